@@ -1,0 +1,54 @@
+// `node scripts/build-plugin.mjs [FOLDER]` builds the Claude Code plugin from the built package, by default into dist/plugin: a
+// marketplace with one plugin, itself. It holds copies of the built files, because the client copies a plugin's folder, and
+// nothing beside it, into its cache.
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { dirname, join, resolve } from "node:path";
+import { fileURLToPath, pathToFileURL } from "node:url";
+
+const root = join(dirname(fileURLToPath(import.meta.url)), "..");
+const home = join(root, "packages/haversack");
+const dist = join(home, "dist");
+const plugin = resolve(process.argv[2] ?? join(dist, "plugin"));
+const { name, version, description, license } = JSON.parse(readFileSync(join(home, "package.json"), "utf8"));
+const { hookGroups } = await import(pathToFileURL(join(home, "src/clients/claude-code/settings.ts")).href);
+
+if (!existsSync(join(dist, "hook.cjs"))) throw new Error("dist/hook.cjs is missing: run scripts/build.mjs first");
+rmSync(plugin, { recursive: true, force: true });
+mkdirSync(join(plugin, ".claude-plugin"), { recursive: true });
+
+const bins = readdirSync(dist).filter((file) => file.endsWith(".cjs"));
+for (const file of [...bins, "commands", "THIRD-PARTY-NOTICES.txt"]) {
+  cpSync(join(dist, file), join(plugin, file), { recursive: true });
+}
+cpSync(join(home, "plugin"), plugin, { recursive: true });
+cpSync(join(home, "LICENSE"), join(plugin, "LICENSE"));
+const author = { name: "Haversack" };
+writeJson(".claude-plugin/plugin.json", {
+  name,
+  version,
+  description,
+  author,
+  license,
+  keywords: ["skills", "context", "hooks"],
+});
+writeJson(".claude-plugin/marketplace.json", {
+  name,
+  description: "Haversack as a plugin: the same hooks, MCP server and commands that `haversack init` wires.",
+  owner: author,
+  plugins: [{ name, source: "./", description, version, license }],
+});
+
+// biome-ignore lint/suspicious/noTemplateCurlyInString: the client replaces it.
+const pluginRoot = "${CLAUDE_PLUGIN_ROOT}";
+// The last word tells the hook that the tools have the plugin's names. Whether rules guard files is known per project only, so the plugin watches no edits before they happen.
+const command = `haversack_sh="${pluginRoot}/node.sh"; [ -f "$haversack_sh" ] || exit 0; set -- hook.cjs claude-code plugin; . "$haversack_sh"`;
+const groups = Object.entries(hookGroups(command, false)).map(([event, group]) => [event, [group]]);
+writeJson("hooks/hooks.json", { hooks: Object.fromEntries(groups) });
+writeJson(".mcp.json", {
+  mcpServers: { haversack: { command: "sh", args: [`${pluginRoot}/node.sh`, "haversack.cjs", "mcp"] } },
+});
+
+function writeJson(file, value) {
+  mkdirSync(dirname(join(plugin, file)), { recursive: true });
+  writeFileSync(join(plugin, file), `${JSON.stringify(value, null, 2)}\n`);
+}

@@ -1,0 +1,152 @@
+// Builds the published package: the bin, the hook and the commands as CJS files, the library as ESM, then the declarations and the JSON Schema of the config.
+import { execFileSync } from "node:child_process";
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { fileURLToPath, pathToFileURL } from "node:url";
+import { build } from "esbuild";
+
+const root = join(dirname(fileURLToPath(import.meta.url)), "..");
+const home = join(root, "packages/haversack");
+const src = join(home, "src");
+const final = join(home, "dist");
+// Built aside and moved into place at the end: programs that run from the last build never see half of this one.
+const dist = join(home, `dist.${process.pid}`);
+const { version } = JSON.parse(readFileSync(join(home, "package.json"), "utf8"));
+/** What a client starts, and the files that it loads when it needs them. */
+const HOOK_FILES = ["hook", "hook-prompt", "hook-rules", "hook-tool", "hook-session"];
+const define = { __VERSION__: JSON.stringify(version) };
+
+rmSync(dist, { recursive: true, force: true });
+mkdirSync(dist, { recursive: true });
+
+// Libraries are bundled: the published package has no dependencies, and a command loads only its own file.
+// yaml's node entry is CJS, which cannot be split; its other entry is the same code as ESM.
+const alias = { yaml: join(root, "node_modules/yaml/browser/index.js") };
+const shared = { bundle: true, platform: "node", define, alias, logLevel: "warning", metafile: true };
+// The hook must be silent on a runtime without node:sqlite, so this stands before its first import.
+// In a function of its own: the minifier names the file's variables without looking at this text.
+const oldRuntimeGuard =
+  '(function(v){if(v[0]<22||(v[0]==22&&v[1]<16))process.exit(0)})(process.versions.node.split("."));';
+
+const cjs = {
+  outdir: dist,
+  outExtension: { ".js": ".cjs" },
+  format: "cjs",
+  target: "node22",
+  minify: true,
+  charset: "utf8",
+  // import() would start the ESM loader; a command is loaded when it is called all the same.
+  supported: { "dynamic-import": false },
+  // The one use of import.meta finds the installation's folder.
+  define: { ...define, "import.meta.url": "__fileUrl" },
+  banner: { js: 'var __fileUrl=require("node:url").pathToFileURL(__filename).href;' },
+};
+const commands = readdirSync(join(src, "cli/commands"))
+  .filter((file) => file.endsWith(".ts") && !file.endsWith(".test.ts"))
+  .map((file) => file.slice(0, -3));
+/** Commands refer to one another's files, and to one copy of yaml, as they will lie in dist/. */
+const besides = (folder, yaml) => ({
+  name: "files-beside",
+  setup: ({ onResolve }) => {
+    onResolve({ filter: /^\.\/commands\// }, ({ path }) => {
+      return { path: `${folder}/${path.slice("./commands/".length).replace(/ts$/, "cjs")}`, external: true };
+    });
+    onResolve({ filter: /^yaml$/ }, () => ({ path: yaml, external: true }));
+  },
+});
+
+const built = await Promise.all([
+  // Parsed by whatever node is on the PATH, so that one too old can be told in one line.
+  build({
+    ...shared,
+    entryPoints: { haversack: join(src, "cli/bin.ts") },
+    outdir: dist,
+    outExtension: { ".js": ".cjs" },
+    format: "cjs",
+    target: "node14",
+    minify: true,
+    external: ["./cli.cjs"],
+    banner: { js: "#!/usr/bin/env node" },
+  }),
+  build({
+    ...shared,
+    entryPoints: Object.fromEntries(HOOK_FILES.map((name) => [name, join(src, `clients/${name}.ts`)])),
+    external: HOOK_FILES.map((name) => `./${name}.cjs`),
+    // ASCII: see load-cached.ts.
+    charset: "ascii",
+    outdir: dist,
+    outExtension: { ".js": ".cjs" },
+    format: "cjs",
+    target: "node22",
+    minify: true,
+    banner: { js: oldRuntimeGuard },
+  }),
+  // The CLI as CJS, one file per command: the ESM loader alone costs a cold command a third of a bare start.
+  build({
+    ...shared,
+    ...cjs,
+    entryPoints: { cli: join(src, "cli/main.ts") },
+    plugins: [besides("./commands", "./yaml.cjs")],
+  }),
+  build({
+    ...shared,
+    ...cjs,
+    entryPoints: Object.fromEntries(commands.map((name) => [`commands/${name}`, join(src, `cli/commands/${name}.ts`)])),
+    plugins: [besides(".", "../yaml.cjs")],
+  }),
+  build({ ...shared, ...cjs, entryPoints: { yaml: join(root, "node_modules/yaml/browser/index.js") } }),
+  build({
+    ...shared,
+    entryPoints: { index: join(src, "index.ts") },
+    outdir: dist,
+    chunkNames: "chunks/[name]-[hash]",
+    format: "esm",
+    target: "node22",
+    splitting: true,
+    minifySyntax: true,
+    minifyWhitespace: true,
+  }),
+]);
+
+// The hook reads its parts byte by byte (load-cached.ts). esbuild escapes texts but leaves patterns as they are written; an
+// escape means the same in both.
+for (const name of HOOK_FILES) {
+  const file = join(dist, `${name}.cjs`);
+  const escaped = (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`;
+  writeFileSync(file, readFileSync(file, "utf8").replace(/[^\0-\x7f]/g, escaped));
+}
+
+writeFileSync(join(dist, "THIRD-PARTY-NOTICES.txt"), thirdPartyNotices(built));
+
+const { configJsonSchema } = await import(pathToFileURL(join(src, "base/config-schema.ts")).href);
+writeFileSync(join(dist, "config.schema.json"), `${JSON.stringify(configJsonSchema(), null, 2)}\n`);
+
+process.once("exit", () => rmSync(dist, { recursive: true, force: true }));
+if (!process.argv.includes("--no-types")) {
+  const tsc = join(root, "node_modules/.bin/tsc");
+  execFileSync(tsc, ["-p", join(home, "tsconfig.build.json"), "--outDir", join(dist, "types")], { stdio: "inherit" });
+}
+const old = join(home, `dist.${process.pid}.old`);
+if (existsSync(final)) renameSync(final, old);
+renameSync(dist, final);
+rmSync(old, { recursive: true, force: true });
+
+await import("./build-plugin.mjs");
+
+/** The licences of the libraries that ended up in the bundles. */
+function thirdPartyNotices(results) {
+  const names = new Set();
+  for (const { metafile } of results) {
+    for (const input of Object.keys(metafile.inputs)) {
+      const name = /node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(input)?.[1];
+      if (name) names.add(name);
+    }
+  }
+  const parts = [...names].sort().map((name) => {
+    const folder = join(root, "node_modules", name);
+    const licence = readdirSync(folder).find((file) => /^licen[cs]e/i.test(file));
+    const { version: found, license } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
+    return `${name} ${found} (${license})\n\n${licence ? readFileSync(join(folder, licence), "utf8") : ""}`;
+  });
+  return parts.join(`\n${"-".repeat(72)}\n`);
+}

@@ -1,0 +1,68 @@
+// `npm run check`: everything that is not a test. Runs all checks and names every one that failed.
+import { spawnSync } from "node:child_process";
+import { readFileSync, statSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { layerViolations } from "./check-layers.mjs";
+import { staleDocs } from "./docs.mjs";
+
+const root = join(dirname(fileURLToPath(import.meta.url)), "..");
+const home = join(root, "packages/haversack");
+const HOOK_LIMIT_BYTES = 50_000;
+const HOOK_FILES = ["hook.cjs", "hook-prompt.cjs", "hook-rules.cjs", "hook-tool.cjs", "hook-session.cjs"];
+
+const checks = {
+  build: () => run("node", ["scripts/build.mjs"]),
+  types: () => run("tsc", ["-p", "."]),
+  "format and lint": () => run("biome", ["ci", "--colors=off", "--error-on-warnings", "."]),
+  layers: () => layerViolations(join(home, "src")),
+  "unused code and dependencies": () => run("knip", ["--no-progress"]),
+  package: () => run("publint", ["--strict", "packages/haversack"]),
+  "generated docs": () => staleDocs(),
+  "hook file": () => hookProblems(),
+  "lock file": () => lockProblems(),
+};
+
+let failed = 0;
+for (const [name, check] of Object.entries(checks)) {
+  const problems = await check();
+  console.log(`${problems.length === 0 ? "ok  " : "FAIL"}  ${name}`);
+  for (const line of problems) console.log(`      ${line}`);
+  if (problems.length > 0) failed++;
+}
+process.exitCode = failed === 0 ? 0 : 1;
+
+function run(program, args) {
+  const { status, stdout, stderr } = spawnSync(program, args, { cwd: root, encoding: "utf8" });
+  return status === 0 ? [] : `${stdout}${stderr}`.trim().split("\n");
+}
+
+function hookProblems() {
+  const allowed = ["fs", "node:fs", "node:sqlite", "node:vm", ...HOOK_FILES.map((name) => `./${name}`)];
+  return HOOK_FILES.flatMap((name) => {
+    const file = join(home, "dist", name);
+    const { size } = statSync(file);
+    const isAscii = readFileSync(file).every((byte) => byte < 128);
+    const modules = [...readFileSync(file, "utf8").matchAll(/require\("([^"]+)"\)/g)].map(([, module]) => module);
+    return [
+      ...(isAscii ? [] : [`${name} holds other characters than ASCII; see load-cached.ts`]),
+      ...(size > HOOK_LIMIT_BYTES ? [`${name} has ${size} bytes; at most ${HOOK_LIMIT_BYTES}`] : []),
+      ...modules.filter((module) => !allowed.includes(module)).map((module) => `${name} loads ${module}`),
+    ];
+  });
+}
+
+/**
+ * An address in the lock file would tie every install to one registry; an optional package without an entry makes `npm ci`
+ * refuse the lock file.
+ */
+function lockProblems() {
+  const { packages } = JSON.parse(readFileSync(join(root, "package-lock.json"), "utf8"));
+  const names = new Set(Object.keys(packages).map((path) => path.slice(path.lastIndexOf("node_modules/") + 13)));
+  return Object.entries(packages).flatMap(([path, { resolved, link, optionalDependencies = {} }]) => [
+    ...(resolved && !link ? [`package-lock.json names a download address for ${path}`] : []),
+    ...Object.keys(optionalDependencies)
+      .filter((name) => !names.has(name))
+      .map((name) => `package-lock.json has no entry for ${name}, which ${path} wants`),
+  ]);
+}
