@@ -1,0 +1,49 @@
+/**
+ * The few questions that parts which do no I/O themselves ask of a disk. All may throw what node:fs throws; who asks for
+ * many files catches for each.
+ */
+import { readdirSync, readFileSync, realpathSync, statSync } from "node:fs";
+
+export interface FolderEntry {
+  name: string;
+  kind: "file" | "folder" | "link" | "other";
+}
+
+export interface FileStat {
+  kind: "file" | "folder" | "other";
+  size: number;
+  mtimeMs: number;
+}
+
+export interface FileSystem {
+  readDir(path: string): FolderEntry[];
+  /** As UTF-8; bytes that are none become U+FFFD. */
+  readFile(path: string): string;
+  /** Of what a link leads to. */
+  stat(path: string): FileStat;
+  realpath(path: string): string;
+}
+
+export const diskFileSystem: FileSystem = {
+  readDir: (path) =>
+    readdirSync(path, { withFileTypes: true }).map((entry) => ({
+      name: entry.name,
+      kind: entry.isSymbolicLink() ? "link" : entry.isDirectory() ? "folder" : entry.isFile() ? "file" : "other",
+    })),
+  readFile: (path) => readFileSync(path, "utf8"),
+  stat: (path) => {
+    const stat = statSync(path);
+    return {
+      kind: stat.isDirectory() ? "folder" : stat.isFile() ? "file" : "other",
+      size: stat.size,
+      mtimeMs: stat.mtimeMs,
+    };
+  },
+  realpath: (path) => realpathSync.native(path),
+};
+
+/** ENOENT and its like: not there, which for most questions is an answer and no fault. */
+export function isMissing(error: unknown): boolean {
+  const code = error instanceof Error ? (error as NodeJS.ErrnoException).code : undefined;
+  return code === "ENOENT" || code === "ENOTDIR";
+}

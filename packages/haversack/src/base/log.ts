@@ -1,0 +1,230 @@
+/**
+ * The log: JSON lines in `<dir>/haversack.log`, written by many processes at once. The hook loads this file: nothing but
+ * `node:fs`.
+ *
+ * Each entry is one write to a file opened for append, so that lines of parallel writers never mix. A full file is
+ * renamed to a name of its own (`haversack.<time>-<random>.log`), never onto another file: a process that comes late to a
+ * rotation renames a nearly empty file, and no line is lost. A writer that still holds the old file writes into the
+ * renamed one.
+ *
+ * Texts are masked and stripped of control characters. Nothing here throws: a log that cannot be written is silence,
+ * because no reader of a log is worth a broken session.
+ */
+// Named, not `* as fs`: the bundle would copy the whole module at every start (0.4 ms).
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  statSync,
+  unlinkSync,
+  writeSync,
+} from "node:fs";
+import { stripControl } from "./clean-text.ts";
+import { maskSecrets } from "./mask.ts";
+
+export type LogLevel = "debug" | "info" | "warn" | "error";
+
+export interface LogEntry {
+  at: Date;
+  level: LogLevel;
+  /** Which part speaks: `hook`, `store`, `skills`. */
+  part: string;
+  text: string;
+  /** Anything JSON can hold. */
+  data?: unknown;
+}
+
+export interface LogLimits {
+  /** Size at which the file is rotated. Default: 1,000,000 bytes. */
+  maxBytes?: number;
+  /** How many full files are kept besides the current one. Default: 3. */
+  keep?: number;
+}
+
+const CURRENT = "haversack.log";
+const ROTATED = /^haversack\.\d{15}-[a-z0-9]+\.log$/;
+const MAX_TEXT_CHARS = 8_000;
+const MAX_DATA_CHARS = 32_000;
+
+export function appendLog(dir: string, entry: LogEntry, { maxBytes = 1_000_000, keep = 3 }: LogLimits = {}): void {
+  try {
+    const line = Buffer.from(`${formatEntry(entry)}\n`);
+    let file = openForAppend(dir);
+    try {
+      const { size, ino } = fstatSync(file);
+      if (size > 0 && size + line.length > maxBytes && rotate(dir, ino)) {
+        closeSync(file);
+        file = openForAppend(dir);
+        prune(dir, { keep, maxBytes });
+      }
+      writeSync(file, line);
+    } finally {
+      closeSync(file);
+    }
+  } catch {
+    // Disk full, folder read-only or gone: see the head of this file.
+  }
+}
+
+export interface LogQuery {
+  /** The newest so many. Default: 100. */
+  limit?: number;
+  /** This level and the more severe ones. */
+  level?: LogLevel | undefined;
+  part?: string | undefined;
+  /** From this time on. */
+  since?: Date | undefined;
+}
+
+/** Oldest first, newest last, across rotated files. Lines that are torn or not ours are passed over. */
+export function readLog(dir: string, { limit = 100, level, part, since }: LogQuery = {}): LogEntry[] {
+  const entries: LogEntry[] = [];
+  for (const line of readLines(dir)) {
+    const entry = parseEntry(line);
+    if (!entry) continue;
+    if (level && SEVERITY[entry.level] < SEVERITY[level]) continue;
+    if (part !== undefined && entry.part !== part) continue;
+    if (since && entry.at < since) continue;
+    entries.push(entry);
+  }
+  // Writers that still held a rotated file may have left newer lines in it.
+  entries.sort((a, b) => a.at.getTime() - b.at.getTime());
+  return limit > 0 ? entries.slice(-limit) : [];
+}
+
+const SEVERITY: Record<LogLevel, number> = { debug: 0, info: 1, warn: 2, error: 3 };
+
+function formatEntry({ at, level, part, text, data }: LogEntry): string {
+  const entry = { at: at.toISOString(), level, part: clean(part), text: cut(clean(text)) };
+  if (data === undefined) return JSON.stringify(entry);
+  return `${JSON.stringify(entry).slice(0, -1)},"data":${formatData(data)}}`;
+}
+
+function formatData(data: unknown): string {
+  try {
+    const json = JSON.stringify(data, cleanField) ?? "null";
+    return json.length > MAX_DATA_CHARS ? JSON.stringify(`${json.length} characters, too long to log`) : json;
+  } catch {
+    // A cycle, a BigInt or a getter that throws: the entry is worth more than its data.
+    return '"not serialisable"';
+  }
+}
+
+/** Masks a string by itself, and by the name of its field: `{ password: "x" }`. */
+function cleanField(key: string, value: unknown): unknown {
+  if (typeof value !== "string") return value;
+  const cleaned = clean(value);
+  const before = `${JSON.stringify(key)}: "`;
+  const pair = maskSecrets(`${before}${cleaned.replaceAll('"', "'")}"`);
+  return pair.startsWith(`${before}[masked:`) ? pair.slice(before.length, -1) : cleaned;
+}
+
+function clean(text: string): string {
+  return maskSecrets(stripControl(text));
+}
+
+function cut(text: string): string {
+  if (text.length <= MAX_TEXT_CHARS) return text;
+  return `${text.slice(0, MAX_TEXT_CHARS)}… (${text.length - MAX_TEXT_CHARS} more characters)`;
+}
+
+function openForAppend(dir: string): number {
+  const { O_APPEND, O_CREAT, O_WRONLY, O_NOFOLLOW = 0 } = constants;
+  // A repository could bring a link in the log's place, to a file of the user: it is not followed.
+  const flags = O_APPEND | O_CREAT | O_WRONLY | O_NOFOLLOW;
+  try {
+    return openSync(`${dir}/${CURRENT}`, flags, 0o600);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
+    mkdirSync(dir, { recursive: true });
+    return openSync(`${dir}/${CURRENT}`, flags, 0o600);
+  }
+}
+
+/** Whether the caller should open the file anew: we have renamed it, or another process was first. */
+function rotate(dir: string, ino: number): boolean {
+  try {
+    if (statSync(`${dir}/${CURRENT}`).ino !== ino) return true;
+    const random = Math.random().toString(36).slice(2, 10) || "0";
+    renameSync(`${dir}/${CURRENT}`, `${dir}/haversack.${String(Date.now()).padStart(15, "0")}-${random}.log`);
+    return true;
+  } catch (error) {
+    // ENOENT: another process has just renamed it. Anything else: go on with the file that is open.
+    return (error as NodeJS.ErrnoException).code === "ENOENT";
+  }
+}
+
+/** Removes the oldest files. The small ones, left by a lost rename race, do not count: they push no full one out. */
+function prune(dir: string, { keep, maxBytes }: { keep: number; maxBytes: number }): void {
+  let full = 0;
+  for (const name of rotatedNames(dir).reverse()) {
+    try {
+      if (full >= keep) unlinkSync(`${dir}/${name}`);
+      else if (statSync(`${dir}/${name}`).size > maxBytes / 2) full++;
+    } catch {
+      // Another process has removed it already.
+    }
+  }
+}
+
+/** Oldest first: the name starts with the time of rotation. */
+function rotatedNames(dir: string): string[] {
+  return readdirSync(dir)
+    .filter((name) => ROTATED.test(name))
+    .sort();
+}
+
+/** The current file is read first: a rotation in between then shows its lines twice, which its inode tells, and hides none. */
+function readLines(dir: string): string[] {
+  const current = readFile(`${dir}/${CURRENT}`);
+  let names: string[] = [];
+  try {
+    names = rotatedNames(dir);
+  } catch {
+    // No folder yet: an empty log.
+  }
+  const rotated = names.map((name) => readFile(`${dir}/${name}`)).filter(({ ino }) => ino !== current.ino);
+  return [...rotated, current].flatMap(({ text }) => text.split("\n"));
+}
+
+function readFile(path: string): { text: string; ino: number | undefined } {
+  try {
+    const file = openSync(path, "r");
+    try {
+      return { ino: fstatSync(file).ino, text: readFileSync(file, "utf8") };
+    } finally {
+      closeSync(file);
+    }
+  } catch {
+    // Not there, or pruned since it was listed.
+    return { ino: undefined, text: "" };
+  }
+}
+
+function parseEntry(line: string): LogEntry | undefined {
+  // The line after a torn one hangs on to it: it starts at the last opening.
+  const start = line.lastIndexOf('{"at":"');
+  for (const candidate of start > 0 ? [line, line.slice(start)] : [line]) {
+    if (candidate === "") continue;
+    try {
+      return toEntry(JSON.parse(candidate));
+    } catch {
+      // Torn or foreign: passed over.
+    }
+  }
+  return undefined;
+}
+
+function toEntry(value: unknown): LogEntry | undefined {
+  const { at, level, part, text, data } = (value ?? {}) as Record<string, unknown>;
+  if (typeof at !== "string" || typeof part !== "string" || typeof text !== "string") return undefined;
+  const time = new Date(at);
+  if (Number.isNaN(time.getTime()) || !(typeof level === "string" && Object.hasOwn(SEVERITY, level))) return undefined;
+  const entry: LogEntry = { at: time, level: level as LogLevel, part, text };
+  return data === undefined ? entry : { ...entry, data };
+}
