@@ -1,0 +1,69 @@
+/**
+ * How a model loads a skill and searches for others, per client. A line that does not work in that client for that
+ * skill is worse than none. Loaded by the hook.
+ */
+import type { SkillCard } from "./types.ts";
+
+export interface ClientProfile {
+  name: string;
+  /** The most characters one answer may have there. */
+  maxChars: number;
+  /** Folder names of skills that the user has hidden from the client's own listing; they are loaded through `skillTool`. */
+  hidden?: ReadonlySet<string>;
+  /** What our MCP tool is called there. */
+  skillTool?: string;
+  /** The client's own skill tool, and which sources it lists; absent: it has none. */
+  ownTool?: { call: (id: string) => string; sees: (card: SkillCard) => boolean };
+}
+
+const CLAUDE_SOURCES = [".claude/skills", "~/.claude/skills"];
+
+function isClaudeSource({ sourceKind, sourceLabel }: SkillCard): boolean {
+  return sourceKind === "plugin" || CLAUDE_SOURCES.includes(sourceLabel);
+}
+
+/** Claude Code lists `skills/NAME/SKILL.md`: no single files, no deeper folders. */
+function isOwnFolder({ folder }: SkillCard): boolean {
+  return folder !== undefined && /[\\/]skills[\\/][^\\/]+$/.test(folder);
+}
+
+export const PROFILES: Readonly<Record<string, ClientProfile>> = {
+  "claude-code": {
+    name: "claude-code",
+    maxChars: 9500,
+    ownTool: {
+      call: (id) => `Skill(skill: "${id}")`,
+      sees: (card) => card.sourceKind === "rule" || (isOwnFolder(card) && isClaudeSource(card)),
+    },
+  },
+  codex: { name: "codex", maxChars: 8500 },
+  gemini: { name: "gemini", maxChars: 20_000 },
+  opencode: { name: "opencode", maxChars: 20_000 },
+  /** A person at a terminal, or a client we do not know. */
+  plain: { name: "plain", maxChars: 20_000 },
+};
+
+export function profileOf(client: string): ClientProfile {
+  return PROFILES[client] ?? PROFILES["plain"]!;
+}
+
+export function activationOf(card: SkillCard, { name, ownTool, hidden, skillTool }: ClientProfile): string {
+  if (skillTool && hidden?.has(lastPart(card.folder ?? ""))) return `${skillTool}(name: "${card.id}")`;
+  if (ownTool?.sees(card)) return ownTool.call(card.id);
+  // A skill that only a rules file names has no file of ours to read; its author means the skill tool.
+  if (card.sourceKind === "rule") return `Skill(skill: "${card.id}")`;
+  if (name === "plain") return `haversack skills show ${card.id}`;
+  return `Read ${card.path}`;
+}
+
+function lastPart(path: string): string {
+  return path.slice(Math.max(path.lastIndexOf("/"), path.lastIndexOf("\\")) + 1);
+}
+
+/** How to find the rest: through our tool where the client has it, else at the command line. */
+export function searchHint(total: number, { skillTool }: ClientProfile): string {
+  if (total === 0) return "No skill is installed.";
+  if (total === 1) return "1 skill is installed.";
+  const how = skillTool ? `${skillTool}(query: "words")` : "`haversack skills search WORDS`";
+  return `${total} skills are installed; ${how} finds others.`;
+}

@@ -1,0 +1,200 @@
+/**
+ * Which skills fit a prompt, how surely, and why: the ranking by words, and on top of it what rules say. Evidence only ever
+ * adds: each piece leaves less room for doubt (1 − Π(1 − strength)), so a skill never becomes harder to find because its
+ * author listed more keywords. The rules' half comes in as a function: most projects have no rules, and the hook then loads
+ * none of it. Loaded by the hook.
+ */
+import { type RankedSkill, rankSkills, type TermIndex } from "./score-text.ts";
+import type { PatternKind, PatternRow, Priority, SkillCard, TriggerRow } from "./types.ts";
+
+export interface MatchIndex extends TermIndex<number> {
+  triggers(stems: readonly string[]): TriggerRow[];
+  patterns(kinds: readonly PatternKind[]): PatternRow[];
+  alwaysActive(): number[];
+  /** Whether any rules file or frontmatter says anything at all. */
+  hasRules(): boolean;
+  cards(keys: readonly number[]): SkillCard[];
+}
+
+export interface MatchInput {
+  prompt: string;
+  /** Files the session touched, relative to the project or absolute. */
+  files?: readonly string[];
+  /** The project's absolute folder: paths in it are matched as relative ones. */
+  root?: string;
+  /** The domain the session is in. */
+  domain?: string | undefined;
+  /** The type of the task that the agent holds, and the agent's role. */
+  taskType?: string | undefined;
+  role?: string | undefined;
+  env?: Readonly<Record<string, string | undefined>>;
+  /** Skills whose body this window has. */
+  usedSkills?: readonly string[];
+  /** Reads the beginning of a file that the prompt mentions; undefined when there is none. */
+  readHead?: (path: string) => string | undefined;
+}
+
+export type Feature =
+  | "named"
+  | "name"
+  | "description"
+  | "body"
+  | "keyword"
+  | "synonym"
+  | "intent"
+  | "file"
+  | "content"
+  | "domain"
+  | "task-type"
+  | "role"
+  | "always";
+
+export interface Reason {
+  feature: Feature;
+  /** What matched, for people. */
+  text: string;
+  /** How much this piece alone would give, 0..1. */
+  strength: number;
+}
+
+export interface Match {
+  card: SkillCard;
+  confidence: number;
+  named: boolean;
+  reasons: Reason[];
+  /** The parts as the rules' own format names them: how many matched, and the sum of what they count there. */
+  parts: { keyword: number; synonym: number; intent: number; file: number; context: number; score: number };
+  /** Why it may not be shown although it matched. */
+  excluded?: string;
+}
+
+export interface MatchResult {
+  /** Best first; excluded ones last. */
+  matches: Match[];
+  /** Patterns that ran out of time in this prompt. */
+  slowPatterns: string[];
+}
+
+/** How much each piece of evidence gives alone. A keyword alone is enough to recommend; a touched file alone is not. */
+export const STRENGTH = {
+  named: 0.99,
+  keyword: 0.55,
+  furtherKeyword: 0.3,
+  synonym: 0.42,
+  furtherSynonym: 0.2,
+  intent: 0.65,
+  promptFile: 0.45,
+  touchedFile: 0.2,
+  content: 0.45,
+  domain: 0.08,
+  taskType: 0.25,
+  role: 0.25,
+  always: 0.5,
+};
+
+/** Priority orders skills that fit about equally well; it is no evidence that one fits. */
+const PRIORITY_BONUS: Record<Priority, number> = { critical: 0.06, high: 0.03, medium: 0, low: -0.03 };
+
+/** What the parts count in the rules' own format. */
+const PART_SCORE = { keyword: 2, synonym: 1, intent: 3, file: 1, context: 5 };
+
+/** What rules have to say of a prompt. */
+export interface RuleMatches {
+  reasons: ReadonlyMap<number, readonly Reason[]>;
+  /** Why a skill may not be shown although it matched. */
+  excluded(card: SkillCard): string | undefined;
+  slowPatterns: string[];
+}
+
+export type RuleMatcher = (input: MatchInput, index: MatchIndex) => RuleMatches;
+
+const NO_RULES: RuleMatches = { reasons: new Map(), excluded: () => undefined, slowPatterns: [] };
+
+export function combineMatches(
+  input: MatchInput,
+  index: MatchIndex,
+  { matchRules, limit = 24 }: { matchRules: RuleMatcher; limit?: number },
+): MatchResult {
+  const words = new Map<number, Reason[]>();
+  const named = new Set<number>();
+  for (const ranked of rankSkills(input.prompt, index, { limit })) {
+    if (ranked.named) named.add(ranked.skill);
+    words.set(ranked.skill, textReasons(ranked));
+  }
+  const rules = index.hasRules() ? matchRules(input, index) : NO_RULES;
+  const matches = index.cards([...new Set([...words.keys(), ...rules.reasons.keys()])]).map((card): Match => {
+    const reasons = [
+      ...(words.get(card.key) ?? []),
+      ...(rules.reasons.get(card.key) ?? []),
+      ...contextReasons(card, input),
+    ];
+    const why = card.modelInvocable
+      ? rules.excluded(card)
+      : "its author keeps it for people (disable-model-invocation)";
+    return {
+      card,
+      confidence: combine(reasons),
+      named: named.has(card.key),
+      reasons,
+      parts: partsOf(reasons),
+      ...(why && { excluded: why }),
+    };
+  });
+  matches.sort(
+    (a, b) =>
+      Number(Boolean(a.excluded)) - Number(Boolean(b.excluded)) ||
+      Number(b.named) - Number(a.named) ||
+      standing(b) - standing(a) ||
+      (a.card.id < b.card.id ? -1 : 1),
+  );
+  return { matches: matches.slice(0, limit), slowPatterns: rules.slowPatterns };
+}
+
+function standing({ confidence, card }: Match): number {
+  return confidence + PRIORITY_BONUS[card.rule?.priority ?? "medium"];
+}
+
+function combine(reasons: readonly Reason[]): number {
+  return 1 - reasons.reduce((doubt, { strength }) => doubt * (1 - strength), 1);
+}
+
+/** The ranking's confidence, split over its strongest evidence so that the pieces together give just that. */
+function textReasons({ confidence, evidence, named }: RankedSkill<number>): Reason[] {
+  if (named) return [{ feature: "named", text: "the prompt names it", strength: STRENGTH.named }];
+  if (evidence.length === 0) return [{ feature: "body", text: "words", strength: confidence }];
+  const total = evidence.reduce((sum, { share }) => sum + share, 0);
+  return evidence.map(({ text, where, kind, share }) => ({
+    feature: where[0] ?? "body",
+    text: kind === "synonym" ? `${text} (a synonym)` : text,
+    strength: 1 - (1 - confidence) ** (share / total),
+  }));
+}
+
+function contextReasons({ rule, domain }: SkillCard, input: MatchInput): Reason[] {
+  const reasons: Reason[] = [];
+  const own = rule?.domain ?? domain;
+  if (own && own === input.domain) reasons.push({ feature: "domain", text: own, strength: STRENGTH.domain });
+  if (input.taskType && rule?.taskTypes.includes(input.taskType)) {
+    reasons.push({ feature: "task-type", text: input.taskType, strength: STRENGTH.taskType });
+  }
+  if (input.role && rule?.agentRoles.includes(input.role)) {
+    reasons.push({ feature: "role", text: input.role, strength: STRENGTH.role });
+  }
+  return reasons;
+}
+
+function partsOf(reasons: readonly Reason[]): Match["parts"] {
+  const count = (...features: Feature[]) => reasons.filter(({ feature }) => features.includes(feature)).length;
+  const parts = {
+    keyword: count("keyword"),
+    synonym: count("synonym"),
+    intent: count("intent"),
+    file: count("file", "content"),
+    context: count("domain", "task-type", "role"),
+  };
+  const score = Object.entries(parts).reduce(
+    (sum, [part, found]) => sum + found * PART_SCORE[part as keyof typeof PART_SCORE],
+    0,
+  );
+  return { ...parts, score };
+}

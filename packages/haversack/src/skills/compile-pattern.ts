@@ -1,0 +1,68 @@
+/**
+ * What the index stores of a regular expression from a rule or a skill. Patterns are untrusted: an invalid one is a
+ * problem, one that matches everything is a problem, and each valid one says how its worst time grows, so that the hook
+ * can run what is proven cheap and put the rest under a time limit.
+ */
+import { growthDegree } from "./regex-growth.ts";
+import { parseRegex } from "./regex-syntax.ts";
+
+export interface CompiledPattern {
+  /** For `new RegExp(source, flags)`. Matches the same texts as what the author wrote. */
+  source: string;
+  flags: string;
+  /** Proven to search in linear time, whatever the text. The same as degree 1. */
+  linear: boolean;
+  /**
+   * The proven power of the text's length that the worst search takes; null when nothing is proven.
+   * `create.*skill` is 2: with many a “create” in one long line each of them looks for a “skill” up to its end.
+   */
+  degree: number | null;
+}
+
+export type PatternCompilation = CompiledPattern | { problem: string; code: "pattern-invalid" | "pattern-matches-all" };
+
+const MAX_PATTERN_CHARS = 2_000;
+
+export function compilePattern(pattern: string, { flags = "i" }: { flags?: string } = {}): PatternCompilation {
+  if (pattern.length > MAX_PATTERN_CHARS) {
+    return {
+      code: "pattern-invalid",
+      problem: `the pattern has ${pattern.length} characters, more than ${MAX_PATTERN_CHARS}`,
+    };
+  }
+  const source = simplified(pattern);
+  let expression: RegExp;
+  try {
+    expression = new RegExp(source, flags);
+  } catch (error) {
+    const reason = (error instanceof Error ? error.message : String(error)).replace(/^.*\/[a-z]*: /s, "");
+    return { code: "pattern-invalid", problem: `no valid regular expression: ${reason}` };
+  }
+  const node = parseRegex(source, flags);
+  const degree = node ? (growthDegree(node) ?? null) : null;
+  // Run only what is known to be cheap: even the empty text can be dear for nested counts.
+  if (source === "" || (degree !== null && expression.test(""))) {
+    return { code: "pattern-matches-all", problem: "the pattern matches every text, so it says nothing" };
+  }
+  return { source, flags, linear: degree === 1, degree };
+}
+
+/**
+ * A search for `.*foo.*` is a search for `foo`, and costs a power less. `(?i)` is how other languages write the flag
+ * that we set anyway. A `.*` before the end counts only if its dot is not escaped.
+ */
+function simplified(pattern: string): string {
+  let source = pattern.replace(/^\(\?i\)/, "").replace(/^(?:\.\*\??)+/, "");
+  for (let end = FREE_END.exec(source); end && !isEscaped(source, end.index); end = FREE_END.exec(source)) {
+    source = source.slice(0, end.index);
+  }
+  return source;
+}
+
+const FREE_END = /\.\*\??$/;
+
+function isEscaped(source: string, at: number): boolean {
+  let slashes = 0;
+  while (source[at - 1 - slashes] === "\\") slashes++;
+  return slashes % 2 === 1;
+}

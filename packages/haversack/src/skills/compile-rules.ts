@@ -1,0 +1,139 @@
+/**
+ * Everything that rules files and frontmatter say of one skill, in the form that the index stores: keywords under the stem
+ * they are looked up by, patterns checked, the rest as one small record. Several rules for one skill are merged: lists
+ * are united, and of single values the nearest file's counts.
+ */
+import { cleanLine } from "../base/clean-text.ts";
+import { compileGlob } from "./compile-glob.ts";
+import { compilePattern } from "./compile-pattern.ts";
+import { ANY_STEM, compileKeyword } from "./keyword-match.ts";
+import type { CompiledRule, PatternKind, Problem, SkillRule, SkillTriggers, TriggerKind } from "./types.ts";
+
+export interface CompiledRules {
+  /** Absent when no rules file speaks of the skill. */
+  rule?: CompiledRule;
+  /** `phrase`: as `hasKeyword` takes it, a tab, and the author's own words, which are what people are shown. */
+  triggers: { stem: string; kind: TriggerKind; phrase: string; weight: number }[];
+  patterns: { kind: PatternKind; source: string; flags: string; linear: boolean }[];
+  problems: Problem[];
+}
+
+/** `rules`: the nearest file's first. */
+export function compileRules(
+  rules: readonly SkillRule[],
+  frontmatter?: { triggers?: SkillTriggers; file: string },
+): CompiledRules {
+  const compiled: CompiledRules = { triggers: [], patterns: [], problems: [] };
+  for (const rule of rules) compileRule(rule, compiled);
+  if (frontmatter?.triggers) {
+    const { keywords, patterns } = frontmatter.triggers;
+    for (const text of keywords) addKeyword(compiled, "keyword", text, 1);
+    for (const pattern of patterns) addPattern(compiled, "intent", pattern, frontmatter.file);
+  }
+  if (rules.length > 0) compiled.rule = mergeRules(rules);
+  return compiled;
+}
+
+function compileRule(rule: SkillRule, compiled: CompiledRules): void {
+  for (const { text, weight } of rule.keywords) addKeyword(compiled, "keyword", text, weight);
+  for (const { text, weight } of rule.synonyms) addKeyword(compiled, "synonym", text, weight);
+  for (const text of rule.keywordExclusions) addKeyword(compiled, "exclude", text, 1);
+  for (const pattern of rule.intentPatterns) addPattern(compiled, "intent", pattern, rule.file);
+  for (const pattern of rule.excludePatterns) addPattern(compiled, "exclude", pattern, rule.file);
+  for (const pattern of rule.contentPatterns) addPattern(compiled, "content", pattern, rule.file);
+  for (const glob of rule.pathPatterns) addGlob(compiled, "path", glob, rule.file);
+  for (const pattern of rule.pathRegexes ?? []) addPattern(compiled, "path", pattern, rule.file);
+  for (const glob of rule.pathExclusions) addGlob(compiled, "path-exclude", glob, rule.file);
+}
+
+function addKeyword({ triggers }: CompiledRules, kind: TriggerKind, text: string, weight: number): void {
+  const phrase = compileKeyword(text);
+  if (phrase === "") return;
+  const row = { kind, phrase: `${phrase}\t${cleanLine(text, { maxChars: 80 })}`, weight };
+  for (const stem of lookupStems(phrase)) triggers.push({ stem, ...row });
+}
+
+/** Under which stems a prompt finds a compiled keyword: its first word, and its joined form. */
+function lookupStems(phrase: string): string[] {
+  if (phrase.startsWith("=")) return [ANY_STEM];
+  const [words = "", joined] = phrase.split("|");
+  const first = words.split(" ")[0] ?? words;
+  return joined ? [first, joined] : [first];
+}
+
+function addPattern({ patterns, problems }: CompiledRules, kind: PatternKind, pattern: string, file: string): void {
+  const result = compilePattern(pattern);
+  if ("problem" in result) {
+    problems.push({ level: "warning", code: result.code, file, where: pattern.slice(0, 80), text: result.problem });
+    return;
+  }
+  const { source, flags, linear, degree } = result;
+  patterns.push({ kind, source, flags, linear });
+  if (degree === null) {
+    const text =
+      "the pattern may never end on some prompts; it runs under a time limit and is left out once it exceeds it";
+    problems.push({ level: "warning", code: "pattern-risky", file, where: pattern.slice(0, 80), text });
+  }
+}
+
+function addGlob(
+  { patterns, problems }: CompiledRules,
+  kind: "path" | "path-exclude",
+  glob: string,
+  file: string,
+): void {
+  const result = compileGlob(glob);
+  if ("problem" in result) {
+    problems.push({ level: "warning", code: result.code, file, where: glob.slice(0, 80), text: result.problem });
+    return;
+  }
+  const turned = kind === "path" ? "path-exclude" : "path";
+  patterns.push({ kind: result.negated ? turned : kind, source: result.source, flags: result.flags, linear: true });
+}
+
+function mergeRules(rules: readonly SkillRule[]): CompiledRule {
+  const first = <T>(pick: (rule: SkillRule) => T | undefined): T | undefined => {
+    for (const rule of rules) {
+      const value = pick(rule);
+      if (value !== undefined) return value;
+    }
+    return undefined;
+  };
+  const union = (pick: (rule: SkillRule) => readonly string[]): string[] => [...new Set(rules.flatMap(pick))];
+  const priority = first((rule) => rule.priority);
+  const domain = first((rule) => rule.domain);
+  const threshold = first((rule) => rule.threshold);
+  const blockMessage = first((rule) => rule.blockMessage);
+  const envOverride = first((rule) => rule.skip.envOverride);
+  const brief = first((rule) => (rule.defer?.enabled ? rule.defer.shortDescription : undefined));
+  const sessionMarker = first((rule) => rule.skip.sessionMarker);
+  return {
+    enforcement: rules[0]?.enforcement ?? "suggest",
+    ...(priority && { priority }),
+    ...(domain && { domain }),
+    ...(threshold !== undefined && { threshold }),
+    skip: {
+      sessionSkillUsed: rules.some((rule) => rule.skip.sessionSkillUsed),
+      fileMarkers: union((rule) => rule.skip.fileMarkers),
+      ...(envOverride && { envOverride }),
+      ...(sessionMarker && { sessionMarker }),
+    },
+    agentRoles: union((rule) => rule.agentRoles),
+    taskTypes: union((rule) => rule.taskTypes),
+    alwaysActive: rules.some((rule) => rule.alwaysActive),
+    createOnly: rules.some((rule) => rule.createOnly),
+    ...(blockMessage && { blockMessage }),
+    hasTriggers: rules.some(
+      (rule) =>
+        rule.keywords.length +
+          rule.synonyms.length +
+          rule.intentPatterns.length +
+          rule.pathPatterns.length +
+          (rule.pathRegexes?.length ?? 0) +
+          rule.contentPatterns.length >
+        0,
+    ),
+    isDeferred: rules.some((rule) => rule.defer?.enabled === true),
+    ...(brief && { brief }),
+  };
+}

@@ -1,0 +1,147 @@
+import { describe, expect, it } from "vitest";
+import type { Match } from "./combine-matches.ts";
+import { type DisclosureSettings, decideDisclosure } from "./decide-disclosure.ts";
+import type { LedgerEntry, SessionStatus } from "./session.ts";
+import type { CompiledRule, SkillCard } from "./types.ts";
+
+const settings: DisclosureSettings = {
+  maxSkills: 3,
+  recommendThreshold: 0.4,
+  autoLoadThreshold: 0.6,
+  autoLoad: "asked",
+  enforce: false,
+  forgetAfterPrompts: 100,
+};
+
+function match(
+  id: string,
+  more: Omit<Partial<Match>, "card"> & { card?: Partial<SkillCard>; rule?: Partial<CompiledRule> } = {},
+): Match {
+  const { card, rule, ...rest } = more;
+  return {
+    confidence: 0.7,
+    named: false,
+    reasons: [],
+    parts: { keyword: 0, synonym: 0, intent: 0, file: 0, context: 0, score: 0 },
+    ...rest,
+    card: { key: 1, id, hash: "h1", sourceKind: "project", ...(rule && { rule }), ...card } as SkillCard,
+  };
+}
+
+function decide(
+  matches: Match[],
+  more: {
+    ledger?: LedgerEntry[];
+    status?: SessionStatus;
+    isExplicit?: boolean;
+    promptNumber?: number;
+    settings?: Partial<DisclosureSettings>;
+  } = {},
+) {
+  const decision = decideDisclosure(matches, {
+    ledger: more.ledger ?? [],
+    status: more.status ?? "continue",
+    isExplicit: more.isExplicit ?? false,
+    promptNumber: more.promptNumber ?? 5,
+    settings: { ...settings, ...more.settings },
+  });
+  const ids = (list: readonly Match[]) => list.map(({ card }) => card.id);
+  return {
+    format: decision.format,
+    fresh: ids(decision.fresh),
+    known: ids(decision.known),
+    loaded: decision.autoLoad.map(({ match: { card }, because }) => `${card.id}: ${because}`),
+    verdicts: Object.fromEntries(decision.verdicts),
+  };
+}
+
+describe("decideDisclosure", () => {
+  it("is silent without matches, and about what is excluded or below the threshold", () => {
+    expect(decide([])).toMatchObject({ format: "none" });
+    const { format, verdicts } = decide([match("a", { excluded: "it says so" }), match("b", { confidence: 0.39 })]);
+    expect(format).toBe("none");
+    expect(verdicts).toEqual({ a: "left out: it says so", b: "below the threshold of 0.4" });
+  });
+
+  it("takes a rule's own threshold over the setting", () => {
+    expect(decide([match("a", { confidence: 0.3, rule: { threshold: 0.2 } })]).fresh).toEqual(["a"]);
+    expect(decide([match("a", { confidence: 0.8, rule: { threshold: 0.9 } })]).fresh).toEqual([]);
+  });
+
+  it("shows at most maxSkills, the best first, and says so of the others", () => {
+    const { fresh, verdicts } = decide(["a", "b", "c", "d"].map((id) => match(id)));
+    expect(fresh).toEqual(["a", "b", "c"]);
+    expect(verdicts["d"]).toBe("left out: at most 3 a prompt");
+  });
+
+  it.each([
+    ["new", [], "full", ["a", "b"], []],
+    ["continue", ["a"], "incremental", ["b"], ["a"]],
+    ["domain-switch", ["a"], "full", ["b"], []],
+    ["continue", ["a", "b"], "names", [], ["a", "b"]],
+    ["domain-switch", ["a", "b"], "names", [], ["a", "b"]],
+    ["idle", ["a", "b"], "full", ["a", "b"], []],
+  ] as const)("%s with %j known: %s", (status, known, format, fresh, named) => {
+    const ledger = known.map((skill) => ({ skill, shownAtPrompt: 1 }));
+    expect(decide([match("a"), match("b")], { status, ledger })).toMatchObject({ format, fresh, known: named });
+  });
+
+  it("repeats names when one of them earns it, and not again soon", () => {
+    const ledger = [
+      { skill: "a", shownAtPrompt: 1, namedAtPrompt: 4 },
+      { skill: "b", shownAtPrompt: 1 },
+    ];
+    expect(decide([match("a")], { ledger })).toMatchObject({ format: "none", known: [] });
+    expect(decide([match("a"), match("b")], { ledger })).toMatchObject({ format: "names", known: ["a", "b"] });
+    expect(decide([match("a")], { ledger, promptNumber: 9 }).format).toBe("names");
+  });
+
+  it("gives an explicit request everything in full, sure or not, but no body for a guess", () => {
+    const ledger = [{ skill: "a", shownAtPrompt: 1 }];
+    const found = decide([match("a"), match("b", { confidence: 0.1, rule: { enforcement: "auto" } })], {
+      ledger,
+      isExplicit: true,
+    });
+    expect(found).toMatchObject({ format: "full", fresh: ["a", "b"], loaded: [] });
+  });
+
+  it("loads a body for a name, for auto, and nothing else unless asked to", () => {
+    const matches = [
+      match("a", { named: true }),
+      match("b", { rule: { enforcement: "auto" } }),
+      match("c", { confidence: 0.95, rule: { enforcement: "block" } }),
+    ];
+    expect(decide(matches).loaded).toEqual(["a: the prompt names it", "b: its rule says auto"]);
+    expect(decide(matches, { settings: { enforce: true } }).loaded).toContain("c: its rule says block");
+    expect(decide(matches, { settings: { autoLoad: "confident" } }).loaded).toContain("c: confidence 0.95");
+  });
+
+  it("takes the skill's own confidence over the setting", () => {
+    const found = decide(
+      [
+        match("a", { confidence: 0.7, card: { loadConfidence: 0.8 } }),
+        match("b", { confidence: 0.5, card: { loadConfidence: 0.45 } }),
+      ],
+      {
+        settings: { autoLoad: "confident" },
+      },
+    );
+    expect(found).toMatchObject({ loaded: ["b: confidence 0.50"], fresh: ["a"] });
+  });
+
+  it("is silent about a loaded body, and loads a changed one that is named again", () => {
+    const ledger = [{ skill: "a", shownAtPrompt: 1, loadedHash: "h1" }];
+    expect(decide([match("a", { named: true })], { ledger }).verdicts).toEqual({
+      a: "silent: the window has its body",
+    });
+    expect(decide([match("a", { named: true, card: { hash: "h2" } })], { ledger }).loaded).toEqual([
+      "a: the prompt names it",
+    ]);
+  });
+
+  it("recommends a skill that only a rule names, whatever the rule enforces", () => {
+    expect(
+      decide([match("a", { named: true, rule: { enforcement: "auto" }, card: { sourceKind: "rule" } })]),
+    ).toMatchObject({ fresh: ["a"], loaded: [] });
+  });
+});

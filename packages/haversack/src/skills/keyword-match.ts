@@ -1,0 +1,137 @@
+/**
+ * Does a keyword or phrase of a rule occur in a prompt, as words and not as a part of other words? Inflections count
+ * (`test` in “testing”, not in “latest”), phrases match in order and side by side, names with signs (`c#`, `.net`, `t(`,
+ * `/deploy`) match as they are written, and scripts without spaces match as text.
+ * Keywords are compiled when rules are, prompts once each; after that a keyword costs a look-up. Runs in the hook process.
+ */
+import { inflectionStem } from "./inflection.ts";
+
+export type Stem = (word: string) => string;
+
+export interface PreparedPrompt {
+  /** Lower case, white space as single spaces: for keywords that are matched as text. */
+  text: string;
+  /** The stems in order; an empty one where a sentence or a paragraph ends, which no phrase crosses. */
+  stems: string[];
+  /** Where each stem stands. */
+  places: Map<string, number[]>;
+}
+
+/** What follows is no prompt any more but pasted material. Half of it is taken from the end, where the question often is. */
+const MAX_PROMPT_CHARS = 50_000;
+
+export function preparePrompt(prompt: string, { stem = inflectionStem }: { stem?: Stem } = {}): PreparedPrompt {
+  const half = MAX_PROMPT_CHARS / 2;
+  const taken = prompt.length > MAX_PROMPT_CHARS ? `${prompt.slice(0, half)}\n\n${prompt.slice(-half)}` : prompt;
+  const lower = plain(taken);
+  const stems: string[] = [];
+  const places = new Map<string, number[]>();
+  // A long prompt repeats its words; stemming is the dear part.
+  const known = new Map<string, string>();
+  const stemOf = (word: string): string => {
+    let value = known.get(word);
+    if (value === undefined) known.set(word, (value = stem(word)));
+    return value;
+  };
+  const add = (value: string, place: number): void => {
+    const at = places.get(value);
+    if (at) at.push(place);
+    else places.set(value, [place]);
+  };
+  for (const chunk of lower.match(/\n\s*\n|\S+/g) ?? []) {
+    if (chunk[0] === "\n") {
+      stems.push("");
+      continue;
+    }
+    const words = wordsOf(chunk);
+    const start = stems.length;
+    for (const word of words) {
+      const value = stemOf(word);
+      add(value, stems.length);
+      stems.push(value);
+    }
+    // node.js is nodejs too, and ci/cd is cicd. A path of many folders is no name.
+    if (words.length > 1 && words.length <= 4) add(stemOf(words.join("")), start);
+    if (SENTENCE_END.test(chunk)) stems.push("");
+  }
+  return { text: ` ${lower.replace(/\s+/g, " ").trim()} `, stems, places };
+}
+
+/**
+ * A keyword in the form that `hasKeyword` takes: stems with spaces between them, then `|` and the joined form of a name
+ * with signs inside (`use-effect|useeffect`); or `=` and the text to look for. Empty when nothing is left to look for.
+ */
+export function compileKeyword(keyword: string, { stem = inflectionStem }: { stem?: Stem } = {}): string {
+  const text = plain(keyword).replace(/\s+/g, " ").trim();
+  const words = wordsOf(text);
+  if (words.length === 0 || UNSPACED.test(text) || SIGNED.test(text)) return text === "" ? "" : `=${text}`;
+  // With the same boundaries as a prompt has, so that a phrase with a full stop inside finds itself.
+  const chunks = text
+    .split(" ")
+    .map((chunk) => [...wordsOf(chunk).map(stem), ...(SENTENCE_END.test(chunk) ? [""] : [])]);
+  const stems = chunks.flat().join(" ").trim();
+  return words.length > 1 && words.length <= 4 && !text.includes(" ") ? `${stems}|${stem(words.join(""))}` : stems;
+}
+
+const SENTENCE_END = /[.!?;:]["')\]]*$/;
+
+/** Keywords that are matched as text (`c#`, `.net`, Chinese) have no stem; they are kept under this one and always tried. */
+export const ANY_STEM = "=";
+
+export function hasKeyword(prompt: PreparedPrompt, compiled: string): boolean {
+  if (compiled === "") return false;
+  if (compiled.charCodeAt(0) === 61 /* = */) return hasText(prompt.text, compiled.slice(1));
+  const bar = compiled.indexOf("|");
+  if (bar !== -1) return prompt.places.has(compiled.slice(bar + 1)) || hasPhrase(prompt, compiled.slice(0, bar));
+  return hasPhrase(prompt, compiled);
+}
+
+function hasPhrase({ places, stems }: PreparedPrompt, phrase: string): boolean {
+  const space = phrase.indexOf(" ");
+  if (space === -1) return places.has(phrase);
+  const starts = places.get(phrase.slice(0, space));
+  if (!starts) return false;
+  const rest = phrase.slice(space + 1).split(" ");
+  return starts.some((start) => rest.every((word, index) => stems[start + 1 + index] === word));
+}
+
+/** As text, but `c#` not in “abc#”, `.net` not in “.network”, `/test` not in “src/test”. */
+function hasText(text: string, wanted: string): boolean {
+  const first = wanted[0]!;
+  const last = wanted[wanted.length - 1]!;
+  for (let at = text.indexOf(wanted); at !== -1; at = text.indexOf(wanted, at + 1)) {
+    const before = text[at - 1] ?? " ";
+    const after = text[at + wanted.length] ?? " ";
+    if (first === "/" && !/[\s"'`(]/.test(before)) continue;
+    if (LATIN.test(first) && LATIN.test(before)) continue;
+    if (LATIN.test(last) && LATIN.test(after)) continue;
+    return true;
+  }
+  return false;
+}
+
+const LATIN = /[\p{Script=Latin}\p{Script=Cyrillic}\p{Script=Greek}\p{N}_]/u;
+
+/** Scripts in which words are not set apart by spaces, or take endings that are (Korean): found anywhere in the text. */
+const UNSPACED =
+  /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/u;
+
+/** A sign at the start or the end that makes the name: .net, #tag, @scope/x, $x, /command; c#, c++, t(. */
+const SIGNED = /^[.#@$/~%&=<{[(*+]|[#+(%$&=>{}[\])*]$/;
+
+function plain(text: string): string {
+  return text
+    .normalize("NFC")
+    .toLowerCase()
+    .replace(/[\u2018\u2019\u02bc]/g, "'");
+}
+
+/** Runs of letters and digits. An apostrophe inside a word goes with what follows it: user's → user, don't → dont. */
+function wordsOf(text: string): string[] {
+  if (PLAIN_WORD.test(text)) return [text];
+  const whole = text.includes("'") ? text.replace(/(?<=\p{L})'(?:s(?![\p{L}\p{N}]))?/gu, "") : text;
+  return whole.match(/[\p{L}\p{N}\p{M}]+/gu) ?? [];
+}
+
+/** Most words of most prompts. Halves the time for a long one (44,000 characters: 11 → 5 ms). */
+const PLAIN_WORD = /^[a-z0-9]+$/;

@@ -1,0 +1,162 @@
+/** What is wrong with the rules of a file, beyond their shape: for `rules check`. Strict, while loading is lenient. */
+import { nearest } from "../base/nearest.ts";
+import { compileGlob } from "./compile-glob.ts";
+import { compilePattern } from "./compile-pattern.ts";
+import { compileKeyword } from "./keyword-match.ts";
+import { ruleTargets } from "./rule-target.ts";
+import { lintShortDescription } from "./short-description.ts";
+import type { Problem, SkillRule } from "./types.ts";
+
+/** With `knownSkills` (ids) rules for skills that are not there are reported. */
+export function lintRules(
+  rules: readonly SkillRule[],
+  { knownSkills }: { knownSkills?: readonly string[] } = {},
+): Problem[] {
+  const targets = knownSkills && ruleTargets(knownSkills);
+  const seen = new Map<string, string>();
+  return rules.flatMap((rule) => {
+    const problems = [
+      ...lintDefer(rule),
+      ...lintTriggers(rule),
+      ...lintPatterns(rule),
+      ...lintPaths(rule),
+      ...lintWords(rule),
+    ];
+    const report = reporter(rule, problems);
+    const before = seen.get(rule.skill);
+    if (before !== undefined) {
+      report(
+        "warning",
+        "rule-duplicate",
+        before === rule.file
+          ? "the file has two rules for this skill"
+          : `there is another rule for this skill in ${before}`,
+      );
+    }
+    seen.set(rule.skill, rule.file);
+    if (targets && targets.find(rule.skill) === undefined) {
+      const near = nearest(rule.skill, knownSkills);
+      report(
+        "warning",
+        "rule-skill-unknown",
+        `there is no skill of this name${near.length > 0 ? `; near: ${near.join(", ")}` : ""}`,
+      );
+    }
+    return problems;
+  });
+}
+
+type Report = (level: Problem["level"], code: string, text: string, key?: string) => void;
+
+function reporter(rule: SkillRule, problems: Problem[]): Report {
+  return (level, code, text, key) => {
+    problems.push({
+      level,
+      code,
+      file: rule.file,
+      where: key === undefined ? rule.skill : `${rule.skill}.${key}`,
+      text,
+    });
+  };
+}
+
+function lintDefer(rule: SkillRule): Problem[] {
+  const problems: Problem[] = [];
+  const report = reporter(rule, problems);
+  const short = rule.defer?.shortDescription;
+  if (rule.defer?.enabled && short === undefined) {
+    report(
+      "error",
+      "short-description-missing",
+      "the skill is deferred, so it needs a short_description: 20 to 50 characters that say what it does",
+      "defer_loading",
+    );
+  }
+  if (short !== undefined) {
+    problems.push(
+      ...lintShortDescription(short, { file: rule.file, where: `${rule.skill}.defer_loading.short_description` }),
+    );
+  }
+  return problems;
+}
+
+function lintTriggers(rule: SkillRule): Problem[] {
+  const problems: Problem[] = [];
+  const { keywords, synonyms, intentPatterns, pathPatterns, pathRegexes, contentPatterns } = rule;
+  const count = [keywords, synonyms, intentPatterns, pathPatterns, pathRegexes ?? [], contentPatterns].reduce(
+    (sum, list) => sum + list.length,
+    0,
+  );
+  if (count === 0 && !rule.alwaysActive)
+    reporter(rule, problems)("warning", "rule-without-triggers", "the rule has no triggers, so it can never apply");
+  return problems;
+}
+
+function lintPatterns(rule: SkillRule): Problem[] {
+  const problems: Problem[] = [];
+  const report = reporter(rule, problems);
+  for (const key of ["intentPatterns", "excludePatterns", "contentPatterns", "pathRegexes"] as const) {
+    for (const pattern of rule[key] ?? []) {
+      const compiled = compilePattern(pattern);
+      if ("problem" in compiled) {
+        report(
+          compiled.code === "pattern-invalid" ? "error" : "warning",
+          compiled.code,
+          `${quoted(pattern)}: ${compiled.problem}`,
+          key,
+        );
+      } else if (compiled.degree === null) {
+        report(
+          "warning",
+          "pattern-risky",
+          `${quoted(pattern)} can take very long on some texts (nested or overlapping repetition, look-around or a back-reference): it runs under a time limit, and may be stopped`,
+          key,
+        );
+      } else if (compiled.degree > 4) {
+        report(
+          "suggestion",
+          "pattern-slow",
+          `${quoted(pattern)} has many open repetitions in a row: long prompts make it slow`,
+          key,
+        );
+      }
+    }
+  }
+  return problems;
+}
+
+function lintPaths(rule: SkillRule): Problem[] {
+  const problems: Problem[] = [];
+  const report = reporter(rule, problems);
+  for (const key of ["pathPatterns", "pathExclusions"] as const) {
+    for (const glob of rule[key]) {
+      const compiled = compileGlob(glob);
+      if ("problem" in compiled) report("error", compiled.code, `${quoted(glob)}: ${compiled.problem}`, key);
+    }
+  }
+  return problems;
+}
+
+function lintWords(rule: SkillRule): Problem[] {
+  const problems: Problem[] = [];
+  const report = reporter(rule, problems);
+  const seen = new Map<string, string>();
+  for (const key of ["keywords", "synonyms"] as const) {
+    for (const { text } of rule[key]) {
+      const compiled = compileKeyword(text);
+      const before = seen.get(compiled);
+      if (before !== undefined)
+        report("suggestion", "keyword-duplicate", `${quoted(text)} matches the same as ${quoted(before)}`, key);
+      else seen.set(compiled, text);
+    }
+  }
+  for (const key of ["intentPatterns", "pathPatterns", "contentPatterns"] as const) {
+    const twice = rule[key].find((text, index) => rule[key].indexOf(text) !== index);
+    if (twice !== undefined) report("suggestion", "pattern-duplicate", `${quoted(twice)} stands twice`, key);
+  }
+  return problems;
+}
+
+function quoted(text: string): string {
+  return `“${text.length > 80 ? `${text.slice(0, 77)}...` : text}”`;
+}

@@ -1,0 +1,200 @@
+/**
+ * The strict reading of skills, for `skills check`: the open specification (name, description, compatibility), how long a
+ * file may be before a model pays for what it does not need, and what only shows when all skills are seen together.
+ */
+import { nearest } from "../base/nearest.ts";
+import { compilePattern } from "./compile-pattern.ts";
+import type { ParsedSkill } from "./parse-skill.ts";
+import { plainKey } from "./rule-values.ts";
+import { lintShortDescription } from "./short-description.ts";
+import type { Problem, Skill } from "./types.ts";
+
+const MAX_NAME_CHARS = 64;
+const MAX_DESCRIPTION_CHARS = 1_024;
+const MAX_COMPATIBILITY_CHARS = 500;
+const MAX_SKILL_LINES = 500;
+const MAX_CORE_LINES = 50;
+
+export interface SkillLintOptions {
+  /** The name of the skill's folder; absent for a single file, whose name is free. */
+  folderName?: string;
+  /** Its body is loaded on demand, by a rule or its own frontmatter: then the core must be short. */
+  isDeferred?: boolean;
+}
+
+/** One file alone. The problems of reading it come first. */
+export function lintSkill(parsed: ParsedSkill, { folderName, isDeferred = false }: SkillLintOptions = {}): Problem[] {
+  const { skill, frontmatter, lineCount, bodyLineCount } = parsed;
+  const problems = [...parsed.problems];
+  if (!skill) return problems;
+  const report = (level: Problem["level"], code: string, text: string, where?: string): void => {
+    problems.push({ level, code, file: skill.path, ...(where === undefined ? {} : { where }), text });
+  };
+  const fields = new Map(Object.entries(frontmatter).map(([key, value]) => [plainKey(key), value]));
+
+  const name = fields.get("name");
+  if (name === undefined || name === null || name === "")
+    report("error", "name-missing", "the frontmatter has no name", "name");
+  else if (typeof name !== "string" || !/^[a-z0-9]+(?:-[a-z0-9]+)*$/.test(name)) {
+    report("error", "name-invalid", "a name is made of a-z, 0-9 and single hyphens, with none at its ends", "name");
+  } else if (name.length > MAX_NAME_CHARS) {
+    report("error", "name-too-long", `the name has ${name.length} characters: at most ${MAX_NAME_CHARS}`, "name");
+  }
+  if (typeof name === "string" && name !== "" && folderName !== undefined && name !== folderName) {
+    report(
+      "error",
+      "name-not-folder",
+      `the name is “${skill.name}” and the folder “${folderName}”: they must be equal`,
+      "name",
+    );
+  }
+
+  const description = fields.get("description");
+  if (description === undefined || description === null || description === "")
+    report(
+      "error",
+      "description-missing",
+      "the frontmatter has no description: say what the skill does and when to use it",
+      "description",
+    );
+  else if (typeof description !== "string")
+    report("error", "description-invalid", "the description must be a text", "description");
+  else if (description.length > MAX_DESCRIPTION_CHARS) {
+    report(
+      "error",
+      "description-too-long",
+      `the description has ${description.length} characters: at most ${MAX_DESCRIPTION_CHARS}`,
+      "description",
+    );
+  }
+
+  const compatibility = fields.get("compatibility");
+  if (typeof compatibility === "string" && compatibility.length > MAX_COMPATIBILITY_CHARS) {
+    report(
+      "error",
+      "compatibility-too-long",
+      `compatibility has ${compatibility.length} characters: at most ${MAX_COMPATIBILITY_CHARS}`,
+      "compatibility",
+    );
+  } else if (compatibility !== undefined && compatibility !== null && typeof compatibility !== "string") {
+    report("error", "compatibility-invalid", "compatibility must be a text", "compatibility");
+  }
+
+  if (skill.shortDescription !== undefined)
+    problems.push(...lintShortDescription(skill.shortDescription, { file: skill.path, where: "short_description" }));
+  for (const pattern of skill.triggers?.patterns ?? []) {
+    const compiled = compilePattern(pattern);
+    if ("problem" in compiled) report("error", compiled.code, `“${pattern}”: ${compiled.problem}`, "triggers.patterns");
+    else if (compiled.degree === null)
+      report(
+        "warning",
+        "pattern-risky",
+        `“${pattern}” can take very long on some texts: it runs under a time limit`,
+        "triggers.patterns",
+      );
+  }
+
+  if (skill.body.trim() === "") report("warning", "body-empty", "there is nothing below the frontmatter");
+  if (lineCount > MAX_SKILL_LINES) {
+    report(
+      "warning",
+      "skill-too-long",
+      `the file has ${lineCount} lines, more than ${MAX_SKILL_LINES}: move details to references/`,
+    );
+  }
+  if (isDeferred && bodyLineCount > MAX_CORE_LINES) {
+    const text = `the core has ${bodyLineCount} lines: keep ${MAX_CORE_LINES}, and move the rest to quick-reference.md and references/`;
+    report("suggestion", "core-too-long", text);
+  }
+  return problems;
+}
+
+/** All skills together, shadowed ones too: names that stand twice, requirements that lead nowhere or in a circle. */
+export function lintSkillSet(skills: readonly Skill[]): Problem[] {
+  return [...twins(skills), ...unknownRequirements(skills), ...circles(skills)];
+}
+
+function twins(skills: readonly Skill[]): Problem[] {
+  const byId = new Map<string, Skill[]>();
+  for (const skill of skills) byId.set(skill.id, [...(byId.get(skill.id) ?? []), skill]);
+  return [...byId.values()].flatMap((same) => {
+    const [winner, ...losers] = same.sort((a, b) => a.source.rank - b.source.rank || (a.path < b.path ? -1 : 1));
+    return losers.map((loser): Problem => {
+      // The nearer source winning is by design; two of one source are a mistake.
+      const level = loser.source.rank === winner!.source.rank ? "error" : "warning";
+      return {
+        level,
+        code: "name-twice",
+        file: loser.path,
+        where: loser.id,
+        text: `“${loser.id}” is also in ${winner!.path}, which is used instead`,
+      };
+    });
+  });
+}
+
+/** `name` may leave out the plugin of the skill that requires it. */
+function requirement(name: string, of: Skill, ids: ReadonlySet<string>): string | undefined {
+  if (ids.has(name)) return name;
+  const colon = of.id.lastIndexOf(":");
+  const qualified = colon === -1 ? name : `${of.id.slice(0, colon)}:${name}`;
+  return ids.has(qualified) ? qualified : undefined;
+}
+
+function unknownRequirements(skills: readonly Skill[]): Problem[] {
+  const ids = new Set(skills.map(({ id }) => id));
+  return skills.flatMap((skill) =>
+    skill.requires
+      .filter((name) => requirement(name, skill, ids) === undefined)
+      .map((name): Problem => {
+        const near = nearest(name, ids);
+        const hint = near.length > 0 ? `; near: ${near.join(", ")}` : "";
+        return {
+          level: "error",
+          code: "requires-unknown",
+          file: skill.path,
+          where: "metadata.requires",
+          text: `there is no skill “${name}”${hint}`,
+        };
+      }),
+  );
+}
+
+/** Each circle once, named from its first skill on. No recursion: a chain may be 10,000 skills long. */
+function circles(skills: readonly Skill[]): Problem[] {
+  const ids = new Set(skills.map(({ id }) => id));
+  const byId = new Map(skills.map((skill) => [skill.id, skill]));
+  const next = (id: string): string[] => {
+    const skill = byId.get(id)!;
+    return skill.requires.map((name) => requirement(name, skill, ids)).filter((other) => other !== undefined);
+  };
+  const problems: Problem[] = [];
+  const done = new Set<string>();
+  for (const { id: start } of skills) {
+    if (done.has(start)) continue;
+    const trail: { id: string; left: string[] }[] = [{ id: start, left: next(start) }];
+    const onTrail = new Set([start]);
+    while (trail.length > 0) {
+      const here = trail.at(-1)!;
+      const step = here.left.shift();
+      if (step === undefined) {
+        trail.pop();
+        onTrail.delete(here.id);
+        done.add(here.id);
+      } else if (onTrail.has(step)) {
+        const circle = [...trail.slice(trail.findIndex(({ id }) => id === step)).map(({ id }) => id), step];
+        problems.push({
+          level: "error",
+          code: "requires-cycle",
+          file: byId.get(step)!.path,
+          where: "metadata.requires",
+          text: `the requirements run in a circle: ${circle.join(" → ")}`,
+        });
+      } else if (!done.has(step)) {
+        trail.push({ id: step, left: next(step) });
+        onTrail.add(step);
+      }
+    }
+  }
+  return problems;
+}

@@ -1,0 +1,405 @@
+/**
+ * One entry of a rules file, in any of its shapes, as a SkillRule. Triggers stand in `promptTriggers` and `fileTriggers`,
+ * in one flat `triggers`, or in the entry itself; all three are read by one table of keys.
+ */
+import { compilePattern } from "./compile-pattern.ts";
+import {
+  isObject,
+  type JsonObject,
+  type ListReading,
+  looksLikePathRegex,
+  looksLikeRegex,
+  plainKey,
+  readBoolean,
+  readEnforcement,
+  readLine,
+  readPhrases,
+  readPriority,
+  readTexts,
+  readThreshold,
+} from "./rule-values.ts";
+import type { SkillRule } from "./types.ts";
+
+/** Where the reader says what it could not use. The caller counts, so that 40 rules with one odd key are one line. */
+export interface RuleComplaints {
+  unknownKey(skill: string, key: string): void;
+  /** A key that we know and have no use for. */
+  unusedKey(skill: string, key: string): void;
+  badValue(skill: string, key: string, expected: string): void;
+}
+
+/** Undefined when the author switched the rule off. */
+export function parseRule(
+  entry: unknown,
+  skill: string,
+  file: string,
+  complaints: RuleComplaints,
+): SkillRule | undefined {
+  const rule = emptyRule(skill, file);
+  if (Array.isArray(entry) || typeof entry === "string") readLooseTriggers(rule, entry, complaints, "triggers");
+  else if (isObject(entry)) {
+    if (isSwitchedOff(entry)) return undefined;
+    readEntry(rule, entry, complaints);
+  } else complaints.badValue(skill, "", "an object with triggers");
+  return rule;
+}
+
+export function emptyRule(skill: string, file: string): SkillRule {
+  return {
+    skill,
+    file,
+    enforcement: "suggest",
+    keywords: [],
+    synonyms: [],
+    intentPatterns: [],
+    keywordExclusions: [],
+    excludePatterns: [],
+    pathPatterns: [],
+    pathExclusions: [],
+    contentPatterns: [],
+    createOnly: false,
+    skip: { sessionSkillUsed: false, fileMarkers: [] },
+    agentRoles: [],
+    taskTypes: [],
+    alwaysActive: false,
+  };
+}
+
+/** Could this be a rule? Asked where a map may hold rules next to settings. */
+export function looksLikeRule(value: unknown): value is JsonObject {
+  return isObject(value) && Object.keys(value).some((key) => RULE_SIGNS.has(plainKey(key)));
+}
+
+function isSwitchedOff(entry: JsonObject): boolean {
+  return Object.entries(entry).some(([key, value]) => {
+    const plain = plainKey(key);
+    return (
+      (plain === "enabled" && value === false) ||
+      (plain === "disabled" && value === true) ||
+      (plain === "enforcement" && readEnforcement(value) === "off")
+    );
+  });
+}
+
+type FieldReader = (rule: SkillRule, value: unknown, complaints: RuleComplaints, key: string) => void;
+
+function readEntry(rule: SkillRule, entry: JsonObject, complaints: RuleComplaints): void {
+  for (const [key, value] of Object.entries(entry)) {
+    if (value === null || value === undefined) continue;
+    const plain = plainKey(key);
+    if (isComment(key) || NAME_KEYS.has(plain)) continue;
+    const reader = RULE_KEYS.get(plain) ?? TRIGGER_KEYS.get(plain);
+    if (reader) reader(rule, value, complaints, key);
+    else if (UNUSED_KEYS.has(plain)) complaints.unusedKey(rule.skill, key);
+    else complaints.unknownKey(rule.skill, key);
+  }
+}
+
+/** Keys that begin with _ or $ or //, and notes: said to people, not to us. */
+export function isComment(key: string): boolean {
+  return /^(?:[_$#]|\/\/)/.test(key) || /^(?:notes?|comments?|examples?|version)$/i.test(key);
+}
+
+const NAME_KEYS = new Set(["skill", "skills", "skillname", "name", "id", "enabled", "disabled"]);
+
+const list =
+  (pick: (rule: SkillRule, items: string[]) => void): FieldReader =>
+  (rule, value, complaints, key) => {
+    const reading = counted(readTexts(value), rule, complaints, key);
+    if (reading) pick(rule, reading);
+  };
+
+const phrases =
+  (pick: "keywords" | "synonyms"): FieldReader =>
+  (rule, value, complaints, key) => {
+    const items = counted(readPhrases(value), rule, complaints, key);
+    if (items) rule[pick].push(...items.map(({ text, weight }) => ({ text: text.trim(), weight })));
+  };
+
+const flag =
+  (pick: (rule: SkillRule, value: boolean) => void): FieldReader =>
+  (rule, value, complaints, key) => {
+    const read = readBoolean(value);
+    if (read === undefined) complaints.badValue(rule.skill, key, "true or false");
+    else pick(rule, read);
+  };
+
+const line =
+  (pick: (rule: SkillRule, text: string) => void): FieldReader =>
+  (rule, value, complaints, key) => {
+    const text = readLine(value);
+    if (text !== undefined) pick(rule, text);
+    else if (value !== "") complaints.badValue(rule.skill, key, "a text");
+  };
+
+function counted<Item>(
+  reading: ListReading<Item> | undefined,
+  rule: SkillRule,
+  complaints: RuleComplaints,
+  key: string,
+): Item[] | undefined {
+  if (!reading) {
+    complaints.badValue(rule.skill, key, "a list of texts");
+    return undefined;
+  }
+  if (reading.bad > 0) complaints.badValue(rule.skill, key, "texts in its list");
+  if (reading.cut > 0) complaints.badValue(rule.skill, key, `at most 2,000 entries (${reading.cut} left out)`);
+  return reading.items;
+}
+
+const intentPatterns = list((rule, items) => rule.intentPatterns.push(...items));
+const paths = list((rule, items) => addPaths(rule, items));
+
+const TRIGGER_KEYS = new Map<string, FieldReader>(
+  spread<FieldReader>([
+    ["keywords keyword phrases commands command slashcommands", phrases("keywords")],
+    // What an author calls intents or context are labels and turns of phrase: weaker than a keyword.
+    ["synonyms intents intent contextpatterns contexts", phrases("synonyms")],
+    [
+      "intentpatterns intentpattern keywordpatterns promptpatterns patterns pattern regex regexes errorpatterns",
+      intentPatterns,
+    ],
+    [
+      "pathpatterns filepatterns filepattern filepathpatterns filepaths filepathtriggers filepath paths files globs",
+      paths,
+    ],
+    ["filetypes extensions fileextensions", list((rule, items) => rule.pathPatterns.push(...items.map(extensionGlob)))],
+    ["directories directory folders", list((rule, items) => rule.pathPatterns.push(...items.map(folderGlob)))],
+    ["contentpatterns contentpattern", list((rule, items) => rule.contentPatterns.push(...items))],
+    ["contenttriggers contentkeywords", list((rule, items) => rule.contentPatterns.push(...items.map(escapeRegex)))],
+    [
+      "pathexclusions excludepaths pathexcludes excludepathpatterns",
+      list((rule, items) => rule.pathExclusions.push(...items)),
+    ],
+    [
+      "keywordexclusions excludekeywords negativekeywords",
+      list((rule, items) => rule.keywordExclusions.push(...items.map((text) => text.trim()))),
+    ],
+    [
+      "excludepatterns exclude excludes exclusions negativepatterns",
+      list((rule, items) => rule.excludePatterns.push(...items)),
+    ],
+    ["createonly", flag((rule, value) => void (rule.createOnly = value))],
+    [
+      "agentcontext agents agentroles roles",
+      list((rule, items) => rule.agentRoles.push(...items.map((text) => text.trim()))),
+    ],
+    ["tasktypes tasktype", list((rule, items) => rule.taskTypes.push(...items.map((text) => text.trim())))],
+  ]),
+);
+
+const RULE_KEYS = new Map<string, FieldReader>(
+  spread<FieldReader>([
+    ["type", line((rule, text) => void (rule.type = text))],
+    ["domain", line((rule, text) => void (rule.domain = text))],
+    ["description", line((rule, text) => void (rule.description = text))],
+    ["suggestion", line((rule, text) => void (rule.description ??= text))],
+    [
+      "blockmessage message reminder guidance warnmessage warningmessage",
+      text((rule, value) => void (rule.blockMessage = value)),
+    ],
+    [
+      "shortdescription",
+      line((rule, text) => void (rule.defer = { enabled: false, ...rule.defer, shortDescription: text })),
+    ],
+    ["enforcement mode", readEnforcementField],
+    ["priority", readPriorityField],
+    ["deferloading", readDefer],
+    ["prompttriggers filetriggers triggers trigger conditions", readTriggerGroup],
+    ["skipconditions skip", readSkip],
+    ["alwaysactive alwaysactivate alwayson", flag((rule, value) => void (rule.alwaysActive = value))],
+    ["triggerthreshold threshold minconfidence minimumconfidence confidence", readThresholdField],
+    ["behaviorflags behaviourflags", readBehaviour],
+  ]),
+);
+
+/** Known, met in the wild, and without a meaning here. */
+const UNUSED_KEYS = new Set(
+  (
+    "relatedskills scope loadlevel resourcepath agentfile skillfile commandfile referencefiles weights weight tags model icon author " +
+    "category match casesensitive activationconditions capabilities thresholds triggeredafter tip rules testingrules license " +
+    "context action actions hookevents"
+  ).split(" "),
+);
+
+/** Keys that a settings object would not have. */
+const RULE_SIGNS = new Set([
+  ...TRIGGER_KEYS.keys(),
+  ..."prompttriggers filetriggers triggers trigger enforcement skipconditions deferloading alwaysactive blockmessage".split(
+    " ",
+  ),
+]);
+for (const common of ["files", "paths", "exclusions", "exclude", "agents", "extensions"]) RULE_SIGNS.delete(common);
+
+function readTriggerGroup(rule: SkillRule, value: unknown, complaints: RuleComplaints, key: string): void {
+  if (!isObject(value)) {
+    // `trigger: "auto"` is a mode, not something to look for.
+    if (typeof value === "string" && readEnforcement(value) !== undefined) {
+      complaints.unusedKey(rule.skill, key);
+      return;
+    }
+    readLooseTriggers(rule, value, complaints, key);
+    return;
+  }
+  for (const [inner, innerValue] of Object.entries(value)) {
+    if (innerValue === null || isComment(inner)) continue;
+    const plain = plainKey(inner);
+    // `patterns` of the file triggers are paths.
+    const isPath = isFileKey(key) && (plain === "patterns" || plain === "pattern");
+    // promptTriggers inside triggers is met; deeper it is nonsense, and a file may be as deep as it likes.
+    const isGroup = !isGroupKey(plainKey(key)) && isGroupKey(plain);
+    const reader = isPath ? paths : isGroup ? readTriggerGroup : TRIGGER_KEYS.get(plain);
+    if (reader) reader(rule, innerValue, complaints, inner);
+    else if (UNUSED_KEYS.has(plain) || plain === "type") complaints.unusedKey(rule.skill, `${key}.${inner}`);
+    else complaints.unknownKey(rule.skill, `${key}.${inner}`);
+  }
+}
+
+function isFileKey(key: string): boolean {
+  return plainKey(key) === "filetriggers" || plainKey(key) === "file";
+}
+
+function isGroupKey(plain: string): boolean {
+  return plain === "prompttriggers" || plain === "filetriggers" || plain === "prompt" || plain === "file";
+}
+
+/** A plain list of triggers: some are phrases, some are regular expressions. File triggers in a list are paths. */
+function readLooseTriggers(rule: SkillRule, value: unknown, complaints: RuleComplaints, key: string): void {
+  const items = counted(readPhrases(typeof value === "string" ? [value] : value), rule, complaints, key);
+  if (!items) return;
+  if (isFileKey(key)) {
+    addPaths(
+      rule,
+      items.map(({ text }) => text),
+    );
+    return;
+  }
+  for (const { text: item, weight } of items) {
+    if (looksLikeRegex(item)) rule.intentPatterns.push(item);
+    else rule.keywords.push({ text: item.trim(), weight });
+  }
+}
+
+/** A list in which one path is a regular expression is a list of those, as far as they are valid. */
+function addPaths(rule: SkillRule, items: readonly string[]): void {
+  const isRegexList = items.some(looksLikePathRegex);
+  for (const item of items) {
+    const isRegex = isRegexList && !item.includes("**") && !("problem" in compilePattern(item, { flags: "" }));
+    if (isRegex) (rule.pathRegexes ??= []).push(item);
+    else rule.pathPatterns.push(item);
+  }
+}
+
+function readEnforcementField(rule: SkillRule, value: unknown, complaints: RuleComplaints, key: string): void {
+  const read = readEnforcement(value);
+  if (read === undefined) complaints.badValue(rule.skill, key, "one of suggest, warn, auto, block, require");
+  else if (read !== "off") rule.enforcement = read;
+}
+
+function readPriorityField(rule: SkillRule, value: unknown, complaints: RuleComplaints, key: string): void {
+  const read = readPriority(value);
+  if (read === undefined) complaints.badValue(rule.skill, key, "critical, high, medium, low, or a number from 1 to 10");
+  else rule.priority = read;
+}
+
+function readThresholdField(rule: SkillRule, value: unknown, complaints: RuleComplaints, key: string): void {
+  const read = readThreshold(value);
+  if (read !== undefined) rule.threshold = read;
+  else
+    complaints.badValue(
+      rule.skill,
+      key,
+      "a number from 0 to 1 (points of another scoring cannot be compared with ours)",
+    );
+}
+
+function readDefer(rule: SkillRule, value: unknown, complaints: RuleComplaints, key: string): void {
+  const whole = readBoolean(value);
+  if (whole !== undefined) {
+    rule.defer = { ...rule.defer, enabled: whole };
+    return;
+  }
+  if (!isObject(value)) {
+    complaints.badValue(rule.skill, key, "true, or an object with enabled and short_description");
+    return;
+  }
+  const defer = { enabled: false, ...rule.defer };
+  for (const [inner, innerValue] of Object.entries(value)) {
+    const plain = plainKey(inner);
+    const short = readLine(innerValue);
+    if (plain === "enabled" && readBoolean(innerValue) !== undefined) defer.enabled = readBoolean(innerValue)!;
+    else if (plain === "shortdescription" && short !== undefined) defer.shortDescription = short;
+    else if (plain === "enabled") complaints.badValue(rule.skill, `${key}.${inner}`, "true or false");
+    else if (plain === "shortdescription") complaints.badValue(rule.skill, `${key}.${inner}`, "a text");
+    else if (!isComment(inner)) complaints.unknownKey(rule.skill, `${key}.${inner}`);
+  }
+  rule.defer = defer;
+}
+
+function readSkip(rule: SkillRule, value: unknown, complaints: RuleComplaints, key: string): void {
+  if (!isObject(value)) {
+    complaints.badValue(rule.skill, key, "an object");
+    return;
+  }
+  for (const [inner, innerValue] of Object.entries(value)) {
+    const name = `${key}.${inner}`;
+    switch (plainKey(inner)) {
+      case "sessionskillused":
+        flag((target, read) => void (target.skip.sessionSkillUsed = read))(rule, innerValue, complaints, name);
+        break;
+      case "filemarkers":
+        list((target, items) => target.skip.fileMarkers.push(...items))(rule, innerValue, complaints, name);
+        break;
+      case "envoverride":
+      case "envvar":
+        line((target, text) => void (target.skip.envOverride = text))(rule, innerValue, complaints, name);
+        break;
+      case "sessionmarker":
+        line((target, text) => void (target.skip.sessionMarker = text))(rule, innerValue, complaints, name);
+        break;
+      case "sessiononce":
+        // Everything is shown once per window here, unless asked for again.
+        complaints.unusedKey(rule.skill, name);
+        break;
+      default:
+        if (!isComment(inner)) complaints.unknownKey(rule.skill, name);
+    }
+  }
+}
+
+function readBehaviour(rule: SkillRule, value: unknown, complaints: RuleComplaints, key: string): void {
+  if (!isObject(value)) {
+    complaints.badValue(rule.skill, key, "an object");
+    return;
+  }
+  for (const [inner, innerValue] of Object.entries(value)) {
+    if (/^min(?:imum)?confidence$/.test(plainKey(inner)))
+      readThresholdField(rule, innerValue, complaints, `${key}.${inner}`);
+    else if (!isComment(inner)) complaints.unusedKey(rule.skill, `${key}.${inner}`);
+  }
+}
+
+/** Several lines are allowed: a block message is one. */
+function text(pick: (rule: SkillRule, value: string) => void): FieldReader {
+  return (rule, value, complaints, key) => {
+    if (typeof value === "string")
+      pick(rule, value.replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g, "").slice(0, 4_000));
+    else complaints.badValue(rule.skill, key, "a text");
+  };
+}
+
+function extensionGlob(extension: string): string {
+  return `**/*.${extension.trim().replace(/^[*.]+/, "")}`;
+}
+
+export function folderGlob(folder: string): string {
+  return `**/${folder.trim().replace(/^(?:\.?\/|\*\*\/)+|\/+(?:\*\*)?$/g, "")}/**`;
+}
+
+export function escapeRegex(text: string): string {
+  return text.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&");
+}
+
+function spread<Value>(rows: readonly (readonly [string, Value])[]): [string, Value][] {
+  return rows.flatMap(([keys, value]) => keys.split(" ").map((key): [string, Value] => [key, value]));
+}

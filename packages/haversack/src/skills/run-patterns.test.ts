@@ -1,0 +1,62 @@
+import { describe, expect, it } from "vitest";
+import { matchEach, runPatterns } from "./run-patterns.ts";
+
+const pattern = (source: string, { linear = true, flags = "i" } = {}) => ({ source, flags, linear });
+
+describe("runPatterns", () => {
+  it("says which patterns matched any of the texts", () => {
+    const run = runPatterns(
+      [pattern("deploy.*prod"), pattern("\\bdebug\\b"), pattern("b+")],
+      ["Deploy it to prod", "bbb"],
+    );
+    expect(run).toEqual({ hits: [0, 2], slow: [], skipped: [] });
+  });
+
+  it("stops a pattern that never ends, names it, and runs the others", () => {
+    const patterns = [pattern("^a"), pattern("(a+)+$", { linear: false }), pattern("a{3}")];
+    // More time than in use: on a busy machine a pattern must have run to be blamed.
+    const run = runPatterns(patterns, [`${"a".repeat(50_000)}b`], { budgetMs: 200 });
+    expect(run.slow).toEqual([1]);
+    expect(run.hits).toEqual([0, 2]);
+  });
+
+  it("leaves the rest out when many offenders use up the budget", () => {
+    const patterns = Array.from({ length: 40 }, () => pattern("(a+)+$", { linear: false }));
+    const { slow, skipped, hits } = runPatterns([...patterns, pattern("a")], [`${"a".repeat(40)}b`], { budgetMs: 100 });
+    expect(slow.length).toBeGreaterThan(0);
+    expect(skipped.length).toBe(41 - slow.length);
+    expect(hits).toEqual([]);
+  });
+
+  it("runs only patterns proven linear where they cannot be stopped", () => {
+    const run = runPatterns([pattern("a+"), pattern("(a+)+$", { linear: false })], ["aaab"], { canStop: false });
+    expect(run).toEqual({ hits: [0], slow: [], skipped: [1] });
+  });
+
+  it("treats a pattern that does not compile as one that matches nothing", () => {
+    expect(runPatterns([pattern("("), pattern("a")], ["a"]).hits).toEqual([1]);
+  });
+
+  it("blames no pattern for the time that those before it took, and none that is proven linear", () => {
+    const many = Array.from({ length: 3000 }, (_, n) => pattern(`word${n}x?y?z?`, { linear: false }));
+    expect(runPatterns(many, ["some text"], { budgetMs: 20 }).slow).toEqual([]);
+    const run = runPatterns([pattern("(a+)+$")], [`${"a".repeat(40)}b`], { budgetMs: 20 });
+    expect(run.slow).toEqual([]);
+    expect(run.skipped).toEqual([0]);
+  });
+
+  it("says which text each pattern matched", () => {
+    const { pairs } = matchEach([pattern("a"), pattern("b")], ["ab", "b", "a"]);
+    expect(pairs).toEqual([
+      [0, 0],
+      [0, 2],
+      [1, 0],
+      [1, 1],
+    ]);
+  });
+
+  it("leaves no global behind", () => {
+    runPatterns([pattern("a")], ["a"]);
+    expect(Object.keys(globalThis).filter((key) => key.includes("haversack"))).toEqual([]);
+  });
+});

@@ -1,0 +1,118 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { memoryIndex } from "./memory-index.ts";
+import { RECOMMEND_CONFIDENCE, rankSkills, SCORE } from "./score-text.ts";
+
+const skill = (id: string, description: string, body = "") => ({ id, name: id, description, body, tags: [] });
+const pool = [
+  skill("pdf-forms", "Fill in PDF forms and extract their fields. Use when a PDF form must be completed."),
+  skill("api-testing", "Write integration tests for HTTP APIs in .NET with xUnit. Use for endpoint tests."),
+  skill("release-notes", "Write release notes and changelogs from merged changes. Use before publishing a version."),
+  skill("commit", "Create commits with conventional messages."),
+  skill(
+    "query-tuning",
+    "Make slow database queries fast with indexes.",
+    "Look at the query plan. Missing indexes cost most.",
+  ),
+];
+const index = memoryIndex(pool);
+const rank = (prompt: string) => rankSkills(prompt, index);
+
+describe("rankSkills", () => {
+  it("puts the skill that speaks of the same matter first, and says by which words", () => {
+    const [first] = rank("fill in this PDF form with the customer's data");
+    expect(first).toMatchObject({ skill: "pdf-forms", named: false });
+    expect(first!.confidence).toBeGreaterThanOrEqual(RECOMMEND_CONFIDENCE);
+    expect(first!.evidence.map((entry) => entry.text)).toEqual(expect.arrayContaining(["pdf", "form"]));
+    expect(first!.evidence.find((entry) => entry.text === "pdf")!.where).toEqual(["name", "description"]);
+  });
+
+  it.each([1, 3, 5])("finds it and abstains as well in a pool of %i", (size) => {
+    const small = memoryIndex(pool.slice(0, size));
+    expect(rankSkills("extract the fields of a PDF form", small)[0]!.confidence).toBeGreaterThanOrEqual(
+      RECOMMEND_CONFIDENCE,
+    );
+    for (const prompt of ["continue", "run the tests again", "rename foo to bar", "write a poem about the sea"]) {
+      for (const { confidence } of rankSkills(prompt, small)) expect(confidence).toBeLessThan(RECOMMEND_CONFIDENCE);
+    }
+  });
+
+  it("is almost sure when the prompt calls a skill by name, and then shows no other by its words", () => {
+    const ranked = rank("use the release-notes skill, then test the endpoint with xunit");
+    expect(ranked[0]).toMatchObject({ skill: "release-notes", named: true, confidence: 0.99 });
+    for (const other of ranked.slice(1)) expect(other.confidence).toBeLessThan(RECOMMEND_CONFIDENCE);
+  });
+
+  it("does not take a plain word for a call by name", () => {
+    for (const entry of rank("commit this")) expect(entry.named).toBe(false);
+  });
+
+  it("lets a skill of another world fall back", () => {
+    const own = rank("integration tests for my HTTP API in C#")[0]!;
+    const other = rank("integration tests for my HTTP API in Python").find((entry) => entry.skill === "api-testing")!;
+    expect(other.conflict).toBe(true);
+    expect(own.conflict).toBe(false);
+    expect(other.confidence).toBeLessThan(own.confidence);
+  });
+
+  it("grows more confident with more evidence", () => {
+    const confidence = (prompt: string) =>
+      rank(prompt).find((entry) => entry.skill === "query-tuning")?.confidence ?? 0;
+    const weak = confidence("improve my slow page");
+    const strong = confidence("improve my slow database queries, which indexes are missing?");
+    expect(strong).toBeGreaterThan(weak);
+  });
+
+  it("reads no more rows to find candidates than its budget, and still scores common words", () => {
+    const many = memoryIndex([
+      ...Array.from({ length: 60 }, (_, at) => skill(`filler-${at}`, "Write tests for services.")),
+      skill("wanted", "Write tests for kumquats."),
+    ]);
+    let searched = 0;
+    const counting = {
+      ...many,
+      postings: (terms: readonly string[], skills?: readonly string[]) => {
+        const rows = [...many.postings(terms, skills)];
+        if (!skills) searched += rows.length;
+        return rows;
+      },
+    };
+    const ranked = rankSkills("write tests for my kumquats", counting, { constants: { ...SCORE, rowBudget: 20 } });
+    expect(searched).toBeLessThanOrEqual(20);
+    expect(ranked[0]!.skill).toBe("wanted");
+    expect(ranked[0]!.evidence.map((entry) => entry.text)).toContain("tests");
+  });
+
+  it("gives nothing for an empty prompt or an empty pool", () => {
+    expect(rank("")).toEqual([]);
+    expect(rank("please help me with this")).toEqual([]);
+    expect(rankSkills("fill in a form", memoryIndex([]))).toEqual([]);
+  });
+
+  it("stays within 0..1, in order and finite, whatever the prompt", () => {
+    fc.assert(
+      fc.property(fc.oneof(fc.string({ unit: "binary" }), fc.lorem({ maxCount: 30 })), (prompt) => {
+        const ranked = rank(`${prompt} pdf form`);
+        for (const { confidence } of ranked) expect(confidence >= 0 && confidence <= 1).toBe(true);
+        for (let at = 1; at < ranked.length; at++)
+          expect(ranked[at - 1]!.score).toBeGreaterThanOrEqual(ranked[at]!.score);
+      }),
+    );
+  });
+});
+
+it("takes one telling word for enough, when one skill alone has it and the prompt is short", () => {
+  const pool = memoryIndex(
+    ["helm", "pdf", "sql"].map((id) => ({
+      id,
+      name: `${id}-work`,
+      description: id === "helm" ? "Use when writing Kustomization overlays." : "Use when working with files.",
+      body: "",
+      tags: [],
+    })),
+  );
+  const [best] = rankSkills("write a kustomization for this", pool);
+  expect(best).toMatchObject({ skill: "helm" });
+  expect(best?.confidence).toBeGreaterThanOrEqual(RECOMMEND_CONFIDENCE);
+  expect(rankSkills("write a file for this", pool)[0]?.confidence ?? 0).toBeLessThan(RECOMMEND_CONFIDENCE);
+});

@@ -1,0 +1,275 @@
+/**
+ * Ranks skills for a prompt by their words, with a confidence in 0..1 and the evidence for it. Runs in the hook process:
+ * pure, small, no dependency. Of the index it asks only how common the prompt's terms are and which skills hold them.
+ */
+import { rivalsOf, worldsConflict } from "./ecosystems.ts";
+import { type PromptTerm, promptTerms } from "./prompt-terms.ts";
+import { FIELD, worldTerm } from "./skill-fields.ts";
+
+export interface TermStats {
+  term: string;
+  /** How many skills of the pool hold it. */
+  df: number;
+  /** From background.ts: the share of ordinary requests that hold it; absent for a word that it does not know. */
+  share?: number;
+}
+
+/** A store may use row numbers for skills, which are cheaper to read than names. */
+export type SkillKey = string | number;
+
+export interface Posting<Key extends SkillKey = string> {
+  term: string;
+  skill: Key;
+  weight: number;
+  /** Bits of FIELD. */
+  fields: number;
+}
+
+/** What ranking needs of the index; in SQLite one statement each. */
+export interface TermIndex<Key extends SkillKey = string> {
+  /** Number of skills in the pool. */
+  size: number;
+  /** Terms that are neither in the pool nor in the background may be left out. */
+  terms(terms: readonly string[]): Iterable<TermStats>;
+  /**
+   * Per skill the sum of its weights, each times the factor of its term: what `postings` would give, without a row for each.
+   * Absent: it is added up from `postings`.
+   */
+  sums?(factors: ReadonlyMap<string, number>): Map<Key, number>;
+  /** All rows of these terms; with `skills`, only theirs. */
+  postings(terms: readonly string[], skills?: readonly Key[]): Iterable<Posting<Key>>;
+}
+
+export interface Evidence {
+  /** The word or phrase as the prompt has it. */
+  text: string;
+  kind: PromptTerm["kind"];
+  where: ("name" | "description" | "body")[];
+  /** Its share of this skill's score, 0..1. */
+  share: number;
+}
+
+export interface RankedSkill<Key extends SkillKey = string> {
+  skill: Key;
+  confidence: number;
+  score: number;
+  /** The prompt calls it by its name. */
+  named: boolean;
+  /** The prompt speaks of another world (Python, not .NET). */
+  conflict: boolean;
+  /** Another skill fits far better. */
+  overshadowed: boolean;
+  /** Strongest first, at most 6. */
+  evidence: Evidence[];
+}
+
+/** From this confidence on a skill is worth showing. */
+export const RECOMMEND_CONFIDENCE = 0.4;
+
+export const SCORE = {
+  /** The background counts like so many skills: small pools borrow its frequencies, large ones their own. */
+  backgroundSize: 300,
+  /** Share of ordinary requests that hold a word which the background does not know. */
+  rareShare: 0.002,
+  /** What a prompt's weight is padded with: two words in common with a prompt of two words prove little. */
+  massPadding: 2.25,
+  /** A skill of another world keeps this share of its score. */
+  conflictFactor: 0.5,
+  /** Each word short of this many takes `shortStep` off: a prompt of two words goes on with what is under way. */
+  shortWords: 4,
+  shortStep: 0.15,
+  /** A question about a general matter counts as this much of a request to do something. */
+  knowledgeFactor: 0.6,
+  /** Below this share of the best score a skill is overshadowed: shown only if asked for. */
+  shadowShare: 0.7,
+  /** Confidence is a logistic curve over score / (mass + padding). */
+  midpoint: 0.45,
+  steepness: 7,
+  /** A telling word alone: see isTelling. */
+  toldConfidence: 0.41,
+  namedConfidence: 0.99,
+  shadowConfidence: 0.3,
+  /** Most terms looked up, rarest first, and most rows read to find candidates. */
+  maxTerms: 64,
+  rowBudget: 4000,
+  candidates: 12,
+};
+
+export function rankSkills<Key extends SkillKey = string>(
+  prompt: string,
+  index: TermIndex<Key>,
+  { limit = 10, constants: k = SCORE }: { limit?: number; constants?: typeof SCORE } = {},
+): RankedSkill<Key>[] {
+  const { terms, worlds, names, asksToKnow, refused } = promptTerms(prompt);
+  if (terms.length === 0 && names.length === 0) return [];
+  const known = weighPrompt(terms, index, k);
+  const named = new Set<Key>();
+  if (names.length > 0) for (const row of index.postings(names)) named.add(row.skill);
+
+  const unwanted = new Set<Key>();
+  if (refused.length > 0) for (const row of index.postings(refused)) unwanted.add(row.skill);
+  const candidates = findCandidates(known.terms, named, index, k).filter((skill) => !unwanted.has(skill));
+  if (candidates.length === 0) return [];
+  const rows = index.postings([...known.terms.keys(), ...rivalsOf(worlds).map(worldTerm)], candidates);
+  const tallies = tally(rows, known.terms);
+  const scored = candidates.map((skill) => {
+    const found = tallies.get(skill) ?? { gains: new Map(), worlds: [] };
+    let score = 0;
+    for (const { gain } of found.gains.values()) score += gain;
+    const conflict = worldsConflict(worlds, found.worlds);
+    return { skill, score: conflict ? score * k.conflictFactor : score, conflict, gains: found.gains };
+  });
+  const words = terms.filter(isOwn).length;
+  const discount = (asksToKnow ? k.knowledgeFactor : 1) * (1 - k.shortStep * Math.max(0, k.shortWords - words));
+  const best = Math.max(...scored.map((entry) => entry.score));
+  return scored
+    .map((entry): RankedSkill<Key> & { gains: Map<string, Gain> } => {
+      const isNamed = named.has(entry.skill);
+      const overshadowed = !isNamed && (named.size > 0 || entry.score < k.shadowShare * best);
+      const strength = (entry.score * discount) / (known.mass + k.massPadding);
+      const curve = 1 / (1 + Math.exp(-k.steepness * (strength - k.midpoint)));
+      const isTold = !entry.conflict && !asksToKnow && entry.score === best && isTelling(entry.gains, known.terms);
+      const confidence = isTold ? Math.max(curve, k.toldConfidence) : curve;
+      return {
+        ...entry,
+        named: isNamed,
+        overshadowed,
+        confidence: isNamed ? k.namedConfidence : overshadowed ? Math.min(confidence, k.shadowConfidence) : confidence,
+        evidence: [],
+      };
+    })
+    .sort((a, b) => Number(b.named) - Number(a.named) || b.score - a.score || (a.skill < b.skill ? -1 : 1))
+    .slice(0, limit)
+    .map(({ gains, ...entry }) => ({ ...entry, evidence: evidenceOf(gains) }));
+}
+
+interface KnownTerm extends PromptTerm {
+  idf: number;
+  df: number;
+  /** The background knows it. */
+  isOrdinary: boolean;
+}
+
+/** Looks up how telling each term is. `mass`: what the prompt says in all, known to the pool or not. */
+function weighPrompt(
+  terms: readonly PromptTerm[],
+  index: Pick<TermIndex, "terms" | "size">,
+  k: typeof SCORE,
+): { terms: Map<string, KnownTerm>; mass: number } {
+  const stats = new Map<string, TermStats>();
+  for (const row of index.terms(terms.map((term) => term.term))) stats.set(row.term, row);
+  const weighed = terms
+    .map((term): KnownTerm => {
+      const row = stats.get(term.term);
+      return { ...term, idf: idfOf(row, index.size, k), df: row?.df ?? 0, isOrdinary: row?.share !== undefined };
+    })
+    .sort((a, b) => b.weight * b.idf - a.weight * a.idf || (a.term < b.term ? -1 : 1));
+  let mass = 0;
+  for (const term of weighed.filter(isOwn).slice(0, k.maxTerms)) mass += term.weight * term.idf;
+  const found = weighed.filter((term) => term.df > 0).slice(0, k.maxTerms);
+  return { terms: new Map(found.map((term) => [term.term, term])), mass };
+}
+
+/**
+ * A short prompt says little else than the one word that matters ("write a Dockerfile for this service"). A word that ordinary
+ * requests do not hold, and that one skill alone holds, in its name or description, is enough to recommend that one.
+ */
+function isTelling(gains: ReadonlyMap<string, Gain>, terms: ReadonlyMap<string, KnownTerm>): boolean {
+  for (const { term, fields } of gains.values()) {
+    const known = terms.get(term.term);
+    if (term.kind !== "word" || !known || known.isOrdinary || known.df > TELLING_DF) continue;
+    if (fields & (FIELD.name | FIELD.description)) return true;
+  }
+  return false;
+}
+
+/** Skills of the pool that may hold it. With 2, false triggers on the public cases rise from 5.7 to 6.7%. */
+const TELLING_DF = 1;
+
+/** A compound's whole is known or is the user's own name for something; only its parts count as said. */
+function isOwn(term: PromptTerm): boolean {
+  return term.kind === "word" || term.kind === "part";
+}
+
+/** How telling a term is, 0..1: rare among the pool's skills and in ordinary requests. Of one scale for pools of any size. */
+function idfOf(stats: TermStats | undefined, size: number, k: typeof SCORE): number {
+  const all = size + k.backgroundSize;
+  const seen = (stats?.df ?? 0) + (stats?.share ?? k.rareShare) * k.backgroundSize;
+  return Math.log(1 + (all - seen + 0.5) / (seen + 0.5)) / Math.log(1 + (all + 0.5) / 0.5);
+}
+
+/**
+ * The skills worth scoring in full. Reads rows rarest term first and stops at the row budget: in a pool of 10,000 skills
+ * a word that half of them hold would cost more than everything else and decide nothing.
+ */
+function findCandidates<Key extends SkillKey>(
+  terms: ReadonlyMap<string, KnownTerm>,
+  named: ReadonlySet<Key>,
+  index: TermIndex<Key>,
+  k: typeof SCORE,
+): Key[] {
+  const factors = new Map<string, number>();
+  let rows = 0;
+  for (const term of [...terms.values()].sort((a, b) => a.df - b.df)) {
+    if (factors.size > 0 && rows + term.df > k.rowBudget) break;
+    rows += term.df;
+    factors.set(term.term, term.weight * term.idf);
+  }
+  const scores = index.sums?.(factors) ?? addUp(factors, index);
+  for (const skill of named) scores.set(skill, Number.POSITIVE_INFINITY);
+  return [...scores]
+    .sort((a, b) => b[1] - a[1] || (a[0] < b[0] ? -1 : 1))
+    .slice(0, k.candidates)
+    .map(([skill]) => skill);
+}
+
+function addUp<Key extends SkillKey>(factors: ReadonlyMap<string, number>, index: TermIndex<Key>): Map<Key, number> {
+  const sums = new Map<Key, number>();
+  for (const { term, skill, weight } of index.postings([...factors.keys()])) {
+    sums.set(skill, (sums.get(skill) ?? 0) + (factors.get(term) ?? 0) * weight);
+  }
+  return sums;
+}
+
+interface Gain {
+  gain: number;
+  term: PromptTerm;
+  fields: number;
+}
+
+/** Per skill what each term of the prompt brings; a synonym counts only where it brings more than the word itself. */
+function tally<Key extends SkillKey>(
+  rows: Iterable<Posting<Key>>,
+  terms: ReadonlyMap<string, KnownTerm>,
+): Map<Key, { gains: Map<string, Gain>; worlds: string[] }> {
+  const tallies = new Map<Key, { gains: Map<string, Gain>; worlds: string[] }>();
+  for (const row of rows) {
+    let entry = tallies.get(row.skill);
+    if (!entry) {
+      entry = { gains: new Map(), worlds: [] };
+      tallies.set(row.skill, entry);
+    }
+    if (row.fields & FIELD.world) {
+      entry.worlds.push(row.term.slice(1));
+      continue;
+    }
+    const term = terms.get(row.term);
+    if (!term || row.weight === 0) continue;
+    const idf = term.origin === undefined ? term.idf : Math.min(term.idf, terms.get(term.origin)?.idf ?? term.idf);
+    const gain = term.weight * idf * row.weight;
+    const key = term.origin ?? term.term;
+    if (gain > (entry.gains.get(key)?.gain ?? 0)) entry.gains.set(key, { gain, term, fields: row.fields });
+  }
+  return tallies;
+}
+
+function evidenceOf(gains: ReadonlyMap<string, Gain>): Evidence[] {
+  const strongest = [...gains.values()].sort((a, b) => b.gain - a.gain);
+  const total = strongest.reduce((sum, { gain }) => sum + gain, 0);
+  return strongest.slice(0, 6).map(({ gain, term, fields }) => ({
+    text: term.text,
+    kind: term.kind,
+    where: (["name", "description", "body"] as const).filter((field) => fields & FIELD[field]),
+    share: gain / total,
+  }));
+}

@@ -1,0 +1,91 @@
+/**
+ * Session rules of skill discovery: what counts as new, when the domain has changed, what is forgotten.
+ * Decides only; the store keeps the rows. Loaded by the hook.
+ */
+
+/** new: first prompt of a window. idle: the first after a long pause. Both get the full format. */
+export type SessionStatus = "new" | "idle" | "domain-switch" | "continue";
+
+export interface Tracking {
+  /** Prompts already counted in this session. */
+  promptCount: number;
+  /** None of them was in this window. Default: false. */
+  isNewWindow?: boolean;
+  lastPromptAt?: string;
+  domainHistory: readonly string[];
+}
+
+export const MAX_DOMAINS = 100;
+
+export function sessionStatus(
+  { promptCount, isNewWindow = false, lastPromptAt, domainHistory }: Tracking,
+  { now, domain, idleMinutes }: { now: Date; domain?: string | undefined; idleMinutes: number },
+): SessionStatus {
+  if (promptCount === 0 || isNewWindow || !lastPromptAt) return "new";
+  const idleMs = now.getTime() - Date.parse(lastPromptAt);
+  // An unreadable time counts as a new session, as an absent one does.
+  if (!(idleMs <= idleMinutes * 60_000)) return "idle";
+  const last = domainHistory.at(-1);
+  return domain && last && domain !== last ? "domain-switch" : "continue";
+}
+
+/** The history with a domain appended whenever it differs from the last one, so A, B, A holds both switches. */
+export function withDomain(history: readonly string[], domain: string | undefined): string[] {
+  const next = domain && history.at(-1) !== domain ? [...history, domain] : [...history];
+  return next.slice(-MAX_DOMAINS);
+}
+
+/** What the ledger of this window holds of one skill. */
+export interface LedgerEntry {
+  skill: string;
+  /** The number of the prompt at which it was shown with its brief, or loaded. */
+  shownAtPrompt: number;
+  /** The number of the prompt at which its name was last repeated. */
+  namedAtPrompt?: number;
+  /** The version whose body the model has, when it was loaded. */
+  loadedHash?: string;
+}
+
+export function isForgotten(
+  entry: LedgerEntry,
+  { promptNumber, forgetAfterPrompts }: { promptNumber: number; forgetAfterPrompts: number },
+): boolean {
+  return forgetAfterPrompts > 0 && promptNumber - entry.shownAtPrompt > forgetAfterPrompts;
+}
+
+/**
+ * Whether a known skill's name is worth repeating. A loaded one needs no reminder, and a reminder given in the last
+ * few prompts is still in plain sight.
+ */
+export function earnsReminder(entry: LedgerEntry, promptNumber: number): boolean {
+  if (entry.loadedHash) return false;
+  return entry.namedAtPrompt === undefined || promptNumber - entry.namedAtPrompt >= REMIND_AFTER_PROMPTS;
+}
+
+const REMIND_AFTER_PROMPTS = 5;
+
+/**
+ * "Which skills do you have?", "what skills could help here": the user asks for the list, so the ledger does not
+ * silence it. A prompt that merely speaks of skills ("improve my writing skills", "add a skills table") is none.
+ */
+export function isExplicitRequest(prompt: string): boolean {
+  // Most prompts do not speak of skills at all, and the patterns cost a new process a millisecond at their first use.
+  if (prompt.length > 400 || !/skill|recommend/i.test(prompt)) return false;
+  return EXPLICIT.some((pattern) => pattern.test(prompt));
+}
+
+/** What such a request is about: the prompt without the words of asking. */
+export function requestTopic(prompt: string): string {
+  return prompt.replace(
+    /\b(?:which|what|are there|is there|do you have|have you got|any|all|list|show|find|suggest|recommend|search|me|your|my|the|available|installed|relevant|matching|skills?|could|can|would|help|here|for|with|this|have|do|you)\b/gi,
+    " ",
+  );
+}
+
+const EXPLICIT: readonly RegExp[] = [
+  /\b(?:which|what) (?:\w+ ){0,2}skills?\b(?! level| set| gap| table| column| test| file| matrix)/i,
+  /\b(?:list|show|find|suggest|recommend|search)\b(?: me)?(?: (?:all|the|your|my|any|available|installed|relevant|matching)){0,3} skills?\b(?! level| set| gap| table| column| test| matrix)/i,
+  /\b(?:are there|do you have|have you got|is there)(?: \w+){0,2} skills?\b/i,
+  /\bskills? (?:recommendations?|suggestions?|discovery)\b/i,
+  /\bforce ?recommend\b/i,
+];

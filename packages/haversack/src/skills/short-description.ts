@@ -1,0 +1,43 @@
+/** The line that stands for a deferred skill: 20 to 50 characters are good, over 100 is an error, a generic one says nothing. */
+import type { Problem } from "./types.ts";
+
+export function lintShortDescription(text: string, { file, where }: { file: string; where: string }): Problem[] {
+  const problems: Problem[] = [];
+  const report = (level: Problem["level"], code: string, message: string): void => {
+    problems.push({ level, code, file, where, text: message });
+  };
+  const length = [...text].length;
+  if (length > 100)
+    report(
+      "error",
+      "short-description-too-long",
+      `the short description has ${length} characters: at most 100, better 20 to 50`,
+    );
+  else if (length > 50)
+    report("suggestion", "short-description-long", `the short description has ${length} characters: 20 to 50 are good`);
+  else if (length < 20)
+    report(
+      "suggestion",
+      "short-description-short",
+      `the short description has ${length} characters: 20 to 50 are good`,
+    );
+  if (isGeneric(text)) {
+    report("warning", "short-description-generic", `“${text}” fits any skill: say what this one does, and on what`);
+  }
+  return problems;
+}
+
+/** Words that say nothing about what a skill is for. If no other word is left, neither does the line. */
+const EMPTY_WORDS = new Set(
+  (
+    "a an the this that and or of for to with in on your you it is are be can will when use used using useful skill skills guidance guide guides " +
+    "guideline guidelines help helps helper helping helpful assist assists assistance assistant available various general generic stuff things " +
+    "task tasks work tool tools utility utilities description brief short support supports provides provide best practice practices misc todo tbd " +
+    "information info related common operations operation"
+  ).split(" "),
+);
+
+function isGeneric(text: string): boolean {
+  const words = text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
+  return words.every((word) => EMPTY_WORDS.has(word));
+}

@@ -1,0 +1,70 @@
+/** What the `skill` tool and `haversack skills show` answer with: markdown, resources by name, the nearest names. */
+
+export interface SkillResources {
+  reference: readonly string[];
+  assets: readonly string[];
+  scripts: readonly string[];
+  /** Names beyond the limit that are not listed. */
+  omitted?: number;
+}
+
+export interface SkillOutput {
+  id: string;
+  description: string;
+  body: string;
+  folder?: string | undefined;
+  resources?: SkillResources | undefined;
+  /** Said above the text: it changed since the window got it, or a needed skill was not found. */
+  notes?: readonly string[];
+}
+
+export function formatSkill({ id, description, body, folder, resources, notes = [] }: SkillOutput): string {
+  const blocks = [
+    `# ${id}`,
+    ...notes.map((note) => `> ${note}`),
+    ...(description ? [`*${description}*`] : []),
+    body.trim(),
+  ];
+  const listed = resources && folder ? formatResources(folder, resources) : "";
+  return [...blocks, ...(listed ? [listed] : [])].join("\n\n");
+}
+
+/** The folder once, then relative names. */
+function formatResources(folder: string, { reference, assets, scripts, omitted }: SkillResources): string {
+  const groups: [string, readonly string[]][] = [
+    ["Reference Documentation", reference],
+    ["Assets & Templates", assets],
+    ["Executable Scripts", scripts],
+  ];
+  const lines = groups
+    .filter(([, names]) => names.length > 0)
+    .map(([title, names]) => `**${title}:**\n${names.map((name) => `  - ${name}`).join("\n")}`);
+  if (lines.length === 0) return "";
+  const more = omitted ? [`${omitted} more are in the folder.`] : [];
+  return [
+    "## Available Resources",
+    `In ${folder}:`,
+    ...lines,
+    ...more,
+    "Use the Read tool to access these resources.",
+  ].join("\n\n");
+}
+
+/** The whole catalogue only while it is small: the answer to a typo must not cost more than the skill. */
+export function formatUnknownSkill(
+  name: string,
+  nearest: readonly { id: string; brief: string }[],
+  catalogue: readonly { id: string; brief: string }[],
+): string {
+  const line = ({ id, brief }: { id: string; brief: string }) => `  - ${id}${brief ? `: ${brief}` : ""}`;
+  if (catalogue.length === 0) return `Skill '${name}' not found. No skill is installed.`;
+  const guess = nearest[0] ? ` Did you mean '${nearest[0].id}'?` : "";
+  if (catalogue.length <= 20)
+    return `Skill '${name}' not found.${guess}\n\nAvailable skills:\n${catalogue.map(line).join("\n")}\n\nUse one of the above skill names.`;
+  const near = nearest.length > 0 ? `\n\nNearest names:\n${nearest.map(line).join("\n")}` : "";
+  return `Skill '${name}' not found.${near}\n\n${catalogue.length} skills are installed; search them by what you need.`;
+}
+
+export function formatAlreadyLoaded(id: string): string {
+  return `Skill '${id}' is already in this window, unchanged; ask with reload to get its text again.`;
+}

@@ -1,0 +1,48 @@
+/** The sections of a long skill that say most about what is being done. Loaded by the hook. */
+
+/** Whole sections, in their own order, within a number of characters; the opening first, then the best matches. */
+export function bestSections(body: string, { query, maxChars }: { query: string; maxChars: number }): string {
+  const wanted = new Set(wordsOf(query));
+  const sections = splitSections(body).map((text, at) => ({
+    text,
+    at,
+    score: at === 0 ? Number.POSITIVE_INFINITY : overlap(text, wanted),
+  }));
+  const chosen: typeof sections = [];
+  let room = maxChars;
+  for (const section of [...sections].sort((a, b) => b.score - a.score || a.at - b.at)) {
+    if (section.text.length + 2 > room) continue;
+    room -= section.text.length + 2;
+    chosen.push(section);
+  }
+  // Not even the opening fits: its beginning is better than nothing.
+  if (chosen.length === 0) return `${body.trim().slice(0, Math.max(0, maxChars - 1))}…`;
+  return chosen
+    .sort((a, b) => a.at - b.at)
+    .map(({ text }) => text)
+    .join("\n\n");
+}
+
+/** At headings, except inside code fences. */
+function splitSections(body: string): string[] {
+  const sections: string[][] = [[]];
+  let isFenced = false;
+  for (const line of body.trim().split("\n")) {
+    if (/^\s*(?:```|~~~)/.test(line)) isFenced = !isFenced;
+    if (!isFenced && /^#{1,4} /.test(line) && sections.at(-1)!.length > 0) sections.push([]);
+    sections.at(-1)!.push(line);
+  }
+  return sections.map((lines) => lines.join("\n").trim()).filter(Boolean);
+}
+
+/** Share of the section's words that are wanted, so that length alone does not win. */
+function overlap(text: string, wanted: ReadonlySet<string>): number {
+  const terms = wordsOf(text.slice(0, 4000));
+  const hits = new Set(terms.filter((term) => wanted.has(term))).size;
+  return terms.length === 0 ? 0 : hits / Math.sqrt(terms.length);
+}
+
+/** Words of four letters and more, cut to a rough stem. The ranking's own words would double the size of this half of the hook. */
+function wordsOf(text: string): string[] {
+  return (text.toLowerCase().match(/[a-z]{4,}/g) ?? []).map((word) => word.replace(/(?:ing|ed|es|s)$/, ""));
+}

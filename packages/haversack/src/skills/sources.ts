@@ -1,0 +1,201 @@
+/**
+ * Where skills are looked for, nearest first: the project's folders, the user's, those named in the settings, and of
+ * Claude Code's plugins only what is installed and enabled: the plugin cache keeps old versions, and listing those
+ * too would show every skill twice. Decides only: the texts come in, the disk is asked for plugin manifests.
+ */
+import { isAbsolute, join, normalize, resolve } from "node:path";
+import { cleanLine } from "../base/clean-text.ts";
+import { errorText } from "../base/errors.ts";
+import { type FileSystem, isMissing } from "../base/file-system.ts";
+import { readJson } from "../base/json.ts";
+import { isObject } from "./rule-values.ts";
+import { isInside, type SkillRoot } from "./skill-files.ts";
+import type { Problem, SkillSource } from "./types.ts";
+
+export interface SourcePlaces {
+  /** Absent outside of a project. */
+  projectDir?: string;
+  homeDir: string;
+  /** `CLAUDE_CONFIG_DIR`; default `~/.claude`. */
+  claudeConfigDir?: string;
+  /** `XDG_CONFIG_HOME`; default `~/.config`. */
+  configHome?: string;
+}
+
+export interface SourceTexts {
+  /** Folders from the settings: absolute, with `~/`, or relative to the project. */
+  folders?: readonly string[];
+  /** What `pluginFiles` names, as far as it is there. */
+  installedPlugins?: NamedText;
+  /** Weakest first. */
+  settings?: readonly NamedText[];
+}
+
+export interface NamedText {
+  file: string;
+  text: string;
+}
+
+/** The files whose texts `skillRoots` wants; any of them may be missing. Settings weakest first. */
+export function pluginFiles(places: SourcePlaces): { installedPlugins: string; settings: string[] } {
+  const config = claudeDir(places);
+  const settings = [join(config, "settings.json")];
+  if (places.projectDir)
+    settings.push(
+      join(places.projectDir, ".claude/settings.json"),
+      join(places.projectDir, ".claude/settings.local.json"),
+    );
+  return { installedPlugins: join(config, "plugins/installed_plugins.json"), settings };
+}
+
+export function skillRoots(
+  places: SourcePlaces,
+  texts: SourceTexts,
+  fs: FileSystem,
+): { roots: SkillRoot[]; problems: Problem[] } {
+  const { projectDir, homeDir, configHome = join(homeDir, ".config") } = places;
+  const problems: Problem[] = [];
+  const found: Omit<SkillRoot, "source">[] = [];
+  const sources: Omit<SkillSource, "rank">[] = [];
+  const add = (dir: string, source: Omit<SkillSource, "rank">, more: Partial<SkillRoot> = {}): void => {
+    found.push({ dir: normalize(dir).replace(/(?<=.)[\\/]+$/, ""), ...more });
+    sources.push(source);
+  };
+  if (projectDir) {
+    for (const label of [".haversack/skills", ".claude/skills", ".agents/skills"])
+      add(join(projectDir, label), { kind: "project", label });
+  }
+  const config = claudeDir(places);
+  const configLabel = places.claudeConfigDir ? join(config, "skills") : "~/.claude/skills";
+  add(join(config, "skills"), { kind: "user", label: configLabel });
+  add(join(homeDir, ".agents/skills"), { kind: "user", label: "~/.agents/skills" });
+  add(join(configHome, "haversack/skills"), {
+    kind: "user",
+    label: places.configHome ? join(configHome, "haversack/skills") : "~/.config/haversack/skills",
+  });
+  for (const folder of texts.folders ?? []) {
+    const written = cleanLine(folder);
+    if (written === "") continue;
+    add(
+      resolve(projectDir ?? homeDir, expandHome(written, homeDir)),
+      { kind: "folder", label: written },
+      { isNamed: true },
+    );
+  }
+  for (const { name, dirs } of enabledPlugins(places, texts, fs, problems)) {
+    for (const dir of dirs) add(dir, { kind: "plugin", label: `plugin ${name}` }, { plugin: name });
+  }
+  // The home folder can be the project, and a folder of the settings a usual one: the nearest place counts.
+  const seen = new Set<string>();
+  const roots: SkillRoot[] = [];
+  for (const [index, root] of found.entries()) {
+    if (seen.has(root.dir)) continue;
+    seen.add(root.dir);
+    roots.push({ ...root, source: { ...sources[index]!, rank: roots.length } });
+  }
+  return { roots, problems };
+}
+
+function claudeDir({ claudeConfigDir, homeDir }: SourcePlaces): string {
+  return claudeConfigDir ? expandHome(claudeConfigDir, homeDir) : join(homeDir, ".claude");
+}
+
+function expandHome(path: string, homeDir: string): string {
+  return path === "~" ? homeDir : path.startsWith("~/") ? join(homeDir, path.slice(2)) : path;
+}
+
+interface EnabledPlugin {
+  name: string;
+  dirs: string[];
+}
+
+function enabledPlugins(
+  places: SourcePlaces,
+  texts: SourceTexts,
+  fs: FileSystem,
+  problems: Problem[],
+): EnabledPlugin[] {
+  const list = texts.installedPlugins;
+  if (!list) return [];
+  const installed = readObject(list, problems)?.["plugins"];
+  if (!isObject(installed)) {
+    if (problems.every(({ file }) => file !== list.file))
+      report(problems, list.file, "plugins", "expected an object of installed plugins");
+    return [];
+  }
+  const enabled = new Map<string, boolean>();
+  for (const settings of texts.settings ?? []) {
+    const switches = readObject(settings, problems)?.["enabledPlugins"];
+    if (!isObject(switches)) continue;
+    // A list of versions stands for true.
+    for (const [id, value] of Object.entries(switches))
+      enabled.set(id, value === true || (Array.isArray(value) && value.length > 0));
+  }
+  const plugins: EnabledPlugin[] = [];
+  for (const [id, value] of Object.entries(installed)) {
+    if (enabled.get(id) !== true) continue;
+    const name = id.split("@", 1)[0]!;
+    // The name becomes a part of ids: `plugin:skill`.
+    if (!/^[\w.-]{1,100}$/.test(name)) {
+      report(problems, list.file, `plugins.${cleanLine(id, { maxChars: 80 })}`, "no valid name for a plugin");
+      continue;
+    }
+    const entry = currentInstall(value, places);
+    const path =
+      typeof entry?.["installPath"] === "string" ? expandHome(entry["installPath"], places.homeDir) : undefined;
+    if (entry === undefined) continue;
+    if (path === undefined || !isAbsolute(path))
+      report(problems, list.file, `plugins.${id}`, "expected an absolute installPath");
+    else plugins.push({ name, dirs: pluginSkillDirs(normalize(path), fs, problems) });
+  }
+  return plugins.sort((a, b) => (a.name < b.name ? -1 : 1));
+}
+
+/** Of several installs the one for this project, else the user's, else the latest. Version 1 of the file has one object. */
+function currentInstall(value: unknown, { projectDir }: SourcePlaces): Record<string, unknown> | undefined {
+  const entries = (Array.isArray(value) ? value : [value]).filter(isObject).filter((entry) => {
+    if (typeof entry["projectPath"] !== "string") return true;
+    return projectDir !== undefined && isInside(normalize(projectDir), normalize(entry["projectPath"]));
+  });
+  const rank = (entry: Record<string, unknown>): number => (typeof entry["projectPath"] === "string" ? 0 : 1);
+  const time = (entry: Record<string, unknown>): string => String(entry["lastUpdated"] ?? entry["installedAt"] ?? "");
+  return entries.sort((a, b) => rank(a) - rank(b) || (time(a) < time(b) ? 1 : -1))[0];
+}
+
+/** `skills/`, and what the plugin's manifest names beside it, inside the plugin only. */
+function pluginSkillDirs(installPath: string, fs: FileSystem, problems: Problem[]): string[] {
+  const dirs = [join(installPath, "skills")];
+  const file = join(installPath, ".claude-plugin/plugin.json");
+  let text: string;
+  try {
+    text = fs.readFile(file);
+  } catch (error) {
+    // A manifest is optional.
+    if (!isMissing(error)) report(problems, file, undefined, errorText(error));
+    return dirs;
+  }
+  const named = readObject({ file, text }, problems)?.["skills"];
+  for (const path of Array.isArray(named) ? named : named === undefined ? [] : [named]) {
+    const dir = typeof path === "string" ? resolve(installPath, path) : undefined;
+    if (dir !== undefined && isInside(dir, installPath)) dirs.push(dir);
+    else report(problems, file, "skills", "expected paths inside the plugin");
+  }
+  return dirs;
+}
+
+function readObject({ file, text }: NamedText, problems: Problem[]): Record<string, unknown> | undefined {
+  const { value, problem } = readJson(text);
+  if (problem === undefined && isObject(value)) return value;
+  report(problems, file, undefined, problem ?? "expected an object");
+  return undefined;
+}
+
+function report(problems: Problem[], file: string, where: string | undefined, text: string): void {
+  problems.push({
+    level: "warning",
+    code: "plugins-unreadable",
+    file,
+    ...(where === undefined ? {} : { where }),
+    text,
+  });
+}

@@ -1,0 +1,37 @@
+import { describe, expect, it } from "vitest";
+import { stem } from "./stem.ts";
+
+describe("stem", () => {
+  it.each([
+    "test tests testing tested tester",
+    "deploy deployment deployments deploying deployed",
+    "optimize optimizer optimization optimizing optimise",
+    "authenticate authentication authenticating authenticator",
+    "configure configuration configuring config",
+    "query queries querying queried",
+    "plan plans planning planned planner",
+    "diagnose diagnostics diagnosing",
+    "cache caching cached caches",
+    "verify verification verified verifying",
+    "document documents documenting",
+    "analyze analysis analyzer",
+    "architect architecture architectural",
+    "commit commits committing committed",
+    "write writing written",
+  ])("gives one stem to: %s", (family) => {
+    expect(new Set(family.split(" ").map(stem)).size).toBe(1);
+  });
+
+  it.each(["react reaction", "author authorize", "document documentation", "test text", "port report"])(
+    "keeps apart: %s",
+    (strangers) => {
+      expect(new Set(strangers.split(" ").map(stem)).size).toBe(2);
+    },
+  );
+
+  it("leaves names, short words and other scripts alone", () => {
+    for (const name of ["s3", "oauth2", "net8", "aws", "kubernetes", "nodejs", "naïve", "测试"]) {
+      expect(stem(name)).toBe(name);
+    }
+  });
+});
