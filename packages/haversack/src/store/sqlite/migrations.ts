@@ -1,0 +1,19 @@
+/**
+ * The schema's history, as data that is compiled into every bundle. A migration never changes once released;
+ * the next one gets the next number and its own file.
+ *
+ * additive: an older program can go on using the store (new tables, new columns with a default).
+ * breaking: it cannot; from then on a program that does not know this version refuses to open the store.
+ */
+import { house } from "./migrations/001-house.ts";
+import { skills } from "./migrations/002-skills.ts";
+import { clients } from "./migrations/003-clients.ts";
+
+export interface Migration {
+  /** 1, 2, 3, … without gaps. */
+  version: number;
+  kind: "additive" | "breaking";
+  sql: string;
+}
+
+export const migrations: readonly Migration[] = [house, skills, clients];

@@ -1,0 +1,44 @@
+/**
+ * The hook's way into the store: an existing one, of a schema it knows. It makes and upgrades nothing; that is left to the
+ * CLI and the MCP server, which can say what went wrong. The hook bundles this file.
+ */
+import { statSync } from "node:fs";
+import type { StoreHandle } from "./handle.ts";
+import { sqlite } from "./quiet.ts";
+import { SCHEMA_VERSION } from "./schema-version.ts";
+
+/**
+ * Whoever opens the store alone reads its write-ahead file from the start: 3 ms for 4 MB. Hooks end without closing, which
+ * would copy that file into the store each time (4 ms); so one that finds it grown closes properly, and the file is gone.
+ */
+export function closeIfLogIsLong({ file, db }: StoreHandle): void {
+  if ((statSync(`${file}-wal`, { throwIfNoEntry: false })?.size ?? 0) > LONG_LOG_BYTES) db.close();
+}
+
+const LONG_LOG_BYTES = 256_000;
+
+/** Undefined when there is no store, or none that this program may use. */
+export function openForHook(file: string, { busyMs }: { busyMs: number }): StoreHandle | undefined {
+  if (!statSync(file, { throwIfNoEntry: false })) return undefined;
+  const db = new sqlite.DatabaseSync(file);
+  db.exec(`PRAGMA busy_timeout = ${busyMs}`);
+  const version = () => Number(db.prepare("PRAGMA user_version").get()?.["user_version"]);
+  const isUsable = () => {
+    const found = version();
+    if (found === SCHEMA_VERSION) return true;
+    if (found < SCHEMA_VERSION) return false;
+    const row = db.prepare("SELECT value FROM meta WHERE key = 'min_reader'").get();
+    return Number(row?.["value"]) <= SCHEMA_VERSION;
+  };
+  if (!isUsable()) return undefined;
+  db.exec("PRAGMA synchronous = NORMAL; PRAGMA wal_autocheckpoint = 0");
+  return {
+    file,
+    db,
+    isReadOnly: false,
+    guard: (action) => action(),
+    checkVersion: () => {
+      if (!isUsable()) throw new Error(`${file} was upgraded by a newer Haversack`);
+    },
+  };
+}

@@ -1,0 +1,29 @@
+/**
+ * What `haversack store purge` may remove. A part that keeps local rows adds its rules here, rows that depend on
+ * others first. Work state is never listed unless its part says what makes a row worthless.
+ */
+export interface PurgeRule {
+  table: string;
+  /** SQL condition on that table; `:before` is the time limit as ISO text. */
+  where: string;
+}
+
+/** Sessions that ended or went silent before the limit. For `(session_id, agent_id) IN (…)` in dependent tables. */
+export const OLD_SESSIONS = "SELECT session_id, agent_id FROM sessions WHERE last_seen_at < :before";
+
+const OF_OLD_SESSIONS = `(session_id, agent_id) IN (${OLD_SESSIONS})`;
+
+export const purgeRules: readonly PurgeRule[] = [
+  ...[
+    "ledger",
+    "session_files",
+    "prompt_matches",
+    "injections",
+    "skill_uses",
+    "session_wip",
+    "wip_changes",
+    "tool_calls",
+  ].map((table) => ({ table, where: OF_OLD_SESSIONS })),
+  // Last: the rows of other tables are found through it.
+  { table: "sessions", where: "last_seen_at < :before" },
+];

@@ -1,0 +1,31 @@
+/** The compiled skill index whole: by name, by file, all of it, and full-text search. */
+import type { SkillCard } from "../../skills/types.ts";
+import { CARD_COLUMNS, type CardRow, PromptIndex, toCard } from "./prompt-index.ts";
+
+export class SqliteSkillIndex extends PromptIndex {
+  card(id: string): SkillCard | undefined {
+    const [row] = this.all(CARD, id) as unknown as CardRow[];
+    return row && toCard(row);
+  }
+
+  /** The skill whose file this is. */
+  cardAt(path: string): SkillCard | undefined {
+    const [row] = this.all(CARD_AT, path) as unknown as CardRow[];
+    return row && toCard(row);
+  }
+
+  listCards(): SkillCard[] {
+    return (this.all(ALL_CARDS) as unknown as CardRow[]).map(toCard);
+  }
+
+  /** Full-text search, best first: `match` is an FTS5 expression. */
+  search(match: string, limit: number): number[] {
+    return (this.all(SEARCH, match, limit) as unknown as { skill: number }[]).map(({ skill }) => skill);
+  }
+}
+
+const CARD = `${CARD_COLUMNS} AND s.id = ?`;
+const CARD_AT = `${CARD_COLUMNS} AND s.path = ?`;
+const ALL_CARDS = `${CARD_COLUMNS} ORDER BY s.id`;
+const SEARCH =
+  "SELECT rowid AS skill FROM skills_search WHERE skills_search MATCH ? ORDER BY bm25(skills_search, 3, 1, 0.2) LIMIT ?";

@@ -1,0 +1,229 @@
+/** The ledger whole: loading, what came back after a compaction, and looking back on what was shown and why. */
+import type { SessionKey } from "../local-store.ts";
+import { readStore, writeStore } from "./access.ts";
+import { INJECT, LEDGER, type LedgerRow, NOTE, PromptLedger, toEntry, USE } from "./prompt-ledger.ts";
+
+export interface SkillLoad extends SessionKey {
+  at: Date;
+  window: number;
+  promptNumber: number;
+  skill: string;
+  hash: string;
+  tokens: number;
+  /** client: by the client's own skill tool or command. read: the model read its file. */
+  by: "client" | "read" | "haversack";
+}
+
+/** What one window knew of a skill. */
+export interface WindowEntry {
+  skill: string;
+  shownAtPrompt: number | null;
+  loadedHash: string | null;
+  loadedBy: string | null;
+}
+
+export interface RestoredSkills extends SessionKey {
+  at: Date;
+  text: string;
+  tokens: number;
+  /** isWhole: its body, and not only parts of it or its name. */
+  skills: readonly { skill: string; hash: string; isWhole: boolean }[];
+  /** What the new window has without us: the client brought it, or it survived. */
+  carried: readonly WindowEntry[];
+}
+
+export interface ShownSkill extends SessionKey {
+  at: Date;
+  window: number;
+  promptNumber: number;
+  skill: string;
+  text: string;
+  event: string;
+}
+
+/** The documented JSON of a session's skill tracking. */
+export interface SkillContext {
+  recommended: string[];
+  used: string[];
+  sessionStart: string;
+  sessionId: string;
+  lastPromptTime: string | null;
+  promptCount: number;
+  domainHistory: string[];
+}
+
+export interface RecordedMatch {
+  sessionId: string;
+  agentId: string;
+  promptNumber: number;
+  at: string;
+  prompt: string;
+  explanation: unknown;
+}
+
+export class SkillLedger extends PromptLedger {
+  /** The model asked for a body and got it. */
+  recordLoad({ sessionId, agentId = "", at, window, promptNumber, skill, hash, tokens, by }: SkillLoad): void {
+    const time = at.toISOString();
+    writeStore(this.handle, (db) => {
+      // A skill may be loaded before any hook was seen. Without a session its window could never end.
+      db.prepare(MEET).run(sessionId, agentId, time, time);
+      db.prepare(NOTE).run({
+        sessionId,
+        agentId,
+        window,
+        skill,
+        shown: promptNumber,
+        named: null,
+        hash,
+        loadedAt: time,
+        by,
+      });
+      db.prepare(USE).run(time, sessionId, agentId, window, skill, "loaded", tokens, hash);
+    });
+  }
+
+  /** What a window knew, the latest loaded first. */
+  window({ sessionId, agentId = "", window }: SessionKey & { window: number }): WindowEntry[] {
+    return readStore(
+      this.handle,
+      (db) => db.prepare(WINDOW).all(sessionId, agentId, window) as unknown as WindowEntry[],
+    );
+  }
+
+  lastPromptId({ sessionId, agentId = "" }: SessionKey): string | undefined {
+    const row = readStore(this.handle, (db) =>
+      db
+        .prepare("SELECT last_prompt_id AS id FROM sessions WHERE session_id = ? AND agent_id = ?")
+        .get(sessionId, agentId),
+    );
+    return (row?.["id"] as string | null) ?? undefined;
+  }
+
+  /** What came back into a new window after a compaction. */
+  recordRestored({ sessionId, agentId = "", at, text, tokens, skills, carried }: RestoredSkills): void {
+    const time = at.toISOString();
+    writeStore(this.handle, (db) => {
+      const row = db
+        .prepare("SELECT window, prompt_count FROM sessions WHERE session_id = ? AND agent_id = ?")
+        .get(sessionId, agentId);
+      const window = Number(row?.["window"] ?? 1);
+      const shown = Number(row?.["prompt_count"] ?? 0);
+      if (text) db.prepare(INJECT).run(time, sessionId, agentId, window, "compaction", "restored", tokens, text);
+      for (const { skill, loadedHash, loadedBy } of carried) {
+        db.prepare(NOTE).run({
+          sessionId,
+          agentId,
+          window,
+          skill,
+          shown,
+          named: null,
+          hash: loadedHash,
+          loadedAt: loadedHash && time,
+          by: loadedBy,
+        });
+      }
+      for (const { skill, hash, isWhole } of skills) {
+        db.prepare(NOTE).run({
+          sessionId,
+          agentId,
+          window,
+          skill,
+          shown,
+          named: null,
+          hash: isWhole ? hash : null,
+          loadedAt: isWhole ? time : null,
+          by: isWhole ? "haversack" : null,
+        });
+        db.prepare(USE).run(
+          time,
+          sessionId,
+          agentId,
+          window,
+          skill,
+          isWhole ? "restored" : "shown",
+          Math.round(tokens / skills.length),
+          hash,
+        );
+      }
+    });
+  }
+
+  /** A skill was put in front of the model outside of a prompt. */
+  recordShown({ sessionId, agentId = "", at, window, promptNumber, skill, text, event }: ShownSkill): void {
+    const time = at.toISOString();
+    const tokens = Math.ceil(text.length / 4);
+    writeStore(this.handle, (db) => {
+      db.prepare(INJECT).run(time, sessionId, agentId, window, event, "notice", tokens, text);
+      db.prepare(NOTE).run({
+        sessionId,
+        agentId,
+        window,
+        skill,
+        shown: promptNumber,
+        named: null,
+        hash: null,
+        loadedAt: null,
+        by: null,
+      });
+      db.prepare(USE).run(time, sessionId, agentId, window, skill, "shown", tokens, null);
+    });
+  }
+
+  /** Forgets what was shown in a session, as if its window were new. Says how many sessions and agents that was. */
+  reset(sessionId: string): number {
+    return writeStore(this.handle, (db) => {
+      db.prepare("DELETE FROM ledger WHERE session_id = ?").run(sessionId);
+      const { changes } = db
+        .prepare(
+          "UPDATE sessions SET prompt_count = 0, last_prompt_at = NULL, domain_history = '[]', tracking_since = NULL, tracking_prompts = 0 WHERE session_id = ?",
+        )
+        .run(sessionId);
+      return Number(changes);
+    });
+  }
+
+  context({ sessionId, agentId = "" }: SessionKey): SkillContext | undefined {
+    return readStore(this.handle, (db) => {
+      const row = db.prepare("SELECT * FROM sessions WHERE session_id = ? AND agent_id = ?").get(sessionId, agentId);
+      if (!row) return undefined;
+      const entries = (db.prepare(LEDGER).all(sessionId, agentId, Number(row["window"])) as unknown as LedgerRow[]).map(
+        toEntry,
+      );
+      return {
+        recommended: entries.map(({ skill }) => skill),
+        used: entries.filter(({ loadedHash }) => loadedHash).map(({ skill }) => skill),
+        sessionStart: String(row["tracking_since"] ?? row["started_at"]),
+        sessionId,
+        lastPromptTime: (row["last_prompt_at"] as string | null) ?? null,
+        promptCount: Number(row["tracking_prompts"]),
+        domainHistory: JSON.parse(String(row["domain_history"])),
+      };
+    });
+  }
+
+  /** The last matches, newest first. */
+  matches({ sessionId, limit }: { sessionId?: string | undefined; limit: number }): RecordedMatch[] {
+    return readStore(this.handle, (db) => {
+      const where = sessionId === undefined ? "" : "WHERE session_id = ?";
+      const rows = db
+        .prepare(`SELECT * FROM prompt_matches ${where} ORDER BY at DESC, prompt_number DESC LIMIT ?`)
+        .all(...(sessionId === undefined ? [limit] : [sessionId, limit]));
+      return rows.map((row) => ({
+        sessionId: String(row["session_id"]),
+        agentId: String(row["agent_id"]),
+        promptNumber: Number(row["prompt_number"]),
+        at: String(row["at"]),
+        prompt: String(row["prompt"]),
+        explanation: JSON.parse(String(row["data"])),
+      }));
+    });
+  }
+}
+
+const MEET =
+  "INSERT OR IGNORE INTO sessions (session_id, agent_id, client, cwd, started_at, last_seen_at) VALUES (?, ?, 'unknown', '', ?, ?)";
+
+const WINDOW = `
+SELECT skill, shown_at_prompt AS shownAtPrompt, loaded_hash AS loadedHash, loaded_by AS loadedBy FROM ledger
+WHERE session_id = ? AND agent_id = ? AND window = ? ORDER BY loaded_at DESC, skill`;

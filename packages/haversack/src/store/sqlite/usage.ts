@@ -1,0 +1,77 @@
+/** What was injected per session, and what the client's own listing of the same skills would have cost. */
+import { readStore } from "./access.ts";
+import type { StoreHandle } from "./handle.ts";
+
+export interface Cost {
+  /** Paid in full, when the text is new in a window. */
+  uncached: number;
+  /** Paid again from the cache, in the later requests of that window: at least one request per prompt. */
+  cached: number;
+}
+
+export interface SessionUsage {
+  sessionId: string;
+  agentId: string;
+  prompts: number;
+  windows: number;
+  added: Cost;
+  native: Cost & { skills: number };
+  injections?: { at: string; event: string; format: string; tokens: number; text: string }[];
+}
+
+export function readUsage(
+  handle: StoreHandle,
+  { limit, sessionId, listing }: { limit: number; sessionId?: string; listing: { tokens: number; skills: number } },
+): SessionUsage[] {
+  return readStore(handle, (db) => {
+    const where = sessionId === undefined ? "" : "WHERE session_id = ?";
+    const sessions = db
+      .prepare(
+        `SELECT session_id, agent_id, prompt_count, window FROM sessions ${where} ORDER BY last_seen_at DESC LIMIT ?`,
+      )
+      .all(...(sessionId === undefined ? [limit] : [sessionId, limit]));
+    const injections = db.prepare(
+      "SELECT at, window, event, format, tokens, text FROM injections WHERE session_id = ? AND agent_id = ? ORDER BY id",
+    );
+    return sessions.map((row) => {
+      const rows = injections.all(row["session_id"]!, row["agent_id"]!);
+      const windows = Number(row["window"]);
+      const prompts = rows.filter(({ event }) => event === "prompt").length;
+      return {
+        sessionId: String(row["session_id"]),
+        agentId: String(row["agent_id"]),
+        prompts,
+        windows,
+        added: addedCost(rows),
+        native: {
+          uncached: listing.tokens * windows,
+          cached: listing.tokens * Math.max(0, prompts - windows),
+          skills: listing.skills,
+        },
+        ...(sessionId !== undefined && {
+          injections: rows.map(({ at, event, format, tokens, text }) => ({
+            at: String(at),
+            event: String(event),
+            format: String(format),
+            tokens: Number(tokens),
+            text: String(text),
+          })),
+        }),
+      };
+    });
+  });
+}
+
+/** A text is new once, and is read from the cache by every later prompt of its window. */
+function addedCost(rows: readonly Record<string, unknown>[]): Cost {
+  const cost: Cost = { uncached: 0, cached: 0 };
+  rows.forEach((row, at) => {
+    const tokens = Number(row["tokens"]);
+    const later = rows
+      .slice(at + 1)
+      .filter((next) => next["event"] === "prompt" && next["window"] === row["window"]).length;
+    cost.uncached += tokens;
+    cost.cached += tokens * later;
+  });
+  return cost;
+}
