@@ -1,0 +1,175 @@
+/**
+ * Looks at everything that must be right for Haversack to work, and says what to do where it is not. Changes nothing: events
+ * are sent into a copy of the project's state.
+ */
+import { copyFileSync, existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { errorText, isFault } from "../base/errors.ts";
+import { diskFileSystem } from "../base/file-system.ts";
+import { readLog } from "../base/log.ts";
+import type { SkillCard } from "../skills/types.ts";
+import { backupStore, checkStore } from "../store/sqlite/maintenance.ts";
+import { openMemoryStore } from "../store/sqlite/memory.ts";
+import { openDatabase } from "../store/sqlite/open.ts";
+import { SqliteSkillIndex } from "../store/sqlite/skill-index.ts";
+import { SqliteLocalStore } from "../store/sqlite/sqlite-local-store.ts";
+import { type Environment, loadConfig, offReason, type ProjectPaths } from "./project.ts";
+import { refreshIndex } from "./refresh-index.ts";
+import { findSkillSources } from "./skill-sources.ts";
+import type { Client, Finding, Installed, Scratch } from "./wiring.ts";
+
+export interface DoctorInput {
+  paths: ProjectPaths;
+  cwd: string;
+  env: Environment;
+  installed: Installed;
+  now: Date;
+  clients: readonly Client[];
+  guardCount(index: SqliteSkillIndex): number;
+}
+
+export async function runDoctor(input: DoctorInput): Promise<Finding[]> {
+  const { paths, env, clients } = input;
+  const off = offReason(paths, env);
+  const store = checkStoreFile(paths);
+  const scratch = store.level === "fail" ? undefined : makeScratch(paths);
+  try {
+    const { finding: index, cards, guards } = checkIndex(input, scratch);
+    const place = { ...input, hasGuards: guards > 0, scratch, cards, isOff: off !== undefined };
+    const found = clients.filter((client) => client.find({ ...place, scope: "project" }).length > 0);
+    const checked: Finding[] = [];
+    for (const client of found) checked.push(...(await client.check(place)));
+    return [
+      { part: "runtime", level: "ok", text: `Node ${process.versions.node} (${process.execPath})` },
+      off === undefined
+        ? { part: "switch", level: "ok", text: "on" }
+        : {
+            part: "switch",
+            level: "warn",
+            text: `off: ${off.split(";")[0]}`,
+            remedy: off.split("; ")[1] ?? "unset HAVERSACK",
+          },
+      store,
+      ...checkConfig(paths),
+      index,
+      ...(found.length > 0 ? checked : [noClient(clients)]),
+      checkLog(paths, input.now),
+    ];
+  } finally {
+    if (scratch) rmSync(scratch.root, { recursive: true, force: true, maxRetries: 3 });
+  }
+}
+
+function noClient(clients: readonly Client[]): Finding {
+  return {
+    part: "clients",
+    level: "warn",
+    text: `none found; looked for ${clients.map(({ title }) => title).join(", ")}`,
+    remedy: "`haversack init --client NAME` wires one that is yet to be installed",
+  };
+}
+
+function checkStoreFile({ store }: ProjectPaths): Finding {
+  const part = "store";
+  if (!existsSync(store))
+    return { part, level: "warn", text: `none yet at ${store}`, remedy: "`haversack init` makes it" };
+  try {
+    const { ok, problems, facts } = checkStore(store);
+    if (ok) return { part, level: "ok", text: `sound, ${facts.sizeBytes} bytes, schema ${facts.version}` };
+    return {
+      part,
+      level: "fail",
+      text: problems.join("; "),
+      remedy: "`haversack store restore FILE` takes the content back from a backup and keeps this file beside it",
+    };
+  } catch (error) {
+    const hint = isFault(error) ? error.hint : undefined;
+    return { part, level: "fail", text: errorText(error), remedy: hint ?? "`haversack store check` says more" };
+  }
+}
+
+function checkConfig(paths: ProjectPaths): Finding[] {
+  const part = "config";
+  const { problems } = loadConfig(paths);
+  if (problems.length === 0) return [{ part, level: "ok", text: "no problems" }];
+  return problems.map(({ level, file, path, text }) => ({
+    part,
+    level: level === "error" ? "fail" : "warn",
+    text: `${file}: ${path ? `${path} ` : ""}${text}`,
+    remedy: "correct it there; `haversack config` lists every setting",
+  }));
+}
+
+/** The files as they are now against the index as it is: by bringing the copy up to date and counting what that took. */
+function checkIndex(
+  { paths, env, guardCount }: DoctorInput,
+  scratch: Scratch | undefined,
+): { finding: Finding; cards: SkillCard[]; guards: number } {
+  const handle = scratch
+    ? openDatabase(join(scratch.root, ".haversack/haversack.db"), { durability: "normal" })
+    : openMemoryStore();
+  try {
+    const sources = findSkillSources(paths.root, {
+      env,
+      folders: loadConfig(paths).config["skills.folders"],
+      fs: diskFileSystem,
+    });
+    const { read, removed, problems } = refreshIndex(handle, { ...sources, fs: diskFileSystem });
+    const index = new SqliteSkillIndex(handle.db);
+    const wrong = [...sources.problems, ...problems].filter(({ level }) => level === "error").length;
+    const text = `${index.size} skills`;
+    const finding: Finding =
+      read + removed > 0
+        ? {
+            part: "index",
+            level: "warn",
+            text: `${text}; ${read} files are new or changed and ${removed} gone since it was made`,
+            remedy: "`haversack skills index` brings it up to date; the next session start does too",
+          }
+        : wrong > 0
+          ? {
+              part: "index",
+              level: "warn",
+              text: `${text}, fresh; ${wrong} files have errors`,
+              remedy: "`haversack skills check` lists them",
+            }
+          : { part: "index", level: "ok", text: `${text}, fresh` };
+    return { finding, cards: index.listCards(), guards: guardCount(index) };
+  } finally {
+    handle.db.close();
+  }
+}
+
+const DAY_MS = 24 * 60 * 60 * 1000;
+
+function checkLog({ log }: ProjectPaths, now: Date): Finding {
+  const errors = readLog(log, { level: "error", since: new Date(now.getTime() - DAY_MS), limit: 1000 });
+  const last = errors.at(-1);
+  if (!last) return { part: "log", level: "ok", text: "no errors in the last day" };
+  const text = `${errors.length} ${errors.length === 1 ? "error" : "errors"} in the last day; the last: ${last.part}: ${last.text.slice(0, 200)}`;
+  return { part: "log", level: "warn", text, remedy: "`haversack log --level error` shows all" };
+}
+
+/** A folder with a copy of the store and the settings. Whoever makes it removes it. */
+function makeScratch(paths: ProjectPaths): Scratch {
+  const root = realpathSync(mkdtempSync(join(tmpdir(), "haversack-doctor-")));
+  const state = join(root, ".haversack");
+  const store = join(state, "haversack.db");
+  mkdirSync(state);
+  if (existsSync(paths.store)) backupStore(paths.store, store);
+  if (existsSync(paths.config)) copyFileSync(paths.config, join(state, "config.json"));
+  return {
+    root,
+    hasSession(sessionId) {
+      const handle = openDatabase(store, { durability: "normal" });
+      try {
+        const sessions = new SqliteLocalStore(handle).listSessions({ limit: 1000 });
+        return sessions.some((session) => session.sessionId === sessionId);
+      } finally {
+        handle.db.close();
+      }
+    },
+    errors: () => readLog(join(state, "log"), { level: "error" }).map(({ text }) => text),
+  };
+}

@@ -1,0 +1,46 @@
+/**
+ * Guardrails on file edits: a rule with `block` or `require` whose paths fit the file asks for its skill first. It warns, once
+ * per window; only where the user has switched `skills.enforce` on does `block` refuse the edit. Loaded by the hook.
+ */
+import { activationOf } from "../skills/activation.ts";
+import { runPatterns } from "../skills/run-patterns.ts";
+import type { EventParts } from "./handle-event.ts";
+import type { EventBase, HookAnswer } from "./hook-event.ts";
+
+export function guardEdit(
+  event: EventBase & { path: string },
+  { root, index, ledger, settings, env, now }: EventParts,
+): HookAnswer {
+  const path = event.path.startsWith(`${root}/`) ? event.path.slice(root.length + 1) : event.path;
+  const rows = index.patterns(["path", "path-exclude"]);
+  const hits = runPatterns(rows, [path]).hits.map((at) => rows[at]!);
+  const excluded = new Set(hits.filter(({ kind }) => kind === "path-exclude").map(({ skill }) => skill));
+  const keys = new Set(hits.flatMap(({ kind, skill }) => (kind === "path" && !excluded.has(skill) ? [skill] : [])));
+  const cards = index
+    .cards([...keys])
+    .filter(({ rule }) => rule?.enforcement === "block" || rule?.enforcement === "require");
+  if (cards.length === 0) return {};
+
+  const tracking = ledger.tracking(event);
+  for (const card of cards) {
+    const entry = tracking.ledger.find(({ skill }) => skill === card.id);
+    const override = card.rule?.skip.envOverride && env[card.rule.skip.envOverride];
+    if (entry?.loadedHash || (override && override !== "0")) continue;
+    const message = `${card.rule?.blockMessage ?? `Edits of ${path} ask for the skill ${card.id}.`} Activate it first: ${activationOf(card, event.client)} (haversack)`;
+    if (settings().enforce && card.rule?.enforcement === "block") return { deny: message };
+    // A warning was given in this window already.
+    if (entry) continue;
+    ledger.recordShown({
+      sessionId: event.sessionId,
+      agentId: event.agentId,
+      at: now,
+      window: tracking.window,
+      promptNumber: tracking.promptCount,
+      skill: card.id,
+      text: message,
+      event: "before-tool",
+    });
+    return { context: message };
+  }
+  return {};
+}

@@ -1,0 +1,29 @@
+/**
+ * What a client tells us while it works, in one form for all clients. Adapters make these from payloads; `handle-event.ts`
+ * answers them. Loaded by the hook.
+ */
+import type { ClientProfile } from "../skills/activation.ts";
+
+export interface EventBase {
+  client: ClientProfile;
+  sessionId: string;
+  /** "" for the main agent. */
+  agentId: string;
+  cwd: string;
+}
+
+export type HookEvent = EventBase &
+  (
+    | { kind: "session-start"; source: "startup" | "resume" | "fork" | "clear" | "compact"; promptId?: string }
+    | { kind: "before-tool"; toolName: string; toolUseId: string; isOwnTool: boolean; path?: string }
+    | { kind: "agent-start"; agentType: string }
+    | { kind: "agent-stop" }
+    | { kind: "session-end" }
+  );
+
+export interface HookAnswer {
+  /** Text for the model; absent: silence. */
+  context?: string;
+  /** The tool call is refused, with the reason. */
+  deny?: string;
+}

@@ -1,0 +1,75 @@
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { beforeEach, describe, expect, it, onTestFinished } from "vitest";
+import { LiveSkills } from "./live-skills.ts";
+
+let root: string;
+let now = 0;
+let logged: string[];
+beforeEach(() => {
+  root = mkdtempSync(join(tmpdir(), "haversack-live-"));
+  mkdirSync(join(root, ".git"));
+  now = 1_000_000;
+  logged = [];
+  writeSkill("api-errors", "First version.");
+});
+
+function writeSkill(name: string, body: string): void {
+  const folder = join(root, ".claude/skills", name);
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(join(folder, "SKILL.md"), `---\nname: ${name}\ndescription: About ${name}.\n---\n\n${body}\n`);
+}
+
+function liveSkills(): LiveSkills {
+  const env = { HOME: join(root, "home") };
+  const skills = new LiveSkills({ cwd: root, env, now: () => now, log: (_level, text) => logged.push(text) });
+  onTestFinished(() => {
+    skills.close();
+    rmSync(root, { recursive: true, force: true });
+  });
+  return skills;
+}
+
+const load = (skills: LiveSkills, name = "api-errors") => skills.load({ name, marks: {}, at: new Date(now) });
+
+describe.each([{ kind: "on disk" }, { kind: "in memory" }])("skills of a long process, $kind", ({ kind }) => {
+  beforeEach(() => {
+    if (kind === "on disk") mkdirSync(join(root, ".haversack"));
+  });
+
+  it("sees a change of the files, looking at most every three seconds", () => {
+    const skills = liveSkills();
+    expect(load(skills)).toMatchObject({ kind: "loaded", text: expect.stringContaining("First version.") });
+    writeSkill("api-errors", "Second version, longer.");
+    now += 2_999;
+    expect(load(skills).text).toContain("First version.");
+    now += 1;
+    expect(load(skills).text).toContain("Second version, longer.");
+    writeSkill("pdf-forms", "Forms.");
+    now += 3_000;
+    expect(skills.search("pdf forms", { limit: 8 })).toMatchObject({ found: [{ id: "pdf-forms" }], total: 2 });
+  });
+
+  it("writes to disk only in a project that has the folder", () => {
+    load(liveSkills());
+    expect(existsSync(join(root, ".haversack/haversack.db"))).toBe(kind === "on disk");
+    expect(logged).toEqual([]);
+  });
+});
+
+it("moves to the store that is made while it runs", () => {
+  const skills = liveSkills();
+  load(skills);
+  mkdirSync(join(root, ".haversack"));
+  expect(load(skills).kind).toBe("loaded");
+  expect(existsSync(join(root, ".haversack/haversack.db"))).toBe(true);
+});
+
+it("checks ahead without a word, and logs a fault that the first question will meet", () => {
+  mkdirSync(join(root, ".haversack/haversack.db"), { recursive: true });
+  const skills = liveSkills();
+  skills.checkNow();
+  expect(logged).toEqual([expect.stringContaining("it is a folder")]);
+  expect(() => load(skills)).toThrow(/it is a folder/);
+});

@@ -1,0 +1,113 @@
+/**
+ * The project a command works in: its root, its paths, its settings, and whether Haversack is switched on.
+ * Commands ask for the store through it, so that nothing is opened that is not used.
+ */
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { type ConfigFile, type ReadConfig, readConfig } from "../base/config.ts";
+import type { Config } from "../base/config-schema.ts";
+import { HaversackError } from "../base/errors.ts";
+import { readJson } from "../base/json.ts";
+import { findProjectRoot, type ProjectRoot, STATE_FOLDER } from "../base/project-root.ts";
+
+export interface ProjectPaths {
+  root: string;
+  because: ProjectRoot["because"];
+  /** `.haversack/` */
+  state: string;
+  store: string;
+  config: string;
+  log: string;
+  offMark: string;
+  /** The user's own folder: `$XDG_CONFIG_HOME/haversack`. */
+  user: string;
+  userConfig: string;
+  userOffMark: string;
+}
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+export function projectPaths(cwd: string, env: Environment): ProjectPaths {
+  const { root, because } = findProjectRoot(cwd);
+  const state = join(root, STATE_FOLDER);
+  const user = userFolder(env);
+  return {
+    root,
+    because,
+    state,
+    store: join(state, "haversack.db"),
+    config: join(state, "config.json"),
+    log: join(state, "log"),
+    offMark: join(state, "off"),
+    user,
+    userConfig: join(user, "config.json"),
+    userOffMark: join(user, "off"),
+  };
+}
+
+export function userFolder(env: Environment): string {
+  return join(env["XDG_CONFIG_HOME"] || join(env["HOME"] ?? "", ".config"), "haversack");
+}
+
+/** Settings of the user and the project. Problems are returned, not thrown: `doctor` shows all of them. */
+export function loadConfig(paths: ProjectPaths): ReadConfig {
+  const files: ConfigFile[] = [];
+  const unreadable: ReadConfig["problems"] = [];
+  for (const file of [paths.userConfig, paths.config]) {
+    if (!existsSync(file)) continue;
+    const read = readJson(readFileSync(file, "utf8"));
+    if (read.problem !== undefined) unreadable.push({ level: "error", file, path: "", text: read.problem });
+    else files.push({ file, value: read.value });
+  }
+  const result = readConfig(files);
+  return { ...result, problems: [...unreadable, ...result.problems] };
+}
+
+/** Settings, or the first wrong one as a fault. */
+export function requireConfig(paths: ProjectPaths, warn: (line: string) => void): Config {
+  const { config, problems } = loadConfig(paths);
+  for (const { level, file, path, text } of problems) {
+    const line = `${file}: ${path ? `${path} ` : ""}${text}`;
+    if (level === "error")
+      throw new HaversackError("config-invalid", line, { hint: "`haversack config` lists every setting" });
+    warn(line);
+  }
+  return config;
+}
+
+/** Why everything is switched off, or undefined when it is on. */
+export function offReason(paths: ProjectPaths, env: Environment): string | undefined {
+  if (env["HAVERSACK"] === "0") return "HAVERSACK=0 is set";
+  if (existsSync(paths.offMark)) return "switched off for this project; `haversack on` switches it on";
+  if (existsSync(paths.userOffMark)) return "switched off for you everywhere; `haversack on --user` switches it on";
+  return undefined;
+}
+
+/** Makes `.haversack/` with a .gitignore that keeps local state out of git and lets the shared parts in. */
+export function ensureStateFolder(paths: ProjectPaths): void {
+  const ignore = join(paths.state, ".gitignore");
+  if (existsSync(ignore)) return;
+  try {
+    mkdirSync(paths.state, { recursive: true });
+    // "wx": of several processes that start at once, one writes it.
+    writeFileSync(ignore, SHARED_PARTS, { flag: "wx" });
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === "EEXIST") return;
+    throw new HaversackError("store-read-only", `${paths.state}: cannot be written (${code})`, {
+      hint: "give yourself write access to the project's folder, or run from another project",
+      cause: error,
+    });
+  }
+}
+
+const SHARED_PARTS = `# Local state stays out of git; these parts are meant to be shared.
+*
+!.gitignore
+!config.json
+!artifacts.json
+!skills/
+!skills/**
+!templates/
+!templates/**
+`;

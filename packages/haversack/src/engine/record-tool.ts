@@ -1,0 +1,55 @@
+/** What a tool call did, into the session's WIP, its files, and the skills it has. Loaded by the hook. */
+import type { SessionState } from "../store/sqlite/session-state.ts";
+import type { SqliteSkillIndex } from "../store/sqlite/skill-index.ts";
+import type { SkillLedger } from "../store/sqlite/skill-ledger.ts";
+import { captureEvent, type ToolEvent } from "../work/capture.ts";
+import { mergeWip } from "../work/merge-wip.ts";
+import type { Wip } from "../work/wip.ts";
+
+export interface ToolRecord {
+  sessionId: string;
+  agentId: string;
+  client: string;
+  cwd: string;
+  tool: ToolEvent;
+  /** The skill that the client's own tool loaded. */
+  skill?: string;
+}
+
+export interface RecordToolParts {
+  root: string;
+  index: SqliteSkillIndex;
+  ledger: SkillLedger;
+  state: SessionState;
+  now: Date;
+}
+
+export function recordTool(
+  { sessionId, agentId, client, cwd, tool, skill }: ToolRecord,
+  { root, index, ledger, state, now }: RecordToolParts,
+): void {
+  const key = { sessionId, agentId };
+  const file = tool.path && !tool.isError ? relativePath(tool.path, root) : undefined;
+  const patch = captureEvent({ ...tool, root, cwd });
+  const merge = patch && ((current: Wip) => mergeWip(current, patch, { at: now }));
+  if (file || merge) state.recordTool({ ...key, client, cwd, at: now, file, merge });
+
+  const card = skill ? index.card(skill) : tool.tool === "read" && tool.path ? index.cardAt(tool.path) : undefined;
+  if (!card || tool.isError) return;
+  const { window, promptCount } = ledger.tracking(key);
+  ledger.recordLoad({
+    ...key,
+    at: now,
+    window,
+    promptNumber: promptCount,
+    skill: card.id,
+    hash: card.hash,
+    tokens: 0,
+    by: skill ? "client" : "read",
+  });
+}
+
+/** Inside the project relative to it, outside as it is. */
+function relativePath(path: string, root: string): string {
+  return path.startsWith(`${root}/`) ? path.slice(root.length + 1) : path;
+}

@@ -1,0 +1,330 @@
+/**
+ * Brings the skill index up to date with the files: what is new or changed by size and time is read, what is gone goes, the
+ * rest is not touched. Written in small transactions, each of which leaves a sound index, so that hooks wait little and a
+ * kill costs nothing.
+ */
+import { createHash } from "node:crypto";
+import { errorText } from "../base/errors.ts";
+import type { FileSystem } from "../base/file-system.ts";
+import { readJson } from "../base/json.ts";
+import { backgroundTerms } from "../skills/background.ts";
+import { compileRules } from "../skills/compile-rules.ts";
+import { briefOf } from "../skills/disclosure.ts";
+import { parseRules } from "../skills/parse-rules.ts";
+import { parseSkill } from "../skills/parse-skill.ts";
+import { ruleTargets } from "../skills/rule-target.ts";
+import { findSkillFiles, type SkillFile, type SkillRoot } from "../skills/skill-files.ts";
+import { skillTerms } from "../skills/skill-terms.ts";
+import type { Problem, SkillRule } from "../skills/types.ts";
+import { writeStore } from "../store/sqlite/access.ts";
+import type { StoreHandle } from "../store/sqlite/handle.ts";
+import { type IndexedFile, type IndexedSkill, SkillIndexWriter } from "../store/sqlite/skill-index-writer.ts";
+import { type IndexedFolders, PROGRAM } from "./index-freshness.ts";
+
+export interface RefreshInput {
+  roots: readonly SkillRoot[];
+  /** Rules files that may exist, nearest first. */
+  ruleFiles: readonly string[];
+  fs: FileSystem;
+  /** Forget the index and read everything. */
+  isRebuild?: boolean;
+  onProgress?: (text: string) => void;
+}
+
+export interface RefreshReport {
+  read: number;
+  removed: number;
+  unchanged: number;
+  /** Everything known to be wrong, in files read now or before. */
+  problems: Problem[];
+}
+
+/** Files per transaction: some 200 ms of work, less than a hook waits for the lock. Each one rewrites the lists it touches. */
+const BATCH = 200;
+
+export function refreshIndex(
+  handle: StoreHandle,
+  { roots, ruleFiles, fs, isRebuild = false, onProgress }: RefreshInput,
+): RefreshReport {
+  const writer = new SkillIndexWriter(handle.db);
+  const write = <T>(change: () => T): T =>
+    writeStore(handle, () => {
+      writer.forgetTermIds();
+      const result = change();
+      writer.flush();
+      return result;
+    });
+  const format = indexFormat();
+  if (isRebuild || writer.format() !== format) {
+    // In one step: a process that reads or fills the index meanwhile never sees it without the background.
+    write(() => {
+      writer.empty();
+      writer.putBackground(backgroundTerms());
+      writer.putFormat(format);
+    });
+  }
+
+  const { files, problems } = findSkillFiles(roots, fs);
+  const known = new Map(writer.files().map((file) => [file.path, file]));
+  const wanted = new Set(files.map(({ path }) => path));
+  const changed = files.filter((file) => !isSame(known.get(file.path), file));
+  const gone = [...known.values()].filter(({ path }) => !wanted.has(path) && !path.startsWith(RULE_PREFIX));
+  const rules = new RuleBook(ruleFiles, fs, writer);
+  const isChange = changed.length + gone.length > 0;
+  const mustSettle = rules.hasChanged || (isChange && rules.isAny);
+  // Until they are settled again at the end, the rules count as never read: a kill in between is made good next time.
+  if (isChange && rules.isAny) write(() => writer.putRuleFiles([]));
+
+  for (let from = 0; from < gone.length; from += BATCH) {
+    write(() => {
+      for (const { path, id } of gone.slice(from, from + BATCH)) {
+        // Looked up anew: another process may have removed it and given its key away.
+        const key = writer.keyOf(path);
+        if (key === undefined) continue;
+        writer.clearRules(key);
+        writer.remove(key);
+        putOwnTriggers(writer, writer.settle(id));
+      }
+    });
+  }
+  for (let from = 0; from < changed.length; from += BATCH) {
+    const skills = changed.slice(from, from + BATCH).map((file) => readSkillFile(file, fs));
+    write(() => {
+      for (const skill of skills) {
+        const before = known.get(skill.path);
+        const key = writer.put(skill);
+        writer.clearRules(key);
+        if (before && before.id !== skill.id) putOwnTriggers(writer, writer.settle(before.id));
+        if (skill.id !== "") putOwnTriggers(writer, writer.settle(skill.id));
+      }
+    });
+    onProgress?.(`${Math.min(from + BATCH, changed.length)} of ${changed.length} skills`);
+  }
+  if (mustSettle) write(() => settleRules(writer, rules));
+  if (isChange) write(() => writer.sweep());
+  const searched: IndexedFolders = {
+    program: PROGRAM,
+    folders: Object.fromEntries(roots.map(({ dir }) => [dir, folderTime(dir, fs)])),
+  };
+  const folders = JSON.stringify(searched);
+  if (writer.folders() !== folders) write(() => writer.putFolders(folders));
+  return {
+    read: changed.length,
+    removed: gone.length,
+    unchanged: files.length - changed.length,
+    problems: [...problems, ...writer.problems()],
+  };
+}
+
+/** 0 for a folder that is not there: it counts as changed when it comes. */
+function folderTime(folder: string, fs: FileSystem): number {
+  try {
+    return fs.stat(folder).mtimeMs;
+  } catch {
+    // Most of the places where skills may be are not there.
+    return 0;
+  }
+}
+
+function isSame(known: IndexedFile | undefined, { size, mtimeMs, source }: SkillFile): boolean {
+  return known !== undefined && known.size === size && known.mtimeMs === mtimeMs && known.rank === source.rank;
+}
+
+/** In place of the size of a file that could not be read: a right that is given changes neither size nor time. */
+const TRY_AGAIN = -1;
+
+function readSkillFile(file: SkillFile, fs: FileSystem): IndexedSkill {
+  const place = {
+    path: file.path,
+    size: file.size,
+    mtimeMs: file.mtimeMs,
+    rank: file.source.rank,
+    sourceKind: file.source.kind,
+    sourceLabel: file.source.label,
+    ...(file.folder && { folder: file.folder }),
+  };
+  // Kept without an id: it is no skill, and is not read again until it changes.
+  const unusable = (problems: Problem[]): IndexedSkill => ({
+    ...place,
+    id: "",
+    hash: "",
+    name: file.folderName,
+    description: "",
+    brief: "",
+    body: "",
+    modelInvocable: false,
+    requires: [],
+    terms: [],
+    problems,
+  });
+  let text: string;
+  try {
+    text = fs.readFile(file.path);
+  } catch (error) {
+    const problems: Problem[] = [{ level: "error", code: "skill-unreadable", file: file.path, text: errorText(error) }];
+    return { ...unusable(problems), size: TRY_AGAIN };
+  }
+  const { skill, problems } = parseSkill(text, file);
+  if (!skill) return unusable(problems);
+  return {
+    ...place,
+    id: skill.id,
+    hash: skill.hash,
+    name: skill.name,
+    description: skill.description,
+    brief: skill.shortDescription ?? briefOf(skill.description),
+    body: skill.body,
+    modelInvocable: skill.modelInvocable,
+    requires: skill.requires,
+    ...(skill.domain && { domain: skill.domain }),
+    ...(skill.triggers && { triggers: skill.triggers }),
+    ...(skill.triggers?.confidence !== undefined && { loadConfidence: skill.triggers.confidence }),
+    terms: skillTerms({ ...skill, ...(skill.triggers && { keywords: skill.triggers.keywords }) }),
+    problems,
+  };
+}
+
+/** A skill that only a rules file names has this for a path, the file and its name behind it. */
+export const RULE_PREFIX = "rule:";
+
+/** The rules files, read when they are first needed, and whether they changed since the index was written. */
+class RuleBook {
+  readonly files: { path: string; size: number; mtimeMs: number; problems: Problem[] }[] = [];
+  readonly hasChanged: boolean;
+  readonly #fs: FileSystem;
+  #rules: SkillRule[] | undefined;
+
+  constructor(paths: readonly string[], fs: FileSystem, writer: SkillIndexWriter) {
+    this.#fs = fs;
+    for (const path of paths) {
+      try {
+        const { kind, size, mtimeMs } = fs.stat(path);
+        if (kind === "file") this.files.push({ path, size, mtimeMs, problems: [] });
+      } catch {
+        // No such rules file: most projects have none.
+      }
+    }
+    const before = writer.ruleFiles();
+    this.hasChanged =
+      before.length !== this.files.length ||
+      this.files.some(
+        ({ path, size, mtimeMs }) =>
+          !before.some((old) => old.path === path && old.size === size && old.mtimeMs === mtimeMs),
+      );
+  }
+
+  get isAny(): boolean {
+    return this.files.length > 0;
+  }
+
+  /** All rules, the nearest file's first. */
+  rules(): readonly SkillRule[] {
+    this.#rules ??= this.files.flatMap((file) => {
+      try {
+        const read = readJson(this.#fs.readFile(file.path));
+        if (read.problem !== undefined) {
+          file.problems.push({ level: "error", code: "rules-no-json", file: file.path, text: read.problem });
+          return [];
+        }
+        const { rules, problems } = parseRules(read.value, file.path);
+        file.problems.push(...problems);
+        return rules;
+      } catch (error) {
+        file.problems.push({ level: "error", code: "rules-unreadable", file: file.path, text: errorText(error) });
+        file.size = TRY_AGAIN;
+        return [];
+      }
+    });
+    return this.#rules;
+  }
+}
+
+/**
+ * Says by which rules the index was made: other weights or stems make every row stale though no file changed. A sample
+ * is compiled (3 ms), so that nobody has to remember to count a version up.
+ */
+function indexFormat(): string {
+  const terms = skillTerms(SAMPLE);
+  const { triggers } = compileRules([], { triggers: { keywords: SAMPLE.tags, patterns: [] }, file: "" });
+  return createHash("sha256")
+    .update(JSON.stringify([ROW_FORMAT, terms, triggers]))
+    .digest("hex")
+    .slice(0, 16);
+}
+
+/** Counted up when the rows change in a way that the sample does not show, such as another background list. */
+const ROW_FORMAT = 1;
+
+const SAMPLE = {
+  name: "database-migrations",
+  description:
+    "Writes and reviews PostgreSQL schema migrations in TypeScript. Use when tables, indexes or foreign keys are changed, or running queries got slower. Do not use for Python's Django models.",
+  body: "# Migrating\n\nAdding columns, renamed tables, batches of rows, node.js and C# clients, ci/cd.\n\n## When not to use\n\nFrontend styling.",
+  tags: ["migrations", "zero-downtime deploys", "c#", "adding indexes"],
+};
+
+/** Frontmatter triggers at once; rules files are settled as a whole at the end. */
+function putOwnTriggers(writer: SkillIndexWriter, key: number | undefined): void {
+  if (key === undefined) return;
+  const triggers = writer.ownTriggers(key);
+  if (!triggers) return;
+  writer.clearRules(key);
+  writer.putRules(key, compileRules([], { triggers, file: "" }));
+}
+
+/** Every rule to the skill it means; a rule whose skill has no file becomes a skill of its own. */
+function settleRules(writer: SkillIndexWriter, book: RuleBook): void {
+  const rules = book.rules();
+  const files = writer.files();
+  const active = files.filter((file) => file.active && !file.path.startsWith(RULE_PREFIX));
+  const targets = ruleTargets(active.map(({ id }) => id));
+  const byId = new Map<string, SkillRule[]>();
+  for (const rule of rules) {
+    const id = targets.find(rule.skill) ?? rule.skill;
+    byId.set(id, [...(byId.get(id) ?? []), rule]);
+  }
+  for (const { key, path } of files) if (path.startsWith(RULE_PREFIX)) writer.remove(key);
+  writer.clearRules();
+
+  const keys = new Map(active.map(({ id, key }) => [id, key]));
+  for (const [id, own] of byId) if (!keys.has(id)) keys.set(id, putRuleSkill(writer, id, own));
+  const problems = new Map<string, Problem[]>();
+  for (const [id, key] of keys) {
+    const triggers = writer.ownTriggers(key);
+    const own = byId.get(id) ?? [];
+    if (own.length === 0 && !triggers) continue;
+    const compiled = compileRules(own, triggers && { triggers, file: "" });
+    writer.putRules(key, compiled);
+    for (const problem of compiled.problems)
+      problems.set(problem.file, [...(problems.get(problem.file) ?? []), problem]);
+  }
+  writer.putRuleFiles(
+    book.files.map((file) => ({ ...file, problems: [...file.problems, ...(problems.get(file.path) ?? [])] })),
+  );
+}
+
+function putRuleSkill(writer: SkillIndexWriter, id: string, rules: readonly SkillRule[]): number {
+  const [first] = rules;
+  const description = rules.map((rule) => rule.description).find(Boolean) ?? "";
+  const short = rules.map((rule) => rule.defer?.shortDescription).find(Boolean);
+  const key = writer.put({
+    id,
+    path: `${RULE_PREFIX}${first?.file}#${id}`,
+    size: 0,
+    mtimeMs: 0,
+    rank: Number.MAX_SAFE_INTEGER,
+    hash: "",
+    name: id,
+    description,
+    brief: short ?? briefOf(description),
+    body: "",
+    sourceKind: "rule",
+    sourceLabel: first?.file ?? "rules",
+    modelInvocable: true,
+    requires: [],
+    terms: skillTerms({ name: id, description: [description, short ?? ""].join("\n"), body: "", tags: [] }),
+    problems: [],
+  });
+  writer.settle(id);
+  return key;
+}

@@ -1,0 +1,54 @@
+/** Search on request: the ranking by words first, then whatever full-text search (with prefixes) finds beyond it. */
+
+import type { MatchIndex, Reason } from "../skills/combine-matches.ts";
+import { matchSkills } from "../skills/match-skills.ts";
+
+export interface FoundSkill {
+  id: string;
+  name: string;
+  brief: string;
+  confidence: number;
+  reasons: Reason[];
+  disclosure: "none";
+}
+
+export interface SearchParts {
+  index: MatchIndex & { search(match: string, limit: number): number[] };
+}
+
+/** forPeople: also skills that their author keeps from models. */
+export function searchSkills(
+  text: string,
+  { index }: SearchParts,
+  { limit, forPeople = false }: { limit: number; forPeople?: boolean },
+): FoundSkill[] {
+  const found: FoundSkill[] = matchSkills({ prompt: text }, index, { limit })
+    .matches.filter(({ excluded, card }) => !excluded || (forPeople && !card.modelInvocable))
+    .map(({ card, confidence, reasons }) => ({
+      id: card.id,
+      name: card.name,
+      brief: card.brief,
+      confidence,
+      reasons,
+      disclosure: "none",
+    }));
+  const seen = new Set(found.map(({ id }) => id));
+  const words = text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
+  if (found.length < limit && words.length > 0) {
+    const keys = index.search(
+      words
+        .slice(0, 32)
+        .map((word) => `"${word}"*`)
+        .join(" OR "),
+      limit * 2,
+    );
+    const cards = new Map(index.cards(keys).map((card) => [card.key, card]));
+    for (const key of keys) {
+      const card = cards.get(key);
+      if (!card || seen.has(card.id) || !(card.modelInvocable || forPeople)) continue;
+      const reasons: Reason[] = [{ feature: "body", text: "full-text search", strength: 0.05 }];
+      found.push({ id: card.id, name: card.name, brief: card.brief, confidence: 0.05, reasons, disclosure: "none" });
+    }
+  }
+  return found.slice(0, limit);
+}

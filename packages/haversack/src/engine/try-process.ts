@@ -1,0 +1,129 @@
+/** Runs what a client would run, as it would run it, with a time limit; for `doctor`. Every process ends with the call. */
+import { type ChildProcess, spawn } from "node:child_process";
+
+export interface Tried {
+  exitCode: number | null;
+  stdout: string;
+  stderr: string;
+  tookMs: number;
+  isTimedOut: boolean;
+}
+
+export interface TryOptions {
+  cwd: string;
+  env: Readonly<Record<string, string | undefined>>;
+  limitMs: number;
+}
+
+/** A hook command: through the shell, its payload on standard input. */
+export function tryHook(command: string, payload: unknown, options: TryOptions): Promise<Tried> {
+  const child = start("sh", ["-c", command], options);
+  child.stdin?.end(JSON.stringify(payload));
+  return ended(child, options.limitMs);
+}
+
+export interface McpAnswer {
+  tools: string[];
+  serverVersion: string | undefined;
+  tookMs: number;
+}
+
+/** An MCP server over stdio: initialize and tools/list, then it is ended. */
+export async function tryMcpServer(
+  command: string,
+  args: readonly string[],
+  options: TryOptions,
+): Promise<McpAnswer | { problem: string }> {
+  const startedAt = Date.now();
+  const child = start(command, args, options);
+  const answers = new Map<number, Record<string, unknown>>();
+  const send = (message: Record<string, unknown>) =>
+    child.stdin?.write(`${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`);
+  let rest = "";
+  const finished = new Promise<void>((resolve) => {
+    child.stdout?.on("data", (chunk: string) => {
+      const lines = (rest + chunk).split("\n");
+      rest = lines.pop() ?? "";
+      for (const line of lines) {
+        const message = parseMessage(line);
+        if (typeof message?.["id"] !== "number") continue;
+        answers.set(message["id"], message);
+        if (message["id"] === 1) {
+          send({ method: "notifications/initialized" });
+          send({ id: 2, method: "tools/list", params: {} });
+        }
+        if (message["id"] === 2 || message["error"]) resolve();
+      }
+    });
+  });
+  send({
+    id: 1,
+    method: "initialize",
+    params: { protocolVersion: "2025-06-18", capabilities: {}, clientInfo: { name: "haversack-doctor", version: "1" } },
+  });
+  const end = ended(child, options.limitMs);
+  await Promise.race([finished, end]);
+  const tookMs = Date.now() - startedAt;
+  child.kill("SIGKILL");
+  const { stderr, isTimedOut, exitCode } = await end;
+
+  const list = answers.get(2)?.["result"] as { tools?: { name: string }[] } | undefined;
+  if (list?.tools) {
+    const first = answers.get(1)?.["result"] as { serverInfo?: { version?: string } } | undefined;
+    return { tools: list.tools.map(({ name }) => name), serverVersion: first?.serverInfo?.version, tookMs };
+  }
+  const said = stderr.trim().split("\n").at(-1) ?? "";
+  // It was ended by us, so its exit code says nothing.
+  if (answers.has(2)) return { problem: said || "it has no list of tools" };
+  return {
+    problem: isTimedOut ? `no answer within ${options.limitMs} ms` : `ended with ${exitCode}${said ? `: ${said}` : ""}`,
+  };
+}
+
+export async function tryProgram(program: string, args: readonly string[], options: TryOptions): Promise<Tried> {
+  const child = start(program, args, options);
+  child.stdin?.end();
+  return ended(child, options.limitMs);
+}
+
+function start(program: string, args: readonly string[], { cwd, env }: TryOptions): ChildProcess {
+  const child = spawn(program, [...args], { cwd, env: { ...env }, stdio: "pipe" });
+  child.stdout?.setEncoding("utf8");
+  child.stderr?.setEncoding("utf8");
+  // It may end before it has read everything; its exit tells.
+  child.stdin?.on("error", () => undefined);
+  return child;
+}
+
+const MAX_CHARS = 1_000_000;
+
+function ended(child: ChildProcess, limitMs: number): Promise<Tried> {
+  const startedAt = Date.now();
+  let [stdout, stderr, isTimedOut] = ["", "", false];
+  child.stdout?.on("data", (chunk: string) => (stdout = (stdout + chunk).slice(0, MAX_CHARS)));
+  child.stderr?.on("data", (chunk: string) => (stderr = (stderr + chunk).slice(0, MAX_CHARS)));
+  const limit = setTimeout(() => {
+    isTimedOut = true;
+    child.kill("SIGKILL");
+  }, limitMs);
+  return new Promise((resolve) => {
+    const finish = (exitCode: number | null) => {
+      clearTimeout(limit);
+      resolve({ exitCode, stdout, stderr, tookMs: Date.now() - startedAt, isTimedOut });
+    };
+    child.on("error", (error) => {
+      stderr += error.message;
+      finish(null);
+    });
+    child.on("close", finish);
+  });
+}
+
+function parseMessage(line: string): Record<string, unknown> | undefined {
+  try {
+    return JSON.parse(line) as Record<string, unknown>;
+  } catch {
+    // Not a message: a server that prints something else gets no answer counted.
+    return undefined;
+  }
+}

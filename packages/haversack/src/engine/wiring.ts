@@ -1,0 +1,107 @@
+/**
+ * What `init`, `uninstall` and `doctor` know of a client: data and pure functions from a file's text to its text. A new
+ * client is one more value of this type.
+ */
+import type { SkillCard } from "../skills/types.ts";
+import type { Environment } from "./project.ts";
+
+/** project: this project only, in files that are not committed. user: every project of the user's. */
+export type Scope = "project" | "user";
+
+/** Absolute paths of what runs: the runtime that runs now, and the built files beside this one. */
+export interface Installed {
+  node: string;
+  hook: string;
+  bin: string;
+}
+
+export interface WiringPlace {
+  scope: Scope;
+  /** Where the command was called; the client derives its own project folder from it. */
+  cwd: string;
+  env: Environment;
+  installed: Installed;
+  /** A rule guards files, so edits must be seen before they happen. */
+  hasGuards: boolean;
+}
+
+export interface Client {
+  name: string;
+  /** As people call it. */
+  title: string;
+  /** Why it seems to be used here, one line each; empty: it does not. */
+  find(place: WiringPlace): string[];
+  files(place: WiringPlace): WiredFile[];
+  /** What a person should know beforehand, such as a file that git would commit. */
+  notes(place: WiringPlace): string[];
+  /** Everything about this client that `doctor` reports. */
+  check(place: CheckPlace): Promise<Finding[]>;
+  /** The client's own setting that keeps skills out of its listing; absent: it has none. */
+  deferral?(place: { cwd: string; env: Environment }): Deferral;
+}
+
+export interface CheckPlace extends Omit<WiringPlace, "scope"> {
+  /** A copy of the project's state: events sent there touch nothing real. Absent when there is no sound store. */
+  scratch: Scratch | undefined;
+  cards: readonly SkillCard[];
+  /** Switched off: hooks do nothing, and that is right. */
+  isOff: boolean;
+}
+
+export interface Scratch {
+  root: string;
+  /** Whether an event of this session was recorded there. */
+  hasSession(sessionId: string): boolean;
+  /** What hooks logged there as errors. */
+  errors(): string[];
+}
+
+export interface Finding {
+  /** What was looked at: `store`, `claude-code hooks`. */
+  part: string;
+  level: "ok" | "warn" | "fail";
+  text: string;
+  /** What to do about it; every warning and failure has one. */
+  remedy?: string;
+}
+
+/** hidden: neither name nor description in front of the model. names: the name alone. */
+export type DeferMode = "hidden" | "names";
+
+export interface Deferral {
+  /** The settings file. */
+  path: string;
+  blank: string;
+  /** The client's key for a skill, or why it cannot be deferred. */
+  keyOf(card: SkillCard): { key: string } | { why: string };
+  /** `own`: the entries that are ours already, key to value. Others are never changed. */
+  set(text: string, keys: readonly string[], mode: DeferMode, own: Readonly<Record<string, string>>): DeferChange;
+  /** Takes out those of `own` that are still as we wrote them. */
+  drop(text: string, own: Readonly<Record<string, string>>, keep: readonly string[]): string;
+}
+
+export interface DeferChange {
+  text: string;
+  /** Our entries among the keys, with their value. */
+  own: Record<string, string>;
+  /** The user's own entries, left as they are. */
+  foreign: { key: string; value: string }[];
+  keep: string[];
+}
+
+export interface WiredFile {
+  path: string;
+  /** What of ours is in it: "hooks". */
+  about: string;
+  /** The text of a file that holds nothing. */
+  blank: string;
+  /** A folder that the client makes while it writes this file, and we too. */
+  lock?: string;
+  /** Readable by the user alone when `init` makes it. */
+  isPrivate?: boolean;
+  /** Taken out only when the receipt says that `init` put it in. */
+  isRecordedOnly?: boolean;
+  /** Nothing to do: the same text. A text that cannot be understood is a fault. */
+  wire(text: string): { text: string; keep: string[] };
+  unwire(text: string, keep: readonly string[]): string;
+}
