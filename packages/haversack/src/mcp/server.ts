@@ -1,0 +1,114 @@
+/**
+ * The MCP server: lists the tools of the registry and answers calls. Whatever goes wrong in a call is a result that the
+ * agent can act on; nothing ends the process but the end of its input.
+ *
+ * The two tool handlers are our own, on the SDK's server: its registration would add to every listing what a model pays for,
+ * and answer wrong input with errors of the protocol, which a model does not see.
+ */
+import { McpServer } from "@modelcontextprotocol/server";
+import { serveStdio } from "@modelcontextprotocol/server/stdio";
+import { errorText, isFault } from "../base/errors.ts";
+import type { LogLevel } from "../base/log.ts";
+import { nearest } from "../base/nearest.ts";
+import type { LiveSkills } from "../engine/live-skills.ts";
+import type { Environment } from "../engine/project.ts";
+import { readCallMarks } from "./call-marks.ts";
+import type { Tool, ToolAnswer } from "./tool.ts";
+import { readInput } from "./tool-input.ts";
+import { describeTool } from "./tools.ts";
+
+/** What tools work with. The caller opens it, and opens nothing before it is asked for. */
+export interface ServerParts {
+  skills: LiveSkills;
+  env: Environment;
+  /** Why everything is switched off, or undefined when it is on. Asked at every call. */
+  offReason(): string | undefined;
+  log(level: LogLevel, text: string): void;
+}
+
+export interface ServerOptions {
+  version: string;
+  tools: readonly Tool[];
+  /** Serve the skills through the protocol's skills extension as well. Default: false. */
+  serveSkills?: boolean;
+}
+
+/** Clients send it to the model in full, in every session. */
+export const INSTRUCTIONS =
+  "More skills than you see are installed: `skill` finds them by query and loads them by name.";
+
+/** After the handshake, so that a cold index does not delay it. */
+const FIRST_CHECK_MS = 200;
+
+/** Serves standard input and output until the input ends. */
+export async function serveMcp(parts: ServerParts, options: ServerOptions): Promise<void> {
+  const extension = options.serveSkills ? await import("./skill-source.ts") : undefined;
+  const ended = new Promise<void>((resolve) => {
+    process.stdin.once("end", resolve);
+    process.stdin.once("close", resolve);
+  });
+  const handle = serveStdio(
+    () => {
+      const server = makeServer(parts, options);
+      extension?.attachSkills(server, parts);
+      return server;
+    },
+    { onerror: (error) => parts.log("warn", errorText(error)) },
+  );
+  await ended;
+  await handle.close();
+}
+
+export function makeServer(parts: ServerParts, { version, tools }: ServerOptions): McpServer {
+  const isOff = parts.offReason() !== undefined;
+  const mcp = new McpServer({ name: "haversack", version }, isOff ? {} : { instructions: INSTRUCTIONS });
+  const { server } = mcp;
+  server.registerCapabilities({ tools: {} });
+  // Switched off means that the model reads not a word of ours: no tool is listed. One listed before says so when called.
+  server.setRequestHandler("tools/list", () => ({ tools: parts.offReason() ? [] : tools.map(describeTool) }));
+  server.setRequestHandler("tools/call", async ({ params }, { mcpReq }) => {
+    const { text, isError } = await answerCall({ ...params, meta: mcpReq._meta }, { tools, parts });
+    return { content: [{ type: "text", text }], ...(isError && { isError }) };
+  });
+  server.oninitialized = () => {
+    if (!isOff) setTimeout(() => parts.skills.checkNow(), FIRST_CHECK_MS).unref();
+  };
+  return mcp;
+}
+
+interface CallRequest {
+  name: string;
+  arguments?: unknown;
+  meta?: Readonly<Record<string, unknown>> | undefined;
+}
+
+/** The surface's one translator: outcomes, wrong input, faults and bugs to a result. */
+async function answerCall(
+  { name, arguments: given, meta }: CallRequest,
+  { tools, parts }: { tools: readonly Tool[]; parts: ServerParts },
+): Promise<ToolAnswer> {
+  const off = parts.offReason();
+  if (off) return failure(`Haversack is off: ${off}`);
+  const tool = tools.find((candidate) => candidate.name === name);
+  if (!tool) {
+    const names = tools.map((known) => known.name);
+    const [guess] = nearest(name, names);
+    return failure(`There is no tool "${name}"; ${guess ? `did you mean ${guess}?` : `there is ${names.join(", ")}`}`);
+  }
+  const input = readInput(given, tool.inputSchema);
+  if ("problem" in input) return failure(`${name}: ${input.problem}`);
+  try {
+    return await tool.run(input.value, { parts, marks: readCallMarks(meta, parts.env), at: new Date() });
+  } catch (error) {
+    if (isFault(error)) {
+      parts.log("error", `${name}: ${error.message}`);
+      return failure(error.hint ? `${error.message} (${error.hint})` : error.message);
+    }
+    parts.log("error", `${name}: internal fault: ${(error instanceof Error && error.stack) || errorText(error)}`);
+    return failure(`Internal fault: ${errorText(error)} (\`haversack log\` has the details)`);
+  }
+}
+
+function failure(text: string): ToolAnswer {
+  return { text, isError: true };
+}
