@@ -1,0 +1,212 @@
+/** What `doctor` looks at in Claude Code: version, settings, hooks, MCP server, listing. */
+import { existsSync } from "node:fs";
+import { basename } from "node:path";
+import { errorText } from "../../base/errors.ts";
+import { readText } from "../../engine/init.ts";
+import { tryProgram } from "../../engine/try-process.ts";
+import type { CheckPlace, Finding } from "../../engine/wiring.ts";
+import { profileOf } from "../../skills/activation.ts";
+import { checkEvents, checkServer } from "./check-running.ts";
+import { type ClaudePlaces, claudePlaces, findProgram, TESTED_VERSION } from "./detect.ts";
+import { hiddenSkills } from "./hidden-skills.ts";
+import { isPluginEnabled, readPlugin } from "./plugin-wiring.ts";
+import { hookGroups, type OwnHook, objectOf, ownHooks, readSettings } from "./settings.ts";
+import { commandOf, serverEntry } from "./settings-mcp.ts";
+import { fitListing, LISTINGS, type ListedSkill } from "./skill-listing.ts";
+
+const NAME = "claude-code";
+
+export async function checkClaude(place: CheckPlace): Promise<Finding[]> {
+  const places = claudePlaces(place.cwd, place.env);
+  const settings = readAll(places);
+  const wired = settings.files
+    .map(({ path, value }) => ({ path, hooks: ownHooks(value) }))
+    .filter(({ hooks }) => hooks.length > 0);
+  const hasPlugin = isPluginEnabled(settings.files.map(({ value }) => value));
+  return [
+    await checkVersion(place),
+    ...settings.problems,
+    ...stoppedHooks(settings),
+    ...(hasPlugin ? await checkPlugin(place, places) : []),
+    ...(wired.length > 0 ? await checkWired(wired, { hasPlugin, place, places }) : []),
+    ...(wired.length === 0 && !hasPlugin ? [notWired()] : []),
+    ...(await checkOwnServer(place, places, hasPlugin)),
+    checkListing(place, places, settings),
+  ];
+}
+
+interface Settings {
+  files: { path: string; value: Record<string, unknown> }[];
+  problems: Finding[];
+}
+
+/** Nearest first. */
+function readAll({ localSettings, projectSettings, userSettings }: ClaudePlaces): Settings {
+  const settings: Settings = { files: [], problems: [] };
+  for (const path of [localSettings, projectSettings, userSettings]) {
+    try {
+      const text = readText(path);
+      if (text?.trim()) settings.files.push({ path, value: readSettings(text, path) });
+    } catch (error) {
+      const remedy = "correct it: the client ignores the whole file as it is";
+      settings.problems.push({ part: `${NAME} settings`, level: "fail", text: errorText(error), remedy });
+    }
+  }
+  return settings;
+}
+
+async function checkVersion({ env, cwd }: CheckPlace): Promise<Finding> {
+  const part = `${NAME} version`;
+  const program = findProgram(env);
+  if (!program) return { part, level: "ok", text: `no claude on the PATH to ask; tested with ${TESTED_VERSION}` };
+  const quiet = { DISABLE_AUTOUPDATER: "1", DISABLE_TELEMETRY: "1", CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: "1" };
+  const { stdout } = await tryProgram(program, ["--version"], { cwd, env: { ...env, ...quiet }, limitMs: 15_000 });
+  const version = /^\d+\.\d+\.\d+/.exec(stdout)?.[0];
+  if (!version) {
+    return { part, level: "warn", text: `${program} --version says no version`, remedy: "run it by hand and see why" };
+  }
+  const text = `${version}; tested with ${TESTED_VERSION}`;
+  const [major, minor, patch] = version.split(".").map(Number);
+  const [testedMajor, testedMinor, testedPatch] = TESTED_VERSION.split(".").map(Number);
+  if (major !== testedMajor || minor !== testedMinor) {
+    return { part, level: "warn", text, remedy: "look for a newer haversack: events and fields may differ" };
+  }
+  if (Number(patch) >= Number(testedPatch)) return { part, level: "ok", text };
+  return { part, level: "warn", text, remedy: "update Claude Code: an older one may lack events" };
+}
+
+function stoppedHooks({ files }: Settings): Finding[] {
+  const stopped = files.find(({ value }) => value["disableAllHooks"] === true);
+  if (!stopped) return [];
+  const text = `disableAllHooks is set in ${stopped.path}: no hook runs`;
+  return [{ part: `${NAME} hooks`, level: "fail", text, remedy: "take it out there" }];
+}
+
+function notWired(): Finding {
+  const text = "not wired: the settings have no hook of Haversack";
+  return { part: `${NAME} hooks`, level: "fail", text, remedy: "`haversack init` writes them" };
+}
+
+async function checkPlugin(place: CheckPlace, { configDir }: ClaudePlaces): Promise<Finding[]> {
+  const part = `${NAME} plugin`;
+  const plugin = readPlugin(configDir);
+  if (!plugin) {
+    const remedy = "`claude plugin install haversack` brings it back";
+    return [{ part, level: "fail", text: "enabled, but its files are not there", remedy }];
+  }
+  const more = { CLAUDE_PLUGIN_ROOT: plugin.root };
+  return [
+    { part, level: "ok", text: `enabled, in ${plugin.root}` },
+    ...(await checkEvents(plugin.hooks, place, more)),
+    ...(plugin.server ? [await checkServer(plugin.server, place, more)] : []),
+  ];
+}
+
+interface WiredIn {
+  path: string;
+  hooks: OwnHook[];
+}
+
+async function checkWired(
+  wired: readonly WiredIn[],
+  { hasPlugin, place, places }: { hasPlugin: boolean; place: CheckPlace; places: ClaudePlaces },
+): Promise<Finding[]> {
+  const part = `${NAME} hooks`;
+  const findings: Finding[] = [];
+  if (hasPlugin) {
+    const text = `wired twice, by the plugin and in ${wired.map(({ path }) => path).join(", ")}: every event runs two processes`;
+    const remedy = "`haversack uninstall`, or `claude plugin disable haversack`";
+    findings.push({ part, level: "warn", text, remedy });
+  }
+  for (const { path, hooks } of wired) {
+    const problems = hookProblems(hooks, place);
+    const remedy = `\`haversack init${path === places.userSettings ? " --user" : ""}\` repairs it`;
+    for (const { level, text } of problems) findings.push({ part, level, text: `${path}: ${text}`, remedy });
+    if (problems.length === 0) findings.push({ part, level: "ok", text: `all ${hooks.length} in ${path}` });
+  }
+  // The same command in several settings runs once, so one of each is tried.
+  const commands = new Map(wired.flatMap(({ hooks }) => hooks).map((hook) => [`${hook.event} ${hook.command}`, hook]));
+  const present = [...commands.values()].filter(({ node, hook }) => existsSync(node) && existsSync(hook));
+  return [...findings, ...(await checkEvents(present, place))];
+}
+
+interface HookProblem {
+  level: "warn" | "fail";
+  text: string;
+}
+
+function hookProblems(hooks: readonly OwnHook[], { hasGuards, installed }: CheckPlace): HookProblem[] {
+  const problems: HookProblem[] = [];
+  const expected = hookGroups("", hasGuards);
+  const missing = Object.keys(expected).filter((event) => !hooks.some((hook) => hook.event === event));
+  if (missing.length > 0) problems.push({ level: "fail", text: `no hook for ${missing.join(", ")}` });
+  for (const { event, matcher } of hooks) {
+    if (!expected[event] || expected[event].matcher === matcher) continue;
+    const why = event === "PreToolUse" && hasGuards ? "; rules guard files, and it does not see edits" : "";
+    problems.push({ level: "warn", text: `${event} has another matcher than this version writes${why}` });
+  }
+  for (const file of new Set(hooks.flatMap(({ node, hook }) => [node, hook]))) {
+    if (!existsSync(file)) problems.push({ level: "fail", text: `${file} is gone, so the hooks are silent` });
+  }
+  for (const hook of new Set(hooks.map(({ hook }) => hook))) {
+    if (hook === installed.hook || !existsSync(hook)) continue;
+    problems.push({ level: "warn", text: `runs ${hook}, and you run ${installed.hook}` });
+  }
+  return problems;
+}
+
+async function checkOwnServer(
+  place: CheckPlace,
+  { state, root }: ClaudePlaces,
+  hasPlugin: boolean,
+): Promise<Finding[]> {
+  const part = `${NAME} MCP server`;
+  let value: unknown;
+  try {
+    const text = readText(state);
+    value = text?.trim() ? readSettings(text, state) : {};
+  } catch (error) {
+    const remedy = "start the client: it repairs this file from its own backups";
+    return [{ part, level: "fail", text: errorText(error), remedy }];
+  }
+  const entry = serverEntry(value, root) ?? serverEntry(value, undefined);
+  if (entry) return [await checkServer(commandOf(entry), place)];
+  if (hasPlugin) return [];
+  return [{ part, level: "fail", text: `no server "haversack" in ${state}`, remedy: "`haversack init` writes it" }];
+}
+
+/** Whose descriptions the model never sees, though their authors wrote them for it. */
+function checkListing({ cards }: CheckPlace, { root, configDir }: ClaudePlaces, { files }: Settings): Finding {
+  const part = `${NAME} listing`;
+  const hidden = hiddenSkills(root, configDir);
+  const overrides = Object.assign({}, ...files.toReversed().map(({ value }) => objectOf(value["skillOverrides"])));
+  const listed: ListedSkill[] = [];
+  let deferred = 0;
+  for (const card of cards) {
+    if (!card.modelInvocable || card.sourceKind === "rule" || !profileOf(NAME).ownTool?.sees(card)) continue;
+    const isPlugin = card.sourceKind === "plugin";
+    const name = isPlugin ? card.id : basename(card.folder ?? card.path);
+    // No setting hides a plugin's skill.
+    const isHidden = !isPlugin && hidden.has(name);
+    const isNameOnly = !isPlugin && overrides[name] === "name-only";
+    if (isHidden || isNameOnly) deferred++;
+    if (!isHidden) listed.push({ name, description: card.description, isNameOnly });
+  }
+  const also = deferred > 0 ? `; ${deferred} deferred` : "";
+  const fits = LISTINGS.map((window) => fitListing(listed, window));
+  const [usual] = fits;
+  if (!usual || usual.dropped.length === 0) {
+    return { part, level: "ok", text: `room for all ${usual?.total ?? 0} descriptions${also}` };
+  }
+  const kept = fits.map(
+    ({ kept: count, total, windowTokens, neededChars, budgetChars }) =>
+      `${count} of ${total} in a window of ${windowTokens / 1000}k tokens (${neededChars} characters, room for ${budgetChars})`,
+  );
+  const first = usual.dropped.slice(0, 5).join(", ");
+  return {
+    part,
+    level: "warn",
+    text: `the client drops descriptions in silence; it keeps about ${kept.join(" and ")}; first dropped: ${first}${also}`,
+    remedy: "`haversack skills defer --all` takes them out of its listing, and Haversack brings the right ones",
+  };
+}

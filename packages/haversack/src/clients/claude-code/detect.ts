@@ -1,0 +1,102 @@
+/** Where Claude Code keeps its files, whether it is used here, and whether git would commit what we write. */
+import { spawnSync } from "node:child_process";
+import { accessSync, constants, existsSync, realpathSync, statSync } from "node:fs";
+import { delimiter, dirname, join, resolve } from "node:path";
+import { findProjectRoot } from "../../base/project-root.ts";
+import type { Environment } from "../../engine/project.ts";
+
+export const TESTED_VERSION = "2.1.325";
+
+export interface ClaudePlaces {
+  /** The client's project folder: the main repository's root, from sub-folders and worktrees too; else the folder itself. */
+  root: string;
+  /** `CLAUDE_CONFIG_DIR`, else `~/.claude`. */
+  configDir: string;
+  /** Never committed; the client calls it local. Read from `root` whatever folder below it a session starts in. */
+  localSettings: string;
+  projectSettings: string;
+  userSettings: string;
+  /** The client's own state: MCP servers of the user and per project. */
+  state: string;
+}
+
+export function claudePlaces(cwd: string, env: Environment): ClaudePlaces {
+  const root = clientRoot(cwd);
+  const home = env["HOME"] ?? "";
+  const own = env["CLAUDE_CONFIG_DIR"];
+  const configDir = own || join(home, ".claude");
+  return {
+    root,
+    configDir,
+    localSettings: join(root, ".claude/settings.local.json"),
+    projectSettings: join(root, ".claude/settings.json"),
+    userSettings: join(configDir, "settings.json"),
+    state: join(own || home, ".claude.json"),
+  };
+}
+
+/** The client's key for a project is its path without links. */
+function clientRoot(cwd: string): string {
+  const start = realpathSync(cwd);
+  for (let folder = start; ; folder = dirname(folder)) {
+    if (existsSync(join(folder, ".git"))) {
+      const { root, because } = findProjectRoot(folder);
+      return because === "main-repository" ? root : folder;
+    }
+    if (dirname(folder) === folder) return findProjectRoot(start).root;
+  }
+}
+
+/** Why Claude Code seems to be used here, one line each. */
+export function findClaude(cwd: string, env: Environment): string[] {
+  const { root, configDir } = claudePlaces(cwd, env);
+  const program = findProgram(env);
+  return [
+    ...(program ? [`the program ${program}`] : []),
+    ...(isFolder(join(root, ".claude")) ? [`the folder ${join(root, ".claude")}`] : []),
+    ...(isFolder(configDir) ? [`the folder ${configDir}`] : []),
+  ];
+}
+
+/** `claude` on the PATH. */
+export function findProgram(env: Environment): string | undefined {
+  const names = process.platform === "win32" ? ["claude.exe", "claude.cmd"] : ["claude"];
+  for (const folder of (env["PATH"] ?? "").split(delimiter)) {
+    for (const name of names) {
+      const file = resolve(folder, name);
+      if (folder !== "" && isProgram(file)) return file;
+    }
+  }
+  return undefined;
+}
+
+export type GitView =
+  | { kind: "ignored" | "tracked" | "no-repository" | "no-git" }
+  /** `exclude`: the repository's own list that is not committed either. */
+  | { kind: "open"; exclude: string };
+
+/** What git would do with a file of the repository, existing or not. */
+export function gitView(root: string, path: string): GitView {
+  if (!existsSync(join(root, ".git"))) return { kind: "no-repository" };
+  const git = (...args: string[]) => spawnSync("git", ["-C", root, ...args], { encoding: "utf8", timeout: 10_000 });
+  const tracked = git("ls-files", "--error-unmatch", "--", path);
+  if (tracked.error || tracked.status === 128) return { kind: "no-git" };
+  if (tracked.status === 0) return { kind: "tracked" };
+  if (git("check-ignore", "--quiet", "--", path).status === 0) return { kind: "ignored" };
+  const exclude = git("rev-parse", "--git-path", "info/exclude").stdout.trim();
+  return { kind: "open", exclude: resolve(root, exclude) };
+}
+
+function isFolder(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
+}
+
+function isProgram(file: string): boolean {
+  try {
+    accessSync(file, constants.X_OK);
+    return statSync(file).isFile();
+  } catch {
+    // Not there, or not to be run by us.
+    return false;
+  }
+}

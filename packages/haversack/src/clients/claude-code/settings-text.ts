@@ -1,0 +1,195 @@
+/**
+ * Changes one value inside a JSON text and leaves every other byte as it is: a settings file belongs to its user, and
+ * parsing it and writing it anew would lose their layout, long numbers and doubled keys. The text must be JSON already
+ * (`readJson`). What `setIn` adds, `removeIn` takes out again, byte for byte.
+ */
+export type JsonPath = readonly (string | number)[];
+
+/** Sets the value at the path; missing objects on the way are made. An index one past the end of a list appends. */
+export function setIn(text: string, path: JsonPath, value: unknown): string {
+  const unit = indentUnit(text);
+  let node = parseNode(text);
+  for (let depth = 0; depth < path.length; depth++) {
+    const child = childOf(node, path[depth]!);
+    if (child) {
+      node = child.value;
+      continue;
+    }
+    const rest = path.slice(depth + 1).reduceRight<unknown>((inner, key) => wrap(key, inner), value);
+    return addChild(text, node, { key: path[depth]!, value: rest, unit });
+  }
+  const layout = layoutOf(text, node, unit);
+  return splice(text, node.start, node.end, format(value, layout.unit, layout.baseIndent));
+}
+
+/** Takes out the member or item at the path. Nothing there: the text as it is. */
+export function removeIn(text: string, path: JsonPath): string {
+  let node = parseNode(text);
+  let parent: Node | undefined;
+  for (const key of path) {
+    const child = childOf(node, key);
+    if (!child) return text;
+    parent = node;
+    node = child.value;
+  }
+  if (!parent) return text;
+  const at = parent.children.findIndex(({ value }) => value === node);
+  const before = parent.children[at - 1];
+  const after = parent.children[at + 1];
+  if (before) return splice(text, before.value.end, node.end, "");
+  if (after) return splice(text, parent.children[at]!.start, after.start, "");
+  return splice(text, parent.start + 1, parent.end - 1, "");
+}
+
+interface Node {
+  kind: "object" | "list" | "other";
+  start: number;
+  end: number;
+  children: Child[];
+}
+
+interface Child {
+  key: string | number;
+  /** Where the key begins; for an item where its value does. */
+  start: number;
+  value: Node;
+}
+
+function childOf(node: Node, key: string | number): Child | undefined {
+  // The last of two members with one name counts, as in JSON.parse.
+  return node.children.findLast((child) => child.key === key);
+}
+
+function wrap(key: string | number, inner: unknown): unknown {
+  return typeof key === "number" ? [inner] : { [key]: inner };
+}
+
+interface Addition {
+  key: string | number;
+  value: unknown;
+  unit: string;
+}
+
+function addChild(text: string, parent: Node, { key, value, unit }: Addition): string {
+  if (parent.kind === "other" || (parent.kind === "list") !== (typeof key === "number")) {
+    throw new TypeError(`${JSON.stringify(key)} cannot be put into what stands at ${parent.start}`);
+  }
+  const layout = layoutOf(text, parent, unit);
+  const inner = layout.baseIndent + layout.unit;
+  const name = typeof key === "number" ? "" : `${JSON.stringify(key)}:${layout.isTight ? "" : " "}`;
+  const last = parent.children.at(-1);
+  if (layout.isInline) {
+    const gap = layout.isTight ? "" : " ";
+    const member = name + formatInline(value, layout.isTight);
+    return last
+      ? splice(text, last.value.end, last.value.end, `,${gap}${member}`)
+      : splice(text, parent.start + 1, parent.end - 1, member);
+  }
+  const member = `\n${inner}${name}${format(value, layout.unit, inner)}`;
+  if (last) return splice(text, last.value.end, last.value.end, `,${member}`);
+  return splice(text, parent.start + 1, parent.end - 1, `${member}\n${layout.baseIndent}`);
+}
+
+interface Layout {
+  /** No line break inside: additions stay on the line. */
+  isInline: boolean;
+  /** No space after colon and comma either. */
+  isTight: boolean;
+  unit: string;
+  /** The indentation of the line that the container begins on. */
+  baseIndent: string;
+}
+
+function layoutOf(text: string, node: Node, unit: string): Layout {
+  const lineStart = text.lastIndexOf("\n", node.start) + 1;
+  const baseIndent = /^[ \t]*/.exec(text.slice(lineStart, node.start))?.[0] ?? "";
+  const trimmed = text.trim();
+  const isOneLine = !trimmed.includes("\n") && trimmed.slice(1, -1).trim() !== "";
+  const hasChildren = node.children.length > 0;
+  const isInline = hasChildren ? !text.slice(node.start, node.children[0]!.start).includes("\n") : isOneLine;
+  return { isInline, isTight: isInline && isTightAfter(text, node), unit, baseIndent };
+}
+
+/** What one level is indented by; two spaces where the text does not tell. */
+function indentUnit(text: string): string {
+  return /^[^\S\n]*[[{][^\S\n]*\r?\n([ \t]+)\S/.exec(text)?.[1] ?? "  ";
+}
+
+function format(value: unknown, unit: string, baseIndent: string): string {
+  return JSON.stringify(value, null, unit).replaceAll("\n", `\n${baseIndent}`);
+}
+
+function formatInline(value: unknown, isTight: boolean): string {
+  if (isTight || typeof value !== "object" || value === null) return JSON.stringify(value);
+  if (Array.isArray(value)) return `[${value.map((item) => formatInline(item, isTight)).join(", ")}]`;
+  const members = Object.entries(value).map(
+    ([key, inner]) => `${JSON.stringify(key)}: ${formatInline(inner, isTight)}`,
+  );
+  return members.length === 0 ? "{}" : `{${members.join(", ")}}`;
+}
+
+function splice(text: string, from: number, to: number, insert: string): string {
+  return text.slice(0, from) + insert + text.slice(to);
+}
+
+/** Does the text write `"a":1,"b"` without spaces? Asked of the place itself, else of the whole text. */
+function isTightAfter(text: string, { kind, children }: Node): boolean {
+  const [first] = children;
+  if (kind === "object" && first) return text[first.value.start - 1] === ":";
+  const second = children[1];
+  if (second) return text[second.start - 1] === ",";
+  return !text.includes('": ');
+}
+
+const SCALAR = /[^\s,\]}]+/y;
+
+/** The offset behind a string that begins at `start`. No pattern: one string may have megabytes. */
+function stringEnd(text: string, start: number): number {
+  for (let at = start + 1; at < text.length; at++) {
+    if (text[at] === "\\") at++;
+    else if (text[at] === '"') return at + 1;
+  }
+  return text.length;
+}
+
+/** Offsets of every value. Recursive: the text has passed JSON.parse, and settings are not deep. */
+function parseNode(text: string): Node {
+  let at = text.charCodeAt(0) === 0xfeff ? 1 : 0;
+
+  const skipSpace = () => {
+    while (at < text.length && " \t\r\n".includes(text[at]!)) at++;
+  };
+  const skipScalar = () => {
+    SCALAR.lastIndex = at;
+    if (SCALAR.test(text)) at = SCALAR.lastIndex;
+  };
+  const value = (): Node => {
+    skipSpace();
+    const start = at;
+    const open = text[at];
+    if (open !== "{" && open !== "[") {
+      if (open === '"') at = stringEnd(text, at);
+      else skipScalar();
+      if (at === start) throw new SyntaxError(`no JSON value at ${start}`);
+      return { kind: "other", start, end: at, children: [] };
+    }
+    const children: Child[] = [];
+    at++;
+    for (skipSpace(); text[at] !== "}" && text[at] !== "]"; skipSpace()) {
+      const childStart = at;
+      let key: string | number = children.length;
+      if (open === "{") {
+        at = stringEnd(text, at);
+        key = JSON.parse(text.slice(childStart, at)) as string;
+        skipSpace();
+        at++;
+      }
+      children.push({ key, start: childStart, value: value() });
+      skipSpace();
+      if (text[at] === ",") at++;
+    }
+    at++;
+    return { kind: open === "{" ? "object" : "list", start, end: at, children };
+  };
+  return value();
+}

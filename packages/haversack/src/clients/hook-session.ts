@@ -1,0 +1,101 @@
+/** Sessions, sub-agents, compactions and calls about to be made, for hook.cjs; and what it needs when something fails. */
+import { statSync } from "node:fs";
+import { errorText } from "../base/errors.ts";
+import { appendLog } from "../base/log.ts";
+import type { DiscoverSettings } from "../engine/discover.ts";
+import { handleEvent } from "../engine/handle-event.ts";
+import type { HookAnswer } from "../engine/hook-event.ts";
+import { isIndexStale } from "../engine/index-freshness.ts";
+import type { StoreHandle } from "../store/sqlite/handle.ts";
+import { SessionState } from "../store/sqlite/session-state.ts";
+import { SqliteSkillIndex } from "../store/sqlite/skill-index.ts";
+import { SkillLedger } from "../store/sqlite/skill-ledger.ts";
+import { SqliteLocalStore } from "../store/sqlite/sqlite-local-store.ts";
+import { readClaudeEvent } from "./claude-code/events.ts";
+import { claudeProfile } from "./claude-code/profile.ts";
+import type { ClaudeBase } from "./claude-code/prompt-event.ts";
+
+export { maskSecrets } from "../base/mask.ts";
+
+export interface HookPlace {
+  root: string;
+  /** `.haversack/` */
+  state: string;
+  env: NodeJS.ProcessEnv;
+  handle: StoreHandle;
+  settings(): DiscoverSettings;
+}
+
+export function answerEvent(
+  payload: Record<string, unknown>,
+  base: ClaudeBase,
+  { root, env, handle, settings }: HookPlace,
+): HookAnswer {
+  const event = readClaudeEvent(payload, { ...base, client: claudeProfile(root, env) });
+  if (!event) return {};
+  return handleEvent(event, {
+    root,
+    index: new SqliteSkillIndex(handle.db),
+    ledger: new SkillLedger(handle),
+    state: new SessionState(handle),
+    sessions: new SqliteLocalStore(handle),
+    settings,
+    env,
+    now: new Date(),
+    checkIndex: () => {
+      // `doctor` sends a test event and wants no process to outlive it.
+      if (!env["HAVERSACK_DOCTOR"] && isIndexStale(handle.db)) startIndexing(root);
+    },
+  });
+}
+
+/** A prompt that begins with a skill's name as a command: the window has the body from the client. */
+export function noteCommand(
+  prompt: string,
+  { sessionId, agentId }: ClaudeBase,
+  { root, env, handle }: HookPlace,
+): void {
+  const name = /^\/(\S+)/.exec(prompt)?.[1];
+  if (!name) return;
+  const { ownTool } = claudeProfile(root, env);
+  const card = new SqliteSkillIndex(handle.db)
+    .listCards()
+    .find(({ id, folder, sourceKind: kind }) => id === name || (kind !== "plugin" && folder?.endsWith(`/${name}`)));
+  if (!card || card.sourceKind === "rule" || !ownTool?.sees(card)) return;
+  const ledger = new SkillLedger(handle);
+  const { window, promptCount } = ledger.tracking({ sessionId, agentId });
+  ledger.recordLoad({
+    sessionId,
+    agentId,
+    at: new Date(),
+    window,
+    promptNumber: promptCount + 1,
+    skill: card.id,
+    hash: card.hash,
+    tokens: 0,
+    by: "client",
+  });
+}
+
+export function logFault(state: string, error: unknown): void {
+  logLine(state, "error", errorText(error));
+}
+
+export function logLine(state: string, level: "warn" | "error", text: string): void {
+  appendLog(`${state}/log`, { at: new Date(), level, part: "hook", text });
+}
+
+/**
+ * The one thing that needs a process: a stale index is rebuilt by the CLI, and an old store upgraded, detached, while the session
+ * goes on. The module that starts processes is loaded only then, never on the way of a prompt or a tool.
+ */
+export function startIndexing(root: string): void {
+  const cli = `${__dirname}/haversack.cjs`;
+  if (!statSync(cli, { throwIfNoEntry: false })) return;
+  const { spawn } = process.getBuiltinModule("node:child_process");
+  spawn(process.execPath, [cli, "skills", "index", "--changed"], {
+    cwd: root,
+    detached: true,
+    stdio: "ignore",
+  }).unref();
+}

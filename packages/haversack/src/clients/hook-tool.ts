@@ -1,0 +1,23 @@
+/** What a tool call did, for hook.cjs: the event that comes most often after a prompt, with the code that reads outputs. */
+import { recordTool } from "../engine/record-tool.ts";
+import { SessionState } from "../store/sqlite/session-state.ts";
+import { SqliteSkillIndex } from "../store/sqlite/skill-index.ts";
+import { SkillLedger } from "../store/sqlite/skill-ledger.ts";
+import type { ClaudeBase } from "./claude-code/prompt-event.ts";
+import { readClaudeTool } from "./claude-code/tool-event.ts";
+import type { HookPlace } from "./hook-session.ts";
+
+export function recordToolEvent(payload: Record<string, unknown>, base: ClaudeBase, { root, handle }: HookPlace): void {
+  const { tool, skill } = readClaudeTool(payload);
+  if (!tool) return;
+  recordTool(
+    { ...base, client: "claude-code", tool, ...(skill && { skill }) },
+    {
+      root,
+      index: new SqliteSkillIndex(handle.db),
+      ledger: new SkillLedger(handle),
+      state: new SessionState(handle),
+      now: new Date(),
+    },
+  );
+}
