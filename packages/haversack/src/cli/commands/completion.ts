@@ -1,0 +1,137 @@
+import type { Call, CommandEntry, CommandSpec, ExitCode } from "../command.ts";
+import { allOptions } from "../parse.ts";
+import { COMMANDS } from "../table.ts";
+
+export const spec: CommandSpec = {
+  about: "Prints a completion script for your shell.",
+  arguments: [{ name: "SHELL", about: "bash, zsh or fish", required: true }],
+  examples: [
+    { run: "haversack completion bash >> ~/.bashrc", says: "bash" },
+    { run: "haversack completion zsh > ~/.zsh/completions/_haversack", says: "zsh, for a folder on your fpath" },
+    { run: "haversack completion fish > ~/.config/fish/completions/haversack.fish", says: "fish" },
+  ],
+};
+
+interface Known {
+  name: string;
+  summary: string;
+  options: { name: string; about: string }[];
+}
+
+export async function run({ arguments: [shell = ""], io }: Call): Promise<ExitCode> {
+  const writers: Record<string, (known: readonly Known[]) => string> = { bash, zsh, fish };
+  const write = writers[shell];
+  if (!write) {
+    io.err(`haversack completion: no completion for "${shell}"; it has bash, zsh and fish\n`);
+    return 2;
+  }
+  io.out(write(await Promise.all(COMMANDS.map(describe))));
+  return 0;
+}
+
+async function describe({ name, summary, load }: CommandEntry): Promise<Known> {
+  const { spec: known } = await load();
+  return {
+    name,
+    summary,
+    options: Object.entries(allOptions(known)).map(([option, { about }]) => ({ name: option, about })),
+  };
+}
+
+/** First words, and per first word its second words. */
+function wordTree(known: readonly Known[]): Map<string, string[]> {
+  const tree = new Map<string, string[]>();
+  for (const { name } of known) {
+    const [first = "", second] = name.split(" ");
+    tree.set(first, [...(tree.get(first) ?? []), ...(second ? [second] : [])]);
+  }
+  return tree;
+}
+
+function bash(known: readonly Known[]): string {
+  const tree = wordTree(known);
+  const seconds = [...tree].filter(([, words]) => words.length > 0);
+  const flags = (options: Known["options"]) => options.map(({ name }) => `--${name}`).join(" ");
+  return `# bash completion for haversack
+_haversack() {
+  local word="\${COMP_WORDS[COMP_CWORD]}" one="\${COMP_WORDS[1]}" two="\${COMP_WORDS[2]}"
+  local words=""
+  if [ "$COMP_CWORD" -eq 1 ]; then
+    words="${[...tree.keys()].join(" ")} --help --version"
+  elif [ "$COMP_CWORD" -eq 2 ] && [[ "$word" != -* ]]; then
+    case "$one" in
+${seconds.map(([first, words]) => `      ${first}) words="${words.join(" ")}" ;;`).join("\n")}
+    esac
+  fi
+  if [[ "$word" == -* ]] && [ "$COMP_CWORD" -gt 1 ]; then
+    case "$one $two" in
+${known.map(({ name, options }) => `      "${name}"${name.includes(" ") ? "" : '" "*'}) words="${flags(options)}" ;;`).join("\n")}
+    esac
+  fi
+  if [ -n "$words" ]; then COMPREPLY=($(compgen -W "$words" -- "$word")); else COMPREPLY=($(compgen -f -- "$word")); fi
+}
+complete -o filenames -F _haversack haversack
+`;
+}
+
+function zsh(known: readonly Known[]): string {
+  const quote = (text: string) => text.replace(/[\\':[\]]/g, (found) => (found === "'" ? "'\\''" : `\\${found}`));
+  const tree = wordTree(known);
+  const summaryOf = (name: string) => known.find((command) => command.name === name)?.summary;
+  return `#compdef haversack
+_haversack() {
+  local -a words
+  if (( CURRENT == 2 )); then
+    words=(${[...tree].map(([first, seconds]) => `'${first}:${quote(summaryOf(first) ?? seconds.join(", "))}'`).join(" ")})
+    _describe command words
+    return
+  fi
+  if (( CURRENT == 3 )) && [[ $words[CURRENT] != -* ]]; then
+    case $words[2] in
+${[...tree]
+  .filter(([, seconds]) => seconds.length > 0)
+  .map(
+    ([first, seconds]) =>
+      `      ${first}) local -a seconds; seconds=(${seconds.map((second) => `'${second}:${quote(summaryOf(`${first} ${second}`) ?? "")}'`).join(" ")}); _describe command seconds; return ;;`,
+  )
+  .join("\n")}
+    esac
+  fi
+  case "$words[2] $words[3]" in
+${known
+  .map(
+    ({ name, options }) =>
+      `    '${name}'${name.includes(" ") ? "" : "' '*"}) _arguments ${options.map((option) => `'--${option.name}[${quote(option.about)}]'`).join(" ")} '*:file:_files' ;;`,
+  )
+  .join("\n")}
+  esac
+}
+compdef _haversack haversack
+`;
+}
+
+function fish(known: readonly Known[]): string {
+  const quote = (text: string) => text.replace(/[\\']/g, (found) => `\\${found}`);
+  const tree = wordTree(known);
+  const lines = ["# fish completion for haversack", "complete -c haversack -f"];
+  for (const [first, seconds] of tree) {
+    const summary = known.find(({ name }) => name === first)?.summary ?? seconds.join(", ");
+    lines.push(`complete -c haversack -n __fish_use_subcommand -a '${first}' -d '${quote(summary)}'`);
+  }
+  for (const { name, summary, options } of known) {
+    const [first, second] = name.split(" ");
+    if (second) {
+      const siblings = tree.get(first ?? "")?.join(" ");
+      lines.push(
+        `complete -c haversack -n '__fish_seen_subcommand_from ${first}; and not __fish_seen_subcommand_from ${siblings}' -a '${second}' -d '${quote(summary)}'`,
+      );
+    }
+    const seen = [
+      `__fish_seen_subcommand_from ${first}`,
+      ...(second ? [`__fish_seen_subcommand_from ${second}`] : []),
+    ].join("; and ");
+    for (const option of options)
+      lines.push(`complete -c haversack -n '${seen}' -l '${option.name}' -d '${quote(option.about)}'`);
+  }
+  return `${lines.join("\n")}\n`;
+}

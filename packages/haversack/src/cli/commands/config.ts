@@ -1,0 +1,58 @@
+import { whatIsWrong } from "../../base/config.ts";
+import { SETTING_KEYS, SETTINGS, type SettingKey } from "../../base/config-schema.ts";
+import { HaversackError } from "../../base/errors.ts";
+import { nearest } from "../../base/nearest.ts";
+import { loadConfig, projectPaths } from "../../engine/project.ts";
+import { type Call, type CommandSpec, type ExitCode, print } from "../command.ts";
+import { columns } from "../help.ts";
+
+export const spec: CommandSpec = {
+  about:
+    "Shows every setting with its value, and which file gave it. Settings live in .haversack/config.json (the project's, shared through git) and in $XDG_CONFIG_HOME/haversack/config.json (yours); the project's beats yours.",
+  arguments: [{ name: "KEY", about: "show one setting in full" }],
+  examples: [
+    { run: "haversack config", says: "all settings" },
+    { run: "haversack config skills.maxSkills", says: "one, with its bounds and meaning" },
+  ],
+  json: "{settings: [{key, value, default, origin, about}], problems: [{level, file, path, text}]}.",
+};
+
+export function run(call: Call): ExitCode {
+  const [key] = call.arguments;
+  if (key !== undefined && !(SETTING_KEYS as string[]).includes(key)) {
+    const [guess] = nearest(key, SETTING_KEYS);
+    throw new HaversackError("usage", `there is no setting "${key}"${guess ? `; did you mean ${guess}?` : ""}`);
+  }
+  const paths = projectPaths(call.io.cwd, call.io.env);
+  const { config, origin, problems } = loadConfig(paths);
+  const settings = SETTING_KEYS.filter((name) => !key || name === key).map((name) => ({
+    key: name,
+    value: config[name],
+    default: SETTINGS[name].default,
+    origin: origin[name] ?? "default",
+    about: SETTINGS[name].about,
+  }));
+  print(call, { settings, problems }, () => {
+    if (key) return describeSetting(key as SettingKey, settings[0]?.value, settings[0]?.origin ?? "");
+    return columns(
+      settings.map(({ key: name, value, origin: from }) => [
+        name,
+        `${JSON.stringify(value)}${from === "default" ? "" : `  (${from})`}`,
+      ]),
+    );
+  });
+  for (const { level, file, path, text } of problems)
+    call.io.err(`haversack: ${level}: ${file}: ${path ? `${path} ` : ""}${text}\n`);
+  return problems.some(({ level }) => level === "error") ? 1 : 0;
+}
+
+function describeSetting(key: SettingKey, value: unknown, origin: string): string {
+  const setting = SETTINGS[key];
+  // No value passes this one, so it states what a right value is.
+  const bounds = whatIsWrong(setting, undefined);
+  return [
+    `${key} = ${JSON.stringify(value)}  (${origin})`,
+    setting.about,
+    `It ${bounds}. Default: ${JSON.stringify(setting.default)}.`,
+  ].join("\n");
+}

@@ -1,0 +1,58 @@
+import { existsSync } from "node:fs";
+import { isAbsolute } from "node:path";
+import { appendLog, type LogLevel } from "../../base/log.ts";
+import { LiveSkills } from "../../engine/live-skills.ts";
+import { type Environment, offReason, projectPaths } from "../../engine/project.ts";
+import { serveMcp } from "../../mcp/server.ts";
+import { type ToolSet, toolsOf } from "../../mcp/tools.ts";
+import type { Call, CommandSpec, ExitCode } from "../command.ts";
+
+export const spec: CommandSpec = {
+  about:
+    "Serves a coding client over MCP on standard input and output, until the input ends. Clients start it themselves once `haversack init` has wired it. The project is CLAUDE_PROJECT_DIR, else the working folder.",
+  options: {
+    tools: {
+      type: "string",
+      value: "SET",
+      choices: ["default", "all"],
+      about: "The tools to offer: default, or all; every one costs tokens where clients load them up front.",
+    },
+    "serve-skills": {
+      type: "boolean",
+      about: "Serve the skills through MCP's skills extension too; a client that knows it may list them all.",
+    },
+  },
+  examples: [
+    { run: "haversack mcp", says: "for a client's settings" },
+    { run: "haversack mcp --tools all", says: "with every tool" },
+  ],
+};
+
+export async function run(call: Call): Promise<ExitCode> {
+  const { io, options } = call;
+  const cwd = projectFolder(io.env, io.cwd);
+  const paths = () => projectPaths(cwd, io.env);
+  const log = (level: LogLevel, text: string) => {
+    const { state, log: folder } = paths();
+    // A project that does not use Haversack gets no folder from us.
+    if (existsSync(state)) appendLog(folder, { at: new Date(), level, part: "mcp", text });
+  };
+  if (process.stdin.isTTY) io.err("haversack mcp: waiting for an MCP client on standard input; Ctrl-D ends it\n");
+  const skills = new LiveSkills({ cwd, env: io.env, log });
+  await serveMcp(
+    { skills, env: io.env, offReason: () => offReason(paths(), io.env), log },
+    {
+      version: __VERSION__,
+      tools: toolsOf((options["tools"] as ToolSet | undefined) ?? "default"),
+      serveSkills: options["serve-skills"] === true,
+    },
+  );
+  skills.close();
+  return 0;
+}
+
+/** The client may start a server from another folder than the project's. */
+function projectFolder(env: Environment, cwd: string): string {
+  const named = env["CLAUDE_PROJECT_DIR"];
+  return named && isAbsolute(named) && existsSync(named) ? named : cwd;
+}

@@ -1,0 +1,52 @@
+import { readFileSync } from "node:fs";
+import { resolve } from "node:path";
+import { HaversackError } from "../../base/errors.ts";
+import { readJson } from "../../base/json.ts";
+import { lintRules } from "../../skills/lint-rules.ts";
+import { parseRules } from "../../skills/parse-rules.ts";
+import type { Problem } from "../../skills/types.ts";
+import { type Call, type CommandSpec, type ExitCode, print } from "../command.ts";
+import { countProblems, formatProblems } from "../problems.ts";
+import { openSkills } from "../skills.ts";
+
+export const spec: CommandSpec = {
+  about:
+    "Reads a skill-rules.json of any shape and says what was understood and what is wrong: unknown keys, invalid or slow patterns, deferred skills without a good short description.",
+  arguments: [{ name: "FILE", about: "the rules file", required: true }],
+  options: { strict: { type: "boolean", about: "Exit 1 on warnings too." } },
+  examples: [{ run: "haversack rules check .claude/skills/skill-rules.json", says: "exit 1 when there are errors" }],
+  json: "{file, rules, problems: [{level, code, file, where?, text}]}.",
+};
+
+export function run(call: Call): ExitCode {
+  const file = resolve(call.io.cwd, call.arguments[0] ?? "");
+  const { rules, problems } = readRules(file, () =>
+    openSkills(call)
+      .index.listCards()
+      .flatMap(({ id, sourceKind }) => (sourceKind === "rule" ? [] : [id])),
+  );
+  print(call, { file, rules, problems }, () => {
+    const read = `${rules} ${rules === 1 ? "rule" : "rules"} read`;
+    return problems.length === 0
+      ? `${read}, nothing wrong.`
+      : `${formatProblems(call.io, problems)}\n\n${read}: ${countProblems(problems)}.`;
+  });
+  const bad = problems.some(({ level }) => level === "error" || (call.options["strict"] && level === "warning"));
+  return bad ? 1 : 0;
+}
+
+function readRules(file: string, knownSkills: () => string[]): { rules: number; problems: Problem[] } {
+  let text: string;
+  try {
+    text = readFileSync(file, "utf8");
+  } catch (error) {
+    throw new HaversackError("file-unreadable", `${file}: cannot be read (${(error as NodeJS.ErrnoException).code})`, {
+      cause: error,
+    });
+  }
+  const read = readJson(text);
+  if (read.problem !== undefined)
+    return { rules: 0, problems: [{ level: "error", code: "rules-no-json", file, text: read.problem }] };
+  const { rules, problems } = parseRules(read.value, file);
+  return { rules: rules.length, problems: [...problems, ...lintRules(rules, { knownSkills: knownSkills() })] };
+}

@@ -1,0 +1,24 @@
+import { type Call, type CommandSpec, type ExitCode, print } from "../command.ts";
+import { mentionProblems } from "../problems.ts";
+import { openSkills } from "../skills.ts";
+
+export const spec: CommandSpec = {
+  about:
+    "Reads every skill and rule again and builds the index from nothing. Rarely needed: every command looks for changed files first.",
+  options: { changed: { type: "boolean", about: "Only read what changed, as every command does." } },
+  examples: [
+    { run: "haversack skills index", says: "rebuild" },
+    { run: "haversack skills index --changed", says: "bring it up to date" },
+  ],
+  json: "{skills, read, problems, ms}.",
+};
+
+export function run(call: Call): ExitCode {
+  const start = performance.now();
+  const { index, report, problems } = openSkills(call, { isRebuild: call.options["changed"] !== true });
+  const ms = Math.round(performance.now() - start);
+  print(call, { skills: index.size, read: report?.read ?? 0, problems: problems.length, ms }, () => {
+    return `${index.size} skills indexed from ${report?.read} files in ${ms} ms${mentionProblems(problems.length)}.`;
+  });
+  return 0;
+}

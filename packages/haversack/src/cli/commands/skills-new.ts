@@ -1,0 +1,87 @@
+import { existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { HaversackError } from "../../base/errors.ts";
+import { type Call, type CommandSpec, type ExitCode, print } from "../command.ts";
+import { openProject } from "../project.ts";
+
+export const spec: CommandSpec = {
+  about:
+    "Makes a skill in the shape that loads cheaply: a short core, a quick reference, and references that are read on demand.",
+  arguments: [{ name: "NAME", about: "lower-case letters, digits and hyphens", required: true }],
+  options: {
+    description: { type: "string", value: "TEXT", about: "When to use it, in one or two sentences." },
+    in: {
+      type: "string",
+      value: "FOLDER",
+      choices: [".claude/skills", ".agents/skills", ".haversack/skills"],
+      about: "Where (default .claude/skills).",
+    },
+  },
+  examples: [
+    {
+      run: 'haversack skills new api-errors --description "Use when an endpoint reports errors."',
+      says: "makes .claude/skills/api-errors/",
+    },
+  ],
+  json: "{name, folder, files}.",
+};
+
+export function run(call: Call): ExitCode {
+  const [name = ""] = call.arguments;
+  if (!/^[a-z0-9]+(?:-[a-z0-9]+)*$/.test(name) || name.length > 64) {
+    throw new HaversackError(
+      "usage",
+      `"${name}" cannot be a skill's name: 1 to 64 of a-z, 0-9 and single hyphens between them`,
+    );
+  }
+  const { paths } = openProject(call);
+  const folder = join(paths.root, String(call.options["in"] ?? ".claude/skills"), name);
+  if (existsSync(folder)) {
+    call.io.err(`haversack: ${folder} is there already; nothing was changed\n`);
+    return 1;
+  }
+  const description = String(
+    call.options["description"] ?? `Use when … (say when ${name} is needed, in the words a user would type).`,
+  );
+  const files = skeleton(name, description);
+  try {
+    mkdirSync(join(folder, "references"), { recursive: true });
+    for (const [file, text] of Object.entries(files)) writeFileSync(join(folder, file), text);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    throw new HaversackError("file-unwritable", `${folder}: cannot be written (${code})`, { cause: error });
+  }
+  print(
+    call,
+    { name, folder, files: Object.keys(files) },
+    () => `Made ${folder} with ${Object.keys(files).join(", ")}.`,
+  );
+  return 0;
+}
+
+function skeleton(name: string, description: string): Record<string, string> {
+  const title = name.split("-").join(" ");
+  return {
+    "SKILL.md": `---
+name: ${name}
+description: ${JSON.stringify(description)}
+metadata:
+  tags: ""
+---
+
+# ${title[0]?.toUpperCase()}${title.slice(1)}
+
+What must be known in every case, in at most 50 lines: the steps, the order, the traps.
+
+1. …
+2. …
+
+## Details on demand
+
+- \`quick-reference.md\`: the cheat sheet
+- \`references/details.md\`: read it when …
+`,
+    "quick-reference.md": `# ${name}: quick reference\n\n| when | do |\n|---|---|\n| … | … |\n`,
+    "references/details.md": `# ${name}: details\n\nThe depth that is read only when it is needed.\n`,
+  };
+}

@@ -1,0 +1,38 @@
+import { existsSync } from "node:fs";
+import { projectPaths } from "../../engine/project.ts";
+import { checkStore } from "../../store/sqlite/maintenance.ts";
+import { type Call, type CommandSpec, type ExitCode, print } from "../command.ts";
+import { columns } from "../help.ts";
+import { formatBytes } from "../terminal.ts";
+
+export const spec: CommandSpec = {
+  about: "Reads the whole store and says whether it is sound. Changes nothing.",
+  examples: [{ run: "haversack store check", says: "exit 1 when something is wrong" }],
+  json: "{file, exists, ok, problems: [text], facts: {sizeBytes, walBytes, pages, freePages, version, knownVersion, rows}}.",
+};
+
+export function run(call: Call): ExitCode {
+  const file = projectPaths(call.io.cwd, call.io.env).store;
+  if (!existsSync(file)) {
+    print(
+      call,
+      { file, exists: false, ok: true, problems: [] },
+      () => `No store yet at ${file}; the first command that saves something makes it.`,
+    );
+    return 0;
+  }
+  const { ok, problems, facts } = checkStore(file);
+  print(call, { file, exists: true, ok, problems, facts }, () => {
+    const rows = Object.entries(facts.rows).map(([table, count]): [string, string] => [table, String(count)]);
+    return [
+      ok ? `The store is sound: ${file}` : `The store is damaged: ${file}`,
+      ...problems.map((problem) => `  ${problem}`),
+      `  ${formatBytes(facts.sizeBytes)}, ${formatBytes(facts.walBytes)} of it still in the write-ahead file, schema ${facts.version}`,
+      columns(rows),
+      ...(ok
+        ? []
+        : ["`haversack store restore FILE` takes the content back from a backup and keeps this file beside it."]),
+    ].join("\n");
+  });
+  return ok ? 0 : 1;
+}

@@ -1,0 +1,71 @@
+import { existsSync } from "node:fs";
+import { projectPaths } from "../../engine/project.ts";
+import { applyUninstall, planUninstall } from "../../engine/uninstall.ts";
+import { type Call, type CommandSpec, type ExitCode, print } from "../command.ts";
+import {
+  chosenClients,
+  formatPlan,
+  mayWrite,
+  planData,
+  receiptFolder,
+  scopeOf,
+  WIRING_OPTIONS,
+  wiringPlace,
+} from "../wiring.ts";
+
+const { client, project, user, "dry-run": dryRun, yes } = WIRING_OPTIONS;
+
+export const spec: CommandSpec = {
+  about:
+    "Takes out what `haversack init` and `haversack skills defer` put into the clients' settings, and nothing else. What Haversack stored in .haversack/ stays.",
+  options: {
+    client: { ...client!, about: "This client alone (default: all)." },
+    project: { ...project!, about: "What `init` wrote for this project (default)." },
+    user: { ...user!, about: "What `init --user` wrote." },
+    "dry-run": { ...dryRun!, about: "Show what would go, write nothing." },
+    yes: yes!,
+  },
+  examples: [
+    { run: "haversack uninstall", says: "this project, after a question" },
+    { run: "haversack uninstall --user --dry-run", says: "only show what would go" },
+  ],
+  json: "{scope, changes: [{client, path, about, kind, lines}], written, state}: kind is change or remove; state is the folder that stays.",
+};
+
+export async function run(call: Call): Promise<ExitCode> {
+  const paths = projectPaths(call.io.cwd, call.io.env);
+  const scope = scopeOf(call);
+  const folder = receiptFolder(scope, paths);
+  const planned = planUninstall(chosenClients(call).clients, wiringPlace(call, false), folder);
+  const state = existsSync(paths.state) ? paths.state : undefined;
+  const report = (written: boolean) => ({ scope, changes: planData(planned), written, state: state ?? null });
+
+  if (planned.length === 0) {
+    const other = scope === "user" ? "without --user it looks at this project" : "--user looks at your own settings";
+    print(call, report(false), () => `Nothing to take out; ${other}.`);
+    return 0;
+  }
+  if (!call.json) call.io.out(`${formatPlan(call.io, planned)}\n\n`);
+  if (call.options["dry-run"]) {
+    print(call, report(false), () => "Nothing was written (--dry-run).");
+    return 0;
+  }
+  const answer = await mayWrite(call, "Take this out?");
+  if (answer !== "yes") {
+    print(call, report(false), () => "");
+    call.io.err(
+      answer === "no"
+        ? "haversack: nothing was written\n"
+        : "haversack: nothing was written: there is no terminal to ask in; --yes takes out what is shown\n",
+    );
+    return 1;
+  }
+  applyUninstall(planned, folder);
+  print(call, report(true), () =>
+    [
+      "Done. Sessions that are running keep their hooks until they end.",
+      ...(state ? [`What was stored stays in ${state}; it is yours to keep or delete.`] : []),
+    ].join("\n"),
+  );
+  return 0;
+}

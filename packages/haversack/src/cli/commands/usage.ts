@@ -1,0 +1,51 @@
+import { listingText } from "../../clients/claude-code/skill-listing.ts";
+import { SqliteSkillIndex } from "../../store/sqlite/skill-index.ts";
+import { readUsage } from "../../store/sqlite/usage.ts";
+import { estimateTokens } from "../../tokens/estimate.ts";
+import { type Call, type CommandSpec, type ExitCode, print } from "../command.ts";
+import { openProject, openStore } from "../project.ts";
+
+export const spec: CommandSpec = {
+  about:
+    "Per session: what Haversack added to the window, in tokens (estimated), and what the client's own listing of the same skills would have cost. The first request pays a text in full; later requests of the window pay it again from the cache, at about a tenth of the price, so both are shown.",
+  options: {
+    session: { type: "string", value: "ID", about: "Only this session, with every text that was injected." },
+    limit: { type: "integer", value: "N", minimum: 1, about: "How many sessions (default 10)." },
+  },
+  examples: [
+    { run: "haversack usage", says: "the last ten sessions" },
+    { run: "haversack usage --session s1", says: "every text of one" },
+  ],
+  json: "{sessions: [{sessionId, agentId, prompts, windows, added: {uncached, cached}, native: {uncached, cached, skills}, injections?: [{at, event, format, tokens, text}]}]}: tokens.",
+};
+
+export function run(call: Call): ExitCode {
+  const { paths } = openProject(call);
+  const { session, limit = 10 } = call.options as { session?: string; limit?: number };
+  const handle = openStore(paths, "normal");
+  const listed = new SqliteSkillIndex(handle.db)
+    .listCards()
+    .filter(({ modelInvocable, sourceKind }) => modelInvocable && sourceKind !== "rule")
+    .map(({ id, description }) => ({ name: id, description }));
+  const listing = { tokens: estimateTokens(listingText(listed)), skills: listed.length };
+  const sessions = readUsage(handle, { limit, listing, ...(session && { sessionId: session }) });
+  print(call, { sessions }, () => {
+    if (sessions.length === 0)
+      return session ? `No session ${session} was seen here.` : "No session was seen here yet.";
+    return sessions
+      .map(({ sessionId, agentId, prompts, windows, added, native, injections }) => {
+        const head = `${sessionId}${agentId && `/${agentId}`}: ${prompts} ${prompts === 1 ? "prompt" : "prompts"} in ${windows} ${windows === 1 ? "window" : "windows"}`;
+        const lines = [
+          `  added by Haversack      ${added.uncached} tokens, and ${added.cached} cached`,
+          `  native listing instead  ${native.uncached} tokens, and ${native.cached} cached (${native.skills} skills)`,
+        ];
+        const texts = (injections ?? []).map(
+          ({ at, event, format, tokens, text }) =>
+            `  ${at} ${event} ${format} ${tokens} tokens${text ? `\n${text.replace(/^/gm, "    ")}` : ""}`,
+        );
+        return [head, ...lines, ...texts].join("\n");
+      })
+      .join("\n");
+  });
+  return session && sessions.length === 0 ? 1 : 0;
+}

@@ -1,0 +1,97 @@
+/** Words of the command line to a call, or to a usage error that names the nearest right word. */
+import { parseArgs } from "node:util";
+import { nearest } from "../base/nearest.ts";
+import type { ArgumentSpec, CommandSpec, OptionSpec, OptionValue } from "./command.ts";
+
+export type Parsed =
+  | { kind: "call"; arguments: string[]; options: Record<string, OptionValue>; json: boolean }
+  | { kind: "help" }
+  | { kind: "usage"; text: string };
+
+export const COMMON_OPTIONS: Readonly<Record<string, OptionSpec>> = {
+  help: { type: "boolean", short: "h", about: "Show this help." },
+};
+
+export const JSON_OPTION: OptionSpec = { type: "boolean", about: "Print one JSON document." };
+
+export function allOptions(spec: CommandSpec): Readonly<Record<string, OptionSpec>> {
+  return { ...spec.options, ...(spec.json !== undefined && { json: JSON_OPTION }), ...COMMON_OPTIONS };
+}
+
+export function parseCall(words: readonly string[], spec: CommandSpec): Parsed {
+  const options = allOptions(spec);
+  const { tokens } = parseArgs({
+    args: [...words],
+    options: Object.fromEntries(
+      Object.entries(options).map(([name, { type, short }]) => [
+        name,
+        {
+          type: type === "boolean" ? ("boolean" as const) : ("string" as const),
+          ...(short && { short }),
+          multiple: true,
+        },
+      ]),
+    ),
+    strict: false,
+    allowPositionals: true,
+    tokens: true,
+  });
+
+  const found: Record<string, OptionValue> = {};
+  const positionals: string[] = [];
+  for (const token of tokens) {
+    if (token.kind === "positional") positionals.push(token.value);
+    if (token.kind !== "option") continue;
+    const option = options[token.name];
+    if (!option) return { kind: "usage", text: unknownOption(token.rawName, Object.keys(options)) };
+    if (token.name === "help") return { kind: "help" };
+    const value = readValue(token.rawName, token.value, option);
+    if ("wrong" in value) return { kind: "usage", text: value.wrong };
+    if (option.repeat) found[token.name] = [...((found[token.name] as string[]) ?? []), String(value.value)];
+    else found[token.name] = value.value;
+  }
+
+  const wrong = wrongArguments(positionals, spec.arguments ?? []);
+  if (wrong) return { kind: "usage", text: wrong };
+  const { json, ...rest } = found;
+  return { kind: "call", arguments: positionals, options: rest, json: json === true };
+}
+
+function unknownOption(rawName: string, known: readonly string[]): string {
+  const [guess] = nearest(rawName.replace(/^-+/, ""), known);
+  return `unknown option ${rawName}${guess ? `; did you mean --${guess}?` : ""}`;
+}
+
+function readValue(
+  rawName: string,
+  text: string | undefined,
+  { type, choices, minimum, maximum, value = "VALUE" }: OptionSpec,
+): { value: string | number | boolean } | { wrong: string } {
+  if (type === "boolean") {
+    return text === undefined ? { value: true } : { wrong: `${rawName} takes no value, but got "${text}"` };
+  }
+  if (text === undefined) return { wrong: `${rawName} needs a value: ${rawName} ${value}` };
+  if (type === "string") {
+    if (!choices || choices.includes(text)) return { value: text };
+    const [guess] = nearest(text, choices);
+    return {
+      wrong: `${rawName} must be one of ${choices.join(", ")}, but is "${text}"${guess ? `; did you mean ${guess}?` : ""}`,
+    };
+  }
+  const number = text.trim() === "" ? Number.NaN : Number(text);
+  const isRight = Number.isFinite(number) && (type === "number" || Number.isSafeInteger(number));
+  if (isRight && number >= (minimum ?? -Infinity) && number <= (maximum ?? Infinity)) return { value: number };
+  const bounds = [minimum !== undefined && `at least ${minimum}`, maximum !== undefined && `at most ${maximum}`].filter(
+    Boolean,
+  );
+  const must = `a ${type === "integer" ? "whole " : ""}number${bounds.length ? ` of ${bounds.join(" and ")}` : ""}`;
+  return { wrong: `${rawName} must be ${must}, but is "${text}"` };
+}
+
+function wrongArguments(words: readonly string[], specs: readonly ArgumentSpec[]): string | undefined {
+  const missing = specs.find((spec, at) => spec.required && words[at] === undefined);
+  if (missing) return `${missing.name} is missing: ${missing.about}`;
+  const takesMany = specs.some((spec) => spec.many);
+  if (!takesMany && words.length > specs.length) return `unexpected argument "${words[specs.length]}"`;
+  return undefined;
+}

@@ -1,0 +1,98 @@
+/** What the skill commands begin with: the index, fresh, and the ledger. */
+
+import { readFileSync } from "node:fs";
+import { resolve } from "node:path";
+import { HaversackError } from "../base/errors.ts";
+import { diskFileSystem } from "../base/file-system.ts";
+import { maskSecrets } from "../base/mask.ts";
+import { readHead } from "../base/read-head.ts";
+import { type DiscoverSettings, discoverSettings } from "../engine/discover.ts";
+import { type RefreshReport, refreshIndex } from "../engine/refresh-index.ts";
+import { listSkillResources, readSkillResource } from "../engine/skill-folder.ts";
+import { findSkillSources } from "../engine/skill-sources.ts";
+import type { RuleMatcher } from "../skills/combine-matches.ts";
+import { matchRules } from "../skills/match-rules.ts";
+import type { SkillResources } from "../skills/skill-output.ts";
+import type { Problem } from "../skills/types.ts";
+import { openMemoryStore } from "../store/sqlite/memory.ts";
+import { SqliteSkillIndex } from "../store/sqlite/skill-index.ts";
+import { SkillLedger } from "../store/sqlite/skill-ledger.ts";
+import { SqliteLocalStore } from "../store/sqlite/sqlite-local-store.ts";
+import type { Call } from "./command.ts";
+import { type OpenProject, openProject, openStore } from "./project.ts";
+import { startProgress } from "./terminal.ts";
+
+export interface OpenSkills extends OpenProject {
+  index: SqliteSkillIndex;
+  ledger: SkillLedger;
+  sessions: SqliteLocalStore;
+  settings: DiscoverSettings;
+  maskSecrets(text: string): string;
+  matchRules: RuleMatcher;
+  problems: Problem[];
+  report: RefreshReport | undefined;
+  /** The beginning of a file of the project, for rules that look into files. */
+  readHead(path: string): string | undefined;
+  listResources(folder: string): SkillResources;
+  readResource(id: string, path: string): { text: string } | { problem: string };
+}
+
+export interface OpenSkillsOptions {
+  /** Check the files and bring the index up to date. Default: true. */
+  refresh?: boolean;
+  isRebuild?: boolean;
+  /** Rules of this file alone, for this call; the project's index is not touched. */
+  rulesFile?: string;
+}
+
+export function openSkills(
+  call: Call,
+  { refresh = true, isRebuild = false, rulesFile }: OpenSkillsOptions = {},
+): OpenSkills {
+  const { paths, config } = openProject(call);
+  const handle = openStore(paths, "normal");
+  const indexed = rulesFile === undefined ? handle : openMemoryStore();
+  const sources = findSkillSources(paths.root, {
+    env: call.io.env,
+    folders: config["skills.folders"],
+    fs: diskFileSystem,
+  });
+  if (rulesFile !== undefined) sources.ruleFiles = [requireFile(resolve(call.io.cwd, rulesFile))];
+
+  let report: RefreshReport | undefined;
+  if (refresh) {
+    const progress = startProgress(call.io, "Indexing");
+    report = refreshIndex(indexed, { ...sources, fs: diskFileSystem, isRebuild, onProgress: progress.step });
+    progress.end();
+  }
+  const index = new SqliteSkillIndex(indexed.db);
+  return {
+    paths,
+    config,
+    index,
+    ledger: new SkillLedger(handle),
+    sessions: new SqliteLocalStore(handle),
+    settings: discoverSettings(config),
+    maskSecrets,
+    matchRules,
+    problems: [...sources.problems, ...(report?.problems ?? [])],
+    report,
+    readHead: (path) => readHead(resolve(paths.root, path)),
+    listResources: listSkillResources,
+    readResource: (id, path) => {
+      const read = readSkillResource(id, path, index);
+      return read.kind === "text" ? { text: read.text } : { problem: read.text };
+    },
+  };
+}
+
+function requireFile(file: string): string {
+  try {
+    readFileSync(file);
+    return file;
+  } catch (error) {
+    throw new HaversackError("file-unreadable", `${file}: cannot be read (${(error as NodeJS.ErrnoException).code})`, {
+      cause: error,
+    });
+  }
+}
