@@ -1,0 +1,261 @@
+import { spawnSync } from "node:child_process";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { COMMANDS } from "../packages/haversack/src/cli/table.ts";
+import { scratchProject } from "./bins.ts";
+
+const { version } = JSON.parse(readFileSync(join(import.meta.dirname, "../packages/haversack/package.json"), "utf8"));
+
+describe("the shell of the CLI", () => {
+  it("prints its version", () => {
+    const { code, out } = scratchProject().haversack(["--version"]);
+    expect({ code, out }).toEqual({ code: 0, out: `${version}\n` });
+  });
+
+  it("lists every command in its help", () => {
+    const { code, out } = scratchProject().haversack(["--help"]);
+    expect(code).toBe(0);
+    for (const { name } of COMMANDS) expect(out).toContain(`  ${name} `);
+  });
+
+  it.each(COMMANDS.map(({ name }) => name))("%s --help shows usage, options and an example", (name) => {
+    const { code, out, err } = scratchProject().haversack([...name.split(" "), "--help"]);
+    expect(err).toBe("");
+    expect(code).toBe(0);
+    expect(out).toContain(`Usage: haversack ${name}`);
+    expect(out).toMatch(/Examples:\n {2}\S/);
+  });
+
+  it.each([
+    [["stor", "check"], 'haversack: unknown command "stor"; did you mean "store"?'],
+    [["store", "chek"], 'haversack store: unknown command "chek"; did you mean "store check"?'],
+    [["store", "check", "--jsn"], "haversack store check: unknown option --jsn; did you mean --json?"],
+    [["log", "--limit", "many"], 'haversack log: --limit must be a whole number of at least 1, but is "many"'],
+    [["log", "--limit"], "haversack log: --limit needs a value: --limit N"],
+    [
+      ["log", "--level", "eror"],
+      'haversack log: --level must be one of error, warn, info, debug, but is "eror"; did you mean error?',
+    ],
+    [["store", "backup"], "haversack store backup: FILE is missing: where to write the copy"],
+    [["on", "now"], 'haversack on: unexpected argument "now"'],
+    [["config", "skills.maxSkill"], 'haversack: there is no setting "skills.maxSkill"; did you mean skills.maxSkills?'],
+    [["store", "purge"], "haversack: store purge needs --older-than, such as --older-than 90d"],
+    [
+      ["store", "purge", "--older-than", "soon"],
+      'haversack: "soon" is no age: write 30m, 12h, 90d, 8w or a date such as 2026-09-01',
+    ],
+  ])("%j is wrong usage: one line, exit 2", (words, line) => {
+    const { code, err, out } = scratchProject().haversack(words);
+    expect(err.split("\n")[0]).toBe(line);
+    expect({ code, out }).toEqual({ code: 2, out: "" });
+  });
+
+  it("a group without a command lists its commands and is wrong usage", () => {
+    const { code, err } = scratchProject().haversack(["store"]);
+    expect(code).toBe(2);
+    expect(err).toContain("store backup");
+  });
+
+  it("prints no colour into a pipe", () => {
+    const project = scratchProject();
+    project.write(
+      ".haversack/log/haversack.log",
+      `${JSON.stringify({ at: new Date(), level: "error", part: "x", text: "y" })}\n`,
+    );
+    expect(project.haversack(["log"]).out).not.toContain("\u001b");
+  });
+
+  it.each(["bash", "zsh", "fish"])("%s accepts the completion script", (shell) => {
+    const { code, out } = scratchProject().haversack(["completion", shell]);
+    expect(code).toBe(0);
+    expect(out).toContain("purge");
+    const check = spawnSync(shell, ["-n"], { input: out, encoding: "utf8" });
+    // Only bash is on every machine; where another shell is missing the text alone is checked.
+    if (check.error) expect((check.error as NodeJS.ErrnoException).code).toBe("ENOENT");
+    else expect(check.stderr).toBe("");
+    if (shell === "bash") expect(check.status).toBe(0);
+  });
+
+  it("completes commands and options in bash", () => {
+    const { out } = scratchProject().haversack(["completion", "bash"]);
+    const complete = (...words: string[]) => {
+      const script = `${out}\nCOMP_WORDS=(${words.map((word) => `'${word}'`).join(" ")}); COMP_CWORD=${words.length - 1}; _haversack; echo "\${COMPREPLY[*]}"`;
+      return spawnSync("bash", ["-c", script], { encoding: "utf8" }).stdout.trim().split(" ");
+    };
+    expect(complete("haversack", "sto")).toEqual(["store"]);
+    expect(complete("haversack", "store", "re")).toEqual(["restore"]);
+    expect(complete("haversack", "store", "purge", "--ol")).toEqual(["--older-than"]);
+    expect(complete("haversack", "log", "--le")).toEqual(["--level"]);
+  });
+});
+
+describe("settings", () => {
+  it("fails with the path of a wrong value, exit 3", () => {
+    const project = scratchProject();
+    const file = project.write(".haversack/config.json", '{"skills": {"maxSkills": "three"}}');
+    const { code, err, out } = project.haversack(["session", "list"]);
+    expect({ code, out }).toEqual({ code: 3, out: "" });
+    expect(err).toBe(
+      `haversack: ${file}: skills.maxSkills must be a whole number from 1 to 10, but is "three" (\`haversack config\` lists every setting)\n`,
+    );
+  });
+
+  it("warns of an unknown key and goes on", () => {
+    const project = scratchProject();
+    const file = project.write(".haversack/config.json", '{"skils": 1}');
+    const { code, err } = project.haversack(["session", "list"]);
+    expect(code).toBe(0);
+    expect(err).toBe(`haversack: warning: ${file}: skils is no setting; it is ignored\n`);
+  });
+
+  it("says where broken JSON breaks", () => {
+    const project = scratchProject();
+    project.write(".haversack/config.json", '{\n  "skills": {,}\n}');
+    const { code, err } = project.haversack(["session", "list"]);
+    expect(code).toBe(3);
+    expect(err).toMatch(/config\.json: .*line 2/);
+  });
+
+  it("lists every setting with its origin, and one in full", () => {
+    const project = scratchProject();
+    const file = project.write(".haversack/config.json", '{"log.keep": 7}');
+    const { settings } = project.haversack(["config", "--json"]).json();
+    expect(settings.find(({ key }: { key: string }) => key === "log.keep")).toMatchObject({
+      value: 7,
+      default: 3,
+      origin: file,
+    });
+    expect(project.haversack(["config", "log.keep"]).out).toContain(
+      "It must be a whole number from 1 to 100. Default: 3.",
+    );
+  });
+});
+
+describe("on and off", () => {
+  const event = (root: string, session: string) => ({
+    session_id: session,
+    cwd: root,
+    hook_event_name: "UserPromptSubmit",
+    prompt: "hello",
+  });
+  const seen = (project: ReturnType<typeof scratchProject>) =>
+    project
+      .haversack(["session", "list", "--json"])
+      .json()
+      .sessions.map(({ sessionId }: { sessionId: string }) => sessionId);
+
+  it("off silences the hook for the project until on, HAVERSACK=0 for one process", () => {
+    const project = scratchProject();
+    project.haversack(["session", "list"]);
+    project.hook(event(project.root, "one"));
+    expect(project.haversack(["off"]).code).toBe(0);
+    project.hook(event(project.root, "two"));
+    expect(project.haversack(["on"]).out).toBe("Haversack is on.\n");
+    project.hook(event(project.root, "three"), { env: { HAVERSACK: "0" } });
+    project.hook(event(project.root, "four"));
+    expect(seen(project).sort()).toEqual(["four", "one"]);
+  });
+
+  it("off --user silences every project", () => {
+    const project = scratchProject();
+    project.haversack(["session", "list"]);
+    project.haversack(["off", "--user"]);
+    project.hook(event(project.root, "one"));
+    expect(seen(project)).toEqual([]);
+    expect(project.haversack(["on"]).out).toContain("switched off for you everywhere");
+  });
+});
+
+describe("the hook", () => {
+  it.each([
+    ["no JSON", "{"],
+    ["nothing", ""],
+    ["another shape", "[1,2]"],
+    ["no session", JSON.stringify({ cwd: "/" })],
+  ])("prints nothing and exits 0 on %s", (_, stdin) => {
+    const project = scratchProject();
+    project.haversack(["session", "list"]);
+    const { code, out, err } = project.hook(stdin);
+    expect({ code, out, err }).toEqual({ code: 0, out: "", err: "" });
+  });
+
+  it("prints nothing, exits 0 and logs when the store is no database", () => {
+    const project = scratchProject();
+    const file = project.write(
+      ".haversack/haversack.db",
+      "this is a shopping list, and a long one at that\n".repeat(50),
+    );
+    const before = readFileSync(file);
+    const { code, out, err } = project.hook(start(project.root, "s"));
+    expect({ code, out, err }).toEqual({ code: 0, out: "", err: "" });
+    expect(readFileSync(file).equals(before)).toBe(true);
+    expect(project.haversack(["log"]).out).toContain("hook");
+  });
+
+  it("makes nothing in a project that does not use Haversack", () => {
+    const project = scratchProject();
+    project.hook(start(project.root, "s"));
+    expect(existsSync(join(project.root, ".haversack"))).toBe(false);
+  });
+});
+
+const start = (root: string, session: string) => ({
+  session_id: session,
+  cwd: root,
+  hook_event_name: "SessionStart",
+  source: "startup",
+});
+
+describe("the store's commands", () => {
+  it("backs up, purges nothing by default, restores and keeps what was there", () => {
+    const project = scratchProject();
+    project.haversack(["session", "list"]);
+    project.hook(start(project.root, "kept"));
+    const copy = join(project.home, "copy.db");
+    expect(project.haversack(["store", "backup", copy]).code).toBe(0);
+    expect(project.haversack(["store", "backup", copy]).code).toBe(3);
+    project.hook(start(project.root, "later"));
+
+    const future = "2999-01-01";
+    expect(project.haversack(["store", "purge", "--older-than", future, "--json"]).json()).toMatchObject({
+      dryRun: true,
+      removed: { sessions: 2 },
+    });
+    expect(project.haversack(["session", "list", "--json"]).json().sessions).toHaveLength(2);
+    project.haversack(["store", "purge", "--older-than", future, "--yes"]);
+    expect(project.haversack(["session", "list", "--json"]).json().sessions).toHaveLength(0);
+
+    const { kept } = project.haversack(["store", "restore", copy, "--json"]).json();
+    expect(existsSync(kept)).toBe(true);
+    expect(project.haversack(["session", "list", "--json"]).json().sessions[0].sessionId).toBe("kept");
+    expect(project.haversack(["store", "check", "--json"]).json()).toMatchObject({ ok: true, problems: [] });
+  });
+
+  it.each([
+    ["no database", "just text, a good deal longer than a header of one hundred bytes would be. ".repeat(4)],
+    ["a cut-off file", "SQLite format 3\u0000"],
+  ])("says in one line that the file is %s, exit 3, and leaves it", (_, text) => {
+    const project = scratchProject();
+    const file = project.write(".haversack/haversack.db", text);
+    const { code, err, out } = project.haversack(["session", "list"]);
+    expect(code).toBe(3);
+    expect(out).toBe("");
+    expect(err.trimEnd().split("\n")).toHaveLength(1);
+    expect(readFileSync(file, "utf8")).toBe(text);
+  });
+
+  it("keeps local state out of git and lets the shared parts in", () => {
+    const project = scratchProject();
+    spawnSync("git", ["init", "-q"], { cwd: project.root });
+    project.haversack(["session", "list"]);
+    writeFileSync(join(project.root, ".haversack/config.json"), "{}");
+    project.write(".haversack/skills/a/SKILL.md", "x");
+    const { stdout } = spawnSync("git", ["status", "--porcelain", "-uall"], { cwd: project.root, encoding: "utf8" });
+    expect(stdout.trim().split("\n").sort()).toEqual([
+      "?? .haversack/.gitignore",
+      "?? .haversack/config.json",
+      "?? .haversack/skills/a/SKILL.md",
+    ]);
+  });
+});

@@ -1,0 +1,184 @@
+/** Whatever is wrong with Haversack, its hooks leave the session as it would be without them, and `doctor` says what it is. */
+import { spawn, spawnSync } from "node:child_process";
+import { readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { expect, it, onTestFinished, vi } from "vitest";
+import { textOf } from "../request-text.ts";
+import { steps, toolCall } from "../script.ts";
+import { testServer } from "./claude-test.ts";
+import {
+  BIN,
+  editSettings,
+  FITTING,
+  haversack,
+  haversackRepo,
+  NAMING,
+  ORDINARY,
+  ours,
+  skillRepo,
+} from "./haversack-repo.ts";
+import { runClaude } from "./run-claude.ts";
+import type { ScratchRepo } from "./scratch-repo.ts";
+
+interface Fault {
+  name: string;
+  make(repo: ScratchRepo): void | Promise<void>;
+  /** In what `haversack doctor` prints. */
+  doctor: RegExp;
+  /** Nothing of ours can run: the session is as without any entry of ours, the MCP server's included. */
+  isSilent?: true;
+}
+
+const FAULTS: Fault[] = [
+  {
+    name: "the store is deleted",
+    make: (repo) => rmSync(storeOf(repo)),
+    doctor: /store: none/,
+  },
+  {
+    name: "the store is corrupt",
+    make: (repo) => {
+      // The first page stays: it is still a database, with broken content.
+      const bytes = readFileSync(storeOf(repo));
+      bytes.fill(0x5a, 4096);
+      writeFileSync(storeOf(repo), bytes);
+    },
+    doctor: /store: .*(damaged|malformed|corrupt)/i,
+  },
+  {
+    name: "the store is no database",
+    make: (repo) => writeFileSync(storeOf(repo), "x".repeat(5000)),
+    doctor: /store: .*not a database/i,
+  },
+  { name: "the store is locked for writing", make: (repo) => lockStore(repo, "NORMAL"), doctor: /lock/i },
+  { name: "the store is locked altogether", make: (repo) => lockStore(repo, "EXCLUSIVE"), doctor: /lock/i },
+  {
+    name: "the config is broken",
+    make: (repo) => void repo.write(".haversack/config.json", '{ "skills": '),
+    doctor: /config: .*JSON/i,
+  },
+  {
+    name: "the runtime is gone",
+    make: (repo) => useRuntime(repo, "/nowhere/node"),
+    doctor: /\/nowhere\/node/,
+    isSilent: true,
+  },
+  {
+    name: "the runtime is too old",
+    make: (repo) => useRuntime(repo, oldRuntime(repo)),
+    doctor: /too old|needs Node/i,
+    isSilent: true,
+  },
+];
+
+it.each(FAULTS)("$name", async ({ make, doctor, isSilent }) => {
+  const repo = haversackRepo();
+  await make(repo);
+  const bare = isSilent ? withoutEntries() : await withoutHooks(make);
+  const [with_, without] = await Promise.all([session(repo), session(bare)]);
+  expect(with_.requests.flatMap(ours)).toEqual([]);
+  expect(with_.texts).toEqual(without.texts);
+  expect(with_.run).toMatchObject({ exitCode: 0, stderr: "", results: without.run.results });
+  const answers = with_.run.events.filter(({ subtype }) => subtype === "hook_response");
+  for (const answer of answers) expect(answer).toMatchObject({ stdout: "", stderr: "", exit_code: 0 });
+
+  const { stdout } = spawnSync(process.execPath, [BIN, "doctor"], {
+    cwd: repo.root,
+    env: { ...repo.env, PATH: process.env["PATH"] },
+    encoding: "utf8",
+    timeout: 60_000,
+  });
+  const findings = stdout.split("\n").filter((line) => line && !line.startsWith("ok "));
+  expect(findings.join("\n")).toMatch(doctor);
+});
+
+it("a store of an older version is brought up to date for the next session", async () => {
+  const repo = haversackRepo();
+  // No tables: older than the first version.
+  writeFileSync(storeOf(repo), "");
+  const server = await testServer();
+  await runClaude({ repo, server, prompt: ORDINARY });
+  expect(server.requests.flatMap(ours)).toEqual([]);
+  await vi.waitFor(() => expect(indexedAt(repo)).toBeDefined(), 10_000);
+  await runClaude({ repo, server, prompt: FITTING });
+  expect(ours(server.of("main").at(-1))[0]?.text).toContain("release-notes");
+});
+
+/** The same without our hooks; the MCP server is in both, so that nothing but the hooks can make a difference. */
+async function withoutHooks(make: Fault["make"]): Promise<ScratchRepo> {
+  const bare = haversackRepo();
+  editSettings(bare, (text) => JSON.stringify({ ...JSON.parse(text), hooks: {} }));
+  await make(bare);
+  return bare;
+}
+
+/** The state folder is there, because git shows it; no settings, no MCP server. */
+function withoutEntries(): ScratchRepo {
+  const bare = skillRepo();
+  haversack(bare, "skills", "index");
+  return bare;
+}
+
+/** Prompts that would bring something, a tool call that would be captured, and a compaction. */
+async function session(repo: ScratchRepo) {
+  const file_path = `${repo.root}/notes.txt`;
+  const server = await testServer(
+    steps([{ tools: [toolCall("Write", { file_path, content: "a note" })] }, { text: "one" }]),
+  );
+  const run = await runClaude({ repo, server, prompt: [FITTING, NAMING, "/compact", ORDINARY] });
+  const plain = (text: string) =>
+    text
+      .replaceAll(repo.base, "BASE")
+      .replaceAll(repo.base.replaceAll("/", "-"), "-BASE")
+      .replaceAll(run.sessionId, "SESSION");
+  return { run, requests: server.requests, texts: server.requests.map((request) => plain(textOf(request))) };
+}
+
+/** The mark that an index is complete. */
+function indexedAt(repo: ScratchRepo): unknown {
+  const db = new DatabaseSync(storeOf(repo), { readOnly: true });
+  try {
+    return db.prepare("SELECT value FROM meta WHERE key = 'skill-roots'").get();
+  } finally {
+    db.close();
+  }
+}
+
+function storeOf(repo: ScratchRepo): string {
+  return join(repo.root, ".haversack/haversack.db");
+}
+
+/** Another process holds the store until the test is over. */
+async function lockStore(repo: ScratchRepo, mode: "NORMAL" | "EXCLUSIVE"): Promise<void> {
+  const program = `
+    const { DatabaseSync } = require("node:sqlite");
+    const db = new DatabaseSync(process.argv[1]);
+    db.exec("PRAGMA locking_mode = ${mode}; BEGIN EXCLUSIVE; CREATE TABLE held (x)");
+    console.log("held");
+    process.stdin.resume();`;
+  const child = spawn(process.execPath, ["-e", program, storeOf(repo)], { stdio: ["pipe", "pipe", "inherit"] });
+  onTestFinished(() => void child.kill("SIGKILL"));
+  await new Promise<void>((resolve, reject) => {
+    child.stdout.once("data", () => resolve());
+    child.once("exit", (code) => reject(new Error(`the process that should hold the store ended with ${code}`)));
+  });
+}
+
+/** Everything that `init` wrote names this runtime. */
+function useRuntime(repo: ScratchRepo, runtime: string): void {
+  for (const file of [join(repo.root, ".claude/settings.local.json"), join(repo.configDir, ".claude.json")]) {
+    writeFileSync(file, readFileSync(file, "utf8").replaceAll(process.execPath, runtime));
+  }
+}
+
+/** A real one where there is one, else this runtime with an older version, as our files see it. */
+function oldRuntime(repo: ScratchRepo): string {
+  const { stdout } = spawnSync("/usr/bin/node", ["--version"], { encoding: "utf8" });
+  if (/^v(1\d|20)\./.test(stdout ?? "")) return "/usr/bin/node";
+  const file = join(repo.base, "old-node");
+  const version = `Object.defineProperty(process,"versions",{value:{...process.versions,node:"20.0.0"}})`;
+  writeFileSync(join(repo.base, "old.cjs"), version);
+  writeFileSync(file, `#!/bin/sh\nexec '${process.execPath}' --require '${repo.base}/old.cjs' "$@"\n`, { mode: 0o755 });
+  return file;
+}

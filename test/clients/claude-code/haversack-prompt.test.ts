@@ -1,0 +1,90 @@
+/** From a prompt to the model's request: what Haversack adds, when it is silent, and that nothing before it changes. */
+import { expect, it } from "vitest";
+import { firstChange, messagesText } from "../request-text.ts";
+import { steps, toolCall } from "../script.ts";
+import { testServer } from "./claude-test.ts";
+import { count, FITTING, haversack, haversackRepo, NAMING, ORDINARY, ours, SKILLS } from "./haversack-repo.ts";
+import { runClaude } from "./run-claude.ts";
+
+it("brings the right skill once, then its name, and nothing for an ordinary prompt; no earlier byte changes", async () => {
+  const repo = haversackRepo();
+  const server = await testServer();
+  const run = await runClaude({ repo, server, prompt: [ORDINARY, FITTING, FITTING, FITTING, ORDINARY] });
+  expect(run).toMatchObject({ exitCode: 0, stderr: "" });
+  const requests = server.of("main");
+  expect(requests.map((request) => ours(request).length)).toEqual([0, 1, 2, 2, 2]);
+  const [full, names] = ours(requests[4]);
+  expect(full?.event).toBe("UserPromptSubmit");
+  expect(full?.text).toContain("# Skill Recommendations");
+  expect(full?.text).toContain(`Brief: ${SKILLS["release-notes"].description}`);
+  expect(full?.text).toContain('Activate: Skill(skill: "release-notes")');
+  expect(full?.text).not.toMatch(/pdf-forms|sql-tuning/);
+  expect(names?.text).toMatch(/^# Skills Available\n\n🟡 release-notes\n/);
+  expect(names?.text.length).toBeLessThan(150);
+  for (const [at, later] of requests.entries()) {
+    if (at > 0) expect(firstChange(requests[at - 1]!, later)).toBeUndefined();
+  }
+});
+
+it("loads the body of a skill that the prompt names, once, and says why; --resume doubles nothing", async () => {
+  const repo = haversackRepo();
+  const server = await testServer();
+  const { sessionId } = await runClaude({ repo, server, prompt: [NAMING, NAMING] });
+  await runClaude({ repo, server, prompt: NAMING, args: ["--resume", sessionId] });
+  const requests = server.of("main");
+  expect(requests.map((request) => ours(request).length)).toEqual([1, 1, 1]);
+  expect(ours(requests[0])[0]?.text).toMatch(/^## AUTO-LOADED SKILL: pdf-forms \(the prompt names it\)/);
+  expect(count(messagesText(requests[2]!), "BODY-OF-pdf-forms")).toBe(1);
+  expect(firstChange(requests[0]!, requests[1]!)).toBeUndefined();
+});
+
+it.each(["listed", "deferred"])("leaves a %s skill that the person calls by /name to the client", async (kind) => {
+  const repo = haversackRepo();
+  if (kind === "deferred") haversack(repo, "skills", "defer", "--all");
+  const server = await testServer();
+  await runClaude({ repo, server, prompt: ["/pdf-forms fill it in", NAMING, "/compact", ORDINARY] });
+  const bodies = server.of("main").map((request) => count(messagesText(request), "BODY-OF-pdf-forms"));
+  expect(bodies).toEqual([1, 1, 1]);
+  expect(server.of("main").flatMap(ours)).toEqual([]);
+});
+
+it("takes a background agent's report for no prompt", async () => {
+  const repo = haversackRepo();
+  const agent = toolCall("Agent", {
+    description: "report",
+    prompt: "Report.",
+    subagent_type: "general-purpose",
+    run_in_background: true,
+  });
+  const server = await testServer(
+    steps([{ tools: [agent] }, { text: "started" }], { kind: "sub-agent", reply: { text: `${NAMING} ${FITTING}` } }),
+  );
+  await runClaude({ repo, server, prompt: "Delegate." });
+  expect(messagesText(server.of("main").at(-1)!)).toContain("<task-notification>");
+  expect(server.requests.flatMap(ours)).toEqual([]);
+});
+
+it("starts anew after /clear", async () => {
+  const repo = haversackRepo();
+  const server = await testServer();
+  await runClaude({ repo, server, prompt: [FITTING, FITTING, "/clear", FITTING] });
+  const last = ours(server.of("main").at(-1));
+  expect(last).toHaveLength(1);
+  expect(last[0]?.text).toContain("# Skill Recommendations");
+});
+
+it("cuts a huge skill that is named so that all of the text reaches the model", async () => {
+  const line = "Read the plan of every query before any index is added to a table that is large.\n";
+  const body = `# Huge\n\nBODY-OF-huge\n\n${line.repeat(200_000 / line.length)}\nEND-OF-huge`;
+  const repo = haversackRepo({ "huge-guide": { description: "A guide to very large tables.", body } });
+  const server = await testServer();
+  await runClaude({ repo, server, prompt: ["Follow the huge-guide skill.", ORDINARY] });
+  const [request] = server.of("main");
+  const text = ours(request)[0]?.text.split("(haversack)")[0] ?? "";
+  expect(text).toMatch(/^## AUTO-LOADED SKILL: huge-guide/);
+  expect(text.length).toBeGreaterThan(8_000);
+  expect(text.length).toBeLessThan(10_000);
+  expect(text).toContain('[cut to fit; the rest: Skill(skill: "huge-guide")]');
+  // The client's own way with what is too long: a file and a preview.
+  expect(messagesText(request!)).not.toMatch(/saved to|preview/i);
+});

@@ -1,0 +1,76 @@
+/** The plugin in the real client: it is valid, installs from its own folder, and its hooks and its MCP server work from there. */
+import { execFile } from "node:child_process";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { expect, it } from "vitest";
+import { textOf } from "../request-text.ts";
+import { steps, toolCall } from "../script.ts";
+import type { ScriptedServer } from "../scripted-server.ts";
+import { testServer } from "./claude-test.ts";
+import { DIST, FITTING, haversack, NODE_ON_PATH, ORDINARY, ours, skillRepo } from "./haversack-repo.ts";
+import { claudeProgram } from "./install.ts";
+import { environment, runClaude } from "./run-claude.ts";
+import type { ScratchRepo } from "./scratch-repo.ts";
+
+const PLUGIN = join(DIST, "plugin");
+/** Our tool under the name that the client gives to a plugin's. */
+const TOOL = "mcp__plugin_haversack_haversack__skill";
+
+it("is valid by the client's own strict check", async () => {
+  expect(await claudePlugin(skillRepo(), await testServer(), "validate", PLUGIN, "--strict")).toContain(
+    "Validation passed",
+  );
+});
+
+it("brings the skill that fits and serves it, in a project that uses Haversack", async () => {
+  const server = await testServer(
+    steps([{ tools: [toolCall(TOOL, { name: "release-notes" })] }, { text: "written" }, { text: "on" }]),
+  );
+  const repo = await pluginRepo(server);
+  haversack(repo, "skills", "index");
+  const run = await runClaude({ repo, server, prompt: [FITTING, ORDINARY], env: NODE_ON_PATH });
+  expect(run).toMatchObject({ exitCode: 0, stderr: "", results: ["written", "on"] });
+  const [first, second, third] = server.of("main");
+  expect(textOf(first!)).toContain(TOOL);
+  expect(ours(first)).toMatchObject([{ event: "UserPromptSubmit", text: expect.stringContaining("release-notes") }]);
+  expect(second?.toolResults).toMatchObject([
+    { isError: false, text: expect.stringContaining("BODY-OF-release-notes") },
+  ]);
+  expect(ours(third)).toHaveLength(1);
+  expect(haversack(repo, "session", "list")).toContain(run.sessionId);
+});
+
+it("recommends a deferred skill by the name that its tool has here", async () => {
+  const server = await testServer();
+  const repo = await pluginRepo(server);
+  haversack(repo, "skills", "index");
+  haversack(repo, "skills", "defer", "--all");
+  await runClaude({ repo, server, prompt: FITTING, env: NODE_ON_PATH });
+  expect(ours(server.of("main")[0])[0]?.text).toContain(`${TOOL}(name: "release-notes")`);
+});
+
+it("adds nothing of its hooks in a project that does not use Haversack", async () => {
+  const server = await testServer();
+  const repo = await pluginRepo(server);
+  await runClaude({ repo, server, prompt: FITTING, env: NODE_ON_PATH });
+  expect(server.requests.flatMap(ours)).toEqual([]);
+  expect(repo.git("status", "--porcelain")).not.toContain(".haversack");
+});
+
+/** A repository with the three skills, and the plugin installed as the README says. */
+async function pluginRepo(server: ScriptedServer): Promise<ScratchRepo> {
+  const repo = skillRepo();
+  await claudePlugin(repo, server, "marketplace", "add", PLUGIN);
+  await claudePlugin(repo, server, "install", "haversack@haversack");
+  return repo;
+}
+
+/** `claude plugin …`: what it printed; anything but exit 0 is a fault. */
+async function claudePlugin(repo: ScratchRepo, server: ScriptedServer, ...args: string[]): Promise<string> {
+  const { stdout } = await promisify(execFile)(claudeProgram(), ["plugin", ...args], {
+    cwd: repo.root,
+    env: environment({ repo, server }),
+    timeout: 30_000,
+  });
+  return stdout;
+}

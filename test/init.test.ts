@@ -1,0 +1,582 @@
+/** init, uninstall, doctor and deferred skills, with the built bins, in repositories of their own. */
+import { execFileSync, spawnSync } from "node:child_process";
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { DIST } from "./bins.ts";
+
+const LOCAL = ".claude/settings.local.json";
+
+interface Repo {
+  base: string;
+  root: string;
+  home: string;
+  read(path: string): string;
+  write(path: string, text: string): string;
+  skill(name: string, description?: string): void;
+  git(...args: string[]): string;
+  run(...words: string[]): { code: number | null; out: string; err: string };
+  runIn(cwd: string, ...words: string[]): { code: number | null; out: string; err: string };
+}
+
+/** A path with a space, a quote and a dollar: what shells stumble over. */
+function repository(folder = "it's a $project"): Repo {
+  const base = realpathSync(mkdtempSync(join(tmpdir(), "haversack-test-")));
+  onTestFinished(() => rmSync(base, { recursive: true, force: true }));
+  const [root, home] = [join(base, folder), join(base, "home")];
+  mkdirSync(join(root, ".claude"), { recursive: true });
+  mkdirSync(home);
+  const env = {
+    PATH: process.env["PATH"] ?? "",
+    HOME: home,
+    XDG_CONFIG_HOME: join(home, ".config"),
+    TMPDIR: join(base, "tmp"),
+  };
+  mkdirSync(env.TMPDIR);
+  const at = (path: string) => (path.startsWith("/") ? path : join(root, path));
+  const repo: Repo = {
+    base,
+    root,
+    home,
+    read: (path) => readFileSync(at(path), "utf8"),
+    write(path, text) {
+      mkdirSync(dirname(at(path)), { recursive: true });
+      writeFileSync(at(path), text);
+      return at(path);
+    },
+    skill(name, description = `Knows about ${name}.`) {
+      repo.write(
+        `.claude/skills/${name}/SKILL.md`,
+        `---\nname: ${name}\ndescription: ${description}\n---\n\nBody of ${name}.\n`,
+      );
+    },
+    git: (...args) =>
+      execFileSync("git", ["-c", "user.name=t", "-c", "user.email=t@example.invalid", ...args], {
+        cwd: root,
+        env,
+        encoding: "utf8",
+        stdio: "pipe",
+      }),
+    run: (...words) => repo.runIn(root, ...words),
+    runIn(cwd, ...words) {
+      const { status, stdout, stderr } = spawnSync(process.execPath, [join(DIST, "haversack.cjs"), ...words], {
+        cwd,
+        env,
+        encoding: "utf8",
+      });
+      return { code: status, out: stdout, err: stderr };
+    },
+  };
+  repo.git("init", "--quiet", "--initial-branch=main");
+  return repo;
+}
+
+/** Every file below the folders with its bytes and mode; git's own objects left out. */
+function snapshot(...folders: string[]): Record<string, string> {
+  const files: Record<string, string> = {};
+  for (const folder of folders) {
+    for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true })) {
+      const path = join(entry.parentPath, entry.name);
+      if (path.includes("/.haversack")) continue;
+      files[path] = entry.isFile() ? `${statSync(path).mode.toString(8)} ${readFileSync(path, "utf8")}` : "folder";
+    }
+  }
+  return files;
+}
+
+describe("init", () => {
+  it("--dry-run shows every line and writes nothing", () => {
+    const repo = repository();
+    const before = snapshot(repo.root, repo.home);
+    const { code, out } = repo.run("init", "--dry-run");
+    expect(code).toBe(0);
+    expect(out).toContain(`make ${join(repo.root, LOCAL)}`);
+    expect(out).toMatch(/\+ {5}"UserPromptSubmit": \[/);
+    expect(out).toContain("Nothing was written");
+    expect(snapshot(repo.root, repo.home)).toEqual(before);
+    expect(existsSync(join(repo.root, ".haversack"))).toBe(false);
+  });
+
+  it("without a terminal and without --yes writes nothing and says so", () => {
+    const repo = repository();
+    const before = snapshot(repo.root, repo.home);
+    const { code, out, err } = repo.run("init");
+    expect(code).toBe(1);
+    expect(out).toContain('"UserPromptSubmit"');
+    expect(err).toContain("--yes writes what is shown");
+    expect(snapshot(repo.root, repo.home)).toEqual(before);
+  });
+
+  it("writes hooks, permission, server and index once; a second run has nothing to do", () => {
+    const repo = repository();
+    repo.skill("knots");
+    expect(repo.run("init", "--yes")).toMatchObject({ code: 0, err: "" });
+    const settings = JSON.parse(repo.read(LOCAL));
+    expect(Object.keys(settings.hooks)).toHaveLength(8);
+    expect(settings.permissions.allow).toEqual(["mcp__haversack__skill"]);
+    const state = join(repo.home, ".claude.json");
+    expect(JSON.parse(repo.read(state)).projects[repo.root].mcpServers.haversack).toEqual({
+      type: "stdio",
+      command: "/bin/sh",
+      args: ["-c", expect.stringContaining("exec "), process.execPath, join(DIST, "haversack.cjs"), "mcp"],
+    });
+    expect(statSync(state).mode & 0o777).toBe(0o600);
+    expect(existsSync(join(repo.root, ".haversack/haversack.db"))).toBe(true);
+
+    const before = snapshot(repo.root, repo.home);
+    expect(repo.run("init").out).toContain("Nothing to do");
+    expect(snapshot(repo.root, repo.home)).toEqual(before);
+  });
+
+  it("keeps the settings out of commits, and refuses where they are committed", () => {
+    const repo = repository();
+    repo.run("init", "--yes");
+    expect(repo.git("status", "--porcelain", "--untracked-files=all")).not.toContain("settings.local.json");
+
+    const committed = repository();
+    committed.write(LOCAL, "{}");
+    committed.git("add", "--force", LOCAL);
+    const { code, err } = committed.run("init", "--yes");
+    expect(code).toBe(3);
+    expect(err).toContain("is committed in this repository");
+    expect(err).toContain("init --user");
+    expect(committed.read(LOCAL)).toBe("{}");
+  });
+
+  it("wires the repository's root from a folder below it", () => {
+    const repo = repository();
+    mkdirSync(join(repo.root, "packages/a"), { recursive: true });
+    expect(repo.runIn(join(repo.root, "packages/a"), "init", "--yes").code).toBe(0);
+    expect(existsSync(join(repo.root, LOCAL))).toBe(true);
+    expect(existsSync(join(repo.root, "packages/a/.claude"))).toBe(false);
+  });
+
+  it("repairs the entries of a runtime that moved", () => {
+    const repo = repository();
+    repo.run("init", "--yes");
+    const right = snapshot(repo.root, repo.home);
+    for (const path of [LOCAL, join(repo.home, ".claude.json")]) {
+      repo.write(path, repo.read(path).replaceAll(process.execPath, "/gone/node"));
+    }
+    expect(repo.run("init", "--yes").code).toBe(0);
+    expect(snapshot(repo.root, repo.home)).toEqual(right);
+  });
+
+  it("gives the server of an older version its guard, and takes it out without one", () => {
+    const repo = repository();
+    const state = join(repo.home, ".claude.json");
+    repo.write(state, "{}\n");
+    repo.run("init", "--yes");
+    const right = repo.read(state);
+    const older = JSON.parse(right);
+    older.projects[repo.root].mcpServers.haversack = {
+      type: "stdio",
+      command: process.execPath,
+      args: [join(DIST, "haversack.cjs"), "mcp"],
+    };
+    repo.write(state, JSON.stringify(older, null, 2));
+    expect(repo.run("init", "--yes").code).toBe(0);
+    expect(JSON.parse(repo.read(state))).toEqual(JSON.parse(right));
+    repo.write(state, JSON.stringify(older, null, 2));
+    expect(repo.run("uninstall", "--yes").code).toBe(0);
+    expect(JSON.parse(repo.read(state))).toEqual({});
+  });
+
+  it("sees edits before they happen only with rules that guard files", () => {
+    const repo = repository();
+    repo.skill("knots");
+    const rule = { type: "guardrail", enforcement: "block", fileTriggers: { pathPatterns: ["src/**"] } };
+    repo.write(".claude/skills/skill-rules.json", JSON.stringify({ version: "1.0", skills: { knots: rule } }));
+    repo.run("init", "--yes");
+    expect(JSON.parse(repo.read(LOCAL)).hooks.PreToolUse[0].matcher).toContain("Edit|Write");
+  });
+
+  it("stops before the first write at a file that it does not understand", () => {
+    const repo = repository();
+    repo.write(join(repo.home, ".claude.json"), '{"projects": [');
+    const before = snapshot(repo.root, repo.home);
+    const { code, err } = repo.run("init", "--yes");
+    expect(code).toBe(3);
+    expect(err).toContain(".claude.json: line 1");
+    expect(snapshot(repo.root, repo.home)).toEqual(before);
+  });
+
+  it("says when there is no client, and wires the one that is named", () => {
+    const repo = repository();
+    rmSync(join(repo.root, ".claude"), { recursive: true });
+    expect(repo.run("init", "--yes")).toMatchObject({
+      code: 1,
+      err: expect.stringContaining("no coding client was found"),
+    });
+    expect(repo.run("init", "--yes", "--client", "claude-code").code).toBe(0);
+    expect(existsSync(join(repo.root, LOCAL))).toBe(true);
+  });
+
+  it("--user writes to the user's own settings and nothing into the project's", () => {
+    const repo = repository();
+    repo.write(join(repo.home, ".claude/settings.json"), '{"model": "x"}\n');
+    expect(repo.run("init", "--user", "--yes").code).toBe(0);
+    expect(existsSync(join(repo.root, LOCAL))).toBe(false);
+    expect(JSON.parse(repo.read(join(repo.home, ".claude/settings.json")))).toMatchObject({ model: "x", hooks: {} });
+    expect(JSON.parse(repo.read(join(repo.home, ".claude.json"))).mcpServers.haversack.args.at(-1)).toBe("mcp");
+    expect(repo.run("uninstall", "--user", "--yes").code).toBe(0);
+    expect(repo.read(join(repo.home, ".claude/settings.json"))).toBe('{"model": "x"}\n');
+  });
+});
+
+describe("uninstall", () => {
+  it("gives every file back byte for byte, with its mode, and removes what init made", () => {
+    const repo = repository();
+    const foreign = {
+      hooks: { PreToolUse: [{ matcher: "Bash", hooks: [{ type: "command", command: "true" }] }], Stop: [] },
+      permissions: { deny: ["Read(.env)"] },
+      env: { A: "1" },
+    };
+    chmodSync(repo.write(LOCAL, `${JSON.stringify(foreign, null, 2)}\n`), 0o640);
+    repo.write(
+      join(repo.home, ".claude.json"),
+      JSON.stringify({ numStartups: 3, projects: { [repo.root]: { allowedTools: [], mcpServers: {} } } }, null, 2),
+    );
+    repo.write(".git/info/exclude", "# mine, without a line break");
+    const before = snapshot(repo.root, repo.home);
+    repo.run("init", "--yes");
+    expect(snapshot(repo.root, repo.home)).not.toEqual(before);
+    const { code, out } = repo.run("uninstall", "--yes");
+    expect(code).toBe(0);
+    expect(out).toContain("stays in");
+    expect(snapshot(repo.root, repo.home)).toEqual(before);
+    expect(existsSync(join(repo.root, ".haversack/haversack.db"))).toBe(true);
+    expect(repo.run("uninstall", "--yes").out).toContain("Nothing to take out");
+  });
+
+  it("removes the files and folders that init made, in whatever order skills were deferred", () => {
+    for (const order of [
+      ["init", "defer"],
+      ["defer", "init"],
+    ]) {
+      const repo = repository();
+      rmSync(join(repo.root, ".claude"), { recursive: true });
+      repo.write(
+        join(repo.home, ".claude/skills/knots/SKILL.md"),
+        "---\nname: knots\ndescription: Ties knots.\n---\nx\n",
+      );
+      const before = snapshot(repo.root, repo.home);
+      for (const step of order) {
+        const words = step === "init" ? ["init", "--yes"] : ["skills", "defer", "--all"];
+        expect(repo.run(...words).code).toBe(0);
+      }
+      expect(JSON.parse(repo.read(LOCAL)).skillOverrides).toEqual({ knots: "user-invocable-only" });
+      repo.run("uninstall", "--yes");
+      expect(snapshot(repo.root, repo.home)).toEqual(before);
+    }
+  });
+
+  it("--dry-run and a missing --yes change nothing", () => {
+    const repo = repository();
+    repo.run("init", "--yes");
+    const before = snapshot(repo.root, repo.home);
+    expect(repo.run("uninstall", "--dry-run")).toMatchObject({
+      code: 0,
+      out: expect.stringContaining("Nothing was written"),
+    });
+    expect(repo.run("uninstall")).toMatchObject({ code: 1, err: expect.stringContaining("--yes takes out") });
+    expect(snapshot(repo.root, repo.home)).toEqual(before);
+  });
+});
+
+describe("skills defer", () => {
+  it("hides skills and lets them back in, and leaves the user's own entries", () => {
+    const repo = repository();
+    for (const name of ["knots", "sails", "ropes"]) repo.skill(name);
+    repo.write(LOCAL, '{"skillOverrides": {"ropes": "off"}}\n');
+    const { code, out } = repo.run("skills", "defer", "--all");
+    expect(code).toBe(0);
+    expect(out).toContain("2 skills are hidden");
+    expect(out).toContain("not ropes: has an entry of yours already: off");
+    expect(JSON.parse(repo.read(LOCAL)).skillOverrides).toEqual({
+      ropes: "off",
+      knots: "user-invocable-only",
+      sails: "user-invocable-only",
+    });
+    expect(JSON.parse(repo.run("skills", "undefer", "knots", "ropes", "--json").out)).toMatchObject({
+      skills: ["knots"],
+      skipped: [{ name: "ropes", why: expect.stringContaining("not deferred") }],
+      changed: true,
+    });
+    repo.run("skills", "undefer", "--all");
+    expect(repo.read(LOCAL)).toBe('{"skillOverrides": {"ropes": "off"}}\n');
+  });
+
+  it("--names keeps the names in the listing; --dry-run writes nothing; an unknown name is told the nearest", () => {
+    const repo = repository();
+    repo.skill("knots");
+    expect(repo.run("skills", "defer", "--all", "--dry-run").out).toContain("Nothing was written");
+    expect(existsSync(join(repo.root, LOCAL))).toBe(false);
+    repo.run("skills", "defer", "knots", "--names");
+    expect(JSON.parse(repo.read(LOCAL))).toEqual({ skillOverrides: { knots: "name-only" } });
+    repo.run("skills", "undefer", "--all");
+    expect(existsSync(join(repo.root, LOCAL))).toBe(false);
+    expect(repo.run("skills", "defer", "knot")).toMatchObject({
+      code: 1,
+      err: expect.stringContaining("did you mean knots?"),
+    });
+    expect(repo.run("skills", "defer").code).toBe(2);
+  });
+
+  it("is keyed by the skill's folder, which is the client's name for it", () => {
+    const repo = repository();
+    repo.write(".claude/skills/folder-name/SKILL.md", "---\nname: other-name\ndescription: Ties knots.\n---\nx\n");
+    repo.run("skills", "defer", "--all");
+    expect(JSON.parse(repo.read(LOCAL)).skillOverrides).toEqual({ "folder-name": "user-invocable-only" });
+    for (const name of ["folder-name", "other-name"]) {
+      expect(repo.run("skills", "undefer", name).out).toContain("1 skill is back");
+      expect(repo.run("skills", "defer", name).out).toContain("1 skill is hidden");
+    }
+  });
+
+  it("also takes in a skill that another of the same name stands before: the client lists both", () => {
+    const repo = repository();
+    for (const folder of ["one", "two"]) {
+      repo.write(`.claude/skills/${folder}/SKILL.md`, "---\nname: same\ndescription: Ties knots.\n---\nx\n");
+    }
+    repo.run("skills", "defer", "--all");
+    expect(Object.keys(JSON.parse(repo.read(LOCAL)).skillOverrides)).toEqual(["one", "two"]);
+  });
+});
+
+describe("doctor", () => {
+  const findings = (repo: Repo) => {
+    const { code, out } = repo.run("doctor", "--json");
+    return {
+      code,
+      ...(JSON.parse(out) as {
+        ok: boolean;
+        findings: { part: string; level: string; text: string; remedy?: string }[];
+      }),
+    };
+  };
+  const bad = (repo: Repo) => findings(repo).findings.filter(({ level }) => level !== "ok");
+
+  it("finds all well after init, and leaves no trace", () => {
+    const repo = repository();
+    repo.skill("knots");
+    repo.run("init", "--yes");
+    const { code, ok, findings: all } = findings(repo);
+    expect(all.filter(({ level }) => level !== "ok" && level !== "warn")).toEqual([]);
+    expect({ code, ok }).toEqual({ code: 0, ok: true });
+    expect(all.find(({ part }) => part === "claude-code events")?.text).toContain("8 test events answered");
+    expect(all.find(({ part }) => part === "claude-code MCP server")?.text).toContain("skill");
+    expect(repo.run("session", "list").out).toContain("No session");
+    expect(readdirSync(join(repo.base, "tmp"))).toEqual([]);
+  });
+
+  it("says what is not wired", () => {
+    const repo = repository();
+    expect(findings(repo)).toMatchObject({ code: 1, ok: false });
+    expect(bad(repo).map(({ part, level }) => `${level} ${part}`)).toEqual([
+      "warn store",
+      "fail claude-code hooks",
+      "fail claude-code MCP server",
+    ]);
+  });
+
+  it.each<[string, (repo: Repo) => void, string, RegExp]>([
+    [
+      "a hook file that is gone",
+      (repo) => repo.write(LOCAL, repo.read(LOCAL).replaceAll("/hook.cjs", "/gone/hook.cjs")),
+      "claude-code hooks",
+      /gone\/hook\.cjs is gone/,
+    ],
+    [
+      "a server that is gone",
+      (repo) =>
+        repo.write(
+          join(repo.home, ".claude.json"),
+          repo.read(join(repo.home, ".claude.json")).replaceAll("haversack.cjs", "x/haversack.cjs"),
+        ),
+      "claude-code MCP server",
+      /is gone/,
+    ],
+    [
+      "a server of an older version that is gone",
+      (repo) => {
+        const state = join(repo.home, ".claude.json");
+        const { projects } = JSON.parse(repo.read(state));
+        projects[repo.root].mcpServers.haversack = { command: "/gone/node", args: ["/gone/haversack.cjs", "mcp"] };
+        repo.write(state, JSON.stringify({ projects }));
+      },
+      "claude-code MCP server",
+      /\/gone\/node is gone/,
+    ],
+    [
+      "a server whose runtime cannot be run",
+      (repo) => {
+        const state = join(repo.home, ".claude.json");
+        const file = repo.write(join(repo.base, "no-program"), "");
+        repo.write(state, repo.read(state).replaceAll(process.execPath, file));
+      },
+      "claude-code MCP server",
+      /does not start/,
+    ],
+    [
+      "a hook that was taken out",
+      (repo) => {
+        const settings = JSON.parse(repo.read(LOCAL));
+        delete settings.hooks.SessionEnd;
+        repo.write(LOCAL, JSON.stringify(settings));
+      },
+      "claude-code hooks",
+      /no hook for SessionEnd/,
+    ],
+    [
+      "hooks that are switched off",
+      (repo) => repo.write(".claude/settings.json", '{"disableAllHooks": true}'),
+      "claude-code hooks",
+      /disableAllHooks/,
+    ],
+    [
+      "settings that are no JSON",
+      (repo) => repo.write(".claude/settings.json", "{,}"),
+      "claude-code settings",
+      /line 1/,
+    ],
+    [
+      "a broken config",
+      (repo) => repo.write(".haversack/config.json", '{"skills": {"maxSkills": "x"}}'),
+      "config",
+      /maxSkills/,
+    ],
+    ["a store that is no database", (repo) => repo.write(".haversack/haversack.db", "x".repeat(5000)), "store", /./],
+  ])("finds %s, with a remedy", (_, breakIt, part, text) => {
+    const repo = repository();
+    repo.run("init", "--yes");
+    breakIt(repo);
+    const { code, findings: all } = findings(repo);
+    expect(code).toBe(1);
+    expect(all).toContainEqual({
+      part,
+      level: "fail",
+      text: expect.stringMatching(text),
+      remedy: expect.stringMatching(/.{10}/),
+    });
+    for (const { level, remedy } of all) if (level !== "ok") expect(remedy).toBeTruthy();
+  });
+
+  it("finds a runtime that answers but is too old", () => {
+    const repo = repository();
+    repo.run("init", "--yes");
+    const old = repo.write(join(repo.base, "old-node"), "#!/bin/sh\nexit 0\n");
+    chmodSync(old, 0o755);
+    repo.write(LOCAL, repo.read(LOCAL).replaceAll(process.execPath, old));
+    expect(bad(repo)).toContainEqual(
+      expect.objectContaining({
+        part: "claude-code events",
+        level: "fail",
+        text: expect.stringContaining("record nothing"),
+      }),
+    );
+  });
+
+  it("counts the descriptions that the client's listing drops", () => {
+    const repo = repository();
+    for (let at = 0; at < 40; at++) repo.skill(`skill-${at}`, "x".repeat(200));
+    repo.run("init", "--yes");
+    const listing = () => findings(repo).findings.find(({ part }) => part === "claude-code listing");
+    expect(listing()).toMatchObject({
+      level: "warn",
+      text: expect.stringMatching(/keeps about \d of 40 in a window of 200k tokens/),
+    });
+    repo.run("skills", "defer", "--all");
+    expect(listing()).toMatchObject({ level: "ok", text: expect.stringContaining("40 deferred") });
+  });
+
+  it("prints every finding for people, with marks and remedies", () => {
+    const { code, out } = repository().run("doctor");
+    expect(code).toBe(1);
+    expect(out).toMatch(/^ok {4}runtime: Node/m);
+    expect(out).toMatch(/^FAIL {2}claude-code hooks: not wired.*\n {6}→ `haversack init`/m);
+    expect(out).toMatch(/2 failed, 1 to look at\./);
+  });
+});
+
+describe("the plugin", () => {
+  const build = () => {
+    const folder = mkdtempSync(join(tmpdir(), "haversack plugin-"));
+    onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+    execFileSync(process.execPath, [join(import.meta.dirname, "../scripts/build-plugin.mjs"), folder]);
+    const json = (file: string) => JSON.parse(readFileSync(join(folder, file), "utf8"));
+    return { folder, json };
+  };
+  const hook = (folder: string, path: string, cwd: string) => {
+    const payload = { session_id: "s1", cwd, hook_event_name: "SessionStart", source: "startup" };
+    const { hooks } = JSON.parse(readFileSync(join(folder, "hooks/hooks.json"), "utf8"));
+    const [{ command }] = hooks.SessionStart[0].hooks;
+    const { status, stdout, stderr } = spawnSync("/bin/sh", ["-c", command], {
+      input: JSON.stringify(payload),
+      encoding: "utf8",
+      env: { PATH: path, HOME: cwd, CLAUDE_PLUGIN_ROOT: folder },
+    });
+    return { code: status, out: stdout, err: stderr };
+  };
+
+  it("has the hooks that init writes, and is a marketplace of itself", () => {
+    const { json } = build();
+    const repo = repository();
+    repo.run("init", "--yes");
+    const wired = JSON.parse(repo.read(LOCAL)).hooks;
+    const { hooks } = json("hooks/hooks.json");
+    const shape = (all: Record<string, { matcher?: string; hooks: { timeout: number }[] }[]>) =>
+      Object.entries(all).map(([event, [group]]) => [event, group?.matcher, group?.hooks[0]?.timeout]);
+    expect(shape(hooks)).toEqual(shape(wired));
+    expect(json(".claude-plugin/marketplace.json").plugins).toMatchObject([{ name: "haversack", source: "./" }]);
+  });
+
+  it("runs the hook with a Node of the PATH, the first that is new enough", () => {
+    const { folder } = build();
+    const repo = repository();
+    repo.run("init", "--yes");
+    const [old, fresh] = [join(repo.base, "old"), join(repo.base, "fresh")];
+    repo.write(join(old, "node"), '#!/bin/sh\n[ "$1" = --version ] && echo v20.11.0 || echo started >> "$0.log"\n');
+    repo.write(join(fresh, "node"), `#!/bin/sh\nexec '${process.execPath}' "$@"\n`);
+    for (const path of [old, fresh]) chmodSync(join(path, "node"), 0o755);
+    expect(hook(folder, `${old}:${fresh}:/usr/bin:/bin`, repo.root)).toEqual({
+      code: 0,
+      out: expect.any(String),
+      err: "",
+    });
+    expect(existsSync(join(old, "node.log"))).toBe(false);
+    expect(repo.run("session", "list").out).toContain("s1");
+  });
+
+  it("is silent without a Node and when its files are gone", () => {
+    const { folder } = build();
+    const silent = { code: 0, out: "", err: "" };
+    expect(hook(folder, "/nowhere", "/tmp")).toEqual(silent);
+    rmSync(join(folder, "hook.cjs"));
+    expect(hook(folder, dirname(process.execPath), "/tmp")).toEqual(silent);
+    rmSync(join(folder, "node.sh"));
+    expect(hook(folder, dirname(process.execPath), "/tmp")).toEqual(silent);
+  });
+
+  it("tells a person when the Node is missing", () => {
+    const { folder } = build();
+    const { status, stderr } = spawnSync("/bin/sh", [join(folder, "node.sh"), "haversack.cjs", "doctor"], {
+      encoding: "utf8",
+      env: { PATH: "/nowhere" },
+    });
+    expect(status).toBe(1);
+    expect(stderr).toBe("haversack: needs Node 22.16 or newer on the PATH\n");
+  });
+});

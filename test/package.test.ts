@@ -1,0 +1,57 @@
+/** The package as a user gets it: packed, installed into an empty project without network, and run. */
+import { execFileSync, spawnSync } from "node:child_process";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+
+const HOME = join(import.meta.dirname, "../packages/haversack");
+let folder: string;
+let installed: string;
+
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), "haversack-pack-"));
+  execFileSync("npm", ["pack", "--pack-destination", folder], { cwd: HOME, stdio: "pipe" });
+  const [tarball = ""] = readdirSync(folder);
+  writeFileSync(join(folder, "package.json"), '{"name": "empty", "version": "1.0.0", "type": "module"}');
+  execFileSync("npm", ["install", "--offline", "--no-audit", "--no-fund", join(folder, tarball)], {
+    cwd: folder,
+    stdio: "pipe",
+  });
+  installed = join(folder, "node_modules/haversack");
+});
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+describe("the installed package", () => {
+  it("brings no other package along", () => {
+    expect(readdirSync(join(folder, "node_modules")).filter((name) => !name.startsWith("."))).toEqual(["haversack"]);
+  });
+
+  it("runs its bin", () => {
+    const { version } = JSON.parse(readFileSync(join(installed, "package.json"), "utf8"));
+    const run = (...words: string[]) =>
+      spawnSync(join(folder, "node_modules/.bin/haversack"), words, { cwd: folder, encoding: "utf8" });
+    expect(run("--version").stdout).toBe(`${version}\n`);
+    expect(run("store", "check", "--json").status).toBe(0);
+  });
+
+  it("has typed entries", () => {
+    writeFileSync(
+      join(folder, "use.ts"),
+      'import { estimateTokens, HaversackError, version } from "haversack";\nconst n: number = estimateTokens(version);\nconsole.log(n > 0, HaversackError.name);\n',
+    );
+    const tsc = join(import.meta.dirname, "../node_modules/.bin/tsc");
+    const options = ["--noEmit", "--strict", "--module", "nodenext", "--target", "es2023", "--types", "", "use.ts"];
+    const checked = spawnSync(tsc, options, { cwd: folder, encoding: "utf8" });
+    expect(checked.stdout + checked.stderr).toBe("");
+    expect(spawnSync(process.execPath, ["use.ts"], { cwd: folder, encoding: "utf8" }).stdout).toBe(
+      "true HaversackError\n",
+    );
+  });
+
+  it("ships the schema of the settings and the licences of what it bundles", () => {
+    expect(readdirSync(join(installed, "dist"))).toEqual(
+      expect.arrayContaining(["config.schema.json", "hook.cjs", "THIRD-PARTY-NOTICES.txt"]),
+    );
+  });
+});
