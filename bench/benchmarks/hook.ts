@@ -1,0 +1,95 @@
+/** The hook process as a client starts it, with 300 skills indexed, against a bare start of the same runtime. */
+import { spawnSync } from "node:child_process";
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { type Benchmark, type Candidate, timedTable, timeProcesses } from "../harness.ts";
+import { BIN, HOOK, makeScratch, type Scratch } from "../scratch.ts";
+import { syntheticPrompts, syntheticSkills } from "../synthetic-skills.ts";
+
+export const hook: Benchmark = {
+  name: "hook",
+  summary: "the hook process with 300 skills indexed: a prompt, a tool call, a sub-agent, a session's start",
+  async run({ runs }) {
+    const scratch = makeScratch();
+    try {
+      fillIndex(scratch);
+      const candidates = [
+        event(scratch, "prompt, nothing fits", { hook_event_name: "UserPromptSubmit", prompt: "continue" }),
+        event(scratch, "prompt, skills fit", {
+          hook_event_name: "UserPromptSubmit",
+          prompt: syntheticPrompts(1)[0]?.split(" ").slice(0, 13).join(" "),
+        }),
+        event(scratch, "after a tool, WIP written", {
+          hook_event_name: "PostToolUse",
+          tool_name: "Write",
+          tool_use_id: "t",
+          tool_input: { file_path: join(scratch.root, "src/a.ts"), content: "x" },
+          tool_response: { type: "create" },
+        }),
+        event(scratch, "one row read and written", {
+          hook_event_name: "SubagentStart",
+          agent_id: "a",
+          agent_type: "x",
+        }),
+        event(scratch, "session start", { hook_event_name: "SessionStart", source: "startup" }),
+      ];
+      const bun = process.env["HAVERSACK_BUN"];
+      const underBun = bun
+        ? candidates.slice(0, 3).map((one) => ({ ...one, name: `${one.name} (bun)`, runtime: bun }))
+        : [];
+      const timed = timeProcesses([...candidates, ...underBun], { runs });
+      const ratio = (name: string) => timed.find((row) => row.name === name)?.ratio ?? Number.NaN;
+      return {
+        table: timedTable(timed),
+        goals: [
+          {
+            name: "prompt hook, ratio",
+            value: Math.max(ratio("prompt, nothing fits"), ratio("prompt, skills fit")),
+            limit: 1.25,
+            side: "at-most",
+          },
+          {
+            name: "tool hook with a WIP write, ratio",
+            value: ratio("after a tool, WIP written"),
+            limit: 1.2,
+            side: "at-most",
+          },
+          {
+            name: "one row read and written, ratio",
+            value: ratio("one row read and written"),
+            limit: 1.15,
+            side: "at-most",
+          },
+        ],
+        notes: bun ? [] : ["HAVERSACK_BUN names no Bun to measure beside it."],
+        data: timed,
+      };
+    } finally {
+      scratch.remove();
+    }
+  },
+};
+
+function fillIndex({ root, env }: Scratch): void {
+  for (const { name, text } of syntheticSkills(300)) {
+    const folder = join(root, ".claude/skills", name);
+    mkdirSync(folder, { recursive: true });
+    writeFileSync(join(folder, "SKILL.md"), text);
+  }
+  const { status, stderr } = spawnSync(process.execPath, [BIN, "skills", "index"], {
+    cwd: root,
+    env: { ...process.env, ...env },
+    encoding: "utf8",
+  });
+  if (status !== 0) throw new Error(`skills index: ${stderr}`);
+}
+
+function event({ root, env }: Scratch, name: string, fields: object): Candidate {
+  return {
+    name,
+    args: [HOOK, "claude-code"],
+    stdin: JSON.stringify({ session_id: "bench", cwd: root, ...fields }),
+    cwd: root,
+    env,
+  };
+}

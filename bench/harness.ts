@@ -1,0 +1,102 @@
+/**
+ * What a benchmark is, and how whole processes are timed: interleaved with a bare start of the same runtime in the
+ * same run, medians, and ratios. Absolute times drift from machine to machine; ratios hold.
+ */
+import { spawnSync } from "node:child_process";
+
+export interface Goal {
+  name: string;
+  value: number;
+  /** The number to reach, and on which side of it. */
+  limit: number;
+  side: "at-most" | "at-least";
+  unit?: string;
+}
+
+export interface BenchResult {
+  table: { columns: string[]; rows: (string | number)[][] };
+  goals?: Goal[];
+  notes?: string[];
+  /** What `--json` prints beside the table. */
+  data?: unknown;
+}
+
+export interface BenchInput {
+  /** The folder with public data (HAVERSACK_CORPUS), when it is set. */
+  corpus: string | undefined;
+  /** Repetitions for whole processes. */
+  runs: number;
+}
+
+export interface Benchmark {
+  name: string;
+  summary: string;
+  run(input: BenchInput): Promise<BenchResult>;
+}
+
+export interface Candidate {
+  name: string;
+  /** Words after the runtime: a file and its arguments. */
+  args: string[];
+  stdin?: string;
+  cwd?: string;
+  env?: Record<string, string>;
+  runtime?: string;
+  /** Exit codes that are right. */
+  exits?: number[];
+}
+
+export interface Timed {
+  name: string;
+  medianMs: number;
+  p90Ms: number;
+  ratio: number;
+}
+
+/** Times whole processes; the first row is the bare start that the ratios refer to. */
+export function timeProcesses(candidates: readonly Candidate[], { runs }: { runs: number }): Timed[] {
+  const bare: Candidate = { name: "bare start (node -e 0)", args: ["-e", "0"] };
+  const all = [bare, ...candidates];
+  const times = new Map(all.map(({ name }) => [name, [] as number[]]));
+  for (let round = -2; round < runs; round++) {
+    // The order turns with every round, so that none always runs after the same neighbour.
+    const turned = all.map((_, at) => all[(at + Math.max(0, round)) % all.length] as Candidate);
+    for (const candidate of turned) {
+      const ms = timeOnce(candidate);
+      if (round >= 0) times.get(candidate.name)?.push(ms);
+    }
+  }
+  const bareMs = quantile(times.get(bare.name) ?? [], 0.5);
+  return all.map(({ name }) => {
+    const found = times.get(name) ?? [];
+    const medianMs = quantile(found, 0.5);
+    return { name, medianMs, p90Ms: quantile(found, 0.9), ratio: medianMs / bareMs };
+  });
+}
+
+function timeOnce({ name, args, stdin = "", cwd, env, runtime = process.execPath, exits = [0] }: Candidate): number {
+  const start = process.hrtime.bigint();
+  const result = spawnSync(runtime, args, { input: stdin, cwd, env: { ...process.env, ...env }, encoding: "utf8" });
+  const ms = Number(process.hrtime.bigint() - start) / 1e6;
+  if (!exits.includes(result.status ?? -1)) {
+    throw new Error(`${name}: exit ${result.status ?? result.signal}: ${result.stderr}`);
+  }
+  return ms;
+}
+
+export function quantile(values: readonly number[], share: number): number {
+  const sorted = [...values].sort((a, b) => a - b);
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;
+}
+
+export function timedTable(timed: readonly Timed[]): BenchResult["table"] {
+  return {
+    columns: ["process", "median ms", "p90 ms", "ratio"],
+    rows: timed.map(({ name, medianMs, p90Ms, ratio }) => [
+      name,
+      medianMs.toFixed(1),
+      p90Ms.toFixed(1),
+      ratio.toFixed(2),
+    ]),
+  };
+}

@@ -1,0 +1,55 @@
+/** `npm run bench [NAME…] [-- --json] [--runs N] [--list]`: runs named benchmarks and says which goals are met. */
+import { parseArgs } from "node:util";
+import type { Benchmark, BenchResult, Goal } from "./harness.ts";
+
+const BENCHMARKS: Record<string, () => Promise<Benchmark>> = {
+  cli: async () => (await import("./benchmarks/cli.ts")).cli,
+  hook: async () => (await import("./benchmarks/hook.ts")).hook,
+  prompt: async () => (await import("./benchmarks/prompt.ts")).prompt,
+  matching: async () => (await import("./benchmarks/matching.ts")).matching,
+  listing: async () => (await import("./benchmarks/listing.ts")).listing,
+  session: async () => (await import("./benchmarks/session.ts")).session,
+  estimator: async () => (await import("./benchmarks/estimator.ts")).estimator,
+};
+
+const { values, positionals } = parseArgs({
+  options: { json: { type: "boolean" }, runs: { type: "string" }, list: { type: "boolean" } },
+  allowPositionals: true,
+});
+const unknown = positionals.filter((name) => !Object.hasOwn(BENCHMARKS, name));
+if (unknown.length > 0) {
+  console.error(`bench: no benchmark ${unknown.join(", ")}; there are ${Object.keys(BENCHMARKS).join(", ")}`);
+  process.exit(2);
+}
+const names = positionals.length > 0 ? positionals : Object.keys(BENCHMARKS);
+const corpus = process.env["HAVERSACK_CORPUS"] || undefined;
+const runs = Number(values.runs ?? 25);
+const results: Record<string, BenchResult> = {};
+
+for (const name of names) {
+  const benchmark = await BENCHMARKS[name]?.();
+  if (!benchmark) continue;
+  if (values.list) {
+    console.log(`${name.padEnd(12)} ${benchmark.summary}`);
+    continue;
+  }
+  const result = await benchmark.run({ corpus, runs });
+  results[name] = result;
+  if (!values.json) console.log(formatResult(benchmark, result));
+}
+if (values.json) console.log(JSON.stringify({ node: process.version, runs, results }));
+
+function formatResult({ name, summary }: Benchmark, { table, goals = [], notes = [] }: BenchResult): string {
+  const rows = [table.columns, ...table.rows.map((row) => row.map(String))];
+  const widths = table.columns.map((_, at) => Math.max(...rows.map((row) => (row[at] ?? "").length)));
+  const lines = rows.map((row) =>
+    row.map((cell, at) => (at === 0 ? cell.padEnd(widths[at] ?? 0) : cell.padStart(widths[at] ?? 0))).join("  "),
+  );
+  return [`\n## ${name}: ${summary}`, ...lines, ...goals.map(formatGoal), ...notes].join("\n");
+}
+
+function formatGoal({ name, value, limit, side, unit = "" }: Goal): string {
+  const isMet = side === "at-most" ? value <= limit : value >= limit;
+  const shown = Number.isInteger(value) ? String(value) : value.toFixed(2);
+  return `${isMet ? "met   " : "MISSED"}  ${name}: ${shown}${unit} (${side === "at-most" ? "at most" : "at least"} ${limit}${unit})`;
+}
