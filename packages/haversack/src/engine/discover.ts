@@ -4,7 +4,7 @@
  */
 import { cutAt, stripControl } from "../base/clean-text.ts";
 import type { Config } from "../base/config-schema.ts";
-import { activationOf, type ClientProfile, searchHint } from "../skills/activation.ts";
+import type { ClientProfile } from "../skills/activation.ts";
 import {
   combineMatches,
   type Match,
@@ -13,28 +13,12 @@ import {
   type RuleMatcher,
 } from "../skills/combine-matches.ts";
 import { type Decision, type DisclosureSettings, decideDisclosure } from "../skills/decide-disclosure.ts";
-import {
-  briefOf,
-  type Disclosure,
-  type Entry,
-  type Format,
-  formatFull,
-  formatIncremental,
-  formatNames,
-  SILENCE,
-} from "../skills/disclosure.ts";
+import type { Format } from "../skills/disclosure.ts";
 import { fromRoot } from "../skills/prompt-paths.ts";
-import {
-  isExplicitRequest,
-  type LedgerEntry,
-  requestTopic,
-  type SessionStatus,
-  sessionStatus,
-  withDomain,
-} from "../skills/session.ts";
-import type { SkillCard } from "../skills/types.ts";
-import type { PromptAnswer, PromptLedger } from "../store/sqlite/prompt-ledger.ts";
+import { isExplicitRequest, requestTopic, type SessionStatus, sessionStatus, withDomain } from "../skills/session.ts";
+import type { PromptLedger } from "../store/sqlite/prompt-ledger.ts";
 import { estimateTokens } from "../tokens/estimate.ts";
+import { type Answer, type AnswerIndex, CUT, composeAnswer, listingCosts, withRequired } from "./compose-answer.ts";
 
 export interface DiscoverInput {
   sessionId: string;
@@ -96,14 +80,7 @@ export interface Discovery {
 }
 
 export interface DiscoverParts {
-  index: MatchIndex & {
-    body(hash: string): string | undefined;
-    /** Skills with a file, as against those that only a rule names. */
-    readonly installed: number;
-    cardsNamed(ids: readonly string[]): SkillCard[];
-    /** At most so many, by name. */
-    names(limit: number): string[];
-  };
+  index: MatchIndex & AnswerIndex;
   ledger: PromptLedger;
   settings: DiscoverSettings;
   /** The rules' half of matching; called only where there are rules. */
@@ -213,203 +190,8 @@ function promptDomain(
   return top && top.length > 1 ? top[0] : undefined;
 }
 
-interface Answer extends Disclosure {
-  fresh: Match[];
-  known: Match[];
-  loaded: { match: Match; text: string; tokens: number }[];
-}
-
 /** Skills that are looked at in full; `why` shows ten. */
 const MOST_CANDIDATES = 12;
-
-/** All names while they are few, for a request that names no topic or one that nothing fits. */
-function catalogue(index: DiscoverParts["index"], client: ClientProfile): string {
-  const names = index.installed <= MOST_NAMES ? index.names(MOST_NAMES) : [];
-  return names.length > 0
-    ? `Installed: ${names.join(", ")}.`
-    : `None stands out for this prompt. ${searchHint(index.installed, client)}`;
-}
-
-const MOST_NAMES = 20;
-
-/** Bodies bring those they require, before them, unless the window has them. */
-function withRequired(decision: Decision, ledger: readonly LedgerEntry[], index: DiscoverParts["index"]): Decision {
-  const autoLoad: Decision["autoLoad"] = [];
-  const seen = new Set(decision.autoLoad.map(({ match }) => match.card.id));
-  const visit = (card: SkillCard, depth: number) => {
-    if (card.requires.length === 0 || depth > 4) return;
-    for (const needed of index.cardsNamed(card.requires)) {
-      const isThere = ledger.some(({ skill, loadedHash }) => skill === needed.id && loadedHash === needed.hash);
-      if (seen.has(needed.id) || isThere) continue;
-      seen.add(needed.id);
-      visit(needed, depth + 1);
-      const match = { card: needed, confidence: 1, named: false, reasons: [], parts: NO_PARTS };
-      autoLoad.push({ match, because: `required by ${card.id}` });
-    }
-  };
-  for (const entry of decision.autoLoad) {
-    visit(entry.match.card, 0);
-    const missing = entry.match.card.requires.filter((id) => !index.cardsNamed([id])[0]);
-    const note = missing.length > 0 ? `; it requires ${missing.join(", ")}, which is not installed` : "";
-    autoLoad.push({ ...entry, because: entry.because + note });
-  }
-  return { ...decision, autoLoad };
-}
-
-const NO_PARTS: Match["parts"] = { keyword: 0, synonym: 0, intent: 0, file: 0, context: 0, score: 0 };
-
-const SIGNATURE = "(haversack)";
-
-function composeAnswer(
-  { format, fresh, known, autoLoad, verdicts }: Decision,
-  {
-    client,
-    index,
-    isExplicit,
-    isFirst,
-  }: { client: ClientProfile; index: DiscoverParts["index"]; isExplicit: boolean; isFirst: boolean },
-): Answer {
-  const isMore = isFirst && fresh.length > 0 && index.installed > fresh.length;
-  const hint = isMore ? { searchHint: searchHint(index.installed, client) } : {};
-  let room = client.maxChars - SIGNATURE.length - GAP;
-  // A body that was asked for matters more than what else might fit.
-  const listing = fitListing(
-    { format, fresh, known, ...hint },
-    { client, room: autoLoad.length > 0 ? Math.floor(room / 2) : room },
-  );
-  for (const match of [...fresh, ...known]) {
-    if (!listing.fresh.includes(match) && !listing.known.includes(match)) verdicts.set(match.card.id, NO_ROOM);
-  }
-  const silentButAsked = isExplicit && listing.format === "none" && autoLoad.length === 0;
-  const shown = silentButAsked
-    ? {
-        format: "names" as const,
-        text: `# Skills Available\n\n${catalogue(index, client)}`,
-      }
-    : listing;
-  if (shown.text) room -= shown.text.length + GAP;
-
-  // The shortest first: what it leaves of its share goes to the longer ones.
-  const wanted = autoLoad.map((entry) => ({ ...entry, body: index.body(entry.match.card.hash) ?? "" }));
-  const texts = new Map<Match, string>();
-  let left = wanted.length;
-  for (const { match, because, body } of [...wanted].sort((a, b) => a.body.length - b.body.length)) {
-    const text = autoLoadedText(match, because, { client, body, room: Math.floor(room / left--) - GAP });
-    if (text === undefined) verdicts.set(match.card.id, NO_ROOM);
-    else {
-      room -= text.length + GAP;
-      texts.set(match, text);
-    }
-  }
-  const loaded = wanted.flatMap(({ match }) => {
-    const text = texts.get(match);
-    return text === undefined ? [] : [{ match, text, tokens: estimateTokens(text) }];
-  });
-  const blocks = [...loaded.map(({ text }) => text), ...(shown.text ? [shown.text] : [])];
-  const parts = { fresh: listing.fresh, known: listing.known, loaded };
-  if (blocks.length === 0) return { ...SILENCE, ...parts };
-  return {
-    format: shown.format === "none" ? "full" : shown.format,
-    text: [...blocks, SIGNATURE].join("\n\n"),
-    ...parts,
-  };
-}
-
-/** Characters between two blocks. */
-const GAP = 2;
-
-const NO_ROOM = "left out: no room for it in this client";
-
-/** The listing with as many skills as fit, the best first. */
-function fitListing(
-  {
-    format: kind,
-    fresh,
-    known,
-    ...rest
-  }: { format: Format; fresh: readonly Match[]; known: readonly Match[]; searchHint?: string },
-  { client, room }: { client: ClientProfile; room: number },
-): Disclosure & { fresh: Match[]; known: Match[] } {
-  const toEntry = (match: Match) => entryOf(match, client);
-  for (let count = fresh.length + known.length; count > 0; count--) {
-    const some = { fresh: fresh.slice(0, count), known: known.slice(0, Math.max(0, count - fresh.length)) };
-    const listing = format(some.known.length === 0 && kind === "incremental" ? "full" : kind, {
-      fresh: some.fresh.map(toEntry),
-      known: some.known.map(toEntry),
-      ...rest,
-    });
-    if (listing.text.length <= room) return { ...listing, ...some };
-  }
-  return { ...SILENCE, fresh: [], known: [] };
-}
-
-/** What the listing cost, by skill: a repeated name its own words, a brief its share of the rest. */
-function listingCosts(
-  { format: kind, fresh, known, loaded }: Answer,
-  tokens: number,
-): Pick<PromptAnswer, "shown" | "named"> {
-  const listing = Math.max(0, tokens - loaded.reduce((sum, entry) => sum + entry.tokens, 0));
-  const share = (total: number, count: number) => Math.round(Math.max(0, total) / Math.max(1, count));
-  const named = known.map(({ card }) => ({
-    skill: card.id,
-    tokens: kind === "names" ? share(listing, known.length) : estimateTokens(card.id) + 2,
-  }));
-  const rest = listing - named.reduce((sum, entry) => sum + entry.tokens, 0);
-  return { named, shown: fresh.map(({ card }) => ({ skill: card.id, tokens: share(rest, fresh.length) })) };
-}
-
-function format(kind: Format, input: Parameters<typeof formatFull>[0]): Disclosure {
-  if (kind === "full") return formatFull(input);
-  if (kind === "incremental") return formatIncremental(input);
-  return kind === "names" ? formatNames(input) : SILENCE;
-}
-
-function entryOf({ card }: Match, client: ClientProfile): Entry {
-  const { rule } = card;
-  const notice =
-    rule?.blockMessage ??
-    (rule?.enforcement === "block" || rule?.enforcement === "require"
-      ? "its author requires it for work like this"
-      : undefined);
-  return {
-    id: card.id,
-    priority: rule?.priority ?? "medium",
-    // Written by others: what is meant as a line may be pages.
-    brief: briefOf(rule?.brief ?? card.brief, LONGEST_BRIEF),
-    activation: activationOf(card, client),
-    ...(notice && rule?.enforcement !== "suggest" && { notice: shortened(notice, LONGEST_NOTICE) }),
-  };
-}
-
-const LONGEST_BRIEF = 300;
-const LONGEST_NOTICE = 600;
-
-function shortened(text: string, maxChars: number): string {
-  return text.length <= maxChars ? text : `${cutAt(text, maxChars - 1).trimEnd()}…`;
-}
-
-/** The body, cut at a heading when it does not fit, with the place where the rest is. */
-function autoLoadedText(
-  { card }: Match,
-  because: string,
-  { client, body, room }: { client: ClientProfile; body: string; room: number },
-): string | undefined {
-  const head = `## AUTO-LOADED SKILL: ${card.id} (${because})\n\n`;
-  const resources = card.folder ? `\n\nIts files are in ${card.folder}` : "";
-  const whole = head + body.trim() + resources;
-  if (whole.length <= room) return whole;
-  const rest = `\n\n${CUT} ${activationOf(card, client)}]`;
-  const space = room - head.length - rest.length - FENCE.length;
-  if (space < 200) return undefined;
-  const cut = cutAt(body.trim(), space);
-  const end = ["\n#", "\n", " "].map((mark) => cut.lastIndexOf(mark)).find((at) => at > space / 2) ?? cut.length;
-  const kept = cut.slice(0, end).trimEnd();
-  const isInCode = (kept.match(/^\s*```/gm) ?? []).length % 2 === 1;
-  return head + kept + (isInCode ? FENCE : "") + rest;
-}
-
-const FENCE = "\n```";
-const CUT = "[cut to fit; the rest:";
 
 function describeMatch(
   match: Match,
