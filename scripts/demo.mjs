@@ -43,11 +43,43 @@ try {
   haversack(["discover", "--session", "demo"], "continue");
   say("Why was that?");
   haversack(["why", "--session", "demo", "--limit", "2"]);
+  say(
+    "In Claude Code hooks do this by themselves (haversack init wires them). A file is written, a test fails, and the window is compacted:",
+  );
+  hook({ hook_event_name: "UserPromptSubmit", prompt: "use the api-errors skill for the refund endpoint" });
+  hook({
+    hook_event_name: "PostToolUse",
+    tool_name: "Write",
+    tool_use_id: "1",
+    tool_input: { file_path: join(repo, "src/refund.ts") },
+  });
+  hook({
+    hook_event_name: "PostToolUseFailure",
+    tool_name: "Bash",
+    tool_use_id: "2",
+    tool_input: { command: "npx vitest run" },
+    error: "Exit code 1\n FAIL  src/refund.test.ts > refuses twice\n Tests  1 failed | 11 passed (12)",
+  });
+  hook({ hook_event_name: "SessionStart", source: "compact" });
   say("What the session cost, and whether the store is sound:");
   haversack(["skills", "stats"]);
   haversack(["store", "check"]);
 } finally {
   rmSync(base, { recursive: true, force: true });
+}
+
+function hook(fields) {
+  const payload = { session_id: "claude", cwd: repo, ...fields };
+  const shown = { ...fields, ...(fields.tool_input && { tool_input: "…" }), ...(fields.error && { error: "…" }) };
+  console.log(`\n$ echo '${JSON.stringify(shown)}' | node hook.cjs claude-code`);
+  const input = JSON.stringify(payload);
+  const { stdout } = spawnSync(process.execPath, [join(dist, "hook.cjs"), "claude-code"], {
+    cwd: repo,
+    env,
+    input,
+    encoding: "utf8",
+  });
+  console.log(stdout ? JSON.parse(stdout).hookSpecificOutput.additionalContext.replaceAll(base, "") : "(nothing)");
 }
 
 function say(text) {
