@@ -18,11 +18,12 @@ const loaded: Loaded[] = [];
 
 export function loadCached<T>(name: string, env: NodeJS.ProcessEnv): T {
   const file = `${__dirname}/${name}.cjs`;
-  // Bun has no such cache.
-  if (process.versions["bun"]) return require(file);
+  const folder = cacheFolder(env);
+  // Bun has no such cache, and a process without a home has no place for one.
+  if (process.versions["bun"] || !folder) return require(file);
   const { size, mtimeMs } = statSync(file);
   // V8 itself only looks at the length of the source and at its own version.
-  const cache = `${cacheFolder(env)}/${name}-${size}-${Math.round(mtimeMs)}-${process.version}`;
+  const cache = `${folder}/${name}-${size}-${Math.round(mtimeMs)}-${process.version}`;
   const rich = readIfThere(`${cache}.rich.bin`);
   const known = rich ?? readIfThere(`${cache}.bin`);
   // The build writes ASCII only, and such a text is parsed faster when V8 knows it.
@@ -53,6 +54,7 @@ function readIfThere(file: string): Buffer | undefined {
   return statSync(file, { throwIfNoEntry: false }) && readFileSync(file);
 }
 
-function cacheFolder(env: NodeJS.ProcessEnv): string {
-  return `${env["XDG_CACHE_HOME"] || `${env["HOME"]}/.cache`}/haversack`;
+function cacheFolder(env: NodeJS.ProcessEnv): string | undefined {
+  const base = env["XDG_CACHE_HOME"] || (env["HOME"] && `${env["HOME"]}/.cache`);
+  return base ? `${base}/haversack` : undefined;
 }

@@ -1,0 +1,56 @@
+/** The compiled parts of the hook, in the user's cache folder. */
+import { existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { scratchProject } from "./bins.ts";
+
+const SKILL =
+  "---\nname: api-errors\ndescription: Use when an HTTP endpoint reports error status codes.\n---\n\nBody.\n";
+
+function project() {
+  const scratch = scratchProject();
+  scratch.write(".claude/skills/api-errors/SKILL.md", SKILL);
+  scratch.haversack(["skills", "index"]);
+  const ask = (session: string, env = {}) =>
+    scratch.hook(
+      {
+        session_id: session,
+        cwd: scratch.root,
+        hook_event_name: "UserPromptSubmit",
+        prompt: "report error status codes from the endpoint",
+      },
+      { env },
+    );
+  return { ...scratch, ask, cache: join(scratch.home, ".cache/haversack") };
+}
+
+describe("the hook's cache", () => {
+  it("is written once and changes no answer", () => {
+    const { ask, cache } = project();
+    const first = ask("one");
+    expect(first.out).toContain("api-errors");
+    const files = readdirSync(cache);
+    expect(files.filter((file) => file.startsWith("hook-prompt-"))).toHaveLength(1);
+    expect(ask("two").out).toBe(first.out);
+    expect(readdirSync(cache)).toEqual(files);
+  });
+
+  it("is passed over when it is rubbish, and made anew", () => {
+    const { ask, cache } = project();
+    const first = ask("one");
+    for (const file of readdirSync(cache)) writeFileSync(join(cache, file), "rubbish");
+    expect(ask("two")).toMatchObject({ code: 0, out: first.out, err: "" });
+    expect(ask("three").out).toBe(first.out);
+  });
+
+  it("does without where there is no home, or none that can be written", () => {
+    const { ask, root, home } = project();
+    const first = ask("one", { HOME: "", XDG_CONFIG_HOME: join(home, ".config") });
+    expect(first).toMatchObject({ code: 0, err: "" });
+    expect(first.out).toContain("api-errors");
+    expect(existsSync(join(root, "undefined"))).toBe(false);
+    mkdirSync(join(home, "blocked"));
+    writeFileSync(join(home, "blocked/haversack"), "a file where the folder should be");
+    expect(ask("two", { XDG_CACHE_HOME: join(home, "blocked") })).toMatchObject({ code: 0, out: first.out, err: "" });
+  });
+});
