@@ -10,6 +10,8 @@ export interface ClientProfile {
   maxChars: number;
   /** Folder names of skills that the user has hidden from the client's own listing; they are loaded through `skillTool`. */
   hidden?: ReadonlySet<string>;
+  /** At a terminal: named in the command, so that following it counts as use. */
+  session?: string;
   /** What our MCP tool is called there. */
   skillTool?: string;
   /** The client's own skill tool, and which sources it lists; absent: it has none. */
@@ -47,12 +49,12 @@ export function profileOf(client: string): ClientProfile {
   return PROFILES[client] ?? PROFILES["plain"]!;
 }
 
-export function activationOf(card: SkillCard, { name, ownTool, hidden, skillTool }: ClientProfile): string {
+export function activationOf(card: SkillCard, { name, ownTool, hidden, skillTool, session }: ClientProfile): string {
   if (skillTool && hidden?.has(lastPart(card.folder ?? ""))) return `${skillTool}(name: "${card.id}")`;
   if (ownTool?.sees(card)) return ownTool.call(card.id);
   // A skill that only a rules file names has no file of ours to read; its author means the skill tool.
   if (card.sourceKind === "rule") return `Skill(skill: "${card.id}")`;
-  if (name === "plain") return `haversack skills show ${card.id}`;
+  if (name === "plain") return `haversack skills show ${card.id}${session ? ` --session ${session}` : ""}`;
   return `Read ${card.path}`;
 }
 

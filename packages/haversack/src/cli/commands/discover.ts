@@ -48,7 +48,9 @@ export async function run(call: Call): Promise<ExitCode> {
     return 0;
   }
   const open = openSkills(call, { ...(options["rules"] !== undefined && { rulesFile: String(options["rules"]) }) });
-  if (offReason(open.paths, io.env)) {
+  const off = offReason(open.paths, io.env);
+  if (off) {
+    if (io.isTerminal) io.err(`haversack: ${off}\n`);
     print(call, [], () => "");
     return 0;
   }
@@ -63,7 +65,10 @@ export async function run(call: Call): Promise<ExitCode> {
     {
       sessionId,
       agentId: (options["agent"] as string | undefined) ?? input.agentId ?? "",
-      client: profileOf((options["client"] as string | undefined) ?? input.client ?? "plain"),
+      client: {
+        ...profileOf((options["client"] as string | undefined) ?? input.client ?? "plain"),
+        session: sessionId,
+      },
       cwd: input.cwd ?? io.cwd,
       root: open.paths.root,
       prompt: input.prompt,
