@@ -1,9 +1,10 @@
+import { spawnSync } from "node:child_process";
 /** Where skills come from, and how they are shown, searched and loaded, as a person meets it. */
 import { mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { skillText } from "../packages/haversack/src/engine/fake-project.suite.ts";
-import { type Scratch, scratchProject } from "./bins.ts";
+import { DIST, type Scratch, scratchProject } from "./bins.ts";
 import { run } from "./skills-run.ts";
 
 const write = (file: string, text: string) => {
@@ -392,4 +393,17 @@ describe("eval", () => {
     expect(ran.code).toBe(code);
     expect(ran.err).toContain(text);
   });
+});
+
+it("skills eval reads its cases from a pipe too", () => {
+  const project = scratchProject();
+  skill(project, ".claude/skills", "forms", "Fills PDF forms.");
+  const bin = `'${process.execPath}' '${join(DIST, "haversack.cjs")}'`;
+  const cases = `<(echo '{"prompt": "fill the pdf forms", "expected": ["forms"]}')`;
+  const { stdout } = spawnSync("bash", ["-c", `${bin} skills eval --skills .claude/skills --cases ${cases} --json`], {
+    cwd: project.root,
+    env: { PATH: process.env["PATH"] ?? "", HOME: project.home },
+    encoding: "utf8",
+  });
+  expect(JSON.parse(stdout)).toMatchObject({ cases: 1, positives: 1, recall_at_1: 1 });
 });

@@ -33,7 +33,7 @@ export const spec: CommandSpec = {
 export function run(call: Call): ExitCode {
   const { options, io } = call;
   const folder = requirePath(call, "skills", (path) => statSync(path).isDirectory(), "folder");
-  const file = requirePath(call, "cases", (path) => statSync(path).isFile(), "file");
+  const file = requirePath(call, "cases", (path) => !statSync(path).isDirectory(), "file");
   const { config } = openProject(call);
   const skill = options["skill"] as string | undefined;
   const { cases, problems } = parseCases(readFileSync(file, "utf8"), { file, ...(skill && { skill }) });

@@ -37,7 +37,7 @@ export function run(call: Call): ExitCode {
         const head = `${sessionId}${agentId && `/${agentId}`}: ${prompts} ${prompts === 1 ? "prompt" : "prompts"} in ${windows} ${windows === 1 ? "window" : "windows"}`;
         const lines = [
           `  added by Haversack      ${added.uncached} tokens, and ${added.cached} cached`,
-          `  native listing instead  ${native.uncached} tokens, and ${native.cached} cached (${native.skills} skills)`,
+          `  native listing instead  ${native.uncached} tokens, and ${native.cached} cached (${native.skills} ${native.skills === 1 ? "skill" : "skills"})`,
         ];
         const texts = (injections ?? []).map(
           ({ at, event, format, tokens, text }) =>
