@@ -10,7 +10,8 @@ export const LAYERS = [
   [
     "store",
     "the interfaces, `sqlite/`, migrations, one suite for every driver",
-    ["base", "type:skills", "type:work", "type:artifacts", "type:wake"],
+    // Rules of work hold inside the transaction that changes it: the queue's order, which status may follow, what decays.
+    ["base", "type:skills", "work", "type:artifacts", "type:wake"],
   ],
   [
     "engine",

@@ -74,6 +74,28 @@ export const SETTINGS = {
     unit: "prompts",
     about: "A skill shown this many prompts ago counts as new again. 0: never.",
   }),
+  "work.leaseMinutes": setting<number>({
+    type: "integer",
+    default: 60,
+    minimum: 1,
+    maximum: 100_000,
+    unit: "minutes",
+    about: "How long a claim holds without a sign of life. Tool calls of a session that hooks see are such signs.",
+  }),
+  "work.maxClaims": setting<number>({
+    type: "integer",
+    default: 0,
+    minimum: 0,
+    maximum: 1_000_000,
+    unit: "tasks",
+    about: "How many tasks one agent may hold at once. 0: no limit.",
+  }),
+  "work.replaceResults": setting<boolean>({
+    type: "boolean",
+    default: false,
+    about:
+      "Replace what a coordinator sees of a sub-agent's answer by the stored handoff's summary, where the sub-agent worked on a task.",
+  }),
   "log.maxBytes": setting<number>({
     type: "integer",
     default: 1_000_000,

@@ -1,13 +1,340 @@
 /**
- * The half of the store that a team can share: tasks, claims, handoffs, messages, activity. Whole operations only, each
- * one atomic and, once its promise is fulfilled, saved for good. No caller ever holds a transaction, so a server
- * behind a network can implement it. Times come in as arguments.
+ * The half of the store that a team can share: epics, stories, tasks, their queue, claims, WIP, handoffs, activity. Whole
+ * operations only, each one atomic and, once its promise is fulfilled, saved for good. No caller ever holds a
+ * transaction, so a server behind a network can implement it. Times come in as arguments.
+ *
+ * Ids may be shortened to any beginning that only one has (`T48`). An id that nothing has is a `not-found` fault which names the
+ * nearest; a field that cannot be is an `input-invalid` fault which names the field. Nothing has changed then.
+ *
+ * The queue is always true: every operation leaves it as one computed from scratch would be. Claims that have expired by
+ * the time an operation names are returned first, by whichever operation comes.
  */
+import type { Handoff, Verdict } from "../work/handoff.ts";
+import type {
+  Blocker,
+  Claim,
+  Dependency,
+  DependencyType,
+  Epic,
+  Failure,
+  GroupStatus,
+  Priority,
+  Story,
+  Task,
+  TaskBrief,
+  TaskDetails,
+  TaskStatus,
+  TaskStep,
+  TaskType,
+} from "../work/task.ts";
+import type { Wip } from "../work/wip.ts";
+import type { ImportOptions, ImportReport, WorkRecord } from "./work-records.ts";
+
 export interface WorkStore {
+  createEpic(epic: NewEpic, by: Actor): Promise<Epic>;
+  updateEpic(id: string, changes: EpicChanges, by: Actor): Promise<Epic>;
+  getEpic(id: string): Promise<Epic & { counts: TaskCounts }>;
+  /** By priority, then age. */
+  listEpics(query: GroupQuery): Promise<Page<Epic>>;
+
+  createStory(story: NewStory, by: Actor): Promise<Story>;
+  updateStory(id: string, changes: StoryChanges, by: Actor): Promise<Story>;
+  getStory(id: string): Promise<Story & { counts: TaskCounts }>;
+  /** Oldest first. */
+  listStories(query: GroupQuery & { epicId?: string }): Promise<Page<Story>>;
+
+  createTask(task: NewTask, by: Actor): Promise<Task>;
+  updateTask(id: string, changes: TaskChanges, by: Actor): Promise<Task>;
+  getTask(id: string, at: Date): Promise<TaskDetails>;
+  /** What is being worked on first: in progress, review, blocked, todo in the queue's order, done newest first, archived. */
+  listTasks(query: TaskQuery): Promise<Page<Task>>;
+  countTasks(scope: Scope, at: Date): Promise<TaskCounts>;
+
+  /** `in_progress` is a claim for the actor. Same status again: nothing happens, and that is no error. */
+  setStatus(change: StatusChange, by: Actor): Promise<StatusOutcome>;
+
+  addDependency(dependency: Dependency, by: Actor): Promise<DependencyOutcome>;
+  /** False: there was none. */
+  removeDependency(ends: Omit<Dependency, "type">, by: Actor): Promise<boolean>;
+  /** Both directions of one task. */
+  listDependencies(taskId: string): Promise<DependencyList>;
+  /** Sets the status to `blocked` and keeps the reason. */
+  setBlocker(blocker: { taskId: string; reason: string }, by: Actor): Promise<StatusOutcome>;
+  /** Resolves all open ones; the task is `todo` again, or stays what it is when it was not blocked. */
+  resolveBlockers(change: { taskId: string; notes?: string }, by: Actor): Promise<StatusOutcome>;
+  listBlockers(taskId: string): Promise<Blocker[]>;
+  recordFailure(failure: { taskId: string; summary: string; details?: string }, by: Actor): Promise<{ count: number }>;
+  listFailures(taskId: string): Promise<Failure[]>;
+
+  /** Ready tasks in order. Never scans more than it returns. */
+  nextTasks(query: NextQuery): Promise<NextTasks>;
+  /** Files of tasks that are in progress. */
+  filesInProgress(scope: Scope, at: Date): Promise<string[]>;
+
+  /** First wins. Without `taskId` the next ready one of the scope. */
+  claim(request: ClaimRequest, by: Actor): Promise<ClaimOutcome>;
+  /** Prolongs one claim, or all of the agent's. */
+  heartbeat(request: { taskId?: string; leaseMs: number }, by: Actor): Promise<HeartbeatOutcome>;
+  /** Gives the task back to the queue with its WIP. */
+  release(request: { taskId: string; reason?: string }, by: Actor): Promise<ReleaseOutcome>;
+  listClaims(query: { agent?: string; at: Date }): Promise<Claim[]>;
+
+  /** Deep merge; what was replaced is in the history. `merge` is pure and may be called again. */
+  updateWip(change: { taskId: string; merge: WipMerger }, by: Actor): Promise<{ wip: Wip; changed: boolean }>;
+  /** Newest first. */
+  wipHistory(query: { taskId: string; limit: number }): Promise<WipHistoryEntry[]>;
+
+  /** Without an attempt it is the role's next one. The same again changes nothing; another text for a stored attempt is refused. */
+  setHandoff(handoff: NewHandoff, by: Actor): Promise<Handoff>;
+  /** The latest, or the latest of that role or attempt. Undefined: the task has none. */
+  getHandoff(query: HandoffQuery): Promise<Handoff | undefined>;
+  /** One page of the details, in characters. Archived ones too. */
+  readHandoffDetails(query: { id: string; from: number; maxChars: number }): Promise<{ text: string; total: number }>;
+  /** Newest first. */
+  listHandoffs(query: {
+    scope: Scope & { taskId?: string };
+    limit: number;
+    includeArchived?: boolean;
+  }): Promise<Page<Handoff>>;
+  /** What completed stories and epics allow; `isForced` decays the scope whatever its state, `includeFailed` failed ones too. */
+  decay(request: DecayRequest, by: Actor): Promise<{ compacted: number; archived: number }>;
+  /** A handoff, or all of a task, story or epic. */
+  restore(id: string, by: Actor): Promise<{ restored: number }>;
+
   /** Append-only. The id grows with every record. */
   recordActivity(activity: NewActivity): Promise<{ id: number }>;
   /** Newest first. */
   listActivity(query: ActivityQuery): Promise<ActivityPage>;
+
+  /** What kind of thing has the id, and its whole id. */
+  findId(id: string): Promise<{ id: string; kind: "epic" | "story" | "task" | "handoff" }>;
+
+  /** The last batch that was handed to this session, and what became of its tasks. */
+  lastBatch(sessionId: string): Promise<GivenBatch | undefined>;
+  recordBatch(batch: { sessionId: string; size: number; taskIds: readonly string[] }, by: Actor): Promise<void>;
+
+  /** Everything, in the order of an export: the same content gives the same bytes. */
+  exportRecords(): AsyncIterable<WorkRecord>;
+  /** In one transaction: all or nothing. */
+  importRecords(
+    records: Iterable<WorkRecord> | AsyncIterable<WorkRecord>,
+    options: ImportOptions,
+    by: Actor,
+  ): Promise<ImportReport>;
+}
+
+/** Who does it, from where, and when. */
+export interface Actor {
+  /** An agent's name, a person, `haversack`. */
+  name: string;
+  /** A person may change what an agent holds; another agent may not. */
+  isPerson?: boolean;
+  sessionId?: string;
+  /** "" or absent: the session's main agent. */
+  agentId?: string;
+  at: Date;
+}
+
+export interface Scope {
+  epicId?: string;
+  storyId?: string;
+}
+
+export interface Page<T> {
+  items: T[];
+  /** All that the query would give without its limit. */
+  total: number;
+}
+
+export interface NewEpic {
+  title: string;
+  description?: string;
+  priority?: Priority;
+  source?: string;
+}
+export type EpicChanges = Nullable<Omit<NewEpic, "source">> & { status?: "archived" | "todo" };
+
+export interface NewStory {
+  title: string;
+  epicId?: string;
+  description?: string;
+  acceptanceCriteria?: string;
+  source?: string;
+}
+export type StoryChanges = Nullable<Omit<NewStory, "source">> & { status?: "archived" | "todo" };
+
+export interface NewTask {
+  title: string;
+  storyId?: string;
+  parentId?: string;
+  type?: TaskType;
+  priority?: Priority;
+  description?: string;
+  acceptanceCriteria?: string;
+  files?: readonly string[];
+  steps?: readonly TaskStep[];
+  estimateHours?: number;
+  skill?: string;
+  planFile?: string;
+  planSection?: string;
+  contextSummary?: string;
+  handoffNotes?: string;
+  assignee?: string;
+  source?: string;
+  /** Tasks that must be done first: in the same transaction. */
+  dependsOn?: readonly string[];
+}
+/** `null` clears a field. */
+export type TaskChanges = Nullable<Omit<NewTask, "dependsOn" | "source">>;
+
+type Nullable<T> = { [Field in keyof T]?: T[Field] | null };
+
+export interface GroupQuery {
+  status?: GroupStatus;
+  limit: number;
+  offset?: number;
+}
+
+export interface TaskQuery extends Scope {
+  status?: TaskStatus;
+  priority?: Priority;
+  type?: TaskType;
+  assignee?: string;
+  parentId?: string;
+  /** Only those with WIP. */
+  hasWip?: boolean;
+  planFile?: string;
+  limit: number;
+  offset?: number;
+  at: Date;
+}
+
+export interface TaskCounts extends Record<TaskStatus, number> {
+  ready: number;
+}
+
+export interface StatusChange {
+  taskId: string;
+  status: TaskStatus;
+  /** Kept in the activity, and for `blocked` as the reason. */
+  notes?: string;
+  /** For `in_progress`. */
+  leaseMs: number;
+  /** Start although it waits for others. */
+  isForced?: boolean;
+  /** At most so many claims of one agent at once. Default: no limit. */
+  maxClaims?: number;
+}
+
+export interface Boundaries {
+  /** The story's last task was done by this. */
+  storyCompleted?: string;
+  epicCompleted?: string;
+}
+
+export type StatusOutcome =
+  | { kind: "changed"; task: TaskBrief; from: TaskStatus; boundaries: Boundaries; claim?: Claim; note?: string }
+  | { kind: "cannot-follow"; task: TaskBrief; allowed: readonly TaskStatus[] }
+  | ClaimRefusal;
+
+export type ClaimRefusal =
+  | { kind: "held"; task: TaskBrief; by: Claim }
+  | { kind: "waits"; task: TaskBrief; for: TaskBrief[] }
+  | { kind: "blocked"; task: TaskBrief; reasons: string[] }
+  | { kind: "too-many"; limit: number; holding: string[] };
+
+export interface ClaimRequest extends Scope {
+  taskId?: string;
+  leaseMs: number;
+  /** Take it from whoever holds it. */
+  stealReason?: string;
+  isForced?: boolean;
+  maxClaims?: number;
+}
+
+export type ClaimOutcome =
+  | { kind: "claimed"; claim: Claim; task: TaskDetails; note?: string }
+  | { kind: "nothing-ready" }
+  | { kind: "cannot-follow"; task: TaskBrief; allowed: readonly TaskStatus[] }
+  | ClaimRefusal;
+
+export type HeartbeatOutcome =
+  | { kind: "prolonged"; claims: Claim[] }
+  /** It expired or was taken: stop working on it. */
+  | { kind: "lost"; task: TaskBrief; by?: Claim }
+  | { kind: "none" };
+
+export type ReleaseOutcome =
+  | { kind: "released"; task: TaskBrief }
+  | { kind: "not-held"; task: TaskBrief }
+  | { kind: "held"; task: TaskBrief; by: Claim };
+
+export type DependencyOutcome =
+  | { kind: "added" | "unchanged"; dependency: Dependency }
+  /** From the task over what it would wait for back to itself. */
+  | { kind: "cycle"; path: TaskBrief[] };
+
+export interface DependencyList {
+  dependsOn: (TaskBrief & { type: DependencyType })[];
+  neededBy: (TaskBrief & { type: DependencyType })[];
+}
+
+export interface NextQuery extends Scope {
+  limit: number;
+  at: Date;
+}
+
+export interface NextTasks {
+  tasks: QueuedTask[];
+  /** All that are ready, counted up to `COUNTED_READY`. */
+  ready: number;
+}
+
+/** Counting further would read the whole queue. */
+export const COUNTED_READY = 1000;
+
+export interface QueuedTask extends Task {
+  score: number;
+}
+
+export type WipMerger = (current: Wip) => {
+  wip: Wip;
+  changes: readonly { path: string; before: unknown; after: unknown }[];
+};
+
+export interface WipHistoryEntry {
+  at: Date;
+  actor: string;
+  path: string;
+  before?: unknown;
+  after?: unknown;
+}
+
+export interface NewHandoff {
+  taskId: string;
+  role: string;
+  attempt?: number;
+  status: Verdict;
+  summary: string;
+  filesChanged?: readonly string[];
+  details?: string;
+}
+
+export interface HandoffQuery {
+  taskId: string;
+  role?: string;
+  attempt?: number;
+}
+
+export interface DecayRequest extends Scope {
+  isForced?: boolean;
+  includeFailed?: boolean;
+}
+
+export interface GivenBatch {
+  size: number;
+  at: Date;
+  tasks: (TaskBrief & { lastVerdict?: Verdict })[];
 }
 
 export interface NewActivity {

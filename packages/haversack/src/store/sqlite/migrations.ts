@@ -8,6 +8,7 @@
 import { house } from "./migrations/001-house.ts";
 import { skills } from "./migrations/002-skills.ts";
 import { clients } from "./migrations/003-clients.ts";
+import { work } from "./migrations/004-work.ts";
 
 export interface Migration {
   /** 1, 2, 3, … without gaps. */
@@ -16,4 +17,4 @@ export interface Migration {
   sql: string;
 }
 
-export const migrations: readonly Migration[] = [house, skills, clients];
+export const migrations: readonly Migration[] = [house, skills, clients, work];

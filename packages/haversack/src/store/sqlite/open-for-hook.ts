@@ -20,11 +20,10 @@ const LONG_LOG_BYTES = 256_000;
 /** Undefined when there is no store, or none that this program may use. */
 export function openForHook(file: string, { busyMs }: { busyMs: number }): StoreHandle | undefined {
   if (!statSync(file, { throwIfNoEntry: false })) return undefined;
-  const db = new sqlite.DatabaseSync(file);
-  db.exec(`PRAGMA busy_timeout = ${busyMs}`);
-  const version = () => Number(db.prepare("PRAGMA user_version").get()?.["user_version"]);
+  const db = new sqlite.DatabaseSync(file, { timeout: busyMs });
+  const version = db.prepare("PRAGMA user_version");
   const isUsable = () => {
-    const found = version();
+    const found = Number(version.get()?.["user_version"]);
     if (found === SCHEMA_VERSION) return true;
     if (found < SCHEMA_VERSION) return false;
     const row = db.prepare("SELECT value FROM meta WHERE key = 'min_reader'").get();

@@ -1,7 +1,17 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
 import type { Posting } from "../../skills/score-text.ts";
-import { changeList, countList, packList, readPostings, unpackList } from "./posting-lists.ts";
+import {
+  addWeights,
+  changeList,
+  countList,
+  largest,
+  packList,
+  readPostings,
+  sumsFor,
+  unpackList,
+  viewsOf,
+} from "./posting-lists.ts";
 
 const entries = [
   { skill: 70_000, weight: 0.5, fields: 63 },
@@ -19,7 +29,7 @@ it("finds the skills named, and reads lists that lie at an odd place", () => {
   const moved = new Uint8Array(packed.length + 1);
   moved.set(packed, 1);
   const found: Posting<number>[] = [];
-  readPostings("word", moved.subarray(1), found, [3, 4, 16_000_000]);
+  readPostings("word", viewsOf(moved.subarray(1)), found, [3, 4, 16_000_000]);
   expect(found).toEqual([
     { term: "word", skill: 3, weight: 1.25, fields: 1 },
     { term: "word", skill: 16_000_000, weight: 0, fields: 128 },
@@ -41,6 +51,27 @@ it("changes a list as if it were made anew", () => {
       const list = changeList(old.length === 0 ? undefined : packList(old), changes);
       expect(unpackList(list)).toEqual(unpackList(packList(wanted)));
       expect(countList(list)).toBe(wanted.length);
+    }),
+  );
+});
+
+it("adds lists up and names the skills with the largest sums, as sorting all of them would", () => {
+  const weight = fc.constantFrom(0.25, 0.5, 1, 2);
+  const entry = fc.record({ skill: fc.integer({ min: 1, max: 40 }), weight, fields: fc.constant(1) });
+  const list = fc.uniqueArray(entry, { selector: ({ skill }) => skill });
+  fc.assert(
+    fc.property(fc.array(fc.tuple(list, weight)), fc.integer({ min: 1, max: 12 }), (lists, count) => {
+      const wanted = new Map<number, number>();
+      for (const [one, factor] of lists) {
+        for (const { skill, weight } of one) wanted.set(skill, (wanted.get(skill) ?? 0) + factor * weight);
+      }
+      const packed = lists.map(([one]) => viewsOf(packList(one)));
+      const sums = sumsFor(packed);
+      lists.forEach(([, factor], at) => {
+        addWeights(packed[at]!, factor, sums);
+      });
+      const sorted = [...wanted].sort((a, b) => b[1] - a[1] || a[0] - b[0]).map(([skill]) => skill);
+      expect(largest(sums, count)).toEqual(sorted.slice(0, count));
     }),
   );
 });

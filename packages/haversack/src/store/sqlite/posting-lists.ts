@@ -41,7 +41,7 @@ export function roundWeight(weight: number): number {
 /** The list with the entries of some skills put in, or taken out (undefined). */
 export function changeList(list: PackedList | undefined, changes: ReadonlyMap<number, Entry | undefined>): PackedList {
   const added = [...changes.values()].filter((entry) => entry !== undefined).sort((a, b) => a.skill - b.skill);
-  const old = list ? views(list) : { words: new Uint32Array(0), weights: new Float32Array(0) };
+  const old = list ? viewsOf(list) : { words: new Uint32Array(0), weights: new Float32Array(0) };
   const words = new Uint32Array(old.words.length + 2 * added.length);
   const weights = new Float32Array(words.buffer);
   let next = 0;
@@ -70,7 +70,7 @@ export function countList(list: PackedList): number {
 }
 
 export function unpackList(list: PackedList): Entry[] {
-  const { words, weights } = views(list);
+  const { words, weights } = viewsOf(list);
   return Array.from({ length: words.length / 2 }, (_, at) => ({
     skill: words[2 * at]! >>> FIELD_BITS,
     weight: weights[2 * at + 1]!,
@@ -78,50 +78,13 @@ export function unpackList(list: PackedList): Entry[] {
   }));
 }
 
-/** Appends a term's postings to `out`: all of them, or those of the skills named. */
-export function readPostings(term: string, list: PackedList, out: Posting<number>[], skills?: readonly number[]): void {
-  const { words, weights } = views(list);
-  const push = (at: number) => {
-    out.push({
-      term,
-      skill: words[2 * at]! >>> FIELD_BITS,
-      weight: weights[2 * at + 1]!,
-      fields: words[2 * at]! & FIELD_MASK,
-    });
-  };
-  const count = words.length / 2;
-  if (!skills) for (let at = 0; at < count; at++) push(at);
-  else {
-    for (const skill of skills) {
-      const at = find(words, count, skill);
-      if (at >= 0) push(at);
-    }
-  }
+/** A list as it is read: the two views of one buffer. */
+export interface ListViews {
+  words: Uint32Array;
+  weights: Float32Array;
 }
 
-/** Adds a term's weights, each times `factor`, to the sums by skill. */
-export function addWeights(list: PackedList, factor: number, sums: Map<number, number>): void {
-  const { words, weights } = views(list);
-  for (let at = 0; at < words.length; at += 2) {
-    const skill = words[at]! >>> FIELD_BITS;
-    sums.set(skill, (sums.get(skill) ?? 0) + factor * weights[at + 1]!);
-  }
-}
-
-function find(words: Uint32Array, count: number, skill: number): number {
-  let low = 0;
-  let high = count - 1;
-  while (low <= high) {
-    const middle = (low + high) >> 1;
-    const found = words[2 * middle]! >>> FIELD_BITS;
-    if (found === skill) return middle;
-    if (found < skill) low = middle + 1;
-    else high = middle - 1;
-  }
-  return -1;
-}
-
-function views(list: PackedList): { words: Uint32Array; weights: Float32Array } {
+export function viewsOf(list: PackedList): ListViews {
   // A list may come out of SQLite at an odd place of a larger buffer.
   const own = list.byteOffset % 4 === 0 ? list : list.slice();
   const length = own.byteLength >> 2;
@@ -129,4 +92,61 @@ function views(list: PackedList): { words: Uint32Array; weights: Float32Array } 
     words: new Uint32Array(own.buffer, own.byteOffset, length),
     weights: new Float32Array(own.buffer, own.byteOffset, length),
   };
+}
+
+/** Appends a term's postings to `out`: all of them, or those of the skills named. */
+export function readPostings(
+  term: string,
+  { words, weights }: ListViews,
+  out: Posting<number>[],
+  skills?: readonly number[],
+): void {
+  const count = skills ? skills.length : words.length >> 1;
+  for (let index = 0; index < count; index++) {
+    const at = skills ? find(words, skills[index]!) : 2 * index;
+    if (at < 0) continue;
+    const word = words[at]!;
+    out.push({ term, skill: word >>> FIELD_BITS, weight: weights[at + 1]!, fields: word & FIELD_MASK });
+  }
+}
+
+/** A place per skill up to the last one that these lists hold, for their sums. */
+export function sumsFor(lists: Iterable<ListViews>): Float64Array {
+  let last = 0;
+  for (const { words } of lists) if (words.length > 0) last = Math.max(last, words[words.length - 2]! >>> FIELD_BITS);
+  return new Float64Array(last + 1);
+}
+
+/** Adds a list's weights, each times `factor`, to the sums. */
+export function addWeights({ words, weights }: ListViews, factor: number, sums: Float64Array): void {
+  for (let at = 0; at < words.length; at += 2) sums[words[at]! >>> FIELD_BITS]! += factor * weights[at + 1]!;
+}
+
+/** The skills with the largest sums, the largest first. Most skills share no word with a prompt, and few make it to the top. */
+export function largest(sums: Float64Array, count: number): number[] {
+  const skills: number[] = [];
+  let least = 0;
+  for (let skill = 0; skill < sums.length; skill++) {
+    const sum = sums[skill]!;
+    if (sum <= least) continue;
+    let to = skills.length < count ? skills.length : count - 1;
+    for (; to > 0 && sums[skills[to - 1]!]! < sum; to--) skills[to] = skills[to - 1]!;
+    skills[to] = skill;
+    if (skills.length === count) least = sums[skills[count - 1]!]!;
+  }
+  return skills;
+}
+
+/** The place of a skill's entry, or -1. */
+function find(words: Uint32Array, skill: number): number {
+  let low = 0;
+  let high = (words.length >> 1) - 1;
+  while (low <= high) {
+    const middle = (low + high) >> 1;
+    const found = words[2 * middle]! >>> FIELD_BITS;
+    if (found === skill) return 2 * middle;
+    if (found < skill) low = middle + 1;
+    else high = middle - 1;
+  }
+  return -1;
 }

@@ -1,17 +1,19 @@
 /**
- * Reads the compiled skill index: the half that a prompt needs. The hook bundles this file: one statement per question, lists of values as JSON.
+ * Reads the compiled skill index: the half that a prompt needs. The hook bundles this file: one statement per question.
  * Statements are prepared once per connection, because preparing costs more than running on this path.
  */
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import type { MatchIndex } from "../../skills/combine-matches.ts";
 import type { Posting, TermStats } from "../../skills/score-text.ts";
 import type { PatternKind, PatternRow, SkillCard, TriggerRow } from "../../skills/types.ts";
-import { addWeights, readPostings } from "./posting-lists.ts";
+import { addWeights, type ListViews, largest, readPostings, sumsFor, viewsOf } from "./posting-lists.ts";
 
 export class PromptIndex implements MatchIndex {
   readonly #db: DatabaseSync;
   readonly #statements = new Map<string, StatementSync>();
   #size: number | undefined;
+  /** The lists of the prompt that is being ranked; undefined for a term that has none. */
+  #lists = new Map<string, ListViews | undefined>();
 
   constructor(db: DatabaseSync) {
     this.#db = db;
@@ -32,27 +34,45 @@ export class PromptIndex implements MatchIndex {
   }
 
   cardsNamed(ids: readonly string[]): SkillCard[] {
-    return (this.all(CARDS_NAMED, JSON.stringify(ids)) as unknown as CardRow[]).map(toCard);
+    return (this.#allIn(CARDS_NAMED, ids) as unknown as CardRow[]).map(toCard);
   }
 
+  /** Ranking begins with this question: short lists come along, because it asks for most of them next. */
   terms(terms: readonly string[]): TermStats[] {
-    return (
-      this.all(TERMS, JSON.stringify(terms)) as unknown as { term: string; df: number; share: number | null }[]
-    ).map(({ term, df, share }) => (share === null ? { term, df } : { term, df, share }));
+    this.#lists = new Map();
+    const sql = terms.length <= FEW_TERMS ? TERMS_WITH_LISTS : TERMS;
+    const rows = this.#allIn(sql, terms) as unknown as TermRow[];
+    return rows.map(({ term, df, share, postings }) => {
+      if (postings) this.#lists.set(term, viewsOf(postings));
+      return share === null ? { term, df } : { term, df, share };
+    });
   }
 
-  sums(factors: ReadonlyMap<string, number>): Map<number, number> {
-    const sums = new Map<number, number>();
-    for (const row of this.all(LISTS, JSON.stringify([...factors.keys()]))) {
-      addWeights(row["postings"] as Uint8Array, factors.get(String(row["term"])) ?? 0, sums);
-    }
-    return sums;
+  best(factors: ReadonlyMap<string, number>, count: number): number[] {
+    const lists = this.#listsOf([...factors.keys()]);
+    const sums = sumsFor(lists.values());
+    for (const [term, list] of lists) addWeights(list, factors.get(term) ?? 0, sums);
+    return largest(sums, count);
   }
 
   postings(terms: readonly string[], skills?: readonly number[]): Posting<number>[] {
     const found: Posting<number>[] = [];
-    for (const row of this.all(LISTS, JSON.stringify(terms))) {
-      readPostings(String(row["term"]), row["postings"] as Uint8Array, found, skills);
+    for (const [term, list] of this.#listsOf(terms)) readPostings(term, list, found, skills);
+    return found;
+  }
+
+  #listsOf(terms: readonly string[]): Map<string, ListViews> {
+    const missing = terms.filter((term) => !this.#lists.has(term));
+    if (missing.length > 0) {
+      for (const term of missing) this.#lists.set(term, undefined);
+      for (const { term, postings } of this.#allIn(LISTS, missing) as unknown as TermRow[]) {
+        if (postings) this.#lists.set(term, viewsOf(postings));
+      }
+    }
+    const found = new Map<string, ListViews>();
+    for (const term of terms) {
+      const list = this.#lists.get(term);
+      if (list) found.set(term, list);
     }
     return found;
   }
@@ -78,11 +98,18 @@ export class PromptIndex implements MatchIndex {
   }
 
   cards(keys: readonly number[]): SkillCard[] {
-    return (this.all(CARDS, JSON.stringify(keys)) as unknown as CardRow[]).map(toCard);
+    return (this.#allIn(CARDS, keys) as unknown as CardRow[]).map(toCard);
   }
 
   body(hash: string): string | undefined {
     return (this.all(BODY, hash)[0] as { body: string } | undefined)?.body;
+  }
+
+  /** `IN ()` stands for the values: written out while they are few, which takes SQLite a third of the time that JSON takes it. */
+  #allIn(sql: string, values: readonly (string | number)[]) {
+    if (values.length === 0) return [];
+    if (values.length > FEW_TERMS) return this.all(sql.replace("()", ALL_OF_JSON), JSON.stringify(values));
+    return this.all(sql.replace("()", `(?${",?".repeat(values.length - 1)})`), ...values);
   }
 
   protected all(sql: string, ...values: (string | number)[]) {
@@ -96,9 +123,16 @@ const COUNT = "SELECT count(*) AS size FROM skills WHERE active = 1";
 const INSTALLED = "SELECT count(*) AS count FROM skills WHERE active = 1 AND source_kind <> 'rule'";
 const NAMES =
   "SELECT id FROM skills WHERE active = 1 AND model_invocable = 1 AND source_kind <> 'rule' ORDER BY id LIMIT ?";
-const TERMS = "SELECT term, df, share FROM terms WHERE term IN (SELECT value FROM json_each(?))";
-const LISTS =
-  "SELECT term, postings FROM terms WHERE term IN (SELECT value FROM json_each(?)) AND postings IS NOT NULL";
+const ALL_OF_JSON = "(SELECT value FROM json_each(?))";
+/** A long prompt has more terms than are looked at: then only the lists of those are read. */
+const FEW_TERMS = 100;
+/** Skills of a list that is read with the counts: one page of the file at the most. */
+const SHORT_LIST = 500;
+const TERMS_WITH_LISTS = `
+SELECT term, df, share, CASE WHEN df <= ${SHORT_LIST} THEN postings END AS postings
+FROM terms WHERE term IN ()`;
+const TERMS = "SELECT term, df, share FROM terms WHERE term IN ()";
+const LISTS = "SELECT term, postings FROM terms WHERE term IN () AND postings IS NOT NULL";
 const HAS_RULES = `
 SELECT EXISTS (SELECT 1 FROM skill_rules) OR EXISTS (SELECT 1 FROM triggers) OR EXISTS (SELECT 1 FROM patterns) AS found`;
 const TRIGGERS = "SELECT skill, kind, phrase, weight FROM triggers WHERE stem IN (SELECT value FROM json_each(?))";
@@ -110,9 +144,16 @@ export const CARD_COLUMNS = `
 SELECT s.key, s.id, s.name, s.description, s.brief, s.domain, s.path, s.folder, s.hash, s.source_kind, s.source_label,
   s.model_invocable, s.load_confidence, s.requires, r.data AS rule
 FROM skills s LEFT JOIN skill_rules r ON r.skill = s.key WHERE s.active = 1`;
-const CARDS_NAMED = `${CARD_COLUMNS} AND s.id IN (SELECT value FROM json_each(?))`;
-const CARDS = `${CARD_COLUMNS} AND s.key IN (SELECT value FROM json_each(?))`;
+const CARDS_NAMED = `${CARD_COLUMNS} AND s.id IN ()`;
+const CARDS = `${CARD_COLUMNS} AND s.key IN ()`;
 const BODY = "SELECT body FROM skill_bodies WHERE hash = ?";
+
+interface TermRow {
+  term: string;
+  df: number;
+  share: number | null;
+  postings?: Uint8Array | null;
+}
 
 export interface CardRow {
   key: number;
@@ -133,7 +174,7 @@ export interface CardRow {
 }
 
 export function toCard(row: CardRow): SkillCard {
-  return {
+  const card: SkillCard = {
     key: row.key,
     id: row.id,
     name: row.name,
@@ -144,10 +185,11 @@ export function toCard(row: CardRow): SkillCard {
     sourceKind: row.source_kind,
     sourceLabel: row.source_label,
     modelInvocable: row.model_invocable === 1,
-    requires: JSON.parse(row.requires),
-    ...(row.domain !== null && { domain: row.domain }),
-    ...(row.folder !== null && { folder: row.folder }),
-    ...(row.load_confidence !== null && { loadConfidence: row.load_confidence }),
-    ...(row.rule !== null && { rule: JSON.parse(row.rule) }),
+    requires: row.requires === "[]" ? [] : JSON.parse(row.requires),
   };
+  if (row.domain !== null) card.domain = row.domain;
+  if (row.folder !== null) card.folder = row.folder;
+  if (row.load_confidence !== null) card.loadConfidence = row.load_confidence;
+  if (row.rule !== null) card.rule = JSON.parse(row.rule);
+  return card;
 }

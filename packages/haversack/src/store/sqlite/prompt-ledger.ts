@@ -52,18 +52,17 @@ export class PromptLedger {
 
   tracking({ sessionId, agentId = "" }: SessionKey): SkillTracking {
     return readStore(this.handle, (db) => {
-      const row = db.prepare("SELECT * FROM sessions WHERE session_id = ? AND agent_id = ?").get(sessionId, agentId);
+      const row = db.prepare(SESSION).get(sessionId, agentId);
       const window = Number(row?.["window"] ?? 1);
       const entries = db.prepare(LEDGER).all(sessionId, agentId, window) as unknown as LedgerRow[];
       const files = db.prepare(
         "SELECT path FROM session_files WHERE session_id = ? AND agent_id = ? ORDER BY at DESC LIMIT 50",
       );
       const lastPromptAt = row?.["last_prompt_at"];
-      const last = db.prepare(LAST_ANSWER).get(sessionId, agentId);
       return {
         window,
         promptCount: Number(row?.["prompt_count"] ?? 0),
-        isNewWindow: last?.["window"] !== window,
+        isNewWindow: row?.["answered"] !== window,
         ...(typeof lastPromptAt === "string" && { lastPromptAt }),
         domainHistory: JSON.parse(String(row?.["domain_history"] ?? "[]")),
         ledger: entries.map(toEntry),
@@ -148,8 +147,12 @@ const KEPT_MATCHES = 20;
 export const LEDGER =
   "SELECT skill, shown_at_prompt, named_at_prompt, loaded_hash FROM ledger WHERE session_id = ? AND agent_id = ? AND window = ? ORDER BY shown_at_prompt, skill";
 
-const LAST_ANSWER =
-  "SELECT window FROM injections WHERE session_id = ? AND agent_id = ? AND event = 'prompt' ORDER BY id DESC LIMIT 1";
+/** answered: the window of the last answer to a prompt. */
+const SESSION = `
+SELECT window, prompt_count, last_prompt_at, domain_history, (
+  SELECT i.window FROM injections i WHERE i.session_id = s.session_id AND i.agent_id = s.agent_id AND i.event = 'prompt'
+  ORDER BY i.id DESC LIMIT 1
+) AS answered FROM sessions s WHERE session_id = ? AND agent_id = ?`;
 
 const COUNT_PROMPT = `
 INSERT INTO sessions (session_id, agent_id, client, cwd, started_at, last_seen_at, window, prompt_count, last_prompt_at,

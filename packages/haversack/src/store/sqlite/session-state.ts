@@ -1,7 +1,9 @@
 /** What a session is in the middle of, and which of its agents made a tool call. The hook bundles this file. */
+import type { DatabaseSync } from "node:sqlite";
 import type { SessionKey } from "../local-store.ts";
 import { readStore, writeStore } from "./access.ts";
 import type { StoreHandle } from "./handle.ts";
+import { type BoundTask, boundTask, taskWip } from "./session-tasks.ts";
 
 export interface WipChange {
   path: string;
@@ -22,7 +24,12 @@ export interface ToolWork extends SessionKey {
   merge?:
     | ((current: Record<string, unknown>) => { wip: Record<string, unknown>; changes: readonly WipChange[] })
     | undefined;
+  /** How long a claim holds from now on, in milliseconds. Asked only when one is prolonged. */
+  leaseMs: () => number;
 }
+
+/** A claim is prolonged at the first tool call after this long: a write at every call would buy nothing. */
+const HEARTBEAT_MS = 60_000;
 
 export class SessionState {
   readonly #handle: StoreHandle;
@@ -39,33 +46,43 @@ export class SessionState {
   }
 
   /**
-   * What a tool call did: the file it touched, and its part of the WIP. Reads, merges and writes under one lock: hooks of one
-   * session run at once, and none may undo another's.
+   * What a tool call did: the file it touched, its part of the WIP (the task's, where the agent works on one), and the sign of
+   * life that its claim needs. Reads, merges and writes under one lock: hooks of one session run at once, and none may
+   * undo another's.
    */
-  recordTool({ sessionId, agentId = "", cwd, client, at, file, merge }: ToolWork): void {
+  recordTool({ sessionId, agentId = "", cwd, client, at, file, merge, leaseMs }: ToolWork): void {
+    const key = { sessionId, agentId };
     const time = at.toISOString();
+    const hasNews = file !== undefined || merge !== undefined;
+    if (
+      !hasNews &&
+      !isDue(
+        readStore(this.#handle, (db) => boundTask(db, key)),
+        at,
+      )
+    )
+      return;
     writeStore(this.#handle, (db) => {
       // A tool call may be the first that is heard of a session.
-      db.prepare(MEET).run(sessionId, agentId, client, cwd, time, time);
+      if (hasNews) db.prepare(MEET).run(sessionId, agentId, client, cwd, time, time);
       if (file)
         db.prepare("INSERT OR REPLACE INTO session_files VALUES (?, ?, ?, ?)").run(sessionId, agentId, file, time);
+      const bound = boundTask(db, key);
+      if (bound && isDue(bound, at)) {
+        db.prepare("UPDATE claims SET heartbeat_at = ?, lease_until = max(lease_until, ?) WHERE task = ?").run(
+          time,
+          at.getTime() + leaseMs(),
+          bound.seq,
+        );
+      }
       if (!merge) return;
-      const row = db.prepare(SELECT_WIP).get(sessionId, agentId);
-      const current = row ? (JSON.parse(String(row["data"])) as Record<string, unknown>) : {};
+      const home = bound ? taskHome(db, bound, client) : sessionHome(db, key);
+      const current = home.text === undefined ? {} : (JSON.parse(home.text) as Record<string, unknown>);
       const { wip, changes } = merge(current);
       // The same object: nothing is new, and there is nothing to write.
       if (wip === current) return;
-      db.prepare("INSERT OR REPLACE INTO session_wip VALUES (?, ?, ?, ?)").run(
-        sessionId,
-        agentId,
-        JSON.stringify(wip),
-        time,
-      );
-      const note = db.prepare(
-        "INSERT INTO wip_changes (at, session_id, agent_id, path, before, after) VALUES (?, ?, ?, ?, ?, ?)",
-      );
-      for (const { path, before, after } of changes)
-        note.run(time, sessionId, agentId, path, text(before), text(after));
+      home.save(JSON.stringify(wip), time);
+      for (const { path, before, after } of changes) home.note(time, path, text(before), text(after));
     });
   }
 
@@ -110,6 +127,42 @@ export class SessionState {
       );
     });
   }
+}
+
+/** Where WIP is kept. */
+interface WipHome {
+  text: string | undefined;
+  save(data: string, time: string): void;
+  note(time: string, path: string, before: string | null, after: string | null): void;
+}
+
+function sessionHome(db: DatabaseSync, { sessionId, agentId }: Required<SessionKey>): WipHome {
+  const row = db.prepare(SELECT_WIP).get(sessionId, agentId);
+  return {
+    text: row && String(row["data"]),
+    save: (data, time) =>
+      db.prepare("INSERT OR REPLACE INTO session_wip VALUES (?, ?, ?, ?)").run(sessionId, agentId, data, time),
+    note: (time, path, before, after) =>
+      db
+        .prepare("INSERT INTO wip_changes (at, session_id, agent_id, path, before, after) VALUES (?, ?, ?, ?, ?, ?)")
+        .run(time, sessionId, agentId, path, before, after),
+  };
+}
+
+function taskHome(db: DatabaseSync, { seq, holder }: BoundTask, client: string): WipHome {
+  return {
+    text: taskWip(db, seq)?.data,
+    save: (data, time) => db.prepare("INSERT OR REPLACE INTO task_wip VALUES (?, ?, ?)").run(seq, data, time),
+    note: (time, path, before, after) =>
+      db
+        .prepare("INSERT INTO task_wip_changes (task, at, actor, path, before, after) VALUES (?, ?, ?, ?, ?, ?)")
+        .run(seq, time, holder ?? client, path, before, after),
+  };
+}
+
+function isDue(bound: BoundTask | undefined, at: Date): boolean {
+  const last = bound?.heartbeatAt;
+  return last !== undefined && at.getTime() - Date.parse(last) >= HEARTBEAT_MS;
 }
 
 const MEET =

@@ -1,7 +1,38 @@
-/** Work state in SQLite. Open its handle with `durability: "full"`: callers are told that it is saved. */
-import type { Activity, ActivityPage, ActivityQuery, NewActivity, WorkStore } from "../work-store.ts";
+/**
+ * Work state in SQLite. Open its handle with `durability: "full"`: callers are told that it is saved. The operations are in
+ * `work/`, one file per idea, as functions on the database; here each becomes a transaction of its own.
+ */
+import type { DatabaseSync } from "node:sqlite";
+import type { Blocker, Failure, TaskBrief } from "../../work/task.ts";
+import type { ImportReport, WorkRecord } from "../work-records.ts";
+import type { Actor, ClaimOutcome, ClaimRequest, GivenBatch, TaskCounts, WorkStore } from "../work-store.ts";
 import { readStore, writeStore } from "./access.ts";
 import type { StoreHandle } from "./handle.ts";
+import { addActivity, listActivity, note } from "./work/activity.ts";
+import { checkCount, invalid } from "./work/checks.ts";
+import { hasExpired, heartbeat, listClaims, release, returnExpired, takeTask } from "./work/claims.ts";
+import { addDependency, listDependencies, removeDependency } from "./work/dependencies.ts";
+import { createEpic, createStory, listEpics, listStories, updateEpic, updateStory } from "./work/epics.ts";
+import { exportRecords } from "./work/export-records.ts";
+import { findAny, findEpic, findStory, findTask } from "./work/find.ts";
+import {
+  decay,
+  getHandoff,
+  lastVerdict,
+  listHandoffs,
+  readHandoffDetails,
+  restore,
+  setHandoff,
+} from "./work/handoffs.ts";
+import { importRecords } from "./work/import-records.ts";
+import { filesInProgress, firstReady, nextTasks } from "./work/next.ts";
+import { all, one, run, value } from "./work/prepared.ts";
+import { toEpic, toStory } from "./work/rows.ts";
+import { resolveBlockers, setBlocker, setStatus } from "./work/status.ts";
+import { countTasks, createTask, getTask, listTasks, updateTask } from "./work/tasks.ts";
+import { updateWip, wipHistory } from "./work/wip.ts";
+
+type Operations = { [Name in keyof WorkStore]: WorkStore[Name] };
 
 export class SqliteWorkStore implements WorkStore {
   readonly #handle: StoreHandle;
@@ -10,44 +41,237 @@ export class SqliteWorkStore implements WorkStore {
     this.#handle = handle;
   }
 
-  async recordActivity({ at, actor, kind, subject, text }: NewActivity): Promise<{ id: number }> {
-    return writeStore(this.#handle, (db) => {
-      const insert = db.prepare("INSERT INTO activity (at, actor, kind, subject, text) VALUES (?, ?, ?, ?, ?)");
-      const { lastInsertRowid } = insert.run(at.toISOString(), actor, kind, subject ?? null, text);
-      return { id: Number(lastInsertRowid) };
+  createEpic: Operations["createEpic"] = async (epic, by) => this.#write(by.at, (db) => createEpic(db, epic, by));
+  updateEpic: Operations["updateEpic"] = async (id, changes, by) =>
+    this.#write(by.at, (db) => updateEpic(db, id, changes, by));
+  getEpic: Operations["getEpic"] = async (id) =>
+    this.#read((db) => {
+      const row = findEpic(db, id);
+      return { ...toEpic(row), counts: countTasks(db, { epicId: row.id }) };
+    });
+  listEpics: Operations["listEpics"] = async (query) => this.#read((db) => listEpics(db, query));
+
+  createStory: Operations["createStory"] = async (story, by) => this.#write(by.at, (db) => createStory(db, story, by));
+  updateStory: Operations["updateStory"] = async (id, changes, by) =>
+    this.#write(by.at, (db) => updateStory(db, id, changes, by));
+  getStory: Operations["getStory"] = async (id) =>
+    this.#read((db) => {
+      const row = findStory(db, id);
+      return { ...toStory(row), counts: countTasks(db, { storyId: row.id }) };
+    });
+  listStories: Operations["listStories"] = async (query) => this.#read((db) => listStories(db, query));
+
+  createTask: Operations["createTask"] = async (task, by) => this.#write(by.at, (db) => createTask(db, task, by));
+  updateTask: Operations["updateTask"] = async (id, changes, by) =>
+    this.#write(by.at, (db) => updateTask(db, id, changes, by));
+  getTask: Operations["getTask"] = async (id, at) => this.#readAt(at, (db) => getTask(db, id));
+  listTasks: Operations["listTasks"] = async (query) => this.#readAt(query.at, (db) => listTasks(db, query));
+  async countTasks(scope: Parameters<WorkStore["countTasks"]>[0], at: Date): Promise<TaskCounts> {
+    return this.#readAt(at, (db) => countTasks(db, scope));
+  }
+  setStatus: Operations["setStatus"] = async (change, by) => this.#write(by.at, (db) => setStatus(db, change, by));
+
+  addDependency: Operations["addDependency"] = async (dependency, by) =>
+    this.#write(by.at, (db) => addDependency(db, dependency, by));
+  removeDependency: Operations["removeDependency"] = async (ends, by) =>
+    this.#write(by.at, (db) => removeDependency(db, ends, by));
+  listDependencies: Operations["listDependencies"] = async (taskId) => this.#read((db) => listDependencies(db, taskId));
+  setBlocker: Operations["setBlocker"] = async (blocker, by) => this.#write(by.at, (db) => setBlocker(db, blocker, by));
+  resolveBlockers: Operations["resolveBlockers"] = async (change, by) =>
+    this.#write(by.at, (db) => resolveBlockers(db, change, by));
+
+  async listBlockers(taskId: string): Promise<Blocker[]> {
+    return this.#read((db) => {
+      const { seq, id } = findTask(db, taskId);
+      const rows = all<BlockerRow>(db, "SELECT * FROM blockers WHERE task = ? ORDER BY id", seq);
+      return rows.map((row) => ({
+        id: row.id,
+        taskId: id,
+        reason: row.reason,
+        actor: row.actor,
+        at: new Date(row.created_at),
+        ...(row.resolved_at !== null && { resolvedAt: new Date(row.resolved_at) }),
+        ...(row.resolved_by !== null && { resolvedBy: row.resolved_by }),
+      }));
     });
   }
 
-  async listActivity({ limit, beforeId, kind, subject }: ActivityQuery): Promise<ActivityPage> {
-    const conditions: [string, string | number | undefined][] = [
-      ["id < ?", beforeId],
-      ["kind = ?", kind],
-      ["subject = ?", subject],
-    ];
-    const used = conditions.flatMap(([sql, value]) => (value === undefined ? [] : [{ sql, value }]));
-    const where = used.length > 0 ? `WHERE ${used.map(({ sql }) => sql).join(" AND ")}` : "";
-    return readStore(this.#handle, (db) => {
-      const select = db.prepare(
-        `SELECT id, at, actor, kind, subject, text FROM activity ${where} ORDER BY id DESC LIMIT ?`,
+  recordFailure: Operations["recordFailure"] = async ({ taskId, summary, details }, by) =>
+    this.#write(by.at, (db) => {
+      if (summary.trim() === "") throw invalid("summary must not be empty");
+      const { seq, id } = findTask(db, taskId);
+      run(
+        db,
+        "INSERT INTO failures (task, actor, created_at, summary, details) VALUES (?, ?, ?, ?, ?)",
+        seq,
+        by.name,
+        by.at.toISOString(),
+        summary,
+        details ?? null,
       );
-      // One more than asked for shows whether there is a next page.
-      const rows = select.all(...used.map(({ value }) => value), limit + 1) as unknown as ActivityRow[];
-      const activity = rows.slice(0, limit).map(toActivity);
-      const last = activity.at(-1);
-      return rows.length > limit && last ? { activity, nextBeforeId: last.id } : { activity };
+      note(db, by, "task-failed", id, summary);
+      return { count: value(db, "SELECT count(*) FROM failures WHERE task = ?", seq) };
+    });
+
+  async listFailures(taskId: string): Promise<Failure[]> {
+    return this.#read((db) => {
+      const { seq, id } = findTask(db, taskId);
+      const rows = all<FailureRow>(db, "SELECT * FROM failures WHERE task = ? ORDER BY id DESC", seq);
+      return rows.map(({ actor, created_at, summary, details }) => ({
+        taskId: id,
+        at: new Date(created_at),
+        actor,
+        summary,
+        ...(details !== null && { details }),
+      }));
+    });
+  }
+
+  nextTasks: Operations["nextTasks"] = async (query) => this.#readAt(query.at, (db) => nextTasks(db, query));
+  filesInProgress: Operations["filesInProgress"] = async (scope, at) =>
+    this.#readAt(at, (db) => filesInProgress(db, scope));
+
+  async claim({ taskId, epicId, storyId, ...how }: ClaimRequest, by: Actor): Promise<ClaimOutcome> {
+    const scope = { ...(epicId !== undefined && { epicId }), ...(storyId !== undefined && { storyId }) };
+    return this.#write(by.at, (db) => {
+      const id = taskId ?? firstReady(db, scope);
+      if (id === undefined) return { kind: "nothing-ready" };
+      const taken = takeTask(db, findTask(db, id), how, by);
+      if (taken.kind !== "taken") return taken;
+      return {
+        kind: "claimed",
+        claim: taken.claim,
+        task: getTask(db, id),
+        ...(taken.note !== undefined && { note: taken.note }),
+      };
+    });
+  }
+  heartbeat: Operations["heartbeat"] = async (request, by) => this.#write(by.at, (db) => heartbeat(db, request, by));
+  release: Operations["release"] = async (request, by) => this.#write(by.at, (db) => release(db, request, by));
+  listClaims: Operations["listClaims"] = async ({ agent, at }) => this.#readAt(at, (db) => listClaims(db, agent));
+
+  updateWip: Operations["updateWip"] = async (change, by) => this.#write(by.at, (db) => updateWip(db, change, by));
+  wipHistory: Operations["wipHistory"] = async (query) => this.#read((db) => wipHistory(db, query));
+
+  setHandoff: Operations["setHandoff"] = async (handoff, by) => this.#write(by.at, (db) => setHandoff(db, handoff, by));
+  getHandoff: Operations["getHandoff"] = async (query) => this.#read((db) => getHandoff(db, query));
+  readHandoffDetails: Operations["readHandoffDetails"] = async (query) =>
+    this.#read((db) => readHandoffDetails(db, query));
+  listHandoffs: Operations["listHandoffs"] = async (query) => this.#read((db) => listHandoffs(db, query));
+  decay: Operations["decay"] = async (request, by) => this.#write(by.at, (db) => decay(db, request, by));
+  restore: Operations["restore"] = async (id, by) => this.#write(by.at, (db) => restore(db, id, by));
+
+  recordActivity: Operations["recordActivity"] = async (activity) =>
+    writeStore(this.#handle, (db) => ({ id: addActivity(db, activity) }));
+  listActivity: Operations["listActivity"] = async (query) => this.#read((db) => listActivity(db, query));
+
+  findId: Operations["findId"] = async (id) =>
+    this.#read((db) => {
+      const { kind, id: whole } = findAny(db, id);
+      return { kind, id: whole };
+    });
+
+  async lastBatch(sessionId: string): Promise<GivenBatch | undefined> {
+    return this.#read((db) => {
+      const row = one<{ size: number; at: string; tasks: string }>(
+        db,
+        "SELECT size, at, tasks FROM batches WHERE session_id = ? ORDER BY id DESC LIMIT 1",
+        sessionId,
+      );
+      if (!row) return undefined;
+      const tasks = all<TaskBrief & { seq: number }>(
+        db,
+        "SELECT seq, id, title, status FROM tasks WHERE id IN (SELECT value FROM json_each(?)) ORDER BY seq",
+        row.tasks,
+      );
+      return {
+        size: row.size,
+        at: new Date(row.at),
+        tasks: tasks.map(({ seq, id, title, status }) => {
+          const verdict = lastVerdict(db, seq);
+          return { id, title, status, ...(verdict && { lastVerdict: verdict }) };
+        }),
+      };
+    });
+  }
+
+  recordBatch: Operations["recordBatch"] = async ({ sessionId, size, taskIds }, by) =>
+    this.#write(by.at, (db) => {
+      checkCount("batch_size", size);
+      run(
+        db,
+        "INSERT INTO batches (session_id, at, size, tasks) VALUES (?, ?, ?, ?)",
+        sessionId,
+        by.at.toISOString(),
+        size,
+        JSON.stringify(taskIds),
+      );
+    });
+
+  /** Read in one transaction, so that the records fit together whatever is written meanwhile. */
+  async *exportRecords(): AsyncIterable<WorkRecord> {
+    const records = this.#read((db) => {
+      db.exec("BEGIN");
+      try {
+        return [...exportRecords(db)];
+      } finally {
+        db.exec("COMMIT");
+      }
+    });
+    yield* records;
+  }
+
+  importRecords: Operations["importRecords"] = async (records, options, by): Promise<ImportReport> => {
+    // Read before the lock is taken: others must not wait for a pipe.
+    const list: WorkRecord[] = [];
+    for await (const record of records) list.push(record);
+    let report: ImportReport | undefined;
+    try {
+      return writeStore(this.#handle, (db) => {
+        const made = importRecords(db, list, options, by);
+        report = made;
+        if (options.isDryRun) throw new DryRun();
+        return made;
+      });
+    } catch (error) {
+      if (error instanceof DryRun && report) return report;
+      throw error;
+    }
+  };
+
+  #read<T>(read: (db: DatabaseSync) => T): T {
+    return readStore(this.#handle, read);
+  }
+
+  /** Claims that have expired by then are returned first; only then does reading write. */
+  #readAt<T>(at: Date, read: (db: DatabaseSync) => T): T {
+    if (this.#read((db) => hasExpired(db, at))) writeStore(this.#handle, (db) => returnExpired(db, at));
+    return this.#read(read);
+  }
+
+  #write<T>(at: Date, change: (db: DatabaseSync) => T): T {
+    return writeStore(this.#handle, (db) => {
+      if (hasExpired(db, at)) returnExpired(db, at);
+      return change(db);
     });
   }
 }
 
-interface ActivityRow {
+/** Ends a transaction whose changes nobody wants. */
+class DryRun extends Error {}
+
+interface BlockerRow {
   id: number;
-  at: string;
+  reason: string;
   actor: string;
-  kind: string;
-  subject: string | null;
-  text: string;
+  created_at: string;
+  resolved_at: string | null;
+  resolved_by: string | null;
 }
 
-function toActivity({ at, subject, ...row }: ActivityRow): Activity {
-  return { ...row, at: new Date(at), ...(subject === null ? {} : { subject }) };
+interface FailureRow {
+  actor: string;
+  created_at: string;
+  summary: string;
+  details: string | null;
 }

@@ -1,0 +1,124 @@
+/**
+ * Which task an agent of a session works on: what it claimed last, else the task that the call which started it names. A task
+ * that is done, blocked, given back or taken by another is bound no more: its claim is gone, or it is not open. The hook
+ * bundles this file.
+ */
+import type { DatabaseSync } from "node:sqlite";
+import type { SessionKey } from "../local-store.ts";
+import { readStore, writeStore } from "./access.ts";
+import type { StoreHandle } from "./handle.ts";
+
+export interface BoundTask {
+  /** Its row. */
+  seq: number;
+  id: string;
+  title: string;
+  /** Who holds it, and the last sign of life; absent when nobody of this session does. */
+  holder?: string;
+  heartbeatAt?: string;
+}
+
+export interface Spawn {
+  toolUseId: string;
+  agentType: string;
+  taskId: string;
+}
+
+export class SessionTasks {
+  readonly #handle: StoreHandle;
+
+  constructor(handle: StoreHandle) {
+    this.#handle = handle;
+  }
+
+  taskOf(key: SessionKey): BoundTask | undefined {
+    return readStore(this.#handle, (db) => boundTask(db, key));
+  }
+
+  /** The same, but none for an agent that holds several: whom it starts may work on any of them. */
+  soleTaskOf(key: SessionKey): BoundTask | undefined {
+    return readStore(this.#handle, (db) => {
+      const held = db.prepare(HELD).get(key.sessionId, key.agentId ?? "")?.["held"];
+      return Number(held) > 1 ? undefined : boundTask(db, key);
+    });
+  }
+
+  /** The first of these ids that an open task has. */
+  firstOpen(ids: readonly string[]): string | undefined {
+    return readStore(this.#handle, (db) => {
+      const find = db.prepare(`SELECT t.id FROM tasks t WHERE t.id = ? AND ${IS_OPEN}`);
+      return ids.find((id) => find.get(id) !== undefined);
+    });
+  }
+
+  /** A call that starts a sub-agent for a task. Which agent that will be is known later. */
+  noteSpawn(sessionId: string, { toolUseId, agentType, taskId }: Spawn, at: Date): void {
+    writeStore(this.#handle, (db) => {
+      db.prepare("INSERT OR REPLACE INTO spawns VALUES (?, ?, ?, ?, ?)").run(
+        sessionId,
+        toolUseId,
+        agentType,
+        taskId,
+        at.toISOString(),
+      );
+    });
+  }
+
+  /** Nobody has said yet which call started this sub-agent, and there are calls that it could be. */
+  isUnplaced({ sessionId, agentId = "" }: SessionKey): boolean {
+    if (agentId === "") return false;
+    return readStore(this.#handle, (db) => db.prepare(UNPLACED).get(sessionId, sessionId, agentId) !== undefined);
+  }
+
+  /** The sub-agent was started by this call; one that names no task is kept too, so that it is asked once. */
+  placeAgent({ sessionId, agentId = "" }: SessionKey, toolUseId: string, at: Date): void {
+    writeStore(this.#handle, (db) => {
+      db.prepare(PLACE).run({ sessionId, agentId, toolUseId, at: at.toISOString() });
+      db.prepare("DELETE FROM spawns WHERE session_id = ? AND tool_use_id = ?").run(sessionId, toolUseId);
+    });
+  }
+}
+
+/** For callers that hold the write lock already. */
+export function boundTask(db: DatabaseSync, { sessionId, agentId = "" }: SessionKey): BoundTask | undefined {
+  const row =
+    db.prepare(BY_CLAIM).get(sessionId, agentId) ??
+    (agentId === "" ? undefined : db.prepare(BY_SPAWN).get(sessionId, agentId));
+  return row && toBound(row);
+}
+
+/** The task's WIP as JSON text, with the time of its last change. */
+export function taskWip(db: DatabaseSync, seq: number): { data: string; updatedAt: string } | undefined {
+  const row = db.prepare("SELECT data, updated_at FROM task_wip WHERE task = ?").get(seq);
+  return row && { data: String(row["data"]), updatedAt: String(row["updated_at"]) };
+}
+
+const IS_OPEN = "t.status IN ('todo', 'in_progress', 'review')";
+
+const BY_CLAIM = `SELECT t.seq, t.id, t.title, c.agent, c.heartbeat_at FROM claims c JOIN tasks t ON t.seq = c.task
+WHERE c.session_id = ? AND c.agent_id = ? ORDER BY c.claimed_at DESC, c.task DESC LIMIT 1`;
+
+// The claim may be the coordinator's, who took the task and has it done by this agent.
+const BY_SPAWN = `SELECT t.seq, t.id, t.title, c.agent, c.heartbeat_at FROM agent_tasks a JOIN tasks t ON t.id = a.task
+LEFT JOIN claims c ON c.task = t.seq AND c.session_id = a.session_id
+WHERE a.session_id = ? AND a.agent_id = ? AND ${IS_OPEN}`;
+
+const HELD = "SELECT count(*) AS held FROM claims WHERE session_id = ? AND agent_id = ?";
+
+const UNPLACED = `SELECT 1 FROM spawns WHERE session_id = ?
+AND NOT EXISTS (SELECT 1 FROM agent_tasks WHERE session_id = ? AND agent_id = ?) LIMIT 1`;
+
+// Two hooks of one agent may both come first: the second finds no call any more, and changes nothing.
+const PLACE = `INSERT OR IGNORE INTO agent_tasks
+SELECT :sessionId, :agentId, coalesce(max(task), ''), coalesce(max(at), :at) FROM spawns
+WHERE session_id = :sessionId AND tool_use_id = :toolUseId`;
+
+function toBound({ seq, id, title, agent, heartbeat_at: heartbeatAt }: Record<string, unknown>): BoundTask {
+  return {
+    seq: Number(seq),
+    id: String(id),
+    title: String(title),
+    ...(typeof agent === "string" && { holder: agent }),
+    ...(typeof heartbeatAt === "string" && { heartbeatAt }),
+  };
+}

@@ -1,0 +1,48 @@
+/** What happened: append-only. Every operation that changes something leaves a line, in its own transaction. */
+import type { DatabaseSync, SQLInputValue } from "node:sqlite";
+import type { Activity, ActivityPage, ActivityQuery, Actor, NewActivity } from "../../work-store.ts";
+import { checkCount } from "./checks.ts";
+import { all, statement } from "./prepared.ts";
+
+export function note(db: DatabaseSync, by: Actor, kind: string, subject: string, text: string): void {
+  addActivity(db, { at: by.at, actor: by.name, kind, subject, text });
+}
+
+export function addActivity(db: DatabaseSync, { at, actor, kind, subject, text }: NewActivity): number {
+  const insert = statement(db, "INSERT INTO activity (at, actor, kind, subject, text) VALUES (?, ?, ?, ?, ?)");
+  return Number(insert.run(at.toISOString(), actor, kind, subject ?? null, text).lastInsertRowid);
+}
+
+export function listActivity(db: DatabaseSync, { limit, beforeId, kind, subject }: ActivityQuery): ActivityPage {
+  checkCount("limit", limit);
+  const conditions: [string, SQLInputValue | undefined][] = [
+    ["id < ?", beforeId],
+    ["kind = ?", kind],
+    ["subject = ?", subject],
+  ];
+  const used = conditions.flatMap(([sql, value]) => (value === undefined ? [] : [{ sql, value }]));
+  const where = used.length > 0 ? `WHERE ${used.map(({ sql }) => sql).join(" AND ")}` : "";
+  const rows = all<ActivityRow>(
+    db,
+    `SELECT id, at, actor, kind, subject, text FROM activity ${where} ORDER BY id DESC LIMIT ?`,
+    ...used.map(({ value }) => value),
+    // One more than asked for shows whether there is a next page.
+    limit + 1,
+  );
+  const activity = rows.slice(0, limit).map(toActivity);
+  const last = activity.at(-1);
+  return rows.length > limit && last ? { activity, nextBeforeId: last.id } : { activity };
+}
+
+interface ActivityRow {
+  id: number;
+  at: string;
+  actor: string;
+  kind: string;
+  subject: string | null;
+  text: string;
+}
+
+function toActivity({ at, subject, ...row }: ActivityRow): Activity {
+  return { ...row, at: new Date(at), ...(subject === null ? {} : { subject }) };
+}

@@ -1,0 +1,211 @@
+/**
+ * Claims: one agent holds a task until a time. The first wins, because the write lock is taken before anything is looked at;
+ * one that has expired goes back to the queue with its WIP and a note, at the first operation after its end.
+ */
+import type { DatabaseSync } from "node:sqlite";
+import type { Claim, TaskBrief } from "../../../work/task.ts";
+import { followersOf, mayFollow } from "../../../work/task.ts";
+import type { Actor, ClaimRefusal, ClaimRequest, HeartbeatOutcome, ReleaseOutcome } from "../../work-store.ts";
+import { note } from "./activity.ts";
+import { checkCount } from "./checks.ts";
+import { findTask } from "./find.ts";
+import { followTasks } from "./groups.ts";
+import { all, one, run } from "./prepared.ts";
+import { moveInQueue, WAITING } from "./queue.ts";
+import { brief, CLAIM_COLUMNS, type ClaimRow, type TaskRow, toClaim } from "./rows.ts";
+
+export function hasExpired(db: DatabaseSync, at: Date): boolean {
+  return one(db, "SELECT 1 FROM claims WHERE lease_until <= ? LIMIT 1", at.getTime()) !== undefined;
+}
+
+export function returnExpired(db: DatabaseSync, at: Date): void {
+  const rows = all<ClaimRow>(db, `SELECT ${CLAIM_COLUMNS} WHERE c.lease_until <= ?`, at.getTime());
+  for (const row of rows) {
+    const ended = new Date(row.lease_until).toISOString();
+    const text = `The claim of ${row.agent} expired at ${ended.slice(0, 16)}Z; go on from its WIP.`;
+    giveBack(db, row.task, { at, name: "haversack" }, text, "claim-expired");
+  }
+}
+
+export function claimOf(db: DatabaseSync, seq: number): Claim | undefined {
+  const row = one<ClaimRow>(db, `SELECT ${CLAIM_COLUMNS} WHERE c.task = ?`, seq);
+  return row && toClaim(row);
+}
+
+export type Taken =
+  | { kind: "taken"; claim: Claim; note?: string }
+  | { kind: "cannot-follow"; task: TaskBrief; allowed: ReturnType<typeof followersOf> }
+  | ClaimRefusal;
+
+/** Makes the actor the holder, or says why not. Nothing has changed then. */
+export function takeTask(
+  db: DatabaseSync,
+  task: TaskRow,
+  { leaseMs, stealReason, isForced, maxClaims }: Omit<ClaimRequest, "taskId">,
+  by: Actor,
+): Taken {
+  checkCount("lease_ms", leaseMs);
+  const held = claimOf(db, task.seq);
+  if (held && isHolder(held, by)) {
+    prolong(db, task.seq, by, leaseMs);
+    return { kind: "taken", claim: claimOf(db, task.seq) as Claim, ...noteOf(task) };
+  }
+  const isTransfer = held !== undefined && isFromMainAgent(held, by);
+  if (held && !isTransfer && stealReason === undefined) return { kind: "held", task: brief(task), by: held };
+  if (!mayFollow(task.status, "in_progress")) {
+    return { kind: "cannot-follow", task: brief(task), allowed: followersOf(task.status) };
+  }
+  const reasons = openReasons(db, task.seq);
+  if (reasons.length > 0) return { kind: "blocked", task: brief(task), reasons };
+  const waits = isForced || held ? [] : waitsFor(db, task.seq);
+  if (waits.length > 0) return { kind: "waits", task: brief(task), for: waits };
+  if (maxClaims) {
+    const holding = all<{ id: string }>(db, `SELECT ${CLAIM_COLUMNS} WHERE c.agent = ?`, by.name);
+    if (holding.length >= maxClaims)
+      return { kind: "too-many", limit: maxClaims, holding: holding.map(({ id }) => id) };
+  }
+
+  const now = by.at.toISOString();
+  const stolen = held && !isTransfer ? `Taken from ${held.agent} by ${by.name}: ${stealReason}` : undefined;
+  if (stolen) note(db, by, "claim-stolen", task.id, stolen);
+  run(
+    db,
+    "INSERT OR REPLACE INTO claims VALUES (?, ?, ?, ?, ?, ?, ?)",
+    task.seq,
+    by.name,
+    by.sessionId ?? null,
+    by.agentId ?? "",
+    now,
+    now,
+    by.at.getTime() + leaseMs,
+  );
+  run(
+    db,
+    "UPDATE tasks SET status = 'in_progress', started_at = coalesce(started_at, ?), updated_at = ?, note = coalesce(?, note) WHERE seq = ?",
+    now,
+    now,
+    stolen ?? null,
+    task.seq,
+  );
+  moveInQueue(db, task.seq, task.status, "in_progress");
+  followTasks(db, task.story, now);
+  if (!stolen) note(db, by, "task-claimed", task.id, `claimed by ${by.name}`);
+  return { kind: "taken", claim: claimOf(db, task.seq) as Claim, ...noteOf({ note: stolen ?? task.note }) };
+}
+
+export function heartbeat(
+  db: DatabaseSync,
+  { taskId, leaseMs }: { taskId?: string; leaseMs: number },
+  by: Actor,
+): HeartbeatOutcome {
+  checkCount("lease_ms", leaseMs);
+  if (taskId !== undefined) {
+    const task = findTask(db, taskId);
+    const held = claimOf(db, task.seq);
+    if (!held || !isHolder(held, by)) return { kind: "lost", task: brief(task), ...(held && { by: held }) };
+    prolong(db, task.seq, by, leaseMs);
+    return { kind: "prolonged", claims: [claimOf(db, task.seq) as Claim] };
+  }
+  const rows = all<ClaimRow>(
+    db,
+    `SELECT ${CLAIM_COLUMNS} WHERE c.agent = ? OR (c.session_id = ? AND c.agent_id = ?) ORDER BY c.claimed_at, c.task`,
+    by.name,
+    by.sessionId ?? null,
+    by.agentId ?? "",
+  );
+  if (rows.length === 0) return { kind: "none" };
+  for (const row of rows) prolong(db, row.task, by, leaseMs);
+  return { kind: "prolonged", claims: rows.map(({ task }) => claimOf(db, task) as Claim) };
+}
+
+export function release(
+  db: DatabaseSync,
+  { taskId, reason }: { taskId: string; reason?: string },
+  by: Actor,
+): ReleaseOutcome {
+  const task = findTask(db, taskId);
+  const held = claimOf(db, task.seq);
+  if (!held) return { kind: "not-held", task: brief(task) };
+  if (!mayChange(held, by)) return { kind: "held", task: brief(task), by: held };
+  giveBack(
+    db,
+    task.seq,
+    by,
+    `Released by ${by.name}${reason ? `: ${reason}` : ""}; go on from its WIP.`,
+    "claim-released",
+  );
+  return { kind: "released", task: brief(findTask(db, task.id)) };
+}
+
+export function listClaims(db: DatabaseSync, agent: string | undefined): Claim[] {
+  const rows =
+    agent === undefined
+      ? all<ClaimRow>(db, `SELECT ${CLAIM_COLUMNS} ORDER BY c.claimed_at, c.task`)
+      : all<ClaimRow>(db, `SELECT ${CLAIM_COLUMNS} WHERE c.agent = ? ORDER BY c.claimed_at, c.task`, agent);
+  return rows.map(toClaim);
+}
+
+export function isHolder(held: Claim, by: Actor): boolean {
+  if (held.agent === by.name) return true;
+  return held.sessionId !== undefined && held.sessionId === by.sessionId && (held.agentId ?? "") === (by.agentId ?? "");
+}
+
+/** Others of the same session may report on a task that one of them holds; so may a person. Another agent may not. */
+export function mayChange(held: Claim, by: Actor): boolean {
+  if (by.isPerson || isHolder(held, by)) return true;
+  return held.sessionId !== undefined && held.sessionId === by.sessionId;
+}
+
+/** A coordinator claims, and the sub-agent that it starts for the task takes over. */
+function isFromMainAgent(held: Claim, by: Actor): boolean {
+  return held.sessionId !== undefined && held.sessionId === by.sessionId && !held.agentId && Boolean(by.agentId);
+}
+
+function prolong(db: DatabaseSync, seq: number, by: Actor, leaseMs: number): void {
+  run(
+    db,
+    // Never shorter than it is: a hook of a long lease must not cut it.
+    "UPDATE claims SET heartbeat_at = ?, lease_until = max(lease_until, ?) WHERE task = ?",
+    by.at.toISOString(),
+    by.at.getTime() + leaseMs,
+    seq,
+  );
+}
+
+function giveBack(db: DatabaseSync, seq: number, by: Actor, text: string, kind: string): void {
+  const now = by.at.toISOString();
+  const row = one<{ id: string; status: TaskRow["status"]; story: number | null }>(
+    db,
+    "SELECT id, status, story FROM tasks WHERE seq = ?",
+    seq,
+  );
+  run(db, "DELETE FROM claims WHERE task = ?", seq);
+  if (!row) return;
+  if (row.status === "in_progress") {
+    run(db, "UPDATE tasks SET status = 'todo', note = ?, updated_at = ? WHERE seq = ?", text, now, seq);
+    moveInQueue(db, seq, "in_progress", "todo");
+    followTasks(db, row.story, now);
+  }
+  note(db, by, kind, row.id, text);
+}
+
+export function waitsFor(db: DatabaseSync, seq: number, limit = 20): TaskBrief[] {
+  return all<TaskBrief>(
+    db,
+    `SELECT t.id, t.title, t.status FROM dependencies d JOIN tasks t ON t.seq = d.depends_on WHERE d.task = ? AND d.type IN ${WAITING} AND t.status NOT IN ('done', 'archived') ORDER BY t.seq LIMIT ?`,
+    seq,
+    limit,
+  ).map(brief);
+}
+
+export function openReasons(db: DatabaseSync, seq: number): string[] {
+  return all<{ reason: string }>(
+    db,
+    "SELECT reason FROM blockers WHERE task = ? AND resolved_at IS NULL ORDER BY id",
+    seq,
+  ).map(({ reason }) => reason);
+}
+
+function noteOf({ note: text }: { note: string | null }): { note?: string } {
+  return text === null ? {} : { note: text };
+}

@@ -1,0 +1,184 @@
+/** Epics and stories: made, changed, read and listed. Their status follows their tasks (`groups.ts`). */
+import type { DatabaseSync } from "node:sqlite";
+import { rankOf } from "../../../work/queue-order.ts";
+import {
+  DEFAULT_PRIORITY,
+  type Epic,
+  GROUP_STATUSES,
+  type GroupStatus,
+  PRIORITIES,
+  type Story,
+} from "../../../work/task.ts";
+import type { Actor, EpicChanges, GroupQuery, NewEpic, NewStory, Page, StoryChanges } from "../../work-store.ts";
+import { note } from "./activity.ts";
+import { checkChoice, checkCount, checkTitle } from "./checks.ts";
+import { findEpic, findSeq, findStory, findTask } from "./find.ts";
+import { followStories, followTasks, setGroup } from "./groups.ts";
+import { all, run, setFields, value } from "./prepared.ts";
+import { requeue, shiftEpic } from "./queue.ts";
+import { type EpicRow, STORY_COLUMNS, type StoryRow, toEpic, toStory } from "./rows.ts";
+import { applyStatus } from "./status.ts";
+import { freshId } from "./tasks.ts";
+
+export function createEpic(db: DatabaseSync, epic: NewEpic, by: Actor): Epic {
+  const title = checkTitle(epic.title);
+  checkChoice("priority", epic.priority, PRIORITIES);
+  const id = freshId(db, "epics", "E");
+  const now = by.at.toISOString();
+  run(
+    db,
+    "INSERT INTO epics (id, title, description, priority, status, source, created_at, updated_at) VALUES (?, ?, ?, ?, 'todo', ?, ?, ?)",
+    id,
+    title,
+    epic.description ?? null,
+    rankOf(epic.priority ?? DEFAULT_PRIORITY),
+    epic.source ?? null,
+    now,
+    now,
+  );
+  note(db, by, "epic-created", id, title);
+  return toEpic(findEpic(db, id));
+}
+
+export function updateEpic(db: DatabaseSync, id: string, changes: EpicChanges, by: Actor): Epic {
+  const before = findEpic(db, id);
+  checkChoice("priority", changes.priority, PRIORITIES);
+  checkChoice("status", changes.status, ["archived", "todo"]);
+  const priority = changes.priority === undefined ? undefined : rankOf(changes.priority ?? DEFAULT_PRIORITY);
+  const now = by.at.toISOString();
+  const { sql, values } = setFields({
+    title: changes.title === undefined ? undefined : checkTitle(changes.title),
+    description: changes.description,
+    priority,
+  });
+  if (sql) run(db, `UPDATE epics SET ${sql}, updated_at = ? WHERE seq = ?`, ...values, now, before.seq);
+  if (priority !== undefined && priority !== before.priority) shiftEpic(db, before.seq, before.priority, priority);
+  if (changes.status === "archived") {
+    for (const { id: story } of all<{ id: string }>(db, "SELECT id FROM stories WHERE epic = ?", before.seq)) {
+      archiveStory(db, findStory(db, story), by);
+    }
+    setGroup(db, "epics", before.seq, "archived", now);
+  } else if (changes.status === "todo") {
+    setGroup(db, "epics", before.seq, "todo", now);
+    followStories(db, before.seq, now);
+  }
+  noteChanges(db, by, "epic-updated", before.id, changes);
+  return toEpic(findEpic(db, before.id));
+}
+
+export function listEpics(db: DatabaseSync, { status, limit, offset = 0 }: GroupQuery): Page<Epic> {
+  checkPage({ status, limit, offset });
+  const where = status ? "status = ?" : "status <> 'archived' AND ? IS NULL";
+  const rows = all<EpicRow>(
+    db,
+    `SELECT * FROM epics WHERE ${where} ORDER BY priority, seq LIMIT ? OFFSET ?`,
+    status ?? null,
+    limit,
+    offset,
+  );
+  return { items: rows.map(toEpic), total: value(db, `SELECT count(*) FROM epics WHERE ${where}`, status ?? null) };
+}
+
+export function createStory(db: DatabaseSync, story: NewStory, by: Actor): Story {
+  const title = checkTitle(story.title);
+  const epic = story.epicId === undefined ? null : findSeq(db, "epic", story.epicId);
+  const id = freshId(db, "stories", "S");
+  const now = by.at.toISOString();
+  run(
+    db,
+    "INSERT INTO stories (id, epic, title, description, acceptance_criteria, status, source, created_at, updated_at) VALUES (?, ?, ?, ?, ?, 'todo', ?, ?, ?)",
+    id,
+    epic,
+    title,
+    story.description ?? null,
+    story.acceptanceCriteria ?? null,
+    story.source ?? null,
+    now,
+    now,
+  );
+  followStories(db, epic, now);
+  note(db, by, "story-created", id, title);
+  return toStory(findStory(db, id));
+}
+
+export function updateStory(db: DatabaseSync, id: string, changes: StoryChanges, by: Actor): Story {
+  const before = findStory(db, id);
+  checkChoice("status", changes.status, ["archived", "todo"]);
+  const { epicId } = changes;
+  const epic = epicId === undefined ? undefined : epicId === null ? null : findSeq(db, "epic", epicId);
+  const now = by.at.toISOString();
+  const { sql, values } = setFields({
+    title: changes.title === undefined ? undefined : checkTitle(changes.title),
+    description: changes.description,
+    acceptance_criteria: changes.acceptanceCriteria,
+    epic,
+  });
+  if (sql) run(db, `UPDATE stories SET ${sql}, updated_at = ? WHERE seq = ?`, ...values, now, before.seq);
+  if (epic !== undefined && epic !== before.epic) {
+    run(db, "UPDATE tasks SET epic = ? WHERE story = ?", epic, before.seq);
+    for (const { seq } of all<{ seq: number }>(db, "SELECT seq FROM tasks WHERE story = ?", before.seq)) {
+      requeue(db, seq);
+    }
+    followStories(db, before.epic, now);
+    followStories(db, epic, now);
+  }
+  if (changes.status === "archived") archiveStory(db, findStory(db, before.id), by);
+  else if (changes.status === "todo") {
+    setGroup(db, "stories", before.seq, "todo", now);
+    followTasks(db, before.seq, now);
+    followStories(db, findStory(db, before.id).epic, now);
+  }
+  noteChanges(db, by, "story-updated", before.id, changes);
+  return toStory(findStory(db, before.id));
+}
+
+export function listStories(
+  db: DatabaseSync,
+  { status, epicId, limit, offset = 0 }: GroupQuery & { epicId?: string },
+): Page<Story> {
+  checkPage({ status, limit, offset });
+  const epic = epicId === undefined ? null : findSeq(db, "epic", epicId);
+  const where = "((?1 IS NULL AND s.status <> 'archived') OR s.status = ?1) AND (?2 IS NULL OR s.epic = ?2)";
+  const rows = all<StoryRow>(
+    db,
+    `SELECT ${STORY_COLUMNS} WHERE ${where} ORDER BY s.seq LIMIT ?3 OFFSET ?4`,
+    status ?? null,
+    epic,
+    limit,
+    offset,
+  );
+  const total = value(db, `SELECT count(*) FROM stories s WHERE ${where}`, status ?? null, epic);
+  return { items: rows.map(toStory), total };
+}
+
+/** Its open tasks go with it: a task whose story is put away would never be asked for. */
+function archiveStory(db: DatabaseSync, story: StoryRow, by: Actor): void {
+  const open = all<{ id: string }>(
+    db,
+    "SELECT id FROM tasks WHERE story = ? AND status NOT IN ('done', 'archived')",
+    story.seq,
+  );
+  for (const { id } of open) applyStatus(db, findTask(db, id), "archived", by, "its story was archived");
+  const now = by.at.toISOString();
+  setGroup(db, "stories", story.seq, "archived", now);
+  followStories(db, story.epic, now);
+}
+
+function checkPage({
+  status,
+  limit,
+  offset,
+}: {
+  status: GroupStatus | undefined;
+  limit: number;
+  offset: number;
+}): void {
+  checkChoice("status", status, GROUP_STATUSES);
+  checkCount("limit", limit);
+  checkCount("offset", offset, { minimum: 0 });
+}
+
+function noteChanges(db: DatabaseSync, by: Actor, kind: string, id: string, changes: object): void {
+  const names = Object.entries(changes).flatMap(([name, given]) => (given === undefined ? [] : [name]));
+  if (names.length > 0) note(db, by, kind, id, names.join(", "));
+}

@@ -1,0 +1,379 @@
+import { beforeEach, describe, expect, it } from "vitest";
+import { formatRecord } from "../../record-lines.ts";
+import type { ImportReport, TaskRecord, WorkRecord } from "../../work-records.ts";
+import type { StoreHandle } from "../handle.ts";
+import { openMemoryStore } from "../memory.ts";
+import { exportRecords } from "./export-records.ts";
+import { importRecords } from "./import-records.ts";
+import { computeQueue } from "./queue.ts";
+
+const early = "2026-11-01T08:00:00.000Z";
+const late = "2026-11-02T08:00:00.000Z";
+const now = new Date("2026-11-16T09:30:00.000Z");
+
+let handle: StoreHandle;
+beforeEach(() => {
+  handle = openMemoryStore();
+});
+
+function take(records: WorkRecord[], isDryRun = false): ImportReport {
+  return importRecords(handle.db, records, { isDryRun }, { at: now });
+}
+
+function lines(): string[] {
+  return [...exportRecords(handle.db)].map(formatRecord);
+}
+
+function task(id: string, more: Partial<TaskRecord> = {}): TaskRecord {
+  return {
+    kind: "task",
+    id,
+    title: `Title of ${id}`,
+    type: "feature",
+    status: "todo",
+    priority: "P2",
+    created_at: early,
+    updated_at: early,
+    ...more,
+  };
+}
+
+function stored(id: string): TaskRecord | undefined {
+  return [...exportRecords(handle.db)].find(
+    (record): record is TaskRecord => record.kind === "task" && record.id === id,
+  );
+}
+
+const waits = (task_id: string, depends_on_id: string, type = "blocks"): WorkRecord => ({
+  kind: "dependency",
+  task_id,
+  depends_on_id,
+  type,
+  created_at: early,
+});
+
+/** One of everything. */
+function everything(): WorkRecord[] {
+  return [
+    {
+      kind: "epic",
+      id: "E1",
+      title: "Epic",
+      priority: "P0",
+      status: "in_progress",
+      created_at: early,
+      updated_at: late,
+    },
+    {
+      kind: "story",
+      id: "S1",
+      epic_id: "E1",
+      title: "Story",
+      status: "in_progress",
+      created_at: early,
+      updated_at: late,
+    },
+    task("T1", {
+      story_id: "S1",
+      status: "in_progress",
+      description: 'lines\nand "quotes" and 👩‍🚀',
+      acceptance_criteria: "- works",
+      files: ["src/a.ts", "src/b.ts"],
+      steps: [
+        { text: "one", done: true },
+        { text: "two", done: false },
+      ],
+      estimate_hours: 0.5,
+      skill: "tdd",
+      plan_file: "docs/plan.md",
+      plan_section: "Task 1: Title",
+      started_at: late,
+      claim: {
+        agent: "ann",
+        session_id: "s1",
+        claimed_at: late,
+        heartbeat_at: late,
+        lease_until: "2026-12-01T00:00:00.000Z",
+      },
+      wip: { phase: "testing", mine: { deep: [1, { x: null }] } },
+      wip_updated_at: late,
+      wip_history: [{ at: late, actor: "ann", path: "phase", before: "coding", after: "testing" }],
+    }),
+    task("T2", { parent_id: "T1", status: "blocked" }),
+    waits("T2", "T1"),
+    { kind: "blocker", task_id: "T2", reason: "no key", actor: "ann", created_at: late },
+    { kind: "failure", task_id: "T1", actor: "ann", created_at: late, summary: "red", details: "trace" },
+    {
+      kind: "handoff",
+      id: "H1",
+      task_id: "T1",
+      role: "implementer",
+      attempt: 1,
+      status: "FAIL",
+      summary: "not yet",
+      files_changed: ["src/a.ts"],
+      details: "long\n".repeat(1000),
+      actor: "ann",
+      created_at: late,
+      compacted_at: late,
+    },
+    { kind: "activity", at: late, actor: "ann", activity: "task-claimed", subject: "T1", text: "claimed" },
+    // Twice the same: both happened.
+    { kind: "activity", at: late, actor: "ann", activity: "task-claimed", subject: "T1", text: "claimed" },
+  ];
+}
+
+describe("importRecords", () => {
+  it("takes one of everything into an empty store and gives the same lines back", () => {
+    const report = take(everything());
+    expect(report.problems).toEqual([]);
+    expect(report.added).toEqual({
+      epic: 1,
+      story: 1,
+      task: 2,
+      dependency: 1,
+      blocker: 1,
+      failure: 1,
+      handoff: 1,
+      activity: 2,
+    });
+    expect(lines()).toEqual(everything().map(formatRecord));
+  });
+
+  it("keeps a claim so that the session that holds it is known again", () => {
+    take(everything());
+    expect({ ...handle.db.prepare("SELECT agent, session_id, agent_id, lease_until FROM claims").get() }).toEqual({
+      agent: "ann",
+      session_id: "s1",
+      agent_id: "",
+      lease_until: Date.parse("2026-12-01T00:00:00.000Z"),
+    });
+  });
+
+  it("adds as many of several that are alike as are missing", () => {
+    const activity: WorkRecord = { kind: "activity", at: early, actor: "a", activity: "x", text: "t" };
+    const failure: WorkRecord = { kind: "failure", task_id: "T1", actor: "a", created_at: early, summary: "s" };
+    take([task("T1"), activity, failure]);
+    expect(take([activity, activity, activity, failure, failure])).toMatchObject({
+      same: 2,
+      added: { activity: 2, failure: 1 },
+    });
+  });
+
+  it("adds nothing the second time", () => {
+    take(everything());
+    const before = lines();
+    const report = take(everything());
+    expect(report.same).toBe(everything().length);
+    expect(Object.values(report.added).every((count) => count === 0)).toBe(true);
+    expect([report.updated, report.kept, report.renamed, report.problems]).toEqual([[], [], [], []]);
+    expect(lines()).toEqual(before);
+  });
+
+  it("takes records in any order", () => {
+    expect(take(everything().reverse()).problems).toEqual([]);
+    expect(lines()).toEqual(everything().map(formatRecord));
+  });
+
+  it("changes nothing in a dry run, and reports the same", () => {
+    const dry = take(everything(), true);
+    expect(lines()).toEqual([]);
+    expect(take(everything())).toEqual(dry);
+  });
+
+  it("lets the later change win and names the fields, both ways", () => {
+    take([task("T1", { description: "old", skill: "tdd" })]);
+    const newer = task("T1", { description: "new", updated_at: late });
+    expect(take([newer]).updated).toEqual([{ id: "T1", fields: ["description", "skill"] }]);
+    expect(stored("T1")).toEqual(newer);
+    const older = take([task("T1", { description: "old" })]);
+    expect(older).toMatchObject({ updated: [], kept: [{ id: "T1", fields: ["description"] }] });
+    expect(stored("T1")?.description).toBe("new");
+  });
+
+  it("fills what is missing when both are equally old, and keeps the rest", () => {
+    take([task("T1", { title: "Mine" })]);
+    const report = take([task("T1", { title: "Theirs", description: "only theirs" })]);
+    expect(report).toMatchObject({
+      updated: [{ id: "T1", fields: ["description"] }],
+      kept: [{ id: "T1", fields: ["title"] }],
+    });
+    expect(stored("T1")).toMatchObject({ title: "Mine", description: "only theirs" });
+  });
+
+  it("decides about WIP by its own time and unites its history", () => {
+    const change = (at: string) => ({ at, actor: "ann", path: "phase", before: "a", after: "b" });
+    take([task("T1", { updated_at: late, wip: { phase: "old" }, wip_updated_at: early, wip_history: [change(late)] })]);
+    const report = take([task("T1", { wip: { phase: "new" }, wip_updated_at: late, wip_history: [change(early)] })]);
+    expect(report.updated).toEqual([{ id: "T1", fields: ["wip", "wip_history"] }]);
+    expect(stored("T1")).toMatchObject({ wip: { phase: "new" }, updated_at: late });
+    expect(stored("T1")?.wip_history?.map(({ at }) => at)).toEqual([early, late]);
+  });
+
+  it("gives another thing with a known id a new one, and everything in the import follows", () => {
+    take([task("T1", { title: "Mine" }), task("T9", { title: "Known here" })]);
+    const theirs = [
+      task("T1", { title: "Theirs", created_at: late, updated_at: late }),
+      task("T2", { parent_id: "T1" }),
+      waits("T2", "T1"),
+      { kind: "blocker", task_id: "T1", reason: "r", actor: "a", created_at: late },
+      { kind: "activity", at: late, actor: "a", activity: "x", subject: "T1", text: "t" },
+      {
+        kind: "handoff",
+        id: "H1",
+        task_id: "T1",
+        role: "r",
+        attempt: 1,
+        status: "PASS",
+        summary: "s",
+        actor: "a",
+        created_at: late,
+      },
+    ] satisfies WorkRecord[];
+    const { renamed, problems } = take(theirs);
+    expect(problems).toEqual([]);
+    const to = renamed[0]?.to as string;
+    expect(renamed).toEqual([{ from: "T1", to: expect.stringMatching(/^T\d{12}$/) }]);
+    expect(stored("T1")?.title).toBe("Mine");
+    expect(stored(to)?.title).toBe("Theirs");
+    expect(stored("T2")?.parent_id).toBe(to);
+    const references = lines().filter((line) => !line.includes('"kind":"task"'));
+    expect(references.every((line) => line.includes(to) && !line.includes('"T1"'))).toBe(true);
+    // And the second time it is found again.
+    const before = lines();
+    expect(take(theirs)).toMatchObject({ renamed: [], same: theirs.length });
+    expect(lines()).toEqual(before);
+  });
+
+  it("gives a thing whose id another kind has a new one", () => {
+    take([task("X1")]);
+    const report = take([
+      { kind: "epic", id: "X1", title: "Epic", priority: "P2", status: "todo", created_at: late, updated_at: late },
+    ]);
+    expect(report.renamed).toEqual([{ from: "X1", to: expect.stringMatching(/^E\d{12}$/) }]);
+  });
+
+  it("numbers a handoff on when its attempt is taken, and knows it again", () => {
+    const handoff = (id: string, summary: string): WorkRecord => ({
+      kind: "handoff",
+      id,
+      task_id: "T1",
+      role: "implementer",
+      attempt: 1,
+      status: "PASS",
+      summary,
+      actor: "a",
+      created_at: early,
+    });
+    take([task("T1"), handoff("H1", "mine")]);
+    expect(take([handoff("H2", "theirs")]).renamed).toEqual([
+      { from: "H2 (implementer, attempt 1)", to: "H2 (implementer, attempt 2)" },
+    ]);
+    expect(take([handoff("H2", "theirs")])).toMatchObject({ same: 1, renamed: [] });
+  });
+
+  it("reports what refers to nothing and takes the rest", () => {
+    const { problems, added } = take([
+      task("T1", { story_id: "S404", parent_id: "T404" }),
+      waits("T1", "T404"),
+      { kind: "failure", task_id: "T404", actor: "a", created_at: late, summary: "s" },
+    ]);
+    expect(added).toMatchObject({ task: 1, dependency: 0, failure: 0 });
+    expect(problems.map(({ where, text }) => `${where}: ${text}`)).toEqual([
+      "task T1: story_id S404 is unknown: imported without it",
+      "task T1: parent_id T404 is unknown: imported without it",
+      "dependency T1 -> T404: depends_on_id T404 is unknown: left out",
+      "failure of task T404: task_id T404 is unknown: left out",
+    ]);
+  });
+
+  it("repairs by a second import what the first could not refer to", () => {
+    take([task("T1", { story_id: "S1" })]);
+    take([
+      { kind: "story", id: "S1", title: "S", status: "todo", created_at: early, updated_at: early },
+      task("T1", { story_id: "S1" }),
+    ]);
+    expect(stored("T1")?.story_id).toBe("S1");
+  });
+
+  it("refuses records that are none, naming the field", () => {
+    const { problems, added } = take([task("T1", { status: "doing" }), task("T2")]);
+    expect(added.task).toBe(1);
+    expect(problems[0]).toMatchObject({ where: "task T1", text: expect.stringContaining("status must be one of") });
+  });
+
+  it("leaves out a dependency that closes a cycle and shows it", () => {
+    take([task("T1"), task("T2"), waits("T2", "T1")]);
+    const { problems } = take([task("T3"), waits("T3", "T2"), waits("T1", "T3"), waits("T1", "T2", "relates_to")]);
+    expect(problems).toEqual([
+      { where: "dependency T1 -> T3", text: "would close a cycle: T1 -> T3 -> T2 -> T1; left out" },
+    ]);
+    expect(lines().filter((line) => line.includes('"dependency"'))).toHaveLength(3);
+  });
+
+  it("leaves out a dependency on itself and a parent that is a descendant", () => {
+    const { problems } = take([task("T1", { parent_id: "T2" }), task("T2", { parent_id: "T1" }), waits("T1", "T1")]);
+    expect(problems.map(({ text }) => text)).toEqual([
+      "parent_id T1 left out: the task would be its own ancestor",
+      "a task cannot depend on itself: left out",
+    ]);
+  });
+
+  it("takes a chain of 20,000 tasks without walking it for each", () => {
+    const ids = Array.from({ length: 20_000 }, (_, at) => `T${at}`);
+    const { added, problems } = take([
+      ...ids.map((id) => task(id)),
+      ...ids.slice(1).map((id, at) => waits(id, `T${at}`)),
+    ]);
+    expect(problems).toEqual([]);
+    expect(added.dependency).toBe(19_999);
+  });
+
+  it("leaves out a claim of a task that is not in progress", () => {
+    const claim = { agent: "a", claimed_at: early, heartbeat_at: early, lease_until: late };
+    const { problems } = take([task("T1", { status: "done", claim })]);
+    expect(problems[0]?.text).toContain("claim of a left out");
+    expect(stored("T1")?.claim).toBeUndefined();
+  });
+
+  it("resolves a blocker that the other side resolved", () => {
+    const blocker: WorkRecord = { kind: "blocker", task_id: "T1", reason: "r", actor: "a", created_at: early };
+    take([task("T1"), blocker]);
+    expect(take([{ ...blocker, resolved_at: late, resolved_by: "b" } as WorkRecord]).updated).toEqual([
+      { id: "T1", fields: ["blockers"] },
+    ]);
+    expect(take([blocker]).kept).toEqual([{ id: "T1", fields: ["blockers"] }]);
+    expect(lines().filter((line) => line.includes('"blocker"'))).toHaveLength(1);
+  });
+
+  it("makes a story follow its tasks when lines of two branches disagree", () => {
+    const story: WorkRecord = {
+      kind: "story",
+      id: "S1",
+      title: "S",
+      status: "done",
+      created_at: early,
+      updated_at: early,
+      completed_at: early,
+    };
+    take([story, task("T1", { story_id: "S1", status: "done" }), task("T2", { story_id: "S1" })]);
+    expect(lines().find((line) => line.includes('"story"'))).toContain('"status":"in_progress"');
+  });
+
+  it("leaves the queue as one computed from scratch", () => {
+    take(everything());
+    take([task("T3", { priority: "P0" }), waits("T3", "T2")]);
+    const rows = handle.db
+      .prepare("SELECT * FROM queue ORDER BY task")
+      .all()
+      .map((row) => Object.values(row));
+    expect(rows).toEqual(computeQueue(handle.db));
+    expect(rows.length).toBe(3);
+  });
+
+  it("says that an id stands for two things in one import", () => {
+    const { problems, added } = take([task("T1"), task("T1", { title: "Other", created_at: late })]);
+    expect(added.task).toBe(1);
+    expect(problems[0]?.text).toContain("two different things");
+  });
+});

@@ -1,0 +1,300 @@
+/**
+ * Records into the store. What is new is added; what is there already is left alone when it is the same, and otherwise merged
+ * with every changed field named; the same id for two different things gives what came a new one, and all that refers to it
+ * in the import follows. What cannot be taken over is reported, and the rest is taken. At the end the queue and the
+ * statuses of stories and epics are true.
+ */
+import type { DatabaseSync } from "node:sqlite";
+import { newId } from "../../../base/ids.ts";
+import { nameOfRecord, RECORD_KINDS, type RecordKind, readRecord } from "../../record-fields.ts";
+import type { ImportOptions, ImportReport, TaskRecord, WorkRecord } from "../../work-records.ts";
+import { storedRecord } from "./export-records.ts";
+import { followStories, followTasks } from "./groups.ts";
+import { importDependencies } from "./import-dependencies.ts";
+import { importEvents } from "./import-events.ts";
+import { mergeRecord } from "./merge-record.ts";
+import { one, run } from "./prepared.ts";
+import { rebuildQueue } from "./queue.ts";
+import { seqOf, writeEpic, writeHandoff, writeStory, writeTask } from "./write-record.ts";
+
+/** Inside a transaction of the caller's. A dry run does all of it and takes it back. */
+export function importRecords(
+  db: DatabaseSync,
+  records: Iterable<WorkRecord>,
+  { isDryRun = false }: ImportOptions,
+  { at }: { at: Date },
+): ImportReport {
+  if (!isDryRun) return new Import(db, records).run(at);
+  db.exec("SAVEPOINT import_records");
+  try {
+    return new Import(db, records).run(at);
+  } finally {
+    db.exec("ROLLBACK TO import_records");
+    db.exec("RELEASE import_records");
+  }
+}
+
+type Of<Kind extends RecordKind> = Extract<WorkRecord, { kind: Kind }>;
+type Came = { [Kind in RecordKind]: Of<Kind>[] };
+/** What has an id. */
+type Thing = Of<"epic" | "story" | "task" | "handoff">;
+type ThingKind = Thing["kind"];
+
+const TABLES = { epic: "epics", story: "stories", task: "tasks", handoff: "handoffs" } as const;
+const LETTERS: Readonly<Record<ThingKind, string>> = { epic: "E", story: "S", task: "T", handoff: "H" };
+
+class Import {
+  readonly #db: DatabaseSync;
+  readonly #came: Came;
+  /** Ids of the import to ids of the store, per kind. */
+  readonly #ids = new Map<ThingKind, Map<string, string>>();
+  readonly #report: ImportReport = {
+    added: { epic: 0, story: 0, task: 0, dependency: 0, blocker: 0, failure: 0, handoff: 0, activity: 0 },
+    same: 0,
+    updated: [],
+    kept: [],
+    renamed: [],
+    problems: [],
+  };
+  readonly #touchedStories = new Set<string>();
+  readonly #touchedEpics = new Set<string>();
+
+  constructor(db: DatabaseSync, records: Iterable<WorkRecord>) {
+    this.#db = db;
+    this.#came = Object.fromEntries(RECORD_KINDS.map((kind) => [kind, []])) as unknown as Came;
+    for (const given of records) {
+      const { record, problems } = readRecord(given);
+      for (const text of problems) this.#problem(given, text);
+      if (record) (this.#came[record.kind] as WorkRecord[]).push(record);
+    }
+  }
+
+  run(at: Date): ImportReport {
+    this.#importEpics();
+    this.#importStories();
+    this.#importTasks();
+    const taskId = (id: string) => this.#resolve("task", id);
+    importDependencies(this.#db, this.#came.dependency, { taskId, report: this.#report });
+    importEvents(this.#db, this.#came, { taskId, subjectId: (id) => this.#subject(id), report: this.#report });
+    this.#importHandoffs();
+    this.#follow(at.toISOString());
+    rebuildQueue(this.#db);
+    return this.#report;
+  }
+
+  #importEpics(): void {
+    for (const epic of this.#identify<Of<"epic">>("epic", this.#came.epic)) {
+      this.#put(epic, writeEpic);
+      this.#touchedEpics.add(epic.id);
+    }
+  }
+
+  #importStories(): void {
+    for (const story of this.#identify<Of<"story">>("story", this.#came.story)) {
+      this.#refer(story, "epic_id", "epic");
+      const before = storedRecord(this.#db, "story", story.id)?.epic_id;
+      this.#put(story, writeStory);
+      this.#touchedStories.add(story.id);
+      for (const epic of [before, story.epic_id]) if (epic) this.#touchedEpics.add(epic);
+    }
+    // Tasks have the epic of their story.
+    run(
+      this.#db,
+      "UPDATE tasks SET epic = (SELECT epic FROM stories WHERE seq = tasks.story) WHERE story IS NOT NULL AND epic IS NOT (SELECT epic FROM stories WHERE seq = tasks.story)",
+    );
+  }
+
+  #importTasks(): void {
+    const tasks = this.#identify<Of<"task">>("task", this.#came.task);
+    const parents: TaskRecord[] = [];
+    for (const task of tasks) {
+      this.#refer(task, "story_id", "story");
+      this.#refer(task, "parent_id", "task");
+      if (task.claim && task.status !== "in_progress") {
+        this.#problem(task, `claim of ${task.claim.agent} left out: the task is ${task.status}, not in_progress`);
+        delete task.claim;
+      }
+      const before = storedRecord(this.#db, "task", task.id)?.story_id;
+      const written = this.#put(task, writeTask);
+      if (written) parents.push(written);
+      for (const story of [before, task.story_id]) if (story) this.#touchedStories.add(story);
+    }
+    for (const task of parents) this.#setParent(task);
+  }
+
+  #setParent(task: TaskRecord): void {
+    const seq = seqOf(this.#db, "tasks", task.id) as number;
+    const parent = seqOf(this.#db, "tasks", task.parent_id);
+    for (let above: number | null = parent; above !== null; ) {
+      if (above === seq) {
+        this.#problem(task, `parent_id ${task.parent_id} left out: the task would be its own ancestor`);
+        return;
+      }
+      above = one<{ parent: number | null }>(this.#db, "SELECT parent FROM tasks WHERE seq = ?", above)?.parent ?? null;
+    }
+    run(this.#db, "UPDATE tasks SET parent = ? WHERE seq = ?", parent, seq);
+  }
+
+  #importHandoffs(): void {
+    for (const handoff of this.#identify<Of<"handoff">>("handoff", this.#came.handoff)) {
+      const taskId = this.#resolve("task", handoff.task_id);
+      if (taskId === undefined) {
+        this.#problem(handoff, `task_id ${handoff.task_id} is unknown: left out`);
+        continue;
+      }
+      handoff.task_id = taskId;
+      const stored = storedRecord(this.#db, "handoff", handoff.id);
+      if (!stored) this.#numberAttempt(handoff);
+      else if (stored.task_id !== taskId || stored.role !== handoff.role) {
+        this.#problem(handoff, `is stored as ${stored.role}'s of task ${stored.task_id}: left out`);
+        continue;
+        // An earlier import may have given it another number.
+      } else handoff.attempt = stored.attempt;
+      this.#put(handoff, writeHandoff);
+    }
+  }
+
+  /** Two clones may both have stored a first attempt: what came is then the next one. */
+  #numberAttempt(handoff: Of<"handoff">): void {
+    const given = handoff.attempt;
+    const isTaken = () =>
+      one(
+        this.#db,
+        "SELECT 1 FROM handoffs h JOIN tasks t ON t.seq = h.task WHERE t.id = ? AND h.role = ? AND h.attempt = ?",
+        handoff.task_id,
+        handoff.role,
+        handoff.attempt,
+      ) !== undefined;
+    while (isTaken()) handoff.attempt++;
+    if (handoff.attempt === given) return;
+    const name = `${handoff.id} (${handoff.role}, attempt`;
+    this.#report.renamed.push({ from: `${name} ${given})`, to: `${name} ${handoff.attempt})` });
+  }
+
+  /** Each with the id that it will have, oldest first: rows that came first stand first. */
+  #identify<T extends Thing>(kind: T["kind"], came: readonly T[]): T[] {
+    const ids = new Map<string, string>();
+    this.#ids.set(kind, ids);
+    const firsts = new Map<string, T>();
+    const found: T[] = [];
+    for (const record of came) {
+      const first = firsts.get(record.id);
+      if (first && isAnother(first, record)) {
+        this.#problem(record, "stands in the import for two different things: the second was left out");
+        continue;
+      }
+      if (!first) {
+        firsts.set(record.id, record);
+        ids.set(record.id, this.#finalId(record));
+      }
+      found.push({ ...record, id: ids.get(record.id) as string });
+    }
+    return found.sort((a, b) => compare(a.created_at, b.created_at) || compare(a.id, b.id));
+  }
+
+  #finalId(record: Thing): string {
+    const { kind, id, created_at } = record;
+    const stored = storedRecord(this.#db, kind, id);
+    const isFree = !stored && !this.#isTaken(id);
+    if (isFree || (stored && !isAnother(stored, record))) return id;
+    // The same import for the second time finds what the first one renamed.
+    const twin = one<{ id: string }>(
+      this.#db,
+      `SELECT id FROM ${TABLES[kind]} WHERE created_at = ? AND ${kind === "handoff" ? "summary" : "title"} = ? ORDER BY seq LIMIT 1`,
+      created_at,
+      titleOf(record),
+    );
+    if (twin) return twin.id;
+    let fresh = newId(LETTERS[kind]);
+    while (this.#isTaken(fresh)) fresh = newId(LETTERS[kind]);
+    this.#report.renamed.push({ from: id, to: fresh });
+    return fresh;
+  }
+
+  #isTaken(id: string): boolean {
+    return Object.values(TABLES).some((table) => seqOf(this.#db, table, id) !== null);
+  }
+
+  /** What was written, or undefined when nothing had to be. */
+  #put<T extends Thing>(record: T, write: (db: DatabaseSync, record: T) => void): T | undefined {
+    const { kind, id } = record;
+    const stored = storedRecord(this.#db, kind, id) as T | undefined;
+    if (!stored) {
+      write(this.#db, record);
+      this.#report.added[kind]++;
+      return record;
+    }
+    const { record: merged, updated, kept } = mergeRecord(stored, record, timeOf);
+    if (updated.length > 0) this.#report.updated.push({ id, fields: updated });
+    if (kept.length > 0) this.#report.kept.push({ id, fields: kept });
+    if (updated.length === 0) {
+      if (kept.length === 0) this.#report.same++;
+      return undefined;
+    }
+    write(this.#db, merged);
+    return merged;
+  }
+
+  #refer<Field extends string>(
+    record: WorkRecord & { [name in Field]?: string },
+    field: Field,
+    kind: "epic" | "story" | "task",
+  ): void {
+    const given = record[field];
+    if (given === undefined) return;
+    const id = this.#resolve(kind, given);
+    if (id === undefined) {
+      this.#problem(record, `${field} ${given} is unknown: imported without it`);
+      delete record[field];
+    } else (record as Record<string, unknown>)[field] = id;
+  }
+
+  #resolve(kind: ThingKind, id: string): string | undefined {
+    const known = this.#ids.get(kind)?.get(id);
+    if (known !== undefined) return known;
+    return seqOf(this.#db, TABLES[kind], id) === null ? undefined : id;
+  }
+
+  #subject(id: string): string {
+    for (const ids of this.#ids.values()) {
+      const known = ids.get(id);
+      if (known !== undefined) return known;
+    }
+    return id;
+  }
+
+  /** Lines of two branches, each true in itself, may together say `done` of a story with an open task. */
+  #follow(at: string): void {
+    for (const id of this.#touchedStories) {
+      const row = one<{ seq: number; status: string }>(this.#db, "SELECT seq, status FROM stories WHERE id = ?", id);
+      // Put away by hand: that stays.
+      if (row && row.status !== "archived") followTasks(this.#db, row.seq, at);
+    }
+    for (const id of this.#touchedEpics) {
+      const row = one<{ seq: number; status: string }>(this.#db, "SELECT seq, status FROM epics WHERE id = ?", id);
+      if (row && row.status !== "archived") followStories(this.#db, row.seq, at);
+    }
+  }
+
+  #problem(record: WorkRecord, text: string): void {
+    this.#report.problems.push({ where: nameOfRecord(record), text });
+  }
+}
+
+/** Neither made at the same time nor called the same. */
+function isAnother(one: Thing, other: Thing): boolean {
+  return one.created_at !== other.created_at && titleOf(one) !== titleOf(other);
+}
+
+function titleOf(record: Thing): string {
+  return record.kind === "handoff" ? record.summary : record.title;
+}
+
+function timeOf(record: Thing): string {
+  if (record.kind !== "handoff") return record.updated_at;
+  return [record.created_at, record.compacted_at ?? "", record.archived_at ?? ""].sort().at(-1) as string;
+}
+
+function compare(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}

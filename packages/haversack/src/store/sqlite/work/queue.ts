@@ -1,0 +1,169 @@
+/**
+ * The queue: one row per open task (neither done nor archived), always as `computeQueue` would make it. Every change of a
+ * task, a dependency or an epic's priority goes through here, in the transaction that makes it. Counters are moved, not
+ * counted again: closing a task that 100,000 others wait for changes their rows once.
+ */
+import type { DatabaseSync } from "node:sqlite";
+import {
+  DEPENDENT_POINTS,
+  EPIC_POINTS,
+  MOST_DEPENDENTS,
+  MS_PER_POINT,
+  NO_EPIC_RANK,
+  orderKey,
+} from "../../../work/queue-order.ts";
+import { isSettled, type TaskStatus } from "../../../work/task.ts";
+import { all, one, run, statement, value } from "./prepared.ts";
+
+/** The types of dependency that make a task wait. As a list and not a negation: the index is used. */
+export const WAITING = "('blocks', 'requires')";
+
+/** After the task's status changed in `tasks`. */
+export function moveInQueue(db: DatabaseSync, seq: number, from: TaskStatus | undefined, to: TaskStatus): void {
+  const wasOpen = from !== undefined && !isSettled(from);
+  const isOpen = !isSettled(to);
+  if (isOpen && !wasOpen) enter(db, seq);
+  else if (wasOpen && !isOpen) leave(db, seq);
+  else if (isOpen) {
+    const isTodo = to === "todo" ? 1 : 0;
+    run(db, "UPDATE queue SET is_todo = ?, is_ready = (? AND waits_for = 0) WHERE task = ?", isTodo, isTodo, seq);
+  }
+}
+
+function enter(db: DatabaseSync, seq: number): void {
+  run(db, `UPDATE queue SET waits_for = waits_for + 1, is_ready = 0 WHERE task IN (${WAITERS})`, seq);
+  shiftDependents(db, seq, 1);
+  insert(db, seq);
+}
+
+function leave(db: DatabaseSync, seq: number): void {
+  run(
+    db,
+    `UPDATE queue SET waits_for = waits_for - 1, is_ready = (is_todo AND waits_for = 1) WHERE task IN (${WAITERS})`,
+    seq,
+  );
+  shiftDependents(db, seq, -1);
+  run(db, "DELETE FROM queue WHERE task = ?", seq);
+}
+
+const WAITERS = `SELECT task FROM dependencies WHERE depends_on = ? AND type IN ${WAITING}`;
+
+function shiftDependents(db: DatabaseSync, seq: number, by: 1 | -1): void {
+  run(
+    db,
+    `UPDATE queue SET ${SHIFT} WHERE task IN (SELECT depends_on FROM dependencies WHERE task = ? AND type IN ${WAITING})`,
+    by,
+    by,
+    seq,
+  );
+}
+
+const SHIFT = `order_key = order_key + ${DEPENDENT_POINTS * MS_PER_POINT} * (min(dependents + ?, ${MOST_DEPENDENTS}) - min(dependents, ${MOST_DEPENDENTS})), dependents = dependents + ?`;
+
+/** A waiting dependency came or went. */
+export function moveDependency(db: DatabaseSync, task: number, dependsOn: number, by: 1 | -1): void {
+  const isOpen = (seq: number) => one(db, "SELECT 1 FROM queue WHERE task = ?", seq) !== undefined;
+  if (isOpen(dependsOn)) {
+    run(
+      db,
+      "UPDATE queue SET waits_for = waits_for + ?, is_ready = (is_todo AND waits_for + ? = 0) WHERE task = ?",
+      by,
+      by,
+      task,
+    );
+  }
+  if (isOpen(task)) run(db, `UPDATE queue SET ${SHIFT} WHERE task = ?`, by, by, dependsOn);
+}
+
+/** After the task's priority, story or epic changed in `tasks`. */
+export function requeue(db: DatabaseSync, seq: number): void {
+  if (run(db, "DELETE FROM queue WHERE task = ?", seq) > 0) insert(db, seq);
+}
+
+/** After an epic's priority changed from `before`, as numbers. */
+export function shiftEpic(db: DatabaseSync, epic: number, before: number, after: number): void {
+  const points = EPIC_POINTS * (before - after) * MS_PER_POINT;
+  run(db, "UPDATE queue SET order_key = order_key + ? WHERE epic = ?", points, epic);
+}
+
+/** All from scratch: after an import. */
+export function rebuildQueue(db: DatabaseSync): void {
+  db.exec("DELETE FROM queue");
+  const insertRow = statement(db, INSERT);
+  for (const row of computeQueue(db)) insertRow.run(...row);
+}
+
+type QueueRow = [
+  task: number,
+  epic: number | null,
+  story: number | null,
+  key: number,
+  waitsFor: number,
+  dependents: number,
+  isTodo: number,
+  isReady: number,
+];
+
+/** What the queue must be, from the tasks and their dependencies alone. */
+export function computeQueue(db: DatabaseSync): QueueRow[] {
+  const open = all<OpenTask>(db, `SELECT ${OPEN_TASK} WHERE t.status NOT IN ('done', 'archived') ORDER BY t.seq`);
+  const isOpen = new Set(open.map(({ seq }) => seq));
+  const waitsFor = new Map<number, number>();
+  const dependents = new Map<number, number>();
+  const edges = all<{ task: number; depends_on: number }>(
+    db,
+    `SELECT task, depends_on FROM dependencies WHERE type IN ${WAITING}`,
+  );
+  for (const { task, depends_on } of edges) {
+    if (!isOpen.has(task) || !isOpen.has(depends_on)) continue;
+    waitsFor.set(task, (waitsFor.get(task) ?? 0) + 1);
+    dependents.set(depends_on, (dependents.get(depends_on) ?? 0) + 1);
+  }
+  return open.map((task) => toQueueRow(task, waitsFor.get(task.seq) ?? 0, dependents.get(task.seq) ?? 0));
+}
+
+interface OpenTask {
+  seq: number;
+  epic: number | null;
+  story: number | null;
+  status: TaskStatus;
+  priority: number;
+  epic_priority: number | null;
+  created_at: string;
+}
+
+const OPEN_TASK =
+  "t.seq, t.epic, t.story, t.status, t.priority, t.created_at, e.priority AS epic_priority FROM tasks t LEFT JOIN epics e ON e.seq = t.epic";
+
+const INSERT = "INSERT INTO queue VALUES (?, ?, ?, ?, ?, ?, ?, ?)";
+
+function insert(db: DatabaseSync, seq: number): void {
+  const task = one<OpenTask>(db, `SELECT ${OPEN_TASK} WHERE t.seq = ?`, seq);
+  if (!task) return;
+  const waitsFor = value(
+    db,
+    `SELECT count(*) FROM dependencies d JOIN queue q ON q.task = d.depends_on WHERE d.task = ? AND d.type IN ${WAITING}`,
+    seq,
+  );
+  const dependents = value(
+    db,
+    `SELECT count(*) FROM dependencies d JOIN queue q ON q.task = d.task WHERE d.depends_on = ? AND d.type IN ${WAITING}`,
+    seq,
+  );
+  statement(db, INSERT).run(...toQueueRow(task, waitsFor, dependents));
+}
+
+function toQueueRow(
+  { seq, epic, story, status, priority, epic_priority, created_at }: OpenTask,
+  waitsFor: number,
+  dependents: number,
+): QueueRow {
+  const key = orderKey({
+    epicRank: epic_priority ?? NO_EPIC_RANK,
+    taskRank: priority,
+    dependents,
+    createdAtMs: Date.parse(created_at),
+  });
+  const isTodo = status === "todo" ? 1 : 0;
+  return [seq, epic, story, key, waitsFor, dependents, isTodo, isTodo && waitsFor === 0 ? 1 : 0];
+}

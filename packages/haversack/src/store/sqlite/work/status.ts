@@ -1,0 +1,122 @@
+/** A task's status, and all that follows from it in the same transaction: claim, queue, story, epic, decay, activity. */
+import type { DatabaseSync } from "node:sqlite";
+import { followersOf, isSettled, mayFollow, TASK_STATUSES, type TaskStatus } from "../../../work/task.ts";
+import type { Actor, Boundaries, StatusChange, StatusOutcome } from "../../work-store.ts";
+import { note } from "./activity.ts";
+import { checkChoice, invalid } from "./checks.ts";
+import { claimOf, mayChange, takeTask } from "./claims.ts";
+import { findTask } from "./find.ts";
+import { followTasks } from "./groups.ts";
+import { decayCompleted } from "./handoffs.ts";
+import { run } from "./prepared.ts";
+import { moveInQueue } from "./queue.ts";
+import { brief, type TaskRow } from "./rows.ts";
+
+export function setStatus(db: DatabaseSync, { taskId, status, notes, ...how }: StatusChange, by: Actor): StatusOutcome {
+  checkChoice("status", status, TASK_STATUSES);
+  const task = findTask(db, taskId);
+  if (status === "in_progress") {
+    const taken = takeTask(db, task, how, by);
+    if (taken.kind === "held" && mayChange(taken.by, by) && !by.isPerson && !by.agentId) {
+      // The coordinator says what its own sub-agent has said already.
+      return { kind: "changed", task: brief(task), from: task.status, boundaries: {}, claim: taken.by };
+    }
+    if (taken.kind !== "taken") return taken;
+    if (notes) note(db, by, "task-note", task.id, notes);
+    return {
+      kind: "changed",
+      task: { ...brief(task), status },
+      from: task.status,
+      boundaries: {},
+      claim: taken.claim,
+      ...(taken.note !== undefined && { note: taken.note }),
+    };
+  }
+  if (task.status === status && !(status === "blocked" && notes)) {
+    return { kind: "changed", task: brief(task), from: status, boundaries: {} };
+  }
+  if (!mayFollow(task.status, status)) {
+    return { kind: "cannot-follow", task: brief(task), allowed: followersOf(task.status) };
+  }
+  const held = claimOf(db, task.seq);
+  if (held && !mayChange(held, by)) return { kind: "held", task: brief(task), by: held };
+  if (status === "blocked") addBlocker(db, task, notes, by);
+  const boundaries = applyStatus(db, task, status, by, notes);
+  return { kind: "changed", task: { ...brief(task), status }, from: task.status, boundaries };
+}
+
+export function setBlocker(
+  db: DatabaseSync,
+  { taskId, reason }: { taskId: string; reason: string },
+  by: Actor,
+): StatusOutcome {
+  if (reason.trim() === "") throw invalid("reason must not be empty");
+  return setStatus(db, { taskId, status: "blocked", notes: reason, leaseMs: 0 }, by);
+}
+
+export function resolveBlockers(
+  db: DatabaseSync,
+  { taskId, notes }: { taskId: string; notes?: string },
+  by: Actor,
+): StatusOutcome {
+  const task = findTask(db, taskId);
+  if (task.status === "blocked") {
+    return setStatus(db, { taskId: task.id, status: "todo", leaseMs: 0, ...(notes !== undefined && { notes }) }, by);
+  }
+  resolveAll(db, task, by);
+  return { kind: "changed", task: brief(task), from: task.status, boundaries: {} };
+}
+
+/** The change itself; whether it may be made was asked before. */
+export function applyStatus(
+  db: DatabaseSync,
+  task: TaskRow,
+  status: TaskStatus,
+  by: Actor,
+  notes?: string,
+): Boundaries {
+  const now = by.at.toISOString();
+  if (task.status === "blocked" && status !== "blocked") resolveAll(db, task, by);
+  run(db, "DELETE FROM claims WHERE task = ?", task.seq);
+  const isReopened = isSettled(task.status) && !isSettled(status);
+  const reopened = isReopened ? `Reopened by ${by.name}${notes ? `: ${notes}` : ""}` : undefined;
+  run(
+    db,
+    "UPDATE tasks SET status = ?, updated_at = ?, completed_at = ?, note = CASE WHEN ? THEN NULL ELSE coalesce(?, note) END WHERE seq = ?",
+    status,
+    now,
+    status === "done" ? now : status === "archived" ? task.completed_at : null,
+    status === "done" ? 1 : 0,
+    reopened ?? null,
+    task.seq,
+  );
+  moveInQueue(db, task.seq, task.status, status);
+  const boundaries = followTasks(db, task.story, now);
+  if (boundaries.storyCompleted || boundaries.epicCompleted) decayCompleted(db, boundaries, by);
+  note(db, by, "task-status", task.id, `${task.status} → ${status}${notes ? `: ${notes}` : ""}`);
+  return boundaries;
+}
+
+function addBlocker(db: DatabaseSync, task: TaskRow, reason: string | undefined, by: Actor): void {
+  if (!reason) return;
+  run(
+    db,
+    "INSERT INTO blockers (task, reason, actor, created_at) SELECT ?, ?, ?, ? WHERE NOT EXISTS (SELECT 1 FROM blockers WHERE task = ? AND reason = ? AND resolved_at IS NULL)",
+    task.seq,
+    reason,
+    by.name,
+    by.at.toISOString(),
+    task.seq,
+    reason,
+  );
+}
+
+function resolveAll(db: DatabaseSync, task: TaskRow, by: Actor): void {
+  run(
+    db,
+    "UPDATE blockers SET resolved_at = ?, resolved_by = ? WHERE task = ? AND resolved_at IS NULL",
+    by.at.toISOString(),
+    by.name,
+    task.seq,
+  );
+}

@@ -1,0 +1,253 @@
+/** Tasks: made, changed, read and listed. */
+import type { DatabaseSync, SQLInputValue } from "node:sqlite";
+import { newId } from "../../../base/ids.ts";
+import { rankOf } from "../../../work/queue-order.ts";
+import type { TaskBrief, TaskDetails } from "../../../work/task.ts";
+import { DEFAULT_PRIORITY, PRIORITIES, TASK_STATUSES, TASK_TYPES, type Task } from "../../../work/task.ts";
+import type { Actor, NewTask, Page, Scope, TaskChanges, TaskCounts, TaskQuery } from "../../work-store.ts";
+import { note } from "./activity.ts";
+import { checkChoice, checkCount, checkTitle, invalid } from "./checks.ts";
+import { claimOf, waitsFor } from "./claims.ts";
+import { addDependency } from "./dependencies.ts";
+import { findSeq, findStory, findTask } from "./find.ts";
+import { followTasks } from "./groups.ts";
+import { all, one, run, setFields, value } from "./prepared.ts";
+import { moveInQueue, requeue, WAITING } from "./queue.ts";
+import { brief, TASK_COLUMNS, type TaskRow, toTasks } from "./rows.ts";
+import { readTaskWip } from "./wip.ts";
+
+export function createTask(db: DatabaseSync, task: NewTask, by: Actor): Task {
+  const title = checkTitle(task.title);
+  checkFields(task);
+  const story = task.storyId === undefined ? undefined : findStory(db, task.storyId);
+  const parent = task.parentId === undefined ? null : findSeq(db, "task", task.parentId);
+  const id = freshId(db, "tasks", "T");
+  const now = by.at.toISOString();
+  run(
+    db,
+    `INSERT INTO tasks (id, story, epic, parent, title, type, status, priority, description, acceptance_criteria, steps,
+      estimate_hours, skill, plan_file, plan_section, context_summary, handoff_notes, assignee, source, created_at, updated_at)
+     VALUES (?, ?, ?, ?, ?, ?, 'todo', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    id,
+    story?.seq ?? null,
+    story?.epic ?? null,
+    parent,
+    title,
+    task.type ?? "feature",
+    rankOf(task.priority ?? DEFAULT_PRIORITY),
+    task.description ?? null,
+    task.acceptanceCriteria ?? null,
+    stepsText(task.steps),
+    task.estimateHours ?? null,
+    task.skill ?? null,
+    task.planFile ?? null,
+    task.planSection ?? null,
+    task.contextSummary ?? null,
+    task.handoffNotes ?? null,
+    task.assignee ?? null,
+    task.source ?? null,
+    now,
+    now,
+  );
+  const seq = value(db, "SELECT last_insert_rowid()");
+  setFiles(db, seq, task.files ?? []);
+  moveInQueue(db, seq, undefined, "todo");
+  for (const dependsOnId of task.dependsOn ?? []) {
+    // A new task can close no cycle: nothing waits for it yet.
+    addDependency(db, { taskId: id, dependsOnId, type: "blocks" }, by);
+  }
+  followTasks(db, story?.seq ?? null, now);
+  note(db, by, "task-created", id, title);
+  return readTask(db, seq);
+}
+
+export function updateTask(db: DatabaseSync, id: string, changes: TaskChanges, by: Actor): Task {
+  const before = findTask(db, id);
+  checkFields(changes);
+  const { storyId, parentId, priority, type, title } = changes;
+  const story = storyId === undefined || storyId === null ? undefined : findStory(db, storyId);
+  const parent = parentId === undefined || parentId === null ? parentId : findSeq(db, "task", parentId);
+  if (parent) refuseParentCycle(db, before.seq, parent);
+  const fields = {
+    title: title === undefined ? undefined : checkTitle(title),
+    type: type === null ? "feature" : type,
+    priority: priority === undefined ? undefined : rankOf(priority ?? DEFAULT_PRIORITY),
+    ...(storyId !== undefined && { story: story?.seq ?? null, epic: story?.epic ?? null }),
+    parent,
+    description: changes.description,
+    acceptance_criteria: changes.acceptanceCriteria,
+    steps: changes.steps === undefined ? undefined : stepsText(changes.steps ?? undefined),
+    estimate_hours: changes.estimateHours,
+    skill: changes.skill,
+    plan_file: changes.planFile,
+    plan_section: changes.planSection,
+    context_summary: changes.contextSummary,
+    handoff_notes: changes.handoffNotes,
+    assignee: changes.assignee,
+  };
+  const now = by.at.toISOString();
+  const { sql, values } = setFields(fields);
+  if (sql) run(db, `UPDATE tasks SET ${sql}, updated_at = ? WHERE seq = ?`, ...values, now, before.seq);
+  if (changes.files !== undefined) setFiles(db, before.seq, changes.files ?? []);
+  if (storyId !== undefined || priority !== undefined) requeue(db, before.seq);
+  if (storyId !== undefined && (story?.seq ?? null) !== before.story) {
+    followTasks(db, before.story, now);
+    followTasks(db, story?.seq ?? null, now);
+  }
+  const names = Object.keys(changes).filter((name) => changes[name as keyof TaskChanges] !== undefined);
+  if (names.length > 0) note(db, by, "task-updated", before.id, names.join(", "));
+  return readTask(db, before.seq);
+}
+
+export function getTask(db: DatabaseSync, id: string): TaskDetails {
+  const { seq } = findTask(db, id);
+  const found = readTaskWip(db, seq);
+  const claim = claimOf(db, seq);
+  const related = all<TaskBrief>(
+    db,
+    "SELECT t.id, t.title, t.status FROM dependencies d JOIN tasks t ON t.seq = CASE d.task WHEN ?1 THEN d.depends_on ELSE d.task END WHERE (d.task = ?1 OR d.depends_on = ?1) AND d.type = 'relates_to' GROUP BY t.seq ORDER BY t.seq LIMIT 20",
+    seq,
+  );
+  const waiting = all<TaskBrief>(
+    db,
+    `SELECT t.id, t.title, t.status FROM dependencies d JOIN tasks t ON t.seq = d.task WHERE d.depends_on = ? AND d.type IN ${WAITING} AND t.status NOT IN ('done', 'archived') ORDER BY t.seq LIMIT 10`,
+    seq,
+  );
+  const blockers = all<{ id: number; reason: string; actor: string; created_at: string }>(
+    db,
+    "SELECT id, reason, actor, created_at FROM blockers WHERE task = ? AND resolved_at IS NULL ORDER BY id",
+    seq,
+  );
+  const task = readTask(db, seq);
+  return {
+    ...task,
+    ...(found && { wip: found.wip, wipUpdatedAt: found.updatedAt }),
+    ...(claim && { claim }),
+    waitsFor: waitsFor(db, seq),
+    waitedForBy: waiting.map(brief),
+    relatesTo: related.map(brief),
+    blockers: blockers.map(({ created_at, ...row }) => ({ ...row, taskId: task.id, at: new Date(created_at) })),
+    failureCount: value(db, "SELECT count(*) FROM failures WHERE task = ?", seq),
+  };
+}
+
+/** The parts of a list, in their order, each of them sorted by an index. */
+const SECTIONS: readonly { where: string; order: string }[] = [
+  { where: "t.status = 'in_progress'", order: "t.seq" },
+  { where: "t.status = 'review'", order: "t.seq" },
+  { where: "t.status = 'blocked'", order: "t.seq" },
+  { where: "t.status = 'todo' AND q.is_ready = 1", order: "q.order_key DESC, q.task" },
+  { where: "t.status = 'todo' AND q.is_ready = 0", order: "t.seq" },
+  { where: "t.status = 'done'", order: "t.seq DESC" },
+  { where: "t.status = 'archived'", order: "t.seq DESC" },
+];
+
+export function listTasks(db: DatabaseSync, query: TaskQuery): Page<Task> {
+  checkCount("limit", query.limit);
+  checkCount("offset", query.offset ?? 0, { minimum: 0 });
+  checkChoice("status", query.status, TASK_STATUSES);
+  checkChoice("priority", query.priority, PRIORITIES);
+  checkChoice("task_type", query.type, TASK_TYPES);
+  const { conditions, values } = filter(db, query);
+  const sections = SECTIONS.filter(({ where }) =>
+    query.status ? where.includes(`'${query.status}'`) : !where.includes("'archived'"),
+  );
+  const rows: TaskRow[] = [];
+  let total = 0;
+  let skip = query.offset ?? 0;
+  for (const { where, order } of sections) {
+    const needsQueue = where.includes("q.");
+    const join = needsQueue ? "JOIN queue q ON q.task = t.seq" : "";
+    const all_ = [where, ...conditions].join(" AND ");
+    const count = value(db, `SELECT count(*) FROM tasks t ${join} WHERE ${all_}`, ...values);
+    total += count;
+    const room = query.limit - rows.length;
+    if (room > 0 && skip < count) {
+      rows.push(
+        ...all<TaskRow>(
+          db,
+          `SELECT ${TASK_COLUMNS} ${join} WHERE ${all_} ORDER BY ${order} LIMIT ? OFFSET ?`,
+          ...values,
+          room,
+          skip,
+        ),
+      );
+    }
+    skip = Math.max(0, skip - count);
+  }
+  return { items: toTasks(db, rows), total };
+}
+
+export function countTasks(db: DatabaseSync, scope: Scope): TaskCounts {
+  const { conditions, values } = filter(db, scope);
+  const where = conditions.length > 0 ? `WHERE ${conditions.join(" AND ")}` : "";
+  const counts = Object.fromEntries(TASK_STATUSES.map((status) => [status, 0])) as Record<string, number>;
+  for (const { status, count } of all<{ status: string; count: number }>(
+    db,
+    `SELECT t.status, count(*) AS count FROM tasks t ${where} GROUP BY t.status`,
+    ...values,
+  )) {
+    counts[status] = count;
+  }
+  const ready = value(
+    db,
+    `SELECT count(*) FROM queue t WHERE ${["t.is_ready = 1", ...conditions].join(" AND ")}`,
+    ...values,
+  );
+  return { ...counts, ready } as TaskCounts;
+}
+
+function filter(
+  db: DatabaseSync,
+  { epicId, storyId, priority, type, assignee, parentId, hasWip, planFile }: Partial<TaskQuery>,
+): { conditions: string[]; values: SQLInputValue[] } {
+  const parts: [string, SQLInputValue | undefined][] = [
+    ["t.epic = ?", epicId === undefined ? undefined : findSeq(db, "epic", epicId)],
+    ["t.story = ?", storyId === undefined ? undefined : findSeq(db, "story", storyId)],
+    ["t.priority = ?", priority === undefined ? undefined : rankOf(priority)],
+    ["t.type = ?", type],
+    ["t.assignee = ?", assignee],
+    ["t.parent = ?", parentId === undefined ? undefined : findSeq(db, "task", parentId)],
+    ["t.plan_file = ?", planFile],
+  ];
+  const used = parts.flatMap(([sql, given]) => (given === undefined ? [] : [{ sql, given }]));
+  const conditions = used.map(({ sql }) => sql);
+  if (hasWip) conditions.push("t.seq IN (SELECT task FROM task_wip)");
+  return { conditions, values: used.map(({ given }) => given) };
+}
+
+export function readTask(db: DatabaseSync, seq: number): Task {
+  const row = one<TaskRow>(db, `SELECT ${TASK_COLUMNS} WHERE t.seq = ?`, seq) as TaskRow;
+  return toTasks(db, [row])[0] as Task;
+}
+
+export function freshId(db: DatabaseSync, table: "epics" | "stories" | "tasks", prefix: string): string {
+  for (;;) {
+    const id = newId(prefix);
+    if (!one(db, `SELECT 1 FROM ${table} WHERE id = ?`, id)) return id;
+  }
+}
+
+function checkFields({ type, priority, estimateHours }: Partial<TaskChanges>): void {
+  checkChoice("task_type", type, TASK_TYPES);
+  checkChoice("priority", priority, PRIORITIES);
+  if (typeof estimateHours === "number" && !(Number.isFinite(estimateHours) && estimateHours >= 0)) {
+    throw invalid(`estimate_hours must be a number of at least 0, but is ${estimateHours}`);
+  }
+}
+
+function setFiles(db: DatabaseSync, seq: number, files: readonly string[]): void {
+  run(db, "DELETE FROM task_files WHERE task = ?", seq);
+  for (const path of files) run(db, "INSERT OR IGNORE INTO task_files VALUES (?, ?)", seq, path);
+}
+
+function stepsText(steps: Task["steps"] | readonly Task["steps"][number][] | undefined): string | null {
+  return steps && steps.length > 0 ? JSON.stringify(steps) : null;
+}
+
+function refuseParentCycle(db: DatabaseSync, seq: number, parent: number): void {
+  for (let at: number | null = parent; at !== null; ) {
+    if (at === seq) throw invalid("parent_id would make the task its own ancestor");
+    at = one<{ parent: number | null }>(db, "SELECT parent FROM tasks WHERE seq = ?", at)?.parent ?? null;
+  }
+}

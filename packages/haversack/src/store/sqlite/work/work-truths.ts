@@ -1,0 +1,88 @@
+/**
+ * What must hold in the tables of work after every operation, said anew and by plain loops. For tests: the ones that try any
+ * sequence of operations, and the ones that kill processes.
+ */
+import type { DatabaseSync } from "node:sqlite";
+import { computeQueue } from "./queue.ts";
+
+/** One line per truth that does not hold. */
+export function brokenTruths(db: DatabaseSync, at: Date): string[] {
+  return [...queueTruths(db), ...groupTruths(db), ...claimTruths(db, at), ...dependencyTruths(db)];
+}
+
+function queueTruths(db: DatabaseSync): string[] {
+  const columns = "task, epic, story, order_key, waits_for, dependents, is_todo, is_ready";
+  const kept = new Set(rows(db, `SELECT ${columns} FROM queue`).map((row) => JSON.stringify(Object.values(row))));
+  const wanted = new Set(computeQueue(db).map((row) => JSON.stringify(row)));
+  const missing = [...wanted].filter((row) => !kept.has(row));
+  const surplus = [...kept].filter((row) => !wanted.has(row));
+  return [...missing.map((row) => `the queue lacks ${row}`), ...surplus.map((row) => `the queue has ${row}`)];
+}
+
+function groupTruths(db: DatabaseSync): string[] {
+  const problems: string[] = [];
+  const tasks = rows(db, "SELECT id, story, epic, status FROM tasks");
+  const stories = rows(db, "SELECT seq, epic, status, completed_at FROM stories");
+  const hold = (what: string, status: unknown, parts: readonly unknown[], completedAt: unknown) => {
+    const wanted = statusOf(parts);
+    // Put away by hand, with what was done in it.
+    const isPutAway = status === "archived" && wanted === "done";
+    if (wanted !== undefined && wanted !== status && !isPutAway) problems.push(`${what} is ${status}, not ${wanted}`);
+    if ((status === "done") !== (completedAt !== null))
+      problems.push(`${what} is ${status}, completed at ${completedAt}`);
+  };
+  for (const { seq, status, completed_at } of stories) {
+    const parts = tasks.filter(({ story }) => story === seq).map((task) => task["status"]);
+    hold(`story ${seq}`, status, parts, completed_at);
+  }
+  for (const { seq, status, completed_at } of rows(db, "SELECT seq, status, completed_at FROM epics")) {
+    const parts = stories.filter(({ epic }) => epic === seq).map((story) => story["status"]);
+    hold(`epic ${seq}`, status, parts, completed_at);
+  }
+  for (const { id, story, epic } of tasks) {
+    const wanted = story === null ? null : stories.find(({ seq }) => seq === story)?.["epic"];
+    if (epic !== wanted) problems.push(`${id} is in epic ${epic}, its story in ${wanted}`);
+  }
+  return problems;
+}
+
+/** Of a story by its tasks, of an epic by its stories. Undefined: it has none, and stays what it was. */
+function statusOf(parts: readonly unknown[]): string | undefined {
+  const counted = parts.filter((part) => part !== "archived");
+  if (parts.length === 0) return undefined;
+  if (counted.length === 0) return "archived";
+  if (counted.every((part) => part === "todo")) return "todo";
+  return counted.every((part) => part === "done") ? "done" : "in_progress";
+}
+
+function claimTruths(db: DatabaseSync, at: Date): string[] {
+  const problems: string[] = [];
+  const held = new Map(rows(db, "SELECT task, agent, lease_until FROM claims").map((row) => [row["task"], row]));
+  for (const { seq, id, status, blockers } of rows(
+    db,
+    "SELECT seq, id, status, (SELECT count(*) FROM blockers WHERE task = seq AND resolved_at IS NULL) AS blockers FROM tasks",
+  )) {
+    const claim = held.get(seq);
+    if (claim && status !== "in_progress") problems.push(`${id} is ${status} and held by ${claim["agent"]}`);
+    if (!claim && status === "in_progress") problems.push(`${id} is in progress and nobody holds it`);
+    if (claim && Number(claim["lease_until"]) <= at.getTime()) problems.push(`${id} is held though its lease is over`);
+    if (Number(blockers) > 0 && status !== "blocked") problems.push(`${id} is ${status} and has an open blocker`);
+  }
+  return problems;
+}
+
+function dependencyTruths(db: DatabaseSync): string[] {
+  const edges = rows(db, "SELECT task, depends_on FROM dependencies WHERE type <> 'relates_to'");
+  const left = new Set(edges);
+  // What waits for nothing is taken away until nothing is left; what stays waits for itself.
+  for (let before = -1; before !== left.size; ) {
+    before = left.size;
+    const waiting = new Set([...left].map(({ task }) => task));
+    for (const edge of left) if (!waiting.has(edge["depends_on"])) left.delete(edge);
+  }
+  return left.size === 0 ? [] : [`${left.size} dependencies are in or behind a cycle`];
+}
+
+function rows(db: DatabaseSync, sql: string): Record<string, unknown>[] {
+  return db.prepare(sql).all();
+}

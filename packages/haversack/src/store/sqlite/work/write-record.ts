@@ -1,0 +1,151 @@
+/** Whole records into their rows: a new one, or over what is there. Whether that is right was decided before. */
+import type { DatabaseSync } from "node:sqlite";
+import { rankOf } from "../../../work/queue-order.ts";
+import type { Priority } from "../../../work/task.ts";
+import type { EpicRecord, HandoffRecord, StoryRecord, TaskRecord } from "../../work-records.ts";
+import { one, run } from "./prepared.ts";
+
+export function writeEpic(db: DatabaseSync, epic: EpicRecord): void {
+  upsert(db, "epics", {
+    id: epic.id,
+    title: epic.title,
+    description: epic.description,
+    priority: rankOf(epic.priority as Priority),
+    status: epic.status,
+    source: epic.source,
+    created_at: epic.created_at,
+    updated_at: epic.updated_at,
+    completed_at: epic.completed_at,
+  });
+}
+
+export function writeStory(db: DatabaseSync, story: StoryRecord): void {
+  upsert(db, "stories", {
+    id: story.id,
+    epic: seqOf(db, "epics", story.epic_id),
+    title: story.title,
+    description: story.description,
+    acceptance_criteria: story.acceptance_criteria,
+    status: story.status,
+    source: story.source,
+    created_at: story.created_at,
+    updated_at: story.updated_at,
+    completed_at: story.completed_at,
+  });
+}
+
+/** All but the parent: it may come later. */
+export function writeTask(db: DatabaseSync, task: TaskRecord): void {
+  const story = seqOf(db, "stories", task.story_id);
+  const epic =
+    story === null ? null : one<{ epic: number | null }>(db, "SELECT epic FROM stories WHERE seq = ?", story)?.epic;
+  upsert(db, "tasks", {
+    id: task.id,
+    story,
+    epic,
+    title: task.title,
+    type: task.type,
+    status: task.status,
+    priority: rankOf(task.priority as Priority),
+    description: task.description,
+    acceptance_criteria: task.acceptance_criteria,
+    steps: task.steps && JSON.stringify(task.steps),
+    estimate_hours: task.estimate_hours,
+    skill: task.skill,
+    plan_file: task.plan_file,
+    plan_section: task.plan_section,
+    context_summary: task.context_summary,
+    handoff_notes: task.handoff_notes,
+    assignee: task.assignee,
+    source: task.source,
+    note: task.note,
+    created_at: task.created_at,
+    updated_at: task.updated_at,
+    started_at: task.started_at,
+    completed_at: task.completed_at,
+  });
+  const seq = seqOf(db, "tasks", task.id) as number;
+  for (const table of ["task_files", "claims", "task_wip", "task_wip_changes"]) {
+    run(db, `DELETE FROM ${table} WHERE task = ?`, seq);
+  }
+  for (const path of task.files ?? []) run(db, "INSERT OR IGNORE INTO task_files VALUES (?, ?)", seq, path);
+  if (task.claim) writeClaim(db, seq, task.claim);
+  if (task.wip) {
+    const at = task.wip_updated_at ?? task.updated_at;
+    run(db, "INSERT INTO task_wip VALUES (?, ?, ?)", seq, JSON.stringify(task.wip), at);
+  }
+  for (const { at, actor, path, before, after } of task.wip_history ?? []) {
+    run(
+      db,
+      "INSERT INTO task_wip_changes (task, at, actor, path, before, after) VALUES (?, ?, ?, ?, ?, ?)",
+      seq,
+      at,
+      actor,
+      path,
+      toJson(before),
+      toJson(after),
+    );
+  }
+}
+
+function writeClaim(db: DatabaseSync, seq: number, claim: NonNullable<TaskRecord["claim"]>): void {
+  run(
+    db,
+    "INSERT INTO claims VALUES (?, ?, ?, ?, ?, ?, ?)",
+    seq,
+    claim.agent,
+    claim.session_id ?? null,
+    claim.agent_id ?? "",
+    claim.claimed_at,
+    claim.heartbeat_at,
+    Date.parse(claim.lease_until),
+  );
+}
+
+export function writeHandoff(db: DatabaseSync, handoff: HandoffRecord): void {
+  const { details = "" } = handoff;
+  upsert(db, "handoffs", {
+    id: handoff.id,
+    task: seqOf(db, "tasks", handoff.task_id),
+    role: handoff.role,
+    attempt: handoff.attempt,
+    status: handoff.status,
+    summary: handoff.summary,
+    files_changed: handoff.files_changed && JSON.stringify(handoff.files_changed),
+    details_chars: details.length,
+    actor: handoff.actor,
+    created_at: handoff.created_at,
+    compacted_at: handoff.compacted_at,
+    archived_at: handoff.archived_at,
+  });
+  const seq = seqOf(db, "handoffs", handoff.id) as number;
+  run(db, "DELETE FROM handoff_details WHERE handoff = ?", seq);
+  if (details !== "") run(db, "INSERT INTO handoff_details VALUES (?, ?)", seq, details);
+}
+
+export function seqOf(
+  db: DatabaseSync,
+  table: "epics" | "stories" | "tasks" | "handoffs",
+  id: string | undefined,
+): number | null {
+  if (id === undefined) return null;
+  return one<{ seq: number }>(db, `SELECT seq FROM ${table} WHERE id = ?`, id)?.seq ?? null;
+}
+
+function upsert(
+  db: DatabaseSync,
+  table: string,
+  columns: Readonly<Record<string, string | number | null | undefined>>,
+): void {
+  const names = Object.keys(columns);
+  const changes = names.filter((name) => name !== "id").map((name) => `${name} = excluded.${name}`);
+  run(
+    db,
+    `INSERT INTO ${table} (${names.join(", ")}) VALUES (${names.map(() => "?").join(", ")}) ON CONFLICT (id) DO UPDATE SET ${changes.join(", ")}`,
+    ...names.map((name) => columns[name] ?? null),
+  );
+}
+
+function toJson(value: unknown): string | null {
+  return value === undefined ? null : JSON.stringify(value);
+}

@@ -1,0 +1,141 @@
+/** Ids: any beginning that only one has, and what is said of those that nothing has. */
+import { expect, it } from "vitest";
+import { agent, clock, faultOf, LEASE_MS, makeTask, type UnderTest } from "./work-under-test.suite.ts";
+
+export function idsSuite(test: UnderTest): void {
+  const get = (id: string) => test.store.getTask(id, clock(0));
+  /** The shortest beginning that none of the others has. */
+  const shortest = (id: string, others: readonly string[]) => {
+    for (let length = 2; length < id.length; length++) {
+      const start = id.slice(0, length);
+      if (!others.some((other) => other !== id && other.startsWith(start))) return start;
+    }
+    return id;
+  };
+
+  it("gives a letter and twelve digits, another one to everything", async () => {
+    const { store } = test;
+    const ids = [
+      (await store.createEpic({ title: "e" }, agent())).id,
+      (await store.createStory({ title: "s" }, agent())).id,
+      await makeTask(test, "t"),
+    ];
+    ids.push((await store.setHandoff({ taskId: ids[2] ?? "", role: "r", status: "PASS", summary: "s" }, agent())).id);
+    expect(ids.map((id) => id.replace(/\d/g, "0"))).toEqual([..."ESTH"].map((letter) => `${letter}000000000000`));
+    expect(new Set(ids.map((id) => id.slice(1))).size).toBe(4);
+  });
+
+  it("takes any unique beginning, with a small letter, and with spaces around it", async () => {
+    const ids: string[] = [];
+    for (let number = 0; number < 12; number++) ids.push(await makeTask(test, `n${number}`));
+    for (const [number, id] of ids.entries()) {
+      const start = shortest(id, ids);
+      for (const given of [id, start, start.toLowerCase(), ` ${id} `]) {
+        expect((await get(given)).title).toBe(`n${number}`);
+      }
+    }
+  });
+
+  it("names those that an ambiguous beginning begins, and changes nothing", async () => {
+    const ids: string[] = [];
+    // Eleven of ten digits: two begin with the same one.
+    for (let number = 0; number < 11; number++) ids.push(await makeTask(test, `n${number}`));
+    const starts = ids.map((id) => id.slice(0, 2));
+    const twice = starts.find((start, index) => starts.indexOf(start) !== index) ?? "";
+    const of = ids.filter((id) => id.startsWith(twice));
+    const fault = await faultOf(test.store.setStatus({ taskId: twice, status: "done", leaseMs: LEASE_MS }, agent()));
+    expect(fault.code).toBe("not-found");
+    expect(fault.message).toContain(`"${twice}" begins more than one task`);
+    expect(of.filter((id) => fault.message.includes(id)).length).toBe(Math.min(3, of.length));
+    expect((await test.store.countTasks({}, clock(0))).todo).toBe(11);
+  });
+
+  it("does not take the letter alone or nothing for a beginning", async () => {
+    await makeTask(test, "the only one");
+    for (const id of ["T", "", " "]) expect((await faultOf(get(id))).code).toBe("not-found");
+  });
+
+  it("names the nearest of an id that nothing has", async () => {
+    const id = await makeTask(test, "t");
+    const last = id.endsWith("0") ? "1" : "0";
+    const fault = await faultOf(get(id.slice(0, -1) + last));
+    expect(fault).toEqual({
+      code: "not-found",
+      message: `there is no task "${id.slice(0, -1)}${last}"; did you mean ${id}?`,
+    });
+  });
+
+  it("says what else has the id", async () => {
+    const { store } = test;
+    const epic = await store.createEpic({ title: "e" }, agent());
+    expect((await faultOf(get(epic.id))).message).toBe(`${epic.id} is an epic, not a task`);
+    const id = await makeTask(test, "t");
+    expect((await faultOf(store.getStory(id))).message).toBe(`${id} is a task, not a story`);
+  });
+
+  it("is a not-found fault in every operation that takes an id, and nothing has changed", async () => {
+    const { store } = test;
+    const id = await makeTask(test, "t");
+    const none = "T000";
+    const before = await store.listActivity({ limit: 100 });
+    const calls = [
+      store.getTask(none, clock(0)),
+      store.updateTask(none, { title: "x" }, agent()),
+      store.updateTask(id, { storyId: "S000" }, agent()),
+      store.updateTask(id, { parentId: none }, agent()),
+      store.createTask({ title: "x", storyId: "S000" }, agent()),
+      store.createTask({ title: "x", parentId: none }, agent()),
+      store.createTask({ title: "x", dependsOn: [id, none] }, agent()),
+      store.setStatus({ taskId: none, status: "done", leaseMs: LEASE_MS }, agent()),
+      store.addDependency({ taskId: id, dependsOnId: none, type: "blocks" }, agent()),
+      store.addDependency({ taskId: none, dependsOnId: id, type: "blocks" }, agent()),
+      store.removeDependency({ taskId: id, dependsOnId: none }, agent()),
+      store.listDependencies(none),
+      store.setBlocker({ taskId: none, reason: "r" }, agent()),
+      store.resolveBlockers({ taskId: none }, agent()),
+      store.listBlockers(none),
+      store.recordFailure({ taskId: none, summary: "s" }, agent()),
+      store.listFailures(none),
+      store.claim({ taskId: none, leaseMs: LEASE_MS }, agent()),
+      store.claim({ epicId: "E000", leaseMs: LEASE_MS }, agent()),
+      store.heartbeat({ taskId: none, leaseMs: LEASE_MS }, agent()),
+      store.release({ taskId: none }, agent()),
+      store.updateWip({ taskId: none, merge: () => ({ wip: { phase: "x" }, changes: [] }) }, agent()),
+      store.wipHistory({ taskId: none, limit: 1 }),
+      store.setHandoff({ taskId: none, role: "r", status: "PASS", summary: "s" }, agent()),
+      store.getHandoff({ taskId: none }),
+      store.readHandoffDetails({ id: "H000", from: 0, maxChars: 10 }),
+      store.listHandoffs({ scope: { taskId: none }, limit: 1 }),
+      store.decay({ storyId: "S000" }, agent()),
+      store.restore(none, agent()),
+      store.getEpic("E000"),
+      store.updateEpic("E000", { title: "x" }, agent()),
+      store.getStory("S000"),
+      store.updateStory("S000", { title: "x" }, agent()),
+      store.createStory({ title: "x", epicId: "E000" }, agent()),
+      store.listStories({ epicId: "E000", limit: 1 }),
+      store.nextTasks({ limit: 1, storyId: "S000", at: clock(0) }),
+      store.listTasks({ limit: 1, epicId: "E000", at: clock(0) }),
+      store.countTasks({ epicId: "E000" }, clock(0)),
+      store.filesInProgress({ storyId: "S000" }, clock(0)),
+      store.findId(none),
+    ];
+    const codes = (await Promise.all(calls.map(faultOf))).map(({ code }) => code);
+    expect(codes).toEqual(calls.map(() => "not-found"));
+    expect(await store.listActivity({ limit: 100 })).toEqual(before);
+    expect((await store.listTasks({ limit: 10, at: clock(0) })).total).toBe(1);
+  });
+
+  it("finds what kind of thing has an id, by its beginning too", async () => {
+    const { store } = test;
+    const epic = (await store.createEpic({ title: "e" }, agent())).id;
+    const story = (await store.createStory({ title: "s" }, agent())).id;
+    const task = await makeTask(test, "t");
+    const handoff = (await store.setHandoff({ taskId: task, role: "r", status: "PASS", summary: "s" }, agent())).id;
+    const kinds = { epic, story, task, handoff };
+    for (const [kind, id] of Object.entries(kinds)) {
+      expect(await store.findId(id)).toEqual({ id, kind });
+      expect(await store.findId(id.slice(0, 4).toLowerCase())).toEqual({ id, kind });
+    }
+  });
+}

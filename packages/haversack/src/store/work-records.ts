@@ -1,0 +1,151 @@
+/**
+ * Work state as records: what an export holds, one line of JSON each, and what an import takes. Times are ISO text, absent fields
+ * are absent, keys and lines come in one fixed order, so that two exports of the same state are the same bytes and two
+ * branches differ only in the lines that changed.
+ */
+export type WorkRecord =
+  | EpicRecord
+  | StoryRecord
+  | TaskRecord
+  | DependencyRecord
+  | BlockerRecord
+  | FailureRecord
+  | HandoffRecord
+  | ActivityRecord;
+
+export interface EpicRecord {
+  kind: "epic";
+  id: string;
+  title: string;
+  description?: string;
+  priority: string;
+  status: string;
+  source?: string;
+  created_at: string;
+  updated_at: string;
+  completed_at?: string;
+}
+
+export interface StoryRecord {
+  kind: "story";
+  id: string;
+  epic_id?: string;
+  title: string;
+  description?: string;
+  acceptance_criteria?: string;
+  status: string;
+  source?: string;
+  created_at: string;
+  updated_at: string;
+  completed_at?: string;
+}
+
+export interface TaskRecord {
+  kind: "task";
+  id: string;
+  title: string;
+  type: string;
+  status: string;
+  priority: string;
+  story_id?: string;
+  parent_id?: string;
+  description?: string;
+  acceptance_criteria?: string;
+  files?: string[];
+  steps?: { text: string; done: boolean }[];
+  estimate_hours?: number;
+  skill?: string;
+  plan_file?: string;
+  plan_section?: string;
+  context_summary?: string;
+  handoff_notes?: string;
+  assignee?: string;
+  source?: string;
+  note?: string;
+  created_at: string;
+  updated_at: string;
+  started_at?: string;
+  completed_at?: string;
+  claim?: {
+    agent: string;
+    session_id?: string;
+    agent_id?: string;
+    claimed_at: string;
+    heartbeat_at: string;
+    lease_until: string;
+  };
+  wip?: Record<string, unknown>;
+  wip_updated_at?: string;
+  wip_history?: { at: string; actor: string; path: string; before?: unknown; after?: unknown }[];
+}
+
+export interface DependencyRecord {
+  kind: "dependency";
+  task_id: string;
+  depends_on_id: string;
+  type: string;
+  created_at: string;
+}
+
+export interface BlockerRecord {
+  kind: "blocker";
+  task_id: string;
+  reason: string;
+  actor: string;
+  created_at: string;
+  resolved_at?: string;
+  resolved_by?: string;
+}
+
+export interface FailureRecord {
+  kind: "failure";
+  task_id: string;
+  actor: string;
+  created_at: string;
+  summary: string;
+  details?: string;
+}
+
+export interface HandoffRecord {
+  kind: "handoff";
+  id: string;
+  task_id: string;
+  role: string;
+  attempt: number;
+  status: string;
+  summary: string;
+  files_changed?: string[];
+  details?: string;
+  actor: string;
+  created_at: string;
+  compacted_at?: string;
+  archived_at?: string;
+}
+
+export interface ActivityRecord {
+  kind: "activity";
+  at: string;
+  actor: string;
+  activity: string;
+  subject?: string;
+  text: string;
+}
+
+export interface ImportOptions {
+  /** Only report. */
+  isDryRun?: boolean;
+}
+
+export interface ImportReport {
+  added: Record<WorkRecord["kind"], number>;
+  /** There already, and the same. */
+  same: number;
+  /** There already and older than what came: replaced. */
+  updated: { id: string; fields: string[] }[];
+  /** There already and newer: kept. */
+  kept: { id: string; fields: string[] }[];
+  /** The same id for two different things: what came has a new one. */
+  renamed: { from: string; to: string }[];
+  /** What could not be taken over, and why. */
+  problems: { where: string; text: string }[];
+}

@@ -1,0 +1,76 @@
+/**
+ * Which ready tasks can run side by side: those that touch no file that another of the batch touches. A path with a
+ * trailing slash, or one that is a folder of another's, stands for all that is in it. Tasks that name no file conflict
+ * with nothing.
+ */
+export interface BatchCandidate {
+  id: string;
+  files: readonly string[];
+}
+
+export interface PickedBatch<T> {
+  batch: T[];
+  /** Ready, but in the way of one that was picked. */
+  heldBack: T[];
+}
+
+/** From the most important down. Does not look further than `candidates`. */
+export function pickBatch<T extends BatchCandidate>(
+  candidates: Iterable<T>,
+  { size, taken = [] }: { size: number; taken?: readonly string[] },
+): PickedBatch<T> {
+  const used = new PathSet(taken);
+  const picked: PickedBatch<T> = { batch: [], heldBack: [] };
+  for (const candidate of candidates) {
+    if (picked.batch.length >= size) break;
+    if (candidate.files.some((file) => used.overlaps(file))) picked.heldBack.push(candidate);
+    else {
+      picked.batch.push(candidate);
+      for (const file of candidate.files) used.add(file);
+    }
+  }
+  return picked;
+}
+
+/** The number of the batch in which each task would run, from 1, when all before it are done. */
+export function batchGroups<T extends BatchCandidate>(candidates: readonly T[]): number[] {
+  const groups: PathSet[] = [];
+  return candidates.map(({ files }) => {
+    let at = groups.findIndex((used) => !files.some((file) => used.overlaps(file)));
+    if (at < 0) at = groups.push(new PathSet([])) - 1;
+    for (const file of files) groups[at]?.add(file);
+    return at + 1;
+  });
+}
+
+class PathSet {
+  readonly #paths = new Set<string>();
+  /** Every folder above a path in the set. */
+  readonly #folders = new Set<string>();
+
+  constructor(paths: readonly string[]) {
+    for (const path of paths) this.add(path);
+  }
+
+  add(path: string): void {
+    const whole = normalise(path);
+    this.#paths.add(whole);
+    for (const folder of foldersOf(whole)) this.#folders.add(folder);
+  }
+
+  overlaps(path: string): boolean {
+    const whole = normalise(path);
+    if (this.#paths.has(whole) || this.#folders.has(whole)) return true;
+    return foldersOf(whole).some((folder) => this.#paths.has(folder));
+  }
+}
+
+function normalise(path: string): string {
+  return path.replace(/^\.\//, "").replace(/\/+$/, "");
+}
+
+function foldersOf(path: string): string[] {
+  const folders: string[] = [];
+  for (let at = path.lastIndexOf("/"); at > 0; at = path.lastIndexOf("/", at - 1)) folders.push(path.slice(0, at));
+  return folders;
+}
