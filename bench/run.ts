@@ -9,7 +9,12 @@ const BENCHMARKS: Record<string, () => Promise<Benchmark>> = {
   matching: async () => (await import("./benchmarks/matching.ts")).matching,
   listing: async () => (await import("./benchmarks/listing.ts")).listing,
   session: async () => (await import("./benchmarks/session.ts")).session,
+  "work-queue": async () => (await import("./benchmarks/work-queue.ts")).workQueue,
+  "work-tokens": async () => (await import("./benchmarks/work-tokens.ts")).workTokens,
+  "work-coordinator": async () => (await import("./benchmarks/work-coordinator.ts")).workCoordinator,
+  "work-cold": async () => (await import("./benchmarks/work-cold.ts")).workCold,
   estimator: async () => (await import("./benchmarks/estimator.ts")).estimator,
+  retention: async () => (await import("./benchmarks/retention.ts")).retention,
 };
 
 const { values, positionals } = parseArgs({

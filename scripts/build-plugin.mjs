@@ -8,9 +8,13 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
 const home = join(root, "packages/haversack");
 const dist = join(home, "dist");
-const plugin = resolve(process.argv[2] ?? join(dist, "plugin"));
+// build.mjs imports this file with words of its own.
+const folder = process.argv[1] === fileURLToPath(import.meta.url) ? process.argv[2] : undefined;
+const plugin = resolve(folder ?? join(dist, "plugin"));
 const { name, version, description, license } = JSON.parse(readFileSync(join(home, "package.json"), "utf8"));
-const { hookGroups } = await import(pathToFileURL(join(home, "src/clients/claude-code/settings.ts")).href);
+const source = (file) => import(pathToFileURL(join(home, "src/clients/claude-code", file)).href);
+const { hookGroups } = await source("settings.ts");
+const { workFiles } = await source("work-files.ts");
 
 if (!existsSync(join(dist, "hook.cjs"))) throw new Error("dist/hook.cjs is missing: run scripts/build.mjs first");
 rmSync(plugin, { recursive: true, force: true });
@@ -21,6 +25,10 @@ for (const file of [...bins, "commands", "THIRD-PARTY-NOTICES.txt"]) {
   cpSync(join(dist, file), join(plugin, file), { recursive: true });
 }
 cpSync(join(home, "plugin"), plugin, { recursive: true });
+for (const { path, text } of workFiles("plugin")) {
+  mkdirSync(dirname(join(plugin, path)), { recursive: true });
+  writeFileSync(join(plugin, path), text);
+}
 cpSync(join(home, "LICENSE"), join(plugin, "LICENSE"));
 const author = { name: "Haversack" };
 writeJson(".claude-plugin/plugin.json", {

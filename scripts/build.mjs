@@ -13,7 +13,7 @@ const final = join(home, "dist");
 const dist = join(home, `dist.${process.pid}`);
 const { version } = JSON.parse(readFileSync(join(home, "package.json"), "utf8"));
 /** What a client starts, and the files that it loads when it needs them. */
-const HOOK_FILES = ["hook", "hook-prompt", "hook-rules", "hook-tool", "hook-session"];
+const HOOK_FILES = ["hook", "hook-main", "hook-prompt", "hook-rules", "hook-tool", "hook-session"];
 const define = { __VERSION__: JSON.stringify(version) };
 
 rmSync(dist, { recursive: true, force: true });

@@ -16,7 +16,13 @@ describe("the shell of the CLI", () => {
   it("lists every command in its help", () => {
     const { code, out } = scratchProject().haversack(["--help"]);
     expect(code).toBe(0);
-    for (const { name } of COMMANDS) expect(out).toContain(`  ${name} `);
+    for (const { name } of COMMANDS) {
+      const [first = "", second] = name.split(" ");
+      // A family of commands shares a line: `task …  create, list, show`.
+      const family = new RegExp(`^  ${first} … +(?:.*, )?${second}(?:,|$)`, "m");
+      if (second && family.test(out)) continue;
+      expect(out).toContain(`  ${name} `);
+    }
   });
 
   it.each(COMMANDS.map(({ name }) => name))("%s --help shows usage, options and an example", (name) => {
@@ -83,7 +89,7 @@ describe("the shell of the CLI", () => {
       const script = `${out}\nCOMP_WORDS=(${words.map((word) => `'${word}'`).join(" ")}); COMP_CWORD=${words.length - 1}; _haversack; echo "\${COMPREPLY[*]}"`;
       return spawnSync("bash", ["-c", script], { encoding: "utf8" }).stdout.trim().split(" ");
     };
-    expect(complete("haversack", "sto")).toEqual(["store"]);
+    expect(complete("haversack", "ses")).toEqual(["session"]);
     expect(complete("haversack", "store", "re")).toEqual(["restore"]);
     expect(complete("haversack", "store", "purge", "--ol")).toEqual(["--older-than"]);
     expect(complete("haversack", "log", "--le")).toEqual(["--level"]);

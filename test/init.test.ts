@@ -125,7 +125,7 @@ describe("init", () => {
     expect(repo.run("init", "--yes")).toMatchObject({ code: 0, err: "" });
     const settings = JSON.parse(repo.read(LOCAL));
     expect(Object.keys(settings.hooks)).toHaveLength(8);
-    expect(settings.permissions.allow).toEqual(["mcp__haversack__skill"]);
+    expect(settings.permissions.allow).toEqual(["mcp__haversack"]);
     const state = join(repo.home, ".claude.json");
     expect(JSON.parse(repo.read(state)).projects[repo.root].mcpServers.haversack).toEqual({
       type: "stdio",
@@ -293,6 +293,86 @@ describe("uninstall", () => {
     });
     expect(repo.run("uninstall")).toMatchObject({ code: 1, err: expect.stringContaining("--yes takes out") });
     expect(snapshot(repo.root, repo.home)).toEqual(before);
+  });
+});
+
+describe("the files of /work", () => {
+  const COMMAND = ".claude/commands/work.md";
+  const FIXER = ".claude/agents/haversack-fixer.md";
+
+  it("come with init, stay out of commits, name no path of the machine, and go with uninstall", () => {
+    const repo = repository();
+    repo.run("init", "--yes");
+    expect(readdirSync(join(repo.root, ".claude/agents"))).toHaveLength(4);
+    for (const path of [COMMAND, FIXER]) expect(repo.read(path)).not.toContain(repo.base);
+    expect(repo.git("status", "--porcelain", "--untracked-files=all")).not.toContain(".claude");
+    repo.run("uninstall", "--yes");
+    expect(readdirSync(join(repo.root, ".claude"))).toEqual([]);
+  });
+
+  it("--user come into the user's folder", () => {
+    const repo = repository();
+    repo.run("init", "--user", "--yes");
+    expect(existsSync(join(repo.root, COMMAND))).toBe(false);
+    expect(existsSync(join(repo.home, COMMAND))).toBe(true);
+    repo.run("uninstall", "--user", "--yes");
+    expect(existsSync(join(repo.home, ".claude"))).toBe(false);
+  });
+
+  it("never take the place of a file of that name, and say so", () => {
+    const repo = repository();
+    repo.write(COMMAND, "My own way to work.\n");
+    const { code, err } = repo.run("init", "--yes");
+    expect(code).toBe(0);
+    expect(err).toContain(`${join(repo.root, COMMAND)} is not Haversack's and stays as it is`);
+    expect(repo.read(COMMAND)).toBe("My own way to work.\n");
+    repo.run("uninstall", "--yes");
+    expect(repo.read(COMMAND)).toBe("My own way to work.\n");
+    expect(existsSync(join(repo.root, FIXER))).toBe(false);
+  });
+
+  it("that a person has changed stay as they are, and are named", () => {
+    const repo = repository();
+    repo.run("init", "--yes");
+    const mine = `${repo.read(FIXER)}\nAnd be quick.\n`;
+    repo.write(FIXER, mine);
+    expect(repo.run("init", "--yes").err).toContain(`${join(repo.root, FIXER)} was changed by hand and stays as it is`);
+    const { err } = repo.run("uninstall", "--yes");
+    expect(err).toContain(`${join(repo.root, FIXER)} was changed by hand and stays`);
+    expect(repo.read(FIXER)).toBe(mine);
+    expect(existsSync(join(repo.root, COMMAND))).toBe(false);
+  });
+
+  it("of another version are brought up to date; without the receipt they still go", () => {
+    const repo = repository();
+    repo.run("init", "--yes");
+    const right = repo.read(COMMAND);
+    // A text with its right sum that this version does not write there.
+    repo.write(COMMAND, repo.read(FIXER));
+    expect(repo.run("doctor").out).toContain(`${join(repo.root, COMMAND)} is of another version`);
+    repo.run("init", "--yes");
+    expect(repo.read(COMMAND)).toBe(right);
+    rmSync(join(repo.root, ".haversack/wiring.json"));
+    repo.run("uninstall", "--yes");
+    expect(existsSync(join(repo.root, COMMAND))).toBe(false);
+  });
+
+  it("are missed by doctor when they are gone", () => {
+    const repo = repository();
+    repo.run("init", "--yes");
+    expect(repo.run("doctor").out).toMatch(/claude-code \/work.*the command and its agents are in/);
+    rmSync(join(repo.root, FIXER));
+    expect(repo.run("doctor").out).toMatch(/haversack-fixer\.md is missing/);
+  });
+
+  it("leave a line of the user's own in the list of what git ignores", () => {
+    const repo = repository();
+    repo.write(".git/info/exclude", "/.claude/commands/work.md\n*.log\n");
+    const before = repo.read(".git/info/exclude");
+    repo.run("init", "--yes");
+    expect(repo.read(".git/info/exclude")).toContain("settings.local.json");
+    repo.run("uninstall", "--yes");
+    expect(repo.read(".git/info/exclude")).toBe(before);
   });
 });
 

@@ -1,8 +1,6 @@
 /** The MCP server as a client runs it: the built bin, newline-delimited JSON-RPC on its standard input and output. */
-import { type ChildProcess, spawn } from "node:child_process";
 import { existsSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { createInterface } from "node:readline";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { readLog } from "../packages/haversack/src/base/log.ts";
 import type { StoreHandle } from "../packages/haversack/src/store/sqlite/handle.ts";
@@ -10,7 +8,8 @@ import { openDatabase } from "../packages/haversack/src/store/sqlite/open.ts";
 import { SessionState } from "../packages/haversack/src/store/sqlite/session-state.ts";
 import { SqliteLocalStore } from "../packages/haversack/src/store/sqlite/sqlite-local-store.ts";
 import { countTokens } from "../packages/haversack/src/tokens/count.ts";
-import { DIST, type Scratch, scratchProject } from "./bins.ts";
+import { type Scratch, scratchProject } from "./bins.ts";
+import { spawnServer, startServer } from "./mcp-client.ts";
 
 const BODY = "Always answer with a problem document.";
 const NOTE = "Skill 'api-errors' is already in this window, unchanged; ask with reload to get its text again.";
@@ -19,21 +18,20 @@ describe("the handshake", () => {
   it("offers the skill tool, small, and says how to use it", async () => {
     const server = await startServer(skillProject());
     const { tools } = await server.request("tools/list");
-    expect(tools).toEqual([
-      {
-        name: "skill",
-        description: expect.any(String),
-        inputSchema: { type: "object", properties: expect.any(Object) },
-        annotations: { readOnlyHint: true, idempotentHint: true },
-        _meta: { "anthropic/alwaysLoad": true },
-      },
-    ]);
-    expect(Object.keys(tools[0].inputSchema.properties)).toEqual(
+    const [skill] = tools;
+    expect(skill).toEqual({
+      name: "skill",
+      description: expect.any(String),
+      inputSchema: { type: "object", properties: expect.any(Object) },
+      annotations: { readOnlyHint: true },
+      _meta: { "anthropic/alwaysLoad": true },
+    });
+    expect(Object.keys(skill.inputSchema.properties)).toEqual(
       expect.arrayContaining(["name", "query", "resource", "reload", "includeResources"]),
     );
-    expect(await countTokens(JSON.stringify(tools))).toBeLessThanOrEqual(110);
+    expect(await countTokens(JSON.stringify(skill))).toBeLessThanOrEqual(110);
     expect(server.opening.serverInfo.name).toBe("haversack");
-    expect(await countTokens(server.opening.instructions)).toBeLessThanOrEqual(25);
+    expect(await countTokens(server.opening.instructions)).toBeLessThanOrEqual(35);
     // The listing of the skills themselves is what must not come unasked.
     expect(server.opening.capabilities).toEqual({ tools: {} });
   });
@@ -46,7 +44,7 @@ describe("the handshake", () => {
       "io.modelcontextprotocol/clientCapabilities": {},
     };
     const { tools } = await server.request("tools/list", { _meta });
-    expect(tools.map(({ name }: { name: string }) => name)).toEqual(["skill"]);
+    expect(tools.map(({ name }: { name: string }) => name)).toContain("skill");
     const result = await server.request("tools/call", { name: "skill", arguments: { name: "api-errors" }, _meta });
     expect(result.content[0].text).toContain(BODY);
   });
@@ -418,73 +416,4 @@ function openState({ root }: Scratch): {
   const handle = openDatabase(join(root, ".haversack/haversack.db"), { durability: "normal" });
   onTestFinished(() => handle.db.close());
   return { handle, sessions: new SqliteLocalStore(handle), state: new SessionState(handle), at: new Date() };
-}
-
-interface ServerOptions {
-  args?: string[];
-  cwd?: string;
-  env?: Record<string, string>;
-  /** CLAUDE_CODE_SESSION_ID. */
-  session?: string;
-}
-
-async function startServer(project: Scratch, options: ServerOptions = {}) {
-  const server = spawnServer(project, options);
-  const opening = await server.request("initialize", {
-    protocolVersion: "2025-06-18",
-    capabilities: {},
-    clientInfo: { name: "test", version: "1" },
-  });
-  server.write(`${JSON.stringify({ jsonrpc: "2.0", method: "notifications/initialized" })}\n`);
-  return { ...server, opening };
-}
-
-function spawnServer(project: Scratch, { args = [], cwd = project.root, env = {}, session }: ServerOptions = {}) {
-  const { home } = project;
-  const child: ChildProcess = spawn(process.execPath, [join(DIST, "haversack.cjs"), "mcp", ...args], {
-    cwd,
-    env: {
-      PATH: process.env["PATH"] ?? "",
-      HOME: home,
-      XDG_CONFIG_HOME: join(home, ".config"),
-      ...(session && { CLAUDE_CODE_SESSION_ID: session }),
-      ...env,
-    },
-  });
-  onTestFinished(() => void child.kill("SIGKILL"));
-  const exited = new Promise<number | null>((resolve) => child.once("exit", resolve));
-  let errors = "";
-  child.stderr?.setEncoding("utf8").on("data", (text: string) => {
-    errors += text;
-  });
-  // biome-ignore lint/suspicious/noExplicitAny: a test states the shape by what it expects of it.
-  const waiting = new Map<number, { resolve(result: any): void; reject(error: Error): void }>();
-  createInterface({ input: child.stdout! }).on("line", (line) => {
-    // Throws, and so fails the test, on anything that is not the protocol's.
-    const { jsonrpc, id, result, error } = JSON.parse(line);
-    if (jsonrpc !== "2.0") throw new Error(`not JSON-RPC: ${line}`);
-    if (error) waiting.get(id)?.reject(new Error(`${error.code}: ${error.message}`));
-    else waiting.get(id)?.resolve(result);
-  });
-  void exited.then((code) => {
-    for (const { reject } of waiting.values()) reject(new Error(`the server has ended with ${code}: ${errors}`));
-  });
-  let last = 0;
-  const write = (text: string) => void child.stdin?.write(text);
-  // biome-ignore lint/suspicious/noExplicitAny: a test states the shape by what it expects of it.
-  const request = (method: string, params: unknown = {}): Promise<any> => {
-    const id = ++last;
-    write(`${JSON.stringify({ jsonrpc: "2.0", id, method, params })}\n`);
-    return new Promise((resolve, reject) => waiting.set(id, { resolve, reject }));
-  };
-  const skill = async (input: unknown, { toolUseId, more = {} }: { toolUseId?: string; more?: object } = {}) => {
-    const _meta = { ...(toolUseId && { "claudecode/toolUseId": toolUseId }), ...more };
-    const { content, isError = false } = await request("tools/call", { name: "skill", arguments: input, _meta });
-    return { text: content[0].text as string, isError: isError as boolean };
-  };
-  const end = () => {
-    child.stdin?.end();
-    return exited;
-  };
-  return { write, request, skill, end, errors: () => errors };
 }

@@ -145,7 +145,7 @@ describe("a full disk", () => {
 
   // The kernel refuses the write in the middle of the log (EFBIG, as with a quota). Works wherever there is a shell.
   it("by a limit on the size of files is told the same way", async () => {
-    const result = await runWorker("fill", file, {}, ["sh", "-c", 'ulimit -f 600; exec "$@"', "sh"]);
+    const result = await runWorker("fill", file, {}, ["sh", "-c", 'ulimit -f 1600; exec "$@"', "sh"]);
     expectFault(result, "store-full");
     acknowledgedAreThere(result);
   });
@@ -157,7 +157,7 @@ describe("a full disk", () => {
     "-rm",
     "sh",
     "-ec",
-    `mount -t tmpfs -o size=600k none "$0"; ${script}; exec "$@"`,
+    `mount -t tmpfs -o size=1200k none "$0"; ${script}; exec "$@"`,
     folder,
   ];
   const canMount =

@@ -1,6 +1,6 @@
 /** Whatever is wrong with Haversack, its hooks leave the session as it would be without them, and `doctor` says what it is. */
 import { spawn, spawnSync } from "node:child_process";
-import { readFileSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { expect, it, onTestFinished, vi } from "vitest";
@@ -75,7 +75,7 @@ const FAULTS: Fault[] = [
 it.each(FAULTS)("$name", async ({ make, doctor, isSilent }) => {
   const repo = haversackRepo();
   await make(repo);
-  const bare = isSilent ? withoutEntries() : await withoutHooks(make);
+  const bare = isSilent ? withoutEntries(repo) : await withoutHooks(make);
   const [with_, without] = await Promise.all([session(repo), session(bare)]);
   expect(with_.requests.flatMap(ours)).toEqual([]);
   expect(with_.texts).toEqual(without.texts);
@@ -113,9 +113,12 @@ async function withoutHooks(make: Fault["make"]): Promise<ScratchRepo> {
   return bare;
 }
 
-/** The state folder is there, because git shows it; no settings, no MCP server. */
-function withoutEntries(): ScratchRepo {
+/** The state folder is there, because git shows it, and the files of `/work`, which need no runtime; no settings, no MCP server. */
+function withoutEntries(wired: ScratchRepo): ScratchRepo {
   const bare = skillRepo();
+  for (const folder of ["agents", "commands"]) {
+    cpSync(join(wired.root, ".claude", folder), join(bare.root, ".claude", folder), { recursive: true });
+  }
   haversack(bare, "skills", "index");
   return bare;
 }

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { expect, it } from "vitest";
 import { textOf } from "../request-text.ts";
-import { steps, toolCall } from "../script.ts";
+import { type Rule, steps, toolCall } from "../script.ts";
 import type { ScriptedServer } from "../scripted-server.ts";
 import { testServer } from "./claude-test.ts";
 import { DIST, FITTING, haversack, NODE_ON_PATH, ORDINARY, ours, skillRepo } from "./haversack-repo.ts";
@@ -47,6 +47,35 @@ it("recommends a deferred skill by the name that its tool has here", async () =>
   haversack(repo, "skills", "defer", "--all");
   await runClaude({ repo, server, prompt: FITTING, env: NODE_ON_PATH });
   expect(ours(server.of("main")[0])[0]?.text).toContain(`${TOOL}(name: "release-notes")`);
+});
+
+it("has /work, which names the agents as they are called here and may call our tools, as they may", async () => {
+  const tool = "mcp__plugin_haversack_haversack__get_tasks";
+  const agent = { description: "x", prompt: "x", subagent_type: "haversack:implementer", run_in_background: false };
+  const inside: Rule = { kind: "sub-agent", n: 1, reply: { tools: [toolCall(tool, {})] } };
+  const server = await testServer(
+    steps([{ tools: [toolCall(tool, {})] }, { tools: [toolCall("Agent", agent)] }, { text: "end" }], inside),
+  );
+  const repo = await pluginRepo(server);
+  haversack(repo, "skills", "index");
+  const run = await runClaude({
+    repo,
+    server,
+    prompt: "/haversack:work -n 2",
+    env: NODE_ON_PATH,
+    skipPermissions: false,
+  });
+  expect(run).toMatchObject({ exitCode: 0, stderr: "", results: ["end"] });
+  for (const answered of [server.of("main")[1], server.of("sub-agent")[1]]) {
+    expect(answered?.toolResults).toMatchObject([{ isError: false, text: expect.stringContaining("tasks") }]);
+  }
+  const [request] = server.of("main");
+  expect(request?.lastUserText).toContain("Arguments: -n 2");
+  const types = ["implementer", "spec-reviewer", "quality-reviewer", "fixer"];
+  for (const type of types) {
+    expect(request?.lastUserText).toContain(`haversack:${type}`);
+    expect(textOf(request!)).toContain(`- haversack:${type}: `);
+  }
 });
 
 it("adds nothing of its hooks in a project that does not use Haversack", async () => {

@@ -1,4 +1,5 @@
 /** Sub-agents: three at once, and what tells them apart. */
+import { readFileSync } from "node:fs";
 import { expect, it } from "vitest";
 import { injected, messagesText } from "../request-text.ts";
 import { type Rule, steps, toolCall } from "../script.ts";
@@ -90,4 +91,31 @@ it("whose own window fills up is compacted alone: its id is in the hooks, and Se
   const given = ["AT-PROMPT", "AT-SUBAGENT", "AT-COMPACT"];
   expect(injected(server.of("sub-agent").at(-1)!, given).map(({ text }) => text)).toEqual(["AT-COMPACT"]);
   expect(injected(server.of("main").at(-1)!, given).map(({ text }) => text)).toEqual(["AT-PROMPT"]);
+});
+
+it("has the call that started it in a file beside its transcript", async () => {
+  const repo = scratchRepo();
+  repo.recordHooks();
+  const tools = NAMES.map((name) => agentCall(name, false));
+  const server = await testServer(steps([{ tools }, { text: "all done" }], ...subAgents));
+  await runClaude({ repo, server, prompt: "Delegate." });
+  const calls = repo.hooks("PostToolUse").filter(({ payload }) => payload.tool_name === "Agent");
+  expect(calls).toHaveLength(3);
+  for (const { payload } of calls) {
+    const { agentId } = payload["tool_response"] as { agentId: string };
+    const folder = String(payload["transcript_path"]).replace(/\.jsonl$/, "");
+    const meta = JSON.parse(readFileSync(`${folder}/subagents/agent-${agentId}.meta.json`, "utf8"));
+    expect(meta.toolUseId).toBe(payload.tool_use_id);
+  }
+});
+
+it("starts with the prompt that PreToolUse gives it, without a permission decision; the coordinator's call stays as it was", async () => {
+  const repo = scratchRepo();
+  const updatedInput = { ...agentCall("RED", false).input, prompt: "TASK-RED and more" };
+  const stdout = JSON.stringify({ hookSpecificOutput: { hookEventName: "PreToolUse", updatedInput } });
+  repo.recordHooks({ "PreToolUse:Agent": { stdout } });
+  const server = await testServer(steps([{ tools: [agentCall("RED", false)] }, { text: "done" }], ...subAgents));
+  await runClaude({ repo, server, prompt: "Delegate." });
+  expect(messagesText(server.of("sub-agent")[0]!)).toContain("TASK-RED and more");
+  expect(messagesText(server.of("main").at(-1)!)).not.toContain("and more");
 });

@@ -43,6 +43,8 @@ export interface Io {
   isTerminal: boolean;
   /** Whether colours may be used on standard output. */
   isColour: boolean;
+  /** Characters in a line of the terminal; absent when the output goes elsewhere. */
+  width?: number;
   out(text: string): void;
   err(text: string): void;
   readStdin(): Promise<string>;
@@ -55,7 +57,7 @@ export interface Call {
   io: Io;
 }
 
-/** 0 ok, 1 a problem found, 2 wrong usage, 3 fault. */
+/** 0 ok, 1 a problem found, refused or nothing there, 2 wrong usage, 3 fault. */
 export type ExitCode = 0 | 1 | 2 | 3;
 
 export interface Command {

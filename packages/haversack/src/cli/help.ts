@@ -23,22 +23,32 @@ export function formatCommandHelp(name: string, spec: CommandSpec): string {
   return `${blocks.join("\n\n")}\n`;
 }
 
+/** Commands of one family (`task create`, `task list`) share a line: the whole list has to fit a screen. */
 export function formatOverview(entries: readonly CommandEntry[]): string {
-  const groups = new Map<string, CommandEntry[]>();
-  for (const entry of entries) groups.set(entry.group, [...(groups.get(entry.group) ?? []), entry]);
-  const width = Math.max(...entries.map(({ name }) => name.length));
-  const blocks = [...groups].map(
-    ([group, members]) =>
-      `${group}:\n${columns(
-        members.map(({ name, summary }) => [name, summary]),
-        width,
-      )}`,
-  );
+  const rows = new Map<string, { group: string; name: string; text: string }>();
+  for (const { name, group, summary } of entries) {
+    const [first = name] = name.split(" ");
+    const family = entries.filter((entry) => entry.name.startsWith(`${first} `));
+    if (family.length < 2 || name === first) rows.set(name, { group, name, text: summary });
+    else if (!rows.has(first)) {
+      const seconds = family.map((entry) => entry.name.slice(first.length + 1));
+      rows.set(first, { group, name: `${first} …`, text: seconds.join(", ") });
+    }
+  }
+  const shown = [...rows.values()];
+  const width = Math.max(...shown.map(({ name }) => name.length));
+  const blocks = [...new Set(shown.map(({ group }) => group))].map((group) => {
+    const members = shown.filter((row) => row.group === group);
+    return `${group}:\n${columns(
+      members.map(({ name, text }) => [name, text]),
+      width,
+    )}`;
+  });
   return [
     "Haversack: carry only the context your coding agent needs.",
     "Usage: haversack COMMAND [options]",
     ...blocks,
-    "haversack COMMAND --help shows a command's options and examples.\nExit codes: 0 ok, 1 a problem found, 2 wrong usage, 3 fault.\n",
+    "haversack COMMAND --help shows a command's options and examples, and what the commands of a family do.\nExit codes: 0 ok, 1 a problem found, refused or nothing there, 2 wrong usage, 3 fault.\n",
   ].join("\n\n");
 }
 
@@ -50,8 +60,13 @@ export function optionLabel(name: string, { short, type, value = "VALUE" }: Opti
   return `${short ? `-${short}, ` : ""}--${name}${type === "boolean" ? "" : ` ${value}`}`;
 }
 
-/** Two aligned columns, indented by two. */
+/** Two aligned columns, indented by two. What is too long for the first has the second below it. */
 export function columns(rows: readonly (readonly [string, string])[], minimumWidth = 0): string {
   const width = Math.min(44, Math.max(minimumWidth, ...rows.map(([left]) => left.length)));
-  return rows.map(([left, right]) => `  ${left.padEnd(width)}  ${right}`.trimEnd()).join("\n");
+  return rows
+    .map(([left, right]) => {
+      const between = left.length > width ? `\n${" ".repeat(width + 4)}` : `${" ".repeat(width - left.length)}  `;
+      return `  ${left}${right && between}${right}`;
+    })
+    .join("\n");
 }

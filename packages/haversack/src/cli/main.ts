@@ -80,6 +80,8 @@ function unknownCommand(words: readonly string[], io: Io): ExitCode {
   const typed = second && !second.startsWith("-") ? `${first} ${second}` : first;
   const names = COMMANDS.map(({ name }) => name);
   const [guess] = [
+    // `done` for `task done`: the first family in the table that has it.
+    ...names.filter((name) => name.endsWith(` ${first}`)).slice(0, 1),
     ...nearest(first, [...new Set(names.map((name) => name.split(" ")[0] ?? name))]),
     ...nearest(typed, names),
   ];

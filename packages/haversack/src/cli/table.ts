@@ -2,6 +2,7 @@
 import type { CommandEntry } from "./command.ts";
 
 const CLIENTS = "Clients";
+const WORK = "Work";
 const SKILLS = "Skills";
 const HOUSE = "The house";
 
@@ -25,6 +26,246 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: () => import("./commands/doctor.ts"),
   },
   { name: "mcp", group: CLIENTS, summary: "The MCP server, for clients", load: () => import("./commands/mcp.ts") },
+  {
+    name: "status",
+    group: WORK,
+    summary: "Where the work stands, on one screen",
+    load: () => import("./commands/status.ts"),
+  },
+  {
+    name: "next",
+    group: WORK,
+    summary: "The tasks that are ready, in order",
+    load: () => import("./commands/next.ts"),
+  },
+  {
+    name: "tree",
+    group: WORK,
+    summary: "Epics, stories and tasks with their statuses",
+    load: () => import("./commands/tree.ts"),
+  },
+  {
+    name: "task create",
+    group: WORK,
+    summary: "Make a task",
+    load: () => import("./commands/task-create.ts"),
+  },
+  {
+    name: "task list",
+    group: WORK,
+    summary: "List tasks",
+    load: () => import("./commands/task-list.ts"),
+  },
+  {
+    name: "task show",
+    group: WORK,
+    summary: "A task with everything around it",
+    load: () => import("./commands/task-show.ts"),
+  },
+  {
+    name: "task update",
+    group: WORK,
+    summary: "Change a task's fields",
+    load: () => import("./commands/task-update.ts"),
+  },
+  {
+    name: "task start",
+    group: WORK,
+    summary: "Claim a task and start it",
+    load: () => import("./commands/task-start.ts"),
+  },
+  {
+    name: "task done",
+    group: WORK,
+    summary: "Mark a task as done",
+    load: () => import("./commands/task-done.ts"),
+  },
+  {
+    name: "task review",
+    group: WORK,
+    summary: "Mark a task as ready for review",
+    load: () => import("./commands/task-review.ts"),
+  },
+  {
+    name: "task block",
+    group: WORK,
+    summary: "Mark a task as blocked, with the reason",
+    load: () => import("./commands/task-block.ts"),
+  },
+  {
+    name: "task unblock",
+    group: WORK,
+    summary: "Settle what blocks a task",
+    load: () => import("./commands/task-unblock.ts"),
+  },
+  {
+    name: "task reopen",
+    group: WORK,
+    summary: "Put a task back into the queue",
+    load: () => import("./commands/task-reopen.ts"),
+  },
+  {
+    name: "task archive",
+    group: WORK,
+    summary: "Take a task out of the queue",
+    load: () => import("./commands/task-archive.ts"),
+  },
+  {
+    name: "claim",
+    group: WORK,
+    summary: "Claim a task, or the next that is ready",
+    load: () => import("./commands/claim.ts"),
+  },
+  {
+    name: "release",
+    group: WORK,
+    summary: "Give a claimed task back",
+    load: () => import("./commands/release.ts"),
+  },
+  {
+    name: "heartbeat",
+    group: WORK,
+    summary: "Prolong an agent's claims",
+    load: () => import("./commands/heartbeat.ts"),
+  },
+  {
+    name: "dep add",
+    group: WORK,
+    summary: "Make a task wait for another",
+    load: () => import("./commands/dep-add.ts"),
+  },
+  {
+    name: "dep rm",
+    group: WORK,
+    summary: "Take a dependency out",
+    load: () => import("./commands/dep-rm.ts"),
+  },
+  {
+    name: "dep list",
+    group: WORK,
+    summary: "What a task depends on, and what on it",
+    load: () => import("./commands/dep-list.ts"),
+  },
+  {
+    name: "wip show",
+    group: WORK,
+    summary: "What a task or a session is in the middle of",
+    load: () => import("./commands/wip-show.ts"),
+  },
+  {
+    name: "wip set",
+    group: WORK,
+    summary: "Add to a task's work in progress",
+    load: () => import("./commands/wip-set.ts"),
+  },
+  {
+    name: "handoff set",
+    group: WORK,
+    summary: "Store what came of a task",
+    load: () => import("./commands/handoff-set.ts"),
+  },
+  {
+    name: "handoff show",
+    group: WORK,
+    summary: "What came of a task, small or whole",
+    load: () => import("./commands/handoff-show.ts"),
+  },
+  {
+    name: "handoff list",
+    group: WORK,
+    summary: "List handoffs",
+    load: () => import("./commands/handoff-list.ts"),
+  },
+  {
+    name: "decay",
+    group: WORK,
+    summary: "Shrink the handoffs of what is complete",
+    load: () => import("./commands/decay.ts"),
+  },
+  {
+    name: "restore",
+    group: WORK,
+    summary: "Bring handoffs back out of the archive",
+    load: () => import("./commands/restore.ts"),
+  },
+  {
+    name: "story create",
+    group: WORK,
+    summary: "Make a story",
+    load: () => import("./commands/story-create.ts"),
+  },
+  {
+    name: "story list",
+    group: WORK,
+    summary: "List stories",
+    load: () => import("./commands/story-list.ts"),
+  },
+  {
+    name: "story show",
+    group: WORK,
+    summary: "A story and its counts",
+    load: () => import("./commands/story-show.ts"),
+  },
+  {
+    name: "story update",
+    group: WORK,
+    summary: "Change a story's fields",
+    load: () => import("./commands/story-update.ts"),
+  },
+  {
+    name: "epic create",
+    group: WORK,
+    summary: "Make an epic",
+    load: () => import("./commands/epic-create.ts"),
+  },
+  {
+    name: "epic list",
+    group: WORK,
+    summary: "List epics",
+    load: () => import("./commands/epic-list.ts"),
+  },
+  {
+    name: "epic show",
+    group: WORK,
+    summary: "An epic and its counts",
+    load: () => import("./commands/epic-show.ts"),
+  },
+  {
+    name: "epic update",
+    group: WORK,
+    summary: "Change an epic's fields",
+    load: () => import("./commands/epic-update.ts"),
+  },
+  {
+    name: "activity",
+    group: WORK,
+    summary: "What happened, newest first",
+    load: () => import("./commands/activity.ts"),
+  },
+  {
+    name: "import plan",
+    group: WORK,
+    summary: "Turn a plan or a tasks.md into tasks",
+    load: () => import("./commands/import-plan.ts"),
+  },
+  {
+    name: "import ohno",
+    group: WORK,
+    summary: "Take over the work of an ohno project",
+    load: () => import("./commands/import-ohno.ts"),
+  },
+  {
+    name: "import jsonl",
+    group: WORK,
+    summary: "Take work from an export",
+    load: () => import("./commands/import-jsonl.ts"),
+  },
+  {
+    name: "export",
+    group: WORK,
+    summary: "All work as JSON lines, for git or another machine",
+    load: () => import("./commands/export.ts"),
+  },
   {
     name: "discover",
     group: SKILLS,
@@ -115,12 +356,6 @@ export const COMMANDS: readonly CommandEntry[] = [
     group: HOUSE,
     summary: "Forget what a session has been shown",
     load: () => import("./commands/session-reset.ts"),
-  },
-  {
-    name: "wip show",
-    group: HOUSE,
-    summary: "What a session is in the middle of",
-    load: () => import("./commands/wip-show.ts"),
   },
   {
     name: "usage",

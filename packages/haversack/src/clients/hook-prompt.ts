@@ -5,8 +5,8 @@ import { discover } from "../engine/discover.ts";
 import type { HookAnswer } from "../engine/hook-event.ts";
 import { PromptIndex } from "../store/sqlite/prompt-index.ts";
 import { PromptLedger } from "../store/sqlite/prompt-ledger.ts";
-import { claudeProfile } from "./claude-code/profile.ts";
 import { type ClaudeBase, readClaudePrompt } from "./claude-code/prompt-event.ts";
+import { isWorthMasking } from "./hook-secrets.ts";
 import type { HookPlace } from "./hook-session.ts";
 
 export function answerPrompt(payload: Record<string, unknown>, base: ClaudeBase, place: HookPlace): HookAnswer {
@@ -16,14 +16,14 @@ export function answerPrompt(payload: Record<string, unknown>, base: ClaudeBase,
   // `/name` is the client's own way to load a skill: it brings the body itself.
   if (prompt.startsWith("/")) session().noteCommand(prompt, base, place);
   const promptId = payload["prompt_id"];
-  const { text, slowPatterns } = discover(
+  const { text, skills, slowPatterns } = discover(
     {
       ...base,
       root,
-      client: claudeProfile(root, env),
+      client: place.client(),
       prompt,
       ...(typeof promptId === "string" && { promptId }),
-      at: new Date(),
+      at: place.now,
       env,
       readHead: (path) => readHead(path.startsWith("/") ? path : `${root}/${path}`),
     },
@@ -34,13 +34,13 @@ export function answerPrompt(payload: Record<string, unknown>, base: ClaudeBase,
       // Most projects have no rules, and most prompts no secrets: what deals with them is loaded when it is needed.
       matchRules: (input, index) =>
         (require("./hook-rules.cjs") as typeof import("./hook-rules.ts")).matchRules(input, index),
-      maskSecrets: (found) => (mayHoldSecret(found) ? session().maskSecrets(found) : found),
+      maskSecrets: (found) => (isWorthMasking(found) && mayHoldSecret(found) ? session().maskSecrets(found) : found),
     },
   );
   for (const source of slowPatterns) {
     session().logLine(place.state, "warn", `the pattern /${source}/ took too long and is left out from now on`);
   }
-  return text ? { context: text } : {};
+  return { considered: skills.length, ...(text && { context: text }) };
 }
 
 function session(): typeof import("./hook-session.ts") {

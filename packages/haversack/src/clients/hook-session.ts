@@ -6,14 +6,19 @@ import type { DiscoverSettings } from "../engine/discover.ts";
 import { handleEvent } from "../engine/handle-event.ts";
 import type { HookAnswer } from "../engine/hook-event.ts";
 import { isIndexStale } from "../engine/index-freshness.ts";
+import { readHookWorkSettings } from "../engine/work/hook-work-settings.ts";
+import type { ClientProfile } from "../skills/activation.ts";
 import type { StoreHandle } from "../store/sqlite/handle.ts";
 import { SessionState } from "../store/sqlite/session-state.ts";
+import { SessionTasks } from "../store/sqlite/session-tasks.ts";
 import { SqliteSkillIndex } from "../store/sqlite/skill-index.ts";
 import { SkillLedger } from "../store/sqlite/skill-ledger.ts";
+import { Spawns } from "../store/sqlite/spawns.ts";
 import { SqliteLocalStore } from "../store/sqlite/sqlite-local-store.ts";
+import { readHandoffBy, readTaskSnapshot } from "../store/sqlite/task-snapshot.ts";
 import { readClaudeEvent } from "./claude-code/events.ts";
-import { claudeProfile } from "./claude-code/profile.ts";
 import type { ClaudeBase } from "./claude-code/prompt-event.ts";
+import { HookDate } from "./hook-clock.ts";
 
 export { maskSecrets } from "../base/mask.ts";
 
@@ -23,25 +28,34 @@ export interface HookPlace {
   state: string;
   env: NodeJS.ProcessEnv;
   handle: StoreHandle;
+  now: Date;
+  client(): ClientProfile;
   settings(): DiscoverSettings;
+  /** What the config files hold, the user's first. */
+  configFiles(): unknown[];
 }
 
 export function answerEvent(
   payload: Record<string, unknown>,
   base: ClaudeBase,
-  { root, env, handle, settings }: HookPlace,
+  { root, env, handle, now, client, settings, configFiles }: HookPlace,
 ): HookAnswer {
-  const event = readClaudeEvent(payload, { ...base, client: claudeProfile(root, env) });
+  const event = readClaudeEvent(payload, { ...base, client: client() });
   if (!event) return {};
   return handleEvent(event, {
     root,
     index: new SqliteSkillIndex(handle.db),
     ledger: new SkillLedger(handle),
     state: new SessionState(handle),
+    tasks: new SessionTasks(handle),
+    spawns: new Spawns(handle),
+    snapshot: (taskId) => readTaskSnapshot(handle, taskId),
+    handoffBy: (agentId) => readHandoffBy(handle, agentId),
+    workSettings: () => readHookWorkSettings(configFiles()),
     sessions: new SqliteLocalStore(handle),
     settings,
     env,
-    now: new Date(),
+    now,
     checkIndex: () => {
       // `doctor` sends a test event and wants no process to outlive it.
       if (!env["HAVERSACK_DOCTOR"] && isIndexStale(handle.db)) startIndexing(root);
@@ -53,11 +67,11 @@ export function answerEvent(
 export function noteCommand(
   prompt: string,
   { sessionId, agentId }: ClaudeBase,
-  { root, env, handle }: HookPlace,
+  { handle, now, client }: HookPlace,
 ): void {
   const name = /^\/(\S+)/.exec(prompt)?.[1];
   if (!name) return;
-  const { ownTool } = claudeProfile(root, env);
+  const { ownTool } = client();
   const card = new SqliteSkillIndex(handle.db)
     .listCards()
     .find(({ id, folder, sourceKind: kind }) => id === name || (kind !== "plugin" && folder?.endsWith(`/${name}`)));
@@ -67,7 +81,7 @@ export function noteCommand(
   ledger.recordLoad({
     sessionId,
     agentId,
-    at: new Date(),
+    at: now,
     window,
     promptNumber: promptCount + 1,
     skill: card.id,
@@ -82,7 +96,7 @@ export function logFault(state: string, error: unknown): void {
 }
 
 export function logLine(state: string, level: "warn" | "error", text: string): void {
-  appendLog(`${state}/log`, { at: new Date(), level, part: "hook", text });
+  appendLog(`${state}/log`, { at: new HookDate(), level, part: "hook", text });
 }
 
 /**

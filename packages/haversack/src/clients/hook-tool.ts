@@ -1,13 +1,20 @@
 /** What a tool call did, for hook.cjs: the event that comes most often after a prompt, with the code that reads outputs. */
 import { recordTool } from "../engine/record-tool.ts";
+import { readHookWorkSettings } from "../engine/work/hook-work-settings.ts";
 import { SessionState } from "../store/sqlite/session-state.ts";
+import { SessionTasks } from "../store/sqlite/session-tasks.ts";
 import { SqliteSkillIndex } from "../store/sqlite/skill-index.ts";
 import { SkillLedger } from "../store/sqlite/skill-ledger.ts";
 import type { ClaudeBase } from "./claude-code/prompt-event.ts";
+import { startedBy } from "./claude-code/started-by.ts";
 import { readClaudeTool } from "./claude-code/tool-event.ts";
 import type { HookPlace } from "./hook-session.ts";
 
-export function recordToolEvent(payload: Record<string, unknown>, base: ClaudeBase, { root, handle }: HookPlace): void {
+export function recordToolEvent(
+  payload: Record<string, unknown>,
+  base: ClaudeBase,
+  { root, handle, now, configFiles }: HookPlace,
+): void {
   const { tool, skill } = readClaudeTool(payload);
   if (!tool) return;
   recordTool(
@@ -17,7 +24,10 @@ export function recordToolEvent(payload: Record<string, unknown>, base: ClaudeBa
       index: new SqliteSkillIndex(handle.db),
       ledger: new SkillLedger(handle),
       state: new SessionState(handle),
-      now: new Date(),
+      tasks: new SessionTasks(handle),
+      startedBy: () => startedBy(payload["transcript_path"], base.agentId),
+      leaseMs: () => readHookWorkSettings(configFiles()).leaseMs,
+      now,
     },
   );
 }

@@ -11,24 +11,35 @@ import type { WindowEntry } from "../store/sqlite/skill-ledger.ts";
 import { estimateTokens } from "../tokens/estimate.ts";
 import { fit, type Part } from "../tokens/fit.ts";
 import { formatWip } from "../work/format-wip.ts";
+import { taskPacket } from "../work/task-packet.ts";
 import type { EventParts } from "./handle-event.ts";
 import type { EventBase, HookAnswer } from "./hook-event.ts";
 
 const HEAD = "After the compaction, from Haversack: what this session had in hand.";
 
+/** Of the room there is; skills want the rest. */
+const TASK_SHARE = 0.5;
+
 export function afterCompaction(
   event: EventBase & { promptId?: string },
   before: Session,
-  { index, ledger, state, now }: EventParts,
+  { index, ledger, state, tasks, snapshot, now }: EventParts,
 ): HookAnswer {
   const key = { sessionId: event.sessionId, agentId: event.agentId };
-  const wip = state.wip(key);
-  const wipText = wip ? formatWip(wip.data) : "";
+  const maxChars = event.client.maxChars - HEAD.length - 2;
+  const bound = tasks.taskOf(key);
+  const task = bound && snapshot(bound.id);
+  const wip = task ? undefined : state.wip(key);
+  const workText = task
+    ? `The task in hand:\n\n${taskPacket(task, { maxChars: Math.floor(maxChars * TASK_SHARE) })}`
+    : wip
+      ? formatWip(wip.data)
+      : "";
   const entries = ledger.window({ ...key, window: before.window });
   const isAtPrompt =
     event.promptId !== undefined &&
     event.promptId === ledger.lastPromptId(key) &&
-    !hasWorkedSince(before, wip?.updatedAt);
+    !hasWorkedSince(before, task ? task.wipUpdatedAt : wip?.updatedAt);
   const kept = KEPT_FILES[event.client.name];
   const areFilesKept = kept !== undefined && ledger.tracking(key).files.length <= kept.files;
   const isKeptFile = (hash: string | null) => areFilesKept && (index.body(hash ?? "")?.length ?? 0) <= kept.maxChars;
@@ -42,17 +53,15 @@ export function afterCompaction(
     return card && body ? [{ card, hash: entry.loadedHash ?? "", body }] : [];
   });
 
-  const maxChars = event.client.maxChars - HEAD.length - 2;
+  const how = task ? `get_task(task_id: "${task.id}")` : `haversack wip show --session ${event.sessionId}`;
   const parts: Part[] = [
-    ...(wipText
-      ? [{ key: "wip", rank: 0, full: wipText, how: `haversack wip show --session ${event.sessionId}` }]
-      : []),
+    ...(workText ? [{ key: task ? "task" : "wip", rank: 0, full: workText, how }] : []),
     ...active.map(({ card, hash, body }, at) =>
       skillPart(card, {
         hash,
         body,
         rank: at + 1,
-        query: wipText,
+        query: workText,
         maxChars,
         activation: activationOf(card, event.client),
       }),

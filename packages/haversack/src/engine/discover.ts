@@ -93,7 +93,7 @@ export function discover(
   input: DiscoverInput,
   { index, ledger, settings, matchRules, maskSecrets }: DiscoverParts,
 ): Discovery {
-  const prompt = stripControl(input.prompt);
+  const prompt = isPlainText(input.prompt) ? input.prompt : stripControl(input.prompt);
   const key = { sessionId: input.sessionId, agentId: input.agentId ?? "" };
   const tracking = ledger.tracking(key);
   const promptNumber = tracking.promptCount + 1;
@@ -175,6 +175,16 @@ export function discover(
   };
 }
 
+/** A short prompt of printable ASCII, as most are: there is nothing to strip, and no pattern to make for it. */
+function isPlainText(text: string): boolean {
+  if (text.length > 2000) return false;
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at);
+    if ((code < 32 && code !== 10 && code !== 9) || code > 126) return false;
+  }
+  return true;
+}
+
 /** The best match's domain: its rule's, else its own; else the top folder of what was touched last. */
 function promptDomain(
   matches: readonly Match[],
@@ -186,7 +196,8 @@ function promptDomain(
       !excluded && confidence >= recommendThreshold && (card.rule?.domain ?? card.domain),
   );
   if (best) return best.card.rule?.domain ?? best.card.domain;
-  const top = files[0]?.replace(/^\.?\//, "").split("/");
+  // Relative by now, or absolute and outside of the project.
+  const top = (files[0]?.startsWith("/") ? files[0].slice(1) : files[0])?.split("/");
   return top && top.length > 1 ? top[0] : undefined;
 }
 

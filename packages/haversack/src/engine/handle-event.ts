@@ -8,8 +8,9 @@ import { afterCompaction } from "./after-compaction.ts";
 import type { DiscoverSettings } from "./discover.ts";
 import { guardEdit } from "./guard-edit.ts";
 import type { HookAnswer, HookEvent } from "./hook-event.ts";
+import { afterSpawn, beforeSpawn, type SubAgentParts } from "./work/sub-agent.ts";
 
-export interface EventParts {
+export interface EventParts extends SubAgentParts {
   root: string;
   index: SqliteSkillIndex;
   ledger: SkillLedger;
@@ -17,7 +18,6 @@ export interface EventParts {
   sessions: SqliteLocalStore;
   settings(): DiscoverSettings;
   env: Readonly<Record<string, string | undefined>>;
-  now: Date;
   /** Checks the index and has a stale one rebuilt by another process. */
   checkIndex(): void;
 }
@@ -44,6 +44,10 @@ export function handleEvent(event: HookEvent, parts: EventParts): HookAnswer {
     case "before-tool":
       if (event.isOwnTool) state.noteToolCall(event, event.toolUseId, now);
       return event.path && !event.isOwnTool ? guardEdit({ ...event, path: event.path }, parts) : {};
+    case "before-spawn":
+      return beforeSpawn(event, parts);
+    case "after-spawn":
+      return afterSpawn(event, parts);
     case "agent-start":
       sessions.touchSession(touch);
       return {};

@@ -16,6 +16,8 @@ export type HookEvent = EventBase &
   (
     | { kind: "session-start"; source: "startup" | "resume" | "fork" | "clear" | "compact"; promptId?: string }
     | { kind: "before-tool"; toolName: string; toolUseId: string; isOwnTool: boolean; path?: string }
+    | { kind: "before-spawn"; toolUseId: string; agentType: string; prompt: string }
+    | { kind: "after-spawn"; toolUseId: string; childId: string; isDone: boolean }
     | { kind: "agent-start"; agentType: string }
     | { kind: "agent-stop" }
     | { kind: "session-end" }
@@ -26,4 +28,10 @@ export interface HookAnswer {
   context?: string;
   /** The tool call is refused, with the reason. */
   deny?: string;
+  /** How many skills came into question for a prompt. */
+  considered?: number;
+  /** The sub-agent is started with this prompt. */
+  prompt?: string;
+  /** The coordinator sees this in place of the sub-agent's answer. */
+  result?: string;
 }

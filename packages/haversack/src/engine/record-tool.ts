@@ -1,5 +1,7 @@
-/** What a tool call did, into the session's WIP, its files, and the skills it has. Loaded by the hook. */
+/** What a tool call did, into the WIP of the agent's task or session, its files, and the skills it has. Loaded by the hook. */
+import type { SessionKey } from "../store/local-store.ts";
 import type { SessionState } from "../store/sqlite/session-state.ts";
+import type { SessionTasks } from "../store/sqlite/session-tasks.ts";
 import type { SqliteSkillIndex } from "../store/sqlite/skill-index.ts";
 import type { SkillLedger } from "../store/sqlite/skill-ledger.ts";
 import { captureEvent, type ToolEvent } from "../work/capture.ts";
@@ -21,18 +23,23 @@ export interface RecordToolParts {
   index: SqliteSkillIndex;
   ledger: SkillLedger;
   state: SessionState;
+  tasks: SessionTasks;
+  /** The id of the call that started this sub-agent; undefined: not known, or not yet. */
+  startedBy(): string | undefined;
+  leaseMs(): number;
   now: Date;
 }
 
 export function recordTool(
   { sessionId, agentId, client, cwd, tool, skill }: ToolRecord,
-  { root, index, ledger, state, now }: RecordToolParts,
+  { root, index, ledger, state, tasks, startedBy, leaseMs, now }: RecordToolParts,
 ): void {
   const key = { sessionId, agentId };
+  placeAgent(key, { tasks, startedBy, now });
   const file = tool.path && !tool.isError ? relativePath(tool.path, root) : undefined;
   const patch = captureEvent({ ...tool, root, cwd });
   const merge = patch && ((current: Wip) => mergeWip(current, patch, { at: now }));
-  if (file || merge) state.recordTool({ ...key, client, cwd, at: now, file, merge });
+  state.recordTool({ ...key, client, cwd, at: now, file, merge, leaseMs });
 
   const card = skill ? index.card(skill) : tool.tool === "read" && tool.path ? index.cardAt(tool.path) : undefined;
   if (!card || tool.isError) return;
@@ -47,6 +54,16 @@ export function recordTool(
     tokens: 0,
     by: skill ? "client" : "read",
   });
+}
+
+/** A sub-agent that was started for a task works on it from its first tool call on. */
+function placeAgent(
+  key: Required<SessionKey>,
+  { tasks, startedBy, now }: Pick<RecordToolParts, "tasks" | "startedBy" | "now">,
+): void {
+  if (!tasks.isUnplaced(key)) return;
+  const toolUseId = startedBy();
+  if (toolUseId !== undefined) tasks.placeAgent(key, toolUseId, now);
 }
 
 /** Inside the project relative to it, outside as it is. */

@@ -33,7 +33,8 @@ export function planUninstall(clients: readonly Client[], place: WiringPlace, fo
 
 export function applyUninstall(planned: readonly PlannedFile[], folder: string): void {
   const receipt = readReceipt(folder);
-  for (const { path, file } of planned) {
+  // A folder is noted with the first file that was written into it: that one goes last.
+  for (const { path, file } of planned.toReversed()) {
     const own = receiptOf(path, receipt);
     withLock(file.lock, () => {
       const before = readText(path);
@@ -86,9 +87,9 @@ function receiptOf(path: string, { files, deferred }: Receipt): FileReceipt | un
   };
 }
 
-/** Undefined: `init` made the file and nothing is left in it. */
+/** Undefined: nothing is left in a file that `init` made. */
 function unwired(file: WiredFile, text: string, receipt: FileReceipt | undefined): string | undefined {
   if (text.trim() === "" || (file.isRecordedOnly && !receipt)) return text;
   const after = file.unwire(text, receipt?.keep ?? []);
-  return receipt?.isNew && after.trim() === file.blank.trim() ? undefined : after;
+  return (receipt?.isNew || file.isWhole) && after.trim() === file.blank.trim() ? undefined : after;
 }

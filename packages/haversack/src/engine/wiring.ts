@@ -34,6 +34,8 @@ export interface Client {
   files(place: WiringPlace): WiredFile[];
   /** What a person should know beforehand, such as a file that git would commit. */
   notes(place: WiringPlace): string[];
+  /** What `uninstall` leaves though `init` wrote it, one line each: files that a person has changed since. */
+  leftovers?(place: WiringPlace): string[];
   /** Everything about this client that `doctor` reports. */
   check(place: CheckPlace): Promise<Finding[]>;
   /** The client's own setting that keeps skills out of its listing; absent: it has none. */
@@ -101,6 +103,8 @@ export interface WiredFile {
   isPrivate?: boolean;
   /** Taken out only when the receipt says that `init` put it in. */
   isRecordedOnly?: boolean;
+  /** Nothing but ours can be in it: without ours the file goes, whoever made it. */
+  isWhole?: boolean;
   /** Nothing to do: the same text. A text that cannot be understood is a fault. */
   wire(text: string): { text: string; keep: string[] };
   unwire(text: string, keep: readonly string[]): string;

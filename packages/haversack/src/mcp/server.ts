@@ -12,14 +12,16 @@ import type { LogLevel } from "../base/log.ts";
 import { nearest } from "../base/nearest.ts";
 import type { LiveSkills } from "../engine/live-skills.ts";
 import type { Environment } from "../engine/project.ts";
+import type { LiveWork } from "../engine/work/live-work.ts";
 import { readCallMarks } from "./call-marks.ts";
-import type { Tool, ToolAnswer } from "./tool.ts";
+import { callSchema, type Tool, type ToolAnswer } from "./tool.ts";
 import { readInput } from "./tool-input.ts";
 import { describeTool } from "./tools.ts";
 
 /** What tools work with. The caller opens it, and opens nothing before it is asked for. */
 export interface ServerParts {
   skills: LiveSkills;
+  work: LiveWork;
   env: Environment;
   /** Why everything is switched off, or undefined when it is on. Asked at every call. */
   offReason(): string | undefined;
@@ -35,7 +37,7 @@ export interface ServerOptions {
 
 /** Clients send it to the model in full, in every session. */
 export const INSTRUCTIONS =
-  "More skills than you see are installed: `skill` finds them by query and loads them by name.";
+  "More skills than you see are installed: `skill` finds them by query and loads them by name. Tasks outlast sessions: `get_session_context`.";
 
 /** After the handshake, so that a cold index does not delay it. */
 const FIRST_CHECK_MS = 200;
@@ -67,7 +69,10 @@ export function makeServer(parts: ServerParts, { version, tools }: ServerOptions
   // Switched off means that the model reads not a word of ours: no tool is listed. One listed before says so when called.
   server.setRequestHandler("tools/list", () => ({ tools: parts.offReason() ? [] : tools.map(describeTool) }));
   server.setRequestHandler("tools/call", async ({ params }, { mcpReq }) => {
-    const { text, isError } = await answerCall({ ...params, meta: mcpReq._meta }, { tools, parts });
+    const { text, isError } = await answerCall(
+      { ...params, meta: mcpReq._meta, client: server.getClientVersion()?.name },
+      { tools, parts },
+    );
     return { content: [{ type: "text", text }], ...(isError && { isError }) };
   });
   server.oninitialized = () => {
@@ -80,11 +85,12 @@ interface CallRequest {
   name: string;
   arguments?: unknown;
   meta?: Readonly<Record<string, unknown>> | undefined;
+  client?: string | undefined;
 }
 
 /** The surface's one translator: outcomes, wrong input, faults and bugs to a result. */
 async function answerCall(
-  { name, arguments: given, meta }: CallRequest,
+  { name, arguments: given, meta, client }: CallRequest,
   { tools, parts }: { tools: readonly Tool[]; parts: ServerParts },
 ): Promise<ToolAnswer> {
   const off = parts.offReason();
@@ -95,13 +101,15 @@ async function answerCall(
     const [guess] = nearest(name, names);
     return failure(`There is no tool "${name}"; ${guess ? `did you mean ${guess}?` : `there is ${names.join(", ")}`}`);
   }
-  const input = readInput(given, tool.inputSchema);
+  const input = readInput(given, callSchema(tool));
   if ("problem" in input) return failure(`${name}: ${input.problem}`);
   try {
-    return await tool.run(input.value, { parts, marks: readCallMarks(meta, parts.env), at: new Date() });
+    return await tool.run(input.value, { parts, marks: readCallMarks(meta, parts.env), client, at: new Date() });
   } catch (error) {
     if (isFault(error)) {
-      parts.log("error", `${name}: ${error.message}`);
+      // A wrong id is the agent's, and it is told.
+      const isWrongInput = error.code === "input-invalid" || error.code === "not-found";
+      parts.log(isWrongInput ? "info" : "error", `${name}: ${error.message}`);
       return failure(error.hint ? `${error.message} (${error.hint})` : error.message);
     }
     parts.log("error", `${name}: internal fault: ${(error instanceof Error && error.stack) || errorText(error)}`);

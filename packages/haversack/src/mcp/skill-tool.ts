@@ -22,7 +22,7 @@ export const skillTool = defineTool({
       includeResources: { type: "boolean" },
     },
   },
-  annotations: { readOnlyHint: true, idempotentHint: true },
+  annotations: { readOnlyHint: true },
   set: "default",
   isAlwaysLoaded: true,
   run({ name, query, resource, reload, includeResources }, { parts, marks, at }) {

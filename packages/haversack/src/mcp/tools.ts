@@ -2,8 +2,11 @@
 import type { Tool as ListedTool } from "@modelcontextprotocol/server";
 import { skillTool } from "./skill-tool.ts";
 import type { Tool } from "./tool.ts";
+import { groupTools } from "./work-group-tools.ts";
+import { moreWorkTools } from "./work-more-tools.ts";
+import { workTools } from "./work-tools.ts";
 
-export const TOOLS: readonly Tool[] = [skillTool];
+export const TOOLS: readonly Tool[] = [skillTool, ...workTools, ...moreWorkTools, ...groupTools];
 
 export type ToolSet = Tool["set"];
 
@@ -18,7 +21,7 @@ export function describeTool({ name, description, inputSchema, annotations, isAl
     description,
     // The SDK's type has no read-only lists.
     inputSchema: inputSchema as unknown as ListedTool["inputSchema"],
-    annotations: { ...annotations },
+    ...(Object.keys(annotations).length > 0 && { annotations: { ...annotations } }),
     ...(isAlwaysLoaded && { _meta: { "anthropic/alwaysLoad": true } }),
   };
 }

@@ -26,7 +26,10 @@ function isClaudeSource({ sourceKind, sourceLabel }: SkillCard): boolean {
 
 /** Claude Code lists `skills/NAME/SKILL.md`: no single files, no deeper folders. */
 function isOwnFolder({ folder }: SkillCard): boolean {
-  return folder !== undefined && /[\\/]skills[\\/][^\\/]+$/.test(folder);
+  if (folder === undefined) return false;
+  const name = lastPart(folder);
+  const parent = folder.slice(0, -name.length - 1);
+  return name !== "" && (parent.endsWith("/skills") || parent.endsWith("\\skills"));
 }
 
 export const PROFILES: Readonly<Record<string, ClientProfile>> = {

@@ -97,6 +97,16 @@ const PRIORITY_BONUS: Record<Priority, number> = { critical: 0.06, high: 0.03, m
 
 /** What the parts count in the rules' own format. */
 const PART_SCORE = { keyword: 2, synonym: 1, intent: 3, file: 1, context: 5 };
+const PART_OF: Partial<Record<Feature, keyof typeof PART_SCORE>> = {
+  keyword: "keyword",
+  synonym: "synonym",
+  intent: "intent",
+  file: "file",
+  content: "file",
+  domain: "context",
+  "task-type": "context",
+  role: "context",
+};
 
 /** What rules have to say of a prompt. */
 export interface RuleMatches {
@@ -184,17 +194,12 @@ function contextReasons({ rule, domain }: SkillCard, input: MatchInput): Reason[
 }
 
 function partsOf(reasons: readonly Reason[]): Match["parts"] {
-  const count = (...features: Feature[]) => reasons.filter(({ feature }) => features.includes(feature)).length;
-  const parts = {
-    keyword: count("keyword"),
-    synonym: count("synonym"),
-    intent: count("intent"),
-    file: count("file", "content"),
-    context: count("domain", "task-type", "role"),
-  };
-  const score = Object.entries(parts).reduce(
-    (sum, [part, found]) => sum + found * PART_SCORE[part as keyof typeof PART_SCORE],
-    0,
-  );
-  return { ...parts, score };
+  const parts = { keyword: 0, synonym: 0, intent: 0, file: 0, context: 0, score: 0 };
+  for (const { feature } of reasons) {
+    const part = PART_OF[feature];
+    if (!part) continue;
+    parts[part]++;
+    parts.score += PART_SCORE[part];
+  }
+  return parts;
 }

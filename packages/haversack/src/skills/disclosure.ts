@@ -83,7 +83,7 @@ export const SILENCE: Disclosure = { format: "none", text: "" };
 
 /** The beginning of a description, cut at a sentence or word. */
 export function briefOf(description: string, maxLength = 160): string {
-  const line = description.replace(/\s+/g, " ").trim();
+  const line = isOneLine(description) ? description : description.replace(/\s+/g, " ").trim();
   if (line.length <= maxLength) return line;
   const sentence = /^.{40,}?[.!?](?= )/.exec(line.slice(0, maxLength))?.[0];
   if (sentence) return sentence;
@@ -91,6 +91,17 @@ export function briefOf(description: string, maxLength = 160): string {
   const space = line.lastIndexOf(" ", maxLength - 1);
   const start = space > maxLength / 2 ? line.slice(0, space) : cutAt(line, maxLength - 1);
   return `${start.replace(/[,;:.]$/, "")}…`;
+}
+
+/** Printable ASCII without double spaces, as most are when they come from the index: no pattern is made for them. */
+function isOneLine(text: string): boolean {
+  let before = 32;
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at);
+    if (code < 32 || code > 126 || (code === 32 && before === 32)) return false;
+    before = code;
+  }
+  return before !== 32;
 }
 
 const DECIDE = "Decide for";

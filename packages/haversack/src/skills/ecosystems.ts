@@ -2,24 +2,26 @@
  * Worlds that exclude one another: a skill for .NET does not help with a Python service, though both say "REST API".
  * Words that live in several worlds are not listed. General knowledge, written by hand. Runs in the hook process.
  */
-import { pairs, type Token } from "./tokenize.ts";
+import { MANY_QUESTIONS } from "./packed-words.ts";
+import type { Token } from "./token.ts";
+import { pairs } from "./tokenize.ts";
 
 /** The worlds that a text speaks of: `language:dotnet`, `cloud:aws`. */
-export function worldsOf(tokens: readonly Token[]): string[] {
-  const worlds = new Set<string>();
+export function worldsOf(tokens: readonly Token[], neighbours: readonly { text: string }[] = pairs(tokens)): string[] {
+  const worlds: string[] = [];
   const add = (word: string) => {
-    for (const world of WORLDS.get(word) ?? []) worlds.add(world);
+    for (const world of worldsOfWord(word)) if (!worlds.includes(world)) worlds.push(world);
   };
   for (const { text } of tokens) add(text);
-  for (const { text } of pairs(tokens)) add(text);
-  return [...worlds];
+  for (const { text } of neighbours) add(text);
+  return worlds;
 }
 
 /** The given worlds and all others on their axes. */
 export function rivalsOf(worlds: readonly string[]): string[] {
-  return [...new Set(worlds.map(axisOf))].flatMap((axis) =>
-    Object.keys(AXES[axis] ?? {}).map((world) => `${axis}:${world}`),
-  );
+  if (worlds.length === 0) return [];
+  const all = Array.from(WORLDS.matchAll(/^[^,\n]+/gm), ([world]) => world);
+  return [...new Set(worlds.map(axisOf))].flatMap((axis) => all.filter((world) => axisOf(world) === axis));
 }
 
 /** True when both speak of an axis and share no world on it. */
@@ -34,61 +36,72 @@ function axisOf(world: string): string {
   return world.slice(0, world.indexOf(":"));
 }
 
-/** Words as they are written, lower-cased. */
-const AXES: Readonly<Record<string, Readonly<Record<string, string>>>> = {
-  language: {
-    dotnet:
-      "dotnet,aspnet,csharp,fsharp,nuget,blazor,msbuild,xunit,nunit,wpf,winforms,winui,maui,roslyn,efcore,ef core,csproj",
-    js: "javascript,typescript,js,ts,nodejs,npm,pnpm,yarn,eslint,jest,vitest,nextjs,expressjs,prisma,react,vue,angular,svelte,vite,webpack,deno,tailwind,redux,zustand,pinia",
-    python: "python,pip,pytest,django,flask,fastapi,pandas,numpy,sqlalchemy,pydantic,scikit,pytorch,tensorflow",
-    java: "java,maven,gradle,spring boot,junit,jvm,hibernate,groovy",
-    kotlin: "kotlin,jetpack compose",
-    go: "golang,gorm",
-    rust: "rust,cargo,tokio,serde,axum,clippy",
-    ruby: "ruby,rails,activerecord,rspec,sidekiq",
-    php: "php,laravel,symfony,eloquent",
-    swift: "swift,swiftui,xcode,uikit,cocoapods",
-    dart: "dart,flutter,riverpod",
-    elixir: "elixir,phoenix,erlang",
-    cpp: "cpp,cmake",
-    bash: "bash,zsh",
-  },
-  mobile: { ios: "ios,swiftui,xcode,testflight", android: "android,kotlin,gradle" },
-  cloud: {
-    aws: "aws,ec2,s3,fargate,ecs,eks,dynamodb,cloudformation,cloudfront",
-    azure: "azure,aks,entra,bicep",
-    gcp: "gcp,gke,bigquery,firestore",
-    cloudflare: "cloudflare",
-    vercel: "vercel",
-    heroku: "heroku",
-  },
-  database: {
-    mongodb: "mongodb,mongo,mongoose",
-    postgresql: "postgresql,postgres",
-    mysql: "mysql,mariadb",
-    sqlserver: "mssql,sql server",
-    redis: "redis",
-    cassandra: "cassandra",
-    dynamodb: "dynamodb",
-  },
-  ui: {
-    react: "react,nextjs",
-    vue: "vue,nuxt",
-    angular: "angular",
-    svelte: "svelte",
-    blazor: "blazor",
-    flutter: "flutter",
-  },
-  ci: { github: "github actions", gitlab: "gitlab", jenkins: "jenkins", circleci: "circleci" },
-};
+const NONE: readonly string[] = [];
+let asked = 0;
+let known: Map<string, string[]> | undefined;
 
-const WORLDS = new Map<string, string[]>();
-for (const axis in AXES) {
-  for (const world in AXES[axis]) {
-    for (const word of AXES[axis]![world]!.split(",")) {
-      const worlds = WORLDS.get(word);
-      if (worlds) worlds.push(`${axis}:${world}`);
-      else WORLDS.set(word, [`${axis}:${world}`]);
-    }
+/** Found by a search, like the lists of packed-words.ts: most prompts are shorter than the table. */
+function worldsOfWord(word: string): readonly string[] {
+  if (known) return known.get(word) ?? NONE;
+  if (++asked > MANY_QUESTIONS) known = wordsByWorld();
+  let found: string[] | undefined;
+  const wanted = `,${word},`;
+  for (let at = WORLDS.indexOf(wanted); at >= 0; at = WORLDS.indexOf(wanted, at + 1)) {
+    const start = WORLDS.lastIndexOf("\n", at) + 1;
+    found ??= [];
+    found.push(WORLDS.slice(start, WORLDS.indexOf(",", start)));
   }
+  return found ?? NONE;
 }
+
+function wordsByWorld(): Map<string, string[]> {
+  const byWord = new Map<string, string[]>();
+  for (const line of WORLDS.trim().split("\n")) {
+    const [world = "", ...words] = line.slice(0, -1).split(",");
+    for (const word of words) byWord.set(word, [...(byWord.get(word) ?? []), world]);
+  }
+  return byWord;
+}
+
+/** A world a line, its axis before the colon, then its words as they are written, lower-cased; a comma after each. */
+const WORLDS = `
+language:dotnet,dotnet,aspnet,csharp,fsharp,nuget,blazor,msbuild,xunit,nunit,wpf,winforms,winui,maui,roslyn,efcore,ef core,csproj,
+language:js,javascript,typescript,js,ts,nodejs,npm,pnpm,yarn,eslint,jest,vitest,nextjs,expressjs,prisma,react,vue,angular,svelte,vite,webpack,deno,tailwind,redux,zustand,pinia,
+language:python,python,pip,pytest,django,flask,fastapi,pandas,numpy,sqlalchemy,pydantic,scikit,pytorch,tensorflow,
+language:java,java,maven,gradle,spring boot,junit,jvm,hibernate,groovy,
+language:kotlin,kotlin,jetpack compose,
+language:go,golang,gorm,
+language:rust,rust,cargo,tokio,serde,axum,clippy,
+language:ruby,ruby,rails,activerecord,rspec,sidekiq,
+language:php,php,laravel,symfony,eloquent,
+language:swift,swift,swiftui,xcode,uikit,cocoapods,
+language:dart,dart,flutter,riverpod,
+language:elixir,elixir,phoenix,erlang,
+language:cpp,cpp,cmake,
+language:bash,bash,zsh,
+mobile:ios,ios,swiftui,xcode,testflight,
+mobile:android,android,kotlin,gradle,
+cloud:aws,aws,ec2,s3,fargate,ecs,eks,dynamodb,cloudformation,cloudfront,
+cloud:azure,azure,aks,entra,bicep,
+cloud:gcp,gcp,gke,bigquery,firestore,
+cloud:cloudflare,cloudflare,
+cloud:vercel,vercel,
+cloud:heroku,heroku,
+database:mongodb,mongodb,mongo,mongoose,
+database:postgresql,postgresql,postgres,
+database:mysql,mysql,mariadb,
+database:sqlserver,mssql,sql server,
+database:redis,redis,
+database:cassandra,cassandra,
+database:dynamodb,dynamodb,
+ui:react,react,nextjs,
+ui:vue,vue,nuxt,
+ui:angular,angular,
+ui:svelte,svelte,
+ui:blazor,blazor,
+ui:flutter,flutter,
+ci:github,github actions,
+ci:gitlab,gitlab,
+ci:jenkins,jenkins,
+ci:circleci,circleci,
+`;

@@ -21,7 +21,7 @@ export function pathsInPrompt(prompt: string): string[] {
 /** Globs and domains speak of paths from the project's root; clients and people also write absolute ones. */
 export function fromRoot(path: string, root: string | undefined): string {
   const inside = root && path.startsWith(`${root}/`) ? path.slice(root.length + 1) : path;
-  return inside.replace(/^\.\//, "");
+  return inside.startsWith("./") ? inside.slice(2) : inside;
 }
 
 function isPath(text: string): boolean {

@@ -3,6 +3,7 @@
  * may be calling by name. Runs in the hook process.
  */
 import { worldsOf } from "./ecosystems.ts";
+import { PackedSet } from "./packed-words.ts";
 import { nameTerm } from "./skill-fields.ts";
 import { synonymsOf } from "./synonyms.ts";
 import { pairs, tokenize } from "./tokenize.ts";
@@ -33,30 +34,31 @@ const PROMPT_WEIGHT = { word: 1, part: 0.5, whole: 1, pair: 0.5, synonym: 0.5 };
 
 export function promptTerms(prompt: string): PromptTerms {
   const text = excerpt(withoutCode(excerpt(prompt, MOST_READ)), MOST_TOKENIZED);
+  const lower = text.toLowerCase();
   const tokens = tokenize(text);
+  const neighbours = pairs(tokens);
   const terms = new Map<string, PromptTerm>();
-  const add = (term: PromptTerm) => {
-    const seen = terms.get(term.term);
-    if (!seen || term.weight > seen.weight) terms.set(term.term, term);
-  };
-  for (const token of tokens)
-    add({ term: token.term, text: token.text, kind: token.kind, weight: PROMPT_WEIGHT[token.kind] });
+  for (const { term, text: said, kind } of tokens) {
+    const weight = PROMPT_WEIGHT[kind];
+    const seen = terms.get(term);
+    if (!seen || weight > seen.weight) terms.set(term, { term, text: said, kind, weight });
+  }
   const own = [...terms.values()];
-  for (const pair of pairs(tokens)) {
-    if (!terms.has(pair.term)) add({ term: pair.term, text: pair.text, kind: "pair", weight: PROMPT_WEIGHT.pair });
+  for (const { term, text: said } of neighbours) {
+    if (!terms.has(term)) terms.set(term, { term, text: said, kind: "pair", weight: PROMPT_WEIGHT.pair });
   }
   for (const { term, text: said, weight } of own) {
     for (const other of synonymsOf(term)) {
-      if (!terms.has(other)) {
-        add({ term: other, text: said, kind: "synonym", weight: weight * PROMPT_WEIGHT.synonym, origin: term });
-      }
+      if (terms.has(other)) continue;
+      const half = weight * PROMPT_WEIGHT.synonym;
+      terms.set(other, { term: other, text: said, kind: "synonym", weight: half, origin: term });
     }
   }
   return {
     terms: [...terms.values()],
-    worlds: worldsOf(tokens),
-    asksToKnow: KNOWLEDGE.test(text),
-    ...namesIn(text),
+    worlds: worldsOf(tokens, neighbours),
+    asksToKnow: asksToKnow(text, lower),
+    ...namesIn(lower),
   };
 }
 
@@ -68,8 +70,13 @@ function withoutCode(prompt: string): string {
 }
 
 /** "Explain how TLS works", "what is the difference between": not "explain this function". */
-const KNOWLEDGE =
-  /^\W*(?:(?:can|could|would|please) (?:you )?(?:please )?)?explain (?!(?:this|that|these|those|my|our|it|your)\b)|\bdifferences? between (?!(?:this|these|those|my|our)\b)/i;
+function asksToKnow(text: string, lower: string): boolean {
+  // Asked first: making the pattern costs a new process more.
+  if (!lower.includes("explain ") && !lower.includes("difference")) return false;
+  return /^\W*(?:(?:can|could|would|please) (?:you )?(?:please )?)?explain (?!(?:this|that|these|those|my|our|it|your)\b)|\bdifferences? between (?!(?:this|these|those|my|our)\b)/i.test(
+    text,
+  );
+}
 
 /** Characters of a prompt that are looked at for code blocks, and of what remains, for words. */
 const MOST_READ = 30_000;
@@ -86,17 +93,19 @@ function excerpt(prompt: string, most: number): string {
  * `/name`, `$name`, `@name`, `plugin:name`, a name with a hyphen that is no path, "the … skill", "skill …".
  * A single plain word never counts: "commit this" is not a call of a skill named commit.
  */
-function namesIn(text: string): { names: string[]; refused: string[] } {
-  const names = new Set<string>();
-  const refused = new Set<string>();
-  const words = text.toLowerCase().split(/\s+/).slice(0, MOST_WORDS);
+function namesIn(lower: string): { names: string[]; refused: string[] } {
+  const names: string[] = [];
+  const refused: string[] = [];
+  const words = wordsOf(lower);
   words.forEach((written, at) => {
-    const isRefused = words.slice(Math.max(0, at - 4), at).some((before) => REFUSAL.test(before));
-    const add = (name: string) => (isRefused ? refused : names).add(nameTerm(name.slice(name.lastIndexOf(":") + 1)));
-    const word = written.replace(/^["'`(]+|["'`),.;:!?]+$/g, "");
-    const sign = /^[/$@]([a-z0-9][\w:-]*)$/.exec(word)?.[1];
-    if (sign) add(sign);
-    else if (/^[a-z0-9]+(?:[-_:][a-z0-9]+)+$/.test(word)) add(word);
+    const add = (name: string) => {
+      const term = nameTerm(name.slice(name.lastIndexOf(":") + 1));
+      const list = words.slice(Math.max(0, at - 4), at).some((before) => REFUSALS.has(before)) ? refused : names;
+      if (term !== "=" && !list.includes(term)) list.push(term);
+    };
+    const word = withoutQuotes(written);
+    if (isCalled(word)) add(word.slice(1));
+    else if (isCompound(word)) add(word);
     // Not "skills": "my testing skills" calls nobody.
     if (word !== "skill") return;
     for (let count = 1; count <= LONGEST_NAME; count++) {
@@ -104,13 +113,60 @@ function namesIn(text: string): { names: string[]; refused: string[] } {
       add(words.slice(at + 1, at + 1 + count).join("-"));
     }
   });
-  names.delete("=");
-  refused.delete("=");
-  return { names: [...names], refused: [...refused] };
+  return { names, refused };
+}
+
+/** Parted by white space; patterns cost a new process more than what they find here. */
+function wordsOf(text: string): string[] {
+  const words: string[] = [];
+  for (let from = 0, at = 0; at <= text.length && words.length < MOST_WORDS; at++) {
+    if (at < text.length && !isSpace(text.charCodeAt(at))) continue;
+    if (at > from) words.push(text.slice(from, at));
+    from = at + 1;
+  }
+  return words;
+}
+
+function isSpace(code: number): boolean {
+  return code <= 32 ? code === 32 || (code >= 9 && code <= 13) : code >= 0xa0 && /\s/.test(String.fromCharCode(code));
+}
+
+function withoutQuotes(word: string): string {
+  let from = 0;
+  let to = word.length;
+  while (from < to && "\"'`(".includes(word[from]!)) from++;
+  while (to > from && "\"'`),.;:!?".includes(word[to - 1]!)) to--;
+  return word.slice(from, to);
+}
+
+/** `/name`, `$name`, `@name`. */
+function isCalled(word: string): boolean {
+  if (word.length < 2 || !"/$@".includes(word[0]!) || !isPlain(word.charCodeAt(1))) return false;
+  for (let at = 2; at < word.length; at++) {
+    if (!isPlain(word.charCodeAt(at)) && !"_:-".includes(word[at]!)) return false;
+  }
+  return true;
+}
+
+/** Two pieces or more with single signs between them. */
+function isCompound(word: string): boolean {
+  let pieces = 1;
+  for (let at = 0; at < word.length; at++) {
+    if (isPlain(word.charCodeAt(at))) continue;
+    if (!"-_:".includes(word[at]!) || !isPlain(word.charCodeAt(at - 1)) || !isPlain(word.charCodeAt(at + 1)))
+      return false;
+    pieces++;
+  }
+  return pieces > 1;
+}
+
+/** A lower-case letter or a digit. */
+function isPlain(code: number): boolean {
+  return (code >= 97 && code <= 122) || (code >= 48 && code <= 57);
 }
 
 /** Up to four words before a name: "do not use the x skill". */
-const REFUSAL = /^(?:don'?t|dont|not|never|without|no|avoid|skip|stop)$/;
+const REFUSALS = new PackedSet(" don't dont not never without no avoid skip stop ");
 const MOST_WORDS = 400;
 /** Words of a skill's name that is written with spaces. */
 const LONGEST_NAME = 4;

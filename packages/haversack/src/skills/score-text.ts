@@ -32,10 +32,10 @@ export interface TermIndex<Key extends SkillKey = string> {
   /** Terms that are neither in the pool nor in the background may be left out. */
   terms(terms: readonly string[]): Iterable<TermStats>;
   /**
-   * Per skill the sum of its weights, each times the factor of its term: what `postings` would give, without a row for each.
-   * Absent: it is added up from `postings`.
+   * The skills whose weights, each times the factor of its term, give the largest sums, at most `count`: what `postings` would
+   * give, without a row for each. Absent: it is added up from `postings`.
    */
-  sums?(factors: ReadonlyMap<string, number>): Map<Key, number>;
+  best?(factors: ReadonlyMap<string, number>, count: number): Key[];
   /** All rows of these terms; with `skills`, only theirs. */
   postings(terms: readonly string[], skills?: readonly Key[]): Iterable<Posting<Key>>;
 }
@@ -44,7 +44,7 @@ export interface Evidence {
   /** The word or phrase as the prompt has it. */
   text: string;
   kind: PromptTerm["kind"];
-  where: ("name" | "description" | "body")[];
+  where: readonly ("name" | "description" | "body")[];
   /** Its share of this skill's score, 0..1. */
   share: number;
 }
@@ -215,20 +215,21 @@ function findCandidates<Key extends SkillKey>(
     rows += term.df;
     factors.set(term.term, term.weight * term.idf);
   }
-  const scores = index.sums?.(factors) ?? addUp(factors, index);
-  for (const skill of named) scores.set(skill, Number.POSITIVE_INFINITY);
-  return [...scores]
-    .sort((a, b) => b[1] - a[1] || (a[0] < b[0] ? -1 : 1))
-    .slice(0, k.candidates)
-    .map(([skill]) => skill);
+  const others = index.best?.(factors, k.candidates) ?? bestOf(factors, k.candidates, index);
+  return [...new Set([...[...named].sort((a, b) => (a < b ? -1 : 1)), ...others])].slice(0, k.candidates);
 }
 
-function addUp<Key extends SkillKey>(factors: ReadonlyMap<string, number>, index: TermIndex<Key>): Map<Key, number> {
+function bestOf<Key extends SkillKey>(
+  factors: ReadonlyMap<string, number>,
+  count: number,
+  index: TermIndex<Key>,
+): Key[] {
   const sums = new Map<Key, number>();
   for (const { term, skill, weight } of index.postings([...factors.keys()])) {
     sums.set(skill, (sums.get(skill) ?? 0) + (factors.get(term) ?? 0) * weight);
   }
-  return sums;
+  const sorted = [...sums].sort((a, b) => b[1] - a[1] || (a[0] < b[0] ? -1 : 1));
+  return sorted.slice(0, count).map(([skill]) => skill);
 }
 
 interface Gain {
@@ -263,13 +264,25 @@ function tally<Key extends SkillKey>(
   return tallies;
 }
 
+/** By the three lowest bits of `fields`. */
+const WHERE: Evidence["where"][] = [
+  [],
+  ["name"],
+  ["description"],
+  ["name", "description"],
+  ["body"],
+  ["name", "body"],
+  ["description", "body"],
+  ["name", "description", "body"],
+];
+
 function evidenceOf(gains: ReadonlyMap<string, Gain>): Evidence[] {
   const strongest = [...gains.values()].sort((a, b) => b.gain - a.gain);
   const total = strongest.reduce((sum, { gain }) => sum + gain, 0);
   return strongest.slice(0, 6).map(({ gain, term, fields }) => ({
     text: term.text,
     kind: term.kind,
-    where: (["name", "description", "body"] as const).filter((field) => fields & FIELD[field]),
+    where: WHERE[fields & 7]!,
     share: gain / total,
   }));
 }

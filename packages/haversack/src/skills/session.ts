@@ -70,8 +70,10 @@ const REMIND_AFTER_PROMPTS = 5;
  */
 export function isExplicitRequest(prompt: string): boolean {
   // Most prompts do not speak of skills at all, and the patterns cost a new process a millisecond at their first use.
-  if (prompt.length > 400 || !/skill|recommend/i.test(prompt)) return false;
-  return EXPLICIT.some((pattern) => pattern.test(prompt));
+  if (prompt.length > 400) return false;
+  const lower = prompt.toLowerCase();
+  if (!lower.includes("skill") && !lower.includes("recommend")) return false;
+  return explicitRequests().some((pattern) => pattern.test(prompt));
 }
 
 /** What such a request is about: the prompt without the words of asking. */
@@ -82,7 +84,7 @@ export function requestTopic(prompt: string): string {
   );
 }
 
-const EXPLICIT: readonly RegExp[] = [
+const explicitRequests = (): RegExp[] => [
   /\b(?:which|what) (?:\w+ ){0,2}skills?\b(?! level| set| gap| table| column| test| file| matrix)/i,
   /\b(?:list|show|find|suggest|recommend|search)\b(?: me)?(?: (?:all|the|your|my|any|available|installed|relevant|matching)){0,3} skills?\b(?! level| set| gap| table| column| test| matrix)/i,
   /\b(?:are there|do you have|have you got|is there)(?: \w+){0,2} skills?\b/i,

@@ -5,7 +5,10 @@ export const FIELD = { name: 1, description: 2, body: 4, world: 8, wholeName: 16
 
 /** The skill's whole name as one term, for prompts that call it by name: `systematic-debugging` → `=systematicdebugging`. */
 export function nameTerm(name: string): string {
-  return `=${name.toLowerCase().replace(/[^\p{L}\p{N}]+/gu, "")}`;
+  const lower = name.toLowerCase();
+  // A pattern with \p costs a new process some milliseconds, and most names are ASCII.
+  const isAscii = Buffer.byteLength(lower) === lower.length;
+  return `=${lower.replace(isAscii ? /[^a-z0-9]+/g : /[^\p{L}\p{N}]+/gu, "")}`;
 }
 
 /** A world that the skill is bound to (see ecosystems.ts) as a term: `~language:python`. */

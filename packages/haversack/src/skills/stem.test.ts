@@ -35,3 +35,13 @@ describe("stem", () => {
     }
   });
 });
+
+it("cuts every ending it knows", () => {
+  const endings =
+    "ization isation ational fulness iveness ability ibility ication ation ition ution ment ness ally ator able ible izer iser ance " +
+    "ence less ful ise ity ive ly er or al";
+  for (const ending of endings.split(" ")) {
+    const word = `pomad${ending}`;
+    expect([word, stem(word).length < word.length - 1]).toEqual([word, true]);
+  }
+});

@@ -3,35 +3,30 @@
  * (deployment, optimizer, authentication), so that a prompt and a skill meet though they are worded differently.
  * It need not give words, only the same text for the same family. Runs in the hook process: small, no tables but one.
  */
+import { PackedMap } from "./packed-words.ts";
 
 /** Ending and what takes its place; the longest that fits counts. What remains must hold a vowel and `MIN_REST` letters. */
-const ENDINGS = new Map(
-  (
-    "ization:ize isation:ize ational:ate fulness:ful iveness:ive ability:able ibility:ible ication:icate ation:ate ition:it " +
+const ENDINGS = new PackedMap(
+  " ization:ize isation:ize ational:ate fulness:ful iveness:ive ability:able ibility:ible ication:icate ation:ate ition:it " +
     "ution:ute ction:ct ssion:ss ment: ness: ally:al ator:ate able: ible: izer:ize iser:ize ance: ence: less: ful: ise:ize " +
-    "ity: ive: ics:ic ly: er: or: al:"
-  )
-    .split(" ")
-    .map((pair) => pair.split(":") as [string, string]),
+    "ity: ive: ics:ic ly: er: or: al: ",
 );
+/** The last two letters of all these: most words end otherwise, and are not looked up seven times. */
+const LAST_LETTERS = " on al ss ty nt ly or le er ce ul se ve cs ";
 const LONGEST_ENDING = 7;
 const SHORTEST_ENDING = 2;
 const MIN_REST = 3;
 
 /** Families that the endings above would split, or join with a stranger (react and reaction). Written as they are said. */
-const IRREGULAR = new Map(
-  (
-    "document:document documents:document documented:document documenting:document documentation:doc container:container containers:container " +
+const IRREGULAR = new PackedMap(
+  " document:document documents:document documented:document documenting:document documentation:doc container:container containers:container " +
     "analysis:analyz analyses:analyz diagnostic:diagnos diagnostics:diagnos diagnosis:diagnos verification:verifi " +
     "resilience:resili resilient:resili resiliency:resili subscription:subscrib subscriptions:subscrib indices:index " +
     "config:configur configs:configur written:writ wrote:writ asynchronous:async performant:perform built:build " +
     "broke:break broken:break ran:run reactive:reactive reaction:reaction author:writer authors:writer " +
     "metadata:metadata data:data server:server servers:server during:during string:string strings:string " +
     "architecture:architect architectures:architect architectural:architect dependency:depend dependencies:depend " +
-    "local:local general:general generic:generic universal:universal university:university"
-  )
-    .split(" ")
-    .map((pair) => pair.split(":") as [string, string]),
+    "local:local general:general generic:generic universal:universal university:university ",
 );
 
 // No regular expressions below: compiling and warming up a dozen of them cost the hook process 3 ms.
@@ -65,6 +60,7 @@ function withoutDerivation(word: string): string {
 }
 
 function withoutEnding(word: string): string {
+  if (!LAST_LETTERS.includes(word.slice(-2))) return word;
   for (let length = Math.min(LONGEST_ENDING, word.length); length >= SHORTEST_ENDING; length--) {
     const replacement = ENDINGS.get(word.slice(-length));
     if (replacement === undefined) continue;

@@ -219,3 +219,77 @@ describe("fit, for any input", () => {
     );
   });
 });
+
+describe("fit with tiers, groups and a frame of one's own", () => {
+  const part = (key: string, rank: number, over: Partial<Part> = {}): Part => ({
+    key,
+    rank,
+    full: key.repeat(20),
+    short: key.repeat(5),
+    ...over,
+  });
+
+  it("makes all of a tier small before one of them is large", () => {
+    const alone = [part("a", 1), part("b", 2), part("c", 3)];
+    expect(forms(fit(alone, { budget: 36, count: characters }))).toEqual({ a: "full", b: "short", c: "short" });
+    expect(forms(fit(alone, { budget: 30, count: characters }))).toEqual({ a: "full", b: "short" });
+    const peers = alone.map((each) => ({ ...each, tier: 1 }));
+    expect(forms(fit(peers, { budget: 30, count: characters }))).toEqual({ a: "short", b: "short", c: "short" });
+    expect(forms(fit(peers, { budget: 36, count: characters }))).toEqual({ a: "full", b: "short", c: "short" });
+  });
+
+  it("gives groups their shares of what is left, and what one does not use to the next", () => {
+    const separator = "";
+    const long = (key: string, group: string, rank: number) =>
+      Array.from({ length: 30 }, (_, index) =>
+        part(`${key}${index}`, rank, { full: key.repeat(4), short: undefined, group }),
+      );
+    const head = part("h", 0, { full: "h".repeat(20) });
+    const shares = { plan: 0.25, work: 0.75 };
+    const used = (text: string, key: string) => text.split(key).length - 1;
+    const both = fit([head, ...long("w", "work", 1), ...long("p", "plan", 2)], {
+      budget: 100,
+      count: characters,
+      separator,
+      shares,
+    });
+    expect([used(both.text, "h"), used(both.text, "p"), used(both.text, "w")]).toEqual([20, 20, 60]);
+    const few = [head, ...long("w", "work", 1), ...long("p", "plan", 2).slice(0, 1)];
+    const flowed = fit(few, { budget: 100, count: characters, separator, shares });
+    expect([used(flowed.text, "p"), used(flowed.text, "w")]).toEqual([4, 76]);
+    const back = fit([head, ...long("w", "work", 1).slice(0, 1), ...long("p", "plan", 2)], {
+      budget: 100,
+      count: characters,
+      separator,
+      shares,
+    });
+    expect([used(back.text, "w"), used(back.text, "p")]).toEqual([4, 76]);
+  });
+
+  it("lets the caller make the text, and is never over the budget whatever that adds", () => {
+    const assemble: FitOptions["assemble"] = (chosen, footer) =>
+      chosen.length === 0
+        ? ""
+        : `<<${chosen.map(({ key, form }) => `${key}:${form}`).join(" ")}>>${footer ?? ""}`.padEnd(40, ".");
+    const parts = [part("a", 1), part("b", 2)];
+    expect(fit(parts, { budget: 60, count: characters, assemble, overhead: 10 }).text).toMatch(
+      /^<<a:full b:full>>\.+$/,
+    );
+    fc.assert(
+      fc.property(fc.nat(100), fc.nat(50), (budget, overhead) => {
+        expect(
+          fit(parts, { budget, count: characters, assemble, overhead, footer: true }).text.length,
+        ).toBeLessThanOrEqual(budget);
+      }),
+    );
+  });
+
+  it("takes lines of one's own for what is left out or smaller", () => {
+    const footer: FitOptions["footer"] = [
+      (missing, reduced) => `without ${missing.map(({ key }) => key)}; small ${reduced}; ${"x".repeat(40)}`,
+      (missing, reduced) => `-${missing.map(({ key }) => key)}/${reduced}`,
+    ];
+    const parts = [part("a", 1), part("b", 2), part("c", 3, { short: undefined })];
+    expect(fit(parts, { budget: 40, count: characters, footer }).text).toMatch(/\n\n-c\/b$/);
+  });
+});

@@ -10,6 +10,9 @@
  * - Without `footer`, a larger budget never gives a worse result, read from the most important part down: the first part
  *   whose form changes gets a better one. Parts below it may lose, because it took their room.
  *
+ * Both hold for parts without `tier` and `group`. Parts of one tier share the room: each first gets its smallest form, then
+ * the better ones come, the most important first. Groups have shares of the room: see `shares`.
+ *
  * Tokens are nearly additive: the joined text is counted again, and parts are reduced or improved by what that shows.
  */
 export type Form = "full" | "short" | "name";
@@ -25,6 +28,10 @@ export interface Part {
   order?: number | undefined;
   /** How to get the part when it was left out, e.g. `haversack skills show X`. */
   how?: string | undefined;
+  /** Neighbours in rank with the same tier are small before any of them is large. Default: the part stands alone. */
+  tier?: number | undefined;
+  /** Whose share of the room it takes. Default: none, and it comes before all groups. */
+  group?: string | undefined;
 }
 
 export interface FitOptions {
@@ -33,9 +40,33 @@ export interface FitOptions {
   count: (text: string) => number;
   /** Between two parts. Counted. Default: a blank line. */
   separator?: string;
-  /** End the text with one line on what was left out and how to get it. It takes at most a quarter of the budget. Default: false. */
-  footer?: boolean;
+  /**
+   * End the text with one line on what was left out and how to get it, or with lines of one's own, the most telling first. The
+   * first that takes no more than its share of the budget is used. Default: false.
+   */
+  footer?: boolean | readonly FormatLine[];
+  /** Default: a quarter. */
+  footerShare?: number;
+  /**
+   * What each group may take of the room that parts without a group leave, when not everything fits in full. In order: what
+   * one does not use is the next one's, and what is left at the end goes to the most important parts. A group that is not
+   * listed comes last.
+   */
+  shares?: Readonly<Record<string, number>>;
+  /** Makes the text of the chosen forms. Default: they are joined. Nothing chosen must give no text. */
+  assemble?: (chosen: readonly ChosenForm[], footer: string | undefined) => string;
+  /** About what `assemble` adds to the forms and separators. Default: 0. */
+  overhead?: number;
 }
+
+export interface ChosenForm {
+  key: string;
+  form: Form;
+  text: string;
+}
+
+/** `reduced`: keys of the parts that are not in full. */
+export type FormatLine = (missing: readonly LeftOut[], reduced: readonly string[]) => string;
 
 export interface LeftOut {
   key: string;
@@ -61,13 +92,20 @@ export function fit(parts: readonly Part[], options: FitOptions): Fitted {
     .sort((a, b) => a.part.rank - b.part.rank || a.index - b.index);
   const inOrder = [...ranked].sort((a, b) => a.place - b.place || a.part.rank - b.part.rank || a.index - b.index);
   const separatorSize = count(separator);
+  const { footerShare = 0.25 } = options;
+  const room = { budget: budget - (options.overhead ?? 0), separatorSize, shares: options.shares ?? {} };
 
-  choose(ranked, { room: budget, separatorSize });
-  const formatLine = options.footer ? reserveFooter(ranked, { budget, separatorSize, count }) : undefined;
+  choose(ranked, room);
+  const footers = options.footer === true ? FOOTERS : options.footer || [];
+  const formatLine = reserveFooter(ranked, { ...room, footers, footerShare, count });
 
   const render = (withFooter = true): string => {
-    const texts = inOrder.flatMap((candidate) => candidate.chosen?.text ?? []);
-    const line = withFooter ? formatLine?.(missing(ranked)) : undefined;
+    const chosen = inOrder.flatMap(({ part, chosen: form }) =>
+      form ? { key: part.key, form: form.form, text: form.text } : [],
+    );
+    const line = (withFooter && formatLine?.(missing(ranked), reduced(ranked))) || undefined;
+    if (options.assemble) return options.assemble(chosen, line);
+    const texts = chosen.map(({ text }) => text);
     return (line ? [...texts, line] : texts).join(separator);
   };
   const measure = (text: string): number => (text === "" ? 0 : count(text));
@@ -143,6 +181,11 @@ class Candidate {
     }
   }
 
+  best(): SizedForm | undefined {
+    for (const form of this.forms()) return form;
+    return undefined;
+  }
+
   *betterForms(): Generator<SizedForm> {
     for (const form of this.forms()) {
       if (form === this.chosen) return;
@@ -174,20 +217,62 @@ class Candidate {
   }
 }
 
-function choose(ranked: readonly Candidate[], { room, separatorSize }: { room: number; separatorSize: number }): void {
-  let left = room;
-  let first = true;
-  for (const candidate of ranked) {
-    candidate.chosen = undefined;
-    for (const form of candidate.forms()) {
-      const cost = form.size + (first ? 0 : separatorSize);
-      if (cost > left) continue;
-      candidate.chosen = form;
-      left -= cost;
-      first = false;
-      break;
-    }
+interface Room {
+  budget: number;
+  separatorSize: number;
+  shares: Readonly<Record<string, number>>;
+}
+
+function choose(ranked: readonly Candidate[], { budget, separatorSize, shares }: Room): void {
+  for (const candidate of ranked) candidate.chosen = undefined;
+  const groupOf = ({ part: { group = "" } }: Candidate): string => (Object.hasOwn(shares, group) ? group : "");
+  // The first part has no separator before it.
+  let left = budget + separatorSize;
+  // Shares hold only when the ceiling is reached.
+  const best = ranked.flatMap((candidate) => candidate.best() ?? []);
+  if (best.reduce((sum, { size }) => sum + size + separatorSize, 0) <= left) {
+    for (const candidate of ranked) candidate.chosen = candidate.best();
+    return;
   }
+  left -= chooseWithin(
+    ranked.filter((candidate) => groupOf(candidate) === ""),
+    { room: left, separatorSize },
+  );
+  let unused = 0;
+  for (const [group, share] of Object.entries(shares)) {
+    const room = Math.max(0, left) * share + unused;
+    unused =
+      room -
+      chooseWithin(
+        ranked.filter((candidate) => groupOf(candidate) === group),
+        { room, separatorSize },
+      );
+  }
+}
+
+/** Gives back what it took. */
+function chooseWithin(
+  ranked: readonly Candidate[],
+  { room, separatorSize }: { room: number; separatorSize: number },
+): number {
+  let left = room;
+  const take = (candidate: Candidate, form: SizedForm): boolean => {
+    const cost = form.size - (candidate.chosen ? candidate.chosen.size : -separatorSize);
+    if (cost > left) return false;
+    candidate.chosen = form;
+    left -= cost;
+    return true;
+  };
+  for (let from = 0; from < ranked.length; ) {
+    const tier = ranked[from]!.part.tier;
+    let to = from + 1;
+    while (tier !== undefined && ranked[to]?.part.tier === tier) to++;
+    const peers = ranked.slice(from, to);
+    if (peers.length > 1) for (const peer of peers) [...peer.forms()].reverse().some((form) => take(peer, form));
+    for (const peer of peers) for (const form of peer.betterForms()) if (take(peer, form)) break;
+    from = to;
+  }
+  return room - left;
 }
 
 function reduceLeastImportant(ranked: readonly Candidate[]): boolean {
@@ -196,15 +281,12 @@ function reduceLeastImportant(ranked: readonly Candidate[]): boolean {
   return last !== undefined;
 }
 
-type FormatLine = (missing: readonly LeftOut[]) => string;
-
-const FOOTER_SHARE = 0.25;
-
 /** Most telling first. The last one still says that something is missing. */
 const FOOTERS: readonly FormatLine[] = [
-  (missing) => `Left out: ${missing.map(({ key, how }) => (how ? `${key} (${how})` : key)).join(", ")}`,
-  (missing) => `Left out: ${missing.map(({ key }) => key).join(", ")}`,
-  (missing) => `${missing.length} left out`,
+  (missing) =>
+    missing.length > 0 ? `Left out: ${missing.map(({ key, how }) => (how ? `${key} (${how})` : key)).join(", ")}` : "",
+  (missing) => (missing.length > 0 ? `Left out: ${missing.map(({ key }) => key).join(", ")}` : ""),
+  (missing) => (missing.length > 0 ? `${missing.length} left out` : ""),
 ];
 
 /**
@@ -213,21 +295,31 @@ const FOOTERS: readonly FormatLine[] = [
  */
 function reserveFooter(
   ranked: readonly Candidate[],
-  { budget, separatorSize, count }: { budget: number; separatorSize: number; count: (text: string) => number },
+  {
+    footers,
+    footerShare,
+    count,
+    ...room
+  }: Room & { footers: readonly FormatLine[]; footerShare: number; count: (text: string) => number },
 ): FormatLine | undefined {
-  if (missing(ranked).length === 0) return undefined;
-  for (const format of FOOTERS) {
+  const { budget, separatorSize } = room;
+  for (const format of footers) {
     let reserved = 0;
     for (;;) {
-      const needed = count(format(missing(ranked))) + separatorSize;
-      if (needed <= reserved) return (left) => (left.length === 0 ? "" : format(left));
-      if (!(needed <= budget * FOOTER_SHARE)) break;
+      const line = format(missing(ranked), reduced(ranked));
+      const needed = line ? count(line) + separatorSize : 0;
+      if (needed <= reserved) return format;
+      if (!(needed <= budget * footerShare)) break;
       reserved = needed;
-      choose(ranked, { room: budget - reserved, separatorSize });
+      choose(ranked, { ...room, budget: budget - reserved });
     }
-    choose(ranked, { room: budget, separatorSize });
+    choose(ranked, room);
   }
   return undefined;
+}
+
+function reduced(ranked: readonly Candidate[]): string[] {
+  return ranked.flatMap(({ part, chosen }) => (chosen && chosen.form !== "full" ? part.key : []));
 }
 
 function missing(ranked: readonly Candidate[]): LeftOut[] {

@@ -24,7 +24,7 @@ import {
 
 export const spec: CommandSpec = {
   about:
-    "Wires the coding clients found here: hooks, the MCP server, and the permission to call its skill tool. Shows every line first and asks. Whatever is in those files stays as it is; a second run repairs what moved. `haversack uninstall` takes exactly this out again.",
+    "Wires the coding clients found here: hooks, the MCP server, the permission to call its tools, and the command /work with its agents. Shows every line first and asks. Whatever is in those files stays as it is; a second run repairs what moved. `haversack uninstall` takes exactly this out again.",
   options: WIRING_OPTIONS,
   examples: [
     { run: "haversack init", says: "this project, after a question" },

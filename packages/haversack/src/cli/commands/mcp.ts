@@ -3,6 +3,7 @@ import { isAbsolute } from "node:path";
 import { appendLog, type LogLevel } from "../../base/log.ts";
 import { LiveSkills } from "../../engine/live-skills.ts";
 import { type Environment, offReason, projectPaths } from "../../engine/project.ts";
+import { LiveWork } from "../../engine/work/live-work.ts";
 import { serveMcp } from "../../mcp/server.ts";
 import { type ToolSet, toolsOf } from "../../mcp/tools.ts";
 import type { Call, CommandSpec, ExitCode } from "../command.ts";
@@ -39,14 +40,16 @@ export async function run(call: Call): Promise<ExitCode> {
   };
   if (process.stdin.isTTY) io.err("haversack mcp: waiting for an MCP client on standard input; Ctrl-D ends it\n");
   const skills = new LiveSkills({ cwd, env: io.env, log });
+  const work = new LiveWork({ cwd, env: io.env });
   await serveMcp(
-    { skills, env: io.env, offReason: () => offReason(paths(), io.env), log },
+    { skills, work, env: io.env, offReason: () => offReason(paths(), io.env), log },
     {
       version: __VERSION__,
       tools: toolsOf((options["tools"] as ToolSet | undefined) ?? "default"),
       serveSkills: options["serve-skills"] === true,
     },
   );
+  work.close();
   skills.close();
   return 0;
 }

@@ -29,16 +29,20 @@ export const spec: CommandSpec = {
     { run: "haversack uninstall", says: "this project, after a question" },
     { run: "haversack uninstall --user --dry-run", says: "only show what would go" },
   ],
-  json: "{scope, changes: [{client, path, about, kind, lines}], written, state}: kind is change or remove; state is the folder that stays.",
+  json: "{scope, changes: [{client, path, about, kind, lines}], written, state, stays: [text]}: kind is change or remove; state is the folder that stays; stays names files that a person has changed.",
 };
 
 export async function run(call: Call): Promise<ExitCode> {
   const paths = projectPaths(call.io.cwd, call.io.env);
   const scope = scopeOf(call);
   const folder = receiptFolder(scope, paths);
-  const planned = planUninstall(chosenClients(call).clients, wiringPlace(call, false), folder);
+  const { clients } = chosenClients(call);
+  const place = wiringPlace(call, false);
+  const planned = planUninstall(clients, place, folder);
+  const stays = clients.flatMap((one) => one.leftovers?.(place) ?? []);
   const state = existsSync(paths.state) ? paths.state : undefined;
-  const report = (written: boolean) => ({ scope, changes: planData(planned), written, state: state ?? null });
+  const report = (written: boolean) => ({ scope, changes: planData(planned), written, state: state ?? null, stays });
+  if (!call.json) for (const line of stays) call.io.err(`haversack: note: ${line}\n`);
 
   if (planned.length === 0) {
     const other = scope === "user" ? "without --user it looks at this project" : "--user looks at your own settings";

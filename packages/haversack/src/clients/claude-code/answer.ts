@@ -1,16 +1,22 @@
 /**
  * What Claude Code accepts on a hook's standard output. Text reaches the model only under `hookSpecificOutput` with the
- * event's own name; anywhere else it is dropped without a word.
+ * event's own name; anywhere else it is dropped without a word. A changed input counts without a permission decision, and a
+ * changed result only in the whole shape of the tool's own (both seen in 2.1.325).
  */
 import type { HookAnswer } from "../../engine/hook-event.ts";
 
-export function formatClaudeAnswer(eventName: string, { context, deny }: HookAnswer): string {
-  if (!context && !deny) return "";
+export function formatClaudeAnswer(payload: Readonly<Record<string, unknown>>, answer: HookAnswer): string {
+  const { context, deny, prompt, result } = answer;
+  if (!context && !deny && !prompt && !result) return "";
   return JSON.stringify({
     hookSpecificOutput: {
-      hookEventName: eventName,
+      hookEventName: payload["hook_event_name"],
       ...(context && { additionalContext: context }),
       ...(deny && { permissionDecision: "deny", permissionDecisionReason: deny }),
+      ...(prompt && { updatedInput: { ...(payload["tool_input"] as object), prompt } }),
+      ...(result && {
+        updatedToolOutput: { ...(payload["tool_response"] as object), content: [{ type: "text", text: result }] },
+      }),
     },
   });
 }

@@ -1,6 +1,6 @@
 /** What `doctor` looks at in Claude Code: version, settings, hooks, MCP server, listing. */
 import { existsSync } from "node:fs";
-import { basename } from "node:path";
+import { basename, join } from "node:path";
 import { errorText } from "../../base/errors.ts";
 import { readText } from "../../engine/init.ts";
 import { tryProgram } from "../../engine/try-process.ts";
@@ -13,6 +13,7 @@ import { isPluginEnabled, readPlugin } from "./plugin-wiring.ts";
 import { hookGroups, type OwnHook, objectOf, ownHooks, readSettings } from "./settings.ts";
 import { commandOf, serverEntry } from "./settings-mcp.ts";
 import { fitListing, LISTINGS, type ListedSkill } from "./skill-listing.ts";
+import { workFileStates } from "./wire-work-files.ts";
 
 const NAME = "claude-code";
 
@@ -30,6 +31,7 @@ export async function checkClaude(place: CheckPlace): Promise<Finding[]> {
     ...(hasPlugin ? await checkPlugin(place, places) : []),
     ...(wired.length > 0 ? await checkWired(wired, { hasPlugin, place, places }) : []),
     ...(wired.length === 0 && !hasPlugin ? [notWired()] : []),
+    ...checkWorkFiles(wired, places),
     ...(await checkOwnServer(place, places, hasPlugin)),
     checkListing(place, places, settings),
   ];
@@ -153,6 +155,26 @@ function hookProblems(hooks: readonly OwnHook[], { hasGuards, installed }: Check
     problems.push({ level: "warn", text: `runs ${hook}, and you run ${installed.hook}` });
   }
   return problems;
+}
+
+/** `/work` and its agents, where `init` wrote them. What a person has changed is theirs. */
+function checkWorkFiles(wired: readonly WiredIn[], { root, configDir, userSettings }: ClaudePlaces): Finding[] {
+  return wired.map(({ path }): Finding => {
+    const part = `${NAME} /work`;
+    const isUser = path === userSettings;
+    const folder = isUser ? configDir : join(root, ".claude");
+    const states = workFileStates(folder);
+    const problems = states.flatMap(({ path: file, state }) =>
+      state === "absent" ? [`${file} is missing`] : state === "older" ? [`${file} is of another version`] : [],
+    );
+    if (problems.length > 0) {
+      const remedy = `\`haversack init${isUser ? " --user" : ""}\` writes it`;
+      return { part, level: "warn", text: problems.join("; "), remedy };
+    }
+    const own = states.filter(({ state }) => state !== "current").map(({ path: file }) => file);
+    const also = own.length > 0 ? `; yours: ${own.join(", ")}` : "";
+    return { part, level: "ok", text: `the command and its agents are in ${folder}${also}` };
+  });
 }
 
 async function checkOwnServer(

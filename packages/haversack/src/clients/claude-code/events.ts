@@ -20,7 +20,14 @@ export function readClaudeEvent(payload: Fields, base: EventBase): HookEvent | u
       const toolName = text(payload["tool_name"]) ?? "";
       const toolUseId = text(payload["tool_use_id"]);
       if (!toolUseId) return undefined;
-      const path = pathOf(object(payload["tool_input"]));
+      const input = object(payload["tool_input"]);
+      const prompt = text(input["prompt"]);
+      if (isSpawnTool(toolName)) {
+        return prompt
+          ? { ...base, kind: "before-spawn", toolUseId, prompt, agentType: text(input["subagent_type"]) ?? "" }
+          : undefined;
+      }
+      const path = pathOf(input);
       return {
         ...base,
         kind: "before-tool",
@@ -29,6 +36,12 @@ export function readClaudeEvent(payload: Fields, base: EventBase): HookEvent | u
         isOwnTool: OWN_TOOL.test(toolName),
         ...(path && { path }),
       };
+    }
+    case "PostToolUse": {
+      const { agentId: childId, status } = object(payload["tool_response"]);
+      const toolUseId = text(payload["tool_use_id"]);
+      if (!isSpawnTool(payload["tool_name"]) || !toolUseId || typeof childId !== "string") return undefined;
+      return { ...base, kind: "after-spawn", toolUseId, childId, isDone: status === "completed" };
     }
     case "SubagentStart":
       return base.agentId ? { ...base, kind: "agent-start", agentType: text(payload["agent_type"]) ?? "" } : undefined;
@@ -40,6 +53,11 @@ export function readClaudeEvent(payload: Fields, base: EventBase): HookEvent | u
     default:
       return undefined;
   }
+}
+
+/** The tool that starts sub-agents; `Task` before 2.1. */
+export function isSpawnTool(toolName: unknown): boolean {
+  return toolName === "Agent" || toolName === "Task";
 }
 
 /** Our MCP server's tools, wired by init or by the plugin. */

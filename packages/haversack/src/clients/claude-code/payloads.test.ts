@@ -44,6 +44,17 @@ describe("sessions, agents and calls", () => {
       { kind: "before-tool", toolName: "Edit", path: expect.stringContaining("/repo/"), isOwnTool: false },
     ],
     ["pre-tool-use.mcp-echo-recall", { kind: "before-tool", isOwnTool: false }],
+    [
+      "pre-tool-use.agent",
+      {
+        kind: "before-spawn",
+        prompt: "Look around.",
+        agentType: "general-purpose",
+        toolUseId: expect.stringMatching(/./),
+      },
+    ],
+    ["post-tool-use.agent.completed", { kind: "after-spawn", isDone: true, childId: expect.stringMatching(/^a\d+$/) }],
+    ["post-tool-use.agent.async-launched", { kind: "after-spawn", isDone: false }],
   ])("%s", (name, wanted) => {
     expect(event(name)).toMatchObject(wanted);
   });

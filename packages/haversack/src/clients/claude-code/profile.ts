@@ -6,5 +6,14 @@ export function claudeProfile(root: string, env: Readonly<Record<string, string 
   const configDir = env["CLAUDE_CONFIG_DIR"] || `${env["HOME"]}/.claude`;
   // A plugin's servers carry its name.
   const prefix = env["CLAUDE_PLUGIN_ROOT"] ? "mcp__plugin_haversack_haversack" : "mcp__haversack";
-  return { ...profileOf("claude-code"), hidden: hiddenSkills(root, configDir), skillTool: `${prefix}__skill` };
+  let hidden: Set<string> | undefined;
+  return {
+    ...profileOf("claude-code"),
+    skillTool: `${prefix}__skill`,
+    // Read when a skill is named to the model: most events name none.
+    get hidden() {
+      hidden ??= hiddenSkills(root, configDir);
+      return hidden;
+    },
+  };
 }

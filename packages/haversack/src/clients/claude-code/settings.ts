@@ -18,6 +18,12 @@ export interface HookGroup {
  */
 const OWN_TOOLS = "mcp__(plugin_haversack_)?haversack__.*";
 const EDIT_TOOLS = "Edit|Write|MultiEdit|NotebookEdit";
+/**
+ * Before a sub-agent starts, its task's packet goes into its prompt; when it is over, its answer may be replaced. Two processes
+ * per sub-agent, each a fraction of one of its requests. Anchored in an expression: the client searches, and has an `AgentX`
+ * some day. `Task`, its old name, finds it too, and with it `TaskCreate`.
+ */
+const SPAWN_TOOL = "Agent";
 /** Which of the plan tools there is depends on the model and the version. */
 const PLAN_TOOLS = "TodoWrite|TaskCreate|TaskUpdate|TaskList";
 
@@ -31,8 +37,8 @@ function hookTable(hasGuards: boolean): [event: string, matcher: string | undefi
     ["SessionStart", undefined, 10],
     ["UserPromptSubmit", undefined, 5],
     // An MCP server cannot see which agent calls it; this hook can. Edits only where a rule guards files.
-    ["PreToolUse", hasGuards ? `${OWN_TOOLS}|${EDIT_TOOLS}` : OWN_TOOLS, 5],
-    ["PostToolUse", `${EDIT_TOOLS}|Bash|Read|Skill|${PLAN_TOOLS}`, 5],
+    ["PreToolUse", [OWN_TOOLS, `^${SPAWN_TOOL}$`, ...(hasGuards ? [EDIT_TOOLS] : [])].join("|"), 5],
+    ["PostToolUse", `${EDIT_TOOLS}|Bash|Read|Skill|${PLAN_TOOLS}|${SPAWN_TOOL}`, 5],
     ["PostToolUseFailure", "Bash", 5],
     ["SubagentStart", undefined, 5],
     ["SubagentStop", undefined, 5],
@@ -40,8 +46,15 @@ function hookTable(hasGuards: boolean): [event: string, matcher: string | undefi
   ];
 }
 
-/** Without it, a call to our tool stops at a question, and headless at a refusal. */
-export const PERMISSION = "mcp__haversack__skill";
+/**
+ * Without it, a call to our tools stops at a question, and headless at a refusal. The server's name alone allows all of its
+ * tools, as `mcp__haversack__*` does (both seen in 2.1.325); all they touch is the store in `.haversack/`.
+ */
+export const PERMISSION = "mcp__haversack";
+
+/** What `init` of 0.1 wrote. */
+const OLD_PERMISSION = "mcp__haversack__skill";
+const OWN_PERMISSIONS = [PERMISSION, OLD_PERMISSION];
 
 /** The hooks as the client's settings and a plugin's hooks.json want them, with any command. */
 export function hookGroups(command: string, hasGuards: boolean): Record<string, HookGroup> {
@@ -72,7 +85,7 @@ export function mergeSettings(
   }
   const allowed = listAt(readSettings(result, file), ["permissions", "allow"], file);
   if (!allowed.includes(PERMISSION)) result = setIn(result, ["permissions", "allow", allowed.length], PERMISSION);
-  else if (isFirst) keep.push(PERMISSION);
+  if (isFirst) keep.push(...OWN_PERMISSIONS.filter((permission) => allowed.includes(permission)));
   return { text: result, keep };
 }
 
@@ -81,10 +94,13 @@ export function unmergeSettings(text: string, { file, keep }: { file: string; ke
   for (let own = ownHooks(readSettings(result, file)).at(-1); own; own = ownHooks(readSettings(result, file)).at(-1)) {
     result = prune(removeIn(result, own.path), own.path.slice(0, -1), { file, keep });
   }
-  const allowed = listAt(readSettings(result, file), ["permissions", "allow"], file);
-  if (keep.includes(PERMISSION) || !allowed.includes(PERMISSION)) return result;
-  const path = ["permissions", "allow", allowed.indexOf(PERMISSION)];
-  return prune(removeIn(result, path), path.slice(0, -1), { file, keep });
+  for (const permission of OWN_PERMISSIONS) {
+    const at = listAt(readSettings(result, file), ["permissions", "allow"], file).indexOf(permission);
+    if (at < 0 || keep.includes(permission)) continue;
+    const path = ["permissions", "allow", at];
+    result = prune(removeIn(result, path), path.slice(0, -1), { file, keep });
+  }
+  return result;
 }
 
 export interface OwnHook extends HookFiles {

@@ -1,5 +1,5 @@
 /** Claude Code as `init` and `uninstall` see it. */
-import { basename } from "node:path";
+import { basename, join } from "node:path";
 import { HaversackError } from "../../base/errors.ts";
 import { readJson } from "../../base/json.ts";
 import { readText } from "../../engine/init.ts";
@@ -12,6 +12,7 @@ import { isPluginEnabled } from "./plugin-wiring.ts";
 import { mergeSettings, unmergeSettings } from "./settings.ts";
 import { mergeServer, unmergeServer } from "./settings-mcp.ts";
 import { dropOverrides, setOverrides } from "./settings-skills.ts";
+import { workFileStates, workWiring } from "./wire-work-files.ts";
 
 export const claudeCode: Client = {
   name: "claude-code",
@@ -23,10 +24,12 @@ export const claudeCode: Client = {
     return [
       settingsFile(isUser ? userSettings : localSettings, place),
       serverFile(state, isUser ? undefined : root, place),
+      ...workWiring(workFolder(place)),
       ...(isUser ? [] : excludeFile(root, localSettings)),
     ];
   },
-  notes({ scope, cwd, env }) {
+  notes(place) {
+    const { scope, cwd, env } = place;
     const { localSettings, projectSettings, userSettings, root } = claudePlaces(cwd, env);
     const settings = [localSettings, projectSettings, userSettings].map(
       (path) => readJson(readText(path) ?? "{}").value,
@@ -39,8 +42,16 @@ export const claudeCode: Client = {
         `git could not be asked whether it ignores ${localSettings}: do not commit it, it names paths of this machine`,
       );
     }
+    for (const { path, state } of workFileStates(workFolder(place))) {
+      if (state === "foreign") notes.push(`${path} is not Haversack's and stays as it is`);
+      if (state === "edited") notes.push(`${path} was changed by hand and stays as it is`);
+    }
     return notes;
   },
+  leftovers: (place) =>
+    workFileStates(workFolder(place)).flatMap(({ path, state }) =>
+      state === "edited" ? [`${path} was changed by hand and stays`] : [],
+    ),
   check: checkClaude,
   deferral({ cwd, env }) {
     const { localSettings: path } = claudePlaces(cwd, env);
@@ -54,6 +65,12 @@ export const claudeCode: Client = {
   },
 };
 
+/** Where commands and agents of this scope are. */
+function workFolder({ scope, cwd, env }: WiringPlace): string {
+  const { root, configDir } = claudePlaces(cwd, env);
+  return scope === "user" ? configDir : join(root, ".claude");
+}
+
 function deferKey(card: SkillCard): { key: string } | { why: string } {
   if (card.sourceKind === "plugin") return { why: "Claude Code lets no setting hide a plugin's skill" };
   if (!card.folder || !profileOf("claude-code").ownTool?.sees(card))
@@ -65,7 +82,7 @@ function deferKey(card: SkillCard): { key: string } | { why: string } {
 function settingsFile(path: string, { installed, hasGuards, scope, cwd, env }: WiringPlace): WiredFile {
   return {
     path,
-    about: "hooks, and the permission to call our skill tool",
+    about: "hooks, and the permission to call our tools",
     blank: "{}\n",
     wire: (text) => {
       if (scope === "project") refuseTracked(path, claudePlaces(cwd, env).root);
@@ -87,34 +104,56 @@ function serverFile(path: string, root: string | undefined, { installed: { node,
   };
 }
 
-const EXCLUDED = "/.claude/settings.local.json";
+/**
+ * The settings name paths of this machine; the files of `/work` name none, and whoever wants them in the repository adds them
+ * (`git add --force`), but `init` leaves nothing behind that the next commit would take along.
+ */
+const EXCLUDED: Readonly<Record<string, string>> = {
+  "/.claude/settings.local.json": ".claude/settings.local.json",
+  "/.claude/commands/work.md": ".claude/commands/work.md",
+  "/.claude/agents/haversack-*.md": ".claude/agents/haversack-implementer.md",
+};
 
-/** The line that keeps the settings with machine paths out of commits, where nothing else does. */
+/** The lines that keep what we write out of commits, where nothing else does. */
 function excludeFile(root: string, settings: string): WiredFile[] {
   const view = gitView(root, settings);
   const path = view.kind === "open" ? view.exclude : `${root}/.git/info/exclude`;
   if (view.kind === "no-repository" || view.kind === "no-git") return [];
+  const isOpen = (file: string) => gitView(root, join(root, file)).kind === "open";
   return [
     {
       path,
-      about: "keeps these settings out of commits",
+      about: "keeps these files out of commits",
       blank: "",
       isRecordedOnly: true,
       wire: (text) => {
-        const isNeeded = view.kind === "open" && !text.split("\n").includes(EXCLUDED);
+        const known = text.split("\n");
+        const added = Object.keys(EXCLUDED).filter((line) => !known.includes(line) && isOpen(EXCLUDED[line] ?? ""));
+        if (added.length === 0) return { text, keep: [] };
         const gap = text === "" || text.endsWith("\n") ? "" : "\n";
-        // Without a last line break the file is given back without one.
-        return { text: isNeeded ? `${text}${gap}${EXCLUDED}\n` : text, keep: isNeeded && gap ? [NO_BREAK] : [] };
+        return {
+          text: `${text}${gap}${added.map((line) => `${line}\n`).join("")}`,
+          // Without a last line break the file is given back without one.
+          keep: [...added.map((line) => `${ADDED}${line}`), ...(gap ? [NO_BREAK] : [])],
+        };
       },
       unwire: (text, keep) => {
-        const at = text.split("\n").lastIndexOf(EXCLUDED);
-        if (at < 0) return text;
-        const rest = text.split("\n").toSpliced(at, 1).join("\n");
-        return keep.includes(NO_BREAK) && at === text.split("\n").length - 2 ? rest.replace(/\n$/, "") : rest;
+        const added = keep.flatMap((note) => (note.startsWith(ADDED) ? [note.slice(ADDED.length)] : []));
+        const lines = text.split("\n");
+        const isAtEnd = added.includes(lines.at(-2) ?? "") && lines.at(-1) === "";
+        for (const line of added.length > 0 ? added : Object.keys(EXCLUDED).slice(0, 1)) {
+          const at = lines.lastIndexOf(line);
+          if (at >= 0) lines.splice(at, 1);
+        }
+        const rest = lines.join("\n");
+        return keep.includes(NO_BREAK) && isAtEnd ? rest.replace(/\n$/, "") : rest;
       },
     },
   ];
 }
+
+/** Which of the lines are ours: a person may have had one of them before. A receipt of 0.1 names none, and means the first. */
+const ADDED = "added ";
 
 const NO_BREAK = "no-line-break-at-the-end";
 

@@ -23,7 +23,9 @@ export const purgeRules: readonly PurgeRule[] = [
     "session_wip",
     "wip_changes",
     "tool_calls",
+    "agent_tasks",
   ].map((table) => ({ table, where: OF_OLD_SESSIONS })),
+  { table: "spawns", where: "at < :before" },
   // Last: the rows of other tables are found through it.
   { table: "sessions", where: "last_seen_at < :before" },
 ];

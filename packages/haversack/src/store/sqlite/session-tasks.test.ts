@@ -6,6 +6,7 @@ import type { StoreHandle } from "./handle.ts";
 import { openMemoryStore } from "./memory.ts";
 import { SessionState } from "./session-state.ts";
 import { SessionTasks } from "./session-tasks.ts";
+import { Spawns } from "./spawns.ts";
 import { SqliteWorkStore } from "./sqlite-work-store.ts";
 
 const MINUTE = 60_000;
@@ -18,12 +19,14 @@ let handle: StoreHandle;
 let work: SqliteWorkStore;
 let state: SessionState;
 let tasks: SessionTasks;
+let spawns: Spawns;
 
 beforeEach(() => {
   handle = openMemoryStore();
   work = new SqliteWorkStore(handle);
   state = new SessionState(handle);
   tasks = new SessionTasks(handle);
+  spawns = new Spawns(handle);
 });
 
 const by = (agentId = "", at = START): Actor => ({
@@ -109,7 +112,7 @@ describe("an agent's own claim", () => {
 
 describe("a sub-agent that was started for a task", () => {
   const spawn = (toolUseId: string, taskId: string) =>
-    tasks.noteSpawn(SESSION, { toolUseId, agentType: "general-purpose", taskId }, START);
+    spawns.noteSpawn(SESSION, { toolUseId, agentType: "general-purpose", taskId }, START);
 
   it("works on it once the call is known, without a claim, until the task is done", async () => {
     const [one, two] = [await newTask("one"), await newTask("two")];
@@ -164,6 +167,6 @@ describe("a sub-agent that was started for a task", () => {
 it("finds the first open task among ids", async () => {
   const [one, two] = [await newTask("one"), await newTask("two")];
   await work.setStatus({ taskId: one, status: "done", leaseMs: LEASE_MS }, by());
-  expect(tasks.firstOpen(["T000000000000", one, two])).toBe(two);
-  expect(tasks.firstOpen([one])).toBeUndefined();
+  expect(spawns.firstOpen(["T000000000000", one, two])).toBe(two);
+  expect(spawns.firstOpen([one])).toBeUndefined();
 });

@@ -18,12 +18,6 @@ export interface BoundTask {
   heartbeatAt?: string;
 }
 
-export interface Spawn {
-  toolUseId: string;
-  agentType: string;
-  taskId: string;
-}
-
 export class SessionTasks {
   readonly #handle: StoreHandle;
 
@@ -33,35 +27,6 @@ export class SessionTasks {
 
   taskOf(key: SessionKey): BoundTask | undefined {
     return readStore(this.#handle, (db) => boundTask(db, key));
-  }
-
-  /** The same, but none for an agent that holds several: whom it starts may work on any of them. */
-  soleTaskOf(key: SessionKey): BoundTask | undefined {
-    return readStore(this.#handle, (db) => {
-      const held = db.prepare(HELD).get(key.sessionId, key.agentId ?? "")?.["held"];
-      return Number(held) > 1 ? undefined : boundTask(db, key);
-    });
-  }
-
-  /** The first of these ids that an open task has. */
-  firstOpen(ids: readonly string[]): string | undefined {
-    return readStore(this.#handle, (db) => {
-      const find = db.prepare(`SELECT t.id FROM tasks t WHERE t.id = ? AND ${IS_OPEN}`);
-      return ids.find((id) => find.get(id) !== undefined);
-    });
-  }
-
-  /** A call that starts a sub-agent for a task. Which agent that will be is known later. */
-  noteSpawn(sessionId: string, { toolUseId, agentType, taskId }: Spawn, at: Date): void {
-    writeStore(this.#handle, (db) => {
-      db.prepare("INSERT OR REPLACE INTO spawns VALUES (?, ?, ?, ?, ?)").run(
-        sessionId,
-        toolUseId,
-        agentType,
-        taskId,
-        at.toISOString(),
-      );
-    });
   }
 
   /** Nobody has said yet which call started this sub-agent, and there are calls that it could be. */
@@ -93,7 +58,8 @@ export function taskWip(db: DatabaseSync, seq: number): { data: string; updatedA
   return row && { data: String(row["data"]), updatedAt: String(row["updated_at"]) };
 }
 
-const IS_OPEN = "t.status IN ('todo', 'in_progress', 'review')";
+/** Of a task `t`. */
+export const IS_OPEN = "t.status IN ('todo', 'in_progress', 'review')";
 
 const BY_CLAIM = `SELECT t.seq, t.id, t.title, c.agent, c.heartbeat_at FROM claims c JOIN tasks t ON t.seq = c.task
 WHERE c.session_id = ? AND c.agent_id = ? ORDER BY c.claimed_at DESC, c.task DESC LIMIT 1`;
@@ -102,8 +68,6 @@ WHERE c.session_id = ? AND c.agent_id = ? ORDER BY c.claimed_at DESC, c.task DES
 const BY_SPAWN = `SELECT t.seq, t.id, t.title, c.agent, c.heartbeat_at FROM agent_tasks a JOIN tasks t ON t.id = a.task
 LEFT JOIN claims c ON c.task = t.seq AND c.session_id = a.session_id
 WHERE a.session_id = ? AND a.agent_id = ? AND ${IS_OPEN}`;
-
-const HELD = "SELECT count(*) AS held FROM claims WHERE session_id = ? AND agent_id = ?";
 
 const UNPLACED = `SELECT 1 FROM spawns WHERE session_id = ?
 AND NOT EXISTS (SELECT 1 FROM agent_tasks WHERE session_id = ? AND agent_id = ?) LIMIT 1`;

@@ -360,6 +360,21 @@ describe("importRecords", () => {
     expect(lines().find((line) => line.includes('"story"'))).toContain('"status":"in_progress"');
   });
 
+  it("leaves a story put away that has nothing open in it", () => {
+    const story: WorkRecord = {
+      kind: "story",
+      id: "S1",
+      title: "S",
+      status: "archived",
+      created_at: early,
+      updated_at: late,
+    };
+    take([story, task("T1", { story_id: "S1", status: "done" })]);
+    expect(lines().find((line) => line.includes('"story"'))).toContain('"status":"archived"');
+    take([task("T2", { story_id: "S1" })]);
+    expect(lines().find((line) => line.includes('"story"'))).toContain('"status":"in_progress"');
+  });
+
   it("leaves the queue as one computed from scratch", () => {
     take(everything());
     take([task("T3", { priority: "P0" }), waits("T3", "T2")]);

@@ -56,6 +56,7 @@ class Import {
     renamed: [],
     problems: [],
   };
+  readonly #known = new Map<string, Thing | undefined>();
   readonly #touchedStories = new Set<string>();
   readonly #touchedEpics = new Set<string>();
 
@@ -92,7 +93,7 @@ class Import {
   #importStories(): void {
     for (const story of this.#identify<Of<"story">>("story", this.#came.story)) {
       this.#refer(story, "epic_id", "epic");
-      const before = storedRecord(this.#db, "story", story.id)?.epic_id;
+      const before = this.#stored("story", story.id)?.epic_id;
       this.#put(story, writeStory);
       this.#touchedStories.add(story.id);
       for (const epic of [before, story.epic_id]) if (epic) this.#touchedEpics.add(epic);
@@ -114,7 +115,7 @@ class Import {
         this.#problem(task, `claim of ${task.claim.agent} left out: the task is ${task.status}, not in_progress`);
         delete task.claim;
       }
-      const before = storedRecord(this.#db, "task", task.id)?.story_id;
+      const before = this.#stored("task", task.id)?.story_id;
       const written = this.#put(task, writeTask);
       if (written) parents.push(written);
       for (const story of [before, task.story_id]) if (story) this.#touchedStories.add(story);
@@ -143,7 +144,7 @@ class Import {
         continue;
       }
       handoff.task_id = taskId;
-      const stored = storedRecord(this.#db, "handoff", handoff.id);
+      const stored = this.#stored("handoff", handoff.id);
       if (!stored) this.#numberAttempt(handoff);
       else if (stored.task_id !== taskId || stored.role !== handoff.role) {
         this.#problem(handoff, `is stored as ${stored.role}'s of task ${stored.task_id}: left out`);
@@ -194,7 +195,7 @@ class Import {
 
   #finalId(record: Thing): string {
     const { kind, id, created_at } = record;
-    const stored = storedRecord(this.#db, kind, id);
+    const stored = this.#stored(kind, id);
     const isFree = !stored && !this.#isTaken(id);
     if (isFree || (stored && !isAnother(stored, record))) return id;
     // The same import for the second time finds what the first one renamed.
@@ -211,6 +212,13 @@ class Import {
     return fresh;
   }
 
+  /** Asked for up to three times per record. */
+  #stored<Kind extends ThingKind>(kind: Kind, id: string): Of<Kind> | undefined {
+    const key = `${kind} ${id}`;
+    if (!this.#known.has(key)) this.#known.set(key, storedRecord(this.#db, kind, id));
+    return this.#known.get(key) as Of<Kind> | undefined;
+  }
+
   #isTaken(id: string): boolean {
     return Object.values(TABLES).some((table) => seqOf(this.#db, table, id) !== null);
   }
@@ -218,7 +226,8 @@ class Import {
   /** What was written, or undefined when nothing had to be. */
   #put<T extends Thing>(record: T, write: (db: DatabaseSync, record: T) => void): T | undefined {
     const { kind, id } = record;
-    const stored = storedRecord(this.#db, kind, id) as T | undefined;
+    const stored = this.#stored(kind, id) as T | undefined;
+    this.#known.delete(`${kind} ${id}`);
     if (!stored) {
       write(this.#db, record);
       this.#report.added[kind]++;
@@ -265,15 +274,8 @@ class Import {
 
   /** Lines of two branches, each true in itself, may together say `done` of a story with an open task. */
   #follow(at: string): void {
-    for (const id of this.#touchedStories) {
-      const row = one<{ seq: number; status: string }>(this.#db, "SELECT seq, status FROM stories WHERE id = ?", id);
-      // Put away by hand: that stays.
-      if (row && row.status !== "archived") followTasks(this.#db, row.seq, at);
-    }
-    for (const id of this.#touchedEpics) {
-      const row = one<{ seq: number; status: string }>(this.#db, "SELECT seq, status FROM epics WHERE id = ?", id);
-      if (row && row.status !== "archived") followStories(this.#db, row.seq, at);
-    }
+    for (const id of this.#touchedStories) followTasks(this.#db, seqOf(this.#db, "stories", id), at);
+    for (const id of this.#touchedEpics) followStories(this.#db, seqOf(this.#db, "epics", id), at);
   }
 
   #problem(record: WorkRecord, text: string): void {

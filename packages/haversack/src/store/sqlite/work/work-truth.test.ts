@@ -124,7 +124,7 @@ it("keeps queue, stories, epics and claims true through any sequence of operatio
   // A generator that only ever makes refused operations would prove nothing.
   expect(done.operations - done.refused - done.faults).toBeGreaterThan(done.operations / 2);
   expect(done.refused).toBeGreaterThan(100);
-});
+}, 240_000);
 
 class World {
   readonly handle: StoreHandle = openMemoryStore();

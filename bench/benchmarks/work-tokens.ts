@@ -1,0 +1,145 @@
+/**
+ * What a model reads of work: the listing of the tools, lists, batches, replies, in exact o200k tokens, through the tools
+ * themselves on a store of 10,000 tasks. Beside it what other trackers cost, measured on their public releases in November
+ * 2026 with the same tokenizer.
+ */
+import { LiveSkills } from "../../packages/haversack/src/engine/live-skills.ts";
+import { LiveWork } from "../../packages/haversack/src/engine/work/live-work.ts";
+import type { ServerParts } from "../../packages/haversack/src/mcp/server.ts";
+import { describeTool, TOOLS, toolsOf } from "../../packages/haversack/src/mcp/tools.ts";
+import type { WorkRecord } from "../../packages/haversack/src/store/work-records.ts";
+import { loadCounter } from "../../packages/haversack/src/tokens/count.ts";
+import type { Benchmark } from "../harness.ts";
+import { makeScratch } from "../scratch.ts";
+
+const TASKS = 10_000;
+const AT = "2031-05-06T07:00:00.000Z";
+const TITLES = [
+  "Add login form validation",
+  "Fix token expiry check",
+  "Write the API tests",
+  "Refactor session store",
+  "Document the retry policy",
+];
+/** Every token of a title counts 50 times in a list, so the list is counted with longer ones as well. */
+const LONGER_TITLES = [
+  "Implement user password reset flow",
+  "Make the build faster again",
+  "Remove the old session table",
+];
+/** Long enough that a reply with all of it would be felt. */
+const SUMMARY =
+  "The login form now checks the address and the password on every key and shows what is wrong below the field. All 42 tests are green, two of them new. The old check at submission is gone. ".repeat(
+    8,
+  );
+
+const OTHERS = {
+  listing:
+    "dex 1,102 (3 tools) · task-master 1,533 (7) to 8,618 (44) · claude-mem 1,931 (15) · ohno 3,600 (37) · Backlog.md 4,223 (20) · claude-flow 57,056 (353)",
+  list: "seeds 1,104 (50 rows) · dex 156,000 · Backlog.md 280,000 · task-master 2,000,000 (all rows)",
+  minimal: "ohno's minimal has 13 fields: 19,900 characters where id, title and status are 2,200",
+};
+
+export const workTokens: Benchmark = {
+  name: "work-tokens",
+  summary: "tokens of the tools' listing and of their answers, on 10,000 tasks",
+  async run() {
+    const count = await loadCounter();
+    const scratch = makeScratch();
+    const place = { cwd: scratch.root, env: scratch.env };
+    const parts: ServerParts = {
+      work: new LiveWork(place),
+      skills: new LiveSkills({ ...place, log: () => undefined }),
+      env: scratch.env,
+      offReason: () => undefined,
+      log: () => undefined,
+    };
+    try {
+      const call = { parts, marks: { sessionId: "bench" }, client: "bench", at: new Date(AT) };
+      await parts.work.write(call, ({ store, by }) => store.importRecords(records(), {}, by));
+      const ask = async (name: string, input: Record<string, unknown> = {}): Promise<string> => {
+        const tool = TOOLS.find((candidate) => candidate.name === name);
+        const { text, isError } = (await tool?.run(input as never, call)) ?? { text: "no such tool", isError: true };
+        if (isError) throw new Error(`${name}: ${text}`);
+        return text;
+      };
+      const listing = (set: "default" | "all") => count(JSON.stringify({ tools: toolsOf(set).map(describeTool) }));
+      const list = await ask("get_tasks");
+      const longer = withTitles(list, LONGER_TITLES);
+      const batch = await ask("get_next_batch", { limit: 3 });
+      const [first = "", second = "", third = ""] = (JSON.parse(list).tasks as { id: string }[]).map(({ id }) => id);
+      const handoff = await ask("set_task_handoff", {
+        task_id: first,
+        status: "BLOCKED",
+        summary: SUMMARY,
+        full_details: "One line of many.\n".repeat(100_000),
+      });
+      for (const id of [first, second, third]) {
+        await ask("update_task_status", { task_id: id, status: "in_progress" });
+        await ask("update_task_wip", {
+          task_id: id,
+          wip_data: { phase: "testing", next_step: "fix the failing test" },
+        });
+      }
+      const context = await ask("get_session_context");
+      const status = await ask("update_task_status", { task_id: second, status: "done" });
+      const rows: [string, number, string][] = [
+        [`tools/list, default set (${toolsOf("default").length} tools)`, listing("default"), OTHERS.listing],
+        [`tools/list, --tools all (${toolsOf("all").length} tools)`, listing("all"), ""],
+        [`get_tasks of 10,000: 50 minimal, titles of ${titleTokens(TITLES, count)} tokens`, count(list), OTHERS.list],
+        [`the same with titles of ${titleTokens(LONGER_TITLES, count)} tokens`, count(longer), ""],
+        ["the first list in characters", list.length, OTHERS.minimal],
+        ["get_next_batch, 3 tasks", count(batch), ""],
+        ["get_session_context, 3 begun and the next", count(context), ""],
+        ["set_task_handoff's reply, 1.8 MB stored", count(handoff), ""],
+        ["update_task_status' reply", count(status), ""],
+      ];
+      const goal = (name: string, value: number, limit: number) =>
+        ({ name, value, limit, side: "at-most", unit: " tokens" }) as const;
+      return {
+        table: { columns: ["what a model reads", "tokens", "others"], rows },
+        goals: [
+          goal("tools/list of the default set", listing("default"), 1000),
+          goal(`50 tasks, minimal, titles of ${titleTokens(TITLES, count)} tokens`, count(list), 1000),
+          goal(`50 tasks, minimal, titles of ${titleTokens(LONGER_TITLES, count)} tokens`, count(longer), 1000),
+          goal("next batch of 3", count(batch), 120),
+          goal("set_task_handoff's reply", count(handoff), 60),
+          goal("session context", count(context), 400),
+        ],
+        data: Object.fromEntries(rows.map(([name, tokens]) => [name, tokens])),
+      };
+    } finally {
+      parts.work.close();
+      parts.skills.close();
+      scratch.remove();
+    }
+  },
+};
+
+function withTitles(list: string, titles: readonly string[]): string {
+  const answer = JSON.parse(list) as { tasks: { title: string }[] };
+  const tasks = answer.tasks.map((task, at) => ({ ...task, title: titles[at % titles.length] }));
+  return JSON.stringify({ ...answer, tasks });
+}
+
+/** On average, to one decimal. */
+function titleTokens(titles: readonly string[], count: (text: string) => number): number {
+  const total = titles.reduce((sum, title) => sum + count(title), 0);
+  return Math.round((total / titles.length) * 10) / 10;
+}
+
+function* records(): Generator<WorkRecord> {
+  for (let number = 0; number < TASKS; number++) {
+    yield {
+      kind: "task",
+      id: `T${String((number * 7_368_787 + 104_729) % 1_000_000_007).padStart(12, String(1 + (number % 9)))}`,
+      title: TITLES[number % TITLES.length] ?? "",
+      type: "feature",
+      status: "todo",
+      priority: "P2",
+      description: "What is to be done, in a few sentences that a list does not need.",
+      created_at: AT,
+      updated_at: AT,
+    };
+  }
+}

@@ -1,0 +1,31 @@
+import { addDependency } from "../../engine/work/dependencies.ts";
+import { type Call, type CommandSpec, type ExitCode, print } from "../command.ts";
+import { TASK } from "../task-status.ts";
+import { inputOf, refuse, withWork } from "../work.ts";
+import { AGENT, DEPENDENCY_TYPE } from "../work-options.ts";
+
+export const spec: CommandSpec = {
+  about: "Makes a task wait for another one. What would close a circle is refused, and the circle is shown.",
+  arguments: [TASK, { name: "DEPENDS_ON", about: "the task that must be done first", required: true }],
+  options: { type: DEPENDENCY_TYPE, agent: AGENT },
+  examples: [
+    { run: "haversack dep add T48 T12", says: "T48 waits for T12" },
+    { run: "haversack dep add T48 T12 --type relates_to", says: "only tells that they belong together" },
+  ],
+  json: "{id, depends_on, type}.",
+};
+
+export function run(call: Call): Promise<ExitCode> {
+  return withWork(call, async (work) => {
+    const [taskId = "", dependsOnId = ""] = call.arguments;
+    const input = inputOf<Parameters<typeof addDependency>[0]>(call, { type: "type" });
+    const outcome = await addDependency({ taskId, dependsOnId, ...input }, work);
+    if (outcome.kind === "refused") return refuse(call, outcome);
+    const { dependency, kind } = outcome;
+    print(call, { id: dependency.taskId, depends_on: dependency.dependsOnId, type: dependency.type }, () => {
+      const verb = dependency.type === "relates_to" ? "relates to" : "waits for";
+      return `${dependency.taskId} ${verb} ${dependency.dependsOnId}${kind === "unchanged" ? " already" : ""}.`;
+    });
+    return 0;
+  });
+}

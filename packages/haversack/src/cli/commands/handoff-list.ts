@@ -1,0 +1,61 @@
+import { cleanLine } from "../../base/clean-text.ts";
+import { listHandoffs } from "../../engine/work/get-handoff.ts";
+import { listed } from "../../engine/work/work-parts.ts";
+import type { FitOptions } from "../../work/fit-list.ts";
+import type { Handoff } from "../../work/handoff.ts";
+import { viewHandoff } from "../../work/task-view.ts";
+import type { Call, CommandSpec, ExitCode } from "../command.ts";
+import { verdictCell } from "../print-handoff.ts";
+import { formatAgo, printList } from "../print-work.ts";
+import { inputOf, LIST_INPUT, withWork } from "../work.ts";
+import { EPIC, FIELDS, listOptions, STORY } from "../work-options.ts";
+
+const { limit, "max-tokens": maxTokensOption } = listOptions(50);
+
+export const spec: CommandSpec = {
+  about: "Lists handoffs, newest first. Those that a complete epic has sent to the archive come with --archived.",
+  options: {
+    task: { type: "string", value: "ID", about: "Only those of this task." },
+    epic: EPIC,
+    story: STORY,
+    archived: { type: "boolean", about: "Those in the archive too." },
+    limit,
+    "max-tokens": maxTokensOption,
+    fields: { ...FIELDS, about: "What --json prints of each: minimal (verdict and summary), standard or full." },
+  },
+  examples: [
+    { run: "haversack handoff list --story S48", says: "what came of its tasks" },
+    { run: "haversack handoff list --task T48 --archived", says: "every attempt at one task" },
+  ],
+  json: "[{id, task_id, role, attempt, status, summary}]; --fields standard and full add more. What was left out is said on standard error.",
+};
+
+export function run(call: Call): Promise<ExitCode> {
+  return withWork(call, async (work) => {
+    const input = inputOf<Parameters<typeof listHandoffs>[0]>(call, {
+      taskId: "task",
+      epicId: "epic",
+      storyId: "story",
+      includeArchived: "archived",
+      limit: "limit",
+    });
+    const { items, total } = await listHandoffs({ limit: 50, ...input }, work);
+    const { fields = "minimal", maxTokens } = inputOf<FitOptions<Handoff>>(call, LIST_INPUT);
+    printList(call, {
+      command: "handoff list",
+      nouns: ["handoff", "handoffs"],
+      listed: listed({ items, total }, { view: viewHandoff, fields, maxTokens, offset: 0 }),
+      row: ({ id, taskId, role, attempt, status, summary, createdAt }) => [
+        { text: id },
+        { text: taskId },
+        verdictCell(status),
+        { text: `${cleanLine(role)} ${attempt}` },
+        { text: formatAgo(createdAt, work.by.at), style: "dim" },
+        { text: cleanLine(summary, { maxChars: 200 }) },
+      ],
+      none: "No handoffs.",
+      isUnpaged: true,
+    });
+    return 0;
+  });
+}

@@ -1,0 +1,111 @@
+import { cleanLine } from "../../base/clean-text.ts";
+import { listTasks } from "../../engine/work/list-tasks.ts";
+import { nextReady } from "../../engine/work/next-batch.ts";
+import { projectStatus } from "../../engine/work/project-status.ts";
+import type { TaskCounts } from "../../store/work-store.ts";
+import type { Claim, Task, TaskStatus } from "../../work/task.ts";
+import { present, viewBrief, viewClaim, viewCounts } from "../../work/task-view.ts";
+import { type Call, type CommandSpec, type ExitCode, type Io, print } from "../command.ts";
+import { type Cell, formatClaim, formatCounts, table } from "../print-work.ts";
+import { paint } from "../terminal.ts";
+import { inputOf, type OpenWork, withWork } from "../work.ts";
+import { EPIC, STORY } from "../work-options.ts";
+
+/** One screen: of each kind no more than these. */
+const MOST = 8;
+
+export const spec: CommandSpec = {
+  about:
+    "Where the work stands, on one screen: counts, what is in progress and by whom, what is blocked and why, and what comes next.",
+  options: { epic: EPIC, story: STORY },
+  examples: [{ run: "haversack status --epic E48", says: "of one epic" }],
+  json: "{tasks: {status: count, ready}, in_progress?: [{id, title, status, claim?: {agent, lease_until}}], review?: [{id, title, status}], blocked?: [{id, title, status, blockers}], next?: [{id, title, status, …}]}: the first eight of each; `task list` has all.",
+};
+
+type Scope = Parameters<typeof projectStatus>[0];
+interface Group {
+  status: TaskStatus;
+  tasks: { task: Task; claim?: Claim | undefined; reasons?: string[] }[];
+  total: number;
+}
+
+export function run(call: Call): Promise<ExitCode> {
+  return withWork(call, async (work) => {
+    const scope = inputOf<Scope>(call, { epicId: "epic", storyId: "story" });
+    const { counts, claims } = await projectStatus(scope, work);
+    const groups = [
+      await readGroup("in_progress", scope, { work, claims }),
+      await readGroup("review", scope, { work, claims }),
+      await readGroup("blocked", scope, { work, claims }),
+    ];
+    const next = await nextReady({ ...scope, limit: 3, fields: "standard" }, work);
+    const view = present({
+      tasks: viewCounts(counts),
+      ...Object.fromEntries(groups.map(({ status, tasks }) => [status, tasks.map(viewOne)])),
+      next: next.views,
+    });
+    print(call, view, () => {
+      if (next.ready === 0 && Object.values(counts).every((count) => count === 0))
+        return 'No tasks yet; `haversack task create "TITLE"` makes one.';
+      return [
+        summary(counts),
+        ...groups.flatMap((group) => formatTasks(call.io, group, work.by.at)),
+        ...formatNext(call.io, next.tasks, counts.ready),
+      ].join("\n");
+    });
+    return 0;
+  });
+}
+
+async function readGroup(
+  status: TaskStatus,
+  scope: Scope,
+  { work, claims }: { work: OpenWork; claims: readonly Claim[] },
+): Promise<Group> {
+  const { items, total } = await listTasks({ ...scope, status, limit: MOST }, work);
+  const tasks = items.map(async (task) => {
+    if (status !== "blocked") return { task, claim: claims.find(({ taskId }) => taskId === task.id) };
+    const blockers = await work.store.listBlockers(task.id);
+    return { task, reasons: blockers.filter(({ resolvedAt }) => !resolvedAt).map(({ reason }) => reason) };
+  });
+  return { status, tasks: await Promise.all(tasks), total };
+}
+
+function viewOne({ task, claim, reasons }: Group["tasks"][number]): object {
+  return present({ ...viewBrief(task), claim: claim && viewClaim(claim), blockers: reasons });
+}
+
+function summary({ ready, ...counts }: TaskCounts): string {
+  const all = Object.values(counts).reduce((sum, count) => sum + count, 0);
+  return `${all} ${all === 1 ? "task" : "tasks"}: ${formatCounts({ ready, ...counts })}`;
+}
+
+const HEADINGS: Partial<Record<TaskStatus, string>> = {
+  in_progress: "In progress",
+  review: "In review",
+  blocked: "Blocked",
+};
+
+function formatTasks(io: Io, { status, tasks, total }: Group, now: Date): string[] {
+  if (tasks.length === 0) return [];
+  const rows = tasks.map(({ task, claim, reasons = [] }): Cell[] => [
+    { text: `  ${task.id}` },
+    { text: claim ? formatClaim(claim, now) : "", style: "dim" },
+    { text: [cleanLine(task.title), ...reasons.map((reason) => cleanLine(reason, { maxChars: 200 }))].join(": ") },
+  ]);
+  const more =
+    total > tasks.length ? [`  ${total - tasks.length} more: \`haversack task list --status ${status}\``] : [];
+  return ["", paint(io, "bold", HEADINGS[status] ?? status), ...table(io, rows), ...more];
+}
+
+function formatNext(io: Io, tasks: readonly Task[], ready: number): string[] {
+  if (tasks.length === 0) return ["", "Nothing is ready."];
+  const rows = tasks.map((task): Cell[] => [
+    { text: `  ${task.id}` },
+    { text: task.priority },
+    { text: task.type, style: "dim" },
+    { text: cleanLine(task.title) },
+  ]);
+  const more = ready > tasks.length ? [`  ${ready - tasks.length} more ready: \`haversack next\``] : [];
+  return ["", paint(io, "bold", "Next"), ...table(io, rows), ...more];
+}

@@ -1,0 +1,14 @@
+import type { Call, CommandSpec, ExitCode } from "../command.ts";
+import { runStatus, STATUS_JSON, STATUS_OPTIONS, TASK } from "../task-status.ts";
+
+export const spec: CommandSpec = {
+  about: "Puts a task that was done, archived, in review or in progress back into the queue.",
+  arguments: [TASK],
+  options: STATUS_OPTIONS,
+  examples: [{ run: "haversack task reopen T48 --notes 'breaks on Safari'", says: "back to the queue" }],
+  json: STATUS_JSON,
+};
+
+export function run(call: Call): Promise<ExitCode> {
+  return runStatus(call, "todo");
+}

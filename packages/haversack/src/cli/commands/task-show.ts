@@ -1,0 +1,40 @@
+import { getTask } from "../../engine/work/get-task.ts";
+import { type Call, type CommandSpec, type ExitCode, print } from "../command.ts";
+import { type Above, formatTask } from "../print-task.ts";
+import { TASK } from "../task-status.ts";
+import { inputOf, type OpenWork, withWork } from "../work.ts";
+import { FIELDS } from "../work-options.ts";
+
+export const spec: CommandSpec = {
+  about: "Shows a task with what is known around it: who holds it, what it waits for, its work in progress.",
+  arguments: [TASK],
+  options: { fields: { ...FIELDS, about: `${FIELDS.about} Default: standard.` } },
+  examples: [
+    { run: "haversack task show T48", says: "for reading" },
+    { run: "haversack task show T48 --json --fields full", says: "everything, for a script" },
+  ],
+  json: "{id, title, status, description?, acceptance_criteria?, task_type, priority, skill?, files?, steps?, waits_for?, blockers?, note?}; with --fields full also story_id, epic_id, parent_id, wip, claim, times and the rest.",
+};
+
+export function run(call: Call): Promise<ExitCode> {
+  return withWork(call, async (work) => {
+    const [taskId = ""] = call.arguments;
+    const { task, view } = await getTask(
+      { taskId, ...inputOf<Parameters<typeof getTask>[0]>(call, { fields: "fields" }) },
+      work,
+    );
+    const above = call.json ? {} : await readAbove(task, work);
+    print(call, view, () => formatTask(call.io, task, above, work.by.at));
+    return 0;
+  });
+}
+
+async function readAbove(
+  { storyId, epicId }: { storyId?: string; epicId?: string },
+  { store }: OpenWork,
+): Promise<Above> {
+  return {
+    story: storyId && `${storyId} ${(await store.getStory(storyId)).title}`,
+    epic: epicId && `${epicId} ${(await store.getEpic(epicId)).title}`,
+  };
+}

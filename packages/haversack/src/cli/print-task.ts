@@ -1,0 +1,86 @@
+/** One task for people: everything known about it, short things first. */
+import { cleanLine, stripControl } from "../base/clean-text.ts";
+import type { Claim, Task, TaskBrief, TaskDetails } from "../work/task.ts";
+import { traceabilityRef } from "../work/task-view.ts";
+import type { Io } from "./command.ts";
+import { wipLines } from "./print-wip.ts";
+import { block, type Cell, fields, formatAgo, formatClaim, statusCell, statusWord } from "./print-work.ts";
+import { paint } from "./terminal.ts";
+
+/** The task's story and epic, with their titles. */
+export interface Above {
+  story?: string | undefined;
+  epic?: string | undefined;
+}
+
+export function formatTask(io: Io, task: TaskDetails, { story, epic }: Above, now: Date): string {
+  const { claim, blockers, waitsFor, waitedForBy, relatesTo, failureCount, estimateHours } = task;
+  const status = statusCell(task.status);
+  const shown = status.style ? paint(io, status.style, status.text) : status.text;
+  const texts: [heading: string, text: string | undefined][] = [
+    ["Description", task.description],
+    ["Acceptance criteria", task.acceptanceCriteria],
+    ["Steps", task.steps.map(({ text, done }) => `[${done ? "x" : " "}] ${cleanLine(text)}`).join("\n")],
+    ["Context", task.contextSummary],
+    ["Handoff notes", task.handoffNotes],
+    ["Work in progress", task.wip && wipLines(task.wip).join("\n")],
+  ];
+  return [
+    `${task.id}  ${paint(io, "bold", cleanLine(task.title))}`,
+    ...fields(io, [
+      ["status", claim ? `${shown}: ${formatClaim(claim, now)}` : shown],
+      ["type", `${task.type}, ${task.priority}`],
+      ["blocked by", blockers.map(({ reason, at }) => `${cleanLine(reason)} (${formatAgo(at, now)})`).join("; ")],
+      ["waits for", briefs(waitsFor)],
+      ["needed by", briefs(waitedForBy)],
+      ["relates to", briefs(relatesTo)],
+      ["note", line(task.note)],
+      ["failed", failureCount > 0 ? `${failureCount} ${failureCount === 1 ? "time" : "times"}` : undefined],
+      ["story", line(story)],
+      ["epic", line(epic)],
+      ["parent", task.parentId],
+      ["skill", line(task.skill)],
+      ["assignee", line(task.assignee)],
+      ["estimate", estimateHours === undefined ? undefined : `${estimateHours} h`],
+      ["plan", line(traceabilityRef(task))],
+      ["files", task.files.map((file) => cleanLine(file)).join(", ")],
+      ["source", line(task.source)],
+      ["times", times(task, now)],
+    ]),
+    ...texts.flatMap(([heading, text]) => (text ? ["", heading, block(stripControl(text).trimEnd())] : [])),
+  ].join("\n");
+}
+
+/** For lists: who holds it stands before the title. */
+export function taskRow(task: Task, holder?: Claim): Cell[] {
+  return [
+    { text: task.id },
+    statusCell(task.status),
+    { text: task.priority },
+    { text: task.type, style: "dim" },
+    { text: holder ? cleanLine(holder.agent) : "", style: "dim" },
+    { text: cleanLine(task.title) },
+  ];
+}
+
+export function brief({ id, title, status }: TaskBrief): string {
+  return `${id} ${cleanLine(title)} (${statusWord(status)})`;
+}
+
+function briefs(tasks: readonly TaskBrief[]): string {
+  return tasks.map(brief).join("; ");
+}
+
+function line(text: string | undefined): string | undefined {
+  return text === undefined ? undefined : cleanLine(text);
+}
+
+function times({ createdAt, startedAt, completedAt, updatedAt }: Task, now: Date): string {
+  return [
+    `made ${formatAgo(createdAt, now)}`,
+    startedAt && `started ${formatAgo(startedAt, now)}`,
+    completedAt ? `completed ${formatAgo(completedAt, now)}` : `changed ${formatAgo(updatedAt, now)}`,
+  ]
+    .filter(Boolean)
+    .join(", ");
+}

@@ -1,0 +1,156 @@
+/** Work for people: tables that line up, statuses in words, relative times; and for scripts: bare lists. */
+import { cleanLine, cutAt } from "../base/clean-text.ts";
+import type { Listed } from "../engine/work/work-parts.ts";
+import type { TaskCounts } from "../store/work-store.ts";
+import type { Claim, GroupStatus, TaskStatus } from "../work/task.ts";
+import type { Call, Io } from "./command.ts";
+import { paint } from "./terminal.ts";
+
+export interface Cell {
+  text: string;
+  style?: "bold" | "dim" | "red" | "yellow" | "green";
+}
+
+export interface Listing<T> {
+  /** The command's words, for the line that says how to get the rest. */
+  command: string;
+  /** What they are called: one of them, several. */
+  nouns: readonly [one: string, many: string];
+  listed: Listed<T>;
+  row(item: T): Cell[];
+  /** Said when there are none. */
+  none: string;
+  /** It has no `--offset`: the rest comes with a larger limit. */
+  isUnpaged?: boolean;
+}
+
+/** Text with what was left out as its last line; with `--json` a bare list, and that line on standard error. */
+export function printList<T>(call: Call, { command, nouns, listed, row, none, isUnpaged }: Listing<T>): void {
+  const { io, json } = call;
+  const { items, views, total, leftOut, nextOffset } = listed;
+  const offset = (call.options["offset"] as number | undefined) ?? 0;
+  const all = `${total} ${nouns[total === 1 ? 0 : 1]}`;
+  if (json) io.out(`${JSON.stringify(views)}\n`);
+  else if (items.length > 0) io.out(`${table(io, items.map(row)).join("\n")}\n\n`);
+  else io.out(total > 0 ? `No more: there are ${all}.\n` : `${none}\n`);
+
+  if (leftOut > 0) {
+    const shown = offset > 0 ? `${offset + 1} to ${offset + items.length}` : items.length;
+    const more = commandLine(
+      command,
+      call,
+      isUnpaged ? { limit: total, "max-tokens": undefined } : { offset: nextOffset ?? 0 },
+    );
+    const line = `${shown} of ${all}; \`${more}\` shows ${isUnpaged ? "all" : "the next"}`;
+    if (json) io.err(`haversack: ${line}\n`);
+    else io.out(`${line}.\n`);
+  } else if (!json && items.length > 0) io.out(`${all}.\n`);
+}
+
+/** The call again, with other values for some of its options. */
+export function commandLine(
+  command: string,
+  call: Call,
+  changes: Readonly<Record<string, string | number | undefined>>,
+): string {
+  const options = { ...call.options, ...changes };
+  const words = Object.entries(options).flatMap(([name, value]) => {
+    if (value === true) return [`--${name}`];
+    const values = Array.isArray(value) ? value : value === undefined || value === false ? [] : [value];
+    return values.flatMap((each) => [`--${name}`, quoted(String(each))]);
+  });
+  return ["haversack", command, ...call.arguments.map(quoted), ...words, ...(call.json ? ["--json"] : [])].join(" ");
+}
+
+function quoted(word: string): string {
+  return /^[\w./:@%+=,-]+$/.test(word) ? word : `'${cleanLine(word).replaceAll("'", "'\\''")}'`;
+}
+
+/** Lines with aligned columns. The last one is cut at the terminal's edge; in a pipe it is whole. */
+export function table(io: Io, rows: readonly Cell[][]): string[] {
+  const count = Math.max(0, ...rows.map((row) => row.length));
+  const widths = Array.from({ length: count }, (_, at) => Math.max(...rows.map((row) => row[at]?.text.length ?? 0)));
+  // A column that is empty in every row takes no room.
+  const used = widths.flatMap((width, at) => (width > 0 ? [at] : []));
+  return rows.map((row) => {
+    let left = io.width ?? Number.POSITIVE_INFINITY;
+    const cells = used.map((column, at) => {
+      const { text, style } = row[column] ?? { text: "" };
+      const isLast = at === used.length - 1;
+      const whole = isLast ? cutLine(text, left) : text.padEnd(widths[column] ?? 0);
+      left -= whole.length + 2;
+      return style ? paint(io, style, whole) : whole;
+    });
+    return cells.join("  ").trimEnd();
+  });
+}
+
+function cutLine(text: string, width: number): string {
+  return text.length <= width ? text : `${cutAt(text, Math.max(10, width - 1))}…`;
+}
+
+/** `label  text` lines below a heading; empty ones are left out. */
+export function fields(io: Io, rows: readonly (readonly [label: string, text: string | undefined])[]): string[] {
+  const set = rows.filter((row): row is [string, string] => Boolean(row[1]));
+  const width = Math.max(0, ...set.map(([label]) => label.length));
+  return set.map(([label, text]) => `  ${paint(io, "dim", label.padEnd(width))}  ${text}`);
+}
+
+/** A text of several lines, indented; control characters taken out. */
+export function block(text: string): string {
+  return text.replace(/^(?=.)/gm, "  ");
+}
+
+export function statusCell(status: TaskStatus | GroupStatus): Cell {
+  const style = STYLES[status];
+  return { text: statusWord(status), ...(style && { style }) };
+}
+
+const STYLES: Partial<Record<TaskStatus | GroupStatus, NonNullable<Cell["style"]>>> = {
+  in_progress: "yellow",
+  review: "yellow",
+  blocked: "red",
+  done: "green",
+  archived: "dim",
+};
+
+export function statusWord(status: string): string {
+  return status.replaceAll("_", " ");
+}
+
+/** `2 in progress, 5 todo (3 ready), 3 done` */
+export function formatCounts(counts: TaskCounts): string {
+  const parts = COUNTED.filter((status) => counts[status] > 0).map((status) => {
+    const ready = status === "todo" ? ` (${counts.ready} ready)` : "";
+    return `${counts[status]} ${statusWord(status)}${ready}`;
+  });
+  return parts.length > 0 ? parts.join(", ") : "none";
+}
+
+const COUNTED: readonly TaskStatus[] = ["in_progress", "review", "blocked", "todo", "done", "archived"];
+
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
+const DAY_MS = 24 * HOUR_MS;
+
+/** `3 min ago`; from a month on the day itself. */
+export function formatAgo(at: Date, now: Date): string {
+  const ms = now.getTime() - at.getTime();
+  if (ms < MINUTE_MS) return ms < -MINUTE_MS ? at.toISOString().slice(0, 16).replace("T", " ") : "just now";
+  if (ms > 30 * DAY_MS) return at.toISOString().slice(0, 10);
+  return `${formatSpan(ms)} ago`;
+}
+
+export function formatSpan(ms: number): string {
+  // An hour's lease, just taken, has 60 minutes left.
+  if (ms < 1.5 * HOUR_MS) return `${Math.max(1, Math.round(ms / MINUTE_MS))} min`;
+  if (ms < DAY_MS) return `${Math.round(ms / HOUR_MS)} h`;
+  const days = Math.round(ms / DAY_MS);
+  return `${days} ${days === 1 ? "day" : "days"}`;
+}
+
+/** `alice, 43 min left` */
+export function formatClaim({ agent, leaseUntil }: Claim, now: Date): string {
+  const left = leaseUntil.getTime() - now.getTime();
+  return `${cleanLine(agent)}, ${left > 0 ? `${formatSpan(left)} left` : "lease over"}`;
+}

@@ -1,0 +1,153 @@
+/**
+ * Epics, their stories, their tasks, in reading order and no more than fits: what is done is folded into a number, and reading
+ * stops with the last row that is shown.
+ */
+import type { TaskCounts, WorkStore } from "../store/work-store.ts";
+import { type GroupStatus, isSettled, type Task, type TaskStatus } from "../work/task.ts";
+
+export interface TreeNode {
+  kind: "epic" | "story" | "task";
+  id: string;
+  title: string;
+  status: TaskStatus | GroupStatus;
+  /** All tasks below it. */
+  counts?: TaskCounts;
+  children: TreeNode[];
+  /** Tasks right below it that are done and not shown. */
+  folded: number;
+}
+
+export interface WorkTree {
+  nodes: TreeNode[];
+  /** Rows that did not fit are missing below what was reached. */
+  isCut: boolean;
+}
+
+export interface TreeQuery {
+  root?: { kind: "epic" | "story"; id: string };
+  /** Rows: epics, stories and tasks together. */
+  limit: number;
+  /** What is done too. Archived things are not listed anywhere unless they are asked for. */
+  isAll: boolean;
+  at: Date;
+}
+
+export function readTree(store: WorkStore, query: TreeQuery): Promise<WorkTree> {
+  return new TreeReader(store, query).read();
+}
+
+/** How many to read at once where the store cannot skip what is not wanted. */
+const PAGE = 500;
+
+class TreeReader {
+  readonly #store: WorkStore;
+  readonly #query: TreeQuery;
+  #left: number;
+  #isCut = false;
+
+  constructor(store: WorkStore, query: TreeQuery) {
+    this.#store = store;
+    this.#query = query;
+    this.#left = query.limit;
+  }
+
+  async read(): Promise<WorkTree> {
+    const { root } = this.#query;
+    const nodes =
+      root?.kind === "epic"
+        ? await this.#each([await this.#store.getEpic(root.id)], (epic) => this.#epic(epic))
+        : root
+          ? await this.#each([await this.#store.getStory(root.id)], (story) => this.#story(story))
+          : await this.#all();
+    return { nodes, isCut: this.#isCut };
+  }
+
+  async #all(): Promise<TreeNode[]> {
+    const epics = await this.#every((page) => this.#store.listEpics(page));
+    const nodes = await this.#each(epics, (epic) => this.#epic(epic));
+    const loose = await this.#every(
+      (page) => this.#store.listStories(page),
+      (story) => story.epicId === undefined,
+    );
+    nodes.push(...(await this.#each(loose, (story) => this.#story(story))));
+    nodes.push(...(await this.#tasks({}, (task) => task.storyId === undefined)));
+    return nodes;
+  }
+
+  async #epic(epic: Group): Promise<TreeNode> {
+    const node = await this.#group("epic", epic);
+    if (this.#isFolded(epic)) return node;
+    const stories = await this.#every((page) => this.#store.listStories({ ...page, epicId: epic.id }));
+    node.children = await this.#each(stories, (story) => this.#story(story));
+    return node;
+  }
+
+  async #story(story: Group): Promise<TreeNode> {
+    const node = await this.#group("story", story);
+    if (this.#isFolded(story)) return node;
+    node.children = await this.#tasks({ storyId: story.id });
+    if (!this.#query.isAll && node.counts) node.folded = node.counts.done;
+    return node;
+  }
+
+  async #group(kind: "epic" | "story", { id, title, status }: Group): Promise<TreeNode> {
+    const counts = await this.#store.countTasks(kind === "epic" ? { epicId: id } : { storyId: id }, this.#query.at);
+    return { kind, id, title, status, counts, children: [], folded: 0 };
+  }
+
+  async #tasks(scope: { storyId?: string }, isOurs: (task: Task) => boolean = () => true): Promise<TreeNode[]> {
+    const tasks = await this.#every(
+      (page) => this.#store.listTasks({ ...scope, ...page, at: this.#query.at }),
+      isOurs,
+      // The list ends with what is settled.
+      ({ status }) => !this.#query.isAll && isSettled(status),
+    );
+    return this.#each(tasks, async ({ id, title, status }) => ({
+      kind: "task",
+      id,
+      title,
+      status,
+      children: [],
+      folded: 0,
+    }));
+  }
+
+  /** Pages of a list, until there are more than can be shown. */
+  async #every<T>(
+    list: (page: { limit: number; offset: number }) => Promise<{ items: T[] }>,
+    isWanted: (item: T) => boolean = () => true,
+    isEnd: (item: T) => boolean = () => false,
+  ): Promise<T[]> {
+    const found: T[] = [];
+    for (let offset = 0; found.length <= this.#left; offset += PAGE) {
+      const { items } = await list({ limit: PAGE, offset });
+      const end = items.findIndex(isEnd);
+      found.push(...(end < 0 ? items : items.slice(0, end)).filter(isWanted));
+      if (end >= 0 || items.length < PAGE) break;
+    }
+    return found;
+  }
+
+  async #each<T>(items: readonly T[], toNode: (item: T) => Promise<TreeNode>): Promise<TreeNode[]> {
+    const nodes: TreeNode[] = [];
+    for (const item of items) {
+      if (this.#left <= 0) {
+        this.#isCut = true;
+        break;
+      }
+      this.#left--;
+      nodes.push(await toNode(item));
+    }
+    return nodes;
+  }
+
+  #isFolded({ status }: Group): boolean {
+    return !this.#query.isAll && !this.#query.root && status === "done";
+  }
+}
+
+interface Group {
+  id: string;
+  title: string;
+  status: GroupStatus;
+}

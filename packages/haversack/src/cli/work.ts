@@ -1,0 +1,105 @@
+/** What the work commands begin with: the store, who is asking, the settings of claims, and texts from standard input. */
+import { readFileSync } from "node:fs";
+import { resolve } from "node:path";
+import { HaversackError, isFault } from "../base/errors.ts";
+import type { ProjectPaths } from "../engine/project.ts";
+import { actorForCli } from "../engine/work/actor.ts";
+import type { WorkParts } from "../engine/work/work-parts.ts";
+import { workSettings } from "../engine/work/work-settings.ts";
+import type { StoreHandle } from "../store/sqlite/handle.ts";
+import { SqliteWorkStore } from "../store/sqlite/sqlite-work-store.ts";
+import type { Call, ExitCode } from "./command.ts";
+import { openProject, openStore } from "./project.ts";
+
+export interface OpenWork extends WorkParts {
+  handle: StoreHandle;
+  paths: ProjectPaths;
+}
+
+/**
+ * Runs a command of the work part. What the store calls an invalid field is, at the command line, wrong usage: exit 2,
+ * as for an option that the parser itself refuses.
+ */
+export async function withWork(call: Call, action: (work: OpenWork) => Promise<ExitCode>): Promise<ExitCode> {
+  try {
+    return await action(openWork(call));
+  } catch (error) {
+    if (!isFault(error, "input-invalid")) throw error;
+    throw new HaversackError("usage", error.message, { ...(error.hint && { hint: error.hint }), cause: error });
+  }
+}
+
+function openWork(call: Call): OpenWork {
+  const { options, io } = call;
+  if (options["agent"] === "") throw new HaversackError("usage", "--agent must not be empty");
+  const agent = options["agent"] as string | undefined;
+  const lease = options["lease"] as number | undefined;
+  const { paths, config } = openProject(call);
+  const handle = openStore(paths);
+  return {
+    store: new SqliteWorkStore(handle),
+    handle,
+    by: actorForCli(io.env, { at: new Date(), ...(agent !== undefined && { agent }) }),
+    settings: { ...workSettings(config), ...(lease !== undefined && { leaseMs: lease * 60_000 }) },
+    for: "person",
+    paths,
+  };
+}
+
+/** An outcome that was to be expected and is no success: one line, and nothing on standard output. */
+export function refuse({ io }: Call, { text }: { text: string }): ExitCode {
+  io.err(`haversack: ${text}\n`);
+  return 1;
+}
+
+/** The text of an option or argument: itself, or with `-` what comes on standard input. */
+export async function readText(call: Call, given: string | undefined): Promise<string | undefined> {
+  return given === "-" ? readAllStdin(call) : given;
+}
+
+/** A file's text, or with `-` what comes on standard input. */
+export async function readFileOrStdin(call: Call, file: string): Promise<string> {
+  if (file === "-") return readAllStdin(call);
+  try {
+    return readFileSync(resolve(call.io.cwd, file), "utf8");
+  } catch (error) {
+    throw new HaversackError("usage", `${file}: cannot be read (${(error as NodeJS.ErrnoException).code})`, {
+      hint: "name a file, or - for standard input",
+      cause: error,
+    });
+  }
+}
+
+const readBefore = new WeakSet<Call>();
+
+async function readAllStdin(call: Call): Promise<string> {
+  if (readBefore.has(call)) throw new HaversackError("usage", "only one text can come from standard input");
+  readBefore.add(call);
+  const text = await call.io.readStdin();
+  if (text.trim() === "") throw new HaversackError("usage", "- reads standard input, but nothing came");
+  return text;
+}
+
+/** Values of an option that may be repeated and may hold several, separated by commas. */
+export function readList(given: unknown): string[] | undefined {
+  if (given === undefined) return undefined;
+  return (given as string[]).flatMap((value) => value.split(",").map((part) => part.trim())).filter(Boolean);
+}
+
+/** The engine's input out of the options that were given: per field the option's name. Types are what the parser has made sure of. */
+export function inputOf<Input extends object>(
+  { options }: Call,
+  names: { readonly [Field in keyof Input]?: string },
+): Partial<Input> {
+  const entries = Object.entries(names as Record<string, string>).map(([field, name]) => [field, options[name]]);
+  return Object.fromEntries(entries.filter(([, value]) => value !== undefined)) as Partial<Input>;
+}
+
+/** What every list takes. */
+export const LIST_INPUT = { limit: "limit", offset: "offset", fields: "fields", maxTokens: "max-tokens" } as const;
+
+/** Whether a list was asked for only a part: an empty one then says nothing of the whole. */
+export function isNarrowed({ options }: Call): boolean {
+  const paging = new Set<string>(Object.values(LIST_INPUT));
+  return Object.keys(options).some((name) => !paging.has(name));
+}

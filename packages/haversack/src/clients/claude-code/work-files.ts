@@ -1,0 +1,112 @@
+/**
+ * The `/work` command and the agents that it starts, as `init` writes them and as the plugin ships them. Their texts name our
+ * tools without a prefix, because the client's prefix differs between the two; agents have the plugin's name before theirs.
+ * Nothing here names a path of a machine.
+ *
+ * What they cost: the command nothing until it is typed (`disable-model-invocation`), each agent one line of the client's list
+ * of agent types in every session.
+ */
+export interface WorkFile {
+  /** Below the client's folder: `agents/haversack-fixer.md`. */
+  path: string;
+  text: string;
+}
+
+export function workFiles(naming: "project" | "plugin"): WorkFile[] {
+  const agent = (role: Role) => (naming === "plugin" ? `haversack:${role}` : `haversack-${role}`);
+  return [
+    { path: "commands/work.md", text: workCommand(agent, naming === "plugin" ? PLUGIN_LEAVE : "") },
+    ...ROLES.map((role) => {
+      const name = naming === "plugin" ? role : `haversack-${role}`;
+      const { about, body } = AGENTS[role];
+      return {
+        path: `agents/${name}.md`,
+        text: `---\nname: ${name}\ndescription: ${about}\n---\n\n${body}\n\n${TOOLS}\n\n${ending(role)}\n`,
+      };
+    }),
+  ];
+}
+
+const ROLES = ["implementer", "spec-reviewer", "quality-reviewer", "fixer"] as const;
+type Role = (typeof ROLES)[number];
+
+/**
+ * A plugin cannot write permissions; what its command allows holds while that runs, in sub-agents too (seen in 2.1.325). Where
+ * `init` wrote the command, it wrote the permission as well.
+ */
+const PLUGIN_LEAVE = "allowed-tools: mcp__plugin_haversack_haversack\n";
+
+function workCommand(agent: (role: Role) => string, leave: string): string {
+  return `---
+description: Work through the task queue with sub-agents
+argument-hint: "[-n N|auto] [--continue] [--epic ID | --story ID]"
+${leave}disable-model-invocation: true
+---
+
+You coordinate work on the task queue. Arguments: $ARGUMENTS
+
+Order, batch size and outcomes come from the \`haversack\` MCP tools (ToolSearch loads them): no planning of your own, no code of your own.
+
+1. \`--continue\`: get_session_context first; tasks in progress go on before new ones.
+2. get_next_batch, with batch_size for \`-n N\` (\`auto\` or nothing: without), epic_id or story_id for the scope. Nothing ready: report and stop.
+3. Per task one ${agent("implementer")}, all in one message, run_in_background: false. The prompt is "Task ID", no more: Haversack adds the task.
+4. By the last line of each answer:
+   - PASS: ${agent("spec-reviewer")} and ${agent("quality-reviewer")}, same prompt, all in one message. Both PASS: update_task_status done.
+   - FAIL, of whomever: ${agent("fixer")}, then the reviewers again. After the third FAIL of a task: update_task_status blocked, with the reason.
+   - BLOCKED: update_task_status blocked, with the reason.
+   - no verdict: take it from get_task_handoff; none there is a FAIL.
+5. Step 2 again.
+
+Read details (get_task_handoff, include_details) only to decide about a FAIL. Report at the end: one line per task with ID and verdict, and what is blocked and why.
+`;
+}
+
+const AGENTS: Readonly<Record<Role, { about: string; body: string }>> = {
+  implementer: {
+    about: "Implements one task of the queue.",
+    body: `You implement the one task whose ID is in the prompt.
+
+1. Claim it: update_task_status in_progress. Refused: change nothing, the verdict is BLOCKED.
+2. Where work is in progress, go on from it. Do what the task says and no more; its files are yours, others are not.
+3. Test what you built and run the project's tests.
+4. Note decisions that the code does not show with update_task_wip. Files, tests and commits are noted by themselves.
+5. update_task_status review.
+
+PASS: every criterion is met and the tests are green. FAIL: you could not get there. BLOCKED: something outside the task is missing.`,
+  },
+  "spec-reviewer": {
+    about: "Reviews whether a task's result is what was asked for.",
+    body: `You review the task whose ID is in the prompt against its description and criteria. You change no file and no status.
+
+Read the code and the tests, not the report about them. Go through the criteria one by one: met, missing, or more than was asked for; name file and line.
+
+PASS: all are met, nothing was added that nobody asked for. FAIL: anything else. BLOCKED: the task cannot be judged, for instance because its criteria contradict each other.`,
+  },
+  "quality-reviewer": {
+    about: "Reviews how a task's result is built.",
+    body: `You review how the task whose ID is in the prompt was built; another agent reviews whether it is what was asked for. You change no file and no status.
+
+Look for bugs, missing error handling, unsafe input, races, tests that cannot fail, needless complexity, breaks with the project's style. Run the tests. Name file, line and what to do, most important first.
+
+PASS: nothing that must change before it is merged. FAIL: something must. BLOCKED: it cannot be judged.`,
+  },
+  fixer: {
+    about: "Mends what a review of a task found.",
+    body: `You mend what the last FAIL of the task whose ID is in the prompt names.
+
+1. Read it: get_task_handoff with include_details.
+2. Claim the task: update_task_status in_progress. Refused: change nothing, the verdict is BLOCKED.
+3. Find the cause, mend it, and leave the rest alone. A bug first gets a test that fails.
+4. Run the project's tests, then update_task_status review.
+
+PASS: every point is mended and the tests are green. FAIL: one is not. BLOCKED: something outside the task is missing.`,
+  },
+};
+
+const TOOLS =
+  "The task stands below its ID; if it does not, get_task with fields full. The tools named here are those of the `haversack` MCP server; ToolSearch loads them.";
+
+function ending(role: Role): string {
+  return `At the end store the details with set_task_handoff (role: ${role}, status, summary, files_changed, full_details): all that others may need goes there, not into the answer. Then answer with a summary of at most five lines, the last line alone:
+VERDICT: PASS|FAIL|BLOCKED`;
+}

@@ -1,0 +1,48 @@
+/** What happened, append-only, with who did it. */
+import type { Activity, ActivityPage } from "../../store/work-store.ts";
+import { checkWhole, invalid } from "../../work/check-value.ts";
+import { cleanName, cleanText } from "../../work/clean-input.ts";
+import { present } from "../../work/task-view.ts";
+import { given, type WorkParts } from "./work-parts.ts";
+
+const TEXT_MAX_CHARS = 10_000;
+
+/** `kind`: a short word, such as note or decision. */
+export async function addActivity(
+  { taskId, kind, text }: { taskId: string; kind: string; text: string },
+  { store, by }: WorkParts,
+): Promise<{ id: number }> {
+  const word =
+    cleanName(kind, { field: "activity_type" })
+      ?.toLowerCase()
+      .replace(/[\s_]+/g, "-") ?? "note";
+  const clean = cleanText(text, { field: "description", maxChars: TEXT_MAX_CHARS });
+  if (clean === undefined) throw invalid("description must not be empty");
+  const { id } = await store.getTask(taskId, by.at);
+  return store.recordActivity({ at: by.at, actor: by.name, kind: word, subject: id, text: clean });
+}
+
+export interface ActivityInput {
+  /** The id of what it is about, or its beginning. */
+  subject?: string | undefined;
+  kind?: string | undefined;
+  /** Default: 20. */
+  limit?: number | undefined;
+  beforeId?: number | undefined;
+}
+
+export async function listActivity(
+  { subject, kind, limit, beforeId }: ActivityInput,
+  { store }: WorkParts,
+): Promise<ActivityPage & { views: object[] }> {
+  const about = subject === undefined ? undefined : (await store.findId(subject)).id;
+  const page = await store.listActivity({
+    limit: checkWhole(limit, { field: "limit", fallback: 20 }),
+    ...given({ subject: about, kind, beforeId }),
+  });
+  return { ...page, views: page.activity.map(viewActivity) };
+}
+
+function viewActivity({ at, actor, kind, text }: Activity): object {
+  return present({ at, actor, kind, text });
+}

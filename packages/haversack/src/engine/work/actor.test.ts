@@ -1,0 +1,63 @@
+import { describe, expect, it } from "vitest";
+import { actorForCall, actorForCli } from "./actor.ts";
+
+const at = new Date("2031-05-06T07:00:00.000Z");
+const SESSION = "1f2e3d4c-aaaa-bbbb-cccc-121212121212";
+
+describe("actorForCli", () => {
+  it("is the person at the terminal, unless an agent is named or its shell shows it", () => {
+    expect(actorForCli({ USER: "zoe" }, { at })).toEqual({ name: "zoe", isPerson: true, at });
+    expect(actorForCli({}, { at })).toEqual({ name: "person", isPerson: true, at });
+    expect(actorForCli({ USER: "zoe" }, { agent: "worker 1", at })).toEqual({ name: "worker-1", at });
+    expect(actorForCli({ HAVERSACK_AGENT: "w2" }, { at })).toEqual({ name: "w2", at });
+    expect(actorForCli({ HAVERSACK_AGENT: "w2" }, { agent: "w3", at })).toMatchObject({ name: "w3" });
+    expect(actorForCli({ USER: "zoe", CLAUDECODE: "1" }, { at })).toEqual({ name: "claude-code", at });
+    expect(actorForCli({ USER: "zoe", CLAUDE_CODE_SESSION_ID: SESSION }, { at })).toEqual({
+      name: "claude-code-1f2e3d4c",
+      sessionId: SESSION,
+      at,
+    });
+    expect(actorForCli({ CLAUDE_CODE_SESSION_ID: SESSION }, { agent: "w1", at })).toEqual({
+      name: "w1",
+      sessionId: SESSION,
+      at,
+    });
+  });
+});
+
+describe("actorForCall", () => {
+  const origin = { env: {}, processId: "4711", at };
+
+  it("has the session and agent that a hook saw", () => {
+    const caller = { sessionId: SESSION, agentId: "a1b2c3d4e5f6a7b8c" };
+    expect(actorForCall({ sessionId: "another" }, { ...origin, client: "claude-code", caller })).toEqual({
+      name: "claude-code-1f2e3d4c.a1b2c3d4",
+      sessionId: SESSION,
+      agentId: "a1b2c3d4e5f6a7b8c",
+      at,
+    });
+    expect(actorForCall({}, { ...origin, caller: { sessionId: SESSION, agentId: "" } })).toEqual({
+      name: "agent-1f2e3d4c",
+      sessionId: SESSION,
+      at,
+    });
+  });
+
+  it("falls back to the session of the server, then to the server itself", () => {
+    expect(actorForCall({ sessionId: SESSION }, origin)).toMatchObject({
+      name: "claude-code-1f2e3d4c",
+      sessionId: SESSION,
+    });
+    expect(actorForCall({ threadId: "thread_1" }, origin)).toMatchObject({
+      name: "codex-thread1",
+      sessionId: "thread_1",
+    });
+    expect(actorForCall({}, { ...origin, client: "gemini cli" })).toEqual({ name: "gemini-cli-4711", at });
+  });
+
+  it("keeps sub-agents apart where the environment names the agent", () => {
+    const env = { HAVERSACK_AGENT: "builder" };
+    const call = (agentId: string) => actorForCall({}, { ...origin, env, caller: { sessionId: "s", agentId } }).name;
+    expect([call(""), call("a1"), call("a2")]).toEqual(["builder", "builder.a1", "builder.a2"]);
+  });
+});

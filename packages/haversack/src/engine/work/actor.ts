@@ -1,0 +1,63 @@
+/**
+ * Who does it. A name that is given wins; else the client's session and agent; else the person at the terminal. Names have no
+ * spaces, so that they can be typed after `--agent`.
+ */
+import { cleanLine } from "../../base/clean-text.ts";
+import type { SessionKey } from "../../store/local-store.ts";
+import type { Actor } from "../../store/work-store.ts";
+import type { Environment } from "../project.ts";
+import type { CallMarks } from "../window-of-call.ts";
+
+const NAME_MAX_CHARS = 100;
+const SHORT_ID_CHARS = 8;
+
+export function actorForCli(env: Environment, { agent, at }: { agent?: string | undefined; at: Date }): Actor {
+  const sessionId = env["CLAUDE_CODE_SESSION_ID"] || undefined;
+  const name = cleanName(agent) || cleanName(env["HAVERSACK_AGENT"]);
+  if (name) return { name, at, ...(sessionId && { sessionId }) };
+  // The shell of an agent: what it does there, no person has done.
+  if (sessionId) return { name: nameOf("claude-code", { sessionId }), sessionId, at };
+  if (env["CLAUDECODE"]) return { name: "claude-code", at };
+  return { name: cleanName(env["USER"]) || cleanName(env["LOGNAME"]) || "person", isPerson: true, at };
+}
+
+export interface CallOrigin {
+  env: Environment;
+  /** As the client named itself. */
+  client?: string | undefined;
+  /** The session and agent that made the call, where a hook has seen it. */
+  caller?: SessionKey | undefined;
+  /** Tells this server process from others: a client that says nothing starts one per session. */
+  processId: string;
+  at: Date;
+}
+
+export function actorForCall(marks: CallMarks, { env, client, caller, processId, at }: CallOrigin): Actor {
+  // Without a hook that saw it, the session's main agent is the best guess.
+  const key = caller ?? sessionOf(marks);
+  const where = key && { sessionId: key.sessionId, ...(key.agentId && { agentId: key.agentId }) };
+  const given = cleanName(env["HAVERSACK_AGENT"]);
+  // Sub-agents share the environment: one name for all of them would let two hold the same task.
+  if (given) return { name: where?.agentId ? `${given}.${shortId(where.agentId)}` : given, at, ...where };
+  const who = cleanName(client) || (marks.threadId ? "codex" : marks.sessionId ? "claude-code" : "agent");
+  return { name: where ? nameOf(who, where) : `${who}-${processId}`, at, ...where };
+}
+
+function sessionOf({ sessionId, threadId }: CallMarks): SessionKey | undefined {
+  const id = threadId ?? sessionId;
+  return id ? { sessionId: id } : undefined;
+}
+
+function nameOf(client: string, { sessionId, agentId }: SessionKey): string {
+  return `${client}-${shortId(sessionId)}${agentId ? `.${shortId(agentId)}` : ""}`;
+}
+
+/** Of a UUID the first group; of other ids the end differs, too. */
+function shortId(id: string): string {
+  const plain = id.replace(/[^A-Za-z0-9]/g, "");
+  return plain.length <= SHORT_ID_CHARS ? plain : plain.slice(0, SHORT_ID_CHARS);
+}
+
+function cleanName(text: string | undefined): string {
+  return cleanLine(text ?? "", { maxChars: NAME_MAX_CHARS }).replaceAll(" ", "-");
+}

@@ -1,0 +1,75 @@
+import type { TaskCounts } from "../../store/work-store.ts";
+import { checkChoice } from "../../work/check-value.ts";
+import { cleanName, cleanText, cleanTitle } from "../../work/clean-input.ts";
+import { type Epic, GROUP_STATUSES, PRIORITIES } from "../../work/task.ts";
+import { FIELD_SETS, type View, viewEpic } from "../../work/task-view.ts";
+import { checkListInput, type ListInput } from "./list-tasks.ts";
+import { given, type Listed, listed, type WorkParts } from "./work-parts.ts";
+
+export interface EpicInput {
+  title: string;
+  description?: string | undefined;
+  priority?: string | undefined;
+  source?: string | undefined;
+}
+
+export function createEpic(
+  { title, description, priority, source }: EpicInput,
+  { store, by }: WorkParts,
+): Promise<Epic> {
+  const fields = given({
+    description: cleanText(description, { field: "description" }),
+    priority: checkChoice(priority, { field: "priority", choices: PRIORITIES }),
+    source: cleanName(source, { field: "source" }),
+  });
+  return store.createEpic({ title: cleanTitle(title), ...fields }, by);
+}
+
+export interface EpicChangesInput {
+  epicId: string;
+  title?: string | undefined;
+  /** Null clears it. */
+  description?: string | null | undefined;
+  priority?: string | undefined;
+  /** Only archived and todo are set by hand: the rest follows the tasks. */
+  status?: string | undefined;
+}
+
+export function updateEpic(
+  { epicId, title, description, priority, status }: EpicChangesInput,
+  { store, by }: WorkParts,
+): Promise<Epic> {
+  const changes = given({
+    title: title === undefined ? undefined : cleanTitle(title),
+    description: textOrNull(description, "description"),
+    priority: checkChoice(priority, { field: "priority", choices: PRIORITIES }),
+    status: checkChoice(status, { field: "status", choices: SET_BY_HAND }),
+  });
+  return store.updateEpic(epicId, changes, by);
+}
+
+export const SET_BY_HAND = ["archived", "todo"] as const;
+
+/** Null, or a text with nothing in it: cleared. */
+export function textOrNull(value: string | null | undefined, field: string): string | null | undefined {
+  return value === undefined ? undefined : (cleanText(value, { field }) ?? null);
+}
+
+export async function getEpic(
+  { epicId, fields }: { epicId: string; fields?: string | undefined },
+  { store }: WorkParts,
+): Promise<{ epic: Epic & { counts: TaskCounts }; view: View }> {
+  const set = checkChoice(fields, { field: "fields", choices: FIELD_SETS }) ?? "standard";
+  const epic = await store.getEpic(epicId);
+  return { epic, view: viewEpic(epic, set) };
+}
+
+export async function listEpics(
+  input: ListInput & { status?: string | undefined },
+  { store }: WorkParts,
+): Promise<Listed<Epic>> {
+  const { limit, offset, fields, maxTokens } = checkListInput(input);
+  const status = checkChoice(input.status, { field: "status", choices: GROUP_STATUSES });
+  const page = await store.listEpics({ ...given({ status }), limit, offset });
+  return listed(page, { view: viewEpic, fields, maxTokens, offset });
+}

@@ -1,0 +1,131 @@
+/**
+ * Work for a process that lives as long as a session. Nothing is opened before it is asked for, and at every question the store
+ * is the one that lies there now: it may have been restored, deleted or made meanwhile. In a project without `.haversack/` there is
+ * no work, so reading finds none; the first write makes the folder.
+ */
+import { statSync } from "node:fs";
+import { isFault } from "../../base/errors.ts";
+import { newId } from "../../base/ids.ts";
+import type { StoreHandle } from "../../store/sqlite/handle.ts";
+import { openMemoryStore } from "../../store/sqlite/memory.ts";
+import { openDatabase } from "../../store/sqlite/open.ts";
+import { SessionState } from "../../store/sqlite/session-state.ts";
+import { SqliteLocalStore } from "../../store/sqlite/sqlite-local-store.ts";
+import { SqliteWorkStore } from "../../store/sqlite/sqlite-work-store.ts";
+import { type Environment, ensureStateFolder, type ProjectPaths, projectPaths, requireConfig } from "../project.ts";
+import { type CallMarks, windowOfCall } from "../window-of-call.ts";
+import { actorForCall } from "./actor.ts";
+import type { WorkParts } from "./work-parts.ts";
+import { workSettings } from "./work-settings.ts";
+
+export interface WorkCall {
+  marks: CallMarks;
+  /** As the client named itself. */
+  client?: string | undefined;
+  at: Date;
+}
+
+/** A caller would rather hear that the store is busy than wait longer. */
+const BUSY_MS = 5000;
+
+export class LiveWork {
+  readonly #options: { cwd: string; env: Environment };
+  /** Tells this process from another server of a client that says nothing of its session. */
+  readonly #processId = newId("").slice(0, 4);
+  #open: OpenWork | undefined;
+  #last: Promise<unknown> = Promise.resolve();
+
+  constructor(options: { cwd: string; env: Environment }) {
+    this.#options = options;
+  }
+
+  read<T>(call: WorkCall, use: (parts: WorkParts) => Promise<T>): Promise<T> {
+    return this.#inTurn(() => this.#use(call, use, { isWrite: false }));
+  }
+
+  write<T>(call: WorkCall, use: (parts: WorkParts) => Promise<T>): Promise<T> {
+    return this.#inTurn(() => this.#use(call, use, { isWrite: true }));
+  }
+
+  close(): void {
+    const open = this.#open;
+    this.#open = undefined;
+    open?.handle.db.close();
+  }
+
+  /** One after the other: a fault closes the store, and no other call may be using it then. */
+  #inTurn<T>(action: () => Promise<T>): Promise<T> {
+    const result = this.#last.then(action);
+    // Whoever asked gets the fault; those who wait behind do not.
+    this.#last = result.catch(() => undefined);
+    return result;
+  }
+
+  async #use<T>(
+    { marks, client, at }: WorkCall,
+    use: (parts: WorkParts) => Promise<T>,
+    { isWrite }: { isWrite: boolean },
+  ): Promise<T> {
+    const { cwd, env } = this.#options;
+    const paths = projectPaths(cwd, env);
+    try {
+      const settings = workSettings(requireConfig(paths, () => undefined));
+      const ask = (open: OpenWork) => {
+        const caller = open.isMemory ? undefined : windowOfCall(marks, open);
+        const by = actorForCall(marks, { env, client, caller, processId: this.#processId, at });
+        return use({ store: open.store, by, settings, for: "agent" });
+      };
+      const open = this.#current(paths);
+      const answer = await ask(open);
+      if (!isWrite || !open.isMemory) return answer;
+      // That was in memory: what can be done there is worth a folder, what cannot leaves no trace in the project.
+      ensureStateFolder(paths);
+      return await ask(this.#current(paths));
+    } catch (error) {
+      // Wrong input is the caller's; after anything else it is opened anew: by then it may be restored or free.
+      if (!isFault(error, "input-invalid") && !isFault(error, "not-found")) this.close();
+      throw error;
+    }
+  }
+
+  #current(paths: ProjectPaths): OpenWork {
+    if (this.#open && this.#open.place !== placeOf(paths)) this.close();
+    this.#open ??= openWork(paths);
+    return this.#open;
+  }
+}
+
+interface OpenWork {
+  handle: StoreHandle;
+  /** Which file was opened; another one may have taken its name since. */
+  place: string;
+  isMemory: boolean;
+  store: SqliteWorkStore;
+  sessions: SqliteLocalStore;
+  state: SessionState;
+}
+
+function openWork(paths: ProjectPaths): OpenWork {
+  const isMemory = !exists(paths.state);
+  // full: agents are told that it is saved.
+  const handle = isMemory ? openMemoryStore() : openDatabase(paths.store, { durability: "full", busyMs: BUSY_MS });
+  return {
+    handle,
+    // After opening: that may have made the file.
+    place: placeOf(paths),
+    isMemory,
+    store: new SqliteWorkStore(handle),
+    sessions: new SqliteLocalStore(handle),
+    state: new SessionState(handle),
+  };
+}
+
+/** The file and what tells it from another of the same name. */
+function placeOf(paths: ProjectPaths): string {
+  if (!exists(paths.state)) return `memory for ${paths.root}`;
+  return `${paths.store}#${statSync(paths.store, { throwIfNoEntry: false })?.ino ?? "none"}`;
+}
+
+function exists(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false }) !== undefined;
+}

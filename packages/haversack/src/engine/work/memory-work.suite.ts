@@ -1,0 +1,24 @@
+/** A work store in memory, and parts to call use cases with. For tests. */
+import { onTestFinished } from "vitest";
+import { openMemoryStore } from "../../store/sqlite/memory.ts";
+import { SqliteWorkStore } from "../../store/sqlite/sqlite-work-store.ts";
+import type { Actor } from "../../store/work-store.ts";
+import type { WorkParts } from "./work-parts.ts";
+
+export const NOW = new Date("2031-05-06T07:00:00.000Z");
+
+export interface MemoryWork extends WorkParts {
+  /** The same store, for another actor or another time. */
+  as(by: Partial<Actor>): WorkParts;
+}
+
+export function memoryWork(by: Partial<Actor> = {}): MemoryWork {
+  const handle = openMemoryStore();
+  onTestFinished(() => handle.db.close());
+  const parts: WorkParts = {
+    store: new SqliteWorkStore(handle),
+    by: { name: "ann", at: NOW, ...by },
+    settings: { leaseMs: 3_600_000 },
+  };
+  return { ...parts, as: (other) => ({ ...parts, by: { ...parts.by, ...other } }) };
+}

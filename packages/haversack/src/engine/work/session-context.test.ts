@@ -1,0 +1,104 @@
+import { describe, expect, it } from "vitest";
+import { countTokens } from "../../tokens/count.ts";
+import { setBlocker } from "./blockers.ts";
+import { createTask } from "./create-task.ts";
+import { memoryWork, NOW } from "./memory-work.suite.ts";
+import { sessionContext } from "./session-context.ts";
+import { setStatus } from "./set-status.ts";
+import { updateWip } from "./update-wip.ts";
+import type { WorkParts } from "./work-parts.ts";
+
+const start = (taskId: string, work: WorkParts) => setStatus({ taskId, status: "in_progress" }, work);
+
+describe("sessionContext", () => {
+  it("is nothing but a number where there is no work", async () => {
+    expect(await sessionContext({}, memoryWork())).toEqual({ view: { ready: 0 } });
+  });
+
+  it("says in one line where to go on", async () => {
+    const work = memoryWork();
+    const { id } = await createTask({ title: "Tokens" }, work);
+    await start(id, work);
+    expect((await sessionContext({}, work)).resume).toBe(`Resuming ${id}`);
+    await updateWip(
+      {
+        taskId: id,
+        wip: { phase: "testing", test_results: { ran: true, passed: 1, failed: 1, failing_test: "auth" } },
+      },
+      work,
+    );
+    expect((await sessionContext({}, work)).resume).toBe(
+      `Resuming ${id} from testing, next: fix the failing test auth`,
+    );
+    await updateWip({ taskId: id, wip: { next_step: "fix the\nfailing test" } }, work);
+    const { view } = await sessionContext({}, work);
+    expect(view.resume).toBe(`Resuming ${id} from testing, next: fix the failing test`);
+    // The line has said the rest.
+    expect(view.in_progress).toEqual([{ id, title: "Tokens", status: "in_progress" }]);
+  });
+
+  it("puts the session's own first, then what came back, then what others hold", async () => {
+    const work = memoryWork({ sessionId: "s1" });
+    const other = work.as({ name: "bob", sessionId: "s2" });
+    const [theirs, back, mine] = [
+      await createTask({ title: "Theirs" }, work),
+      await createTask({ title: "Back" }, work),
+      await createTask({ title: "Mine" }, work),
+    ];
+    await start(theirs.id, other);
+    await start(back.id, work.as({ name: "gone", sessionId: "s0", at: new Date(NOW.getTime() - 7_200_000) }));
+    await updateWip({ taskId: back.id, wip: { phase: "coding" } }, work);
+    await start(mine.id, work.as({ agentId: "a1", name: "ann.a1" }));
+    const { view } = await sessionContext({}, work);
+    expect(view.in_progress?.map(({ id }) => id)).toEqual([mine.id, back.id, theirs.id]);
+    expect(view.in_progress?.[1]).toMatchObject({ status: "todo", note: expect.stringContaining("expired") });
+    expect(view.in_progress?.[2]).toMatchObject({ held_by: "bob" });
+    expect(view.resume).toBe(`Resuming ${mine.id}`);
+  });
+
+  it("names the holder when all that is begun is another's", async () => {
+    const work = memoryWork();
+    const { id } = await createTask({ title: "A" }, work);
+    await start(id, work.as({ name: "bob" }));
+    expect((await sessionContext({}, work)).resume).toBe(`Resuming ${id} (held by bob until 2031-05-06T08:00:00.000Z)`);
+  });
+
+  it("is at most 400 tokens with three begun, three blocked and the next, and says what was left out", async () => {
+    const work = memoryWork({ sessionId: "s1" });
+    for (let number = 1; number <= 5; number++) {
+      const { id } = await createTask({ title: `Validate the login form, part ${number}` }, work);
+      await start(id, work);
+      await updateWip({ taskId: id, wip: { phase: "testing", next_step: "fix the failing test of the parser" } }, work);
+      const blocked = await createTask({ title: `Send the mail, part ${number}` }, work);
+      await setBlocker({ taskId: blocked.id, reason: "waits for the key of the mail provider" }, work);
+    }
+    await createTask({ title: "Next", description: "Write the migration and its test.", skill: "sql" }, work);
+    const { view } = await sessionContext({}, work);
+    expect(view.in_progress).toHaveLength(3);
+    expect(view.in_progress?.[1]).toMatchObject({ phase: "testing", next_step: "fix the failing test of the parser" });
+    expect(view.blocked).toHaveLength(3);
+    expect(view.blocked?.[0]).toMatchObject({ reason: "waits for the key of the mail provider" });
+    expect(view.suggested_next).toMatchObject({ title: "Next", description: "Write the migration and its test." });
+    expect(view.more).toBe("get_tasks: 2 more in_progress, 2 more blocked");
+    expect(await countTokens(JSON.stringify(view))).toBeLessThanOrEqual(400);
+  });
+
+  it("stays within the tokens that are given, however long the texts are", async () => {
+    const work = memoryWork();
+    const long = "word ".repeat(59);
+    for (let number = 1; number <= 3; number++) {
+      const { id } = await createTask({ title: long }, work);
+      await start(id, work);
+      await updateWip({ taskId: id, wip: { phase: long, next_step: long.repeat(20) } }, work);
+      const blocked = await createTask({ title: long }, work);
+      await setBlocker({ taskId: blocked.id, reason: long.repeat(20) }, work);
+    }
+    await createTask({ title: "Next", description: long.repeat(100) }, work);
+    for (const maxTokens of [50, 100, 200, 400, 800]) {
+      const { view } = await sessionContext({ maxTokens }, work);
+      expect(await countTokens(JSON.stringify(view))).toBeLessThanOrEqual(maxTokens);
+      if (maxTokens >= 400) expect(view.suggested_next).toMatchObject({ title: "Next" });
+    }
+    await expect(sessionContext({ maxTokens: 0 }, work)).rejects.toThrow("max_tokens must be");
+  });
+});

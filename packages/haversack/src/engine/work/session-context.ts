@@ -1,0 +1,168 @@
+/**
+ * Where a session stands, in one small answer: what is begun, what is blocked and why, what comes next, and one line to go on
+ * from. Tasks of the asking session come first, then those that nobody holds, then those of others, with their holder.
+ */
+import type { Actor, Scope } from "../../store/work-store.ts";
+import { checkWhole } from "../../work/check-value.ts";
+import { fitList, tokensOf } from "../../work/fit-list.ts";
+import { type Claim, isSettled, type Task, type TaskDetails } from "../../work/task.ts";
+import { present, type View, viewTask } from "../../work/task-view.ts";
+import { pickApart } from "./next-batch.ts";
+import { given, type WorkParts } from "./work-parts.ts";
+
+export interface SessionContextInput {
+  /** A ceiling for the whole answer. Default: 400. */
+  maxTokens?: number | undefined;
+  epicId?: string | undefined;
+  storyId?: string | undefined;
+}
+
+export interface SessionContext {
+  resume?: string;
+  in_progress?: View[];
+  blocked?: View[];
+  suggested_next?: View;
+  /** Tasks that could be started, counted up to `COUNTED_READY`. */
+  ready: number;
+  /** What was left out, and how to get it. */
+  more?: string;
+}
+
+const DEFAULT_TOKENS = 400;
+const MOST_SHOWN = 3;
+/** Enough to find the session's own among those of others. */
+const MOST_READ = 20;
+const LINE_CHARS = 160;
+/** Keys and brackets, and `more`. */
+const AROUND_TOKENS = 45;
+
+export async function sessionContext(
+  { maxTokens, epicId, storyId }: SessionContextInput,
+  parts: WorkParts,
+): Promise<{ view: SessionContext; resume?: string }> {
+  const budget = checkWhole(maxTokens, { field: "max_tokens", fallback: DEFAULT_TOKENS });
+  const scope: Scope = given({ epicId, storyId });
+  const begun = await begunTasks(scope, parts);
+  const blocked = await blockedTasks(scope, parts);
+  const next = await suggestedNext(scope, parts);
+
+  let left = budget - AROUND_TOKENS;
+  const whole = begun.tasks[0] && resumeLine(begun.tasks[0], parts.by);
+  const resume = whole && tokensOf(whole) <= left ? whole : undefined;
+  left -= resume ? tokensOf(resume) : 0;
+  const fit = <T>(items: readonly T[], view: (item: T) => View) => {
+    const { views } = fitList(items, { view, fields: "full", maxTokens: Math.max(0, left), aroundTokens: 0 });
+    for (const shown of views) left -= tokensOf(shown);
+    return views;
+  };
+  const inProgress = fit(begun.tasks, (task) =>
+    viewBegun(task, { by: parts.by, isResumed: task === begun.tasks[0] && resume !== undefined }),
+  );
+  const suggested = next.task && fitNext(next.task, { left, blocked: tokensOf(blocked.tasks.map(viewBlocked)) });
+  left -= suggested ? tokensOf(suggested) : 0;
+  const stuck = fit(blocked.tasks, viewBlocked);
+  const more = moreOf({
+    in_progress: begun.total - inProgress.length,
+    blocked: blocked.total - stuck.length,
+  });
+  const view = present({
+    resume,
+    in_progress: inProgress,
+    blocked: stuck,
+    suggested_next: suggested,
+    ready: next.ready,
+    more,
+  }) as SessionContext;
+  return { view, ...given({ resume }) };
+}
+
+async function begunTasks(scope: Scope, { store, by }: WorkParts): Promise<{ tasks: TaskDetails[]; total: number }> {
+  const query = { ...scope, limit: MOST_READ, at: by.at };
+  const running = await store.listTasks({ ...query, status: "in_progress" });
+  const withWip = await store.listTasks({ ...query, hasWip: true });
+  const found = new Map(
+    [...running.items, ...withWip.items]
+      .filter(({ status }) => !isSettled(status) && status !== "blocked")
+      .map((task) => [task.id, task]),
+  );
+  const claims = new Map((await store.listClaims({ at: by.at })).map((claim) => [claim.taskId, claim]));
+  const ranked = [...found.keys()].sort((a, b) => rankOf(claims.get(a), by) - rankOf(claims.get(b), by));
+  const tasks = await Promise.all(ranked.slice(0, MOST_SHOWN).map((id) => store.getTask(id, by.at)));
+  // More than were read are all in progress: those come first.
+  return { tasks, total: Math.max(found.size, running.total) };
+}
+
+function rankOf(claim: Claim | undefined, by: Actor): number {
+  return claim && isMine(claim, by) ? 0 : claim ? 2 : 1;
+}
+
+function isMine({ agent, sessionId }: Claim, by: Actor): boolean {
+  return agent === by.name || (sessionId !== undefined && sessionId === by.sessionId);
+}
+
+async function blockedTasks(scope: Scope, { store, by }: WorkParts): Promise<{ tasks: TaskDetails[]; total: number }> {
+  const { items, total } = await store.listTasks({ ...scope, status: "blocked", limit: MOST_SHOWN, at: by.at });
+  return { tasks: await Promise.all(items.map(({ id }) => store.getTask(id, by.at))), total };
+}
+
+async function suggestedNext(scope: Scope, { store, by }: WorkParts) {
+  const { tasks, ready } = await store.nextTasks({ ...scope, limit: 8, at: by.at });
+  const taken = tasks.some(({ files }) => files.length > 0) ? await store.filesInProgress({}, by.at) : [];
+  return { task: pickApart(tasks, { size: 1, taken }).batch[0], ready };
+}
+
+/** In standard form if the blocked ones find room beside it; else with its id, title and status alone. */
+function fitNext(task: Task, { left, blocked }: { left: number; blocked: number }): View | undefined {
+  const standard = viewTask(task, "standard");
+  if (tokensOf(standard) <= left - blocked) return standard;
+  const minimal = viewTask(task, "minimal");
+  return tokensOf(minimal) <= left ? minimal : undefined;
+}
+
+/** The line to go on from has said phase and next step of the first. */
+function viewBegun(task: TaskDetails, { by, isResumed }: { by: Actor; isResumed: boolean }): View {
+  const { wip, claim } = task;
+  return present({
+    ...viewTask(task, "minimal"),
+    ...(!isResumed && { phase: line(wip?.phase), next_step: nextStep(task) }),
+    held_by: claim && !isMine(claim, by) ? claim.agent : undefined,
+    note: line(task.note),
+  });
+}
+
+function viewBlocked(task: TaskDetails): View {
+  const reasons = task.blockers.filter(({ resolvedAt }) => !resolvedAt).map(({ reason }) => reason);
+  return present({ ...viewTask(task, "minimal"), reason: line(reasons.join("; ")) });
+}
+
+/** "Resuming T482913577204 from testing, next: fix the failing test" */
+function resumeLine(task: TaskDetails, by: Actor): string {
+  const phase = line(task.wip?.phase);
+  const next = nextStep(task);
+  const { claim } = task;
+  const holder = claim && !isMine(claim, by) ? ` (held by ${claim.agent} until ${claim.leaseUntil.toISOString()})` : "";
+  return `Resuming ${task.id}${phase ? ` from ${phase}` : ""}${next ? `, next: ${next}` : ""}${holder}`;
+}
+
+function nextStep({ wip, steps }: TaskDetails): string | undefined {
+  const failing = wip?.test_results?.failing_test;
+  return (
+    line(wip?.next_step) ??
+    (typeof failing === "string" && failing !== "" ? line(`fix the failing test ${failing}`) : undefined) ??
+    line(wip?.plan?.current) ??
+    line(steps.find(({ done }) => !done)?.text)
+  );
+}
+
+/** WIP is whatever agents wrote: one line of it, and none that is no text. */
+function line(value: unknown): string | undefined {
+  if (typeof value !== "string") return undefined;
+  const text = value.replace(/\s+/g, " ").trim();
+  return text === "" ? undefined : text.length > LINE_CHARS ? `${text.slice(0, LINE_CHARS - 1)}…` : text;
+}
+
+function moreOf(leftOut: Record<string, number>): string | undefined {
+  const parts = Object.entries(leftOut).filter(([, count]) => count > 0);
+  if (parts.length === 0) return undefined;
+  return `get_tasks: ${parts.map(([status, count]) => `${count} more ${status}`).join(", ")}`;
+}

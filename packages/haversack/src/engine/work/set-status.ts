@@ -1,0 +1,78 @@
+/** A task's status, and what came of it: a claim, a story or epic that is complete. */
+import type { Boundaries, StatusOutcome } from "../../store/work-store.ts";
+import { checkChoice, invalid } from "../../work/check-value.ts";
+import { cleanText } from "../../work/clean-input.ts";
+import { isSettled, TASK_STATUSES, type TaskStatus } from "../../work/task.ts";
+import { present } from "../../work/task-view.ts";
+import { given, type Refused, refused, type WorkParts } from "./work-parts.ts";
+
+export interface SetStatusInput {
+  taskId: string;
+  status: string;
+  /** For `blocked` the reason. */
+  notes?: string | undefined;
+  /** Start although it waits for others. */
+  isForced?: boolean | undefined;
+}
+
+export type StatusChanged = Extract<StatusOutcome, { kind: "changed" }> & { view: StatusView };
+
+export interface StatusView {
+  id: string;
+  status: TaskStatus;
+  note?: string;
+  /** Only where a story or epic could have been completed. */
+  boundaries?: BoundariesView;
+}
+
+export interface BoundariesView {
+  story_completed: boolean;
+  epic_completed: boolean;
+  story_id?: string;
+  epic_id?: string;
+}
+
+export async function setStatus(
+  { taskId, status, notes, isForced }: SetStatusInput,
+  parts: WorkParts,
+): Promise<StatusChanged | Refused> {
+  const { store, by, settings } = parts;
+  const wanted = checkChoice(status, { field: "status", choices: TASK_STATUSES });
+  if (wanted === undefined) throw invalid(`status is missing: one of ${TASK_STATUSES.join(", ")}`);
+  const change = {
+    taskId,
+    status: wanted,
+    leaseMs: settings.leaseMs,
+    ...given({ notes: cleanText(notes, { field: "notes" }), isForced, maxClaims: settings.maxClaims }),
+  };
+  return statusAnswer(await store.setStatus(change, by), { ...parts, wanted });
+}
+
+export function statusAnswer(
+  outcome: StatusOutcome,
+  parts: WorkParts & { wanted?: TaskStatus },
+): StatusChanged | Refused {
+  if (outcome.kind !== "changed") {
+    return refused(
+      outcome.kind === "cannot-follow" ? { ...outcome, ...given({ wanted: parts.wanted }) } : outcome,
+      parts,
+    );
+  }
+  const { task, note, boundaries } = outcome;
+  const view = present({
+    id: task.id,
+    status: task.status,
+    note,
+    boundaries: isSettled(task.status) ? viewBoundaries(boundaries) : undefined,
+  }) as StatusView;
+  return { ...outcome, view };
+}
+
+function viewBoundaries({ storyCompleted, epicCompleted }: Boundaries): BoundariesView {
+  return {
+    story_completed: storyCompleted !== undefined,
+    epic_completed: epicCompleted !== undefined,
+    ...(storyCompleted !== undefined && { story_id: storyCompleted }),
+    ...(epicCompleted !== undefined && { epic_id: epicCompleted }),
+  };
+}

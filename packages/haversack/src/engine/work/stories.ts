@@ -1,0 +1,69 @@
+import type { TaskCounts } from "../../store/work-store.ts";
+import { checkChoice } from "../../work/check-value.ts";
+import { cleanName, cleanText, cleanTitle } from "../../work/clean-input.ts";
+import { GROUP_STATUSES, type Story } from "../../work/task.ts";
+import { FIELD_SETS, type View, viewStory } from "../../work/task-view.ts";
+import { SET_BY_HAND, textOrNull } from "./epics.ts";
+import { checkListInput, type ListInput } from "./list-tasks.ts";
+import { given, type Listed, listed, type WorkParts } from "./work-parts.ts";
+
+export interface StoryInput {
+  title: string;
+  epicId?: string | undefined;
+  description?: string | undefined;
+  acceptanceCriteria?: string | undefined;
+  source?: string | undefined;
+}
+
+export function createStory(input: StoryInput, { store, by }: WorkParts): Promise<Story> {
+  const fields = given({
+    epicId: cleanName(input.epicId, { field: "epic_id" }),
+    description: cleanText(input.description, { field: "description" }),
+    acceptanceCriteria: cleanText(input.acceptanceCriteria, { field: "acceptance_criteria" }),
+    source: cleanName(input.source, { field: "source" }),
+  });
+  return store.createStory({ title: cleanTitle(input.title), ...fields }, by);
+}
+
+export interface StoryChangesInput {
+  storyId: string;
+  title?: string | undefined;
+  /** Null takes it out of its epic. */
+  epicId?: string | null | undefined;
+  /** Null clears it. */
+  description?: string | null | undefined;
+  acceptanceCriteria?: string | null | undefined;
+  /** Only archived and todo are set by hand: the rest follows the tasks. */
+  status?: string | undefined;
+}
+
+export function updateStory(input: StoryChangesInput, { store, by }: WorkParts): Promise<Story> {
+  const { storyId, title, epicId, description, acceptanceCriteria, status } = input;
+  const changes = given({
+    title: title === undefined ? undefined : cleanTitle(title),
+    epicId: epicId === undefined ? undefined : (cleanName(epicId, { field: "epic_id" }) ?? null),
+    description: textOrNull(description, "description"),
+    acceptanceCriteria: textOrNull(acceptanceCriteria, "acceptance_criteria"),
+    status: checkChoice(status, { field: "status", choices: SET_BY_HAND }),
+  });
+  return store.updateStory(storyId, changes, by);
+}
+
+export async function getStory(
+  { storyId, fields }: { storyId: string; fields?: string | undefined },
+  { store }: WorkParts,
+): Promise<{ story: Story & { counts: TaskCounts }; view: View }> {
+  const set = checkChoice(fields, { field: "fields", choices: FIELD_SETS }) ?? "standard";
+  const story = await store.getStory(storyId);
+  return { story, view: viewStory(story, set) };
+}
+
+export async function listStories(
+  input: ListInput & { status?: string | undefined; epicId?: string | undefined },
+  { store }: WorkParts,
+): Promise<Listed<Story>> {
+  const { limit, offset, fields, maxTokens } = checkListInput(input);
+  const status = checkChoice(input.status, { field: "status", choices: GROUP_STATUSES });
+  const page = await store.listStories({ ...given({ status, epicId: input.epicId }), limit, offset });
+  return listed(page, { view: viewStory, fields, maxTokens, offset });
+}

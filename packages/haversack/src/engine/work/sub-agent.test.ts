@@ -1,0 +1,103 @@
+/** What a call that starts a sub-agent is answered, before and after. */
+import { expect, it } from "vitest";
+import { profileOf } from "../../skills/activation.ts";
+import { openMemoryStore } from "../../store/sqlite/memory.ts";
+import { SessionTasks } from "../../store/sqlite/session-tasks.ts";
+import { Spawns } from "../../store/sqlite/spawns.ts";
+import { SqliteWorkStore } from "../../store/sqlite/sqlite-work-store.ts";
+import { readHandoffBy, readTaskSnapshot } from "../../store/sqlite/task-snapshot.ts";
+import type { Actor } from "../../store/work-store.ts";
+import { actorForCall } from "./actor.ts";
+import { afterSpawn, beforeSpawn, type SubAgentParts } from "./sub-agent.ts";
+
+const NOW = new Date("2026-03-02T09:00:00Z");
+const CHILD = "a33dc75fd7a7ae2cf";
+const BASE = { client: profileOf("claude-code"), sessionId: "s1", agentId: "", cwd: "/" };
+const PERSON: Actor = { name: "ann", isPerson: true, at: NOW };
+
+async function world(replaceResults = true) {
+  const handle = openMemoryStore();
+  const store = new SqliteWorkStore(handle);
+  const { id } = await store.createTask({ title: "Limit logins", description: "DESCRIPTION" }, PERSON);
+  const parts: SubAgentParts = {
+    tasks: new SessionTasks(handle),
+    spawns: new Spawns(handle),
+    snapshot: (taskId) => readTaskSnapshot(handle, taskId),
+    handoffBy: (agentId) => readHandoffBy(handle, agentId),
+    workSettings: () => ({ leaseMs: 1, replaceResults }),
+    now: NOW,
+  };
+  const before = (prompt: string) => beforeSpawn({ ...BASE, toolUseId: "call-1", agentType: "x", prompt }, parts);
+  const after = (isDone = true) => afterSpawn({ ...BASE, toolUseId: "call-1", childId: CHILD, isDone }, parts);
+  const handOff = (agentId: string, summary: string, details?: string) => {
+    const caller = { sessionId: "s1", agentId };
+    const by = actorForCall({}, { env: {}, client: "claude-code", caller, processId: "1", at: NOW });
+    return store.setHandoff(
+      { taskId: id, role: agentId || "coordinator", status: "PASS", summary, ...(details && { details }) },
+      by,
+    );
+  };
+  return { store, id, parts, before, after, handOff };
+}
+
+it("adds the packet behind the prompt that names an open task, and binds the sub-agent", async () => {
+  const { id, before, after, parts } = await world();
+  const { prompt } = before(`Task ${id}`);
+  expect(prompt).toMatch(new RegExp(`^Task ${id}\n\n[\\s\\S]*# Task ${id}: Limit logins\n[\\s\\S]*DESCRIPTION`));
+  expect(after(false)).toEqual({});
+  expect(parts.tasks.taskOf({ sessionId: "s1", agentId: CHILD })).toMatchObject({ id });
+});
+
+it("keeps out of calls that name no open task", async () => {
+  const { store, id, before, parts } = await world();
+  expect(before("Look around.")).toEqual({});
+  expect(before("Task T000000000000")).toEqual({});
+  await store.setStatus({ taskId: id, status: "done", leaseMs: 1 }, PERSON);
+  expect(before(`Task ${id}`)).toEqual({});
+  expect(parts.tasks.isUnplaced({ sessionId: "s1", agentId: CHILD })).toBe(false);
+});
+
+it("counts a helper of an agent that works on one task to that task, without a packet; of several, to none", async () => {
+  const { store, id, before, after, parts } = await world();
+  const coordinator = { name: "main", sessionId: "s1", agentId: "", at: NOW };
+  const helper = { sessionId: "s1", agentId: CHILD };
+  await store.claim({ taskId: id, leaseMs: 1_000 }, coordinator);
+  expect(before("Look around.")).toEqual({});
+  after();
+  expect(parts.tasks.taskOf(helper)).toMatchObject({ id });
+
+  const several = await world();
+  const other = await several.store.createTask({ title: "Another" }, PERSON);
+  for (const taskId of [several.id, other.id]) await several.store.claim({ taskId, leaseMs: 1_000 }, coordinator);
+  several.before("Look around.");
+  several.after();
+  expect(several.parts.tasks.taskOf(helper)).toBeUndefined();
+});
+
+it("puts the handoff that this sub-agent stored in place of its answer", async () => {
+  const { id, before, after, handOff } = await world();
+  before(`Task ${id}`);
+  const own = await handOff(CHILD, "MINE", "all of it");
+  await handOff("a999999999999", "ANOTHER'S");
+  expect(JSON.parse(after().result ?? "")).toEqual({
+    task_id: id,
+    status: "PASS",
+    summary: "MINE",
+    handoff: own.id,
+    details: `get_task_handoff(task_id: "${id}", include_details: true)`,
+  });
+});
+
+it("leaves the answer alone when it stored none, when it still runs, and unless that is switched on", async () => {
+  const on = await world();
+  on.before(`Task ${on.id}`);
+  await on.handOff("", "THE COORDINATOR'S");
+  await on.handOff("a999999999999", "ANOTHER'S");
+  expect(on.after()).toEqual({});
+  await on.handOff(CHILD, "MINE");
+  expect(on.after(false)).toEqual({});
+  const off = await world(false);
+  off.before(`Task ${off.id}`);
+  await off.handOff(CHILD, "MINE");
+  expect(off.after()).toEqual({});
+});

@@ -1,0 +1,75 @@
+/**
+ * A sub-agent that a call starts for a task: it gets the task's packet with its prompt, and, where the user has switched that
+ * on, the coordinator sees the stored summary in place of its answer. Loaded by the hook.
+ *
+ * The packet goes into the prompt of the call and not through SubagentStart: that event does not say which call it belongs to,
+ * and three of one type start in any order. The coordinator's own copy of the call stays as it was (seen in Claude
+ * Code 2.1.325), so no earlier byte of its requests changes.
+ */
+import type { SessionTasks } from "../../store/sqlite/session-tasks.ts";
+import type { Spawns } from "../../store/sqlite/spawns.ts";
+import type { StoredHandoff, TaskSnapshot } from "../../store/sqlite/task-snapshot.ts";
+import { taskIdsIn } from "../../work/task-ids.ts";
+import { taskPacket } from "../../work/task-packet.ts";
+import type { EventBase, HookAnswer } from "../hook-event.ts";
+import type { HookWorkSettings } from "./hook-work-settings.ts";
+
+export interface SubAgentParts {
+  tasks: SessionTasks;
+  spawns: Spawns;
+  snapshot(taskId: string): TaskSnapshot | undefined;
+  /** The latest that this agent stored. */
+  handoffBy(agentId: string): StoredHandoff | undefined;
+  workSettings(): HookWorkSettings;
+  now: Date;
+}
+
+export interface BeforeSpawn extends EventBase {
+  toolUseId: string;
+  agentType: string;
+  prompt: string;
+}
+
+export interface AfterSpawn extends EventBase {
+  toolUseId: string;
+  /** The sub-agent. */
+  childId: string;
+  /** It has answered; else it goes on in the background. */
+  isDone: boolean;
+}
+
+export function beforeSpawn(event: BeforeSpawn, { spawns, snapshot, now }: SubAgentParts): HookAnswer {
+  const { sessionId, toolUseId, agentType, prompt, client } = event;
+  const named = spawns.firstOpen(taskIdsIn(prompt));
+  // A helper of an agent that works on one task works on that task.
+  const taskId = named ?? spawns.soleTaskOf(event)?.id;
+  if (taskId === undefined) return {};
+  spawns.noteSpawn(sessionId, { toolUseId, agentType, taskId }, now);
+  const task = named === undefined ? undefined : snapshot(named);
+  if (!task) return {};
+  return { prompt: `${prompt}\n\n${HEAD}\n\n${taskPacket(task, { maxChars: client.maxChars - HEAD.length - 4 })}` };
+}
+
+const HEAD = "---\nFrom Haversack, the task as it is stored:";
+
+export function afterSpawn(
+  { sessionId, toolUseId, childId, isDone }: AfterSpawn,
+  { tasks, handoffBy, workSettings, now }: SubAgentParts,
+): HookAnswer {
+  const child = { sessionId, agentId: childId };
+  // In the background this comes at its start, and says early what its first tool call would find out.
+  if (tasks.isUnplaced(child)) tasks.placeAgent(child, toolUseId, now);
+  if (!isDone || !workSettings().replaceResults) return {};
+  const handoff = handoffBy(childId);
+  if (!handoff) return {};
+  const { id, taskId, status, summary, hasDetails } = handoff;
+  return {
+    result: JSON.stringify({
+      task_id: taskId,
+      status,
+      summary,
+      handoff: id,
+      ...(hasDetails && { details: `get_task_handoff(task_id: "${taskId}", include_details: true)` }),
+    }),
+  };
+}

@@ -1,0 +1,258 @@
+/** The tools of work that every session has. Their listing is paid for in every session: `npm run bench work-tokens` counts it. */
+import { createTask } from "../engine/work/create-task.ts";
+import { getHandoff } from "../engine/work/get-handoff.ts";
+import { getTask } from "../engine/work/get-task.ts";
+import { listTasks } from "../engine/work/list-tasks.ts";
+import { nextBatch } from "../engine/work/next-batch.ts";
+import { projectStatus } from "../engine/work/project-status.ts";
+import { sessionContext } from "../engine/work/session-context.ts";
+import { setHandoff } from "../engine/work/set-handoff.ts";
+import { setStatus } from "../engine/work/set-status.ts";
+import { updateWip } from "../engine/work/update-wip.ts";
+import { FIELD_SETS, PRIORITIES, TASK_STATUSES, TASK_TYPES, VERDICTS } from "../engine/work/words.ts";
+import type { WorkParts } from "../engine/work/work-parts.ts";
+import { defineTool, type Tool } from "./tool.ts";
+import { answer, answerList, DONE, reading, refusal, writing } from "./work-answer.ts";
+
+const TEXT = { type: "string" } as const;
+const COUNT = { type: "integer" } as const;
+const TEXTS = { type: "array", items: { type: "string" } } as const;
+const READS = { readOnlyHint: true } as const;
+const ADDS = { destructiveHint: false } as const;
+
+const getSessionContext = defineTool({
+  name: "get_session_context",
+  description: "Where work stands. Call it at session start.",
+  inputSchema: { type: "object", properties: { max_tokens: COUNT } },
+  unlisted: { epic_id: TEXT, story_id: TEXT },
+  annotations: READS,
+  set: "default",
+  run: ({ max_tokens: maxTokens, epic_id: epicId, story_id: storyId }, call) =>
+    reading(call, async (parts) => answer((await sessionContext({ maxTokens, epicId, storyId }, parts)).view)),
+});
+
+const getNextBatch = defineTool({
+  name: "get_next_batch",
+  description: "Ready tasks that can run in parallel.",
+  inputSchema: { type: "object", properties: { limit: COUNT, batch_size: COUNT, epic_id: TEXT, story_id: TEXT } },
+  unlisted: { fields: { type: "string", enum: FIELD_SETS }, max_tokens: COUNT },
+  annotations: READS,
+  set: "default",
+  run: ({ limit, batch_size: batchSize, epic_id: epicId, story_id: storyId, fields, max_tokens: maxTokens }, call) =>
+    reading(call, async (parts) => {
+      const scope = { epicId, storyId };
+      const { views, ready, heldBack } = await nextBatch({ limit, batchSize, ...scope, fields, maxTokens }, parts);
+      if (views.length === 0) return answer({ tasks: [], note: await whyNothing(scope, parts) });
+      return answer({
+        tasks: views,
+        ...(ready > views.length && { ready }),
+        ...(heldBack.length > 0 && { held_back: `${heldBack.length} that touch the same files` }),
+      });
+    }),
+});
+
+/** An agent that only reads "nothing" stops; one that reads what is in the way can act on it. */
+async function whyNothing(scope: { epicId?: string | undefined; storyId?: string | undefined }, parts: WorkParts) {
+  const { counts } = await projectStatus(scope, parts);
+  const waiting = counts.todo - counts.ready;
+  const found = [
+    counts.in_progress > 0 && `${counts.in_progress} in progress`,
+    counts.review > 0 && `${counts.review} in review`,
+    counts.blocked > 0 && `${counts.blocked} blocked`,
+    waiting > 0 && `${waiting} waiting for others`,
+  ].filter((part) => part !== false);
+  return found.length > 0 ? `nothing is ready: ${found.join(", ")}` : "no task is open";
+}
+
+const getTasks = defineTool({
+  name: "get_tasks",
+  description: "List tasks.",
+  inputSchema: {
+    type: "object",
+    properties: {
+      status: { type: "string", enum: TASK_STATUSES },
+      priority: { type: "string", enum: PRIORITIES },
+      epic_id: TEXT,
+      story_id: TEXT,
+      fields: { type: "string", enum: FIELD_SETS },
+      limit: COUNT,
+      offset: COUNT,
+      max_tokens: COUNT,
+    },
+  },
+  unlisted: { task_type: { type: "string", enum: TASK_TYPES }, assignee: TEXT, parent_id: TEXT },
+  annotations: READS,
+  set: "default",
+  run: (
+    { epic_id: epicId, story_id: storyId, parent_id: parentId, max_tokens: maxTokens, task_type: type, ...rest },
+    call,
+  ) =>
+    reading(call, async (parts) =>
+      answerList("tasks", await listTasks({ ...rest, epicId, storyId, parentId, maxTokens, type }, parts)),
+    ),
+});
+
+const getTaskTool = defineTool({
+  name: "get_task",
+  description: "One task; full has its WIP.",
+  inputSchema: {
+    type: "object",
+    properties: { task_id: TEXT, fields: { type: "string", enum: FIELD_SETS } },
+    required: ["task_id"],
+  },
+  annotations: READS,
+  set: "default",
+  run: ({ task_id: taskId, fields }, call) =>
+    reading(call, async (parts) => answer((await getTask({ taskId, fields }, parts)).view)),
+});
+
+const createTaskTool = defineTool({
+  name: "create_task",
+  description: "Create a task.",
+  inputSchema: {
+    type: "object",
+    properties: {
+      title: TEXT,
+      story_id: TEXT,
+      task_type: { type: "string", enum: TASK_TYPES },
+      description: TEXT,
+      acceptance_criteria: TEXT,
+      priority: { type: "string", enum: PRIORITIES },
+      files: TEXTS,
+      skill: TEXT,
+      depends_on: TEXTS,
+    },
+    required: ["title"],
+  },
+  unlisted: {
+    estimate_hours: { type: "number" },
+    source: TEXT,
+    parent_id: TEXT,
+    steps: { type: "array" },
+    traceability_ref: TEXT,
+    context_summary: TEXT,
+    handoff_notes: TEXT,
+    assignee: TEXT,
+  },
+  annotations: ADDS,
+  set: "default",
+  run: (input, call) =>
+    writing(call, async (parts) => {
+      const { id } = await createTask(
+        {
+          title: input.title,
+          storyId: input.story_id,
+          parentId: input.parent_id,
+          type: input.task_type,
+          priority: input.priority,
+          description: input.description,
+          acceptanceCriteria: input.acceptance_criteria,
+          files: input.files,
+          // Held against what a step is where it is cleaned.
+          steps: input.steps as string[] | undefined,
+          estimateHours: input.estimate_hours,
+          skill: input.skill,
+          traceabilityRef: input.traceability_ref,
+          contextSummary: input.context_summary,
+          handoffNotes: input.handoff_notes,
+          assignee: input.assignee,
+          source: input.source,
+          dependsOn: input.depends_on,
+        },
+        parts,
+      );
+      return answer({ id });
+    }),
+});
+
+const updateTaskStatus = defineTool({
+  name: "update_task_status",
+  description: "in_progress claims the task.",
+  inputSchema: {
+    type: "object",
+    properties: {
+      task_id: TEXT,
+      status: { type: "string", enum: TASK_STATUSES },
+      notes: { type: "string", description: "for blocked the reason" },
+    },
+    required: ["task_id", "status"],
+  },
+  annotations: ADDS,
+  set: "default",
+  run: ({ task_id: taskId, status, notes }, call) =>
+    writing(call, async (parts) => {
+      const changed = await setStatus({ taskId, status, notes }, parts);
+      if (changed.kind === "refused") return refusal(changed);
+      const { note, boundaries } = changed.view;
+      return answer({ ok: true, ...(note && { note }), ...(boundaries && { boundaries }) });
+    }),
+});
+
+const updateTaskWip = defineTool({
+  name: "update_task_wip",
+  description: "Merge into the task's WIP: phase, decisions, next_step…",
+  inputSchema: {
+    type: "object",
+    properties: { task_id: TEXT, wip_data: { type: "object" } },
+    required: ["task_id", "wip_data"],
+  },
+  annotations: ADDS,
+  set: "default",
+  run: ({ task_id: taskId, wip_data: wip }, call) =>
+    writing(call, async (parts) => {
+      const { changed } = await updateWip({ taskId, wip }, parts);
+      return changed ? DONE : answer({ ok: true, changed });
+    }),
+});
+
+const setTaskHandoff = defineTool({
+  name: "set_task_handoff",
+  description: "Store a task's result: summary of 2-3 sentences, the rest as full_details.",
+  inputSchema: {
+    type: "object",
+    properties: {
+      task_id: TEXT,
+      status: { type: "string", enum: VERDICTS },
+      summary: TEXT,
+      files_changed: TEXTS,
+      full_details: TEXT,
+      role: TEXT,
+      attempt: COUNT,
+    },
+    required: ["task_id", "status", "summary"],
+  },
+  annotations: ADDS,
+  set: "default",
+  run: ({ task_id: taskId, files_changed: filesChanged, full_details: details, ...rest }, call) =>
+    writing(call, async (parts) => answer((await setHandoff({ ...rest, taskId, filesChanged, details }, parts)).view)),
+});
+
+const getTaskHandoff = defineTool({
+  name: "get_task_handoff",
+  description: "A task's result; details in pages.",
+  inputSchema: {
+    type: "object",
+    properties: { task_id: TEXT, include_details: { type: "boolean" }, role: TEXT, from: COUNT },
+    required: ["task_id"],
+  },
+  unlisted: { attempt: COUNT },
+  annotations: READS,
+  set: "default",
+  run: ({ task_id: taskId, include_details: includeDetails, role, from, attempt }, call) =>
+    reading(call, async (parts) => {
+      const found = await getHandoff({ taskId, includeDetails, role, from, attempt }, parts);
+      return found.kind === "none" ? refusal(found) : answer(found.view);
+    }),
+});
+
+export const workTools: readonly Tool[] = [
+  getSessionContext,
+  getNextBatch,
+  getTasks,
+  getTaskTool,
+  createTaskTool,
+  updateTaskStatus,
+  updateTaskWip,
+  setTaskHandoff,
+  getTaskHandoff,
+];

@@ -1,0 +1,50 @@
+/** Calls that start sub-agents for tasks. Apart from session-tasks.ts: what a tool call did needs no more than that. The hook bundles this file. */
+import type { SessionKey } from "../local-store.ts";
+import { readStore, writeStore } from "./access.ts";
+import type { StoreHandle } from "./handle.ts";
+import { type BoundTask, boundTask, IS_OPEN } from "./session-tasks.ts";
+
+export interface Spawn {
+  toolUseId: string;
+  agentType: string;
+  taskId: string;
+}
+
+export class Spawns {
+  readonly #handle: StoreHandle;
+
+  constructor(handle: StoreHandle) {
+    this.#handle = handle;
+  }
+
+  /** A call that starts a sub-agent for a task. Which agent that will be is known later. */
+  noteSpawn(sessionId: string, { toolUseId, agentType, taskId }: Spawn, at: Date): void {
+    writeStore(this.#handle, (db) => {
+      db.prepare("INSERT OR REPLACE INTO spawns VALUES (?, ?, ?, ?, ?)").run(
+        sessionId,
+        toolUseId,
+        agentType,
+        taskId,
+        at.toISOString(),
+      );
+    });
+  }
+
+  /** The first of these ids that an open task has. */
+  firstOpen(ids: readonly string[]): string | undefined {
+    return readStore(this.#handle, (db) => {
+      const find = db.prepare(`SELECT t.id FROM tasks t WHERE t.id = ? AND ${IS_OPEN}`);
+      return ids.find((id) => find.get(id) !== undefined);
+    });
+  }
+
+  /** The task that an agent works on; none for one that holds several: whom it starts may work on any of them. */
+  soleTaskOf(key: SessionKey): BoundTask | undefined {
+    return readStore(this.#handle, (db) => {
+      const held = db.prepare(HELD).get(key.sessionId, key.agentId ?? "")?.["held"];
+      return Number(held) > 1 ? undefined : boundTask(db, key);
+    });
+  }
+}
+
+const HELD = "SELECT count(*) AS held FROM claims WHERE session_id = ? AND agent_id = ?";

@@ -1,0 +1,78 @@
+import { describe, expect, it } from "vitest";
+import { explain, type Refusal } from "./explain-outcome.ts";
+import type { Claim, TaskBrief } from "./task.ts";
+
+const at = new Date("2031-05-06T07:08:09.000Z");
+const task: TaskBrief = { id: "T1", title: "Add login", status: "in_progress" };
+const other: TaskBrief = { id: "T2", title: "Schema", status: "todo" };
+const by: Claim = { taskId: "T1", agent: "ann", claimedAt: at, heartbeatAt: at, leaseUntil: at };
+
+describe("explain", () => {
+  const cases: [Refusal, string, string][] = [
+    [
+      { kind: "held", task, by },
+      "T1 is held by ann until 2031-05-06T07:08:09.000Z; take another (get_next_batch), or, knowing that its holder is gone, this one: claim_task with steal_reason (`haversack claim T1 --steal REASON`).",
+      "T1 is held by ann until 2031-05-06T07:08:09.000Z; `haversack claim T1 --steal REASON` takes it over.",
+    ],
+    [
+      { kind: "waits", task, for: [other] },
+      "T1 waits for T2 (todo: Schema); finish those first, or take what get_next_batch gives.",
+      "T1 waits for T2 (todo: Schema); `haversack next` shows what is ready, `haversack task start T1 --force` starts it all the same.",
+    ],
+    [
+      { kind: "blocked", task, reasons: ["no key", "no\nserver"] },
+      'T1 is blocked: no key; no server; once that is settled, update_task_status with status "todo".',
+      "T1 is blocked: no key; no server; once that is settled, `haversack task unblock T1`.",
+    ],
+    [
+      { kind: "too-many", limit: 2, holding: ["T3", "T4"] },
+      'No more than 2 tasks at once (work.maxClaims), and you hold T3 and T4; finish one, or give one back (update_task_status "todo").',
+      "No more than 2 tasks at once (work.maxClaims), and you hold T3 and T4; finish one, or `haversack release ID`.",
+    ],
+    [
+      { kind: "cannot-follow", task: { ...task, status: "done" }, allowed: ["todo", "archived"], wanted: "blocked" },
+      "T1 is done and cannot become blocked; from done it can go to todo or archived.",
+      "T1 is done and cannot become blocked; from done it can go to todo or archived.",
+    ],
+    [
+      { kind: "cannot-follow", task: { ...task, status: "done" }, allowed: ["todo", "archived"] },
+      "T1 is done and cannot be taken; from done it can go to todo or archived.",
+      "T1 is done and cannot be taken; from done it can go to todo or archived.",
+    ],
+    [
+      { kind: "cycle", path: [task, other, task] },
+      "That would be a cycle: T1 -> T2 -> T1; nothing was changed, remove_dependency takes one of these out.",
+      "That would be a cycle: T1 -> T2 -> T1; nothing was changed, `haversack dep rm` takes one of these out.",
+    ],
+    [
+      { kind: "lost", task, by },
+      "Your claim on T1 is over and ann has it until 2031-05-06T07:08:09.000Z; stop working on it, or claim it anew.",
+      "Your claim on T1 is over and ann has it until 2031-05-06T07:08:09.000Z; `haversack claim T1` takes it again.",
+    ],
+    [
+      { kind: "not-held", task },
+      "T1 is held by nobody, so there is nothing to release.",
+      "T1 is held by nobody, so there is nothing to release.",
+    ],
+  ];
+
+  it.each(cases)("%j", (refusal, agent, person) => {
+    expect(explain(refusal, { for: "agent" })).toBe(agent);
+    expect(explain(refusal, { for: "person" })).toBe(person);
+  });
+
+  it("closes a cycle that the store gave open, and a task that waits for itself", () => {
+    expect(explain({ kind: "cycle", path: [task, other] }, { for: "agent" })).toContain("T1 -> T2 -> T1;");
+    expect(explain({ kind: "cycle", path: [task] }, { for: "agent" })).toContain("T1 -> T1;");
+  });
+
+  it("names five of many, and counts the rest", () => {
+    const many = Array.from({ length: 9 }, (_, number) => ({ ...other, id: `T${number}` }));
+    expect(explain({ kind: "waits", task, for: many }, { for: "agent" })).toContain("T4 (todo: Schema) and 4 more;");
+  });
+
+  it("is one line, however the reasons were written", () => {
+    const refusal: Refusal = { kind: "blocked", task, reasons: ["a\n\nb ".repeat(1000)] };
+    expect(explain(refusal, { for: "agent" })).toMatch(/^.{1,500}$/);
+  });
+});

@@ -1,0 +1,91 @@
+/**
+ * One exact sentence for every refusal: what stands in the way, and what to do. An agent reads the names of tools, a person those
+ * of commands. No sentence proposes to take work from somebody without a reason of one's own.
+ */
+import type { Claim, TaskBrief, TaskStatus } from "./task.ts";
+
+/** Every outcome of the store that is no success. */
+export type Refusal =
+  | { kind: "held"; task: TaskBrief; by: Claim }
+  | { kind: "waits"; task: TaskBrief; for: readonly TaskBrief[] }
+  | { kind: "blocked"; task: TaskBrief; reasons: readonly string[] }
+  | { kind: "too-many"; limit: number; holding: readonly string[] }
+  | { kind: "cannot-follow"; task: TaskBrief; allowed: readonly TaskStatus[]; wanted?: TaskStatus }
+  | { kind: "cycle"; path: readonly TaskBrief[] }
+  | { kind: "lost"; task: TaskBrief; by?: Claim }
+  | { kind: "not-held"; task: TaskBrief };
+
+export type Audience = "agent" | "person";
+
+export function explain(refusal: Refusal, { for: audience }: { for: Audience }): string {
+  const isAgent = audience === "agent";
+  switch (refusal.kind) {
+    case "held": {
+      const { task, by } = refusal;
+      const how = isAgent
+        ? `take another (get_next_batch), or, knowing that its holder is gone, this one: claim_task with steal_reason (\`haversack claim ${task.id} --steal REASON\`)`
+        : `\`haversack claim ${task.id} --steal REASON\` takes it over`;
+      return `${task.id} is held by ${by.agent} until ${by.leaseUntil.toISOString()}; ${how}.`;
+    }
+    case "waits": {
+      const { task, for: others } = refusal;
+      const how = isAgent
+        ? "finish those first, or take what get_next_batch gives"
+        : `\`haversack next\` shows what is ready, \`haversack task start ${task.id} --force\` starts it all the same`;
+      return `${task.id} waits for ${list(others.map(named))}; ${how}.`;
+    }
+    case "blocked": {
+      const { task, reasons } = refusal;
+      const why = reasons.length > 0 ? `: ${reasons.map((reason) => shorten(reason)).join("; ")}` : "";
+      const how = isAgent
+        ? 'once that is settled, update_task_status with status "todo"'
+        : `once that is settled, \`haversack task unblock ${task.id}\``;
+      return `${task.id} is blocked${why}; ${how}.`;
+    }
+    case "too-many": {
+      const { limit, holding } = refusal;
+      const how = isAgent
+        ? 'finish one, or give one back (update_task_status "todo")'
+        : "finish one, or `haversack release ID`";
+      return `No more than ${limit} ${limit === 1 ? "task" : "tasks"} at once (work.maxClaims), and you hold ${list(holding)}; ${how}.`;
+    }
+    case "cannot-follow": {
+      const { task, allowed, wanted } = refusal;
+      const what = wanted ? `cannot become ${wanted}` : "cannot be taken";
+      return `${task.id} is ${task.status} and ${what}; from ${task.status} it can go to ${list(allowed, "or")}.`;
+    }
+    case "cycle": {
+      const ids = refusal.path.map(({ id }) => id);
+      const closed = ids.length > 1 && ids[0] === ids.at(-1) ? ids : [...ids, ...ids.slice(0, 1)];
+      const how = isAgent ? "remove_dependency takes one of these out" : "`haversack dep rm` takes one of these out";
+      return `That would be a cycle: ${closed.join(" -> ")}; nothing was changed, ${how}.`;
+    }
+    case "lost": {
+      const { task, by } = refusal;
+      const who = by ? `${by.agent} has it until ${by.leaseUntil.toISOString()}` : `it is ${task.status} again`;
+      const how = isAgent ? "stop working on it, or claim it anew" : `\`haversack claim ${task.id}\` takes it again`;
+      return `Your claim on ${task.id} is over and ${who}; ${how}.`;
+    }
+    case "not-held":
+      return `${refusal.task.id} is held by nobody, so there is nothing to release.`;
+  }
+}
+
+const MOST_NAMED = 5;
+const REASON_CHARS = 300;
+const TITLE_CHARS = 80;
+
+function named({ id, title, status }: TaskBrief): string {
+  return `${id} (${status}: ${shorten(title, TITLE_CHARS)})`;
+}
+
+function list(parts: readonly string[], word = "and"): string {
+  if (parts.length > MOST_NAMED)
+    return `${parts.slice(0, MOST_NAMED).join(", ")} and ${parts.length - MOST_NAMED} more`;
+  return parts.length < 2 ? (parts[0] ?? "nothing") : `${parts.slice(0, -1).join(", ")} ${word} ${parts.at(-1)}`;
+}
+
+function shorten(text: string, maxChars = REASON_CHARS): string {
+  const line = text.replace(/\s+/g, " ").trim();
+  return line.length > maxChars ? `${line.slice(0, maxChars - 1)}…` : line;
+}

@@ -1,0 +1,51 @@
+/**
+ * Cuts a list of views to a number of tokens. The ceiling holds for the whole answer, with what stands around the list. No view
+ * is cut in the middle: the first may shrink to id, title and status, the others are left out and counted.
+ */
+import { estimateTokens } from "../tokens/estimate.ts";
+import type { FieldSet, View } from "./task-view.ts";
+
+export interface FittedList {
+  views: View[];
+  /** The first is minimal, though more was asked for. */
+  isReduced: boolean;
+}
+
+export interface FitOptions<T> {
+  view(item: T, fields: FieldSet): View;
+  fields: FieldSet;
+  /** Default: no limit. */
+  maxTokens?: number | undefined;
+  /** What the rest of the answer takes. */
+  aroundTokens?: number;
+}
+
+/** The estimate is 3 to 6% off on JSON, 17% low on some languages. */
+const MARGIN = 1.2;
+/** `{"tasks":[],"left_out":9950,"more":"get_task has the rest of this one; offset: 1"}` */
+const AROUND_TOKENS = 30;
+
+export function fitList<T>(
+  items: readonly T[],
+  { view, fields, maxTokens, aroundTokens = AROUND_TOKENS }: FitOptions<T>,
+): FittedList {
+  if (maxTokens === undefined) return { views: items.map((item) => view(item, fields)), isReduced: false };
+  let left = maxTokens - aroundTokens;
+  const views: View[] = [];
+  for (const item of items) {
+    const next = view(item, fields);
+    left -= tokensOf(next);
+    if (left < 0) break;
+    views.push(next);
+  }
+  const [first] = items;
+  if (views.length > 0 || first === undefined || fields === "minimal") return { views, isReduced: false };
+  const minimal = view(first, "minimal");
+  const isFitting = tokensOf(minimal) <= maxTokens - aroundTokens;
+  return { views: isFitting ? [minimal] : [], isReduced: isFitting };
+}
+
+/** With a margin, and the comma behind it. */
+export function tokensOf(value: unknown): number {
+  return Math.ceil(estimateTokens(JSON.stringify(value)) * MARGIN) + 1;
+}

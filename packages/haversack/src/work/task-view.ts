@@ -1,0 +1,145 @@
+/**
+ * Tasks, epics, stories and handoffs as agents and scripts read them: snake_case, and absent means absent. How much is shown
+ * is the caller's choice:
+ *
+ * - minimal: id, title, status, and nothing else. For lists.
+ * - standard: what is needed to start. For one task.
+ * - full: what is needed to go on with work that another began.
+ */
+import type { Handoff } from "./handoff.ts";
+import type { Blocker, Claim, Epic, Story, Task, TaskBrief, TaskDetails, TaskStatus } from "./task.ts";
+
+export const FIELD_SETS = ["minimal", "standard", "full"] as const;
+export type FieldSet = (typeof FIELD_SETS)[number];
+
+export interface View {
+  id: string;
+  [field: string]: unknown;
+}
+
+/** Tasks by status. */
+type Counts = Readonly<Record<TaskStatus, number>>;
+
+export function viewTask(task: Task | TaskDetails, fields: FieldSet): View {
+  if (fields === "minimal") return viewBrief(task);
+  const around = task as Partial<TaskDetails>;
+  const standard = {
+    ...viewBrief(task),
+    description: task.description,
+    acceptance_criteria: task.acceptanceCriteria,
+    task_type: task.type,
+    priority: task.priority,
+    skill: task.skill,
+    files: task.files,
+    steps: task.steps.map(({ text, done }) => (done ? { text, done } : { text })),
+    waits_for: around.waitsFor?.map(viewBrief),
+    blockers: around.blockers?.filter(isOpen).map(({ reason }) => reason),
+    note: task.note,
+  };
+  if (fields === "standard") return present(standard);
+  return present({
+    ...standard,
+    story_id: task.storyId,
+    epic_id: task.epicId,
+    parent_id: task.parentId,
+    estimate_hours: task.estimateHours,
+    traceability_ref: traceabilityRef(task),
+    context_summary: task.contextSummary,
+    handoff_notes: task.handoffNotes,
+    assignee: task.assignee,
+    source: task.source,
+    wip: around.wip,
+    wip_updated_at: around.wipUpdatedAt,
+    claim: around.claim && viewClaim(around.claim),
+    waited_for_by: around.waitedForBy?.map(viewBrief),
+    relates_to: around.relatesTo?.map(viewBrief),
+    failures: around.failureCount || undefined,
+    created_at: task.createdAt,
+    updated_at: task.updatedAt,
+    started_at: task.startedAt,
+    completed_at: task.completedAt,
+  });
+}
+
+export function viewEpic(epic: Epic & { counts?: Counts }, fields: FieldSet): View {
+  if (fields === "minimal") return viewBrief(epic);
+  return present({
+    ...viewBrief(epic),
+    description: epic.description,
+    priority: epic.priority,
+    tasks: epic.counts && viewCounts(epic.counts),
+    ...(fields === "full" && { source: epic.source, ...times(epic) }),
+  });
+}
+
+export function viewStory(story: Story & { counts?: Counts }, fields: FieldSet): View {
+  if (fields === "minimal") return viewBrief(story);
+  return present({
+    ...viewBrief(story),
+    epic_id: story.epicId,
+    description: story.description,
+    acceptance_criteria: story.acceptanceCriteria,
+    tasks: story.counts && viewCounts(story.counts),
+    ...(fields === "full" && { source: story.source, ...times(story) }),
+  });
+}
+
+/** minimal: who, verdict, summary. The details are read in pages, apart from it. */
+export function viewHandoff(handoff: Handoff, fields: FieldSet): View {
+  const { id, taskId, role, attempt, status, summary } = handoff;
+  if (fields === "minimal") return { id, task_id: taskId, role, attempt, status, summary };
+  return present({
+    id,
+    task_id: taskId,
+    role,
+    attempt,
+    status,
+    summary,
+    files_changed: handoff.filesChanged,
+    details_chars: handoff.detailsChars || undefined,
+    ...(fields === "full" && {
+      state: handoff.state,
+      actor: handoff.actor,
+      created_at: handoff.createdAt,
+    }),
+  });
+}
+
+export function viewBrief({ id, title, status }: Omit<TaskBrief, "status"> & { status: string }): View {
+  return { id, title, status };
+}
+
+export function viewClaim({ agent, leaseUntil }: Claim): { agent: string; lease_until: Date } {
+  return { agent, lease_until: leaseUntil };
+}
+
+/** Zeros say nothing. */
+export function viewCounts(counts: Counts): Record<string, number> {
+  return Object.fromEntries(Object.entries(counts).filter(([, count]) => count > 0));
+}
+
+export function traceabilityRef({ planFile, planSection }: Pick<Task, "planFile" | "planSection">): string | undefined {
+  if (planFile === undefined) return planSection && `#${planSection}`;
+  return planSection === undefined ? planFile : `${planFile}#${planSection}`;
+}
+
+/** Without fields that are not set: no nulls, no empty lists. */
+export function present<Fields extends object>(fields: Fields): { [Name in keyof Fields]: NonNullable<Fields[Name]> } {
+  const entries = Object.entries(fields).filter(
+    ([, value]) => value !== undefined && value !== null && value !== "" && !isEmpty(value),
+  );
+  return Object.fromEntries(entries) as never;
+}
+
+function isEmpty(value: unknown): boolean {
+  if (typeof value !== "object" || value === null || value instanceof Date) return false;
+  return Object.keys(value).length === 0;
+}
+
+function isOpen({ resolvedAt }: Blocker): boolean {
+  return resolvedAt === undefined;
+}
+
+function times({ createdAt, updatedAt, completedAt }: Epic | Story): Record<string, unknown> {
+  return { created_at: createdAt, updated_at: updatedAt, completed_at: completedAt };
+}
