@@ -11,7 +11,7 @@ export const LAYERS = [
     "store",
     "the interfaces, `sqlite/`, migrations, one suite for every driver",
     // Rules of work hold inside the transaction that changes it: the queue's order, which status may follow, what decays.
-    ["base", "type:skills", "work", "type:artifacts", "type:wake"],
+    ["base", "type:skills", "work", "type:artifacts", "wake"],
   ],
   [
     "engine",

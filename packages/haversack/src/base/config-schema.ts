@@ -96,6 +96,32 @@ export const SETTINGS = {
     about:
       "Replace what a coordinator sees of a sub-agent's answer by the stored handoff's summary, where the sub-agent worked on a task.",
   }),
+  "wake.budgetChars": setting<number>({
+    type: "integer",
+    default: 0,
+    minimum: 0,
+    maximum: 100_000,
+    unit: "characters",
+    about:
+      "The most that a wake-up packet may have. 0: what the client takes (9,500 in Claude Code). It never exceeds that.",
+  }),
+  "wake.skillPatterns": setting<readonly string[]>({
+    type: "strings",
+    default: [],
+    about:
+      'Words in a task and the skill they mean, such as "spec review: subagent-driven-development". Before the shipped ones; no skill after the colon switches one off.',
+  }),
+  "wake.typeSkills": setting<readonly string[]>({
+    type: "strings",
+    default: [],
+    about: 'The skill for a type of task, such as "bug: debugging".',
+  }),
+  "wake.crossCutting": setting<readonly string[]>({
+    type: "strings",
+    default: [],
+    about:
+      'Skills that come as their core beside the task\'s own, such as "implementation: test-driven-development". Kinds: planning, implementation, execution, finishing.',
+  }),
   "log.maxBytes": setting<number>({
     type: "integer",
     default: 1_000_000,

@@ -89,8 +89,11 @@ export const SCORE = {
   toldConfidence: 0.41,
   namedConfidence: 0.99,
   shadowConfidence: 0.3,
-  /** Most terms looked up, rarest first, and most rows read to find candidates. */
+  /** Most terms looked up, rarest first. */
   maxTerms: 64,
+  /** Most rows read to find candidates: so many per skill of the pool, but not fewer than the one nor more than the other. */
+  rowsPerSkill: 2,
+  leastRows: 600,
   rowBudget: 4000,
   candidates: 12,
 };
@@ -200,7 +203,8 @@ function idfOf(stats: TermStats | undefined, size: number, k: typeof SCORE): num
 
 /**
  * The skills worth scoring in full. Reads rows rarest term first and stops at the row budget: in a pool of 10,000 skills
- * a word that half of them hold would cost more than everything else and decide nothing.
+ * a word that half of them hold would cost more than everything else and decide nothing. (With 600 rows or 4000, the public cases
+ * give the same matches.)
  */
 function findCandidates<Key extends SkillKey>(
   terms: ReadonlyMap<string, KnownTerm>,
@@ -209,9 +213,10 @@ function findCandidates<Key extends SkillKey>(
   k: typeof SCORE,
 ): Key[] {
   const factors = new Map<string, number>();
+  const mostRows = Math.min(k.rowBudget, Math.max(k.leastRows, k.rowsPerSkill * index.size));
   let rows = 0;
   for (const term of [...terms.values()].sort((a, b) => a.df - b.df)) {
-    if (factors.size > 0 && rows + term.df > k.rowBudget) break;
+    if (factors.size > 0 && rows + term.df > mostRows) break;
     rows += term.df;
     factors.set(term.term, term.weight * term.idf);
   }

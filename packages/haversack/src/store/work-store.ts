@@ -9,6 +9,8 @@
  * The queue is always true: every operation leaves it as one computed from scratch would be. Claims that have expired by
  * the time an operation names are returned first, by whichever operation comes.
  */
+
+import type { Agent, Message } from "../wake/message.ts";
 import type { Handoff, Verdict } from "../work/handoff.ts";
 import type {
   Blocker,
@@ -28,9 +30,10 @@ import type {
   TaskType,
 } from "../work/task.ts";
 import type { Wip } from "../work/wip.ts";
+import type { PlanStore } from "./work-plan.ts";
 import type { ImportOptions, ImportReport, WorkRecord } from "./work-records.ts";
 
-export interface WorkStore {
+export interface WorkStore extends PlanStore {
   createEpic(epic: NewEpic, by: Actor): Promise<Epic>;
   updateEpic(id: string, changes: EpicChanges, by: Actor): Promise<Epic>;
   getEpic(id: string): Promise<Epic & { counts: TaskCounts }>;
@@ -105,6 +108,24 @@ export interface WorkStore {
   recordActivity(activity: NewActivity): Promise<{ id: number }>;
   /** Newest first. */
   listActivity(query: ActivityQuery): Promise<ActivityPage>;
+
+  /** Again with the same name and branch: what is given replaces. */
+  addAgent(agent: NewAgent, by: Actor): Promise<Agent>;
+  /** A session is this agent. One that nobody added is added. */
+  seeAgent(seen: SeenAgent, at: Date): Promise<Agent>;
+  getAgent(query: AgentQuery): Promise<Agent>;
+  /** By name. */
+  listAgents(): Promise<Agent[]>;
+  /** To nobody when one of `to` is unknown. */
+  sendMessage(message: NewMessage, by: Actor): Promise<SentMessage>;
+  /** Unread ones, oldest first; with `includeRead` all of them, newest first. */
+  inbox(query: InboxQuery): Promise<Page<Message>>;
+  /** How many became read. Without ids: all. */
+  markRead(request: AgentQuery & { ids?: readonly string[] }, at: Date): Promise<number>;
+  /** Which version of a skill a task is worked on with. The same again is not repeated. */
+  recordSkill(use: Omit<SkillUse, "at">, at: Date): Promise<void>;
+  /** Newest first. */
+  skillHistory(query: { agent?: string; taskId?: string; limit: number }): Promise<SkillUse[]>;
 
   /** What kind of thing has the id, and its whole id. */
   findId(id: string): Promise<{ id: string; kind: "epic" | "story" | "task" | "handoff" }>;
@@ -365,4 +386,62 @@ export interface ActivityPage {
   activity: Activity[];
   /** Set when there is more: pass it as `beforeId`. */
   nextBeforeId?: number;
+}
+
+export interface NewAgent {
+  name: string;
+  role: string;
+  branch?: string;
+  client?: string;
+  worktree?: string;
+}
+
+export interface SeenAgent {
+  name: string;
+  branch?: string;
+  /** For one that nobody added. Default: orchestrator. */
+  role?: string;
+  client?: string;
+  sessionId?: string;
+  worktree?: string;
+}
+
+/** Without a branch: the agent of all branches, or the only one of that name. */
+export interface AgentQuery {
+  name: string;
+  branch?: string;
+}
+
+export interface NewMessage {
+  /** Names, with or without @. Every one must exist. */
+  to: readonly string[];
+  /** Names found in the text. Those that nobody has are no mentions. */
+  mentions?: readonly string[];
+  text: string;
+  /** The id of the task or handoff it came with. */
+  subject?: string;
+  /** The sender's: of two agents of one name the one on it is meant. */
+  branch?: string;
+}
+
+export interface SentMessage {
+  id: string;
+  to: string[];
+}
+
+export interface InboxQuery {
+  agent: string;
+  branch?: string;
+  includeRead?: boolean;
+  limit: number;
+}
+
+export interface SkillUse {
+  at: Date;
+  agent: string;
+  taskId?: string;
+  skill: string;
+  /** Of its content: the version is kept under it. */
+  hash: string;
+  because: string;
 }

@@ -44,7 +44,7 @@ export function mergeWip(current: Wip, patch: WipPatch, { at }: { at: Date }): W
   if (isObject(patch.$settled)) settle(wip, patch.$settled, changes);
   for (const [field, value] of Object.entries(completePlan(current.plan, patch))) {
     if (RESERVED.has(field) || value === undefined) continue;
-    const before = wip[field];
+    const before = own(wip, field);
     if (value === null) remove(wip, field, { path: field, changes });
     else if (WHOLE.has(field) && isObject(value)) {
       const after = field === "test_results" ? { at: time, ...value } : value;
@@ -80,7 +80,7 @@ function mergeValue(before: unknown, value: unknown, { path, changes }: Place): 
       const place = { path: `${path}.${field}`, changes };
       if (field === "__proto__" || inner === undefined) continue;
       if (inner === null) remove(merged, field, place);
-      else merged[field] = mergeValue(merged[field], inner, place);
+      else merged[field] = mergeValue(own(merged, field), inner, place);
     }
     return merged;
   }
@@ -89,7 +89,8 @@ function mergeValue(before: unknown, value: unknown, { path, changes }: Place): 
 }
 
 function remove(fields: Fields, field: string, { path, changes }: Place): void {
-  if (fields[field] !== undefined) changes.push({ path, before: fields[field], after: null });
+  const before = own(fields, field);
+  if (before !== undefined) changes.push({ path, before, after: null });
   delete fields[field];
 }
 
@@ -151,6 +152,11 @@ function settle(wip: Fields, { errors, files }: Settled, changes: WipChange[]): 
 function hasAll(error: Fields, wanted: Fields): boolean {
   const entries = Object.entries(wanted);
   return entries.length > 0 && entries.every(([field, value]) => error[field] === value);
+}
+
+/** Fields are the agents' to name: `toString` is one of them, and not what every object inherits. */
+function own(fields: Fields, field: string): unknown {
+  return Object.hasOwn(fields, field) ? fields[field] : undefined;
 }
 
 function asList(value: unknown): unknown[] {

@@ -2,7 +2,7 @@ import { relative, resolve } from "node:path";
 import { cleanLine } from "../../base/clean-text.ts";
 import { HaversackError } from "../../base/errors.ts";
 import { importPlan, type PlanFile } from "../../engine/work/import-plan.ts";
-import { SqlitePlanStore } from "../../store/sqlite/sqlite-plan-store.ts";
+
 import type { PlanReport } from "../../store/work-plan.ts";
 import { present } from "../../work/task-view.ts";
 import { type Call, type CommandSpec, type ExitCode, print } from "../command.ts";
@@ -29,7 +29,7 @@ export const spec: CommandSpec = {
 };
 
 export function run(call: Call): Promise<ExitCode> {
-  return withWork(call, async ({ handle, by, paths }) => {
+  return withWork(call, async ({ store, by, paths }) => {
     const name = call.arguments[0] ?? "";
     if (name === "-") throw new HaversackError("usage", "a plan is known by its file: name it");
     const text = await readFileOrStdin(call, name);
@@ -43,7 +43,7 @@ export function run(call: Call): Promise<ExitCode> {
       file: relative(paths.root, resolve(call.io.cwd, name)),
       text,
     };
-    const report = await importPlan(new SqlitePlanStore(handle), plan, by);
+    const report = await importPlan(store, plan, by);
     print(call, viewPlan(report, plan), () => formatPlanReport(call, report, plan));
     return report.problems.length > 0 ? 1 : 0;
   });

@@ -1,7 +1,6 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import type { StoreHandle } from "../../store/sqlite/handle.ts";
 import { openMemoryStore } from "../../store/sqlite/memory.ts";
-import { SqlitePlanStore } from "../../store/sqlite/sqlite-plan-store.ts";
 import { SqliteWorkStore } from "../../store/sqlite/sqlite-work-store.ts";
 import { computeQueue } from "../../store/sqlite/work/queue.ts";
 import type { PlanReport } from "../../store/work-plan.ts";
@@ -19,7 +18,7 @@ beforeEach(() => {
 });
 
 function take(text: string, more: Partial<PlanFile> = {}): Promise<PlanReport> {
-  return importPlan(new SqlitePlanStore(handle), { file, text, ...more }, by);
+  return importPlan(new SqliteWorkStore(handle), { file, text, ...more }, by);
 }
 
 async function tasks(): Promise<Task[]> {

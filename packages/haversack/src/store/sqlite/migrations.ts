@@ -9,6 +9,7 @@ import { house } from "./migrations/001-house.ts";
 import { skills } from "./migrations/002-skills.ts";
 import { clients } from "./migrations/003-clients.ts";
 import { work } from "./migrations/004-work.ts";
+import { wake } from "./migrations/005-wake.ts";
 
 export interface Migration {
   /** 1, 2, 3, … without gaps. */
@@ -17,4 +18,4 @@ export interface Migration {
   sql: string;
 }
 
-export const migrations: readonly Migration[] = [house, skills, clients, work];
+export const migrations: readonly Migration[] = [house, skills, clients, work, wake];

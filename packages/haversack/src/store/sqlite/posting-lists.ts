@@ -139,8 +139,11 @@ export function largest(sums: Float64Array, count: number): number[] {
 
 /** The place of a skill's entry, or -1. */
 function find(words: Uint32Array, skill: number): number {
-  let low = 0;
-  let high = (words.length >> 1) - 1;
+  const last = (words.length >> 1) - 1;
+  if (last < 0) return -1;
+  // Keys rise by one at least: the nearer they lie, the fewer places are left to look at. In a list of all skills it is one.
+  let low = Math.max(0, last + skill - (words[2 * last]! >>> FIELD_BITS));
+  let high = Math.min(last, skill - (words[0]! >>> FIELD_BITS));
   while (low <= high) {
     const middle = (low + high) >> 1;
     const found = words[2 * middle]! >>> FIELD_BITS;

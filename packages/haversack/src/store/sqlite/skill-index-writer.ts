@@ -238,11 +238,12 @@ export class SkillIndexWriter {
     this.#prepare("INSERT OR REPLACE INTO meta (key, value) VALUES ('skill-roots', ?)").run(folders);
   }
 
-  /** Bodies that no file has and no window was given. Terms stay: shadowed skills refer to them by id. */
+  /** Bodies that no file has, no window was given and no task was begun with. Terms stay: shadowed skills refer to them by id. */
   sweep(): void {
     this.#db.exec(`
 DELETE FROM skill_bodies WHERE hash NOT IN (SELECT hash FROM skills)
-  AND hash NOT IN (SELECT loaded_hash FROM ledger WHERE loaded_hash IS NOT NULL)`);
+  AND hash NOT IN (SELECT loaded_hash FROM ledger WHERE loaded_hash IS NOT NULL)
+  AND hash NOT IN (SELECT hash FROM skill_history)`);
   }
 
   /** Call it at the start of each transaction: another process may have rebuilt the index in between. */

@@ -14,6 +14,13 @@ export class SqliteSkillIndex extends PromptIndex {
     return row && toCard(row);
   }
 
+  /** The id under which a name is installed: the name itself, else one of that name with or without a plugin's prefix. */
+  idOf(name: string): string | undefined {
+    const bare = name.slice(name.lastIndexOf(":") + 1);
+    const rows = this.all(IDS_NAMED, name, bare, `:${bare}`);
+    return rows[0] && String(rows[0]["id"]);
+  }
+
   listCards(): SkillCard[] {
     return (this.all(ALL_CARDS) as unknown as CardRow[]).map(toCard);
   }
@@ -25,6 +32,8 @@ export class SqliteSkillIndex extends PromptIndex {
 }
 
 const CARD = `${CARD_COLUMNS} AND s.id = ?`;
+const IDS_NAMED =
+  "SELECT id FROM skills WHERE active = 1 AND (id = ?1 OR id = ?2 OR substr(id, -length(?3)) = ?3) ORDER BY id = ?1 DESC, rank, id LIMIT 1";
 const CARD_AT = `${CARD_COLUMNS} AND s.path = ?`;
 const ALL_CARDS = `${CARD_COLUMNS} ORDER BY s.id`;
 const SEARCH =

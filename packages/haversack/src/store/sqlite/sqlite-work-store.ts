@@ -9,6 +9,7 @@ import type { Actor, ClaimOutcome, ClaimRequest, GivenBatch, TaskCounts, WorkSto
 import { readStore, writeStore } from "./access.ts";
 import type { StoreHandle } from "./handle.ts";
 import { addActivity, listActivity, note } from "./work/activity.ts";
+import { addAgent, findAgent, getAgent, listAgents, seeAgent } from "./work/agents.ts";
 import { checkCount, invalid } from "./work/checks.ts";
 import { hasExpired, heartbeat, listClaims, release, returnExpired, takeTask } from "./work/claims.ts";
 import { addDependency, listDependencies, removeDependency } from "./work/dependencies.ts";
@@ -25,9 +26,12 @@ import {
   setHandoff,
 } from "./work/handoffs.ts";
 import { importRecords } from "./work/import-records.ts";
+import { inbox, markRead, sendMessage } from "./work/messages.ts";
 import { filesInProgress, firstReady, nextTasks } from "./work/next.ts";
+import { importPlan } from "./work/plan.ts";
 import { all, one, run, value } from "./work/prepared.ts";
 import { toEpic, toStory } from "./work/rows.ts";
+import { recordSkill, skillHistory } from "./work/skill-history.ts";
 import { resolveBlockers, setBlocker, setStatus } from "./work/status.ts";
 import { countTasks, createTask, getTask, listTasks, updateTask } from "./work/tasks.ts";
 import { updateWip, wipHistory } from "./work/wip.ts";
@@ -164,6 +168,20 @@ export class SqliteWorkStore implements WorkStore {
   recordActivity: Operations["recordActivity"] = async (activity) =>
     writeStore(this.#handle, (db) => ({ id: addActivity(db, activity) }));
   listActivity: Operations["listActivity"] = async (query) => this.#read((db) => listActivity(db, query));
+
+  importPlan: Operations["importPlan"] = async (plan, by) => this.#write(by.at, (db) => importPlan(db, plan, by));
+
+  addAgent: Operations["addAgent"] = async (agent, by) => this.#write(by.at, (db) => addAgent(db, agent, by));
+  seeAgent: Operations["seeAgent"] = async (seen, at) => this.#write(at, (db) => seeAgent(db, seen, at));
+  getAgent: Operations["getAgent"] = async (query) => this.#read((db) => getAgent(db, query));
+  listAgents: Operations["listAgents"] = async () => this.#read(listAgents);
+  sendMessage: Operations["sendMessage"] = async (message, by) =>
+    this.#write(by.at, (db) => sendMessage(db, message, by));
+  inbox: Operations["inbox"] = async (query) => this.#read((db) => inbox(db, query));
+  markRead: Operations["markRead"] = async ({ ids, ...agent }, at) =>
+    this.#write(at, (db) => markRead(db, findAgent(db, agent).seq, ids, at));
+  recordSkill: Operations["recordSkill"] = async (use, at) => this.#write(at, (db) => recordSkill(db, use, at));
+  skillHistory: Operations["skillHistory"] = async (query) => this.#read((db) => skillHistory(db, query));
 
   findId: Operations["findId"] = async (id) =>
     this.#read((db) => {

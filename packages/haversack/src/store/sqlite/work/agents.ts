@@ -1,0 +1,140 @@
+/** Agents by name. One name may stand for an agent per branch; without a branch it stands for all. */
+import type { DatabaseSync } from "node:sqlite";
+import { HaversackError } from "../../../base/errors.ts";
+import { nearest } from "../../../base/nearest.ts";
+import { type Agent, isAgentName } from "../../../wake/message.ts";
+import type { Actor, AgentQuery, NewAgent, SeenAgent } from "../../work-store.ts";
+import { note } from "./activity.ts";
+import { invalid } from "./checks.ts";
+import { all, one, run } from "./prepared.ts";
+import { present } from "./rows.ts";
+
+/** Again with the same name and branch: what is given replaces. */
+export function addAgent(db: DatabaseSync, agent: NewAgent, by: Actor): Agent {
+  const name = checkName(agent.name);
+  if (agent.role.trim() === "") throw invalid("role must not be empty");
+  run(
+    db,
+    `INSERT INTO agents (name, branch, role, client, worktree, created_at) VALUES (?, ?, ?, ?, ?, ?)
+     ON CONFLICT (name, branch) DO UPDATE SET role = excluded.role, client = coalesce(excluded.client, client), worktree = coalesce(excluded.worktree, worktree)`,
+    name,
+    agent.branch ?? "",
+    agent.role.trim(),
+    agent.client ?? null,
+    agent.worktree ?? null,
+    by.at.toISOString(),
+  );
+  note(db, by, "agent-added", name, `@${name} is ${agent.role.trim()}`);
+  return toAgent(rowsOf(db, name).find((row) => row.branch === (agent.branch ?? "")) as AgentRow);
+}
+
+/** A session says that it is this agent. One that nobody added is added. */
+export function seeAgent(db: DatabaseSync, seen: SeenAgent, at: Date): Agent {
+  const name = checkName(seen.name);
+  const known = pick(rowsOf(db, name), seen.branch);
+  const now = at.toISOString();
+  if (!known) {
+    run(
+      db,
+      "INSERT INTO agents (name, branch, role, created_at) VALUES (?, '', ?, ?)",
+      name,
+      seen.role ?? "orchestrator",
+      now,
+    );
+  }
+  const row = (known ?? pick(rowsOf(db, name), undefined)) as AgentRow;
+  run(
+    db,
+    "UPDATE agents SET session_id = coalesce(?, session_id), client = coalesce(?, client), worktree = coalesce(?, worktree), last_seen_at = ? WHERE seq = ?",
+    seen.sessionId ?? null,
+    seen.client ?? null,
+    seen.worktree ?? null,
+    now,
+    row.seq,
+  );
+  return toAgent(one<AgentRow>(db, "SELECT * FROM agents WHERE seq = ?", row.seq) as AgentRow);
+}
+
+export function getAgent(db: DatabaseSync, { name, branch }: AgentQuery): Agent {
+  return toAgent(findAgent(db, { name, ...(branch !== undefined && { branch }) }));
+}
+
+export function listAgents(db: DatabaseSync): Agent[] {
+  return all<AgentRow>(db, "SELECT * FROM agents ORDER BY name, branch").map(toAgent);
+}
+
+export function agentOfSession(db: DatabaseSync, sessionId: string): AgentRow | undefined {
+  return one<AgentRow>(
+    db,
+    "SELECT * FROM agents WHERE session_id = ? ORDER BY last_seen_at DESC, seq LIMIT 1",
+    sessionId,
+  );
+}
+
+export function findAgent(db: DatabaseSync, { name, branch }: AgentQuery): AgentRow {
+  const wanted = name.replace(/^@/, "");
+  const rows = rowsOf(db, wanted);
+  const row = pick(rows, branch);
+  if (row) return row;
+  if (rows.length > 1) {
+    const branches = rows.map((other) => other.branch).join(", ");
+    throw new HaversackError("not-found", `@${wanted} works on several branches: ${branches}`, {
+      hint: "name the branch",
+    });
+  }
+  const names = all<{ name: string }>(db, "SELECT DISTINCT name FROM agents ORDER BY name").map((other) => other.name);
+  const [guess] = nearest(wanted, names);
+  throw new HaversackError("not-found", `there is no agent "${wanted}"${guess ? `; did you mean @${guess}?` : ""}`, {
+    ...(!guess && {
+      hint: names.length > 0 ? `there is @${names.slice(0, 5).join(", @")}` : "`haversack agent add NAME` adds one",
+    }),
+  });
+}
+
+export interface AgentRow {
+  seq: number;
+  name: string;
+  branch: string;
+  role: string;
+  client: string | null;
+  session_id: string | null;
+  worktree: string | null;
+  created_at: string;
+  last_seen_at: string | null;
+}
+
+function rowsOf(db: DatabaseSync, name: string): AgentRow[] {
+  return all<AgentRow>(db, "SELECT * FROM agents WHERE name = ? ORDER BY branch", name);
+}
+
+/** The one of the branch, else the one of all branches, else the only one. */
+function pick(rows: readonly AgentRow[], branch: string | undefined): AgentRow | undefined {
+  return (
+    rows.find((row) => branch !== undefined && row.branch === branch) ??
+    rows.find((row) => row.branch === "") ??
+    (rows.length === 1 ? rows[0] : undefined)
+  );
+}
+
+function checkName(name: string): string {
+  const bare = name.replace(/^@/, "");
+  if (!isAgentName(bare)) {
+    throw invalid(`name must be letters, digits, ".", "_" and "-", 64 at most, but is ${JSON.stringify(name)}`);
+  }
+  return bare;
+}
+
+function toAgent(row: AgentRow): Agent {
+  return {
+    ...present({
+      name: row.name,
+      branch: row.branch || null,
+      role: row.role,
+      client: row.client,
+      sessionId: row.session_id,
+      worktree: row.worktree,
+    }),
+    createdAt: new Date(row.created_at),
+    ...(row.last_seen_at !== null && { lastSeenAt: new Date(row.last_seen_at) }),
+  } as Agent;
+}

@@ -1,0 +1,112 @@
+/** Messages: one text, several readers, each with a read mark of its own. */
+import type { DatabaseSync } from "node:sqlite";
+import { newId } from "../../../base/ids.ts";
+import type { Message } from "../../../wake/message.ts";
+import type { Actor, InboxQuery, NewMessage, Page, SentMessage } from "../../work-store.ts";
+import { type AgentRow, findAgent } from "./agents.ts";
+import { checkCount, invalid } from "./checks.ts";
+import { all, one, run, value } from "./prepared.ts";
+
+/** To nobody who is unknown: then nothing is sent. A sender does not get its own. */
+export function sendMessage(
+  db: DatabaseSync,
+  { to, mentions = [], text, subject, branch }: NewMessage,
+  by: Actor,
+): SentMessage {
+  if (text.trim() === "") throw invalid("text must not be empty");
+  const at = { ...(branch !== undefined && { branch }) };
+  const addressed = to.map((name) => findAgent(db, { name, ...at }));
+  const named = mentions.flatMap((name) => knownAgent(db, name, branch) ?? []);
+  const readers = new Map([...named, ...addressed].map((agent) => [agent.seq, agent]));
+  if (readers.size === 0) throw invalid("to must name at least one agent");
+  const id = freshId(db);
+  run(
+    db,
+    "INSERT INTO messages (id, sender, text, subject, created_at) VALUES (?, ?, ?, ?, ?)",
+    id,
+    by.name,
+    text,
+    subject ?? null,
+    by.at.toISOString(),
+  );
+  const seq = value(db, "SELECT seq FROM messages WHERE id = ?", id);
+  for (const agent of readers.keys()) run(db, "INSERT INTO message_recipients VALUES (?, ?, 1, NULL)", seq, agent);
+  return { id, to: [...readers.values()].map(({ name }) => name) };
+}
+
+/** Unread ones oldest first; with `includeRead` all, newest first. */
+export function inbox(db: DatabaseSync, { agent, branch, includeRead = false, limit }: InboxQuery): Page<Message> {
+  checkCount("limit", limit);
+  const { seq } = findAgent(db, { name: agent, ...(branch !== undefined && { branch }) });
+  return inboxOf(db, seq, { includeRead, limit });
+}
+
+export function inboxOf(
+  db: DatabaseSync,
+  agent: number,
+  { includeRead = false, limit }: { includeRead?: boolean; limit: number },
+): Page<Message> {
+  const where = includeRead ? "r.agent = ?" : "r.agent = ? AND r.read_at IS NULL";
+  const rows = all<MessageRow>(
+    db,
+    `SELECT m.id, m.sender, m.text, m.subject, m.created_at, r.is_mention, r.read_at FROM message_recipients r JOIN messages m ON m.seq = r.message WHERE ${where} ORDER BY r.message ${includeRead ? "DESC" : ""} LIMIT ?`,
+    agent,
+    limit,
+  );
+  return {
+    items: rows.map(toMessage),
+    total: value(db, `SELECT count(*) FROM message_recipients r WHERE ${where}`, agent),
+  };
+}
+
+/** How many became read. Without ids: all. */
+export function markRead(db: DatabaseSync, agent: number, ids: readonly string[] | undefined, at: Date): number {
+  const now = at.toISOString();
+  if (ids === undefined) {
+    return run(db, "UPDATE message_recipients SET read_at = ? WHERE agent = ? AND read_at IS NULL", now, agent);
+  }
+  return run(
+    db,
+    "UPDATE message_recipients SET read_at = ? WHERE agent = ? AND read_at IS NULL AND message IN (SELECT seq FROM messages WHERE id IN (SELECT value FROM json_each(?)))",
+    now,
+    agent,
+    JSON.stringify(ids),
+  );
+}
+
+function knownAgent(db: DatabaseSync, name: string, branch: string | undefined): AgentRow | undefined {
+  // An @ in a text may be anything: only names that exist are mentions.
+  const isKnown = one(db, "SELECT 1 FROM agents WHERE name = ?", name) !== undefined;
+  if (!isKnown) return undefined;
+  const rows = all<AgentRow>(db, "SELECT * FROM agents WHERE name = ? ORDER BY branch", name);
+  return rows.find((row) => row.branch === branch) ?? rows.find((row) => row.branch === "") ?? rows[0];
+}
+
+interface MessageRow {
+  id: string;
+  sender: string;
+  text: string;
+  subject: string | null;
+  created_at: string;
+  is_mention: number;
+  read_at: string | null;
+}
+
+function toMessage({ id, sender, text, subject, created_at, is_mention, read_at }: MessageRow): Message {
+  return {
+    id,
+    from: sender,
+    text,
+    ...(subject !== null && { subject }),
+    at: new Date(created_at),
+    isMention: is_mention === 1,
+    ...(read_at !== null && { readAt: new Date(read_at) }),
+  };
+}
+
+function freshId(db: DatabaseSync): string {
+  for (;;) {
+    const id = newId("M");
+    if (!one(db, "SELECT 1 FROM messages WHERE id = ?", id)) return id;
+  }
+}

@@ -1,0 +1,96 @@
+/** Puts the chosen pieces into the places of a template. Loaded by the hook. */
+import { stripControl } from "../base/clean-text.ts";
+import type { ChosenForm, Form } from "../tokens/fit.ts";
+import { type Piece, Pieces } from "./piece.ts";
+import { type Placeholder, renderTemplate, type Template } from "./templates.ts";
+
+/** The line on where the packet comes from: below the title, whatever the template. */
+export const SOURCE = "source";
+
+/** Sections of the template that are only text, by their number. */
+const OWN = "template ";
+
+export class Frame {
+  /** Those that the template has a place for. */
+  readonly pieces: readonly Piece[];
+  readonly #byKey: ReadonlyMap<string, Piece>;
+  readonly #template: Template;
+
+  constructor(pieces: readonly Piece[], template: Template) {
+    this.#template = template;
+    this.pieces = pieces.filter((each) => isFramed(each.key) || this.slotOf(each) !== undefined);
+    this.#byKey = new Map(this.pieces.map((each) => [each.key, each]));
+  }
+
+  piece(key: string): Piece {
+    return this.#byKey.get(key)!;
+  }
+
+  slotOf({ slots }: Piece): Placeholder | undefined {
+    return slots.find((slot) => this.#template.placeholders.has(slot));
+  }
+
+  /** Nothing chosen gives no text. */
+  assemble(chosen: readonly ChosenForm[], footer?: string): string {
+    if (chosen.length === 0) return "";
+    const lines = new Map<Placeholder, string[]>();
+    const framed = new Map<string, string>();
+    for (const { key, text } of chosen) {
+      const each = this.piece(key);
+      const slot = this.slotOf(each);
+      if (slot === undefined) framed.set(key, text);
+      else {
+        const into = lines.get(slot) ?? [];
+        if (each.label && !into.includes(each.label)) into.push(each.label);
+        into.push(text);
+        lines.set(slot, into);
+      }
+    }
+    const body = renderTemplate(this.#template, {
+      textOf: (slot) => lines.get(slot)?.join("\n") ?? "",
+      hasOwn: (section) => framed.has(`${OWN}${section}`),
+    });
+    const source = framed.get(SOURCE) ?? "";
+    const title = /^# [^\n]*/.exec(body)?.[0] ?? "";
+    const rest = body.slice(title.length).trim();
+    const text = [title, source, rest]
+      .filter(Boolean)
+      .join("\n")
+      .replace(/\n{3,}/g, "\n\n");
+    // Ids come as they are stored; this is the last gate.
+    return stripControl(footer ? `${text}\n\n${footer}` : text);
+  }
+
+  /** Places that have text, and each skill whose text is there. full: all of it. */
+  included(chosen: readonly { key: string; form: Form }[]): { key: string; form: Form }[] {
+    const forms = new Map<string, Form>();
+    for (const { key, form } of chosen) {
+      const each = this.piece(key);
+      const slot = this.slotOf(each);
+      if (slot && forms.get(slot) !== "short") forms.set(slot, form === "full" ? "full" : "short");
+      if (each.skill) forms.set(key, each.skill.whole === form ? "full" : "short");
+    }
+    return [...forms].map(([key, form]) => ({ key, form }));
+  }
+}
+
+function isFramed(key: string): boolean {
+  return key === SOURCE || key.startsWith(OWN);
+}
+
+/** A template's own text is expected to be there; a long one takes its turn with the task's. */
+const OWN_SHARE = 0.1;
+
+export function ownTexts({ sections }: Template, budgetChars: number): Piece[] {
+  const pieces = new Pieces([]);
+  for (const [index, { text, placeholders }] of sections.entries()) {
+    if (placeholders.length > 0) continue;
+    const [heading = ""] = text.split("\n", 1);
+    const isLong = text.length > budgetChars * OWN_SHARE;
+    pieces.add(isLong ? 23 : 8, `${OWN}${index}`, text, {
+      what: heading.replace(/^#+ /, "").toLowerCase().slice(0, 60),
+      group: isLong ? "work" : undefined,
+    });
+  }
+  return pieces.list;
+}

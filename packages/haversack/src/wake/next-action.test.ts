@@ -1,0 +1,165 @@
+import { describe, expect, it } from "vitest";
+import { nextAction } from "./next-action.ts";
+import type { WakeState } from "./state.ts";
+import { at, emptyState, handoff, implementing, midReview, skill, task } from "./wake-scenes.suite.ts";
+import { DEVELOPMENT } from "./workflows/development.ts";
+
+const next = (state: WakeState) => nextAction(state, DEVELOPMENT);
+const orchestrator = (over: Partial<WakeState>) => next(emptyState({ task: task(), ...over }));
+const worker = (over: Partial<WakeState>) =>
+  next(emptyState({ agent: { name: "backend", role: "implementer" }, task: task(), ...over }));
+
+describe("nextAction of an orchestrator", () => {
+  it("sends the next reviewer when the one before has passed", () => {
+    expect(next({ ...midReview(), reason: "compact" })).toEqual([
+      'Mark T22 "Spec review" done: it passed.',
+      'Dispatch quality-reviewer for T2 "Add login endpoint".',
+    ]);
+  });
+
+  it("goes by handoffs when there are no sub-tasks", () => {
+    expect(orchestrator({})).toEqual(['Dispatch implementer for T2 "Add login endpoint".']);
+    const built = handoff({ role: "implementer" });
+    expect(orchestrator({ handoffs: [built] })).toEqual(['Dispatch spec-reviewer for T2 "Add login endpoint".']);
+    expect(orchestrator({ handoffs: [built, handoff()] })).toEqual([
+      'Dispatch quality-reviewer for T2 "Add login endpoint".',
+    ]);
+    expect(orchestrator({ task: task({ status: "review" }) })[0]).toContain("Dispatch spec-reviewer");
+  });
+
+  it("waits for a review that runs", () => {
+    const state = midReview();
+    const tree = state.tree.map(({ lastVerdict: _, ...each }) => each);
+    expect(next({ ...state, reason: "compact", tree, handoffs: [] })).toEqual([
+      'Check whether spec-reviewer has finished T22 "Spec review".',
+    ]);
+  });
+
+  it("sends the fixer with what was found and the attempt, then the reviewer again, and blocks after the third", () => {
+    const built = handoff({ role: "implementer", at: at("10:00") });
+    const failed = handoff({ status: "FAIL", summary: "No lock after five.", at: at("10:10") });
+    const fixed = (attempt: number, time: string) => handoff({ role: "fixer", attempt, status: "PASS", at: at(time) });
+    expect(orchestrator({ handoffs: [failed, built] })).toEqual([
+      "Dispatch fixer for T2, attempt 1 of 3. spec-reviewer found: No lock after five.",
+    ]);
+    expect(orchestrator({ handoffs: [fixed(1, "10:20"), failed, built] })).toEqual([
+      "Dispatch spec-reviewer for T2 again (attempt 2): the fixer is done.",
+    ]);
+    const again = { ...failed, attempt: 2, at: at("10:30") };
+    expect(orchestrator({ handoffs: [again, fixed(1, "10:20"), failed, built] })[0]).toContain("attempt 2 of 3");
+    const fixes = [fixed(1, "10:20"), fixed(2, "10:21"), fixed(3, "10:22")];
+    expect(orchestrator({ handoffs: [again, ...fixes, built] })).toEqual([
+      "Block T2 and report it: 3 attempts did not mend what spec-reviewer found.",
+    ]);
+  });
+
+  it("reports a blocked role", () => {
+    const handoffs = [handoff({ role: "implementer", status: "BLOCKED", summary: "No access to staging" })];
+    expect(orchestrator({ handoffs })[0]).toMatch(/^implementer is blocked on T2: No access to staging\. /);
+  });
+
+  it("marks the task done when all passed, and names the one after it", () => {
+    const handoffs = ["implementer", "spec-reviewer", "quality-reviewer"].map((role) => handoff({ role }));
+    const tree = midReview().tree.filter(({ parentId }) => !parentId);
+    expect(orchestrator({ handoffs, tree })).toEqual([
+      "Mark T2 done: every review passed.",
+      'Then go on with T3 "Add JWT middleware".',
+    ]);
+  });
+
+  it("speaks of the task above when a review itself is in hand", () => {
+    const state = midReview();
+    const inHand = task({ id: "T22", title: "Spec review", parentId: "T2" });
+    expect(next({ ...state, reason: "compact", task: inHand })[1]).toBe(
+      'Dispatch quality-reviewer for T2 "Add login endpoint".',
+    );
+  });
+});
+
+describe("nextAction of whoever builds", () => {
+  it("puts the red test first, then what a review found, then the next step, then the commit", () => {
+    const wip = {
+      test_results: { ran: true, passed: 3, failed: 1, failing_test: "login > locks", command: "go test ./..." },
+      errors: [{ type: "test", message: "want 423, got 401", file: "login_test.go:12" }],
+      next_step: "count wrong passwords",
+      uncommitted_files: ["login.go"],
+    };
+    expect(worker({ wip, handoffs: [handoff({ status: "FAIL", summary: "No lock." })] })).toEqual([
+      "Fix the failing test first: login > locks (run: go test ./...)",
+      "Newest error: login_test.go:12: want 423, got 401",
+      "spec-reviewer found (attempt 1): No lock.",
+      "Go on with: count wrong passwords",
+      "Commit once it is green: login.go",
+    ]);
+  });
+
+  it("names the first step that is not done, or the end", () => {
+    expect(next(implementing())).toEqual(["Step 1 of 3: Write a failing test for the endpoint"]);
+    expect(worker({ task: task({ steps: [{ text: "a", done: true }] }) })).toEqual([
+      "All steps are done: check T2 against its criteria and hand it off.",
+    ]);
+    expect(worker({})).toEqual(["Start T2: nothing is recorded as done yet."]);
+  });
+
+  it("says what blocks, and what it waits for", () => {
+    expect(worker({ task: task({ status: "blocked", blockers: ["old", "no key for staging"] }) })[0]).toBe(
+      "T2 is blocked: no key for staging. Resolve it, else report it, or take the next task (`haversack next`).",
+    );
+    const waitsFor = [{ id: "T1", title: "Model", status: "in_progress" as const }];
+    expect(worker({ task: task({ waitsFor }) })[0]).toMatch(/^T2 waits for T1 "Model" \(in_progress\): /);
+  });
+
+  it("tells reviewers what to look at", () => {
+    const state = { ...implementing(), agent: { name: "rev", role: "spec-reviewer" } };
+    expect(next(state)[0]).toContain("each acceptance criterion");
+    expect(next(state)).toHaveLength(1);
+  });
+});
+
+describe("nextAction around the task", () => {
+  it("answers mentions, and the message that woke it first", () => {
+    const message = { id: "M1", from: "docs", text: "@june when?", at: at("10:00"), isMention: true };
+    expect(next(emptyState({ messages: [message, { ...message, id: "M2" }] }))).toEqual([
+      "Answer @docs: unread mentions.",
+    ]);
+    expect(next(emptyState({ reason: "message", newMessage: message }))[0]).toBe(
+      "Deal with the new message from @docs first.",
+    );
+  });
+
+  it("offers a task when nothing is in hand, and says that the last one is over", () => {
+    const suggested = { id: "T9", title: "Log out", status: "todo" as const };
+    expect(next(emptyState({ suggested, readyCount: 4 }))).toEqual([
+      'Next could be T9 "Log out" (4 are ready): `haversack claim T9 --agent june`',
+    ]);
+    expect(orchestrator({ task: task({ status: "done" }), suggested })[0]).toMatch(/^T2 is done\. Next could be T9/);
+  });
+
+  it("finishes a story that is complete", () => {
+    const story = { id: "S1", title: "Auth", status: "done", done: 3, total: 3 };
+    expect(next(emptyState({ story }))).toEqual([
+      "Story S1 is complete. Verify all tests, then finish the branch with finishing-a-development-branch; ask which: merge | PR | keep | discard.",
+    ]);
+  });
+
+  it("knows what follows a step of the workflow", () => {
+    const planning = (id: string) =>
+      next(emptyState({ agent: { name: "x", role: "planner" }, task: task(), wip: {}, skills: [skill({ id })] }));
+    expect(planning("superpowers:writing-plans")).toEqual([
+      "Write the plan in small tasks; save it to docs/plans/<YYYY-MM-DD>-<feature>.md; then subagent-driven-development | executing-plans.",
+    ]);
+    expect(planning("executing-plans")[0]).toContain("report after every 3 tasks");
+    expect(planning("unknown")).toEqual([]);
+  });
+
+  it("takes a WIP of any shape", () => {
+    const wip = {
+      test_results: "red",
+      errors: { a: 1 },
+      uncommitted_files: [1, null, "a"],
+      next_step: 7,
+      decisions: "x",
+    };
+    expect(() => worker({ wip: wip as never })).not.toThrow();
+  });
+});

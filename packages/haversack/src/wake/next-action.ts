@@ -1,0 +1,251 @@
+/**
+ * What to do next, in a few sentences, looked up from statuses and verdicts: a table of rows, read from the top. Each row says
+ * nothing, one sentence or several. Loaded by the hook.
+ */
+import type { Verdict } from "../work/handoff.ts";
+import { isSettled } from "../work/task.ts";
+import { cutLine, listOf, objectOf, textOf } from "./cut-text.ts";
+import { hasPhrase } from "./phrase.ts";
+import type { TreeTask, WakeState, WakeTask } from "./state.ts";
+import { bareName } from "./which-skill.ts";
+import type { Workflow, WorkflowRole } from "./workflow.ts";
+
+/** More than this is a plan, not a next action. */
+const MOST_SENTENCES = 6;
+const MOST_CHARS = 300;
+
+export function nextAction(state: WakeState, workflow: Workflow): string[] {
+  const facts = factsOf(state, workflow);
+  const said: string[] = [];
+  for (const row of TABLE) {
+    for (const sentence of row(facts)) if (said.length < MOST_SENTENCES) said.push(sentence);
+  }
+  return said;
+}
+
+interface Facts {
+  state: WakeState;
+  workflow: Workflow;
+  /** The one in hand, unless it is over. */
+  task: WakeTask | undefined;
+  isOrchestrator: boolean;
+  role: WorkflowRole | undefined;
+}
+type Row = (facts: Facts) => string[];
+
+const TABLE: readonly Row[] = [
+  ({ state: { reason, newMessage } }) =>
+    reason === "message" && newMessage ? [`Deal with the new message from @${name(newMessage.from)} first.`] : [],
+  blocked,
+  failingTest,
+  newestError,
+  review,
+  found,
+  ({ task, role }) => (task && role?.does ? [role.does] : []),
+  goOn,
+  commit,
+  ({ state: { messages } }) => {
+    const callers = [...new Set(messages.flatMap(({ isMention, from }) => (isMention ? `@${name(from)}` : [])))];
+    return callers.length > 0 ? [`Answer ${and(callers.slice(0, 5))}: unread mentions.`] : [];
+  },
+  step,
+  storyDone,
+  nothingInHand,
+];
+
+function factsOf(state: WakeState, workflow: Workflow): Facts {
+  const { task, agent } = state;
+  return {
+    state,
+    workflow,
+    task: task && !isSettled(task.status) ? task : undefined,
+    isOrchestrator: agent.role === "orchestrator",
+    role: workflow.roles.find(({ role }) => role === agent.role),
+  };
+}
+
+function blocked({ task }: Facts): string[] {
+  if (!task) return [];
+  const instead = "report it, or take the next task (`haversack next`)";
+  const reason = task.blockers.at(-1);
+  if (reason !== undefined) return [`${task.id} is blocked: ${short(reason)}. Resolve it, else ${instead}.`];
+  if (task.status === "blocked") return [`${task.id} is blocked: ${instead}.`];
+  const [open] = task.waitsFor;
+  return open ? [`${task.id} waits for ${label(open)} (${open.status}): ${instead}.`] : [];
+}
+
+function failingTest({ state: { wip } }: Facts): string[] {
+  const tests = objectOf(wip?.test_results);
+  const failing = textOf(tests["failing_test"]);
+  const failed = tests["failed"];
+  if (!failing && !(typeof failed === "number" && failed > 0)) return [];
+  const command = textOf(tests["command"]);
+  return [
+    `Fix ${failing ? `the failing test first: ${short(failing)}` : `the ${failed} failing tests first`}${command ? ` (run: ${short(command)})` : ""}`,
+  ];
+}
+
+function newestError({ state: { wip } }: Facts): string[] {
+  const error = objectOf(listOf(wip?.errors).at(-1));
+  const message = textOf(error["message"]);
+  if (!message) return [];
+  return [`Newest error: ${[textOf(error["file"]), short(message)].filter(Boolean).join(": ")}`];
+}
+
+/** The orchestrator: who is sent next, from the verdicts of those before. */
+function review({ state, task, isOrchestrator, workflow: { roles, fixer } }: Facts): string[] {
+  if (!isOrchestrator || !task) return [];
+  const subject = subjectOf(task, state.tree, roles);
+  const said: string[] = [];
+  let passed: Standing | undefined;
+  for (const { role, words } of roles) {
+    const standing = standingOf(subject, { role, words, state });
+    const { verdict, part, attempt, summary, at } = standing;
+    if (verdict === "PASS") {
+      passed = standing;
+      continue;
+    }
+    if (passed?.part && !isSettled(passed.part.status)) said.push(`Mark ${label(passed.part)} done: it passed.`);
+    if (verdict === "BLOCKED") {
+      said.push(`${role} is blocked on ${subject.id}: ${summary}. Resolve it, else report it and take the next task.`);
+    } else if (verdict === "FAIL") {
+      const fixes = state.handoffs.filter((handoff) => handoff.taskId === subject.id && handoff.role === fixer.role);
+      const mended = fixes.some(({ status, at: mendedAt }) => status === "PASS" && mendedAt > at);
+      if (mended) said.push(`Dispatch ${role} for ${subject.id} again (attempt ${attempt + 1}): the fixer is done.`);
+      else if (fixes.length >= fixer.mostAttempts)
+        said.push(`Block ${subject.id} and report it: ${fixes.length} attempts did not mend what ${role} found.`);
+      else
+        said.push(
+          `Dispatch ${fixer.role} for ${subject.id}, attempt ${fixes.length + 1} of ${fixer.mostAttempts}. ${role} found: ${summary}`,
+        );
+    } else if (part?.status === "in_progress" || part?.status === "review") {
+      said.push(`Check whether ${role} has finished ${label(part)}.`);
+    } else said.push(`Dispatch ${role} for ${label(subject)}.`);
+    return said;
+  }
+  const next = state.tree.find(
+    ({ status, id, parentId }) => status === "todo" && id !== subject.id && parentId !== subject.id,
+  );
+  return [`Mark ${subject.id} done: every review passed.`, ...(next ? [`Then go on with ${label(next)}.`] : [])];
+}
+
+/** A review is a part of the task above it. */
+function subjectOf(task: WakeTask, tree: readonly TreeTask[], roles: readonly WorkflowRole[]): TreeTask {
+  const isPart = roles.some(({ words }) => words.some((phrase) => hasPhrase(task.title, phrase)));
+  return (isPart && tree.find(({ id }) => id === task.parentId)) || task;
+}
+
+interface Standing {
+  verdict: Verdict | undefined;
+  part: TreeTask | undefined;
+  attempt: number;
+  summary: string;
+  at: Date;
+}
+
+function standingOf(
+  subject: TreeTask,
+  { role, words, state: { tree, handoffs } }: { role: string; words: readonly string[]; state: WakeState },
+): Standing {
+  const part = tree.find(
+    ({ parentId, title }) => parentId === subject.id && words.some((each) => hasPhrase(title, each)),
+  );
+  const own = handoffs.filter((handoff) => handoff.role === role && [subject.id, part?.id].includes(handoff.taskId));
+  const latest = newest(own);
+  const byStatus = part ? isSettled(part.status) : role === "implementer" && subject.status === "review";
+  return {
+    verdict: latest?.status ?? part?.lastVerdict ?? (byStatus ? "PASS" : undefined),
+    part,
+    attempt: latest?.attempt ?? 1,
+    summary: short(latest?.summary ?? "no summary"),
+    at: latest?.at ?? new Date(0),
+  };
+}
+
+/** Who builds or mends: what the last review of the task found, unless it was mended since. */
+function found({ state: { handoffs, agent }, task, isOrchestrator, role }: Facts): string[] {
+  if (!task || isOrchestrator || role?.does) return [];
+  const latest = newest(handoffs.filter(({ taskId }) => taskId === task.id));
+  if (latest?.status !== "FAIL" || latest.role === agent.role) return [];
+  return [`${latest.role} found (attempt ${latest.attempt}): ${short(latest.summary)}`];
+}
+
+function goOn({ state: { wip }, task, role, isOrchestrator }: Facts): string[] {
+  const next = textOf(wip?.next_step);
+  if (next) return [`Go on with: ${short(next)}`];
+  if (!task || isOrchestrator || role?.does) return [];
+  const at = task.steps.findIndex(({ done }) => !done);
+  if (at !== -1) return [`Step ${at + 1} of ${task.steps.length}: ${short(task.steps[at]!.text)}`];
+  if (task.steps.length > 0) return [`All steps are done: check ${task.id} against its criteria and hand it off.`];
+  return wip ? [] : [`Start ${task.id}: nothing is recorded as done yet.`];
+}
+
+function commit({ state: { wip } }: Facts): string[] {
+  const files = listOf(wip?.uncommitted_files).flatMap((file) => textOf(file) || []);
+  if (files.length === 0)
+    return wip?.uncommitted_changes === true ? ["Commit what is not committed once it is green."] : [];
+  const more = files.length > 6 ? ` and ${files.length - 6} more` : "";
+  return [
+    `Commit once it is green: ${files
+      .slice(-6)
+      .map((file) => cutLine(file, 120))
+      .join(", ")}${more}`,
+  ];
+}
+
+/** Where the skill in use stands in the workflow, and what follows. Tasks that roles work on have their own rows. */
+function step({ state: { skills, agent }, task, workflow }: Facts): string[] {
+  const main = skills.find(({ as }) => as === "main");
+  const current = main && workflow.steps.find(({ skill }) => skill === bareName(main.id));
+  if (!task || !current || current.isPerTask || workflow.roles.some(({ role }) => role === agent.role)) return [];
+  const next = workflow.steps.filter(({ id }) => current.next?.includes(id)).map(({ skill }) => skill);
+  const choices = current.choices ? [`ask which: ${or(current.choices)}`] : [];
+  const then = [
+    ...(current.output ? [`save it to ${current.output}`] : []),
+    ...(current.batch ? [`report after every ${current.batch} tasks`] : []),
+    ...choices,
+    ...(next.length > 0 ? [`then ${or(next)}`] : []),
+  ];
+  return [`${current.title}${then.length > 0 ? `; ${then.join("; ")}` : ""}.`];
+}
+
+function storyDone({ state: { story }, task, workflow }: Facts): string[] {
+  if (task || !story || story.total === 0 || story.done < story.total) return [];
+  const last = workflow.steps.find(({ next }) => !next);
+  if (!last) return [];
+  const choices = last.choices ? `; ask which: ${or(last.choices)}` : "";
+  return [`Story ${story.id} is complete. ${last.title} with ${last.skill}${choices}.`];
+}
+
+function nothingInHand({ state: { task: held, suggested, readyCount, agent }, task }: Facts): string[] {
+  if (task || !suggested) return [];
+  const over = held ? `${held.id} is ${held.status}. ` : "";
+  const others = readyCount && readyCount > 1 ? ` (${readyCount} are ready)` : "";
+  return [
+    `${over}Next could be ${label(suggested)}${others}: \`haversack claim ${suggested.id} --agent ${name(agent.name)}\``,
+  ];
+}
+
+function newest<T extends { at: Date }>(entries: readonly T[]): T | undefined {
+  return entries.reduce<T | undefined>((best, entry) => (best && best.at >= entry.at ? best : entry), undefined);
+}
+
+function label({ id, title }: { id: string; title: string }): string {
+  return `${id} "${cutLine(title, 100)}"`;
+}
+
+function short(text: string): string {
+  return cutLine(text, MOST_CHARS);
+}
+
+function name(agent: string): string {
+  return cutLine(agent, 60);
+}
+
+function and(words: readonly string[]): string {
+  return words.join(", ");
+}
+
+function or(words: readonly string[]): string {
+  return words.join(" | ");
+}

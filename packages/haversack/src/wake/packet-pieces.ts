@@ -1,0 +1,116 @@
+/** All that a packet could say, as ranked pieces, and what there is too much of. Loaded by the hook. */
+import { cutLine } from "./cut-text.ts";
+import { ownTexts, SOURCE } from "./frame.ts";
+import type { Beyond } from "./left-out.ts";
+import { nextAction } from "./next-action.ts";
+import { stemsOf } from "./phrase.ts";
+import { type Piece, type PieceOptions, Pieces } from "./piece.ts";
+import { type BodyOptions, skillBodies, skillLines } from "./skill-pieces.ts";
+import type { WakeState } from "./state.ts";
+import { identityPieces, messagePieces, missingPieces, planPieces } from "./talk-pieces.ts";
+import { handoffPieces, MOST_HANDOFFS, taskPieces } from "./task-pieces.ts";
+import { positionOf } from "./task-tree.ts";
+import type { Template } from "./templates.ts";
+import { MOST_DECISIONS, wipPieces } from "./wip-pieces.ts";
+import type { Workflow } from "./workflow.ts";
+
+export interface PacketPieces {
+  pieces: Piece[];
+  /** The skills' texts, when it is known how much room there is. */
+  bodies: (room: Omit<BodyOptions, "query">) => Piece[];
+  beyond: Beyond[];
+}
+
+export interface GatherOptions {
+  template: Template;
+  workflow: Workflow;
+  budgetChars: number;
+  how?: Partial<PieceOptions["how"]> | undefined;
+}
+
+export function gatherPieces(
+  state: WakeState,
+  { template, workflow, budgetChars, how: given }: GatherOptions,
+): PacketPieces {
+  const { task, agent, skills, handoffs, wip } = state;
+  const sentences = template.placeholders.has("next_action") ? nextAction(state, workflow) : [];
+  const said = [...sentences, positionOf(state)].join("\n");
+  const query = [said, task?.title, task?.description?.slice(0, 2_000), task?.acceptanceCriteria?.slice(0, 2_000)].join(
+    "\n",
+  );
+  const how: PieceOptions["how"] = {
+    task: task ? `haversack task show ${task.id} --fields full` : "haversack task list",
+    wip: task
+      ? `haversack wip show ${task.id}`
+      : `haversack wip show${agent.sessionId ? ` --session ${agent.sessionId}` : ""}`,
+    handoffs: task ? `haversack handoff show ${task.id}` : "haversack handoff list",
+    tree: "haversack tree",
+    messages: `haversack inbox ${cutLine(agent.name, 60)}`,
+    activity: "haversack activity",
+    ...given,
+  };
+  const options: PieceOptions = {
+    budgetChars,
+    // Longer than what a sentence quotes: compared by its beginning.
+    isSaid: (text) => text !== "" && said.includes(cutLine(text, 300)),
+    about: stemsOf(query),
+    hasTree: template.placeholders.has("tasks") && state.tree.length > 0,
+    how,
+  };
+  const gone = skills.filter(({ body, isCarried }) => body === undefined && !isCarried);
+  const missing = [
+    ...gone.map(({ id, because }) => `skill ${id} (${because}) is not installed`),
+    ...state.missing.filter((line) => !gone.some(({ id }) => line.includes(id))),
+    ...template.problems,
+  ];
+  const head = new Pieces([]);
+  head.add(0, SOURCE, `From Haversack, ${REASONS[state.reason] ?? "as asked"}; times are UTC.`, {
+    name: "From Haversack.",
+  });
+  const next = new Pieces(["next_action"], { what: "next action" });
+  for (const [index, sentence] of sentences.entries()) {
+    const number = sentences.length > 1 ? `${index + 1}. ` : "";
+    next.add(2 + index / 10, `next ${index}`, number + sentence, { short: number + cutLine(sentence, 140) });
+  }
+  const messages = messagePieces(state, options);
+  const beyond: Beyond[] = [
+    {
+      what: "unread message",
+      count: state.messages.length - messages.filter(({ slots }) => slots.includes("messages")).length,
+      how: how.messages,
+    },
+    { what: "handoff", count: handoffs.length - MOST_HANDOFFS, how: how.handoffs },
+    {
+      what: "decision",
+      count: (Array.isArray(wip?.decisions) ? wip.decisions.length : 0) - MOST_DECISIONS,
+      how: how.wip,
+    },
+  ];
+  return {
+    pieces: [
+      ...head.list,
+      ...identityPieces(state),
+      ...next.list,
+      ...missingPieces(missing),
+      ...skillLines(skills),
+      ...taskPieces(state, options),
+      ...wipPieces(state, options),
+      ...handoffPieces(state, options),
+      ...messages,
+      ...planPieces(state, options),
+      ...ownTexts(template, budgetChars),
+    ],
+    bodies: (room) => skillBodies(skills, { query, ...room }),
+    beyond: beyond.filter(({ count, what }) => count > (what === "unread message" && state.newMessage ? 1 : 0)),
+  };
+}
+
+const REASONS: Readonly<Record<WakeState["reason"], string>> = {
+  startup: "at the start of this session",
+  resume: "as this session resumes",
+  clear: "after the window was cleared",
+  compact: "after a compaction",
+  "agent-start": "for a sub-agent",
+  message: "because a message came",
+  asked: "as asked",
+};

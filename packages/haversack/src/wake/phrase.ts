@@ -1,0 +1,48 @@
+/** Texts as words: whether one holds a phrase ("pr" is in "open a PR", not in "process"), and what it is about. Loaded by the hook. */
+
+/** More is a document, and its first lines say what it is about. */
+const MOST_CHARS = 4_000;
+
+/** Endings do not count ("merging" is "merge"), nor do articles in between ("write the plan" is "write plan"). */
+export function hasPhrase(text: string, phrase: string): boolean {
+  const wanted = wordsOf(phrase);
+  const words = wordsOf(text);
+  return wanted.length > 0 && words.some((_, start) => isAt(words, start, wanted));
+}
+
+const ARTICLES = new Set(["a", "an", "the", "this", "our"]);
+
+function isAt(words: readonly string[], start: number, wanted: readonly string[]): boolean {
+  let at = start;
+  for (const word of wanted) {
+    while (at > start && ARTICLES.has(words[at] ?? "") && words[at] !== word) at++;
+    if (!isSame(words[at++] ?? "", word)) return false;
+  }
+  return true;
+}
+
+/** Scripts without spaces: a run of them is a sentence, so there the part counts. */
+const UNSPACED = /[\u0e00-\u0e7f\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]/;
+
+function isSame(word: string, wanted: string): boolean {
+  if (UNSPACED.test(wanted)) return word.includes(wanted);
+  return word === wanted || word === `${wanted}s` || (wanted.length > 3 && stem(word) === stem(wanted));
+}
+
+/** The longer words of a text in a rough stem, to see how much two texts are about the same. */
+export function stemsOf(text: string): Set<string> {
+  return new Set(wordsOf(text).flatMap((word) => (word.length > 3 ? stem(word) : [])));
+}
+
+function stem(word: string): string {
+  return word.replace(/(?:ing|ed|es|s|e)$/, "");
+}
+
+function wordsOf(text: string): string[] {
+  return (
+    text
+      .slice(0, MOST_CHARS)
+      .toLowerCase()
+      .match(/[\p{L}\p{N}]+/gu) ?? []
+  );
+}

@@ -1,0 +1,75 @@
+/**
+ * A piece: the smallest thing that a packet keeps or leaves out, mostly one line. Its rank says how much it matters for the
+ * next action, its place is a placeholder of the template. Ranks in tens are tiers: within one all are small before any is
+ * large.
+ *
+ * 0 who you are, what to do next, what is red or blocked, where you stand, the new message, what is missing · 1 unread mentions,
+ * what a review found · 2 what was decided, the task's text and criteria, files · 3 the skill, the plan, the rest of the
+ * work in progress · 4 handoffs of siblings · 5 the tree · 6 other messages · 7 activity
+ */
+import type { Form, Part } from "../tokens/fit.ts";
+import type { Placeholder } from "./templates.ts";
+
+export interface Piece extends Part {
+  /** The first of these that the template has. */
+  slots: readonly Placeholder[];
+  /** Stands once, before the first piece in its place that has it. */
+  label?: string | undefined;
+  /** What it is called when it is left out: `decision`. */
+  what: string;
+  /** What it is called when it is not in full. Absent: nobody misses the rest. */
+  rest?: string | undefined;
+  /** The skill it is the text of, and the form that is its whole text. */
+  skill?: { id: string; whole?: Form } | undefined;
+}
+
+/**
+ * Shares of the room that is left when who, where and what next are told. What one does not use is the next one's. Messages
+ * have 15%: those that call the agent two thirds, the rest and past events (`talk`) one, after the work.
+ */
+export const SHARES = { plan: 0.15, messages: 0.1, work: 0.3, talk: 0.05, skill: 0.4 } as const;
+
+type More = Partial<Omit<Piece, "key" | "rank" | "tier" | "full" | "group">> & {
+  group?: keyof typeof SHARES | undefined;
+};
+
+export class Pieces {
+  readonly list: Piece[] = [];
+  readonly #slots: readonly Placeholder[];
+  readonly #shared: More;
+
+  /** `slots`: the first that the template has. `shared`: what all of them have unless they say otherwise. */
+  constructor(slots: readonly Placeholder[], shared: More = {}) {
+    this.#slots = slots;
+    this.#shared = shared;
+  }
+
+  /** Empty text is no piece. */
+  add(rank: number, key: string, full: string, more: More = {}): void {
+    if (!full) return;
+    this.list.push({
+      what: key,
+      slots: this.#slots,
+      ...this.#shared,
+      ...more,
+      key,
+      full,
+      rank,
+      tier: Math.floor(rank / 10),
+    });
+  }
+}
+
+/** What pieces are made with. */
+export interface PieceOptions {
+  /** The budget in characters, about. */
+  budgetChars: number;
+  /** Whether the next action or the position says it already. */
+  isSaid: (text: string) => boolean;
+  /** What is being done, in stems. */
+  about: ReadonlySet<string>;
+  /** The template has a place for the tree, and with it for the steps. */
+  hasTree: boolean;
+  /** How to get what was left out. */
+  how: Readonly<Record<"task" | "wip" | "handoffs" | "tree" | "messages" | "activity", string>>;
+}

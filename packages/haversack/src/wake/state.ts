@@ -1,0 +1,134 @@
+/**
+ * All that a packet can be made of, read from the store, the plan file and the skill index before anything is decided.
+ * Plain data: what is not known is absent. `packet.ts` decides what of it is shown.
+ */
+import type { Verdict } from "../work/handoff.ts";
+import type { TaskStatus, TaskStep, TaskType } from "../work/task.ts";
+import type { Wip } from "../work/wip.ts";
+
+export const ROLES = ["orchestrator", "implementer", "spec-reviewer", "quality-reviewer", "fixer"] as const;
+/** One of ours, or a name that a project gives with a template of its own. */
+export type Role = (typeof ROLES)[number] | (string & {});
+
+export interface WakeState {
+  now: Date;
+  /** Why it is woken: the session starts, comes back from a compaction, a sub-agent starts, a message came, somebody asks. */
+  reason: "startup" | "resume" | "clear" | "compact" | "agent-start" | "message" | "asked";
+  agent: WakeAgent;
+  /** The task in hand: the newest claim, else what the agent was started for. */
+  task?: WakeTask;
+  /** Other tasks it holds. */
+  alsoHolds: readonly TreeTask[];
+  /** The tasks around the one in hand (its story, or its parent's), in order, and where it stands among them. */
+  tree: readonly TreeTask[];
+  story?: { id: string; title: string; status: string; done: number; total: number };
+  epic?: { id: string; title: string; priority: string };
+  plan?: WakePlan;
+  /** In the order in which they matter: the task's own first, cross-cutting ones last. */
+  skills: readonly WakeSkill[];
+  wip?: Wip;
+  wipUpdatedAt?: Date;
+  /** Finished siblings' handoffs, newest first, and the task's own. */
+  handoffs: readonly WakeHandoff[];
+  /** Unread ones, oldest first. */
+  messages: readonly WakeMessage[];
+  /** The message that woke it. */
+  newMessage?: WakeMessage;
+  /** Newest first. */
+  activity: readonly WakeActivity[];
+  /** What could be next when nothing is in hand. */
+  suggested?: TreeTask;
+  readyCount?: number;
+  /** Things that should be there and are not: one line each. */
+  missing: readonly string[];
+}
+
+export interface WakeAgent {
+  /** Without the @. */
+  name: string;
+  role: Role;
+  client?: string;
+  sessionId?: string;
+  branch?: string;
+  worktree?: string;
+}
+
+export interface TreeTask {
+  id: string;
+  title: string;
+  status: TaskStatus;
+  /** Who holds it. */
+  agent?: string;
+  parentId?: string;
+  /** Of a review step: what came of it. */
+  lastVerdict?: Verdict;
+}
+
+export interface WakeTask extends TreeTask {
+  type: TaskType;
+  description?: string;
+  acceptanceCriteria?: string;
+  files: readonly string[];
+  steps: readonly TaskStep[];
+  /** As the task names it: one or several, separated by commas. */
+  skill?: string;
+  contextSummary?: string;
+  handoffNotes?: string;
+  note?: string;
+  blockers: readonly string[];
+  waitsFor: readonly TreeTask[];
+}
+
+export interface WakePlan {
+  file: string;
+  section?: string;
+  /** The section's text, or the beginning of the plan when no section is known. */
+  text?: string;
+  lineCount?: number;
+}
+
+export interface WakeSkill {
+  id: string;
+  /** Why this one: `named by the task`, `"spec review" in its text`, `its parent's`, `for bugs`. */
+  because: string;
+  /** main: whole if it fits; core: cross-cutting, only its core. */
+  as: "main" | "core";
+  /** The pinned version. Absent: the skill is gone. */
+  body?: string;
+  brief?: string;
+  hash?: string;
+  /** The file has another content now. */
+  hasChanged?: boolean;
+  /** How the agent loads it in its client. */
+  activation: string;
+  /** The client brings it back by itself. */
+  isCarried?: boolean;
+}
+
+export interface WakeHandoff {
+  taskId: string;
+  taskTitle: string;
+  role: string;
+  attempt: number;
+  status: Verdict;
+  summary: string;
+  at: Date;
+}
+
+export interface WakeMessage {
+  id: string;
+  from: string;
+  text: string;
+  at: Date;
+  /** It names the agent with an @, or was sent to it alone. */
+  isMention: boolean;
+  taskId?: string;
+}
+
+export interface WakeActivity {
+  at: Date;
+  actor: string;
+  kind: string;
+  text: string;
+  subject?: string;
+}

@@ -1,0 +1,134 @@
+/** The task in hand, what it needs, the tasks beside it, and what was handed off around it. Loaded by the hook. */
+import { cutLine, cutText, deepen } from "./cut-text.ts";
+import { type Piece, type PieceOptions, Pieces } from "./piece.ts";
+import type { TreeTask, WakeState } from "./state.ts";
+import { positionOf, renderTree, STATUS_WORDS } from "./task-tree.ts";
+import type { Placeholder } from "./templates.ts";
+
+export function taskPieces(state: WakeState, options: PieceOptions): Piece[] {
+  const { task, story, epic, alsoHolds, tree } = state;
+  const { how } = options;
+  const around = new Pieces(["tasks", "task"], { group: "work", how: how.task });
+  const position = positionOf(state);
+  if (position) {
+    const full = `**Current position:** ${position}`;
+    around.add(3, "position", full, { short: cutLine(full, 160), order: -1, group: undefined });
+  }
+  if (options.hasTree) {
+    const draw = (maxLines: number): string =>
+      renderTree(tree, { currentId: task?.id, steps: task?.steps ?? [], counts: story, maxLines });
+    const forms = { short: draw(14), name: draw(5), slots: ["tasks"] as const };
+    around.add(50, "tree", draw(60), { ...forms, how: how.tree, order: -2 });
+  }
+  const above = [
+    story && `story ${story.id} ${cutLine(story.title, 120)}`,
+    epic && `epic ${cutLine(epic.title, 120)} (${epic.priority})`,
+  ].filter(Boolean);
+  if (above.length > 0) around.add(45, "story", `Part of ${above.join(", ")}.`, { order: 0 });
+  for (const held of alsoHolds.slice(0, 10)) {
+    around.add(35, `held ${held.id}`, formatTask(held), {
+      what: "other task held",
+      label: "**You also hold:**",
+      order: 60,
+    });
+  }
+  return [...around.list, ...ownPieces(state, options)];
+}
+
+function ownPieces({ task }: WakeState, { budgetChars, hasTree, how }: PieceOptions): Piece[] {
+  const own = new Pieces(["task"], { group: "work", how: how.task });
+  if (!task) return [];
+  const addText = (
+    rank: number,
+    order: number,
+    key: string,
+    value: string | undefined,
+    label = "",
+    slots: readonly Placeholder[] = ["task"],
+  ): void => {
+    if (!value?.trim()) return;
+    const cut = (maxChars: number): string => `${label}${deepen(cutText(value, Math.floor(maxChars)))}`;
+    own.add(rank, key, cut(Math.max(4_000, budgetChars / 4)), {
+      short: cut(Math.min(Math.max(200, budgetChars * 0.08), 800)),
+      name: cut(160),
+      rest: `rest of the ${key}`,
+      slots,
+      order,
+    });
+  };
+  addText(26, 2, "description", task.description);
+  if (task.note)
+    own.add(25, "note", `**Note:** ${cutLine(task.note, 400)}`, {
+      short: `**Note:** ${cutLine(task.note, 140)}`,
+      order: 1,
+    });
+  for (const [index, criterion] of criteriaOf(task.acceptanceCriteria).entries()) {
+    own.add(24, `criterion ${index}`, `- ${cutLine(criterion, 500)}`, {
+      short: `- ${cutLine(criterion, 140)}`,
+      what: "criterion",
+      label: "**Done when:**",
+      order: 3,
+    });
+  }
+  const current = task.steps.findIndex(({ done }) => !done);
+  for (const [index, { text, done }] of (hasTree ? [] : task.steps.slice(0, 40)).entries()) {
+    // The position names the current one already.
+    own.add(done || index === current ? 38 : 28, `step ${index}`, `- [${done ? "x" : " "}] ${cutLine(text, 150)}`, {
+      what: "step",
+      label: "**Steps:**",
+      order: 4 + index / 100,
+    });
+  }
+  own.add(29, "files", task.files.length > 0 ? `**Files:** ${listed(task.files, 20)}` : "", { order: 5 });
+  for (const open of task.waitsFor.slice(0, 10)) {
+    own.add(26, `waits ${open.id}`, formatTask(open), { what: "task it waits for", label: "**Waits for:**", order: 6 });
+  }
+  addText(25, 37, "handoff notes", task.handoffNotes, "**Notes for whoever goes on:** ", ["wip", "task"]);
+  addText(35, 38, "context", task.contextSummary, "**Context:** ", ["wip", "task"]);
+  return own.list;
+}
+
+function formatTask({ id, title, status }: TreeTask): string {
+  return `- ${id} ${cutLine(title, 120)} (${STATUS_WORDS[status]})`;
+}
+
+/** One per line; bullets and numbers go, because the packet sets its own. */
+function criteriaOf(text = ""): string[] {
+  return text
+    .slice(0, 20_000)
+    .split("\n")
+    .flatMap((line) => line.replace(/^\s*(?:[-*+•]|\d+[.)])?\s*(?:\[[ xX]\]\s*)?/, "").trim() || [])
+    .slice(0, 40);
+}
+
+/** The newest stand last, and they matter most. */
+export function listed(texts: readonly string[], most: number): string {
+  const shown = texts.slice(-most).map((text) => cutLine(text, 150));
+  return `${texts.length > most ? `${texts.length - most} more, ` : ""}${shown.join(", ")}`;
+}
+
+export const MOST_HANDOFFS = 12;
+
+/** Of the task itself what did not pass matters most; of siblings the newest. */
+export function handoffPieces({ handoffs, task }: WakeState, { isSaid, how }: PieceOptions): Piece[] {
+  const pieces = new Pieces(["handoffs", "task"], { group: "work", what: "handoff", label: "Handed off:" });
+  for (const [index, { taskId, taskTitle, role, attempt, status, summary }] of handoffs
+    .slice(0, MOST_HANDOFFS)
+    .entries()) {
+    if (isSaid(summary)) continue;
+    const isOwn = taskId === task?.id;
+    const who = `${cutLine(role, 60)} ${status}${attempt > 1 || isOwn ? `, attempt ${attempt}` : ""}`;
+    const head = isOwn ? who : `${taskId} ${cutLine(taskTitle, 80)}, ${who}`;
+    pieces.add(
+      isOwn ? (status === "PASS" ? 39 : 19) : 40 + index / 100,
+      `handoff ${index}`,
+      `- ${head}: ${cutLine(summary, 500)}`,
+      {
+        short: `- ${head}: ${cutLine(summary, 120)}`,
+        order: 70 + index / 100,
+        how: how.handoffs,
+      },
+    );
+  }
+  return pieces.list;
+}

@@ -1,0 +1,142 @@
+/**
+ * Tasks as a list with boxes, the current one marked, its steps below it, and the position in one sentence. A long list is a
+ * window around the current one that says how many are before and after. Loaded by the hook.
+ */
+import { isSettled, type TaskStep } from "../work/task.ts";
+import { cutLine } from "./cut-text.ts";
+import type { TreeTask, WakeState } from "./state.ts";
+
+export interface TreeOptions {
+  currentId?: string | undefined;
+  /** Steps of the current one. */
+  steps?: readonly TaskStep[];
+  /** Lines of tasks and steps; the two lines on what is hidden come on top. */
+  maxLines: number;
+  /** How many there are with those that are not in the list. */
+  counts?: { done: number; total: number } | undefined;
+}
+
+export function renderTree(
+  tasks: readonly TreeTask[],
+  { currentId, steps = [], maxLines, counts }: TreeOptions,
+): string {
+  const rows = rowsOf(tasks, currentId, steps);
+  const current = Math.max(
+    0,
+    rows.findIndex(({ isCurrent }) => isCurrent),
+  );
+  const isCut = rows.length > maxLines;
+  // A third of the window looks back: what comes next matters more.
+  const from = isCut ? Math.min(Math.max(0, current - Math.floor(maxLines / 3)), rows.length - maxLines) : 0;
+  const shown = rows.slice(from, from + maxLines);
+  const lines = shown.map(({ line, depth }) => `${"    ".repeat(depth)}${line}`);
+  const hidden = hiddenOf(tasks, { shown, counts, before: new Set(rows.slice(0, from).map(({ id }) => id)) });
+  return [hidden.before, ...lines, hidden.after].filter(Boolean).join("\n");
+}
+
+/** `T48 "…" is in progress (3 of 9 tasks of its story done), step 3 of 4: …; Spec review: PASS` */
+export function positionOf({ task, story, tree }: WakeState): string {
+  if (!task) return "";
+  const parts = tree
+    .filter(({ parentId }) => parentId === task.id)
+    .slice(0, 6)
+    .map(({ title, status, lastVerdict }) => `; ${cutLine(title, 60)}: ${lastVerdict ?? STATUS_WORDS[status]}`);
+  const at = task.steps.findIndex(({ done }) => !done);
+  const among = story && story.total > 0 ? ` (${story.done} of ${story.total} tasks of its story done)` : "";
+  const step = at === -1 ? "" : `, step ${at + 1} of ${task.steps.length}: ${cutLine(task.steps[at]!.text, 200)}`;
+  return `${task.id} "${cutLine(task.title, 200)}" is ${STATUS_WORDS[task.status]}${among}${step}${parts.join("")}`;
+}
+
+export const STATUS_WORDS: Readonly<Record<TreeTask["status"], string>> = {
+  todo: "pending",
+  in_progress: "in progress",
+  review: "in review",
+  done: "done",
+  blocked: "blocked",
+  archived: "archived",
+};
+
+interface Row {
+  id: string | undefined;
+  line: string;
+  depth: number;
+  isCurrent: boolean;
+}
+
+const MOST_DEPTH = 4;
+
+/** Parents before their children. A task whose parent is not in the list stands by itself; a cycle of parents ends. */
+function rowsOf(tasks: readonly TreeTask[], currentId: string | undefined, steps: readonly TaskStep[]): Row[] {
+  const ids = new Set(tasks.map(({ id }) => id));
+  const children = new Map<string | undefined, TreeTask[]>();
+  for (const task of tasks) {
+    const parent =
+      task.parentId !== undefined && ids.has(task.parentId) && task.parentId !== task.id ? task.parentId : undefined;
+    const siblings = children.get(parent);
+    if (siblings) siblings.push(task);
+    else children.set(parent, [task]);
+  }
+  const rows: Row[] = [];
+  const seen = new Set<string>();
+  const visit = (task: TreeTask, depth: number): void => {
+    if (seen.has(task.id)) return;
+    seen.add(task.id);
+    const isCurrent = task.id === currentId;
+    rows.push({ id: task.id, line: formatTask(task, isCurrent), depth, isCurrent });
+    if (isCurrent) {
+      for (const { text, done } of steps) {
+        rows.push({
+          id: undefined,
+          line: `- [${done ? "x" : " "}] ${cutLine(text, 150)}`,
+          depth: depth + 1,
+          isCurrent: false,
+        });
+      }
+    }
+    for (const child of children.get(task.id) ?? []) visit(child, Math.min(depth + 1, MOST_DEPTH));
+  };
+  for (const task of [...(children.get(undefined) ?? []), ...tasks]) visit(task, 0);
+  return rows;
+}
+
+/** The id only of open ones: the others are over. */
+function formatTask({ id, title, status, agent, lastVerdict }: TreeTask, isCurrent: boolean): string {
+  const isOver = isSettled(status);
+  const about = [agent && `@${cutLine(agent, 60)}`, STATUS_WORDS[status], !isOver && lastVerdict]
+    .filter(Boolean)
+    .join(", ");
+  const name = isOver ? cutLine(title, 120) : `${id} ${cutLine(title, 120)}`;
+  return `- [${isOver ? "x" : " "}] ${name} (${about})${isCurrent ? "  <-- CURRENT" : ""}`;
+}
+
+/** Those the reader did not bring are taken as done before and pending after: the list it brings is around the current one. */
+function hiddenOf(
+  tasks: readonly TreeTask[],
+  {
+    shown,
+    counts,
+    before,
+  }: { shown: readonly Row[]; counts: TreeOptions["counts"]; before: ReadonlySet<string | undefined> },
+): { before: string; after: string } {
+  const visible = new Set(shown.map(({ id }) => id));
+  const counted = { doneBefore: 0, openBefore: 0, doneAfter: 0, openAfter: 0 };
+  let doneInList = 0;
+  for (const { id, status } of tasks) {
+    const isOver = isSettled(status);
+    if (isOver) doneInList++;
+    if (visible.has(id)) continue;
+    if (before.has(id)) counted[isOver ? "doneBefore" : "openBefore"]++;
+    else counted[isOver ? "doneAfter" : "openAfter"]++;
+  }
+  const unlisted = Math.max(0, (counts?.total ?? 0) - tasks.length);
+  const unlistedDone = Math.min(unlisted, Math.max(0, (counts?.done ?? 0) - doneInList));
+  return {
+    before: formatHidden(counted.doneBefore + unlistedDone, counted.openBefore, "before"),
+    after: formatHidden(counted.doneAfter, counted.openAfter + unlisted - unlistedDone, "after"),
+  };
+}
+
+function formatHidden(done: number, open: number, where: string): string {
+  const words = [done > 0 && `${done} done`, open > 0 && `${open} pending`].filter(Boolean);
+  return words.length > 0 ? `… ${words.join(" and ")} ${where}` : "";
+}

@@ -1,0 +1,50 @@
+import { describe, expect, it } from "vitest";
+import { DEFAULT_TEMPLATES } from "./default-templates.ts";
+import { parseTemplate, renderTemplate, templateFor } from "./templates.ts";
+
+const render = (text: string, values: Record<string, string>) =>
+  renderTemplate(parseTemplate(text, "x"), { textOf: (slot) => values[slot] ?? "", hasOwn: () => true });
+
+describe("renderTemplate", () => {
+  it("leaves out a section whose parts are all empty, with its heading", () => {
+    const text = "# Title\n{{identity}}\n\n## Plan\n{{plan}}\n\n## Work\n{{wip}}\n{{handoffs}}\n";
+    expect(render(text, { identity: "You", handoffs: "- done" })).toBe("# Title\nYou\n\n## Work\n- done");
+  });
+
+  it("keeps the project's own sections and text around a part", () => {
+    expect(render("## Rules\nBe kind.\n\n## Next\nDo: {{ next_action }} now.", { next_action: "x" })).toBe(
+      "## Rules\nBe kind.\n\n## Next\nDo: x now.",
+    );
+  });
+
+  it("does not look for placeholders or patterns in what it puts in", () => {
+    expect(render("{{task}} {{wip}}", { task: "{{wip}} $& $1", wip: "w" })).toBe("{{wip}} $& $1 w");
+  });
+
+  it("does not take a # in a code fence for a heading", () => {
+    expect(render("## A\n```\n# {{plan}}\n```\n{{task}}", { task: "t" })).toBe("## A\n```\n# ```\nt");
+  });
+});
+
+describe("templateFor", () => {
+  it("names unknown placeholders and makes nothing of them", () => {
+    const { problems } = templateFor("fixer", "{{wpi}} {{wip}} {{a b}}");
+    expect(problems).toHaveLength(1);
+    expect(problems[0]).toMatch(/^template fixer\.md: unknown \{\{wpi\}\}, \{\{a b\}\}; known are identity, /);
+    expect(render("{{wpi}}{{wip}}", { wip: "w" })).toBe("w");
+  });
+
+  it("falls back to the shipped one", () => {
+    expect(templateFor("fixer", "  \n").sections[0]?.text).toContain("# Fixer Subagent");
+    expect(templateFor("release-captain").sections[0]?.text).toContain("# Wake-up Context");
+    expect(templateFor("constructor").sections[0]?.text).toContain("# Wake-up Context");
+  });
+
+  it.each(Object.keys(DEFAULT_TEMPLATES))("the shipped one for %s is whole", (role) => {
+    const { problems, placeholders } = templateFor(role);
+    expect(problems).toEqual([]);
+    for (const slot of ["identity", "skill", "task", "wip", "messages", "next_action", "missing"] as const) {
+      expect(placeholders).toContain(slot);
+    }
+  });
+});

@@ -1,0 +1,110 @@
+/**
+ * Templates of packets: markdown with `{{placeholders}}`. What a project wrote is respected: a part that its template does not
+ * name is not shown. Placeholders that nothing knows become nothing and are a problem; the packet is still made.
+ * Loaded by the hook.
+ */
+import { cleanLine, stripControl } from "../base/clean-text.ts";
+import { DEFAULT_TEMPLATES } from "./default-templates.ts";
+
+export const PLACEHOLDERS = [
+  "identity",
+  "skill",
+  "plan",
+  "task",
+  "tasks",
+  "wip",
+  "handoffs",
+  "messages",
+  "activity",
+  "new_message",
+  "next_action",
+  "missing",
+] as const;
+export type Placeholder = (typeof PLACEHOLDERS)[number];
+
+export interface TemplateSection {
+  /** The place of its own text when it has no placeholder: such a section is a part like any other. */
+  text: string;
+  placeholders: readonly Placeholder[];
+}
+
+export interface Template {
+  sections: readonly TemplateSection[];
+  placeholders: ReadonlySet<Placeholder>;
+  problems: readonly string[];
+}
+
+/** Longer ones are cut: a template frames a packet. */
+const MOST_CHARS = 20_000;
+
+/** `text`: the project's own. Without it, or when it is empty, the shipped one of that role, else the default. */
+export function templateFor(role: string, text?: string): Template {
+  const own = text === undefined ? "" : stripControl(text.slice(0, MOST_CHARS)).trim();
+  if (own) return parseTemplate(own, cleanLine(role, { maxChars: 60 }));
+  return parseTemplate(
+    (Object.hasOwn(DEFAULT_TEMPLATES, role) && DEFAULT_TEMPLATES[role]) || DEFAULT_TEMPLATES["default"]!,
+    role,
+  );
+}
+
+export function parseTemplate(text: string, name: string): Template {
+  const unknown = new Set<string>();
+  const sections = splitSections(text).map((section) => {
+    const placeholders: Placeholder[] = [];
+    const known = section.replace(SLOT, (slot, word: string) => {
+      if (isPlaceholder(word)) placeholders.push(word);
+      else unknown.add(cleanLine(slot, { maxChars: 40 }));
+      return isPlaceholder(word) ? `{{${word}}}` : "";
+    });
+    return { text: known, placeholders };
+  });
+  const problems =
+    unknown.size === 0
+      ? []
+      : [`template ${name}.md: unknown ${[...unknown].slice(0, 5).join(", ")}; known are ${PLACEHOLDERS.join(", ")}`];
+  return { sections, placeholders: new Set(sections.flatMap(({ placeholders }) => placeholders)), problems };
+}
+
+/**
+ * Puts texts in their places, in one pass: braces in a text are text. `hasOwn`: whether a section without placeholders is
+ * shown.
+ */
+export function renderTemplate(
+  { sections }: Template,
+  { textOf, hasOwn }: { textOf: (slot: Placeholder) => string; hasOwn: (section: number) => boolean },
+): string {
+  return sections
+    .flatMap(({ text, placeholders }, at) => {
+      if (placeholders.length === 0) return hasOwn(at) ? text : [];
+      if (placeholders.every((slot) => textOf(slot) === "")) return [];
+      return text.replace(/\{\{(\w+)\}\}(\n?)/g, (_, slot: Placeholder, end: string) => {
+        const filled = textOf(slot);
+        return filled && `${filled}${end}`;
+      });
+    })
+    .map((section) => section.trim())
+    .join("\n\n");
+}
+
+const SLOT = /\{\{\s*([^{}\n]{0,60}?)\s*\}\}/g;
+
+function isPlaceholder(word: string): word is Placeholder {
+  return (PLACEHOLDERS as readonly string[]).includes(word);
+}
+
+/** At headings outside code fences. A heading with nothing below it belongs to the section that follows. */
+function splitSections(text: string): string[] {
+  const sections: string[] = [];
+  let lines: string[] = [];
+  let isFenced = false;
+  for (const line of text.split("\n")) {
+    if (/^\s*(?:```|~~~)/.test(line)) isFenced = !isFenced;
+    const isHeading = !isFenced && /^#{1,6} /.test(line);
+    if (isHeading && lines.some((other) => other.trim() !== "" && !/^#{1,6} /.test(other))) {
+      sections.push(lines.join("\n").trim());
+      lines = [];
+    }
+    lines.push(line);
+  }
+  return [...sections, lines.join("\n").trim()].filter(Boolean);
+}

@@ -1,0 +1,126 @@
+/**
+ * Which skills a task is worked on with, and why: those it names; else by the words in its own text; else its parent's; else
+ * by its type; else test-driven development for implementation. Cross-cutting ones come on top, as their core.
+ *
+ * A skill that somebody asked for (the task, a parent, a setting) and that is not installed stays in the list as missing.
+ * A shipped default that is not installed is passed over: nobody who never had it wants to hear of it. Loaded by the hook.
+ */
+import type { TaskType } from "../work/task.ts";
+import { hasPhrase } from "./phrase.ts";
+
+export const TASK_KINDS = ["planning", "implementation", "execution", "finishing"] as const;
+export type TaskKind = (typeof TASK_KINDS)[number];
+
+export interface SkillPattern {
+  /** One word or several, in any of their endings. */
+  words: string;
+  /** Empty: these words mean no skill, and no later pattern for the same words counts. */
+  skill: string;
+  /** Default: title and description. */
+  isTitleOnly?: boolean;
+  /** From a setting: said when it is missing. */
+  isSet?: boolean;
+}
+
+export interface SkillRules {
+  /** The first that matches wins. */
+  patterns: readonly SkillPattern[];
+  typeSkills: Readonly<{ [Type in TaskType]?: string }>;
+  /** For features, faults, tests and interfaces that nothing else says anything about. Empty: none. */
+  implementation: string;
+  crossCutting: readonly { kind: TaskKind; skill: string }[];
+  /** What a task is that has this skill; all others are implementation, where the task's type allows it. */
+  kinds: Readonly<Record<string, TaskKind>>;
+  /** Types whose skill comes from a setting. */
+  setTypes?: readonly TaskType[];
+}
+
+export interface SkilledTask {
+  title: string;
+  description?: string;
+  skill?: string;
+}
+
+export interface SkillOfTask {
+  id: string;
+  because: string;
+  as: "main" | "core";
+  isMissing?: true;
+}
+
+export interface SkillOptions extends SkillRules {
+  /** The nearest first. */
+  parents: readonly SkilledTask[];
+  /** The id under which a name is installed; `installedAs` over a list does it. */
+  findInstalled: (name: string) => string | undefined;
+}
+
+export function skillsOfTask(task: SkilledTask & { type: TaskType }, options: SkillOptions): SkillOfTask[] {
+  const found: SkillOfTask[] = [];
+  const add = (name: string, { because, as = "main", isAsked = false }: Reason): boolean => {
+    const id = options.findInstalled(name);
+    if (id === undefined && !isAsked) return false;
+    if (!found.some((skill) => bareName(skill.id) === bareName(id ?? name))) {
+      found.push({ id: id ?? name, because, as, ...(id === undefined && { isMissing: true as const }) });
+    }
+    return true;
+  };
+
+  addOwn(task, "", add, options) ||
+    options.parents.some((parent) => addOwn(parent, "its parent: ", add, options)) ||
+    addByType(task.type, add, options);
+
+  const kinds = found.map(({ id }) => options.kinds[bareName(id)]).filter((kind) => kind !== undefined);
+  const isImplementation = kinds.length === 0 && isBuilt(task.type);
+  for (const { kind, skill } of options.crossCutting) {
+    if (kinds.includes(kind) || (isImplementation && kind === "implementation")) {
+      add(skill, { because: `for ${kind}`, as: "core" });
+    }
+  }
+  return found;
+}
+
+/** The exact id; else the first with that name, whichever of the two has a plugin's prefix. Nearest first. */
+export function installedAs(name: string, ids: readonly string[]): string | undefined {
+  return ids.includes(name) ? name : ids.find((id) => bareName(id) === bareName(name));
+}
+
+/** `superpowers:brainstorming` is `brainstorming`. */
+export function bareName(id: string): string {
+  return id.slice(id.lastIndexOf(":") + 1).toLowerCase();
+}
+
+interface Reason {
+  because: string;
+  as?: "main" | "core";
+  isAsked?: boolean;
+}
+type Add = (name: string, reason: Reason) => boolean;
+
+function addOwn(task: SkilledTask, whose: string, add: Add, { patterns }: SkillOptions): boolean {
+  const named = task.skill?.split(",").flatMap((name) => name.trim() || []) ?? [];
+  for (const name of named) add(name, { because: whose ? "named by its parent" : "named by the task", isAsked: true });
+  if (named.length > 0) return true;
+
+  const off = new Set<string>();
+  for (const { words, skill, isTitleOnly, isSet = false } of patterns) {
+    const key = words.toLowerCase();
+    if (off.has(key)) continue;
+    if (!skill) off.add(key);
+    else if (hasPhrase(isTitleOnly ? task.title : `${task.title}\n${task.description ?? ""}`, words)) {
+      if (add(skill, { because: `${whose}"${words}" in its text`, isAsked: isSet })) return true;
+    }
+  }
+  return false;
+}
+
+function addByType(type: TaskType, add: Add, { typeSkills, implementation, setTypes = [] }: SkillOptions): boolean {
+  const skill = typeSkills[type];
+  if (skill && add(skill, { because: `for type ${type}`, isAsked: setTypes.includes(type) })) return true;
+  return isBuilt(type) && implementation !== "" && add(implementation, { because: "for implementation" });
+}
+
+/** Chores and spikes are no implementation: what they leave is not tested code. */
+function isBuilt(type: TaskType): boolean {
+  return type !== "chore" && type !== "spike";
+}
