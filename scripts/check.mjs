@@ -9,7 +9,7 @@ import { staleDocs } from "./docs.mjs";
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
 const home = join(root, "packages/haversack");
 const HOOK_LIMIT_BYTES = 50_000;
-const HOOK_FILES = ["hook.cjs", "hook-prompt.cjs", "hook-rules.cjs", "hook-tool.cjs", "hook-session.cjs"];
+const HOOK_FILES = ["hook.cjs", "hook-main.cjs", "hook-prompt.cjs", "hook-rules.cjs", "hook-tool.cjs", "hook-session.cjs"];
 
 const checks = {
   build: () => run("node", ["scripts/build.mjs"]),

@@ -1,5 +1,5 @@
 /** The compiled parts of the hook, in the user's cache folder. */
-import { existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { scratchProject } from "./bins.ts";
@@ -11,13 +11,13 @@ function project() {
   const scratch = scratchProject();
   scratch.write(".claude/skills/api-errors/SKILL.md", SKILL);
   scratch.haversack(["skills", "index"]);
-  const ask = (session: string, env = {}) =>
+  const ask = (session: string, env = {}, prompt = "report error status codes from the endpoint") =>
     scratch.hook(
       {
         session_id: session,
         cwd: scratch.root,
         hook_event_name: "UserPromptSubmit",
-        prompt: "report error status codes from the endpoint",
+        prompt,
       },
       { env },
     );
@@ -33,6 +33,22 @@ describe("the hook's cache", () => {
     expect(files.filter((file) => file.startsWith("hook-prompt-"))).toHaveLength(1);
     expect(ask("two").out).toBe(first.out);
     expect(readdirSync(cache)).toEqual(files);
+  });
+
+  it("grows when an event takes a way that it does not hold yet, and then rests", () => {
+    const { ask, cache } = project();
+    const sizeOf = () =>
+      readdirSync(cache)
+        .map((file) => statSync(join(cache, file)).size)
+        .reduce((sum, size) => sum + size, 0);
+    expect(ask("one", {}, "continue").out).toBe("");
+    const small = sizeOf();
+    expect(ask("one").out).toContain("api-errors");
+    const grown = sizeOf();
+    expect(grown).toBeGreaterThan(small);
+    ask("one", {}, "continue");
+    expect(ask("two").out).toContain("api-errors");
+    expect(sizeOf()).toBe(grown);
   });
 
   it("is passed over when it is rubbish, and made anew", () => {

@@ -1,0 +1,172 @@
+/**
+ * A section of a Markdown document: from its heading to the next one of the same or a higher level, so with everything
+ * nested in it, byte for byte. Loaded by the hook.
+ *
+ * A reference is
+ * - an anchor as GitHub makes them: `#error-handling`, `design.md#error-handling`, `#setup-1` for the second "Setup";
+ * - a heading: `Error handling`; with its marks (`## Error handling`) only of that level, if there is one;
+ * - the label or number that a heading begins with: `2.3`, `Task 3`, `I7`, `§2.3`, `Section 2.3`.
+ * `Setup:2` is the second of several. The strictest reading that finds something decides: `Task 3` is never "Task 30", and
+ * never "3. Something", because a wrong section is worse than none.
+ */
+import { nearest } from "../base/nearest.ts";
+import { findHeadings, type Heading, plainHeading } from "./markdown-headings.ts";
+
+export interface Section {
+  kind: "found";
+  /** The heading's line and all below it, without empty lines at the end. */
+  text: string;
+  /** Of the heading, from 1. */
+  line: number;
+  lineCount: number;
+  heading: string;
+}
+
+export type SectionAnswer =
+  | Section
+  /** `nearest`: headings that may be meant, best first; may be empty. */
+  | { kind: "missing"; nearest: string[] }
+  /** Several headings fit. `first` is the section at the first of these lines; `ref:2` asks for the second. */
+  | { kind: "ambiguous"; lines: number[]; first: Section };
+
+export function extractSection(document: string, ref: string): SectionAnswer {
+  const headings = findHeadings(document);
+  const wanted = ref.trim();
+  let found = matching(headings, wanted);
+  const ordinal = /:(\d{1,4})$/.exec(wanted);
+  // Only now: "Step:2" may be a heading.
+  if (found.length === 0 && ordinal) {
+    const chosen = matching(headings, wanted.slice(0, ordinal.index))[Number(ordinal[1]) - 1];
+    if (chosen) found = [chosen];
+  }
+  const [first] = found;
+  if (!first) return { kind: "missing", nearest: nearestHeadings(headings, wanted) };
+  const section = sectionAt(document, headings, first);
+  if (found.length === 1) return section;
+  return { kind: "ambiguous", lines: found.map(({ line }) => line), first: section };
+}
+
+function sectionAt(document: string, headings: readonly Heading[], heading: Heading): Section {
+  const next = headings.find(({ start, level }) => start > heading.start && level <= heading.level);
+  const text = document.slice(heading.start, next?.start).trimEnd();
+  return { kind: "found", text, line: heading.line, lineCount: countLines(text), heading: heading.text };
+}
+
+/** A last line without its line end counts; the empty text has none. */
+export function countLines(text: string): number {
+  let lines = 0;
+  let isOpen = false;
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at);
+    isOpen = code !== 10 && code !== 13;
+    // CR LF is counted at its LF.
+    if (code === 10 || (code === 13 && text.charCodeAt(at + 1) !== 10)) lines++;
+  }
+  return isOpen ? lines + 1 : lines;
+}
+
+function matching(headings: readonly Heading[], ref: string): Heading[] {
+  const anchor = /^[^\s#]*#([^\s#][^\s]*)$/.exec(ref)?.[1];
+  if (anchor !== undefined) return byAnchor(headings, decoded(anchor));
+
+  const marks = /^#{1,6}(?=\s)/.exec(ref)?.[0].length ?? 0;
+  const key = keyOf(plainHeading(ref.slice(marks)));
+  if (key === "") return [];
+  const bare = key.replace(/^(?:§|section |chapter )\s*(?=[\da-z]*\d)/, "");
+  const readings: ((heading: string) => boolean)[] = [
+    (heading) => heading === key,
+    (heading) => {
+      const { label, title } = splitLabel(heading);
+      return label === key || label === bare || (title === key && title !== "");
+    },
+    // A bare number is also "Task 3", when nothing is just numbered 3.
+    (heading) => /^\d[\d.]*$/.test(bare) && splitLabel(heading).label.endsWith(` ${bare}`),
+  ];
+  for (const fits of readings) {
+    const found = headings.filter(({ text }) => fits(keyOf(text)));
+    const ofLevel = found.filter(({ level }) => level === marks);
+    if (found.length > 0) return ofLevel.length > 0 ? ofLevel : found;
+  }
+  return [];
+}
+
+/** How two headings are compared. */
+function keyOf(text: string): string {
+  return text.toLowerCase().replace(/[\s:.]+$/, "");
+}
+
+/**
+ * "task 3: parse it" is the label "task 3" and the title "parse it"; "2.3 errors", "i7 - dispatch" and "[r1] resume"
+ * likewise. A label holds a number, except before a colon: "goals: what for" answers to "goals".
+ */
+function splitLabel(key: string): { label: string; title: string } {
+  const match = /^\[?((?:[\p{L}-]{1,20} )?[\p{L}-]{0,12}\d[\p{L}\d.-]{0,20}|[^:]{1,60}(?=:))(?:\]|(?=[\s:)(]|$))/u.exec(
+    key,
+  );
+  if (!match) return { label: "", title: "" };
+  const label = match[1]!.replace(/[.-]+$/, "");
+  const rest = key.slice(match[0].length);
+  const title = rest.replace(/^[\s:.)\u2013\u2014-]+/, "");
+  // "2.3 errors" has a title; "fix 3 bugs" is no "fix 3" with the title "bugs".
+  return { label, title: label.includes(" ") && /^\s[\p{L}\d]/u.test(rest) ? "" : title };
+}
+
+/** GitHub: lower case, no punctuation, spaces to hyphens, and -1, -2 … for those that were there before. */
+function byAnchor(headings: readonly Heading[], anchor: string): Heading[] {
+  const wanted = anchor.toLowerCase();
+  const taken = new Map<string, number>();
+  for (const heading of headings) {
+    const plain = headingSlug(heading.text);
+    let slug = plain;
+    while (taken.has(slug)) {
+      const times = taken.get(plain)! + 1;
+      taken.set(plain, times);
+      slug = `${plain}-${times}`;
+    }
+    taken.set(slug, 0);
+    if (slug === wanted) return [heading];
+  }
+  return [];
+}
+
+export function headingSlug(text: string): string {
+  return text
+    .toLowerCase()
+    .replace(/[^\p{L}\p{M}\p{Nd}\p{Pc}\- ]/gu, "")
+    .replaceAll(" ", "-");
+}
+
+function decoded(anchor: string): string {
+  try {
+    return decodeURIComponent(anchor);
+  } catch {
+    // A lone % is no escape: then the text is meant as it stands.
+    return anchor;
+  }
+}
+
+/** More are not compared: a document with thousands of headings was made by a program. */
+const COMPARED_MAX = 2_000;
+
+function nearestHeadings(headings: readonly Heading[], ref: string): string[] {
+  const wanted = plainHeading(ref.replace(/^[^\s#]*#+\s*/, "").replace(/:\d+$/, "")).replace(/(?<=\S)-(?=\S)/g, " ");
+  const texts = [...new Set(headings.slice(0, COMPARED_MAX).map(({ text }) => text))].filter((text) => text !== "");
+  // People name a heading by its number alone, or without it.
+  const handles = new Map<string, string>();
+  for (const text of texts) {
+    const { label, title } = splitLabel(keyOf(text));
+    for (const handle of [text, label, title]) if (handle !== "" && !handles.has(handle)) handles.set(handle, text);
+  }
+  const alike = nearest(wanted, handles.keys()).map((handle) => handles.get(handle)!);
+  const words = wordsOf(wanted);
+  const sharing = texts
+    .map((text) => ({ text, shared: wordsOf(text).filter((word) => words.includes(word)).length }))
+    .filter(({ shared }) => shared > 0)
+    .sort((a, b) => b.shared - a.shared)
+    .map(({ text }) => text);
+  return [...new Set([...alike, ...sharing])].slice(0, 3);
+}
+
+function wordsOf(text: string): string[] {
+  return text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
+}

@@ -1,0 +1,104 @@
+/** A feature's `.meta.json`, as far as we use it; and where its PRD is. */
+import { cleanLine } from "../base/clean-text.ts";
+import { readJson } from "../base/json.ts";
+
+export interface FeatureMeta {
+  id?: string;
+  slug?: string;
+  branch?: string;
+  /** As it stands there: most often relative to the repository. */
+  brainstormSource?: string;
+  /** The phase that is under way, if the file tells. */
+  phase?: string;
+  /** Why nothing could be read. */
+  problem?: string;
+}
+
+export function readFeatureMeta(text: string): FeatureMeta {
+  const { value, problem } = readJson(text);
+  if (problem !== undefined) return { problem: `.meta.json: ${problem}` };
+  if (!isObject(value)) return { problem: ".meta.json: an object is expected" };
+  const line = (key: string): string | undefined => {
+    const found = value[key];
+    return typeof found === "string" && found.trim() !== "" ? cleanLine(found, { maxChars: 1_000 }) : undefined;
+  };
+  const entries = {
+    id: line("id"),
+    slug: line("slug"),
+    branch: line("branch"),
+    brainstormSource: line("brainstorm_source"),
+    phase: line("currentPhase") ?? openPhase(value["phases"]),
+  };
+  return Object.fromEntries(Object.entries(entries).filter(([, found]) => found !== undefined));
+}
+
+function openPhase(phases: unknown): string | undefined {
+  if (!isObject(phases)) return undefined;
+  const open = Object.entries(phases).filter(([, phase]) => isObject(phase) && phase["started"] && !phase["completed"]);
+  return open.at(-1)?.[0];
+}
+
+export const NO_PRD = "No PRD — feature created without brainstorm";
+
+export type PrdAnswer =
+  | { kind: "local" | "brainstorm"; path: string; problem?: string }
+  /** `problem`: there should be one, and it was not found. */
+  | { kind: "none"; problem?: string };
+
+export interface PrdFacts {
+  /** Absolute. */
+  featurePath: string;
+  /** Absolute; a brainstorm outside of it is not referred to. */
+  projectRoot: string;
+  /** Absent: there is no such file. */
+  metaText?: string | undefined;
+  exists: (path: string) => boolean;
+  /** The PRD's name in the feature's folder. Default: `prd.md`. */
+  file?: string;
+}
+
+/**
+ * The feature's own prd.md; else the brainstorm it was made from; else none. A brainstorm that is named and not there is
+ * none, with a word about it: a path that cannot be read helps nobody.
+ */
+export function resolvePrd({ featurePath, projectRoot, metaText, exists, file = "prd.md" }: PrdFacts): PrdAnswer {
+  const local = joinPath(featurePath, file);
+  if (exists(local)) return { kind: "local", path: local };
+  if (metaText === undefined) return { kind: "none" };
+  const { brainstormSource: source, problem } = readFeatureMeta(metaText);
+  if (problem !== undefined) return { kind: "none", problem };
+  if (source === undefined) return { kind: "none" };
+  const candidates = isAbsolute(source)
+    ? [joinPath(source, "")]
+    : [joinPath(projectRoot, source), joinPath(featurePath, source)];
+  const root = joinPath(projectRoot, "");
+  const inside = candidates.filter((path) => path.startsWith(root.endsWith("/") ? root : `${root}/`));
+  if (inside.length === 0) {
+    return {
+      kind: "none",
+      problem: `.meta.json: brainstorm_source ${source} lies outside of the repository; not used`,
+    };
+  }
+  const path = inside.find(exists);
+  if (path !== undefined) return { kind: "brainstorm", path };
+  return { kind: "none", problem: `.meta.json: brainstorm_source ${source} does not exist` };
+}
+
+export function isAbsolute(path: string): boolean {
+  return /^(?:[/\\]|[A-Za-z]:[/\\])/.test(path);
+}
+
+/** With `/` between the steps, and `.` and `..` followed. Never above the root. */
+export function joinPath(base: string, path: string): string {
+  const whole = `${base}/${path}`.replaceAll("\\", "/");
+  const steps: string[] = [];
+  for (const step of whole.split("/")) {
+    if (step === "..") steps.pop();
+    else if (step !== "" && step !== ".") steps.push(step);
+  }
+  return `${/^[A-Za-z]:$/.test(steps[0] ?? "") ? "" : "/"}${steps.join("/")}`;
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,194 @@
+/**
+ * The headings of a Markdown document, in one pass over its lines. Both styles (`## Title`, and a title underlined with
+ * === or ---); nothing that stands in a code fence, an HTML comment, a <pre>, the frontmatter, a list or a quote is one. Line
+ * ends may be LF, CRLF or CR. Loaded by the hook: linear, no dependencies.
+ *
+ * Not followed: other HTML blocks. A heading directly under <details> without an empty line is taken for one.
+ */
+import { nextFence } from "./code-fence.ts";
+
+export interface Heading {
+  /** As a reader sees it: without marks, links and tags. Cut at 300 characters. */
+  text: string;
+  /** 1 to 6. */
+  level: number;
+  /** From 1. */
+  line: number;
+  /** Where its first line begins in the document. */
+  start: number;
+}
+
+export function findHeadings(document: string): Heading[] {
+  const headings: Heading[] = [];
+  /** How the block that is open ends. */
+  let isEnd: ((line: string) => boolean) | undefined;
+  let paragraph: { text: string; line: number; start: number } | undefined;
+  let isInside = false;
+  let isBlankBefore = true;
+  const frontmatterEnd = endOfFrontmatter(document);
+
+  for (const { text: line, number, start } of linesOf(document)) {
+    if (start < frontmatterEnd) continue;
+    if (isEnd) {
+      if (isEnd(line)) isEnd = undefined;
+      continue;
+    }
+    const indent = indentOf(line);
+    const body = line.replace(/^[ \t]+/, "");
+    if (body.trim() === "") {
+      paragraph = undefined;
+      isBlankBefore = true;
+      continue;
+    }
+    const level = indent <= 3 ? underlineLevel(body) : 0;
+    if (level > 0 && paragraph) {
+      headings.push({ text: plainHeading(paragraph.text), level, line: paragraph.line, start: paragraph.start });
+      paragraph = undefined;
+      continue;
+    }
+    isEnd = openedBlock(body, indent);
+    const hashes = indent <= 3 && !isEnd ? countHashes(body) : 0;
+    if (hashes > 0) headings.push({ text: plainHeading(atxText(body, hashes)), level: hashes, line: number, start });
+
+    // What follows an item or a quote without an empty line belongs to it; what is indented, even after one.
+    if (body.startsWith(">") || afterListMarks(body) !== body) isInside = true;
+    else if (indent < 2 && (isBlankBefore || hashes > 0)) isInside = false;
+    const isText = !isEnd && hashes === 0 && !isInside && !isRule(body) && !body.startsWith("|");
+    if (!isText) paragraph = undefined;
+    else if (paragraph) paragraph.text = `${paragraph.text} ${body}`.slice(0, HEADING_MAX_CHARS);
+    else if (indent <= 3) paragraph = { text: body, line: number, start };
+    isBlankBefore = false;
+  }
+  return headings;
+}
+
+const HEADING_MAX_CHARS = 300;
+
+interface Line {
+  text: string;
+  number: number;
+  start: number;
+}
+
+function* linesOf(document: string): Generator<Line> {
+  // A byte order mark is no part of the first line.
+  let start = document.charCodeAt(0) === 0xfeff ? 1 : 0;
+  for (let number = 1; start < document.length; number++) {
+    const end = endOfLine(document, start);
+    yield { text: document.slice(start, end), number, start };
+    start = end + (document.startsWith("\r\n", end) ? 2 : 1);
+  }
+}
+
+function endOfLine(document: string, start: number): number {
+  for (let at = start; at < document.length; at++) {
+    const code = document.charCodeAt(at);
+    if (code === 10 || code === 13) return at;
+  }
+  return document.length;
+}
+
+/**
+ * The offset behind the closing line; 0: there is no frontmatter. Its comments and its last key would pass for headings.
+ * A rule on the first line is none: keys must follow.
+ */
+function endOfFrontmatter(document: string): number {
+  let hasKey = false;
+  for (const { text, number, start } of linesOf(document)) {
+    const line = text.trimEnd();
+    if (number === 1 ? line !== "---" : number === 2 && line === "") return 0;
+    if (number > 1 && (line === "---" || line === "...")) return hasKey ? start + text.length + 1 : 0;
+    if (/^[\w-]+[ \t]*:/.test(line)) hasKey = true;
+  }
+  return 0;
+}
+
+/** Tabs stand for as much as a heading may never be indented. */
+function indentOf(line: string): number {
+  let at = 0;
+  while (line[at] === " ") at++;
+  return line[at] === "\t" ? at + 4 : at;
+}
+
+/** For a code fence, an HTML comment or raw text that begins here: how a line looks that ends it. */
+function openedBlock(body: string, indent: number): ((line: string) => boolean) | undefined {
+  const content = afterListMarks(body);
+  const isInList = content !== body;
+  if (indent <= 3 || isInList) {
+    // In an item the text begins behind its mark.
+    const fence = nextFence("", " ".repeat(indent + body.length - content.length) + content);
+    if (fence !== "") return (line) => nextFence(fence, line) === "";
+  }
+  if (indent > 3) return undefined;
+  if (body.startsWith("<!--")) return body.includes("-->", 4) ? undefined : (line) => line.includes("-->");
+  const tag = /^<(pre|script|style|textarea)(?=[\s>]|$)/i.exec(body)?.[1]?.toLowerCase();
+  if (tag === undefined) return undefined;
+  const isClosed = (line: string): boolean => line.toLowerCase().includes(`</${tag}>`);
+  return isClosed(body) ? undefined : isClosed;
+}
+
+/** `- 1. text` is an item in an item. */
+function afterListMarks(body: string): string {
+  let rest = body;
+  for (let depth = 0; depth < 10; depth++) {
+    const mark = /^(?:[-*+]|\d{1,9}[.)])(?:[ \t]+|$)/.exec(rest)?.[0];
+    if (mark === undefined || isRule(rest)) return rest;
+    rest = rest.slice(mark.length);
+  }
+  return rest;
+}
+
+/** `---`, `* * *`, `___`. */
+function isRule(body: string): boolean {
+  const mark = body[0];
+  if (mark !== "-" && mark !== "*" && mark !== "_") return false;
+  let marks = 0;
+  for (const char of body) {
+    if (char === mark) marks++;
+    else if (char !== " " && char !== "\t") return false;
+  }
+  return marks >= 3;
+}
+
+function underlineLevel(body: string): number {
+  const line = body.trimEnd();
+  const mark = line[0];
+  if (mark !== "=" && mark !== "-") return 0;
+  for (const char of line) if (char !== mark) return 0;
+  return mark === "=" ? 1 : 2;
+}
+
+function countHashes(body: string): number {
+  let hashes = 0;
+  while (body[hashes] === "#") hashes++;
+  const next = body[hashes];
+  return hashes <= 6 && (next === undefined || next === " " || next === "\t") ? hashes : 0;
+}
+
+/** `## Title ##` is "Title"; `## C#` keeps its sign. */
+function atxText(body: string, hashes: number): string {
+  const text = body.slice(hashes, hashes + HEADING_MAX_CHARS).trim();
+  let end = text.length;
+  while (text[end - 1] === "#") end--;
+  const isClosing = end === 0 || text[end - 1] === " " || text[end - 1] === "\t";
+  return isClosing ? text.slice(0, end) : text;
+}
+
+/** Markdown inside a heading, as it reads once rendered. Every pattern is linear, or bounded by the length. */
+export function plainHeading(text: string): string {
+  const pieces = text.slice(0, HEADING_MAX_CHARS).split("`");
+  // Between two backticks stands code, where marks are just characters.
+  const plain = pieces.map((piece, index) =>
+    index % 2 === 1 && index < pieces.length - 1 ? piece : withoutMarks(piece),
+  );
+  return plain.join("").replace(/\s+/g, " ").trim();
+}
+
+function withoutMarks(piece: string): string {
+  return piece
+    .replace(/<!--[^>]*-->|<\/?[a-zA-Z][^<>]*>/g, "")
+    .replace(/!?\[([^[\]]*)\](?:\([^()]*\)|\[[^[\]]*\])/g, "$1")
+    .replace(/(?<!\\)\*+|~~/g, "")
+    .replace(/(?<![\p{L}\p{N}_])(_{1,3})(?=[^\s_])([^_]*(?:_[^_]+)*?)(?<=\S)\1(?![\p{L}\p{N}_])/gu, "$2")
+    .replace(/\\([!-/:-@[-`{-~])/g, "$1");
+}

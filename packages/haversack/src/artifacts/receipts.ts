@@ -1,0 +1,214 @@
+/**
+ * Evidence that a sub-agent read what it had to: from its tool calls, what share of each document it has seen; where no tool
+ * calls can be seen, from its "Files read:" line, in which only a right line count is believed. Decides only; a missing
+ * receipt blocks nothing by itself.
+ */
+import { isAbsolute, joinPath } from "./feature-meta.ts";
+import { type FileClaim, readFilesReadLine } from "./files-read-line.ts";
+import { type LineRange, printedLines, type ShellCommand } from "./printed-lines.ts";
+import type { DocumentFacts } from "./reference-block.ts";
+
+/** A tool call of the sub-agent that succeeded, in no client's words. */
+export type Observation =
+  /** `offset` from 1. `shownLines`: how many it really returned. `totalLines`: how many the file had then. */
+  | { tool: "read"; path: string; offset?: number; limit?: number; shownLines?: number; totalLines?: number }
+  /** `lines`: the numbers of the lines it showed, where the client tells. */
+  | { tool: "grep"; path: string; lines?: readonly number[] }
+  /** `outputLines`: how many lines the model got to see; 0 when they went into a file. */
+  | { tool: "shell"; commands: readonly ShellCommand[]; cwd?: string; outputLines?: number };
+
+export interface RequiredDocument {
+  /** `spec.md`. */
+  file: string;
+  /** `Spec`. */
+  name: string;
+  /** Absolute. */
+  path: string;
+  lineCount: number;
+}
+
+export interface DocumentReceipt {
+  file: string;
+  path: string;
+  lineCount: number;
+  /** read: at least `minShare`. partial: something. unread: nothing, or a claim that is not true. */
+  status: "read" | "partial" | "unread";
+  /** From tool calls; with a claim alone 1 or 0. */
+  share: number;
+  seenLines: number;
+  /** What it has not seen. */
+  unseen: LineRange[];
+  /** What its "Files read:" line says, true or not. null: named without a number. */
+  claimedLines?: number | null;
+}
+
+export interface ReceiptJudgement {
+  /** Where the evidence is from. */
+  source: "events" | "claim";
+  documents: DocumentReceipt[];
+  /** Those that are not `read`. */
+  missing: DocumentReceipt[];
+  /** One line for the review history. Absent: all were read. */
+  warning?: string;
+}
+
+export interface JudgeInput {
+  /** The sub-agent's type or role, as the warning names it. */
+  role: string;
+  required: readonly RequiredDocument[];
+  /** Absent: tool calls cannot be seen in this client. An empty list: they can, and there were none. */
+  observations?: readonly Observation[] | undefined;
+  answer?: string | undefined;
+  /** Where relative paths start. */
+  cwd?: string;
+  /** Default: 0.9. A reader who stops at the last headline but one has read it. */
+  minShare?: number;
+}
+
+export const MIN_SHARE = 0.9;
+
+export function judgeReceipts({
+  role,
+  required,
+  observations,
+  answer = "",
+  cwd = "/",
+  minShare = MIN_SHARE,
+}: JudgeInput): ReceiptJudgement {
+  const claims = readFilesReadLine(answer)?.files ?? [];
+  const documents = required.map((document): DocumentReceipt => {
+    const claim = claims.find((candidate) => isClaimOf(candidate, document, required));
+    const claimed = claim ? { claimedLines: claim.lines ?? null } : {};
+    if (observations) return { ...judgeSeen(document, observations, { required, cwd, minShare }), ...claimed };
+    return { ...judgeClaim(document, claim), ...claimed };
+  });
+  const missing = documents.filter(({ status }) => status !== "read");
+  const judgement: ReceiptJudgement = { source: observations ? "events" : "claim", documents, missing };
+  if (missing.length > 0) judgement.warning = formatWarning(role, judgement);
+  return judgement;
+}
+
+/** Of a dispatch's references, those that a receipt can be asked for: a file that is not there cannot be read. */
+export function requiredDocuments(references: readonly DocumentFacts[]): RequiredDocument[] {
+  return references.flatMap(({ file, name, path, state, lineCount }) =>
+    state === "present" && lineCount !== undefined ? [{ file, name, path, lineCount }] : [],
+  );
+}
+
+/** The words up to "reads" are those of the design, so that a search over all histories finds them. */
+export function formatWarning(role: string, { source, missing }: Pick<ReceiptJudgement, "source" | "missing">): string {
+  const named = missing.map(({ file, seenLines, lineCount, claimedLines }) => {
+    if (source === "events") return `${file} (${seenLines} of ${lineCount} lines seen)`;
+    if (claimedLines === undefined) return `${file} (not named)`;
+    return claimedLines === null
+      ? `${file} (no line count)`
+      : `${file} (claimed ${claimedLines} lines, has ${lineCount})`;
+  });
+  return `LAZY-LOAD-WARNING: ${role} did not confirm artifact reads: ${named.join(", ")}`;
+}
+
+/** For the gate that sends a sub-agent back once. */
+export function formatSendBack(missing: readonly DocumentReceipt[]): string {
+  const lines = missing.map(({ path, lineCount, seenLines, unseen }) => {
+    const ranges = unseen.map(({ from, to }) => (from === to ? `${from}` : `${from}–${to}`)).join(", ");
+    return seenLines === 0 ? `- ${path} (all ${lineCount} lines)` : `- ${path} (lines ${ranges} of ${lineCount})`;
+  });
+  return ["You have not read all that you must. Read this now, then give your whole answer again:", ...lines].join(
+    "\n",
+  );
+}
+
+/** What one tool call showed of the documents. */
+export function seenIn(
+  observation: Observation,
+  required: readonly RequiredDocument[],
+  { cwd = "/" }: { cwd?: string } = {},
+): { file: string; from: number; to: number }[] {
+  if (observation.tool === "shell") {
+    const { commands, outputLines } = observation;
+    const printed = printedLines(commands, { cwd: observation.cwd ?? cwd, files: required, outputLines });
+    return printed.flatMap(({ path, from, to }) =>
+      required.filter((document) => document.path === path).map(({ file }) => ({ file, from, to })),
+    );
+  }
+  const path = isAbsolute(observation.path) ? joinPath(observation.path, "") : joinPath(cwd, observation.path);
+  return required.flatMap((document) => {
+    if (document.path !== path) return [];
+    const { file, lineCount } = document;
+    if (observation.tool === "grep") return (observation.lines ?? []).map((line) => ({ file, from: line, to: line }));
+    return [{ file, ...readRange(observation, lineCount) }];
+  });
+}
+
+/** Clients cut a read without a limit. */
+const PAGE_LINES = 2_000;
+
+function readRange(
+  { offset = 1, limit = PAGE_LINES, shownLines, totalLines }: Extract<Observation, { tool: "read" }>,
+  lineCount: number,
+): LineRange {
+  const from = Math.max(1, offset);
+  const to = from + (shownLines ?? limit) - 1;
+  // Read to its end as it was then: the file may have changed since we counted, or counts its last empty line.
+  return { from, to: totalLines !== undefined && to >= totalLines ? Math.max(to, lineCount) : to };
+}
+
+function judgeSeen(
+  { file, path, lineCount }: RequiredDocument,
+  observations: readonly Observation[],
+  { required, cwd, minShare }: { required: readonly RequiredDocument[]; cwd: string; minShare: number },
+): DocumentReceipt {
+  const ranges = observations.flatMap((observation) =>
+    seenIn(observation, required, { cwd }).filter((seen) => seen.file === file),
+  );
+  const unseen = gapsIn(ranges, lineCount);
+  const seenLines = lineCount - unseen.reduce((sum, { from, to }) => sum + to - from + 1, 0);
+  const share = lineCount === 0 ? 1 : seenLines / lineCount;
+  const status = share >= minShare ? "read" : seenLines > 0 ? "partial" : "unread";
+  return { file, path, lineCount, status, share, seenLines, unseen };
+}
+
+function judgeClaim({ file, path, lineCount }: RequiredDocument, claim: FileClaim | undefined): DocumentReceipt {
+  // Tools differ by one on whether a last empty line counts.
+  const isTrue = lineCount === 0 || (claim?.lines !== undefined && Math.abs(claim.lines - lineCount) <= 1);
+  const unseen = isTrue ? [] : [{ from: 1, to: lineCount }];
+  return {
+    file,
+    path,
+    lineCount,
+    status: isTrue ? "read" : "unread",
+    share: isTrue ? 1 : 0,
+    seenLines: isTrue ? lineCount : 0,
+    unseen,
+  };
+}
+
+/** By path, by file name, or by the name that the prompt gave it. */
+function isClaimOf(
+  { name }: FileClaim,
+  { file, name: title, path }: RequiredDocument,
+  required: readonly RequiredDocument[],
+): boolean {
+  const claimed = name.toLowerCase();
+  if ([path, file, title].some((known) => known.toLowerCase() === claimed)) return true;
+  const base = (text: string): string => text.slice(text.lastIndexOf("/") + 1).toLowerCase();
+  const sameName = required.filter(
+    (document) => base(document.path) === base(claimed) || base(document.file) === base(claimed),
+  );
+  if (sameName.length !== 1 || sameName[0]!.path !== path) return false;
+  // Another file of that name in another folder is no receipt.
+  return !claimed.includes("/") || path.toLowerCase().endsWith(`/${claimed.replace(/^(?:\.?\/)+/, "")}`);
+}
+
+/** What a set of ranges leaves open of 1 to the last line. */
+export function gapsIn(ranges: readonly LineRange[], lineCount: number): LineRange[] {
+  const gaps: LineRange[] = [];
+  let next = 1;
+  for (const { from, to } of [...ranges].sort((a, b) => a.from - b.from)) {
+    if (from > lineCount) break;
+    if (from > next) gaps.push({ from: next, to: from - 1 });
+    next = Math.max(next, to + 1);
+  }
+  if (next <= lineCount) gaps.push({ from: next, to: lineCount });
+  return gaps;
+}

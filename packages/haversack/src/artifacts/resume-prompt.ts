@@ -1,0 +1,106 @@
+/**
+ * Going on with a reviewer that has the documents in its context already: only what was fixed and the difference are sent.
+ * When that cannot be done, or would be dearer than reading anew, the dispatch is fresh, with a note that says so.
+ */
+import { cleanLine, stripControl } from "../base/clean-text.ts";
+import { formatAnswerRequest } from "./answer-formats.ts";
+import { quoteDocument } from "./quote-document.ts";
+import type { Role } from "./role-map.ts";
+
+/** Kept per role: each has a chain of its own. */
+export interface ResumeState {
+  agentId: string;
+  iteration1PromptChars: number;
+  lastIteration: number;
+}
+
+export interface ResumeFacts {
+  role: string;
+  iteration: number;
+  /** The user's switch; off unless set. */
+  isEnabled: boolean;
+  /** The client was seen to resume a sub-agent that used tools. */
+  canResume: boolean;
+  state?: ResumeState | undefined;
+  /** Of the resume prompt. */
+  deltaTokens: number;
+  /** Of the documents that a fresh dispatch would read. */
+  referenceTokens: number;
+  /** An attempt was made and failed so. */
+  failure?: string | undefined;
+}
+
+export type ResumeDecision =
+  | { kind: "resume"; agentId: string }
+  | {
+      kind: "fresh";
+      reason:
+        | "first-iteration"
+        | "off"
+        | "client-cannot"
+        | "no-state"
+        | "iteration-skipped"
+        | "failed"
+        | "delta-too-large";
+      /** A resume was due: the prompt carries the note about it, and `line` goes into the review history. */
+      isFallback: boolean;
+      line?: string;
+    };
+
+export function decideResume(facts: ResumeFacts): ResumeDecision {
+  const { iteration, isEnabled, canResume, state, deltaTokens, referenceTokens, failure } = facts;
+  if (iteration <= 1) return { kind: "fresh", reason: "first-iteration", isFallback: false };
+  if (!isEnabled) return { kind: "fresh", reason: "off", isFallback: false };
+  if (!canResume) return { kind: "fresh", reason: "client-cannot", isFallback: false };
+  if (failure !== undefined) return fallback(facts, "failed", cleanLine(failure, { maxChars: 200 }) || "failed");
+  if (!state) return fallback(facts, "no-state", "no agent is known from the iteration before");
+  if (state.lastIteration !== iteration - 1) {
+    // It has not seen the changes in between, and the difference that we would send does not hold them.
+    return fallback(facts, "iteration-skipped", `the agent's last iteration was ${state.lastIteration}`);
+  }
+  if (deltaTokens > referenceTokens) {
+    return fallback(facts, "delta-too-large", `${deltaTokens} tokens of changes, ${referenceTokens} of documents`);
+  }
+  return { kind: "resume", agentId: state.agentId };
+}
+
+function fallback(
+  { role, iteration }: ResumeFacts,
+  reason: Extract<ResumeDecision, { kind: "fresh" }>["reason"],
+  why: string,
+): ResumeDecision {
+  return { kind: "fresh", reason, isFallback: true, line: `RESUME-FALLBACK: ${role} iteration ${iteration} — ${why}` };
+}
+
+export interface ResumePromptInput {
+  role: Pick<Role, "answer">;
+  iteration: number;
+  maxIterations: number;
+  fixSummary: string;
+  /** What `git diff --stat` and `git diff` print. */
+  diffStat: string;
+  diff: string;
+}
+
+export function resumePrompt({
+  role,
+  iteration,
+  maxIterations,
+  fixSummary,
+  diffStat,
+  diff,
+}: ResumePromptInput): string {
+  const changes = [diffStat, diff]
+    .map((text) => text.trimEnd())
+    .filter(Boolean)
+    .join("\n");
+  const parts = [
+    `Review iteration ${iteration} of ${maxIterations}. You already have the upstream artifacts\nin context from your previous review.`,
+    "## Changes Since Last Review\nThe following changes were made to address your previous issues:",
+    `### Fix Summary\n${stripControl(fixSummary).trim() || "None was given."}`,
+    `### Diff\n${changes === "" ? "No changes." : quoteDocument(changes, { language: "" })}`,
+    "Review ONLY the changes above. Assess whether your previous issues\nare resolved and check for new issues introduced by the fixes.",
+    formatAnswerRequest(role.answer, { hasPrevious: true }),
+  ];
+  return `${parts.filter(Boolean).join("\n\n")}\n`;
+}

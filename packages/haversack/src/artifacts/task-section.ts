@@ -1,0 +1,142 @@
+/**
+ * One task out of tasks.md: its text, when it is done, its files, and which sections of the other documents it comes from.
+ * Reads what task lists really look like: `### Task 3: Subject`, bold labels (`**Done when:**`, `- **Files:**`) or headings.
+ */
+import { nextFence } from "./code-fence.ts";
+import { extractSection, type SectionAnswer } from "./extract-section.ts";
+
+export interface DispatchTask {
+  subject: string;
+  /** The task's number or label, `Task 3`; for looking it up in other documents. */
+  label?: string;
+  /** Without the parts below. */
+  description: string;
+  doneWhen?: string;
+  files: string[];
+  /** By document, what the task says it comes from: `{ "design.md": ["I1", "I4"] }`. */
+  sections: Record<string, string[]>;
+}
+
+export type TaskAnswer = { kind: "task"; task: DispatchTask; line: number } | Exclude<SectionAnswer, { kind: "found" }>;
+
+export function readTask(tasks: string, ref: string): TaskAnswer {
+  const section = extractSection(tasks, ref);
+  if (section.kind !== "found") return section;
+  const [, ...body] = section.text.split(/\r\n|\n|\r/);
+  const parts = splitParts(body);
+  const label = /^(?:[\p{L}-]{1,20} )?[\p{L}-]{0,12}\d[\p{L}\d.-]*(?=[\s:.)]|$)/u
+    .exec(section.heading)?.[0]
+    .replace(/\.$/, "");
+  const subject = section.heading.slice(label?.length ?? 0).replace(/^[\s:.)\u2013\u2014-]+/, "");
+  const linesOf = (...kinds: PartKind[]): string =>
+    parts
+      .filter(({ kind }) => kinds.includes(kind))
+      .map(({ lines }) => lines.join("\n").trim())
+      .filter(Boolean)
+      .join("\n\n");
+  const doneWhen = linesOf("done");
+  const files = pathsIn(linesOf("files"));
+  const task: DispatchTask = {
+    subject: subject || section.heading,
+    ...(label === undefined ? {} : { label }),
+    // Where it comes from is worth reading too; files are listed apart, if they could be told.
+    description: files.length > 0 ? linesOf("text", "origin") : linesOf("text", "origin", "files"),
+    ...(doneWhen === "" ? {} : { doneWhen }),
+    files,
+    sections: readTraceability(linesOf("origin")),
+  };
+  return { kind: "task", task, line: section.line };
+}
+
+type PartKind = "text" | "done" | "files" | "origin";
+
+const LABELS: readonly [PartKind, RegExp][] = [
+  ["done", /^(?:done when|acceptance criteria|acceptance|definition of done|success criteria)$/],
+  ["files", /^(?:files?|file\(s\)|files to (?:change|create|modify|work on)|files? changed)$/],
+  ["origin", /^(?:traceability|trace|implements|source|sources|why|references?|derived from|covers)$/],
+];
+
+/**
+ * A part begins at a bold label or a heading. It ends at the next, or where a new paragraph begins that is no list: then the
+ * description goes on. No line is lost.
+ */
+function splitParts(lines: readonly string[]): { kind: PartKind; lines: string[] }[] {
+  let current: { kind: PartKind; lines: string[] } = { kind: "text", lines: [] };
+  const parts = [current];
+  const begin = (kind: PartKind, line: string): void => {
+    current = { kind, lines: [line] };
+    parts.push(current);
+  };
+  let fence = "";
+  let isBlankBefore = false;
+  for (const line of lines) {
+    const before = fence;
+    fence = nextFence(fence, line);
+    const isCode = before !== "" || fence !== "";
+    const found = isCode ? undefined : readLabel(line);
+    if (found) {
+      const kind = LABELS.find(([, pattern]) => pattern.test(found.label))?.[0] ?? "text";
+      // These two have a heading of their own in the prompt; all other labels keep their words.
+      begin(kind, kind === "done" || kind === "files" ? found.rest : line);
+    } else if (
+      current.kind !== "text" &&
+      isBlankBefore &&
+      !isCode &&
+      /^\S/.test(line) &&
+      !/^(?:[-*+]|\d+[.)])\s/.test(line)
+    ) {
+      const hasContent = current.lines.some((each) => each.trim() !== "");
+      if (hasContent) begin("text", line);
+      else current.lines.push(line);
+    } else current.lines.push(line);
+    isBlankBefore = line.trim() === "";
+  }
+  return parts;
+}
+
+function readLabel(line: string): { label: string; rest: string } | undefined {
+  const heading = /^ {0,3}#{1,6}[ \t]+(.{1,60})$/.exec(line)?.[1];
+  if (heading !== undefined) return { label: plain(heading), rest: "" };
+  const bold = /^[ \t]{0,3}(?:[-*+][ \t]+)?(?:\[[ xX]\][ \t]+)?\*\*([^*]{1,60})\*\*:?(.*)$/.exec(line);
+  return bold ? { label: plain(bold[1]!), rest: bold[2]!.trim() } : undefined;
+}
+
+function plain(label: string): string {
+  return label
+    .toLowerCase()
+    .replace(/[\s:#]+$/, "")
+    .trim();
+}
+
+/** Paths in backticks; without any, the words that look like paths. */
+function pathsIn(text: string): string[] {
+  const quoted = [...text.matchAll(/`([^`\n]{1,300})`/g)].map(([, path]) => path!.trim());
+  const words =
+    quoted.length > 0
+      ? quoted
+      : text.split(/[\s,;]+/).filter((word) => /^[\w@.][\w@./-]*(?:\/|\.\w)[\w./-]*$/.test(word));
+  return [...new Set(words)].slice(0, 100);
+}
+
+const DOCUMENT = /\b(prd|spec|specification|design|plan|tasks)(?:\.md)?\b/gi;
+
+/**
+ * `Design I1, I4; Plan 2.3` and `plan.md#error-handling`: behind each document's name the sections, up to the next name. A
+ * name within a sentence says nothing; only labels, numbers, anchors and quoted headings are taken.
+ */
+export function readTraceability(text: string): Record<string, string[]> {
+  const sections: Record<string, string[]> = {};
+  const names = [...text.slice(0, 5_000).matchAll(DOCUMENT)];
+  for (const [index, name] of names.entries()) {
+    const rest = text.slice(name.index + name[0].length, names[index + 1]?.index ?? text.length).split("\n", 1)[0]!;
+    const word = name[1]!.toLowerCase();
+    const file = `${word === "specification" ? "spec" : word}.md`;
+    const refs = [...rest.matchAll(REF)].map((found) => (found[1] ?? found[2] ?? found[3] ?? found[0]).trim());
+    if (refs.length > 0) sections[file] = [...new Set([...(sections[file] ?? []), ...refs])];
+  }
+  return sections;
+}
+
+/** An anchor, a quoted heading, or a label with a number: `I4`, `2.3`, `Step 1A.1`, `Task 3`, `TD-4`. */
+const REF =
+  /(#[\p{L}\p{N}_-]+)|"([^"\n]{1,100})"|[“]([^”\n]{1,100})[”]|(?:(?:Step|Phase|Task|Component|Interface|Section|Part) )?(?<![\p{L}\p{N}])[\p{L}]{0,4}-?\d[\p{L}\d]*(?:\.[\p{L}\d]+)*/giu;
