@@ -163,6 +163,14 @@ export function claimsSuite(test: UnderTest): void {
     expect((await claim({ taskId: b, isForced: true })).kind).toBe("claimed");
   });
 
+  it("passes on a task that was started by force, although it still waits", async () => {
+    const a = await makeTask(test, "a");
+    const b = await makeTask(test, "b", { dependsOn: [a] });
+    await claim({ taskId: b, isForced: true }, agent("ann", 0, { sessionId: "s" }));
+    expect((await claim({ taskId: b }, agent("sub", 0, { sessionId: "s", agentId: "sub" }))).kind).toBe("claimed");
+    expect((await claim({ taskId: b, stealReason: "stuck" }, agent("ben"))).kind).toBe("claimed");
+  });
+
   it("counts the claims of one agent when there is a limit, and only then", async () => {
     const ids: string[] = [];
     for (const title of ["a", "b", "c", "d"]) ids.push(await makeTask(test, title));

@@ -87,7 +87,7 @@ export function statusSuite(test: UnderTest): void {
       [clock(2), "ben", "task-status", "in_progress → review: please look"],
       [clock(1), "ben", "task-note", "mine"],
       [clock(1), "ben", "task-claimed", "claimed by ben"],
-      [clock(0), "ann", "task-created", "t"],
+      [clock(0), "ann", "task-created", "created: t"],
     ]);
   });
 

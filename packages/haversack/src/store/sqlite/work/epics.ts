@@ -14,6 +14,7 @@ import { note } from "./activity.ts";
 import { checkChoice, checkCount, checkTitle } from "./checks.ts";
 import { findEpic, findSeq, findStory, findTask } from "./find.ts";
 import { followStories, followTasks, setGroup } from "./groups.ts";
+import { decayCompleted } from "./handoffs.ts";
 import { all, run, setFields, value } from "./prepared.ts";
 import { requeue, shiftEpic } from "./queue.ts";
 import { type EpicRow, STORY_COLUMNS, type StoryRow, toEpic, toStory } from "./rows.ts";
@@ -36,7 +37,7 @@ export function createEpic(db: DatabaseSync, epic: NewEpic, by: Actor): Epic {
     now,
     now,
   );
-  note(db, by, "epic-created", id, title);
+  note(db, by, "epic-created", id, `created: ${title}`);
   return toEpic(findEpic(db, id));
 }
 
@@ -97,7 +98,7 @@ export function createStory(db: DatabaseSync, story: NewStory, by: Actor): Story
     now,
   );
   followStories(db, epic, now);
-  note(db, by, "story-created", id, title);
+  note(db, by, "story-created", id, `created: ${title}`);
   return toStory(findStory(db, id));
 }
 
@@ -119,7 +120,8 @@ export function updateStory(db: DatabaseSync, id: string, changes: StoryChanges,
     for (const { seq } of all<{ seq: number }>(db, "SELECT seq FROM tasks WHERE story = ?", before.seq)) {
       requeue(db, seq);
     }
-    followStories(db, before.epic, now);
+    // The epic it left may be complete without it.
+    decayCompleted(db, followStories(db, before.epic, now), by);
     followStories(db, epic, now);
   }
   if (changes.status === "archived") archiveStory(db, findStory(db, before.id), by);

@@ -11,6 +11,7 @@ import { claimOf, waitsFor } from "./claims.ts";
 import { addDependency } from "./dependencies.ts";
 import { findSeq, findStory, findTask } from "./find.ts";
 import { followTasks } from "./groups.ts";
+import { decayCompleted } from "./handoffs.ts";
 import { all, one, run, setFields, value } from "./prepared.ts";
 import { moveInQueue, requeue, WAITING } from "./queue.ts";
 import { brief, TASK_COLUMNS, type TaskRow, toTasks } from "./rows.ts";
@@ -57,7 +58,7 @@ export function createTask(db: DatabaseSync, task: NewTask, by: Actor): Task {
     addDependency(db, { taskId: id, dependsOnId, type: "blocks" }, by);
   }
   followTasks(db, story?.seq ?? null, now);
-  note(db, by, "task-created", id, title);
+  note(db, by, "task-created", id, `created: ${title}`);
   return readTask(db, seq);
 }
 
@@ -91,7 +92,8 @@ export function updateTask(db: DatabaseSync, id: string, changes: TaskChanges, b
   if (changes.files !== undefined) setFiles(db, before.seq, changes.files ?? []);
   if (storyId !== undefined || priority !== undefined) requeue(db, before.seq);
   if (storyId !== undefined && (story?.seq ?? null) !== before.story) {
-    followTasks(db, before.story, now);
+    // The story it left may be complete without it.
+    decayCompleted(db, followTasks(db, before.story, now), by);
     followTasks(db, story?.seq ?? null, now);
   }
   const names = Object.keys(changes).filter((name) => changes[name as keyof TaskChanges] !== undefined);
