@@ -13,7 +13,9 @@ const BENCHMARKS: Record<string, () => Promise<Benchmark>> = {
   "work-tokens": async () => (await import("./benchmarks/work-tokens.ts")).workTokens,
   "work-coordinator": async () => (await import("./benchmarks/work-coordinator.ts")).workCoordinator,
   "work-cold": async () => (await import("./benchmarks/work-cold.ts")).workCold,
+  artifacts: async () => (await import("./benchmarks/artifacts.ts")).artifacts,
   estimator: async () => (await import("./benchmarks/estimator.ts")).estimator,
+  wake: async () => (await import("./benchmarks/wake.ts")).wake,
   retention: async () => (await import("./benchmarks/retention.ts")).retention,
 };
 

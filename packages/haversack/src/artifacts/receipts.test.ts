@@ -283,8 +283,8 @@ describe("requiredDocuments", () => {
 describe("receiptRates", () => {
   it("counts by role and document, and says where more than a fifth is missing", () => {
     const rows = [
-      ...Array.from({ length: 5 }, (_, index) => ({ role: "spec-reviewer", file: "prd.md", isMissing: index === 0 })),
-      ...Array.from({ length: 4 }, (_, index) => ({ role: "plan-reviewer", file: "spec.md", isMissing: index === 0 })),
+      { role: "spec-reviewer", file: "prd.md", total: 5, missing: 1 },
+      { role: "plan-reviewer", file: "spec.md", total: 4, missing: 1 },
     ];
     expect(receiptRates(rows)).toEqual([
       { role: "plan-reviewer", file: "spec.md", total: 4, missing: 1, rate: 0.25, isAboveGate: true },

@@ -17,7 +17,8 @@ export interface ReviewIssue {
 export interface TrackedIssue extends ReviewIssue {
   /** `R1`, `R2` … in the order in which they were found. */
   id: string;
-  status: "open" | "resolved";
+  /** accepted: somebody decided that it stays as it is. */
+  status: "open" | "resolved" | "accepted";
   firstIteration: number;
   /** The last in which it was found. */
   lastIteration: number;
@@ -72,7 +73,8 @@ export function trackIssues(
       ...issue,
       ...again,
       id: issue.id,
-      status: "open",
+      // A reviewer who raises it again has not undone the decision.
+      status: issue.status === "accepted" ? "accepted" : "open",
       lastIteration: iteration,
       ...(isReopened ? { isReopened } : {}),
     };

@@ -122,6 +122,17 @@ export const SETTINGS = {
     about:
       'Skills that come as their core beside the task\'s own, such as "implementation: test-driven-development". Kinds: planning, implementation, execution, finishing.',
   }),
+  "artifacts.resume": setting<boolean>({
+    type: "boolean",
+    default: false,
+    about:
+      "From the second iteration on, go on with a reviewer that has the documents already, where the client was seen to resume one.",
+  }),
+  "artifacts.sendBack": setting<boolean>({
+    type: "boolean",
+    default: false,
+    about: "Send a sub-agent back once when it ends without having read the documents it must read.",
+  }),
   "log.maxBytes": setting<number>({
     type: "integer",
     default: 1_000_000,

@@ -15,6 +15,8 @@ export type FaultCode =
   | "file-unwritable"
   | "input-invalid"
   | "not-found"
+  /** Somebody else holds it: not now, or not by you. */
+  | "refused"
   | "usage";
 
 export class HaversackError extends Error {

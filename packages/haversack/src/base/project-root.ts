@@ -14,8 +14,8 @@ export interface ProjectRoot {
 }
 
 export function findProjectRoot(cwd: string): ProjectRoot {
-  const marked = nearest(cwd, (folder) => isFolder(`${folder}/${STATE_FOLDER}`));
-  const work = nearest(cwd, (folder) => exists(`${folder}/.git`));
+  const marked = nearestFolder(cwd, (folder) => isFolder(`${folder}/${STATE_FOLDER}`));
+  const work = nearestFolder(cwd, (folder) => exists(`${folder}/.git`));
   const main = work && mainRepository(work);
 
   if (work && main && main !== work) {
@@ -50,7 +50,7 @@ function mainRepository(work: string): string {
   return target && absolute(target, above) === commonFolder ? above : commonFolder;
 }
 
-function nearest(from: string, matches: (folder: string) => boolean): string | undefined {
+export function nearestFolder(from: string, matches: (folder: string) => boolean): string | undefined {
   for (let folder = from; ; folder = parent(folder)) {
     if (matches(folder)) return folder;
     if (parent(folder) === folder) return undefined;
@@ -70,7 +70,7 @@ function baseName(folder: string): string {
   return folder.slice(Math.max(folder.lastIndexOf("/"), folder.lastIndexOf("\\")) + 1);
 }
 
-function absolute(path: string, base: string): string {
+export function absolute(path: string, base: string): string {
   const isAbsolute = path.startsWith("/") || /^[A-Za-z]:[\\/]/.test(path);
   const parts: string[] = [];
   for (const part of (isAbsolute ? path : `${base}/${path}`).split(/[\\/]/)) {
@@ -88,7 +88,7 @@ function isFolder(path: string): boolean {
   return statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
 }
 
-function readText(path: string): string | undefined {
+export function readText(path: string): string | undefined {
   // Asked first: in most repositories `.git` is a folder, and an error thrown and caught costs 0.07 ms.
   if (!statSync(path, { throwIfNoEntry: false })?.isFile()) return undefined;
   try {

@@ -26,6 +26,14 @@ export interface SessionTouch extends SessionKey {
    * end: the client says it is over. Default: "seen". Anything but `end` brings an ended session back.
    */
   event?: "seen" | "prompt" | "window" | "end";
+  /** The client's process. Absent: what is known of it stays. */
+  process?: ClientProcess | undefined;
+}
+
+export interface ClientProcess {
+  id: number;
+  /** Where that number means this process: the machine's start and its process name space. "": not known. */
+  space: string;
 }
 
 export interface TouchedSession {

@@ -3,6 +3,7 @@
  * against this table is the only way in, for lines of a file and for records that another program's data became.
  */
 import { nearest } from "../base/nearest.ts";
+import { isAgentName } from "../wake/message.ts";
 import { VERDICTS } from "../work/handoff.ts";
 import { DEPENDENCY_TYPES, GROUP_STATUSES, PRIORITIES, TASK_STATUSES, TASK_TYPES } from "../work/task.ts";
 import type { WorkRecord } from "./work-records.ts";
@@ -18,6 +19,8 @@ export const RECORD_KINDS: readonly RecordKind[] = [
   "blocker",
   "failure",
   "handoff",
+  "agent",
+  "message",
   "activity",
 ];
 
@@ -58,7 +61,10 @@ export function nameOfRecord(record: WorkRecord): string {
     case "story":
     case "task":
     case "handoff":
+    case "message":
       return `${record.kind} ${record.id}`;
+    case "agent":
+      return nameOfAgent(record);
     case "dependency":
       return `dependency ${record.task_id} -> ${record.depends_on_id}`;
     case "blocker":
@@ -67,6 +73,10 @@ export function nameOfRecord(record: WorkRecord): string {
     case "activity":
       return `activity ${record.at} ${record.activity}`;
   }
+}
+
+export function nameOfAgent({ name, branch }: { name: string; branch?: string }): string {
+  return `agent @${name}${branch ? ` on ${branch}` : ""}`;
 }
 
 type FieldType =
@@ -82,7 +92,10 @@ type FieldType =
   | "steps"
   | "claim"
   | "object"
-  | "history";
+  | "history"
+  | "agent"
+  | "flag"
+  | "readers";
 type Field = readonly [name: string, type: FieldType, isRequired?: true];
 
 const FIELDS: Readonly<Record<RecordKind, readonly Field[]>> = {
@@ -174,6 +187,24 @@ const FIELDS: Readonly<Record<RecordKind, readonly Field[]>> = {
     ["compacted_at", "time"],
     ["archived_at", "time"],
   ],
+  agent: [
+    ["name", "agent", true],
+    ["branch", "text"],
+    ["role", "line", true],
+    ["client", "text"],
+    ["session_id", "text"],
+    ["worktree", "text"],
+    ["created_at", "time", true],
+    ["last_seen_at", "time"],
+  ],
+  message: [
+    ["id", "id", true],
+    ["from", "text", true],
+    ["text", "text", true],
+    ["subject", "text"],
+    ["created_at", "time", true],
+    ["readers", "readers", true],
+  ],
   activity: [
     ["at", "time", true],
     ["actor", "text", true],
@@ -195,6 +226,13 @@ const HISTORY_FIELDS: readonly Field[] = [
   ["at", "time", true],
   ["actor", "text", true],
   ["path", "text", true],
+];
+
+const READER_FIELDS: readonly Field[] = [
+  ["agent", "agent", true],
+  ["branch", "text"],
+  ["is_mention", "flag", true],
+  ["read_at", "time"],
 ];
 
 /** An undefined value: an empty list, which is the same as none. */
@@ -251,6 +289,14 @@ function readField(name: string, type: FieldType, given: unknown): Reading {
         const sides = { ...(before !== undefined && { before }), ...(after !== undefined && { after }) };
         return { value: { ...(read.value as object), ...(wellFormedDeep(sides) as object) } };
       });
+    case "agent":
+      return typeof given === "string" && isAgentName(given)
+        ? { value: given }
+        : wrong(name, 'letters, digits, ".", "_" and "-", 64 at most', given);
+    case "flag":
+      return typeof given === "boolean" ? { value: given } : wrong(name, "true or false", given);
+    case "readers":
+      return readList(name, given, (reader, where) => readObject(where, reader, READER_FIELDS));
   }
 }
 

@@ -4,6 +4,7 @@ import type { Actor, ClaimRequest } from "./work-store.ts";
 import {
   agent,
   clock,
+  faultOf,
   finish,
   kindsOf,
   LEASE_MS,
@@ -202,6 +203,41 @@ export function claimsSuite(test: UnderTest): void {
     expect(await claim({ epicId: epic.id })).toMatchObject({ kind: "claimed", task: { id: inside } });
     expect(await claim({ storyId: story.id })).toEqual({ kind: "nothing-ready" });
     expect(await claim({ epicId: epic.id })).toEqual({ kind: "nothing-ready" });
+  });
+
+  it("tells sessions and agents apart by their ids, not by names that are cut from them", async () => {
+    const id = await makeTask(test, "t");
+    const one = agent("codex-019a8c3e", 0, { sessionId: "019a8c3e-1111" });
+    expect((await claim({ taskId: id }, one)).kind).toBe("claimed");
+    expect((await claim({ taskId: id }, { ...one, sessionId: "019a8c3e-9999" })).kind).toBe("held");
+    const other = await makeTask(test, "of sub-agents");
+    const sub = agent("claude-code-1.a0000000", 0, { sessionId: "s", agentId: "a0000000000000001" });
+    expect((await claim({ taskId: other }, sub)).kind).toBe("claimed");
+    expect((await claim({ taskId: other }, { ...sub, agentId: "a0000000000000002" })).kind).toBe("held");
+  });
+
+  it("takes a given name for the agent in whichever session, and two names in one session for two", async () => {
+    const id = await makeTask(test, "t");
+    const ann = agent("ann", 0, { isNamed: true, sessionId: "s1" });
+    await claim({ taskId: id }, ann);
+    expect((await claim({ taskId: id }, { ...ann, sessionId: "s2" })).kind).toBe("claimed");
+    expect((await claim({ taskId: id }, agent("bob", 0, { isNamed: true, sessionId: "s1" }))).kind).toBe("held");
+  });
+
+  it("keeps another agent from changing what is held, and tells one whose claim is over", async () => {
+    const { store } = test;
+    const id = await makeTask(test, "t");
+    await claim({ taskId: id }, agent("ann"));
+    const change = { taskId: id, merge: merging({ next_step: "mine" }) };
+    for (const call of [store.updateWip(change, agent("ben")), store.updateTask(id, { title: "x" }, agent("ben"))]) {
+      expect(await faultOf(call)).toMatchObject({ code: "refused", message: expect.stringContaining("held by ann") });
+    }
+    expect(await store.getTask(id, clock(0))).toMatchObject({ title: "t" });
+    expect(await store.getTask(id, clock(0))).not.toHaveProperty("wip");
+    await store.updateTask(id, { title: "by a person" }, person());
+    await store.updateWip(change, agent("ann"));
+    // Evidence is never refused.
+    await store.setHandoff({ taskId: id, role: "reviewer", status: "FAIL", summary: "s" }, agent("ben"));
   });
 
   it("lists claims, oldest first, all or of one agent", async () => {

@@ -4,9 +4,11 @@ import type { GroupQuery, StatusOutcome } from "./work-store.ts";
 import {
   agent,
   clock,
+  faultOf,
   finish,
   kindsOf,
   makeTask,
+  person,
   ready,
   setTo,
   statusOf,
@@ -187,7 +189,10 @@ export function groupsSuite(test: UnderTest): void {
     const a = await makeTask(test, "a", { storyId: stories[0] });
     await makeTask(test, "elsewhere");
     await setTo(test, a, "in_progress", agent("ben"));
-    expect(await test.store.updateEpic(epic, { status: "archived" }, agent())).toMatchObject({ status: "archived" });
+    // Not from under the hands of another agent.
+    expect((await faultOf(test.store.updateEpic(epic, { status: "archived" }, agent()))).code).toBe("refused");
+    expect(await statusOf(test, a)).toBe("in_progress");
+    expect(await test.store.updateEpic(epic, { status: "archived" }, person())).toMatchObject({ status: "archived" });
     expect([await story(stories[0]), await story(stories[1]), await statusOf(test, a)]).toEqual([
       "archived",
       "archived",
@@ -197,6 +202,20 @@ export function groupsSuite(test: UnderTest): void {
     expect(await ready(test)).toEqual(["elsewhere"]);
     expect((await test.store.listEpics({ limit: 10 })).total).toBe(0);
     expect((await test.store.listEpics({ limit: 10, status: "archived" })).items.map(({ id }) => id)).toEqual([epic]);
+  });
+
+  it("comes back from the archive with what went there with it, and not with what was there before", async () => {
+    const { epic, stories } = await epicWith(1);
+    const a = await makeTask(test, "a", { storyId: stories[0] });
+    const before = await makeTask(test, "before", { storyId: stories[0] });
+    await setTo(test, before, "archived");
+    await test.store.updateStory(stories[0], { status: "archived" }, agent());
+    expect(await test.store.updateStory(stories[0], { status: "todo" }, agent())).toMatchObject({ status: "todo" });
+    expect([await statusOf(test, a), await statusOf(test, before)]).toEqual(["todo", "archived"]);
+    await test.store.updateEpic(epic, { status: "archived" }, agent());
+    expect(await test.store.updateEpic(epic, { status: "todo" }, agent())).toMatchObject({ status: "todo" });
+    expect([await statusOf(test, a), await statusOf(test, before)]).toEqual(["todo", "archived"]);
+    expect(await ready(test)).toEqual(["a"]);
   });
 
   it("comes back from the archive when one of its tasks does, or when it is empty and set to todo", async () => {

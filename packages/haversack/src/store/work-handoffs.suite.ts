@@ -45,10 +45,25 @@ export function handoffsSuite(test: UnderTest): void {
   it("is the same handoff when it is sent again, with or without its attempt", async () => {
     const id = await makeTask(test, "t");
     const first = await set(id, { details: "d", filesChanged: ["a"] }, agent("ann", 1));
-    expect(await set(id, { details: "d", filesChanged: ["a"] }, agent("ann", 2))).toEqual(first);
+    expect(await set(id, { details: "d", filesChanged: ["a"] }, agent("ann", 1.5))).toEqual(first);
     expect(await set(id, { details: "d", filesChanged: ["a"], attempt: 1 }, agent("ann", 3))).toEqual(first);
     expect((await test.store.listHandoffs({ scope: { taskId: id }, limit: 9 })).total).toBe(1);
-    expect((await set(id, { details: "other", filesChanged: ["a"] })).attempt).toBe(2);
+    expect((await set(id, { details: "other", filesChanged: ["a"] }, agent("ann", 4))).attempt).toBe(2);
+  });
+
+  it("is another attempt when the same words come later, or from another", async () => {
+    const id = await makeTask(test, "t");
+    await set(id, { status: "FAIL" }, agent("ann", 1));
+    expect((await set(id, { status: "FAIL" }, agent("ann", 10))).attempt).toBe(2);
+    expect((await set(id, { status: "FAIL" }, agent("ben", 10))).attempt).toBe(3);
+  });
+
+  it("finds the latest of a verdict", async () => {
+    const id = await makeTask(test, "t");
+    const failed = await set(id, { role: "spec-reviewer", status: "FAIL" }, agent("ann", 1));
+    await set(id, { role: "quality-reviewer", status: "PASS" }, agent("ben", 2));
+    expect(await test.store.getHandoff({ taskId: id, status: "FAIL" })).toEqual(failed);
+    expect(await test.store.getHandoff({ taskId: id, status: "BLOCKED" })).toBeUndefined();
   });
 
   it("refuses another text for an attempt that is stored", async () => {

@@ -19,6 +19,17 @@ import {
 export function leasesSuite(test: UnderTest): void {
   const NOTE = "The claim of ann expired at 2031-05-06T08:08Z; go on from its WIP.";
 
+  it("takes whatever the holder stores for a sign of life, for as long again as the claim was given", async () => {
+    const { store } = test;
+    const id = await makeTask(test, "t");
+    await store.claim({ taskId: id, leaseMs: 4 * MINUTE_MS }, agent("ann", 0));
+    await store.updateWip({ taskId: id, merge: merging({ phase: "a" }) }, agent("ann", 3));
+    await store.setHandoff({ taskId: id, role: "r", status: "PASS", summary: "s" }, agent("ann", 6));
+    expect(await store.getTask(id, clock(9))).toMatchObject({ claim: { leaseUntil: clock(10) } });
+    await store.setHandoff({ taskId: id, role: "other", status: "PASS", summary: "s" }, agent("ben", 9));
+    expect((await store.getTask(id, clock(10))).status).toBe("todo");
+  });
+
   it("gives an expired task back to the queue with its WIP and a note", async () => {
     const { store } = test;
     const id = await makeTask(test, "t");

@@ -33,20 +33,27 @@ export function queueSuite(test: UnderTest): void {
     expect(await ready(test)).toEqual(["a", "b", "c"]);
   });
 
+  it("refuses a story of another epic as a scope", async () => {
+    const { story } = await epicWith("P1");
+    const other = await test.store.createEpic({ title: "other" }, agent());
+    const fault = await faultOf(test.store.nextTasks({ limit: 1, at: clock(0), storyId: story, epicId: other.id }));
+    expect(fault).toMatchObject({ code: "input-invalid", message: expect.stringContaining("story_id") });
+  });
+
   it("shows the score in points at the time of the question", async () => {
     const { story } = await epicWith("P1");
     const a = await makeTask(test, "a", { storyId: story, priority: "P0" });
     await makeTask(test, "waits", { dependsOn: [a] });
-    await makeTask(test, "b", { priority: "P3" }, DAY / 2);
-    expect(await scores(DAY)).toEqual({ a: 200 + 90 + 5 + 1, b: 100 + 0.5 });
-    expect(await scores(3 * DAY)).toEqual({ a: 200 + 90 + 5 + 3, b: 100 + 2.5 });
+    await makeTask(test, "b", { priority: "P3" }, 5 * DAY);
+    expect(await scores(10 * DAY)).toEqual({ a: 200 + 90 + 5 + 1, b: 100 + 0.5 });
+    expect(await scores(30 * DAY)).toEqual({ a: 200 + 90 + 5 + 3, b: 100 + 2.5 });
   });
 
-  it("lets a task overtake by having waited 30 days longer for one step of its own priority", async () => {
+  it("lets a task overtake by having waited 300 days longer for one step of its own priority", async () => {
     await makeTask(test, "old P3", { priority: "P3" });
-    await makeTask(test, "P2 after 29 days", { priority: "P2" }, 29 * DAY);
-    await makeTask(test, "P2 after 31 days", { priority: "P2" }, 31 * DAY);
-    expect(await ready(test, {}, 32 * DAY)).toEqual(["P2 after 29 days", "old P3", "P2 after 31 days"]);
+    await makeTask(test, "P2 after 299 days", { priority: "P2" }, 299 * DAY);
+    await makeTask(test, "P2 after 301 days", { priority: "P2" }, 301 * DAY);
+    expect(await ready(test, {}, 302 * DAY)).toEqual(["P2 after 299 days", "old P3", "P2 after 301 days"]);
   });
 
   it("lifts a task by those that wait for it, ten at most, and lowers it when they are over", async () => {

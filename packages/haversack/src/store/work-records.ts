@@ -11,6 +11,8 @@ export type WorkRecord =
   | BlockerRecord
   | FailureRecord
   | HandoffRecord
+  | AgentRecord
+  | MessageRecord
   | ActivityRecord;
 
 export interface EpicRecord {
@@ -120,6 +122,37 @@ export interface HandoffRecord {
   created_at: string;
   compacted_at?: string;
   archived_at?: string;
+}
+
+/** Known by its name and branch: it has no id. */
+export interface AgentRecord {
+  kind: "agent";
+  name: string;
+  branch?: string;
+  role: string;
+  client?: string;
+  session_id?: string;
+  worktree?: string;
+  created_at: string;
+  last_seen_at?: string;
+}
+
+export interface MessageRecord {
+  kind: "message";
+  id: string;
+  from: string;
+  text: string;
+  subject?: string;
+  created_at: string;
+  /** By name and branch. */
+  readers?: MessageReader[];
+}
+
+export interface MessageReader {
+  agent: string;
+  branch?: string;
+  is_mention: boolean;
+  read_at?: string;
 }
 
 export interface ActivityRecord {

@@ -87,7 +87,7 @@ export interface WorkStore extends PlanStore {
   /** Newest first. */
   wipHistory(query: { taskId: string; limit: number }): Promise<WipHistoryEntry[]>;
 
-  /** Without an attempt it is the role's next one. The same again changes nothing; another text for a stored attempt is refused. */
+  /** Without an attempt it is the role's next one. The same from the same actor within a minute changes nothing; another text for a stored attempt is refused. */
   setHandoff(handoff: NewHandoff, by: Actor): Promise<Handoff>;
   /** The latest, or the latest of that role or attempt. Undefined: the task has none. */
   getHandoff(query: HandoffQuery): Promise<Handoff | undefined>;
@@ -150,6 +150,8 @@ export interface Actor {
   name: string;
   /** A person may change what an agent holds; another agent may not. */
   isPerson?: boolean;
+  /** The name was given, and is not made from the session: others can write to it. */
+  isNamed?: boolean;
   sessionId?: string;
   /** "" or absent: the session's main agent. */
   agentId?: string;
@@ -345,6 +347,8 @@ export interface HandoffQuery {
   taskId: string;
   role?: string;
   attempt?: number;
+  /** The latest of that verdict. */
+  status?: Verdict;
 }
 
 export interface DecayRequest extends Scope {

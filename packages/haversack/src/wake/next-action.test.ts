@@ -67,6 +67,43 @@ describe("nextAction of an orchestrator", () => {
     ]);
   });
 
+  it("goes on itself with what it has begun, and dispatches what it coordinates or has not begun", () => {
+    const wip = { files_modified: ["login.go"] };
+    const held = task({ agent: "june" });
+    expect(orchestrator({ task: held, wip })).toEqual([
+      'Go on with T2 "Add login endpoint" from its work in progress.',
+    ]);
+    const steps = [
+      { text: "a", done: true },
+      { text: "b", done: false },
+    ];
+    expect(orchestrator({ task: task({ agent: "june", steps }), wip })).toEqual(["Step 2 of 2: b"]);
+    expect(orchestrator({ task: held, wip, handoffs: [handoff({ role: "implementer" })] })).toEqual([
+      'Dispatch spec-reviewer for T2 "Add login endpoint".',
+    ]);
+    expect(orchestrator({ task: held, wip, isCoordinating: true })).toEqual([
+      'Dispatch implementer for T2 "Add login endpoint".',
+    ]);
+    expect(orchestrator({ task: held })).toEqual(['Dispatch implementer for T2 "Add login endpoint".']);
+  });
+
+  it("looks after a task that another agent holds", () => {
+    expect(orchestrator({ task: task({ agent: "june.a1" }) })).toEqual([
+      'Check whether @june.a1 has finished T2 "Add login endpoint".',
+    ]);
+  });
+
+  it("claims first what another session left", () => {
+    const wip = { next_step: "count wrong passwords" };
+    const left = (because: "ended" | "gone") =>
+      orchestrator({ task: task({ agent: "claude-code-1" }), wip, leftBy: { agent: "claude-code-1", because } });
+    expect(left("gone")).toEqual([
+      'Claim T2 "Add login endpoint" first, with update_task_status in_progress: it was @claude-code-1\'s, whose client is gone.',
+      "Go on with: count wrong passwords",
+    ]);
+    expect(left("ended")[0]).toMatch(/whose session has ended\.$/);
+  });
+
   it("speaks of the task above when a review itself is in hand", () => {
     const state = midReview();
     const inHand = task({ id: "T22", title: "Spec review", parentId: "T2" });

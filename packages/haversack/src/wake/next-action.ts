@@ -5,6 +5,7 @@
 import type { Verdict } from "../work/handoff.ts";
 import { isSettled } from "../work/task.ts";
 import { cutLine, listOf, objectOf, textOf } from "./cut-text.ts";
+import { hasWork } from "./has-work.ts";
 import { hasPhrase } from "./phrase.ts";
 import type { TreeTask, WakeState, WakeTask } from "./state.ts";
 import { bareName } from "./which-skill.ts";
@@ -29,6 +30,8 @@ interface Facts {
   /** The one in hand, unless it is over. */
   task: WakeTask | undefined;
   isOrchestrator: boolean;
+  /** It works on the task itself: it holds it, has begun, and coordinates nobody. */
+  isOwn: boolean;
   role: WorkflowRole | undefined;
 }
 type Row = (facts: Facts) => string[];
@@ -36,6 +39,12 @@ type Row = (facts: Facts) => string[];
 const TABLE: readonly Row[] = [
   ({ state: { reason, newMessage } }) =>
     reason === "message" && newMessage ? [`Deal with the new message from @${name(newMessage.from)} first.`] : [],
+  ({ state: { leftBy }, task }) =>
+    leftBy && task
+      ? [
+          `Claim ${label(task)} first, with update_task_status in_progress: it was @${name(leftBy.agent)}'s, whose ${leftBy.because === "gone" ? "client is gone" : "session has ended"}.`,
+        ]
+      : [],
   blocked,
   failingTest,
   newestError,
@@ -54,12 +63,13 @@ const TABLE: readonly Row[] = [
 ];
 
 function factsOf(state: WakeState, workflow: Workflow): Facts {
-  const { task, agent } = state;
+  const { task, agent, wip, leftBy, isCoordinating } = state;
   return {
     state,
     workflow,
     task: task && !isSettled(task.status) ? task : undefined,
     isOrchestrator: agent.role === "orchestrator",
+    isOwn: !isCoordinating && hasWork(wip) && (leftBy !== undefined || task?.agent === agent.name),
     role: workflow.roles.find(({ role }) => role === agent.role),
   };
 }
@@ -93,7 +103,7 @@ function newestError({ state: { wip } }: Facts): string[] {
 }
 
 /** The orchestrator: who is sent next, from the verdicts of those before. */
-function review({ state, task, isOrchestrator, workflow: { roles, fixer } }: Facts): string[] {
+function review({ state, task, isOrchestrator, isOwn, workflow: { roles, fixer } }: Facts): string[] {
   if (!isOrchestrator || !task) return [];
   const subject = subjectOf(task, state.tree, roles);
   const said: string[] = [];
@@ -120,6 +130,8 @@ function review({ state, task, isOrchestrator, workflow: { roles, fixer } }: Fac
         );
     } else if (part?.status === "in_progress" || part?.status === "review") {
       said.push(`Check whether ${role} has finished ${label(part)}.`);
+    } else if (role === roles[0]?.role && subject.status === "in_progress" && (isOwn || isOthers(subject, state))) {
+      if (!isOwn) said.push(`Check whether @${name(subject.agent ?? "")} has finished ${label(subject)}.`);
     } else said.push(`Dispatch ${role} for ${label(subject)}.`);
     return said;
   }
@@ -127,6 +139,10 @@ function review({ state, task, isOrchestrator, workflow: { roles, fixer } }: Fac
     ({ status, id, parentId }) => status === "todo" && id !== subject.id && parentId !== subject.id,
   );
   return [`Mark ${subject.id} done: every review passed.`, ...(next ? [`Then go on with ${label(next)}.`] : [])];
+}
+
+function isOthers({ agent: holder }: TreeTask, { agent, leftBy }: WakeState): boolean {
+  return holder !== undefined && holder !== agent.name && !leftBy;
 }
 
 /** A review is a part of the task above it. */
@@ -170,14 +186,17 @@ function found({ state: { handoffs, agent }, task, isOrchestrator, role }: Facts
   return [`${latest.role} found (attempt ${latest.attempt}): ${short(latest.summary)}`];
 }
 
-function goOn({ state: { wip }, task, role, isOrchestrator }: Facts): string[] {
-  const next = textOf(wip?.next_step);
+function goOn(facts: Facts): string[] {
+  const { state, task, role, isOrchestrator, isOwn } = facts;
+  const next = textOf(state.wip?.next_step);
   if (next) return [`Go on with: ${short(next)}`];
-  if (!task || isOrchestrator || role?.does) return [];
+  if (!task || (isOrchestrator && (!isOwn || review(facts).length > 0)) || role?.does) return [];
   const at = task.steps.findIndex(({ done }) => !done);
   if (at !== -1) return [`Step ${at + 1} of ${task.steps.length}: ${short(task.steps[at]!.text)}`];
   if (task.steps.length > 0) return [`All steps are done: check ${task.id} against its criteria and hand it off.`];
-  return wip ? [] : [`Start ${task.id}: nothing is recorded as done yet.`];
+  if (!state.wip) return [`Start ${task.id}: nothing is recorded as done yet.`];
+  const isSaid = !hasWork(state.wip) || failingTest(facts).length + newestError(facts).length > 0;
+  return isSaid ? [] : [`Go on with ${label(task)} from its work in progress.`];
 }
 
 function commit({ state: { wip } }: Facts): string[] {

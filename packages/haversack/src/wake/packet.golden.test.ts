@@ -97,6 +97,7 @@ it("nothing to do: no text, whatever happened around it", () => {
     text: "",
     included: [],
     leftOut: [],
+    messages: [],
     problems: [],
     isEmpty: true,
     used: 0,

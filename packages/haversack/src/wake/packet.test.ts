@@ -41,6 +41,34 @@ describe("assemblePacket", () => {
     expect(text).toContain("tests 1 passed, 1 failed");
   });
 
+  it("says what was done, not only to what", () => {
+    const event = (kind: string, text: string) => ({ at: at("10:00"), actor: "june", kind, text, subject: "T2" });
+    const activity = [
+      event("handoff-stored", "implementer 1: PASS"),
+      event("task-status", "in_progress → review"),
+      event("task-claimed", "claimed by june"),
+      event("task-created", "created: Add login endpoint"),
+    ];
+    expect(pack(emptyState({ task: task(), activity })).text).toContain(`## Recent Activity
+- 10:00 @june T2: created: Add login endpoint
+- 10:00 @june T2: claimed
+- 10:00 @june T2: in_progress → review
+- 10:00 @june T2: handed off as implementer 1: PASS
+`);
+  });
+
+  it("names the messages that it has whole", () => {
+    const messages = [message("M1", "short"), message("M2", "long ".repeat(200))];
+    const state = emptyState({ messages, newMessage: message("M3", "new") });
+    expect(pack(state).messages.toSorted()).toEqual(["M1", "M3"]);
+    expect(pack(state, { budget: 200 }).messages).not.toContain("M2");
+  });
+
+  it("speaks to a sub-agent that has no name yet", () => {
+    const { text } = pack({ ...implementing(), agent: { name: "", role: "implementer" } });
+    expect(text).toContain("\nYou are the implementer for T2.\n");
+  });
+
   it("tells of a skill that is gone, changed or carried by the client", () => {
     const { body: _, ...gone } = skill({ id: "gone", because: "named by the task" });
     const { text, included } = pack(

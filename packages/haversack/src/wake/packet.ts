@@ -8,6 +8,7 @@
 import { type Form, fit } from "../tokens/fit.ts";
 import { cutLine } from "./cut-text.ts";
 import { Frame } from "./frame.ts";
+import { isNothing } from "./has-work.ts";
 import { footersFor, type LeftOutThing, leftOutThings } from "./left-out.ts";
 import { gatherPieces } from "./packet-pieces.ts";
 import { type Piece, type PieceOptions, SHARES } from "./piece.ts";
@@ -32,6 +33,8 @@ export interface Packet {
   /** Placeholders that have text, and `skill:ID` for each skill whose text is in it. full: all of it. */
   included: { key: string; form: Form }[];
   leftOut: LeftOutThing[];
+  /** Ids of the messages that are in it whole: those may be marked as read. */
+  messages: string[];
   /** For the log and `doctor`, one line each. What the agent must know of it is in the text too. */
   problems: string[];
   isEmpty: boolean;
@@ -41,7 +44,8 @@ export interface Packet {
 export function assemblePacket(state: WakeState, given: PacketOptions): Packet {
   const options = { ...given, count: given.unit === "tokens" ? countingOnce(given.count) : given.count };
   const { budget, count, unit } = options;
-  if (isNothing(state)) return { text: "", included: [], leftOut: [], problems: [], isEmpty: true, used: 0 };
+  if (isNothing(state))
+    return { text: "", included: [], leftOut: [], messages: [], problems: [], isEmpty: true, used: 0 };
   const template = templateFor(state.agent.role, options.template);
   const budgetChars = budget > 0 ? budget * (unit === "tokens" ? CHARS_PER_TOKEN : 1) : 0;
   const { pieces, bodies, beyond } = gatherPieces(state, { ...options, template, budgetChars });
@@ -57,17 +61,27 @@ export function assemblePacket(state: WakeState, given: PacketOptions): Packet {
     shares: SHARES,
     overhead,
     assemble: (chosen, footer) => frame.assemble(chosen, footer),
-    footer: footersFor(frame, { beyond, more: `haversack wake ${cutLine(state.agent.name, 60)} --budget 8000` }),
+    footer: footersFor(frame, { beyond, more: moreOf(state) }),
     footerShare: 0.12,
   });
   return {
     text: fitted.text,
     included: frame.included(fitted.included),
     leftOut: leftOutThings(fitted.leftOut, frame, beyond),
+    messages: fitted.included.flatMap(({ key, form }) => {
+      const { message } = frame.piece(key);
+      return message?.whole === form ? message.id : [];
+    }),
     problems: [...template.problems, ...(options.template?.trim() ? unshown(pieces, template) : [])],
     isEmpty: fitted.text === "",
     used: fitted.used,
   };
+}
+
+/** One way to all that was left out. */
+function moreOf({ agent, task }: WakeState): string {
+  if (agent.name === "" && task) return `haversack task show ${task.id} --fields full`;
+  return `haversack wake ${cutLine(agent.name, 60)} --budget 8000`;
 }
 
 /** Pieces are counted for the skills' room and again for the packet; a token count is dear. */
@@ -82,15 +96,6 @@ function countingOnce(count: (text: string) => number): (text: string) => number
 
 /** Of prose with some code in it. */
 const CHARS_PER_TOKEN = 4;
-
-function isNothing({ task, alsoHolds, wip = {}, skills, messages, newMessage }: WakeState): boolean {
-  if (task || newMessage || alsoHolds.length + skills.length + messages.length > 0) return false;
-  return !Object.entries(wip).some(([field, value]) => field !== "updated_at" && value !== false && !isBlank(value));
-}
-
-function isBlank(value: unknown): boolean {
-  return value == null || value === "" || (typeof value === "object" && Object.keys(value).length === 0);
-}
 
 /** About what headings and labels take, and the part of the budget that the skills may have when all others took their shares. */
 function roomFor(frame: Frame, { budget, count }: PacketOptions): { overhead: number; skillShare: number } {

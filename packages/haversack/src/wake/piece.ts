@@ -21,6 +21,8 @@ export interface Piece extends Part {
   rest?: string | undefined;
   /** The skill it is the text of, and the form that is its whole text. */
   skill?: { id: string; whole?: Form } | undefined;
+  /** The message it quotes, and the form that has all of it. */
+  message?: { id: string; whole?: Form } | undefined;
 }
 
 /**

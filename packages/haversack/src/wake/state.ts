@@ -17,6 +17,10 @@ export interface WakeState {
   agent: WakeAgent;
   /** The task in hand: the newest claim, else what the agent was started for. */
   task?: WakeTask;
+  /** The task is free and not the agent's yet: whose it was, and whether that session ended or its client is gone. */
+  leftBy?: { agent: string; because: "ended" | "gone" };
+  /** It hands out tasks in batches and has them done by sub-agents. */
+  isCoordinating?: boolean;
   /** Other tasks it holds. */
   alsoHolds: readonly TreeTask[];
   /** The tasks around the one in hand (its story, or its parent's), in order, and where it stands among them. */

@@ -1,11 +1,15 @@
 /** Who the agent is, the plan it follows, what is said to it and what happened. Loaded by the hook. */
 import { cutLine, cutText, deepen } from "./cut-text.ts";
 import { type Piece, type PieceOptions, Pieces } from "./piece.ts";
-import type { WakeState } from "./state.ts";
+import type { WakeActivity, WakeState } from "./state.ts";
 
-export function identityPieces({ agent: { name, role, branch, worktree } }: WakeState): Piece[] {
-  const you = `You are ${at(name)}`;
-  const as = `${you}, the ${cutLine(role, 60)}${role === "orchestrator" ? " for this project" : ""}`;
+export function identityPieces({ agent: { name, role, branch, worktree }, task }: WakeState): Piece[] {
+  const what = `the ${cutLine(role, 60)}`;
+  // A sub-agent that is about to start has no name yet.
+  const you = `You are ${name ? at(name) : what}`;
+  const as = name
+    ? `${you}, ${what}${role === "orchestrator" ? " for this project" : ""}`
+    : `${you}${task ? ` for ${task.id}` : ""}`;
   const on = branch ? `${as}, on branch ${cutLine(branch, 120)}` : as;
   const pieces = new Pieces(["identity"]);
   const full = worktree ? `${on}, in worktree ${cutLine(worktree, 200)}.` : `${on}.`;
@@ -60,7 +64,9 @@ export function messagePieces(
   if (newMessage) {
     const quote = (maxChars: number): string =>
       `${at(newMessage.from)}: "${cutLine(newMessage.text, Math.floor(maxChars))}"`;
-    said.add(5, "new message", quote(Math.min(1_500, budgetChars / 4)), {
+    const most = Math.min(1_500, budgetChars / 4);
+    said.add(5, "new message", quote(most), {
+      message: { id: newMessage.id, ...(newMessage.text.length <= most && { whole: "full" }) },
       short: quote(Math.min(400, budgetChars / 8)),
       name: quote(80),
       rest: "rest of the new message",
@@ -73,13 +79,15 @@ export function messagePieces(
     const alike = unread.filter(({ isMention }) => isMention === isCall);
     for (const [age, message] of alike.slice(-MOST_MESSAGES).reverse().entries()) {
       const isFirst = isCall && age < FIRST_MENTIONS;
+      const most = isFirst ? 240 : isCall ? 400 : 200;
       const who = `- ${clock(message.at, now)} ${at(message.from)}${message.taskId ? ` on ${cutLine(message.taskId, 64)}` : ""}`;
       box.add(
         (isFirst ? 9 : isCall ? 10 : 60) + age / 100,
         `message ${cutLine(message.id, 60)}`,
-        `${who}: "${cutLine(message.text, isFirst ? 240 : isCall ? 400 : 200)}"`,
+        `${who}: "${cutLine(message.text, most)}"`,
         {
           short: `${who}: "${cutLine(message.text, 120)}"`,
+          message: { id: message.id, ...(message.text.length <= most && { whole: "full" }) },
           what: isCall ? "unread mention" : "unread message",
           order: 80 + unread.indexOf(message),
           group: isFirst ? undefined : isCall ? "messages" : "talk",
@@ -89,14 +97,34 @@ export function messagePieces(
   }
   const events = new Pieces(["activity"], { group: "talk", how: how.activity, what: "event" });
   for (const [age, event] of activity.slice(0, 10).entries()) {
-    const what = [event.subject, event.text || event.kind].flatMap((part) => cutLine(part ?? "", 120) || []).join(": ");
-    events.add(70 + age / 100, `event ${age}`, `- ${clock(event.at, now)} ${at(event.actor)} ${what}`, { order: -age });
+    events.add(70 + age / 100, `event ${age}`, formatEvent(event, now), { order: -age });
   }
   return [...said.list, ...box.list, ...events.list];
 }
 
+export function formatEvent(event: WakeActivity, now: Date): string {
+  const what = [event.subject, happened(event)].flatMap((part) => cutLine(part ?? "", 120) || []).join(": ");
+  return `- ${clock(event.at, now)} ${at(event.actor)} ${what}`;
+}
+
+/** What was done, not only to what: the text of some kinds is a list of fields or a role. */
+function happened({ kind, text, actor }: WakeActivity): string {
+  if (kind === "task-claimed") return text === `claimed by ${actor}` ? "claimed" : text || "claimed";
+  const verb = VERBS[kind];
+  if (!text) return verb ?? kind;
+  return verb ? `${verb} ${text}` : text;
+}
+
+/** Kinds whose text does not say it. */
+const VERBS: Readonly<Record<string, string>> = {
+  "task-updated": "changed",
+  "dependency-added": "now waits:",
+  "dependency-removed": "no longer waits:",
+  "handoff-stored": "handed off as",
+};
+
 /** Today's time, else with its day. UTC: the packet says so. */
-function clock(time: Date, now: Date): string {
+export function clock(time: Date, now: Date): string {
   if (Number.isNaN(time.getTime())) return "--:--";
   const text = time.toISOString();
   const isToday = !Number.isNaN(now.getTime()) && now.toISOString().slice(0, 10) === text.slice(0, 10);

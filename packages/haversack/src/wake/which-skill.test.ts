@@ -152,6 +152,24 @@ describe("readSkillSettings", () => {
   });
 });
 
+describe("the skills of a sub-agent", () => {
+  it("are the task's, without those on how to have others do it", () => {
+    const { rules } = readSkillSettings({});
+    const of = (task: SkilledTask, isSubAgent: boolean) =>
+      ids(
+        skillsOfTask(
+          { type: "feature", ...task },
+          { ...rules, parents: [], isSubAgent, findInstalled: (name) => installedAs(name, ALL) },
+        ),
+      );
+    const review = { title: "Spec review of task 2" };
+    expect(of(review, false)).toEqual(["subagent-driven-development", "requesting-code-review (core)"]);
+    expect(of(review, true)).toEqual(["test-driven-development"]);
+    const named = { title: "Limit logins", skill: "subagent-driven-development, api-design" };
+    expect(of(named, true)).toEqual(["api-design", "test-driven-development (core)"]);
+  });
+});
+
 describe("hasPhrase", () => {
   it("knows words in scripts with and without spaces", () => {
     expect(hasPhrase("Überprüfung der Spezifikation", "überprüfung")).toBe(true);

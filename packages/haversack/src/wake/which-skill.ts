@@ -49,6 +49,8 @@ export interface SkillOfTask {
 }
 
 export interface SkillOptions extends SkillRules {
+  /** For a sub-agent: skills on how to have others do the work are not its own. */
+  isSubAgent?: boolean;
   /** The nearest first. */
   parents: readonly SkilledTask[];
   /** The id under which a name is installed; `installedAs` over a list does it. */
@@ -58,6 +60,7 @@ export interface SkillOptions extends SkillRules {
 export function skillsOfTask(task: SkilledTask & { type: TaskType }, options: SkillOptions): SkillOfTask[] {
   const found: SkillOfTask[] = [];
   const add = (name: string, { because, as = "main", isAsked = false }: Reason): boolean => {
+    if (options.isSubAgent && options.kinds[bareName(name)] === "execution") return false;
     const id = options.findInstalled(name);
     if (id === undefined && !isAsked) return false;
     if (!found.some((skill) => bareName(skill.id) === bareName(id ?? name))) {
@@ -73,6 +76,7 @@ export function skillsOfTask(task: SkilledTask & { type: TaskType }, options: Sk
   const kinds = found.map(({ id }) => options.kinds[bareName(id)]).filter((kind) => kind !== undefined);
   const isImplementation = kinds.length === 0 && isBuilt(task.type);
   for (const { kind, skill } of options.crossCutting) {
+    if (options.isSubAgent && kind === "execution") continue;
     if (kinds.includes(kind) || (isImplementation && kind === "implementation")) {
       add(skill, { because: `for ${kind}`, as: "core" });
     }

@@ -1,7 +1,7 @@
 /**
  * Which ready tasks can run side by side: those that touch no file that another of the batch touches. A path with a
- * trailing slash, or one that is a folder of another's, stands for all that is in it. Tasks that name no file conflict
- * with nothing.
+ * trailing slash, or one that is a folder of another's, stands for all that is in it, and one with a wildcard for all of the
+ * folder before it (`src/*.ts` for `src`). Tasks that name no file conflict with nothing.
  */
 export interface BatchCandidate {
   id: string;
@@ -43,6 +43,12 @@ export function batchGroups<T extends BatchCandidate>(candidates: readonly T[]):
   });
 }
 
+/** The first of the files that the others touch too. */
+export function firstOverlap(files: readonly string[], others: readonly string[]): string | undefined {
+  const used = new PathSet(others);
+  return files.find((file) => used.overlaps(file));
+}
+
 class PathSet {
   readonly #paths = new Set<string>();
   /** Every folder above a path in the set. */
@@ -60,13 +66,27 @@ class PathSet {
 
   overlaps(path: string): boolean {
     const whole = normalise(path);
+    // `*.ts`, `**`: anything.
+    if (whole === "") return this.#paths.size > 0;
+    if (this.#paths.has("")) return true;
     if (this.#paths.has(whole) || this.#folders.has(whole)) return true;
     return foldersOf(whole).some((folder) => this.#paths.has(folder));
   }
 }
 
 function normalise(path: string): string {
-  return path.replace(/^\.\//, "").replace(/\/+$/, "");
+  const plain = path.replace(/^\.\//, "").replace(/\/+$/, "");
+  if (!plain.includes("*")) return plain;
+  const parts = plain.split("/");
+  return parts.slice(0, parts.findIndex(isPattern)).join("/");
+}
+
+/**
+ * Only a star makes a pattern: `[id]` and `(group)` are names of folders in web frameworks, and to take those for patterns would
+ * keep apart all tasks of one such folder.
+ */
+function isPattern(part: string): boolean {
+  return part.includes("*");
 }
 
 function foldersOf(path: string): string[] {

@@ -1,6 +1,6 @@
 /**
- * One exact sentence for every refusal: what stands in the way, and what to do. An agent reads the names of tools, a person those
- * of commands. No sentence proposes to take work from somebody without a reason of one's own.
+ * One exact sentence for every refusal: what stands in the way, and what to do. An agent reads the names of tools that every
+ * session has, a person those of commands. No agent is told how to take work from another.
  */
 import type { Claim, TaskBrief, TaskStatus } from "./task.ts";
 
@@ -23,7 +23,7 @@ export function explain(refusal: Refusal, { for: audience }: { for: Audience }):
     case "held": {
       const { task, by } = refusal;
       const how = isAgent
-        ? `take another (get_next_batch), or, knowing that its holder is gone, this one: claim_task with steal_reason (\`haversack claim ${task.id} --steal REASON\`)`
+        ? "take another (get_next_batch); it comes back by itself when its holder gives it up or the time is over"
         : `\`haversack claim ${task.id} --steal REASON\` takes it over`;
       return `${task.id} is held by ${by.agent} until ${by.leaseUntil.toISOString()}; ${how}.`;
     }
@@ -57,13 +57,15 @@ export function explain(refusal: Refusal, { for: audience }: { for: Audience }):
     case "cycle": {
       const ids = refusal.path.map(({ id }) => id);
       const closed = ids.length > 1 && ids[0] === ids.at(-1) ? ids : [...ids, ...ids.slice(0, 1)];
-      const how = isAgent ? "remove_dependency takes one of these out" : "`haversack dep rm` takes one of these out";
+      const how = isAgent ? "one of these must go first" : "`haversack dep rm` takes one of these out";
       return `That would be a cycle: ${closed.join(" -> ")}; nothing was changed, ${how}.`;
     }
     case "lost": {
       const { task, by } = refusal;
       const who = by ? `${by.agent} has it until ${by.leaseUntil.toISOString()}` : `it is ${task.status} again`;
-      const how = isAgent ? "stop working on it, or claim it anew" : `\`haversack claim ${task.id}\` takes it again`;
+      const how = isAgent
+        ? `stop working on it${by ? "" : "; update_task_status in_progress takes it again"}`
+        : `\`haversack claim ${task.id}\` takes it again`;
       return `Your claim on ${task.id} is over and ${who}; ${how}.`;
     }
     case "not-held":

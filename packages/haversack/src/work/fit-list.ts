@@ -9,6 +9,15 @@ export interface FittedList {
   views: View[];
   /** The first is minimal, though more was asked for. */
   isReduced: boolean;
+  /** Set when the ceiling left something out. */
+  cut?: TokenCut;
+}
+
+/** Ceilings that would do. */
+export interface TokenCut {
+  /** For the first alone, as it was asked for. */
+  firstTokens: number;
+  allTokens: number;
 }
 
 export interface FitOptions<T> {
@@ -39,10 +48,16 @@ export function fitList<T>(
     views.push(next);
   }
   const [first] = items;
-  if (views.length > 0 || first === undefined || fields === "minimal") return { views, isReduced: false };
+  if (first === undefined || views.length === items.length) return { views, isReduced: false };
+  const sizes = items.map((item) => tokensOf(view(item, fields)));
+  const cut = {
+    firstTokens: aroundTokens + (sizes[0] ?? 0),
+    allTokens: aroundTokens + sizes.reduce((sum, size) => sum + size, 0),
+  };
+  if (views.length > 0 || fields === "minimal") return { views, isReduced: false, cut };
   const minimal = view(first, "minimal");
   const isFitting = tokensOf(minimal) <= maxTokens - aroundTokens;
-  return { views: isFitting ? [minimal] : [], isReduced: isFitting };
+  return { views: isFitting ? [minimal] : [], isReduced: isFitting, cut };
 }
 
 /** With a margin, and the comma behind it. */

@@ -30,8 +30,10 @@ function formatPlan({ done, total, current }: Fields): string {
   return `${done ?? 0} of ${total} steps done${typeof current === "string" ? `; now: ${current}` : ""}`;
 }
 
-function formatTests({ ran, passed, failed, failing_test: failing }: Fields): string {
-  if (!ran) return "";
+/** Agents leave `ran` out; only a plain no says that nothing ran. */
+function formatTests({ ran, passed, failed, failing_test: failing, command }: Fields): string {
+  const isSaid = [passed, failed].some((value) => typeof value === "number") || typeof failing === "string";
+  if (ran === false || (!ran && !isSaid && typeof command !== "string")) return "";
   const count = (value: unknown, word: string) => (typeof value === "number" ? [`${value} ${word}`] : []);
   const counts = [...count(passed, "passed"), ...count(failed, "failed")];
   const name = typeof failing === "string" ? [`failing: ${failing}`] : [];

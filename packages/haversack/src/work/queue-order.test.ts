@@ -14,9 +14,14 @@ describe("orderKey", () => {
     ["one that others wait for", { dependents: 1 }, {}],
     ["the older of two equal ones", { createdAtMs: start - 1 }, {}],
     [
-      "one that has waited 101 days before a fresh one of the next priority",
-      { createdAtMs: start - 101 * DAY },
-      { epicRank: 1 },
+      "one that has waited 301 days before a fresh one of the next priority",
+      { createdAtMs: start - 301 * DAY },
+      { taskRank: 1 },
+    ],
+    [
+      "an outage before a chore of a year ago",
+      { epicRank: 0, taskRank: 0 },
+      { taskRank: 3, createdAtMs: start - 400 * DAY },
     ],
   ])("puts %s", (_, first, second) => {
     expect(key(first)).toBeGreaterThan(key(second));
@@ -33,8 +38,8 @@ describe("orderKey", () => {
 });
 
 describe("scoreAt", () => {
-  it("grows by a point a day and keeps the order", () => {
-    const at = new Date(start + 3 * DAY);
+  it("grows by a point in ten days and keeps the order", () => {
+    const at = new Date(start + 30 * DAY);
     expect(scoreAt(key({}), at)).toBe(100 + 30 + 3);
     expect(scoreAt(key({ epicRank: 0, taskRank: 0, dependents: 2 }), at)).toBe(300 + 90 + 10 + 3);
   });

@@ -1,12 +1,12 @@
 /**
  * The order of the queue. A task's score is
  *
- *     100 × (3 − epic's priority) + 30 × (3 − its own) + 5 × open tasks that wait for it (10 at most) + its age in days
+ *     100 × (3 − epic's priority) + 30 × (3 − its own) + 5 × open tasks that wait for it (10 at most) + a point per 10 days of age
  *
  * with P0 to P3 counting 0 to 3, and a task without an epic counting as one of a P2 epic. All tasks age at the same pace, so the
  * order between two of them never changes by time alone: it can be kept as a number without the present time in it (the
- * order key), and the score of any moment follows from it. A task that has waited 100 days has made up for one priority
- * of its epic.
+ * order key), and the score of any moment follows from it. Age decides between equals and lifts a task by one
+ * priority of its own in 300 days: an old chore does not pass an outage.
  */
 import type { Priority } from "./task.ts";
 
@@ -14,7 +14,8 @@ export const EPIC_POINTS = 100;
 export const TASK_POINTS = 30;
 export const DEPENDENT_POINTS = 5;
 export const MOST_DEPENDENTS = 10;
-export const MS_PER_POINT = 86_400_000;
+/** Ten days. */
+export const MS_PER_POINT = 864_000_000;
 /** For tasks without an epic. */
 export const NO_EPIC_RANK = 2;
 

@@ -22,6 +22,23 @@ describe("splitShell", () => {
     ["echo 'not closed && npm test", ["echo¦not closed && npm test"]],
   ])("%s", (line, parts) => expect(shown(line)).toEqual(parts));
 
+  it.each([
+    ["cat a.md > b.md", ["b.md"]],
+    ["cat a.md >> 'b c.md'; cat d.md", ["b c.md", undefined]],
+    ["cat a.md 1>b.md", ["b.md"]],
+    ["cat a.md &> b.md", ["b.md"]],
+    ["cat a.md 2> errors < in.md", [undefined]],
+    ["cat a.md 2>&1 >&2", [undefined]],
+    ["cat a.md > /dev/stderr", [undefined]],
+    ["cat a.md > /dev/null", ["/dev/null"]],
+    ["cat a.md | tee b.md | wc > c", [undefined, undefined, "c"]],
+    ["bash -c 'cat a.md; cat b.md' > c.md && cat d.md", ["c.md", "c.md", undefined]],
+    ["(cat a.md; cat b.md) > c.md; cat d.md", ["c.md", "c.md", undefined]],
+    ["for f in a b; do cat $f; done > c.md", ["c.md", "c.md", undefined]],
+  ])("%s: where the output goes", (line, targets) =>
+    expect(commandsIn(line).map(({ writesTo }) => writesTo)).toEqual(targets),
+  );
+
   it("drops here-documents, so that a commit message is no command", () => {
     const line = `git commit -m "$(cat <<'EOF'\nfix: don't say "npm test"\n\nnpm test && rm x\nEOF\n)" && git push`;
     expect(splitShell(line).map(({ words }) => words.slice(0, 2).join(" "))).toEqual(["git commit", "git push"]);

@@ -6,6 +6,8 @@ export interface ShellPart {
   words: string[];
   /** What stands before it; "" at the beginning. A new line and `&` count as `;`. */
   joint: "" | "&&" | "||" | ";" | "|";
+  /** The file that its output went into: nobody has seen it then. */
+  writesTo?: string;
 }
 
 const LINE_MAX_CHARS = 60_000;
@@ -21,7 +23,7 @@ export function commandsIn(line: string, depth = 0): ShellPart[] {
     if (others.length > 0 || depth > 2 || script === 0 || !/^(?:ba|z|da)?sh$/.test(program[0]!)) return [part];
     const inner = commandsIn(program[script] ?? "", depth + 1);
     if (inner[0]) inner[0] = { ...inner[0], joint: part.joint };
-    return inner;
+    return part.writesTo ? inner.map((each) => ({ ...each, writesTo: part.writesTo! })) : inner;
   });
   return commands.slice(0, PARTS_MAX);
 }
@@ -36,9 +38,13 @@ export function splitShell(line: string): ShellPart[] {
   let word = "";
   let isWord = false;
   let isTarget = false;
+  /** The target that comes takes standard output. */
+  let isOutput = false;
+  let writesTo = "";
 
   const endWord = (): void => {
     if (isWord && !isTarget && words.length < WORDS_MAX) words.push(word);
+    if (isWord && isTarget && isOutput && !/^\/dev\/(?:std|tty|fd)/.test(word)) writesTo = word;
     if (isWord) isTarget = false;
     word = "";
     isWord = false;
@@ -46,9 +52,15 @@ export function splitShell(line: string): ShellPart[] {
   const endPart = (next: ShellPart["joint"], isLineEnd = false): void => {
     endWord();
     isTarget = false;
+    // Behind a loop or a group it takes all that was in it; where that began is not kept, so it takes all before it.
+    if (writesTo && /^(?:done|fi|esac|\})?$/.test(words.join(" "))) {
+      for (const part of parts) part.writesTo ??= writesTo;
+      writesTo = "";
+    }
     if (words.length > 0) {
-      parts.push({ words, joint });
+      parts.push({ words, joint, ...(writesTo && { writesTo }) });
       words = [];
+      writesTo = "";
     } else if (isLineEnd || parts.length === 0) return;
     joint = next;
   };
@@ -88,6 +100,7 @@ export function splitShell(line: string): ShellPart[] {
       const end = text.indexOf("\n", at);
       at = end === -1 ? text.length : end - 1;
     } else if (char === ">" || char === "<" || (char === "&" && next === ">")) {
+      isOutput = char !== "<" && (!isWord || !/^[02-9]$/.test(word));
       if (/^\d*$/.test(word)) isWord = false;
       endWord();
       while (/[<>&|]/.test(text[at + 1] ?? "")) at++;

@@ -10,6 +10,7 @@ import { skills } from "./migrations/002-skills.ts";
 import { clients } from "./migrations/003-clients.ts";
 import { work } from "./migrations/004-work.ts";
 import { wake } from "./migrations/005-wake.ts";
+import { artifacts } from "./migrations/006-artifacts.ts";
 
 export interface Migration {
   /** 1, 2, 3, … without gaps. */
@@ -18,4 +19,4 @@ export interface Migration {
   sql: string;
 }
 
-export const migrations: readonly Migration[] = [house, skills, clients, work, wake];
+export const migrations: readonly Migration[] = [house, skills, clients, work, wake, artifacts];

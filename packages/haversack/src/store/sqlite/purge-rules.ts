@@ -24,6 +24,9 @@ export const purgeRules: readonly PurgeRule[] = [
     "wip_changes",
     "tool_calls",
     "agent_tasks",
+    "seen_lines",
+    "expected_documents",
+    "dispatched_agents",
   ].map((table) => ({ table, where: OF_OLD_SESSIONS })),
   { table: "spawns", where: "at < :before" },
   // Last: the rows of other tables are found through it.

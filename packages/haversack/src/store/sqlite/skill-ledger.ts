@@ -24,6 +24,8 @@ export interface WindowEntry {
 
 export interface RestoredSkills extends SessionKey {
   at: Date;
+  /** What brought it: `compaction`, or the source of a session's start. */
+  event: string;
   text: string;
   tokens: number;
   /** isWhole: its body, and not only parts of it or its name. */
@@ -100,8 +102,8 @@ export class SkillLedger extends PromptLedger {
     return (row?.["id"] as string | null) ?? undefined;
   }
 
-  /** What came back into a new window after a compaction. */
-  recordRestored({ sessionId, agentId = "", at, text, tokens, skills, carried }: RestoredSkills): void {
+  /** What came back into a new window. */
+  recordRestored({ sessionId, agentId = "", at, event, text, tokens, skills, carried }: RestoredSkills): void {
     const time = at.toISOString();
     writeStore(this.handle, (db) => {
       const row = db
@@ -109,7 +111,7 @@ export class SkillLedger extends PromptLedger {
         .get(sessionId, agentId);
       const window = Number(row?.["window"] ?? 1);
       const shown = Number(row?.["prompt_count"] ?? 0);
-      if (text) db.prepare(INJECT).run(time, sessionId, agentId, window, "compaction", "restored", tokens, text);
+      if (text) db.prepare(INJECT).run(time, sessionId, agentId, window, event, "restored", tokens, text);
       for (const { skill, loadedHash, loadedBy } of carried) {
         db.prepare(NOTE).run({
           sessionId,

@@ -10,10 +10,13 @@ export class SqliteLocalStore implements LocalStore {
     this.#handle = handle;
   }
 
-  touchSession({ sessionId, agentId = "", client, cwd, at, event = "seen" }: SessionTouch): TouchedSession {
+  touchSession({ sessionId, agentId = "", client, cwd, at, event = "seen", process }: SessionTouch): TouchedSession {
     return writeStore(this.#handle, (db) => {
       const before = db.prepare(SELECT_ONE).get(sessionId, agentId) as SessionRow | undefined;
-      const after = db.prepare(UPSERT).get({ sessionId, agentId, client, cwd, at: at.toISOString(), event });
+      const touch = { sessionId, agentId, client, cwd, at: at.toISOString(), event };
+      const after = db
+        .prepare(UPSERT)
+        .get({ ...touch, processId: process?.id ?? null, processSpace: process?.space ?? null });
       const session = toSession(after as unknown as SessionRow);
       return before ? { session, before: toSession(before) } : { session };
     });
@@ -41,9 +44,9 @@ const SELECT_ONE = "SELECT * FROM sessions WHERE session_id = ? AND agent_id = ?
 // A client may change its folder within a session. The clock of a touch never turns last_seen_at back: hooks of
 // one session run in parallel and may commit in the other order.
 const UPSERT = `
-INSERT INTO sessions (session_id, agent_id, client, cwd, started_at, last_seen_at, window, prompt_count, last_prompt_at, ended_at)
+INSERT INTO sessions (session_id, agent_id, client, cwd, started_at, last_seen_at, window, prompt_count, last_prompt_at, ended_at, process_id, process_space)
 VALUES (:sessionId, :agentId, :client, :cwd, :at, :at, 1, :event = 'prompt',
-  CASE WHEN :event = 'prompt' THEN :at END, CASE WHEN :event = 'end' THEN :at END)
+  CASE WHEN :event = 'prompt' THEN :at END, CASE WHEN :event = 'end' THEN :at END, :processId, :processSpace)
 ON CONFLICT DO UPDATE SET
   client = excluded.client,
   cwd = excluded.cwd,
@@ -51,7 +54,9 @@ ON CONFLICT DO UPDATE SET
   window = window + (:event = 'window'),
   prompt_count = prompt_count + excluded.prompt_count,
   last_prompt_at = coalesce(excluded.last_prompt_at, last_prompt_at),
-  ended_at = excluded.ended_at
+  ended_at = excluded.ended_at,
+  process_id = coalesce(excluded.process_id, process_id),
+  process_space = coalesce(excluded.process_space, process_space)
 RETURNING *`;
 
 interface SessionRow {

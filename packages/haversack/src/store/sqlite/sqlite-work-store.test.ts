@@ -1,12 +1,14 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { agentStoreSuite } from "../agents.suite.ts";
 import { workStoreSuite } from "../work-store.suite.ts";
+import type { OpenedWorkStore } from "../work-under-test.suite.ts";
 import type { StoreHandle } from "./handle.ts";
 import { openDatabase } from "./open.ts";
 import { SqliteWorkStore } from "./sqlite-work-store.ts";
 
-workStoreSuite("SQLite", async () => {
+async function openScratch(): Promise<OpenedWorkStore> {
   const folder = mkdtempSync(join(tmpdir(), "haversack-work-"));
   const handles: StoreHandle[] = [];
   const open = () => {
@@ -22,4 +24,7 @@ workStoreSuite("SQLite", async () => {
       rmSync(folder, { recursive: true });
     },
   };
-});
+}
+
+workStoreSuite("SQLite", openScratch);
+agentStoreSuite("SQLite", openScratch);

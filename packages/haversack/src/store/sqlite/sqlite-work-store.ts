@@ -11,7 +11,7 @@ import type { StoreHandle } from "./handle.ts";
 import { addActivity, listActivity, note } from "./work/activity.ts";
 import { addAgent, findAgent, getAgent, listAgents, seeAgent } from "./work/agents.ts";
 import { checkCount, invalid } from "./work/checks.ts";
-import { hasExpired, heartbeat, listClaims, release, returnExpired, takeTask } from "./work/claims.ts";
+import { hasExpired, heartbeat, listClaims, release, returnExpired, takeTask, touchClaims } from "./work/claims.ts";
 import { addDependency, listDependencies, removeDependency } from "./work/dependencies.ts";
 import { createEpic, createStory, listEpics, listStories, updateEpic, updateStory } from "./work/epics.ts";
 import { exportRecords } from "./work/export-records.ts";
@@ -154,10 +154,18 @@ export class SqliteWorkStore implements WorkStore {
   release: Operations["release"] = async (request, by) => this.#write(by.at, (db) => release(db, request, by));
   listClaims: Operations["listClaims"] = async ({ agent, at }) => this.#readAt(at, (db) => listClaims(db, agent));
 
-  updateWip: Operations["updateWip"] = async (change, by) => this.#write(by.at, (db) => updateWip(db, change, by));
+  updateWip: Operations["updateWip"] = async (change, by) =>
+    this.#write(by.at, (db) => {
+      touchClaims(db, by);
+      return updateWip(db, change, by);
+    });
   wipHistory: Operations["wipHistory"] = async (query) => this.#read((db) => wipHistory(db, query));
 
-  setHandoff: Operations["setHandoff"] = async (handoff, by) => this.#write(by.at, (db) => setHandoff(db, handoff, by));
+  setHandoff: Operations["setHandoff"] = async (handoff, by) =>
+    this.#write(by.at, (db) => {
+      touchClaims(db, by);
+      return setHandoff(db, handoff, by);
+    });
   getHandoff: Operations["getHandoff"] = async (query) => this.#read((db) => getHandoff(db, query));
   readHandoffDetails: Operations["readHandoffDetails"] = async (query) =>
     this.#read((db) => readHandoffDetails(db, query));

@@ -16,6 +16,7 @@ import type {
 import type { Verdict } from "../../work/handoff.ts";
 import { isSettled, type TaskStatus, type TaskStep, type TaskType } from "../../work/task.ts";
 import type { Wip } from "../../work/wip.ts";
+import { IS_OPEN } from "./session-tasks.ts";
 
 /** Who is woken: an agent by name, or an agent of a session. */
 export interface WakeKey {
@@ -69,6 +70,7 @@ export function readWake(db: DatabaseSync, key: WakeKey): StoredWake {
     agent: agent.agent,
     ...(agent.seq !== undefined && { agentSeq: agent.seq }),
     ...(task && { task: task.task, ...task.plan }),
+    ...(isCoordinating(db, key) && { isCoordinating: true }),
     alsoHolds: seqs.slice(1, 6).flatMap((seq) => readTree(db, "t.seq = ?", seq)),
     tree: inHand === undefined ? [] : readTreeAround(db, inHand, { story, parent: numberOf(row?.["parent"]) }),
     ...(story !== undefined && storyOf(db, story)),
@@ -112,6 +114,8 @@ function readAgent(db: DatabaseSync, { name, branch, sessionId, agentId, role, c
       name:
         found ??
         holderName(db, sessionId, agentId) ??
+        // A sub-agent that is about to start.
+        (role !== undefined && session === undefined ? "" : undefined) ??
         `${client ?? "agent"}${session ? `-${session.slice(0, 8)}` : ""}`,
       role: role ?? textOf(row?.["role"]) ?? (agentId ? "implementer" : "orchestrator"),
       ...optional("client", client ?? textOf(row?.["client"])),
@@ -135,7 +139,10 @@ function holderName(db: DatabaseSync, sessionId: string | undefined, agentId: st
   return textOf(row?.["agent"]);
 }
 
-/** Newest claim first: of this agent of the session, of its name; then what it was started for; then its sub-agents' tasks. */
+/**
+ * Newest claim first: of this agent of the session, of its name; then what it was started for; then what its sub-agents hold
+ * or have worked on, and what is open of the last batch it was given: a coordinator holds nothing itself.
+ */
 function tasksInHand(
   db: DatabaseSync,
   { taskId, sessionId, agentId = "" }: WakeKey,
@@ -171,8 +178,28 @@ function tasksInHand(
   }
   if (sessionId !== undefined && agentId === "") {
     add(all(db, "SELECT task FROM claims WHERE session_id = ? ORDER BY claimed_at DESC, task DESC LIMIT 6", sessionId));
+    add(
+      all(
+        db,
+        `${OPEN_TASKS} JOIN agent_tasks a ON a.task = t.id WHERE a.session_id = ? AND ${IS_OPEN} ORDER BY a.at DESC LIMIT 6`,
+        sessionId,
+      ),
+    );
+    for (const id of lastBatch(db, sessionId) ?? []) add(all(db, `${OPEN_TASKS} WHERE t.id = ? AND ${IS_OPEN}`, id));
   }
   return [...seqs];
+}
+
+const OPEN_TASKS = "SELECT t.seq AS task FROM tasks t";
+
+/** The ids of the tasks that this session was given last; undefined when it was given none. */
+function lastBatch(db: DatabaseSync, sessionId: string): string[] | undefined {
+  const row = get(db, "SELECT tasks FROM batches WHERE session_id = ? ORDER BY id DESC LIMIT 1", sessionId);
+  return row && (JSON.parse(String(row["tasks"])) as string[]).slice(0, 6);
+}
+
+function isCoordinating(db: DatabaseSync, { sessionId, agentId }: WakeKey): boolean {
+  return sessionId !== undefined && !agentId && lastBatch(db, sessionId) !== undefined;
 }
 
 const TREE_COLUMNS =

@@ -12,20 +12,22 @@ import { present } from "./rows.ts";
 /** Again with the same name and branch: what is given replaces. */
 export function addAgent(db: DatabaseSync, agent: NewAgent, by: Actor): Agent {
   const name = checkName(agent.name);
-  if (agent.role.trim() === "") throw invalid("role must not be empty");
+  const role = checkRole(agent.role);
   run(
     db,
     `INSERT INTO agents (name, branch, role, client, worktree, created_at) VALUES (?, ?, ?, ?, ?, ?)
      ON CONFLICT (name, branch) DO UPDATE SET role = excluded.role, client = coalesce(excluded.client, client), worktree = coalesce(excluded.worktree, worktree)`,
     name,
     agent.branch ?? "",
-    agent.role.trim(),
+    role,
     agent.client ?? null,
     agent.worktree ?? null,
     by.at.toISOString(),
   );
-  note(db, by, "agent-added", name, `@${name} is ${agent.role.trim()}`);
-  return toAgent(rowsOf(db, name).find((row) => row.branch === (agent.branch ?? "")) as AgentRow);
+  note(db, by, "agent-added", name, `@${name} is ${role}`);
+  return toAgent(
+    one<AgentRow>(db, "SELECT * FROM agents WHERE name = ? AND branch = ?", name, agent.branch ?? "") as AgentRow,
+  );
 }
 
 /** A session says that it is this agent. One that nobody added is added. */
@@ -38,20 +40,23 @@ export function seeAgent(db: DatabaseSync, seen: SeenAgent, at: Date): Agent {
       db,
       "INSERT INTO agents (name, branch, role, created_at) VALUES (?, '', ?, ?)",
       name,
-      seen.role ?? "orchestrator",
+      checkRole(seen.role ?? "orchestrator"),
       now,
     );
   }
   const row = (known ?? pick(rowsOf(db, name), undefined)) as AgentRow;
-  run(
-    db,
-    "UPDATE agents SET session_id = coalesce(?, session_id), client = coalesce(?, client), worktree = coalesce(?, worktree), last_seen_at = ? WHERE seq = ?",
-    seen.sessionId ?? null,
-    seen.client ?? null,
-    seen.worktree ?? null,
-    now,
-    row.seq,
-  );
+  // Of two sessions the one seen last is the agent's; events of two processes may commit in the other order.
+  if (now >= (row.last_seen_at ?? "")) {
+    run(
+      db,
+      "UPDATE agents SET session_id = coalesce(?, session_id), client = coalesce(?, client), worktree = coalesce(?, worktree), last_seen_at = ? WHERE seq = ?",
+      seen.sessionId ?? null,
+      seen.client ?? null,
+      seen.worktree ?? null,
+      now,
+      row.seq,
+    );
+  }
   return toAgent(one<AgentRow>(db, "SELECT * FROM agents WHERE seq = ?", row.seq) as AgentRow);
 }
 
@@ -63,12 +68,16 @@ export function listAgents(db: DatabaseSync): Agent[] {
   return all<AgentRow>(db, "SELECT * FROM agents ORDER BY name, branch").map(toAgent);
 }
 
-export function agentOfSession(db: DatabaseSync, sessionId: string): AgentRow | undefined {
-  return one<AgentRow>(
-    db,
-    "SELECT * FROM agents WHERE session_id = ? ORDER BY last_seen_at DESC, seq LIMIT 1",
-    sessionId,
-  );
+/** Those that a name in a text can mean: the one of the sender's branch or of all branches, else every one of that name. */
+export function mentionedAgents(db: DatabaseSync, name: string, branch: string | undefined): AgentRow[] {
+  // An @ in a text may be anything: only names that exist are mentions. A sentence may begin with one.
+  const exact = rowsOf(db, name);
+  const rows =
+    exact.length > 0
+      ? exact
+      : all<AgentRow>(db, "SELECT * FROM agents WHERE name = ? COLLATE NOCASE ORDER BY name, branch", name);
+  const meant = pick(rows, branch);
+  return meant ? [meant] : rows;
 }
 
 export function findAgent(db: DatabaseSync, { name, branch }: AgentQuery): AgentRow {
@@ -79,7 +88,7 @@ export function findAgent(db: DatabaseSync, { name, branch }: AgentQuery): Agent
   if (rows.length > 1) {
     const branches = rows.map((other) => other.branch).join(", ");
     throw new HaversackError("not-found", `@${wanted} works on several branches: ${branches}`, {
-      hint: "name the branch",
+      hint: "ask from one of them, or name it",
     });
   }
   const names = all<{ name: string }>(db, "SELECT DISTINCT name FROM agents ORDER BY name").map((other) => other.name);
@@ -122,6 +131,12 @@ function checkName(name: string): string {
     throw invalid(`name must be letters, digits, ".", "_" and "-", 64 at most, but is ${JSON.stringify(name)}`);
   }
   return bare;
+}
+
+function checkRole(role: string): string {
+  if (role.trim() === "") throw invalid("role must not be empty");
+  if (/[\n\r]/.test(role)) throw invalid("role must be one line");
+  return role.trim();
 }
 
 function toAgent(row: AgentRow): Agent {

@@ -3,6 +3,7 @@
  * one that has expired goes back to the queue with its WIP and a note, at the first operation after its end.
  */
 import type { DatabaseSync } from "node:sqlite";
+import { HaversackError } from "../../../base/errors.ts";
 import type { Claim, TaskBrief } from "../../../work/task.ts";
 import { followersOf, mayFollow } from "../../../work/task.ts";
 import type { Actor, ClaimRefusal, ClaimRequest, HeartbeatOutcome, ReleaseOutcome } from "../../work-store.ts";
@@ -145,8 +146,13 @@ export function listClaims(db: DatabaseSync, agent: string | undefined): Claim[]
   return rows.map(toClaim);
 }
 
+/**
+ * A name that somebody gave is the agent, in whichever session. Any other is made from a session's id and cut short: then the
+ * session and the agent in it decide, and the name alone only where neither says a session.
+ */
 export function isHolder(held: Claim, by: Actor): boolean {
-  if (held.agent === by.name) return true;
+  if (held.agent === by.name && (by.isNamed || held.sessionId === undefined || by.sessionId === undefined)) return true;
+  if (by.isNamed && held.agent !== by.name) return false;
   return held.sessionId !== undefined && held.sessionId === by.sessionId && (held.agentId ?? "") === (by.agentId ?? "");
 }
 
@@ -156,9 +162,42 @@ export function mayChange(held: Claim, by: Actor): boolean {
   return held.sessionId !== undefined && held.sessionId === by.sessionId;
 }
 
+/** For changes of a task's content: a fault when another agent works on it. */
+export function refuseIfHeld(db: DatabaseSync, task: { seq: number; id: string }, by: Actor): void {
+  const held = claimOf(db, task.seq);
+  if (!held || mayChange(held, by)) return;
+  throw new HaversackError(
+    "refused",
+    `${task.id} is held by ${held.agent} until ${held.leaseUntil.toISOString().slice(0, 16)}Z`,
+    {
+      hint: "what another agent works on is its own to change; if that was your claim, it is over",
+    },
+  );
+}
+
 /** A coordinator claims, and the sub-agent that it starts for the task takes over. */
 function isFromMainAgent(held: Claim, by: Actor): boolean {
   return held.sessionId !== undefined && held.sessionId === by.sessionId && !held.agentId && Boolean(by.agentId);
+}
+
+/**
+ * Whatever a holder does is a sign of life: its claims last as long again as they were given. Written at most once a minute, and
+ * more often only for leases that are shorter than a few.
+ */
+export function touchClaims(db: DatabaseSync, by: Actor): void {
+  const rows = all<ClaimRow>(
+    db,
+    `SELECT ${CLAIM_COLUMNS} WHERE c.agent = ? OR (c.session_id = ? AND c.agent_id = ?)`,
+    by.name,
+    by.sessionId ?? null,
+    by.agentId ?? "",
+  );
+  for (const row of rows) {
+    const sinceMs = by.at.getTime() - Date.parse(row.heartbeat_at);
+    const leaseMs = row.lease_until - Date.parse(row.heartbeat_at);
+    if (sinceMs < Math.min(60_000, leaseMs / 4) || !isHolder(toClaim(row), by)) continue;
+    prolong(db, row.task, by, leaseMs);
+  }
 }
 
 function prolong(db: DatabaseSync, seq: number, by: Actor, leaseMs: number): void {

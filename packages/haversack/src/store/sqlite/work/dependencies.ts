@@ -40,7 +40,13 @@ export function addDependency(
   );
   const waited = before !== undefined && isWaiting(before);
   if (isWaiting(type) !== waited) moveDependency(db, task.seq, target.seq, waited ? -1 : 1);
-  note(db, by, "dependency-added", task.id, `${type} ${target.id}`);
+  note(
+    db,
+    by,
+    "dependency-added",
+    task.id,
+    isWaiting(type) ? `waits for ${target.id} (${type})` : `relates to ${target.id}`,
+  );
   return { kind: "added", dependency };
 }
 
@@ -60,7 +66,13 @@ export function removeDependency(
   if (before === undefined) return false;
   if (isWaiting(before)) moveDependency(db, task.seq, target.seq, -1);
   run(db, "DELETE FROM dependencies WHERE task = ? AND depends_on = ?", task.seq, target.seq);
-  note(db, by, "dependency-removed", task.id, `${before} ${target.id}`);
+  note(
+    db,
+    by,
+    "dependency-removed",
+    task.id,
+    isWaiting(before) ? `no longer waits for ${target.id}` : `no longer relates to ${target.id}`,
+  );
   return true;
 }
 

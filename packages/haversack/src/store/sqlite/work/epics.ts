@@ -12,6 +12,7 @@ import {
 import type { Actor, EpicChanges, GroupQuery, NewEpic, NewStory, Page, StoryChanges } from "../../work-store.ts";
 import { note } from "./activity.ts";
 import { checkChoice, checkCount, checkTitle } from "./checks.ts";
+import { refuseIfHeld } from "./claims.ts";
 import { findEpic, findSeq, findStory, findTask } from "./find.ts";
 import { followStories, followTasks, setGroup } from "./groups.ts";
 import { decayCompleted } from "./handoffs.ts";
@@ -60,7 +61,14 @@ export function updateEpic(db: DatabaseSync, id: string, changes: EpicChanges, b
     }
     setGroup(db, "epics", before.seq, "archived", now);
   } else if (changes.status === "todo") {
-    setGroup(db, "epics", before.seq, "todo", now);
+    for (const { id: story } of all<{ id: string }>(
+      db,
+      "SELECT id FROM stories WHERE epic = ? AND status = 'archived'",
+      before.seq,
+    )) {
+      reopenStory(db, findStory(db, story), by);
+    }
+    if (before.status === "archived") setGroup(db, "epics", before.seq, "todo", now);
     followStories(db, before.seq, now);
   }
   noteChanges(db, by, "epic-updated", before.id, changes);
@@ -126,8 +134,7 @@ export function updateStory(db: DatabaseSync, id: string, changes: StoryChanges,
   }
   if (changes.status === "archived") archiveStory(db, findStory(db, before.id), by);
   else if (changes.status === "todo") {
-    setGroup(db, "stories", before.seq, "todo", now);
-    followTasks(db, before.seq, now);
+    reopenStory(db, findStory(db, before.id), by);
     followStories(db, findStory(db, before.id).epic, now);
   }
   noteChanges(db, by, "story-updated", before.id, changes);
@@ -153,6 +160,25 @@ export function listStories(
   return { items: rows.map(toStory), total };
 }
 
+const ARCHIVED_WITH_STORY = "its story was archived";
+
+/** What went with it comes back; what was archived before stays. */
+function reopenStory(db: DatabaseSync, story: StoryRow, by: Actor): void {
+  const tasks = all<{ id: string }>(
+    db,
+    "SELECT id FROM tasks WHERE story = ? AND status = 'archived' AND note = ?",
+    story.seq,
+    ARCHIVED_WITH_STORY,
+  );
+  for (const { id } of tasks) {
+    applyStatus(db, findTask(db, id), "todo", by, "its story is back");
+    run(db, "UPDATE tasks SET note = NULL WHERE id = ?", id);
+  }
+  const now = by.at.toISOString();
+  if (story.status === "archived") setGroup(db, "stories", story.seq, "todo", now);
+  followTasks(db, story.seq, now);
+}
+
 /** Its open tasks go with it: a task whose story is put away would never be asked for. */
 function archiveStory(db: DatabaseSync, story: StoryRow, by: Actor): void {
   const open = all<{ id: string }>(
@@ -160,7 +186,13 @@ function archiveStory(db: DatabaseSync, story: StoryRow, by: Actor): void {
     "SELECT id FROM tasks WHERE story = ? AND status NOT IN ('done', 'archived')",
     story.seq,
   );
-  for (const { id } of open) applyStatus(db, findTask(db, id), "archived", by, "its story was archived");
+  const tasks = open.map(({ id }) => findTask(db, id));
+  for (const task of tasks) refuseIfHeld(db, task, by);
+  for (const task of tasks) {
+    applyStatus(db, task, "archived", by, ARCHIVED_WITH_STORY);
+    // Known again when the story comes back.
+    run(db, "UPDATE tasks SET note = ? WHERE seq = ?", ARCHIVED_WITH_STORY, task.seq);
+  }
   const now = by.at.toISOString();
   setGroup(db, "stories", story.seq, "archived", now);
   followStories(db, story.epic, now);

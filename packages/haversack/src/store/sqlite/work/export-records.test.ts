@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 import { VERDICTS } from "../../../work/handoff.ts";
 import { mergeWip } from "../../../work/merge-wip.ts";
 import { DEPENDENCY_TYPES, PRIORITIES, TASK_STATUSES, TASK_TYPES } from "../../../work/task.ts";
+import { RECORD_KINDS } from "../../record-fields.ts";
 import { FIRST_LINE, formatRecord, parseRecords } from "../../record-lines.ts";
 import type { Actor, WorkStore } from "../../work-store.ts";
 import { openMemoryStore } from "../memory.ts";
@@ -39,6 +40,7 @@ interface Place {
   epics: string[];
   stories: string[];
   tasks: string[];
+  agents: string[];
 }
 type Step = (place: Place) => Promise<unknown>;
 
@@ -114,7 +116,8 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   ),
   doing({ task: pick, patch: wip }, async ({ task, patch }, { store, by, tasks }) => {
     const taskId = one(tasks, task);
-    if (taskId) await store.updateWip({ taskId, merge: (current) => mergeWip(current, patch, by) }, by);
+    const person = { ...by, isPerson: true };
+    if (taskId) await store.updateWip({ taskId, merge: (current) => mergeWip(current, patch, by) }, person);
   }),
   doing(
     {
@@ -142,7 +145,38 @@ const step: fc.Arbitrary<Step> = fc.oneof(
     { story: pick, epic: pick, status: fc.constantFrom("archived" as const, "todo" as const) },
     async ({ story, epic, status }, { store, by, stories, epics }) => {
       const [storyId, epicId] = [one(stories, story), one(epics, epic)];
-      if (storyId && epicId) await store.updateStory(storyId, { status, epicId }, by);
+      if (storyId && epicId) await store.updateStory(storyId, { status, epicId }, { ...by, isPerson: true });
+    },
+  ),
+  doing(
+    {
+      name: fc.constantFrom("ann", "bob", "Ann", "x.y-z_1"),
+      role: title,
+      branch: maybe(fc.constantFrom("main", "auth/é", " ", "\u2028")),
+      client: maybe(text),
+      worktree: maybe(text),
+    },
+    async (agent, { store, by, agents }) => {
+      await store.addAgent(set(agent), by);
+      agents.push(agent.name);
+    },
+  ),
+  doing(
+    { agent: pick, sessionId: maybe(text), branch: maybe(fc.constantFrom("main", "auth/é")) },
+    async ({ agent, ...seen }, { store, by, agents }) => {
+      const name = one(agents, agent);
+      if (name) await store.seeAgent(set({ name, ...seen }), by.at);
+    },
+  ),
+  doing(
+    { to: fc.array(pick, { maxLength: 3 }), text: reason, subject: maybe(text), isRead: fc.boolean() },
+    async ({ to, text: said, subject, isRead }, { store, by, agents }) => {
+      const mentions = to.flatMap((number) => one(agents, number) ?? []);
+      if (mentions.length === 0) return;
+      await store.sendMessage(set({ to: [], mentions, text: said, subject }), { ...by, name: "eve" });
+      // Several of one name: then nobody says which one has read it.
+      const { branch } = (await store.listAgents()).find(({ name }) => name === mentions[0]) as { branch?: string };
+      if (isRead) await store.markRead({ name: mentions[0] as string, branch: branch ?? "" }, by.at);
     },
   ),
   doing({ isForced: fc.constant(true), includeFailed: fc.boolean() }, async (request, { store, by }) =>
@@ -152,10 +186,11 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 
 describe("an export", () => {
   it("gives, imported into an empty store, the same bytes again, whatever was done before", async () => {
+    const seen = new Set<string>();
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 10, maxLength: 50, size: "max" }), async (steps) => {
         const store = new SqliteWorkStore(openMemoryStore());
-        const place: Place = { store, by: { name: "ann", at: START }, epics: [], stories: [], tasks: [] };
+        const place: Place = { store, by: { name: "ann", at: START }, epics: [], stories: [], tasks: [], agents: [] };
         place.epics.push((await store.createEpic({ title: "E" }, place.by)).id);
         place.stories.push((await store.createStory({ title: "S", epicId: place.epics[0] as string }, place.by)).id);
         for (const [index, run] of steps.entries()) {
@@ -164,6 +199,7 @@ describe("an export", () => {
           await run(place);
         }
         const bytes = await exported(store);
+        for (const line of bytes.split("\n")) seen.add(/"kind":"(\w+)"/.exec(line)?.[1] ?? "");
 
         const handle = openMemoryStore();
         const copy = new SqliteWorkStore(handle);
@@ -187,6 +223,7 @@ describe("an export", () => {
       }),
       { numRuns: 60, interruptAfterTimeLimit: 60_000 },
     );
+    expect([...seen]).toEqual(expect.arrayContaining([...RECORD_KINDS]));
   }, 120_000);
 
   it("changes one line when one task changes", async () => {

@@ -5,7 +5,7 @@
 import type { DatabaseSync } from "node:sqlite";
 import { priorityOf } from "../../../work/queue-order.ts";
 import { RECORD_KINDS, type RecordKind, readRecord } from "../../record-fields.ts";
-import type { TaskRecord, WorkRecord } from "../../work-records.ts";
+import type { AgentRecord, TaskRecord, WorkRecord } from "../../work-records.ts";
 import { all, statement } from "./prepared.ts";
 import { present } from "./rows.ts";
 
@@ -18,13 +18,21 @@ export function* exportRecords(db: DatabaseSync): Generator<WorkRecord> {
 }
 
 /** The record of one id as an export would give it now. */
-export function storedRecord<Kind extends "epic" | "story" | "task" | "handoff">(
+export function storedRecord<Kind extends "epic" | "story" | "task" | "handoff" | "message">(
   db: DatabaseSync,
   kind: Kind,
   id: string,
 ): Extract<WorkRecord, { kind: Kind }> | undefined {
   const row = statement(db, `${SELECT[kind]} WHERE ${kind === "epic" ? "id" : `${kind[0]}.id`} = ?`).get(id);
   return row && (clean(toRecord(db, kind, row as Row)) as Extract<WorkRecord, { kind: Kind }>);
+}
+
+export function storedAgent(
+  db: DatabaseSync,
+  { name, branch = "" }: Pick<AgentRecord, "name" | "branch">,
+): AgentRecord | undefined {
+  const row = statement(db, `${SELECT.agent} WHERE name = ? AND branch = ?`).get(name, branch);
+  return row && (clean(toRecord(db, "agent", row as Row)) as AgentRecord);
 }
 
 /** Keys in order, and no column that is the store's own. */
@@ -47,6 +55,8 @@ const SELECT: Readonly<Record<RecordKind, string>> = {
   failure: "SELECT f.*, t.id AS task_id FROM failures f JOIN tasks t ON t.seq = f.task",
   handoff: `SELECT h.*, t.id AS task_id, d.text AS details
     FROM handoffs h JOIN tasks t ON t.seq = h.task LEFT JOIN handoff_details d ON d.handoff = h.seq`,
+  agent: "SELECT name, branch, role, client, session_id, worktree, created_at, last_seen_at FROM agents",
+  message: 'SELECT m.seq, m.id, m.sender AS "from", m.text, m.subject, m.created_at FROM messages m',
   activity: "SELECT at, actor, kind, subject, text FROM activity",
 };
 
@@ -59,6 +69,8 @@ const ORDER: Readonly<Record<RecordKind, string>> = {
   blocker: "ORDER BY t.id, b.created_at, b.actor, b.reason, b.resolved_at, b.resolved_by",
   failure: "ORDER BY t.id, f.created_at, f.actor, f.summary, f.details",
   handoff: "ORDER BY h.id",
+  agent: "ORDER BY name, branch",
+  message: "ORDER BY m.id",
   activity: "ORDER BY at, actor, kind, subject, text",
 };
 
@@ -72,6 +84,10 @@ function toRecord(db: DatabaseSync, kind: RecordKind, row: Row): WorkRecord {
       const { files_changed, ...rest } = row;
       return { kind, ...present(rest), ...listField("files_changed", files_changed) } as WorkRecord;
     }
+    case "agent":
+      return { kind, ...present({ ...row, branch: row["branch"] || null }) } as WorkRecord;
+    case "message":
+      return { kind, ...present(row), readers: readersOf(db, Number(row["seq"])) } as WorkRecord;
     case "activity": {
       const { kind: activity, ...rest } = row;
       return { kind, ...present(rest), activity } as WorkRecord;
@@ -105,6 +121,19 @@ function toTaskRecord(db: DatabaseSync, row: Row): TaskRecord {
     ...(typeof wip === "string" && { wip: JSON.parse(wip) }),
     ...(history.length > 0 && { wip_history: history.map(toHistory) }),
   } as TaskRecord;
+}
+
+function readersOf(db: DatabaseSync, message: number): object[] {
+  const rows = all<Row>(
+    db,
+    "SELECT a.name AS agent, a.branch, r.is_mention, r.read_at FROM message_recipients r JOIN agents a ON a.seq = r.agent WHERE r.message = ? ORDER BY a.name, a.branch",
+    message,
+  );
+  return rows.map(({ agent, branch, is_mention, read_at }) => ({
+    ...present({ agent, branch: branch || null }),
+    is_mention: is_mention === 1,
+    ...present({ read_at }),
+  }));
 }
 
 function toHistory({ before, after, ...entry }: Row): object {

@@ -51,8 +51,8 @@ export function findAny(db: DatabaseSync, id: string): { kind: IdKind; seq: numb
   throw unknown(db, "task", wanted, "nothing has the id");
 }
 
-/** The letter alone, or nothing, is no beginning. */
-const SHORTEST = 2;
+/** A letter and four digits: what is shorter is more likely made up than meant ("T4" for the fourth task of a plan). */
+const SHORTEST = 5;
 
 function beginsWith(db: DatabaseSync, table: string, wanted: string): { seq: number; id: string }[] {
   if (wanted.length < SHORTEST) return [];

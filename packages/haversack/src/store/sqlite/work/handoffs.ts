@@ -38,8 +38,9 @@ export function setHandoff(
       known.summary === summary &&
       known.files_changed === files &&
       detailsOf(db, known.seq) === details;
-    // Sent again, after an answer that did not arrive.
-    if (isSame) return toHandoff(known);
+    // Sent again, after an answer that did not arrive. Later, or from another, the same words are another attempt.
+    const isRepeat = known.actor === by.name && by.at.getTime() - Date.parse(known.created_at) < REPEAT_MS;
+    if (isSame && (isRepeat || attempt !== undefined)) return toHandoff(known);
     if (attempt !== undefined) {
       throw invalid(`attempt ${attempt} of ${role} is stored already; leave attempt out and it becomes ${latest + 1}`);
     }
@@ -65,15 +66,19 @@ export function setHandoff(
   return handoffAt(db, seq);
 }
 
-export function getHandoff(db: DatabaseSync, { taskId, role, attempt }: HandoffQuery): Handoff | undefined {
+const REPEAT_MS = 60_000;
+
+export function getHandoff(db: DatabaseSync, { taskId, role, attempt, status }: HandoffQuery): Handoff | undefined {
+  checkChoice("status", status, VERDICTS);
   const task = findTask(db, taskId);
   const row = one<HandoffRow>(
     db,
     // By when it was said, not by number: the second reviewer's first attempt is later than the first one's third.
-    `SELECT ${COLUMNS} WHERE h.task = ?1 AND (?2 IS NULL OR h.role = ?2) AND (?3 IS NULL OR h.attempt = ?3) ORDER BY h.created_at DESC, h.seq DESC LIMIT 1`,
+    `SELECT ${COLUMNS} WHERE h.task = ?1 AND (?2 IS NULL OR h.role = ?2) AND (?3 IS NULL OR h.attempt = ?3) AND (?4 IS NULL OR h.status = ?4) ORDER BY h.created_at DESC, h.seq DESC LIMIT 1`,
     task.seq,
     role ?? null,
     attempt ?? null,
+    status ?? null,
   );
   return row && toHandoff(row);
 }

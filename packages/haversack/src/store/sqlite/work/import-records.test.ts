@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import { formatRecord } from "../../record-lines.ts";
-import type { ImportReport, TaskRecord, WorkRecord } from "../../work-records.ts";
+import type { AgentRecord, ImportReport, MessageRecord, TaskRecord, WorkRecord } from "../../work-records.ts";
 import type { StoreHandle } from "../handle.ts";
 import { openMemoryStore } from "../memory.ts";
 import { exportRecords } from "./export-records.ts";
@@ -37,6 +37,26 @@ function task(id: string, more: Partial<TaskRecord> = {}): TaskRecord {
     ...more,
   };
 }
+
+function message(id: string, more: Partial<MessageRecord> = {}): MessageRecord {
+  return {
+    kind: "message",
+    id,
+    from: "june",
+    text: `Text of ${id}`,
+    created_at: early,
+    readers: [{ agent: "ann", is_mention: true }],
+    ...more,
+  };
+}
+
+const agent = (name: string, more: Partial<AgentRecord> = {}): AgentRecord => ({
+  kind: "agent",
+  name,
+  role: "implementer",
+  created_at: early,
+  ...more,
+});
 
 function stored(id: string): TaskRecord | undefined {
   return [...exportRecords(handle.db)].find(
@@ -117,6 +137,24 @@ function everything(): WorkRecord[] {
       created_at: late,
       compacted_at: late,
     },
+    {
+      kind: "agent",
+      name: "ann",
+      role: "orchestrator",
+      client: "claude-code",
+      session_id: "s1",
+      worktree: "/w",
+      created_at: early,
+      last_seen_at: late,
+    },
+    { kind: "agent", name: "ann", branch: "auth", role: "implementer", created_at: early },
+    message("M1", {
+      subject: "T1",
+      readers: [
+        { agent: "ann", is_mention: true, read_at: late },
+        { agent: "ann", branch: "auth", is_mention: false },
+      ],
+    }),
     { kind: "activity", at: late, actor: "ann", activity: "task-claimed", subject: "T1", text: "claimed" },
     // Twice the same: both happened.
     { kind: "activity", at: late, actor: "ann", activity: "task-claimed", subject: "T1", text: "claimed" },
@@ -135,6 +173,8 @@ describe("importRecords", () => {
       blocker: 1,
       failure: 1,
       handoff: 1,
+      agent: 2,
+      message: 1,
       activity: 2,
     });
     expect(lines()).toEqual(everything().map(formatRecord));
@@ -270,6 +310,74 @@ describe("importRecords", () => {
       { from: "H2 (implementer, attempt 1)", to: "H2 (implementer, attempt 2)" },
     ]);
     expect(take([handoff("H2", "theirs")])).toMatchObject({ same: 1, renamed: [] });
+  });
+
+  it("knows an agent by its name and branch, and lets the one seen later win", () => {
+    take([agent("ann", { role: "fixer" }), agent("ann", { branch: "auth" })]);
+    const newer = agent("ann", { session_id: "s2", last_seen_at: late });
+    expect(take([newer])).toMatchObject({
+      added: { agent: 0 },
+      updated: [{ id: "agent @ann", fields: ["role", "session_id", "last_seen_at"] }],
+    });
+    expect(take([agent("ann", { role: "fixer" })]).kept).toEqual([
+      { id: "agent @ann", fields: ["role", "session_id", "last_seen_at"] },
+    ]);
+    expect(lines()).toEqual([newer, agent("ann", { branch: "auth" })].map(formatRecord));
+  });
+
+  it("unites the readers of a message: what was read on either side is read", () => {
+    take([agent("ann"), agent("bob"), message("M1")]);
+    const theirs = message("M1", {
+      readers: [
+        { agent: "ann", is_mention: true, read_at: late },
+        { agent: "bob", is_mention: true },
+      ],
+    });
+    expect(take([theirs]).updated).toEqual([{ id: "M1", fields: ["readers"] }]);
+    expect(lines().at(-1)).toBe(formatRecord(theirs));
+    expect(take([message("M1")])).toMatchObject({ same: 1, updated: [], kept: [] });
+    const other = message("M1", { readers: [{ agent: "ann", is_mention: true, read_at: now.toISOString() }] });
+    expect(take([other]).kept).toEqual([{ id: "M1", fields: ["readers"] }]);
+    expect(lines().at(-1)).toBe(formatRecord(theirs));
+  });
+
+  it("gives another message with a known id a new one, and follows what it came with", () => {
+    take([agent("ann"), task("T1", { title: "Mine" }), message("M1")]);
+    const theirs = [
+      task("T1", { title: "Theirs", created_at: late }),
+      message("M1", { text: "Another", created_at: late, subject: "T1" }),
+    ];
+    const { renamed } = take(theirs);
+    expect(renamed.map(({ from }) => from)).toEqual(["T1", "M1"]);
+    expect(lines().find((line) => line.includes("Another"))).toContain(`"subject":"${renamed[0]?.to}"`);
+    expect(take(theirs)).toMatchObject({ same: 2, renamed: [] });
+  });
+
+  it("leaves out readers that are unknown, and a message that has none", () => {
+    const { problems, added } = take([
+      agent("ann"),
+      message("M1", {
+        readers: [
+          { agent: "ann", branch: "auth", is_mention: true },
+          { agent: "ann", is_mention: true },
+        ],
+      }),
+      message("M2", { readers: [{ agent: "bob", is_mention: true }] }),
+      agent("no name"),
+    ]);
+    expect(added).toMatchObject({ agent: 1, message: 1 });
+    expect(problems.map(({ where, text }) => `${where}: ${text}`)).toEqual([
+      'agent @no name: name must be letters, digits, ".", "_" and "-", 64 at most, but is "no name"',
+      "message M1: agent @ann on auth is unknown: left out as a reader",
+      "message M2: agent @bob is unknown: left out as a reader",
+      "message M2: has no reader: left out",
+    ]);
+  });
+
+  it("puts messages into the order in which they were sent", () => {
+    take([agent("ann"), message("M1", { created_at: late }), message("M2")]);
+    const rows = handle.db.prepare("SELECT id FROM messages ORDER BY seq").all();
+    expect(rows.map(({ id }) => id)).toEqual(["M2", "M1"]);
   });
 
   it("reports what refers to nothing and takes the rest", () => {

@@ -6,16 +6,25 @@
  */
 import type { DatabaseSync } from "node:sqlite";
 import { newId } from "../../../base/ids.ts";
-import { nameOfRecord, RECORD_KINDS, type RecordKind, readRecord } from "../../record-fields.ts";
+import { nameOfAgent, nameOfRecord, RECORD_KINDS, type RecordKind, readRecord } from "../../record-fields.ts";
 import type { ImportOptions, ImportReport, TaskRecord, WorkRecord } from "../../work-records.ts";
-import { storedRecord } from "./export-records.ts";
+import { storedAgent, storedRecord } from "./export-records.ts";
 import { followStories, followTasks } from "./groups.ts";
 import { importDependencies } from "./import-dependencies.ts";
 import { importEvents } from "./import-events.ts";
 import { mergeRecord } from "./merge-record.ts";
 import { one, run } from "./prepared.ts";
 import { rebuildQueue } from "./queue.ts";
-import { seqOf, writeEpic, writeHandoff, writeStory, writeTask } from "./write-record.ts";
+import {
+  agentSeq,
+  seqOf,
+  writeAgent,
+  writeEpic,
+  writeHandoff,
+  writeMessage,
+  writeStory,
+  writeTask,
+} from "./write-record.ts";
 
 /** Inside a transaction of the caller's. A dry run does all of it and takes it back. */
 export function importRecords(
@@ -36,12 +45,15 @@ export function importRecords(
 
 type Of<Kind extends RecordKind> = Extract<WorkRecord, { kind: Kind }>;
 type Came = { [Kind in RecordKind]: Of<Kind>[] };
+type Writer<T> = (db: DatabaseSync, record: T) => void;
 /** What has an id. */
-type Thing = Of<"epic" | "story" | "task" | "handoff">;
+type Thing = Of<"epic" | "story" | "task" | "handoff" | "message">;
 type ThingKind = Thing["kind"];
 
-const TABLES = { epic: "epics", story: "stories", task: "tasks", handoff: "handoffs" } as const;
-const LETTERS: Readonly<Record<ThingKind, string>> = { epic: "E", story: "S", task: "T", handoff: "H" };
+const TABLES = { epic: "epics", story: "stories", task: "tasks", handoff: "handoffs", message: "messages" } as const;
+const LETTERS: Readonly<Record<ThingKind, string>> = { epic: "E", story: "S", task: "T", handoff: "H", message: "M" };
+/** What two things of one id are told apart by, beside their time. */
+const TITLES = { epic: "title", story: "title", task: "title", handoff: "summary", message: "text" } as const;
 
 class Import {
   readonly #db: DatabaseSync;
@@ -49,7 +61,7 @@ class Import {
   /** Ids of the import to ids of the store, per kind. */
   readonly #ids = new Map<ThingKind, Map<string, string>>();
   readonly #report: ImportReport = {
-    added: { epic: 0, story: 0, task: 0, dependency: 0, blocker: 0, failure: 0, handoff: 0, activity: 0 },
+    added: Object.fromEntries(RECORD_KINDS.map((kind) => [kind, 0])) as Record<RecordKind, number>,
     same: 0,
     updated: [],
     kept: [],
@@ -78,6 +90,8 @@ class Import {
     importDependencies(this.#db, this.#came.dependency, { taskId, report: this.#report });
     importEvents(this.#db, this.#came, { taskId, subjectId: (id) => this.#subject(id), report: this.#report });
     this.#importHandoffs();
+    this.#importAgents();
+    this.#importMessages();
     this.#follow(at.toISOString());
     rebuildQueue(this.#db);
     return this.#report;
@@ -155,6 +169,33 @@ class Import {
     }
   }
 
+  #importAgents(): void {
+    for (const agent of this.#came.agent) {
+      const stored = storedAgent(this.#db, agent);
+      if (!stored) {
+        writeAgent(this.#db, agent);
+        this.#report.added.agent++;
+      } else this.#merge(nameOfRecord(agent), { stored, came: agent, timeOf: seenAt, write: writeAgent });
+    }
+  }
+
+  #importMessages(): void {
+    for (const message of this.#identify<Of<"message">>("message", this.#came.message)) {
+      const { readers = [] } = message;
+      message.readers = readers.filter((reader) => {
+        if (agentSeq(this.#db, reader) !== null) return true;
+        this.#problem(message, `${nameOfAgent({ ...reader, name: reader.agent })} is unknown: left out as a reader`);
+        return false;
+      });
+      if (message.readers.length === 0) {
+        this.#problem(message, "has no reader: left out");
+        continue;
+      }
+      if (message.subject !== undefined) message.subject = this.#subject(message.subject);
+      this.#put(message, writeMessage);
+    }
+  }
+
   /** Two clones may both have stored a first attempt: what came is then the next one. */
   #numberAttempt(handoff: Of<"handoff">): void {
     const given = handoff.attempt;
@@ -201,7 +242,7 @@ class Import {
     // The same import for the second time finds what the first one renamed.
     const twin = one<{ id: string }>(
       this.#db,
-      `SELECT id FROM ${TABLES[kind]} WHERE created_at = ? AND ${kind === "handoff" ? "summary" : "title"} = ? ORDER BY seq LIMIT 1`,
+      `SELECT id FROM ${TABLES[kind]} WHERE created_at = ? AND ${TITLES[kind]} = ? ORDER BY seq LIMIT 1`,
       created_at,
       titleOf(record),
     );
@@ -224,7 +265,7 @@ class Import {
   }
 
   /** What was written, or undefined when nothing had to be. */
-  #put<T extends Thing>(record: T, write: (db: DatabaseSync, record: T) => void): T | undefined {
+  #put<T extends Thing>(record: T, write: Writer<T>): T | undefined {
     const { kind, id } = record;
     const stored = this.#stored(kind, id) as T | undefined;
     this.#known.delete(`${kind} ${id}`);
@@ -233,7 +274,14 @@ class Import {
       this.#report.added[kind]++;
       return record;
     }
-    const { record: merged, updated, kept } = mergeRecord(stored, record, timeOf);
+    return this.#merge(id, { stored, came: record, timeOf, write });
+  }
+
+  #merge<T extends WorkRecord>(
+    id: string,
+    { stored, came, timeOf, write }: { stored: T; came: T; timeOf: (record: T) => string; write: Writer<T> },
+  ): T | undefined {
+    const { record: merged, updated, kept } = mergeRecord(stored, came, timeOf);
     if (updated.length > 0) this.#report.updated.push({ id, fields: updated });
     if (kept.length > 0) this.#report.kept.push({ id, fields: kept });
     if (updated.length === 0) {
@@ -289,10 +337,15 @@ function isAnother(one: Thing, other: Thing): boolean {
 }
 
 function titleOf(record: Thing): string {
-  return record.kind === "handoff" ? record.summary : record.title;
+  return (record as unknown as Record<string, string>)[TITLES[record.kind]] as string;
+}
+
+function seenAt({ last_seen_at, created_at }: Of<"agent">): string {
+  return last_seen_at ?? created_at;
 }
 
 function timeOf(record: Thing): string {
+  if (record.kind === "message") return record.created_at;
   if (record.kind !== "handoff") return record.updated_at;
   return [record.created_at, record.compacted_at ?? "", record.archived_at ?? ""].sort().at(-1) as string;
 }

@@ -1,9 +1,9 @@
 /**
  * One record of the store and one of an import that speak of the same thing. Field by field: the record that was changed later
  * wins, the other's values are named. Where both are equally old, what came only fills what is missing. WIP has a time of
- * its own and is decided by it; its history is united.
+ * its own and is decided by it; its history is united, and so are the readers of a message.
  */
-import type { TaskRecord, WorkRecord } from "../../work-records.ts";
+import type { MessageRecord, TaskRecord, WorkRecord } from "../../work-records.ts";
 
 export interface MergedRecord<T> {
   record: T;
@@ -32,6 +32,9 @@ export function mergeRecord<T extends WorkRecord>(stored: T, came: T, timeOf: (r
     mergeClaim(result as unknown as MergedRecord<TaskRecord>, { stored, came, isNewer, isOlder });
     mergeWork(result as unknown as MergedRecord<TaskRecord>, { stored, came });
   }
+  if (stored.kind === "message" && came.kind === "message") {
+    mergeReaders(result as unknown as MergedRecord<MessageRecord>, came);
+  }
   result.updated = withoutTime(result.updated);
   result.kept = withoutTime(result.kept);
   return result;
@@ -39,7 +42,29 @@ export function mergeRecord<T extends WorkRecord>(stored: T, came: T, timeOf: (r
 
 type Fields = Record<string, unknown>;
 
-const OWN_RULE = new Set(["claim", "wip", "wip_updated_at", "wip_history"]);
+const OWN_RULE = new Set(["claim", "wip", "wip_updated_at", "wip_history", "readers"]);
+
+/** What was read on either side is read. */
+function mergeReaders({ record, updated, kept }: MergedRecord<MessageRecord>, came: MessageRecord): void {
+  const readers = (record.readers ?? []).map((reader) => ({ ...reader }));
+  let isChanged = false;
+  let isKept = false;
+  for (const reader of came.readers ?? []) {
+    const known = readers.find(({ agent, branch }) => agent === reader.agent && branch === reader.branch);
+    if (!known) readers.push(reader);
+    else if (reader.read_at === undefined || reader.read_at === known.read_at) continue;
+    else if (known.read_at === undefined) known.read_at = reader.read_at;
+    else {
+      isKept = true;
+      continue;
+    }
+    isChanged = true;
+  }
+  if (isKept) kept.push("readers");
+  if (!isChanged) return;
+  record.readers = readers;
+  updated.push("readers");
+}
 
 /** A claim goes with the status that won. Of one status the newer heartbeat counts. */
 function mergeClaim(

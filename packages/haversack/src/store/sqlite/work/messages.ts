@@ -3,11 +3,11 @@ import type { DatabaseSync } from "node:sqlite";
 import { newId } from "../../../base/ids.ts";
 import type { Message } from "../../../wake/message.ts";
 import type { Actor, InboxQuery, NewMessage, Page, SentMessage } from "../../work-store.ts";
-import { type AgentRow, findAgent } from "./agents.ts";
+import { findAgent, mentionedAgents } from "./agents.ts";
 import { checkCount, invalid } from "./checks.ts";
 import { all, one, run, value } from "./prepared.ts";
 
-/** To nobody who is unknown: then nothing is sent. A sender does not get its own. */
+/** To nobody when one of `to` is unknown. Who is named in the text gets it too, but not the sender, who may sign with its name. */
 export function sendMessage(
   db: DatabaseSync,
   { to, mentions = [], text, subject, branch }: NewMessage,
@@ -16,8 +16,8 @@ export function sendMessage(
   if (text.trim() === "") throw invalid("text must not be empty");
   const at = { ...(branch !== undefined && { branch }) };
   const addressed = to.map((name) => findAgent(db, { name, ...at }));
-  const named = mentions.flatMap((name) => knownAgent(db, name, branch) ?? []);
-  const readers = new Map([...named, ...addressed].map((agent) => [agent.seq, agent]));
+  const named = mentions.flatMap((name) => mentionedAgents(db, name, branch)).filter(({ name }) => name !== by.name);
+  const readers = new Map([...addressed, ...named].map((agent) => [agent.seq, agent]));
   if (readers.size === 0) throw invalid("to must name at least one agent");
   const id = freshId(db);
   run(
@@ -31,7 +31,7 @@ export function sendMessage(
   );
   const seq = value(db, "SELECT seq FROM messages WHERE id = ?", id);
   for (const agent of readers.keys()) run(db, "INSERT INTO message_recipients VALUES (?, ?, 1, NULL)", seq, agent);
-  return { id, to: [...readers.values()].map(({ name }) => name) };
+  return { id, to: [...new Set([...readers.values()].map(({ name }) => name))] };
 }
 
 /** Unread ones oldest first; with `includeRead` all, newest first. */
@@ -72,14 +72,6 @@ export function markRead(db: DatabaseSync, agent: number, ids: readonly string[]
     agent,
     JSON.stringify(ids),
   );
-}
-
-function knownAgent(db: DatabaseSync, name: string, branch: string | undefined): AgentRow | undefined {
-  // An @ in a text may be anything: only names that exist are mentions.
-  const isKnown = one(db, "SELECT 1 FROM agents WHERE name = ?", name) !== undefined;
-  if (!isKnown) return undefined;
-  const rows = all<AgentRow>(db, "SELECT * FROM agents WHERE name = ? ORDER BY branch", name);
-  return rows.find((row) => row.branch === branch) ?? rows.find((row) => row.branch === "") ?? rows[0];
 }
 
 interface MessageRow {

@@ -2,8 +2,8 @@
 import type { DatabaseSync } from "node:sqlite";
 import { scoreAt } from "../../../work/queue-order.ts";
 import { COUNTED_READY, type NextQuery, type NextTasks, type Scope } from "../../work-store.ts";
-import { checkCount } from "./checks.ts";
-import { findSeq } from "./find.ts";
+import { checkCount, invalid } from "./checks.ts";
+import { findSeq, findStory } from "./find.ts";
 import { all, one, value } from "./prepared.ts";
 import { TASK_COLUMNS, type TaskRow, toTasks } from "./rows.ts";
 
@@ -49,7 +49,11 @@ export function filesInProgress(db: DatabaseSync, scope: Scope): string[] {
 
 function scoped(db: DatabaseSync, { epicId, storyId }: Scope): { where: string; values: number[] } {
   if (storyId !== undefined) {
-    return { where: "q.is_ready = 1 AND q.story = ?", values: [findSeq(db, "story", storyId)] };
+    const story = findStory(db, storyId);
+    if (epicId !== undefined && story.epic !== findSeq(db, "epic", epicId)) {
+      throw invalid(`story_id ${story.id} is not a story of epic ${epicId}`);
+    }
+    return { where: "q.is_ready = 1 AND q.story = ?", values: [story.seq] };
   }
   if (epicId !== undefined) return { where: "q.is_ready = 1 AND q.epic = ?", values: [findSeq(db, "epic", epicId)] };
   return { where: "q.is_ready = 1", values: [] };

@@ -7,7 +7,7 @@ import { DEFAULT_PRIORITY, PRIORITIES, TASK_STATUSES, TASK_TYPES, type Task } fr
 import type { Actor, NewTask, Page, Scope, TaskChanges, TaskCounts, TaskQuery } from "../../work-store.ts";
 import { note } from "./activity.ts";
 import { checkChoice, checkCount, checkTitle, invalid } from "./checks.ts";
-import { claimOf, waitsFor } from "./claims.ts";
+import { claimOf, refuseIfHeld, waitsFor } from "./claims.ts";
 import { addDependency } from "./dependencies.ts";
 import { findSeq, findStory, findTask } from "./find.ts";
 import { followTasks } from "./groups.ts";
@@ -64,6 +64,7 @@ export function createTask(db: DatabaseSync, task: NewTask, by: Actor): Task {
 
 export function updateTask(db: DatabaseSync, id: string, changes: TaskChanges, by: Actor): Task {
   const before = findTask(db, id);
+  refuseIfHeld(db, before, by);
   checkFields(changes);
   const { storyId, parentId, priority, type, title } = changes;
   const story = storyId === undefined || storyId === null ? undefined : findStory(db, storyId);

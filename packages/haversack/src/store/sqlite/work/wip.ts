@@ -3,6 +3,7 @@ import type { DatabaseSync } from "node:sqlite";
 import type { Wip } from "../../../work/wip.ts";
 import type { Actor, WipHistoryEntry, WipMerger } from "../../work-store.ts";
 import { checkCount } from "./checks.ts";
+import { refuseIfHeld } from "./claims.ts";
 import { findTask } from "./find.ts";
 import { all, one, run } from "./prepared.ts";
 
@@ -20,7 +21,9 @@ export function updateWip(
   { taskId, merge }: { taskId: string; merge: WipMerger },
   by: Actor,
 ): { wip: Wip; changed: boolean } {
-  const { seq } = findTask(db, taskId);
+  const task = findTask(db, taskId);
+  refuseIfHeld(db, task, by);
+  const { seq } = task;
   const current = readTaskWip(db, seq)?.wip ?? {};
   const { wip, changes } = merge(current);
   if (wip === current) return { wip, changed: false };

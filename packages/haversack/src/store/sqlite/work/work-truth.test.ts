@@ -163,6 +163,7 @@ class World {
       return isFine ? undefined : "refused";
     } catch (error) {
       // What picks nothing, or a task that relates to itself.
+      if (isFault(error, "refused")) return "refused";
       if (isFault(error, "not-found") || isFault(error, "input-invalid")) return "fault";
       throw error;
     }

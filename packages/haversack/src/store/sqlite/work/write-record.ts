@@ -2,7 +2,14 @@
 import type { DatabaseSync } from "node:sqlite";
 import { rankOf } from "../../../work/queue-order.ts";
 import type { Priority } from "../../../work/task.ts";
-import type { EpicRecord, HandoffRecord, StoryRecord, TaskRecord } from "../../work-records.ts";
+import type {
+  AgentRecord,
+  EpicRecord,
+  HandoffRecord,
+  MessageRecord,
+  StoryRecord,
+  TaskRecord,
+} from "../../work-records.ts";
 import { one, run } from "./prepared.ts";
 
 export function writeEpic(db: DatabaseSync, epic: EpicRecord): void {
@@ -123,9 +130,57 @@ export function writeHandoff(db: DatabaseSync, handoff: HandoffRecord): void {
   if (details !== "") run(db, "INSERT INTO handoff_details VALUES (?, ?)", seq, details);
 }
 
+export function writeAgent(db: DatabaseSync, agent: AgentRecord): void {
+  upsert(
+    db,
+    "agents",
+    {
+      name: agent.name,
+      branch: agent.branch ?? "",
+      role: agent.role,
+      client: agent.client,
+      session_id: agent.session_id,
+      worktree: agent.worktree,
+      created_at: agent.created_at,
+      last_seen_at: agent.last_seen_at,
+    },
+    ["name", "branch"],
+  );
+}
+
+/** Its readers exist: whoever imports has looked. */
+export function writeMessage(db: DatabaseSync, message: MessageRecord): void {
+  upsert(db, "messages", {
+    id: message.id,
+    sender: message.from,
+    text: message.text,
+    subject: message.subject,
+    created_at: message.created_at,
+  });
+  const seq = seqOf(db, "messages", message.id) as number;
+  run(db, "DELETE FROM message_recipients WHERE message = ?", seq);
+  for (const { agent, branch, is_mention, read_at } of message.readers ?? []) {
+    run(
+      db,
+      "INSERT OR IGNORE INTO message_recipients VALUES (?, ?, ?, ?)",
+      seq,
+      agentSeq(db, { agent, branch }),
+      is_mention ? 1 : 0,
+      read_at ?? null,
+    );
+  }
+}
+
+export function agentSeq(
+  db: DatabaseSync,
+  { agent, branch = "" }: { agent: string; branch?: string | undefined },
+): number | null {
+  return one<{ seq: number }>(db, "SELECT seq FROM agents WHERE name = ? AND branch = ?", agent, branch)?.seq ?? null;
+}
+
 export function seqOf(
   db: DatabaseSync,
-  table: "epics" | "stories" | "tasks" | "handoffs",
+  table: "epics" | "stories" | "tasks" | "handoffs" | "messages",
   id: string | undefined,
 ): number | null {
   if (id === undefined) return null;
@@ -136,12 +191,13 @@ function upsert(
   db: DatabaseSync,
   table: string,
   columns: Readonly<Record<string, string | number | null | undefined>>,
+  key: readonly string[] = ["id"],
 ): void {
   const names = Object.keys(columns);
-  const changes = names.filter((name) => name !== "id").map((name) => `${name} = excluded.${name}`);
+  const changes = names.filter((name) => !key.includes(name)).map((name) => `${name} = excluded.${name}`);
   run(
     db,
-    `INSERT INTO ${table} (${names.join(", ")}) VALUES (${names.map(() => "?").join(", ")}) ON CONFLICT (id) DO UPDATE SET ${changes.join(", ")}`,
+    `INSERT INTO ${table} (${names.join(", ")}) VALUES (${names.map(() => "?").join(", ")}) ON CONFLICT (${key.join(", ")}) DO UPDATE SET ${changes.join(", ")}`,
     ...names.map((name) => columns[name] ?? null),
   );
 }

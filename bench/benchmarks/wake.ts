@@ -1,0 +1,168 @@
+/**
+ * A packet with 10,000 tasks and 300 skills behind it: assembled in a process that has everything open, and by the hook when a
+ * session starts or a call starts a sub-agent.
+ */
+import { spawnSync } from "node:child_process";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { wakeUp } from "../../packages/haversack/src/engine/wake/wake-up.ts";
+import { profileOf } from "../../packages/haversack/src/skills/activation.ts";
+import { openDatabase } from "../../packages/haversack/src/store/sqlite/open.ts";
+import { SqliteSkillIndex } from "../../packages/haversack/src/store/sqlite/skill-index.ts";
+import { SqliteWorkStore } from "../../packages/haversack/src/store/sqlite/sqlite-work-store.ts";
+import { type Benchmark, type Candidate, quantile, timedTable, timeProcesses } from "../harness.ts";
+import { BIN, HOOK, makeScratch, type Scratch } from "../scratch.ts";
+import { syntheticSkills } from "../synthetic-skills.ts";
+import { fillWork } from "./work-queue-store.ts";
+
+const TASKS = 10_000;
+const SKILLS = 300;
+/** In one process, after the first ones have warmed it. */
+const ROUNDS = 300;
+
+export const wake: Benchmark = {
+  name: "wake",
+  summary: `a packet with ${TASKS} tasks and ${SKILLS} skills behind it, in process and by the hook`,
+  async run({ runs }) {
+    const scratch = makeScratch();
+    try {
+      const { taskId, sessionId } = await fill(scratch);
+      const inProcess = assembled(scratch, sessionId);
+      const timed = timeProcesses(
+        [
+          event(
+            scratch,
+            "session start with a packet",
+            { hook_event_name: "SessionStart", source: "compact" },
+            sessionId,
+          ),
+          event(
+            scratch,
+            "a sub-agent's packet",
+            {
+              hook_event_name: "PreToolUse",
+              tool_name: "Agent",
+              tool_use_id: "t",
+              tool_input: { prompt: `Task ${taskId}`, subagent_type: "haversack-implementer" },
+            },
+            sessionId,
+          ),
+          event(scratch, "end of a turn, no message", { hook_event_name: "Stop", stop_hook_active: false }, sessionId),
+        ],
+        { runs },
+      );
+      const { columns, rows } = timedTable(timed);
+      const start = timed.find(({ name }) => name === "session start with a packet");
+      return {
+        table: {
+          columns,
+          rows: [
+            ...rows,
+            ["packet in process", quantile(inProcess, 0.5).toFixed(1), quantile(inProcess, 0.9).toFixed(1), "-"],
+          ],
+        },
+        goals: [
+          { name: "packet in process, p95", value: quantile(inProcess, 0.95), limit: 6, side: "at-most", unit: " ms" },
+          {
+            name: "session start with a packet, ratio",
+            value: start?.ratio ?? Number.NaN,
+            limit: 1.4,
+            side: "at-most",
+          },
+        ],
+        data: { timed, inProcess },
+      };
+    } finally {
+      scratch.remove();
+    }
+  },
+};
+
+/** A session that holds a task in the middle of a story, with a skill, a plan, WIP, messages and handoffs. */
+async function fill({ root, env }: Scratch): Promise<{ taskId: string; sessionId: string }> {
+  for (const { name, text } of syntheticSkills(SKILLS)) {
+    const folder = join(root, ".claude/skills", name);
+    mkdirSync(folder, { recursive: true });
+    writeFileSync(join(folder, "SKILL.md"), text);
+  }
+  const made = spawnSync(process.execPath, [BIN, "skills", "index"], {
+    cwd: root,
+    env: { ...process.env, ...env },
+    encoding: "utf8",
+  });
+  if (made.status !== 0) throw new Error(`skills index: ${made.stderr}`);
+  mkdirSync(join(root, "docs"));
+  const sections = Array.from({ length: 60 }, (_, at) => `## Part ${at}\n\n${"A line of the plan.\n".repeat(20)}`);
+  writeFileSync(join(root, "docs/plan.md"), `# Plan\n\n${sections.join("\n")}`);
+
+  const handle = openDatabase(join(root, ".haversack/haversack.db"), { durability: "normal" });
+  const { storyId } = fillWork(handle, TASKS);
+  const store = new SqliteWorkStore(handle);
+  const sessionId = "bench";
+  const at = new Date();
+  const by = { name: "june", sessionId, at };
+  const { items } = await store.listTasks({ storyId, limit: 50, at });
+  const task = items[25]!;
+  const skill = syntheticSkills(SKILLS)[100]!.name;
+  await store.updateTask(task.id, { skill, planFile: "docs/plan.md", planSection: "Part 30" }, by);
+  for (const { id } of items.slice(0, 10)) {
+    await store.setHandoff({ taskId: id, role: "implementer", status: "PASS", summary: "Built and tested." }, by);
+    await store.setStatus({ taskId: id, status: "done", leaseMs: 1 }, { ...by, isPerson: true });
+  }
+  await store.claim({ taskId: task.id, leaseMs: 3_600_000 }, by);
+  const decisions = Array.from({ length: 12 }, (_, n) => ({
+    decision: `Decision ${n}`,
+    reason: "because of the tests",
+  }));
+  const wip = { files_modified: ["src/a.ts"], next_step: "count per address", decisions };
+  await store.updateWip({ taskId: task.id, merge: () => ({ wip, changes: [] }) }, by);
+  await store.seeAgent({ name: "june", sessionId }, at);
+  handle.db.close();
+  return { taskId: task.id, sessionId };
+}
+
+function assembled({ root }: Scratch, sessionId: string): number[] {
+  const handle = openDatabase(join(root, ".haversack/haversack.db"), { durability: "normal" });
+  const parts = {
+    handle,
+    index: new SqliteSkillIndex(handle.db),
+    root,
+    settings: { budgetChars: 0 },
+    readText: (path: string) => (path.endsWith("plan.md") ? readFileSync(path, "utf8") : undefined),
+    now: new Date(),
+  };
+  const request = { key: { sessionId }, reason: "compact" as const, client: profileOf("claude-code") };
+  const times: number[] = [];
+  for (let round = -30; round < ROUNDS; round++) {
+    const start = process.hrtime.bigint();
+    const { text } = wakeUp(request, parts);
+    if (round >= 0) times.push(Number(process.hrtime.bigint() - start) / 1e6);
+    for (const needed of ["count per address", "Part 30", "You are using"]) {
+      if (!text.includes(needed)) throw new Error(`the packet lacks "${needed}":\n${text}`);
+    }
+  }
+  handle.db.close();
+  return times;
+}
+
+/** A session that is known: a compaction of an unknown one has nothing to bring back. */
+function event({ root, env }: Scratch, name: string, fields: object, sessionId: string): Candidate {
+  const candidate = {
+    name,
+    args: [HOOK, "claude-code"],
+    stdin: JSON.stringify({ session_id: sessionId, cwd: root, ...fields }),
+    cwd: root,
+    env,
+  };
+  const tries = name === "end of a turn, no message" ? 0 : 2;
+  for (let left = tries; left > 0; left--) {
+    const { stdout } = spawnSync(process.execPath, candidate.args, {
+      input: candidate.stdin,
+      cwd: root,
+      env: { ...process.env, ...env },
+      encoding: "utf8",
+    });
+    if (left === 1 && !stdout.includes("From Haversack")) throw new Error(`${name}: the hook answers ${stdout}`);
+  }
+  return candidate;
+}

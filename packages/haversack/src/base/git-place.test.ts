@@ -1,0 +1,32 @@
+import { execFileSync } from "node:child_process";
+import { mkdirSync, mkdtempSync, realpathSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, it, onTestFinished } from "vitest";
+import { gitPlace } from "./git-place.ts";
+
+function scratch(): { base: string; git(...args: string[]): string } {
+  const base = realpathSync(mkdtempSync(join(tmpdir(), "haversack-git-")));
+  onTestFinished(() => rmSync(base, { recursive: true, force: true }));
+  const who = ["-c", "user.name=x", "-c", "user.email=x@example.invalid"];
+  return { base, git: (...args) => execFileSync("git", [...who, ...args], { cwd: base, encoding: "utf8" }) };
+}
+
+it("says the work tree and the branch, in a linked one too", () => {
+  const { base, git } = scratch();
+  git("init", "--quiet", "--initial-branch=main", "repo");
+  git("-C", "repo", "commit", "--quiet", "--allow-empty", "-m", "Begin");
+  git("-C", "repo", "worktree", "add", "--quiet", "-b", "feature/auth", "../tree");
+  mkdirSync(join(base, "tree/src/deep"), { recursive: true });
+  expect(gitPlace(join(base, "repo"))).toEqual({ worktree: join(base, "repo"), branch: "main" });
+  expect(gitPlace(join(base, "tree/src/deep"))).toEqual({ worktree: join(base, "tree"), branch: "feature/auth" });
+  git("-C", "tree", "checkout", "--quiet", "--detach");
+  expect(gitPlace(join(base, "tree"))).toEqual({ worktree: join(base, "tree") });
+});
+
+it("says nothing outside of git", () => {
+  const { base } = scratch();
+  mkdirSync(join(base, ".git"));
+  expect(gitPlace(base)).toEqual({});
+  expect(gitPlace("/nowhere/at/all")).toEqual({});
+});

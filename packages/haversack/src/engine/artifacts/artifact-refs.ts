@@ -1,0 +1,75 @@
+/** The reference block of a role alone, for a prompt that somebody else writes; and one section of a document. */
+import { parse, resolve } from "node:path";
+import { extractSection, type Section } from "../../artifacts/extract-section.ts";
+import { type DocumentFacts, formatReferenceBlock } from "../../artifacts/reference-block.ts";
+import { referencedDocuments } from "../../artifacts/role-map.ts";
+import { cleanLine } from "../../base/clean-text.ts";
+import { HaversackError } from "../../base/errors.ts";
+import type { ProjectPaths } from "../project.ts";
+import { loadRoleMap, requireRole } from "./load-role-map.ts";
+import { openFeature, readDocuments } from "./open-feature.ts";
+import { readDocument } from "./read-document.ts";
+
+export interface ArtifactRefs {
+  role: string;
+  phase: string;
+  /** "" when there is nothing to read. */
+  block: string;
+  documents: DocumentFacts[];
+  problems: string[];
+}
+
+export function artifactRefs(
+  { role: name, feature: folder, phase }: { role: string; feature: string; phase?: string | undefined },
+  { cwd, paths }: { cwd: string; paths: ProjectPaths },
+): ArtifactRefs {
+  const { map } = loadRoleMap(paths);
+  const feature = openFeature(folder, { cwd, paths });
+  const { role, set } = requireRole(map, name, { phase, open: feature.phase });
+  const { documents, problems } = readDocuments(feature, map, referencedDocuments(role));
+  const purpose = set.dispatch === "task" || role.answer === "work" ? "work" : "review";
+  return { role: role.name, phase: set.name, block: formatReferenceBlock(documents, { purpose }), documents, problems };
+}
+
+/** The section, or a fault that offers the nearest heading. */
+export function readSection(
+  { file, heading }: { file: string; heading: string },
+  { cwd, paths, isAnywhere = false }: { cwd: string; paths: ProjectPaths; isAnywhere?: boolean },
+): Section & { path: string } {
+  const path = resolve(cwd, file);
+  // A person names a file of their own wherever it is; an agent only the project's.
+  const { state, text } = readDocument(path, { root: isAnywhere ? parse(path).root : paths.root });
+  if (text === undefined) throw unreadable(file, state);
+  const answer = extractSection(text, heading);
+  const wanted = `"${cleanLine(heading, { maxChars: 200 })}"`;
+  if (answer.kind === "found") return { ...answer, path };
+  if (answer.kind === "ambiguous") {
+    throw new HaversackError(
+      "input-invalid",
+      `${file}: ${answer.lines.length} headings fit ${wanted} (lines ${answer.lines.join(", ")})`,
+      { hint: `${wanted.slice(0, -1)}:2" is the second` },
+    );
+  }
+  const guesses = answer.nearest.map((guess) => `"${cleanLine(guess, { maxChars: 200 })}"`);
+  throw new HaversackError(
+    "not-found",
+    `${file} has no heading ${wanted}${guesses.length === 0 ? "" : `; did you mean ${guesses.join(" or ")}?`}`,
+  );
+}
+
+function unreadable(file: string, state: DocumentFacts["state"]): HaversackError {
+  switch (state) {
+    case "missing":
+      return new HaversackError("not-found", `There is no file ${file}`);
+    case "empty":
+      return new HaversackError("not-found", `${file} is empty: it has no headings`);
+    case "binary":
+      return new HaversackError("input-invalid", `${file} is no text`);
+    case "outside":
+      return new HaversackError("input-invalid", `${file} leads out of the repository`);
+    case "present":
+      return new HaversackError("input-invalid", `${file} is too large (more than 5 MB)`);
+    case "unreadable":
+      return new HaversackError("file-unreadable", `${file} cannot be read`);
+  }
+}

@@ -1,0 +1,229 @@
+/**
+ * The finished prompt for a role: reads the documents, decides between a fresh dispatch and going on with the reviewer of the
+ * iteration before, and keeps what it cost.
+ */
+import {
+  type DispatchInput,
+  type DispatchPrompt,
+  dispatchPrompt,
+  MAX_ITERATIONS,
+  pastedPrompt,
+} from "../../artifacts/dispatch-prompt.ts";
+import { numberLines } from "../../artifacts/numbered-lines.ts";
+import { requiredDocuments } from "../../artifacts/receipts.ts";
+import type { DocumentFacts } from "../../artifacts/reference-block.ts";
+import type { Role, RoleSet } from "../../artifacts/role-map.ts";
+import type { DispatchTask } from "../../artifacts/task-section.ts";
+import type { DispatchCost, LoopKey, ReviewLoop } from "../../store/artifact-store.ts";
+import type { ArtifactParts } from "./artifact-parts.ts";
+import { findTask } from "./find-task.ts";
+import { changedFiles } from "./git-facts.ts";
+import { loadRoleMap, readRubric, requireRole } from "./load-role-map.ts";
+import { type Feature, openFeature, readDocuments } from "./open-feature.ts";
+import { planResume, type ResumePlan } from "./plan-resume.ts";
+import { issuesToFix, previousIssues } from "./previous-issues.ts";
+
+export interface DispatchRequest {
+  role: string;
+  /** The folder: absolute, from the working folder, from the project's root, or a name in docs/features. */
+  feature: string;
+  phase?: string | undefined;
+  /** Default: the one after the last that was recorded. */
+  iteration?: number | undefined;
+  /** Default: 3, or the iteration when that is higher. */
+  maxIterations?: number | undefined;
+  /** A heading of tasks.md, its number, or the id of a stored task. */
+  task?: string | undefined;
+  /** The code that is meant. Default, for sets about code: what git says has changed. */
+  files?: readonly string[] | undefined;
+  /** Where git starts to look for changes. Default: where this branch left the main one. */
+  base?: string | undefined;
+  projectContext?: { text: string; path?: string; budgetTokens: number } | undefined;
+  /** For a resume: what was done about the issues. */
+  fixSummary?: string | undefined;
+  /** A resume was tried and failed so. */
+  resumeFailure?: string | undefined;
+}
+
+export interface Dispatched {
+  kind: "dispatched";
+  how: "fresh" | "fallback" | "resume";
+  /** Why there was no resume, where one could be expected. */
+  reason?: string;
+  /** The arguments of the client's tool that starts a sub-agent; `resume` is the agent to go on with. */
+  call: DispatchPrompt["call"] & { resume?: string };
+  loop: LoopKey;
+  iteration: number;
+  references: DocumentFacts[];
+  inlined: DispatchPrompt["inlined"];
+  problems: string[];
+  tokens: DispatchCost;
+  resumedTokens?: number;
+}
+
+export type DispatchOutcome = Dispatched | { kind: "refused"; text: string };
+
+const FILES_MAX = 200;
+
+export async function dispatchRole(request: DispatchRequest, parts: ArtifactParts): Promise<DispatchOutcome> {
+  const { map, problems: mapProblems } = loadRoleMap(parts.paths);
+  const feature = openFeature(request.feature, parts);
+  const hasTask = request.task !== undefined;
+  const { role, set } = requireRole(map, request.role, { phase: request.phase, hasTask, open: feature.phase });
+  const problems = mapProblems.map(({ path, text }) => `artifacts.json: ${path} ${text}`);
+
+  const loopKey: LoopKey = { feature: feature.key, phase: set.name, role: role.name };
+  const loop = await parts.store.getLoop(loopKey);
+  const iteration = request.iteration ?? (loop.reviews.at(-1)?.iteration ?? 0) + 1;
+  const maxIterations = Math.max(request.maxIterations ?? MAX_ITERATIONS, iteration);
+  const { documents, problems: documentProblems } = readDocuments(feature, map, [
+    ...new Set([...role.documents, ...set.documents]),
+  ]);
+  const rubric = readRubric(role, parts.paths);
+  problems.push(...documentProblems, ...(rubric.problem === undefined ? [] : [rubric.problem]));
+
+  const input: DispatchInput = {
+    role,
+    set,
+    feature,
+    documents,
+    countTokens: parts.countTokens,
+    rubric: rubric.text,
+    implementationFiles: set.dispatch === "code" ? codeFiles(request, feature, problems) : undefined,
+    issuesToFix: role.answer === "work" && !hasTask ? await issuesToFix(parts, loopKey) : undefined,
+    task: await taskOf(request, feature, parts),
+    projectContext: request.projectContext,
+    iteration: { iteration, maxIterations, previousIssues: previousIssues(loop, { role, feature, iteration }) },
+  };
+  return finish(input, { request, parts, feature, loop, iteration, maxIterations, problems });
+}
+
+interface Finish {
+  request: DispatchRequest;
+  parts: ArtifactParts;
+  feature: Feature;
+  loop: ReviewLoop;
+  iteration: number;
+  maxIterations: number;
+  problems: string[];
+}
+
+async function finish(first: DispatchInput, rest: Finish): Promise<DispatchOutcome> {
+  const { request, parts, feature, loop, iteration, maxIterations, problems } = rest;
+  const fresh = dispatchPrompt(first);
+  if (fresh.kind !== "prompt") return { kind: "refused", text: explainRefusal(fresh, first) };
+  const plan = await planResume(parts, {
+    loop,
+    role: first.role,
+    feature,
+    iteration,
+    maxIterations,
+    fixSummary: request.fixSummary ?? "",
+    failure: request.resumeFailure,
+    documentTokens: documentTokens(fresh, first),
+  });
+  // The note about it stands in the prompt, so the prompt is made again.
+  const input = plan.how === "fallback" ? { ...first, iteration: { ...first.iteration!, isFallback: true } } : first;
+  const answer = plan.how === "fallback" ? dispatchPrompt(input) : fresh;
+  if (answer.kind !== "prompt") return { kind: "refused", text: explainRefusal(answer, input) };
+
+  const isResume = plan.how === "resume";
+  const prompt = plan.how === "resume" ? plan.prompt : answer.call.prompt;
+  const references = isResume ? [] : answer.references;
+  const tokens = costOf(input, { prompt, references }, parts);
+  const key: LoopKey = { feature: loop.feature, phase: loop.phase, role: loop.role };
+  await parts.store.recordDispatch(
+    {
+      loop: key,
+      iteration,
+      ...(request.task !== undefined && { task: request.task }),
+      kind: plan.how,
+      ...(plan.how === "fallback" && { reason: plan.line }),
+      documents: requiredDocuments(references),
+      tokens,
+      ...(plan.deltaTokens !== undefined && { resumedTokens: plan.deltaTokens }),
+      promptChars: prompt.length,
+      ...(plan.commit !== undefined && { gitCommit: plan.commit }),
+    },
+    parts.by,
+  );
+  return {
+    kind: "dispatched",
+    how: plan.how,
+    ...reasonOf(plan),
+    call: { ...answer.call, prompt, ...(plan.how === "resume" && { resume: plan.agentId }) },
+    loop: key,
+    iteration,
+    references,
+    inlined: isResume ? [] : answer.inlined,
+    problems: [...problems, ...answer.problems],
+    tokens,
+    ...(plan.deltaTokens !== undefined && { resumedTokens: plan.deltaTokens }),
+  };
+}
+
+function reasonOf(plan: ResumePlan): { reason?: string } {
+  return plan.how === "resume" || plan.reason === undefined ? {} : { reason: plan.reason };
+}
+
+/** What is sent, what its reader then reads (with the numbers that its tool puts before each line), and the pasted versions. */
+function costOf(
+  input: DispatchInput,
+  { prompt, references }: { prompt: string; references: readonly DocumentFacts[] },
+  { countTokens }: ArtifactParts,
+): DispatchCost {
+  return {
+    sent: countTokens(prompt),
+    reads: references.reduce((sum, { text }) => sum + (text === undefined ? 0 : countTokens(numberLines(text))), 0),
+    pasted: countTokens(pastedPrompt(input)),
+    pastedUnpruned: countTokens(pastedPrompt(input, { documents: "set" })),
+  };
+}
+
+/** Of the documents that a fresh reader takes in, in the prompt or from disk. */
+function documentTokens({ references, inlined }: DispatchPrompt, { documents, countTokens }: DispatchInput): number {
+  const files = [...references.map(({ file }) => file), ...inlined.map(({ file }) => file)];
+  return documents
+    .filter(({ file }) => files.includes(file))
+    .reduce((sum, { text }) => sum + (text === undefined ? 0 : countTokens(text)), 0);
+}
+
+async function taskOf(
+  { task }: DispatchRequest,
+  feature: Feature,
+  parts: ArtifactParts,
+): Promise<DispatchTask | undefined> {
+  return task === undefined ? undefined : findTask(task, feature, parts);
+}
+
+function codeFiles({ files, base }: DispatchRequest, feature: Feature, problems: string[]): readonly string[] {
+  if (files) return files;
+  const changed = changedFiles(feature.root, { base });
+  // The documents of the feature are not its code.
+  const code = (changed?.files ?? []).filter((file) => !`/${file}`.startsWith(`/${feature.key}/`));
+  if (code.length === 0) {
+    problems.push(
+      base !== undefined && !changed
+        ? `git knows no ${base}, so no implementation files are listed; name them`
+        : "no implementation files are known: git shows no changes; name them",
+    );
+  }
+  if (code.length > FILES_MAX) problems.push(`${code.length} files have changed; the first ${FILES_MAX} are listed`);
+  return code.slice(0, FILES_MAX);
+}
+
+function explainRefusal(
+  refusal: Exclude<ReturnType<typeof dispatchPrompt>, DispatchPrompt>,
+  { role, set }: { role: Role; set: RoleSet },
+): string {
+  if (refusal.kind === "task-needed") return `${role.name} of ${set.name} works on one task: name it (--task)`;
+  const { file, path, state } = refusal;
+  const why = {
+    missing: "does not exist",
+    empty: "is empty",
+    binary: "is no text",
+    outside: "leads out of the repository",
+    unreadable: "cannot be read",
+  }[state];
+  return `${role.name} reviews ${file}, and ${path} ${why}`;
+}

@@ -1,0 +1,111 @@
+/** What scripts and agents read of artifacts: snake_case, and what is absent is absent. */
+import type { ReceiptJudgement } from "../../artifacts/receipts.ts";
+import type { DocumentFacts } from "../../artifacts/reference-block.ts";
+import type { TrackedIssue } from "../../artifacts/review-issue.ts";
+import type { ReviewLoop } from "../../store/artifact-store.ts";
+import type { Dispatched } from "./dispatch-role.ts";
+import type { RecordOutcome } from "./record-review.ts";
+
+export function viewDispatch({
+  loop,
+  iteration,
+  how,
+  reason,
+  call,
+  references,
+  inlined,
+  problems,
+  tokens,
+  resumedTokens,
+}: Dispatched): object {
+  return {
+    ...loop,
+    iteration,
+    how,
+    ...(reason !== undefined && { reason }),
+    call,
+    ...(references.length > 0 && { references: references.map(viewDocument) }),
+    ...(inlined.length > 0 && { inlined }),
+    ...(problems.length > 0 && { problems }),
+    tokens: {
+      sent: tokens.sent,
+      reads: tokens.reads,
+      pasted: tokens.pasted,
+      pasted_unpruned: tokens.pastedUnpruned,
+      ...(resumedTokens !== undefined && { resumed: resumedTokens }),
+    },
+  };
+}
+
+export function viewDocument({ file, name, path, state, lineCount, sha, isNoPrd }: DocumentFacts): object {
+  return {
+    file,
+    name,
+    ...(isNoPrd ? { state: "no-prd" } : { path, state }),
+    ...(lineCount !== undefined && { lines: lineCount }),
+    ...(sha !== undefined && { sha256: sha }),
+  };
+}
+
+export function viewRecorded(outcome: Exclude<RecordOutcome, { kind: "refused" }>): object {
+  const receipts = outcome.judgement ? { receipts: viewReceipts(outcome.judgement) } : {};
+  if (outcome.kind === "receipts-only") return { ...outcome.loop, ...receipts };
+  const { loop, review, issues, problems, isRepeated } = outcome;
+  return {
+    ...loop,
+    iteration: review.iteration,
+    verdict: review.verdict,
+    ...(isRepeated && { repeated: true }),
+    open_issues: issues.filter(({ status }) => status === "open").map(viewIssue),
+    ...receipts,
+    ...(problems.length > 0 && { problems }),
+  };
+}
+
+function viewReceipts({ source, documents, warning }: ReceiptJudgement): object {
+  return {
+    source,
+    documents: documents.map(({ file, status, share }) => ({ file, status, share: Math.round(share * 1000) / 1000 })),
+    ...(warning !== undefined && { warning }),
+  };
+}
+
+function viewIssue({ id, severity, description, location, status, firstIteration, isReopened }: TrackedIssue): object {
+  return {
+    id,
+    severity,
+    description,
+    ...(location !== undefined && { location }),
+    status,
+    since_iteration: firstIteration,
+    ...(isReopened && { reopened: true }),
+  };
+}
+
+export function viewLoop({ feature, phase, role, reviews, issues, decisions, resume }: ReviewLoop): object {
+  return {
+    feature,
+    phase,
+    role,
+    iterations: reviews.map(({ iteration, verdict, summary, at, by, agentId, issues: found }) => ({
+      iteration,
+      verdict,
+      issues: found.length,
+      ...(summary !== undefined && { summary }),
+      at: at.toISOString(),
+      by,
+      ...(agentId !== undefined && { agent_id: agentId }),
+    })),
+    ...(issues.length > 0 && { issues: issues.map(viewIssue) }),
+    ...(decisions.length > 0 && {
+      decisions: decisions.map(({ issueId, text, by, at }) => ({ issue: issueId, text, by, at: at.toISOString() })),
+    }),
+    ...(resume && {
+      resume: {
+        agent_id: resume.agentId,
+        last_iteration: resume.lastIteration,
+        ...(resume.failure !== undefined && { failure: resume.failure }),
+      },
+    }),
+  };
+}

@@ -1,0 +1,131 @@
+/**
+ * What hooks note about a sub-agent that was sent with documents to read: which, and which lines of them its tool calls have
+ * shown. The hook bundles this file.
+ */
+import type { RequiredDocument } from "../../artifacts/receipts.ts";
+import type { SessionKey } from "../local-store.ts";
+import { readStore, writeStore } from "./access.ts";
+import type { StoreHandle } from "./handle.ts";
+
+export interface Expectation {
+  /** The sub-agent's type as the client names it, or the role. */
+  role: string;
+  /** The feature's folder, absolute. */
+  folder: string;
+  iteration?: number;
+  documents: readonly RequiredDocument[];
+}
+
+export interface SeenLines {
+  /** The document's name in the expectation. */
+  file: string;
+  from: number;
+  to: number;
+}
+
+export interface AgentEvidence extends Required<SessionKey> {
+  role: string;
+  folder: string;
+  iteration?: number;
+  at: Date;
+  documents: RequiredDocument[];
+  seen: SeenLines[];
+  isSentBack: boolean;
+  isSettled: boolean;
+  isWarned: boolean;
+}
+
+/** At the sub-agent's start. Again for the same agent (it goes on): what it has seen stays, what it must read is new. */
+export function expectDocuments(handle: StoreHandle, key: SessionKey, expectation: Expectation, at: Date): void {
+  const { role, folder, iteration, documents } = expectation;
+  const { sessionId, agentId = "" } = key;
+  writeStore(handle, (db) => {
+    db.prepare("INSERT OR REPLACE INTO dispatched_agents VALUES (?, ?, ?, ?, ?, ?, NULL, NULL, NULL)").run(
+      sessionId,
+      agentId,
+      role,
+      folder,
+      iteration ?? null,
+      at.toISOString(),
+    );
+    db.prepare("DELETE FROM expected_documents WHERE session_id = ? AND agent_id = ?").run(sessionId, agentId);
+    const insert = db.prepare("INSERT OR REPLACE INTO expected_documents VALUES (?, ?, ?, ?, ?, ?)");
+    for (const { file, name, path, lineCount } of documents)
+      insert.run(sessionId, agentId, file, name, path, lineCount);
+  });
+}
+
+/** What this agent must read; empty: nothing, or nobody has said. One look-up by key: every tool call asks. */
+export function expectedOf(handle: StoreHandle, { sessionId, agentId = "" }: SessionKey): RequiredDocument[] {
+  if (agentId === "") return [];
+  return readStore(handle, (db) => db.prepare(EXPECTED).all(sessionId, agentId).map(toDocument));
+}
+
+export function recordSeen(
+  handle: StoreHandle,
+  { sessionId, agentId = "" }: SessionKey,
+  seen: readonly SeenLines[],
+): void {
+  if (seen.length === 0) return;
+  writeStore(handle, (db) => {
+    const insert = db.prepare("INSERT OR IGNORE INTO seen_lines VALUES (?, ?, ?, ?, ?)");
+    for (const { file, from, to } of seen) insert.run(sessionId, agentId, file, from, to);
+  });
+}
+
+/** Undefined: nobody has said what this agent must read. */
+export function readSeen(handle: StoreHandle, { sessionId, agentId = "" }: SessionKey): AgentEvidence | undefined {
+  return readStore(handle, (db) => {
+    const row = db
+      .prepare("SELECT * FROM dispatched_agents WHERE session_id = ? AND agent_id = ?")
+      .get(sessionId, agentId);
+    if (!row) return undefined;
+    const { role, folder, iteration, at, sent_back_at: sentBack, settled_at: settled, warned_at: warned } = row;
+    return {
+      sessionId,
+      agentId,
+      role: String(role),
+      folder: String(folder),
+      ...(iteration !== null && { iteration: Number(iteration) }),
+      at: new Date(String(at)),
+      documents: db.prepare(EXPECTED).all(sessionId, agentId).map(toDocument),
+      seen: db.prepare(SEEN).all(sessionId, agentId) as unknown as SeenLines[],
+      isSentBack: sentBack !== null,
+      isSettled: settled !== null,
+      isWarned: warned !== null,
+    };
+  });
+}
+
+export type AgentMark = "sent_back_at" | "settled_at" | "warned_at";
+
+/** False: it was marked so before. Of two hooks that ask at once, one gets true. */
+export function markAgent(
+  handle: StoreHandle,
+  { sessionId, agentId = "" }: SessionKey,
+  mark: AgentMark,
+  at: Date,
+): boolean {
+  return writeStore(handle, (db) => {
+    const sql = `UPDATE dispatched_agents SET ${mark} = ? WHERE session_id = ? AND agent_id = ? AND ${mark} IS NULL`;
+    return db.prepare(sql).run(at.toISOString(), sessionId, agentId).changes === 1;
+  });
+}
+
+/** The agents that were sent with documents of a feature, newest first. */
+export function agentsOf(handle: StoreHandle, folder: string, { limit = 50 }: { limit?: number } = {}): SessionKey[] {
+  return readStore(handle, (db) =>
+    db
+      .prepare("SELECT session_id, agent_id FROM dispatched_agents WHERE folder = ? ORDER BY at DESC LIMIT ?")
+      .all(folder, limit)
+      .map((row) => ({ sessionId: String(row["session_id"]), agentId: String(row["agent_id"]) })),
+  );
+}
+
+const EXPECTED = "SELECT file, name, path, line_count FROM expected_documents WHERE session_id = ? AND agent_id = ?";
+const SEEN =
+  'SELECT file, first_line AS "from", last_line AS "to" FROM seen_lines WHERE session_id = ? AND agent_id = ?';
+
+function toDocument({ file, name, path, line_count: lineCount }: Record<string, unknown>): RequiredDocument {
+  return { file: String(file), name: String(name), path: String(path), lineCount: Number(lineCount) };
+}

@@ -1,0 +1,120 @@
+/**
+ * What becomes of claims when a session starts, ends or is gone: whoever holds a task and can no longer work on it must not keep
+ * it from others until the lease ends. The hook bundles this file: it moves the ends of leases, and the next operation of the
+ * work store returns what has ended, with a note.
+ */
+import type { DatabaseSync } from "node:sqlite";
+import type { SessionKey } from "../local-store.ts";
+import { readStore, writeStore } from "./access.ts";
+import type { StoreHandle } from "./handle.ts";
+
+/** A task that a session held which is over. */
+export interface LeftTask {
+  taskId: string;
+  agent: string;
+  /** ended: the client said so. gone: its process is no more. */
+  because: "ended" | "gone";
+  /** Where that session worked. */
+  cwd: string;
+}
+
+export interface StartingSession {
+  sessionId: string;
+  /** The name it goes by: what an earlier session of that name held becomes its own. */
+  name?: string | undefined;
+  /** Of its client; "" when that cannot be known. */
+  processSpace: string;
+  isAlive(processId: number): boolean;
+  leaseMs(): number;
+  at: Date;
+}
+
+/** Anybody's: without claims there is nothing that a new session could go on with. */
+export function hasClaims(handle: StoreHandle): boolean {
+  return readStore(handle, (db) => db.prepare("SELECT 1 FROM claims LIMIT 1").get() !== undefined);
+}
+
+export function holdsTask(handle: StoreHandle, agent: string): boolean {
+  return readStore(handle, (db) => db.prepare("SELECT 1 FROM claims WHERE agent = ? LIMIT 1").get(agent) !== undefined);
+}
+
+/**
+ * Frees what sessions hold that are over, and gives this one what its own name held. Returns what became free, newest work first.
+ * A named agent's tasks stay its own when its session has ended: it is idle until somebody wakes it.
+ */
+export function takeOver(
+  handle: StoreHandle,
+  { sessionId, name, processSpace, isAlive, leaseMs, at }: StartingSession,
+): LeftTask[] {
+  const over = readStore(handle, (db) => othersClaims(db, sessionId)).filter(
+    ({ isEnded, processId, space }) =>
+      isEnded || (processId !== null && processSpace !== "" && space === processSpace && !isAlive(processId)),
+  );
+  const own = over.filter(({ agent }) => agent === name);
+  const left = over.filter(({ agent, isEnded, isNamed }) => agent !== name && !(isEnded && isNamed));
+  if (own.length + left.length === 0) return [];
+  const now = at.getTime();
+  writeStore(handle, (db) => {
+    // Only while it is the same session's: it may have been taken between the look and the lock.
+    const free = db.prepare("UPDATE claims SET lease_until = min(lease_until, ?) WHERE task = ? AND session_id = ?");
+    for (const { task, session } of left) free.run(now, task, session);
+    const move = db.prepare(
+      "UPDATE claims SET session_id = ?, agent_id = '', heartbeat_at = ?, lease_until = max(lease_until, ?) WHERE task = ? AND session_id = ?",
+    );
+    for (const { task, session } of own) move.run(sessionId, at.toISOString(), now + leaseMs(), task, session);
+  });
+  return left.map(({ taskId, agent, isEnded, cwd }) => ({ taskId, agent, because: isEnded ? "ended" : "gone", cwd }));
+}
+
+/** The session is back: what it held, and nobody took, is its own again. */
+export function takeBack(
+  handle: StoreHandle,
+  { sessionId }: SessionKey,
+  { leaseMs, at }: { leaseMs: number; at: Date },
+): void {
+  writeStore(handle, (db) => {
+    db.prepare("UPDATE claims SET heartbeat_at = ?, lease_until = max(lease_until, ?) WHERE session_id = ?").run(
+      at.toISOString(),
+      at.getTime() + leaseMs,
+      sessionId,
+    );
+  });
+}
+
+/**
+ * The session has ended. A resume within the grace takes its tasks back, a new session finds them at once, and all others have
+ * them in the queue after it. Not at once for all: whatever command comes next would return them, and the session that is
+ * started in place of this one would not know what it was.
+ */
+export function letGo(handle: StoreHandle, { sessionId }: SessionKey, at: Date): void {
+  writeStore(handle, (db) => {
+    db.prepare(LET_GO).run(at.getTime() + GRACE_MS, sessionId);
+  });
+}
+
+const GRACE_MS = 10 * 60_000;
+
+const LET_GO = `UPDATE claims SET lease_until = min(lease_until, ?) WHERE session_id = ?
+AND NOT EXISTS (SELECT 1 FROM agents a WHERE a.name = claims.agent)`;
+
+interface OtherClaim {
+  task: number;
+  taskId: string;
+  agent: string;
+  session: string;
+  cwd: string;
+  isEnded: number;
+  isNamed: number;
+  processId: number | null;
+  space: string | null;
+}
+
+function othersClaims(db: DatabaseSync, sessionId: string): OtherClaim[] {
+  return db.prepare(OTHERS).all(sessionId) as unknown as OtherClaim[];
+}
+
+const OTHERS = `SELECT c.task, t.id AS taskId, c.agent, c.session_id AS session, s.cwd, s.ended_at IS NOT NULL AS isEnded,
+  EXISTS (SELECT 1 FROM agents a WHERE a.name = c.agent) AS isNamed, s.process_id AS processId, s.process_space AS space
+FROM claims c JOIN tasks t ON t.seq = c.task JOIN sessions s ON s.session_id = c.session_id AND s.agent_id = ''
+LEFT JOIN task_wip w ON w.task = c.task
+WHERE c.session_id <> ? ORDER BY max(c.heartbeat_at, coalesce(w.updated_at, '')) DESC, c.task DESC`;

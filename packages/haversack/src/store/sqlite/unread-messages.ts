@@ -1,0 +1,77 @@
+/**
+ * Messages on their way into a running session: each is shown once, whatever hooks run at the same time, because it is read and
+ * marked under one lock. The hook bundles this file.
+ */
+import type { DatabaseSync } from "node:sqlite";
+import { writeStore } from "./access.ts";
+import type { StoreHandle } from "./handle.ts";
+import { INJECT } from "./prompt-ledger.ts";
+
+export interface UnreadMessage {
+  /** The agent of the session that it is for. */
+  to: string;
+  id: string;
+  from: string;
+  text: string;
+  /** The id of what it came with. */
+  subject?: string;
+  at: Date;
+}
+
+export interface ShowRequest {
+  sessionId: string;
+  isMentionOnly: boolean;
+  /** For the record of what was shown. */
+  event: string;
+  at: Date;
+}
+
+/** How much one event looks at. */
+const MOST_MESSAGES = 50;
+
+/** `write` gets the oldest unread ones and says which text it made of how many of them; those are read from then on. */
+export function showUnread(
+  handle: StoreHandle,
+  { sessionId, isMentionOnly, event, at }: ShowRequest,
+  write: (messages: readonly UnreadMessage[]) => { text: string; shown: number },
+): string {
+  return writeStore(handle, (db) => {
+    const rows = db.prepare(isMentionOnly ? MENTIONS : UNREAD).all(sessionId);
+    const { text, shown } = write(rows.map(toMessage));
+    if (!text) return "";
+    const time = at.toISOString();
+    const mark = db.prepare("UPDATE message_recipients SET read_at = ? WHERE message = ? AND agent = ?");
+    for (const { message, agent } of rows.slice(0, shown)) mark.run(time, message!, agent!);
+    const session = db.prepare("SELECT window FROM sessions WHERE session_id = ? AND agent_id = ''").get(sessionId);
+    const window = Number(session?.["window"] ?? 1);
+    db.prepare(INJECT).run(time, sessionId, "", window, event, "messages", Math.ceil(text.length / 4), text);
+    return text;
+  });
+}
+
+/** Those that a packet has shown to an agent. */
+export function markShown(db: DatabaseSync, agent: number, ids: readonly string[], at: Date): void {
+  const mark = db.prepare(
+    "UPDATE message_recipients SET read_at = ? WHERE agent = ? AND read_at IS NULL AND message = (SELECT seq FROM messages WHERE id = ?)",
+  );
+  for (const id of ids) mark.run(at.toISOString(), agent, id);
+}
+
+const FROM = `SELECT r.message, r.agent, a.name, m.id, m.sender, substr(m.text, 1, 20000) AS text, m.subject, m.created_at
+FROM agents a JOIN message_recipients r ON r.agent = a.seq JOIN messages m ON m.seq = r.message
+WHERE a.session_id = ? AND r.read_at IS NULL`;
+const FIRST = `ORDER BY r.message LIMIT ${MOST_MESSAGES}`;
+const UNREAD = `${FROM} ${FIRST}`;
+const MENTIONS = `${FROM} AND r.is_mention = 1 ${FIRST}`;
+
+function toMessage(row: Record<string, unknown>): UnreadMessage {
+  const { subject } = row;
+  return {
+    to: String(row["name"]),
+    id: String(row["id"]),
+    from: String(row["sender"]),
+    text: String(row["text"]),
+    ...(typeof subject === "string" && { subject }),
+    at: new Date(String(row["created_at"])),
+  };
+}

@@ -1,0 +1,16 @@
+/** Whether there is anything to go on from. Loaded by the hook. */
+import type { Wip } from "../work/wip.ts";
+import type { WakeState } from "./state.ts";
+
+/** Then nobody is woken: a task that could be next, or past events, are no reason. */
+export function isNothing({ task, alsoHolds, wip, skills, messages, newMessage }: WakeState): boolean {
+  return !task && !newMessage && alsoHolds.length + skills.length + messages.length === 0 && !hasWork(wip);
+}
+
+export function hasWork(wip: Wip = {}): boolean {
+  return Object.entries(wip).some(([field, value]) => field !== "updated_at" && value !== false && !isBlank(value));
+}
+
+function isBlank(value: unknown): boolean {
+  return value == null || value === "" || (typeof value === "object" && Object.keys(value).length === 0);
+}
