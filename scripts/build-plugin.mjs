@@ -21,7 +21,7 @@ rmSync(plugin, { recursive: true, force: true });
 mkdirSync(join(plugin, ".claude-plugin"), { recursive: true });
 
 const bins = readdirSync(dist).filter((file) => file.endsWith(".cjs"));
-for (const file of [...bins, "commands", "THIRD-PARTY-NOTICES.txt"]) {
+for (const file of [...bins, "commands", "examples", "THIRD-PARTY-NOTICES.txt"]) {
   cpSync(join(dist, file), join(plugin, file), { recursive: true });
 }
 cpSync(join(home, "plugin"), plugin, { recursive: true });

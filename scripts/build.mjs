@@ -1,6 +1,6 @@
 // Builds the published package: the bin, the hook and the commands as CJS files, the library as ESM, then the declarations and the JSON Schema of the config.
 import { execFileSync } from "node:child_process";
-import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { build } from "esbuild";
@@ -13,7 +13,16 @@ const final = join(home, "dist");
 const dist = join(home, `dist.${process.pid}`);
 const { version } = JSON.parse(readFileSync(join(home, "package.json"), "utf8"));
 /** What a client starts, and the files that it loads when it needs them. */
-const HOOK_FILES = ["hook", "hook-main", "hook-prompt", "hook-rules", "hook-tool", "hook-session"];
+const HOOK_FILES = [
+  "hook",
+  "hook-main",
+  "hook-prompt",
+  "hook-rules",
+  "hook-tool",
+  "hook-session",
+  "hook-wake",
+  "hook-packet",
+];
 const define = { __VERSION__: JSON.stringify(version) };
 
 rmSync(dist, { recursive: true, force: true });
@@ -116,6 +125,8 @@ for (const name of HOOK_FILES) {
   writeFileSync(file, readFileSync(file, "utf8").replace(/[^\0-\x7f]/g, escaped));
 }
 
+// What `haversack workflow add` copies.
+cpSync(join(home, "workflows"), join(dist, "examples/workflows"), { recursive: true });
 writeFileSync(join(dist, "THIRD-PARTY-NOTICES.txt"), thirdPartyNotices(built));
 
 const { configJsonSchema } = await import(pathToFileURL(join(src, "base/config-schema.ts")).href);

@@ -41,7 +41,7 @@ describe("the tools", () => {
     const { tools } = await server.request("tools/list");
     expect(JSON.stringify(tools)).not.toMatch(/\$schema|additionalProperties|"default"/);
     for (const { name, annotations } of tools) {
-      const isRead = /^(get_|list_|skill$|summarize_)/.test(name);
+      const isRead = /^(get_|list_|artifact_|skill$|wake$|summarize_)/.test(name);
       expect({ name, annotations }).toEqual({
         name,
         annotations: isRead ? { readOnlyHint: true } : { destructiveHint: false },

@@ -103,7 +103,7 @@ describe("automatic compaction", () => {
     expect(server.of("compaction")).toHaveLength(1);
     const after = server.of("main").at(-1)!;
     expect(count(messagesText(after), "BODY-OF-pdf-forms")).toBe(1);
-    expect(count(messagesText(after), "Not committed: notes.txt")).toBe(1);
+    expect(count(messagesText(after), "Commit once it is green: notes.txt")).toBe(1);
   });
 
   it("of a sub-agent: its own work comes back to it, and nothing to the main agent", async () => {
@@ -123,7 +123,7 @@ describe("automatic compaction", () => {
     await runClaude({ repo, server, prompt: "Delegate.", args: AUTO });
     expect(server.of("compaction")).toHaveLength(1);
     expect(ours(server.of("sub-agent").at(-1)).map(({ text }) => text)).toEqual([
-      expect.stringContaining("Not committed: notes.txt"),
+      expect.stringContaining("Commit once it is green: notes.txt"),
     ]);
     expect(ours(server.of("main").at(-1))).toEqual([]);
   });
@@ -145,9 +145,9 @@ function expectRestored(request: ModelRequest, { requests }: ScriptedServer): vo
   expect(ran?.text).toContain("✖ adds two numbers");
   const text = messagesText(request);
   expect(count(text, "BODY-OF-pdf-forms")).toBe(1);
-  expect(count(text, "## SKILL IN USE: pdf-forms")).toBe(1);
-  expect(count(text, "Not committed: notes.txt")).toBe(1);
-  expect(text).toMatch(/Tests: .*failing: adds two numbers/);
+  expect(count(text, "You are using `pdf-forms` (in use before).")).toBe(1);
+  expect(count(text, "Commit once it is green: notes.txt")).toBe(1);
+  expect(count(text, "Fix the failing test first: adds two numbers")).toBe(1);
 }
 
 function write(repo: ScratchRepo): Reply {

@@ -19,6 +19,8 @@ export interface ClaudeOptions {
   skipPermissions?: boolean;
   /** The process and its children are killed after this. Default 60,000. */
   timeLimitMs?: number;
+  /** Called when the process runs; `kill` ends it and its children as a crash would. */
+  onStart?: (client: { pid: number; kill(): void }) => void;
 }
 
 export interface ClaudeRun {
@@ -54,6 +56,8 @@ export async function runClaude(options: ClaudeOptions): Promise<ClaudeRun> {
   ];
   // A group of its own, so that a shell command or MCP server it started ends with it.
   const child = spawn(claudeProgram(), args, { cwd: repo.root, env: environment(options), detached: true });
+
+  options.onStart?.({ pid: child.pid ?? -1, kill: () => killGroup(child) });
 
   const events: ClaudeEvent[] = [];
   const waiting = isSingle ? [] : [...prompt];

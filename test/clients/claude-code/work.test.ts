@@ -60,8 +60,13 @@ describe("a batch of three through /work", () => {
         expect(count(prompt, "DESCRIPTION-OF-")).toBe(1);
         expect(prompt).toContain(`DESCRIPTION-OF-${TITLES[ids.indexOf(id)]}`);
       }
+      const titles = requests.map((request) => {
+        const packet = firstPrompt(request).split(`Task ${id}\n\n---\n`)[1];
+        return /^# (.+) Subagent\nFrom Haversack, for a sub-agent/.exec(packet ?? "")?.[1];
+      });
+      expect(new Set(titles)).toEqual(new Set(["Implementer", "Spec Reviewer", "Quality Reviewer"]));
       // The reviewers read what the implementer said.
-      const reviews = requests.filter((request) => firstPrompt(request).includes("## Said so far"));
+      const reviews = requests.filter((request) => firstPrompt(request).includes("Handed off:"));
       for (const request of reviews) expect(firstPrompt(request)).toContain(summaryOf(id, "implementer"));
       expect(new Set(reviews.map(({ agentId }) => agentId)).size).toBe(2);
     }
@@ -135,9 +140,10 @@ describe("a sub-agent that claims nothing", () => {
     await runClaude({ repo, server, prompt: "Delegate.", args: ["--autocompact", "100000"] });
     expect(server.of("compaction")).toHaveLength(1);
     const [back] = ours(server.of("sub-agent").at(-1));
-    expect(back?.text).toContain(`# Task ${id}: red`);
+    expect(back?.text).toContain("# Implementer Subagent");
+    expect(back?.text).toContain(`**Current position:** ${id} "red" is pending`);
     expect(back?.text).toContain("DESCRIPTION-OF-red");
-    expect(back?.text).toContain("Not committed: a.md");
+    expect(back?.text).toContain("Commit once it is green: a.md");
     expect(ours(server.of("main").at(-1))).toEqual([]);
   });
 });
@@ -151,8 +157,9 @@ it("the main agent that claims a task gets it back after a compaction, with the 
   const run = await runClaude({ repo, server, prompt: ["Begin.", "Go on.", "/compact", "Go on."] });
   expect(server.of("main")[1]?.toolResults).toMatchObject([{ isError: false }]);
   const [back] = ours(server.of("main").at(-1));
-  expect(back?.text).toContain(`# Task ${id}: red`);
-  expect(back?.text).toContain("Not committed: a.md");
+  expect(back?.text).toContain(`**Current position:** ${id} "red" is in progress`);
+  expect(back?.text).toContain(`Go on with ${id} "red" from its work in progress.`);
+  expect(back?.text).toContain("Commit once it is green: a.md");
   expect(back?.text).not.toContain(other);
   expect(show(repo, id)).toMatchObject({ status: "in_progress", wip: { files_modified: ["a.md"] } });
   expect(wipOf(repo, run.sessionId)).toBeNull();

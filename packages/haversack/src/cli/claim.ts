@@ -1,5 +1,7 @@
 /** `claim` and `task start`: what both ask for, and what both print. */
 import { cleanLine } from "../base/clean-text.ts";
+import { afterClaim } from "../engine/wake/after-claim.ts";
+import { wakeSettings } from "../engine/wake/wake-settings.ts";
 import { claimTask } from "../engine/work/claims.ts";
 import { type Call, type ExitCode, type OptionSpec, print } from "./command.ts";
 import { wipLines } from "./print-wip.ts";
@@ -23,7 +25,9 @@ export const CLAIM_JSON =
 export function runClaim(call: Call, scope: ClaimInput): Promise<ExitCode> {
   return withWork(call, async (work) => {
     const input = inputOf<ClaimInput>(call, { isForced: "force", stealReason: "steal", fields: "fields" });
-    const outcome = await claimTask({ ...scope, ...input }, work);
+    const follow = { ...work, settings: wakeSettings(work.config), cwd: call.io.cwd };
+    const parts = { ...work, afterClaim: (taskId: string) => afterClaim(taskId, follow) };
+    const outcome = await claimTask({ ...scope, ...input }, parts);
     if (outcome.kind !== "claimed") return refuse(call, outcome);
     const { claim, task, note, view } = outcome;
     print(

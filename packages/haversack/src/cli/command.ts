@@ -30,6 +30,8 @@ export interface CommandSpec {
   about: string;
   arguments?: readonly ArgumentSpec[];
   options?: Readonly<Record<string, OptionSpec>>;
+  /** Words after `--`, handed on to another program as they are. Absent: such words are arguments. */
+  rest?: ArgumentSpec;
   examples: readonly { run: string; says: string }[];
   /** The keys that `--json` prints. Absent: the command prints no data and has no `--json`. */
   json?: string;
@@ -52,6 +54,8 @@ export interface Io {
 
 export interface Call {
   arguments: readonly string[];
+  /** What came after `--`, where the command hands it on. */
+  rest?: readonly string[];
   options: Readonly<Record<string, OptionValue>>;
   json: boolean;
   io: Io;

@@ -7,13 +7,14 @@ export function formatUsage(name: string, spec: CommandSpec): string {
     const shown = many ? `${word}…` : word;
     return required ? shown : `[${shown}]`;
   });
-  return ["haversack", name, ...words, "[options]"].join(" ");
+  return ["haversack", name, ...words, "[options]", ...(spec.rest ? [`[-- ${spec.rest.name}…]`] : [])].join(" ");
 }
 
 export function formatCommandHelp(name: string, spec: CommandSpec): string {
   const blocks = [`Usage: ${formatUsage(name, spec)}`, spec.about];
-  if (spec.arguments?.length) {
-    blocks.push(`Arguments:\n${columns(spec.arguments.map(({ name: word, about }) => [word, about]))}`);
+  const words = [...(spec.arguments ?? []), ...(spec.rest ? [spec.rest] : [])];
+  if (words.length > 0) {
+    blocks.push(`Arguments:\n${columns(words.map(({ name: word, about }) => [word, about]))}`);
   }
   blocks.push(
     `Options:\n${columns(Object.entries(allOptions(spec)).map(([option, entry]) => [optionLabel(option, entry), entry.about]))}`,

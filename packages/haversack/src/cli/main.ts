@@ -17,7 +17,7 @@ export async function runCli(words: readonly string[], io: Io): Promise<ExitCode
   } catch (error) {
     if (isFault(error)) {
       io.err(`haversack: ${error.message}${error.hint ? ` (${error.hint})` : ""}\n`);
-      return error.code === "usage" ? 2 : error.code === "not-found" ? 1 : 3;
+      return error.code === "usage" ? 2 : error.code === "not-found" || error.code === "refused" ? 1 : 3;
     }
     const trace = io.env["HAVERSACK_DEBUG"] && error instanceof Error ? `${error.stack}\n` : "";
     io.err(`haversack: internal fault: ${errorText(error)} (HAVERSACK_DEBUG=1 shows where)\n${trace}`);

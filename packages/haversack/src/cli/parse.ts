@@ -4,7 +4,7 @@ import { nearest } from "../base/nearest.ts";
 import type { ArgumentSpec, CommandSpec, OptionSpec, OptionValue } from "./command.ts";
 
 export type Parsed =
-  | { kind: "call"; arguments: string[]; options: Record<string, OptionValue>; json: boolean }
+  | { kind: "call"; arguments: string[]; rest?: string[]; options: Record<string, OptionValue>; json: boolean }
   | { kind: "help" }
   | { kind: "usage"; text: string };
 
@@ -18,7 +18,9 @@ export function allOptions(spec: CommandSpec): Readonly<Record<string, OptionSpe
   return { ...spec.options, ...(spec.json !== undefined && { json: JSON_OPTION }), ...COMMON_OPTIONS };
 }
 
-export function parseCall(words: readonly string[], spec: CommandSpec): Parsed {
+export function parseCall(given: readonly string[], spec: CommandSpec): Parsed {
+  const end = spec.rest ? given.indexOf("--") : -1;
+  const [words, rest] = end < 0 ? [given, []] : [given.slice(0, end), given.slice(end + 1)];
   const options = allOptions(spec);
   const { tokens } = parseArgs({
     args: [...words],
@@ -53,8 +55,14 @@ export function parseCall(words: readonly string[], spec: CommandSpec): Parsed {
 
   const wrong = wrongArguments(positionals, spec.arguments ?? []);
   if (wrong) return { kind: "usage", text: wrong };
-  const { json, ...rest } = found;
-  return { kind: "call", arguments: positionals, options: rest, json: json === true };
+  const { json, ...known } = found;
+  return {
+    kind: "call",
+    arguments: positionals,
+    ...(spec.rest && { rest }),
+    options: known,
+    json: json === true,
+  };
 }
 
 function unknownOption(rawName: string, known: readonly string[]): string {

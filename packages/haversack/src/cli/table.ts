@@ -3,6 +3,8 @@ import type { CommandEntry } from "./command.ts";
 
 const CLIENTS = "Clients";
 const WORK = "Work";
+const AGENTS = "Agents";
+const ARTIFACTS = "Artifacts";
 const SKILLS = "Skills";
 const HOUSE = "The house";
 
@@ -265,6 +267,120 @@ export const COMMANDS: readonly CommandEntry[] = [
     group: WORK,
     summary: "All work as JSON lines, for git or another machine",
     load: () => import("./commands/export.ts"),
+  },
+  {
+    name: "wake",
+    group: AGENTS,
+    summary: "What an agent needs to go on",
+    load: () => import("./commands/wake.ts"),
+  },
+  {
+    name: "prompt",
+    group: AGENTS,
+    summary: "Wake an agent with a message",
+    load: () => import("./commands/prompt.ts"),
+  },
+  {
+    name: "message send",
+    group: AGENTS,
+    summary: "Send a message to agents",
+    load: () => import("./commands/message-send.ts"),
+  },
+  {
+    name: "inbox",
+    group: AGENTS,
+    summary: "An agent's messages",
+    load: () => import("./commands/inbox.ts"),
+  },
+  {
+    name: "agent add",
+    group: AGENTS,
+    summary: "Name an agent and its role",
+    load: () => import("./commands/agent-add.ts"),
+  },
+  {
+    name: "agent list",
+    group: AGENTS,
+    summary: "List agents",
+    load: () => import("./commands/agent-list.ts"),
+  },
+  {
+    name: "agent show",
+    group: AGENTS,
+    summary: "An agent, its tasks and its skills",
+    load: () => import("./commands/agent-show.ts"),
+  },
+  {
+    name: "workflow list",
+    group: AGENTS,
+    summary: "Example workflows that can be added",
+    load: () => import("./commands/workflow-list.ts"),
+  },
+  {
+    name: "workflow add",
+    group: AGENTS,
+    summary: "Copy a workflow's skills into the project",
+    load: () => import("./commands/workflow-add.ts"),
+  },
+  {
+    name: "dispatch",
+    group: ARTIFACTS,
+    summary: "The finished prompt for a role's sub-agent",
+    load: () => import("./commands/dispatch.ts"),
+  },
+  {
+    name: "review record",
+    group: ARTIFACTS,
+    summary: "Record a reviewer's answer",
+    load: () => import("./commands/review-record.ts"),
+  },
+  {
+    name: "review show",
+    group: ARTIFACTS,
+    summary: "How the reviews of a feature stand",
+    load: () => import("./commands/review-show.ts"),
+  },
+  {
+    name: "review decide",
+    group: ARTIFACTS,
+    summary: "Decide that an issue stays as it is",
+    load: () => import("./commands/review-decide.ts"),
+  },
+  {
+    name: "receipts",
+    group: ARTIFACTS,
+    summary: "Which documents were not read, and how often",
+    load: () => import("./commands/receipts.ts"),
+  },
+  {
+    name: "artifacts refs",
+    group: ARTIFACTS,
+    summary: "What a role must read",
+    load: () => import("./commands/artifacts-refs.ts"),
+  },
+  {
+    name: "artifacts section",
+    group: ARTIFACTS,
+    summary: "One section of a Markdown file",
+    load: () => import("./commands/artifacts-section.ts"),
+  },
+  {
+    name: "artifacts check",
+    group: ARTIFACTS,
+    summary: "Check the map of roles and documents",
+    load: () => import("./commands/artifacts-check.ts"),
+  },
+  {
+    name: "artifacts audit",
+    group: ARTIFACTS,
+    summary: "Where prompt templates paste documents",
+    load: () => import("./commands/artifacts-audit.ts"),
+  },
+  {
+    name: "artifacts init",
+    group: ARTIFACTS,
+    summary: "Write a role map to start from",
+    load: () => import("./commands/artifacts-init.ts"),
   },
   {
     name: "discover",

@@ -1,6 +1,7 @@
 /** What the work commands begin with: the store, who is asking, the settings of claims, and texts from standard input. */
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
+import type { Config } from "../base/config-schema.ts";
 import { HaversackError, isFault } from "../base/errors.ts";
 import type { ProjectPaths } from "../engine/project.ts";
 import { actorForCli } from "../engine/work/actor.ts";
@@ -14,6 +15,7 @@ import { openProject, openStore } from "./project.ts";
 export interface OpenWork extends WorkParts {
   handle: StoreHandle;
   paths: ProjectPaths;
+  config: Config;
 }
 
 /**
@@ -43,6 +45,7 @@ function openWork(call: Call): OpenWork {
     settings: { ...workSettings(config), ...(lease !== undefined && { leaseMs: lease * 60_000 }) },
     for: "person",
     paths,
+    config,
   };
 }
 

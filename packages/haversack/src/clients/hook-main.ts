@@ -6,6 +6,7 @@ import { existsSync, readFileSync, writeSync } from "node:fs";
 import { findProjectRoot, STATE_FOLDER } from "../base/project-root.ts";
 import type { HookAnswer } from "../engine/hook-event.ts";
 import { readHookSettings } from "../engine/hook-settings.ts";
+import { hasUnread } from "../store/sqlite/has-unread.ts";
 import { closeIfLogIsLong, openForHook } from "../store/sqlite/open-for-hook.ts";
 import { formatClaudeAnswer } from "./claude-code/answer.ts";
 import { claudeProfile } from "./claude-code/profile.ts";
@@ -18,11 +19,21 @@ type Fields = Record<string, unknown>;
 /** The file beside this one that answers the event. */
 type Part = typeof import("./hook-prompt.ts") | typeof import("./hook-tool.ts") | typeof import("./hook-session.ts");
 
+/** Loads another file beside this one. */
+interface Load {
+  (name: "hook-session"): typeof import("./hook-session.ts");
+  (name: "hook-wake"): typeof import("./hook-wake.ts");
+  (name: "hook-packet"): typeof import("./hook-packet.ts");
+}
+
 /** How long the store may be locked by others before the hook gives up, in milliseconds. */
 const BUSY_MS = 500;
 
-/** Returns the ways through the code that this event took, for the cache of compiled code; 0 after a fault. */
-export function answerClaude(payload: Fields, part: Part, session: () => typeof import("./hook-session.ts")): number {
+/**
+ * Returns the ways through the code that this event took, for the cache of compiled code; 0 after a fault. An event without a
+ * part only brings messages.
+ */
+export function answerClaude(payload: Fields, part: Part | undefined, load: Load): number {
   const { env } = process;
   let state = "";
   try {
@@ -37,7 +48,7 @@ export function answerClaude(payload: Fields, part: Part, session: () => typeof 
     const handle = openForHook(file, { busyMs: BUSY_MS });
     if (!handle) {
       // Most likely of an older version: without this it would stay so until somebody calls the CLI.
-      if (payload["hook_event_name"] === "SessionStart" && existsSync(file)) session().startIndexing(root);
+      if (payload["hook_event_name"] === "SessionStart" && existsSync(file)) load("hook-session").startIndexing(root);
       return UNANSWERED;
     }
     const place: HookPlace = {
@@ -49,14 +60,16 @@ export function answerClaude(payload: Fields, part: Part, session: () => typeof 
       client: () => claudeProfile(root, env),
       settings: () => readHookSettings(readConfigFiles(state, env)),
       configFiles: () => readConfigFiles(state, env),
+      wake: () => load("hook-wake"),
+      packet: () => load("hook-packet"),
     };
-    const answer = answerPayload(payload, base, place, part);
+    const answer = withMessages(part ? answerPayload(payload, base, place, part) : {}, payload, base, place);
     const text = formatClaudeAnswer(payload, answer);
     if (text) writeSync(1, text);
     closeIfLogIsLong(handle);
     return waysOf(payload, answer, text);
   } catch (error) {
-    if (state) session().logFault(state, error);
+    if (state) load("hook-session").logFault(state, error);
     return 0;
   }
 }
@@ -68,12 +81,33 @@ function answerPayload(payload: Fields, base: ClaudeBase, place: HookPlace, part
   return {};
 }
 
+/** Events whose answer the model of the main agent reads at once. */
+const TALKING = ["UserPromptSubmit", "PostToolUse", "PostToolUseFailure", "Stop"];
+
+/** A message that waits for the agent of this session comes with the answer; at the end of a turn it makes another one. */
+function withMessages(
+  answer: HookAnswer,
+  payload: Fields,
+  { sessionId, agentId }: ClaudeBase,
+  place: HookPlace,
+): HookAnswer {
+  const event = String(payload["hook_event_name"]);
+  // A turn that a hook has made go on is not made to go on again.
+  if (agentId || !TALKING.includes(event) || payload["stop_hook_active"] === true) return answer;
+  if (!hasUnread(place.handle.db, sessionId, { isMentionOnly: event === "Stop" })) return answer;
+  const { context = "" } = answer;
+  const messages = place.wake().messagesFor(sessionId, { event, used: context.length + 2 }, place);
+  return messages ? { ...answer, context: [context, messages].filter(Boolean).join("\n\n") } : answer;
+}
+
 /** A client may be wired for all projects, and most use no Haversack: they get the cache too. */
 const UNANSWERED = 16;
 
 /** For the cache of compiled code: what in an event decides which functions run. */
 function waysOf(payload: Fields, { considered = 0 }: HookAnswer, text: string): number {
-  return 1 | (considered > 0 ? 2 : 0) | (text ? 4 : 0) | (payload["tool_name"] === "Bash" ? 8 : 0);
+  const { hook_event_name: event, tool_name: tool } = payload;
+  const kind = event === "SessionStart" ? 32 : event === "PreToolUse" ? 64 : 0;
+  return 1 | (considered > 0 ? 2 : 0) | (text ? 4 : 0) | (tool === "Bash" ? 8 : 0) | kind;
 }
 
 /** Later ones beat earlier ones. */

@@ -9,13 +9,14 @@ import { isIndexStale } from "../engine/index-freshness.ts";
 import { readHookWorkSettings } from "../engine/work/hook-work-settings.ts";
 import type { ClientProfile } from "../skills/activation.ts";
 import type { StoreHandle } from "../store/sqlite/handle.ts";
+import { readHandoffBy } from "../store/sqlite/handoff-by.ts";
 import { SessionState } from "../store/sqlite/session-state.ts";
 import { SessionTasks } from "../store/sqlite/session-tasks.ts";
 import { SqliteSkillIndex } from "../store/sqlite/skill-index.ts";
 import { SkillLedger } from "../store/sqlite/skill-ledger.ts";
 import { Spawns } from "../store/sqlite/spawns.ts";
 import { SqliteLocalStore } from "../store/sqlite/sqlite-local-store.ts";
-import { readHandoffBy, readTaskSnapshot } from "../store/sqlite/task-snapshot.ts";
+import { claudeProcess } from "./claude-code/client-process.ts";
 import { readClaudeEvent } from "./claude-code/events.ts";
 import type { ClaudeBase } from "./claude-code/prompt-event.ts";
 import { HookDate } from "./hook-clock.ts";
@@ -33,23 +34,34 @@ export interface HookPlace {
   settings(): DiscoverSettings;
   /** What the config files hold, the user's first. */
   configFiles(): unknown[];
+  /** Loads what waking and messages need. */
+  wake(): typeof import("./hook-wake.ts");
+  packet(): typeof import("./hook-packet.ts");
 }
 
-export function answerEvent(
-  payload: Record<string, unknown>,
-  base: ClaudeBase,
-  { root, env, handle, now, client, settings, configFiles }: HookPlace,
-): HookAnswer {
+export function answerEvent(payload: Record<string, unknown>, base: ClaudeBase, place: HookPlace): HookAnswer {
+  const { root, state, env, handle, now, client, settings, configFiles } = place;
   const event = readClaudeEvent(payload, { ...base, client: client() });
   if (!event) return {};
-  return handleEvent(event, {
-    root,
+  const process = () => claudeProcess(env);
+  const stores = {
     index: new SqliteSkillIndex(handle.db),
     ledger: new SkillLedger(handle),
     state: new SessionState(handle),
     tasks: new SessionTasks(handle),
+  };
+  return handleEvent(event, {
+    ...stores,
+    root,
+    handle,
     spawns: new Spawns(handle),
-    snapshot: (taskId) => readTaskSnapshot(handle, taskId),
+    packetFor: (task) => place.wake().packetFor(task, stores, place),
+    process,
+    wakeSession: (start, before) => {
+      const { problems, ...answer } = place.wake().answerStart(start, { before, process: process() }, stores, place);
+      for (const problem of problems) logLine(state, "warn", problem);
+      return answer;
+    },
     handoffBy: (agentId) => readHandoffBy(handle, agentId),
     workSettings: () => readHookWorkSettings(configFiles()),
     sessions: new SqliteLocalStore(handle),

@@ -1,7 +1,8 @@
 /**
  * The process that a client starts at every event: `hook.cjs CLIENT`, the client's payload on standard input. This file only
  * loads the others in their compiled form: hook-main.cjs, which every event needs, and the one that answers the event:
- * hook-prompt.cjs, hook-tool.cjs or hook-session.cjs; hook-rules.cjs where the project has rules. None loads more than
+ * hook-prompt.cjs, hook-tool.cjs or hook-session.cjs; hook-rules.cjs where the project has rules, hook-wake.cjs and hook-packet.cjs where an
+ * agent may have something to go on with or a message waits. None loads more than
  * `fs`, `node:sqlite` and `node:vm`, and none may exceed 50 kB: each 50 kB of code costs a start 5 to 10%, used or not. This one is
  * compiled anew at each start, a tenth of a millisecond for each kB.
  *
@@ -18,9 +19,9 @@ function main(): void {
   try {
     const payload = JSON.parse(readFileSync(0, "utf8"));
     const part = partFor(payload.hook_event_name, payload.tool_name);
-    const [{ answerClaude }, answering] = loadCached(["hook-main", part], env);
-    const session = () => (part === "hook-session" ? answering : loadCached(["hook-session"], env)[0]);
-    const ways = answerClaude(payload, answering, session);
+    const [{ answerClaude }, answering] = loadCached(part ? ["hook-main", part] : ["hook-main"], env);
+    const load = (name: string) => (part === name ? answering : loadCached([name], env)[0]);
+    const ways = answerClaude(payload, answering, load);
     for (const one of loaded) if ((one.ways | ways) !== one.ways) saveCompiled(one, ways);
   } catch {
     // No JSON, or an installation with a file missing: without a project there is no log to write to.
@@ -29,6 +30,8 @@ function main(): void {
 
 function partFor(event: string, tool: string | undefined): string {
   if (event === "UserPromptSubmit") return "hook-prompt";
+  // The end of a turn only brings messages.
+  if (event === "Stop") return "";
   // A call that ran a sub-agent is about tasks and handoffs; what the sub-agent did, its own events have told.
   const isAfterTool = (event === "PostToolUse" || event === "PostToolUseFailure") && tool !== "Agent";
   return isAfterTool ? "hook-tool" : "hook-session";

@@ -1,23 +1,31 @@
 /** What happens to a session: it starts, it is compacted, a tool is about to run, sub-agents come and go. Loaded by the hook. */
 
+import type { ClientProcess, Session } from "../store/local-store.ts";
+import type { StoreHandle } from "../store/sqlite/handle.ts";
+import { hasUnread } from "../store/sqlite/has-unread.ts";
+import { hasClaims, letGo } from "../store/sqlite/session-claims.ts";
 import type { SessionState } from "../store/sqlite/session-state.ts";
 import type { SqliteSkillIndex } from "../store/sqlite/skill-index.ts";
 import type { SkillLedger } from "../store/sqlite/skill-ledger.ts";
 import type { SqliteLocalStore } from "../store/sqlite/sqlite-local-store.ts";
-import { afterCompaction } from "./after-compaction.ts";
 import type { DiscoverSettings } from "./discover.ts";
 import { guardEdit } from "./guard-edit.ts";
-import type { HookAnswer, HookEvent } from "./hook-event.ts";
+import type { EventBase, HookAnswer, HookEvent, SessionStart } from "./hook-event.ts";
 import { afterSpawn, beforeSpawn, type SubAgentParts } from "./work/sub-agent.ts";
 
 export interface EventParts extends SubAgentParts {
   root: string;
+  handle: StoreHandle;
   index: SqliteSkillIndex;
   ledger: SkillLedger;
   state: SessionState;
   sessions: SqliteLocalStore;
   settings(): DiscoverSettings;
   env: Readonly<Record<string, string | undefined>>;
+  /** The client's; undefined when it does not say. */
+  process(): ClientProcess | undefined;
+  /** What a session that starts is told; loaded when there may be something. */
+  wakeSession(event: EventBase & SessionStart, before: Session | undefined): HookAnswer;
   /** Checks the index and has a stale one rebuilt by another process. */
   checkIndex(): void;
 }
@@ -34,12 +42,13 @@ export function handleEvent(event: HookEvent, parts: EventParts): HookAnswer {
   switch (event.kind) {
     case "session-start": {
       const isNewWindow = event.source === "clear" || event.source === "compact";
-      const { before } = sessions.touchSession({ ...touch, event: isNewWindow ? "window" : "seen" });
+      const process = event.source === "compact" ? undefined : parts.process();
+      const { before } = sessions.touchSession({ ...touch, event: isNewWindow ? "window" : "seen", process });
       parts.checkIndex();
-      if (event.source !== "compact" || !before) return {};
+      if (!mayResume(event, before, parts)) return {};
       // A config that cannot be read is silence here as at prompts.
       parts.settings();
-      return afterCompaction(event, before, parts);
+      return parts.wakeSession(event, before);
     }
     case "before-tool":
       if (event.isOwnTool) state.noteToolCall(event, event.toolUseId, now);
@@ -51,9 +60,25 @@ export function handleEvent(event: HookEvent, parts: EventParts): HookAnswer {
     case "agent-start":
       sessions.touchSession(touch);
       return {};
-    case "agent-stop":
     case "session-end":
+      letGo(parts.handle, event, now);
+      sessions.touchSession({ ...touch, event: "end" });
+      return {};
+    case "agent-stop":
       sessions.touchSession({ ...touch, event: "end" });
       return {};
   }
+}
+
+/** Whether there may be something to go on with: most projects have no claims, and a session there loads no more. */
+function mayResume(
+  { source, sessionId }: EventBase & SessionStart,
+  before: Session | undefined,
+  { handle, env }: EventParts,
+): boolean {
+  // What it held may be gone.
+  if (source === "compact" || (source === "resume" && before)) return before !== undefined;
+  return (
+    Boolean(env["HAVERSACK_AGENT"]) || hasClaims(handle) || hasUnread(handle.db, sessionId, { isMentionOnly: false })
+  );
 }

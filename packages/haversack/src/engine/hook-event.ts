@@ -14,7 +14,7 @@ export interface EventBase {
 
 export type HookEvent = EventBase &
   (
-    | { kind: "session-start"; source: "startup" | "resume" | "fork" | "clear" | "compact"; promptId?: string }
+    | ({ kind: "session-start" } & SessionStart)
     | { kind: "before-tool"; toolName: string; toolUseId: string; isOwnTool: boolean; path?: string }
     | { kind: "before-spawn"; toolUseId: string; agentType: string; prompt: string }
     | { kind: "after-spawn"; toolUseId: string; childId: string; isDone: boolean }
@@ -22,6 +22,13 @@ export type HookEvent = EventBase &
     | { kind: "agent-stop" }
     | { kind: "session-end" }
   );
+
+export interface SessionStart {
+  source: "startup" | "resume" | "fork" | "clear" | "compact";
+  promptId?: string;
+  /** Of the sub-agent that was compacted. */
+  agentType?: string;
+}
 
 export interface HookAnswer {
   /** Text for the model; absent: silence. */

@@ -1,12 +1,21 @@
 /** Every tool of the server. What a client lists, what `--tools all` adds and what the reference page shows derive from it. */
 import type { Tool as ListedTool } from "@modelcontextprotocol/server";
+import { agentTools } from "./agent-tools.ts";
+import { artifactTools } from "./artifact-tools.ts";
 import { skillTool } from "./skill-tool.ts";
 import type { Tool } from "./tool.ts";
 import { groupTools } from "./work-group-tools.ts";
 import { moreWorkTools } from "./work-more-tools.ts";
 import { workTools } from "./work-tools.ts";
 
-export const TOOLS: readonly Tool[] = [skillTool, ...workTools, ...moreWorkTools, ...groupTools];
+export const TOOLS: readonly Tool[] = [
+  skillTool,
+  ...workTools,
+  ...moreWorkTools,
+  ...groupTools,
+  ...agentTools,
+  ...artifactTools,
+];
 
 export type ToolSet = Tool["set"];
 

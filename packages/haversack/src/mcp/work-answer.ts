@@ -1,13 +1,13 @@
 /** How tools of work answer: compact JSON, nothing of what was sent, and refusals as errors that say what to do. */
-import type { WorkParts } from "../engine/work/work-parts.ts";
+import type { LiveParts } from "../engine/work/live-work.ts";
 import type { ToolAnswer, ToolCall } from "./tool.ts";
 
 /** Reads; makes no folder. */
-export function reading(call: ToolCall, use: (parts: WorkParts) => Promise<ToolAnswer>): Promise<ToolAnswer> {
+export function reading(call: ToolCall, use: (parts: LiveParts) => Promise<ToolAnswer>): Promise<ToolAnswer> {
   return call.parts.work.read(call, use);
 }
 
-export function writing(call: ToolCall, use: (parts: WorkParts) => Promise<ToolAnswer>): Promise<ToolAnswer> {
+export function writing(call: ToolCall, use: (parts: LiveParts) => Promise<ToolAnswer>): Promise<ToolAnswer> {
   return call.parts.work.write(call, use);
 }
 

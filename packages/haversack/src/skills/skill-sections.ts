@@ -1,4 +1,5 @@
 /** The sections of a long skill that say most about what is being done. Loaded by the hook. */
+import { cutAt } from "../base/clean-text.ts";
 
 /** Whole sections, in their own order, within a number of characters; the opening first, then the best matches. */
 export function bestSections(body: string, { query, maxChars }: { query: string; maxChars: number }): string {
@@ -16,7 +17,7 @@ export function bestSections(body: string, { query, maxChars }: { query: string;
     chosen.push(section);
   }
   // Not even the opening fits: its beginning is better than nothing.
-  if (chosen.length === 0) return `${body.trim().slice(0, Math.max(0, maxChars - 1))}…`;
+  if (chosen.length === 0) return `${cutAt(body.trim(), Math.max(0, maxChars - 1))}…`;
   return chosen
     .sort((a, b) => a.at - b.at)
     .map(({ text }) => text)

@@ -8,7 +8,7 @@ import { withWork } from "../work.ts";
 
 export const spec: CommandSpec = {
   about:
-    "Writes all work as JSON lines: epics, stories, tasks with their WIP and claims, dependencies, blockers, failures, handoffs, activity. One line per thing, in a fixed order, so that it diffs well in git; `haversack import jsonl` takes it back without loss. It holds what is stored, so read it before you share it.",
+    "Writes all work as JSON lines: epics, stories, tasks with their WIP and claims, dependencies, blockers, failures, handoffs, agents, messages, activity. One line per thing, in a fixed order, so that it diffs well in git; `haversack import jsonl` takes it back without loss. It holds what is stored, so read it before you share it.",
   arguments: [{ name: "FILE", about: "where to write; standard output without it" }],
   options: { "no-activity": { type: "boolean", about: "Leave out the activity, which grows with every change." } },
   examples: [

@@ -14,7 +14,9 @@ export function readClaudeEvent(payload: Fields, base: EventBase): HookEvent | u
       const prompt = text(payload["prompt_id"]);
       // What a prompt was given survives a compaction before its first answer; in the middle of its turn it is gone.
       const promptId = prompt && !hasToolResult(text(payload["transcript_path"]), prompt) ? prompt : undefined;
-      return isSource(source) ? { ...base, kind: "session-start", source, ...(promptId && { promptId }) } : undefined;
+      if (!isSource(source)) return undefined;
+      const agentType = text(payload["agent_type"]);
+      return { ...base, kind: "session-start", source, ...(promptId && { promptId }), ...(agentType && { agentType }) };
     }
     case "PreToolUse": {
       const toolName = text(payload["tool_name"]) ?? "";

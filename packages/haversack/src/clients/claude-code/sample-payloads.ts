@@ -35,5 +35,6 @@ const EXTRA: Record<string, (cwd: string) => Record<string, unknown>> = {
     agent_transcript_path: `${cwd}/agent.jsonl`,
     last_assistant_message: "",
   }),
+  Stop: () => ({ stop_hook_active: false, last_assistant_message: "", background_tasks: [], session_crons: [] }),
   SessionEnd: () => ({ reason: "other" }),
 };

@@ -37,7 +37,7 @@ describe("mergeSettings", () => {
     const { text } = merge("{}");
     const settings = JSON.parse(text);
     expect(Object.keys(settings.hooks)).toEqual(
-      "SessionStart UserPromptSubmit PreToolUse PostToolUse PostToolUseFailure SubagentStart SubagentStop SessionEnd".split(
+      "SessionStart UserPromptSubmit PreToolUse PostToolUse PostToolUseFailure SubagentStart SubagentStop Stop SessionEnd".split(
         " ",
       ),
     );

@@ -42,6 +42,8 @@ function hookTable(hasGuards: boolean): [event: string, matcher: string | undefi
     ["PostToolUseFailure", "Bash", 5],
     ["SubagentStart", undefined, 5],
     ["SubagentStop", undefined, 5],
+    // A message that came while the model worked makes it go on.
+    ["Stop", undefined, 5],
     ["SessionEnd", undefined, 5],
   ];
 }

@@ -8,10 +8,16 @@ describe("actorForCli", () => {
   it("is the person at the terminal, unless an agent is named or its shell shows it", () => {
     expect(actorForCli({ USER: "zoe" }, { at })).toEqual({ name: "zoe", isPerson: true, at });
     expect(actorForCli({}, { at })).toEqual({ name: "person", isPerson: true, at });
-    expect(actorForCli({ USER: "zoe" }, { agent: "worker 1", at })).toEqual({ name: "worker-1", at });
-    expect(actorForCli({ HAVERSACK_AGENT: "w2" }, { at })).toEqual({ name: "w2", at });
+    expect(actorForCli({ USER: "zoe" }, { agent: "worker 1", at })).toEqual({
+      name: "worker-1",
+      isNamed: true,
+      at,
+    });
+    expect(actorForCli({ HAVERSACK_AGENT: "w2" }, { at })).toEqual({ name: "w2", isNamed: true, at });
     expect(actorForCli({ HAVERSACK_AGENT: "w2" }, { agent: "w3", at })).toMatchObject({ name: "w3" });
     expect(actorForCli({ USER: "zoe", CLAUDECODE: "1" }, { at })).toEqual({ name: "claude-code", at });
+    expect(actorForCli({ USER: "zoe", CODEX_SANDBOX: "seatbelt" }, { at })).toEqual({ name: "codex", at });
+    expect(actorForCli({ USER: "zoe", GEMINI_CLI: "1" }, { at })).toEqual({ name: "gemini", at });
     expect(actorForCli({ USER: "zoe", CLAUDE_CODE_SESSION_ID: SESSION }, { at })).toEqual({
       name: "claude-code-1f2e3d4c",
       sessionId: SESSION,
@@ -19,6 +25,7 @@ describe("actorForCli", () => {
     });
     expect(actorForCli({ CLAUDE_CODE_SESSION_ID: SESSION }, { agent: "w1", at })).toEqual({
       name: "w1",
+      isNamed: true,
       sessionId: SESSION,
       at,
     });

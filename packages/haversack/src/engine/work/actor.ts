@@ -13,13 +13,24 @@ const SHORT_ID_CHARS = 8;
 
 export function actorForCli(env: Environment, { agent, at }: { agent?: string | undefined; at: Date }): Actor {
   const sessionId = env["CLAUDE_CODE_SESSION_ID"] || undefined;
-  const name = cleanName(agent) || cleanName(env["HAVERSACK_AGENT"]);
-  if (name) return { name, at, ...(sessionId && { sessionId }) };
+  const name = cleanName(agent) || givenName(env);
+  if (name) return { name, at, isNamed: true, ...(sessionId && { sessionId }) };
   // The shell of an agent: what it does there, no person has done.
   if (sessionId) return { name: nameOf("claude-code", { sessionId }), sessionId, at };
-  if (env["CLAUDECODE"]) return { name: "claude-code", at };
+  const client = AGENT_SHELLS.find(([mark]) => env[mark]);
+  if (client) return { name: client[1], at };
   return { name: cleanName(env["USER"]) || cleanName(env["LOGNAME"]) || "person", isPerson: true, at };
 }
+
+/** What clients set in the shells of their agents. */
+const AGENT_SHELLS: readonly (readonly [mark: string, client: string])[] = [
+  ["CLAUDECODE", "claude-code"],
+  ["CODEX_SANDBOX", "codex"],
+  ["CODEX_SANDBOX_NETWORK_DISABLED", "codex"],
+  ["GEMINI_CLI", "gemini"],
+  ["OPENCODE", "opencode"],
+  ["CURSOR_AGENT", "cursor"],
+];
 
 export interface CallOrigin {
   env: Environment;
@@ -36,11 +47,17 @@ export function actorForCall(marks: CallMarks, { env, client, caller, processId,
   // Without a hook that saw it, the session's main agent is the best guess.
   const key = caller ?? sessionOf(marks);
   const where = key && { sessionId: key.sessionId, ...(key.agentId && { agentId: key.agentId }) };
-  const given = cleanName(env["HAVERSACK_AGENT"]);
+  const given = givenName(env);
   // Sub-agents share the environment: one name for all of them would let two hold the same task.
-  if (given) return { name: where?.agentId ? `${given}.${shortId(where.agentId)}` : given, at, ...where };
+  if (given && where?.agentId) return { name: `${given}.${shortId(where.agentId)}`, at, ...where };
+  if (given) return { name: given, isNamed: true, at, ...where };
   const who = cleanName(client) || (marks.threadId ? "codex" : marks.sessionId ? "claude-code" : "agent");
   return { name: where ? nameOf(who, where) : `${who}-${processId}`, at, ...where };
+}
+
+/** What the agent of this process is called; "" when nobody said. */
+export function givenName(env: Environment): string {
+  return cleanName(env["HAVERSACK_AGENT"]);
 }
 
 function sessionOf({ sessionId, threadId }: CallMarks): SessionKey | undefined {
@@ -48,7 +65,7 @@ function sessionOf({ sessionId, threadId }: CallMarks): SessionKey | undefined {
   return id ? { sessionId: id } : undefined;
 }
 
-function nameOf(client: string, { sessionId, agentId }: SessionKey): string {
+export function nameOf(client: string, { sessionId, agentId }: SessionKey): string {
   return `${client}-${shortId(sessionId)}${agentId ? `.${shortId(agentId)}` : ""}`;
 }
 

@@ -35,7 +35,10 @@ export async function claimTask(
     }),
   };
   const outcome = await store.claim(request, by);
-  if (outcome.kind === "claimed") return { ...outcome, view: viewTask(outcome.task, set) };
+  if (outcome.kind === "claimed") {
+    await parts.afterClaim?.(outcome.task.id);
+    return { ...outcome, view: viewTask(outcome.task, set) };
+  }
   if (outcome.kind === "nothing-ready") return { kind: "nothing-ready", text: nothingReady(input) };
   return refused(outcome, parts);
 }

@@ -146,6 +146,8 @@ describe("importOhno", () => {
       blocker: 1,
       failure: 1,
       handoff: 1,
+      agent: 0,
+      message: 0,
       activity: 1,
     });
     expect(await store.getTask("task-1", by.at)).toMatchObject({

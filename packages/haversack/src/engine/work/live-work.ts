@@ -4,6 +4,7 @@
  * no work, so reading finds none; the first write makes the folder.
  */
 import { statSync } from "node:fs";
+import type { Config } from "../../base/config-schema.ts";
 import { isFault } from "../../base/errors.ts";
 import { newId } from "../../base/ids.ts";
 import type { StoreHandle } from "../../store/sqlite/handle.ts";
@@ -13,10 +14,20 @@ import { SessionState } from "../../store/sqlite/session-state.ts";
 import { SqliteLocalStore } from "../../store/sqlite/sqlite-local-store.ts";
 import { SqliteWorkStore } from "../../store/sqlite/sqlite-work-store.ts";
 import { type Environment, ensureStateFolder, type ProjectPaths, projectPaths, requireConfig } from "../project.ts";
+import { afterClaim } from "../wake/after-claim.ts";
+import { wakeSettings } from "../wake/wake-settings.ts";
 import { type CallMarks, windowOfCall } from "../window-of-call.ts";
 import { actorForCall } from "./actor.ts";
 import type { WorkParts } from "./work-parts.ts";
 import { workSettings } from "./work-settings.ts";
+
+export interface LiveParts extends WorkParts {
+  handle: StoreHandle;
+  /** The folder that the process serves. */
+  cwd: string;
+  paths: ProjectPaths;
+  config: Config;
+}
 
 export interface WorkCall {
   marks: CallMarks;
@@ -39,11 +50,11 @@ export class LiveWork {
     this.#options = options;
   }
 
-  read<T>(call: WorkCall, use: (parts: WorkParts) => Promise<T>): Promise<T> {
+  read<T>(call: WorkCall, use: (parts: LiveParts) => Promise<T>): Promise<T> {
     return this.#inTurn(() => this.#use(call, use, { isWrite: false }));
   }
 
-  write<T>(call: WorkCall, use: (parts: WorkParts) => Promise<T>): Promise<T> {
+  write<T>(call: WorkCall, use: (parts: LiveParts) => Promise<T>): Promise<T> {
     return this.#inTurn(() => this.#use(call, use, { isWrite: true }));
   }
 
@@ -63,17 +74,30 @@ export class LiveWork {
 
   async #use<T>(
     { marks, client, at }: WorkCall,
-    use: (parts: WorkParts) => Promise<T>,
+    use: (parts: LiveParts) => Promise<T>,
     { isWrite }: { isWrite: boolean },
   ): Promise<T> {
     const { cwd, env } = this.#options;
     const paths = projectPaths(cwd, env);
     try {
-      const settings = workSettings(requireConfig(paths, () => undefined));
+      const config = requireConfig(paths, () => undefined);
+      const settings = workSettings(config);
       const ask = (open: OpenWork) => {
         const caller = open.isMemory ? undefined : windowOfCall(marks, open);
         const by = actorForCall(marks, { env, client, caller, processId: this.#processId, at });
-        return use({ store: open.store, by, settings, for: "agent" });
+        const { store, handle } = open;
+        const wake = wakeSettings(config);
+        return use({
+          store,
+          by,
+          settings,
+          for: "agent",
+          handle,
+          cwd,
+          paths,
+          config,
+          afterClaim: (taskId) => afterClaim(taskId, { store, by, handle, settings: wake, cwd, client }),
+        });
       };
       const open = this.#current(paths);
       const answer = await ask(open);

@@ -4,6 +4,7 @@ import { estimateTokens } from "../../tokens/estimate.ts";
 import { checkChoice, checkWhole, invalid } from "../../work/check-value.ts";
 import { cleanDetails, cleanFiles, cleanName, cleanSummary } from "../../work/clean-input.ts";
 import { type Handoff, VERDICTS, type Verdict } from "../../work/handoff.ts";
+import { tellMentioned } from "../wake/messages.ts";
 import { given, type WorkParts } from "./work-parts.ts";
 
 export interface SetHandoffInput {
@@ -21,10 +22,12 @@ export interface SetHandoffInput {
 
 export const DEFAULT_ROLE = "implementer";
 
+/** Agents that the summary names with an @ get it as a message. */
 export async function setHandoff(
   { taskId, status, summary, filesChanged, details, role, attempt }: SetHandoffInput,
-  { store, by }: WorkParts,
+  parts: WorkParts,
 ): Promise<{ handoff: Handoff; view: { status: Verdict; summary: string } }> {
+  const { store, by } = parts;
   const verdict = checkChoice(typeof status === "string" ? status.toUpperCase() : status, {
     field: "status",
     choices: VERDICTS,
@@ -44,6 +47,7 @@ export async function setHandoff(
     },
     by,
   );
+  await tellMentioned(handoff, parts);
   return { handoff, view: { status: handoff.status, summary: cutForReply(handoff.summary) } };
 }
 

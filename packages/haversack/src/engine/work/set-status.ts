@@ -45,7 +45,9 @@ export async function setStatus(
     leaseMs: settings.leaseMs,
     ...given({ notes: cleanText(notes, { field: "notes" }), isForced, maxClaims: settings.maxClaims }),
   };
-  return statusAnswer(await store.setStatus(change, by), { ...parts, wanted });
+  const outcome = await store.setStatus(change, by);
+  if (outcome.kind === "changed" && outcome.claim) await parts.afterClaim?.(outcome.task.id);
+  return statusAnswer(outcome, { ...parts, wanted });
 }
 
 export function statusAnswer(

@@ -1,11 +1,11 @@
 /** What a call that starts a sub-agent is answered, before and after. */
 import { expect, it } from "vitest";
 import { profileOf } from "../../skills/activation.ts";
+import { readHandoffBy } from "../../store/sqlite/handoff-by.ts";
 import { openMemoryStore } from "../../store/sqlite/memory.ts";
 import { SessionTasks } from "../../store/sqlite/session-tasks.ts";
 import { Spawns } from "../../store/sqlite/spawns.ts";
 import { SqliteWorkStore } from "../../store/sqlite/sqlite-work-store.ts";
-import { readHandoffBy, readTaskSnapshot } from "../../store/sqlite/task-snapshot.ts";
 import type { Actor } from "../../store/work-store.ts";
 import { actorForCall } from "./actor.ts";
 import { afterSpawn, beforeSpawn, type SubAgentParts } from "./sub-agent.ts";
@@ -22,7 +22,7 @@ async function world(replaceResults = true) {
   const parts: SubAgentParts = {
     tasks: new SessionTasks(handle),
     spawns: new Spawns(handle),
-    snapshot: (taskId) => readTaskSnapshot(handle, taskId),
+    packetFor: ({ taskId, agentType }) => `PACKET of ${taskId} for ${agentType}`,
     handoffBy: (agentId) => readHandoffBy(handle, agentId),
     workSettings: () => ({ leaseMs: 1, replaceResults }),
     now: NOW,
@@ -43,7 +43,7 @@ async function world(replaceResults = true) {
 it("adds the packet behind the prompt that names an open task, and binds the sub-agent", async () => {
   const { id, before, after, parts } = await world();
   const { prompt } = before(`Task ${id}`);
-  expect(prompt).toMatch(new RegExp(`^Task ${id}\n\n[\\s\\S]*# Task ${id}: Limit logins\n[\\s\\S]*DESCRIPTION`));
+  expect(prompt).toBe(`Task ${id}\n\n---\nPACKET of ${id} for x`);
   expect(after(false)).toEqual({});
   expect(parts.tasks.taskOf({ sessionId: "s1", agentId: CHILD })).toMatchObject({ id });
 });

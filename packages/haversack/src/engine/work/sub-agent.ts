@@ -6,18 +6,19 @@
  * and three of one type start in any order. The coordinator's own copy of the call stays as it was (seen in Claude
  * Code 2.1.325), so no earlier byte of its requests changes.
  */
+
+import type { StoredHandoff } from "../../store/sqlite/handoff-by.ts";
 import type { SessionTasks } from "../../store/sqlite/session-tasks.ts";
 import type { Spawns } from "../../store/sqlite/spawns.ts";
-import type { StoredHandoff, TaskSnapshot } from "../../store/sqlite/task-snapshot.ts";
 import { taskIdsIn } from "../../work/task-ids.ts";
-import { taskPacket } from "../../work/task-packet.ts";
 import type { EventBase, HookAnswer } from "../hook-event.ts";
 import type { HookWorkSettings } from "./hook-work-settings.ts";
 
 export interface SubAgentParts {
   tasks: SessionTasks;
   spawns: Spawns;
-  snapshot(taskId: string): TaskSnapshot | undefined;
+  /** What a sub-agent of this type needs to begin with the task. */
+  packetFor(task: { taskId: string; agentType: string }): string;
   /** The latest that this agent stored. */
   handoffBy(agentId: string): StoredHandoff | undefined;
   workSettings(): HookWorkSettings;
@@ -38,19 +39,16 @@ export interface AfterSpawn extends EventBase {
   isDone: boolean;
 }
 
-export function beforeSpawn(event: BeforeSpawn, { spawns, snapshot, now }: SubAgentParts): HookAnswer {
-  const { sessionId, toolUseId, agentType, prompt, client } = event;
+export function beforeSpawn(event: BeforeSpawn, { spawns, packetFor, now }: SubAgentParts): HookAnswer {
+  const { sessionId, toolUseId, agentType, prompt } = event;
   const named = spawns.firstOpen(taskIdsIn(prompt));
   // A helper of an agent that works on one task works on that task.
   const taskId = named ?? spawns.soleTaskOf(event)?.id;
   if (taskId === undefined) return {};
   spawns.noteSpawn(sessionId, { toolUseId, agentType, taskId }, now);
-  const task = named === undefined ? undefined : snapshot(named);
-  if (!task) return {};
-  return { prompt: `${prompt}\n\n${HEAD}\n\n${taskPacket(task, { maxChars: client.maxChars - HEAD.length - 4 })}` };
+  const packet = named === undefined ? "" : packetFor({ taskId: named, agentType });
+  return packet ? { prompt: `${prompt}\n\n---\n${packet}` } : {};
 }
-
-const HEAD = "---\nFrom Haversack, the task as it is stored:";
 
 export function afterSpawn(
   { sessionId, toolUseId, childId, isDone }: AfterSpawn,

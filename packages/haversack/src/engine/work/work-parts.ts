@@ -11,6 +11,8 @@ export interface WorkParts {
   settings: WorkSettings;
   /** Whether texts name MCP tools or commands. Default: agent. */
   for?: Audience;
+  /** What else follows from a claim; see engine/wake/after-claim.ts. */
+  afterClaim?: (taskId: string) => Promise<void>;
 }
 
 /** An expected no: nothing was changed. */

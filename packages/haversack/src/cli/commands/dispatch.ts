@@ -1,0 +1,111 @@
+import { type Dispatched, type DispatchRequest, dispatchRole } from "../../engine/artifacts/dispatch-role.ts";
+import { viewDispatch } from "../../engine/artifacts/views.ts";
+import { FEATURE, formatNumber, PHASE, ROLE, requireOption, runArtifacts, warn } from "../artifacts.ts";
+import { type Call, type CommandSpec, type ExitCode, print } from "../command.ts";
+import { readFileOrStdin, readList, readText, refuse } from "../work.ts";
+import { AGENT } from "../work-options.ts";
+
+const CONTEXT_TOKENS = 1_000;
+
+export const spec: CommandSpec = {
+  about:
+    "Prints the finished prompt for a role: what to do, the document under review, and references to all others that must be read, with line counts. Its tokens, and those of the same prompt with the documents pasted, are on standard error. Issues of earlier iterations are in it.",
+  arguments: [ROLE],
+  options: {
+    feature: FEATURE,
+    phase: PHASE,
+    iteration: {
+      type: "integer",
+      value: "N",
+      minimum: 1,
+      maximum: 1000,
+      about: "Which iteration (default: the one after the last recorded).",
+    },
+    task: {
+      type: "string",
+      value: "ID",
+      about: "For a worker: a heading or number in tasks.md, or a stored task's id.",
+    },
+    files: {
+      type: "string",
+      value: "PATH",
+      repeat: true,
+      about:
+        "For reviews of code: a file that is meant; repeat it, or use commas (default: what git says has changed).",
+    },
+    base: {
+      type: "string",
+      value: "REV",
+      about: "Where git starts to look for changes (default: the branch's start).",
+    },
+    context: { type: "string", value: "FILE", about: "A text about the project, cut to --context-tokens." },
+    "context-tokens": {
+      type: "integer",
+      value: "N",
+      minimum: 50,
+      maximum: 100_000,
+      about: `How many tokens of it (default ${CONTEXT_TOKENS}).`,
+    },
+    "fix-summary": {
+      type: "string",
+      value: "TEXT",
+      about: "For a resume (setting artifacts.resume): what was done; - reads standard input.",
+    },
+    "resume-failed": { type: "string", value: "TEXT", about: "A resume was tried and failed so: the next is fresh." },
+    client: { type: "string", value: "NAME", about: "The client that starts it (default claude-code)." },
+    agent: AGENT,
+  },
+  examples: [
+    { run: "haversack dispatch spec-reviewer --feature docs/features/031-uploads", says: "the prompt of a reviewer" },
+    {
+      run: "haversack dispatch implementer --feature 031-uploads --task 3",
+      says: "the prompt of a worker on one task",
+    },
+  ],
+  json: "{feature, phase, role, iteration, how: fresh|fallback|resume, reason?, call: {description, subagent_type?, model?, prompt, resume?}, references?, inlined?, problems?, tokens: {sent, reads, pasted, pasted_unpruned, resumed?}}.",
+};
+
+export function run(call: Call): Promise<ExitCode> {
+  const [role = ""] = call.arguments;
+  const feature = requireOption(call, "dispatch", "feature", "DIR");
+  return runArtifacts(call, { isWrite: true }, async (parts) => {
+    const { options } = call;
+    const context = options["context"] as string | undefined;
+    const request: DispatchRequest = {
+      role,
+      feature,
+      phase: options["phase"] as string | undefined,
+      iteration: options["iteration"] as number | undefined,
+      task: options["task"] as string | undefined,
+      files: readList(options["files"]),
+      base: options["base"] as string | undefined,
+      projectContext:
+        context === undefined
+          ? undefined
+          : {
+              text: await readFileOrStdin(call, context),
+              ...(context !== "-" && { path: context }),
+              budgetTokens: (options["context-tokens"] as number | undefined) ?? CONTEXT_TOKENS,
+            },
+      fixSummary: await readText(call, options["fix-summary"] as string | undefined),
+      resumeFailure: options["resume-failed"] as string | undefined,
+    };
+    const outcome = await dispatchRole(request, parts);
+    if (outcome.kind === "refused") return refuse(call, outcome);
+    print(call, viewDispatch(outcome), () => outcome.call.prompt);
+    if (!call.json) warn(call, [...outcome.problems, ...describe(outcome)]);
+    return 0;
+  });
+}
+
+function describe({ how, reason, call, tokens, loop }: Dispatched): string[] {
+  const { sent, reads, pasted, pastedUnpruned } = tokens;
+  const more =
+    pastedUnpruned === pasted ? "" : ` (${formatNumber(pastedUnpruned)} with all documents of ${loop.phase})`;
+  const whole = `pasted it would be ${formatNumber(pasted)}${more}`;
+  return [
+    ...(how === "resume" ? [`go on with agent ${call.resume}`] : []),
+    ...(how === "fallback" ? [`a fresh dispatch in place of a resume: ${reason}`] : []),
+    `${formatNumber(sent)} tokens sent, ${formatNumber(reads)} to be read; ${whole}`,
+  ];
+}

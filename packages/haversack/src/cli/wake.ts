@@ -1,0 +1,55 @@
+/** What the commands that wake agents begin with: the skills, the settings of wake, the client, the branch. */
+import { gitPlace } from "../base/git-place.ts";
+import { claudeProfile } from "../clients/claude-code/profile.ts";
+import type { PromptParts } from "../engine/wake/prompt-agent.ts";
+import { wakeSettings } from "../engine/wake/wake-settings.ts";
+import { PROFILES, profileOf } from "../skills/activation.ts";
+import type { ArgumentSpec, Call, OptionSpec } from "./command.ts";
+import { openSkills } from "./skills.ts";
+import { isRunning } from "./start-client.ts";
+import type { OpenWork } from "./work.ts";
+
+export const AGENT_NAME: ArgumentSpec = { name: "AGENT", about: "its name, with or without @", required: true };
+
+export const CLIENT: OptionSpec = {
+  type: "string",
+  value: "NAME",
+  choices: Object.keys(PROFILES),
+  about: "The client that reads it (default: the agent's own, else plain).",
+};
+
+export const BRANCH: OptionSpec = {
+  type: "string",
+  value: "NAME",
+  about: "Of agents of one name the one on this branch (default: the branch of the working folder).",
+};
+
+export const BUDGET: OptionSpec = {
+  type: "integer",
+  value: "N",
+  minimum: 1,
+  maximum: 1_000_000,
+  about: "At most so many tokens, estimated (default: what the client takes).",
+};
+
+export function wakeParts(call: Call, work: OpenWork): PromptParts {
+  const { root } = work.paths;
+  return {
+    ...work,
+    index: openSkills(call).index,
+    root,
+    wake: wakeSettings(work.config),
+    profile: (client) => (client === "claude-code" ? claudeProfile(root, call.io.env) : profileOf(client)),
+    isAlive: isRunning,
+  };
+}
+
+/** Where whoever asks is; of agents of one name that one is meant. */
+export function branchOf({ options, io }: Call): string | undefined {
+  return (options["branch"] as string | undefined) ?? gitPlace(io.cwd).branch;
+}
+
+/** Beside the packet: what its reader should know, on standard error. */
+export function noteLines({ io }: Call, lines: readonly string[]): void {
+  for (const line of lines) io.err(`haversack: note: ${line}\n`);
+}

@@ -1,0 +1,134 @@
+/** What `doctor` looks at in Codex: version, hooks, the person's review of them, MCP server. */
+import { existsSync } from "node:fs";
+import { errorText } from "../../base/errors.ts";
+import { readText } from "../../engine/init.ts";
+import { tryProgram } from "../../engine/try-process.ts";
+import type { CheckPlace, Finding } from "../../engine/wiring.ts";
+import type { OwnHook } from "../claude-code/settings.ts";
+import { checkEvents, checkServer } from "./check-running.ts";
+import { serverTable } from "./config-server.ts";
+import { type CodexPlaces, codexPlaces, findProgram, TESTED_VERSION } from "./detect.ts";
+import { hookGroups, ownHooks, readHooks } from "./hooks-file.ts";
+import { readTrust } from "./trust.ts";
+
+export async function checkCodex(place: CheckPlace): Promise<Finding[]> {
+  const places = codexPlaces(place.cwd, place.env);
+  const findings: Finding[] = [await checkVersion(place)];
+  const wired: WiredIn[] = [];
+  for (const path of [places.projectHooks, places.userHooks]) {
+    try {
+      const text = readText(path);
+      const hooks = text?.trim() ? ownHooks(readHooks(text, path)) : [];
+      if (hooks.length > 0) wired.push({ path, hooks });
+    } catch (error) {
+      const remedy = "correct it: the client ignores the whole file as it is";
+      findings.push({ part: "codex hooks", level: "fail", text: errorText(error), remedy });
+    }
+  }
+  if (wired.length === 0) {
+    const text = "not wired: there is no hook of Haversack";
+    findings.push({ part: "codex hooks", level: "fail", text, remedy: "`haversack init` writes them" });
+  }
+  if (wired.length > 1) {
+    const text = `wired twice, in ${wired.map(({ path }) => path).join(" and ")}: every event runs two processes`;
+    const remedy = "`haversack uninstall` takes out those of the project, with `--user` those of the user";
+    findings.push({ part: "codex hooks", level: "warn", text, remedy });
+  }
+  for (const one of wired) findings.push(...checkHooks(one, place, places), checkTrust(one, places));
+  const present = wired.flatMap(({ hooks }) => hooks).filter(({ node, hook }) => existsSync(node) && existsSync(hook));
+  return [...findings, ...(await checkEvents(present, place)), ...(await checkOwnServer(place, places))];
+}
+
+interface WiredIn {
+  path: string;
+  hooks: OwnHook[];
+}
+
+async function checkVersion({ env, cwd }: CheckPlace): Promise<Finding> {
+  const part = "codex version";
+  const program = findProgram(env);
+  if (!program) return { part, level: "ok", text: `no codex on the PATH to ask; tested with ${TESTED_VERSION}` };
+  const { stdout } = await tryProgram(program, ["--version"], { cwd, env, limitMs: 15_000 });
+  const version = /\b\d+\.\d+\.\d+/.exec(stdout)?.[0];
+  if (!version) {
+    return { part, level: "warn", text: `${program} --version says no version`, remedy: "run it by hand and see why" };
+  }
+  const text = `${version}; tested with ${TESTED_VERSION}`;
+  const [minor, testedMinor] = [version, TESTED_VERSION].map((one) => Number(one.split(".")[1]));
+  if (version.startsWith("0.") && minor === testedMinor) return { part, level: "ok", text };
+  if (version.startsWith("0.") && Number(minor) < Number(testedMinor)) {
+    return { part, level: "warn", text, remedy: "update Codex: an older one may lack events" };
+  }
+  return { part, level: "warn", text, remedy: "look for a newer haversack: events and fields may differ" };
+}
+
+function checkHooks(
+  { path, hooks }: WiredIn,
+  { hasGuards, installed }: CheckPlace,
+  { userHooks }: CodexPlaces,
+): Finding[] {
+  const part = "codex hooks";
+  const remedy = `\`haversack init${path === userHooks ? " --user" : ""}\` repairs it; review the hooks in /hooks then`;
+  const findings: Finding[] = [];
+  const expected = hookGroups("", hasGuards);
+  const missing = Object.keys(expected).filter((event) => !hooks.some((hook) => hook.event === event));
+  if (missing.length > 0) {
+    findings.push({ part, level: "fail", text: `${path}: no hook for ${missing.join(", ")}`, remedy });
+  }
+  for (const { event, matcher } of hooks) {
+    if (!expected[event] || expected[event].matcher === matcher) continue;
+    const text = `${path}: ${event} has another matcher than this version writes`;
+    findings.push({ part, level: "warn", text, remedy });
+  }
+  for (const file of new Set(hooks.flatMap(({ node, hook }) => [node, hook]))) {
+    if (existsSync(file)) continue;
+    findings.push({ part, level: "fail", text: `${path}: ${file} is gone, so the hooks are silent`, remedy });
+  }
+  for (const hook of new Set(hooks.map(({ hook }) => hook))) {
+    if (hook === installed.hook || !existsSync(hook)) continue;
+    findings.push({ part, level: "warn", text: `${path}: runs ${hook}, and you run ${installed.hook}`, remedy });
+  }
+  return findings.length > 0 ? findings : [{ part, level: "ok", text: `all ${hooks.length} in ${path}` }];
+}
+
+/** The client keeps silent about hooks that it does not run. */
+function checkTrust({ path, hooks }: WiredIn, { root, userConfig, projectHooks }: CodexPlaces): Finding {
+  const part = "codex trust";
+  const config = readText(userConfig) ?? "";
+  const { isFolderTrusted, unreviewed, switchedOff, areHooksOff } = readTrust(config, { root, file: path, hooks });
+  if (areHooksOff) {
+    const text = `hooks are switched off in ${userConfig} (features.hooks): no hook runs`;
+    return { part, level: "fail", text, remedy: "take it out there" };
+  }
+  if (path === projectHooks && !isFolderTrusted) {
+    const text = `Codex does not trust ${root}, so it reads nothing in ${path}`;
+    return { part, level: "fail", text, remedy: "start `codex` here and trust the folder, or `haversack init --user`" };
+  }
+  if (unreviewed.length > 0) {
+    const text = `${path}: you have not reviewed the hooks for ${unreviewed.join(", ")}, so Codex does not run them`;
+    return { part, level: "fail", text, remedy: "start `codex` here, open /hooks and trust those of Haversack" };
+  }
+  if (switchedOff.length > 0) {
+    const text = `${path}: you have switched off the hooks for ${switchedOff.join(", ")}`;
+    return { part, level: "warn", text, remedy: "start `codex` here and open /hooks to switch them on" };
+  }
+  return { part, level: "ok", text: `reviewed in ${userConfig}; after a change of the hooks Codex asks again` };
+}
+
+async function checkOwnServer(place: CheckPlace, { projectConfig, userConfig }: CodexPlaces): Promise<Finding[]> {
+  const part = "codex MCP server";
+  for (const path of [projectConfig, userConfig]) {
+    const { kind, command, isEnabled } = serverTable(readText(path) ?? "");
+    if (kind === "none" || !command) continue;
+    if (kind === "foreign") {
+      const text = `${path}: the server "haversack" is not of Haversack`;
+      return [{ part, level: "fail", text, remedy: "rename it; `codex mcp get haversack` shows it" }];
+    }
+    if (!isEnabled) {
+      return [{ part, level: "warn", text: `${path}: switched off (enabled = false)`, remedy: "take it out there" }];
+    }
+    return [await checkServer(command, place)];
+  }
+  const text = `no server "haversack" in ${projectConfig} or ${userConfig}`;
+  return [{ part, level: "fail", text, remedy: "`haversack init` writes it" }];
+}

@@ -1,0 +1,87 @@
+/**
+ * Codex's hook payloads (seen in 0.166.0) to events. Reads the few fields it needs by hand: a schema library would cost more than
+ * the whole hook. An event or shape it does not know is no event. The same payloads come from models that call tools
+ * directly and from those that call them in JavaScript.
+ */
+import type { EventBase, HookEvent } from "../../engine/hook-event.ts";
+import { patchPaths } from "./patch-paths.ts";
+
+export type Fields = Record<string, unknown>;
+
+/** `paths`: all files of an edit; `path` is the first of them. */
+export type CodexEvent = HookEvent & { paths?: readonly string[] };
+
+export function readCodexEvent(payload: Fields, base: EventBase): CodexEvent | undefined {
+  switch (payload["hook_event_name"]) {
+    case "SessionStart": {
+      const source = text(payload["source"]);
+      return isSource(source) ? { ...base, kind: "session-start", source } : undefined;
+    }
+    case "PostCompact":
+      // A sub-agent's compaction starts no session again, and nothing that is said here reaches it: its window is only emptied.
+      return base.agentId ? { ...base, kind: "session-start", source: "clear" } : undefined;
+    case "PreToolUse": {
+      const toolName = text(payload["tool_name"]) ?? "";
+      const toolUseId = text(payload["tool_use_id"]);
+      if (!toolUseId) return undefined;
+      const input = object(payload["tool_input"]);
+      // What the newer tool (`collaboration`) says to a sub-agent is encrypted for the model: it cannot be read, nor changed.
+      if (toolName.startsWith("collaboration")) return undefined;
+      if (isSpawnTool(toolName)) {
+        const prompt = text(input["message"]);
+        return prompt
+          ? { ...base, kind: "before-spawn", toolUseId, prompt, agentType: text(input["agent_type"]) ?? "" }
+          : undefined;
+      }
+      const paths = toolName === PATCH_TOOL ? patchPaths(text(input["command"]) ?? "") : [];
+      const [path] = paths;
+      const isOwnTool = OWN_TOOL.test(toolName);
+      return { ...base, kind: "before-tool", toolName, toolUseId, isOwnTool, ...(path && { path, paths }) };
+    }
+    case "PostToolUse": {
+      const toolUseId = text(payload["tool_use_id"]);
+      if (!isSpawnTool(payload["tool_name"]) || !toolUseId) return undefined;
+      // The newer tool answers with a task's name and no id: whose call it was, nobody says.
+      const childId = text(parsed(payload["tool_response"])["agent_id"]);
+      return childId ? { ...base, kind: "after-spawn", toolUseId, childId, isDone: false } : undefined;
+    }
+    case "SubagentStart":
+      return base.agentId ? { ...base, kind: "agent-start", agentType: text(payload["agent_type"]) ?? "" } : undefined;
+    case "SubagentStop":
+      return base.agentId ? { ...base, kind: "agent-stop" } : undefined;
+    case "SessionEnd":
+      return { ...base, kind: "session-end" };
+    default:
+      return undefined;
+  }
+}
+
+export const PATCH_TOOL = "apply_patch";
+
+/** `spawn_agent`; with its namespace before it, without a sign between them, where hooks have no name of their own for it. */
+export function isSpawnTool(toolName: unknown): boolean {
+  return typeof toolName === "string" && /^(?:collaboration|multi_agent_v1)?spawn_agent$/.test(toolName);
+}
+
+const OWN_TOOL = /^mcp__haversack__/;
+
+function isSource(source: string | undefined): source is "startup" | "resume" | "fork" | "clear" | "compact" {
+  return ["startup", "resume", "fork", "clear", "compact"].includes(source ?? "");
+}
+
+function parsed(response: unknown): Fields {
+  try {
+    return object(JSON.parse(text(response) ?? "null"));
+  } catch {
+    // A refusal in words.
+    return {};
+  }
+}
+
+export function text(value: unknown): string | undefined {
+  return typeof value === "string" && value !== "" ? value : undefined;
+}
+
+export function object(value: unknown): Fields {
+  return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Fields) : {};
+}

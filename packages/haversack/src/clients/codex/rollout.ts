@@ -1,0 +1,98 @@
+/**
+ * The session's file of Codex (`transcript_path` in every payload; a sub-agent's is its own), read from its end. Two things stand only
+ * there: how a command ended, and how full the window is. Both are written before the hooks that ask (seen in 0.166.0).
+ * Loaded by the hook: nothing but `fs`.
+ */
+import { closeSync, fstatSync, openSync, readSync } from "node:fs";
+
+/** A line holds a command's whole output, which the client cuts at about a megabyte; usually the first step finds it. */
+const STEPS_BYTES = [65_536, 2_000_000];
+
+export interface EndedCommand {
+  exitCode: number;
+  /** The one file that it only showed: the client has no tool to read files, so this is how a model reads a skill. */
+  readPath?: string;
+}
+
+/** Undefined: the file does not say, for instance because the client ran with `--ephemeral`. */
+export function endedCommand(rollout: unknown, toolUseId: unknown): EndedCommand | undefined {
+  if (typeof rollout !== "string" || typeof toolUseId !== "string" || !/^[\w-]+$/.test(toolUseId)) return undefined;
+  return searchTail(rollout, (line) => {
+    if (!line.includes(`"id":"${toolUseId}"`) || !line.includes('"type":"CommandExecution"')) return undefined;
+    const { exit_code: exitCode, parsed_cmd: parts } = (payloadOf(line)["item"] ?? {}) as CommandItem;
+    if (typeof exitCode !== "number") return undefined;
+    const [only, more] = Array.isArray(parts) ? (parts as CommandPart[]) : [];
+    const isRead = only?.type === "read" && typeof only.path === "string" && more === undefined;
+    return { exitCode, ...(isRead && { readPath: only.path as string }) };
+  });
+}
+
+interface CommandItem {
+  exit_code?: unknown;
+  /** What the client made of the command. */
+  parsed_cmd?: unknown;
+}
+
+interface CommandPart {
+  type?: unknown;
+  path?: unknown;
+}
+
+export interface WindowFill {
+  usedTokens: number;
+  /** The part of the model's window that the client uses. */
+  windowTokens: number | undefined;
+}
+
+/** After the last answer, or after the last compaction if that came later. Undefined: no answer yet. */
+export function readFill(rollout: unknown): WindowFill | undefined {
+  if (typeof rollout !== "string") return undefined;
+  return searchTail(rollout, (line) => {
+    if (!line.includes('"type":"token_count"')) return undefined;
+    const { info } = payloadOf(line) as { info?: TokenInfo | null };
+    const used = info?.last_token_usage?.total_tokens;
+    if (typeof used !== "number") return undefined;
+    const window = info?.model_context_window;
+    return { usedTokens: used, windowTokens: typeof window === "number" ? window : undefined };
+  });
+}
+
+interface TokenInfo {
+  last_token_usage?: { total_tokens?: unknown };
+  model_context_window?: unknown;
+}
+
+function payloadOf(line: string): Record<string, unknown> {
+  try {
+    return (JSON.parse(line) as { payload?: Record<string, unknown> }).payload ?? {};
+  } catch {
+    // The first line of the part is cut, and the last may be half written.
+    return {};
+  }
+}
+
+/** The last line that has an answer. */
+function searchTail<Answer>(path: string, read: (line: string) => Answer | undefined): Answer | undefined {
+  let file: number;
+  try {
+    file = openSync(path, "r");
+  } catch {
+    // Not written yet, or not ours to read: nothing is known.
+    return undefined;
+  }
+  try {
+    const { size } = fstatSync(file);
+    for (const step of STEPS_BYTES) {
+      const bytes = Buffer.alloc(Math.min(size, step));
+      const lines = bytes.toString("utf8", 0, readSync(file, bytes, 0, bytes.length, size - bytes.length)).split("\n");
+      for (let at = lines.length - 1; at >= 0; at--) {
+        const answer = read(lines[at]!);
+        if (answer !== undefined) return answer;
+      }
+      if (size <= step) return undefined;
+    }
+    return undefined;
+  } finally {
+    closeSync(file);
+  }
+}

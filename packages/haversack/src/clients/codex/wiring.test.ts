@@ -1,0 +1,118 @@
+/** `init` and `uninstall` for Codex on a real folder. */
+import { execFileSync } from "node:child_process";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { beforeEach, describe, expect, it, onTestFinished } from "vitest";
+import { applyInit, planInit } from "../../engine/init.ts";
+import { applyUninstall, planUninstall } from "../../engine/uninstall.ts";
+import type { CheckPlace, WiringPlace } from "../../engine/wiring.ts";
+import { ownHooks } from "./hooks-file.ts";
+import { hookKey } from "./trust.ts";
+import { codex } from "./wiring.ts";
+
+let base: string;
+let place: WiringPlace;
+const at = (path: string) => join(base, path);
+const git = (...args: string[]) => execFileSync("git", ["-C", at("repo"), ...args], { encoding: "utf8" });
+
+beforeEach(() => {
+  base = realpathSync(mkdtempSync(join(tmpdir(), "haversack-codex-wiring-")));
+  onTestFinished(() => rmSync(base, { recursive: true, force: true }));
+  for (const folder of ["repo/src", "home", "state"]) mkdirSync(at(folder), { recursive: true });
+  git("init", "--quiet");
+  place = {
+    scope: "project",
+    cwd: at("repo/src"),
+    env: { HOME: at("home"), PATH: "" },
+    installed: { node: process.execPath, hook: at("hook.cjs"), bin: at("haversack.cjs") },
+    hasGuards: false,
+  };
+});
+
+const wire = () => applyInit(planInit([codex], place), at("state"));
+const unwire = () => applyUninstall(planUninstall([codex], place, at("state")), at("state"));
+
+describe("in a project", () => {
+  it("writes three files that git does not see, and takes them out without a trace", () => {
+    expect(codex.find(place)).toEqual([]);
+    wire();
+    for (const name of ["hooks.json", "config.toml", ".gitignore"])
+      expect(existsSync(at(`repo/.codex/${name}`))).toBe(true);
+    expect(git("status", "--porcelain")).toBe("");
+    expect(planInit([codex], place)).toEqual([]);
+    expect(codex.find(place)).toEqual([`the folder ${at("repo/.codex")}`]);
+    unwire();
+    expect(existsSync(at("repo/.codex"))).toBe(false);
+  });
+
+  it("gives files of the person's own back as they were", () => {
+    const own = { "config.toml": 'model = "gpt" # mine', "hooks.json": '{ "hooks": {} }', ".gitignore": "*.log" };
+    mkdirSync(at("repo/.codex"));
+    for (const [name, text] of Object.entries(own)) writeFileSync(at(`repo/.codex/${name}`), text);
+    wire();
+    for (const [name, text] of Object.entries(own))
+      expect(readFileSync(at(`repo/.codex/${name}`), "utf8")).not.toBe(text);
+    unwire();
+    for (const [name, text] of Object.entries(own)) expect(readFileSync(at(`repo/.codex/${name}`), "utf8")).toBe(text);
+  });
+
+  it("refuses a file that is committed", () => {
+    mkdirSync(at("repo/.codex"));
+    writeFileSync(at("repo/.codex/config.toml"), 'model = "gpt"\n');
+    git("add", ".codex/config.toml");
+    expect(() => planInit([codex], place)).toThrow(/is committed in this repository/);
+  });
+
+  it("says that hooks wait for a review, and the folder for trust", () => {
+    const notes = codex.notes(place).join("\n");
+    expect(notes).toMatch(/\/hooks/);
+    expect(notes).toMatch(/trust this folder/);
+    expect(codex.notes({ ...place, scope: "user" }).join("\n")).not.toMatch(/this folder/);
+  });
+});
+
+it("writes into the user's folder for all projects", () => {
+  place = { ...place, scope: "user", env: { ...place.env, CODEX_HOME: at("home/cx") } };
+  expect(planInit([codex], place).map(({ path }) => path)).toEqual([
+    at("home/cx/hooks.json"),
+    at("home/cx/config.toml"),
+  ]);
+});
+
+describe("doctor", () => {
+  const check = async () => {
+    const checked: CheckPlace = { ...place, scratch: undefined, cards: [], isOff: false };
+    return Object.fromEntries((await codex.check(checked)).map(({ part, level, text }) => [part, `${level}: ${text}`]));
+  };
+
+  it("says that nothing is wired", async () => {
+    expect(await check()).toMatchObject({
+      "codex hooks": expect.stringMatching(/^fail: not wired/),
+      "codex MCP server": expect.stringMatching(/^fail: no server/),
+    });
+  });
+
+  it("says step by step what the person has to do", async () => {
+    wire();
+    expect(await check()).toMatchObject({
+      "codex hooks": expect.stringMatching(/^fail: .*hook\.cjs is gone/),
+      "codex trust": expect.stringMatching(/^fail: Codex does not trust/),
+    });
+    for (const name of ["hook.cjs", "haversack.cjs"]) writeFileSync(at(name), "");
+    mkdirSync(at("home/.codex"));
+    const trusted = `[projects."${at("repo")}"]\ntrust_level = "trusted"\n`;
+    writeFileSync(at("home/.codex/config.toml"), trusted);
+    expect(await check()).toMatchObject({
+      "codex hooks": expect.stringMatching(/^ok: all 8/),
+      "codex trust": expect.stringMatching(/^fail: .*not reviewed the hooks for SessionStart/),
+      "codex MCP server": expect.stringMatching(/^ok/),
+    });
+    const file = at("repo/.codex/hooks.json");
+    const reviews = ownHooks(JSON.parse(readFileSync(file, "utf8"))).map(
+      (hook) => `[hooks.state."${hookKey(file, hook)}"]\ntrusted_hash = "sha256:00"\n`,
+    );
+    writeFileSync(at("home/.codex/config.toml"), trusted + reviews.join(""));
+    expect(await check()).toMatchObject({ "codex trust": expect.stringMatching(/^ok/) });
+  });
+});

@@ -1,0 +1,55 @@
+/**
+ * Gemini CLI's hook payloads (seen in 0.61.0) to events. Reads the few fields it needs by hand, as the other clients' readers
+ * do. PreCompress is no event of ours: it fires before every model call, compaction or not; transcript.ts has the real sign.
+ */
+import type { EventBase, HookEvent } from "../../engine/hook-event.ts";
+import { type Fields, object, text } from "../claude-code/events.ts";
+import { resolvePath } from "./paths.ts";
+
+export function readGeminiEvent(payload: Fields, base: EventBase): HookEvent | undefined {
+  switch (payload["hook_event_name"]) {
+    case "SessionStart": {
+      const source = payload["source"];
+      return source === "startup" || source === "resume" || source === "clear"
+        ? { ...base, kind: "session-start", source }
+        : undefined;
+    }
+    case "BeforeTool": {
+      const toolName = text(payload["tool_name"]) ?? "";
+      const input = object(payload["tool_input"]);
+      const toolUseId = callId(payload);
+      if (toolName === SPAWN_TOOL) {
+        const prompt = text(input["prompt"]);
+        return prompt
+          ? { ...base, kind: "before-spawn", toolUseId, prompt, agentType: text(input["agent_name"]) ?? "" }
+          : undefined;
+      }
+      const path = text(input["file_path"]);
+      return {
+        ...base,
+        kind: "before-tool",
+        toolName,
+        toolUseId,
+        isOwnTool: isOwnTool(payload),
+        ...(path && { path: resolvePath(path, base.cwd) }),
+      };
+    }
+    case "SessionEnd":
+      return { ...base, kind: "session-end" };
+    default:
+      // After a sub-agent too: its id, which its handoff would be found by, is nowhere.
+      return undefined;
+  }
+}
+
+export const SPAWN_TOOL = "invoke_agent";
+
+/** By the server's name: the tool's is `mcp_haversack_NAME`, and another server could be called `haversack_x`. */
+export function isOwnTool(payload: Fields): boolean {
+  return object(payload["mcp_context"])["server_name"] === "haversack";
+}
+
+/** The client gives calls no id; the time makes one that is not met twice in a session. */
+function callId(payload: Fields): string {
+  return `gemini-${text(payload["timestamp"]) ?? ""}`;
+}

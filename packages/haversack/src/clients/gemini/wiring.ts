@@ -1,0 +1,91 @@
+/** Gemini CLI as `init` and `uninstall` see it. */
+import { join } from "node:path";
+import { HaversackError } from "../../base/errors.ts";
+import type { Client, WiredFile, WiringPlace } from "../../engine/wiring.ts";
+import { gitView } from "../claude-code/detect.ts";
+import { checkGemini } from "./check.ts";
+import { findGemini, folderTrust, geminiPlaces } from "./detect.ts";
+import { excludeLines } from "./exclude-lines.ts";
+import { hasExtension } from "./extension.ts";
+import { mergeGeminiSettings, unmergeGeminiSettings } from "./settings.ts";
+import { notesOnStamped, type StampedFile, stateOfStamped, wireStamped } from "./stamped-file.ts";
+import { geminiWorkFiles } from "./work-files.ts";
+
+export const gemini: Client = {
+  name: "gemini",
+  title: "Gemini CLI",
+  find: ({ cwd, env }) => findGemini(cwd, env),
+  files(place) {
+    const { projectSettings, userSettings, root } = geminiPlaces(place.cwd, place.env);
+    const isUser = place.scope === "user";
+    return [
+      settingsFile(isUser ? userSettings : projectSettings, place),
+      ...stampedFiles(place).map(wireStamped),
+      ...(isUser ? [] : excludeLines(root, EXCLUDED)),
+    ];
+  },
+  notes(place) {
+    const { scope, cwd, env } = place;
+    const places = geminiPlaces(cwd, env);
+    const notes: string[] = [];
+    if (hasExtension(places)) notes.push("the haversack extension is installed too: with both, every event runs twice");
+    if (scope === "project") {
+      notes.push(
+        `Gemini CLI reads ${places.projectSettings} only in sessions that are started in ${places.root}; \`haversack init --user\` works from every folder`,
+      );
+      if (folderTrust(places) !== "trusted") notes.push(trustNote(places.root));
+      notes.push("Gemini CLI asks in its next interactive session whether the agents of /work may be used here");
+    }
+    return [...notes, ...notesOnStamped(stampedFiles(place))];
+  },
+  leftovers: (place) =>
+    stampedFiles(place).flatMap((file) =>
+      stateOfStamped(file) === "edited" ? [`${file.path} was changed by hand and stays`] : [],
+    ),
+  check: checkGemini,
+};
+
+/** The folder's trust is the person's to give. */
+export function trustNote(root: string): string {
+  return `Gemini CLI reads a project's settings only in a folder that you trust: start \`gemini\` in ${root} and answer its question (\`/permissions\` changes it)`;
+}
+
+/** `/work` and its agents. */
+export function stampedFiles({ scope, cwd, env }: Pick<WiringPlace, "scope" | "cwd" | "env">): StampedFile[] {
+  const { root, configDir } = geminiPlaces(cwd, env);
+  const folder = scope === "user" ? configDir : join(root, ".gemini");
+  return geminiWorkFiles().map(({ path, text }) => ({
+    path: join(folder, path),
+    about: path.startsWith("commands/") ? "the command /work" : "an agent of /work",
+    text,
+  }));
+}
+
+/** The settings name paths of this machine, and the client has no settings file that is meant to stay out of commits. */
+const EXCLUDED: Readonly<Record<string, string>> = {
+  "/.gemini/settings.json": ".gemini/settings.json",
+  "/.gemini/commands/work.toml": ".gemini/commands/work.toml",
+  "/.gemini/agents/haversack-*.md": ".gemini/agents/haversack-implementer.md",
+};
+
+function settingsFile(path: string, { installed, hasGuards, scope, cwd, env }: WiringPlace): WiredFile {
+  return {
+    path,
+    about: "hooks and the MCP server",
+    blank: "{}\n",
+    wire: (text) => {
+      if (scope === "project") refuseTracked(path, geminiPlaces(cwd, env).root);
+      return mergeGeminiSettings(text, { ...installed, file: path, hasGuards });
+    },
+    unwire: (text, keep) => unmergeGeminiSettings(text, { file: path, keep }),
+  };
+}
+
+function refuseTracked(path: string, root: string): void {
+  if (gitView(root, path).kind !== "tracked") return;
+  throw new HaversackError(
+    "input-invalid",
+    `${path} is committed in this repository; paths of this machine do not belong in it`,
+    { hint: "wire Gemini CLI for all projects with `haversack init --user`, or install the extension" },
+  );
+}

@@ -1,0 +1,54 @@
+/** What of Haversack works in opencode, and how; docs and messages are made from it. Seen in 1.18.33. */
+import type { Capability } from "../gemini/capabilities.ts";
+
+export const OPENCODE: readonly Capability[] = [
+  {
+    what: "skills at prompts",
+    works: "yes",
+    how: "plugin hook `chat.message`: a part behind the prompt, for sub-agents too",
+  },
+  {
+    what: "loading a skill",
+    works: "yes",
+    how: "the client's `skill` tool for `.agents/skills` and `.claude/skills`, else our MCP tool `haversack_skill`",
+  },
+  { what: "cap of injected text", works: "yes", how: "none met; we keep to 20,000 characters" },
+  { what: "packet at session start", works: "yes", how: "with the first prompt of the session in this process" },
+  {
+    what: "packet after a compaction",
+    works: "yes",
+    how: "`experimental.compaction.autocontinue`: a message of its own before the client goes on; after a compaction by hand with the next prompt",
+  },
+  {
+    what: "work in progress from tool events",
+    works: "yes",
+    how: "`tool.execute.after`, with exit codes; calls that fail are not told",
+  },
+  { what: "plan position", works: "yes", how: "`todowrite`" },
+  {
+    what: "sub-agents",
+    works: "yes",
+    how: "a sub-agent is a session with a parent; it is kept as an agent of the topmost one",
+  },
+  {
+    what: "a task's packet for a sub-agent",
+    works: "yes",
+    how: "a part behind the sub-agent's own prompt; the coordinator's call stays as it was",
+  },
+  { what: "replacing a sub-agent's answer", works: "yes", how: "`tool.execute.after` of `task`" },
+  {
+    what: "guarded edits",
+    works: "yes",
+    how: "a refusal is the tool's error; a warning comes behind the tool's result",
+  },
+  { what: "context fill", works: "yes", how: "event `message.updated`, and the window's size from `chat.params`" },
+  {
+    what: "whose window an MCP call is",
+    works: "no",
+    how: "a call carries no session; a skill's body comes whenever it is asked for",
+  },
+  { what: "MCP tools without a question", works: "yes", how: "MCP tools are allowed by default" },
+  { what: "/work", works: "yes", how: "the plugin adds the command and its agents to the configuration in memory" },
+  { what: "patterns of rules", works: "partly", how: "the client runs on Bun: only patterns that are proven linear" },
+  { what: "package", works: "yes", how: "a folder named under `plugin` in opencode.json" },
+];

@@ -1,0 +1,62 @@
+/** The few parts of opencode's plugin interface that we use, in the form of 1.18.33. */
+
+export interface PluginInput {
+  /** Where the session was started. */
+  directory: string;
+  worktree: string;
+  client: {
+    session: {
+      get(request: { path: { id: string } }): Promise<{ data?: { parentID?: string } }>;
+      prompt(request: {
+        path: { id: string };
+        body: {
+          noReply: true;
+          agent?: string;
+          model?: { providerID: string; modelID: string };
+          parts: { type: "text"; text: string; synthetic: true }[];
+        };
+      }): Promise<unknown>;
+    };
+  };
+}
+
+export interface TextPart {
+  id: string;
+  sessionID: string;
+  messageID: string;
+  type: string;
+  text?: string;
+  /** Not typed by the person. */
+  synthetic?: boolean;
+}
+
+export interface Config {
+  mcp?: Record<string, unknown>;
+  command?: Record<string, unknown>;
+  agent?: Record<string, unknown>;
+}
+
+type Fields = Record<string, unknown>;
+
+export interface PluginHooks {
+  config(config: Config): Promise<void>;
+  event(input: { event: { type: string; properties?: unknown } }): Promise<void>;
+  "chat.message"(
+    input: { sessionID: string; agent?: string; messageID?: string },
+    output: { message: { id: string }; parts: TextPart[] },
+  ): Promise<void>;
+  "chat.params"(input: { sessionID: string; model?: { limit?: { context?: number } } }, output: unknown): Promise<void>;
+  "tool.execute.before"(
+    input: { tool: string; sessionID: string; callID: string },
+    output: { args: Fields },
+  ): Promise<void>;
+  "tool.execute.after"(
+    input: { tool: string; sessionID: string; callID: string; args: Fields },
+    output: Fields,
+  ): Promise<void>;
+  "experimental.compaction.autocontinue"(
+    input: { sessionID: string; agent?: string; model?: { id: string; providerID: string } },
+    output: unknown,
+  ): Promise<void>;
+  dispose(): Promise<void>;
+}

@@ -1,0 +1,26 @@
+/**
+ * What the opencode plugin asks of the engine, which runs inside the client's own process. Everything is synchronous and short, as in
+ * a hook; who implements it opens the store with a short lock time and runs no pattern that is not proven linear (the client
+ * runs on Bun, where a time limit does not stop a pattern).
+ */
+import type { EventBase, HookAnswer, HookEvent } from "../../engine/hook-event.ts";
+import type { ToolEvent } from "../../work/capture.ts";
+
+export type PromptEvent = EventBase & { prompt: string; promptId: string };
+
+export type ToolCallEvent = EventBase & {
+  tool: ToolEvent;
+  /** The skill that the client's own tool loaded. */
+  skill?: string;
+};
+
+export type FillEvent = EventBase & { usedTokens: number; windowTokens?: number };
+
+export interface HookEngine {
+  prompt(event: PromptEvent): HookAnswer;
+  tool(event: ToolCallEvent): void;
+  session(event: HookEvent): HookAnswer;
+  fill?(event: FillEvent): void;
+  /** Faults end here, in the project's log. */
+  log(level: "warn" | "error", text: string): void;
+}

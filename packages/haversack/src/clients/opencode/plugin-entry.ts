@@ -1,0 +1,39 @@
+/**
+ * The plugin as opencode loads it: scripts/build-opencode.mjs bundles this file. Whatever goes wrong while it starts, the client gets
+ * a plugin that does nothing.
+ */
+import { existsSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { findProjectRoot, STATE_FOLDER } from "../../base/project-root.ts";
+import type { PluginHooks, PluginInput } from "./client-api.ts";
+import { addOwnConfig } from "./own-config.ts";
+import { haversackPlugin } from "./plugin.ts";
+import { SILENT } from "./silent-engine.ts";
+
+/** `server`: how the MCP server is started; the file that `init` writes knows the runtime. */
+export const Haversack = async (
+  input: PluginInput,
+  { server }: { server?: readonly string[] } = {},
+): Promise<Partial<PluginHooks>> => {
+  try {
+    if (process.env["HAVERSACK"] === "0") return {};
+    const { root } = findProjectRoot(input.directory);
+    // Wired for all projects, it does nothing in one that does not use Haversack.
+    if (!existsSync(join(root, STATE_FOLDER))) return {};
+    return haversackPlugin(input, {
+      engine: SILENT,
+      addTo: (config) => addOwnConfig(config, { server: server ?? packagedServer() }),
+    });
+  } catch {
+    // Nobody to tell: there is no project, or none that can be read.
+    return {};
+  }
+};
+
+/** Inside the package the program lies beside this file, and `node` is looked for on the PATH. */
+function packagedServer(): string[] {
+  const folder = dirname(fileURLToPath(import.meta.url));
+  const [shell, bin] = [join(folder, "node.sh"), join(folder, "haversack.cjs")];
+  return existsSync(shell) && existsSync(bin) ? ["sh", shell, "haversack.cjs", "mcp"] : [];
+}

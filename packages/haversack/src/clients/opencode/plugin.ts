@@ -1,0 +1,202 @@
+/**
+ * The plugin that runs inside opencode (1.18.33): the client's hooks in, engine, text and refusals out. No process per event.
+ *
+ * How text reaches the model: as a part behind the prompt (`chat.message`, sub-agents too), behind a tool's result
+ * (`tool.execute.after`), and after a compaction as a message of its own, which the client stores, before it goes on by itself.
+ * The system prompt is left alone: a change there would make the client's whole cached prefix worthless.
+ */
+import type { EventBase, HookAnswer, HookEvent } from "../../engine/hook-event.ts";
+import { object, text } from "../claude-code/events.ts";
+import type { Config, PluginHooks, PluginInput, TextPart } from "./client-api.ts";
+import { Guard, Refusal } from "./guard.ts";
+import type { HookEngine } from "./hook-engine.ts";
+import { opencodeProfile, SERVER_PREFIX } from "./profile.ts";
+import { SessionTree } from "./session-tree.ts";
+import { readOpencodeTool, readStartedAgent } from "./tool-event.ts";
+
+export interface PluginParts {
+  engine: HookEngine;
+  /** What the client gets without a file: our MCP server, `/work` and its agents. */
+  addTo(config: Config): void;
+}
+
+/** How long the client may take to answer a question of ours. */
+const ASK_MS = 500;
+
+export function haversackPlugin(
+  { directory, client }: PluginInput,
+  { engine, addTo }: PluginParts,
+): Partial<PluginHooks> {
+  const guard = new Guard({ log: (level, line) => engine.log(level, line) });
+  const profile = opencodeProfile();
+  const tree = new SessionTree(async (id) => {
+    const answer = await within(ASK_MS, client.session.get({ path: { id } }));
+    return answer?.data && (answer.data.parentID ?? "");
+  });
+  /** Sessions that this process has seen a prompt of. */
+  const started = new Set<string>();
+  const created = new Set<string>();
+  /** Compacted, and the packet not given yet. */
+  const compacted = new Set<string>();
+  /** What a sub-agent gets with its prompt, by the prompt that it will have. */
+  const forAgents = new Map<string, string>();
+  /** What goes behind a tool's result, by call. */
+  const behindResult = new Map<string, string>();
+  const windows = new Map<string, number>();
+
+  const baseOf = async (id: string): Promise<EventBase> => ({
+    client: profile,
+    cwd: directory,
+    ...(await tree.place(id)),
+  });
+  const tell = (event: HookEvent): HookAnswer => guard.call(event.kind, () => engine.session(event)) ?? {};
+  /** The text that a session begins with, or goes on with after a compaction. */
+  const opening = (id: string, base: EventBase, agentType: string): string => {
+    const isFirst = !started.has(id);
+    started.add(id);
+    const wasCompacted = compacted.delete(id);
+    if (base.agentId !== "" && isFirst) return tell({ ...base, kind: "agent-start", agentType }).context ?? "";
+    if (wasCompacted) return tell({ ...base, kind: "session-start", source: "compact" }).context ?? "";
+    if (!isFirst || base.agentId !== "") return "";
+    const source = created.has(id) ? "startup" : "resume";
+    return tell({ ...base, kind: "session-start", source }).context ?? "";
+  };
+
+  return {
+    config: guard.hook("config", async (config) => addTo(config)),
+
+    event: guard.hook("event", async ({ event: { type, properties } }) => {
+      const { sessionID, info } = object(properties);
+      const id = text(sessionID);
+      if (!id) return;
+      if (type === "session.created") {
+        created.add(id);
+        tree.note(id, text(object(info)["parentID"]));
+      } else if (type === "session.compacted" && !compacted.delete(`${id} told`)) {
+        compacted.add(id);
+      } else if (type === "session.deleted") {
+        tell({ ...(await baseOf(id)), kind: "session-end" });
+      } else if (type === "message.updated") {
+        const usedTokens = tokensOf(object(info));
+        const windowTokens = windows.get(id);
+        if (usedTokens === undefined || !engine.fill) return;
+        const base = await baseOf(id);
+        guard.call("fill", () => engine.fill?.({ ...base, usedTokens, ...(windowTokens && { windowTokens }) }));
+      }
+    }),
+
+    "chat.params": guard.hook("chat.params", async ({ sessionID, model }) => {
+      const tokens = model?.limit?.context;
+      if (tokens) windows.set(sessionID, tokens);
+    }),
+
+    "chat.message": guard.hook("chat.message", async ({ sessionID, agent }, { message, parts }) => {
+      const typed = parts.filter((part) => part.type === "text" && !part.synthetic && part.text);
+      // Our own packet, and what the client adds by itself, come along here too.
+      if (typed.length === 0) return;
+      const prompt = typed.map((part) => part.text).join("\n");
+      const base = await baseOf(sessionID);
+      const texts = [opening(sessionID, base, agent ?? "")];
+      if (base.agentId !== "") {
+        texts.push(forAgents.get(prompt) ?? "");
+        forAgents.delete(prompt);
+      }
+      const answer = guard.call("prompt", () => engine.prompt({ ...base, prompt, promptId: message.id }));
+      texts.push(answer?.context ?? "");
+      addPart(parts, texts.filter(Boolean).join("\n\n"));
+    }),
+
+    "tool.execute.before": guard.hook("tool.execute.before", async ({ tool, sessionID, callID }, { args }) => {
+      const base = await baseOf(sessionID);
+      if (tool === "task") {
+        const prompt = text(args["prompt"]);
+        if (!prompt) return;
+        const agentType = text(args["subagent_type"]) ?? "";
+        const answer = tell({ ...base, kind: "before-spawn", toolUseId: callID, agentType, prompt });
+        // Not into the call itself: the coordinator would carry it in its own window from then on.
+        if (answer.prompt?.startsWith(prompt)) forAgents.set(prompt, answer.prompt.slice(prompt.length).trim());
+        return;
+      }
+      const isOwnTool = tool.startsWith(SERVER_PREFIX);
+      const path = tool === "write" || tool === "edit" ? text(args["filePath"]) : undefined;
+      if (!isOwnTool && !path) return;
+      const answer = tell({
+        ...base,
+        kind: "before-tool",
+        toolName: tool,
+        toolUseId: callID,
+        isOwnTool,
+        ...(path && { path }),
+      });
+      if (answer.deny) throw new Refusal(answer.deny);
+      if (answer.context) behindResult.set(callID, answer.context);
+    }),
+
+    "tool.execute.after": guard.hook("tool.execute.after", async ({ tool, sessionID, callID, args }, output) => {
+      const base = await baseOf(sessionID);
+      const behind = behindResult.get(callID);
+      behindResult.delete(callID);
+      if (tool === "task") {
+        const agent = readStartedAgent(output);
+        if (!agent) return;
+        const { result } = tell({ ...base, kind: "after-spawn", toolUseId: callID, ...agent });
+        if (agent.isDone) tell({ ...base, agentId: agent.childId, kind: "agent-stop" });
+        if (result) output["output"] = result;
+        return;
+      }
+      const { tool: did, skill } = readOpencodeTool(tool, object(args), output);
+      if (did) guard.call("tool", () => engine.tool({ ...base, tool: did, ...(skill && { skill }) }));
+      if (behind && typeof output["output"] === "string") output["output"] += `\n\n${behind}`;
+    }),
+
+    "experimental.compaction.autocontinue": guard.hook("compaction", async ({ sessionID, agent, model }) => {
+      const base = await baseOf(sessionID);
+      const { context } = tell({ ...base, kind: "session-start", source: "compact" });
+      compacted.add(`${sessionID} told`);
+      if (!context) return;
+      const request = client.session.prompt({
+        path: { id: sessionID },
+        body: {
+          noReply: true,
+          ...(agent && { agent }),
+          ...(model && { model: { providerID: model.providerID, modelID: model.id } }),
+          parts: [{ type: "text", text: context, synthetic: true }],
+        },
+      });
+      await within(ASK_MS * 4, request);
+    }),
+
+    dispose: guard.hook("dispose", async () => {
+      for (const id of started) tell({ ...(await baseOf(id)), kind: "session-end" });
+    }),
+  };
+}
+
+/** Behind the others: the client puts parts in the order of their ids. */
+function addPart(parts: TextPart[], added: string): void {
+  const last = parts.at(-1);
+  if (!added || !last) return;
+  const { id, sessionID, messageID } = parts.reduce((highest, part) => (part.id > highest.id ? part : highest), last);
+  parts.push({ id: `${id}h`, sessionID, messageID, type: "text", text: added, synthetic: true });
+}
+
+function tokensOf(info: Record<string, unknown>): number | undefined {
+  if (info["role"] !== "assistant") return undefined;
+  const { input, output, cache } = object(info["tokens"]);
+  const { read, write } = object(cache);
+  const sum = [input, output, read, write].reduce<number>((total, part) => total + (Number(part) || 0), 0);
+  return sum > 0 ? sum : undefined;
+}
+
+/** Undefined when it takes too long; its own fault otherwise. */
+async function within<T>(limitMs: number, work: Promise<T>): Promise<T | undefined> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const limit = new Promise<undefined>((resolve) => {
+    timer = setTimeout(() => resolve(undefined), limitMs);
+  });
+  try {
+    return await Promise.race([work, limit]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

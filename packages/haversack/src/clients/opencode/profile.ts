@@ -1,0 +1,21 @@
+/** How opencode is spoken to: what our tool is called in it, and which skills its own tool loads. */
+import { type ClientProfile, profileOf } from "../../skills/activation.ts";
+import type { SkillCard } from "../../skills/types.ts";
+
+export function opencodeProfile(): ClientProfile {
+  return {
+    ...profileOf("opencode"),
+    skillTool: `${SERVER_PREFIX}skill`,
+    ownTool: { call: (id) => `skill(name: "${id}")`, sees: isListed },
+  };
+}
+
+/** An MCP tool is called SERVER_TOOL here. */
+export const SERVER_PREFIX = "haversack_";
+
+/** Folders that the client reads itself (seen in 1.18.33); `.opencode/skills` too, where we do not look. */
+const SOURCES = [".agents/skills", ".claude/skills", "~/.agents/skills", "~/.claude/skills"];
+
+function isListed({ sourceLabel, folder }: SkillCard): boolean {
+  return folder !== undefined && SOURCES.includes(sourceLabel);
+}

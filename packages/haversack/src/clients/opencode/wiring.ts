@@ -1,0 +1,53 @@
+/** opencode as `init` and `uninstall` see it: one file, the plugin. MCP server, `/work` and its agents come with it, in memory. */
+import { HaversackError } from "../../base/errors.ts";
+import type { Client, WiringPlace } from "../../engine/wiring.ts";
+import { gitView } from "../claude-code/detect.ts";
+import { excludeLines } from "../gemini/exclude-lines.ts";
+import { notesOnStamped, type StampedFile, stateOfStamped, wireStamped } from "../gemini/stamped-file.ts";
+import { checkOpencode } from "./check.ts";
+import { findOpencode, opencodePlaces } from "./detect.ts";
+import { pluginFileText } from "./plugin-file.ts";
+
+export const opencode: Client = {
+  name: "opencode",
+  title: "opencode",
+  find: ({ cwd, env }) => findOpencode(cwd, env),
+  files(place) {
+    const { root } = opencodePlaces(place.cwd, place.env);
+    const file = wireStamped(ownPlugin(place));
+    if (place.scope === "user") return [file];
+    const refusing = {
+      ...file,
+      wire: (text: string) => {
+        refuseTracked(file.path, root);
+        return file.wire(text);
+      },
+    };
+    return [refusing, ...excludeLines(root, { "/.opencode/plugin/haversack.js": ".opencode/plugin/haversack.js" })];
+  },
+  notes: (place) => notesOnStamped([ownPlugin(place)]),
+  leftovers: (place) =>
+    stateOfStamped(ownPlugin(place)) === "edited" ? [`${ownPlugin(place).path} was changed by hand and stays`] : [],
+  check: checkOpencode,
+};
+
+/** In project scope, or the user's. */
+export function ownPlugin({ scope, cwd, env, installed }: WiringPlace): StampedFile {
+  const { projectPlugin, userPlugin } = opencodePlaces(cwd, env);
+  return {
+    path: scope === "user" ? userPlugin : projectPlugin,
+    about: "the plugin, which brings the MCP server, /work and its agents",
+    text: pluginFileText(installed),
+  };
+}
+
+function refuseTracked(path: string, root: string): void {
+  if (gitView(root, path).kind !== "tracked") return;
+  throw new HaversackError(
+    "input-invalid",
+    `${path} is committed in this repository; paths of this machine do not belong in it`,
+    {
+      hint: "take it out of git (`git rm --cached` keeps the file), or wire all projects with `haversack init --user`",
+    },
+  );
+}

@@ -1,0 +1,64 @@
+/**
+ * What follows from a claim: the versions of the task's skills are kept, so that the agent is woken with those it began with; and
+ * an agent that has a name can be written to from now on. At the claim and not at the first packet: between the two the files
+ * may change, and that is what the version is for. It costs three small reads and, the first time, a write.
+ */
+import { gitPlace } from "../../base/git-place.ts";
+import type { StoreHandle } from "../../store/sqlite/handle.ts";
+import { SqliteSkillIndex } from "../../store/sqlite/skill-index.ts";
+import type { WorkStore } from "../../store/work-store.ts";
+import { isAgentName } from "../../wake/message.ts";
+import { readSkillSettings, type SkillSettings } from "../../wake/skill-settings.ts";
+import { type SkilledTask, skillsOfTask } from "../../wake/which-skill.ts";
+import type { TaskDetails } from "../../work/task.ts";
+import type { WorkParts } from "../work/work-parts.ts";
+
+export interface AfterClaimParts extends Pick<WorkParts, "store" | "by"> {
+  /** Of the local store, where the skills are indexed. */
+  handle: StoreHandle;
+  settings: SkillSettings;
+  cwd: string;
+  client?: string | undefined;
+}
+
+export async function afterClaim(taskId: string, parts: AfterClaimParts): Promise<void> {
+  const { store, by, cwd, client } = parts;
+  if (by.isNamed && !by.agentId && isAgentName(by.name)) {
+    const { sessionId } = by;
+    await store.seeAgent(
+      { name: by.name, ...gitPlace(cwd), ...(client && { client }), ...(sessionId && { sessionId }) },
+      by.at,
+    );
+  }
+  await pinSkills(await store.getTask(taskId, by.at), parts);
+}
+
+async function pinSkills(task: TaskDetails, { store, by, handle, settings }: AfterClaimParts): Promise<void> {
+  const index = new SqliteSkillIndex(handle.db);
+  const { rules } = readSkillSettings(settings);
+  const parents = await parentsOf(task, store, by.at);
+  const isSubAgent = Boolean(by.agentId);
+  const wanted = skillsOfTask(task, { ...rules, parents, isSubAgent, findInstalled: (name) => index.idOf(name) });
+  if (wanted.length === 0) return;
+  const known = await store.skillHistory({ taskId: task.id, limit: 50 });
+  for (const { id, because, isMissing } of wanted) {
+    const hash = isMissing ? undefined : index.card(id)?.hash;
+    // Claimed again by whoever has it: the version stays the one it began with.
+    const isPinned = known.find(({ skill }) => skill === id)?.agent === by.name;
+    if (hash === undefined || isPinned) continue;
+    await store.recordSkill({ agent: by.name, taskId: task.id, skill: id, hash, because }, by.at);
+  }
+}
+
+/** More is no tree that anybody made. */
+const MOST_PARENTS = 10;
+
+async function parentsOf(task: TaskDetails, store: WorkStore, at: Date): Promise<SkilledTask[]> {
+  const parents: TaskDetails[] = [];
+  for (let above = task.parentId; above !== undefined && parents.length < MOST_PARENTS; ) {
+    const parent = await store.getTask(above, at);
+    parents.push(parent);
+    above = parent.parentId;
+  }
+  return parents;
+}

@@ -1,0 +1,125 @@
+/** Agents by name: who they are, what they hold, and which of them is asking. */
+import type { SkillUse } from "../../store/work-store.ts";
+import type { Agent } from "../../wake/message.ts";
+import { invalid } from "../../work/check-value.ts";
+import { cleanName } from "../../work/clean-input.ts";
+import type { Claim, TaskBrief } from "../../work/task.ts";
+import { present } from "../../work/task-view.ts";
+import { given, type WorkParts } from "../work/work-parts.ts";
+
+export interface AgentView {
+  name: string;
+  [field: string]: unknown;
+}
+
+export interface AddAgentInput {
+  name: string;
+  /** orchestrator, implementer, spec-reviewer, quality-reviewer, fixer, or one with a template of its own. */
+  role: string;
+  /** Default: all branches. */
+  branch?: string | undefined;
+  client?: string | undefined;
+  worktree?: string | undefined;
+}
+
+/** Again with the same name and branch: what is given replaces. */
+export async function addAgent(
+  { name, role, branch, client, worktree }: AddAgentInput,
+  { store, by }: WorkParts,
+): Promise<{ agent: Agent; view: AgentView }> {
+  const clean = cleanName(role, { field: "role" });
+  if (clean === undefined) throw invalid("role must not be empty");
+  const agent = await store.addAgent(
+    {
+      name,
+      role: clean,
+      ...given({
+        branch: cleanName(branch, { field: "branch" }),
+        client: cleanName(client, { field: "client" }),
+        worktree: cleanName(worktree, { field: "worktree" }),
+      }),
+    },
+    by,
+  );
+  return { agent, view: viewAgent(agent) };
+}
+
+export async function listAgents({ store }: WorkParts): Promise<{ agents: Agent[]; views: AgentView[] }> {
+  const agents = await store.listAgents();
+  return { agents, views: agents.map(viewAgent) };
+}
+
+export interface AgentDetails extends Agent {
+  holds: (TaskBrief & { claim: Claim })[];
+  unread: number;
+  /** Newest first. */
+  skills: SkillUse[];
+}
+
+const MOST_SKILLS = 10;
+
+export async function showAgent(
+  { name, branch }: { name: string; branch?: string | undefined },
+  { store, by }: WorkParts,
+): Promise<{ agent: AgentDetails; view: AgentView }> {
+  const agent = await store.getAgent({ name, ...given({ branch }) });
+  const at = { name: agent.name, ...given({ branch: agent.branch }) };
+  const claims = await store.listClaims({ agent: agent.name, at: by.at });
+  const holds: AgentDetails["holds"] = [];
+  for (const claim of claims) {
+    const { id, title, status } = await store.getTask(claim.taskId, by.at);
+    holds.push({ id, title, status, claim });
+  }
+  const { total: unread } = await store.inbox({ agent: agent.name, limit: 1, ...given({ branch: at.branch }) });
+  const skills = await store.skillHistory({ agent: agent.name, limit: MOST_SKILLS });
+  const view = {
+    ...viewAgent(agent),
+    ...present({
+      tasks: holds.map(({ id, title, status }) => ({ id, title, status })),
+      unread,
+      skill_history: skills.map(({ at: time, taskId, skill, hash, because }) =>
+        present({ at: time, skill, version: hash.slice(0, 12), because, task_id: taskId }),
+      ),
+    }),
+  };
+  return { agent: { ...agent, holds, unread, skills }, view };
+}
+
+/** The one that is named; else the asker itself, by its name or by its session. Undefined: whoever asks is no agent. */
+export async function askingAgent(
+  { agent, branch }: { agent?: string | undefined; branch?: string | undefined },
+  { store, by }: WorkParts,
+): Promise<Agent | undefined> {
+  if (agent !== undefined) return store.getAgent({ name: agent, ...given({ branch }) });
+  const agents = await store.listAgents();
+  if (agents.some(({ name }) => name === by.name)) return store.getAgent({ name: by.name, ...given({ branch }) });
+  // A sub-agent shares its session, and is somebody else.
+  if (by.sessionId === undefined || by.agentId) return undefined;
+  const ofSession = agents.filter(({ sessionId }) => sessionId === by.sessionId);
+  return ofSession.sort((a, b) => Number(b.lastSeenAt ?? 0) - Number(a.lastSeenAt ?? 0))[0];
+}
+
+export async function requireAsking(
+  query: { agent?: string | undefined; branch?: string | undefined },
+  parts: WorkParts,
+): Promise<Agent> {
+  const agent = await askingAgent(query, parts);
+  if (agent) return agent;
+  throw invalid("agent is missing: name one, or set HAVERSACK_AGENT to the name of the one that asks");
+}
+
+export function viewAgent(agent: Agent): AgentView {
+  const { name, role, branch, client, sessionId, worktree, createdAt, lastSeenAt } = agent;
+  return {
+    name,
+    ...present({
+      role,
+      branch,
+      client,
+      session_id: sessionId,
+      worktree,
+      created_at: createdAt,
+      last_seen_at: lastSeenAt,
+    }),
+  };
+}

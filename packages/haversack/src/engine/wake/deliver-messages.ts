@@ -1,0 +1,67 @@
+/**
+ * Unread messages for the agent of a running session, as text: the oldest first, whole as far as there is room. Each reaches the
+ * session once; what there is no room for waits for the next event. Loaded by the hook.
+ */
+import { stripControl } from "../../base/clean-text.ts";
+import type { StoreHandle } from "../../store/sqlite/handle.ts";
+import { showUnread, type UnreadMessage } from "../../store/sqlite/unread-messages.ts";
+import { cutLine, cutText } from "../../wake/cut-text.ts";
+import { clock } from "../../wake/talk-pieces.ts";
+
+export interface Delivery {
+  sessionId: string;
+  maxChars: number;
+  isMentionOnly: boolean;
+  /** What it comes with, for the record. */
+  event: string;
+}
+
+/** Less than this is not worth a beginning. */
+const LEAST_CHARS = 300;
+/** Room for the line that says that more wait. */
+const REST_CHARS = 80;
+
+export function deliverMessages(
+  { sessionId, maxChars, isMentionOnly, event }: Delivery,
+  { handle, now }: { handle: StoreHandle; now: Date },
+): string {
+  if (maxChars < LEAST_CHARS) return "";
+  return showUnread(handle, { sessionId, isMentionOnly, event, at: now }, (messages) =>
+    formatMessages(messages, { maxChars, now }),
+  );
+}
+
+function formatMessages(
+  messages: readonly UnreadMessage[],
+  { maxChars, now }: { maxChars: number; now: Date },
+): { text: string; shown: number } {
+  const [first] = messages;
+  if (!first) return { text: "", shown: 0 };
+  const to = [...new Set(messages.map((message) => message.to))];
+  const whom = to.map((name) => `@${cutLine(name, 64)}`).join(", ");
+  const parts = [
+    `From Haversack: ${messages.length === 1 ? "a new message" : "new messages"} for ${whom}; times are UTC.`,
+  ];
+  let room = maxChars - parts[0]!.length - REST_CHARS;
+  let shown = 0;
+  for (const message of messages) {
+    const about = message.subject ? ` on ${cutLine(message.subject, 64)}` : "";
+    const head = `- ${clock(message.at, now)} @${cutLine(message.from, 64)}${about}: `;
+    const text = stripControl(message.text).trim().replaceAll("\n", "\n  ");
+    const how = ` (cut: \`haversack inbox ${cutLine(message.to, 64)} --all\` has the rest)`;
+    const whole = head + text;
+    // The first one is shown even if it has to be cut: it would never fit elsewhere either.
+    const fitting =
+      whole.length + 1 <= room
+        ? whole
+        : shown === 0
+          ? head + cutText(text, room - head.length - how.length - 1) + how
+          : "";
+    if (!fitting) break;
+    parts.push(fitting);
+    room -= fitting.length + 1;
+    shown++;
+  }
+  if (shown < messages.length) parts.push(`${messages.length - shown} more wait and come with the next event.`);
+  return { text: parts.join("\n"), shown };
+}

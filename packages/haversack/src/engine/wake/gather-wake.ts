@@ -1,0 +1,173 @@
+/**
+ * All that a packet can be made of: what the store, the plan and the skill index know of an agent's work. Reads only. Loaded by
+ * the hook.
+ */
+import { extractSection } from "../../artifacts/extract-section.ts";
+import { cleanLine } from "../../base/clean-text.ts";
+import { activationOf, type ClientProfile } from "../../skills/activation.ts";
+import type { SkillCard } from "../../skills/types.ts";
+import type { StoreHandle } from "../../store/sqlite/handle.ts";
+import type { SqliteSkillIndex } from "../../store/sqlite/skill-index.ts";
+import { readWake, type StoredWake, type WakeKey } from "../../store/sqlite/wake-state.ts";
+import { readSkillSettings, type SkillSettings } from "../../wake/skill-settings.ts";
+import type { WakeMessage, WakePlan, WakeSkill, WakeState } from "../../wake/state.ts";
+import { skillsOfTask } from "../../wake/which-skill.ts";
+import type { Wip } from "../../work/wip.ts";
+
+export interface WakeRequest {
+  key: WakeKey;
+  reason: WakeState["reason"];
+  client: ClientProfile;
+  /** Default: what the client takes, in characters. */
+  budget?: { size: number; unit: "chars" | "tokens"; count: (text: string) => number };
+  newMessage?: WakeMessage;
+  /** The session's own WIP, where it works on no task. */
+  sessionWip?: { wip: Wip; updatedAt: Date };
+  /** Skills that this window or the one before had, with the version; the task's own come first. */
+  active?: readonly { skill: string; hash: string }[];
+  /** The client has it in the window already. */
+  isCarried?(skill: string): boolean;
+  /** The task of the key is free: whose it was. */
+  leftBy?: WakeState["leftBy"];
+  /** Things that the agent must know to be wrong, one line each. */
+  notes?: readonly string[];
+}
+
+export interface WakeParts {
+  handle: StoreHandle;
+  index: SqliteSkillIndex;
+  root: string;
+  settings: WakeSettings;
+  /** Undefined: there is no such file, or it cannot be read. */
+  readText(path: string): string | undefined;
+  now: Date;
+}
+
+export interface WakeSettings extends SkillSettings {
+  /** 0: what the client takes. */
+  budgetChars: number;
+}
+
+export interface Gathered {
+  state: WakeState;
+  /** The row of the agent, when it has one: for read marks. */
+  agentSeq?: number;
+  /** With settings. */
+  problems: string[];
+}
+
+export function gatherWake(request: WakeRequest, parts: WakeParts): Gathered {
+  const { handle, index, root, settings, readText, now } = parts;
+  const { key, reason, newMessage, sessionWip } = request;
+  const stored = readWake(handle.db, key);
+  const { planFile, planSection, parents: _, pinned: __, agentSeq, ...known } = stored;
+  const missing: string[] = [...(request.notes ?? [])];
+  const { rules, problems } = readSkillSettings(settings);
+  const plan = planFile === undefined ? undefined : readPlan(planFile, planSection, { root, readText, missing });
+  const state: WakeState = {
+    ...known,
+    now,
+    reason,
+    ...(plan && { plan }),
+    ...(request.leftBy && { leftBy: request.leftBy }),
+    ...(!stored.wip && sessionWip && { wip: sessionWip.wip, wipUpdatedAt: sessionWip.updatedAt }),
+    ...(newMessage && { newMessage }),
+    messages: known.messages.filter(({ id }) => id !== newMessage?.id),
+    skills: findSkills(stored, request, { index, rules, missing }),
+    missing,
+  };
+  return { state, problems, ...(agentSeq !== undefined && { agentSeq }) };
+}
+
+function findSkills(
+  { task, parents, pinned }: StoredWake,
+  { key, reason, client, active = [], isCarried }: WakeRequest,
+  {
+    index,
+    rules,
+    missing,
+  }: { index: SqliteSkillIndex; rules: ReturnType<typeof readSkillSettings>["rules"]; missing: string[] },
+): WakeSkill[] {
+  const isSubAgent = reason === "agent-start" || Boolean(key.agentId);
+  const wanted = task
+    ? skillsOfTask(task, { ...rules, parents, isSubAgent, findInstalled: (name) => index.idOf(name) })
+    : [];
+  const rest = active.filter(({ skill }) => !wanted.some(({ id }) => id === skill));
+  const all = [
+    ...wanted,
+    ...rest.map(({ skill }) => ({ id: skill, because: "in use before", as: "main" as const, isMissing: undefined })),
+  ];
+  return all.flatMap(({ id, because, as, isMissing }) => {
+    const card = isMissing ? undefined : index.card(id);
+    const hash = pinned.find(({ skill }) => skill === id)?.hash ?? active.find(({ skill }) => skill === id)?.hash;
+    const body = (hash && index.body(hash)) || (card && index.body(card.hash)) || undefined;
+    if (!card && !body) {
+      missing.push(`The skill ${cleanLine(id, { maxChars: 80 })} (${because}) is not installed.`);
+      return [];
+    }
+    return [toWakeSkill({ id, because, as }, { card, hash, body, client, isCarried: isCarried?.(id) ?? false })];
+  });
+}
+
+function toWakeSkill(
+  { id, because, as }: Pick<WakeSkill, "id" | "because" | "as">,
+  {
+    card,
+    hash,
+    body,
+    client,
+    isCarried,
+  }: {
+    card: SkillCard | undefined;
+    hash: string | undefined;
+    body: string | undefined;
+    client: ClientProfile;
+    isCarried: boolean;
+  },
+): WakeSkill {
+  return {
+    id,
+    because,
+    as,
+    ...(body !== undefined && { body }),
+    ...(card && { brief: card.brief }),
+    ...(hash === undefined
+      ? card && { hash: card.hash }
+      : { hash, hasChanged: card !== undefined && card.hash !== hash }),
+    activation: card ? activationOf(card, client) : `haversack skills show ${id}`,
+    isCarried,
+  };
+}
+
+function readPlan(
+  file: string,
+  section: string | undefined,
+  { root, readText, missing }: Pick<WakeParts, "root" | "readText"> & { missing: string[] },
+): WakePlan {
+  const plan = { file, ...(section !== undefined && { section }) };
+  // A plan outside the project is named and not read: its path came from somebody else's text.
+  const isInside = !file.startsWith("/") && !file.split(/[\\/]/).includes("..");
+  const text = isInside ? readText(`${root}/${file}`) : undefined;
+  if (text === undefined) {
+    missing.push(`The plan ${cleanLine(file, { maxChars: 200 })} cannot be read.`);
+    return plan;
+  }
+  if (section === undefined) return { ...plan, text: text.slice(0, PLAN_START_CHARS), lineCount: lineCount(text) };
+  const found = extractSection(text, section);
+  if (found.kind === "missing") {
+    const [guess] = found.nearest;
+    missing.push(
+      `${cleanLine(file, { maxChars: 200 })} has no section "${cleanLine(section, { maxChars: 100 })}"${guess ? `; nearest: "${cleanLine(guess, { maxChars: 100 })}"` : ""}.`,
+    );
+    return { ...plan, lineCount: lineCount(text) };
+  }
+  const { text: part, lineCount: lines } = found.kind === "found" ? found : found.first;
+  return { ...plan, text: part, lineCount: lines };
+}
+
+/** Without a section: what a plan begins with says what it is about. */
+const PLAN_START_CHARS = 4000;
+
+function lineCount(text: string): number {
+  return text.split("\n").length;
+}

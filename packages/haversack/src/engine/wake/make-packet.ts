@@ -1,0 +1,49 @@
+/** The packet of what was gathered, within what the client takes. Loaded by the hook, apart from what gathers: most sessions have nothing to go on with. */
+import type { ClientProfile } from "../../skills/activation.ts";
+import { assemblePacket, type Packet, type PacketOptions } from "../../wake/packet.ts";
+import type { WakeState } from "../../wake/state.ts";
+import { DEVELOPMENT } from "../../wake/workflows/development.ts";
+import type { Gathered, WakeParts, WakeRequest, WakeSettings } from "./gather-wake.ts";
+
+export interface WakeUp extends Packet {
+  state: WakeState;
+  /** The row of the agent, when it has one: for read marks. */
+  agentSeq?: number;
+}
+
+export function makePacket(
+  { state, agentSeq, problems }: Gathered,
+  request: WakeRequest,
+  { root, settings, readText }: Pick<WakeParts, "root" | "settings" | "readText">,
+): WakeUp {
+  const packet = assemblePacket(state, {
+    template: readText(`${root}/.haversack/templates/${fileName(state.agent.role)}.md`),
+    workflow: DEVELOPMENT,
+    how: waysTo(state.task?.id, request.client),
+    ...budgetOf(request, settings),
+  });
+  return {
+    ...packet,
+    problems: [...problems, ...packet.problems],
+    state,
+    ...(agentSeq !== undefined && { agentSeq }),
+  };
+}
+
+/** Where our MCP server is there, its tools are the way: they need no shell and no permission. */
+function waysTo(taskId: string | undefined, { skillTool }: ClientProfile): PacketOptions["how"] {
+  if (!skillTool || taskId === undefined) return undefined;
+  const task = `get_task(task_id: "${taskId}", fields: "full")`;
+  return { task, wip: task, handoffs: `get_task_handoff(task_id: "${taskId}")` };
+}
+
+function budgetOf({ budget, client }: WakeRequest, { budgetChars }: WakeSettings) {
+  if (budget) return { budget: budget.size, unit: budget.unit, count: budget.count };
+  const most = budgetChars > 0 ? Math.min(budgetChars, client.maxChars) : client.maxChars;
+  return { budget: most, unit: "chars" as const, count: (text: string) => text.length };
+}
+
+/** A role is a word; whatever else it is must not lead out of the folder. */
+function fileName(role: string): string {
+  return role.replace(/[^A-Za-z0-9_-]/g, "-");
+}

@@ -1,0 +1,146 @@
+/**
+ * A message that wakes an agent: stored first, then the agent's session is to be resumed, or a new one started, with the packet as
+ * its prompt. Decides only; the surface starts the client. A session that runs is left alone: two processes on one
+ * session would write over each other, and hooks bring the message to the running one at its next event.
+ */
+import { statSync } from "node:fs";
+import type { ClientProcess } from "../../store/local-store.ts";
+import { readStore } from "../../store/sqlite/access.ts";
+import type { StoreHandle } from "../../store/sqlite/handle.ts";
+import type { Agent } from "../../wake/message.ts";
+import type { WakeMessage } from "../../wake/state.ts";
+import { invalid } from "../../work/check-value.ts";
+import { given } from "../work/work-parts.ts";
+import { cleanMessage, sendMessage } from "./messages.ts";
+import { type WakeAgentParts, type Woken, wakeAgent } from "./wake-agent.ts";
+
+export interface PromptInput {
+  agent: string;
+  text: string;
+  branch?: string | undefined;
+  client?: string | undefined;
+  budgetTokens?: number | undefined;
+  /** Start a new session although one could be resumed. Default: false. */
+  isNew?: boolean | undefined;
+}
+
+export interface PromptParts extends WakeAgentParts {
+  /** Undefined: it cannot be told from here, as with a process of another machine. */
+  isAlive(process: ClientProcess): boolean | undefined;
+}
+
+export interface ReadyAgent {
+  kind: "ready";
+  agent: Agent;
+  woken: Woken;
+  /** The session to resume. Absent: a new one. */
+  resume?: string;
+  /** Where its client runs. */
+  cwd: string;
+}
+
+export interface RunningAgent {
+  kind: "running";
+  agent: Agent;
+  text: string;
+}
+
+/** Only the packet: nothing is stored and nobody is woken. */
+export async function previewPrompt({ text, ...input }: PromptInput, parts: WakeAgentParts): Promise<Woken> {
+  const agent = await parts.store.getAgent({ name: input.agent, ...given({ branch: input.branch }) });
+  const message = { id: "preview", from: parts.by.name, text: cleanMessage(text), at: parts.by.at, isMention: true };
+  return wokenWith(message, { ...input, agent }, parts);
+}
+
+/** Stores the message and says what is to be started. */
+export async function promptAgent(
+  { text, ...input }: PromptInput,
+  parts: PromptParts,
+): Promise<ReadyAgent | RunningAgent> {
+  const agent = await parts.store.getAgent({ name: input.agent, ...given({ branch: input.branch }) });
+  const { branch = input.branch } = agent;
+  const sent = await sendMessage({ to: [agent.name], text, branch }, parts);
+  return readyAgent({ id: sent.id, text: sent.text }, { ...input, agent }, parts);
+}
+
+/** For a message that is stored already. */
+export async function readyAgent(
+  { id, text }: { id: string; text: string },
+  input: Omit<PromptInput, "text" | "agent"> & { agent: Agent },
+  parts: PromptParts,
+): Promise<ReadyAgent | RunningAgent> {
+  const { agent, isNew = false } = input;
+  const { handle, by, root } = parts;
+  const session = agent.sessionId === undefined ? undefined : readSession(handle, agent.sessionId);
+  const running = session && whyRunning(session, parts);
+  if (running) return { kind: "running", agent, text: `@${agent.name} is at work (${running})` };
+  const message = { id, from: by.name, text, at: by.at, isMention: true };
+  const resume = isNew || session === undefined ? undefined : agent.sessionId;
+  const woken = await wokenWith(message, { ...input, isResumed: resume !== undefined }, parts);
+  const folders = [session?.cwd, agent.worktree, root];
+  const cwd = folders.find((folder) => folder !== undefined && isFolder(folder)) ?? root;
+  return { kind: "ready", agent, woken, ...given({ resume }), cwd };
+}
+
+/** The client has the packet in its window now: what was whole in it is read. */
+export async function notePrompted({ agent, woken }: ReadyAgent, { store }: WakeAgentParts, at: Date): Promise<void> {
+  const ids = woken.packet.messages;
+  if (ids.length > 0) await store.markRead({ name: agent.name, ...given({ branch: agent.branch }), ids }, at);
+}
+
+async function wokenWith(
+  newMessage: WakeMessage,
+  {
+    agent,
+    client,
+    budgetTokens,
+    isResumed,
+  }: { agent: Agent; isResumed?: boolean } & Pick<PromptInput, "client" | "budgetTokens">,
+  parts: WakeAgentParts,
+): Promise<Woken> {
+  const { name, branch } = agent;
+  const woken = await wakeAgent(
+    { agent: name, branch, client, budgetTokens, newMessage, reason: "message", isResumed },
+    parts,
+  );
+  // There is a message: only a budget that holds nothing leaves nothing.
+  if (woken.kind === "nothing") throw invalid(woken.text);
+  return woken;
+}
+
+interface StoredSession {
+  cwd: string;
+  lastSeenAt: Date;
+  isEnded: boolean;
+  process?: ClientProcess;
+}
+
+function readSession(handle: StoreHandle, sessionId: string): StoredSession | undefined {
+  const row = readStore(handle, (db) => db.prepare(SELECT_SESSION).get(sessionId));
+  if (!row) return undefined;
+  const { cwd, last_seen_at, ended_at, process_id, process_space } = row;
+  return {
+    cwd: String(cwd),
+    lastSeenAt: new Date(String(last_seen_at)),
+    isEnded: ended_at !== null,
+    ...(process_id !== null && { process: { id: Number(process_id), space: String(process_space ?? "") } }),
+  };
+}
+
+const SELECT_SESSION =
+  "SELECT cwd, last_seen_at, ended_at, process_id, process_space FROM sessions WHERE session_id = ? AND agent_id = ''";
+
+/** Where no process is known: a session that was heard of so lately may be in the middle of something. */
+const QUIET_MS = 60_000;
+
+function whyRunning({ isEnded, process, lastSeenAt }: StoredSession, { by: { at }, isAlive }: PromptParts) {
+  if (isEnded) return undefined;
+  const alive = process && isAlive(process);
+  if (alive !== undefined) return alive ? `process ${process?.id}` : undefined;
+  const quietMs = at.getTime() - lastSeenAt.getTime();
+  return quietMs < QUIET_MS ? `seen ${Math.max(0, Math.round(quietMs / 1000))} s ago` : undefined;
+}
+
+function isFolder(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
+}

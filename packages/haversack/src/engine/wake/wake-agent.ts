@@ -1,0 +1,212 @@
+/**
+ * The packet of an agent for whoever asks: at the command line, over MCP, and before a client is started with it. Reads only: no
+ * message is marked as read.
+ */
+import { readFileSync, realpathSync, statSync } from "node:fs";
+import { sep } from "node:path";
+import { isFault } from "../../base/errors.ts";
+import { type ClientProfile, profileOf } from "../../skills/activation.ts";
+import type { StoreHandle } from "../../store/sqlite/handle.ts";
+import { SessionState } from "../../store/sqlite/session-state.ts";
+import { SqliteSkillIndex } from "../../store/sqlite/skill-index.ts";
+import { SkillLedger } from "../../store/sqlite/skill-ledger.ts";
+import { SqliteLocalStore } from "../../store/sqlite/sqlite-local-store.ts";
+import type { WakeKey } from "../../store/sqlite/wake-state.ts";
+import { estimateTokens } from "../../tokens/estimate.ts";
+import type { Agent } from "../../wake/message.ts";
+import type { WakeMessage, WakeState } from "../../wake/state.ts";
+import { checkWhole, invalid } from "../../work/check-value.ts";
+import { present } from "../../work/task-view.ts";
+import type { Wip } from "../../work/wip.ts";
+import { given, type WorkParts } from "../work/work-parts.ts";
+import { askingAgent } from "./agents.ts";
+import { type WakeRequest, type WakeSettings, type WakeUp, wakeUp } from "./wake-up.ts";
+
+export interface WakeAgentInput {
+  /** Default: whoever asks, else the session, else the holder of the task. */
+  agent?: string | undefined;
+  branch?: string | undefined;
+  /** The task it is woken for, whatever it holds. */
+  taskId?: string | undefined;
+  sessionId?: string | undefined;
+  /** Default: the agent's own, else a plain terminal. */
+  client?: string | undefined;
+  /** Estimated tokens. Default: what the client takes. */
+  budgetTokens?: number | undefined;
+  newMessage?: WakeMessage | undefined;
+  /** Default: asked. */
+  reason?: WakeState["reason"] | undefined;
+  /** The session's window has the skills that it loaded: it goes on where it was. Default: false. */
+  isResumed?: boolean | undefined;
+}
+
+export interface WakeAgentParts extends WorkParts {
+  handle: StoreHandle;
+  /** Default: the store's, as it was last brought up to date. */
+  index?: SqliteSkillIndex;
+  root: string;
+  wake: WakeSettings;
+  /** What is known of a client here. Default: what is known of it everywhere. */
+  profile?(client: string): ClientProfile;
+}
+
+export interface Woken {
+  kind: "packet";
+  packet: WakeUp;
+  /** Absent: nobody added the one that is woken. */
+  agent?: Agent;
+  /** What the reader should know beside the packet, one line each. */
+  notes: string[];
+  view: object;
+}
+
+export async function wakeAgent(
+  input: WakeAgentInput,
+  parts: WakeAgentParts,
+): Promise<Woken | { kind: "nothing"; text: string }> {
+  const { handle, root, wake: settings, by, index = new SqliteSkillIndex(handle.db) } = parts;
+  const { agent, ...key } = await whoIsWoken(input, parts);
+  const client = (parts.profile ?? profileOf)(input.client ?? agent?.client ?? "plain");
+  const budgetTokens =
+    input.budgetTokens === undefined ? undefined : checkWhole(input.budgetTokens, { field: "max_tokens", fallback: 0 });
+  const request: WakeRequest = {
+    key: { ...key, client: client.name },
+    reason: input.reason ?? "asked",
+    client,
+    ...(budgetTokens !== undefined && { budget: { size: budgetTokens, unit: "tokens", count: estimateTokens } }),
+    ...given({ newMessage: input.newMessage }),
+    ...sessionParts(key.sessionId, handle, input.isResumed === true),
+  };
+  const packet = wakeUp(request, { handle, index, root, settings, readText: readerIn(root), now: by.at });
+  if (packet.isEmpty) return { kind: "nothing", text: whyNothing(packet, { key, budgetTokens }) };
+  const notes = await otherSessions(packet.state, { key, parts });
+  return { kind: "packet", packet, ...given({ agent }), notes, view: viewWake(packet, notes) };
+}
+
+async function whoIsWoken(
+  { agent: name, branch, taskId, sessionId }: WakeAgentInput,
+  parts: WakeAgentParts,
+): Promise<WakeKey & { agent?: Agent }> {
+  const { store, by } = parts;
+  const task = taskId === undefined ? undefined : await store.getTask(taskId, by.at);
+  const forTask = { ...(task && { taskId: task.id }) };
+  const isAsking = name === undefined && sessionId === undefined && task === undefined;
+  // Of a task that nobody was named for, its holder is the one who works on it.
+  const wanted = name?.replace(/^@/, "") ?? (sessionId === undefined ? task?.claim?.agent : undefined);
+  const agent = wanted !== undefined || isAsking ? await findAgent(wanted, branch, parts) : undefined;
+  if (agent) {
+    const session = sessionId ?? agent.sessionId;
+    return { agent, name: agent.name, ...given({ branch: agent.branch, sessionId: session }), ...forTask };
+  }
+  if (wanted !== undefined) return { name: wanted, ...given({ sessionId }), ...forTask };
+  const session = sessionId ?? by.sessionId;
+  if (session !== undefined) {
+    const isOwn = sessionId === undefined && by.agentId !== undefined;
+    return { sessionId: session, ...(isOwn && { agentId: by.agentId as string }), ...forTask };
+  }
+  if (task) return forTask;
+  // Nobody added it, and it works under that name all the same.
+  if ((await store.listClaims({ agent: by.name, at: by.at })).length > 0) return { name: by.name };
+  throw invalid("agent is missing: name one, a session or a task, or set HAVERSACK_AGENT");
+}
+
+/** Undefined: nobody added it, but it holds tasks under that name. */
+async function findAgent(
+  name: string | undefined,
+  branch: string | undefined,
+  parts: WakeAgentParts,
+): Promise<Agent | undefined> {
+  const { store, by } = parts;
+  try {
+    return await askingAgent({ agent: name, branch }, parts);
+  } catch (error) {
+    if (name === undefined || !isFault(error, "not-found")) throw error;
+    const isAmbiguous = (await store.listAgents()).some((agent) => agent.name === name);
+    const claims = isAmbiguous ? [] : await store.listClaims({ agent: name, at: by.at });
+    if (claims.length === 0) throw error;
+    return undefined;
+  }
+}
+
+const MOST_ACTIVE_SKILLS = 5;
+
+/** What the session was in the middle of, and the skills that its window had. */
+function sessionParts(
+  sessionId: string | undefined,
+  handle: StoreHandle,
+  isResumed: boolean,
+): Pick<WakeRequest, "sessionWip" | "active"> {
+  if (sessionId === undefined) return {};
+  const wip = new SessionState(handle).wip({ sessionId });
+  const session = isResumed ? undefined : new SqliteLocalStore(handle).getSession({ sessionId });
+  const loaded = session ? new SkillLedger(handle).window({ sessionId, window: session.window }) : [];
+  const active = loaded.flatMap(({ skill, loadedHash }) => (loadedHash ? [{ skill, hash: loadedHash }] : []));
+  return {
+    ...(wip && { sessionWip: { wip: wip.data as Wip, updatedAt: new Date(wip.updatedAt) } }),
+    ...(active.length > 0 && { active: active.slice(0, MOST_ACTIVE_SKILLS) }),
+  };
+}
+
+function whyNothing(
+  { leftOut, state }: WakeUp,
+  { key, budgetTokens }: { key: WakeKey; budgetTokens: number | undefined },
+): string {
+  if (leftOut.length > 0) return `${budgetTokens} tokens have no room for a packet: 100 have for the smallest`;
+  const who = key.name !== undefined ? `@${key.name}` : key.sessionId !== undefined ? `session ${key.sessionId}` : "it";
+  const { suggested, readyCount = 0 } = state;
+  const ready = suggested ? `; ${readyCount === 1 ? "1 task is" : `${readyCount} tasks are`} ready` : "";
+  return `nothing to resume: ${who} holds no task and has no unread message${ready}`;
+}
+
+/** An agent with two sessions: the packet speaks of all that it holds, and this of where the rest is worked on. */
+async function otherSessions(
+  { agent: { name } }: WakeState,
+  { key, parts: { store, by } }: { key: WakeKey; parts: WakeAgentParts },
+): Promise<string[]> {
+  if (key.name === undefined) return [];
+  const claims = await store.listClaims({ agent: key.name, at: by.at });
+  const others = claims.filter(({ sessionId }) => sessionId !== undefined && sessionId !== key.sessionId);
+  const sessions = [...new Set(others.map(({ sessionId }) => sessionId))];
+  if (sessions.length === 0) return [];
+  const tasks = others.map(({ taskId }) => taskId).join(", ");
+  return [
+    `@${name} holds ${tasks} in ${sessions.length === 1 ? "another session" : "other sessions"}: ${sessions.join(", ")}`,
+  ];
+}
+
+function viewWake(packet: WakeUp, notes: readonly string[]): object {
+  const { text, state, included, leftOut, problems } = packet;
+  const { agent, task, skills, missing } = state;
+  return present({
+    agent: agent.name,
+    role: agent.role,
+    task_id: task?.id,
+    skills: skills.map(({ id, because, hasChanged }) => present({ id, because, changed: hasChanged || undefined })),
+    tokens: estimateTokens(text),
+    chars: text.length,
+    included: included.map(({ key, form }) => `${key} ${form}`),
+    left_out: leftOut.map(({ key, count, how }) => present({ what: key, count, how })),
+    missing,
+    problems,
+    notes,
+    text,
+  });
+}
+
+/** A plan or a template: files of the project, and no longer than anybody writes one. */
+const MOST_BYTES = 4_000_000;
+
+function readerIn(root: string): (path: string) => string | undefined {
+  return (path) => {
+    try {
+      const found = statSync(path, { throwIfNoEntry: false });
+      if (!found?.isFile() || found.size > MOST_BYTES) return undefined;
+      // A link may lead out of the project.
+      if (!realpathSync(path).startsWith(realpathSync(root) + sep)) return undefined;
+      return readFileSync(path, "utf8");
+    } catch {
+      // Not to be read by us: the packet says that it is missing.
+      return undefined;
+    }
+  };
+}

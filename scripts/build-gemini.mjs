@@ -1,0 +1,92 @@
+// `node scripts/build-gemini.mjs [FOLDER]` builds the Gemini CLI extension from the built package, by default into dist/gemini: what
+// `gemini extensions install FOLDER` copies. It holds copies of the built files, because the client copies that folder and nothing
+// beside it.
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { dirname, join, resolve } from "node:path";
+import { fileURLToPath, pathToFileURL } from "node:url";
+
+const root = join(dirname(fileURLToPath(import.meta.url)), "..");
+const home = join(root, "packages/haversack");
+const dist = join(home, "dist");
+// build.mjs imports this file with words of its own.
+const folder = process.argv[1] === fileURLToPath(import.meta.url) ? process.argv[2] : undefined;
+const extension = resolve(folder ?? join(dist, "gemini"));
+const { name, version, description } = JSON.parse(readFileSync(join(home, "package.json"), "utf8"));
+const source = (file) => import(pathToFileURL(join(home, "src/clients/gemini", file)).href);
+const { geminiHookGroups } = await source("settings.ts");
+const { geminiWorkFiles } = await source("work-files.ts");
+
+if (!existsSync(join(dist, "hook.cjs"))) throw new Error("dist/hook.cjs is missing: run scripts/build.mjs first");
+rmSync(extension, { recursive: true, force: true });
+mkdirSync(extension, { recursive: true });
+
+const bins = readdirSync(dist).filter((file) => file.endsWith(".cjs"));
+for (const file of [...bins, "commands", "THIRD-PARTY-NOTICES.txt"]) {
+  cpSync(join(dist, file), join(extension, file), { recursive: true });
+}
+cpSync(join(home, "plugin/node.sh"), join(extension, "node.sh"));
+cpSync(join(home, "LICENSE"), join(extension, "LICENSE"));
+for (const { path, text } of geminiWorkFiles()) write(path, text);
+
+// biome-ignore lint/suspicious/noTemplateCurlyInString: the client replaces it.
+const extensionPath = "${extensionPath}";
+writeJson("gemini-extension.json", {
+  name,
+  version,
+  description,
+  mcpServers: { haversack: { command: "sh", args: [`${extensionPath}/node.sh`, "haversack.cjs", "mcp"] } },
+});
+// The last word tells the hook that it runs from a package. Whether rules guard files is known per project only, so the extension watches no edits before they happen.
+const command = `haversack_sh="${extensionPath}/node.sh"; [ -f "$haversack_sh" ] || exit 0; set -- hook.cjs gemini extension; . "$haversack_sh"`;
+const groups = Object.entries(geminiHookGroups(command, false)).map(([event, group]) => [event, [group]]);
+writeJson("hooks/hooks.json", { hooks: Object.fromEntries(groups) });
+
+// A command knows no ${extensionPath}; where extensions are installed is fixed. The client asks before it runs the line.
+// biome-ignore lint/suspicious/noTemplateCurlyInString: the shell replaces it.
+const installed = '"${GEMINI_CLI_HOME:-$HOME}/.gemini/extensions/haversack/node.sh"';
+writeCommand("start", {
+  about: "Use Haversack in this project (makes .haversack/ and indexes the skills)",
+  line: `sh ${installed} haversack.cjs skills index`,
+  after: "Tell the person in one sentence what was indexed, and that Haversack works from the next session on.",
+});
+writeCommand("doctor", {
+  about: "Check that Haversack works here",
+  line: `sh ${installed} haversack.cjs doctor || true`,
+  after: "Tell the person what failed and what to do about it; when nothing failed, say so in one sentence.",
+});
+write(
+  "README.md",
+  `# Haversack
+
+${description} This extension wires Haversack into Gemini CLI: hooks that recommend the skill a prompt needs, once, and an MCP server
+whose tools find and load skills and work on the task queue.
+
+Install it with \`gemini extensions install FOLDER\`. It needs Node 22.16 or newer on the PATH, and stays silent without it. It does
+nothing in a project until that project uses Haversack: type \`/haversack:start\` there once. \`/haversack:doctor\` says whether
+everything works, and \`/work\` works through the task queue.
+
+An extension cannot allow its own MCP tools: the client asks before a call, and a headless session has them only with
+\`--approval-mode yolo\` or a policy of yours.
+
+Nothing leaves your machine: state is one SQLite file in the project's \`.haversack/\`, there is no account and no telemetry.
+
+Use either this extension or \`haversack init\`, not both: with both, every event would run two processes. Rules that guard files
+before they are edited work with \`haversack init\` only.
+`,
+);
+
+function writeCommand(word, { about, line, after }) {
+  write(
+    `commands/haversack/${word}.toml`,
+    `description = ${JSON.stringify(about)}\nprompt = '''\n!{${line}}\n\n${after}\n'''\n`,
+  );
+}
+
+function writeJson(file, value) {
+  write(file, `${JSON.stringify(value, null, 2)}\n`);
+}
+
+function write(file, text) {
+  mkdirSync(dirname(join(extension, file)), { recursive: true });
+  writeFileSync(join(extension, file), text);
+}

@@ -1,0 +1,49 @@
+/** A scratch repository that is wired for Codex, and what its tests ask of the built program. */
+import { spawnSync } from "node:child_process";
+import { realpathSync } from "node:fs";
+import { join } from "node:path";
+import { codex } from "../../../packages/haversack/src/clients/codex/wiring.ts";
+import { applyInit, planInit } from "../../../packages/haversack/src/engine/init.ts";
+import type { Scope, WiringPlace } from "../../../packages/haversack/src/engine/wiring.ts";
+import { type CodexRepo, codexRepo } from "./codex-repo.ts";
+
+const DIST = realpathSync(join(import.meta.dirname, "../../../packages/haversack/dist"));
+const BIN = join(DIST, "haversack.cjs");
+
+/** A repository with a skill that Codex lists and one that it does not, wired as `init` does it. */
+export function haversackRepo(scope: Scope = "project", installed: Partial<WiringPlace["installed"]> = {}): CodexRepo {
+  const repo = codexRepo();
+  repo.writeSkill("sql-tuning", { description: "Makes slow SQL queries fast.", body: "BODY-OF-sql-tuning" });
+  repo.writeSkill("pdf-forms", {
+    description: "Fills in PDF forms.",
+    body: "BODY-OF-pdf-forms",
+    folder: ".claude/skills",
+  });
+  haversack(repo, "skills", "index");
+  const place: WiringPlace = {
+    scope,
+    cwd: repo.root,
+    env: repo.env,
+    installed: { node: process.execPath, hook: join(DIST, "hook.cjs"), bin: BIN, ...installed },
+    hasGuards: false,
+  };
+  applyInit(planInit([codex], place), repo.base);
+  return repo;
+}
+
+/** What a person does when the client asks whether they trust a folder. */
+export function trustFolder(repo: CodexRepo): void {
+  repo.addConfig(`\n[projects.${JSON.stringify(repo.root)}]\ntrust_level = "trusted"\n`);
+}
+
+/** Runs the built CLI in the repository; anything but exit 0 is a fault of the test. */
+export function haversack(repo: CodexRepo, ...args: string[]): string {
+  const { status, stdout, stderr } = spawnSync(process.execPath, [BIN, ...args], {
+    cwd: repo.root,
+    env: { ...repo.env, PATH: process.env["PATH"] },
+    encoding: "utf8",
+    timeout: 30_000,
+  });
+  if (status !== 0) throw new Error(`haversack ${args.join(" ")}: exit ${status}\n${stdout}\n${stderr}`);
+  return stdout;
+}

@@ -1,0 +1,415 @@
+/** Agents, messages, packets and workflows through the built bin: as a person reads them, as a script does, and with a client. */
+import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { claudeProcess } from "../packages/haversack/src/clients/claude-code/client-process.ts";
+import type { SessionTouch } from "../packages/haversack/src/store/local-store.ts";
+import { openDatabase } from "../packages/haversack/src/store/sqlite/open.ts";
+import { SqliteLocalStore } from "../packages/haversack/src/store/sqlite/sqlite-local-store.ts";
+import { SqliteWorkStore } from "../packages/haversack/src/store/sqlite/sqlite-work-store.ts";
+import { type Ran, type RunOptions, type Scratch, scratchProject } from "./bins.ts";
+
+const MESSAGE = /^M\d{12}$/;
+
+describe("agents", () => {
+  it("are named, listed and shown", () => {
+    const project = wakeProject();
+    expect(project.say("agent", "list")).toContain("No agents yet");
+    expect(project.say("agent", "add", "@june", "--role", "orchestrator")).toBe("@june is orchestrator.\n");
+    expect(project.json("agent", "add", "backend", "--role", "implementer", "--branch", "auth")).toEqual({
+      name: "backend",
+      role: "implementer",
+      branch: "auth",
+      created_at: expect.any(String),
+    });
+    expect(project.json("agent", "list").map(({ name }: { name: string }) => name)).toEqual(["backend", "june"]);
+    expect(project.say("agent", "list")).toMatch(/@backend +implementer +auth +never seen\n@june +orchestrator/);
+
+    const task = project.json("task", "create", "Log in").id;
+    project.say("claim", task, "--agent", "backend");
+    project.say("message", "send", "@backend", "hello");
+    const text = project.say("agent", "show", "@backend");
+    for (const part of ["@backend, implementer", "branch  auth", `${task} Log in (in progress)`, "unread  1;"])
+      expect(text).toContain(part);
+    expect(project.json("agent", "show", "backend")).toMatchObject({
+      name: "backend",
+      tasks: [{ id: task, title: "Log in", status: "in_progress" }],
+      unread: 1,
+    });
+  });
+
+  it("of one name are told apart by the branch of the working folder", () => {
+    const project = wakeProject();
+    for (const branch of ["auth", "pay"]) project.say("agent", "add", "backend", "--role", "fixer", "--branch", branch);
+    project.write(".git/HEAD", "ref: refs/heads/pay\n");
+    project.say("message", "send", "@backend", "for pay");
+    expect(project.json("inbox", "backend", "--keep-unread")).toHaveLength(1);
+    expect(project.json("inbox", "backend", "--branch", "auth")).toEqual([]);
+    project.write(".git/HEAD", "ref: refs/heads/main\n");
+    expect(project.refused("message", "send", "@backend", "which")).toBe(
+      "haversack: @backend works on several branches: auth, pay (ask from one of them, or name it)\n",
+    );
+  });
+});
+
+describe("messages", () => {
+  it("reach all who are named, and are read once by each", () => {
+    const project = wakeProject("ann", "bob", "eve");
+    const sent = project.json("message", "send", "@ann", "@bob", "Look at", "this, @eve and @nobody");
+    expect(sent).toEqual({ id: expect.stringMatching(MESSAGE), to: ["ann", "bob", "eve"] });
+    expect(project.say("inbox", "ann", "--keep-unread")).toContain("  Look at this, @eve and @nobody\n");
+    expect(project.json("inbox", "@ann")).toEqual([
+      { id: sent.id, from: "person", at: expect.any(String), text: "Look at this, @eve and @nobody" },
+    ]);
+    expect(project.say("inbox", "ann")).toBe("No unread messages for @ann.\n");
+    expect(project.json("inbox", "ann", "--all")).toMatchObject([{ id: sent.id, read_at: expect.any(String) }]);
+    expect(project.json("inbox", { env: { HAVERSACK_AGENT: "bob" } })).toHaveLength(1);
+  });
+
+  it("come from standard input, from an agent, and about a task", () => {
+    const project = wakeProject("ann");
+    const task = project.json("task", "create", "T").id;
+    project.say("message", "send", "@ann", "-", "--agent", "june", "--about", task.slice(0, 8), {
+      stdin: "two\nlines\n",
+    });
+    expect(project.json("inbox", "ann")).toMatchObject([{ from: "june", about: task, text: "two\nlines" }]);
+  });
+
+  it("are shown in pages, and what is left is said", () => {
+    const project = wakeProject("ann");
+    for (const text of ["one", "two", "three"]) project.say("message", "send", "@ann", text);
+    const page = project.say("inbox", "ann", "--limit", "2");
+    expect(page).toContain("2 of 3 messages; `haversack inbox ann --limit 2` shows the next.");
+    expect(project.say("inbox", "ann", "--limit", "2")).toContain("three");
+  });
+
+  it("come out of handoffs that name somebody", () => {
+    const project = wakeProject("june");
+    const task = project.json("task", "create", "T").id;
+    project.say("handoff", "set", task, "--status", "PASS", "--summary", "Ready for you, @june", "--agent", "ann");
+    expect(project.json("inbox", "june")).toMatchObject([
+      { from: "ann", about: task, text: "PASS as implementer: Ready for you, @june" },
+    ]);
+  });
+
+  it("and agents are in an export and come back from it", () => {
+    const project = wakeProject("ann", "bob");
+    project.say("message", "send", "@ann", "@bob", "kept");
+    project.say("inbox", "ann");
+    const bytes = project.say("export");
+    expect(bytes).toMatch(/"kind":"agent","name":"ann"/);
+    const copy = wakeProject();
+    expect(copy.say("import", "jsonl", "-", { stdin: bytes })).toContain("2 agents, 1 message");
+    expect(copy.say("export")).toBe(bytes);
+    expect(copy.json("inbox", "ann")).toEqual([]);
+    expect(copy.json("inbox", "bob")).toHaveLength(1);
+  });
+});
+
+describe("wake", () => {
+  it("says in one line that there is nothing to resume", () => {
+    const project = wakeProject("june");
+    expect(project.refused("wake", "june")).toBe(
+      "haversack: nothing to resume: @june holds no task and has no unread message\n",
+    );
+    expect(project.refused("wake", "june", "--json")).toContain("nothing to resume");
+  });
+
+  it("prints the packet, within the budget, and marks nothing as read", () => {
+    const project = wakeProject("backend");
+    const task = project.json("task", "create", "Log in", "--description", "word ".repeat(4000)).id;
+    project.say("claim", task, "--agent", "backend");
+    project.say("message", "send", "@backend", "use argon2");
+    const whole = project.say("wake", "backend");
+    for (const part of ["You are @backend", `${task} "Log in" is in progress`, "use argon2", "## Your Next Action"])
+      expect(whole).toContain(part);
+    expect(project.say("wake", { env: { HAVERSACK_AGENT: "backend" } })).toBe(whole);
+    expect(project.say("wake", "--task", task)).toContain("You are @backend");
+
+    const small = project.json("wake", "backend", "--budget", "60");
+    expect(small).toMatchObject({ agent: "backend", role: "implementer", task_id: task });
+    expect(small.tokens).toBeLessThanOrEqual(60);
+    expect(small.left_out.length).toBeGreaterThan(0);
+    expect(project.json("wake", "backend", "--client", "claude-code").chars).toBeLessThanOrEqual(9500);
+    expect(project.json("inbox", "backend")).toHaveLength(1);
+  });
+
+  it("uses the template of the project for the role", () => {
+    const project = wakeProject("backend");
+    project.say("message", "send", "@backend", "hi");
+    project.write(".haversack/templates/implementer.md", "# Ours\n{{identity}}\n\n## Mail\n{{messages}}\n");
+    expect(project.say("wake", "backend")).toMatch(/^# Ours\n[\s\S]*You are @backend[\s\S]*## Mail\n/);
+  });
+});
+
+describe("what is missing", () => {
+  it("a skill that no longer exists and a plan that is gone leave a useful packet", () => {
+    const project = wakeProject("backend");
+    const task = project.json("task", "create", "Log in", "--skill", "gone-skill", "--plan", "docs/gone.md#Task 1").id;
+    project.say("claim", task, "--agent", "backend");
+    const text = project.say("wake", "backend");
+    expect(text).toContain('"Log in" is in progress');
+    expect(linesWith(text, "gone-skill")).toEqual([expect.stringMatching(/^Missing: .*is not installed/)]);
+    expect(linesWith(text, "Missing: The plan")).toEqual(["Missing: The plan docs/gone.md cannot be read."]);
+    expect(project.json("wake", "backend").missing).toHaveLength(2);
+  });
+
+  it("a template's unknown placeholder becomes nothing, and one line", () => {
+    const project = wakeProject();
+    project.say("agent", "add", "june", "--role", "orchestrator");
+    project.say("message", "send", "@june", "hi");
+    project.write(".haversack/templates/orchestrator.md", "# Ours\n{{identity}}\n{{nonsense}}\n\n{{messages}}\n");
+    const { out, err, code } = project.haversack(["wake", "june"]);
+    expect(code).toBe(0);
+    expect(out).toContain("You are @june");
+    expect(out).not.toContain("{{");
+    expect(err).toMatch(/^haversack: note: .*\{\{nonsense\}\}/m);
+  });
+
+  it("a skill of 200 KB comes with the sections that matter, within the budget", () => {
+    const project = wakeProject("backend");
+    const sections = Array.from({ length: 420 }, (_, at) => `## Part ${at}\n\n${"filler text ".repeat(40)}\n`);
+    const wanted = "## Argon2 hashing\n\nTHE-PART-THAT-MATTERS: hash passwords with argon2.\n";
+    const body = [...sections.slice(0, 60), wanted, ...sections.slice(60)].join("\n");
+    expect(body.length).toBeGreaterThan(200_000);
+    project.write(
+      ".haversack/skills/passwords/SKILL.md",
+      `---\nname: passwords\ndescription: Stores passwords.\n---\n# Passwords\n\n${body}`,
+    );
+    const task = project.json("task", "create", "Hash with argon2", "--skill", "passwords").id;
+    project.say("claim", task, "--agent", "backend");
+    const { text, chars } = project.json("wake", "backend", "--client", "claude-code");
+    expect(chars).toBeLessThanOrEqual(9500);
+    expect(text).toContain("THE-PART-THAT-MATTERS");
+    expect(text).toContain("## Your Next Action");
+  });
+
+  it("an agent with two sessions gets what it was seen with last, and one line on the rest", async () => {
+    const project = wakeProject("backend");
+    const ids = ["First", "Second"].map((title) => project.json("task", "create", title).id);
+    for (const [at, sessionId] of ["s1", "s2"].entries()) {
+      project.say("claim", ids[at], "--agent", "backend", { env: { CLAUDE_CODE_SESSION_ID: sessionId } });
+    }
+    await project.seen("backend", "s2");
+    const { out, err } = project.haversack(["wake", "backend"]);
+    expect(out).toContain(`${ids[1]} "Second" is in progress`);
+    expect(err).toBe(`haversack: note: @backend holds ${ids[0]} in another session: s1\n`);
+    expect(project.say("wake", "backend", "--session", "s1")).toContain(`${ids[0]} "First" is in progress`);
+  });
+
+  it.each<[what: string, words: string[], code: number, line: string]>([
+    ["an unknown agent", ["wake", "backedn"], 1, 'there is no agent "backedn"; did you mean @backend?'],
+    [
+      "a message to one",
+      ["message", "send", "@backedn", "x"],
+      1,
+      'there is no agent "backedn"; did you mean @backend?',
+    ],
+    ["an inbox of one", ["inbox", "backedn"], 1, 'there is no agent "backedn"; did you mean @backend?'],
+    ["a prompt to one", ["prompt", "backedn", "x"], 1, 'there is no agent "backedn"; did you mean @backend?'],
+    ["nobody to wake", ["wake"], 2, "agent is missing: name one, a session or a task, or set HAVERSACK_AGENT"],
+    ["nobody's inbox", ["inbox"], 2, "agent is missing: name one"],
+    ["a message to nobody", ["message", "send", "backend", "x"], 2, "name at least one agent with an @"],
+    ["a message of names", ["message", "send", "@backend"], 2, "the text is missing"],
+    ["an empty message", ["message", "send", "@backend", " "], 2, "text must not be empty"],
+    ["a message too long", ["message", "send", "@backend", "x".repeat(20_001)], 2, "text has 20001 characters"],
+    ["an unknown subject", ["message", "send", "@backend", "x", "--about", "T1X"], 1, 'nothing has the id "T1X"'],
+    ["an unknown task", ["wake", "backend", "--task", "T1X"], 1, 'there is no task "T1X"'],
+    ["no role", ["agent", "add", "x"], 2, "agent add needs --role: orchestrator, implementer"],
+    ["an empty role", ["agent", "add", "x", "--role", " "], 2, "role must not be empty"],
+    ["a name with a space", ["agent", "add", "a b", "--role", "fixer"], 2, "name must be letters, digits"],
+    ["a client nobody knows", ["wake", "backend", "--client", "codec"], 2, "did you mean codex?"],
+    ["a budget of nothing", ["wake", "backend", "--budget", "0"], 2, "--budget must be a whole number of at least 1"],
+    ["a workflow nobody knows", ["workflow", "add", "develop"], 1, "did you mean development?"],
+    ["JSON of a client", ["prompt", "backend", "x", "--json"], 2, "--json needs --print"],
+    ["words without quotes", ["prompt", "backend", "two", "words"], 2, 'unexpected argument "words"'],
+  ])("%s is one line", (_, words, code, line) => {
+    const project = wakeProject("backend");
+    const ran = project.haversack(words);
+    expect({ code: ran.code, out: ran.out }).toEqual({ code, out: "" });
+    expect(ran.err.split("\n")[0]).toContain(line);
+    expect(project.json("inbox", "backend", "--all")).toEqual([]);
+  });
+});
+
+describe("prompt", () => {
+  it("starts a new session with the packet as its prompt, as that agent", () => {
+    const project = wakeProject("backend");
+    const env = { ...project.claude(), HAVERSACK_AGENT: "june", CLAUDECODE: "1", CLAUDE_CODE_SESSION_ID: "outer" };
+    const text = "Say \"$(touch pwned)\" `touch pwned`; 'x' && touch pwned";
+    const ran = project.haversack(["prompt", "@backend", text], { env });
+    expect(ran).toMatchObject({ code: 0, out: "said by the client\n" });
+    expect(ran.err).toBe(`haversack: note: starting a session for @backend in ${project.root}\n`);
+    const started = project.started();
+    expect(started.args).toEqual(["-p"]);
+    expect(started.env).toMatchObject({ cwd: project.root, agent: "backend", woken: "1", inside: "", session: "" });
+    expect(started.stdin).toMatch(/^# Implementer/);
+    expect(started.stdin).toContain(`@june: "${text}"`);
+    expect(existsSync(join(project.root, "pwned"))).toBe(false);
+    // The packet has it whole: it is read.
+    expect(project.json("inbox", "backend")).toEqual([]);
+    expect(project.json("inbox", "backend", "--all")).toHaveLength(1);
+  });
+
+  it("resumes the agent's session where that was, with the user's options, and passes the exit code on", async () => {
+    const project = wakeProject("backend");
+    const folder = join(project.root, "sub");
+    mkdirSync(folder);
+    await project.seen("backend", "s-1", { cwd: folder, event: "end" });
+    const words = ["prompt", "backend", "go on", "--", "--permission-mode", "plan", "--json"];
+    expect(project.haversack(words, { env: project.claude(7) }).code).toBe(7);
+    expect(project.started()).toMatchObject({
+      args: ["-p", "--resume", "s-1", "--permission-mode", "plan", "--json"],
+      env: { cwd: folder },
+    });
+    project.haversack(["prompt", "backend", "anew", "--new"], { env: project.claude() });
+    expect(project.started().args).toEqual(["-p"]);
+  });
+
+  it("leaves a running session alone: the message is kept for its next event", async () => {
+    const project = wakeProject("backend");
+    const process = claudeProcess({ CLAUDE_PID: String(globalThis.process.pid) });
+    await project.seen("backend", "s-1", { process });
+    const ran = project.haversack(["prompt", "backend", "hello"], { env: project.claude() });
+    expect(ran).toMatchObject({ code: 1, out: "" });
+    const who = process?.space ? `process ${process.id}` : "seen 0 s ago";
+    expect(ran.err).toContain(`@backend is at work (${who}); the message is sent and will reach it at its next event`);
+    expect(project.hasStarted()).toBe(false);
+    expect(project.json("inbox", "backend")).toHaveLength(1);
+  });
+
+  it("keeps the message when the client is not there or cannot be started", () => {
+    const project = wakeProject();
+    project.say("agent", "add", "backend", "--role", "fixer");
+    project.say("agent", "add", "other", "--role", "fixer", "--client", "codex");
+    const bare = { env: { PATH: join(project.root, "nothing") } };
+    expect(project.refused("prompt", "backend", "x", bare)).toContain("there is no program claude on the PATH");
+    expect(project.refused("prompt", "other", "x", bare)).toContain("codex cannot be started from here yet");
+    for (const name of ["backend", "other"]) expect(project.json("inbox", name)).toHaveLength(1);
+  });
+
+  it("only prints with --print: nothing is stored and nobody started", () => {
+    const project = wakeProject("backend");
+    const env = project.claude();
+    expect(project.say("prompt", "backend", "look", "--print", { env })).toContain('@person: "look"');
+    expect(project.json("prompt", "backend", "look", "--print", { env })).toMatchObject({ agent: "backend" });
+    expect(project.hasStarted()).toBe(false);
+    expect(project.json("inbox", "backend", "--all")).toEqual([]);
+  });
+
+  it("message send starts idle agents only with --wake", async () => {
+    const project = wakeProject("ann", "bob");
+    const env = project.claude();
+    project.say("message", "send", "@ann", "@bob", "later", { env });
+    expect(project.hasStarted()).toBe(false);
+    await project.seen("bob", "s-2");
+    const ran = project.haversack(["message", "send", "@bob", "@ann", "now", "--wake", "--", "--model", "x"], { env });
+    expect(ran.code).toBe(0);
+    expect(ran.err).toContain("@bob is at work");
+    expect(project.started()).toMatchObject({ args: ["-p", "--model", "x"], env: { agent: "ann" } });
+    expect(project.started().stdin).toContain('@person: "now"');
+  });
+});
+
+describe("workflow", () => {
+  it("is listed, shown before it is added, added once, and never over what is there", () => {
+    const project = wakeProject();
+    const [development] = project.json("workflow", "list");
+    expect(development).toMatchObject({ name: "development", skills: expect.arrayContaining(["brainstorming"]) });
+    expect(development.skills).toHaveLength(12);
+    const skills = join(project.root, ".haversack/skills");
+    expect(project.json("workflow", "add", "development", "--dry-run")).toMatchObject({
+      added: development.skills,
+      written: false,
+    });
+    expect(existsSync(skills)).toBe(false);
+
+    project.write(".haversack/skills/debugging/SKILL.md", "mine\n");
+    expect(project.json("workflow", "add", "development")).toMatchObject({ kept: ["debugging"], written: true });
+    expect(readFileSync(join(skills, "debugging/SKILL.md"), "utf8")).toBe("mine\n");
+    expect(project.json("workflow", "add", "development")).toMatchObject({ kept: ["debugging"], written: false });
+    expect(project.say("skills", "show", "brainstorming")).toContain("# Brainstorming");
+    expect(project.say("skills", "list")).toContain("test-driven-development");
+  });
+});
+
+describe("help and completion", () => {
+  it("have the commands under a heading of their own", () => {
+    const project = wakeProject();
+    expect(project.say("--help")).toMatch(/\nAgents:\n {2}wake [\s\S]*agent … +add, list, show\n/);
+    expect(project.say("completion", "bash")).toContain('agent) words="add list show"');
+    expect(project.say("prompt", "--help")).toContain("Usage: haversack prompt AGENT MESSAGE [options] [-- ARGS…]");
+  });
+});
+
+type Words = (string | RunOptions)[];
+
+interface WakeProject extends Scratch {
+  say(...words: Words): string;
+  json(...words: Words): ReturnType<Ran["json"]>;
+  /** Standard error of a command that must end with 1 and print nothing. */
+  refused(...words: Words): string;
+  /** The agent was seen in this session. */
+  seen(name: string, sessionId: string, more?: Partial<SessionTouch>): Promise<void>;
+  /** A client on the PATH that writes down how it was started. */
+  claude(exitCode?: number): Record<string, string>;
+  hasStarted(): boolean;
+  started(): { args: string[]; env: Record<string, string>; stdin: string };
+}
+
+function wakeProject(...agents: string[]): WakeProject {
+  const project = scratchProject();
+  const run = (words: Words, code: number): Ran => {
+    const options = words.filter((word): word is RunOptions => typeof word === "object");
+    const ran = project.haversack(words.filter((word) => typeof word === "string") as string[], options[0]);
+    if (ran.code !== code) throw new Error(`${words.join(" ")}: exit ${ran.code}\n${ran.out}\n${ran.err}`);
+    return ran;
+  };
+  const bin = join(project.home, "bin");
+  const record = join(project.home, "started");
+  const made: WakeProject = {
+    ...project,
+    say: (...words) => run(words, 0).out,
+    json: (...words) => run([...words, "--json"], 0).json(),
+    refused(...words) {
+      const { out, err } = run(words, 1);
+      expect(out).toBe("");
+      return err;
+    },
+    async seen(name, sessionId, more = {}) {
+      const handle = openDatabase(join(project.root, ".haversack/haversack.db"), { durability: "normal" });
+      onTestFinished(() => void (handle.db.isOpen && handle.db.close()));
+      const at = new Date();
+      await new SqliteWorkStore(handle).seeAgent({ name, sessionId, client: "claude-code" }, at);
+      const touch = { sessionId, client: "claude-code", cwd: project.root, at, ...more };
+      new SqliteLocalStore(handle).touchSession(touch);
+      handle.db.close();
+    },
+    claude(exitCode = 0) {
+      mkdirSync(bin, { recursive: true });
+      const file = join(bin, "claude");
+      writeFileSync(file, fakeClaude(record, exitCode));
+      chmodSync(file, 0o755);
+      return { PATH: `${bin}:${process.env["PATH"]}` };
+    },
+    hasStarted: () => existsSync(record),
+    started: () => JSON.parse(readFileSync(record, "utf8")),
+  };
+  for (const name of agents) made.say("agent", "add", name, "--role", "implementer");
+  return made;
+}
+
+function fakeClaude(record: string, exitCode: number): string {
+  return `#!${process.execPath}
+const { HAVERSACK_AGENT: agent, HAVERSACK_WOKEN: woken, CLAUDECODE: inside = "", CLAUDE_CODE_SESSION_ID: session = "" } = process.env;
+const stdin = require("node:fs").readFileSync(0, "utf8");
+const env = { cwd: process.cwd(), agent, woken, inside, session };
+require("node:fs").writeFileSync(${JSON.stringify(record)}, JSON.stringify({ args: process.argv.slice(2), env, stdin }));
+console.log("said by the client");
+process.exitCode = ${exitCode};
+`;
+}
+
+function linesWith(text: string, part: string): string[] {
+  return text.split("\n").filter((line) => line.includes(part));
+}
