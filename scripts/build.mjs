@@ -20,6 +20,8 @@ const HOOK_FILES = [
   "hook-rules",
   "hook-tool",
   "hook-session",
+  "hook-codex",
+  "hook-gemini",
   "hook-wake",
   "hook-packet",
 ];

@@ -170,3 +170,16 @@ describe("an MCP server", () => {
     expect(Object.keys(repo.mcp()[0]?.start?.env ?? {}).filter((name) => name.includes("SESSION"))).toEqual([]);
   });
 });
+
+it("neither lists nor activates a skill that its settings disable", async () => {
+  const repo = scratchGemini();
+  repo.writeSkill(".agents/skills", "knots", { description: "Knows all about KNOTS-IN-ROPES." });
+  repo.writeSkill(".agents/skills", "sails", { description: "Knows all about SAILS-AND-WIND." });
+  repo.writeSettings({ skills: { disabled: ["knots"] } });
+  const server = await testServer(steps([{ tools: [toolCall("activate_skill", { name: "knots" })] }, { text: "end" }]));
+  await runGemini({ repo, server, prompt: "Go." });
+  const [first, second] = server.of("main");
+  expect(textOf(first!)).toContain("SAILS-AND-WIND");
+  expect(textOf(first!)).not.toContain("KNOTS-IN-ROPES");
+  expect(second?.toolResults[0]?.isError).toBe(true);
+});

@@ -15,8 +15,9 @@ export const Recorder = async ({ directory, worktree, project, serverUrl }) => {
       record("chat.message", input, output);
       const text = answers()["chat.message"];
       if (!text) return;
-      const { sessionID, messageID } = output.parts[0];
-      output.parts.push({ id: `prt_${Date.now().toString(16)}recorder`, sessionID, messageID, type: "text", text, synthetic: true });
+      const { id, sessionID, messageID } = output.parts.at(-1);
+      // Parts stand in the order of their ids.
+      output.parts.push({ id: `${id}h`, sessionID, messageID, type: "text", text, synthetic: true });
     },
     "chat.params": async (input, output) => record("chat.params", { ...input, provider: undefined }, output),
     "experimental.chat.system.transform": async (input, output) => {

@@ -42,7 +42,14 @@ export async function runOpencode(options: OpencodeOptions): Promise<OpencodeRun
 /** `opencode ARGS`, for its other commands too. */
 export async function spawnOpencode(
   args: readonly string[],
-  { repo, server, env, windowTokens = 200_000, cwd = repo.root, timeLimitMs = 90_000 }: Omit<OpencodeOptions, "prompt" | "args">,
+  {
+    repo,
+    server,
+    env,
+    windowTokens = 200_000,
+    cwd = repo.root,
+    timeLimitMs = 90_000,
+  }: Omit<OpencodeOptions, "prompt" | "args">,
 ): Promise<Omit<OpencodeRun, "events" | "sessionId">> {
   repo.writeConfig(providerConfig(server, windowTokens));
   // A group of its own, so that a shell command or MCP server it started ends with it.
@@ -53,7 +60,9 @@ export async function spawnOpencode(
     stdio: ["ignore", "pipe", "pipe"],
   });
   let [stdout, stderr, isTimedOut] = ["", "", false];
-  child.stdout.setEncoding("utf8").on("data", (chunk: string) => (stdout = (stdout + chunk).slice(0, MAX_OUTPUT_CHARS)));
+  child.stdout
+    .setEncoding("utf8")
+    .on("data", (chunk: string) => (stdout = (stdout + chunk).slice(0, MAX_OUTPUT_CHARS)));
   child.stderr.setEncoding("utf8").on("data", (chunk: string) => (stderr = (stderr + chunk).slice(-100_000)));
   const limit = setTimeout(() => {
     isTimedOut = true;

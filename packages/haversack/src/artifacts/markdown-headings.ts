@@ -22,13 +22,19 @@ export function findHeadings(document: string): Heading[] {
   const headings: Heading[] = [];
   /** How the block that is open ends. */
   let isEnd: ((line: string) => boolean) | undefined;
-  let paragraph: { text: string; line: number; start: number } | undefined;
+  let paragraph: { line: number; start: number } | undefined;
   let isInside = false;
   let isBlankBefore = true;
   const frontmatterEnd = endOfFrontmatter(document);
 
-  for (const { text: line, number, start } of linesOf(document)) {
+  const hasReturns = document.includes("\r");
+  // By hand: a generator costs a process that has just started as much as all the rest.
+  for (let next = firstStart(document), number = 1; next < document.length; number++) {
+    const start = next;
+    const end = endOfLine(document, start, hasReturns);
+    next = end + (document.startsWith("\r\n", end) ? 2 : 1);
     if (start < frontmatterEnd) continue;
+    const line = document.slice(start, end);
     if (isEnd) {
       if (isEnd(line)) isEnd = undefined;
       continue;
@@ -37,8 +43,7 @@ export function findHeadings(document: string): Heading[] {
     if (isLetter(line.charCodeAt(0))) {
       if (isBlankBefore) isInside = false;
       if (isInside) paragraph = undefined;
-      else if (paragraph) paragraph.text = `${paragraph.text} ${line}`.slice(0, HEADING_MAX_CHARS);
-      else paragraph = { text: line, line: number, start };
+      else paragraph ??= { line: number, start };
       isBlankBefore = false;
       continue;
     }
@@ -51,7 +56,8 @@ export function findHeadings(document: string): Heading[] {
     }
     const level = indent <= 3 ? underlineLevel(body) : 0;
     if (level > 0 && paragraph) {
-      headings.push({ text: plainHeading(paragraph.text), level, line: paragraph.line, start: paragraph.start });
+      const text = joinedLines(document.slice(paragraph.start, start));
+      headings.push({ text: plainHeading(text), level, line: paragraph.line, start: paragraph.start });
       paragraph = undefined;
       continue;
     }
@@ -64,8 +70,7 @@ export function findHeadings(document: string): Heading[] {
     else if (indent < 2 && (isBlankBefore || hashes > 0)) isInside = false;
     const isText = !isEnd && hashes === 0 && !isInside && !isRule(body) && !body.startsWith("|");
     if (!isText) paragraph = undefined;
-    else if (paragraph) paragraph.text = `${paragraph.text} ${body}`.slice(0, HEADING_MAX_CHARS);
-    else if (indent <= 3) paragraph = { text: body, line: number, start };
+    else if (!paragraph && indent <= 3) paragraph = { line: number, start };
     isBlankBefore = false;
   }
   return headings;
@@ -73,15 +78,25 @@ export function findHeadings(document: string): Heading[] {
 
 const HEADING_MAX_CHARS = 300;
 
+/** An underlined title may have several lines. */
+function joinedLines(text: string): string {
+  const lines = text.split(/\r\n?|\n/).map((line) => line.replace(/^[ \t]+/, ""));
+  return lines.join(" ").trimEnd().slice(0, HEADING_MAX_CHARS);
+}
+
 interface Line {
   text: string;
   number: number;
   start: number;
 }
 
+/** A byte order mark is no part of the first line. */
+function firstStart(document: string): number {
+  return document.charCodeAt(0) === 0xfeff ? 1 : 0;
+}
+
 function* linesOf(document: string): Generator<Line> {
-  // A byte order mark is no part of the first line.
-  let start = document.charCodeAt(0) === 0xfeff ? 1 : 0;
+  let start = firstStart(document);
   const hasReturns = document.includes("\r");
   for (let number = 1; start < document.length; number++) {
     const end = endOfLine(document, start, hasReturns);
@@ -204,6 +219,8 @@ export function plainHeading(text: string): string {
 }
 
 function withoutMarks(piece: string): string {
+  // The patterns below cost a process that has just started some milliseconds to compile.
+  if (!/[<[*~_\\]/.test(piece)) return piece;
   return piece
     .replace(/<!--[^>]*-->|<\/?[a-zA-Z][^<>]*>/g, "")
     .replace(/!?\[([^[\]]*)\](?:\([^()]*\)|\[[^[\]]*\])/g, "$1")

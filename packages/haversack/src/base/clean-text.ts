@@ -5,7 +5,8 @@
 
 /** One line: control characters gone, every run of white space one space, cut to a length. */
 export function cleanLine(text: string, { maxChars = 10_000 }: { maxChars?: number } = {}): string {
-  return cutAt(stripControl(text).replace(/\s+/g, " ").trim(), maxChars);
+  const clean = stripControl(text).trim();
+  return cutAt(/\s\s|[^\S ]/.test(clean) ? clean.replace(/\s+/g, " ") : clean, maxChars);
 }
 
 /** Cuts without splitting a character in two. */
@@ -33,6 +34,8 @@ function invisiblePattern(): RegExp {
 
 /** Removes terminal sequences whole, C0 and C1 controls except line feed and tab, and invisible characters. */
 export function stripControl(text: string): string {
+  // Most texts hold nothing to remove, and one look is cheaper than three.
+  if (/^[\t\n -~]*$/.test(text)) return text;
   // A lone carriage return is how progress is drawn over: a line of its own keeps it readable.
   const lines = text.includes("\r") ? text.replace(/\r\n?/g, "\n") : text;
   const visible = lines.replace(ANSI, "").replace(CONTROL, "");

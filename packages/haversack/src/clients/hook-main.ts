@@ -11,6 +11,7 @@ import { closeIfLogIsLong, openForHook } from "../store/sqlite/open-for-hook.ts"
 import { formatClaudeAnswer } from "./claude-code/answer.ts";
 import { claudeProfile } from "./claude-code/profile.ts";
 import { type ClaudeBase, readClaudeBase } from "./claude-code/prompt-event.ts";
+import type { HookAdapter } from "./hook-adapter.ts";
 import { HookDate } from "./hook-clock.ts";
 import type { HookPlace } from "./hook-session.ts";
 
@@ -33,11 +34,11 @@ const BUSY_MS = 500;
  * Returns the ways through the code that this event took, for the cache of compiled code; 0 after a fault. An event without a
  * part only brings messages.
  */
-export function answerClaude(payload: Fields, part: Part | undefined, load: Load): number {
+export function answerClient(payload: Fields, part: Part | undefined, load: Load, adapter?: HookAdapter): number {
   const { env } = process;
   let state = "";
   try {
-    const base = readClaudeBase(payload, process.cwd());
+    const base = adapter ? adapter.base(payload, process.cwd()) : readClaudeBase(payload, process.cwd());
     if (!base) return UNANSWERED;
     const { root } = findProjectRoot(base.cwd);
     const folder = `${root}/${STATE_FOLDER}`;
@@ -57,14 +58,15 @@ export function answerClaude(payload: Fields, part: Part | undefined, load: Load
       env,
       handle,
       now: new HookDate(),
-      client: () => claudeProfile(root, env),
+      ...(adapter && { adapter }),
+      client: () => (adapter ? adapter.profile(root, env) : claudeProfile(root, env)),
       settings: () => readHookSettings(readConfigFiles(state, env)),
       configFiles: () => readConfigFiles(state, env),
       wake: () => load("hook-wake"),
       packet: () => load("hook-packet"),
     };
     const answer = withMessages(part ? answerPayload(payload, base, place, part) : {}, payload, base, place);
-    const text = formatClaudeAnswer(payload, answer);
+    const text = adapter ? adapter.answer(payload, answer) : formatClaudeAnswer(payload, answer);
     if (text) writeSync(1, text);
     closeIfLogIsLong(handle);
     return waysOf(payload, answer, text);
@@ -93,7 +95,8 @@ function withMessages(
 ): HookAnswer {
   const event = String(payload["hook_event_name"]);
   // A turn that a hook has made go on is not made to go on again.
-  if (agentId || !TALKING.includes(event) || payload["stop_hook_active"] === true) return answer;
+  if (agentId || !(place.adapter?.talking ?? TALKING).includes(event) || payload["stop_hook_active"] === true)
+    return answer;
   if (!hasUnread(place.handle.db, sessionId, { isMentionOnly: event === "Stop" })) return answer;
   const { context = "" } = answer;
   const messages = place.wake().messagesFor(sessionId, { event, used: context.length + 2 }, place);

@@ -11,11 +11,15 @@ import type { HookPlace } from "./hook-session.ts";
 
 export function answerPrompt(payload: Record<string, unknown>, base: ClaudeBase, place: HookPlace): HookAnswer {
   const { root, env, handle, settings } = place;
-  const prompt = readClaudePrompt(payload);
+  const { adapter } = place;
+  const asked = adapter
+    ? adapter.prompt(payload)
+    : { prompt: readClaudePrompt(payload), promptId: payload["prompt_id"] };
+  const prompt = asked?.prompt;
   if (!prompt) return {};
-  // `/name` is the client's own way to load a skill: it brings the body itself.
-  if (prompt.startsWith("/")) session().noteCommand(prompt, base, place);
-  const promptId = payload["prompt_id"];
+  // `/name` is Claude Code's own way to load a skill: it brings the body itself.
+  if (!adapter && prompt.startsWith("/")) session().noteCommand(prompt, base, place);
+  const promptId = asked.promptId;
   const { text, skills, slowPatterns } = discover(
     {
       ...base,

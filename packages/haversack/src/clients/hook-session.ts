@@ -19,11 +19,14 @@ import { SqliteLocalStore } from "../store/sqlite/sqlite-local-store.ts";
 import { claudeProcess } from "./claude-code/client-process.ts";
 import { readClaudeEvent } from "./claude-code/events.ts";
 import type { ClaudeBase } from "./claude-code/prompt-event.ts";
+import type { HookAdapter } from "./hook-adapter.ts";
 import { HookDate } from "./hook-clock.ts";
 
 export { maskSecrets } from "../base/mask.ts";
 
 export interface HookPlace {
+  /** Absent: Claude Code. */
+  adapter?: HookAdapter;
   root: string;
   /** `.haversack/` */
   state: string;
@@ -41,9 +44,10 @@ export interface HookPlace {
 
 export function answerEvent(payload: Record<string, unknown>, base: ClaudeBase, place: HookPlace): HookAnswer {
   const { root, state, env, handle, now, client, settings, configFiles } = place;
-  const event = readClaudeEvent(payload, { ...base, client: client() });
+  const { adapter } = place;
+  const event = (adapter ? adapter.event : readClaudeEvent)(payload, { ...base, client: client() });
   if (!event) return {};
-  const process = () => claudeProcess(env);
+  const process = () => (adapter ? undefined : claudeProcess(env));
   const stores = {
     index: new SqliteSkillIndex(handle.db),
     ledger: new SkillLedger(handle),

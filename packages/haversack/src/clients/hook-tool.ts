@@ -13,19 +13,19 @@ import type { HookPlace } from "./hook-session.ts";
 export function recordToolEvent(
   payload: Record<string, unknown>,
   base: ClaudeBase,
-  { root, handle, now, configFiles }: HookPlace,
+  { root, handle, now, adapter, configFiles }: HookPlace,
 ): void {
-  const { tool, skill } = readClaudeTool(payload);
+  const { tool, skill } = adapter ? adapter.tool(payload, base.cwd) : readClaudeTool(payload);
   if (!tool) return;
   recordTool(
-    { ...base, client: "claude-code", tool, ...(skill && { skill }) },
+    { ...base, client: adapter?.client ?? "claude-code", tool, ...(skill && { skill }) },
     {
       root,
       index: new SqliteSkillIndex(handle.db),
       ledger: new SkillLedger(handle),
       state: new SessionState(handle),
       tasks: new SessionTasks(handle),
-      startedBy: () => startedBy(payload["transcript_path"], base.agentId),
+      startedBy: () => (adapter ? undefined : startedBy(payload["transcript_path"], base.agentId)),
       leaseMs: () => readHookWorkSettings(configFiles()).leaseMs,
       now,
     },

@@ -15,18 +15,23 @@ import { loadCached, loaded, saveCompiled } from "./load-cached.ts";
 
 function main(): void {
   const { env, argv } = process;
-  if (env["HAVERSACK"] === "0" || argv[2] !== "claude-code") return;
+  const client = argv[2] as string;
+  if (env["HAVERSACK"] === "0" || !CLIENTS.includes(client)) return;
   try {
     const payload = JSON.parse(readFileSync(0, "utf8"));
-    const part = partFor(payload.hook_event_name, payload.tool_name);
-    const [{ answerClaude }, answering] = loadCached(part ? ["hook-main", part] : ["hook-main"], env);
+    const adapter = client === CLIENTS[0] ? undefined : loadCached([`hook-${client}`], env)[0].adapter;
+    const part = adapter ? adapter.part(payload) : partFor(payload.hook_event_name, payload.tool_name);
+    const [{ answerClient }, answering] = loadCached(part ? ["hook-main", part] : ["hook-main"], env);
     const load = (name: string) => (part === name ? answering : loadCached([name], env)[0]);
-    const ways = answerClaude(payload, answering, load);
+    const ways = answerClient(payload, answering, load, adapter);
     for (const one of loaded) if ((one.ways | ways) !== one.ways) saveCompiled(one, ways);
   } catch {
     // No JSON, or an installation with a file missing: without a project there is no log to write to.
   }
 }
+
+/** The first one's payloads are read by the parts themselves; for the others there is a file each. */
+const CLIENTS = ["claude-code", "codex", "gemini"];
 
 function partFor(event: string, tool: string | undefined): string {
   if (event === "UserPromptSubmit") return "hook-prompt";

@@ -6,7 +6,7 @@
  * and answer wrong input with errors of the protocol, which a model does not see.
  */
 import { McpServer } from "@modelcontextprotocol/server";
-import { serveStdio } from "@modelcontextprotocol/server/stdio";
+import { StdioServerTransport, serveStdio } from "@modelcontextprotocol/server/stdio";
 import { errorText, isFault } from "../base/errors.ts";
 import type { LogLevel } from "../base/log.ts";
 import { nearest } from "../base/nearest.ts";
@@ -15,8 +15,11 @@ import type { Environment } from "../engine/project.ts";
 import type { LiveWork } from "../engine/work/live-work.ts";
 import { readCallMarks } from "./call-marks.ts";
 import { callSchema, type Tool, type ToolAnswer } from "./tool.ts";
+import { hintForAgent } from "./tool-hints.ts";
 import { readInput } from "./tool-input.ts";
 import { describeTool } from "./tools.ts";
+import { shortenedId } from "./whole-ids.ts";
+import { MOST_LINE_BYTES, WholeLines } from "./whole-lines.ts";
 
 /** What tools work with. The caller opens it, and opens nothing before it is asked for. */
 export interface ServerParts {
@@ -45,20 +48,38 @@ const FIRST_CHECK_MS = 200;
 /** Serves standard input and output until the input ends. */
 export async function serveMcp(parts: ServerParts, options: ServerOptions): Promise<void> {
   const extension = options.serveSkills ? await import("./skill-source.ts") : undefined;
+  const input = new WholeLines({ onTooLong: (id) => refuseTooLong(id, parts) });
   const ended = new Promise<void>((resolve) => {
-    process.stdin.once("end", resolve);
+    input.once("end", resolve);
+    input.once("close", resolve);
     process.stdin.once("close", resolve);
   });
+  // A pipe that breaks ends the input; `pipe` does not pass that on.
+  process.stdin.once("error", (error) => input.destroy(error));
+  process.stdin.pipe(input);
   const handle = serveStdio(
     () => {
       const server = makeServer(parts, options);
       extension?.attachSkills(server, parts);
       return server;
     },
-    { onerror: (error) => parts.log("warn", errorText(error)) },
+    {
+      // No message is longer: the lines come whole, and what is too long never comes.
+      transport: new StdioServerTransport(input, process.stdout, { maxBufferSize: 2 * MOST_LINE_BYTES }),
+      onerror: (error) => parts.log("warn", errorText(error)),
+    },
   );
   await ended;
   await handle.close();
+}
+
+/** As the result of a call, which a model sees; an error of the protocol would not reach it in every client. */
+function refuseTooLong(id: string | number | undefined, { log }: ServerParts): void {
+  const text = `The call has more than ${MOST_LINE_BYTES / 1024 / 1024} MiB and was not read; nothing was changed. Give less at once: of full_details the part that others need.`;
+  log("warn", text);
+  if (id === undefined) return;
+  const result = { content: [{ type: "text", text }], isError: true };
+  process.stdout.write(`${JSON.stringify({ jsonrpc: "2.0", id, result })}\n`);
 }
 
 export function makeServer(parts: ServerParts, { version, tools }: ServerOptions): McpServer {
@@ -104,13 +125,17 @@ async function answerCall(
   const input = readInput(given, callSchema(tool));
   if ("problem" in input) return failure(`${name}: ${input.problem}`);
   try {
-    return await tool.run(input.value, { parts, marks: readCallMarks(meta, parts.env), client, at: new Date() });
+    const call = { parts, marks: readCallMarks(meta, parts.env), client, at: new Date() };
+    const shortened = await shortenedId(input.value, call);
+    return shortened === undefined ? await tool.run(input.value, call) : failure(shortened);
   } catch (error) {
     if (isFault(error)) {
       // A wrong id is the agent's, and it is told.
       const isWrongInput = error.code === "input-invalid" || error.code === "not-found";
       parts.log(isWrongInput ? "info" : "error", `${name}: ${error.message}`);
-      return failure(error.hint ? `${error.message} (${error.hint})` : error.message);
+      // What is broken, people mend, with commands; what an agent has got wrong, it mends with tools.
+      const hint = error.hint && isWrongInput ? hintForAgent(error.hint) : error.hint;
+      return failure(hint ? `${error.message} (${hint})` : error.message);
     }
     parts.log("error", `${name}: internal fault: ${(error instanceof Error && error.stack) || errorText(error)}`);
     return failure(`Internal fault: ${errorText(error)} (\`haversack log\` has the details)`);

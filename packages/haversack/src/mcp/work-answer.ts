@@ -24,12 +24,12 @@ export function refusal({ text }: { text: string }): ToolAnswer {
 /** A list under its name; what was left out, and the parameter that gets it. */
 export function answerList(
   name: string,
-  { views, leftOut, nextOffset, isReduced }: ListAnswer,
+  { views, leftOut, nextOffset, isReduced, cut }: ListAnswer,
   { single = "get_task" }: { single?: string } = {},
 ): ToolAnswer {
   const ways = [
     ...(isReduced ? [`${single} has the rest of this one`] : []),
-    ...(leftOut > 0 ? [views.length > 0 ? `offset: ${nextOffset}` : "a larger max_tokens"] : []),
+    ...(leftOut > 0 ? [views.length > 0 ? `offset: ${nextOffset}` : `max_tokens: ${cut?.firstTokens ?? "more"}`] : []),
   ];
   return answer({
     [name]: views,
@@ -43,4 +43,5 @@ interface ListAnswer {
   leftOut: number;
   nextOffset?: number;
   isReduced: boolean;
+  cut?: { firstTokens: number };
 }

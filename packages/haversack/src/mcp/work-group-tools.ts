@@ -1,5 +1,5 @@
 /** Tools of epics and stories for `--tools all`. */
-import { decayHandoffs } from "../engine/work/decay.ts";
+import { decayHandoffs, restoreHandoffs } from "../engine/work/decay.ts";
 import { createEpic, getEpic, listEpics, updateEpic } from "../engine/work/epics.ts";
 import { createStory, getStory, listStories, updateStory } from "../engine/work/stories.ts";
 import { GROUP_STATUSES, PRIORITIES } from "../engine/work/words.ts";
@@ -68,7 +68,14 @@ const getEpicTool = defineTool({
 const getEpics = defineTool({
   name: "get_epics",
   description: "List epics.",
-  inputSchema: { type: "object", properties: { status: { type: "string", enum: GROUP_STATUSES }, ...LIST } },
+  inputSchema: {
+    type: "object",
+    properties: {
+      status: { type: "string", enum: GROUP_STATUSES },
+      priority: { type: "string", enum: PRIORITIES },
+      ...LIST,
+    },
+  },
   annotations: READS,
   set: "all",
   run: ({ max_tokens: maxTokens, ...query }, call) =>
@@ -162,6 +169,15 @@ const deleteEpicHandoffs = defineTool({
   run: ({ epic_id: epicId }, call) => writing(call, async (parts) => answer(await decayHandoffs({ epicId }, parts))),
 });
 
+const restoreHandoffsTool = defineTool({
+  name: "restore_handoffs",
+  description: "Bring handoffs back out of the archive: one, or all of a task, story or epic.",
+  inputSchema: { type: "object", properties: { id: TEXT }, required: ["id"] },
+  annotations: ADDS,
+  set: "all",
+  run: ({ id }, call) => writing(call, async (parts) => answer(await restoreHandoffs({ id }, parts))),
+});
+
 export const groupTools: readonly Tool[] = [
   createEpicTool,
   updateEpicTool,
@@ -173,4 +189,5 @@ export const groupTools: readonly Tool[] = [
   listStoriesTool,
   compactStoryHandoffs,
   deleteEpicHandoffs,
+  restoreHandoffsTool,
 ];

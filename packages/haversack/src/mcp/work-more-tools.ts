@@ -5,14 +5,14 @@ import { claimTask, heartbeat, releaseTask } from "../engine/work/claims.ts";
 import { addDependency, listDependencies, removeDependency } from "../engine/work/dependencies.ts";
 import { recordFailure } from "../engine/work/failures.ts";
 import { getTask } from "../engine/work/get-task.ts";
+import { kanbanBoard } from "../engine/work/kanban-board.ts";
 import { listBlocked } from "../engine/work/list-blocked.ts";
-import { listTasks } from "../engine/work/list-tasks.ts";
 import { nextReady } from "../engine/work/next-batch.ts";
 import { projectStatus } from "../engine/work/project-status.ts";
 import { type SetStatusInput, setStatus } from "../engine/work/set-status.ts";
 import { updateTask } from "../engine/work/update-task.ts";
 import { updateWip } from "../engine/work/update-wip.ts";
-import { DEPENDENCY_TYPES, FIELD_SETS, PRIORITIES, TASK_STATUSES, TASK_TYPES } from "../engine/work/words.ts";
+import { DEPENDENCY_TYPES, FIELD_SETS, PRIORITIES, TASK_TYPES } from "../engine/work/words.ts";
 import { defineTool, type Tool, type ToolAnswer, type ToolCall } from "./tool.ts";
 import { answer, answerList, DONE, reading, refusal, writing } from "./work-answer.ts";
 
@@ -112,22 +112,17 @@ const getProjectStatus = defineTool({
 const getKanbanBoard = defineTool({
   name: "get_kanban_board",
   description: "Tasks by status.",
-  inputSchema: { type: "object", properties: { include_done: { type: "boolean" }, limit_per_column: COUNT } },
+  inputSchema: {
+    type: "object",
+    properties: { include_done: { type: "boolean" }, limit_per_column: COUNT, max_tokens: COUNT },
+  },
   annotations: READS,
   set: "all",
-  run: ({ include_done: hasDone = false, limit_per_column: limit = 20 }, call) =>
+  run: ({ include_done: includeDone, limit_per_column: limitPerColumn, max_tokens: maxTokens }, call) =>
     reading(call, async (parts) => {
-      const columns = TASK_STATUSES.filter((status) => status !== "archived" && (hasDone || status !== "done"));
-      const board: Record<string, unknown> = {};
-      const leftOut: Record<string, number> = {};
-      for (const status of columns) {
-        const list = await listTasks({ status, limit }, parts);
-        // The column says the status.
-        board[status] = list.views.map(({ id, title }) => ({ id, title }));
-        if (list.leftOut > 0) leftOut[status] = list.leftOut;
-      }
+      const { columns, leftOut } = await kanbanBoard({ includeDone, limitPerColumn, maxTokens }, parts);
       const isCut = Object.keys(leftOut).length > 0;
-      return answer({ ...board, ...(isCut && { left_out: leftOut, more: "get_tasks with status and offset" }) });
+      return answer({ ...columns, ...(isCut && { left_out: leftOut, more: "get_tasks with status and offset" }) });
     }),
 });
 
@@ -304,6 +299,7 @@ const addDependencyTool = defineTool({
     writing(call, async (parts) => {
       const added = await addDependency({ taskId, dependsOnId, type }, parts);
       if (added.kind === "refused") return refusal(added);
+      if (added.weakened) return answer({ ok: true, note: added.weakened });
       return added.kind === "added" ? DONE : answer({ ok: true, changed: false });
     }),
 });
@@ -328,11 +324,19 @@ const removeDependencyTool = defineTool({
 const getTaskDependencies = defineTool({
   name: "get_task_dependencies",
   description: "What a task waits for, and what waits for it.",
-  inputSchema: { type: "object", properties: { task_id: TEXT }, required: ["task_id"] },
+  inputSchema: {
+    type: "object",
+    properties: { task_id: TEXT, limit: COUNT, max_tokens: COUNT },
+    required: ["task_id"],
+  },
   annotations: READS,
   set: "all",
-  run: ({ task_id: taskId }, call) =>
-    reading(call, async (parts) => answer((await listDependencies({ taskId }, parts)).view)),
+  run: ({ task_id: taskId, limit, max_tokens: maxTokens }, call) =>
+    reading(call, async (parts) => {
+      const { view, leftOut } = await listDependencies({ taskId, limit, maxTokens }, parts);
+      const isCut = Object.keys(leftOut).length > 0;
+      return answer({ ...view, ...(isCut && { left_out: leftOut, more: "a larger limit or max_tokens" }) });
+    }),
 });
 
 const addTaskActivity = defineTool({
@@ -359,16 +363,22 @@ const addTaskActivity = defineTool({
 const summarizeTaskActivity = defineTool({
   name: "summarize_task_activity",
   description: "A task's latest history; nothing is deleted.",
-  inputSchema: { type: "object", properties: { task_id: TEXT, limit: COUNT }, required: ["task_id"] },
+  inputSchema: {
+    type: "object",
+    properties: { task_id: TEXT, limit: COUNT, before: COUNT, max_tokens: COUNT },
+    required: ["task_id"],
+  },
   unlisted: { delete_raw: { type: "boolean" } },
   annotations: READS,
   set: "all",
-  run: ({ task_id: taskId, limit, delete_raw: isDelete }, call) =>
+  run: ({ task_id: taskId, limit, before: beforeId, max_tokens: maxTokens, delete_raw: isDelete }, call) =>
     reading(call, async (parts) => {
-      const { views, nextBeforeId } = await listActivity({ subject: taskId, limit }, parts);
+      const page = await listActivity({ subject: taskId, limit, beforeId, maxTokens }, parts);
+      const { views, nextBeforeId, cut } = page;
+      const ways = views.length === 0 && cut ? `max_tokens: ${cut.firstTokens}` : `before: ${nextBeforeId}`;
       return answer({
         activity: views,
-        ...(nextBeforeId !== undefined && { more: "a larger limit" }),
+        ...((nextBeforeId !== undefined || cut) && { more: ways }),
         ...(isDelete && { note: "history is append-only; nothing was deleted" }),
       });
     }),

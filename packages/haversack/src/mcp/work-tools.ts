@@ -3,13 +3,13 @@ import { createTask } from "../engine/work/create-task.ts";
 import { getHandoff } from "../engine/work/get-handoff.ts";
 import { getTask } from "../engine/work/get-task.ts";
 import { listTasks } from "../engine/work/list-tasks.ts";
-import { nextBatch } from "../engine/work/next-batch.ts";
+import { type NextBatch, nextBatch, readyCount } from "../engine/work/next-batch.ts";
 import { projectStatus } from "../engine/work/project-status.ts";
 import { sessionContext } from "../engine/work/session-context.ts";
 import { setHandoff } from "../engine/work/set-handoff.ts";
 import { setStatus } from "../engine/work/set-status.ts";
 import { updateWip } from "../engine/work/update-wip.ts";
-import { FIELD_SETS, PRIORITIES, TASK_STATUSES, TASK_TYPES, VERDICTS } from "../engine/work/words.ts";
+import { FIELD_SETS, GROUP_STATUSES, PRIORITIES, TASK_STATUSES, TASK_TYPES, VERDICTS } from "../engine/work/words.ts";
 import type { WorkParts } from "../engine/work/work-parts.ts";
 import { defineTool, type Tool } from "./tool.ts";
 import { answer, answerList, DONE, reading, refusal, writing } from "./work-answer.ts";
@@ -34,25 +34,37 @@ const getSessionContext = defineTool({
 const getNextBatch = defineTool({
   name: "get_next_batch",
   description: "Ready tasks that can run in parallel.",
-  inputSchema: { type: "object", properties: { limit: COUNT, batch_size: COUNT, epic_id: TEXT, story_id: TEXT } },
-  unlisted: { fields: { type: "string", enum: FIELD_SETS }, max_tokens: COUNT },
-  annotations: READS,
+  inputSchema: {
+    type: "object",
+    properties: { limit: COUNT, batch_size: COUNT, epic_id: TEXT, story_id: TEXT, max_tokens: COUNT },
+  },
+  unlisted: { fields: { type: "string", enum: FIELD_SETS } },
+  // It keeps what it gave, to learn how much the session manages.
+  annotations: ADDS,
   set: "default",
   run: ({ limit, batch_size: batchSize, epic_id: epicId, story_id: storyId, fields, max_tokens: maxTokens }, call) =>
     reading(call, async (parts) => {
       const scope = { epicId, storyId };
-      const { views, ready, heldBack } = await nextBatch({ limit, batchSize, ...scope, fields, maxTokens }, parts);
-      if (views.length === 0) return answer({ tasks: [], note: await whyNothing(scope, parts) });
+      const batch = await nextBatch({ limit, batchSize, ...scope, fields, maxTokens }, parts);
+      const { views, ready, heldBack } = batch;
+      if (views.length === 0) return answer({ tasks: [], note: await whyNothing(scope, batch, parts) });
       return answer({
         tasks: views,
-        ...(ready > views.length && { ready }),
+        ...(ready > views.length && { ready: readyCount(ready) }),
         ...(heldBack.length > 0 && { held_back: `${heldBack.length} that touch the same files` }),
       });
     }),
 });
 
 /** An agent that only reads "nothing" stops; one that reads what is in the way can act on it. */
-async function whyNothing(scope: { epicId?: string | undefined; storyId?: string | undefined }, parts: WorkParts) {
+async function whyNothing(
+  scope: { epicId?: string | undefined; storyId?: string | undefined },
+  { ready, inTheWay, cut }: NextBatch,
+  parts: WorkParts,
+): Promise<string> {
+  if (inTheWay) return ready > 1 ? `${inTheWay}; ${readyCount(ready)} are ready in all` : inTheWay;
+  if (cut)
+    return `${readyCount(ready)} ready, but max_tokens leaves no room for one; ${cut.firstTokens} would be enough for the first`;
   const { counts } = await projectStatus(scope, parts);
   const waiting = counts.todo - counts.ready;
   const found = [
@@ -80,16 +92,32 @@ const getTasks = defineTool({
       max_tokens: COUNT,
     },
   },
-  unlisted: { task_type: { type: "string", enum: TASK_TYPES }, assignee: TEXT, parent_id: TEXT },
+  unlisted: {
+    task_type: { type: "string", enum: TASK_TYPES },
+    assignee: TEXT,
+    parent_id: TEXT,
+    story_status: { type: "string", enum: GROUP_STATUSES },
+    epic_status: { type: "string", enum: GROUP_STATUSES },
+  },
   annotations: READS,
   set: "default",
   run: (
-    { epic_id: epicId, story_id: storyId, parent_id: parentId, max_tokens: maxTokens, task_type: type, ...rest },
+    {
+      epic_id: epicId,
+      story_id: storyId,
+      parent_id: parentId,
+      max_tokens: maxTokens,
+      task_type: type,
+      story_status: storyStatus,
+      epic_status: epicStatus,
+      ...rest
+    },
     call,
   ) =>
-    reading(call, async (parts) =>
-      answerList("tasks", await listTasks({ ...rest, epicId, storyId, parentId, maxTokens, type }, parts)),
-    ),
+    reading(call, async (parts) => {
+      const query = { ...rest, epicId, storyId, parentId, maxTokens, type, storyStatus, epicStatus };
+      return answerList("tasks", await listTasks(query, parts));
+    }),
 });
 
 const getTaskTool = defineTool({
@@ -232,15 +260,21 @@ const getTaskHandoff = defineTool({
   description: "A task's result; details in pages.",
   inputSchema: {
     type: "object",
-    properties: { task_id: TEXT, include_details: { type: "boolean" }, role: TEXT, from: COUNT },
+    properties: {
+      task_id: TEXT,
+      include_details: { type: "boolean" },
+      role: TEXT,
+      status: { type: "string", enum: VERDICTS, description: "the latest such" },
+      from: COUNT,
+    },
     required: ["task_id"],
   },
   unlisted: { attempt: COUNT },
   annotations: READS,
   set: "default",
-  run: ({ task_id: taskId, include_details: includeDetails, role, from, attempt }, call) =>
+  run: ({ task_id: taskId, include_details: includeDetails, ...query }, call) =>
     reading(call, async (parts) => {
-      const found = await getHandoff({ taskId, includeDetails, role, from, attempt }, parts);
+      const found = await getHandoff({ taskId, includeDetails, ...query }, parts);
       return found.kind === "none" ? refusal(found) : answer(found.view);
     }),
 });

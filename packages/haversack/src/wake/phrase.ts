@@ -39,10 +39,8 @@ function stem(word: string): string {
 }
 
 function wordsOf(text: string): string[] {
-  return (
-    text
-      .slice(0, MOST_CHARS)
-      .toLowerCase()
-      .match(/[\p{L}\p{N}]+/gu) ?? []
-  );
+  const lower = text.slice(0, MOST_CHARS).toLowerCase();
+  // The second is dear to compile, and a hook compiles it anew at each start.
+  const isPlain = !/[^\0-\x7f]/.test(lower);
+  return lower.match(isPlain ? /[a-z0-9]+/g : /[\p{L}\p{N}]+/gu) ?? [];
 }

@@ -51,19 +51,19 @@ export function skillBodies(skills: readonly WakeSkill[], { query, roomChars, wh
     const maxChars = Math.floor(isMain ? room : Math.min(room, CORE_CHARS));
     const inShort = brief ? `In short: ${cutLine(brief, 200)} All of it: ${load}` : "";
     const beginning = cutText(body, MOST_BODY_CHARS);
-    // Two sizes: the first can miss its room by a few characters, and the brief alone would be a pity.
+    const isWhole = body.length <= (isMain ? wholeChars : CORE_CHARS);
+    // Two sizes: the first can miss its room by a few characters, and the brief alone would be a pity. There are three forms in
+    // all: beside the whole text there is one.
     const [large, small] = [0.96, 0.6].map((share) => {
-      if (maxChars * share < LEAST_CHARS) return "";
+      const isNeeded = !isWhole || (share > 0.9 && body.length > maxChars * share);
+      if (!isNeeded || maxChars * share < LEAST_CHARS) return "";
       const text = bestSections(beginning, { query, maxChars: Math.floor(maxChars * share) });
       return `\n${isMain ? "Its most relevant parts" : "Its core"} (all of it: ${load}):\n\n${deepen(text)}\n`;
     });
-    const isWhole = body.length <= (isMain ? wholeChars : CORE_CHARS);
     const forms = [isWhole && `\n${deepen(cutText(body, wholeChars + CORE_CHARS))}\n`, large, small, inShort].filter(
       (form): form is string => Boolean(form),
     );
     const index = skills.indexOf(skill);
-    // There are three forms: the brief is worth more than a second size.
-    if (forms.length > 3) forms.splice(2, 1);
     pieces.add((isMain ? 30 : 37) + index / 100, `skill:${id}`, forms[0] ?? "", {
       short: forms[1],
       name: forms[2],

@@ -2,7 +2,7 @@
 import { cutLine, cutText, deepen } from "./cut-text.ts";
 import { type Piece, type PieceOptions, Pieces } from "./piece.ts";
 import type { TreeTask, WakeState } from "./state.ts";
-import { positionOf, renderTree, STATUS_WORDS } from "./task-tree.ts";
+import { positionOf, STATUS_WORDS, treeOf } from "./task-tree.ts";
 import type { Placeholder } from "./templates.ts";
 
 export function taskPieces(state: WakeState, options: PieceOptions): Piece[] {
@@ -15,8 +15,7 @@ export function taskPieces(state: WakeState, options: PieceOptions): Piece[] {
     around.add(3, "position", full, { short: cutLine(full, 160), order: -1, group: undefined });
   }
   if (options.hasTree) {
-    const draw = (maxLines: number): string =>
-      renderTree(tree, { currentId: task?.id, steps: task?.steps ?? [], counts: story, maxLines });
+    const draw = treeOf(tree, { currentId: task?.id, steps: task?.steps ?? [], counts: story });
     const forms = { short: draw(14), name: draw(5), slots: ["tasks"] as const };
     around.add(50, "tree", draw(60), { ...forms, how: how.tree, order: -2 });
   }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { TreeTask } from "./state.ts";
-import { renderTree } from "./task-tree.ts";
+import { type TreeOptions, treeOf } from "./task-tree.ts";
 
 const tasks: TreeTask[] = [
   { id: "T1", title: "Add user model", status: "done", agent: "backend" },
@@ -17,7 +17,10 @@ const many = (count: number, current: number): TreeTask[] =>
     status: index < current ? "done" : "todo",
   }));
 
-describe("renderTree", () => {
+const renderTree = (tasks: readonly TreeTask[], { maxLines, ...options }: TreeOptions & { maxLines: number }) =>
+  treeOf(tasks, options)(maxLines);
+
+describe("treeOf", () => {
   it("nests sub-tasks and steps below the current one", () => {
     const steps = [
       { text: "Write the test", done: true },

@@ -10,17 +10,24 @@ export interface TreeOptions {
   currentId?: string | undefined;
   /** Steps of the current one. */
   steps?: readonly TaskStep[];
-  /** Lines of tasks and steps; the two lines on what is hidden come on top. */
-  maxLines: number;
   /** How many there are with those that are not in the list. */
   counts?: { done: number; total: number } | undefined;
 }
 
-export function renderTree(
+/** Draws it in so many lines; the lines are made once for all lengths. */
+export function treeOf(
   tasks: readonly TreeTask[],
-  { currentId, steps = [], maxLines, counts }: TreeOptions,
-): string {
+  { currentId, steps = [], counts }: TreeOptions,
+): (maxLines: number) => string {
   const rows = rowsOf(tasks, currentId, steps);
+  return (maxLines) => drawRows(rows, { tasks, counts, maxLines });
+}
+
+/** `maxLines`: of tasks and steps; the two lines on what is hidden come on top. */
+function drawRows(
+  rows: readonly Row[],
+  { tasks, counts, maxLines }: { tasks: readonly TreeTask[]; counts: TreeOptions["counts"]; maxLines: number },
+): string {
   const current = Math.max(
     0,
     rows.findIndex(({ isCurrent }) => isCurrent),

@@ -82,7 +82,9 @@ function formatState(wip: Record<string, unknown>, { ran, passed, failed }: Reco
   const [phase, commit] = [cutLine(textOf(wip["phase"]), 60), cutLine(textOf(wip["last_commit"]), 60)];
   return [
     phase && `phase ${phase}`,
-    ran === true && `tests ${[count(passed, "passed"), count(failed, "failed")].filter(Boolean).join(", ") || "ran"}`,
+    // Agents leave `ran` out.
+    (ran === true || (ran !== false && (typeof passed === "number" || typeof failed === "number"))) &&
+      `tests ${[count(passed, "passed"), count(failed, "failed")].filter(Boolean).join(", ") || "ran"}`,
     typeof plan["total"] === "number" && `own plan ${Number(plan["done"] ?? 0)} of ${plan["total"]} done`,
     commit && `last commit ${commit}`,
   ]

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { batchGroups, pickBatch } from "./batch.ts";
+import { batchGroups, firstOverlap, pickBatch } from "./batch.ts";
 
 const task = (id: string, ...files: string[]) => ({ id, files });
 const ids = (tasks: { id: string }[]) => tasks.map(({ id }) => id);
@@ -18,6 +18,12 @@ describe("pickBatch", () => {
     ["src/", "src/x.ts"],
     ["src/x.ts", "src"],
     ["./src/x.ts", "src/x.ts"],
+    ["src/*.ts", "src/x.ts"],
+    ["src/**/*.ts", "src/a/b.ts"],
+    ["src/a/b.ts", "src/*/b.ts"],
+    ["src/x.{ts,tsx}", "src/x.ts"],
+    ["*.md", "README.md"],
+    ["README.md", "**"],
   ])("knows that %s and %s overlap", (one, other) => {
     expect(ids(pickBatch([task("a", one), task("b", other)], { size: 2 }).batch)).toEqual(["a"]);
   });
@@ -25,6 +31,9 @@ describe("pickBatch", () => {
   it.each([
     ["src/x.ts", "src/x.tsx"],
     ["src/x", "src/xy/z.ts"],
+    ["src/*.ts", "docs/a.md"],
+    ["src/a/*.ts", "src/b/*.ts"],
+    ["app/[id]/page.tsx", "app/[id]/layout.tsx"],
   ])("knows that %s and %s do not", (one, other) => {
     expect(ids(pickBatch([task("a", one), task("b", other)], { size: 2 }).batch)).toEqual(["a", "b"]);
   });
@@ -41,6 +50,12 @@ describe("pickBatch", () => {
     expect(pickBatch(endless(), { size: 2 }).batch).toHaveLength(2);
     expect(asked).toBeLessThanOrEqual(3);
   });
+});
+
+it("firstOverlap names the file that both touch", () => {
+  expect(firstOverlap(["docs/a.md", "src/a.ts"], ["src/"])).toBe("src/a.ts");
+  expect(firstOverlap(["docs/a.md"], ["src/"])).toBeUndefined();
+  expect(firstOverlap(["*.md"], [])).toBeUndefined();
 });
 
 describe("batchGroups", () => {

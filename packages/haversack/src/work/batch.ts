@@ -76,18 +76,14 @@ class PathSet {
 
 function normalise(path: string): string {
   const plain = path.replace(/^\.\//, "").replace(/\/+$/, "");
-  if (!plain.includes("*")) return plain;
+  if (!WILDCARD.test(plain)) return plain;
   const parts = plain.split("/");
-  return parts.slice(0, parts.findIndex(isPattern)).join("/");
+  const first = parts.findIndex((part) => WILDCARD.test(part));
+  return parts.slice(0, first).join("/");
 }
 
-/**
- * Only a star makes a pattern: `[id]` and `(group)` are names of folders in web frameworks, and to take those for patterns would
- * keep apart all tasks of one such folder.
- */
-function isPattern(part: string): boolean {
-  return part.includes("*");
-}
+/** No brackets: `[id]` and `(group)` are names of folders in web frameworks. */
+const WILDCARD = /[*?{]/;
 
 function foldersOf(path: string): string[] {
   const folders: string[] = [];

@@ -11,7 +11,7 @@ describe("explain", () => {
   const cases: [Refusal, string, string][] = [
     [
       { kind: "held", task, by },
-      "T1 is held by ann until 2031-05-06T07:08:09.000Z; take another (get_next_batch), or, knowing that its holder is gone, this one: claim_task with steal_reason (`haversack claim T1 --steal REASON`).",
+      "T1 is held by ann until 2031-05-06T07:08:09.000Z; take another (get_next_batch); it comes back by itself when its holder gives it up or the time is over.",
       "T1 is held by ann until 2031-05-06T07:08:09.000Z; `haversack claim T1 --steal REASON` takes it over.",
     ],
     [
@@ -41,13 +41,18 @@ describe("explain", () => {
     ],
     [
       { kind: "cycle", path: [task, other, task] },
-      "That would be a cycle: T1 -> T2 -> T1; nothing was changed, remove_dependency takes one of these out.",
+      "That would be a cycle: T1 -> T2 -> T1; nothing was changed, one of these must go first.",
       "That would be a cycle: T1 -> T2 -> T1; nothing was changed, `haversack dep rm` takes one of these out.",
     ],
     [
       { kind: "lost", task, by },
-      "Your claim on T1 is over and ann has it until 2031-05-06T07:08:09.000Z; stop working on it, or claim it anew.",
+      "Your claim on T1 is over and ann has it until 2031-05-06T07:08:09.000Z; stop working on it.",
       "Your claim on T1 is over and ann has it until 2031-05-06T07:08:09.000Z; `haversack claim T1` takes it again.",
+    ],
+    [
+      { kind: "lost", task: { ...task, status: "todo" } },
+      "Your claim on T1 is over and it is todo again; stop working on it; update_task_status in_progress takes it again.",
+      "Your claim on T1 is over and it is todo again; `haversack claim T1` takes it again.",
     ],
     [
       { kind: "not-held", task },
@@ -59,6 +64,14 @@ describe("explain", () => {
   it.each(cases)("%j", (refusal, agent, person) => {
     expect(explain(refusal, { for: "agent" })).toBe(agent);
     expect(explain(refusal, { for: "person" })).toBe(person);
+  });
+
+  it("tells an agent of no tool that the default set lacks, and of no command", () => {
+    for (const [refusal] of cases) {
+      expect(explain(refusal, { for: "agent" })).not.toMatch(
+        /`haversack|claim_task|steal|release_task|remove_dependency/,
+      );
+    }
   });
 
   it("closes a cycle that the store gave open, and a task that waits for itself", () => {

@@ -32,8 +32,21 @@ describe("fitList", () => {
 
   it("shrinks the first when nothing fits, and gives nothing when that is too long as well", () => {
     const long = items(2, "word ".repeat(1000));
-    expect(fitList(long, { view, fields: "full", maxTokens: 60 })).toEqual({ views: [{ id: "T0" }], isReduced: true });
-    expect(fitList(long, { view, fields: "full", maxTokens: 3 })).toEqual({ views: [], isReduced: false });
+    expect(fitList(long, { view, fields: "full", maxTokens: 60 })).toMatchObject({
+      views: [{ id: "T0" }],
+      isReduced: true,
+    });
+    expect(fitList(long, { view, fields: "full", maxTokens: 3 })).toMatchObject({ views: [], isReduced: false });
+  });
+
+  it("names ceilings that would do", () => {
+    for (const fields of ["minimal", "full"] as const) {
+      const { cut } = fitList(items(40), { view, fields, maxTokens: 20 });
+      const fit = (maxTokens = 0) => fitList(items(40), { view, fields, maxTokens });
+      expect(fit(cut?.allTokens).views).toHaveLength(40);
+      expect(fit(cut?.allTokens).cut).toBeUndefined();
+      expect(fit(cut?.firstTokens)).toMatchObject({ views: [view(items(1)[0]!, fields)], isReduced: false });
+    }
   });
 
   it("stays below the ceiling in exact tokens, with what stands around the list", async () => {

@@ -30,6 +30,15 @@ it("is empty when there is nothing, and survives foreign shapes", () => {
   expect(formatWip({ errors: "x", plan: 3, test_results: null, files_modified: [{}, 4] })).toBe("");
 });
 
+it.each([
+  [{ passed: 3, failed: 1 }, "- Tests: 3 passed, 1 failed"],
+  [{ failing_test: "auth" }, "- Tests: ran, failing: auth"],
+  [{ command: "npm test" }, "- Tests: ran"],
+])("shows results that do not say that they ran: %j", (results, line) => {
+  expect(formatWip({ test_results: results })).toBe(`## Work in progress\n${line}`);
+  expect(formatWip({ test_results: { ...results, ran: false } })).toBe("");
+});
+
 it("keeps the newest of a long list", () => {
   const files = Array.from({ length: 40 }, (_, at) => `f${at}.ts`);
   expect(formatWip({ files_modified: files })).toMatch(/f39\.ts; and 25 more$/);

@@ -62,6 +62,11 @@ export const GEMINI: readonly Capability[] = [
     how: "`trust: true` in settings; an extension cannot set it, and headless sessions then have no such tool",
   },
   {
+    what: "deferred skills",
+    works: "yes",
+    how: "`skills.disabled` in settings; names without descriptions cannot be listed",
+  },
+  {
     what: "/work",
     works: "yes",
     how: "`commands/work.toml` and `agents/`; a project's agents work once the person has let them in an interactive session, the user's and the extension's at once",

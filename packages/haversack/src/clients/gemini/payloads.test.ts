@@ -15,7 +15,7 @@ const payload = (name: string) =>
   (JSON.parse(readFileSync(join(FOLDER, `${name}.json`), "utf8")) as { payload: Record<string, unknown> }).payload;
 const event = (name: string) => {
   const found = payload(name);
-  return readGeminiEvent(found, { ...readGeminiBase(found, "/")!, client: geminiProfile() });
+  return readGeminiEvent(found, { ...readGeminiBase(found, "/")!, client: geminiProfile("/repo", {}) });
 };
 
 describe("every recorded payload", () => {
@@ -56,7 +56,7 @@ describe("sessions and calls", () => {
 
   it("knows our own tools by their server", () => {
     const own = { ...payload("before-tool.mcp-echo-recall"), mcp_context: { server_name: "haversack" } };
-    const base = { ...readGeminiBase(own, "/")!, client: geminiProfile() };
+    const base = { ...readGeminiBase(own, "/")!, client: geminiProfile("/repo", {}) };
     expect(readGeminiEvent(own, base)).toMatchObject({ isOwnTool: true });
   });
 });

@@ -1,13 +1,20 @@
 /** How Gemini CLI is spoken to: what our tool is called in it, and which skills its own tool loads. Loaded by the hook. */
 import { type ClientProfile, profileOf } from "../../skills/activation.ts";
 import type { SkillCard } from "../../skills/types.ts";
+import { hiddenGeminiSkills } from "./hidden-skills.ts";
 
-export function geminiProfile(): ClientProfile {
+export function geminiProfile(root: string, env: Readonly<Record<string, string | undefined>>): ClientProfile {
+  let hidden: Set<string> | undefined;
   return {
     ...profileOf("gemini"),
     // The same for the extension: the client puts no extension's name before a server's.
     skillTool: SKILL_TOOL,
     ownTool: { call: (id) => `activate_skill(name: "${id}")`, sees: isListed },
+    // Read when a skill is named to the model: most events name none.
+    get hidden() {
+      hidden ??= hiddenGeminiSkills(root, `${env["GEMINI_CLI_HOME"] || env["HOME"]}/.gemini`);
+      return hidden;
+    },
   };
 }
 

@@ -1,5 +1,5 @@
 /** Gemini CLI as `init` and `uninstall` see it. */
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { HaversackError } from "../../base/errors.ts";
 import type { Client, WiredFile, WiringPlace } from "../../engine/wiring.ts";
 import { gitView } from "../claude-code/detect.ts";
@@ -7,7 +7,9 @@ import { checkGemini } from "./check.ts";
 import { findGemini, folderTrust, geminiPlaces } from "./detect.ts";
 import { excludeLines } from "./exclude-lines.ts";
 import { hasExtension } from "./extension.ts";
+import { geminiProfile } from "./profile.ts";
 import { mergeGeminiSettings, unmergeGeminiSettings } from "./settings.ts";
+import { disableSkills, enableSkills } from "./settings-skills.ts";
 import { notesOnStamped, type StampedFile, stateOfStamped, wireStamped } from "./stamped-file.ts";
 import { geminiWorkFiles } from "./work-files.ts";
 
@@ -43,6 +45,19 @@ export const gemini: Client = {
       stateOfStamped(file) === "edited" ? [`${file.path} was changed by hand and stays`] : [],
     ),
   check: checkGemini,
+  deferral({ cwd, env }) {
+    const { projectSettings: path } = geminiPlaces(cwd, env);
+    return {
+      path,
+      blank: "{}\n",
+      keyOf: (card) =>
+        geminiProfile(dirname(dirname(path)), env).ownTool?.sees(card)
+          ? { key: card.id }
+          : { why: "Gemini CLI does not list it anyway" },
+      set: (text, keys, mode, own) => disableSkills(text, keys, { file: path, mode, own }),
+      drop: (text, own, keep) => enableSkills(text, own, { file: path, keep }),
+    };
+  },
 };
 
 /** The folder's trust is the person's to give. */

@@ -48,6 +48,7 @@ export const OPENCODE: readonly Capability[] = [
     how: "a call carries no session; a skill's body comes whenever it is asked for",
   },
   { what: "MCP tools without a question", works: "yes", how: "MCP tools are allowed by default" },
+  { what: "deferred skills", works: "no", how: "the client's `permission.skill` in opencode.json is not written yet" },
   { what: "/work", works: "yes", how: "the plugin adds the command and its agents to the configuration in memory" },
   { what: "patterns of rules", works: "partly", how: "the client runs on Bun: only patterns that are proven linear" },
   { what: "package", works: "yes", how: "a folder named under `plugin` in opencode.json" },

@@ -2,7 +2,8 @@
 import type { Activity, ActivityPage } from "../../store/work-store.ts";
 import { checkWhole, invalid } from "../../work/check-value.ts";
 import { cleanName, cleanText } from "../../work/clean-input.ts";
-import { present } from "../../work/task-view.ts";
+import { fitList, type TokenCut } from "../../work/fit-list.ts";
+import { present, type View } from "../../work/task-view.ts";
 import { given, type WorkParts } from "./work-parts.ts";
 
 const TEXT_MAX_CHARS = 10_000;
@@ -29,20 +30,31 @@ export interface ActivityInput {
   /** Default: 20. */
   limit?: number | undefined;
   beforeId?: number | undefined;
+  /** A ceiling for the whole answer. Default: none. */
+  maxTokens?: number | undefined;
 }
 
 export async function listActivity(
-  { subject, kind, limit, beforeId }: ActivityInput,
+  { subject, kind, limit, beforeId, maxTokens }: ActivityInput,
   { store }: WorkParts,
-): Promise<ActivityPage & { views: object[] }> {
+): Promise<ActivityPage & { views: object[]; cut?: TokenCut }> {
   const about = subject === undefined ? undefined : (await store.findId(subject)).id;
   const page = await store.listActivity({
     limit: checkWhole(limit, { field: "limit", fallback: 20 }),
     ...given({ subject: about, kind, beforeId }),
   });
-  return { ...page, views: page.activity.map(viewActivity) };
+  const ceiling = maxTokens === undefined ? undefined : checkWhole(maxTokens, { field: "max_tokens", fallback: 1 });
+  const { views, cut } = fitList(page.activity, { view: viewActivity, fields: "standard", maxTokens: ceiling });
+  const activity = page.activity.slice(0, views.length);
+  // What the ceiling left out comes first with the next page.
+  const nextBeforeId = cut ? (activity.at(-1)?.id ?? beforeId) : page.nextBeforeId;
+  return {
+    activity,
+    ...given({ nextBeforeId, cut }),
+    views: views.map(({ id: _, ...view }) => view),
+  };
 }
 
-function viewActivity({ at, actor, kind, text }: Activity): object {
-  return present({ at, actor, kind, text });
+function viewActivity({ id, at, actor, kind, text }: Activity): View {
+  return present({ id: String(id), at, actor, kind, text });
 }

@@ -1,8 +1,9 @@
 /** Which task waits for which. */
 import type { DependencyList } from "../../store/work-store.ts";
-import { checkChoice } from "../../work/check-value.ts";
+import { checkChoice, checkWhole } from "../../work/check-value.ts";
+import { fitList } from "../../work/fit-list.ts";
 import { DEPENDENCY_TYPES, type Dependency, type DependencyType, type TaskBrief } from "../../work/task.ts";
-import { present } from "../../work/task-view.ts";
+import { present, type View } from "../../work/task-view.ts";
 import { type Refused, refused, type WorkParts } from "./work-parts.ts";
 
 interface Ends {
@@ -13,10 +14,25 @@ interface Ends {
 export async function addDependency(
   { taskId, dependsOnId, type }: Ends & { type?: string | undefined },
   parts: WorkParts,
-): Promise<{ kind: "added" | "unchanged"; dependency: Dependency } | Refused> {
+): Promise<AddedDependency | Refused> {
+  const { store, by } = parts;
   const kind = checkChoice(type, { field: "dependency_type", choices: DEPENDENCY_TYPES }) ?? "blocks";
-  const outcome = await parts.store.addDependency({ taskId, dependsOnId, type: kind }, parts.by);
-  return outcome.kind === "cycle" ? refused(outcome, parts) : outcome;
+  // Only what weakens one needs to know what it was: then the task no longer waits.
+  const before = kind === "relates_to" ? (await store.listDependencies(taskId)).dependsOn : [];
+  const outcome = await store.addDependency({ taskId, dependsOnId, type: kind }, by);
+  if (outcome.kind === "cycle") return refused(outcome, parts);
+  const { dependency } = outcome;
+  const was = before.find(({ id }) => id === dependency.dependsOnId)?.type;
+  if (was === undefined || was === "relates_to") return outcome;
+  const weakened = `${dependency.taskId} no longer waits for ${dependency.dependsOnId}: it was ${was}, and relates_to only tells`;
+  return { ...outcome, weakened };
+}
+
+export interface AddedDependency {
+  kind: "added" | "unchanged";
+  dependency: Dependency;
+  /** Said when a dependency that made the task wait no longer does. */
+  weakened?: string;
 }
 
 export async function removeDependency(ends: Ends, { store, by }: WorkParts): Promise<{ removed: boolean }> {
@@ -25,19 +41,50 @@ export async function removeDependency(ends: Ends, { store, by }: WorkParts): Pr
 }
 
 export interface DependencyView {
-  depends_on?: object[];
-  needed_by?: object[];
+  depends_on?: View[];
+  needed_by?: View[];
 }
 
+/** What was not shown of either. */
+export interface DependenciesLeftOut {
+  depends_on?: number;
+  needed_by?: number;
+}
+
+const DEFAULT_LIMIT = 50;
+
+/** `limit`: of each direction. */
 export async function listDependencies(
-  { taskId }: { taskId: string },
+  { taskId, limit, maxTokens }: { taskId: string; limit?: number | undefined; maxTokens?: number | undefined },
   { store }: WorkParts,
-): Promise<DependencyList & { view: DependencyView }> {
+): Promise<DependencyList & { view: DependencyView; leftOut: DependenciesLeftOut }> {
+  const most = checkWhole(limit, { field: "limit", fallback: DEFAULT_LIMIT });
+  const ceiling = maxTokens === undefined ? undefined : checkWhole(maxTokens, { field: "max_tokens", fallback: 1 });
   const list = await store.listDependencies(taskId);
-  const view = { depends_on: list.dependsOn.map(viewEnd), needed_by: list.neededBy.map(viewEnd) };
-  return { ...list, view: present(view) };
+  // What it waits for matters more; what that leaves of the tokens is for the others.
+  const all = [...list.dependsOn.slice(0, most), ...list.neededBy.slice(0, most)];
+  const { views } = fitList(all, {
+    view: viewEnd,
+    fields: "standard",
+    maxTokens: ceiling,
+    aroundTokens: AROUND_TOKENS,
+  });
+  const first = Math.min(most, list.dependsOn.length, views.length);
+  const shown = { dependsOn: list.dependsOn.slice(0, first), neededBy: list.neededBy.slice(0, views.length - first) };
+  return {
+    ...shown,
+    view: present({ depends_on: views.slice(0, first), needed_by: views.slice(first) }),
+    leftOut: present({
+      depends_on: list.dependsOn.length - shown.dependsOn.length || undefined,
+      needed_by: list.neededBy.length - shown.neededBy.length || undefined,
+    }),
+  };
 }
 
-function viewEnd({ id, title, status, type }: TaskBrief & { type: DependencyType }): object {
+/** `{"depends_on":[],"needed_by":[],"left_out":{"depends_on":9950,"needed_by":9950},"more":"a larger limit or max_tokens"}` */
+const AROUND_TOKENS = 50;
+
+/** As small in every form. */
+function viewEnd({ id, title, status, type }: TaskBrief & { type: DependencyType }): View {
   return { id, title, status, type };
 }

@@ -1,8 +1,9 @@
 import type { TaskCounts } from "../../store/work-store.ts";
-import { checkChoice } from "../../work/check-value.ts";
+import { checkChoice, invalid } from "../../work/check-value.ts";
 import { cleanName, cleanText, cleanTitle } from "../../work/clean-input.ts";
 import { type Epic, GROUP_STATUSES, PRIORITIES } from "../../work/task.ts";
 import { FIELD_SETS, type View, viewEpic } from "../../work/task-view.ts";
+import { filterPages } from "./filter-pages.ts";
 import { checkListInput, type ListInput } from "./list-tasks.ts";
 import { given, type Listed, listed, type WorkParts } from "./work-parts.ts";
 
@@ -35,7 +36,7 @@ export interface EpicChangesInput {
   status?: string | undefined;
 }
 
-export function updateEpic(
+export async function updateEpic(
   { epicId, title, description, priority, status }: EpicChangesInput,
   { store, by }: WorkParts,
 ): Promise<Epic> {
@@ -45,6 +46,7 @@ export function updateEpic(
     priority: checkChoice(priority, { field: "priority", choices: PRIORITIES }),
     status: checkChoice(status, { field: "status", choices: SET_BY_HAND }),
   });
+  if (Object.keys(changes).length === 0) throw invalid("nothing to change was given");
   return store.updateEpic(epicId, changes, by);
 }
 
@@ -65,11 +67,15 @@ export async function getEpic(
 }
 
 export async function listEpics(
-  input: ListInput & { status?: string | undefined },
+  input: ListInput & { status?: string | undefined; priority?: string | undefined },
   { store }: WorkParts,
 ): Promise<Listed<Epic>> {
   const { limit, offset, fields, maxTokens } = checkListInput(input);
   const status = checkChoice(input.status, { field: "status", choices: GROUP_STATUSES });
-  const page = await store.listEpics({ ...given({ status }), limit, offset });
+  const priority = checkChoice(input.priority, { field: "priority", choices: PRIORITIES });
+  const read = (page: { limit: number; offset: number }) => store.listEpics({ ...given({ status }), ...page });
+  const page = priority
+    ? await filterPages(read, (epic) => epic.priority === priority, { limit, offset })
+    : await read({ limit, offset });
   return listed(page, { view: viewEpic, fields, maxTokens, offset });
 }

@@ -1,13 +1,50 @@
 import { checkChoice } from "../../work/check-value.ts";
-import type { TaskDetails } from "../../work/task.ts";
-import { FIELD_SETS, type View, viewTask } from "../../work/task-view.ts";
+import { isSettled, type TaskDetails } from "../../work/task.ts";
+import { FIELD_SETS, type FieldSet, present, type View, viewTask } from "../../work/task-view.ts";
 import type { WorkParts } from "./work-parts.ts";
+
+/** How many tasks around it are not shown. */
+export interface AroundLeftOut {
+  waits_for?: number;
+  waited_for_by?: number;
+  relates_to?: number;
+}
 
 export async function getTask(
   { taskId, fields }: { taskId: string; fields?: string | undefined },
-  { store, by }: WorkParts,
-): Promise<{ task: TaskDetails; view: View }> {
+  { store, by, for: audience = "agent" }: WorkParts,
+): Promise<{ task: TaskDetails; view: View; leftOut: AroundLeftOut }> {
   const set = checkChoice(fields, { field: "fields", choices: FIELD_SETS }) ?? "standard";
   const task = await store.getTask(taskId, by.at);
-  return { task, view: viewTask(task, set) };
+  const leftOut = await aroundLeftOut(task, store);
+  const shown = shownOf(leftOut, set);
+  const more = audience === "agent" ? "get_task_dependencies" : `haversack dep list ${task.id}`;
+  const view = viewTask(task, set);
+  return { task, view: Object.keys(shown).length > 0 ? { ...view, left_out: shown, more } : view, leftOut };
+}
+
+function shownOf(leftOut: AroundLeftOut, set: FieldSet): AroundLeftOut {
+  if (set === "full") return leftOut;
+  return set === "standard" && leftOut.waits_for ? { waits_for: leftOut.waits_for } : {};
+}
+
+/** The store gives the first ten or twenty of each. */
+const FEWEST_CUT = 10;
+
+async function aroundLeftOut(
+  { id, waitsFor, waitedForBy, relatesTo }: TaskDetails,
+  store: WorkParts["store"],
+): Promise<AroundLeftOut> {
+  if ([waitsFor, waitedForBy, relatesTo].every(({ length }) => length < FEWEST_CUT)) return {};
+  const { dependsOn, neededBy } = await store.listDependencies(id);
+  const open = (tasks: typeof dependsOn) =>
+    tasks.filter(({ type, status }) => type !== "relates_to" && !isSettled(status)).length;
+  const related = new Set(
+    [...dependsOn, ...neededBy].filter(({ type }) => type === "relates_to").map((task) => task.id),
+  );
+  return present({
+    waits_for: open(dependsOn) - waitsFor.length || undefined,
+    waited_for_by: open(neededBy) - waitedForBy.length || undefined,
+    relates_to: related.size - relatesTo.length || undefined,
+  });
 }

@@ -1,7 +1,9 @@
-import type { TaskQuery } from "../../store/work-store.ts";
+import type { Page, TaskQuery, WorkStore } from "../../store/work-store.ts";
 import { checkChoice, checkWhole } from "../../work/check-value.ts";
-import { PRIORITIES, TASK_STATUSES, TASK_TYPES, type Task } from "../../work/task.ts";
+import { GROUP_STATUSES, type GroupStatus, PRIORITIES, TASK_STATUSES, TASK_TYPES, type Task } from "../../work/task.ts";
 import { FIELD_SETS, viewTask } from "../../work/task-view.ts";
+import { everyItem, filterPages } from "./filter-pages.ts";
+import { withDetails } from "./next-batch.ts";
 import { given, type Listed, listed, type WorkParts } from "./work-parts.ts";
 
 /** What every list takes. */
@@ -26,6 +28,9 @@ export interface ListTasksInput extends ListInput {
   planFile?: string | undefined;
   epicId?: string | undefined;
   storyId?: string | undefined;
+  /** Only tasks of stories, or epics, of this status. */
+  storyStatus?: string | undefined;
+  epicStatus?: string | undefined;
 }
 
 const DEFAULT_LIMIT = 50;
@@ -49,7 +54,31 @@ export async function listTasks(input: ListTasksInput, { store, by }: WorkParts)
     offset,
     at: by.at,
   };
-  return listed(await store.listTasks(query), { view: viewTask, fields, maxTokens, offset });
+  const storyStatus = checkChoice(input.storyStatus, { field: "story_status", choices: GROUP_STATUSES });
+  const epicStatus = checkChoice(input.epicStatus, { field: "epic_status", choices: GROUP_STATUSES });
+  const page =
+    storyStatus || epicStatus ? await byGroup(query, { storyStatus, epicStatus }, store) : await store.listTasks(query);
+  const items = await withDetails(page.items, fields, { store, by });
+  return listed({ ...page, items }, { view: viewTask, fields, maxTokens, offset });
+}
+
+async function byGroup(
+  query: TaskQuery,
+  { storyStatus, epicStatus }: { storyStatus?: GroupStatus | undefined; epicStatus?: GroupStatus | undefined },
+  store: WorkStore,
+): Promise<Page<Task>> {
+  const stories = storyStatus && (await idsOf((page) => store.listStories({ ...page, status: storyStatus })));
+  const epics = epicStatus && (await idsOf((page) => store.listEpics({ ...page, status: epicStatus })));
+  const isWanted = ({ storyId = "", epicId = "" }: Task) =>
+    (!stories || stories.has(storyId)) && (!epics || epics.has(epicId));
+  const { limit, offset = 0 } = query;
+  return filterPages((page) => store.listTasks({ ...query, ...page }), isWanted, { limit, offset });
+}
+
+async function idsOf(read: Parameters<typeof everyItem<{ id: string }>>[0]): Promise<Set<string>> {
+  const ids = new Set<string>();
+  for await (const { id } of everyItem(read)) ids.add(id);
+  return ids;
 }
 
 export function checkListInput({ limit, offset, fields, maxTokens }: ListInput, defaultLimit = DEFAULT_LIMIT) {

@@ -1,13 +1,13 @@
 /**
  * What to work on next. `nextBatch`: tasks that can run side by side, as many as the session has shown to manage. `nextReady`: the
- * queue in its order. Neither reads more than a few tasks beyond what it gives, however long the queue is.
+ * queue in its order. Neither reads more than some tasks beyond what it gives, however long the queue is.
  */
-import type { NextTasks, QueuedTask, Scope } from "../../store/work-store.ts";
-import { batchGroups, type PickedBatch, pickBatch } from "../../work/batch.ts";
+import { COUNTED_READY, type QueuedTask, type Scope } from "../../store/work-store.ts";
+import { batchGroups, firstOverlap, pickBatch } from "../../work/batch.ts";
 import { nextBatchSize } from "../../work/batch-size.ts";
 import { checkChoice, checkWhole } from "../../work/check-value.ts";
-import { fitList } from "../../work/fit-list.ts";
-import { FIELD_SETS, type View, viewTask } from "../../work/task-view.ts";
+import { fitList, type TokenCut } from "../../work/fit-list.ts";
+import { FIELD_SETS, type FieldSet, type View, viewTask } from "../../work/task-view.ts";
 import { given, type WorkParts } from "./work-parts.ts";
 
 export interface NextInput {
@@ -29,10 +29,15 @@ export interface NextBatch {
   ready: number;
   /** Ready, but they touch files of a picked or running one. */
   heldBack: QueuedTask[];
+  /** Why there is none although some are ready: all that were looked at touch what is being worked on. */
+  inTheWay?: string;
+  /** `maxTokens` left some out. */
+  cut?: TokenCut;
 }
 
-/** How far beyond the batch to look for tasks that are in nobody's way. */
+/** How far beyond the batch to look for tasks that are in nobody's way: at first, and when that finds too few. */
 const LOOK_AHEAD = 24;
+const LOOK_FURTHER = 200;
 
 export async function nextBatch(
   { limit, batchSize, ...input }: NextInput & { batchSize?: number | undefined },
@@ -42,11 +47,9 @@ export async function nextBatch(
   const sizes = [checkSize("limit", limit), checkSize("batch_size", batchSize)].filter((size) => size !== undefined);
   const last = sizes.length === 0 && by.sessionId ? await store.lastBatch(by.sessionId) : undefined;
   const size = sizes.length > 0 ? Math.min(...sizes) : nextBatchSize(last);
-  const next: NextTasks = await store.nextTasks({ ...scope, limit: size + LOOK_AHEAD, at: by.at });
-  // Of the whole project: an agent of another epic may be in the same file.
-  const taken = next.tasks.some(({ files }) => files.length > 0) ? await store.filesInProgress({}, by.at) : [];
-  const { batch, heldBack } = pickApart(next.tasks, { size, taken });
-  const { views } = fitList(batch, { view: viewTask, fields, maxTokens });
+  const { batch, heldBack, ready } = await pickApart({ scope, size }, { store, by });
+  const shown = await withDetails(batch, fields, { store, by });
+  const { views, cut } = fitList(shown, { view: viewTask, fields, maxTokens });
   const tasks = batch.slice(0, views.length);
   // A size that is given learns nothing. A write waits for the disk (4 ms), and the same batch again needs none.
   const isKnown = last?.size === size && last.tasks.map(({ id }) => id).join() === tasks.map(({ id }) => id).join();
@@ -54,7 +57,8 @@ export async function nextBatch(
     // With the size that was wanted: a queue with less in it says nothing of what the session can manage.
     await store.recordBatch({ sessionId: by.sessionId, size, taskIds: tasks.map(({ id }) => id) }, by);
   }
-  return { tasks, views, size, ready: next.ready, heldBack };
+  const inTheWay = batch.length === 0 ? await whatIsInTheWay(heldBack, { store, by }) : undefined;
+  return { tasks, views, size, ready, heldBack, ...given({ inTheWay, cut }) };
 }
 
 export interface NextReady {
@@ -63,6 +67,8 @@ export interface NextReady {
   /** Counted up to `COUNTED_READY`. */
   ready: number;
   leftOut: number;
+  /** `maxTokens` left some out. */
+  cut?: TokenCut;
 }
 
 const DEFAULT_READY = 10;
@@ -72,22 +78,68 @@ export async function nextReady({ limit, ...input }: NextInput, { store, by }: W
   const most = checkSize("limit", limit) ?? DEFAULT_READY;
   const { tasks, ready } = await store.nextTasks({ ...scope, limit: most, at: by.at });
   const groups = batchGroups(tasks);
-  const { views } = fitList(tasks, { view: viewTask, fields, maxTokens });
+  const shown = await withDetails(tasks, fields, { store, by });
+  const { views, cut } = fitList(shown, { view: viewTask, fields, maxTokens });
   return {
     tasks: tasks.slice(0, views.length).map((task, at) => ({ ...task, batchGroup: groups[at] ?? 1 })),
     views,
     ready,
     leftOut: Math.max(0, ready - views.length),
+    ...given({ cut }),
   };
 }
 
-/** In nobody's way; when all are in the way of running ones, better those than nothing. */
-export function pickApart(
-  tasks: readonly QueuedTask[],
-  { size, taken }: { size: number; taken: readonly string[] },
-): PickedBatch<QueuedTask> {
-  const apart = pickBatch(tasks, { size, taken });
-  return apart.batch.length > 0 || taken.length === 0 ? apart : pickBatch(tasks, { size });
+type Reading = Pick<WorkParts, "store" | "by">;
+
+/** Ready tasks that share no file with one another nor with what is in progress. */
+export async function pickApart(
+  { scope, size }: { scope: Scope; size: number },
+  { store, by }: Reading,
+): Promise<{ batch: QueuedTask[]; heldBack: QueuedTask[]; ready: number }> {
+  let next = await store.nextTasks({ ...scope, limit: size + LOOK_AHEAD, at: by.at });
+  // Of the whole project: an agent of another epic may be in the same file.
+  const taken = next.tasks.some(({ files }) => files.length > 0) ? await store.filesInProgress({}, by.at) : [];
+  let picked = pickBatch(next.tasks, { size, taken });
+  if (picked.batch.length < size && next.ready > next.tasks.length) {
+    next = await store.nextTasks({ ...scope, limit: size + LOOK_FURTHER, at: by.at });
+    picked = pickBatch(next.tasks, { size, taken: taken.length > 0 ? taken : await store.filesInProgress({}, by.at) });
+  }
+  return { ...picked, ready: next.ready };
+}
+
+/** Enough to name one: more than that are hardly ever in progress at once. */
+const MOST_RUNNING = 200;
+
+/** "T… is ready, but touches src/a.ts as T… in progress does" */
+export async function whatIsInTheWay(
+  heldBack: readonly QueuedTask[],
+  { store, by }: Reading,
+): Promise<string | undefined> {
+  const [first] = heldBack;
+  if (!first) return undefined;
+  const { items } = await store.listTasks({ status: "in_progress", limit: MOST_RUNNING, at: by.at });
+  for (const { id, files } of items) {
+    const file = firstOverlap(first.files, files);
+    if (file !== undefined) return `${first.id} is ready, but touches ${file} as ${id} in progress does`;
+  }
+  return `${first.id} is ready, but touches files of a task in progress`;
+}
+
+/** With WIP and claim, where everything was asked for. */
+export async function withDetails<T extends { id: string }>(
+  tasks: readonly T[],
+  fields: FieldSet,
+  { store, by }: Reading,
+): Promise<T[]> {
+  if (fields !== "full") return [...tasks];
+  const found: T[] = [];
+  for (const task of tasks) found.push({ ...task, ...(await store.getTask(task.id, by.at)) });
+  return found;
+}
+
+/** As readers see it: counting stops somewhere. */
+export function readyCount(ready: number): number | string {
+  return ready >= COUNTED_READY ? `${COUNTED_READY}+` : ready;
 }
 
 function checkSize(field: string, value: number | undefined): number | undefined {

@@ -37,7 +37,7 @@ const TAKEN: Readonly<Record<string, string>> = {
   epics: "id title description priority status created_at updated_at",
   stories: "id epic_id title description status created_at updated_at",
   tasks:
-    "id story_id title status task_type estimate_hours description context_summary working_files blockers handoff_notes created_at updated_at activity_summary needs_rework work_in_progress wip_updated_at",
+    "id story_id title status task_type estimate_hours description context_summary working_files blockers handoff_notes created_at updated_at activity_summary needs_rework work_in_progress wip_updated_at source",
   task_activity: "id task_id activity_type description old_value new_value actor created_at",
   task_files: "id task_id file_path created_at",
   task_dependencies: "id task_id depends_on_task_id dependency_type created_at",
@@ -45,7 +45,7 @@ const TAKEN: Readonly<Record<string, string>> = {
   task_handoffs: "task_id status summary files_changed full_details created_at compacted_at",
 };
 /** Values that say nothing are not missed. */
-const SAYS_NOTHING: Readonly<Record<string, unknown>> = { "tasks.progress_percent": 0, "tasks.source": "human" };
+const SAYS_NOTHING: Readonly<Record<string, unknown>> = { "tasks.progress_percent": 0 };
 /** Computed from the rest. */
 const DERIVED = new Set(["work_queue"]);
 
@@ -154,7 +154,7 @@ class OhnoReader {
         estimate_hours: typeof row["estimate_hours"] === "number" && hours >= 0 ? hours : undefined,
         context_summary: text(row["context_summary"]),
         handoff_notes: text(row["handoff_notes"]),
-        source: "ohno",
+        source: text(row["source"]) ?? "ohno",
         note: notes.join(" ") || undefined,
         ...times,
         started_at: moved?.started,

@@ -23,7 +23,8 @@ export async function projectStatus(
   const { ready, archived, ...open } = counts;
   const all = Object.values(open).reduce((sum, count) => sum + count, 0);
   const view = present({
-    tasks: viewCounts(counts),
+    // Zero says something here: nothing can be started.
+    tasks: { ...viewCounts(counts), ready: counts.ready },
     done_percent: all > 0 ? Math.floor((100 * counts.done) / all) : undefined,
     epics: epics || undefined,
     stories: stories || undefined,

@@ -1,13 +1,14 @@
 /**
  * Where a session stands, in one small answer: what is begun, what is blocked and why, what comes next, and one line to go on
- * from. Tasks of the asking session come first, then those that nobody holds, then those of others, with their holder.
+ * from. Tasks of the asking session come first, however many others there are, then those that nobody holds, then those of
+ * others, with their holder.
  */
 import type { Actor, Scope } from "../../store/work-store.ts";
 import { checkWhole } from "../../work/check-value.ts";
 import { fitList, tokensOf } from "../../work/fit-list.ts";
 import { type Claim, isSettled, type Task, type TaskDetails } from "../../work/task.ts";
 import { present, type View, viewTask } from "../../work/task-view.ts";
-import { pickApart } from "./next-batch.ts";
+import { pickApart, readyCount, whatIsInTheWay } from "./next-batch.ts";
 import { given, type WorkParts } from "./work-parts.ts";
 
 export interface SessionContextInput {
@@ -22,15 +23,15 @@ export interface SessionContext {
   in_progress?: View[];
   blocked?: View[];
   suggested_next?: View;
-  /** Tasks that could be started, counted up to `COUNTED_READY`. */
-  ready: number;
+  /** Tasks that could be started; "1000+" where counting stopped. */
+  ready: number | string;
   /** What was left out, and how to get it. */
   more?: string;
 }
 
 const DEFAULT_TOKENS = 400;
 const MOST_SHOWN = 3;
-/** Enough to find the session's own among those of others. */
+/** Of the session's own, and of those that others hold or nobody. */
 const MOST_READ = 20;
 const LINE_CHARS = 160;
 /** Keys and brackets, and `more`. */
@@ -58,7 +59,8 @@ export async function sessionContext(
   const inProgress = fit(begun.tasks, (task) =>
     viewBegun(task, { by: parts.by, isResumed: task === begun.tasks[0] && resume !== undefined }),
   );
-  const suggested = next.task && fitNext(next.task, { left, blocked: tokensOf(blocked.tasks.map(viewBlocked)) });
+  const suggested =
+    next.task && fitNext(next.task, next.note, { left, blocked: tokensOf(blocked.tasks.map(viewBlocked)) });
   left -= suggested ? tokensOf(suggested) : 0;
   const stuck = fit(blocked.tasks, viewBlocked);
   const more = moreOf({
@@ -70,26 +72,44 @@ export async function sessionContext(
     in_progress: inProgress,
     blocked: stuck,
     suggested_next: suggested,
-    ready: next.ready,
+    ready: readyCount(next.ready),
     more,
   }) as SessionContext;
   return { view, ...given({ resume }) };
 }
 
 async function begunTasks(scope: Scope, { store, by }: WorkParts): Promise<{ tasks: TaskDetails[]; total: number }> {
+  const all = await store.listClaims({ at: by.at });
+  const mine = await ownTasks(
+    all.filter((claim) => isMine(claim, by)),
+    { scope, store, by },
+  );
   const query = { ...scope, limit: MOST_READ, at: by.at };
   const running = await store.listTasks({ ...query, status: "in_progress" });
   const withWip = await store.listTasks({ ...query, hasWip: true });
   const found = new Map(
-    [...running.items, ...withWip.items]
+    [...mine, ...running.items, ...withWip.items]
       .filter(({ status }) => !isSettled(status) && status !== "blocked")
       .map((task) => [task.id, task]),
   );
-  const claims = new Map((await store.listClaims({ at: by.at })).map((claim) => [claim.taskId, claim]));
+  const claims = new Map(all.map((claim) => [claim.taskId, claim]));
   const ranked = [...found.keys()].sort((a, b) => rankOf(claims.get(a), by) - rankOf(claims.get(b), by));
   const tasks = await Promise.all(ranked.slice(0, MOST_SHOWN).map((id) => store.getTask(id, by.at)));
   // More than were read are all in progress: those come first.
   return { tasks, total: Math.max(found.size, running.total) };
+}
+
+/** Found by their claims, which no number of other tasks can hide. */
+async function ownTasks(
+  claims: readonly Claim[],
+  { scope, store, by }: { scope: Scope; store: WorkParts["store"]; by: Actor },
+): Promise<Task[]> {
+  const epic = scope.epicId === undefined ? undefined : (await store.findId(scope.epicId)).id;
+  const story = scope.storyId === undefined ? undefined : (await store.findId(scope.storyId)).id;
+  const tasks = await Promise.all(claims.slice(0, MOST_READ).map(({ taskId }) => store.getTask(taskId, by.at)));
+  return tasks.filter(
+    ({ epicId, storyId }) => (epic === undefined || epicId === epic) && (story === undefined || storyId === story),
+  );
 }
 
 function rankOf(claim: Claim | undefined, by: Actor): number {
@@ -105,17 +125,26 @@ async function blockedTasks(scope: Scope, { store, by }: WorkParts): Promise<{ t
   return { tasks: await Promise.all(items.map(({ id }) => store.getTask(id, by.at))), total };
 }
 
-async function suggestedNext(scope: Scope, { store, by }: WorkParts) {
-  const { tasks, ready } = await store.nextTasks({ ...scope, limit: 8, at: by.at });
-  const taken = tasks.some(({ files }) => files.length > 0) ? await store.filesInProgress({}, by.at) : [];
-  return { task: pickApart(tasks, { size: 1, taken }).batch[0], ready };
+/** One that is in nobody's way; where all are, the first of them with what it is in the way of. */
+async function suggestedNext(
+  scope: Scope,
+  { store, by }: WorkParts,
+): Promise<{ task?: Task | undefined; note?: string | undefined; ready: number }> {
+  const { batch, heldBack, ready } = await pickApart({ scope, size: 1 }, { store, by });
+  if (batch[0]) return { task: batch[0], ready };
+  return { task: heldBack[0], note: await whatIsInTheWay(heldBack, { store, by }), ready };
 }
 
 /** In standard form if the blocked ones find room beside it; else with its id, title and status alone. */
-function fitNext(task: Task, { left, blocked }: { left: number; blocked: number }): View | undefined {
-  const standard = viewTask(task, "standard");
+function fitNext(
+  task: Task,
+  note: string | undefined,
+  { left, blocked }: { left: number; blocked: number },
+): View | undefined {
+  const said = note === undefined ? {} : { note };
+  const standard = { ...viewTask(task, "standard"), ...said };
   if (tokensOf(standard) <= left - blocked) return standard;
-  const minimal = viewTask(task, "minimal");
+  const minimal = { ...viewTask(task, "minimal"), ...said };
   return tokensOf(minimal) <= left ? minimal : undefined;
 }
 
@@ -135,13 +164,14 @@ function viewBlocked(task: TaskDetails): View {
   return present({ ...viewTask(task, "minimal"), reason: line(reasons.join("; ")) });
 }
 
-/** "Resuming T482913577204 from testing, next: fix the failing test" */
+/** "Resuming T482913577204 from testing, next: fix the failing test"; what another holds is not for this session to resume. */
 function resumeLine(task: TaskDetails, by: Actor): string {
   const phase = line(task.wip?.phase);
   const next = nextStep(task);
   const { claim } = task;
   const holder = claim && !isMine(claim, by) ? ` (held by ${claim.agent} until ${claim.leaseUntil.toISOString()})` : "";
-  return `Resuming ${task.id}${phase ? ` from ${phase}` : ""}${next ? `, next: ${next}` : ""}${holder}`;
+  const verb = holder ? "In progress elsewhere:" : "Resuming";
+  return `${verb} ${task.id}${phase ? ` from ${phase}` : ""}${next ? `, next: ${next}` : ""}${holder}`;
 }
 
 function nextStep({ wip, steps }: TaskDetails): string | undefined {

@@ -1,5 +1,5 @@
 import type { TaskCounts } from "../../store/work-store.ts";
-import { checkChoice } from "../../work/check-value.ts";
+import { checkChoice, invalid } from "../../work/check-value.ts";
 import { cleanName, cleanText, cleanTitle } from "../../work/clean-input.ts";
 import { GROUP_STATUSES, type Story } from "../../work/task.ts";
 import { FIELD_SETS, type View, viewStory } from "../../work/task-view.ts";
@@ -37,7 +37,7 @@ export interface StoryChangesInput {
   status?: string | undefined;
 }
 
-export function updateStory(input: StoryChangesInput, { store, by }: WorkParts): Promise<Story> {
+export async function updateStory(input: StoryChangesInput, { store, by }: WorkParts): Promise<Story> {
   const { storyId, title, epicId, description, acceptanceCriteria, status } = input;
   const changes = given({
     title: title === undefined ? undefined : cleanTitle(title),
@@ -46,6 +46,7 @@ export function updateStory(input: StoryChangesInput, { store, by }: WorkParts):
     acceptanceCriteria: textOrNull(acceptanceCriteria, "acceptance_criteria"),
     status: checkChoice(status, { field: "status", choices: SET_BY_HAND }),
   });
+  if (Object.keys(changes).length === 0) throw invalid("nothing to change was given");
   return store.updateStory(storyId, changes, by);
 }
 

@@ -1,4 +1,5 @@
 import type { TaskChanges } from "../../store/work-store.ts";
+import { invalid } from "../../work/check-value.ts";
 import { cleanTitle } from "../../work/clean-input.ts";
 import type { Task } from "../../work/task.ts";
 import { cleanTaskFields, type TaskFields } from "./task-input.ts";
@@ -7,8 +8,9 @@ import type { WorkParts } from "./work-parts.ts";
 export type UpdateTaskInput = { taskId: string } & { [Field in keyof TaskFields]?: TaskFields[Field] | null };
 
 /** Null, or a text with nothing in it, clears a field; what is absent stays. */
-export function updateTask({ taskId, ...fields }: UpdateTaskInput, { store, by }: WorkParts): Promise<Task> {
+export async function updateTask({ taskId, ...fields }: UpdateTaskInput, { store, by }: WorkParts): Promise<Task> {
   const names = (Object.keys(fields) as (keyof TaskFields)[]).filter((name) => fields[name] !== undefined);
+  if (names.length === 0) throw invalid("nothing to change was given");
   const isCleared = (name: keyof TaskFields) => fields[name] === null || fields[name] === "";
   if (names.includes("title")) cleanTitle(fields.title);
   const changed = names.filter((name) => !isCleared(name)).map((name) => [name, fields[name]]);

@@ -1,7 +1,7 @@
 /** What every use case of work takes and gives. */
 import type { Actor, WorkStore } from "../../store/work-store.ts";
 import { type Audience, explain, type Refusal } from "../../work/explain-outcome.ts";
-import { type FitOptions, type FittedList, fitList } from "../../work/fit-list.ts";
+import { type FitOptions, type FittedList, fitList, type TokenCut } from "../../work/fit-list.ts";
 import type { View } from "../../work/task-view.ts";
 import type { WorkSettings } from "./work-settings.ts";
 
@@ -38,13 +38,15 @@ export interface Listed<T> {
   nextOffset?: number;
   /** There was room for the first alone, and only in its smallest form. */
   isReduced: boolean;
+  /** A ceiling of tokens left some out. */
+  cut?: TokenCut;
 }
 
 export function listed<T>(
   { items, total }: { items: readonly T[]; total: number },
   { offset, ...fit }: FitOptions<T> & { offset: number },
 ): Listed<T> {
-  const { views, isReduced }: FittedList = fitList(items, fit);
+  const { views, isReduced, cut }: FittedList = fitList(items, fit);
   const next = offset + views.length;
   const leftOut = Math.max(0, total - next);
   return {
@@ -54,6 +56,7 @@ export function listed<T>(
     leftOut,
     ...(leftOut > 0 && { nextOffset: next }),
     isReduced,
+    ...(cut && { cut }),
   };
 }
 

@@ -43,8 +43,8 @@ export type StoredWake = Omit<WakeState, "now" | "reason" | "plan" | "skills" | 
   pinned: { skill: string; hash: string }[];
 };
 
-const TREE_BEFORE = 20;
-const TREE_AFTER = 30;
+const TREE_BEFORE = 10;
+const TREE_AFTER = 20;
 const MOST_HANDOFFS = 8;
 const MOST_MESSAGES = 20;
 const MOST_ACTIVITY = 10;

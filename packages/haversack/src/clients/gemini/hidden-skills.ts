@@ -1,0 +1,22 @@
+/** Which skills Gemini CLI hides from the model, read from its own settings. Loaded by the hook: nothing but `fs`. */
+import { readFileSync, statSync } from "node:fs";
+
+/** Names, from the project's list and the user's. `configDir` is the client's user folder, `~/.gemini`. */
+export function hiddenGeminiSkills(root: string, configDir: string): Set<string> {
+  return new Set([`${root}/.gemini/settings.json`, `${configDir}/settings.json`].flatMap(disabledIn));
+}
+
+function disabledIn(file: string): string[] {
+  // Asked first: an error thrown and caught costs more than the question.
+  if (!statSync(file, { throwIfNoEntry: false })) return [];
+  try {
+    const text = readFileSync(file, "utf8");
+    // Most settings have none: a search costs less than parsing.
+    if (!text.includes('"disabled"')) return [];
+    const { skills } = JSON.parse(text) as { skills?: { disabled?: unknown } };
+    return Array.isArray(skills?.disabled) ? skills.disabled.filter((name) => typeof name === "string") : [];
+  } catch {
+    // Comments, which the client allows, or broken JSON: then its own tool is named for a skill that it may refuse.
+    return [];
+  }
+}

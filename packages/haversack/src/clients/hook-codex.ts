@@ -1,0 +1,27 @@
+/** Codex, for hook.cjs. */
+import { formatCodexAnswer } from "./codex/answer.ts";
+import { isSpawnTool, readCodexEvent } from "./codex/events.ts";
+import { codexProfile } from "./codex/profile.ts";
+import { readCodexBase, readCodexPrompt, readCodexPromptId } from "./codex/prompt-event.ts";
+import { readCodexTool } from "./codex/tool-event.ts";
+import type { HookAdapter } from "./hook-adapter.ts";
+
+export const adapter: HookAdapter = {
+  client: "codex",
+  part: ({ hook_event_name: event, tool_name: tool }) => {
+    if (event === "UserPromptSubmit") return "hook-prompt";
+    if (event === "Stop") return "";
+    return event === "PostToolUse" && !isSpawnTool(tool) ? "hook-tool" : "hook-session";
+  },
+  base: readCodexBase,
+  prompt(payload) {
+    const prompt = readCodexPrompt(payload);
+    const promptId = readCodexPromptId(payload);
+    return prompt === undefined ? undefined : { prompt, ...(promptId !== undefined && { promptId }) };
+  },
+  tool: (payload) => readCodexTool(payload),
+  event: readCodexEvent,
+  answer: formatCodexAnswer,
+  profile: codexProfile,
+  talking: ["UserPromptSubmit", "PostToolUse", "Stop"],
+};

@@ -1,0 +1,23 @@
+/** Gemini CLI, for hook.cjs. */
+import { formatGeminiAnswer } from "./gemini/answer.ts";
+import { readGeminiEvent } from "./gemini/events.ts";
+import { geminiProfile } from "./gemini/profile.ts";
+import { readGeminiBase, readGeminiPrompt } from "./gemini/prompt-event.ts";
+import { readGeminiTool } from "./gemini/tool-event.ts";
+import type { HookAdapter } from "./hook-adapter.ts";
+
+export const adapter: HookAdapter = {
+  client: "gemini",
+  part: ({ hook_event_name: event }) =>
+    event === "BeforeAgent" ? "hook-prompt" : event === "AfterTool" ? "hook-tool" : "hook-session",
+  base: readGeminiBase,
+  prompt(payload) {
+    const prompt = readGeminiPrompt(payload);
+    return prompt === undefined ? undefined : { prompt };
+  },
+  tool: readGeminiTool,
+  event: readGeminiEvent,
+  answer: formatGeminiAnswer,
+  profile: geminiProfile,
+  talking: ["BeforeAgent", "AfterTool"],
+};

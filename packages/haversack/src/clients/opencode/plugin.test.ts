@@ -1,0 +1,213 @@
+/** The plugin against what the real client sends (recorded by test/clients/opencode/record-fixtures.ts) and an engine that notes. */
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it, vi } from "vitest";
+import type { HookAnswer, HookEvent } from "../../engine/hook-event.ts";
+import type { PluginInput, TextPart } from "./client-api.ts";
+import type { HookEngine, PromptEvent, ToolCallEvent } from "./hook-engine.ts";
+import { haversackPlugin } from "./plugin.ts";
+
+const FOLDER = join(import.meta.dirname, "../../../../../test/fixtures/opencode");
+
+interface Recorded {
+  // biome-ignore lint/suspicious/noExplicitAny: recorded payloads have the client's own types.
+  input: any;
+  // biome-ignore lint/suspicious/noExplicitAny: as above.
+  output: any;
+}
+
+const recorded = (name: string): Recorded => JSON.parse(readFileSync(join(FOLDER, `${name}.json`), "utf8"));
+
+function scene(answers: { prompt?: HookAnswer; session?: (event: HookEvent) => HookAnswer } = {}) {
+  const heard = { prompts: [] as PromptEvent[], tools: [] as ToolCallEvent[], sessions: [] as HookEvent[] };
+  const lines: string[] = [];
+  const fills: number[] = [];
+  const engine: HookEngine = {
+    prompt: (event) => {
+      heard.prompts.push(event);
+      return answers.prompt ?? {};
+    },
+    tool: (event) => void heard.tools.push(event),
+    session: (event) => {
+      heard.sessions.push(event);
+      return answers.session?.(event) ?? {};
+    },
+    fill: ({ usedTokens }) => void fills.push(usedTokens),
+    log: (_, line) => void lines.push(line),
+  };
+  const get = vi.fn(async () => ({ data: {} }));
+  const prompt = vi.fn(async () => ({}));
+  const input: PluginInput = { directory: "/repo", worktree: "/repo", client: { session: { get, prompt } } };
+  const plugin = haversackPlugin(input, { engine, addTo: () => undefined });
+  /** Plays a recorded hook and returns what became of its output. */
+  const play = async (name: string) => {
+    const { input: given, output } = recorded(name);
+    const hook = (recorded(name) as unknown as { hook: string }).hook;
+    const key =
+      {
+        "session.compacting": "experimental.session.compacting",
+        "compaction.autocontinue": "experimental.compaction.autocontinue",
+      }[hook] ?? hook;
+    await (plugin as Record<string, ((a: unknown, b: unknown) => Promise<void>) | undefined>)[key]?.(given, output);
+    return output;
+  };
+  return { plugin, play, heard, lines, fills, get, prompt };
+}
+
+const texts = (parts: TextPart[]) => [...parts].sort((a, b) => (a.id < b.id ? -1 : 1)).map(({ text }) => text);
+
+describe("a prompt", () => {
+  it("gets the engine's text as a part behind it", async () => {
+    const { play, heard } = scene({ prompt: { context: "TEXT" } });
+    await play("event.session-created");
+    const { parts } = await play("chat-message");
+    expect(texts(parts)).toEqual(['"Use the tools."', "TEXT"]);
+    expect(parts.at(-1)).toMatchObject({
+      synthetic: true,
+      sessionID: parts[0].sessionID,
+      messageID: parts[0].messageID,
+    });
+    expect(heard.prompts).toMatchObject([
+      { sessionId: "ses_0002", agentId: "", cwd: "/repo", promptId: expect.stringMatching(/^msg_/) },
+    ]);
+  });
+
+  it("brings a new session's packet first, and a resumed one's", async () => {
+    const session = (event: HookEvent): HookAnswer => (event.kind === "session-start" ? { context: event.source } : {});
+    const fresh = scene({ session, prompt: { context: "TEXT" } });
+    await fresh.play("event.session-created");
+    expect(texts((await fresh.play("chat-message")).parts)).toEqual(['"Use the tools."', "startup\n\nTEXT"]);
+    expect(texts((await fresh.play("chat-message")).parts)).toEqual(['"Use the tools."', "TEXT"]);
+    const again = scene({ session });
+    expect(texts((await again.play("chat-message")).parts)).toEqual(['"Use the tools."', "resume"]);
+    expect(again.get).toHaveBeenCalledTimes(1);
+  });
+
+  it("of a sub-agent belongs to the topmost session, and has its task's packet; the coordinator's call has not", async () => {
+    const session = (event: HookEvent): HookAnswer =>
+      event.kind === "before-spawn" ? { prompt: `${event.prompt}\n\nPACKET` } : {};
+    const { play, heard } = scene({ session });
+    await play("event.session-created");
+    await play("chat-message");
+    const call = await play("tool-execute-before.task");
+    expect(call.args.prompt).toBe("Look around.");
+    await play("event.session-created.sub-agent");
+    expect(texts((await play("chat-message.sub-agent")).parts)).toEqual(["Look around.", "PACKET"]);
+    const [, inside] = heard.prompts;
+    expect(inside).toMatchObject({ sessionId: "ses_0002", agentId: expect.stringMatching(/^ses_/) });
+    expect(inside?.agentId).not.toBe("ses_0002");
+    expect(heard.sessions.map(({ kind }) => kind)).toEqual(["session-start", "before-spawn", "agent-start"]);
+  });
+
+  it("that nobody typed is none", async () => {
+    const { plugin, heard } = scene({ prompt: { context: "TEXT" } });
+    const parts: TextPart[] = [{ id: "p", sessionID: "s", messageID: "m", type: "text", text: "x", synthetic: true }];
+    await plugin["chat.message"]?.({ sessionID: "s" }, { message: { id: "m" }, parts });
+    expect(heard.prompts).toEqual([]);
+    expect(parts).toHaveLength(1);
+  });
+});
+
+describe("a tool", () => {
+  it.each([
+    ["tool-execute-after.write", { tool: "write", path: "/repo/new.txt" }],
+    ["tool-execute-after.edit", { tool: "edit", path: "/repo/new.txt" }],
+    ["tool-execute-after.read", { tool: "read", path: "/repo/a.txt" }],
+    ["tool-execute-after.bash", { tool: "shell", exitCode: 0, isError: false, output: "one\ntwo\n" }],
+    ["tool-execute-after.bash.exit-1", { tool: "shell", exitCode: 1, isError: true }],
+    ["tool-execute-after.bash.git-commit", { output: expect.stringContaining("[main abc1234]") }],
+    ["tool-execute-after.todowrite", { tool: "todo", todos: [{ status: "in_progress" }, { status: "pending" }] }],
+  ])("%s", async (name, wanted) => {
+    const { play, heard } = scene();
+    await play(name);
+    expect(heard.tools).toMatchObject([{ tool: wanted }]);
+  });
+
+  it("that loads a skill is noted, and an MCP tool of others is not", async () => {
+    const { play, heard } = scene();
+    await play("tool-execute-after.skill");
+    await play("tool-execute-after.echo-recall");
+    expect(heard.tools).toMatchObject([{ skill: "knots" }]);
+  });
+
+  it("is refused with the engine's words, and warned behind its result", async () => {
+    const denying = scene({ session: () => ({ deny: "NOT-THAT-FILE" }) });
+    await expect(denying.play("tool-execute-before.write")).rejects.toThrow("NOT-THAT-FILE");
+    const warning = scene({ session: () => ({ context: "CAREFUL" }) });
+    await warning.play("tool-execute-before.write");
+    expect((await warning.play("tool-execute-after.write")).output).toMatch(/\n\nCAREFUL$/);
+  });
+
+  it("that ran a sub-agent ends it, and its answer may be replaced", async () => {
+    const { play, heard } = scene({ session: (event) => (event.kind === "after-spawn" ? { result: "SHORT" } : {}) });
+    expect((await play("tool-execute-after.task")).output).toBe("SHORT");
+    expect(heard.sessions).toMatchObject([
+      { kind: "after-spawn", isDone: true, childId: expect.stringMatching(/^ses_/) },
+      { kind: "agent-stop", agentId: expect.stringMatching(/^ses_/) },
+    ]);
+  });
+});
+
+describe("a compaction", () => {
+  const session = (event: HookEvent): HookAnswer =>
+    event.kind === "session-start" && event.source === "compact" ? { context: "PACKET" } : {};
+
+  it("that the client goes on from by itself gets the packet as a message before that", async () => {
+    const { play, prompt } = scene({ session });
+    await play("chat-message");
+    await play("compaction-autocontinue");
+    await play("event.session-compacted");
+    expect(prompt).toHaveBeenCalledExactlyOnceWith({
+      path: { id: "ses_0002" },
+      body: {
+        noReply: true,
+        agent: "build",
+        model: { providerID: "scripted", modelID: "model" },
+        parts: [{ type: "text", text: "PACKET", synthetic: true }],
+      },
+    });
+    expect(texts((await play("chat-message")).parts)).toEqual(['"Use the tools."']);
+  });
+
+  it("by hand gets it with the next prompt", async () => {
+    const { play, prompt } = scene({ session });
+    await play("chat-message");
+    await play("event.session-compacted");
+    expect(texts((await play("chat-message")).parts)).toEqual(['"Use the tools."', "PACKET"]);
+    expect(prompt).not.toHaveBeenCalled();
+  });
+});
+
+it("tells of the fill", async () => {
+  const { play, fills } = scene();
+  await play("chat-params.build");
+  await play("event.message-updated");
+  expect(fills).toEqual([1_010]);
+});
+
+it("never fails the client: faults of the engine are logged, and too many stop it", async () => {
+  const { play, lines, heard } = scene({
+    session: () => {
+      throw new Error("store is broken");
+    },
+  });
+  for (let n = 0; n < 20; n++) await play("tool-execute-before.write");
+  expect(lines[0]).toContain("store is broken");
+  expect(lines.at(-1)).toContain("stops in this process");
+  expect(heard.sessions.length).toBe(10);
+  expect((await play("chat-message")).parts).toHaveLength(1);
+});
+
+it("goes on when the client does not answer", async () => {
+  vi.useFakeTimers();
+  try {
+    const { play, get, heard } = scene();
+    get.mockImplementation(() => new Promise(() => undefined));
+    const playing = play("chat-message");
+    await vi.advanceTimersByTimeAsync(1_000);
+    await playing;
+    expect(heard.prompts).toMatchObject([{ sessionId: "ses_0002", agentId: "" }]);
+  } finally {
+    vi.useRealTimers();
+  }
+});

@@ -1,0 +1,152 @@
+/** What a session hears at its start, by how it starts; and what is recorded of it. The real client's side is in test/clients. */
+import { expect, it } from "vitest";
+import { profileOf } from "../../skills/activation.ts";
+import { SessionState } from "../../store/sqlite/session-state.ts";
+import { SessionTasks } from "../../store/sqlite/session-tasks.ts";
+import { SqliteWorkStore } from "../../store/sqlite/sqlite-work-store.ts";
+import { fakeProject } from "../fake-project.suite.ts";
+import type { SessionStart } from "../hook-event.ts";
+import { makePacket } from "./make-packet.ts";
+import { wakeSession } from "./wake-session.ts";
+import { subAgentPacket } from "./wake-sub-agent.ts";
+
+const CLIENT = profileOf("claude-code");
+const HOUR_MS = 3_600_000;
+
+async function world() {
+  const project = fakeProject();
+  project.skill("rate-limits", "Limits how often a call may be made.", { body: "# Limits\n\nCOUNT-THEM" });
+  project.skill("subagent-driven-development", "Sends sub-agents.", { body: "# Sub-agents\n\nSEND-THEM" });
+  project.refresh();
+  const { handle, sessions, ledger } = project;
+  const store = new SqliteWorkStore(handle);
+  const at = project.now();
+  const person = { name: "ann", isPerson: true, at };
+  const { id } = await store.createTask(
+    { title: "Limit logins", skill: "rate-limits", description: "AT-MOST-FIVE" },
+    person,
+  );
+  const parts = (name = "") => ({
+    handle,
+    index: project.index(),
+    ledger,
+    state: new SessionState(handle),
+    tasks: new SessionTasks(handle),
+    root: "/repo",
+    settings: { budgetChars: 0 },
+    readText: () => undefined,
+    now: project.now(),
+    makePacket,
+    name,
+    process: { id: 7, space: "here" },
+    isAlive: () => false,
+    leaseMs: () => HOUR_MS,
+  });
+  const begin = (sessionId: string, processId = 8) =>
+    sessions.touchSession({
+      sessionId,
+      client: "claude-code",
+      cwd: "/repo",
+      at: project.now(),
+      process: { id: processId, space: "here" },
+    });
+  const claim = (name: string, sessionId: string) =>
+    store.claim({ taskId: id, leaseMs: HOUR_MS }, { name, sessionId, at: project.now() });
+  const start = (source: SessionStart["source"], { name = "", sessionId = "new" } = {}) => {
+    const { before } = sessions.touchSession({
+      sessionId,
+      client: "claude-code",
+      cwd: "/repo",
+      at: project.now(),
+      event: source === "compact" ? "window" : "seen",
+    });
+    return wakeSession({ source, sessionId, agentId: "", cwd: "/repo", client: CLIENT }, before, parts(name)).context;
+  };
+  return { project, store, id, person, parts, begin, claim, start, handle };
+}
+
+it("says nothing where there is nothing, however it starts", async () => {
+  const { start } = await world();
+  for (const source of ["startup", "clear", "resume", "fork", "compact"] as const) {
+    expect(start(source, { name: "june" })).toBeUndefined();
+  }
+});
+
+it("gives a new session what a dead one left, and records what the window has seen", async () => {
+  const { begin, claim, start, id, handle, project } = await world();
+  begin("old");
+  await claim("claude-code-old", "old");
+  const text = start("startup");
+  expect(text).toContain(`Claim ${id} "Limit logins" first`);
+  expect(text).toContain("COUNT-THEM");
+  expect(handle.db.prepare("SELECT event FROM injections").all()).toMatchObject([{ event: "startup" }]);
+  expect(project.ledger.window({ sessionId: "new", window: 1 })).toMatchObject([
+    { skill: "rate-limits", loadedBy: "haversack" },
+  ]);
+});
+
+it("gives nothing of another work tree, and frees it all the same", async () => {
+  const { project, claim, start, store, id } = await world();
+  const elsewhere = { client: "claude-code", cwd: "/elsewhere", at: project.now() };
+  project.sessions.touchSession({ ...elsewhere, sessionId: "old", process: { id: 8, space: "here" } });
+  await claim("claude-code-old", "old");
+  expect(start("startup")).toBeUndefined();
+  expect((await store.getTask(id, project.now())).status).toBe("todo");
+});
+
+it("tells a resumed session only what others did, and its messages once", async () => {
+  const { project, begin, claim, start, store, id, person } = await world();
+  begin("s1");
+  await claim("june", "s1");
+  const resume = () => start("resume", { name: "june", sessionId: "s1" });
+  expect(resume()).toBeUndefined();
+  project.wait(5);
+  await store.release({ taskId: id, reason: "NOT-NOW" }, { ...person, at: project.now() });
+  await store.sendMessage({ to: ["june"], text: "WHY" }, { ...person, at: project.now() });
+  const news = resume();
+  expect(news).toMatch(/^From Haversack, as this session resumes/);
+  expect(news).toMatch(/@ann T\d+: Released by ann: NOT-NOW/);
+  expect(news).toContain(`You no longer hold ${id}`);
+  expect(news).toContain("@ann: WHY");
+  project.wait(5);
+  expect(resume()).toBeUndefined();
+});
+
+it("after a compaction a coordinator hears of the batch it was given, though it holds nothing", async () => {
+  const { begin, start, store, id, project } = await world();
+  begin("s1");
+  const by = { name: "claude-code-s1", sessionId: "s1", at: project.now() };
+  await store.recordBatch({ sessionId: "s1", size: 1, taskIds: [id] }, by);
+  const sub = { name: "claude-code-s1.a1", sessionId: "s1", agentId: "a1", at: project.now() };
+  await store.claim({ taskId: id, leaseMs: HOUR_MS }, sub);
+  await store.setHandoff({ taskId: id, role: "implementer", status: "PASS", summary: "BUILT" }, sub);
+  await store.setStatus({ taskId: id, status: "review", leaseMs: 1 }, sub);
+  const text = start("compact", { sessionId: "s1" });
+  expect(text).toContain(`**Current position:** ${id} "Limit logins" is in review`);
+  expect(text).toContain(`Dispatch spec-reviewer for ${id} "Limit logins".`);
+});
+
+it("gives sub-agents the template of their role, the task's skill, and nothing of the orchestrator", async () => {
+  const { store, parts, person, id, project } = await world();
+  await store.seeAgent({ name: "june", sessionId: "s1" }, project.now());
+  await store.sendMessage({ to: ["june"], text: "FOR-JUNE" }, person);
+  await store.updateTask(id, { skill: "rate-limits, subagent-driven-development" }, person);
+  const packet = (agentType: string) => subAgentPacket({ taskId: id, agentType, client: CLIENT }, parts());
+  for (const [type, title] of [
+    ["haversack-implementer", "Implementer"],
+    ["haversack:spec-reviewer", "Spec Reviewer"],
+    ["haversack-quality-reviewer", "Quality Reviewer"],
+    ["haversack:fixer", "Fixer"],
+    ["general-purpose", "Implementer"],
+    ["my-implementer", "Implementer"],
+  ]) {
+    const text = packet(type!);
+    expect(text.startsWith(`# ${title} Subagent\nFrom Haversack, for a sub-agent; times are UTC.\nYou are the `)).toBe(
+      true,
+    );
+    expect(text).toContain("AT-MOST-FIVE");
+    expect(text).toContain("COUNT-THEM");
+    expect(text).not.toContain("SEND-THEM");
+    expect(text).not.toContain("FOR-JUNE");
+  }
+});

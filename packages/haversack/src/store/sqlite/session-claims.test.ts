@@ -1,0 +1,99 @@
+/** What becomes of a session's claims: who keeps them, who gets them, and what the next operation of the work store makes of it. */
+import { expect, it } from "vitest";
+import { openMemoryStore } from "./memory.ts";
+import { hasClaims, letGo, type StartingSession, takeBack, takeOver } from "./session-claims.ts";
+import { SqliteLocalStore } from "./sqlite-local-store.ts";
+import { SqliteWorkStore } from "./sqlite-work-store.ts";
+
+const START = new Date("2026-03-02T09:00:00Z");
+const later = (minutes: number) => new Date(START.getTime() + minutes * 60_000);
+const HOUR_MS = 3_600_000;
+
+async function world() {
+  const handle = openMemoryStore();
+  const store = new SqliteWorkStore(handle);
+  const sessions = new SqliteLocalStore(handle);
+  const touch = { client: "claude-code", cwd: "/repo", at: START };
+  const session = (sessionId: string, processId: number | undefined, space = "here") =>
+    sessions.touchSession({ ...touch, sessionId, process: processId ? { id: processId, space } : undefined });
+  const end = (sessionId: string, at = START) => {
+    letGo(handle, { sessionId }, at);
+    sessions.touchSession({ ...touch, sessionId, at, event: "end" });
+  };
+  const claim = async (name: string, sessionId: string, at = START) => {
+    const { id } = await store.createTask({ title: `of ${name}` }, { name: "ann", at });
+    await store.claim({ taskId: id, leaseMs: HOUR_MS }, { name, sessionId, at });
+    return id;
+  };
+  const start = (over: Partial<StartingSession> = {}) =>
+    takeOver(handle, {
+      sessionId: "new",
+      processSpace: "here",
+      isAlive: (id) => id === 1,
+      leaseMs: () => HOUR_MS,
+      at: later(1),
+      ...over,
+    });
+  const holder = async (id: string, at: Date) => (await store.getTask(id, at)).claim?.agent;
+  return { handle, store, session, end, claim, start, holder };
+}
+
+it("frees what a session held whose process is gone; the next operation returns it with a note", async () => {
+  const { store, session, claim, start } = await world();
+  session("old", 2);
+  const id = await claim("claude-code-old", "old");
+  expect(start()).toEqual([{ taskId: id, agent: "claude-code-old", because: "gone", cwd: "/repo" }]);
+  const task = await store.getTask(id, later(1));
+  expect(task).toMatchObject({ status: "todo", note: expect.stringContaining("go on from its WIP") });
+});
+
+it.each([
+  ["it runs", 1, "here"],
+  ["its number belongs to another machine or container", 2, "there"],
+  ["its process is not known", undefined, "here"],
+])("leaves a claim alone when %s", async (_, processId, space) => {
+  const { session, claim, start, holder } = await world();
+  session("old", processId, space);
+  const id = await claim("a", "old");
+  expect(start()).toEqual([]);
+  expect(start({ processSpace: "" })).toEqual([]);
+  expect(await holder(id, later(2))).toBe("a");
+});
+
+it("keeps the tasks of an ended session for ten minutes, unless a new session comes or it comes back", async () => {
+  const { handle, session, claim, end, start, holder } = await world();
+  session("old", 1);
+  const id = await claim("a", "old");
+  end("old");
+  expect(await holder(id, later(9))).toBe("a");
+  takeBack(handle, { sessionId: "old" }, { leaseMs: HOUR_MS, at: later(9) });
+  expect(await holder(id, later(60))).toBe("a");
+  expect(start({ at: later(61) })).toMatchObject([{ taskId: id, because: "ended" }]);
+  expect(hasClaims(handle)).toBe(true);
+  expect(await holder(id, later(61))).toBeUndefined();
+  expect(hasClaims(handle)).toBe(false);
+});
+
+it("leaves a named agent its tasks when its session has ended, and gives them to its next one", async () => {
+  const { handle, store, session, claim, end, start, holder } = await world();
+  await store.seeAgent({ name: "june", sessionId: "old" }, START);
+  session("old", 1);
+  const id = await claim("june", "old");
+  end("old");
+  expect(start()).toEqual([]);
+  expect(await holder(id, later(30))).toBe("june");
+  expect(start({ name: "june", at: later(30) })).toEqual([]);
+  expect(handle.db.prepare("SELECT session_id FROM claims").get()).toMatchObject({ session_id: "new" });
+  expect(await holder(id, later(89))).toBe("june");
+});
+
+it("names the task with the newest work first", async () => {
+  const { store, session, claim, start } = await world();
+  session("x", 2);
+  session("y", 3);
+  const first = await claim("x", "x");
+  const second = await claim("y", "y", later(0.1));
+  const merge = () => ({ wip: { next_step: "a" }, changes: [] });
+  await store.updateWip({ taskId: first, merge }, { name: "x", sessionId: "x", at: later(0.5) });
+  expect(start().map(({ taskId }) => taskId)).toEqual([first, second]);
+});

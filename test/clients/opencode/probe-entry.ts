@@ -1,0 +1,71 @@
+/**
+ * The plugin with the real engine parts behind it, for bun-store.test.ts: it shows that stores and matching run in the client's own
+ * runtime, and writes down how long a prompt took. Bundled by the test; not the engine that the package ships.
+ */
+import { appendFileSync } from "node:fs";
+import { join } from "node:path";
+import type { PluginInput } from "../../../packages/haversack/src/clients/opencode/client-api.ts";
+import type { HookEngine } from "../../../packages/haversack/src/clients/opencode/hook-engine.ts";
+import { haversackPlugin } from "../../../packages/haversack/src/clients/opencode/plugin.ts";
+import { discover } from "../../../packages/haversack/src/engine/discover.ts";
+import { readHookSettings } from "../../../packages/haversack/src/engine/hook-settings.ts";
+import { recordTool } from "../../../packages/haversack/src/engine/record-tool.ts";
+import { matchRules } from "../../../packages/haversack/src/skills/match-rules.ts";
+import { openForHook } from "../../../packages/haversack/src/store/sqlite/open-for-hook.ts";
+import { PromptIndex } from "../../../packages/haversack/src/store/sqlite/prompt-index.ts";
+import { PromptLedger } from "../../../packages/haversack/src/store/sqlite/prompt-ledger.ts";
+import { SessionState } from "../../../packages/haversack/src/store/sqlite/session-state.ts";
+import { SessionTasks } from "../../../packages/haversack/src/store/sqlite/session-tasks.ts";
+import { SqliteSkillIndex } from "../../../packages/haversack/src/store/sqlite/skill-index.ts";
+import { SkillLedger } from "../../../packages/haversack/src/store/sqlite/skill-ledger.ts";
+import { SqliteLocalStore } from "../../../packages/haversack/src/store/sqlite/sqlite-local-store.ts";
+
+export const Probe = async (input: PluginInput) => {
+  const note = (line: unknown) =>
+    appendFileSync(join(process.env["HAVERSACK_TEST_FOLDER"] ?? "", "probe.jsonl"), `${JSON.stringify(line)}\n`);
+  const root = input.directory;
+  const handle = openForHook(join(root, ".haversack/haversack.db"), { busyMs: 100 });
+  note({ isOpen: handle !== undefined, bun: process.versions["bun"] });
+  if (!handle) return {};
+  const engine: HookEngine = {
+    prompt(event) {
+      const startedAt = performance.now();
+      const { text } = discover(
+        { ...event, root, at: new Date() },
+        {
+          index: new PromptIndex(handle.db),
+          ledger: new PromptLedger(handle),
+          settings: readHookSettings([]),
+          matchRules,
+          maskSecrets: (found) => found,
+        },
+      );
+      note({ promptMs: performance.now() - startedAt });
+      return text ? { context: text } : {};
+    },
+    tool({ client, ...event }) {
+      recordTool(
+        { ...event, client: client.name },
+        {
+          root,
+          index: new SqliteSkillIndex(handle.db),
+          ledger: new SkillLedger(handle),
+          state: new SessionState(handle),
+          tasks: new SessionTasks(handle),
+          startedBy: () => undefined,
+          leaseMs: () => 60_000,
+          now: new Date(),
+        },
+      );
+    },
+    session(event) {
+      const { kind, client, sessionId, agentId, cwd } = event;
+      new SqliteLocalStore(handle).touchSession({ sessionId, agentId, cwd, client: client.name, at: new Date() });
+      note({ kind, agentId });
+      if (kind === "session-start" && event.source === "compact") return { context: "PACKET-AFTER-COMPACTION" };
+      return kind === "before-spawn" ? { prompt: `${event.prompt}\n\nPACKET-OF-THE-TASK` } : {};
+    },
+    log: (level, text) => note({ level, text }),
+  };
+  return haversackPlugin(input, { engine, addTo: () => undefined });
+};
