@@ -24,6 +24,7 @@ const HOOK_FILES = [
   "hook-gemini",
   "hook-wake",
   "hook-packet",
+  "hook-artifacts",
 ];
 const define = { __VERSION__: JSON.stringify(version) };
 

@@ -9,7 +9,19 @@ import { staleDocs } from "./docs.mjs";
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
 const home = join(root, "packages/haversack");
 const HOOK_LIMIT_BYTES = 50_000;
-const HOOK_PARTS = ["", "-main", "-prompt", "-rules", "-tool", "-session", "-wake", "-packet"];
+const HOOK_PARTS = [
+  "",
+  "-main",
+  "-prompt",
+  "-rules",
+  "-tool",
+  "-session",
+  "-wake",
+  "-packet",
+  "-artifacts",
+  "-codex",
+  "-gemini",
+];
 const HOOK_FILES = HOOK_PARTS.map((part) => `hook${part}.cjs`);
 
 const checks = {

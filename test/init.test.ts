@@ -124,7 +124,7 @@ describe("init", () => {
     repo.skill("knots");
     expect(repo.run("init", "--yes")).toMatchObject({ code: 0, err: "" });
     const settings = JSON.parse(repo.read(LOCAL));
-    expect(Object.keys(settings.hooks)).toHaveLength(8);
+    expect(Object.keys(settings.hooks)).toHaveLength(9);
     expect(settings.permissions.allow).toEqual(["mcp__haversack"]);
     const state = join(repo.home, ".claude.json");
     expect(JSON.parse(repo.read(state)).projects[repo.root].mcpServers.haversack).toEqual({
@@ -456,7 +456,7 @@ describe("doctor", () => {
     const { code, ok, findings: all } = findings(repo);
     expect(all.filter(({ level }) => level !== "ok" && level !== "warn")).toEqual([]);
     expect({ code, ok }).toEqual({ code: 0, ok: true });
-    expect(all.find(({ part }) => part === "claude-code events")?.text).toContain("8 test events answered");
+    expect(all.find(({ part }) => part === "claude-code events")?.text).toContain("9 test events answered");
     expect(all.find(({ part }) => part === "claude-code MCP server")?.text).toContain("skill");
     expect(repo.run("session", "list").out).toContain("No session");
     expect(readdirSync(join(repo.base, "tmp"))).toEqual([]);

@@ -48,7 +48,8 @@ describe("newId", () => {
     });
     const random = vi.spyOn(globalThis.crypto, "getRandomValues");
     expect(newId("T")).not.toBe(newId("T"));
-    expect(random).toHaveBeenCalledTimes(2);
+    // A number above 10^12 is drawn again.
+    expect(random.mock.calls.length).toBeGreaterThanOrEqual(2);
     random.mockRestore();
   });
 });

@@ -3,7 +3,7 @@
 import type { ClientProcess, Session } from "../store/local-store.ts";
 import type { StoreHandle } from "../store/sqlite/handle.ts";
 import { hasUnread } from "../store/sqlite/has-unread.ts";
-import { hasClaims, letGo } from "../store/sqlite/session-claims.ts";
+import { hasClaims, letGo, letGoOfAgent } from "../store/sqlite/session-claims.ts";
 import type { SessionState } from "../store/sqlite/session-state.ts";
 import type { SqliteSkillIndex } from "../store/sqlite/skill-index.ts";
 import type { SkillLedger } from "../store/sqlite/skill-ledger.ts";
@@ -64,6 +64,7 @@ export function handleEvent(event: HookEvent, parts: EventParts): HookAnswer {
       sessions.touchSession({ ...touch, event: "end" });
       return {};
     case "agent-stop":
+      letGoOfAgent(parts.handle, event, now);
       sessions.touchSession({ ...touch, event: "end" });
       return {};
   }

@@ -2,6 +2,7 @@
  * What hooks note about a sub-agent that was sent with documents to read: which, and which lines of them its tool calls have
  * shown. The hook bundles this file.
  */
+import type { DatabaseSync } from "node:sqlite";
 import type { RequiredDocument } from "../../artifacts/receipts.ts";
 import type { SessionKey } from "../local-store.ts";
 import { readStore, writeStore } from "./access.ts";
@@ -35,6 +36,48 @@ export interface AgentEvidence extends Required<SessionKey> {
   isWarned: boolean;
 }
 
+/** A call that will start a sub-agent with documents to read. Which agent that will be is known later. */
+export function noteSpawnDocuments(
+  handle: StoreHandle,
+  { sessionId, toolUseId }: { sessionId: string; toolUseId: string },
+  { role, folder, iteration, documents }: Expectation,
+  at: Date,
+): void {
+  writeStore(handle, (db) => {
+    db.prepare("INSERT OR REPLACE INTO spawn_documents VALUES (?, ?, ?, ?, ?, ?, ?)").run(
+      sessionId,
+      toolUseId,
+      role,
+      folder,
+      iteration ?? null,
+      JSON.stringify(documents),
+      at.toISOString(),
+    );
+  });
+}
+
+/**
+ * The sub-agent was started by this call; one whose call names no documents is kept too, so that it is asked once. Two hooks of
+ * one agent may both come first: the second finds no call any more, and changes nothing.
+ */
+export function placeReader(
+  handle: StoreHandle,
+  { sessionId, agentId }: Required<SessionKey>,
+  { toolUseId, agentType, at }: { toolUseId: string; agentType: string; at: Date },
+): void {
+  writeStore(handle, (db) => {
+    const found = db
+      .prepare("DELETE FROM spawn_documents WHERE session_id = ? AND tool_use_id = ? RETURNING *")
+      .get(sessionId, toolUseId);
+    const { role = "", folder = "", iteration = null } = found ?? {};
+    const { changes } = db
+      .prepare("INSERT OR IGNORE INTO dispatched_agents VALUES (?, ?, ?, ?, ?, ?, NULL, NULL, NULL)")
+      .run(sessionId, agentId, found ? role || agentType : "", folder, iteration, at.toISOString());
+    if (!found || changes === 0) return;
+    insertExpected(db, { sessionId, agentId }, JSON.parse(String(found["documents"])) as RequiredDocument[]);
+  });
+}
+
 /** At the sub-agent's start. Again for the same agent (it goes on): what it has seen stays, what it must read is new. */
 export function expectDocuments(handle: StoreHandle, key: SessionKey, expectation: Expectation, at: Date): void {
   const { role, folder, iteration, documents } = expectation;
@@ -49,10 +92,17 @@ export function expectDocuments(handle: StoreHandle, key: SessionKey, expectatio
       at.toISOString(),
     );
     db.prepare("DELETE FROM expected_documents WHERE session_id = ? AND agent_id = ?").run(sessionId, agentId);
-    const insert = db.prepare("INSERT OR REPLACE INTO expected_documents VALUES (?, ?, ?, ?, ?, ?)");
-    for (const { file, name, path, lineCount } of documents)
-      insert.run(sessionId, agentId, file, name, path, lineCount);
+    insertExpected(db, { sessionId, agentId }, documents);
   });
+}
+
+function insertExpected(
+  db: DatabaseSync,
+  { sessionId, agentId }: Required<SessionKey>,
+  documents: readonly RequiredDocument[],
+): void {
+  const insert = db.prepare("INSERT OR REPLACE INTO expected_documents VALUES (?, ?, ?, ?, ?, ?)");
+  for (const { file, name, path, lineCount } of documents) insert.run(sessionId, agentId, file, name, path, lineCount);
 }
 
 /** What this agent must read; empty: nothing, or nobody has said. One look-up by key: every tool call asks. */

@@ -29,6 +29,7 @@ export const purgeRules: readonly PurgeRule[] = [
     "dispatched_agents",
   ].map((table) => ({ table, where: OF_OLD_SESSIONS })),
   { table: "spawns", where: "at < :before" },
+  { table: "spawn_documents", where: "at < :before" },
   // Last: the rows of other tables are found through it.
   { table: "sessions", where: "last_seen_at < :before" },
 ];

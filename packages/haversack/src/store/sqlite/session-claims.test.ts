@@ -1,7 +1,7 @@
 /** What becomes of a session's claims: who keeps them, who gets them, and what the next operation of the work store makes of it. */
 import { expect, it } from "vitest";
 import { openMemoryStore } from "./memory.ts";
-import { hasClaims, letGo, type StartingSession, takeBack, takeOver } from "./session-claims.ts";
+import { hasClaims, letGo, letGoOfAgent, type StartingSession, takeBack, takeOver } from "./session-claims.ts";
 import { SqliteLocalStore } from "./sqlite-local-store.ts";
 import { SqliteWorkStore } from "./sqlite-work-store.ts";
 
@@ -96,4 +96,18 @@ it("names the task with the newest work first", async () => {
   const merge = () => ({ wip: { next_step: "a" }, changes: [] });
   await store.updateWip({ taskId: first, merge }, { name: "x", sessionId: "x", at: later(0.5) });
   expect(start().map(({ taskId }) => taskId)).toEqual([first, second]);
+});
+
+it("frees at once what a sub-agent still held when it ended, and nothing of its siblings", async () => {
+  const { handle, store, holder } = await world();
+  const ids: string[] = [];
+  for (const agentId of ["a1", "a2"]) {
+    const { id } = await store.createTask({ title: agentId }, { name: "ann", at: START });
+    await store.claim({ taskId: id, leaseMs: HOUR_MS }, { name: `s.${agentId}`, sessionId: "s", agentId, at: START });
+    ids.push(id);
+  }
+  letGoOfAgent(handle, { sessionId: "s", agentId: "a1" }, later(1));
+  letGoOfAgent(handle, { sessionId: "s" }, later(1));
+  expect(await store.getTask(ids[0] ?? "", later(1))).toMatchObject({ status: "todo" });
+  expect(await holder(ids[1] ?? "", later(1))).toBe("s.a2");
 });

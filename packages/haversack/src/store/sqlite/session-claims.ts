@@ -92,6 +92,18 @@ export function letGo(handle: StoreHandle, { sessionId }: SessionKey, at: Date):
   });
 }
 
+/** A sub-agent that has ended will not go on: what it still holds is free at once, for a fixer or whoever comes next. */
+export function letGoOfAgent(handle: StoreHandle, { sessionId, agentId = "" }: SessionKey, at: Date): void {
+  if (agentId === "") return;
+  writeStore(handle, (db) => {
+    db.prepare("UPDATE claims SET lease_until = min(lease_until, ?) WHERE session_id = ? AND agent_id = ?").run(
+      at.getTime(),
+      sessionId,
+      agentId,
+    );
+  });
+}
+
 const GRACE_MS = 10 * 60_000;
 
 const LET_GO = `UPDATE claims SET lease_until = min(lease_until, ?) WHERE session_id = ?

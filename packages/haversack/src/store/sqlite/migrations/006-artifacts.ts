@@ -1,8 +1,8 @@
 /**
  * Artifacts: what was dispatched to which role, what came back, and whether the documents were read.
  *
- * A review loop is a feature, a phase and a role. `dispatched_agents`, `expected_documents` and `seen_lines` are local: hooks
- * write them while a sub-agent works.
+ * A review loop is a feature, a phase and a role. `spawn_documents`, `dispatched_agents`, `expected_documents` and
+ * `seen_lines` are local: hooks write them while a sub-agent works.
  */
 import type { Migration } from "../migrations.ts";
 
@@ -132,6 +132,20 @@ CREATE TABLE receipts (
 CREATE INDEX receipts_by_time ON receipts (at, role, file);
 CREATE INDEX receipts_of_agent ON receipts (session_id, agent_id);
 
+-- Calls whose prompt names documents to read, until the agent that they start is known.
+CREATE TABLE spawn_documents (
+  session_id TEXT NOT NULL,
+  tool_use_id TEXT NOT NULL,
+  role TEXT NOT NULL,
+  folder TEXT NOT NULL,
+  iteration INTEGER,
+  -- As JSON.
+  documents TEXT NOT NULL,
+  at TEXT NOT NULL,
+  PRIMARY KEY (session_id, tool_use_id)
+) STRICT, WITHOUT ROWID;
+
+-- An agent that is known to have nothing to read is here too, with empty names, so that it is asked once.
 CREATE TABLE dispatched_agents (
   session_id TEXT NOT NULL,
   agent_id TEXT NOT NULL,
