@@ -146,6 +146,8 @@ renameSync(dist, final);
 rmSync(old, { recursive: true, force: true });
 
 await import("./build-plugin.mjs");
+await import("./build-gemini.mjs");
+await import("./build-opencode.mjs");
 
 /** The licences of the libraries that ended up in the bundles. */
 function thirdPartyNotices(results) {

@@ -449,6 +449,14 @@ describe("doctor", () => {
   };
   const bad = (repo: Repo) => findings(repo).findings.filter(({ level }) => level !== "ok");
 
+  it("says of each client whether it was seen to resume an agent, where that is switched on", () => {
+    const repo = repository();
+    repo.run("init", "--yes");
+    expect(findings(repo).findings.filter(({ part }) => part.endsWith(" resume"))).toEqual([]);
+    repo.write(".haversack/config.json", JSON.stringify({ "artifacts.resume": true }));
+    expect(bad(repo).find(({ part }) => part === "claude-code resume")?.text).toContain("nobody has tried it");
+  });
+
   it("finds all well after init, and leaves no trace", () => {
     const repo = repository();
     repo.skill("knots");

@@ -41,10 +41,13 @@ describe("the tools", () => {
     const { tools } = await server.request("tools/list");
     expect(JSON.stringify(tools)).not.toMatch(/\$schema|additionalProperties|"default"/);
     for (const { name, annotations } of tools) {
-      const isRead = /^(get_|list_|artifact_|skill$|wake$|summarize_)/.test(name);
-      expect({ name, annotations }).toEqual({
+      // The batch is kept, to learn how much the session manages.
+      const isRead = /^(get_|list_|artifact_|skill$|wake$|summarize_)/.test(name) && name !== "get_next_batch";
+      const { openWorldHint = false, ...rest } = annotations;
+      expect({ name, openWorldHint, rest }).toEqual({
         name,
-        annotations: isRead ? { readOnlyHint: true } : { destructiveHint: false },
+        openWorldHint: false,
+        rest: isRead ? { readOnlyHint: true } : { destructiveHint: false },
       });
     }
   });
@@ -70,7 +73,7 @@ describe("the life of a task", () => {
     expect(id).toMatch(/^T\d{12}$/);
     expect(rest).toEqual({});
     expect(await ask("get_next_batch")).toEqual({ tasks: [{ id, title: "Add 🎉 login", status: "todo" }] });
-    expect(await ask("update_task_status", { task_id: id.slice(0, 8), status: "in_progress" })).toEqual({ ok: true });
+    expect(await ask("update_task_status", { task_id: id, status: "in_progress" })).toEqual({ ok: true });
     expect(
       await ask("update_task_wip", { task_id: id, wip_data: { phase: "testing", next_step: "fix the test" } }),
     ).toEqual({ ok: true });
@@ -244,6 +247,85 @@ describe("sizes, in o200k tokens", () => {
   });
 });
 
+describe("what is left out", () => {
+  it("a batch says what is in its way, or that max_tokens leaves no room, never that nothing is open", async () => {
+    const { ask } = await workServer();
+    const running = (await ask("create_task", { title: "Running", files: ["src/a.ts"] })).id;
+    const same = (await ask("create_task", { title: "Same", files: ["src/a.ts"] })).id;
+    expect((await ask("get_next_batch", { max_tokens: 5 })).note).toMatch(
+      /^2 ready, but max_tokens leaves no room for one; \d+ would be enough for the first$/,
+    );
+    await ask("update_task_status", { task_id: running, status: "in_progress" });
+    expect(await ask("get_next_batch")).toEqual({
+      tasks: [],
+      note: `${same} is ready, but touches src/a.ts as ${running} in progress does`,
+    });
+  });
+
+  it("a list with room for none names a max_tokens that has", async () => {
+    const { ask } = await workServer();
+    for (const title of ["A", "B"]) await ask("create_task", { title });
+    const { more } = await ask("get_tasks", { max_tokens: 10 });
+    expect(more).toMatch(/^max_tokens: \d+$/);
+    expect((await ask("get_tasks", { max_tokens: Number(more.slice(12)) })).tasks).toHaveLength(1);
+  });
+
+  it("lists around a task take a limit and max_tokens, and ohno's filters hold", async () => {
+    const { ask, refuse } = await workServer({ args: ["--tools", "all"] });
+    const epic = await ask("create_epic", { title: "E", priority: "P0" });
+    const story = await ask("create_story", { title: "S", epic_id: epic.id });
+    const hub = (await ask("create_task", { title: "Hub", story_id: story.id })).id;
+    for (const title of ["A", "B", "C"]) await ask("create_task", { title, depends_on: [hub] });
+    expect(await ask("get_task_dependencies", { task_id: hub, limit: 2 })).toMatchObject({
+      needed_by: expect.objectContaining({ length: 2 }),
+      left_out: { needed_by: 1 },
+      more: "a larger limit or max_tokens",
+    });
+    expect(await ask("get_kanban_board", { limit_per_column: 1 })).toMatchObject({ left_out: { todo: 3 } });
+    expect(await refuse("get_kanban_board", { limit_per_column: 0 })).toContain("limit_per_column must be");
+    expect((await ask("get_tasks", { story_status: "in_progress" })).tasks).toEqual([]);
+    expect((await ask("get_tasks", { epic_status: "todo" })).tasks).toMatchObject([{ id: hub }]);
+    await ask("set_blocker", { task_id: hub, reason: "r" });
+    expect((await ask("get_tasks", { story_status: "in_progress" })).tasks).toMatchObject([{ id: hub }]);
+    const history = await ask("summarize_task_activity", { task_id: hub, limit: 1 });
+    expect(history.more).toMatch(/^before: \d+$/);
+    const older = await ask("summarize_task_activity", { task_id: hub, before: Number(history.more.slice(8)) });
+    expect(older.activity.length).toBeGreaterThan(0);
+    expect((await ask("get_epics", { priority: "P0" })).epics).toHaveLength(1);
+    expect((await ask("get_epics", { priority: "P1" })).epics).toEqual([]);
+    expect(await refuse("update_task", { task_id: hub })).toContain("nothing to change was given");
+    expect(
+      await ask("add_dependency", { task_id: hub, depends_on_task_id: hub, dependency_type: "blocks" }).catch(String),
+    ).toContain("cycle");
+  });
+
+  it("what a completed epic has put away is not shown, and comes back with restore_handoffs", async () => {
+    const { ask } = await workServer({ args: ["--tools", "all"] });
+    const epic = await ask("create_epic", { title: "E" });
+    const story = await ask("create_story", { title: "S", epic_id: epic.id });
+    const { id } = await ask("create_task", { title: "A", story_id: story.id });
+    const role = "quality-reviewer";
+    await ask("set_task_handoff", { task_id: id, status: "FAIL", summary: "no test", full_details: "where", role });
+    await ask("set_task_handoff", { task_id: id, status: "PASS", summary: "fine", full_details: "all of it" });
+    expect(await ask("get_task_handoff", { task_id: id, status: "FAIL", include_details: true })).toMatchObject({
+      role,
+      full_details: "where",
+    });
+    await ask("update_task_status", { task_id: id, status: "done" });
+    const put = await ask("get_task_handoff", { task_id: id, include_details: true });
+    expect(put).toEqual({
+      role: "implementer",
+      attempt: 1,
+      status: "PASS",
+      note: expect.stringMatching(/^in the archive; restore_handoffs H\d{12} brings it back/),
+    });
+    expect(await ask("restore_handoffs", { id: put.note.match(/H\d{12}/)[0] })).toEqual({ restored: 1 });
+    expect(await ask("get_task_handoff", { task_id: id, include_details: true })).toMatchObject({
+      full_details: "all of it",
+    });
+  });
+});
+
 describe("who calls", () => {
   it("is the session and the sub-agent that a hook has seen, and one does not take the other's task", async () => {
     const project = workProject();
@@ -373,6 +455,52 @@ describe("wrong input is an error that names the field, and nothing is changed",
     expect(await server.ask("get_tasks")).toEqual({ tasks: [{ id, title: "A", status: "todo" }] });
   });
 
+  it("a shortened id is refused with the whole one, for every id parameter of every tool", async () => {
+    const server = await workServer({ args: ["--tools", "all"] });
+    const epic = await server.ask("create_epic", { title: "E" });
+    const story = await server.ask("create_story", { title: "S", epic_id: epic.id });
+    const { id } = await server.ask("create_task", { title: "A", story_id: story.id });
+    const whole: Record<string, string> = { epic_id: epic.id, story_id: story.id };
+    const { tools } = await server.request("tools/list");
+    const names = /^(?:task_id|story_id|epic_id|parent_id|depends_on|depends_on_task_id|about|id)$/;
+    let seen = 0;
+    for (const { name, inputSchema } of tools) {
+      const fields: Record<string, { type: string; enum?: string[] }> = inputSchema.properties;
+      for (const field of [...Object.keys(fields), ...(name === "create_task" ? ["parent_id"] : [])]) {
+        if (!names.test(field)) continue;
+        seen++;
+        const meant = whole[field] ?? id;
+        const short = meant.slice(0, 7);
+        const others = (inputSchema.required ?? []).map((required: string) => [required, valueFor(fields[required])]);
+        const given = fields[field]?.type === "array" ? [meant, short] : short;
+        const text = await server.refuse(name, { ...Object.fromEntries(others), [field]: given });
+        expect({ name, field, text }).toEqual({
+          name,
+          field,
+          text: expect.stringMatching(`^there is no \\w+ "${short}"; did you mean ${meant}\\?`),
+        });
+      }
+    }
+    expect(seen).toBeGreaterThan(40);
+    expect(await server.refuse("get_task", { task_id: "T4" })).toContain('there is no task "T4"; ');
+    expect((await server.ask("get_tasks")).tasks).toEqual([{ id, title: "A", status: "todo" }]);
+  });
+
+  it("what another holds says so without a way to take it, and no error names a command to run", async () => {
+    const project = workProject();
+    const server = await workServer({}, project);
+    const { id } = await server.ask("create_task", { title: "A" });
+    project.haversack(["claim", id, "--agent", "bob"]);
+    for (const refused of [
+      await server.refuse("update_task_status", { task_id: id, status: "in_progress" }),
+      await server.refuse("update_task_wip", { task_id: id, wip_data: { phase: "mine" } }),
+      await server.refuse("get_task", { task_id: "nothing-like-this" }),
+      await server.refuse("get_tasks", { story_id: "nothing-like-this" }),
+    ]) {
+      expect(refused).not.toMatch(/`haversack|steal|claim_task/);
+    }
+  });
+
   it("a status that cannot follow says which can", async () => {
     const server = await workServer();
     const { id } = await server.ask("create_task", { title: "A" });
@@ -380,6 +508,18 @@ describe("wrong input is an error that names the field, and nothing is changed",
     expect(await server.refuse("update_task_status", { task_id: id, status: "review" })).toBe(
       `${id} is done and cannot become review; from done it can go to todo or archived.`,
     );
+  });
+
+  it("a message of 11 MB is read, and the server goes on", async () => {
+    const server = await workServer();
+    const { id } = await server.ask("create_task", { title: "A" });
+    const details = "a line of a long log\n".repeat(550_000);
+    expect(details.length).toBeGreaterThan(11_000_000);
+    const handoff = { task_id: id, status: "FAIL", summary: "Much.", full_details: details };
+    expect(await server.ask("set_task_handoff", handoff)).toEqual({ status: "FAIL", summary: "Much." });
+    expect(await server.ask("get_task_handoff", { task_id: id })).toMatchObject({
+      details_chars: details.length,
+    });
   });
 
   it("details of 10 MB are stored whole, without their secrets, and come back in pages", async () => {
@@ -427,6 +567,12 @@ describe("wrong input is an error that names the field, and nothing is changed",
     expect(await server.refuse("create_task", { title: "A" })).toContain(`${store} is not a database`);
   });
 });
+
+/** Anything that the schema takes. */
+function valueFor(field: { type: string; enum?: string[] } | undefined): unknown {
+  if (field?.enum) return field.enum[0];
+  return { boolean: true, integer: 1, number: 1, object: {}, array: [] }[field?.type ?? ""] ?? "x";
+}
 
 function workProject(): Scratch {
   const project = scratchProject();

@@ -285,6 +285,9 @@ describe("claims", () => {
     const late = project.haversack(["claim", id, "--agent", "bob", "--json"]);
     expect(late).toMatchObject({ code: 1, out: "" });
     expect(late.err).toContain(`${id} is held by alice`);
+    // An agent is not told how to take it; a person is.
+    expect(late.err).not.toContain("--steal");
+    expect(project.haversack(["claim", id], { env: { USER: "maria" } }).err).toContain(`claim ${id} --steal REASON`);
     const none = project.haversack(["claim", "--agent", "bob", "--json"]);
     expect(none).toMatchObject({ code: 1, out: "" });
     expect(none.err).not.toBe("");
@@ -439,7 +442,7 @@ describe("handoffs", () => {
     expect(page.json().full_details).toHaveLength(20_000);
     expect(page.err).toContain(`\`haversack handoff show ${id} --details --from 20000 --json\` shows more`);
     const last = project.haversack(["handoff", "show", id, "--from", "9999990", "--json"]);
-    expect(last.json()).toEqual({ id: shown.id, full_details: "0123456789" });
+    expect(last.json()).toEqual({ id: shown.id, task_id: id, full_details: "0123456789" });
     expect(last.err).toBe("");
   });
 
@@ -564,7 +567,7 @@ describe("status, tree, activity", () => {
     expect(project.say("tree", story)).not.toContain(epic);
     const cut = project.say("tree", "--limit", "2");
     expect(cut.match(/^ *[EST]\d{12}/gm)).toHaveLength(2);
-    expect(cut).toContain("`haversack tree --limit 20` shows more.");
+    expect(cut).toContain("2 of 4 rows; `haversack tree --limit 4` shows all.");
     expect(project.refused("tree", open).err).toContain(`${open} is a task`);
   });
 

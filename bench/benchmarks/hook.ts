@@ -33,6 +33,7 @@ export const hook: Benchmark = {
           agent_type: "x",
         }),
         event(scratch, "session start", { hook_event_name: "SessionStart", source: "startup" }),
+        ...codexEvents(scratch),
       ];
       const bun = process.env["HAVERSACK_BUN"];
       const underBun = bun
@@ -63,6 +64,14 @@ export const hook: Benchmark = {
             limit: 1.15,
             side: "at-most",
           },
+          {
+            name: "codex hooks, ratio",
+            value: Math.max(
+              ...["prompt, nothing fits", "prompt, skills fit", "after a tool"].map((kind) => ratio(`codex ${kind}`)),
+            ),
+            limit: 1.25,
+            side: "at-most",
+          },
         ],
         notes: bun ? [] : ["HAVERSACK_BUN names no Bun to measure beside it."],
         data: timed,
@@ -88,12 +97,13 @@ function fillIndex({ root, env }: Scratch): void {
 }
 
 /** In the words of one skill, and each time in a session of its own: a window that has seen a skill is not shown it again. */
-function fittingPrompt(scratch: Scratch): Candidate {
+function fittingPrompt(scratch: Scratch, client = "claude-code"): Candidate {
   const words = syntheticSkills(42).at(-1)?.text.split("Use when ")[1]?.split(" ").slice(0, 12).join(" ");
   let session = 0;
   const one = () => {
-    const fields = { session_id: `bench-${session++}`, hook_event_name: "UserPromptSubmit", prompt: `please ${words}` };
-    return event(scratch, "prompt, skills fit", fields);
+    const session_id = `bench-${client}-${session++}`;
+    const fields = { session_id, hook_event_name: "UserPromptSubmit", prompt: `please ${words}` };
+    return event(scratch, "prompt, skills fit", fields, client);
   };
   const { args, stdin, cwd, env } = one();
   const { stdout } = spawnSync(process.execPath, args, {
@@ -106,10 +116,28 @@ function fittingPrompt(scratch: Scratch): Candidate {
   return Object.defineProperty(one(), "stdin", { get: () => one().stdin, enumerable: true });
 }
 
-function event({ root, env }: Scratch, name: string, fields: object): Candidate {
+/** The same through the reader of another client, a file more to load. */
+function codexEvents(scratch: Scratch): Candidate[] {
+  const prompt = { hook_event_name: "UserPromptSubmit", turn_id: "t", prompt: "continue" };
+  const command = "*** Begin Patch\n*** Add File: src/a.ts\n+x\n*** End Patch";
+  const tool = {
+    hook_event_name: "PostToolUse",
+    tool_name: "apply_patch",
+    tool_use_id: "t",
+    tool_input: { command },
+    tool_response: "Exit code: 0",
+  };
+  return [
+    event(scratch, "prompt, nothing fits", prompt, "codex"),
+    fittingPrompt(scratch, "codex"),
+    event(scratch, "after a tool", tool, "codex"),
+  ];
+}
+
+function event({ root, env }: Scratch, name: string, fields: object, client = "claude-code"): Candidate {
   return {
-    name,
-    args: [HOOK, "claude-code"],
+    name: client === "claude-code" ? name : `${client} ${name}`,
+    args: [HOOK, client],
     stdin: JSON.stringify({ session_id: "bench", cwd: root, ...fields }),
     cwd: root,
     env,

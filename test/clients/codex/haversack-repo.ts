@@ -5,9 +5,13 @@ import { join } from "node:path";
 import { codex } from "../../../packages/haversack/src/clients/codex/wiring.ts";
 import { applyInit, planInit } from "../../../packages/haversack/src/engine/init.ts";
 import type { Scope, WiringPlace } from "../../../packages/haversack/src/engine/wiring.ts";
+import { openDatabase } from "../../../packages/haversack/src/store/sqlite/open.ts";
+import { SqliteWorkStore } from "../../../packages/haversack/src/store/sqlite/sqlite-work-store.ts";
+import { developerTexts, type ResponsesRequest } from "../responses-request.ts";
 import { type CodexRepo, codexRepo } from "./codex-repo.ts";
+import type { CodexRun } from "./run-codex.ts";
 
-const DIST = realpathSync(join(import.meta.dirname, "../../../packages/haversack/dist"));
+export const DIST = realpathSync(join(import.meta.dirname, "../../../packages/haversack/dist"));
 const BIN = join(DIST, "haversack.cjs");
 
 /** A repository with a skill that Codex lists and one that it does not, wired as `init` does it. */
@@ -46,4 +50,24 @@ export function haversack(repo: CodexRepo, ...args: string[]): string {
   });
   if (status !== 0) throw new Error(`haversack ${args.join(" ")}: exit ${status}\n${stdout}\n${stderr}`);
   return stdout;
+}
+
+export function wipOf(repo: CodexRepo, { threadId }: CodexRun, agentId?: string): Record<string, unknown> | null {
+  const agent = agentId ? ["--agent", agentId] : [];
+  return JSON.parse(haversack(repo, "wip", "show", "--session", threadId, ...agent, "--json")).wip;
+}
+
+/** What our hooks put into a request: only they say who speaks (paths of these tests have the name in small letters). */
+export function ours(request: Pick<ResponsesRequest, "input"> | undefined): string[] {
+  if (!request) throw new Error("there is no such request");
+  return developerTexts(request).filter((text) => /\bHaversack\b|\(haversack\)/.test(text));
+}
+
+export async function send(repo: CodexRepo, to: string, text: string): Promise<void> {
+  const handle = openDatabase(join(repo.root, ".haversack/haversack.db"), { durability: "full", busyMs: 5_000 });
+  try {
+    await new SqliteWorkStore(handle).sendMessage({ to: [to], text }, { name: "backend", at: new Date() });
+  } finally {
+    handle.db.close();
+  }
 }

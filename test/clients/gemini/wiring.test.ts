@@ -1,20 +1,16 @@
 /** What `init` writes for Gemini CLI, and the extension, in the real client: accepted, our server's tools called, `/work` known. */
 import { spawnSync } from "node:child_process";
-import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect, it } from "vitest";
 import { gemini } from "../../../packages/haversack/src/clients/gemini/wiring.ts";
 import { readText } from "../../../packages/haversack/src/engine/init.ts";
-import type { Scope } from "../../../packages/haversack/src/engine/wiring.ts";
 import { textOf } from "../request-text.ts";
 import { type Rule, steps, toolCall } from "../script.ts";
 import { testServer } from "./gemini-test.ts";
+import { haversack, placeOf, sqlRepo, wire } from "./haversack-repo.ts";
 import { runGemini, spawnGemini } from "./run-gemini.ts";
-import { type ScratchGemini, scratchGemini } from "./scratch-gemini.ts";
 
 const ROOT = join(import.meta.dirname, "../../..");
-const DIST = join(ROOT, "packages/haversack/dist");
-const BIN = join(DIST, "haversack.cjs");
 const NODE_ON_PATH = { PATH: `${dirname(process.execPath)}:${process.env["PATH"] ?? ""}` };
 
 const load = { tools: [toolCall("mcp_haversack_skill", { name: "sql-tuning" })] };
@@ -23,7 +19,7 @@ const next = { tools: [toolCall("mcp_haversack_get_next_batch", {})] };
 it.each(["project", "user"] as const)(
   "wired for the %s: skill and get_next_batch answer without a question",
   async (scope) => {
-    const repo = haversackRepo();
+    const repo = sqlRepo();
     haversack(repo, "task", "create", "Mend the index");
     wire(repo, scope);
     const server = await testServer(steps([load, next, { text: "end" }]));
@@ -37,7 +33,7 @@ it.each(["project", "user"] as const)(
 );
 
 it("knows /work, and its agents have our tools", async () => {
-  const repo = haversackRepo();
+  const repo = sqlRepo();
   // A project's agents wait for the person's word in an interactive session.
   wire(repo, "user");
   const inside: Rule[] = [
@@ -54,7 +50,7 @@ it("knows /work, and its agents have our tools", async () => {
 });
 
 it("is taken out again without a trace", () => {
-  const repo = haversackRepo();
+  const repo = sqlRepo();
   const before = repo.git("status", "--porcelain", "--ignored");
   const place = placeOf(repo, "project");
   const kept = gemini.files(place).map((file) => {
@@ -68,7 +64,7 @@ it("is taken out again without a trace", () => {
 });
 
 it("installs as an extension, whose server and commands work", async () => {
-  const repo = haversackRepo();
+  const repo = sqlRepo();
   const folder = join(repo.base, "extension");
   const built = spawnSync(process.execPath, [join(ROOT, "scripts/build-gemini.mjs"), folder], { encoding: "utf8" });
   expect(built).toMatchObject({ status: 0, stderr: "" });
@@ -83,36 +79,3 @@ it("installs as an extension, whose server and commands work", async () => {
   expect(textOf(first!)).toMatch(/sql-tuning|1 skill/);
   expect(second?.toolResults[0]).toMatchObject({ isError: false, text: expect.stringContaining("BODY-OF-sql-tuning") });
 });
-
-function haversackRepo(): ScratchGemini {
-  const repo = scratchGemini();
-  const description = "Makes slow SQL queries fast.";
-  repo.writeSkill(".claude/skills", "sql-tuning", { description });
-  haversack(repo, "skills", "index");
-  return repo;
-}
-
-function haversack(repo: ScratchGemini, ...args: string[]): string {
-  const { status, stdout, stderr } = spawnSync(process.execPath, [BIN, ...args], {
-    cwd: repo.root,
-    env: { ...repo.env, PATH: process.env["PATH"] },
-    encoding: "utf8",
-    timeout: 30_000,
-  });
-  if (status !== 0) throw new Error(`haversack ${args.join(" ")}: exit ${status}\n${stdout}\n${stderr}`);
-  return stdout;
-}
-
-function placeOf(repo: ScratchGemini, scope: Scope) {
-  const installed = { node: process.execPath, hook: join(DIST, "hook.cjs"), bin: BIN };
-  const env = { ...repo.env, PATH: process.env["PATH"] ?? "" };
-  return { scope, cwd: repo.root, env, installed, hasGuards: false };
-}
-
-/** As `init` does. */
-function wire(repo: ScratchGemini, scope: Scope): void {
-  for (const file of gemini.files(placeOf(repo, scope))) {
-    mkdirSync(dirname(file.path), { recursive: true });
-    writeFileSync(file.path, file.wire(readText(file.path) ?? file.blank).text);
-  }
-}

@@ -10,7 +10,7 @@ import { readText } from "./work.ts";
 
 export const EPIC_ID: ArgumentSpec = {
   name: "EPIC",
-  about: "its id, or any beginning that only it has",
+  about: "its id, or five or more of its first characters that only it has",
   required: true,
 };
 export const STORY_ID: ArgumentSpec = { ...EPIC_ID, name: "STORY" };

@@ -13,11 +13,11 @@ export function formatHandoff(io: Io, handoff: Handoff, now: Date): string {
     ...fields(io, [
       ["role", `${cleanLine(role)}, attempt ${attempt}`],
       ["by", `${cleanLine(actor)}, ${formatAgo(createdAt, now)}`],
-      ["files", filesChanged.map((file) => cleanLine(file)).join(", ")],
+      ["files", handoff.state === "archived" ? "" : filesChanged.map((file) => cleanLine(file)).join(", ")],
       ["details", detailsChars > 0 ? `${detailsChars} characters${STATE[handoff.state]}` : undefined],
     ]),
-    "",
-    block(stripControl(summary).trimEnd()),
+    // What is in the archive is shown once it is back.
+    ...(handoff.state === "archived" ? [] : ["", block(stripControl(summary).trimEnd())]),
   ].join("\n");
 }
 

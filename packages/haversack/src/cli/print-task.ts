@@ -1,5 +1,6 @@
 /** One task for people: everything known about it, short things first. */
 import { cleanLine, stripControl } from "../base/clean-text.ts";
+import type { AroundLeftOut } from "../engine/work/get-task.ts";
 import type { Claim, Task, TaskBrief, TaskDetails } from "../work/task.ts";
 import { traceabilityRef } from "../work/task-view.ts";
 import type { Io } from "./command.ts";
@@ -7,13 +8,14 @@ import { wipLines } from "./print-wip.ts";
 import { block, type Cell, fields, formatAgo, formatClaim, statusCell, statusWord } from "./print-work.ts";
 import { paint } from "./terminal.ts";
 
-/** The task's story and epic, with their titles. */
+/** The task's story and epic, with their titles, and how many tasks around it are not among its details. */
 export interface Above {
   story?: string | undefined;
   epic?: string | undefined;
+  leftOut?: AroundLeftOut;
 }
 
-export function formatTask(io: Io, task: TaskDetails, { story, epic }: Above, now: Date): string {
+export function formatTask(io: Io, task: TaskDetails, { story, epic, leftOut = {} }: Above, now: Date): string {
   const { claim, blockers, waitsFor, waitedForBy, relatesTo, failureCount, estimateHours } = task;
   const status = statusCell(task.status);
   const shown = status.style ? paint(io, status.style, status.text) : status.text;
@@ -31,9 +33,9 @@ export function formatTask(io: Io, task: TaskDetails, { story, epic }: Above, no
       ["status", claim ? `${shown}: ${formatClaim(claim, now)}` : shown],
       ["type", `${task.type}, ${task.priority}`],
       ["blocked by", blockers.map(({ reason, at }) => `${cleanLine(reason)} (${formatAgo(at, now)})`).join("; ")],
-      ["waits for", briefs(waitsFor)],
-      ["needed by", briefs(waitedForBy)],
-      ["relates to", briefs(relatesTo)],
+      ["waits for", briefs(task, waitsFor, leftOut.waits_for)],
+      ["needed by", briefs(task, waitedForBy, leftOut.waited_for_by)],
+      ["relates to", briefs(task, relatesTo, leftOut.relates_to)],
       ["note", line(task.note)],
       ["failed", failureCount > 0 ? `${failureCount} ${failureCount === 1 ? "time" : "times"}` : undefined],
       ["story", line(story)],
@@ -67,8 +69,9 @@ export function brief({ id, title, status }: TaskBrief): string {
   return `${id} ${cleanLine(title)} (${statusWord(status)})`;
 }
 
-function briefs(tasks: readonly TaskBrief[]): string {
-  return tasks.map(brief).join("; ");
+function briefs({ id }: Task, tasks: readonly TaskBrief[], more = 0): string {
+  const rest = more > 0 ? [`and ${more} more (\`haversack dep list ${id}\`)`] : [];
+  return [...tasks.map(brief), ...rest].join("; ");
 }
 
 function line(text: string | undefined): string | undefined {

@@ -27,21 +27,24 @@ export interface Listing<T> {
 /** Text with what was left out as its last line; with `--json` a bare list, and that line on standard error. */
 export function printList<T>(call: Call, { command, nouns, listed, row, none, isUnpaged }: Listing<T>): void {
   const { io, json } = call;
-  const { items, views, total, leftOut, nextOffset } = listed;
+  const { items, views, total, leftOut, nextOffset, cut } = listed;
   const offset = (call.options["offset"] as number | undefined) ?? 0;
   const all = `${total} ${nouns[total === 1 ? 0 : 1]}`;
   if (json) io.out(`${JSON.stringify(views)}\n`);
   else if (items.length > 0) io.out(`${table(io, items.map(row)).join("\n")}\n\n`);
-  else io.out(total > 0 ? `No more: there are ${all}.\n` : `${none}\n`);
+  else if (!cut) io.out(total > 0 ? `No more: there are ${all}.\n` : `${none}\n`);
 
   if (leftOut > 0) {
     const shown = offset > 0 ? `${offset + 1} to ${offset + items.length}` : items.length;
-    const more = commandLine(
-      command,
-      call,
-      isUnpaged ? { limit: total, "max-tokens": undefined } : { offset: nextOffset ?? 0 },
-    );
-    const line = `${shown} of ${all}; \`${more}\` shows ${isUnpaged ? "all" : "the next"}`;
+    // Where nothing fits, the next page would be the same again.
+    const isNothing = cut !== undefined && items.length === 0;
+    const changes = isNothing
+      ? { "max-tokens": cut.allTokens }
+      : isUnpaged
+        ? { limit: total, "max-tokens": undefined }
+        : { offset: nextOffset ?? 0 };
+    const what = isNothing ? "more" : isUnpaged ? "all" : "the next";
+    const line = `${shown} of ${all}${isNothing ? " fit" : ""}; \`${commandLine(command, call, changes)}\` shows ${what}`;
     if (json) io.err(`haversack: ${line}\n`);
     else io.out(`${line}.\n`);
   } else if (!json && items.length > 0) io.out(`${all}.\n`);

@@ -8,7 +8,11 @@ import { statusWord } from "./print-work.ts";
 import { type OpenWork, readText, refuse, withWork } from "./work.ts";
 import { AGENT, text } from "./work-options.ts";
 
-export const TASK: ArgumentSpec = { name: "TASK", about: "its id, or any beginning that only it has", required: true };
+export const TASK: ArgumentSpec = {
+  name: "TASK",
+  about: "its id, or five or more of its first characters that only it has",
+  required: true,
+};
 
 export const STATUS_OPTIONS: Readonly<Record<string, OptionSpec>> = {
   notes: text("Kept in the activity"),

@@ -1,7 +1,8 @@
 /**
- * Epics, their stories, their tasks, in reading order and no more than fits: what is done is folded into a number, and reading
- * stops with the last row that is shown.
+ * Epics, their stories, their tasks, in reading order and no more than fits: what is done is folded into a number, reading
+ * stops with the last row that is shown, and what comes behind it is only counted.
  */
+import { everyItem } from "../engine/work/filter-pages.ts";
 import type { TaskCounts, WorkStore } from "../store/work-store.ts";
 import { type GroupStatus, isSettled, type Task, type TaskStatus } from "../work/task.ts";
 
@@ -19,8 +20,8 @@ export interface TreeNode {
 
 export interface WorkTree {
   nodes: TreeNode[];
-  /** Rows that did not fit are missing below what was reached. */
-  isCut: boolean;
+  /** Rows that did not fit. */
+  leftOut: number;
 }
 
 export interface TreeQuery {
@@ -59,7 +60,44 @@ class TreeReader {
         : root
           ? await this.#each([await this.#store.getStory(root.id)], (story) => this.#story(story))
           : await this.#all();
-    return { nodes, isCut: this.#isCut };
+    return { nodes, leftOut: this.#isCut ? (await this.#countRows()) - this.#query.limit : 0 };
+  }
+
+  /** All rows that there would be without a limit. */
+  async #countRows(): Promise<number> {
+    const { root } = this.#query;
+    if (root?.kind === "epic") return this.#rowsOfEpic(await this.#store.getEpic(root.id));
+    if (root) return this.#rowsOfStory(await this.#store.getStory(root.id));
+    let rows = 0;
+    let grouped = 0;
+    for await (const epic of everyItem((page) => this.#store.listEpics(page))) {
+      rows += await this.#rowsOfEpic(epic);
+      grouped += await this.#countTasks({ epicId: epic.id });
+    }
+    for await (const story of everyItem((page) => this.#store.listStories(page))) {
+      if (story.epicId !== undefined) continue;
+      rows += await this.#rowsOfStory(story);
+      grouped += await this.#countTasks({ storyId: story.id });
+    }
+    return rows + (await this.#countTasks({})) - grouped;
+  }
+
+  async #rowsOfEpic(epic: Group): Promise<number> {
+    if (this.#isFolded(epic)) return 1;
+    let rows = 1;
+    for await (const story of everyItem((page) => this.#store.listStories({ ...page, epicId: epic.id }))) {
+      rows += await this.#rowsOfStory(story);
+    }
+    return rows;
+  }
+
+  async #rowsOfStory(story: Group): Promise<number> {
+    return this.#isFolded(story) ? 1 : 1 + (await this.#countTasks({ storyId: story.id }));
+  }
+
+  async #countTasks(scope: { epicId?: string; storyId?: string }): Promise<number> {
+    const { todo, in_progress, review, blocked, done } = await this.#store.countTasks(scope, this.#query.at);
+    return todo + in_progress + review + blocked + (this.#query.isAll ? done : 0);
   }
 
   async #all(): Promise<TreeNode[]> {

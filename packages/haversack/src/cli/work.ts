@@ -38,12 +38,13 @@ function openWork(call: Call): OpenWork {
   const lease = options["lease"] as number | undefined;
   const { paths, config } = openProject(call);
   const handle = openStore(paths);
+  const by = actorForCli(io.env, { at: new Date(), ...(agent !== undefined && { agent }) });
   return {
     store: new SqliteWorkStore(handle),
     handle,
-    by: actorForCli(io.env, { at: new Date(), ...(agent !== undefined && { agent }) }),
+    by,
     settings: { ...workSettings(config), ...(lease !== undefined && { leaseMs: lease * 60_000 }) },
-    for: "person",
+    for: by.isPerson ? "person" : "shell",
     paths,
     config,
   };

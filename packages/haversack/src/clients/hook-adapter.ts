@@ -5,6 +5,8 @@
  */
 import type { EventBase, HookAnswer, HookEvent } from "../engine/hook-event.ts";
 import type { ClientProfile } from "../skills/activation.ts";
+import type { ClientProcess } from "../store/local-store.ts";
+import type { StoreHandle } from "../store/sqlite/handle.ts";
 import type { ToolEvent } from "../work/capture.ts";
 
 export type HookPart = "hook-prompt" | "hook-tool" | "hook-session" | "";
@@ -27,8 +29,15 @@ export interface HookAdapter {
   prompt(payload: Fields): { prompt: string; promptId?: string } | undefined;
   tool(payload: Fields, cwd: string): { tool?: ToolEvent; skill?: string };
   event(payload: Fields, base: EventBase): HookEvent | undefined;
+  /**
+   * For a client that takes no text at a session's start or after a compaction: the payload of the start that is answered with this
+   * event, before it. Absent: starts are answered when they come.
+   */
+  startBefore?(payload: Fields, base: HookBase, place: { handle: StoreHandle; now: Date }): Fields | undefined;
   answer(payload: Fields, answer: HookAnswer): string;
   profile(root: string, env: NodeJS.ProcessEnv): ClientProfile;
+  /** The client's own process, which lives as long as its session; absent: it cannot be known. */
+  process?(): ClientProcess | undefined;
   /** Events whose answer the model of the main agent reads at once. */
   talking: readonly string[];
 }

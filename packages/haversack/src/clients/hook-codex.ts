@@ -1,4 +1,5 @@
 /** Codex, for hook.cjs. */
+import { claudeProcess } from "./claude-code/client-process.ts";
 import { formatCodexAnswer } from "./codex/answer.ts";
 import { isSpawnTool, readCodexEvent } from "./codex/events.ts";
 import { codexProfile } from "./codex/profile.ts";
@@ -23,5 +24,7 @@ export const adapter: HookAdapter = {
   event: readCodexEvent,
   answer: formatCodexAnswer,
   profile: codexProfile,
+  // The shell that Codex starts gives its place to the hook (`exec`), so that the parent is Codex itself (seen in 0.166.0).
+  process: () => claudeProcess({ CLAUDE_PID: String(process.ppid) }),
   talking: ["UserPromptSubmit", "PostToolUse", "Stop"],
 };

@@ -3,13 +3,13 @@ import { formatGeminiAnswer } from "./gemini/answer.ts";
 import { readGeminiEvent } from "./gemini/events.ts";
 import { geminiProfile } from "./gemini/profile.ts";
 import { readGeminiBase, readGeminiPrompt } from "./gemini/prompt-event.ts";
+import { geminiStartBefore } from "./gemini/start-before.ts";
 import { readGeminiTool } from "./gemini/tool-event.ts";
-import type { HookAdapter } from "./hook-adapter.ts";
+import type { HookAdapter, HookPart } from "./hook-adapter.ts";
 
 export const adapter: HookAdapter = {
   client: "gemini",
-  part: ({ hook_event_name: event }) =>
-    event === "BeforeAgent" ? "hook-prompt" : event === "AfterTool" ? "hook-tool" : "hook-session",
+  part: ({ hook_event_name: event }) => PARTS[String(event)] ?? "hook-session",
   base: readGeminiBase,
   prompt(payload) {
     const prompt = readGeminiPrompt(payload);
@@ -17,7 +17,15 @@ export const adapter: HookAdapter = {
   },
   tool: readGeminiTool,
   event: readGeminiEvent,
+  startBefore: geminiStartBefore,
   answer: formatGeminiAnswer,
   profile: geminiProfile,
   talking: ["BeforeAgent", "AfterTool"],
+};
+
+/** A start is answered with the first prompt: see start-before.ts. */
+const PARTS: Readonly<Record<string, HookPart>> = {
+  SessionStart: "",
+  BeforeAgent: "hook-prompt",
+  AfterTool: "hook-tool",
 };

@@ -7,6 +7,7 @@ import { findProjectRoot, STATE_FOLDER } from "../base/project-root.ts";
 import type { HookAnswer } from "../engine/hook-event.ts";
 import { readHookSettings } from "../engine/hook-settings.ts";
 import { hasUnread } from "../store/sqlite/has-unread.ts";
+import { mayHaveToRead } from "../store/sqlite/may-have-to-read.ts";
 import { closeIfLogIsLong, openForHook } from "../store/sqlite/open-for-hook.ts";
 import { formatClaudeAnswer } from "./claude-code/answer.ts";
 import { claudeProfile } from "./claude-code/profile.ts";
@@ -25,6 +26,7 @@ interface Load {
   (name: "hook-session"): typeof import("./hook-session.ts");
   (name: "hook-wake"): typeof import("./hook-wake.ts");
   (name: "hook-packet"): typeof import("./hook-packet.ts");
+  (name: "hook-artifacts"): typeof import("./hook-artifacts.ts");
 }
 
 /** How long the store may be locked by others before the hook gives up, in milliseconds. */
@@ -64,8 +66,12 @@ export function answerClient(payload: Fields, part: Part | undefined, load: Load
       configFiles: () => readConfigFiles(state, env),
       wake: () => load("hook-wake"),
       packet: () => load("hook-packet"),
+      artifacts: () => load("hook-artifacts"),
     };
-    const answer = withMessages(part ? answerPayload(payload, base, place, part) : {}, payload, base, place);
+    const start = adapter?.startBefore?.(payload, base, place);
+    const opening = start ? load("hook-session").answerEvent(start, base, place).context : undefined;
+    const answered = part ? answerPayload(payload, base, opening ? withRoomBeside(opening, place) : place, part) : {};
+    const answer = withMessages(joined(opening, answered), payload, base, place);
     const text = adapter ? adapter.answer(payload, answer) : formatClaudeAnswer(payload, answer);
     if (text) writeSync(1, text);
     closeIfLogIsLong(handle);
@@ -80,6 +86,9 @@ function answerPayload(payload: Fields, base: ClaudeBase, place: HookPlace, part
   if ("answerPrompt" in part) return part.answerPrompt(payload, base, place);
   if ("answerEvent" in part) return part.answerEvent(payload, base, place);
   part.recordToolEvent(payload, base, place);
+  if (base.agentId && !place.adapter && mayHaveToRead(place.handle.db, base)) {
+    place.artifacts().noteShown(payload, base, place);
+  }
   return {};
 }
 
@@ -101,6 +110,16 @@ function withMessages(
   const { context = "" } = answer;
   const messages = place.wake().messagesFor(sessionId, { event, used: context.length + 2 }, place);
   return messages ? { ...answer, context: [context, messages].filter(Boolean).join("\n\n") } : answer;
+}
+
+/** What a start says and what its first event says are one answer, with one cap. */
+function joined(opening: string | undefined, answer: HookAnswer): HookAnswer {
+  return opening ? { ...answer, context: [opening, answer.context].filter(Boolean).join("\n\n") } : answer;
+}
+
+function withRoomBeside(opening: string, place: HookPlace): HookPlace {
+  const client = place.client();
+  return { ...place, client: () => ({ ...client, maxChars: client.maxChars - opening.length - 2 }) };
 }
 
 /** A client may be wired for all projects, and most use no Haversack: they get the cache too. */

@@ -1,15 +1,16 @@
 /** Sessions, sub-agents, compactions and calls about to be made, for hook.cjs; and what it needs when something fails. */
-import { statSync } from "node:fs";
+import { existsSync, statSync } from "node:fs";
 import { errorText } from "../base/errors.ts";
 import { appendLog } from "../base/log.ts";
 import type { DiscoverSettings } from "../engine/discover.ts";
 import { handleEvent } from "../engine/handle-event.ts";
-import type { HookAnswer } from "../engine/hook-event.ts";
+import type { HookAnswer, HookEvent } from "../engine/hook-event.ts";
 import { isIndexStale } from "../engine/index-freshness.ts";
 import { readHookWorkSettings } from "../engine/work/hook-work-settings.ts";
 import type { ClientProfile } from "../skills/activation.ts";
 import type { StoreHandle } from "../store/sqlite/handle.ts";
 import { readHandoffBy } from "../store/sqlite/handoff-by.ts";
+import { mayHaveToRead } from "../store/sqlite/may-have-to-read.ts";
 import { SessionState } from "../store/sqlite/session-state.ts";
 import { SessionTasks } from "../store/sqlite/session-tasks.ts";
 import { SqliteSkillIndex } from "../store/sqlite/skill-index.ts";
@@ -40,6 +41,8 @@ export interface HookPlace {
   /** Loads what waking and messages need. */
   wake(): typeof import("./hook-wake.ts");
   packet(): typeof import("./hook-packet.ts");
+  /** Loads what receipts need. */
+  artifacts(): typeof import("./hook-artifacts.ts");
 }
 
 export function answerEvent(payload: Record<string, unknown>, base: ClaudeBase, place: HookPlace): HookAnswer {
@@ -54,7 +57,7 @@ export function answerEvent(payload: Record<string, unknown>, base: ClaudeBase, 
     state: new SessionState(handle),
     tasks: new SessionTasks(handle),
   };
-  return handleEvent(event, {
+  const answer = handleEvent(event, {
     ...stores,
     root,
     handle,
@@ -77,6 +80,23 @@ export function answerEvent(payload: Record<string, unknown>, base: ClaudeBase, 
       if (!env["HAVERSACK_DOCTOR"] && isIndexStale(handle.db)) startIndexing(root);
     },
   });
+  return adapter ? answer : { ...answer, ...watchReader(event, answer, { payload, base, place }) };
+}
+
+/** Sub-agents with documents to read. Only where the client tells which call started which agent. */
+function watchReader(
+  event: HookEvent,
+  { prompt }: HookAnswer,
+  { payload, base, place }: { payload: Record<string, unknown>; base: ClaudeBase; place: HookPlace },
+): HookAnswer {
+  if (event.kind === "before-spawn") {
+    const mayName = event.prompt.includes("Required Artifacts") || existsSync(`${place.state}/artifacts.json`);
+    return mayName ? place.artifacts().noteSpawn(event, prompt, place) : {};
+  }
+  if (event.kind === "agent-stop" && mayHaveToRead(place.handle.db, base)) {
+    return place.artifacts().judgeEnd(payload, base, place);
+  }
+  return {};
 }
 
 /** A prompt that begins with a skill's name as a command: the window has the body from the client. */

@@ -2,7 +2,7 @@
  * The process that a client starts at every event: `hook.cjs CLIENT`, the client's payload on standard input. This file only
  * loads the others in their compiled form: hook-main.cjs, which every event needs, and the one that answers the event:
  * hook-prompt.cjs, hook-tool.cjs or hook-session.cjs; hook-rules.cjs where the project has rules, hook-wake.cjs and hook-packet.cjs where an
- * agent may have something to go on with or a message waits. None loads more than
+ * agent may have something to go on with or a message waits, hook-artifacts.cjs for sub-agents with documents to read. None loads more than
  * `fs`, `node:sqlite` and `node:vm`, and none may exceed 50 kB: each 50 kB of code costs a start 5 to 10%, used or not. This one is
  * compiled anew at each start, a tenth of a millisecond for each kB.
  *

@@ -9,11 +9,13 @@ import { errorText, isFault } from "../base/errors.ts";
 import { diskFileSystem } from "../base/file-system.ts";
 import { readLog } from "../base/log.ts";
 import type { SkillCard } from "../skills/types.ts";
+import { SqliteArtifactStore } from "../store/sqlite/artifact-store.ts";
 import { backupStore, checkStore } from "../store/sqlite/maintenance.ts";
 import { openMemoryStore } from "../store/sqlite/memory.ts";
 import { openDatabase } from "../store/sqlite/open.ts";
 import { SqliteSkillIndex } from "../store/sqlite/skill-index.ts";
 import { SqliteLocalStore } from "../store/sqlite/sqlite-local-store.ts";
+import { checkResume } from "./artifacts/check-resume.ts";
 import { type Environment, loadConfig, offReason, type ProjectPaths } from "./project.ts";
 import { refreshIndex } from "./refresh-index.ts";
 import { findSkillSources } from "./skill-sources.ts";
@@ -54,10 +56,24 @@ export async function runDoctor(input: DoctorInput): Promise<Finding[]> {
       ...checkConfig(paths),
       index,
       ...(found.length > 0 ? checked : [noClient(clients)]),
+      ...(scratch ? await checkResumes(paths, found, scratch) : []),
       checkLog(paths, input.now),
     ];
   } finally {
     if (scratch) rmSync(scratch.root, { recursive: true, force: true, maxRetries: 3 });
+  }
+}
+
+/** Only where the user wants it: what is known of each client, without a trial, which would call a model. */
+async function checkResumes(paths: ProjectPaths, clients: readonly Client[], { root }: Scratch): Promise<Finding[]> {
+  const isEnabled = loadConfig(paths).config["artifacts.resume"];
+  if (!isEnabled) return [];
+  const handle = openDatabase(join(root, ".haversack/haversack.db"), { durability: "normal" });
+  try {
+    const store = new SqliteArtifactStore(handle);
+    return await checkResume({ isEnabled, clients: clients.map(({ name }) => name) }, { store });
+  } finally {
+    handle.db.close();
   }
 }
 

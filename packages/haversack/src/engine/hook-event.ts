@@ -41,4 +41,6 @@ export interface HookAnswer {
   prompt?: string;
   /** The coordinator sees this in place of the sub-agent's answer. */
   result?: string;
+  /** The sub-agent does not end yet; it goes on with this. */
+  sendBack?: string;
 }

@@ -8,11 +8,11 @@ import type { SessionState } from "../store/sqlite/session-state.ts";
 import type { SqliteLocalStore } from "../store/sqlite/sqlite-local-store.ts";
 
 export interface CallMarks {
-  /** The session that started the server; after a `/clear` the client is in another one. */
+  /** With a thread: the session of the call. Else the one that started the server; after a `/clear` the client is in another. */
   sessionId?: string;
   /** The id that the hook before the call has seen, together with session and agent. */
   toolUseId?: string;
-  /** Codex: the session, and one agent of it. */
+  /** Codex: one agent of the session; the main agent's has the session's own id. */
   threadId?: string;
   /** Codex: changes with every compaction. */
   windowId?: string;
@@ -26,7 +26,8 @@ export interface CallerParts {
 export function windowOfCall(marks: CallMarks, { sessions, state }: CallerParts): SessionKey | undefined {
   const { sessionId, toolUseId, threadId, windowId } = marks;
   if (threadId) {
-    if (sessions.getSession({ sessionId: threadId })) return { sessionId: threadId };
+    const key = !sessionId || threadId === sessionId ? { sessionId: threadId } : { sessionId, agentId: threadId };
+    if (sessions.getSession(key)) return key;
     // Without trusted hooks nobody tells us of a compaction, but the window has a name of its own.
     return windowId ? { sessionId: windowId } : undefined;
   }

@@ -131,14 +131,14 @@ async function answerCall(
   } catch (error) {
     if (isFault(error)) {
       // A wrong id is the agent's, and it is told.
-      const isWrongInput = error.code === "input-invalid" || error.code === "not-found";
+      const isWrongInput = error.code === "input-invalid" || error.code === "not-found" || error.code === "refused";
       parts.log(isWrongInput ? "info" : "error", `${name}: ${error.message}`);
       // What is broken, people mend, with commands; what an agent has got wrong, it mends with tools.
       const hint = error.hint && isWrongInput ? hintForAgent(error.hint) : error.hint;
       return failure(hint ? `${error.message} (${hint})` : error.message);
     }
     parts.log("error", `${name}: internal fault: ${(error instanceof Error && error.stack) || errorText(error)}`);
-    return failure(`Internal fault: ${errorText(error)} (\`haversack log\` has the details)`);
+    return failure(`Internal fault: ${errorText(error)} (its log has the details)`);
   }
 }
 

@@ -2,7 +2,7 @@
  * Ids in a call must be whole. A person shortens an id that they see before them; an agent that writes "T4" has made it up, and
  * with a shortened id that happens to begin one, it would change a task that nobody meant.
  */
-import type { WorkStore } from "../store/work-store.ts";
+import { explainShortId } from "../engine/work/whole-id.ts";
 import type { ToolCall } from "./tool.ts";
 import { reading } from "./work-answer.ts";
 
@@ -17,8 +17,8 @@ export async function shortenedId(
     .map((id) => id.trim());
   if (short === undefined) return undefined;
   let problem: string | undefined;
-  await reading(call, async ({ store }) => {
-    problem = await explain(short, store);
+  await reading(call, async (parts) => {
+    problem = await explainShortId(short, parts);
     return { text: "" };
   });
   return problem;
@@ -28,43 +28,3 @@ export async function shortenedId(
 const ID_FIELDS = ["task_id", "story_id", "epic_id", "parent_id", "depends_on", "depends_on_task_id", "about", "id"];
 /** Whole ones have twelve digits. */
 const SHORTENED = /^[TSEHM]\d{1,11}$/i;
-/** Newest or most urgent first; more would take longer than the answer is worth. */
-const MOST_READ = 1000;
-const MOST_NAMED = 3;
-
-async function explain(short: string, store: WorkStore): Promise<string | undefined> {
-  const letter = short.charAt(0).toUpperCase();
-  const { noun, list, read } = KINDS[letter] ?? TASKS;
-  const ids = await read(store);
-  if (ids.includes(short)) return undefined;
-  const start = letter + short.slice(1);
-  const meant = ids.filter((id) => id.startsWith(start)).slice(0, MOST_NAMED);
-  const how = meant.length > 0 ? `did you mean ${meant.join(" or ")}?` : `${list} lists them.`;
-  return `there is no ${noun} "${short}"; ${how} Ids are never shortened here: a letter and 12 digits.`;
-}
-
-interface Kind {
-  noun: string;
-  /** The tool that lists them. */
-  list: string;
-  read(store: WorkStore): Promise<string[]>;
-}
-
-const page = { limit: MOST_READ } as const;
-const idsOf = ({ items }: { items: readonly { id: string }[] }) => items.map(({ id }) => id);
-
-const TASKS: Kind = {
-  noun: "task",
-  list: "get_tasks",
-  read: async (store) => idsOf(await store.listTasks({ ...page, at: new Date() })),
-};
-
-const KINDS: Readonly<Record<string, Kind>> = {
-  S: { noun: "story", list: "list_stories", read: async (store) => idsOf(await store.listStories(page)) },
-  E: { noun: "epic", list: "get_epics", read: async (store) => idsOf(await store.listEpics(page)) },
-  H: {
-    noun: "handoff",
-    list: "get_task_handoff",
-    read: async (store) => idsOf(await store.listHandoffs({ ...page, scope: {}, includeArchived: true })),
-  },
-};

@@ -13,8 +13,8 @@ describe("answerList", () => {
     expect(text({ views, leftOut: 9, nextOffset: 2, isReduced: false })).toBe(
       '{"tasks":[{"id":"T1"},{"id":"T2"}],"left_out":9,"more":"offset: 2"}',
     );
-    expect(text({ views: [], leftOut: 9, nextOffset: 0, isReduced: false })).toBe(
-      '{"tasks":[],"left_out":9,"more":"a larger max_tokens"}',
+    expect(text({ views: [], leftOut: 9, nextOffset: 0, isReduced: false, cut: { firstTokens: 60 } })).toBe(
+      '{"tasks":[],"left_out":9,"more":"max_tokens: 60"}',
     );
   });
 

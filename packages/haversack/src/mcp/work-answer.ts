@@ -29,7 +29,9 @@ export function answerList(
 ): ToolAnswer {
   const ways = [
     ...(isReduced ? [`${single} has the rest of this one`] : []),
-    ...(leftOut > 0 ? [views.length > 0 ? `offset: ${nextOffset}` : `max_tokens: ${cut?.firstTokens ?? "more"}`] : []),
+    ...(leftOut > 0
+      ? [views.length > 0 ? `offset: ${nextOffset}` : cut ? `max_tokens: ${cut.firstTokens}` : "a larger max_tokens"]
+      : []),
   ];
   return answer({
     [name]: views,

@@ -9,7 +9,8 @@ import { answer, answerList, DONE, reading, writing } from "./work-answer.ts";
 const TEXT = { type: "string" } as const;
 const COUNT = { type: "integer" } as const;
 const READS = { readOnlyHint: true } as const;
-const ADDS = { destructiveHint: false } as const;
+/** With both, Codex asks nobody before a call (seen in 0.166.0). */
+const ADDS = { destructiveHint: false, openWorldHint: false } as const;
 /** Of a group only this is set by hand: the rest follows its tasks. */
 const GROUP_STATUS = { type: "string", enum: ["archived", "todo"], description: "else it follows the tasks" } as const;
 const LIST = { limit: COUNT, offset: COUNT, max_tokens: COUNT } as const;

@@ -19,7 +19,8 @@ import { answer, answerList, DONE, reading, refusal, writing } from "./work-answ
 const TEXT = { type: "string" } as const;
 const COUNT = { type: "integer" } as const;
 const READS = { readOnlyHint: true } as const;
-const ADDS = { destructiveHint: false } as const;
+/** With both, Codex asks nobody before a call (seen in 0.166.0). */
+const ADDS = { destructiveHint: false, openWorldHint: false } as const;
 
 const claim = defineTool({
   name: "claim_task",

@@ -18,7 +18,8 @@ const TEXT = { type: "string" } as const;
 const COUNT = { type: "integer" } as const;
 const TEXTS = { type: "array", items: { type: "string" } } as const;
 const READS = { readOnlyHint: true } as const;
-const ADDS = { destructiveHint: false } as const;
+/** With both, Codex asks nobody before a call (seen in 0.166.0). */
+const ADDS = { destructiveHint: false, openWorldHint: false } as const;
 
 const getSessionContext = defineTool({
   name: "get_session_context",

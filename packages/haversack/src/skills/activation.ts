@@ -14,6 +14,8 @@ export interface ClientProfile {
   session?: string;
   /** What our MCP tool is called there. */
   skillTool?: string;
+  /** Its schema is always in the window there: a call needs no search first, and unlike reading the file it loads once. */
+  isToolAtHand?: boolean;
   /** The client's own skill tool, and which sources it lists; absent: it has none. */
   ownTool?: { call: (id: string) => string; sees: (card: SkillCard) => boolean };
 }
@@ -42,8 +44,8 @@ export const PROFILES: Readonly<Record<string, ClientProfile>> = {
     },
   },
   codex: { name: "codex", maxChars: 8500 },
-  gemini: { name: "gemini", maxChars: 20_000 },
-  opencode: { name: "opencode", maxChars: 20_000 },
+  gemini: { name: "gemini", maxChars: 20_000, isToolAtHand: true },
+  opencode: { name: "opencode", maxChars: 20_000, isToolAtHand: true },
   /** A person at a terminal, or a client we do not know. */
   plain: { name: "plain", maxChars: 20_000 },
 };
@@ -52,13 +54,15 @@ export function profileOf(client: string): ClientProfile {
   return PROFILES[client] ?? PROFILES["plain"]!;
 }
 
-export function activationOf(card: SkillCard, { name, ownTool, hidden, skillTool, session }: ClientProfile): string {
-  if (skillTool && hidden?.has(lastPart(card.folder ?? ""))) return `${skillTool}(name: "${card.id}")`;
+export function activationOf(card: SkillCard, client: ClientProfile): string {
+  const { name, ownTool, hidden, skillTool, session } = client;
+  const byTool = `${skillTool}(name: "${card.id}")`;
+  if (skillTool && hidden?.has(lastPart(card.folder ?? ""))) return byTool;
   if (ownTool?.sees(card)) return ownTool.call(card.id);
   // A skill that only a rules file names has no file of ours to read; its author means the skill tool.
   if (card.sourceKind === "rule") return `Skill(skill: "${card.id}")`;
   if (name === "plain") return `haversack skills show ${card.id}${session ? ` --session ${session}` : ""}`;
-  return `Read ${card.path}`;
+  return skillTool && client.isToolAtHand ? byTool : `Read ${card.path}`;
 }
 
 function lastPart(path: string): string {

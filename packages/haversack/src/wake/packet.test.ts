@@ -31,6 +31,12 @@ describe("assemblePacket", () => {
     ]);
   });
 
+  it("shows test results that do not say that they ran", () => {
+    const said = (results: object) => pack({ ...implementing(), wip: { test_results: results as never } }).text;
+    expect(said({ passed: 7, failed: 0 })).toContain("tests 7 passed, 0 failed");
+    expect(said({ ran: false, passed: 7, failed: 0 })).not.toContain("7 passed");
+  });
+
   it("does not say again what the next action says", () => {
     const wip = {
       next_step: "count the wrong passwords",

@@ -74,6 +74,14 @@ describe("explain", () => {
     }
   });
 
+  it("tells an agent at a command line of commands, but not how to take or force anything", () => {
+    for (const [refusal] of cases) {
+      expect(explain(refusal, { for: "shell" })).not.toMatch(/--steal|--force|get_next_batch|update_task_status/);
+    }
+    expect(explain({ kind: "held", task, by }, { for: "shell" })).toContain("take another (`haversack next`)");
+    expect(explain({ kind: "lost", task, by }, { for: "shell" })).toMatch(/; stop working on it\.$/);
+  });
+
   it("closes a cycle that the store gave open, and a task that waits for itself", () => {
     expect(explain({ kind: "cycle", path: [task, other] }, { for: "agent" })).toContain("T1 -> T2 -> T1;");
     expect(explain({ kind: "cycle", path: [task] }, { for: "agent" })).toContain("T1 -> T1;");

@@ -15,7 +15,8 @@ export type Refusal =
   | { kind: "lost"; task: TaskBrief; by?: Claim }
   | { kind: "not-held"; task: TaskBrief };
 
-export type Audience = "agent" | "person";
+/** agent: through tools; shell: an agent that runs commands; person: at a terminal. */
+export type Audience = "agent" | "shell" | "person";
 
 export function explain(refusal: Refusal, { for: audience }: { for: Audience }): string {
   const isAgent = audience === "agent";
@@ -23,15 +24,19 @@ export function explain(refusal: Refusal, { for: audience }: { for: Audience }):
     case "held": {
       const { task, by } = refusal;
       const how = isAgent
-        ? "take another (get_next_batch); it comes back by itself when its holder gives it up or the time is over"
-        : `\`haversack claim ${task.id} --steal REASON\` takes it over`;
+        ? `take another (get_next_batch); ${COMES_BACK}`
+        : audience === "shell"
+          ? `take another (\`haversack next\`); ${COMES_BACK}`
+          : `\`haversack claim ${task.id} --steal REASON\` takes it over`;
       return `${task.id} is held by ${by.agent} until ${by.leaseUntil.toISOString()}; ${how}.`;
     }
     case "waits": {
       const { task, for: others } = refusal;
       const how = isAgent
         ? "finish those first, or take what get_next_batch gives"
-        : `\`haversack next\` shows what is ready, \`haversack task start ${task.id} --force\` starts it all the same`;
+        : audience === "shell"
+          ? "finish those first; `haversack next` shows what is ready"
+          : `\`haversack next\` shows what is ready, \`haversack task start ${task.id} --force\` starts it all the same`;
       return `${task.id} waits for ${list(others.map(named))}; ${how}.`;
     }
     case "blocked": {
@@ -65,7 +70,9 @@ export function explain(refusal: Refusal, { for: audience }: { for: Audience }):
       const who = by ? `${by.agent} has it until ${by.leaseUntil.toISOString()}` : `it is ${task.status} again`;
       const how = isAgent
         ? `stop working on it${by ? "" : "; update_task_status in_progress takes it again"}`
-        : `\`haversack claim ${task.id}\` takes it again`;
+        : by && audience === "shell"
+          ? "stop working on it"
+          : `\`haversack claim ${task.id}\` takes it again`;
       return `Your claim on ${task.id} is over and ${who}; ${how}.`;
     }
     case "not-held":
@@ -73,6 +80,7 @@ export function explain(refusal: Refusal, { for: audience }: { for: Audience }):
   }
 }
 
+const COMES_BACK = "it comes back by itself when its holder gives it up or the time is over";
 const MOST_NAMED = 5;
 const REASON_CHARS = 300;
 const TITLE_CHARS = 80;

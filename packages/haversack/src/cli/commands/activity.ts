@@ -14,7 +14,7 @@ export const spec: CommandSpec = {
   },
   examples: [
     { run: "haversack activity --limit 20", says: "the last twenty things" },
-    { run: "haversack activity T48", says: "the story of one task" },
+    { run: "haversack activity T4829", says: "the story of one task" },
   ],
   json: "[{id, at, actor, kind, subject?, text}]. What was left out is said on standard error.",
 };
@@ -33,7 +33,7 @@ export function run(call: Call): Promise<ExitCode> {
       work,
     );
     if (json) io.out(`${JSON.stringify(page.activity)}\n`);
-    else if (page.activity.length === 0) io.out("Nothing has happened yet.\n");
+    else if (page.activity.length === 0) io.out(`${none(call, subject)}\n`);
     else {
       const rows = page.activity.map(({ at, actor, subject: about, text }) => [
         { text: formatAgo(at, work.by.at), style: "dim" as const },
@@ -50,4 +50,14 @@ export function run(call: Call): Promise<ExitCode> {
     }
     return 0;
   });
+}
+
+/** An empty list that was asked for only a part says nothing of the whole. */
+function none({ options }: Call, subject: string | undefined): string {
+  const parts = [
+    options["kind"] === undefined ? "" : ` of kind ${cleanLine(options["kind"] as string, { maxChars: 60 })}`,
+    subject === undefined ? "" : ` about ${subject}`,
+    options["before"] === undefined ? "" : ` before number ${options["before"]}`,
+  ].join("");
+  return parts === "" ? "Nothing has happened yet." : `Nothing${parts} has happened.`;
 }

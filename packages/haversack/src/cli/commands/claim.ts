@@ -5,11 +5,16 @@ import { EPIC, STORY } from "../work-options.ts";
 export const spec: CommandSpec = {
   about:
     "Claims a task for an agent: the one named, else the next that is ready. The first wins, whatever process or machine asks. Exit 1 when nothing is ready or somebody has it.",
-  arguments: [{ name: "TASK", about: "its id, or any beginning that only it has (default: the next that is ready)" }],
+  arguments: [
+    {
+      name: "TASK",
+      about: "its id, or five or more of its first characters that only it has (default: the next that is ready)",
+    },
+  ],
   options: { ...CLAIM_OPTIONS, epic: EPIC, story: STORY },
   examples: [
     { run: "haversack claim --agent alice", says: "the next one for alice" },
-    { run: "haversack claim T48 --agent alice --lease 30", says: "this one, for half an hour" },
+    { run: "haversack claim T4829 --agent alice --lease 30", says: "this one, for half an hour" },
   ],
   json: CLAIM_JSON,
 };

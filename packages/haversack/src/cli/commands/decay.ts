@@ -16,7 +16,7 @@ export const spec: CommandSpec = {
   },
   examples: [
     { run: "haversack decay", says: "what complete stories and epics allow" },
-    { run: "haversack decay --story S48 --force", says: "this story, complete or not" },
+    { run: "haversack decay --story S4829 --force", says: "this story, complete or not" },
   ],
   json: "{compacted, archived}: how many.",
 };

@@ -9,10 +9,10 @@ export const spec: CommandSpec = {
   arguments: [TASK, { name: "DEPENDS_ON", about: "the task that must be done first", required: true }],
   options: { type: DEPENDENCY_TYPE, agent: AGENT },
   examples: [
-    { run: "haversack dep add T48 T12", says: "T48 waits for T12" },
-    { run: "haversack dep add T48 T12 --type relates_to", says: "only tells that they belong together" },
+    { run: "haversack dep add T4829 T1207", says: "T4829 waits for T1207" },
+    { run: "haversack dep add T4829 T1207 --type relates_to", says: "only tells that they belong together" },
   ],
-  json: "{id, depends_on, type}.",
+  json: "{id, depends_on, type, note?}: the note says that the task no longer waits, when that is so.",
 };
 
 export function run(call: Call): Promise<ExitCode> {
@@ -21,8 +21,10 @@ export function run(call: Call): Promise<ExitCode> {
     const input = inputOf<Parameters<typeof addDependency>[0]>(call, { type: "type" });
     const outcome = await addDependency({ taskId, dependsOnId, ...input }, work);
     if (outcome.kind === "refused") return refuse(call, outcome);
-    const { dependency, kind } = outcome;
-    print(call, { id: dependency.taskId, depends_on: dependency.dependsOnId, type: dependency.type }, () => {
+    const { dependency, kind, weakened } = outcome;
+    const { taskId: id, dependsOnId: depends_on, type } = dependency;
+    print(call, { id, depends_on, type, ...(weakened && { note: weakened }) }, () => {
+      if (weakened) return `${weakened}.`;
       const verb = dependency.type === "relates_to" ? "relates to" : "waits for";
       return `${dependency.taskId} ${verb} ${dependency.dependsOnId}${kind === "unchanged" ? " already" : ""}.`;
     });

@@ -2,28 +2,41 @@ import { cleanLine } from "../../base/clean-text.ts";
 import { listDependencies } from "../../engine/work/dependencies.ts";
 import type { DependencyList } from "../../store/work-store.ts";
 import { type Call, type CommandSpec, type ExitCode, type Io, print } from "../command.ts";
-import { statusCell, table } from "../print-work.ts";
+import { commandLine, statusCell, table } from "../print-work.ts";
 import { TASK } from "../task-status.ts";
-import { withWork } from "../work.ts";
+import { inputOf, withWork } from "../work.ts";
+import { listOptions } from "../work-options.ts";
+
+const { limit, "max-tokens": maxTokens } = listOptions(50);
 
 export const spec: CommandSpec = {
   about: "Lists what a task depends on, and which tasks depend on it.",
   arguments: [TASK],
-  examples: [{ run: "haversack dep list T48", says: "both directions" }],
-  json: "{id, depends_on?: [{id, title, status, type}], needed_by?: [{id, title, status, type}]}.",
+  options: { limit: { ...limit, about: "How many of each direction (default 50)." }, "max-tokens": maxTokens },
+  examples: [{ run: "haversack dep list T4829", says: "both directions" }],
+  json: "{id, depends_on?: [{id, title, status, type}], needed_by?: [{id, title, status, type}]}. What was left out is said on standard error.",
 };
 
 export function run(call: Call): Promise<ExitCode> {
   return withWork(call, async (work) => {
     const [taskId = ""] = call.arguments;
-    const { dependsOn, neededBy, view } = await listDependencies({ taskId }, work);
+    const input = inputOf<Parameters<typeof listDependencies>[0]>(call, { limit: "limit", maxTokens: "max-tokens" });
+    const { dependsOn, neededBy, view, leftOut } = await listDependencies({ ...input, taskId }, work);
     const { id } = await work.store.findId(taskId);
+    const missing = Object.values(leftOut).reduce((sum, count) => sum + count, 0);
     print(call, { id, ...view }, () => {
-      if (dependsOn.length + neededBy.length === 0) return `${id} depends on nothing, and nothing on it.`;
+      if (dependsOn.length + neededBy.length + missing === 0) return `${id} depends on nothing, and nothing on it.`;
       return [...part(call.io, `${id} depends on`, dependsOn), ...part(call.io, `${id} is needed by`, neededBy)].join(
         "\n",
       );
     });
+    if (missing > 0) {
+      const shown = Math.max(dependsOn.length + (leftOut.depends_on ?? 0), neededBy.length + (leftOut.needed_by ?? 0));
+      const more = commandLine("dep list", call, { limit: shown, "max-tokens": undefined });
+      const line = `${missing} left out; \`${more}\` shows all`;
+      if (call.json) call.io.err(`haversack: ${line}\n`);
+      else call.io.out(`\n${line}.\n`);
+    }
     return 0;
   });
 }

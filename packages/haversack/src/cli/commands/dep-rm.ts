@@ -8,7 +8,7 @@ export const spec: CommandSpec = {
   about: "Takes a dependency out: the task no longer waits for the other one. Exit 1 when there was none.",
   arguments: [TASK, { name: "DEPENDS_ON", about: "the task it waited for", required: true }],
   options: { agent: AGENT },
-  examples: [{ run: "haversack dep rm T48 T12", says: "T48 no longer waits for T12" }],
+  examples: [{ run: "haversack dep rm T4829 T1207", says: "T4829 no longer waits for T1207" }],
   json: "{id, depends_on}.",
 };
 

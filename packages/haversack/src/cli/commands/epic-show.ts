@@ -8,7 +8,7 @@ export const spec: CommandSpec = {
   about: "Shows an epic and how many of its tasks are where. `haversack tree ID` shows its stories and tasks.",
   arguments: [EPIC_ID],
   options: { fields: { ...FIELDS, about: `${FIELDS.about} Default: standard.` } },
-  examples: [{ run: "haversack epic show E48", says: "with its counts" }],
+  examples: [{ run: "haversack epic show E4829", says: "with its counts" }],
   json: "{id, title, status, description?, priority, tasks: {status: count}}; with --fields full also times and source.",
 };
 

@@ -26,8 +26,8 @@ export const spec: CommandSpec = {
     agent: AGENT,
   },
   examples: [
-    { run: "haversack epic update E48 --priority P0", says: "its tasks come first" },
-    { run: "haversack epic update E48 --status archived", says: "put away" },
+    { run: "haversack epic update E4829 --priority P0", says: "its tasks come first" },
+    { run: "haversack epic update E4829 --status archived", says: "put away" },
   ],
   json: "{id, title, status}.",
 };

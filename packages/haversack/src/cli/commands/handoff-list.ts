@@ -24,8 +24,8 @@ export const spec: CommandSpec = {
     fields: { ...FIELDS, about: "What --json prints of each: minimal (verdict and summary), standard or full." },
   },
   examples: [
-    { run: "haversack handoff list --story S48", says: "what came of its tasks" },
-    { run: "haversack handoff list --task T48 --archived", says: "every attempt at one task" },
+    { run: "haversack handoff list --story S4829", says: "what came of its tasks" },
+    { run: "haversack handoff list --task T4829 --archived", says: "every attempt at one task" },
   ],
   json: "[{id, task_id, role, attempt, status, summary}]; --fields standard and full add more. What was left out is said on standard error.",
 };

@@ -9,7 +9,7 @@ import { AGENT, oneOf, text } from "../work-options.ts";
 
 export const spec: CommandSpec = {
   about:
-    "Stores what came of a task: a verdict, a summary, and details of any size, which are kept whole and read only on request. One per task, role and attempt; the same again replaces it.",
+    "Stores what came of a task: a verdict, a summary, and details of any size, which are kept whole and read only on request. One per task, role and attempt; a stored attempt is never replaced, and without --attempt it is the next one.",
   arguments: [TASK],
   options: {
     status: { type: "string", value: "VERDICT", choices: VERDICTS, about: `Required: ${oneOf(VERDICTS)}.` },
@@ -27,11 +27,11 @@ export const spec: CommandSpec = {
   },
   examples: [
     {
-      run: "haversack handoff set T48 --status PASS --summary 'Login works, 12 tests' --files src/login.ts",
+      run: "haversack handoff set T4829 --status PASS --summary 'Login works, 12 tests' --files src/login.ts",
       says: "a result",
     },
     {
-      run: "npm test 2>&1 | haversack handoff set T48 --status FAIL --summary '2 tests fail' --details -",
+      run: "npm test 2>&1 | haversack handoff set T4829 --status FAIL --summary '2 tests fail' --details -",
       says: "with the whole output",
     },
   ],

@@ -7,7 +7,12 @@ import { AGENT, LEASE } from "../work-options.ts";
 export const spec: CommandSpec = {
   about:
     "A sign of life: prolongs the claim on a task, or all claims of the agent. Exit 1 when the claim is lost: then stop working on it. Sessions that hooks see need none.",
-  arguments: [{ name: "TASK", about: "its id, or any beginning that only it has (default: all that the agent holds)" }],
+  arguments: [
+    {
+      name: "TASK",
+      about: "its id, or five or more of its first characters that only it has (default: all that the agent holds)",
+    },
+  ],
   options: { agent: AGENT, lease: LEASE },
   examples: [{ run: "haversack heartbeat --agent alice", says: "all of alice's claims" }],
   json: "[{id, lease_until}].",

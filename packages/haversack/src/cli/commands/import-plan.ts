@@ -23,7 +23,7 @@ export const spec: CommandSpec = {
   },
   examples: [
     { run: "haversack import plan docs/plan.md --dry-run", says: "what would come of it" },
-    { run: "haversack import plan docs/plan.md --epic E48", says: "as a story of that epic" },
+    { run: "haversack import plan docs/plan.md --epic E4829", says: "as a story of that epic" },
   ],
   json: "{dry_run?, story?: {id, title, is_new?}, created?: [{id, number, title}], updated?: [{id, number, title, fields}], unchanged?, gone?: [{id, number, title, status}], behind?: those checked off in the plan and open here, problems?: [{where, text}]}; in a dry run what would be made has no id; exit 1 when there are problems.",
 };

@@ -1,6 +1,7 @@
 import { cleanLine } from "../../base/clean-text.ts";
 import { nextBatch, nextReady } from "../../engine/work/next-batch.ts";
 import { COUNTED_READY, type QueuedTask } from "../../store/work-store.ts";
+import type { View } from "../../work/task-view.ts";
 import type { Call, CommandSpec, ExitCode } from "../command.ts";
 import { commandLine, formatCounts, table } from "../print-work.ts";
 import { inputOf, type OpenWork, withWork } from "../work.ts";
@@ -17,16 +18,17 @@ export const spec: CommandSpec = {
     story: STORY,
     batch: {
       type: "boolean",
-      about: "Only tasks that can run side by side: they share no file with one another or with what is in progress.",
+      about:
+        "Only tasks that can run side by side: they share no file with one another or with what is in progress. None is given that does.",
     },
     fields: FIELDS,
     "max-tokens": maxTokens,
   },
   examples: [
     { run: "haversack next --limit 3", says: "the next three" },
-    { run: "haversack next --batch --limit 4 --epic E48", says: "up to four of an epic, to run at once" },
+    { run: "haversack next --batch --limit 4 --epic E4829", says: "up to four of an epic, to run at once" },
   ],
-  json: "[{id, title, status}]; --fields standard and full add more. What was left out is said on standard error.",
+  json: "[{id, title, status}]; --fields standard and full add more, with score and batch_group (the batch in which it could run). What was left out is said on standard error.",
 };
 
 type Input = Parameters<typeof nextReady>[0];
@@ -43,7 +45,8 @@ export function run(call: Call): Promise<ExitCode> {
     });
     const found = options["batch"] ? await nextBatch(input, work) : await nextReady(input, work);
     const { tasks, views, ready } = found;
-    if (json) io.out(`${JSON.stringify(views)}\n`);
+    const hasMore = options["fields"] === "standard" || options["fields"] === "full";
+    if (json) io.out(`${JSON.stringify(hasMore ? views.map((view, at) => withOrder(view, tasks[at])) : views)}\n`);
     else if (ready === 0) io.out(`${await explainNothing(input, work)}\n`);
     else if (tasks.length > 0) io.out(`${table(io, tasks.map(row)).join("\n")}\n`);
 
@@ -51,18 +54,38 @@ export function run(call: Call): Promise<ExitCode> {
     if (left <= 0) return 0;
     const all = ready >= COUNTED_READY ? `${COUNTED_READY} or more` : String(ready);
     const held = "heldBack" in found ? found.heldBack.length : 0;
-    const why =
-      held > 0 ? ` ${held} ${held === 1 ? "touches" : "touch"} files of those or of what is in progress.` : "";
-    const more = `\`${commandLine("next", call, { limit: Math.max(tasks.length, 5) * 2 })}\` shows more.`;
-    const line = `${tasks.length} of ${all} ready.${options["batch"] ? why : ` ${more}`}`;
+    const inTheWay = "inTheWay" in found && found.inTheWay;
+    const why = inTheWay
+      ? ` ${inTheWay}.`
+      : held > 0
+        ? ` ${held} ${held === 1 ? "touches" : "touch"} files of those or of what is in progress.`
+        : "";
+    // The same with a larger limit would stop at the same ceiling.
+    const changes = found.cut ? { "max-tokens": found.cut.allTokens } : { limit: Math.max(tasks.length, 5) * 2 };
+    const more = ` \`${commandLine("next", call, changes)}\` shows more.`;
+    const line = `${tasks.length} of ${all} ready.${options["batch"] ? why : ""}${found.cut || !options["batch"] ? more : ""}`;
     if (json) io.err(`haversack: ${line}\n`);
     else io.out(`${tasks.length > 0 ? "\n" : ""}${line}\n`);
     return 0;
   });
 }
 
-function row({ id, priority, type, title }: QueuedTask) {
-  return [{ text: id }, { text: priority }, { text: type, style: "dim" as const }, { text: cleanLine(title) }];
+type Next = QueuedTask & { batchGroup?: number };
+
+/** A group of its own is worth a word: the others can run at once. */
+function row({ id, priority, type, title, batchGroup = 1 }: Next) {
+  return [
+    { text: id },
+    { text: priority },
+    { text: type, style: "dim" as const },
+    { text: batchGroup > 1 ? `batch ${batchGroup}` : "", style: "dim" as const },
+    { text: cleanLine(title) },
+  ];
+}
+
+function withOrder(view: View, task: Next | undefined): View {
+  if (!task) return view;
+  return { ...view, score: Math.round(task.score * 100) / 100, batch_group: task.batchGroup ?? 1 };
 }
 
 async function explainNothing({ epicId, storyId }: Input, { store, by }: OpenWork): Promise<string> {

@@ -12,7 +12,7 @@ export const spec: CommandSpec = {
     reason: { type: "string", value: "TEXT", about: "Why; whoever takes it next is told." },
     agent: AGENT,
   },
-  examples: [{ run: "haversack release T48 --agent alice --reason 'needs a database'", says: "for somebody else" }],
+  examples: [{ run: "haversack release T4829 --agent alice --reason 'needs a database'", says: "for somebody else" }],
   json: "{id, status}.",
 };
 

@@ -7,7 +7,7 @@ export const spec: CommandSpec = {
   about: "Brings handoffs back out of the archive: one, or all of a task, a story or an epic.",
   arguments: [{ name: "ID", about: "a handoff, task, story or epic", required: true }],
   options: { agent: AGENT },
-  examples: [{ run: "haversack restore S48", says: "all handoffs of a story" }],
+  examples: [{ run: "haversack restore S4829", says: "all handoffs of a story" }],
   json: "{id, restored}: how many.",
 };
 

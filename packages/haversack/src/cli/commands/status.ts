@@ -18,7 +18,7 @@ export const spec: CommandSpec = {
   about:
     "Where the work stands, on one screen: counts, what is in progress and by whom, what is blocked and why, and what comes next.",
   options: { epic: EPIC, story: STORY },
-  examples: [{ run: "haversack status --epic E48", says: "of one epic" }],
+  examples: [{ run: "haversack status --epic E4829", says: "of one epic" }],
   json: "{tasks: {status: count, ready}, in_progress?: [{id, title, status, claim?: {agent, lease_until}}], review?: [{id, title, status}], blocked?: [{id, title, status, blockers}], next?: [{id, title, status, …}]}: the first eight of each; `task list` has all.",
 };
 
@@ -40,7 +40,8 @@ export function run(call: Call): Promise<ExitCode> {
     ];
     const next = await nextReady({ ...scope, limit: 3, fields: "standard" }, work);
     const view = present({
-      tasks: viewCounts(counts),
+      // Zero says something here: nothing can be started.
+      tasks: { ...viewCounts(counts), ready: counts.ready },
       ...Object.fromEntries(groups.map(({ status, tasks }) => [status, tasks.map(viewOne)])),
       next: next.views,
     });

@@ -15,7 +15,7 @@ export const spec: CommandSpec = {
     source: { type: "string", value: "TEXT", about: "Where it comes from." },
     agent: AGENT,
   },
-  examples: [{ run: 'haversack story create "Users can reset their password" --epic E48', says: "in an epic" }],
+  examples: [{ run: 'haversack story create "Users can reset their password" --epic E4829', says: "in an epic" }],
   json: "{id, title, status}.",
 };
 

@@ -8,7 +8,7 @@ import { EPIC, FIELDS, GROUP_STATUS, listOptions } from "../work-options.ts";
 export const spec: CommandSpec = {
   about: "Lists stories, oldest first. Archived ones only with --status archived.",
   options: { epic: EPIC, status: GROUP_STATUS, ...listOptions(50), fields: FIELDS },
-  examples: [{ run: "haversack story list --epic E48", says: "those of an epic" }],
+  examples: [{ run: "haversack story list --epic E4829", says: "those of an epic" }],
   json: "[{id, title, status}]; --fields standard and full add more. What was left out is said on standard error.",
 };
 

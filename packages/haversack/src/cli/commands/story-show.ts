@@ -8,7 +8,7 @@ export const spec: CommandSpec = {
   about: "Shows a story and how many of its tasks are where. `haversack tree ID` shows its tasks.",
   arguments: [STORY_ID],
   options: { fields: { ...FIELDS, about: `${FIELDS.about} Default: standard.` } },
-  examples: [{ run: "haversack story show S48", says: "with its counts" }],
+  examples: [{ run: "haversack story show S4829", says: "with its counts" }],
   json: "{id, title, status, epic_id?, description?, acceptance_criteria?, tasks: {status: count}}; with --fields full also times and source.",
 };
 

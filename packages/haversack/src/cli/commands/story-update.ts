@@ -34,8 +34,8 @@ export const spec: CommandSpec = {
     agent: AGENT,
   },
   examples: [
-    { run: "haversack story update S48 --epic E12", says: "into another epic" },
-    { run: "haversack story update S48 --clear epic", says: "out of its epic" },
+    { run: "haversack story update S4829 --epic E1207", says: "into another epic" },
+    { run: "haversack story update S4829 --clear epic", says: "out of its epic" },
   ],
   json: "{id, title, status}.",
 };

@@ -5,7 +5,7 @@ export const spec: CommandSpec = {
   about: "Takes a task out of the queue and the counts; nobody waits for it any more. `task reopen` brings it back.",
   arguments: [TASK],
   options: STATUS_OPTIONS,
-  examples: [{ run: "haversack task archive T48", says: "not to be done after all" }],
+  examples: [{ run: "haversack task archive T4829", says: "not to be done after all" }],
   json: STATUS_JSON,
 };
 

@@ -23,8 +23,8 @@ export const spec: CommandSpec = {
   examples: [
     { run: 'haversack task create "Fix the login form" --type bug --priority P1', says: "a bug, high up" },
     {
-      run: 'haversack task create "Add tests" --story S48 --depends-on T12 --files src/a.ts,src/b.ts',
-      says: "in a story, after T12",
+      run: 'haversack task create "Add tests" --story S4829 --depends-on T1207 --files src/a.ts,src/b.ts',
+      says: "in a story, after T1207",
     },
     { run: 'haversack task create "Rate limits" --description - < notes.md', says: "its description from a file" },
   ],

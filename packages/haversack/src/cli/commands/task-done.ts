@@ -6,7 +6,7 @@ export const spec: CommandSpec = {
     "Marks a task as done: whoever waited for it may go on, and its claim ends. Says so when that completes its story or epic.",
   arguments: [TASK],
   options: STATUS_OPTIONS,
-  examples: [{ run: "haversack task done T48 --notes 'merged as 4f2a91c'", says: "with a note" }],
+  examples: [{ run: "haversack task done T4829 --notes 'merged as 4f2a91c'", says: "with a note" }],
   json: STATUS_JSON,
 };
 

@@ -23,7 +23,7 @@ export const spec: CommandSpec = {
   },
   examples: [
     { run: "haversack task list --status todo --limit 10", says: "the first ten that are to do" },
-    { run: "haversack task list --epic E48 --json --fields standard", says: "those of an epic, for a script" },
+    { run: "haversack task list --epic E4829 --json --fields standard", says: "those of an epic, for a script" },
   ],
   json: "[{id, title, status}]; --fields standard and full add more. What was left out is said on standard error.",
 };

@@ -5,7 +5,7 @@ export const spec: CommandSpec = {
   about: "Puts a task that was done, archived, in review or in progress back into the queue.",
   arguments: [TASK],
   options: STATUS_OPTIONS,
-  examples: [{ run: "haversack task reopen T48 --notes 'breaks on Safari'", says: "back to the queue" }],
+  examples: [{ run: "haversack task reopen T4829 --notes 'breaks on Safari'", says: "back to the queue" }],
   json: STATUS_JSON,
 };
 

@@ -5,7 +5,7 @@ export const spec: CommandSpec = {
   about: "Marks a task as ready for review: the work is finished, the verdict is not there yet.",
   arguments: [TASK],
   options: STATUS_OPTIONS,
-  examples: [{ run: "haversack task review T48", says: "hands it to a reviewer" }],
+  examples: [{ run: "haversack task review T4829", says: "hands it to a reviewer" }],
   json: STATUS_JSON,
 };
 

@@ -10,21 +10,21 @@ export const spec: CommandSpec = {
   arguments: [TASK],
   options: { fields: { ...FIELDS, about: `${FIELDS.about} Default: standard.` } },
   examples: [
-    { run: "haversack task show T48", says: "for reading" },
-    { run: "haversack task show T48 --json --fields full", says: "everything, for a script" },
+    { run: "haversack task show T4829", says: "for reading" },
+    { run: "haversack task show T4829 --json --fields full", says: "everything, for a script" },
   ],
-  json: "{id, title, status, description?, acceptance_criteria?, task_type, priority, skill?, files?, steps?, waits_for?, blockers?, note?}; with --fields full also story_id, epic_id, parent_id, wip, claim, times and the rest.",
+  json: "{id, title, status, description?, acceptance_criteria?, task_type, priority, skill?, files?, steps?, waits_for?, blockers?, note?}; with --fields full also story_id, epic_id, parent_id, wip, claim, times and the rest; left_out counts tasks around it that are not shown.",
 };
 
 export function run(call: Call): Promise<ExitCode> {
   return withWork(call, async (work) => {
     const [taskId = ""] = call.arguments;
-    const { task, view } = await getTask(
+    const { task, view, leftOut } = await getTask(
       { taskId, ...inputOf<Parameters<typeof getTask>[0]>(call, { fields: "fields" }) },
       work,
     );
     const above = call.json ? {} : await readAbove(task, work);
-    print(call, view, () => formatTask(call.io, task, above, work.by.at));
+    print(call, view, () => formatTask(call.io, task, { ...above, leftOut }, work.by.at));
     return 0;
   });
 }
@@ -32,7 +32,7 @@ export function run(call: Call): Promise<ExitCode> {
 async function readAbove(
   { storyId, epicId }: { storyId?: string; epicId?: string },
   { store }: OpenWork,
-): Promise<Above> {
+): Promise<Pick<Above, "story" | "epic">> {
   return {
     story: storyId && `${storyId} ${(await store.getStory(storyId)).title}`,
     epic: epicId && `${epicId} ${(await store.getEpic(epicId)).title}`,

@@ -8,8 +8,8 @@ export const spec: CommandSpec = {
   arguments: [TASK],
   options: CLAIM_OPTIONS,
   examples: [
-    { run: "haversack task start T48 --agent alice", says: "for alice" },
-    { run: "haversack task start T48 --steal 'bob is gone'", says: "take it over" },
+    { run: "haversack task start T4829 --agent alice", says: "for alice" },
+    { run: "haversack task start T4829 --steal 'bob is gone'", says: "take it over" },
   ],
   json: CLAIM_JSON,
 };

@@ -7,7 +7,7 @@ export const spec: CommandSpec = {
   about: "Settles every open reason for which a task is blocked; it goes back into the queue.",
   arguments: [TASK],
   options: STATUS_OPTIONS,
-  examples: [{ run: "haversack task unblock T48 --notes 'access granted'", says: "back to the queue" }],
+  examples: [{ run: "haversack task unblock T4829 --notes 'access granted'", says: "back to the queue" }],
   json: STATUS_JSON,
 };
 

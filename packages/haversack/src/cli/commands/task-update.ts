@@ -41,8 +41,8 @@ export const spec: CommandSpec = {
     agent: AGENT,
   },
   examples: [
-    { run: "haversack task update T48 --priority P0 --skill api-errors", says: "first in line, with a skill" },
-    { run: "haversack task update T48 --clear story --clear estimate", says: "out of its story, no estimate" },
+    { run: "haversack task update T4829 --priority P0 --skill api-errors", says: "first in line, with a skill" },
+    { run: "haversack task update T4829 --clear story --clear estimate", says: "out of its story, no estimate" },
   ],
   json: "{id, title, status}.",
 };

@@ -18,7 +18,7 @@ export const spec: CommandSpec = {
   },
   examples: [
     { run: "haversack tree", says: "everything that is open" },
-    { run: "haversack tree E48 --all", says: "one epic, with what is done" },
+    { run: "haversack tree E4829 --all", says: "one epic, with what is done" },
   ],
   json: "[{kind, id, title, status, done?, stories?: [{…, tasks?: [{id, title, status}]}]}]: done counts tasks that are not listed. What was left out is said on standard error.",
 };
@@ -28,7 +28,7 @@ export function run(call: Call): Promise<ExitCode> {
     const { io, json, options } = call;
     const limit = (options["limit"] as number | undefined) ?? DEFAULT_ROWS;
     const root = await findRoot(call, work);
-    const { nodes, isCut } = await readTree(work.store, {
+    const { nodes, leftOut } = await readTree(work.store, {
       limit,
       isAll: options["all"] === true,
       at: work.by.at,
@@ -43,8 +43,9 @@ export function run(call: Call): Promise<ExitCode> {
           nodes.flatMap((node) => rows(node, 0)),
         ).join("\n")}\n`,
       );
-    if (isCut) {
-      const line = `${limit} rows and more left out; \`${commandLine("tree", call, { limit: limit * 10 })}\` shows more`;
+    if (leftOut > 0) {
+      const more = commandLine("tree", call, { limit: limit + leftOut });
+      const line = `${limit} of ${limit + leftOut} rows; \`${more}\` shows all`;
       if (json) io.err(`haversack: ${line}\n`);
       else io.out(`\n${line}.\n`);
     }

@@ -17,7 +17,7 @@ export const spec: CommandSpec = {
   examples: [
     { run: "haversack wake backend", says: "for reading, or to paste into a session" },
     { run: "haversack wake backend --client codex --budget 1000", says: "the most important 1,000 tokens" },
-    { run: "haversack wake --task T48", says: "for whoever holds the task" },
+    { run: "haversack wake --task T4829", says: "for whoever holds the task" },
   ],
   json: "{agent, role, task_id?, skills?: [{id, because, changed?}], tokens, chars, included, left_out?: [{what, count, how?}], missing?, problems?, notes?, text}.",
 };

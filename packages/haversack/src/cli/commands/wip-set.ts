@@ -13,10 +13,10 @@ export const spec: CommandSpec = {
   options: { agent: AGENT },
   examples: [
     {
-      run: `haversack wip set T48 '{"phase":"testing","next_step":"fix the failing test"}'`,
+      run: `haversack wip set T4829 '{"phase":"testing","next_step":"fix the failing test"}'`,
       says: "where the work stands",
     },
-    { run: "haversack wip set T48 - < wip.json", says: "from a file" },
+    { run: "haversack wip set T4829 - < wip.json", says: "from a file" },
   ],
   json: "{id, changed}: changed is false when it was known already.",
 };

@@ -29,8 +29,8 @@ export const spec: CommandSpec = {
     },
   },
   examples: [
-    { run: "haversack wip show T48", says: "of a task" },
-    { run: "haversack wip show T48 --history", says: "and what was there before" },
+    { run: "haversack wip show T4829", says: "of a task" },
+    { run: "haversack wip show T4829 --history", says: "and what was there before" },
     { run: "haversack wip show --session s1 --json", says: "of a session, for a script" },
   ],
   json: "of a task {id, wip, wip_updated_at?, history?}, of a session {sessionId, agentId, updatedAt, wip, history?}; wip of a session is null when nothing was captured. history: [{at, actor?, path, before?, after?}].",

@@ -30,3 +30,10 @@ it("gives a result in the whole shape of the tool's own", () => {
     },
   });
 });
+
+it("sends a sub-agent back with a reason, outside of what is said to a model by event", () => {
+  expect(answer({ hook_event_name: "SubagentStop" }, { sendBack: "Read it." })).toEqual({
+    decision: "block",
+    reason: "Read it.",
+  });
+});

@@ -6,7 +6,9 @@
 import type { HookAnswer } from "../../engine/hook-event.ts";
 
 export function formatClaudeAnswer(payload: Readonly<Record<string, unknown>>, answer: HookAnswer): string {
-  const { context, deny, prompt, result } = answer;
+  const { context, deny, prompt, result, sendBack } = answer;
+  // At a sub-agent's end there is nothing else to say.
+  if (sendBack) return JSON.stringify({ decision: "block", reason: sendBack });
   if (!context && !deny && !prompt && !result) return "";
   return JSON.stringify({
     hookSpecificOutput: {

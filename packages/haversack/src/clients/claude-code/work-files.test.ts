@@ -30,6 +30,18 @@ describe.each(["project", "plugin"] as const)("as %s", (naming) => {
     }
   });
 
+  it("who fails leaves the task for a fixer, who finds that FAIL; a refused claim is no verdict", () => {
+    const text = (role: string) => agents.find(({ path }) => path.endsWith(`${role}.md`))?.text ?? "";
+    for (const role of ["implementer", "fixer"]) {
+      expect(text(role)).toContain("update_task_status review, whatever the verdict");
+      expect(text(role)).toMatch(/Refused: stop, change and store nothing/);
+      expect(text(role)).not.toMatch(/Refused[^.]*BLOCKED/);
+    }
+    expect(text("fixer")).toContain("get_task_handoff with status FAIL and include_details");
+    expect(command).toContain("claim refused: leave the task to its holder");
+    expect(command).toContain("FAIL, of whomever: update_task_status review, then ");
+  });
+
   it("no text has a prefix of our tools, or a path", () => {
     for (const { text } of files) {
       expect(readFrontmatter(text).body).not.toContain("mcp__");

@@ -52,25 +52,29 @@ Order, batch size and outcomes come from the \`haversack\` MCP tools (ToolSearch
 3. Per task one ${agent("implementer")}, all in one message, run_in_background: false. The prompt is "Task ID", no more: Haversack adds the task.
 4. By the last line of each answer:
    - PASS: ${agent("spec-reviewer")} and ${agent("quality-reviewer")}, same prompt, all in one message. Both PASS: update_task_status done.
-   - FAIL, of whomever: ${agent("fixer")}, then the reviewers again. After the third FAIL of a task: update_task_status blocked, with the reason.
+   - FAIL, of whomever: update_task_status review, then ${agent("fixer")}, then the reviewers again. After the third FAIL of a task: update_task_status blocked, with the reason.
    - BLOCKED: update_task_status blocked, with the reason.
+   - claim refused: leave the task to its holder.
    - no verdict: take it from get_task_handoff; none there is a FAIL.
 5. Step 2 again.
 
-Read details (get_task_handoff, include_details) only to decide about a FAIL. Report at the end: one line per task with ID and verdict, and what is blocked and why.
+Read details (get_task_handoff, include_details) only to decide about a FAIL. At the end: one line per task with ID and verdict, and why if blocked.
 `;
 }
+
+/** No verdict and no handoff: a refusal says nothing of the work, and must not hide the FAIL that the next fixer looks for. */
+const REFUSED = "Refused: stop, change and store nothing, and answer with the refusal alone.";
 
 const AGENTS: Readonly<Record<Role, { about: string; body: string }>> = {
   implementer: {
     about: "Implements one task of the queue.",
     body: `You implement the one task whose ID is in the prompt.
 
-1. Claim it: update_task_status in_progress. Refused: change nothing, the verdict is BLOCKED.
+1. Claim it: update_task_status in_progress. ${REFUSED}
 2. Where work is in progress, go on from it. Do what the task says and no more; its files are yours, others are not.
 3. Test what you built and run the project's tests.
 4. Note decisions that the code does not show with update_task_wip. Files, tests and commits are noted by themselves.
-5. update_task_status review.
+5. update_task_status review, whatever the verdict: only then can another go on.
 
 PASS: every criterion is met and the tests are green. FAIL: you could not get there. BLOCKED: something outside the task is missing.`,
   },
@@ -94,10 +98,10 @@ PASS: nothing that must change before it is merged. FAIL: something must. BLOCKE
     about: "Mends what a review of a task found.",
     body: `You mend what the last FAIL of the task whose ID is in the prompt names.
 
-1. Read it: get_task_handoff with include_details.
-2. Claim the task: update_task_status in_progress. Refused: change nothing, the verdict is BLOCKED.
+1. Read it: get_task_handoff with status FAIL and include_details.
+2. Claim the task: update_task_status in_progress. ${REFUSED}
 3. Find the cause, mend it, and leave the rest alone. A bug first gets a test that fails.
-4. Run the project's tests, then update_task_status review.
+4. Run the project's tests, then update_task_status review, whatever the verdict.
 
 PASS: every point is mended and the tests are green. FAIL: one is not. BLOCKED: something outside the task is missing.`,
   },

@@ -21,6 +21,12 @@ describe("an answer", () => {
     expect(formatCodexAnswer({ hook_event_name: event }, { context: "TEXT" })).toBe("");
   });
 
+  it("makes a turn go on by a reason alone", () => {
+    const text = formatCodexAnswer({ hook_event_name: "Stop" }, { context: "TEXT" });
+    expect(parsed(text)).toEqual({ decision: "block", reason: "TEXT" });
+    expect(formatCodexAnswer({ hook_event_name: "Stop" }, {})).toBe("");
+  });
+
   it("refuses a call", () => {
     expect(parsed(formatCodexAnswer({ hook_event_name: "PreToolUse" }, { deny: "no" }))).toEqual({
       hookSpecificOutput: { hookEventName: "PreToolUse", permissionDecision: "deny", permissionDecisionReason: "no" },

@@ -2,7 +2,7 @@
  * What Codex accepts on a hook's standard output (seen in 0.166.0). Text reaches the model as a `developer` message, only under
  * `hookSpecificOutput` with the name of an event, and not from PostCompact and SessionEnd. A changed input counts
  * only together with the decision to allow the call. A result is replaced by a refusal whose reason the model sees in its
- * place.
+ * place. At the end of a turn, too, a refusal's reason is what the model goes on with; other text there is an error to the client.
  */
 import type { HookAnswer } from "../../engine/hook-event.ts";
 
@@ -17,6 +17,7 @@ export function formatCodexAnswer(payload: Readonly<Record<string, unknown>>, an
   const event = payload["hook_event_name"];
   const context = SILENT.has(event) ? undefined : answer.context && fitBytes(answer.context);
   if (!context && !deny && !prompt && !result) return "";
+  if (event === "Stop") return JSON.stringify({ decision: "block", reason: context });
   const hookSpecificOutput = {
     hookEventName: event,
     ...(context && { additionalContext: context }),

@@ -30,6 +30,7 @@ function hookTable(hasGuards: boolean): [event: string, matcher: string | undefi
     ["PreToolUse", hasGuards ? "spawn_agent|apply_patch" : "spawn_agent", 5],
     ["PostToolUse", "Bash|apply_patch|update_plan|spawn_agent", 5],
     ["PostCompact", undefined, 5],
+    ["Stop", undefined, 5],
     ["SubagentStart", undefined, 5],
     ["SubagentStop", undefined, 5],
     // More than 3, and the client complains to the user in every session (seen in 0.166.0).

@@ -30,6 +30,7 @@ const EXTRA: Record<string, Record<string, unknown>> = {
     tool_use_id: "call_doctor",
   },
   PostCompact: { turn_id: "doctor", ...agent, trigger: "auto" },
+  Stop: { turn_id: "doctor", stop_hook_active: false, last_assistant_message: "" },
   SubagentStart: { turn_id: "doctor", ...agent },
   SubagentStop: { turn_id: "doctor", ...agent, stop_hook_active: false, last_assistant_message: "" },
   SessionEnd: { reason: "other" },

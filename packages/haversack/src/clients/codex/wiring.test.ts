@@ -104,7 +104,7 @@ describe("doctor", () => {
     const trusted = `[projects."${at("repo")}"]\ntrust_level = "trusted"\n`;
     writeFileSync(at("home/.codex/config.toml"), trusted);
     expect(await check()).toMatchObject({
-      "codex hooks": expect.stringMatching(/^ok: all 8/),
+      "codex hooks": expect.stringMatching(/^ok: all 9/),
       "codex trust": expect.stringMatching(/^fail: .*not reviewed the hooks for SessionStart/),
       "codex MCP server": expect.stringMatching(/^ok/),
     });

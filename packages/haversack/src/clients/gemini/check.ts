@@ -90,7 +90,12 @@ function stoppedHooks(files: readonly SettingsFile[]): Finding[] {
 
 function notWired(): Finding {
   const text = "not wired: the settings have no hook of Haversack";
-  return { part: `${NAME} hooks`, level: "fail", text, remedy: "`haversack init --client gemini` writes them" };
+  return {
+    part: `${NAME} hooks`,
+    level: "fail",
+    text,
+    remedy: "`haversack init --client gemini` writes them, or says why not",
+  };
 }
 
 function extensionFinding(isWired: boolean, { extension }: GeminiPlaces): Finding {

@@ -10,7 +10,8 @@ export function readGeminiEvent(payload: Fields, base: EventBase): HookEvent | u
   switch (payload["hook_event_name"]) {
     case "SessionStart": {
       const source = payload["source"];
-      return source === "startup" || source === "resume" || source === "clear"
+      // "compact" is never the client's own word: start-before.ts says it.
+      return source === "startup" || source === "resume" || source === "clear" || source === "compact"
         ? { ...base, kind: "session-start", source }
         : undefined;
     }

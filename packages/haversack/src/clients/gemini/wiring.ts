@@ -1,6 +1,5 @@
 /** Gemini CLI as `init` and `uninstall` see it. */
 import { dirname, join } from "node:path";
-import { HaversackError } from "../../base/errors.ts";
 import type { Client, WiredFile, WiringPlace } from "../../engine/wiring.ts";
 import { gitView } from "../claude-code/detect.ts";
 import { checkGemini } from "./check.ts";
@@ -20,17 +19,21 @@ export const gemini: Client = {
   files(place) {
     const { projectSettings, userSettings, root } = geminiPlaces(place.cwd, place.env);
     const isUser = place.scope === "user";
-    return [
+    const files = [
       settingsFile(isUser ? userSettings : projectSettings, place),
       ...stampedFiles(place).map(wireStamped),
       ...(isUser ? [] : excludeLines(root, EXCLUDED)),
     ];
+    // Nothing of it works without the settings. A fault here would keep `init` from wiring the other clients.
+    if (isCommitted(place)) return files.map((file) => ({ ...file, wire: (text) => ({ text, keep: [] }) }));
+    return files;
   },
   notes(place) {
     const { scope, cwd, env } = place;
     const places = geminiPlaces(cwd, env);
     const notes: string[] = [];
     if (hasExtension(places)) notes.push("the haversack extension is installed too: with both, every event runs twice");
+    if (isCommitted(place)) return [...notes, committedNote(places.projectSettings)];
     if (scope === "project") {
       notes.push(
         `Gemini CLI reads ${places.projectSettings} only in sessions that are started in ${places.root}; \`haversack init --user\` works from every folder`,
@@ -83,24 +86,22 @@ const EXCLUDED: Readonly<Record<string, string>> = {
   "/.gemini/agents/haversack-*.md": ".gemini/agents/haversack-implementer.md",
 };
 
-function settingsFile(path: string, { installed, hasGuards, scope, cwd, env }: WiringPlace): WiredFile {
+function settingsFile(path: string, { installed, hasGuards }: WiringPlace): WiredFile {
   return {
     path,
     about: "hooks and the MCP server",
     blank: "{}\n",
-    wire: (text) => {
-      if (scope === "project") refuseTracked(path, geminiPlaces(cwd, env).root);
-      return mergeGeminiSettings(text, { ...installed, file: path, hasGuards });
-    },
+    wire: (text) => mergeGeminiSettings(text, { ...installed, file: path, hasGuards }),
     unwire: (text, keep) => unmergeGeminiSettings(text, { file: path, keep }),
   };
 }
 
-function refuseTracked(path: string, root: string): void {
-  if (gitView(root, path).kind !== "tracked") return;
-  throw new HaversackError(
-    "input-invalid",
-    `${path} is committed in this repository; paths of this machine do not belong in it`,
-    { hint: "wire Gemini CLI for all projects with `haversack init --user`, or install the extension" },
-  );
+/** Paths of this machine do not belong into a file that git commits. */
+function isCommitted({ scope, cwd, env }: Pick<WiringPlace, "scope" | "cwd" | "env">): boolean {
+  const { root, projectSettings } = geminiPlaces(cwd, env);
+  return scope === "project" && gitView(root, projectSettings).kind === "tracked";
+}
+
+function committedNote(path: string): string {
+  return `Gemini CLI is not wired: ${path} is committed, and paths of this machine do not belong in it; \`haversack init --user --client gemini\` wires it for all projects, the extension too`;
 }

@@ -7,9 +7,9 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { findProjectRoot, STATE_FOLDER } from "../../base/project-root.ts";
 import type { PluginHooks, PluginInput } from "./client-api.ts";
+import { localEngine } from "./local-engine.ts";
 import { addOwnConfig } from "./own-config.ts";
 import { haversackPlugin } from "./plugin.ts";
-import { SILENT } from "./silent-engine.ts";
 
 /** `server`: how the MCP server is started; the file that `init` writes knows the runtime. */
 export const Haversack = async (
@@ -21,9 +21,11 @@ export const Haversack = async (
     const { root } = findProjectRoot(input.directory);
     // Wired for all projects, it does nothing in one that does not use Haversack.
     if (!existsSync(join(root, STATE_FOLDER))) return {};
+    const command = server ?? packagedServer();
     return haversackPlugin(input, {
-      engine: SILENT,
-      addTo: (config) => addOwnConfig(config, { server: server ?? packagedServer() }),
+      // The server is our CLI with the word `mcp`.
+      engine: localEngine({ root, env: process.env, cli: command.slice(0, -1) }),
+      addTo: (config) => addOwnConfig(config, { server: command }),
     });
   } catch {
     // Nobody to tell: there is no project, or none that can be read.

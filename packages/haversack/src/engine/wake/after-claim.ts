@@ -22,15 +22,19 @@ export interface AfterClaimParts extends Pick<WorkParts, "store" | "by"> {
 }
 
 export async function afterClaim(taskId: string, parts: AfterClaimParts): Promise<void> {
-  const { store, by, cwd, client } = parts;
-  if (by.isNamed && !by.agentId && isAgentName(by.name)) {
-    const { sessionId } = by;
-    await store.seeAgent(
-      { name: by.name, ...gitPlace(cwd), ...(client && { client }), ...(sessionId && { sessionId }) },
-      by.at,
-    );
+  try {
+    await makeKnown(parts);
+    await pinSkills(await parts.store.getTask(taskId, parts.by.at), parts);
+  } catch {
+    // The claim itself is saved, and whoever made it must not hear that it failed: without this the packet shows the skill as it
+    // is then, and the agent is known at its next start.
   }
-  await pinSkills(await store.getTask(taskId, by.at), parts);
+}
+
+async function makeKnown({ store, by, cwd, client }: AfterClaimParts): Promise<void> {
+  const { name, sessionId, agentId, at } = by;
+  if (!by.isNamed || agentId || !isAgentName(name)) return;
+  await store.seeAgent({ name, ...gitPlace(cwd), ...(client && { client }), ...(sessionId && { sessionId }) }, at);
 }
 
 async function pinSkills(task: TaskDetails, { store, by, handle, settings }: AfterClaimParts): Promise<void> {

@@ -153,7 +153,7 @@ describe("importOhno", () => {
     expect(await store.getTask("task-1", by.at)).toMatchObject({
       title: "Title of task-1",
       type: "bug",
-      source: "ohno",
+      source: "human",
       storyId: "story-1",
       epicId: "epic-1",
       estimateHours: 2,
@@ -234,7 +234,6 @@ describe("importOhno", () => {
       "tasks.created_by 1",
       "tasks.mood 1",
       "tasks.progress_percent 1",
-      "tasks.source 1",
       "tasks.status 1",
       "tasks.task_type 1",
       "tasks.work_in_progress 1",

@@ -106,8 +106,9 @@ export class LiveWork {
       ensureStateFolder(paths);
       return await ask(this.#current(paths));
     } catch (error) {
-      // Wrong input is the caller's; after anything else it is opened anew: by then it may be restored or free.
-      if (!isFault(error, "input-invalid") && !isFault(error, "not-found")) this.close();
+      // Wrong input, and what another holds, is the caller's; after anything else it is opened anew: by then it may be restored or free.
+      const isCallers = isFault(error, "input-invalid") || isFault(error, "not-found") || isFault(error, "refused");
+      if (!isCallers) this.close();
       throw error;
     }
   }

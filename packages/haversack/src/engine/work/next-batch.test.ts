@@ -1,8 +1,10 @@
 import { describe, expect, it } from "vitest";
 import { createTask } from "./create-task.ts";
+import { listTasks } from "./list-tasks.ts";
 import { memoryWork } from "./memory-work.suite.ts";
-import { nextBatch, nextReady } from "./next-batch.ts";
+import { nextBatch, nextReady, readyCount } from "./next-batch.ts";
 import { setStatus } from "./set-status.ts";
+import { updateWip } from "./update-wip.ts";
 import type { WorkParts } from "./work-parts.ts";
 
 async function create(work: WorkParts, ...tasks: { title: string; files?: string[] }[]): Promise<string[]> {
@@ -32,7 +34,7 @@ describe("nextBatch", () => {
     expect(ready).toBe(3);
   });
 
-  it("keeps out of the files of running tasks, but rather gives those than nothing", async () => {
+  it("keeps out of the files of running tasks, and says what is in the way when nothing else is ready", async () => {
     const work = memoryWork();
     const [running, same] = await create(
       work,
@@ -40,7 +42,11 @@ describe("nextBatch", () => {
       { title: "Same", files: ["src/a.ts"] },
     );
     await setStatus({ taskId: running ?? "", status: "in_progress" }, work);
-    expect((await nextBatch({ limit: 2 }, work)).tasks.map(({ id }) => id)).toEqual([same]);
+    expect(await nextBatch({ limit: 2 }, work)).toMatchObject({
+      tasks: [],
+      ready: 1,
+      inTheWay: `${same} is ready, but touches src/a.ts as ${running} in progress does`,
+    });
     const [apart] = await create(work, { title: "Apart", files: ["docs/a.md"] });
     expect((await nextBatch({ limit: 2 }, work)).tasks.map(({ id }) => id)).toEqual([apart]);
   });
@@ -76,11 +82,46 @@ describe("nextBatch", () => {
     }
   });
 
+  it("looks past many tasks of one file for those that touch others", async () => {
+    const work = memoryWork();
+    await create(work, ...titles(120).map((task) => ({ ...task, files: ["src/a.ts"] })));
+    const [apart] = await create(work, { title: "Apart", files: ["src/b.ts"] });
+    const { tasks, ready } = await nextBatch({ limit: 2 }, work);
+    expect(tasks.map(({ id }) => id)).toContain(apart);
+    expect(ready).toBe(121);
+  });
+
+  it("says how many are ready when there is room for none", async () => {
+    const work = memoryWork();
+    await create(work, ...titles(3));
+    const { tasks, ready, cut, inTheWay } = await nextBatch({ limit: 2, maxTokens: 5 }, work);
+    expect({ tasks, ready, inTheWay }).toEqual({ tasks: [], ready: 3, inTheWay: undefined });
+    expect((await nextBatch({ limit: 2, maxTokens: cut?.firstTokens }, work)).tasks).toHaveLength(1);
+    expect((await nextReady({ limit: 2, maxTokens: 5 }, work)).cut).toBeDefined();
+  });
+
+  it("has WIP and claim in full, as every list", async () => {
+    const work = memoryWork();
+    const [a = ""] = await create(work, { title: "A" });
+    await updateWip({ taskId: a, wip: { phase: "testing" } }, work);
+    expect((await nextBatch({ fields: "full" }, work)).views[0]).toMatchObject({ wip: { phase: "testing" } });
+    await setStatus({ taskId: a, status: "in_progress" }, work);
+    expect((await listTasks({ fields: "full" }, work)).views[0]).toMatchObject({
+      wip: { phase: "testing" },
+      claim: { agent: "ann" },
+    });
+    expect((await listTasks({ fields: "standard" }, work)).views[0]).not.toHaveProperty("wip");
+  });
+
   it("gives nothing when nothing is ready, and remembers no empty batch", async () => {
     const work = memoryWork({ sessionId: "s1" });
     expect(await nextBatch({}, work)).toMatchObject({ tasks: [], ready: 0 });
     expect(await work.store.lastBatch("s1")).toBeUndefined();
   });
+});
+
+it("readyCount says where counting stopped", () => {
+  expect([readyCount(0), readyCount(999), readyCount(1000)]).toEqual([0, 999, "1000+"]);
 });
 
 describe("nextReady", () => {

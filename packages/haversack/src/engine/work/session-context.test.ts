@@ -5,6 +5,7 @@ import { createTask } from "./create-task.ts";
 import { memoryWork, NOW } from "./memory-work.suite.ts";
 import { sessionContext } from "./session-context.ts";
 import { setStatus } from "./set-status.ts";
+import { createStory } from "./stories.ts";
 import { updateWip } from "./update-wip.ts";
 import type { WorkParts } from "./work-parts.ts";
 
@@ -60,7 +61,39 @@ describe("sessionContext", () => {
     const work = memoryWork();
     const { id } = await createTask({ title: "A" }, work);
     await start(id, work.as({ name: "bob" }));
-    expect((await sessionContext({}, work)).resume).toBe(`Resuming ${id} (held by bob until 2031-05-06T08:00:00.000Z)`);
+    expect((await sessionContext({}, work)).resume).toBe(
+      `In progress elsewhere: ${id} (held by bob until 2031-05-06T08:00:00.000Z)`,
+    );
+  });
+
+  it("finds the session's own behind any number of others, within its scope", async () => {
+    const work = memoryWork({ sessionId: "s1" });
+    const story = await createStory({ title: "S" }, work);
+    for (let number = 0; number < 30; number++) {
+      const { id } = await createTask({ title: `Other ${number}`, priority: "P0" }, work);
+      const other = work.as({ name: `agent-${number}`, sessionId: `o${number}` });
+      await start(id, other);
+      await updateWip({ taskId: id, wip: { phase: "coding" } }, other);
+    }
+    const mine = await createTask({ title: "Mine", priority: "P3" }, work);
+    await start(mine.id, work);
+    const { view } = await sessionContext({}, work);
+    expect(view.resume).toBe(`Resuming ${mine.id}`);
+    expect(view.in_progress?.[0]).toMatchObject({ id: mine.id });
+    expect((await sessionContext({ storyId: story.id }, work)).view).not.toHaveProperty("in_progress");
+  });
+
+  it("suggests what is in nobody's way; where all are, it says in whose", async () => {
+    const work = memoryWork();
+    const running = await createTask({ title: "Running", files: ["src/a.ts"] }, work);
+    await start(running.id, work);
+    const same = await createTask({ title: "Same", files: ["src/*.ts"], priority: "P0" }, work);
+    expect((await sessionContext({}, work)).view.suggested_next).toMatchObject({
+      id: same.id,
+      note: `${same.id} is ready, but touches src/*.ts as ${running.id} in progress does`,
+    });
+    const apart = await createTask({ title: "Apart", files: ["docs/a.md"], priority: "P3" }, work);
+    expect((await sessionContext({}, work)).view.suggested_next).toMatchObject({ id: apart.id });
   });
 
   it("is at most 400 tokens with three begun, three blocked and the next, and says what was left out", async () => {

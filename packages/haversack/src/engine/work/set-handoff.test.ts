@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { countTokens } from "../../tokens/count.ts";
 import { createTask } from "./create-task.ts";
 import { decayHandoffs, restoreHandoffs } from "./decay.ts";
+import { createEpic } from "./epics.ts";
 import { getHandoff, listHandoffs } from "./get-handoff.ts";
 import { memoryWork } from "./memory-work.suite.ts";
 import { setHandoff } from "./set-handoff.ts";
@@ -104,9 +105,57 @@ describe("getHandoff", () => {
     await setHandoff({ taskId: id, status: "PASS", summary: "s" }, work);
     expect(await getHandoff({ taskId: id, role: "fixer" }, work)).toEqual({
       kind: "none",
-      text: `${id} has no handoff of role fixer; it has implementer 1.`,
+      text: `${id} has no handoff of role fixer; it has implementer 1 (PASS).`,
     });
+    expect(await getHandoff({ taskId: id, status: "FAIL" }, work)).toMatchObject({
+      text: `${id} has no handoff that says FAIL; it has implementer 1 (PASS).`,
+    });
+    await expect(getHandoff({ taskId: id, status: "BAD" }, work)).rejects.toThrow("status must be one of PASS,");
     await expect(getHandoff({ taskId: "T9" }, work)).rejects.toThrow('there is no task "T9"');
+  });
+
+  it("reaches the last FAIL behind a later PASS of another role", async () => {
+    const work = memoryWork();
+    const { id } = await createTask({ title: "A" }, work);
+    await setHandoff(
+      { taskId: id, status: "FAIL", summary: "no test", role: "quality-reviewer", details: "why" },
+      work,
+    );
+    await setHandoff({ taskId: id, status: "PASS", summary: "fine", role: "spec-reviewer" }, work);
+    expect(await getHandoff({ taskId: id }, work)).toMatchObject({ view: { status: "PASS" } });
+    expect(await getHandoff({ taskId: id, status: "fail", includeDetails: true }, work)).toMatchObject({
+      view: { role: "quality-reviewer", status: "FAIL", full_details: "why" },
+    });
+  });
+
+  it("says so when a page begins behind the end", async () => {
+    const work = memoryWork();
+    const { id } = await createTask({ title: "A" }, work);
+    await setHandoff({ taskId: id, status: "FAIL", summary: "s", details: "short" }, work);
+    expect(await getHandoff({ taskId: id, from: 5 }, work)).toMatchObject({
+      view: { note: "the details end at character 5" },
+    });
+  });
+
+  it("gives nothing back of what has gone to the archive, and says how to get it", async () => {
+    const work = memoryWork();
+    const epic = await createEpic({ title: "E" }, work);
+    const story = await createStory({ title: "S", epicId: epic.id }, work);
+    const { id } = await createTask({ title: "A", storyId: story.id }, work);
+    const stored = await setHandoff({ taskId: id, status: "PASS", summary: "it works", details: "all of it" }, work);
+    await setStatus({ taskId: id, status: "done" }, work);
+    const archived = await getHandoff({ taskId: id, includeDetails: true }, work);
+    expect(archived).toMatchObject({ view: { status: "PASS", note: expect.stringContaining("in the archive; ") } });
+    expect(JSON.stringify(archived.kind === "none" || archived.view)).not.toMatch(/it works|all of it/);
+    expect(archived).toMatchObject({ note: expect.stringContaining(`\`haversack restore ${stored.handoff.id}\``) });
+    await restoreHandoffs({ id }, work);
+    await decayHandoffs({ storyId: story.id, isForced: true }, work);
+    const compacted = await getHandoff({ taskId: id, from: 0 }, { ...work, for: "person" });
+    expect(compacted).toMatchObject({
+      view: { summary: "it works", details_chars: 9 },
+      note: `the details are in the archive; \`haversack restore ${stored.handoff.id}\` brings it back`,
+    });
+    expect(compacted).not.toHaveProperty("details");
   });
 
   it("decays by itself with its story, and comes back", async () => {

@@ -1,0 +1,55 @@
+/** What a tool call of Claude Code (seen in 2.1.325) showed the model of files. Undefined: nothing that we understand. */
+import type { Observation } from "../../artifacts/receipts.ts";
+import { commandsIn, type ShellPart } from "../../work/shell-words.ts";
+import { type Fields, object, text } from "./events.ts";
+
+/** What the model gets of an output that went into a file, in characters: the client shows a preview. */
+const PREVIEW_CHARS = 2_000;
+
+export function readClaudeObservation(payload: Fields): Observation | undefined {
+  if (payload["hook_event_name"] !== "PostToolUse") return undefined;
+  const input = object(payload["tool_input"]);
+  const response = object(payload["tool_response"]);
+  switch (payload["tool_name"]) {
+    case "Read": {
+      // An unchanged file that it has seen already comes without lines, as do pictures.
+      const { filePath, numLines, startLine, totalLines } = object(response["file"]);
+      const path = text(filePath) ?? text(input["file_path"]);
+      if (response["type"] !== "text" || !path || typeof numLines !== "number") return undefined;
+      return {
+        tool: "read",
+        path,
+        shownLines: numLines,
+        ...(typeof startLine === "number" && { offset: startLine }),
+        ...(typeof totalLines === "number" && { totalLines }),
+      };
+    }
+    case "Bash": {
+      const command = text(input["command"]);
+      const { stdout, interrupted, backgroundTaskId, persistedOutputPath } = response;
+      if (!command || typeof stdout !== "string" || interrupted === true || backgroundTaskId !== undefined)
+        return undefined;
+      const shown = persistedOutputPath === undefined ? stdout : stdout.slice(0, PREVIEW_CHARS);
+      const outputLines = shown === "" ? 0 : shown.split("\n").length;
+      const commands = commandsIn(command);
+      return readSearch(commands, shown) ?? { tool: "shell", commands, outputLines };
+    }
+    default:
+      return undefined;
+  }
+}
+
+/** One search in one file, with line numbers: those lines were seen. This version has no tool for searching but the shell. */
+function readSearch([command, ...others]: readonly ShellPart[], output: string): Observation | undefined {
+  const [program = "", ...words] = command?.words ?? [];
+  if (others.length > 0 || command?.writesTo !== undefined || !/^(?:[ef]?grep|rg)$/.test(program)) return undefined;
+  const flags = words.filter((word) => word.startsWith("-"));
+  const [, path, more] = words.filter((word) => !flags.includes(word));
+  const isNumbered = flags.some((flag) => /^-[a-zA-Z]*n|^--line-number$/.test(flag));
+  if (path === undefined || more !== undefined || !isNumbered) return undefined;
+  const lines = output.split("\n").flatMap((line) => {
+    const number = /^(\d{1,9})[:-]/.exec(line)?.[1];
+    return number === undefined ? [] : [Number(number)];
+  });
+  return { tool: "grep", path, lines };
+}

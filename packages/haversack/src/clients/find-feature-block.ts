@@ -1,0 +1,61 @@
+/**
+ * The reference block for a sub-agent whose type is a role and whose prompt names a feature's folder. The CLI makes it: role maps and
+ * documents need code that the hook has no room for. So it costs a process (about 0.1 s), only in projects with a role map
+ * of their own, and only for a call that may need it. The hook bundles this file.
+ */
+import { readdirSync, statSync } from "node:fs";
+import { absolute } from "../base/project-root.ts";
+
+export interface BlockRequest {
+  prompt: string;
+  agentType: string;
+  cwd: string;
+  root: string;
+  env: NodeJS.ProcessEnv;
+}
+
+/** Undefined: the type is no role, or there is nothing to read, or not one folder that is meant. */
+export function findFeatureBlock({ prompt, agentType, cwd, root, env }: BlockRequest): string | undefined {
+  if (BUILT_IN.includes(agentType)) return undefined;
+  const folders = foldersIn(prompt, { cwd, root });
+  const [folder] = folders;
+  if (folder === undefined || folders.length > 1) return undefined;
+  const { spawnSync } = process.getBuiltinModule("node:child_process");
+  // A plugin's agents have its name before theirs.
+  const role = agentType.slice(agentType.lastIndexOf(":") + 1);
+  const words = [`${__dirname}/haversack.cjs`, "artifacts", "refs", "--feature", folder, "--", role];
+  const { status, stdout } = spawnSync(process.execPath, words, { cwd, env, encoding: "utf8", timeout: LIMIT_MS });
+  return status === 0 && stdout.trim() !== "" ? stdout.trim() : undefined;
+}
+
+/** Far below the time that the client gives the hook. */
+const LIMIT_MS = 3_000;
+/** Types that the client brings: no process is worth asking whether they are roles. */
+const BUILT_IN = ["", "general-purpose", "Explore", "Plan", "statusline-setup", "claude-code-guide"];
+const PATHS_MAX = 200;
+
+/** The folders of the project with documents in them that a prompt names. */
+export function foldersIn(prompt: string, { cwd, root }: { cwd: string; root: string }): string[] {
+  const words = (prompt.slice(0, 100_000).match(/[\w.@~/-]*\/[\w.@~/-]*/g) ?? []).slice(0, PATHS_MAX);
+  const found = new Set<string>();
+  for (const word of words) {
+    // The full stop of a sentence is not the path's.
+    const path = word.replace(/\.+$/, "").replace(/\/+$/, "");
+    if (path === "") continue;
+    const folder = [absolute(path, cwd), absolute(path, root)].find(
+      (candidate) => candidate.startsWith(`${root}/`) && hasDocuments(candidate),
+    );
+    if (folder !== undefined) found.add(folder);
+  }
+  return [...found];
+}
+
+function hasDocuments(folder: string): boolean {
+  try {
+    if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory()) return false;
+    return readdirSync(folder).some((name) => name.endsWith(".md"));
+  } catch {
+    // Not ours to read: nobody else's document either.
+    return false;
+  }
+}

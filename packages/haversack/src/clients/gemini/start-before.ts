@@ -1,0 +1,47 @@
+/**
+ * When a session of Gemini CLI (0.61.0) is told what it starts with. Not at SessionStart: headless, its text would stand before the
+ * prompt, and a custom command would be none any more. So it comes with the first prompt; and as no event tells of a
+ * compaction, the transcript is looked at with prompts and tool results. Loaded by the hook.
+ */
+import type { Session } from "../../store/local-store.ts";
+import type { StoreHandle } from "../../store/sqlite/handle.ts";
+import { SqliteLocalStore } from "../../store/sqlite/sqlite-local-store.ts";
+import { readGeminiWindow } from "./transcript.ts";
+
+type Fields = Record<string, unknown>;
+type Source = "startup" | "resume" | "compact";
+
+/** The payload of a start that this event answers too. `/clear` begins a session with a new id, which is a start like any. */
+export function geminiStartBefore(
+  payload: Fields,
+  { sessionId, cwd }: { sessionId: string; cwd: string },
+  { handle, now }: { handle: StoreHandle; now: Date },
+): Fields | undefined {
+  const event = payload["hook_event_name"];
+  if (event !== "SessionStart" && event !== "BeforeAgent" && event !== "AfterTool") return undefined;
+  const sessions = new SqliteLocalStore(handle);
+  const before = sessions.getSession({ sessionId });
+  if (event === "SessionStart") {
+    // A session that was killed has not said that it is over; its next prompt must see that it resumes.
+    if (before && !before.endedAt) sessions.touchSession({ sessionId, client: "gemini", cwd, at: now, event: "end" });
+    return undefined;
+  }
+  const source = wasCompacted(payload, before) ? "compact" : event === "BeforeAgent" ? startOf(before) : undefined;
+  return source && { ...payload, hook_event_name: "SessionStart", source };
+}
+
+function startOf(before: Session | undefined): Source | undefined {
+  if (!before) return "startup";
+  return before.endedAt ? "resume" : undefined;
+}
+
+/**
+ * A summary later than the last event that could have told of it. The end of a session hears of none, so there the last prompt counts:
+ * one that a tool result told of, in the last turn before that end, comes again, which is better than not at all.
+ */
+function wasCompacted(payload: Fields, before: Session | undefined): boolean {
+  if (!before) return false;
+  const since = before.endedAt ? (before.lastPromptAt ?? before.startedAt) : before.lastSeenAt;
+  const { compactedAt } = readGeminiWindow(payload["transcript_path"]);
+  return compactedAt !== undefined && compactedAt > since;
+}

@@ -1,0 +1,111 @@
+/** Haversack in the real opencode, as `init` wires it: skills at prompts, work in progress, packets, and a session that no fault of ours can harm. */
+import { spawnSync } from "node:child_process";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { expect, it } from "vitest";
+import { opencode } from "../../../packages/haversack/src/clients/opencode/wiring.ts";
+import { readText } from "../../../packages/haversack/src/engine/init.ts";
+import { openDatabase } from "../../../packages/haversack/src/store/sqlite/open.ts";
+import { SessionState } from "../../../packages/haversack/src/store/sqlite/session-state.ts";
+import { messagesText } from "../request-text.ts";
+import { steps, toolCall } from "../script.ts";
+import { testServer } from "./opencode-test.ts";
+import { runOpencode } from "./run-opencode.ts";
+import { type ScratchOpencode, scratchOpencode } from "./scratch-opencode.ts";
+
+const DIST = join(import.meta.dirname, "../../../packages/haversack/dist");
+const RELEASE = "Write the release notes for version 2.4 from the merged pull requests.";
+const ORDINARY = "Thanks, please go on.";
+
+it("brings the right skill once, nothing to an ordinary prompt, and keeps what tools did", async () => {
+  const repo = haversackRepo();
+  const server = await testServer(
+    steps([
+      { tools: [toolCall("write", { filePath: join(repo.root, "limit.txt"), content: "five\n" })] },
+      { text: "end" },
+    ]),
+  );
+  const run = await runOpencode({ repo, server, prompt: RELEASE });
+  await runOpencode({ repo, server, prompt: ORDINARY, args: ["--session", run.sessionId] });
+  expect(run.exitCode).toBe(0);
+  expect(server.of("main")[0]?.lastUserText).toContain('skill(name: "release-notes")');
+  const last = server.of("main").at(-1)!;
+  expect(last.lastUserText).toContain("Thanks");
+  expect(messagesText(last).split("(haversack)")).toHaveLength(2);
+  expect(logOf(repo)).toBe("");
+  const handle = openDatabase(join(repo.root, ".haversack/haversack.db"), { durability: "normal" });
+  const wip = new SessionState(handle).wip({ sessionId: run.sessionId });
+  handle.db.close();
+  expect(wip?.data).toMatchObject({ files_modified: ["limit.txt"] });
+});
+
+it("follows a rule's pattern that is proven linear, and leaves out one that is not", async () => {
+  const repo = haversackRepo();
+  const intent = (pattern: string) => ({ promptTriggers: { intentPatterns: [pattern] } });
+  repo.writeSkill(".claude/skills", "knots", { description: "Ropes." });
+  repo.writeSkill(".claude/skills", "sails", { description: "Wind." });
+  const skills = { knots: intent("zebra.*crossing"), sails: intent("^(z+)+ebra.*crossing$") };
+  repo.write(".claude/skills/skill-rules.json", JSON.stringify({ version: "1.0", skills }));
+  haversack(repo, "skills", "index");
+  const server = await testServer();
+  const run = await runOpencode({ repo, server, prompt: "zebra at the crossing" });
+  expect(run.exitCode).toBe(0);
+  expect(server.of("main")[0]?.lastUserText).toContain('skill(name: "knots")');
+  expect(server.of("main")[0]?.lastUserText).not.toContain('skill(name: "sails")');
+});
+
+it("gives a session the packet of what its agent holds, with its first prompt", async () => {
+  const repo = haversackRepo();
+  const env = { HAVERSACK_AGENT: "june" };
+  const { id } = JSON.parse(haversack(repo, "task", "create", "Limit logins", "--json")) as { id: string };
+  const claim = toolCall("haversack_update_task_status", { task_id: id, status: "in_progress" });
+  const server = await testServer(steps([{ tools: [claim] }, { text: "end" }]));
+  await runOpencode({ repo, server, prompt: "Begin.", env });
+  server.setScript([]);
+  await runOpencode({ repo, server, prompt: ORDINARY, env });
+  const text = server.of("main").at(-1)?.lastUserText;
+  expect(text).toContain("From Haversack, at the start of this session; times are UTC.");
+  expect(text).toContain(`**Current position:** ${id} "Limit logins" is in progress`);
+});
+
+it("leaves the session unharmed when the store is broken", async () => {
+  const repo = haversackRepo();
+  writeFileSync(join(repo.root, ".haversack/haversack.db"), "no database, and long enough to look like none at all");
+  const read = toolCall("read", { filePath: repo.write("a.txt", "STILL-HERE\n") });
+  const server = await testServer(steps([{ tools: [read] }, { text: "end" }]));
+  const run = await runOpencode({ repo, server, prompt: RELEASE });
+  expect(run.exitCode).toBe(0);
+  expect(server.of("main")[1]?.toolResults[0]?.text).toContain("STILL-HERE");
+  expect(messagesText(server.of("main")[0]!)).not.toContain("(haversack)");
+  expect(logOf(repo)).not.toBe("");
+});
+
+function haversackRepo(): ScratchOpencode {
+  const repo = scratchOpencode();
+  const description = "Writes release notes and changelog entries from merged pull requests and the git log.";
+  repo.writeSkill(".claude/skills", "release-notes", { description });
+  haversack(repo, "skills", "index");
+  const installed = { node: process.execPath, hook: join(DIST, "hook.cjs"), bin: join(DIST, "haversack.cjs") };
+  const env = { ...repo.env, PATH: process.env["PATH"] ?? "" };
+  for (const file of opencode.files({ scope: "project", cwd: repo.root, env, installed, hasGuards: false })) {
+    mkdirSync(dirname(file.path), { recursive: true });
+    writeFileSync(file.path, file.wire(readText(file.path) ?? file.blank).text);
+  }
+  return repo;
+}
+
+function haversack(repo: ScratchOpencode, ...args: string[]): string {
+  const { status, stdout, stderr } = spawnSync(process.execPath, [join(DIST, "haversack.cjs"), ...args], {
+    cwd: repo.root,
+    env: { ...repo.env, PATH: process.env["PATH"] },
+    encoding: "utf8",
+    timeout: 30_000,
+  });
+  if (status !== 0) throw new Error(`haversack ${args.join(" ")}: exit ${status}\n${stdout}\n${stderr}`);
+  return stdout;
+}
+
+function logOf(repo: ScratchOpencode): string {
+  const file = join(repo.root, ".haversack/log/haversack.log");
+  return existsSync(file) ? readFileSync(file, "utf8") : "";
+}
