@@ -45,15 +45,16 @@ cpSync(join(home, "LICENSE"), join(folder, "LICENSE"));
 const entry = "./opencode-plugin.mjs";
 writeFileSync(
   join(folder, "package.json"),
-  `${JSON.stringify({ name: `${name}-opencode`, version, description, license, type: "module", main: entry, exports: { ".": entry, "./server": entry } }, null, 2)}\n`,
+  `${JSON.stringify({ name: `${name}-opencode`, version, description, license, type: "module", main: entry }, null, 2)}\n`,
 );
 
-/** The client's runtime has another SQLite than Node; nothing else of the stores changes. */
+/** The client's runtime has another SQLite than Node, and no way to stop a pattern; nothing else changes. */
 function bunStore() {
   return {
     name: "bun-store",
     setup: ({ onResolve }) => {
       onResolve({ filter: /\/quiet\.ts$/ }, () => ({ path: join(source, "bun-sqlite-entry.ts") }));
+      onResolve({ filter: /\/run-patterns\.ts$/ }, () => ({ path: join(source, "linear-patterns-entry.ts") }));
     },
   };
 }

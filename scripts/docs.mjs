@@ -7,6 +7,9 @@ import { whatIsWrong } from "../packages/haversack/src/base/config.ts";
 import { SETTING_KEYS, SETTINGS } from "../packages/haversack/src/base/config-schema.ts";
 import { formatCommandHelp } from "../packages/haversack/src/cli/help.ts";
 import { COMMANDS } from "../packages/haversack/src/cli/table.ts";
+import { CODEX } from "../packages/haversack/src/clients/codex/capabilities.ts";
+import { GEMINI } from "../packages/haversack/src/clients/gemini/capabilities.ts";
+import { OPENCODE } from "../packages/haversack/src/clients/opencode/capabilities.ts";
 import { LAYERS } from "./layers.mjs";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
@@ -15,6 +18,7 @@ async function pages() {
   return {
     "docs/reference/cli.md": await cliPage(),
     "docs/reference/config.md": configPage(),
+    "docs/reference/clients.md": clientsPage(),
     "docs/ARCHITECTURE.md": withLayers(readFileSync(join(root, "docs/ARCHITECTURE.md"), "utf8")),
   };
 }
@@ -42,6 +46,17 @@ function configPage() {
     return `| \`${key}\` | \`${JSON.stringify(setting.default)}\` | ${must}${setting.unit ? ` (${setting.unit})` : ""} | ${setting.about} |`;
   });
   return `# Settings\n\nGenerated from \`src/base/config-schema.ts\`; \`npm run docs\` writes it. They live in \`.haversack/config.json\` (the project's) and \`$XDG_CONFIG_HOME/haversack/config.json\` (yours); the project's beat yours. Nested (\`{"skills": {"maxSkills": 2}}\`) and dotted (\`{"skills.maxSkills": 2}\`) keys mean the same. The JSON Schema is \`haversack/config.schema.json\` in the package.\n\n| setting | default | value | meaning |\n|---|---|---|---|\n${rows.join("\n")}\n`;
+}
+
+function clientsPage() {
+  const table = (title, rows) =>
+    `## ${title}\n\n| what | works | how |\n|---|---|---|\n${rows.map(({ what, works, how }) => `| ${what} | ${works} | ${how.replaceAll("|", "\\|")} |`).join("\n")}\n`;
+  const parts = [
+    table(`${CODEX.title} ${CODEX.seenIn}`, CODEX.rows),
+    table("Gemini CLI 0.61.0", GEMINI),
+    table("opencode 1.18.33 (adapter only: `init` does not wire it yet)", OPENCODE),
+  ];
+  return `# What works in which client\n\nGenerated from \`src/clients/*/capabilities.ts\`; \`npm run docs\` writes it. Seen by running each client against a scripted model server. Claude Code has [a page of its own](../claude-code.md).\n\n${parts.join("\n")}`;
 }
 
 function withLayers(text) {

@@ -21,7 +21,7 @@ export const LAYERS = [
   [
     "clients",
     "one adapter per coding client, and the hook files: payload in, engine, payload out",
-    ["base", "skills", "work", "store", "engine"],
+    ["base", "skills", "work", "artifacts", "store", "engine"],
   ],
   ["runs", "headless sessions: start, follow, stop, verify, fix, chain", ["base", "engine", "clients"]],
   ["mcp", "the MCP server", ["base", "tokens", "engine"]],

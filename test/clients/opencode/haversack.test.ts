@@ -44,7 +44,7 @@ it("follows a rule's pattern that is proven linear, and leaves out one that is n
   const intent = (pattern: string) => ({ promptTriggers: { intentPatterns: [pattern] } });
   repo.writeSkill(".claude/skills", "knots", { description: "Ropes." });
   repo.writeSkill(".claude/skills", "sails", { description: "Wind." });
-  const skills = { knots: intent("zebra.*crossing"), sails: intent("^(z+)+ebra.*crossing$") };
+  const skills = { knots: intent("zebra (at|on) the crossing"), sails: intent("zebra.*crossing") };
   repo.write(".claude/skills/skill-rules.json", JSON.stringify({ version: "1.0", skills }));
   haversack(repo, "skills", "index");
   const server = await testServer();

@@ -50,7 +50,7 @@ export function answerEvent(payload: Record<string, unknown>, base: ClaudeBase, 
   const { adapter } = place;
   const event = (adapter ? adapter.event : readClaudeEvent)(payload, { ...base, client: client() });
   if (!event) return {};
-  const process = () => (adapter ? undefined : claudeProcess(env));
+  const process = () => (adapter ? adapter.process?.() : claudeProcess(env));
   const stores = {
     index: new SqliteSkillIndex(handle.db),
     ledger: new SkillLedger(handle),

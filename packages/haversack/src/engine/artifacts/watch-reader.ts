@@ -19,6 +19,8 @@ import type { StoreHandle } from "../../store/sqlite/handle.ts";
 import { appendHistory } from "./append-history.ts";
 import { settleAgent } from "./settle-agent.ts";
 
+export type { Observation };
+
 export interface ReaderKey {
   sessionId: string;
   agentId: string;

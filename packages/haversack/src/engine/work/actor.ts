@@ -61,7 +61,9 @@ export function givenName(env: Environment): string {
 }
 
 function sessionOf({ sessionId, threadId }: CallMarks): SessionKey | undefined {
-  const id = threadId ?? sessionId;
+  // Codex: a sub-agent's thread is another than its session's.
+  if (sessionId && threadId && threadId !== sessionId) return { sessionId, agentId: threadId };
+  const id = sessionId ?? threadId;
   return id ? { sessionId: id } : undefined;
 }
 
