@@ -54,7 +54,7 @@ function clientsPage() {
   const parts = [
     table(`${CODEX.title} ${CODEX.seenIn}`, CODEX.rows),
     table("Gemini CLI 0.61.0", GEMINI),
-    table("opencode 1.18.33 (adapter only: `init` does not wire it yet)", OPENCODE),
+    table("opencode 1.18.33", OPENCODE),
   ];
   return `# What works in which client\n\nGenerated from \`src/clients/*/capabilities.ts\`; \`npm run docs\` writes it. Seen by running each client against a scripted model server. Claude Code has [a page of its own](../claude-code.md).\n\n${parts.join("\n")}`;
 }

@@ -1,6 +1,6 @@
 /**
- * What skills/run-patterns.ts exports, for the runtime inside opencode (Bun 1.3.14): a `vm` call with a time limit made the whole client
- * hang there. Only patterns that are proven linear run, on texts of bounded length; the others are skipped. The plugin's build puts this
+ * What skills/run-patterns.ts exports, for the runtime inside opencode (Bun 1.3.14): with that file, which
+ * calls `vm` with a time limit, a prompt in a project with rules never ended there (seen once; without it, it does). Only patterns that are proven linear run, on texts of bounded length; the others are skipped. The plugin's build puts this
  * file in the place of run-patterns.ts.
  */
 import type { PatternRun, RunnablePattern } from "../../skills/run-patterns.ts";
