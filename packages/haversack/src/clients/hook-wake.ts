@@ -35,6 +35,7 @@ export function answerStart(
     ...wakeParts(stores, place),
     ...stores,
     name: givenName(env),
+    isWoken: Boolean(env["HAVERSACK_WOKEN"]),
     process,
     isAlive,
     leaseMs: () => readHookWorkSettings(configFiles()).leaseMs,

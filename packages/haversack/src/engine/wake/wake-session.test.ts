@@ -85,6 +85,15 @@ it("gives a new session what a dead one left, and records what the window has se
   ]);
 });
 
+it("gives a session that was started with the packet as its prompt none, and what its name held all the same", async () => {
+  const { begin, claim, parts, store, id, project } = await world();
+  begin("old");
+  await claim("june", "old");
+  const event = { source: "startup", sessionId: "new", agentId: "", cwd: "/repo", client: CLIENT } as const;
+  expect(wakeSession(event, undefined, { ...parts("june"), isWoken: true }).context).toBeUndefined();
+  expect((await store.getTask(id, project.now())).claim).toMatchObject({ agent: "june", sessionId: "new" });
+});
+
 it("gives nothing of another work tree, and frees it all the same", async () => {
   const { project, claim, start, store, id } = await world();
   const elsewhere = { client: "claude-code", cwd: "/elsewhere", at: project.now() };

@@ -24,6 +24,8 @@ import { newsOf } from "./session-news.ts";
 export type MakePacket = (gathered: Gathered, request: WakeRequest, parts: WakeParts) => WakeUp;
 
 export interface SessionWakeParts extends WakeParts {
+  /** `haversack prompt` started it with the packet as its prompt: it has it already. */
+  isWoken?: boolean;
   makePacket: MakePacket;
   ledger: SkillLedger;
   state: SessionState;
@@ -59,6 +61,7 @@ function startAnew(
   const { sessionId, source, client, cwd } = event;
   const { handle, name, process, isAlive, leaseMs, now: at } = parts;
   const left = takeOver(handle, { sessionId, name, processSpace: process?.space ?? "", isAlive, leaseMs, at });
+  if (parts.isWoken && source === "startup") return { problems: [] };
   const { branch, worktree } = gitPlace(cwd);
   const hasOwn = name !== "" && holdsTask(handle, name);
   const found = hasOwn ? undefined : left.find((task) => isSamePlace(task, cwd, worktree));
