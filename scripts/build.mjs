@@ -64,6 +64,8 @@ const besides = (folder, yaml) => ({
       return { path: `${folder}/${path.slice("./commands/".length).replace(/ts$/, "cjs")}`, external: true };
     });
     onResolve({ filter: /^yaml$/ }, () => ({ path: yaml, external: true }));
+    // 2 MB: one copy for all commands.
+    onResolve({ filter: /^gpt-tokenizer\// }, () => ({ path: yaml.replace("yaml", "tokenizer"), external: true }));
   },
 });
 
@@ -106,7 +108,14 @@ const built = await Promise.all([
     entryPoints: Object.fromEntries(commands.map((name) => [`commands/${name}`, join(src, `cli/commands/${name}.ts`)])),
     plugins: [besides(".", "../yaml.cjs")],
   }),
-  build({ ...shared, ...cjs, entryPoints: { yaml: join(root, "node_modules/yaml/browser/index.js") } }),
+  build({
+    ...shared,
+    ...cjs,
+    entryPoints: {
+      yaml: join(root, "node_modules/yaml/browser/index.js"),
+      tokenizer: join(root, "node_modules/gpt-tokenizer/esm/encoding/o200k_base.js"),
+    },
+  }),
   build({
     ...shared,
     entryPoints: { index: join(src, "index.ts") },

@@ -19,7 +19,7 @@ beforeAll(() => {
     stdio: "pipe",
   });
   installed = join(folder, "node_modules/haversack");
-});
+}, 120_000);
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 describe("the installed package", () => {

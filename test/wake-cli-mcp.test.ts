@@ -60,7 +60,7 @@ describe("the tools of agents", () => {
     const { text, isError } = await server.call("wake", {});
     expect(isError).toBe(false);
     expect(text).toContain(`${id} "Log in" is in progress`);
-    const small = await server.call("wake", { agent: "@ann", task_id: id.slice(0, 8), max_tokens: 100 });
+    const small = await server.call("wake", { agent: "@ann", task_id: id, max_tokens: 100 });
     expect(small.text.length).toBeLessThan(600);
     expect(small.text).toContain("You are @ann");
     expect((await server.call("wake", { agent: "eve" })).isError).toBe(true);
