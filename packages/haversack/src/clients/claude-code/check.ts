@@ -6,16 +6,26 @@ import { readText } from "../../engine/init.ts";
 import { tryProgram } from "../../engine/try-process.ts";
 import type { CheckPlace, Finding } from "../../engine/wiring.ts";
 import { profileOf } from "../../skills/activation.ts";
-import { checkEvents, checkServer } from "./check-running.ts";
+import { checkEvents, checkServer, type RunningClient } from "../check-running.ts";
+import type { HookEntry } from "../hook-entries.ts";
+import { objectOf } from "../json-settings.ts";
 import { type ClaudePlaces, claudePlaces, findProgram, TESTED_VERSION } from "./detect.ts";
 import { hiddenSkills } from "./hidden-skills.ts";
 import { isPluginEnabled, readPlugin } from "./plugin-wiring.ts";
-import { hookGroups, type OwnHook, objectOf, ownHooks, readSettings } from "./settings.ts";
+import { samplePayload } from "./sample-payloads.ts";
+import { hookGroups, ownHooks, readSettings } from "./settings.ts";
 import { commandOf, serverEntry } from "./settings-mcp.ts";
 import { fitListing, LISTINGS, type ListedSkill } from "./skill-listing.ts";
 import { workFileStates } from "./wire-work-files.ts";
 
 const NAME = "claude-code";
+
+const CLIENT: RunningClient = {
+  name: NAME,
+  sample: samplePayload,
+  unitMs: 1000,
+  variables: (cwd) => ({ CLAUDE_PROJECT_DIR: cwd }),
+};
 
 export async function checkClaude(place: CheckPlace): Promise<Finding[]> {
   const places = claudePlaces(place.cwd, place.env);
@@ -99,14 +109,14 @@ async function checkPlugin(place: CheckPlace, { configDir }: ClaudePlaces): Prom
   const more = { CLAUDE_PLUGIN_ROOT: plugin.root };
   return [
     { part, level: "ok", text: `enabled, in ${plugin.root}` },
-    ...(await checkEvents(plugin.hooks, place, more)),
-    ...(plugin.server ? [await checkServer(plugin.server, place, more)] : []),
+    ...(await checkEvents(CLIENT, plugin.hooks, place, more)),
+    ...(plugin.server ? [await checkServer(CLIENT, plugin.server, place, more)] : []),
   ];
 }
 
 interface WiredIn {
   path: string;
-  hooks: OwnHook[];
+  hooks: HookEntry[];
 }
 
 async function checkWired(
@@ -129,7 +139,7 @@ async function checkWired(
   // The same command in several settings runs once, so one of each is tried.
   const commands = new Map(wired.flatMap(({ hooks }) => hooks).map((hook) => [`${hook.event} ${hook.command}`, hook]));
   const present = [...commands.values()].filter(({ node, hook }) => existsSync(node) && existsSync(hook));
-  return [...findings, ...(await checkEvents(present, place))];
+  return [...findings, ...(await checkEvents(CLIENT, present, place))];
 }
 
 interface HookProblem {
@@ -137,7 +147,7 @@ interface HookProblem {
   text: string;
 }
 
-function hookProblems(hooks: readonly OwnHook[], { hasGuards, installed }: CheckPlace): HookProblem[] {
+function hookProblems(hooks: readonly HookEntry[], { hasGuards, installed }: CheckPlace): HookProblem[] {
   const problems: HookProblem[] = [];
   const expected = hookGroups("", hasGuards);
   const missing = Object.keys(expected).filter((event) => !hooks.some((hook) => hook.event === event));
@@ -192,7 +202,7 @@ async function checkOwnServer(
     return [{ part, level: "fail", text: errorText(error), remedy }];
   }
   const entry = serverEntry(value, root) ?? serverEntry(value, undefined);
-  if (entry) return [await checkServer(commandOf(entry), place)];
+  if (entry) return [await checkServer(CLIENT, commandOf(entry), place)];
   if (hasPlugin) return [];
   return [{ part, level: "fail", text: `no server "haversack" in ${state}`, remedy: "`haversack init` writes it" }];
 }

@@ -3,9 +3,9 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { readJson } from "../../base/json.ts";
 import { readText } from "../../engine/init.ts";
-import type { RegisteredHook } from "./check-running.ts";
+import type { RegisteredHook } from "../check-running.ts";
+import { listOf, objectOf } from "../json-settings.ts";
 import type { ServerCommand } from "./server-guard.ts";
-import { objectOf } from "./settings.ts";
 
 export interface PluginWiring {
   root: string;
@@ -34,13 +34,13 @@ export function readPlugin(configDir: string): PluginWiring | undefined {
 
   const hooks: RegisteredHook[] = [];
   for (const [event, groups] of Object.entries(objectOf(objectOf(jsonOf(join(root, "hooks/hooks.json")))["hooks"]))) {
-    for (const group of Array.isArray(groups) ? groups : []) {
-      for (const hook of (objectOf(group)["hooks"] as unknown[] | undefined) ?? []) {
+    for (const group of listOf(groups)) {
+      for (const hook of listOf(objectOf(group)["hooks"])) {
         const { command, timeout } = objectOf(hook);
         hooks.push({
           event,
           command: fill(command),
-          timeoutSeconds: typeof timeout === "number" ? timeout : undefined,
+          timeout: typeof timeout === "number" ? timeout : undefined,
         });
       }
     }

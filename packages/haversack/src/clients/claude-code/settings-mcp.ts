@@ -4,9 +4,9 @@
  * project is the main repository's root, from sub-folders and worktrees too (seen in 2.1.325).
  */
 import { HaversackError } from "../../base/errors.ts";
+import { isEmpty, type Merged, objectOf, pointer, prune, valueAt } from "../json-settings.ts";
 import { isOwnCommand, type ServerCommand, type ServerFiles, serverCommand } from "./server-guard.ts";
-import type { Merged } from "./settings.ts";
-import { isEmpty, objectOf, pointer, prune, readSettings, valueAt } from "./settings.ts";
+import { readSettings } from "./settings.ts";
 import { type JsonPath, removeIn, setIn } from "./settings-text.ts";
 
 export const SERVER = "haversack";
@@ -47,7 +47,7 @@ export function unmergeServer(
   const path = serversPath(root);
   const entry = serverEntry(readSettings(text, file), root);
   if (!entry || !isOwnCommand(commandOf(entry))) return text;
-  return prune(removeIn(text, [...path, SERVER]), path, { file, keep });
+  return prune(removeIn(text, [...path, SERVER]), path, { keep });
 }
 
 export function serverEntry(settings: unknown, root: string | undefined): Record<string, unknown> | undefined {

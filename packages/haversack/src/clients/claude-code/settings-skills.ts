@@ -6,7 +6,8 @@
  * lists the name and its Skill tool works.
  */
 import type { DeferChange, DeferMode } from "../../engine/wiring.ts";
-import { isEmpty, objectOf, pointer, prune, readSettings } from "./settings.ts";
+import { isEmpty, objectOf, pointer, prune } from "../json-settings.ts";
+import { readSettings } from "./settings.ts";
 import { removeIn, setIn } from "./settings-text.ts";
 
 const KEY = "skillOverrides";
@@ -43,5 +44,5 @@ export function dropOverrides(
   for (const [name, value] of Object.entries(own)) {
     if (Object.hasOwn(before, name) && before[name] === value) result = removeIn(result, [KEY, name]);
   }
-  return result === text ? text : prune(result, [KEY], { file, keep });
+  return result === text ? text : prune(result, [KEY], { keep });
 }

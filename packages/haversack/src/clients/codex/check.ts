@@ -4,12 +4,15 @@ import { errorText } from "../../base/errors.ts";
 import { readText } from "../../engine/init.ts";
 import { tryProgram } from "../../engine/try-process.ts";
 import type { CheckPlace, Finding } from "../../engine/wiring.ts";
-import type { OwnHook } from "../claude-code/settings.ts";
-import { checkEvents, checkServer } from "./check-running.ts";
+import { checkEvents, checkServer, type RunningClient } from "../check-running.ts";
+import type { HookEntry } from "../hook-entries.ts";
 import { serverTable } from "./config-server.ts";
 import { type CodexPlaces, codexPlaces, findProgram, TESTED_VERSION } from "./detect.ts";
 import { hookGroups, ownHooks, readHooks } from "./hooks-file.ts";
+import { samplePayload } from "./sample-payloads.ts";
 import { readTrust } from "./trust.ts";
+
+const CLIENT: RunningClient = { name: "codex", sample: samplePayload, unitMs: 1000, variables: () => ({}) };
 
 export async function checkCodex(place: CheckPlace): Promise<Finding[]> {
   const places = codexPlaces(place.cwd, place.env);
@@ -36,12 +39,12 @@ export async function checkCodex(place: CheckPlace): Promise<Finding[]> {
   }
   for (const one of wired) findings.push(...checkHooks(one, place, places), checkTrust(one, places));
   const present = wired.flatMap(({ hooks }) => hooks).filter(({ node, hook }) => existsSync(node) && existsSync(hook));
-  return [...findings, ...(await checkEvents(present, place)), ...(await checkOwnServer(place, places))];
+  return [...findings, ...(await checkEvents(CLIENT, present, place)), ...(await checkOwnServer(place, places))];
 }
 
 interface WiredIn {
   path: string;
-  hooks: OwnHook[];
+  hooks: HookEntry[];
 }
 
 async function checkVersion({ env, cwd }: CheckPlace): Promise<Finding> {
@@ -127,7 +130,7 @@ async function checkOwnServer(place: CheckPlace, { projectConfig, userConfig }: 
     if (!isEnabled) {
       return [{ part, level: "warn", text: `${path}: switched off (enabled = false)`, remedy: "take it out there" }];
     }
-    return [await checkServer(command, place)];
+    return [await checkServer(CLIENT, command, place)];
   }
   const text = `no server "haversack" in ${projectConfig} or ${userConfig}`;
   return [{ part, level: "fail", text, remedy: "`haversack init` writes it" }];

@@ -2,7 +2,7 @@
  * What the person has allowed Codex to run, read from their `config.toml` and never written: a hook runs after its review in `/hooks`,
  * a project's files count after its folder is trusted. Both fail in silence otherwise (seen in 0.166.0).
  */
-import type { OwnHook } from "../claude-code/settings.ts";
+import type { HookEntry } from "../hook-entries.ts";
 import { simpleValue, tomlStatements } from "./toml-statements.ts";
 
 export interface Trust {
@@ -17,11 +17,11 @@ export interface Trust {
 
 export function readTrust(
   config: string,
-  { root, file, hooks }: { root: string; file: string; hooks: readonly OwnHook[] },
+  { root, file, hooks }: { root: string; file: string; hooks: readonly HookEntry[] },
 ): Trust {
   const values = new Map(tomlStatements(config).map(({ path, value }) => [JSON.stringify(path), simpleValue(value)]));
   const at = (...path: string[]) => values.get(JSON.stringify(path));
-  const state = (hook: OwnHook, name: string) => at("hooks", "state", hookKey(file, hook), name);
+  const state = (hook: HookEntry, name: string) => at("hooks", "state", hookKey(file, hook), name);
   return {
     isFolderTrusted: at("projects", root, "trust_level") === "trusted",
     unreviewed: hooks.filter((hook) => state(hook, "trusted_hash") === undefined).map(({ event }) => event),
@@ -31,7 +31,7 @@ export function readTrust(
 }
 
 /** The client's name for a hook: file, event, place of its group, place in it. */
-export function hookKey(file: string, { event, path }: Pick<OwnHook, "event" | "path">): string {
+export function hookKey(file: string, { event, path }: Pick<HookEntry, "event" | "path">): string {
   const name = event.replaceAll(/(?<=[a-z])(?=[A-Z])/g, "_").toLowerCase();
   return `${file}:${name}:${path[2]}:${path[4]}`;
 }

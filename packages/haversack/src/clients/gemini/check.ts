@@ -2,23 +2,24 @@
 import { existsSync } from "node:fs";
 import { errorText } from "../../base/errors.ts";
 import { readText } from "../../engine/init.ts";
-import { type Tried, tryHook, tryMcpServer, tryProgram } from "../../engine/try-process.ts";
+import { tryProgram } from "../../engine/try-process.ts";
 import type { CheckPlace, Finding } from "../../engine/wiring.ts";
-import { unguarded } from "../claude-code/server-guard.ts";
-import { objectOf } from "../claude-code/settings.ts";
+import { checkEvents, type RunningClient, checkServer as tryServer } from "../check-running.ts";
+import type { HookEntry } from "../hook-entries.ts";
+import { objectOf } from "../json-settings.ts";
 import { findGeminiProgram, folderTrust, type GeminiPlaces, geminiPlaces, TESTED_VERSION } from "./detect.ts";
 import { hasExtension } from "./extension.ts";
 import { geminiSamplePayload } from "./sample-payloads.ts";
-import {
-  geminiHookGroups,
-  geminiServerCommand,
-  type OwnGeminiHook,
-  ownGeminiHooks,
-  readGeminiSettings,
-  serverOf,
-} from "./settings.ts";
+import { geminiHookGroups, geminiServerCommand, ownGeminiHooks, readGeminiSettings, serverOf } from "./settings.ts";
 
 const NAME = "gemini";
+
+const CLIENT: RunningClient = {
+  name: NAME,
+  sample: (event, place) => geminiSamplePayload(event, { ...place, now: new Date() }),
+  unitMs: 1,
+  variables: (cwd) => ({ GEMINI_PROJECT_DIR: cwd, GEMINI_CLI: "1" }),
+};
 
 export async function checkGemini(place: CheckPlace): Promise<Finding[]> {
   const places = geminiPlaces(place.cwd, place.env);
@@ -33,7 +34,7 @@ export async function checkGemini(place: CheckPlace): Promise<Finding[]> {
     ...(isExtended ? [extensionFinding(isWired, places)] : []),
     ...(isWired ? await checkHooks(wired, place, places) : []),
     ...(isWired || isExtended ? [] : [notWired()]),
-    ...(await checkServer(files, { place, isExtended })),
+    ...(await checkOwnServer(files, { place, isExtended })),
   ];
 }
 
@@ -111,7 +112,7 @@ function extensionFinding(isWired: boolean, { extension }: GeminiPlaces): Findin
 }
 
 async function checkHooks(
-  wired: readonly { path: string; hooks: OwnGeminiHook[] }[],
+  wired: readonly { path: string; hooks: HookEntry[] }[],
   place: CheckPlace,
   places: GeminiPlaces,
 ): Promise<Finding[]> {
@@ -135,10 +136,10 @@ async function checkHooks(
   }
   const commands = new Map(wired.flatMap(({ hooks }) => hooks).map((hook) => [`${hook.event} ${hook.command}`, hook]));
   const present = [...commands.values()].filter(({ node, hook }) => existsSync(node) && existsSync(hook));
-  return [...findings, ...(await checkEvents(present, place))];
+  return [...findings, ...(await checkEvents(CLIENT, present, place))];
 }
 
-function hookProblems(hooks: readonly OwnGeminiHook[], { hasGuards }: CheckPlace): string[] {
+function hookProblems(hooks: readonly HookEntry[], { hasGuards }: CheckPlace): string[] {
   const expected = geminiHookGroups("", hasGuards);
   const missing = Object.keys(expected).filter((event) => !hooks.some((hook) => hook.event === event));
   const others = hooks.filter(({ event, matcher }) => expected[event] && expected[event].matcher !== matcher);
@@ -150,52 +151,7 @@ function hookProblems(hooks: readonly OwnGeminiHook[], { hasGuards }: CheckPlace
   ];
 }
 
-/** One event through each hook command, in a copy of the project's state. */
-async function checkEvents(hooks: readonly OwnGeminiHook[], { env, scratch, isOff }: CheckPlace): Promise<Finding[]> {
-  const part = `${NAME} events`;
-  if (hooks.length === 0 || !scratch) return [];
-  const sessionId = `haversack-doctor-gemini-${process.pid}`;
-  const cwd = scratch.root;
-  // HAVERSACK=0 of the person's shell would make every hook silent. HAVERSACK_DOCTOR: no rebuild in the background.
-  const options = { cwd, env: { ...env, HAVERSACK: undefined, HAVERSACK_DOCTOR: "1", GEMINI_PROJECT_DIR: cwd } };
-  const findings: Finding[] = [];
-  let slowestMs = 0;
-  for (const { event, command, timeoutMs = 60_000 } of hooks) {
-    const payload = geminiSamplePayload(event, { sessionId, cwd, now: new Date() });
-    const tried = await tryHook(command, payload, { ...options, limitMs: timeoutMs });
-    slowestMs = Math.max(slowestMs, tried.tookMs);
-    const problem = eventProblem(tried);
-    const remedy = "`haversack log --level error` may say why; `haversack init` writes the hooks anew";
-    if (problem) findings.push({ part, level: "fail", text: `${event}: ${problem}`, remedy });
-  }
-  for (const text of scratch.errors().slice(0, 3)) {
-    const remedy = "see what the text names; sessions go on without Haversack meanwhile";
-    findings.push({ part, level: "fail", text: `the hook reports: ${text}`, remedy });
-  }
-  if (findings.length === 0 && !isOff && !scratch.hasSession(sessionId)) {
-    const remedy = "a runtime below Node 22.16 is silent: run `haversack init` with a newer one";
-    findings.push({ part, level: "fail", text: "the hooks run and record nothing", remedy });
-  }
-  if (findings.length > 0) return findings;
-  return [{ part, level: "ok", text: `${hooks.length} test events answered, the slowest in ${slowestMs} ms` }];
-}
-
-/** What the client would make of the answer: any text that is no JSON is shown to the person. */
-function eventProblem({ exitCode, stdout, stderr, isTimedOut }: Tried): string | undefined {
-  const [said = ""] = stderr.trim().split("\n");
-  if (isTimedOut) return "no answer in its time";
-  if (exitCode !== 0) return `exit code ${exitCode}${said ? `: ${said}` : ""}`;
-  if (said !== "") return `prints an error: ${said}`;
-  if (stdout.trim() === "") return undefined;
-  try {
-    JSON.parse(stdout);
-    return undefined;
-  } catch {
-    return "answers with something that is no JSON";
-  }
-}
-
-async function checkServer(
+async function checkOwnServer(
   files: readonly SettingsFile[],
   { place, isExtended }: { place: CheckPlace; isExtended: boolean },
 ): Promise<Finding[]> {
@@ -208,19 +164,7 @@ async function checkServer(
     return [{ part, level: "fail", text: 'no server "haversack" in the settings', remedy }];
   }
   const { command, args } = geminiServerCommand(entry);
-  const own = unguarded({ command, args });
-  const gone = [own.command, ...own.args].slice(0, 2).find((file) => file.startsWith("/") && !existsSync(file));
-  if (gone) return [{ part, level: "fail", text: `${gone} is gone`, remedy: "`haversack init` repairs it" }];
-  if (!place.scratch) return [{ part, level: "ok", text: "not started: there is no sound store to try it with" }];
-  const env = { ...place.env, HAVERSACK: undefined, HAVERSACK_DOCTOR: "1", GEMINI_CLI: "1" };
-  const answer = await tryMcpServer(command, args, { cwd: place.scratch.root, env, limitMs: 15_000 });
-  if ("problem" in answer) {
-    const remedy = `run \`${[own.command, ...own.args].join(" ")}\` by hand and see what it prints`;
-    return [{ part, level: "fail", text: `does not start: ${answer.problem}`, remedy }];
-  }
-  const findings: Finding[] = [
-    { part, level: "ok", text: `starts in ${answer.tookMs} ms with ${answer.tools.length} tools` },
-  ];
+  const findings = [await tryServer(CLIENT, { command, args }, place)];
   if (entry["trust"] !== true) {
     const remedy = `set "trust": true for it in ${found.path}, if you want that`;
     findings.push({

@@ -4,8 +4,8 @@
  */
 import { HaversackError } from "../../base/errors.ts";
 import type { DeferChange, DeferMode } from "../../engine/wiring.ts";
-import { isEmpty, objectOf, pointer, prune } from "../claude-code/settings.ts";
 import { removeIn, setIn } from "../claude-code/settings-text.ts";
+import { isEmpty, objectOf, pointer, prune } from "../json-settings.ts";
 import { readGeminiSettings } from "./settings.ts";
 
 const PATH = ["skills", "disabled"];
@@ -54,7 +54,7 @@ export function enableSkills(
     const at = listedIn(readGeminiSettings(result, file), file).lastIndexOf(name);
     if (at >= 0) result = removeIn(result, [...PATH, at]);
   }
-  return result === text ? text : prune(result, PATH, { file, keep });
+  return result === text ? text : prune(result, PATH, { keep });
 }
 
 function listedIn(settings: Record<string, unknown>, file: string): unknown[] {

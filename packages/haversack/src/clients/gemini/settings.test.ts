@@ -25,7 +25,7 @@ describe("merging", () => {
       "AfterTool",
       "SessionEnd",
     ]);
-    for (const { timeoutMs } of ownGeminiHooks(settings)) expect(timeoutMs).toBeGreaterThanOrEqual(5_000);
+    for (const { timeout } of ownGeminiHooks(settings)) expect(timeout).toBeGreaterThanOrEqual(5_000);
     expect(serverOf(settings)).toMatchObject({ trust: true, args: expect.arrayContaining([files.bin, "mcp"]) });
   });
 

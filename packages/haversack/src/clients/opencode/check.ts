@@ -2,8 +2,9 @@
 import { existsSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { readText } from "../../engine/init.ts";
-import { tryMcpServer, tryProgram } from "../../engine/try-process.ts";
+import { tryProgram } from "../../engine/try-process.ts";
 import type { CheckPlace, Finding } from "../../engine/wiring.ts";
+import { checkServer } from "../check-running.ts";
 import { serverCommand } from "../claude-code/server-guard.ts";
 import { stateOfStamped } from "../gemini/stamped-file.ts";
 import { findOpencodeProgram, opencodePlaces, TESTED_VERSION } from "./detect.ts";
@@ -11,8 +12,15 @@ import { bundleNamedIn, pluginFileText } from "./plugin-file.ts";
 
 const NAME = "opencode";
 
+const CLIENT = { name: NAME, variables: () => ({ OPENCODE: "1" }) };
+
 export async function checkOpencode(place: CheckPlace): Promise<Finding[]> {
-  return [await checkVersion(place), ...checkPluginFiles(place), await checkServer(place), ...checkRipgrep(place)];
+  return [
+    await checkVersion(place),
+    ...checkPluginFiles(place),
+    await checkServer(CLIENT, serverCommand(place.installed), place),
+    ...checkRipgrep(place),
+  ];
 }
 
 async function checkVersion({ env, cwd }: CheckPlace): Promise<Finding> {
@@ -54,19 +62,6 @@ function checkPluginFiles({ cwd, env, installed }: CheckPlace): Finding[] {
   if (found.length === 1) return findings;
   const remedy = "`haversack uninstall` here, or for the user";
   return [...findings, { part, level: "warn", text: "wired twice, for the project and for the user", remedy }];
-}
-
-async function checkServer({ env, scratch, installed, isOff }: CheckPlace): Promise<Finding> {
-  const part = `${NAME} MCP server`;
-  if (!scratch) return { part, level: "ok", text: "not started: there is no sound store to try it with" };
-  const { command, args } = serverCommand(installed);
-  const options = { cwd: scratch.root, env: { ...env, HAVERSACK: undefined, HAVERSACK_DOCTOR: "1", OPENCODE: "1" } };
-  const answer = await tryMcpServer(command, args, { ...options, limitMs: 15_000 });
-  const remedy = `run \`${installed.node} ${installed.bin} mcp\` by hand and see what it prints`;
-  if ("problem" in answer) return { part, level: "fail", text: `does not start: ${answer.problem}`, remedy };
-  if (!answer.tools.includes("skill") && !isOff)
-    return { part, level: "fail", text: 'starts without the tool "skill"', remedy };
-  return { part, level: "ok", text: `starts in ${answer.tookMs} ms with ${answer.tools.length} tools` };
 }
 
 /** Without it the client lists no skills of its own. */

@@ -1,31 +1,46 @@
-/** Runs what the client would run: one event through each hook command, and the MCP server, in a copy of the project's state. */
+/** Runs what a client would run: one event through each hook command, and the MCP server, in a copy of the project's state. */
 import { existsSync } from "node:fs";
-import { type Tried, tryHook, tryMcpServer } from "../../engine/try-process.ts";
-import type { CheckPlace, Finding } from "../../engine/wiring.ts";
-import { samplePayload } from "./sample-payloads.ts";
-import { type ServerCommand, unguarded } from "./server-guard.ts";
+import { type Tried, tryHook, tryMcpServer } from "../engine/try-process.ts";
+import type { CheckPlace, Finding } from "../engine/wiring.ts";
+import { type ServerCommand, unguarded } from "./claude-code/server-guard.ts";
 
-/** A hook as it is registered, by `init` or by the plugin. */
+/** A hook as it is registered, by `init` or by a plugin. */
 export interface RegisteredHook {
   event: string;
   command: string;
-  timeoutSeconds: number | undefined;
+  /** In the client's unit. */
+  timeout: number | undefined;
 }
 
+export interface RunningClient {
+  name: string;
+  /** A payload as the client sends it. */
+  sample(event: string, place: { sessionId: string; cwd: string }): Record<string, unknown>;
+  /** Of the hooks' times. */
+  unitMs: number;
+  /** Variables that the client sets for its processes. */
+  variables(cwd: string): Readonly<Record<string, string>>;
+}
+
+/** However long a client would wait: a person waits for `doctor`. */
+const LONGEST_MS = 60_000;
+
 export async function checkEvents(
+  client: RunningClient,
   hooks: readonly RegisteredHook[],
   place: CheckPlace,
   more: Extra = {},
 ): Promise<Finding[]> {
-  const part = "claude-code events";
+  const part = `${client.name} events`;
   const { scratch, isOff } = place;
   if (hooks.length === 0 || !scratch) return [];
   const sessionId = `haversack-doctor-${process.pid}`;
   const findings: Finding[] = [];
   let slowestMs = 0;
-  for (const { event, command, timeoutSeconds = 60 } of hooks) {
-    const payload = samplePayload(event, { sessionId, cwd: scratch.root });
-    const tried = await tryHook(command, payload, { ...runIn(place, more), limitMs: timeoutSeconds * 1000 });
+  for (const { event, command, timeout = Number.POSITIVE_INFINITY } of hooks) {
+    const payload = client.sample(event, { sessionId, cwd: scratch.root });
+    const limitMs = Math.min(timeout * client.unitMs, LONGEST_MS);
+    const tried = await tryHook(command, payload, { ...runIn(client, place, more), limitMs });
     slowestMs = Math.max(slowestMs, tried.tookMs);
     const problem = eventProblem(event, tried);
     const remedy = "`haversack log --level error` may say why; `haversack init` writes the hooks anew";
@@ -45,17 +60,18 @@ export async function checkEvents(
 }
 
 export async function checkServer(
+  client: Pick<RunningClient, "name" | "variables">,
   { command, args }: ServerCommand,
   place: CheckPlace,
   more: Extra = {},
 ): Promise<Finding> {
-  const part = "claude-code MCP server";
+  const part = `${client.name} MCP server`;
   const own = unguarded({ command, args });
   const words = [own.command, ...own.args];
   const gone = words.slice(0, 2).find((file) => file.startsWith("/") && !existsSync(file));
   if (gone) return { part, level: "fail", text: `${gone} is gone`, remedy: "`haversack init` repairs it" };
   if (!place.scratch) return { part, level: "ok", text: "not started: there is no sound store to try it with" };
-  const answer = await tryMcpServer(command, args, { ...runIn(place, more), limitMs: 15_000 });
+  const answer = await tryMcpServer(command, args, { ...runIn(client, place, more), limitMs: 15_000 });
   if ("problem" in answer) {
     const remedy = `run \`${words.join(" ")}\` by hand and see what it prints`;
     return { part, level: "fail", text: `does not start: ${answer.problem}`, remedy };
@@ -73,13 +89,13 @@ export async function checkServer(
   };
 }
 
-/** Variables that the client sets for a plugin's processes. */
-type Extra = Record<string, string>;
+/** Variables for a plugin's processes. */
+type Extra = Readonly<Record<string, string>>;
 
-function runIn({ env, scratch }: CheckPlace, more: Extra) {
+function runIn({ variables }: Pick<RunningClient, "variables">, { env, scratch }: CheckPlace, more: Extra) {
   const cwd = scratch?.root ?? "";
   // HAVERSACK=0 of the person's shell would make every hook silent. HAVERSACK_DOCTOR: no rebuild in the background.
-  return { cwd, env: { ...env, ...more, HAVERSACK: undefined, HAVERSACK_DOCTOR: "1", CLAUDE_PROJECT_DIR: cwd } };
+  return { cwd, env: { ...env, ...variables(cwd), ...more, HAVERSACK: undefined, HAVERSACK_DOCTOR: "1" } };
 }
 
 /** What the client would make of the answer. */
