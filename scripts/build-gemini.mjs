@@ -1,9 +1,10 @@
 // `node scripts/build-gemini.mjs [FOLDER]` builds the Gemini CLI extension from the built package, by default into dist/gemini: what
 // `gemini extensions install FOLDER` copies. It holds copies of the built files, because the client copies that folder and nothing
 // beside it.
-import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
+import { copyProgram } from "./copy-program.mjs";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
 const home = join(root, "packages/haversack");
@@ -20,10 +21,7 @@ if (!existsSync(join(dist, "hook.cjs"))) throw new Error("dist/hook.cjs is missi
 rmSync(extension, { recursive: true, force: true });
 mkdirSync(extension, { recursive: true });
 
-const bins = readdirSync(dist).filter((file) => file.endsWith(".cjs"));
-for (const file of [...bins, "commands", "THIRD-PARTY-NOTICES.txt"]) {
-  cpSync(join(dist, file), join(extension, file), { recursive: true });
-}
+copyProgram(dist, extension);
 cpSync(join(home, "plugin/node.sh"), join(extension, "node.sh"));
 cpSync(join(home, "LICENSE"), join(extension, "LICENSE"));
 for (const { path, text } of geminiWorkFiles()) write(path, text);

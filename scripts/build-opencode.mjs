@@ -1,10 +1,11 @@
 // `node scripts/build-opencode.mjs [FOLDER]` bundles the opencode plugin from the sources: dist/opencode-plugin.mjs, which the file that
 // `init` writes refers to, and by default dist/opencode, a package of its own with copies of the built files, for
 // `"plugin": ["FOLDER"]` in opencode.json.
-import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
+import { copyProgram } from "./copy-program.mjs";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
 const home = join(root, "packages/haversack");
@@ -28,17 +29,14 @@ await build({
   format: "esm",
   platform: "node",
   target: "es2023",
-  minifySyntax: true,
-  minifyWhitespace: true,
+  // Bun reads and rewrites the file at every start: a quarter less of it.
+  minify: true,
   logLevel: "warning",
   define: { __VERSION__: JSON.stringify(version) },
   plugins: [bunStore()],
 });
 
-const bins = readdirSync(dist).filter((file) => file.endsWith(".cjs"));
-for (const file of [...bins, "commands", "THIRD-PARTY-NOTICES.txt"]) {
-  cpSync(join(dist, file), join(folder, file), { recursive: true });
-}
+copyProgram(dist, folder);
 if (!given) cpSync(bundle, join(folder, "opencode-plugin.mjs"));
 cpSync(join(home, "plugin/node.sh"), join(folder, "node.sh"));
 cpSync(join(home, "LICENSE"), join(folder, "LICENSE"));

@@ -1,9 +1,10 @@
 // `node scripts/build-plugin.mjs [FOLDER]` builds the Claude Code plugin from the built package, by default into dist/plugin: a
 // marketplace with one plugin, itself. It holds copies of the built files, because the client copies a plugin's folder, and
 // nothing beside it, into its cache.
-import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
+import { copyProgram } from "./copy-program.mjs";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
 const home = join(root, "packages/haversack");
@@ -20,10 +21,7 @@ if (!existsSync(join(dist, "hook.cjs"))) throw new Error("dist/hook.cjs is missi
 rmSync(plugin, { recursive: true, force: true });
 mkdirSync(join(plugin, ".claude-plugin"), { recursive: true });
 
-const bins = readdirSync(dist).filter((file) => file.endsWith(".cjs"));
-for (const file of [...bins, "commands", "examples", "THIRD-PARTY-NOTICES.txt"]) {
-  cpSync(join(dist, file), join(plugin, file), { recursive: true });
-}
+copyProgram(dist, plugin);
 cpSync(join(home, "plugin"), plugin, { recursive: true });
 for (const { path, text } of workFiles("plugin")) {
   mkdirSync(dirname(join(plugin, path)), { recursive: true });

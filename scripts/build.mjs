@@ -1,5 +1,6 @@
 // Builds the published package: the bin, the hook and the commands as CJS files, the library as ESM, then the declarations and the JSON Schema of the config.
 import { execFileSync } from "node:child_process";
+import { createHash } from "node:crypto";
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
@@ -21,6 +22,7 @@ const HOOK_FILES = [
   "hook-tool",
   "hook-session",
   "hook-codex",
+  "hook-codex-notify",
   "hook-gemini",
   "hook-wake",
   "hook-packet",
@@ -56,7 +58,7 @@ const cjs = {
 const commands = readdirSync(join(src, "cli/commands"))
   .filter((file) => file.endsWith(".ts") && !file.endsWith(".test.ts"))
   .map((file) => file.slice(0, -3));
-/** Commands refer to one another's files, and to one copy of yaml, as they will lie in dist/. */
+/** Commands refer to one another's files, and to one copy of what many of them need, as they will lie in dist/. */
 const besides = (folder, yaml) => ({
   name: "files-beside",
   setup: ({ onResolve }) => {
@@ -64,9 +66,18 @@ const besides = (folder, yaml) => ({
       return { path: `${folder}/${path.slice("./commands/".length).replace(/ts$/, "cjs")}`, external: true };
     });
     onResolve({ filter: /^yaml$/ }, () => ({ path: yaml, external: true }));
-    // 2 MB: one copy for all commands.
-    onResolve({ filter: /^gpt-tokenizer\// }, () => ({ path: yaml.replace("yaml", "tokenizer"), external: true }));
+    // 100 kB of nearly every command; most need the first only.
+    onResolve({ filter: /\/open\.ts$/ }, () => ({ path: yaml.replace("yaml", "open-store"), external: true }));
+    onResolve({ filter: /\/sqlite-work-store\.ts$/ }, () => ({
+      path: yaml.replace("yaml", "work-store"),
+      external: true,
+    }));
   },
+});
+/** 2 MB: one copy for all. */
+const tokenizerBeside = (path) => ({
+  name: "tokenizer-beside",
+  setup: ({ onResolve }) => onResolve({ filter: /^gpt-tokenizer\// }, () => ({ path, external: true })),
 });
 
 const built = await Promise.all([
@@ -100,13 +111,13 @@ const built = await Promise.all([
     ...shared,
     ...cjs,
     entryPoints: { cli: join(src, "cli/main.ts") },
-    plugins: [besides("./commands", "./yaml.cjs")],
+    plugins: [besides("./commands", "./yaml.cjs"), tokenizerBeside("./tokenizer.cjs")],
   }),
   build({
     ...shared,
     ...cjs,
     entryPoints: Object.fromEntries(commands.map((name) => [`commands/${name}`, join(src, `cli/commands/${name}.ts`)])),
-    plugins: [besides(".", "../yaml.cjs")],
+    plugins: [besides(".", "../yaml.cjs"), tokenizerBeside("../tokenizer.cjs")],
   }),
   build({
     ...shared,
@@ -114,11 +125,15 @@ const built = await Promise.all([
     entryPoints: {
       yaml: join(root, "node_modules/yaml/browser/index.js"),
       tokenizer: join(root, "node_modules/gpt-tokenizer/esm/encoding/o200k_base.js"),
+      "open-store": join(src, "store/sqlite/open.ts"),
+      "work-store": join(src, "store/sqlite/sqlite-work-store.ts"),
     },
   }),
   build({
     ...shared,
     entryPoints: { index: join(src, "index.ts") },
+    // The stores are its own: who catches a HaversackError must get the class that it exports.
+    plugins: [tokenizerBeside("./tokenizer.cjs")],
     outdir: dist,
     chunkNames: "chunks/[name]-[hash]",
     format: "esm",
@@ -131,12 +146,18 @@ const built = await Promise.all([
 
 // The hook reads its parts byte by byte (load-cached.ts). esbuild escapes texts but leaves patterns as they are written; an
 // escape means the same in both.
-for (const name of HOOK_FILES) {
-  const file = join(dist, `${name}.cjs`);
+const hookTexts = HOOK_FILES.map((name) => {
   const escaped = (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`;
-  writeFileSync(file, readFileSync(file, "utf8").replace(/[^\0-\x7f]/g, escaped));
-}
+  return readFileSync(join(dist, `${name}.cjs`), "utf8").replace(/[^\0-\x7f]/g, escaped);
+});
+// The name of what it keeps compiled: it holds for these texts alone.
+const hookBuild = createHash("sha256").update(hookTexts.join("\n")).digest("hex").slice(0, 16);
+HOOK_FILES.forEach((name, at) => {
+  writeFileSync(join(dist, `${name}.cjs`), hookTexts[at].replaceAll("__HOOK_BUILD__", `"${hookBuild}"`));
+});
 
+// npm shows the one that lies in the package.
+cpSync(join(root, "README.md"), join(home, "README.md"));
 // What `haversack workflow add` copies.
 cpSync(join(home, "workflows"), join(dist, "examples/workflows"), { recursive: true });
 writeFileSync(join(dist, "THIRD-PARTY-NOTICES.txt"), thirdPartyNotices(built));
@@ -156,6 +177,7 @@ rmSync(old, { recursive: true, force: true });
 
 await import("./build-plugin.mjs");
 await import("./build-gemini.mjs");
+await import("./build-codex.mjs");
 await import("./build-opencode.mjs");
 
 /** The licences of the libraries that ended up in the bundles. */

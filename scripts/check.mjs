@@ -20,6 +20,7 @@ const HOOK_PARTS = [
   "-packet",
   "-artifacts",
   "-codex",
+  "-codex-notify",
   "-gemini",
 ];
 const HOOK_FILES = HOOK_PARTS.map((part) => `hook${part}.cjs`);

@@ -1,20 +1,21 @@
-// `npm start`: what Haversack does, in a scratch repository, with the real bins and their real output.
-import { execFileSync, spawnSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+// `npm start`: what Haversack does, in a minute, in a scratch repository, with the real bins and their real output. No model is called:
+// the events that a client would send to the hook are sent here by hand.
+import { execFileSync, spawn, spawnSync } from "node:child_process";
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 const dist = join(dirname(fileURLToPath(import.meta.url)), "../packages/haversack/dist");
-const base = mkdtempSync(join(tmpdir(), "haversack-demo-"));
+const base = realpathSync(mkdtempSync(join(tmpdir(), "haversack-demo-")));
 const repo = join(base, "shop");
-const env = { ...process.env, HOME: join(base, "home"), XDG_CONFIG_HOME: join(base, "home/.config") };
-delete env.HAVERSACK;
-mkdirSync(repo);
-execFileSync("git", ["init", "-q"], { cwd: repo });
+const env = { PATH: process.env.PATH, HOME: join(base, "home"), TMPDIR: tmpdir() };
+const isColour = process.stdout.isTTY && !process.env.NO_COLOR && process.env.TERM !== "dumb";
+const running = new Set();
 
 try {
-  say("A repository with three skills. The client would list all of them in every request.");
+  mkdirSync(repo);
+  execFileSync("git", ["init", "--quiet", "--initial-branch=main"], { cwd: repo, env });
   skill(
     "api-errors",
     "Use when an HTTP endpoint must report errors: status codes, problem details, retry hints.",
@@ -30,60 +31,104 @@ try {
     "Use when writing a changelog entry or release notes for users.",
     "Say what changed for the user, not what the code does.\n",
   );
-  haversack(["skills", "list"]);
 
-  say("A prompt that needs one brings that one, in full, once …");
-  haversack(
-    ["discover", "--session", "demo"],
-    "the checkout endpoint returns 500 for bad input, report proper error status codes",
+  say("Three skills. A prompt brings the one it needs, once; others bring nothing.");
+  haversack(["discover", "--session", "demo"], { stdin: "the refund endpoint must report proper error status codes" });
+  haversack(["discover", "--session", "demo"], { stdin: "continue" });
+
+  say("A task for an agent. Whoever claims it first has it.");
+  haversack(["agent", "add", "june", "--role", "implementer"]);
+  haversack(["task", "create", "Refunds: report errors properly", "--skill", "api-errors", "--files", "src/refund.ts"]);
+  const [{ id }] = JSON.parse(bin("haversack.cjs", ["next", "--json"]).stdout);
+  const first = session("s1");
+  haversack(["claim", id], { env: first.env, lines: 1 });
+
+  say("The agent writes a file and a test fails. Hooks see it and keep it with the task.");
+  first.tool("PostToolUse", "Write", { file_path: join(repo, "src/refund.ts") });
+  first.tool(
+    "PostToolUseFailure",
+    "Bash",
+    { command: "npx vitest run" },
+    "Exit code 1\n FAIL  src/refund.test.ts > refuses twice\n Tests  1 failed | 11 passed (12)",
   );
-  say("… the same topic again brings its name at most …");
-  haversack(["discover", "--session", "demo"], "also report error status codes from the refund endpoint");
-  say("… and an ordinary prompt brings nothing at all.");
-  haversack(["discover", "--session", "demo"], "continue");
-  say("Why was that?");
-  haversack(["why", "--session", "demo", "--limit", "2"]);
-  say(
-    "In Claude Code hooks do this by themselves (haversack init wires them). A file is written, a test fails, and the window is compacted:",
-  );
-  hook({ hook_event_name: "UserPromptSubmit", prompt: "use the api-errors skill for the refund endpoint" });
-  hook({
-    hook_event_name: "PostToolUse",
-    tool_name: "Write",
-    tool_use_id: "1",
-    tool_input: { file_path: join(repo, "src/refund.ts") },
-  });
-  hook({
-    hook_event_name: "PostToolUseFailure",
-    tool_name: "Bash",
-    tool_use_id: "2",
-    tool_input: { command: "npx vitest run" },
-    error: "Exit code 1\n FAIL  src/refund.test.ts > refuses twice\n Tests  1 failed | 11 passed (12)",
-  });
-  hook({ hook_event_name: "SessionStart", source: "compact" });
-  say("What the session cost, and whether the store is sound:");
-  haversack(["skills", "stats"]);
-  haversack(["store", "check"]);
+  haversack(["wip", "show", id]);
+
+  say("A colleague leaves a message. Then the session is killed.");
+  haversack(["message", "send", "@june", "A refund is at most 500 EUR."]);
+  first.kill();
+
+  say("The next session gets this before its first prompt, and goes on where the first one was:");
+  const second = session("s2");
+  print(second.woken);
+  haversack(["task", "done", id], { env: second.env });
+
+  say("`haversack init` wires this into your coding clients; `haversack --help` has the rest.");
 } finally {
-  rmSync(base, { recursive: true, force: true });
+  for (const child of running) child.kill("SIGKILL");
+  rmSync(base, { recursive: true, force: true, maxRetries: 3 });
 }
 
-function hook(fields) {
-  const payload = { session_id: "claude", cwd: repo, ...fields };
-  const shown = { ...fields, ...(fields.tool_input && { tool_input: "…" }), ...(fields.error && { error: "…" }) };
-  console.log(`\n$ echo '${JSON.stringify(shown)}' | node hook.cjs claude-code`);
-  const input = JSON.stringify(payload);
-  const { stdout } = spawnSync(process.execPath, [join(dist, "hook.cjs"), "claude-code"], {
-    cwd: repo,
-    env,
-    input,
-    encoding: "utf8",
-  });
-  console.log(stdout ? JSON.parse(stdout).hookSpecificOutput.additionalContext.replaceAll(base, "") : "(nothing)");
+/** A client's session as the hook sees it: a process that lives, and events with its id. */
+function session(sessionId) {
+  const client = spawn(process.execPath, ["-e", "setInterval(() => {}, 1000)"], { stdio: "ignore" });
+  running.add(client);
+  const own = { ...env, HAVERSACK_AGENT: "june", CLAUDE_CODE_SESSION_ID: sessionId, CLAUDE_PID: String(client.pid) };
+  const send = (fields) => {
+    const input = JSON.stringify({ session_id: sessionId, cwd: repo, ...fields });
+    const { stdout } = bin("hook.cjs", ["claude-code"], { input, env: own });
+    return stdout === "" ? "" : JSON.parse(stdout).hookSpecificOutput.additionalContext;
+  };
+  let calls = 0;
+  return {
+    env: own,
+    woken: send({ hook_event_name: "SessionStart", source: "startup" }),
+    tool: (event, name, input, error) =>
+      send({
+        hook_event_name: event,
+        tool_name: name,
+        tool_use_id: `${++calls}`,
+        tool_input: input,
+        ...(error && { error }),
+      }),
+    kill() {
+      console.log(`$ kill -9 ${client.pid}`);
+      client.kill("SIGKILL");
+      running.delete(client);
+    },
+  };
+}
+
+function haversack(words, { stdin, env: own = env, lines = Number.POSITIVE_INFINITY } = {}) {
+  const shown = words.map((word) => (/^[\w@:./-]+$/.test(word) ? word : JSON.stringify(word)));
+  console.log(`$ ${stdin ? `echo ${JSON.stringify(stdin)} | ` : ""}haversack ${shown.join(" ")}`);
+  const { status, stdout, stderr } = bin("haversack.cjs", words, { input: stdin ?? "", env: own });
+  print(`${stdout}${stderr}` || "(nothing)", lines);
+  if (status !== 0) {
+    console.error(`demo: haversack ${words[0]} ended with ${status}`);
+    process.exitCode = 1;
+  }
+}
+
+function bin(file, words, { input = "", env: own = env } = {}) {
+  return spawnSync(process.execPath, [join(dist, file), ...words], { cwd: repo, env: own, input, encoding: "utf8" });
+}
+
+/** Without empty lines: the whole has to fit a screen or two. */
+function print(text, lines = Number.POSITIVE_INFINITY) {
+  const kept = text
+    .replaceAll(base, "")
+    .split("\n")
+    .filter((line) => line.trim() !== "");
+  console.log(
+    kept
+      .slice(0, lines)
+      .map((line) => `  ${line}`)
+      .join("\n"),
+  );
 }
 
 function say(text) {
-  console.log(`\n\u2022 ${text}`);
+  console.log(isColour ? `\n\u001b[1m\u2022 ${text}\u001b[22m` : `\n\u2022 ${text}`);
 }
 
 function skill(name, description, body) {
@@ -93,19 +138,4 @@ function skill(name, description, body) {
     join(folder, "SKILL.md"),
     `---\nname: ${name}\ndescription: "${description}"\n---\n\n# ${name}\n\n${body}`,
   );
-}
-
-function haversack(words, stdin) {
-  console.log(`\n$ ${stdin ? `echo ${JSON.stringify(stdin)} | ` : ""}haversack ${words.join(" ")}`);
-  const { status, stdout, stderr } = spawnSync(process.execPath, [join(dist, "haversack.cjs"), ...words], {
-    cwd: repo,
-    env,
-    input: stdin ?? "",
-    encoding: "utf8",
-  });
-  console.log(`${stdout}${stderr}`.trimEnd().replaceAll(base, "") || "(nothing)");
-  if (status !== 0) {
-    console.error(`demo: haversack ${words[0]} ended with ${status}`);
-    process.exitCode = 1;
-  }
 }

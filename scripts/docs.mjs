@@ -1,4 +1,4 @@
-// Generated pages: the CLI reference, the settings, the layer table. `node scripts/docs.mjs` writes them,
+// Generated pages: the CLI reference, the settings, the layer table, what works in each client. `node scripts/docs.mjs` writes them,
 // `npm run check` fails when they drift.
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -7,18 +7,31 @@ import { whatIsWrong } from "../packages/haversack/src/base/config.ts";
 import { SETTING_KEYS, SETTINGS } from "../packages/haversack/src/base/config-schema.ts";
 import { formatCommandHelp } from "../packages/haversack/src/cli/help.ts";
 import { COMMANDS } from "../packages/haversack/src/cli/table.ts";
+import { CLAUDE_CODE } from "../packages/haversack/src/clients/claude-code/capabilities.ts";
+import { TESTED_VERSION as CLAUDE_VERSION } from "../packages/haversack/src/clients/claude-code/detect.ts";
 import { CODEX } from "../packages/haversack/src/clients/codex/capabilities.ts";
+import { TESTED_VERSION as CODEX_VERSION } from "../packages/haversack/src/clients/codex/detect.ts";
 import { GEMINI } from "../packages/haversack/src/clients/gemini/capabilities.ts";
+import { TESTED_VERSION as GEMINI_VERSION } from "../packages/haversack/src/clients/gemini/detect.ts";
 import { OPENCODE } from "../packages/haversack/src/clients/opencode/capabilities.ts";
+import { TESTED_VERSION as OPENCODE_VERSION } from "../packages/haversack/src/clients/opencode/detect.ts";
 import { LAYERS } from "./layers.mjs";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
+
+const CLIENTS = [
+  { page: "docs/claude-code.md", title: "Claude Code", version: CLAUDE_VERSION, rows: CLAUDE_CODE },
+  { page: "docs/codex.md", title: "Codex", version: CODEX_VERSION, rows: CODEX },
+  { page: "docs/gemini.md", title: "Gemini CLI", version: GEMINI_VERSION, rows: GEMINI },
+  { page: "docs/opencode.md", title: "opencode", version: OPENCODE_VERSION, rows: OPENCODE },
+];
 
 async function pages() {
   return {
     "docs/reference/cli.md": await cliPage(),
     "docs/reference/config.md": configPage(),
     "docs/reference/clients.md": clientsPage(),
+    ...Object.fromEntries(CLIENTS.map((client) => [client.page, withCapabilities(client)])),
     "docs/ARCHITECTURE.md": withLayers(readFileSync(join(root, "docs/ARCHITECTURE.md"), "utf8")),
   };
 }
@@ -49,14 +62,27 @@ function configPage() {
 }
 
 function clientsPage() {
-  const table = (title, rows) =>
-    `## ${title}\n\n| what | works | how |\n|---|---|---|\n${rows.map(({ what, works, how }) => `| ${what} | ${works} | ${how.replaceAll("|", "\\|")} |`).join("\n")}\n`;
-  const parts = [
-    table(`${CODEX.title} ${CODEX.seenIn}`, CODEX.rows),
-    table("Gemini CLI 0.61.0", GEMINI),
-    table("opencode 1.18.33", OPENCODE),
-  ];
-  return `# What works in which client\n\nGenerated from \`src/clients/*/capabilities.ts\`; \`npm run docs\` writes it. Seen by running each client against a scripted model server. Claude Code has [a page of its own](../claude-code.md).\n\n${parts.join("\n")}`;
+  const parts = CLIENTS.map(({ title, version, rows }) => `## ${title} ${version}\n\n${capabilityTable(rows)}\n`);
+  return `# What works in which client\n\nGenerated from \`src/clients/*/capabilities.ts\`; \`npm run docs\` writes it. Seen by running each client against a scripted model server.\n\n${parts.join("\n")}`;
+}
+
+function capabilityTable(rows) {
+  const cell = (text) => text.replaceAll("|", "\\|");
+  return `| what | works | how |\n|---|---|---|\n${rows.map(({ what, works, how }) => `| ${cell(what)} | ${works} | ${cell(how)} |`).join("\n")}`;
+}
+
+/** The client's own page has the same table, between marks. */
+function withCapabilities({ page, rows }) {
+  const text = readFileSync(join(root, page), "utf8");
+  return replaceBetween(text, { mark: "capabilities", file: page, content: capabilityTable(rows) });
+}
+
+/** A page without its marks would never go stale, so that is a fault. */
+function replaceBetween(text, { mark, file, content }) {
+  const [open, close] = [`<!-- ${mark} -->`, `<!-- /${mark} -->`];
+  const [start, end] = [text.indexOf(open), text.indexOf(close)];
+  if (start < 0 || end < start) throw new Error(`${file} has no ${open} … ${close} for what is generated there`);
+  return `${text.slice(0, start + open.length)}\n${content}\n${text.slice(end)}`;
 }
 
 function withLayers(text) {
@@ -69,8 +95,8 @@ function withLayers(text) {
           : may.map((entry) => entry.replace("type:", "types of ")).join(", ");
     return `| \`${name}\` | ${what} | ${shown} |`;
   });
-  const table = `<!-- layers -->\n| \`src/\` | what lives there | may import |\n|---|---|---|\n${rows.join("\n")}\n<!-- /layers -->`;
-  return text.replace(/<!-- layers -->[\s\S]*<!-- \/layers -->/, table);
+  const content = `| \`src/\` | what lives there | may import |\n|---|---|---|\n${rows.join("\n")}`;
+  return replaceBetween(text, { mark: "layers", file: "docs/ARCHITECTURE.md", content });
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {

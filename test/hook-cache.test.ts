@@ -30,7 +30,7 @@ describe("the hook's cache", () => {
     const first = ask("one");
     expect(first.out).toContain("api-errors");
     const files = readdirSync(cache);
-    expect(files.filter((file) => file.startsWith("hook-prompt-"))).toHaveLength(1);
+    expect(files.filter((file) => file.startsWith("hook-main+hook-prompt-"))).toHaveLength(1);
     expect(ask("two").out).toBe(first.out);
     expect(readdirSync(cache)).toEqual(files);
   });

@@ -1,6 +1,6 @@
 /** The package as a user gets it: packed, installed into an empty project without network, and run. */
 import { execFileSync, spawnSync } from "node:child_process";
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -53,5 +53,30 @@ describe("the installed package", () => {
     expect(readdirSync(join(installed, "dist"))).toEqual(
       expect.arrayContaining(["config.schema.json", "hook.cjs", "THIRD-PARTY-NOTICES.txt"]),
     );
+    expect(readdirSync(installed)).toEqual(expect.arrayContaining(["README.md", "LICENSE"]));
+  });
+
+  it("stays small: unpacked below 35 MB, and a client's plugin below 5", () => {
+    const sizeOf = (path: string) =>
+      readdirSync(path, { recursive: true, withFileTypes: true })
+        .filter((entry) => entry.isFile())
+        .reduce((sum, { parentPath, name }) => sum + statSync(join(parentPath, name)).size, 0);
+    expect(sizeOf(installed)).toBeLessThan(35_000_000);
+    for (const client of ["plugin", "codex", "gemini", "opencode"]) {
+      expect(sizeOf(join(installed, "dist", client)), client).toBeLessThan(5_000_000);
+    }
+  });
+
+  it("says of a command that a client's plugin lacks where it is", () => {
+    const run = (word: string) =>
+      spawnSync(process.execPath, [join(installed, "dist/plugin/haversack.cjs"), word], {
+        cwd: folder,
+        encoding: "utf8",
+      });
+    expect(run("next")).toMatchObject({
+      status: 2,
+      stderr: `haversack: a client's plugin has no "next" (install the npm package haversack for all commands)\n`,
+    });
+    expect(run("doctor").stdout).toContain("runtime");
   });
 });

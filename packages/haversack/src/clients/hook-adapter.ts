@@ -1,6 +1,6 @@
 /**
  * What the hook needs to know of a client other than Claude Code: how its payloads are read and its answers written. Each is a file
- * of its own (`hook-codex.cjs`), loaded before the part that answers. Claude Code's readers are in those parts: it is met
+ * of its own (`hook-codex.cjs`), loaded with the part that answers. Claude Code's readers are in those parts: it is met
  * most, and every file more costs a start.
  */
 import type { EventBase, HookAnswer, HookEvent } from "../engine/hook-event.ts";
@@ -8,8 +8,6 @@ import type { ClientProfile } from "../skills/activation.ts";
 import type { ClientProcess } from "../store/local-store.ts";
 import type { StoreHandle } from "../store/sqlite/handle.ts";
 import type { ToolEvent } from "../work/capture.ts";
-
-export type HookPart = "hook-prompt" | "hook-tool" | "hook-session" | "";
 
 export interface HookBase {
   sessionId: string;
@@ -22,12 +20,12 @@ type Fields = Record<string, unknown>;
 
 export interface HookAdapter {
   client: string;
-  /** The file that answers the event; "": it only brings messages. */
-  part(payload: Fields): HookPart;
   base(payload: Fields, fallbackCwd: string): HookBase | undefined;
   /** Undefined for what nobody typed. */
   prompt(payload: Fields): { prompt: string; promptId?: string } | undefined;
   tool(payload: Fields, cwd: string): { tool?: ToolEvent; skill?: string };
+  /** A command that ended well, and what the model saw of its output; absent: receipts of sub-agents are not kept. */
+  shown?(payload: Fields): { command: string; output: string } | undefined;
   event(payload: Fields, base: EventBase): HookEvent | undefined;
   /**
    * For a client that takes no text at a session's start or after a compaction: the payload of the start that is answered with this

@@ -19,11 +19,14 @@ function main(): void {
   if (env["HAVERSACK"] === "0" || !CLIENTS.includes(client)) return;
   try {
     const payload = JSON.parse(readFileSync(0, "utf8"));
-    const adapter = client === CLIENTS[0] ? undefined : loadCached([`hook-${client}`], env)[0].adapter;
-    const part = adapter ? adapter.part(payload) : partFor(payload.hook_event_name, payload.tool_name);
-    const [{ answerClient }, answering] = loadCached(part ? ["hook-main", part] : ["hook-main"], env);
+    const part = partFor(payload.hook_event_name, payload.tool_name, client);
+    const names = ["hook-main"];
+    if (part) names.push(part);
+    if (client !== CLIENTS[0]) names.push(`hook-${client}`);
+    const files = loadCached(names, env);
+    const answering = part ? files[1] : undefined;
     const load = (name: string) => (part === name ? answering : loadCached([name], env)[0]);
-    const ways = answerClient(payload, answering, load, adapter);
+    const ways = files[0].answerClient(payload, answering, load, files.at(-1).adapter);
     for (const one of loaded) if ((one.ways | ways) !== one.ways) saveCompiled(one, ways);
   } catch {
     // No JSON, or an installation with a file missing: without a project there is no log to write to.
@@ -33,13 +36,14 @@ function main(): void {
 /** The first one's payloads are read by the parts themselves; for the others there is a file each. */
 const CLIENTS = ["claude-code", "codex", "gemini"];
 
-function partFor(event: string, tool: string | undefined): string {
-  if (event === "UserPromptSubmit") return "hook-prompt";
-  // The end of a turn only brings messages.
-  if (event === "Stop") return "";
+/** By the names of all clients; "" brings messages only, as the end of a turn does. */
+function partFor(event: string, tool: string | undefined, client: string): string {
+  if (event === "UserPromptSubmit" || event === "BeforeAgent") return "hook-prompt";
+  // Gemini's start is answered with its first prompt.
+  if (event === "Stop" || (event === "SessionStart" && client === "gemini")) return "";
   // A call that ran a sub-agent is about tasks and handoffs; what the sub-agent did, its own events have told.
-  const isAfterTool = (event === "PostToolUse" || event === "PostToolUseFailure") && tool !== "Agent";
-  return isAfterTool ? "hook-tool" : "hook-session";
+  const isAfterTool = event.startsWith("PostToolUse") || event === "AfterTool";
+  return isAfterTool && tool !== "Agent" && !tool?.endsWith("spawn_agent") ? "hook-tool" : "hook-session";
 }
 
 main();

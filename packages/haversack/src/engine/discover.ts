@@ -201,8 +201,8 @@ function promptDomain(
   return top && top.length > 1 ? top[0] : undefined;
 }
 
-/** Skills that are looked at in full; `why` shows ten. */
-const MOST_CANDIDATES = 12;
+/** Skills that are looked at in full: as many as `why` shows. */
+const MOST_CANDIDATES = 10;
 
 function describeMatch(
   match: Match,

@@ -11,7 +11,7 @@ import { addWeights, type ListViews, largest, readPostings, sumsFor, viewsOf } f
 export class PromptIndex implements MatchIndex {
   readonly #db: DatabaseSync;
   readonly #statements = new Map<string, StatementSync>();
-  #size: number | undefined;
+  #facts: PoolFacts | undefined;
   /** The lists of the prompt that is being ranked; undefined for a term that has none. */
   #lists = new Map<string, ListViews | undefined>();
 
@@ -19,14 +19,18 @@ export class PromptIndex implements MatchIndex {
     this.#db = db;
   }
 
-  /** Counted when it is first asked for: most events do not. */
   get size(): number {
-    this.#size ??= Number((this.all(COUNT)[0] as { size: number }).size);
-    return this.#size;
+    return this.#pool.size;
   }
 
   get installed(): number {
-    return Number((this.all(INSTALLED)[0] as { count: number }).count);
+    return this.#pool.installed;
+  }
+
+  /** Counted when it is first asked for, in one statement: most events ask for none of it, and those that do for all. */
+  get #pool(): PoolFacts {
+    this.#facts ??= this.all(POOL)[0] as unknown as PoolFacts;
+    return this.#facts;
   }
 
   names(limit: number): string[] {
@@ -37,9 +41,13 @@ export class PromptIndex implements MatchIndex {
     return (this.#allIn(CARDS_NAMED, ids) as unknown as CardRow[]).map(toCard);
   }
 
-  /** Ranking begins with this question: short lists come along, because it asks for most of them next. */
+  /**
+   * Ranking begins with this question: short lists come along, because it asks for most of them next. What was counted for the prompt before
+   * is forgotten: a server lives longer than an index.
+   */
   terms(terms: readonly string[]): TermStats[] {
     this.#lists = new Map();
+    this.#facts = undefined;
     const sql = terms.length <= FEW_TERMS ? TERMS_WITH_LISTS : TERMS;
     const rows = this.#allIn(sql, terms) as unknown as TermRow[];
     return rows.map(({ term, df, share, postings }) => {
@@ -94,7 +102,7 @@ export class PromptIndex implements MatchIndex {
   }
 
   hasRules(): boolean {
-    return Number((this.all(HAS_RULES)[0] as { found: number }).found) === 1;
+    return this.#pool.hasRules === 1;
   }
 
   cards(keys: readonly number[]): SkillCard[] {
@@ -119,8 +127,16 @@ export class PromptIndex implements MatchIndex {
   }
 }
 
-const COUNT = "SELECT count(*) AS size FROM skills WHERE active = 1";
-const INSTALLED = "SELECT count(*) AS count FROM skills WHERE active = 1 AND source_kind <> 'rule'";
+interface PoolFacts {
+  size: number;
+  installed: number;
+  hasRules: number;
+}
+
+const POOL = `
+SELECT size, size - (SELECT count(*) FROM skills WHERE active = 1 AND source_kind = 'rule') AS installed,
+  EXISTS (SELECT 1 FROM skill_rules) OR EXISTS (SELECT 1 FROM triggers) OR EXISTS (SELECT 1 FROM patterns) AS hasRules
+FROM (SELECT count(*) AS size FROM skills WHERE active = 1)`;
 const NAMES =
   "SELECT id FROM skills WHERE active = 1 AND model_invocable = 1 AND source_kind <> 'rule' ORDER BY id LIMIT ?";
 const ALL_OF_JSON = "(SELECT value FROM json_each(?))";
@@ -133,8 +149,6 @@ SELECT term, df, share, CASE WHEN df <= ${SHORT_LIST} THEN postings END AS posti
 FROM terms WHERE term IN ()`;
 const TERMS = "SELECT term, df, share FROM terms WHERE term IN ()";
 const LISTS = "SELECT term, postings FROM terms WHERE term IN () AND postings IS NOT NULL";
-const HAS_RULES = `
-SELECT EXISTS (SELECT 1 FROM skill_rules) OR EXISTS (SELECT 1 FROM triggers) OR EXISTS (SELECT 1 FROM patterns) AS found`;
 const TRIGGERS = "SELECT skill, kind, phrase, weight FROM triggers WHERE stem IN (SELECT value FROM json_each(?))";
 const PATTERNS = `
 SELECT skill, kind, source, flags, linear FROM patterns

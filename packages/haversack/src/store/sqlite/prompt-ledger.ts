@@ -87,7 +87,7 @@ export class PromptLedger {
         domains: JSON.stringify(answer.domainHistory),
         promptId: answer.promptId ?? null,
       }) as { number: number };
-      if (answer.isFreshStart) {
+      if (answer.isFreshStart && promptNumber > 1) {
         db.prepare(
           "DELETE FROM ledger WHERE session_id = ? AND agent_id = ? AND window = ? AND loaded_hash IS NULL",
         ).run(sessionId, agentId, window);
@@ -124,11 +124,13 @@ export class PromptLedger {
         answer.prompt,
         JSON.stringify(answer.explanation),
       );
-      db.prepare("DELETE FROM prompt_matches WHERE session_id = ? AND agent_id = ? AND prompt_number <= ?").run(
-        sessionId,
-        agentId,
-        promptNumber - KEPT_MATCHES,
-      );
+      if (promptNumber > KEPT_MATCHES) {
+        db.prepare("DELETE FROM prompt_matches WHERE session_id = ? AND agent_id = ? AND prompt_number <= ?").run(
+          sessionId,
+          agentId,
+          promptNumber - KEPT_MATCHES,
+        );
+      }
     });
   }
 
