@@ -253,6 +253,8 @@ describe("the tools", () => {
       answer: ANSWER,
     });
     expect(JSON.parse(recorded.text)).toMatchObject({ verdict: "rejected", open_issues: [{ id: "R1" }] });
+    const history = readFileSync(join(project.root, FOLDER, ".review-history.md"), "utf8");
+    expect(history.split("Chunks have no owner")).toHaveLength(2);
     const next = await call("dispatch", { role: "design-reviewer", feature: FOLDER });
     expect(JSON.parse(next.text)).toMatchObject({
       iteration: 2,
@@ -267,5 +269,17 @@ describe("the tools", () => {
       answer: "hm",
     });
     expect(refused).toMatchObject({ isError: true, text: expect.stringContaining("cannot be read as a review") });
+  });
+
+  it("work in the project of the server's folder, as all tools do", async () => {
+    const project = featureProject();
+    const options = { args: ["--tools", "all"], cwd: join(project.root, FOLDER) };
+    const { call } = await startServer(project, { ...options, env: { CLAUDE_PROJECT_DIR: "/nowhere/at/all" } });
+    const next = await call("dispatch", { role: "design-reviewer", feature: "." });
+    expect(JSON.parse(next.text)).toMatchObject({ feature: FOLDER, how: "fresh" });
+    await call("create_task", { title: "in the same store" });
+    expect(project.say("task", "list")).toContain("in the same store");
+    const { dispatches } = project.haversack(["receipts", "--json"]).json();
+    expect(dispatches).toMatchObject([{ role: "design-reviewer", dispatches: 1 }]);
   });
 });

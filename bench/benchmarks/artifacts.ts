@@ -136,6 +136,7 @@ function costsOf(role: Role, set: RoleSet, { documents, diff, count }: Material)
       iteration,
       maxIterations: ITERATIONS,
       fixSummary: "Both issues are fixed: the limit is checked before the first byte, and the retry has a deadline.",
+      previousIssues: ISSUES,
       diffStat:
         " src/upload/limit.ts | 34 +++++---\n src/upload/retry.ts | 51 +++++++++---\n 2 files changed, 61 insertions(+), 24 deletions(-)",
       diff,

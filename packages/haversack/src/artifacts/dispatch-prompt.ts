@@ -199,7 +199,8 @@ function composePrompt(
   const { role, set, feature, task, implementationFiles = [], issuesToFix = [], iteration } = input;
   const rubric = input.rubric?.trim() || shippedRubric(set.name, role.name);
   const answer = formatAnswerRequest(role.answer, { hasPrevious: (iteration?.iteration ?? 1) > 1 });
-  const featureLine = `Feature: ${cleanLine(feature.name)}`;
+  // Who it is for: hooks find it here, whatever type of sub-agent the client starts.
+  const featureLine = `Feature: ${cleanLine(feature.name)}\nRole: ${cleanLine(role.name)}`;
   if (set.dispatch === "task" && task) {
     return join([
       "Implement the following task:",

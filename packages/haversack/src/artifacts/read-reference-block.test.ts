@@ -17,12 +17,13 @@ describe("readReferenceBlock", () => {
     for (const hasPrd of [true, false]) {
       const documents = sampleDocuments({ hasPrd });
       const iteration = { iteration: 2, maxIterations: 3 };
-      const answer = dispatchPrompt({ role, set, feature: { name: "x" }, documents, countTokens: () => 1, iteration });
+      const input = { role, set, feature: { name: "x" }, documents, countTokens: () => 1, iteration };
+      const answer = dispatchPrompt({ ...input, rubric: "Role: sceptic\nBe strict." });
       if (answer.kind !== "prompt") throw new Error(answer.kind);
       const required = requiredDocuments(answer.references);
       const found = readReferenceBlock(answer.call.prompt);
       if (required.length === 0) expect(found).toBeUndefined();
-      else expect(found).toEqual({ documents: required, folder: FEATURE_PATH, iteration: 2 });
+      else expect(found).toEqual({ documents: required, folder: FEATURE_PATH, iteration: 2, role: role.name });
     }
   });
 

@@ -11,6 +11,8 @@ export interface FoundReferences {
   folder: string;
   /** From the prompt's words about its iteration. */
   iteration?: number;
+  /** From the prompt's own line; absent in a prompt that somebody else wrote. */
+  role?: string;
 }
 
 export interface FoundReference {
@@ -25,12 +27,15 @@ const HEADING = /^##\s+Required Artifacts\s*$/;
 const ENTRY = /^[-*] ([^:\n]{1,100}): (.{1,2000})$/;
 const FACTS = /\s\((\d{1,9}) lines?(?:, [^()]{0,200})?\)$/;
 const ITERATION = /^This is iteration (\d{1,4}) of \d{1,4}\.?\s*$/;
+const ROLE = /^Role: (\S{1,100})\s*$/;
 const DOCUMENTS_MAX = 50;
 
 /** Undefined: the prompt asks for nothing. What stands in a fence is a document, not the prompt. */
 export function readReferenceBlock(prompt: string): FoundReferences | undefined {
   const documents: FoundReference[] = [];
   let iteration: number | undefined;
+  let role: string | undefined;
+  let before = "";
   let isInside = false;
   let fence = "";
   for (const line of prompt.split(/\r\n|\n|\r/)) {
@@ -38,6 +43,9 @@ export function readReferenceBlock(prompt: string): FoundReferences | undefined 
     if (fence !== "") continue;
     const number = ITERATION.exec(line)?.[1];
     if (number !== undefined) iteration = Number(number);
+    // Right below the feature's: a rubric may have such a line of its own.
+    if (before.startsWith("Feature: ")) role ??= ROLE.exec(line)?.[1];
+    before = line;
     if (/^#{1,6}\s/.test(line)) {
       isInside = HEADING.test(line);
       continue;
@@ -47,7 +55,12 @@ export function readReferenceBlock(prompt: string): FoundReferences | undefined 
     if (document && !documents.some(({ path }) => path === document.path)) documents.push(document);
   }
   if (documents.length === 0) return undefined;
-  return { documents: withNames(documents), folder: commonFolder(documents), ...(iteration && { iteration }) };
+  return {
+    documents: withNames(documents),
+    folder: commonFolder(documents),
+    ...(iteration && { iteration }),
+    ...(role !== undefined && { role }),
+  };
 }
 
 /** Those that cannot be read say so in words instead of beginning with a path. */

@@ -15,6 +15,9 @@ describe("decideResume", () => {
   it("resumes when everything speaks for it", () => {
     expect(decideResume(ready)).toEqual({ kind: "resume", agentId: "a1" });
     expect(decideResume({ ...ready, deltaTokens: 2_000 }).kind).toBe("resume");
+    const state = { ...ready.state!, sessionId: "s1" };
+    expect(decideResume({ ...ready, state, callerSession: "s1" }).kind).toBe("resume");
+    expect(decideResume({ ...ready, state }).kind).toBe("resume");
   });
 
   it.each([
@@ -29,6 +32,11 @@ describe("decideResume", () => {
     [{ failure: "400\nBad Request" }, "failed", "400 Bad Request"],
     [{ state: undefined }, "no-state", "no agent is known from the iteration before"],
     [{ iteration: 3 }, "iteration-skipped", "the agent's last iteration was 1"],
+    [
+      { state: { ...ready.state!, sessionId: "s1" }, callerSession: "s2" },
+      "other-session",
+      "its agent belongs to another session",
+    ],
     [{ deltaTokens: 2_001 }, "delta-too-large", "2001 tokens of changes, 2000 of documents"],
   ] as const)("falls back with a note for %j", (changes, reason, why) => {
     const facts = { ...ready, ...changes };
@@ -71,6 +79,13 @@ Return your answer as JSON of this form:
 {}
 \`\`\`
 `);
+  });
+
+  it("names the issues that are open, with their ids", () => {
+    const previousIssues = [{ id: "R1", severity: "blocker", description: "No limit" }];
+    expect(resumePrompt({ ...input, previousIssues })).toContain(
+      "Limit added.\n\n### Previous Issues\n- R1 [blocker] No limit\n\n### Diff\n",
+    );
   });
 
   it("says so when nothing changed, and holds a diff that has fences", () => {

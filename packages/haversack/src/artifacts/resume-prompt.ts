@@ -5,11 +5,14 @@
 import { cleanLine, stripControl } from "../base/clean-text.ts";
 import { formatAnswerRequest } from "./answer-formats.ts";
 import { quoteDocument } from "./quote-document.ts";
+import { formatPreviousIssue, type PreviousIssue } from "./reference-block.ts";
 import type { Role } from "./role-map.ts";
 
 /** Kept per role: each has a chain of its own. */
 export interface ResumeState {
   agentId: string;
+  /** The session whose sub-agent it is; absent: nobody knows, or it is a session itself. */
+  sessionId?: string;
   iteration1PromptChars: number;
   lastIteration: number;
 }
@@ -22,6 +25,8 @@ export interface ResumeFacts {
   /** The client was seen to resume a sub-agent that used tools. */
   canResume: boolean;
   state?: ResumeState | undefined;
+  /** The session that asks, where it is known: a sub-agent can be woken only by its own. */
+  callerSession?: string | undefined;
   /** Of the resume prompt. */
   deltaTokens: number;
   /** Of the documents that a fresh dispatch would read. */
@@ -40,6 +45,7 @@ export type ResumeDecision =
         | "client-cannot"
         | "no-state"
         | "iteration-skipped"
+        | "other-session"
         | "failed"
         | "delta-too-large";
       /** A resume was due: the prompt carries the note about it, and `line` goes into the review history. */
@@ -48,7 +54,7 @@ export type ResumeDecision =
     };
 
 export function decideResume(facts: ResumeFacts): ResumeDecision {
-  const { iteration, isEnabled, canResume, state, deltaTokens, referenceTokens, failure } = facts;
+  const { iteration, isEnabled, canResume, state, callerSession, deltaTokens, referenceTokens, failure } = facts;
   if (iteration <= 1) return { kind: "fresh", reason: "first-iteration", isFallback: false };
   if (!isEnabled) return { kind: "fresh", reason: "off", isFallback: false };
   if (!canResume) return { kind: "fresh", reason: "client-cannot", isFallback: false };
@@ -57,6 +63,9 @@ export function decideResume(facts: ResumeFacts): ResumeDecision {
   if (state.lastIteration !== iteration - 1) {
     // It has not seen the changes in between, and the difference that we would send does not hold them.
     return fallback(facts, "iteration-skipped", `the agent's last iteration was ${state.lastIteration}`);
+  }
+  if (state.sessionId !== undefined && callerSession !== undefined && state.sessionId !== callerSession) {
+    return fallback(facts, "other-session", "its agent belongs to another session");
   }
   if (deltaTokens > referenceTokens) {
     return fallback(facts, "delta-too-large", `${deltaTokens} tokens of changes, ${referenceTokens} of documents`);
@@ -77,6 +86,8 @@ export interface ResumePromptInput {
   iteration: number;
   maxIterations: number;
   fixSummary: string;
+  /** Still open, or decided to stay. The reviewer knows what it found, and not the ids that they were given. */
+  previousIssues?: readonly PreviousIssue[];
   /** What `git diff --stat` and `git diff` print. */
   diffStat: string;
   diff: string;
@@ -87,6 +98,7 @@ export function resumePrompt({
   iteration,
   maxIterations,
   fixSummary,
+  previousIssues = [],
   diffStat,
   diff,
 }: ResumePromptInput): string {
@@ -98,6 +110,7 @@ export function resumePrompt({
     `Review iteration ${iteration} of ${maxIterations}. You already have the upstream artifacts\nin context from your previous review.`,
     "## Changes Since Last Review\nThe following changes were made to address your previous issues:",
     `### Fix Summary\n${stripControl(fixSummary).trim() || "None was given."}`,
+    previousIssues.length === 0 ? "" : ["### Previous Issues", ...previousIssues.map(formatPreviousIssue)].join("\n"),
     `### Diff\n${changes === "" ? "No changes." : quoteDocument(changes, { language: "" })}`,
     "Review ONLY the changes above. Assess whether your previous issues\nare resolved and check for new issues introduced by the fixes.",
     formatAnswerRequest(role.answer, { hasPrevious: true }),

@@ -21,11 +21,14 @@ export function findFeatureBlock({ prompt, agentType, cwd, root, env }: BlockReq
   const [folder] = folders;
   if (folder === undefined || folders.length > 1) return undefined;
   const { spawnSync } = process.getBuiltinModule("node:child_process");
-  // A plugin's agents have its name before theirs.
-  const role = agentType.slice(agentType.lastIndexOf(":") + 1);
-  const words = [`${__dirname}/haversack.cjs`, "artifacts", "refs", "--feature", folder, "--", role];
+  const words = [`${__dirname}/haversack.cjs`, "artifacts", "refs", "--feature", folder, "--", roleOf(agentType)];
   const { status, stdout } = spawnSync(process.execPath, words, { cwd, env, encoding: "utf8", timeout: LIMIT_MS });
   return status === 0 && stdout.trim() !== "" ? stdout.trim() : undefined;
+}
+
+/** A plugin's agents have its name before theirs. */
+export function roleOf(agentType: string): string {
+  return agentType.slice(agentType.lastIndexOf(":") + 1);
 }
 
 /** Far below the time that the client gives the hook. */

@@ -3,11 +3,12 @@ import { existsSync } from "node:fs";
 import { readSendBack } from "../engine/artifacts/hook-artifact-settings.ts";
 import { expectFromPrompt, judgeReader, noteSeen, type ReaderParts } from "../engine/artifacts/watch-reader.ts";
 import type { HookAnswer } from "../engine/hook-event.ts";
+import { placeReader } from "../store/sqlite/artifact-observations.ts";
 import { text } from "./claude-code/events.ts";
-import { readClaudeObservation } from "./claude-code/observation.ts";
+import { readClaudeObservation, readShellOutput } from "./claude-code/observation.ts";
 import type { ClaudeBase } from "./claude-code/prompt-event.ts";
 import { startedBy } from "./claude-code/started-by.ts";
-import { findFeatureBlock } from "./find-feature-block.ts";
+import { findFeatureBlock, roleOf } from "./find-feature-block.ts";
 import type { HookPlace } from "./hook-session.ts";
 
 type Fields = Record<string, unknown>;
@@ -21,7 +22,8 @@ export function noteSpawn(
   if (expectFromPrompt(call.prompt, call, place)) return {};
   const block = hasRoleMap(place) ? findFeatureBlock({ ...call, ...place }) : undefined;
   // A block in which nothing can be read helps nobody.
-  if (block === undefined || !expectFromPrompt(block, call, place)) return {};
+  const role = { ...call, agentType: roleOf(call.agentType) };
+  if (block === undefined || !expectFromPrompt(block, role, place)) return {};
   return { prompt: `${given ?? call.prompt}\n\n${block}` };
 }
 
@@ -30,8 +32,20 @@ function hasRoleMap({ state }: HookPlace): boolean {
 }
 
 export function noteShown(payload: Fields, base: ClaudeBase, place: HookPlace): void {
-  const observation = () => readClaudeObservation(payload);
+  const observation = () => {
+    if (!place.adapter) return readClaudeObservation(payload);
+    const shown = place.adapter.shown?.(payload);
+    return shown && readShellOutput(shown.command, shown.output);
+  };
   noteSeen(base, { observation, cwd: base.cwd }, readerParts(payload, base, place));
+}
+
+/** A client whose call says which agent it has started. */
+export function placeChild(
+  { sessionId, childId, toolUseId }: { sessionId: string; childId: string; toolUseId: string },
+  { handle, now }: HookPlace,
+): void {
+  placeReader(handle, { sessionId, agentId: childId }, { toolUseId, agentType: "", at: now });
 }
 
 export function judgeEnd(payload: Fields, base: ClaudeBase, place: HookPlace): HookAnswer {
@@ -41,11 +55,11 @@ export function judgeEnd(payload: Fields, base: ClaudeBase, place: HookPlace): H
   return sendBack === undefined ? {} : { sendBack };
 }
 
-function readerParts(payload: Fields, { agentId }: ClaudeBase, { handle, now }: HookPlace): ReaderParts {
+function readerParts(payload: Fields, { agentId }: ClaudeBase, { handle, now, adapter }: HookPlace): ReaderParts {
   return {
     handle,
     agentType: text(payload["agent_type"]) ?? "",
-    startedBy: () => startedBy(payload["transcript_path"], agentId),
+    startedBy: () => (adapter ? undefined : startedBy(payload["transcript_path"], agentId)),
     now,
   };
 }

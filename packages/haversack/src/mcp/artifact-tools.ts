@@ -1,19 +1,17 @@
 /** Tools of artifacts for `--tools all`: an orchestrator that cannot run commands dispatches and records through these. */
-import { isAbsolute } from "node:path";
-import { type ArtifactParts, withArtifacts } from "../engine/artifacts/artifact-parts.ts";
+import { type ArtifactParts, artifactParts } from "../engine/artifacts/artifact-parts.ts";
 import { artifactRefs, readSection } from "../engine/artifacts/artifact-refs.ts";
 import { dispatchRole } from "../engine/artifacts/dispatch-role.ts";
 import { recordReview } from "../engine/artifacts/record-review.ts";
 import { viewDispatch, viewRecorded } from "../engine/artifacts/views.ts";
-import { projectPaths, requireConfig } from "../engine/project.ts";
 import { defineTool, type Tool, type ToolAnswer, type ToolCall } from "./tool.ts";
-import { answer, refusal } from "./work-answer.ts";
+import { answer, reading, refusal, writing } from "./work-answer.ts";
 
 const TEXT = { type: "string" } as const;
 const FEATURE = { type: "string", description: "its folder" } as const;
 const ITERATION = { type: "integer", minimum: 1 } as const;
-const READS = { readOnlyHint: true } as const;
-const ADDS = { destructiveHint: false } as const;
+const READS = { readOnlyHint: true, openWorldHint: false } as const;
+const ADDS = { destructiveHint: false, openWorldHint: false } as const;
 
 const dispatchTool = defineTool({
   name: "dispatch",
@@ -35,7 +33,7 @@ const dispatchTool = defineTool({
   annotations: ADDS,
   set: "all",
   run: ({ fix_summary: fixSummary, resume_failed: resumeFailure, ...request }, call) =>
-    withParts(call, { isWrite: true }, async (parts) => {
+    withParts(call, async (parts) => {
       const outcome = await dispatchRole({ ...request, fixSummary, resumeFailure }, parts);
       return outcome.kind === "refused" ? refusal(outcome) : answer(viewDispatch(outcome));
     }),
@@ -51,10 +49,11 @@ const refsTool = defineTool({
   },
   annotations: READS,
   set: "all",
-  run: ({ role, feature, phase }, call) => {
-    const { block, role: name, phase: set } = artifactRefs({ role, feature, phase }, placeOf(call));
-    return { text: block || `${name} of ${set} has nothing to read besides its prompt.` };
-  },
+  run: ({ role, feature, phase }, call) =>
+    reading(call, async (place) => {
+      const { block, role: name, phase: set } = artifactRefs({ role, feature, phase }, place);
+      return { text: block || `${name} of ${set} has nothing to read besides its prompt.` };
+    }),
 });
 
 const sectionTool = defineTool({
@@ -63,7 +62,8 @@ const sectionTool = defineTool({
   inputSchema: { type: "object", properties: { file: TEXT, heading: TEXT }, required: ["file", "heading"] },
   annotations: READS,
   set: "all",
-  run: ({ file, heading }, call) => ({ text: readSection({ file, heading }, placeOf(call)).text }),
+  run: ({ file, heading }, call) =>
+    reading(call, async (place) => ({ text: readSection({ file, heading }, place).text })),
 });
 
 const recordTool = defineTool({
@@ -84,7 +84,7 @@ const recordTool = defineTool({
   annotations: ADDS,
   set: "all",
   run: ({ agent_id: agentId, ...request }, call) =>
-    withParts(call, { isWrite: true }, async (parts) => {
+    withParts(call, async (parts) => {
       const outcome = await recordReview({ ...request, agentId }, parts);
       return outcome.kind === "refused" ? refusal(outcome) : answer(viewRecorded(outcome));
     }),
@@ -92,21 +92,9 @@ const recordTool = defineTool({
 
 export const artifactTools: readonly Tool[] = [dispatchTool, refsTool, sectionTool, recordTool];
 
-/** Opened for the call alone: they are rare, and the store may be another one by the next. */
-async function withParts(
-  call: ToolCall,
-  { isWrite }: { isWrite: boolean },
-  use: (parts: ArtifactParts) => Promise<ToolAnswer>,
-): Promise<ToolAnswer> {
-  const { cwd, paths } = placeOf(call);
-  const by = await call.parts.work.read(call, async (work) => work.by);
-  const config = requireConfig(paths, () => undefined);
-  return withArtifacts({ cwd, paths, config, by }, use, { isWrite });
-}
-
-/** The same folder as the server's own: the client's project, else where it was started. */
-function placeOf({ parts: { env } }: ToolCall) {
-  const named = env["CLAUDE_PROJECT_DIR"];
-  const cwd = named && isAbsolute(named) ? named : process.cwd();
-  return { cwd, paths: projectPaths(cwd, env) };
+/** In the server's own store and project, as all tools. */
+function withParts(call: ToolCall, use: (parts: ArtifactParts) => Promise<ToolAnswer>): Promise<ToolAnswer> {
+  // Only Codex names a thread; all others start sub-agents as Claude Code does, or not at all.
+  const client = call.marks.threadId === undefined ? undefined : "codex";
+  return writing(call, async ({ handle, ...place }) => use(await artifactParts(handle, { ...place, client })));
 }

@@ -61,8 +61,11 @@ export interface NewDispatch {
   reason?: string;
   documents: readonly RequiredDocument[];
   tokens: DispatchCost;
-  /** Of the prompt that a resume would have sent, or has. */
-  resumedTokens?: number;
+  /**
+   * What the way not taken would have cost: of a resume, a fresh dispatch with all that it reads; of another, the prompt of a
+   * resume. Absent: no other way came into question.
+   */
+  otherTokens?: number;
   promptChars: number;
   gitCommit?: string;
 }
@@ -75,7 +78,11 @@ export interface StoredDispatch extends NewDispatch {
 export interface DispatchTotals extends DispatchCost {
   role: string;
   dispatches: number;
+  /** Without those that failed. */
   resumes: number;
+  fallbacks: number;
+  /** By resumes, against fresh dispatches. */
+  saved: number;
 }
 
 export const REVIEW_VERDICTS = ["approved", "rejected", "blocked"] as const;

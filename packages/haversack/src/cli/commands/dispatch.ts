@@ -1,4 +1,5 @@
-import { type Dispatched, type DispatchRequest, dispatchRole } from "../../engine/artifacts/dispatch-role.ts";
+import type { Dispatched, DispatchRequest } from "../../engine/artifacts/artifact-operations.ts";
+import { dispatchRole } from "../../engine/artifacts/dispatch-role.ts";
 import { viewDispatch } from "../../engine/artifacts/views.ts";
 import { FEATURE, formatNumber, PHASE, ROLE, requireOption, runArtifacts, warn } from "../artifacts.ts";
 import { type Call, type CommandSpec, type ExitCode, print } from "../command.ts";
@@ -62,7 +63,7 @@ export const spec: CommandSpec = {
       says: "the prompt of a worker on one task",
     },
   ],
-  json: "{feature, phase, role, iteration, how: fresh|fallback|resume, reason?, call: {description, subagent_type?, model?, prompt, resume?}, references?, inlined?, problems?, tokens: {sent, reads, pasted, pasted_unpruned, resumed?}}.",
+  json: "{feature, phase, role, iteration, how: fresh|fallback|resume, reason?, note?, call: {description, subagent_type?, model?, prompt}, resume?: {agent_id, tool?, command?, how, if_it_fails}, references?, inlined?, problems?, tokens: {sent, reads, pasted, pasted_unpruned, resumed?, fresh?}}: resumed and fresh are of the way not taken.",
 };
 
 export function run(call: Call): Promise<ExitCode> {
@@ -93,19 +94,35 @@ export function run(call: Call): Promise<ExitCode> {
     const outcome = await dispatchRole(request, parts);
     if (outcome.kind === "refused") return refuse(call, outcome);
     print(call, viewDispatch(outcome), () => outcome.call.prompt);
-    if (!call.json) warn(call, [...outcome.problems, ...describe(outcome)]);
+    if (!call.json) warn(call, [...outcome.problems, ...describe(outcome, parts.client)]);
     return 0;
   });
 }
 
-function describe({ how, reason, call, tokens, loop }: Dispatched): string[] {
+function describe(
+  { how, reason, note, resume, tokens, otherTokens, loop, iteration }: Dispatched,
+  client: string,
+): string[] {
   const { sent, reads, pasted, pastedUnpruned } = tokens;
   const more =
     pastedUnpruned === pasted ? "" : ` (${formatNumber(pastedUnpruned)} with all documents of ${loop.phase})`;
   const whole = `pasted it would be ${formatNumber(pasted)}${more}`;
+  if (resume) {
+    const again = `haversack dispatch ${loop.role} --feature ${loop.feature} --phase ${loop.phase} --iteration ${iteration}`;
+    const fresh = otherTokens ?? 0;
+    return [
+      `a resume: ${resume.text}`,
+      `if that fails: \`${again} --resume-failed "the error"\` prints a fresh prompt`,
+      `${formatNumber(sent)} tokens sent; a fresh dispatch would be ${formatNumber(fresh)} with what it reads (${formatNumber(fresh - sent)} saved)`,
+    ];
+  }
   return [
-    ...(how === "resume" ? [`go on with agent ${call.resume}`] : []),
-    ...(how === "fallback" ? [`a fresh dispatch in place of a resume: ${reason}`] : []),
+    ...(how === "fallback" ? [`a fresh dispatch in place of a resume: ${note?.split(" — ")[1] ?? reason}`] : []),
+    ...(reason === "client-cannot"
+      ? [
+          `no resume: ${client} was not seen to go on with an agent; \`haversack doctor --try-resume ${client}\` tries it`,
+        ]
+      : []),
     `${formatNumber(sent)} tokens sent, ${formatNumber(reads)} to be read; ${whole}`,
   ];
 }

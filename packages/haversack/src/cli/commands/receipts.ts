@@ -1,4 +1,5 @@
-import { type ReceiptReport, reportReceipts } from "../../engine/artifacts/report-receipts.ts";
+import type { ReceiptReport } from "../../engine/artifacts/artifact-operations.ts";
+import { reportReceipts } from "../../engine/artifacts/report-receipts.ts";
 import { formatNumber, formatShare, runArtifacts } from "../artifacts.ts";
 import { type Call, type CommandSpec, type ExitCode, type Io, print } from "../command.ts";
 import { table } from "../print-work.ts";
@@ -11,7 +12,7 @@ export const spec: CommandSpec = {
     since: { type: "string", value: "AGE", about: "Only from then on: an age such as 30d or 12h, or a date." },
   },
   examples: [{ run: "haversack receipts --since 30d", says: "the last month" }],
-  json: "{total, missing, rate, above_gate, rates: [{role, file, total, missing, rate, share, from_events, above_gate}], dispatches: [{role, dispatches, resumes, sent, reads, pasted, pasted_unpruned}]}.",
+  json: "{total, missing, rate, above_gate, rates: [{role, file, total, missing, rate, share, from_events, above_gate}], dispatches: [{role, dispatches, resumes, fallbacks, sent, reads, pasted, pasted_unpruned, saved}]}: saved is by resumes, against fresh dispatches.",
 };
 
 export function run(call: Call): Promise<ExitCode> {
@@ -49,13 +50,15 @@ function rounded(value: number): number {
 }
 
 function format(io: Io, { total, missing, rate, isAboveGate, rates, dispatches }: ReceiptReport): string {
-  const cost = dispatches.map(({ role, dispatches: count, sent, reads, pasted }) =>
+  const cost = dispatches.map(({ role, dispatches: count, resumes, fallbacks, sent, reads, pasted, saved }) =>
     cells([
       role,
       `${count} ${count === 1 ? "dispatch" : "dispatches"}`,
       `${formatNumber(sent)} sent`,
       `${formatNumber(reads)} to read`,
       `${formatNumber(pasted)} pasted`,
+      ...(resumes > 0 ? [`${resumes} resumed: ${formatNumber(saved)} saved`] : []),
+      ...(fallbacks > 0 ? [`${fallbacks} could not be resumed`] : []),
     ]),
   );
   const costLines = cost.length === 0 ? [] : ["", "Tokens", ...table(io, cost)];

@@ -1,6 +1,7 @@
 import { cleanLine } from "../../base/clean-text.ts";
 import { HaversackError } from "../../base/errors.ts";
-import { type RecordOutcome, recordReview } from "../../engine/artifacts/record-review.ts";
+import type { RecordOutcome } from "../../engine/artifacts/artifact-operations.ts";
+import { recordReview } from "../../engine/artifacts/record-review.ts";
 import { viewRecorded } from "../../engine/artifacts/views.ts";
 import { FEATURE, PHASE, ROLE, requireOption, runArtifacts, warn } from "../artifacts.ts";
 import { type Call, type CommandSpec, type ExitCode, print } from "../command.ts";

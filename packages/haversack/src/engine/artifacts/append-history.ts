@@ -16,10 +16,12 @@ import {
   statSync,
   writeSync,
 } from "node:fs";
-import { HaversackError } from "../../base/errors.ts";
+import { HaversackError, isFault } from "../../base/errors.ts";
+
+export const HISTORY_FILE = ".review-history.md";
 
 export function historyPath(folder: string): string {
-  return `${folder}/.review-history.md`;
+  return `${folder}/${HISTORY_FILE}`;
 }
 
 /** `change` is the whole new text of the old one, which it begins with (appendReviewEntry, appendReviewNote). */
@@ -32,7 +34,7 @@ export function appendHistory(
     if (!statSync(path, { throwIfNoEntry: false }) && createWith(path, change(""))) return;
     appendTo(path, { root, change });
   } catch (error) {
-    if (error instanceof HaversackError) throw error;
+    if (isFault(error)) throw error;
     const { code } = error as NodeJS.ErrnoException;
     throw unwritable(`${path}: cannot be written (${code})`, "what was there is unchanged; run this again", error);
   }

@@ -10,6 +10,7 @@ import {
   readSeen,
 } from "../../store/sqlite/artifact-observations.ts";
 import { SqliteArtifactStore } from "../../store/sqlite/artifact-store.ts";
+import type { StoreHandle } from "../../store/sqlite/handle.ts";
 import { openMemoryStore } from "../../store/sqlite/memory.ts";
 import { openDatabase } from "../../store/sqlite/open.ts";
 import { SqliteWorkStore } from "../../store/sqlite/sqlite-work-store.ts";
@@ -56,7 +57,7 @@ export const DEFAULT_CLIENT = "claude-code";
 
 /** Reading makes no folder and no store: in a project without one, nothing was dispatched and nothing recorded. */
 export async function withArtifacts<T>(
-  { cwd, paths, config, by, client = DEFAULT_CLIENT }: ArtifactPlace,
+  { cwd, paths, config, by, client }: ArtifactPlace,
   use: (parts: ArtifactParts) => Promise<T>,
   { isWrite }: { isWrite: boolean },
 ): Promise<T> {
@@ -64,23 +65,31 @@ export async function withArtifacts<T>(
   const handle =
     isWrite || existsSync(paths.store) ? openDatabase(paths.store, { durability: "full" }) : openMemoryStore();
   try {
-    return await use({
-      cwd,
-      paths,
-      settings: { resume: config["artifacts.resume"], sendBack: config["artifacts.sendBack"] },
-      store: new SqliteArtifactStore(handle),
-      evidence: {
-        of: (folder) => agentsOf(handle, folder).flatMap((key) => readSeen(handle, key) ?? []),
-        mark: (agent, mark, at) => markAgent(handle, agent, mark, at),
-      },
-      work: new SqliteWorkStore(handle),
-      by,
-      client,
-      countTokens: await cappedCounter(),
-    });
+    return await use(await artifactParts(handle, { cwd, paths, config, by, client }));
   } finally {
     handle.db.close();
   }
+}
+
+/** The same in a store that somebody else opened and will close. */
+export async function artifactParts(
+  handle: StoreHandle,
+  { cwd, paths, config, by, client = DEFAULT_CLIENT }: ArtifactPlace,
+): Promise<ArtifactParts> {
+  return {
+    cwd,
+    paths,
+    settings: { resume: config["artifacts.resume"], sendBack: config["artifacts.sendBack"] },
+    store: new SqliteArtifactStore(handle),
+    evidence: {
+      of: (folder) => agentsOf(handle, folder).flatMap((key) => readSeen(handle, key) ?? []),
+      mark: (agent, mark, at) => markAgent(handle, agent, mark, at),
+    },
+    work: new SqliteWorkStore(handle),
+    by,
+    client,
+    countTokens: await cappedCounter(),
+  };
 }
 
 /** Above this the exact count takes seconds and says nothing that the estimate does not. */

@@ -6,18 +6,10 @@ import { referencedDocuments } from "../../artifacts/role-map.ts";
 import { cleanLine } from "../../base/clean-text.ts";
 import { HaversackError } from "../../base/errors.ts";
 import type { ProjectPaths } from "../project.ts";
+import type { ArtifactRefs } from "./artifact-operations.ts";
 import { loadRoleMap, requireRole } from "./load-role-map.ts";
 import { openFeature, readDocuments } from "./open-feature.ts";
 import { readDocument } from "./read-document.ts";
-
-export interface ArtifactRefs {
-  role: string;
-  phase: string;
-  /** "" when there is nothing to read. */
-  block: string;
-  documents: DocumentFacts[];
-  problems: string[];
-}
 
 export function artifactRefs(
   { role: name, feature: folder, phase }: { role: string; feature: string; phase?: string | undefined },

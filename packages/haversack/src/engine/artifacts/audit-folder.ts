@@ -1,20 +1,13 @@
 /** Every place in a folder of prompt templates that pastes a document, and what that costs in each prompt. */
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join, relative, resolve } from "node:path";
-import { auditTemplate, type PastePlace } from "../../artifacts/audit-templates.ts";
+import { auditTemplate } from "../../artifacts/audit-templates.ts";
 import { HaversackError } from "../../base/errors.ts";
 import type { TokenCounter } from "../../tokens/count.ts";
 import type { ProjectPaths } from "../project.ts";
+import type { AuditReport } from "./artifact-operations.ts";
 import { loadRoleMap } from "./load-role-map.ts";
 import { openFeature, readDocuments } from "./open-feature.ts";
-
-export interface AuditReport {
-  files: number;
-  places: (PastePlace & { file: string })[];
-  /** Of all places that paste: what they add to the prompts made from them, once each. Absent: no sizes are known. */
-  tokens?: number;
-  problems: string[];
-}
 
 const TEMPLATE = /\.(?:md|mdx|markdown|txt|prompt|toml|ya?ml)$/i;
 const SKIPPED = new Set(["node_modules", ".git", ".haversack", "dist", "build"]);

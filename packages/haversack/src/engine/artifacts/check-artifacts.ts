@@ -1,18 +1,10 @@
 /** Whether the role map makes sense: wrong keys, roles without documents, documents that nobody reads, rubrics that are gone. */
 import { readdirSync } from "node:fs";
-import { checkRoleMap, type MapFinding } from "../../artifacts/role-map.ts";
+import { checkRoleMap } from "../../artifacts/role-map.ts";
 import type { ProjectPaths } from "../project.ts";
+import type { ArtifactCheck } from "./artifact-operations.ts";
 import { loadRoleMap, readRubric } from "./load-role-map.ts";
 import { openFeature, readDocuments } from "./open-feature.ts";
-
-export interface ArtifactCheck {
-  file: string;
-  isShipped: boolean;
-  sets: number;
-  roles: number;
-  documents: number;
-  findings: MapFinding[];
-}
 
 /** With a feature also what is wrong with its documents. */
 export function checkArtifacts(

@@ -2,45 +2,82 @@
  * Whether a client can go on with an agent that has used tools: tried once, with a real agent, before anything relies on it.
  * `doctor` shows what is known; the trial itself calls a model and therefore runs only when a person asks for it.
  */
+import { randomBytes } from "node:crypto";
+import { mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type ResumeWay, resumeName } from "../../artifacts/resume-call.ts";
 import { cleanLine } from "../../base/clean-text.ts";
 import { errorText } from "../../base/errors.ts";
 import type { ArtifactStore, ResumeCheck } from "../../store/artifact-store.ts";
+import type { Environment } from "../project.ts";
 import type { Finding } from "../wiring.ts";
 
 /** What an adapter offers: start an agent that may read files, and go on with it. */
 export interface ResumableClient {
-  name: string;
-  start(prompt: string): Promise<{ agentId: string; answer: string }>;
-  resume(agentId: string, prompt: string): Promise<{ answer: string }>;
+  client: string;
+  way: ResumeWay;
+  start(prompt: string, place: TrialPlace): Promise<{ agentId: string; answer: string }>;
+  resume(agentId: string, prompt: string, place: TrialPlace): Promise<{ answer: string }>;
 }
 
-/** `file` holds `word` and nothing that a model could guess it from. What came of it is kept, also a failure. */
+export interface TrialPlace {
+  /** A folder of the trial's own. */
+  cwd: string;
+  env: Environment;
+}
+
+/**
+ * An agent reads a file with a word that no model can guess; the file goes away; then the agent is asked for the word. What came
+ * of it is kept, also a failure.
+ */
 export async function tryResume(
   client: ResumableClient,
-  { file, word, store, now }: { file: string; word: string; store: ArtifactStore; now: Date },
+  { store, env, now }: { store: ArtifactStore; env: Environment; now: Date },
 ): Promise<ResumeCheck> {
-  const check = { client: client.name, at: now, ...(await attempt(client, { file, word })) };
-  await store.recordResumeCheck(check);
-  return check;
+  const cwd = realpathSync(mkdtempSync(join(tmpdir(), "haversack-resume-")));
+  try {
+    // Our own hooks stay out of the trial's sessions, where they are wired for all projects.
+    const outcome = await attempt(client, { cwd, env: { ...env, HAVERSACK: "0" } });
+    const check = { client: resumeName(client.client, client.way), at: now, ...outcome };
+    await store.recordResumeCheck(check);
+    return check;
+  } finally {
+    rmSync(cwd, { recursive: true, force: true, maxRetries: 3 });
+  }
 }
 
-async function attempt(
-  client: ResumableClient,
-  { file, word }: { file: string; word: string },
-): Promise<{ isOk: boolean; text: string }> {
+async function attempt(client: ResumableClient, place: TrialPlace): Promise<{ isOk: boolean; text: string }> {
+  const file = join(place.cwd, "word.txt");
+  const word = `kestrel-${randomBytes(4).toString("hex")}`;
+  const who = client.way === "session" ? "a session" : "a sub-agent";
   try {
-    const { agentId } = await client.start(`Read the file ${file} with your Read tool. Then answer only: done`);
+    writeFileSync(file, `${word}\n`);
+    const { agentId } = await client.start(`Read the file ${file}. Then answer only: done`, place);
     if (agentId === "") return { isOk: false, text: "the client named no agent to go on with" };
-    const { answer } = await client.resume(agentId, "Without a tool: which word stood in the file you have read?");
+    rmSync(file);
+    const { answer } = await client.resume(
+      agentId,
+      "Without a tool: which word stood in the file you have read?",
+      place,
+    );
     return answer.includes(word)
-      ? { isOk: true, text: "an agent that had read a file went on and still knew it" }
-      : { isOk: false, text: `the agent went on without its memory: ${cleanLine(answer, { maxChars: 200 })}` };
+      ? { isOk: true, text: `${who} that had read a file went on and still knew it` }
+      : { isOk: false, text: `${who} went on without its memory: ${cleanLine(answer, { maxChars: 200 })}` };
   } catch (error) {
     return { isOk: false, text: cleanLine(errorText(error), { maxChars: 300 }) };
   }
 }
 
-/** One line for `doctor` per client; nothing while the setting is off. */
+export function describeCheck({ client, isOk, text, at }: ResumeCheck): Finding {
+  const part = `${client} resume`;
+  if (isOk) return { part, level: "ok", text: `${text} (${at.toISOString()})` };
+  const [name] = client.split(" ");
+  const remedy = `dispatches stay fresh; when the cause is gone, \`haversack doctor --try-resume ${name}\` tries it again`;
+  return { part, level: "warn", text: `failed: ${text}`, remedy };
+}
+
+/** One line for `doctor` per client and way; nothing while the setting is off. */
 export async function checkResume(
   { isEnabled, clients }: { isEnabled: boolean; clients: readonly string[] },
   { store }: { store: ArtifactStore },
@@ -48,17 +85,17 @@ export async function checkResume(
   if (!isEnabled) return [];
   const findings: Finding[] = [];
   for (const client of clients) {
-    const part = `${client} resume`;
-    const check = await store.getResumeCheck(client);
-    if (check?.isOk) findings.push({ part, level: "ok", text: `${check.text} (${check.at.toISOString()})` });
-    else {
-      findings.push({
-        part,
-        level: "warn",
-        text: check ? `failed: ${check.text}` : "artifacts.resume is on, and nobody has tried it with this client",
-        remedy: "dispatches are fresh until a trial succeeds; set artifacts.resume to false to be rid of this line",
-      });
-    }
+    const names = [resumeName(client, "sub-agent"), resumeName(client, "session")];
+    const checks = await Promise.all(names.map((name) => store.getResumeCheck(name)));
+    const known = checks.filter((check) => check !== undefined);
+    findings.push(...known.map(describeCheck));
+    if (known.length > 0) continue;
+    findings.push({
+      part: `${client} resume`,
+      level: "warn",
+      text: "artifacts.resume is on, and nobody has tried it with this client: dispatches are fresh until then",
+      remedy: `\`haversack doctor --try-resume ${client}\` tries it, with a few short requests to your model`,
+    });
   }
   return findings;
 }

@@ -6,17 +6,10 @@ import { HaversackError } from "../../base/errors.ts";
 import { nearest } from "../../base/nearest.ts";
 import type { LoopKey } from "../../store/artifact-store.ts";
 import { appendHistory } from "./append-history.ts";
+import type { DecisionRequest } from "./artifact-operations.ts";
 import type { ArtifactParts } from "./artifact-parts.ts";
 import { loadRoleMap, requireRole } from "./load-role-map.ts";
 import { openFeature } from "./open-feature.ts";
-
-export interface DecisionRequest {
-  role: string;
-  feature: string;
-  phase?: string | undefined;
-  issueId: string;
-  text: string;
-}
 
 const TEXT_MAX_CHARS = 1_000;
 

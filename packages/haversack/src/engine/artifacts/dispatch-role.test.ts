@@ -1,11 +1,13 @@
 import { execFileSync } from "node:child_process";
-import { mkdirSync, rmSync, symlinkSync } from "node:fs";
+import { mkdirSync, readFileSync, rmSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { sampleText } from "../../artifacts/sample-feature.suite.ts";
+import { expectDocuments, markAgent } from "../../store/sqlite/artifact-observations.ts";
+import type { Dispatched, DispatchRequest } from "./artifact-operations.ts";
 import { checkArtifacts } from "./check-artifacts.ts";
-import { checkResume, tryResume } from "./check-resume.ts";
-import { type Dispatched, type DispatchRequest, dispatchRole } from "./dispatch-role.ts";
+import { checkResume, type ResumableClient, tryResume } from "./check-resume.ts";
+import { dispatchRole } from "./dispatch-role.ts";
 import { recordReview } from "./record-review.ts";
 import { AT, reviewAnswer, type ScratchFeature, scratchFeature } from "./scratch-feature.suite.ts";
 
@@ -119,13 +121,21 @@ describe("resume", () => {
     await firstIteration(scratch);
     expect(await dispatched(scratch, {})).toMatchObject({ how: "fresh", reason: "client-cannot" });
     await seenToResume(scratch);
-    scratch.write("src/old.ts", "fixed\n");
+    scratch.write(`${FEATURE}/design.md`, `${sampleText("design.md")}fixed\n`);
+    scratch.write("src/old.ts", "of no concern for documents\n");
     const next = await dispatched(scratch, { fixSummary: "The limit is a number now." });
-    expect(next).toMatchObject({ how: "resume", iteration: 2, references: [], call: { resume: "a1" } });
+    expect(next).toMatchObject({
+      how: "resume",
+      iteration: 2,
+      references: [],
+      resume: { way: "sub-agent", tool: { name: "SendMessage", to: "a1" } },
+    });
     expect(next.call.prompt).toContain("### Fix Summary\nThe limit is a number now.");
     expect(next.call.prompt).toContain("+fixed\n");
+    expect(next.call.prompt).not.toContain("of no concern");
+    expect(next.call.prompt).not.toContain("review-history");
     expect(next.tokens.reads).toBe(0);
-    expect(next.tokens.sent).toBe(next.resumedTokens);
+    expect(next.otherTokens).toBeGreaterThan(next.tokens.sent);
     // The documents were read in the first iteration.
     const answer = reviewAnswer({ approved: true });
     const outcome = await recordReview(
@@ -134,6 +144,71 @@ describe("resume", () => {
     );
     expect(outcome).toMatchObject({ kind: "recorded", review: { agentId: "a1" } });
     expect(outcome).not.toHaveProperty("judgement");
+  });
+
+  it("sends what has changed since the last prompt, committed or not, and leaves the repository as it was", async () => {
+    const scratch = gitFeature({ resume: true });
+    const git = (...words: string[]) => execFileSync("git", words, { cwd: scratch.root, encoding: "utf8" });
+    scratch.write(`${FEATURE}/design.md`, `${sampleText("design.md")}seen before\n`);
+    scratch.write(`${FEATURE}/notes.md`, "an old note\n");
+    const facts = () => [git("count-objects"), git("status", "--porcelain", "--", "src", `${FEATURE}/design.md`)];
+    const before = facts();
+    await firstIteration(scratch);
+    await seenToResume(scratch);
+    scratch.write(`${FEATURE}/design.md`, `${sampleText("design.md")}seen before\nnew line\n`);
+    scratch.write(`${FEATURE}/limits.md`, "a new file\n");
+    const { how, call } = await dispatched(scratch, {});
+    expect(how).toBe("resume");
+    expect(call.prompt).toContain(" seen before\n+new line\n");
+    expect(call.prompt).toContain("+a new file\n");
+    expect(call.prompt).not.toContain("an old note");
+    expect(facts()).toEqual(before);
+  });
+
+  it("goes on with the agent that hooks have seen, where nobody recorded its answer; not from another session", async () => {
+    const scratch = gitFeature({ resume: true });
+    await dispatched(scratch, {});
+    await seenToResume(scratch);
+    const key = { sessionId: "s1", agentId: "a7" };
+    const expected = { role: "design-reviewer", folder: scratch.folder, iteration: 1, documents: [] };
+    expectDocuments(scratch.handle, key, expected, AT);
+    const next = (sessionId: string) => {
+      const parts = { ...scratch.parts, by: { ...scratch.parts.by, sessionId } };
+      return dispatchRole({ role: "design-reviewer", feature: FEATURE, iteration: 2 }, parts);
+    };
+    expect(await next("s1")).toMatchObject({ how: "fallback", reason: "no-state" });
+    markAgent(scratch.handle, key, "settled_at", AT);
+    expect(await next("s1")).toMatchObject({ how: "resume", resume: { agentId: "a7" } });
+    expect(await next("s2")).toMatchObject({ how: "fallback", reason: "other-session" });
+  });
+
+  it("an agent that is gone costs only its own loop the resume", async () => {
+    const scratch = gitFeature({ resume: true });
+    await firstIteration(scratch);
+    await seenToResume(scratch);
+    const failure = 'Agent "a1" could not be resumed: No transcript found for agent ID: a1.';
+    expect(await dispatched(scratch, { resumeFailure: failure })).toMatchObject({ how: "fallback", reason: "failed" });
+    expect(await dispatched(scratch, {})).toMatchObject({ how: "fallback", reason: "failed" });
+    expect(await scratch.parts.store.getResumeCheck("claude-code")).toMatchObject({ isOk: true });
+  });
+
+  it("a session goes on by a command, once sessions were seen to", async () => {
+    const scratch = gitFeature({ resume: true });
+    const agentId = "01234567-89ab-4def-8123-456789abcdef";
+    await firstIteration(scratch, agentId);
+    await seenToResume(scratch);
+    expect(await dispatched(scratch, {})).toMatchObject({ how: "fresh", reason: "client-cannot" });
+    const { store } = scratch.parts;
+    for (const client of ["claude-code sessions", "codex sessions"]) {
+      await store.recordResumeCheck({ client, isOk: true, text: "seen", at: AT });
+    }
+    const claude = ["claude", "-p", "--resume", agentId];
+    expect(await dispatched(scratch, {})).toMatchObject({ how: "resume", resume: { way: "session", command: claude } });
+    const codex = { ...scratch.parts, client: "codex" };
+    expect(await dispatchRole({ role: "design-reviewer", feature: FEATURE }, codex)).toMatchObject({
+      how: "resume",
+      resume: { command: ["codex", "exec", "resume", agentId, "-"] },
+    });
   });
 
   it("is fresh by default", async () => {
@@ -147,7 +222,7 @@ describe("resume", () => {
     const scratch = gitFeature({ resume: true });
     await firstIteration(scratch);
     await seenToResume(scratch);
-    scratch.write("src/old.ts", "word ".repeat(2_000));
+    scratch.write(`${FEATURE}/notes.md`, "word ".repeat(2_000));
     const large = await dispatched(scratch, {});
     expect(large).toMatchObject({ how: "fallback", reason: "delta-too-large" });
     expect(large.call.prompt).toContain("(Fresh dispatch — prior session unavailable.)");
@@ -164,17 +239,25 @@ describe("resume", () => {
     const { parts } = scratchFeature();
     const { store } = parts;
     const findings = (isEnabled = true) => checkResume({ isEnabled, clients: ["x"] }, { store });
-    const trial = (resume: () => Promise<{ answer: string }>) =>
-      tryResume(
-        { name: "x", start: async () => ({ agentId: "a1", answer: "done" }), resume },
-        { file: "/f/word.txt", word: "kestrel", store, now: AT },
-      );
+    const trial = (resume: (word: string) => Promise<{ answer: string }>) => {
+      let word = "";
+      const client: ResumableClient = {
+        client: "x",
+        way: "sub-agent",
+        start: async (prompt) => {
+          word = readFileSync(/file (\S+)\./.exec(prompt)?.[1] ?? "", "utf8").trim();
+          return { agentId: "a1", answer: "done" };
+        },
+        resume: () => resume(word),
+      };
+      return tryResume(client, { store, env: {}, now: AT });
+    };
     expect(await findings(false)).toEqual([]);
     expect(await findings()).toMatchObject([{ level: "warn", text: expect.stringContaining("nobody has tried") }]);
     await trial(() => Promise.reject(new Error("400 tool_use ids")));
     expect(await findings()).toMatchObject([{ level: "warn", text: "failed: 400 tool_use ids" }]);
     expect(await trial(async () => ({ answer: "I do not know" }))).toMatchObject({ isOk: false });
-    expect(await trial(async () => ({ answer: "It was kestrel." }))).toMatchObject({ isOk: true });
+    expect(await trial(async (word) => ({ answer: `It was ${word}.` }))).toMatchObject({ isOk: true });
     expect(await findings()).toMatchObject([{ part: "x resume", level: "ok" }]);
   });
 });
@@ -212,6 +295,7 @@ function gitFeature(options: Parameters<typeof scratchFeature>[0] = {}): Scratch
   const scratch = scratchFeature(options);
   rmSync(join(scratch.root, ".git"), { recursive: true });
   mkdirSync(join(scratch.root, "src"));
+  mkdirSync(scratch.parts.paths.state);
   scratch.write("src/old.ts", "old\n");
   // Long enough that a difference is cheaper.
   scratch.write(`${FEATURE}/spec.md`, `${sampleText("spec.md").trimEnd()}${" and more".repeat(300)}\n`);
@@ -223,10 +307,10 @@ function gitFeature(options: Parameters<typeof scratchFeature>[0] = {}): Scratch
   return scratch;
 }
 
-async function firstIteration(scratch: ScratchFeature): Promise<void> {
+async function firstIteration(scratch: ScratchFeature, agentId = "a1"): Promise<void> {
   await dispatched(scratch, {});
   const answer = reviewAnswer({ approved: false, filesRead: "prd.md (7 lines), spec.md (7 lines)" });
-  const request = { role: "design-reviewer", feature: FEATURE, iteration: 1, answer, agentId: "a1" };
+  const request = { role: "design-reviewer", feature: FEATURE, iteration: 1, answer, agentId };
   await recordReview(request, scratch.parts);
 }
 

@@ -15,6 +15,7 @@ import type { DocumentFacts } from "../../artifacts/reference-block.ts";
 import type { Role, RoleSet } from "../../artifacts/role-map.ts";
 import type { DispatchTask } from "../../artifacts/task-section.ts";
 import type { DispatchCost, LoopKey, ReviewLoop } from "../../store/artifact-store.ts";
+import type { DispatchOutcome, DispatchRequest } from "./artifact-operations.ts";
 import type { ArtifactParts } from "./artifact-parts.ts";
 import { findTask } from "./find-task.ts";
 import { changedFiles } from "./git-facts.ts";
@@ -22,46 +23,6 @@ import { loadRoleMap, readRubric, requireRole } from "./load-role-map.ts";
 import { type Feature, openFeature, readDocuments } from "./open-feature.ts";
 import { planResume, type ResumePlan } from "./plan-resume.ts";
 import { issuesToFix, previousIssues } from "./previous-issues.ts";
-
-export interface DispatchRequest {
-  role: string;
-  /** The folder: absolute, from the working folder, from the project's root, or a name in docs/features. */
-  feature: string;
-  phase?: string | undefined;
-  /** Default: the one after the last that was recorded. */
-  iteration?: number | undefined;
-  /** Default: 3, or the iteration when that is higher. */
-  maxIterations?: number | undefined;
-  /** A heading of tasks.md, its number, or the id of a stored task. */
-  task?: string | undefined;
-  /** The code that is meant. Default, for sets about code: what git says has changed. */
-  files?: readonly string[] | undefined;
-  /** Where git starts to look for changes. Default: where this branch left the main one. */
-  base?: string | undefined;
-  projectContext?: { text: string; path?: string; budgetTokens: number } | undefined;
-  /** For a resume: what was done about the issues. */
-  fixSummary?: string | undefined;
-  /** A resume was tried and failed so. */
-  resumeFailure?: string | undefined;
-}
-
-export interface Dispatched {
-  kind: "dispatched";
-  how: "fresh" | "fallback" | "resume";
-  /** Why there was no resume, where one could be expected. */
-  reason?: string;
-  /** The arguments of the client's tool that starts a sub-agent; `resume` is the agent to go on with. */
-  call: DispatchPrompt["call"] & { resume?: string };
-  loop: LoopKey;
-  iteration: number;
-  references: DocumentFacts[];
-  inlined: DispatchPrompt["inlined"];
-  problems: string[];
-  tokens: DispatchCost;
-  resumedTokens?: number;
-}
-
-export type DispatchOutcome = Dispatched | { kind: "refused"; text: string };
 
 const FILES_MAX = 200;
 
@@ -115,10 +76,14 @@ async function finish(first: DispatchInput, rest: Finish): Promise<DispatchOutco
   const plan = await planResume(parts, {
     loop,
     role: first.role,
+    set: first.set,
     feature,
+    documents: first.documents.filter(({ file }) => first.role.documents.includes(file)).map(({ path }) => path),
     iteration,
     maxIterations,
+    description: fresh.call.description,
     fixSummary: request.fixSummary ?? "",
+    previousIssues: first.iteration?.previousIssues ?? [],
     failure: request.resumeFailure,
     documentTokens: documentTokens(fresh, first),
   });
@@ -131,6 +96,7 @@ async function finish(first: DispatchInput, rest: Finish): Promise<DispatchOutco
   const prompt = plan.how === "resume" ? plan.prompt : answer.call.prompt;
   const references = isResume ? [] : answer.references;
   const tokens = costOf(input, { prompt, references }, parts);
+  const otherTokens = isResume ? freshTokens(answer, parts) : plan.deltaTokens;
   const key: LoopKey = { feature: loop.feature, phase: loop.phase, role: loop.role };
   await parts.store.recordDispatch(
     {
@@ -141,9 +107,9 @@ async function finish(first: DispatchInput, rest: Finish): Promise<DispatchOutco
       ...(plan.how === "fallback" && { reason: plan.line }),
       documents: requiredDocuments(references),
       tokens,
-      ...(plan.deltaTokens !== undefined && { resumedTokens: plan.deltaTokens }),
+      ...(otherTokens !== undefined && { otherTokens }),
       promptChars: prompt.length,
-      ...(plan.commit !== undefined && { gitCommit: plan.commit }),
+      ...(plan.snapshot !== undefined && { gitCommit: plan.snapshot }),
     },
     parts.by,
   );
@@ -151,19 +117,28 @@ async function finish(first: DispatchInput, rest: Finish): Promise<DispatchOutco
     kind: "dispatched",
     how: plan.how,
     ...reasonOf(plan),
-    call: { ...answer.call, prompt, ...(plan.how === "resume" && { resume: plan.agentId }) },
+    call: { ...answer.call, prompt },
+    ...(plan.how === "resume" && { resume: plan.call }),
     loop: key,
     iteration,
     references,
     inlined: isResume ? [] : answer.inlined,
-    problems: [...problems, ...answer.problems],
+    problems: [...problems, ...answer.problems, ...uncounted(references)],
     tokens,
-    ...(plan.deltaTokens !== undefined && { resumedTokens: plan.deltaTokens }),
+    ...(otherTokens !== undefined && { otherTokens }),
   };
 }
 
-function reasonOf(plan: ResumePlan): { reason?: string } {
-  return plan.how === "resume" || plan.reason === undefined ? {} : { reason: plan.reason };
+/** The numbers would be silent about them. */
+function uncounted(references: readonly DocumentFacts[]): string[] {
+  return references
+    .filter(({ state, text }) => state === "present" && text === undefined)
+    .map(({ file }) => `${file}: too large to be counted, so the tokens are without it`);
+}
+
+function reasonOf(plan: ResumePlan): { reason?: string; note?: string } {
+  if (plan.how === "resume" || plan.reason === undefined) return {};
+  return { reason: plan.reason, ...(plan.how === "fallback" && { note: plan.line }) };
 }
 
 /** What is sent, what its reader then reads (with the numbers that its tool puts before each line), and the pasted versions. */
@@ -174,10 +149,19 @@ function costOf(
 ): DispatchCost {
   return {
     sent: countTokens(prompt),
-    reads: references.reduce((sum, { text }) => sum + (text === undefined ? 0 : countTokens(numberLines(text))), 0),
+    reads: readTokens(references, countTokens),
     pasted: countTokens(pastedPrompt(input)),
     pastedUnpruned: countTokens(pastedPrompt(input, { documents: "set" })),
   };
+}
+
+function readTokens(references: readonly DocumentFacts[], countTokens: ArtifactParts["countTokens"]): number {
+  return references.reduce((sum, { text }) => sum + (text === undefined ? 0 : countTokens(numberLines(text))), 0);
+}
+
+/** What a resume is measured by. */
+function freshTokens({ call, references }: DispatchPrompt, { countTokens }: ArtifactParts): number {
+  return countTokens(call.prompt) + readTokens(references, countTokens);
 }
 
 /** Of the documents that a fresh reader takes in, in the prompt or from disk. */

@@ -5,7 +5,7 @@ const TIMEOUT_MS = 10_000;
 const OUTPUT_MAX_BYTES = 20_000_000;
 /** A repository's own settings must not run programs because somebody asked what has changed. */
 const SAFE = ["-c", "core.fsmonitor=false", "-c", "core.quotepath=off", "-c", "diff.external="];
-const PLAIN_DIFF = ["--no-ext-diff", "--no-textconv", "--no-color"];
+export const PLAIN_DIFF = ["--no-ext-diff", "--no-textconv", "--no-color"];
 
 export function headCommit(root: string): string | undefined {
   return git(root, ["rev-parse", "--verify", "--quiet", "HEAD"])?.trim() || undefined;
@@ -33,14 +33,6 @@ export interface Difference {
   diff: string;
 }
 
-/** The working tree against a commit; undefined: it is not known, or too much. */
-export function differenceSince(root: string, commit: string): Difference | undefined {
-  if (commit.startsWith("-")) return undefined;
-  const stat = git(root, ["diff", "--stat", ...PLAIN_DIFF, commit, "--"]);
-  const diff = git(root, ["diff", ...PLAIN_DIFF, commit, "--"]);
-  return stat === undefined || diff === undefined ? undefined : { stat, diff };
-}
-
 function branchPoint(root: string): string | undefined {
   for (const main of ["origin/HEAD", "main", "master", "origin/main", "origin/master"]) {
     const found = git(root, ["merge-base", "HEAD", main])?.trim();
@@ -49,15 +41,21 @@ function branchPoint(root: string): string | undefined {
   return undefined;
 }
 
-function git(root: string, words: readonly string[]): string | undefined {
+/** What git prints; undefined: it failed, or there is none. */
+export function git(
+  root: string,
+  words: readonly string[],
+  { env, input }: { env?: Readonly<Record<string, string>>; input?: string } = {},
+): string | undefined {
   const { status, stdout } = spawnSync("git", [...SAFE, ...words], {
     cwd: root,
     encoding: "utf8",
     timeout: TIMEOUT_MS,
     maxBuffer: OUTPUT_MAX_BYTES,
-    stdio: ["ignore", "pipe", "ignore"],
+    stdio: [input === undefined ? "ignore" : "pipe", "pipe", "ignore"],
+    ...(input !== undefined && { input }),
     // Looking must not write: git status and diff refresh the index otherwise.
-    env: { ...process.env, GIT_OPTIONAL_LOCKS: "0", GIT_PAGER: "cat" },
+    env: { ...process.env, ...env, GIT_OPTIONAL_LOCKS: "0", GIT_PAGER: "cat" },
   });
   return status === 0 ? stdout : undefined;
 }

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { PRESETS } from "../../artifacts/presets/iflow.ts";
 import { readRoleMap } from "../../artifacts/read-role-map.ts";
 import { type FoundRole, findRole, type MapFinding, type Role, type RoleMap } from "../../artifacts/role-map.ts";
-import { HaversackError } from "../../base/errors.ts";
+import { HaversackError, isFault } from "../../base/errors.ts";
 import { isMissing } from "../../base/file-system.ts";
 import { readJson } from "../../base/json.ts";
 import type { ProjectPaths } from "../project.ts";
@@ -92,7 +92,7 @@ function readText(file: string): string | undefined {
     return readFileSync(file, "utf8");
   } catch (error) {
     if (isMissing(error)) return undefined;
-    if (error instanceof HaversackError) throw error;
+    if (isFault(error)) throw error;
     throw new HaversackError("file-unreadable", `${file}: cannot be read (${(error as NodeJS.ErrnoException).code})`, {
       cause: error,
     });

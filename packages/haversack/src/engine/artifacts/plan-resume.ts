@@ -2,24 +2,28 @@
  * Whether an iteration goes on with the reviewer of the one before. Off unless the user has switched it on, and then only in a
  * client that was seen to do it; whatever is missing or fails leads back to a fresh dispatch.
  */
+import { relative } from "node:path";
+import type { PreviousIssue } from "../../artifacts/reference-block.ts";
+import { isAgentGone, type ResumeCall, resumeCall, resumeName, resumeWay } from "../../artifacts/resume-call.ts";
 import { decideResume, type ResumeDecision, resumePrompt } from "../../artifacts/resume-prompt.ts";
-import type { Role } from "../../artifacts/role-map.ts";
+import type { Role, RoleSet } from "../../artifacts/role-map.ts";
 import { cleanLine } from "../../base/clean-text.ts";
 import type { LoopKey, ReviewLoop } from "../../store/artifact-store.ts";
 import type { ArtifactParts } from "./artifact-parts.ts";
-import { type Difference, differenceSince, headCommit } from "./git-facts.ts";
+import type { Difference } from "./git-facts.ts";
+import { differenceBetween, takeSnapshot } from "./git-snapshot.ts";
 import type { Feature } from "./open-feature.ts";
 
 interface PlanFacts {
   /** What the resume prompt would take; absent: none came into question. */
   deltaTokens?: number;
-  /** Where the repository stands now. */
-  commit?: string;
+  /** The files as they are now: the next iteration's difference starts here. */
+  snapshot?: string;
 }
 
 export type ResumePlan = PlanFacts &
   (
-    | { how: "resume"; agentId: string; prompt: string }
+    | { how: "resume"; call: ResumeCall; prompt: string }
     | { how: "fresh"; reason?: FreshReason }
     | { how: "fallback"; reason: FreshReason; line: string }
   );
@@ -29,50 +33,102 @@ type FreshReason = Extract<ResumeDecision, { kind: "fresh" }>["reason"];
 export interface ResumeQuestion {
   loop: ReviewLoop;
   role: Role;
+  set: RoleSet;
   feature: Feature;
+  /** Absolute paths of what the role reads. */
+  documents: readonly string[];
   iteration: number;
   maxIterations: number;
+  /** As the client shows the call. */
+  description: string;
   fixSummary: string;
+  previousIssues: readonly PreviousIssue[];
   failure?: string | undefined;
   /** Of the documents that a fresh dispatch would make its reader take in. */
   documentTokens: number;
 }
 
-export async function planResume(
-  { store, settings, client, countTokens }: ArtifactParts,
-  question: ResumeQuestion,
-): Promise<ResumePlan> {
-  const { loop, role, feature, iteration, maxIterations, fixSummary, failure, documentTokens } = question;
+export async function planResume(parts: ArtifactParts, question: ResumeQuestion): Promise<ResumePlan> {
+  const { store, settings, client, countTokens, by, paths } = parts;
+  const { loop, role, feature, iteration, maxIterations, description, failure, documentTokens } = question;
+  const { fixSummary, previousIssues } = question;
   if (!settings.resume) return { how: "fresh", ...(iteration > 1 && { reason: "off" as const }) };
-  const commit = headCommit(feature.root);
-  const at = commit === undefined ? {} : { commit };
+  const snapshot = takeSnapshot(feature.root, paths.state);
+  const at = snapshot === undefined ? {} : { snapshot };
   if (iteration <= 1) return { how: "fresh", ...at };
 
-  if (failure !== undefined) {
-    await store.failResume(keyOf(loop), cleanLine(failure, { maxChars: 200 }));
-    await store.recordResumeCheck({ client, isOk: false, text: cleanLine(failure, { maxChars: 500 }), at: new Date() });
-  }
+  const state = agentBefore(parts, question);
+  const way = state && resumeWay(client, state.agentId);
+  if (failure !== undefined) await keepFailure(parts, { loop, failure, name: resumeName(client, way ?? "sub-agent") });
   // A failure just now is a fallback and says so; the check keeps the next ones from trying.
-  const canResume = failure !== undefined || ((await store.getResumeCheck(client))?.isOk ?? false);
+  const canResume = failure !== undefined || (await isSeenToResume(parts, state?.agentId));
   const before = await store.getDispatch(keyOf(loop), iteration - 1);
-  const changes = before?.gitCommit === undefined ? undefined : differenceSince(feature.root, before.gitCommit);
-  const prompt = resumePrompt({ role, iteration, maxIterations, fixSummary, ...texts(changes) });
+  const changes = changesSince(before?.gitCommit, snapshot, { state: paths.state, ...question });
+  const prompt = resumePrompt({ role, iteration, maxIterations, fixSummary, previousIssues, ...texts(changes) });
   const deltaTokens = countTokens(prompt);
   const decision = decideResume({
     role: role.name,
     iteration,
     isEnabled: true,
     canResume,
-    state: loop.resume,
+    state,
+    callerSession: way === "sub-agent" ? by.sessionId : undefined,
     deltaTokens,
     referenceTokens: documentTokens,
-    failure:
-      failure ?? loop.resume?.failure ?? (changes ? undefined : "the changes since the last review are not known"),
+    failure: failure ?? state?.failure ?? (changes ? undefined : "the changes since the last review are not known"),
   });
   const facts: PlanFacts = { deltaTokens, ...at };
-  if (decision.kind === "resume") return { ...facts, how: "resume", agentId: decision.agentId, prompt };
+  const call = decision.kind === "resume" ? resumeCall(client, { agentId: decision.agentId, description }) : undefined;
+  if (call) return { ...facts, how: "resume", call, prompt };
+  if (decision.kind === "resume") return { ...facts, how: "fresh", reason: "client-cannot" };
   const { reason, isFallback, line = "" } = decision;
   return isFallback ? { ...facts, how: "fallback", reason, line } : { ...facts, how: "fresh", reason };
+}
+
+/** Who answered the iteration before: from its recorded answer, else from what hooks have seen of an agent in that role. */
+function agentBefore(
+  { evidence }: ArtifactParts,
+  { loop, role, feature, iteration }: ResumeQuestion,
+): ReviewLoop["resume"] {
+  if (loop.resume && loop.resume.lastIteration >= iteration - 1) return loop.resume;
+  const seen = evidence
+    .of(feature.path)
+    .find((agent) => agent.isSettled && agent.iteration === iteration - 1 && agent.role === role.name);
+  if (!seen) return loop.resume;
+  const { agentId, sessionId } = seen;
+  return { agentId, sessionId, iteration1PromptChars: 0, lastIteration: iteration - 1 };
+}
+
+/** Without a known agent it is enough that one of the ways was seen to work: then the fallback says what is missing. */
+async function isSeenToResume({ store, client }: ArtifactParts, agentId: string | undefined): Promise<boolean> {
+  const way = agentId === undefined ? undefined : resumeWay(client, agentId);
+  if (agentId !== undefined && !way) return false;
+  for (const each of way ? [way] : (["sub-agent", "session"] as const)) {
+    if ((await store.getResumeCheck(resumeName(client, each)))?.isOk) return true;
+  }
+  return false;
+}
+
+/** An agent that is gone says nothing about the client; anything else keeps the next ones from trying. */
+async function keepFailure(
+  { store, by }: ArtifactParts,
+  { loop, failure, name }: { loop: ReviewLoop; failure: string; name: string },
+): Promise<void> {
+  await store.failResume(keyOf(loop), cleanLine(failure, { maxChars: 200 }));
+  if (isAgentGone(failure)) return;
+  await store.recordResumeCheck({ client: name, isOk: false, text: cleanLine(failure, { maxChars: 500 }), at: by.at });
+}
+
+/** Whoever reviews documents is shown changes of the feature's folder and of the documents elsewhere, not of the code. */
+function changesSince(
+  from: string | undefined,
+  to: string | undefined,
+  { state, set, feature, documents }: ResumeQuestion & { state: string },
+): Difference | undefined {
+  if (from === undefined || to === undefined) return undefined;
+  const only =
+    set.dispatch === "phase" ? [feature.key, ...documents.map((path) => relative(feature.root, path))] : undefined;
+  return differenceBetween(feature.root, { state, from, to, ...(only && { only }) });
 }
 
 function texts(changes: Difference | undefined): { diffStat: string; diff: string } {

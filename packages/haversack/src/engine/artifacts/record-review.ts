@@ -13,44 +13,17 @@ import {
   type ReviewEntry,
   readReviewHistory,
 } from "../../artifacts/review-history.ts";
-import { type TrackedIssue, trackIssues } from "../../artifacts/review-issue.ts";
+import { trackIssues } from "../../artifacts/review-issue.ts";
 import { type Role, type RoleMap, type RoleSet, referencedDocuments } from "../../artifacts/role-map.ts";
 import { HaversackError } from "../../base/errors.ts";
 import type { LoopKey, ReviewLoop, ReviewVerdict, StoredDispatch, StoredReview } from "../../store/artifact-store.ts";
 import type { AgentEvidence } from "../../store/sqlite/artifact-observations.ts";
 import { appendHistory, historyPath } from "./append-history.ts";
+import type { RecordOutcome, ReviewRequest } from "./artifact-operations.ts";
 import type { ArtifactParts } from "./artifact-parts.ts";
 import { loadRoleMap, requireRole } from "./load-role-map.ts";
 import { type Feature, openFeature, readDocuments } from "./open-feature.ts";
 import { judgeEvidence, receiptsOf } from "./settle-agent.ts";
-
-export interface ReviewRequest {
-  role: string;
-  feature: string;
-  phase?: string | undefined;
-  iteration: number;
-  /** As the sub-agent gave it. */
-  answer: string;
-  /** The sub-agent's id, as its client told it. Default: the newest of that role which hooks have seen. */
-  agentId?: string | undefined;
-}
-
-export type RecordOutcome =
-  | {
-      kind: "recorded";
-      /** The same answer had been recorded before. */
-      isRepeated: boolean;
-      loop: LoopKey;
-      review: StoredReview;
-      issues: TrackedIssue[];
-      judgement?: ReceiptJudgement;
-      /** Where the answer contradicts itself, or a word was not known. */
-      problems: string[];
-      history: string;
-    }
-  /** The role gives no verdict: only its receipts are kept. */
-  | { kind: "receipts-only"; loop: LoopKey; judgement?: ReceiptJudgement; history: string }
-  | { kind: "refused"; text: string };
 
 export async function recordReview(request: ReviewRequest, parts: ArtifactParts): Promise<RecordOutcome> {
   const { iteration, answer } = request;

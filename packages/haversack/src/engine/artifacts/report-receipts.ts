@@ -1,17 +1,7 @@
 /** How often documents were not read, by role and document, and what dispatches have cost: numbers instead of trust. */
-import { FALLBACK_GATE, type ReceiptRate, receiptRates } from "../../artifacts/receipt-rates.ts";
-import type { ArtifactStore, DispatchTotals, ReceiptCount } from "../../store/artifact-store.ts";
-
-export interface ReceiptReport {
-  /** The worst first. */
-  rates: (ReceiptRate & Pick<ReceiptCount, "share" | "fromEvents">)[];
-  total: number;
-  missing: number;
-  /** Over all; 0 when there are none. */
-  rate: number;
-  isAboveGate: boolean;
-  dispatches: DispatchTotals[];
-}
+import { FALLBACK_GATE, receiptRates } from "../../artifacts/receipt-rates.ts";
+import type { ArtifactStore } from "../../store/artifact-store.ts";
+import type { ReceiptReport } from "./artifact-operations.ts";
 
 export async function reportReceipts(
   { since }: { since?: Date | undefined },

@@ -1,29 +1,33 @@
 /** What scripts and agents read of artifacts: snake_case, and what is absent is absent. */
 import type { ReceiptJudgement } from "../../artifacts/receipts.ts";
 import type { DocumentFacts } from "../../artifacts/reference-block.ts";
+import type { ResumeCall } from "../../artifacts/resume-call.ts";
 import type { TrackedIssue } from "../../artifacts/review-issue.ts";
 import type { ReviewLoop } from "../../store/artifact-store.ts";
-import type { Dispatched } from "./dispatch-role.ts";
-import type { RecordOutcome } from "./record-review.ts";
+import type { Dispatched, RecordOutcome } from "./artifact-operations.ts";
 
 export function viewDispatch({
   loop,
   iteration,
   how,
   reason,
+  note,
   call,
+  resume,
   references,
   inlined,
   problems,
   tokens,
-  resumedTokens,
+  otherTokens,
 }: Dispatched): object {
   return {
     ...loop,
     iteration,
     how,
     ...(reason !== undefined && { reason }),
-    call,
+    ...(note !== undefined && { note }),
+    call: resume ? { description: call.description, prompt: call.prompt } : call,
+    ...(resume && { resume: viewResume(resume) }),
     ...(references.length > 0 && { references: references.map(viewDocument) }),
     ...(inlined.length > 0 && { inlined }),
     ...(problems.length > 0 && { problems }),
@@ -32,8 +36,18 @@ export function viewDispatch({
       reads: tokens.reads,
       pasted: tokens.pasted,
       pasted_unpruned: tokens.pastedUnpruned,
-      ...(resumedTokens !== undefined && { resumed: resumedTokens }),
+      ...(otherTokens !== undefined && { [resume ? "fresh" : "resumed"]: otherTokens }),
     },
+  };
+}
+
+function viewResume({ agentId, tool, command, text }: ResumeCall): object {
+  return {
+    agent_id: agentId,
+    ...(tool && { tool: { ...tool, message: "call.prompt" } }),
+    ...(command && { command }),
+    how: text,
+    if_it_fails: "dispatch again with the error as resume_failed",
   };
 }
 
@@ -103,6 +117,7 @@ export function viewLoop({ feature, phase, role, reviews, issues, decisions, res
     ...(resume && {
       resume: {
         agent_id: resume.agentId,
+        ...(resume.sessionId !== undefined && { session_id: resume.sessionId }),
         last_iteration: resume.lastIteration,
         ...(resume.failure !== undefined && { failure: resume.failure }),
       },

@@ -104,3 +104,11 @@ it("writes into a linked worktree of the project, under the feature's name in it
   expect(readFileSync(historyPath(join(work, "docs/f")), "utf8")).toContain("spec.md (0 of 2 lines seen)");
   expect(feature.handle.db.prepare("SELECT feature FROM receipts").all()).toEqual([{ feature: "docs/f" }]);
 });
+
+it("keeps the role that the prompt is for, whatever type the sub-agent has", () => {
+  const feature = scratchFeature();
+  const agent = watch(feature);
+  agent.expect(`Feature: 031-uploads\nRole: security-reviewer\n\n${block(`${feature.folder}/spec.md`)}`);
+  agent.end();
+  expect(feature.history()).toContain("security-reviewer did not confirm artifact reads: spec.md");
+});

@@ -39,7 +39,7 @@ export function expectFromPrompt(
     return lineCount === undefined ? [] : [{ ...document, lineCount }];
   });
   if (documents.length === 0) return false;
-  noteSpawnDocuments(handle, call, { ...found, role: call.agentType, documents }, now);
+  noteSpawnDocuments(handle, call, { ...found, role: found.role ?? call.agentType, documents }, now);
   return true;
 }
 

@@ -9,7 +9,7 @@ import { readStore, writeStore } from "./access.ts";
 import type { StoreHandle } from "./handle.ts";
 
 export interface Expectation {
-  /** The sub-agent's type as the client names it, or the role. */
+  /** Whom the prompt is for; where it does not say, the sub-agent's type as the client names it. */
   role: string;
   /** The feature's folder, absolute. */
   folder: string;

@@ -70,6 +70,7 @@ export function findLoop(db: DatabaseSync, loop: LoopKey): ReviewLoop {
     ...(agent && {
       resume: {
         agentId: agent.agent_id,
+        ...(agent.session_id !== null && { sessionId: agent.session_id }),
         iteration1PromptChars: agent.prompt_chars,
         lastIteration: agent.last_iteration,
         ...(agent.failure !== null && { failure: agent.failure }),
@@ -113,7 +114,7 @@ export function decideIssue(
   return { kind: "decided", issue: accepted };
 }
 
-/** The length of the first prompt stays; with another agent a new chain begins. */
+/** The length of the first prompt and the session stay; with another agent a new chain begins. */
 function keepAgent(
   db: DatabaseSync,
   { feature, phase, role }: LoopKey,
@@ -125,7 +126,8 @@ function keepAgent(
     `INSERT INTO review_agents VALUES (?, ?, ?, ?, ?, ?, ?, NULL)
     ON CONFLICT DO UPDATE SET
       prompt_chars = CASE WHEN agent_id = excluded.agent_id THEN prompt_chars ELSE excluded.prompt_chars END,
-      agent_id = excluded.agent_id, session_id = excluded.session_id, last_iteration = excluded.last_iteration,
+      session_id = coalesce(excluded.session_id, CASE WHEN agent_id = excluded.agent_id THEN session_id END),
+      agent_id = excluded.agent_id, last_iteration = excluded.last_iteration,
       failure = NULL`,
     feature,
     phase,
@@ -196,6 +198,7 @@ interface ReviewRow {
 
 interface AgentRow {
   agent_id: string;
+  session_id: string | null;
   prompt_chars: number;
   last_iteration: number;
   failure: string | null;

@@ -80,8 +80,13 @@ describe("reviews", () => {
     const store = new SqliteArtifactStore(openMemoryStore());
     const agent = { agentId: "a1", sessionId: "s1", promptChars: 900 };
     await store.recordReview(review(1, { agent }), at(1));
-    await store.recordReview(review(2, { agent: { ...agent, promptChars: 40 } }), at(2));
-    expect((await store.getLoop(LOOP)).resume).toEqual({ agentId: "a1", iteration1PromptChars: 900, lastIteration: 2 });
+    await store.recordReview(review(2, { agent: { agentId: "a1", promptChars: 40 } }), at(2));
+    expect((await store.getLoop(LOOP)).resume).toEqual({
+      agentId: "a1",
+      sessionId: "s1",
+      iteration1PromptChars: 900,
+      lastIteration: 2,
+    });
     await store.failResume(LOOP, "400");
     expect((await store.getLoop(LOOP)).resume).toMatchObject({ failure: "400" });
     await store.recordReview(review(3, { agent: { agentId: "a2", promptChars: 700 } }), at(3));
@@ -117,22 +122,24 @@ describe("receipts and dispatches", () => {
     const documents = [{ file: "prd.md", name: "PRD", path: "/f/prd.md", lineCount: 10 }];
     const dispatch = { loop: LOOP, iteration: 1, kind: "fresh" as const, documents, tokens, promptChars: 77 };
     await store.recordDispatch(dispatch, at(1));
-    await store.recordDispatch(
-      { ...dispatch, kind: "fallback", reason: "r", gitCommit: "abc", resumedTokens: 5 },
-      at(2),
-    );
+    await store.recordDispatch({ ...dispatch, kind: "fallback", reason: "r", gitCommit: "abc", otherTokens: 5 }, at(2));
     expect(await store.getDispatch(LOOP, 1)).toEqual({
       ...dispatch,
       kind: "fallback",
       reason: "r",
       gitCommit: "abc",
-      resumedTokens: 5,
+      otherTokens: 5,
       by: "tester",
       at: at(2).at,
     });
     expect(await store.getDispatch(LOOP, 2)).toBeUndefined();
+    const resumed = { ...dispatch, kind: "resume" as const, iteration: 2, otherTokens: 31 };
+    await store.recordDispatch({ ...resumed, tokens: { ...tokens, sent: 7, reads: 0 } }, at(3));
+    const counts = { dispatches: 3, resumes: 1, fallbacks: 1 };
     expect(await store.sumDispatches({})).toEqual([
-      { role: LOOP.role, dispatches: 2, resumes: 0, sent: 20, reads: 40, pasted: 50, pastedUnpruned: 80 },
+      { role: LOOP.role, ...counts, sent: 27, reads: 40, pasted: 75, pastedUnpruned: 120, saved: 24 },
     ]);
+    await store.recordDispatch({ ...dispatch, kind: "fallback", iteration: 2 }, at(4));
+    expect(await store.sumDispatches({})).toMatchObject([{ dispatches: 4, resumes: 0, fallbacks: 2, saved: 0 }]);
   });
 });

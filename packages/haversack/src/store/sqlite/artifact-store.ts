@@ -26,8 +26,7 @@ export class SqliteArtifactStore implements ArtifactStore {
 
   recordDispatch: Operations["recordDispatch"] = async (dispatch, by) =>
     this.#write((db) => {
-      const { loop, iteration, task, kind, reason, documents, tokens, resumedTokens, promptChars, gitCommit } =
-        dispatch;
+      const { loop, iteration, task, kind, reason, documents, tokens, otherTokens, promptChars, gitCommit } = dispatch;
       run(
         db,
         `INSERT INTO dispatches (feature, phase, role, iteration, task, kind, reason, documents, sent, reads, pasted,
@@ -42,7 +41,7 @@ export class SqliteArtifactStore implements ArtifactStore {
         tokens.reads,
         tokens.pasted,
         tokens.pastedUnpruned,
-        resumedTokens ?? null,
+        otherTokens ?? null,
         promptChars,
         gitCommit ?? null,
         by.name,
@@ -65,9 +64,14 @@ export class SqliteArtifactStore implements ArtifactStore {
     this.#read((db) =>
       all<DispatchTotals>(
         db,
-        `SELECT role, count(*) AS dispatches, sum(kind = 'resume') AS resumes, sum(sent) AS sent, sum(reads) AS reads,
-          sum(pasted) AS pasted, sum(pasted_unpruned) AS pastedUnpruned
-        FROM dispatches WHERE at >= ? GROUP BY role ORDER BY role`,
+        // A resume that was followed by another dispatch of its iteration has failed, and saved nothing.
+        `SELECT role, count(*) AS dispatches, sum(is_resumed) AS resumes, sum(kind = 'fallback') AS fallbacks,
+          sum(sent) AS sent, sum(reads) AS reads, sum(pasted) AS pasted, sum(pasted_unpruned) AS pastedUnpruned,
+          sum(iif(is_resumed AND resumed IS NOT NULL, resumed - sent - reads, 0)) AS saved
+        FROM (SELECT *, kind = 'resume' AND NOT EXISTS (SELECT 1 FROM dispatches AS later
+          WHERE later.feature = one.feature AND later.phase = one.phase AND later.role = one.role
+            AND later.iteration = one.iteration AND later.seq > one.seq) AS is_resumed FROM dispatches AS one WHERE at >= ?)
+        GROUP BY role ORDER BY role`,
         since?.toISOString() ?? "",
       ).map((row) => ({ ...row })),
     );
@@ -154,6 +158,7 @@ interface DispatchRow {
   reads: number;
   pasted: number;
   pasted_unpruned: number;
+  /** Of the way not taken. */
   resumed: number | null;
   prompt_chars: number;
   git_commit: string | null;
@@ -170,7 +175,7 @@ function toDispatch(row: DispatchRow): StoredDispatch {
     ...(row.reason !== null && { reason: row.reason }),
     documents: JSON.parse(row.documents) as RequiredDocument[],
     tokens: { sent: row.sent, reads: row.reads, pasted: row.pasted, pastedUnpruned: row.pasted_unpruned },
-    ...(row.resumed !== null && { resumedTokens: row.resumed }),
+    ...(row.resumed !== null && { otherTokens: row.resumed }),
     promptChars: row.prompt_chars,
     ...(row.git_commit !== null && { gitCommit: row.git_commit }),
     by: row.by,
