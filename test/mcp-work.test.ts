@@ -289,6 +289,7 @@ describe("what is left out", () => {
     expect((await ask("get_tasks", { story_status: "in_progress" })).tasks).toMatchObject([{ id: hub }]);
     const history = await ask("summarize_task_activity", { task_id: hub, limit: 1 });
     expect(history.more).toMatch(/^before: \d+$/);
+    expect(history.left_out).toBeGreaterThan(0);
     const older = await ask("summarize_task_activity", { task_id: hub, before: Number(history.more.slice(8)) });
     expect(older.activity.length).toBeGreaterThan(0);
     expect((await ask("get_epics", { priority: "P0" })).epics).toHaveLength(1);

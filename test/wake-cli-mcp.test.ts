@@ -21,6 +21,12 @@ describe("the tools of agents", () => {
     expect(await ask("list_agents")).toMatchObject({
       agents: [{ name: "ann", role: "implementer" }, { name: "bob" }, { name: "june" }],
     });
+    expect(await ask("list_agents", { limit: 2 })).toMatchObject({
+      agents: [{ name: "ann" }, { name: "bob" }],
+      left_out: 1,
+      more: "offset: 2",
+    });
+    expect(await ask("list_agents", { offset: 2 })).toMatchObject({ agents: [{ name: "june" }] });
     const sent = await ask("send_message", { to: ["@ann"], text: "for you and @bob" });
     expect(sent).toEqual({ id: expect.stringMatching(/^M\d{12}$/), to: ["ann", "bob"] });
     expect(await ask("get_inbox", { agent: "ann" })).toMatchObject({

@@ -38,6 +38,19 @@ describe("agents", () => {
     });
   });
 
+  it("are listed in pages, and what is left out is counted", () => {
+    const project = wakeProject("ann", "bob", "eve");
+    const page = project.say("agent", "list", "--limit", "2");
+    expect(page).toMatch(
+      /@ann [\s\S]*@bob [\s\S]*\n2 of 3 agents; `haversack agent list --limit 2 --offset 2` shows the next\.\n$/,
+    );
+    expect(project.json("agent", "list", "--offset", "2")).toMatchObject([{ name: "eve" }]);
+    expect(project.json("agent", "list", "--offset", "2")[0]).not.toHaveProperty("id");
+    const { out, err } = project.haversack(["agent", "list", "--max-tokens", "90", "--json"]);
+    expect(JSON.parse(out)).toMatchObject([{ name: "ann" }]);
+    expect(err).toContain("1 of 3 agents");
+  });
+
   it("of one name are told apart by the branch of the working folder", () => {
     const project = wakeProject();
     for (const branch of ["auth", "pay"]) project.say("agent", "add", "backend", "--role", "fixer", "--branch", branch);
@@ -193,7 +206,10 @@ describe("what is missing", () => {
     await project.seen("backend", "s2");
     const { out, err } = project.haversack(["wake", "backend"]);
     expect(out).toContain(`${ids[1]} "Second" is in progress`);
-    expect(err).toBe(`haversack: note: @backend holds ${ids[0]} in another session: s1\n`);
+    expect(out).toContain(
+      `\n@backend is also at work in session s1, which holds ${ids[0]}: leave that to it, unless it has stopped.\n`,
+    );
+    expect(err).toBe("");
     expect(project.say("wake", "backend", "--session", "s1")).toContain(`${ids[0]} "First" is in progress`);
   });
 
@@ -284,9 +300,43 @@ describe("prompt", () => {
     project.say("agent", "add", "other", "--role", "fixer", "--client", "codex");
     const bare = { env: { PATH: join(project.root, "nothing") } };
     expect(project.refused("prompt", "backend", "x", bare)).toContain("there is no program claude on the PATH");
-    expect(project.refused("prompt", "other", "x", bare)).toContain("codex cannot be started from here yet");
-    for (const name of ["backend", "other"]) expect(project.json("inbox", name)).toHaveLength(1);
+    const line = project.refused("prompt", "other", "x", bare);
+    expect(line).toContain(
+      "there is no program codex on the PATH (install Codex, or name another client with --client;",
+    );
+    expect(line).toContain("the message is kept, and `haversack prompt --print` prints what it should be given");
+    expect(project.refused("prompt", "other", "x", "--client", "plain", bare)).toContain(
+      "plain cannot be started from here",
+    );
+    for (const [name, count] of [
+      ["backend", 1],
+      ["other", 2],
+    ] as const) {
+      expect(project.json("inbox", name)).toHaveLength(count);
+    }
   });
+
+  it.each([
+    ["codex", ["exec", "-m", "x", "-"], ["exec", "resume", "s-1", "-m", "x", "-"]],
+    ["gemini", ["-m", "x"], ["--resume", "s-1", "-m", "x"]],
+    ["opencode", ["run", "-m", "x"], ["run", "--session", "s-1", "-m", "x"]],
+  ])(
+    "starts and resumes %s in its own way; a session of another client is not its own",
+    async (client, begin, resume) => {
+      const project = wakeProject();
+      project.say("agent", "add", "backend", "--role", "fixer", "--client", client);
+      const env = project.program(client);
+      const words = ["prompt", "backend", "hi", "--", "-m", "x"];
+      expect(project.haversack(words, { env }).code).toBe(0);
+      expect(project.started().args).toEqual(begin);
+      expect(project.started().stdin).toContain('@person: "hi"');
+      await project.seen("backend", "s-1", { client, event: "end" });
+      project.haversack(words, { env });
+      expect(project.started().args).toEqual(resume);
+      project.haversack(["prompt", "backend", "hi", "--client", "claude-code"], { env: project.claude() });
+      expect(project.started().args).toEqual(["-p"]);
+    },
+  );
 
   it("only prints with --print: nothing is stored and nobody started", () => {
     const project = wakeProject("backend");
@@ -308,6 +358,17 @@ describe("prompt", () => {
     expect(ran.err).toContain("@bob is at work");
     expect(project.started()).toMatchObject({ args: ["-p", "--model", "x"], env: { agent: "ann" } });
     expect(project.started().stdin).toContain('@person: "now"');
+  });
+
+  it("message send --wake starts the others although one client is not there", () => {
+    const project = wakeProject("bob");
+    project.say("agent", "add", "ann", "--role", "fixer", "--client", "codex");
+    const { PATH = "" } = project.claude();
+    const env = { PATH: `${PATH.split(":")[0]}:${join(project.root, "nothing")}` };
+    const ran = project.haversack(["message", "send", "@ann", "@bob", "now", "--wake"], { env });
+    expect(ran.code).toBe(1);
+    expect(ran.err).toContain("haversack: @ann: there is no program codex on the PATH");
+    expect(project.started()).toMatchObject({ env: { agent: "bob" } });
   });
 });
 
@@ -353,6 +414,7 @@ interface WakeProject extends Scratch {
   seen(name: string, sessionId: string, more?: Partial<SessionTouch>): Promise<void>;
   /** A client on the PATH that writes down how it was started. */
   claude(exitCode?: number): Record<string, string>;
+  program(name: string, exitCode?: number): Record<string, string>;
   hasStarted(): boolean;
   started(): { args: string[]; env: Record<string, string>; stdin: string };
 }
@@ -380,14 +442,15 @@ function wakeProject(...agents: string[]): WakeProject {
       const handle = openDatabase(join(project.root, ".haversack/haversack.db"), { durability: "normal" });
       onTestFinished(() => void (handle.db.isOpen && handle.db.close()));
       const at = new Date();
-      await new SqliteWorkStore(handle).seeAgent({ name, sessionId, client: "claude-code" }, at);
+      await new SqliteWorkStore(handle).seeAgent({ name, sessionId, client: more.client ?? "claude-code" }, at);
       const touch = { sessionId, client: "claude-code", cwd: project.root, at, ...more };
       new SqliteLocalStore(handle).touchSession(touch);
       handle.db.close();
     },
-    claude(exitCode = 0) {
+    claude: (exitCode = 0) => made.program("claude", exitCode),
+    program(name, exitCode = 0) {
       mkdirSync(bin, { recursive: true });
-      const file = join(bin, "claude");
+      const file = join(bin, name);
       writeFileSync(file, fakeClaude(record, exitCode));
       chmodSync(file, 0o755);
       return { PATH: `${bin}:${process.env["PATH"]}` };

@@ -18,7 +18,7 @@ export function formatImport(io: Io, report: ImportReport, isDryRun: boolean): s
   const { added, same, updated, kept, renamed, problems } = report;
   const counts = Object.entries(added).filter(([, count]) => count > 0);
   const total = counts.reduce((sum, [, count]) => sum + count, 0);
-  const parts = counts.map(([kind, count]) => `${count} ${count === 1 ? kind : plural(kind)}`);
+  const parts = counts.map(([kind, count]) => `${count} ${(count === 1 ? kind : plural(kind)).replace("_", " ")}`);
   return [
     total > 0 ? `${isDryRun ? "Would add" : "Added"} ${parts.join(", ")}.` : "Nothing new.",
     ...(same > 0 ? [`${same} ${same === 1 ? "is" : "are"} there already.`] : []),

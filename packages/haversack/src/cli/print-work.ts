@@ -16,7 +16,7 @@ export interface Listing<T> {
   command: string;
   /** What they are called: one of them, several. */
   nouns: readonly [one: string, many: string];
-  listed: Listed<T>;
+  listed: Omit<Listed<T>, "views"> & { views: readonly object[] };
   row(item: T): Cell[];
   /** Said when there are none. */
   none: string;

@@ -10,7 +10,6 @@ export async function startReady(call: Call, ready: ReadyAgent, parts: PromptPar
   const client = (call.options["client"] as string | undefined) ?? agent.client ?? "claude-code";
   const command = clientCommand({ client, resume, args: call.rest ?? [] }, call.io.env);
   noteLines(call, [
-    ...woken.notes,
     ...woken.packet.problems,
     `${resume === undefined ? `starting a session for @${agent.name}` : `resuming @${agent.name}'s session ${resume}`} in ${cwd}`,
   ]);

@@ -5,7 +5,7 @@
 import { spawn } from "node:child_process";
 import { HaversackError } from "../base/errors.ts";
 import { claudeProcess, isAlive } from "../clients/claude-code/client-process.ts";
-import { findProgram } from "../clients/claude-code/detect.ts";
+import { findOnPath, HEADLESS, OF_A_SESSION } from "../clients/headless.ts";
 import type { Environment } from "../engine/project.ts";
 import type { ClientProcess } from "../store/local-store.ts";
 
@@ -24,18 +24,17 @@ export interface ClientCommand {
 
 /** A fault when the client is unknown or not installed: nothing was started then. */
 export function clientCommand({ client, resume, args }: ClientStart, env: Environment): ClientCommand {
-  if (client !== "claude-code") {
-    throw new HaversackError("not-found", `${client} cannot be started from here yet`, {
-      hint: "`haversack prompt --print` prints what it should be given",
-    });
-  }
-  const program = findProgram(env);
+  const headless = Object.hasOwn(HEADLESS, client) ? HEADLESS[client] : undefined;
+  const instead = "the message is kept, and `haversack prompt --print` prints what it should be given";
+  if (!headless) throw new HaversackError("not-found", `${client} cannot be started from here`, { hint: instead });
+  const program = findOnPath(headless.program, env);
   if (!program) {
-    throw new HaversackError("not-found", "there is no program claude on the PATH", {
-      hint: "install Claude Code; the message is kept, and `haversack prompt --print` prints the packet",
+    throw new HaversackError("not-found", `there is no program ${headless.program} on the PATH`, {
+      hint: `install ${headless.title}, or name another client with --client; ${instead}`,
     });
   }
-  return { program, args: ["-p", ...(resume === undefined ? [] : ["--resume", resume]), ...args] };
+  const start = resume === undefined ? headless.begin : headless.resume(resume);
+  return { program, args: [...start, ...args, ...headless.end] };
 }
 
 export interface RunOptions {
@@ -81,9 +80,6 @@ export function runClient(
 }
 
 const SIGNALS: Readonly<Partial<Record<NodeJS.Signals, number>>> = { SIGHUP: 1, SIGINT: 2, SIGKILL: 9, SIGTERM: 15 };
-
-/** What a client tells its own children. Called from inside a session, the new one is none of that session's. */
-const OF_A_SESSION = ["CLAUDECODE", "CLAUDE_CODE_SESSION_ID", "CLAUDE_CODE_ENTRYPOINT", "CLAUDE_PROJECT_DIR"];
 
 function withoutSession(env: Environment): Record<string, string> {
   const kept = Object.entries(env).filter(

@@ -1,9 +1,13 @@
 /** What the commands that wake agents begin with: the skills, the settings of wake, the client, the branch. */
 import { gitPlace } from "../base/git-place.ts";
 import { claudeProfile } from "../clients/claude-code/profile.ts";
+import { codexProfile } from "../clients/codex/profile.ts";
+import { geminiProfile } from "../clients/gemini/profile.ts";
+import { opencodeProfile } from "../clients/opencode/profile.ts";
+import type { Environment } from "../engine/project.ts";
 import type { PromptParts } from "../engine/wake/prompt-agent.ts";
 import { wakeSettings } from "../engine/wake/wake-settings.ts";
-import { PROFILES, profileOf } from "../skills/activation.ts";
+import { type ClientProfile, PROFILES, profileOf } from "../skills/activation.ts";
 import type { ArgumentSpec, Call, OptionSpec } from "./command.ts";
 import { openSkills } from "./skills.ts";
 import { isRunning } from "./start-client.ts";
@@ -39,10 +43,18 @@ export function wakeParts(call: Call, work: OpenWork): PromptParts {
     index: openSkills(call).index,
     root,
     wake: wakeSettings(work.config),
-    profile: (client) => (client === "claude-code" ? claudeProfile(root, call.io.env) : profileOf(client)),
+    profile: (client) => PROFILE_OF[client]?.(root, call.io.env) ?? profileOf(client),
     isAlive: isRunning,
   };
 }
+
+/** Each with what is known of it in this project. */
+const PROFILE_OF: Readonly<Record<string, (root: string, env: Environment) => ClientProfile>> = {
+  "claude-code": claudeProfile,
+  codex: codexProfile,
+  gemini: geminiProfile,
+  opencode: opencodeProfile,
+};
 
 /** Where whoever asks is; of agents of one name that one is meant. */
 export function branchOf({ options, io }: Call): string | undefined {

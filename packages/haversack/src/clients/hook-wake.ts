@@ -1,11 +1,11 @@
 /** Packets and messages, for hook.cjs: loaded when a session may have something to go on with, or a message waits. */
-import { readFileSync, realpathSync, statSync } from "node:fs";
 import type { EventBase, HookAnswer, SessionStart } from "../engine/hook-event.ts";
 import { deliverMessages } from "../engine/wake/deliver-messages.ts";
 import type { WakeParts } from "../engine/wake/gather-wake.ts";
 import { readHookWakeSettings } from "../engine/wake/hook-wake-settings.ts";
+import { readInside } from "../engine/wake/read-inside.ts";
 import { type MakePacket, wakeSession } from "../engine/wake/wake-session.ts";
-import { subAgentPacket } from "../engine/wake/wake-sub-agent.ts";
+import { type StartedAgent, subAgentPacket } from "../engine/wake/wake-sub-agent.ts";
 import { givenName } from "../engine/work/actor.ts";
 import { readHookWorkSettings } from "../engine/work/hook-work-settings.ts";
 import type { ClientProcess, Session } from "../store/local-store.ts";
@@ -43,11 +43,11 @@ export function answerStart(
 }
 
 export function packetFor(
-  task: { taskId: string; agentType: string },
-  stores: Pick<SessionStores, "index">,
+  start: Omit<StartedAgent, "client">,
+  stores: Pick<SessionStores, "index" | "ledger">,
   place: HookPlace,
 ): string {
-  return subAgentPacket({ ...task, client: place.client() }, wakeParts(stores, place));
+  return subAgentPacket({ ...start, client: place.client() }, { ...wakeParts(stores, place), ledger: stores.ledger });
 }
 
 /** `used`: what the answer has already. */
@@ -57,7 +57,8 @@ export function messagesFor(
   { handle, now, client }: HookPlace,
 ): string {
   const isMentionOnly = event === "Stop";
-  return deliverMessages({ sessionId, maxChars: client().maxChars - used, isMentionOnly, event }, { handle, now });
+  const { maxChars, sizeOf } = client();
+  return deliverMessages({ sessionId, maxChars: maxChars - used, sizeOf, isMentionOnly, event }, { handle, now });
 }
 
 function wakeParts(
@@ -73,19 +74,4 @@ function wakeParts(
     readText: (path) => readInside(root, path),
     now,
   };
-}
-
-/** Plans and templates are texts of people; what is larger is neither. */
-const MAX_BYTES = 4_000_000;
-
-function readInside(root: string, path: string): string | undefined {
-  try {
-    const found = statSync(path, { throwIfNoEntry: false });
-    if (!found?.isFile() || found.size > MAX_BYTES) return undefined;
-    // A link may lead out of the project.
-    return realpathSync(path).startsWith(`${realpathSync(root)}/`) ? readFileSync(path, "utf8") : undefined;
-  } catch {
-    // Not ours to read: the packet says that it cannot be read.
-    return undefined;
-  }
 }

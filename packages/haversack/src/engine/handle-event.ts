@@ -11,7 +11,7 @@ import type { SqliteLocalStore } from "../store/sqlite/sqlite-local-store.ts";
 import type { DiscoverSettings } from "./discover.ts";
 import { guardEdit } from "./guard-edit.ts";
 import type { EventBase, HookAnswer, HookEvent, SessionStart } from "./hook-event.ts";
-import { afterSpawn, beforeSpawn, type SubAgentParts } from "./work/sub-agent.ts";
+import { afterSpawn, beforeSpawn, type SubAgentParts, startNamed } from "./work/sub-agent.ts";
 
 export interface EventParts extends SubAgentParts {
   root: string;
@@ -50,15 +50,19 @@ export function handleEvent(event: HookEvent, parts: EventParts): HookAnswer {
       return answer;
     }
     case "before-tool":
-      if (event.isOwnTool) state.noteToolCall(event, event.toolUseId, now);
-      return event.path && !event.isOwnTool ? guardEdit({ ...event, path: event.path }, parts) : {};
+      if (event.isOwnTool) {
+        state.noteToolCall(event, event.toolUseId, now);
+        placeAgent(event, parts);
+      }
+      return event.isOwnTool ? {} : guardEdits(event, parts);
     case "before-spawn":
       return beforeSpawn(event, parts);
     case "after-spawn":
       return afterSpawn(event, parts);
     case "agent-start":
       sessions.touchSession(touch);
-      return {};
+      placeAgent(event, parts);
+      return startNamed(event, parts);
     case "session-end":
       letGo(parts.handle, event, now);
       sessions.touchSession({ ...touch, event: "end" });
@@ -68,6 +72,28 @@ export function handleEvent(event: HookEvent, parts: EventParts): HookAnswer {
       sessions.touchSession({ ...touch, event: "end" });
       return {};
   }
+}
+
+/** The first file that a rule guards speaks for all: the call is one, and so is the answer. */
+function guardEdits(event: EventBase & { path?: string; paths?: readonly string[] }, parts: EventParts): HookAnswer {
+  let warning: HookAnswer = {};
+  for (const path of event.paths ?? (event.path ? [event.path] : [])) {
+    const answer = guardEdit({ ...event, path }, parts);
+    // A refusal for one file outweighs a warning for another.
+    if (answer.deny) return answer;
+    if (!warning.context) warning = answer;
+  }
+  return warning;
+}
+
+/** The server that answers the call asks what the agent's window has: what its prompt brought must be known by then. */
+function placeAgent(
+  { startedBy, ...key }: EventBase & { startedBy?(): string | undefined },
+  { tasks, now }: EventParts,
+): void {
+  if (!startedBy || !tasks.isUnplaced(key)) return;
+  const toolUseId = startedBy();
+  if (toolUseId !== undefined) tasks.placeAgent(key, toolUseId, now);
 }
 
 function wake(event: EventBase & SessionStart, before: Session | undefined, parts: EventParts): HookAnswer {

@@ -15,10 +15,27 @@ export interface EventBase {
 export type HookEvent = EventBase &
   (
     | ({ kind: "session-start" } & SessionStart)
-    | { kind: "before-tool"; toolName: string; toolUseId: string; isOwnTool: boolean; path?: string }
+    | {
+        kind: "before-tool";
+        toolName: string;
+        toolUseId: string;
+        isOwnTool: boolean;
+        path?: string;
+        /** All files of an edit of several; `path` is the first of them. */
+        paths?: readonly string[];
+        /** Of a sub-agent's call: the call that started it, where the client tells. */
+        startedBy?(): string | undefined;
+      }
     | { kind: "before-spawn"; toolUseId: string; agentType: string; prompt: string }
     | { kind: "after-spawn"; toolUseId: string; childId: string; isDone: boolean }
-    | { kind: "agent-start"; agentType: string }
+    | {
+        kind: "agent-start";
+        agentType: string;
+        /** What its coordinator calls it, where nothing else of its task can be read: a task's id may stand in it. */
+        taskName?: string;
+        /** The call that started it, where the client tells already. */
+        startedBy?(): string | undefined;
+      }
     | { kind: "agent-stop" }
     | { kind: "session-end" }
   );

@@ -5,12 +5,12 @@ import { readInbox, sendMessage } from "../engine/wake/messages.ts";
 import { wakeAgent } from "../engine/wake/wake-agent.ts";
 import { wakeSettings } from "../engine/wake/wake-settings.ts";
 import { defineTool, type Tool } from "./tool.ts";
-import { answer, reading, refusal, writing } from "./work-answer.ts";
+import { answer, answerList, reading, refusal, writing } from "./work-answer.ts";
 
 const TEXT = { type: "string" } as const;
 const COUNT = { type: "integer" } as const;
 const FLAG = { type: "boolean" } as const;
-const READS = { readOnlyHint: true } as const;
+const READS = { readOnlyHint: true, openWorldHint: false } as const;
 
 /** More than the longest message of plain English has. */
 const INBOX_TOKENS = 8000;
@@ -29,7 +29,7 @@ const send = defineTool({
     required: ["to", "text"],
   },
   unlisted: { about: TEXT },
-  annotations: { destructiveHint: false },
+  annotations: { destructiveHint: false, openWorldHint: false },
   set: "all",
   run: ({ to, text, about: subject }, call) =>
     writing(call, async (parts) => {
@@ -77,9 +77,11 @@ const list = defineTool({
   name: "list_agents",
   description: "Agents by name, with role and branch.",
   inputSchema: { type: "object", properties: {} },
+  unlisted: { limit: COUNT, offset: COUNT, max_tokens: COUNT },
   annotations: READS,
   set: "all",
-  run: (_, call) => reading(call, async (parts) => answer({ agents: (await listAgents(parts)).views })),
+  run: ({ limit, offset, max_tokens: maxTokens }, call) =>
+    reading(call, async (parts) => answerList("agents", await listAgents({ limit, offset, maxTokens }, parts))),
 });
 
 export const agentTools: readonly Tool[] = [send, inbox, wake, list];

@@ -375,11 +375,11 @@ const summarizeTaskActivity = defineTool({
   run: ({ task_id: taskId, limit, before: beforeId, max_tokens: maxTokens, delete_raw: isDelete }, call) =>
     reading(call, async (parts) => {
       const page = await listActivity({ subject: taskId, limit, beforeId, maxTokens }, parts);
-      const { views, nextBeforeId, cut } = page;
+      const { views, nextBeforeId, leftOut, cut } = page;
       const ways = views.length === 0 && cut ? `max_tokens: ${cut.firstTokens}` : `before: ${nextBeforeId}`;
       return answer({
         activity: views,
-        ...((nextBeforeId !== undefined || cut) && { more: ways }),
+        ...(leftOut > 0 && { left_out: leftOut, more: ways }),
         ...(isDelete && { note: "history is append-only; nothing was deleted" }),
       });
     }),

@@ -21,6 +21,7 @@ export const RECORD_KINDS: readonly RecordKind[] = [
   "handoff",
   "agent",
   "message",
+  "skill_use",
   "activity",
 ];
 
@@ -70,6 +71,8 @@ export function nameOfRecord(record: WorkRecord): string {
     case "blocker":
     case "failure":
       return `${record.kind} of task ${record.task_id}`;
+    case "skill_use":
+      return `use of skill ${record.skill} ${record.at}`;
     case "activity":
       return `activity ${record.at} ${record.activity}`;
   }
@@ -204,6 +207,14 @@ const FIELDS: Readonly<Record<RecordKind, readonly Field[]>> = {
     ["subject", "text"],
     ["created_at", "time", true],
     ["readers", "readers", true],
+  ],
+  skill_use: [
+    ["at", "time", true],
+    ["agent", "text", true],
+    ["task_id", "id"],
+    ["skill", "text", true],
+    ["hash", "line", true],
+    ["because", "text", true],
   ],
   activity: [
     ["at", "time", true],

@@ -83,7 +83,7 @@ describe("parseRecordLine", () => {
     [
       "a kind nobody knows",
       { ...epic, kind: "epik" },
-      'kind must be one of epic, story, task, dependency, blocker, failure, handoff, agent, message, activity, but is "epik"; did you mean epic?',
+      'kind must be one of epic, story, task, dependency, blocker, failure, handoff, agent, message, skill_use, activity, but is "epik"; did you mean epic?',
     ],
     [
       "a wrong choice",

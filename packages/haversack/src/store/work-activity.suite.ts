@@ -18,6 +18,7 @@ export function activitySuite(test: UnderTest): void {
     const page = await test.store.listActivity({ limit: 10 });
     expect(page).toEqual({
       activity: [{ id, at, actor: "ann", kind: "task-claimed", subject: "t1", text: "claimed 'é✓\n\"" }],
+      total: 1,
     });
   });
 
@@ -51,6 +52,8 @@ export function activitySuite(test: UnderTest): void {
     let pages = 0;
     do {
       const page = await test.store.listActivity({ limit: 3, ...(beforeId === undefined ? {} : { beforeId }) });
+      // What is on this page and behind it.
+      expect(page.total).toBe(7 - seen.length);
       seen.push(...page.activity.map((item) => item.text));
       beforeId = page.nextBeforeId;
       pages++;

@@ -13,6 +13,7 @@ export type WorkRecord =
   | HandoffRecord
   | AgentRecord
   | MessageRecord
+  | SkillUseRecord
   | ActivityRecord;
 
 export interface EpicRecord {
@@ -153,6 +154,17 @@ export interface MessageReader {
   branch?: string;
   is_mention: boolean;
   read_at?: string;
+}
+
+/** Which version of a skill an agent worked with; the text itself stays in the index of its machine. */
+export interface SkillUseRecord {
+  kind: "skill_use";
+  at: string;
+  agent: string;
+  task_id?: string;
+  skill: string;
+  hash: string;
+  because: string;
 }
 
 export interface ActivityRecord {

@@ -388,6 +388,8 @@ export interface ActivityQuery {
 
 export interface ActivityPage {
   activity: Activity[];
+  /** All that the query has, from `beforeId` on. */
+  total: number;
   /** Set when there is more: pass it as `beforeId`. */
   nextBeforeId?: number;
 }

@@ -52,7 +52,8 @@ export class Frame {
     });
     const source = framed.get(SOURCE) ?? "";
     const title = /^# [^\n]*/.exec(body)?.[0] ?? "";
-    const rest = body.slice(title.length).trim();
+    const below = body.slice(title.length).trim();
+    const rest = below.startsWith("#") ? `\n${below}` : below;
     const text = [title, source, rest]
       .filter(Boolean)
       .join("\n")

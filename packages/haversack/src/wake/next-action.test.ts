@@ -200,3 +200,23 @@ describe("nextAction around the task", () => {
     expect(() => worker({ wip: wip as never })).not.toThrow();
   });
 });
+
+it("does not send anybody after a failing test that was there before the work was handed off as passed", () => {
+  const wip = {
+    updated_at: "2026-03-04T10:00:00Z",
+    next_step: "mend it",
+    test_results: { ran: true, passed: 1, failed: 1, failing_test: "OLD-TEST" },
+  };
+  const scene = (wipUpdatedAt: Date) =>
+    nextAction(
+      emptyState({
+        task: task({ status: "review" }),
+        wip,
+        wipUpdatedAt,
+        handoffs: [handoff({ role: "implementer", at: at("10:30") })],
+      }),
+      DEVELOPMENT,
+    ).join("\n");
+  expect(scene(at("10:00"))).toBe('Dispatch spec-reviewer for T2 "Add login endpoint".');
+  expect(scene(at("10:40"))).toContain("OLD-TEST");
+});

@@ -7,6 +7,7 @@ import { isSettled } from "../work/task.ts";
 import { cutLine, listOf, objectOf, textOf } from "./cut-text.ts";
 import { hasWork } from "./has-work.ts";
 import { hasPhrase } from "./phrase.ts";
+import { Said } from "./said.ts";
 import type { TreeTask, WakeState, WakeTask } from "./state.ts";
 import { bareName } from "./which-skill.ts";
 import type { Workflow, WorkflowRole } from "./workflow.ts";
@@ -17,11 +18,14 @@ const MOST_CHARS = 300;
 
 export function nextAction(state: WakeState, workflow: Workflow): string[] {
   const facts = factsOf(state, workflow);
-  const said: string[] = [];
+  const sentences: string[] = [];
   for (const row of TABLE) {
-    for (const sentence of row(facts)) if (said.length < MOST_SENTENCES) said.push(sentence);
+    for (const sentence of row(facts)) {
+      if (sentences.length < MOST_SENTENCES) sentences.push(sentence);
+      facts.said.add(sentence);
+    }
   }
-  return said;
+  return sentences;
 }
 
 interface Facts {
@@ -33,6 +37,10 @@ interface Facts {
   /** It works on the task itself: it holds it, has begun, and coordinates nobody. */
   isOwn: boolean;
   role: WorkflowRole | undefined;
+  /** Its work was handed off as passed after the last of its work in progress: what was red then is not any more. */
+  isPassed: boolean;
+  /** By the rows above. */
+  said: Said;
 }
 type Row = (facts: Facts) => string[];
 
@@ -63,7 +71,8 @@ const TABLE: readonly Row[] = [
 ];
 
 function factsOf(state: WakeState, workflow: Workflow): Facts {
-  const { task, agent, wip, leftBy, isCoordinating } = state;
+  const { task, agent, wip, wipUpdatedAt, handoffs, leftBy, isCoordinating } = state;
+  const last = newest(handoffs.filter(({ taskId }) => taskId === task?.id));
   return {
     state,
     workflow,
@@ -71,6 +80,8 @@ function factsOf(state: WakeState, workflow: Workflow): Facts {
     isOrchestrator: agent.role === "orchestrator",
     isOwn: !isCoordinating && hasWork(wip) && (leftBy !== undefined || task?.agent === agent.name),
     role: workflow.roles.find(({ role }) => role === agent.role),
+    isPassed: last?.status === "PASS" && wipUpdatedAt !== undefined && last.at > wipUpdatedAt,
+    said: new Said(),
   };
 }
 
@@ -84,7 +95,8 @@ function blocked({ task }: Facts): string[] {
   return open ? [`${task.id} waits for ${label(open)} (${open.status}): ${instead}.`] : [];
 }
 
-function failingTest({ state: { wip } }: Facts): string[] {
+function failingTest({ state: { wip }, isPassed }: Facts): string[] {
+  if (isPassed) return [];
   const tests = objectOf(wip?.test_results);
   const failing = textOf(tests["failing_test"]);
   const failed = tests["failed"];
@@ -95,11 +107,15 @@ function failingTest({ state: { wip } }: Facts): string[] {
   ];
 }
 
-function newestError({ state: { wip } }: Facts): string[] {
+function newestError({ state: { wip }, isPassed, said }: Facts): string[] {
+  if (isPassed) return [];
   const error = objectOf(listOf(wip?.errors).at(-1));
   const message = textOf(error["message"]);
+  const file = textOf(error["file"]);
   if (!message) return [];
-  return [`Newest error: ${[textOf(error["file"]), short(message)].filter(Boolean).join(": ")}`];
+  // Often it is the failing test's own.
+  if (said.has(short(message))) return file && !said.has(file) ? [`The error is in ${short(file)}`] : [];
+  return [`Newest error: ${[file, short(message)].filter(Boolean).join(": ")}`];
 }
 
 /** The orchestrator: who is sent next, from the verdicts of those before. */
@@ -179,23 +195,23 @@ function standingOf(
 }
 
 /** Who builds or mends: what the last review of the task found, unless it was mended since. */
-function found({ state: { handoffs, agent }, task, isOrchestrator, role }: Facts): string[] {
+function found({ state: { handoffs, agent }, task, isOrchestrator, role, said }: Facts): string[] {
   if (!task || isOrchestrator || role?.does) return [];
   const latest = newest(handoffs.filter(({ taskId }) => taskId === task.id));
-  if (latest?.status !== "FAIL" || latest.role === agent.role) return [];
+  if (latest?.status !== "FAIL" || latest.role === agent.role || said.has(short(latest.summary))) return [];
   return [`${latest.role} found (attempt ${latest.attempt}): ${short(latest.summary)}`];
 }
 
 function goOn(facts: Facts): string[] {
   const { state, task, role, isOrchestrator, isOwn } = facts;
-  const next = textOf(state.wip?.next_step);
-  if (next) return [`Go on with: ${short(next)}`];
+  const next = facts.isPassed ? "" : textOf(state.wip?.next_step);
+  if (next) return facts.said.has(short(next)) ? [] : [`Go on with: ${short(next)}`];
   if (!task || (isOrchestrator && (!isOwn || review(facts).length > 0)) || role?.does) return [];
   const at = task.steps.findIndex(({ done }) => !done);
   if (at !== -1) return [`Step ${at + 1} of ${task.steps.length}: ${short(task.steps[at]!.text)}`];
   if (task.steps.length > 0) return [`All steps are done: check ${task.id} against its criteria and hand it off.`];
   if (!state.wip) return [`Start ${task.id}: nothing is recorded as done yet.`];
-  const isSaid = !hasWork(state.wip) || failingTest(facts).length + newestError(facts).length > 0;
+  const isSaid = !hasWork(state.wip) || failingTest(facts).length + listOf(state.wip.errors).length > 0;
   return isSaid ? [] : [`Go on with ${label(task)} from its work in progress.`];
 }
 

@@ -5,6 +5,7 @@ import type { Beyond } from "./left-out.ts";
 import { nextAction } from "./next-action.ts";
 import { stemsOf } from "./phrase.ts";
 import { type Piece, type PieceOptions, Pieces } from "./piece.ts";
+import { Said } from "./said.ts";
 import { type BodyOptions, skillBodies, skillLines } from "./skill-pieces.ts";
 import type { WakeState } from "./state.ts";
 import { identityPieces, messagePieces, missingPieces, planPieces } from "./talk-pieces.ts";
@@ -34,10 +35,19 @@ export function gatherPieces(
 ): PacketPieces {
   const { task, agent, skills, handoffs, wip } = state;
   const sentences = template.placeholders.has("next_action") ? nextAction(state, workflow) : [];
-  const said = [...sentences, positionOf(state)].join("\n");
-  const query = [said, task?.title, task?.description?.slice(0, 2_000), task?.acceptanceCriteria?.slice(0, 2_000)].join(
-    "\n",
-  );
+  const said = new Said();
+  said.add(...sentences);
+  const hasTree = template.placeholders.has("tasks") && state.tree.length > 0;
+  const step = task?.steps.find(({ done }) => !done)?.text;
+  const position = positionOf(state, { hasTree, isStepSaid: step !== undefined && said.has(cutLine(step, 200)) });
+  said.add(position, state.newMessage?.text.slice(0, 1_000));
+  const query = [
+    ...sentences,
+    position,
+    task?.title,
+    task?.description?.slice(0, 2_000),
+    task?.acceptanceCriteria?.slice(0, 2_000),
+  ].join("\n");
   const how: PieceOptions["how"] = {
     task: task ? `haversack task show ${task.id} --fields full` : "haversack task list",
     wip: task
@@ -51,10 +61,11 @@ export function gatherPieces(
   };
   const options: PieceOptions = {
     budgetChars,
-    // Longer than what a sentence quotes: compared by its beginning.
-    isSaid: (text) => text !== "" && said.includes(cutLine(text, 300)),
+    said,
+    position,
     about: stemsOf(query),
-    hasTree: template.placeholders.has("tasks") && state.tree.length > 0,
+    hasTree,
+    hasTask: template.placeholders.has("task"),
     how,
   };
   const gone = skills.filter(({ body, isCarried }) => body === undefined && !isCarried);
@@ -87,7 +98,7 @@ export function gatherPieces(
     },
   ];
   return {
-    pieces: [
+    pieces: eachOnce([
       ...head.list,
       ...identityPieces(state),
       ...next.list,
@@ -99,10 +110,23 @@ export function gatherPieces(
       ...messages,
       ...planPieces(state, options),
       ...ownTexts(template, budgetChars),
-    ],
+    ]),
     bodies: (room) => skillBodies(skills, { query, ...room }),
     beyond: beyond.filter(({ count, what }) => count > (what === "unread message" && state.newMessage ? 1 : 0)),
   };
+}
+
+/** Of pieces that say the same the most important one: the others would be left out later than it. */
+function eachOnce(pieces: readonly Piece[]): Piece[] {
+  const said = new Said();
+  const doubles = new Set<Piece>();
+  for (const piece of pieces.filter(({ says }) => says).sort((a, b) => a.rank - b.rank)) {
+    const words = cutLine(piece.says ?? "", 300);
+    // A message is somebody's: it is read when it was shown.
+    if (!piece.message && said.has(words)) doubles.add(piece);
+    else said.add(piece.says);
+  }
+  return pieces.filter((piece) => !doubles.has(piece));
 }
 
 const REASONS: Readonly<Record<WakeState["reason"], string>> = {

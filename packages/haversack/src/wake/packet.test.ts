@@ -90,7 +90,7 @@ describe("assemblePacket", () => {
     expect(text).toContain(
       "You are using `changed` (named by the task). This is the version you began with; its file has changed since.",
     );
-    expect(text).toContain("Your client brings its text back.");
+    expect(text).toContain("Its text is in your window.");
     expect(text).not.toContain("SECOND COPY");
     expect(included).toContainEqual({ key: "skill:changed", form: "full" });
     expect(included.map(({ key }) => key)).not.toContain("skill:carried");
@@ -331,4 +331,71 @@ describe("whatever the state", () => {
       { numRuns: 20 },
     );
   });
+});
+
+it("says each thing once: step, failing test, what the plan and the task share, what a message and a handoff share", () => {
+  const steps = ["Write a failing test", "Make it pass"].map((text) => ({ text, done: false }));
+  const state = emptyState({
+    agent: { name: "backend", role: "implementer" },
+    task: task({
+      agent: "backend",
+      description: "Five wrong ones lock the account.",
+      steps,
+      contextSummary: "Use the clock.",
+    }),
+    plan: {
+      file: "plan.md",
+      section: "Task 2",
+      text: "## Task 2\n\nFive wrong ones lock the account.\n\n- [ ] Write a failing test\n- [ ] Make it pass\n\nONLY-IN-THE-PLAN",
+    },
+    wip: {
+      context: "use the clock",
+      next_step: "fix the failing test",
+      test_results: { ran: true, passed: 0, failed: 1, failing_test: "locks after five" },
+      errors: [{ type: "test", file: "login.test.ts", message: "Locks after five" }],
+    },
+    handoffs: [handoff({ taskId: "T1", summary: "Model and table done" })],
+    messages: [
+      { id: "M1", from: "ann", text: "PASS as implementer: Model and table done", at: at("10:00"), isMention: true },
+      { id: "M2", from: "bob", text: "PASS as implementer: Model and table done", at: at("10:00"), isMention: true },
+    ],
+  });
+  const { text, messages } = pack(state);
+  for (const part of [
+    "five wrong ones lock the account",
+    "write a failing test",
+    "make it pass",
+    "use the clock",
+    "locks after five",
+    "login.test.ts",
+    "fix the failing test",
+    "ONLY-IN-THE-PLAN",
+  ]) {
+    expect(text.toLowerCase().split(part.toLowerCase()).length - 1, part).toBe(1);
+  }
+  expect(text).not.toContain("Handed off:");
+  // Whoever wrote it is heard, even if another wrote the same.
+  expect(messages).toEqual(["M1", "M2"]);
+});
+
+it("is empty where only the line on who speaks would fit", () => {
+  const packet = pack(midReview(), { budget: 20 });
+  expect(packet).toMatchObject({ text: "", isEmpty: true, used: 0 });
+  expect(packet.leftOut.length).toBeGreaterThan(0);
+});
+
+it("lists no handoff among the events that it tells of anyway, and sets a template's heading apart", () => {
+  const stored = {
+    at: at("10:45"),
+    actor: "rev",
+    kind: "handoff-stored",
+    text: "spec-reviewer 1: PASS",
+    subject: "T22",
+  };
+  const other = { ...stored, subject: "T99" };
+  const { text } = pack({ ...midReview(), activity: [stored, other] });
+  expect(text).not.toContain("@rev T22");
+  expect(text).toContain("@rev T99: handed off as spec-reviewer 1: PASS");
+  const own = pack(midReview(), { template: "# Ours\n\n## Todo\n{{next_action}}" }).text;
+  expect(own).toMatch(/^# Ours\nFrom Haversack, [^\n]+\n\n## Todo\n/);
 });

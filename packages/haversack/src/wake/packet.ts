@@ -7,7 +7,7 @@
  */
 import { type Form, fit } from "../tokens/fit.ts";
 import { cutLine } from "./cut-text.ts";
-import { Frame } from "./frame.ts";
+import { Frame, SOURCE } from "./frame.ts";
 import { isNothing } from "./has-work.ts";
 import { footersFor, type LeftOutThing, leftOutThings } from "./left-out.ts";
 import { gatherPieces } from "./packet-pieces.ts";
@@ -64,8 +64,10 @@ export function assemblePacket(state: WakeState, given: PacketOptions): Packet {
     footer: footersFor(frame, { beyond, more: moreOf(state) }),
     footerShare: 0.12,
   });
+  // Who speaks is no news by itself.
+  const isEmpty = fitted.included.every(({ key }) => key === SOURCE);
   return {
-    text: fitted.text,
+    text: isEmpty ? "" : fitted.text,
     included: frame.included(fitted.included),
     leftOut: leftOutThings(fitted.leftOut, frame, beyond),
     messages: fitted.included.flatMap(({ key, form }) => {
@@ -73,8 +75,8 @@ export function assemblePacket(state: WakeState, given: PacketOptions): Packet {
       return message?.whole === form ? message.id : [];
     }),
     problems: [...template.problems, ...(options.template?.trim() ? unshown(pieces, template) : [])],
-    isEmpty: fitted.text === "",
-    used: fitted.used,
+    isEmpty,
+    used: isEmpty ? 0 : fitted.used,
   };
 }
 

@@ -8,6 +8,7 @@
  * work in progress · 4 handoffs of siblings · 5 the tree · 6 other messages · 7 activity
  */
 import type { Form, Part } from "../tokens/fit.ts";
+import type { Said } from "./said.ts";
 import type { Placeholder } from "./templates.ts";
 
 export interface Piece extends Part {
@@ -19,6 +20,8 @@ export interface Piece extends Part {
   what: string;
   /** What it is called when it is not in full. Absent: nobody misses the rest. */
   rest?: string | undefined;
+  /** What it says in the user's own words: left out where something more important says the same. */
+  says?: string | undefined;
   /** The skill it is the text of, and the form that is its whole text. */
   skill?: { id: string; whole?: Form } | undefined;
   /** The message it quotes, and the form that has all of it. */
@@ -66,12 +69,16 @@ export class Pieces {
 export interface PieceOptions {
   /** The budget in characters, about. */
   budgetChars: number;
-  /** Whether the next action or the position says it already. */
-  isSaid: (text: string) => boolean;
+  /** What the next action, the position and the new message say already. */
+  said: Said;
+  /** The sentence on where the agent stands. */
+  position: string;
   /** What is being done, in stems. */
   about: ReadonlySet<string>;
   /** The template has a place for the tree, and with it for the steps. */
   hasTree: boolean;
+  /** The template has a place for the task. */
+  hasTask: boolean;
   /** How to get what was left out. */
   how: Readonly<Record<"task" | "wip" | "handoffs" | "tree" | "messages" | "activity", string>>;
 }

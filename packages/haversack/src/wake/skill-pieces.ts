@@ -11,7 +11,7 @@ export function skillLines(skills: readonly WakeSkill[]): Piece[] {
     if (body === undefined && !isCarried) continue;
     const use = `${as === "main" ? "You are using" : "Also in force:"} \`${cutLine(id, 100)}\``;
     const changed = hasChanged ? " This is the version you began with; its file has changed since." : "";
-    const carried = isCarried ? " Your client brings its text back." : "";
+    const carried = isCarried ? " Its text is in your window." : "";
     pieces.add(6 + index / 100, `skill line ${id}`, `${use} (${cutLine(because, 120)}).${changed}${carried}`, {
       what: `skill ${cutLine(id, 100)}`,
       short: `${use}.`,

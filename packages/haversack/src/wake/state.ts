@@ -21,6 +21,8 @@ export interface WakeState {
   leftBy?: { agent: string; because: "ended" | "gone" };
   /** It hands out tasks in batches and has them done by sub-agents. */
   isCoordinating?: boolean;
+  /** Other sessions of the same agent that are at work, and what they hold. */
+  elsewhere?: { sessions: readonly string[]; taskIds: readonly string[] };
   /** Other tasks it holds. */
   alsoHolds: readonly TreeTask[];
   /** The tasks around the one in hand (its story, or its parent's), in order, and where it stands among them. */

@@ -1,9 +1,10 @@
 /** Who the agent is, the plan it follows, what is said to it and what happened. Loaded by the hook. */
 import { cutLine, cutText, deepen } from "./cut-text.ts";
 import { type Piece, type PieceOptions, Pieces } from "./piece.ts";
+import { Said } from "./said.ts";
 import type { WakeActivity, WakeState } from "./state.ts";
 
-export function identityPieces({ agent: { name, role, branch, worktree }, task }: WakeState): Piece[] {
+export function identityPieces({ agent: { name, role, branch, worktree }, task, elsewhere }: WakeState): Piece[] {
   const what = `the ${cutLine(role, 60)}`;
   // A sub-agent that is about to start has no name yet.
   const you = `You are ${name ? at(name) : what}`;
@@ -14,7 +15,19 @@ export function identityPieces({ agent: { name, role, branch, worktree }, task }
   const pieces = new Pieces(["identity"]);
   const full = worktree ? `${on}, in worktree ${cutLine(worktree, 200)}.` : `${on}.`;
   pieces.add(1, "identity", full, { short: `${on}.`, name: `${you}.` });
-  return pieces.list;
+  const two = new Pieces(["identity", "missing", "next_action"], { what: "other session" });
+  if (elsewhere) two.add(1.5, "elsewhere", `${at(name)} ${otherSessionsLine(elsewhere)}`);
+  return [...pieces.list, ...two.list];
+}
+
+/** Two sessions on one task would write over each other. */
+function otherSessionsLine({ sessions, taskIds }: NonNullable<WakeState["elsewhere"]>): string {
+  const isOne = sessions.length === 1;
+  const ids = sessions.slice(0, 3).map((id) => cutLine(id, 60));
+  const where = `is also at work in ${isOne ? "session" : "sessions"} ${ids.join(", ")}`;
+  if (taskIds.length === 0) return `${where}.`;
+  const tasks = taskIds.slice(0, 5).join(", ");
+  return `${where}, which ${isOne ? "holds" : "hold"} ${tasks}: leave ${taskIds.length === 1 ? "that" : "those"} to it, unless it has stopped.`;
 }
 
 export function missingPieces(lines: readonly string[]): Piece[] {
@@ -25,7 +38,7 @@ export function missingPieces(lines: readonly string[]): Piece[] {
   return pieces.list;
 }
 
-export function planPieces({ plan }: WakeState, { budgetChars }: PieceOptions): Piece[] {
+export function planPieces({ plan, task }: WakeState, { budgetChars, hasTask }: PieceOptions): Piece[] {
   if (!plan) return [];
   const { file, section, text = "", lineCount } = plan;
   const name = cutLine(file, 300);
@@ -33,7 +46,10 @@ export function planPieces({ plan }: WakeState, { budgetChars }: PieceOptions): 
   const lines = lineCount ? ` (${lineCount} lines)` : "";
   const part = section ? `, section "${cutLine(section, 150)}"` : "";
   pieces.add(31, "plan file", `**File:** ${name}${lines}${part}`, { what: "plan", short: `**File:** ${name}` });
-  const body = withoutHeading(text, section);
+  // Tasks are made from plans: what the task itself has is told there.
+  const own = new Said();
+  if (hasTask && task) own.add(task.description, task.acceptanceCriteria, ...task.steps.map((step) => step.text));
+  const body = own.without(withoutHeading(text, section));
   const cut = (maxChars: number): string => deepen(cutText(body, Math.floor(maxChars)));
   // What the share comes to, beside a small head and beside one that takes half of the budget.
   pieces.add(32, "plan text", cut(Math.max(8_000, budgetChars / 3)), {
@@ -57,7 +73,7 @@ const MOST_MESSAGES = 15;
 const FIRST_MENTIONS = 3;
 
 export function messagePieces(
-  { messages, newMessage, activity, now }: WakeState,
+  { messages, newMessage, activity, handoffs, now }: WakeState,
   { budgetChars, how }: PieceOptions,
 ): Piece[] {
   const said = new Pieces(["new_message"], { how: how.messages });
@@ -87,6 +103,7 @@ export function messagePieces(
         `${who}: "${cutLine(message.text, most)}"`,
         {
           short: `${who}: "${cutLine(message.text, 120)}"`,
+          says: message.text,
           message: { id: message.id, ...(message.text.length <= most && { whole: "full" }) },
           what: isCall ? "unread mention" : "unread message",
           order: 80 + unread.indexOf(message),
@@ -96,7 +113,11 @@ export function messagePieces(
     }
   }
   const events = new Pieces(["activity"], { group: "talk", how: how.activity, what: "event" });
-  for (const [age, event] of activity.slice(0, 10).entries()) {
+  // Handoffs are told with what they say.
+  const isTold = ({ kind, subject }: WakeActivity): boolean =>
+    kind === "handoff-stored" && handoffs.some(({ taskId }) => taskId === subject);
+  const rest = activity.filter((event) => !isTold(event));
+  for (const [age, event] of rest.slice(0, 10).entries()) {
     events.add(70 + age / 100, `event ${age}`, formatEvent(event, now), { order: -age });
   }
   return [...said.list, ...box.list, ...events.list];

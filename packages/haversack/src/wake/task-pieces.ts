@@ -2,14 +2,14 @@
 import { cutLine, cutText, deepen } from "./cut-text.ts";
 import { type Piece, type PieceOptions, Pieces } from "./piece.ts";
 import type { TreeTask, WakeState } from "./state.ts";
-import { positionOf, STATUS_WORDS, treeOf } from "./task-tree.ts";
+import { STATUS_WORDS, treeOf } from "./task-tree.ts";
 import type { Placeholder } from "./templates.ts";
 
 export function taskPieces(state: WakeState, options: PieceOptions): Piece[] {
   const { task, story, epic, alsoHolds, tree } = state;
   const { how } = options;
   const around = new Pieces(["tasks", "task"], { group: "work", how: how.task });
-  const position = positionOf(state);
+  const { position } = options;
   if (position) {
     const full = `**Current position:** ${position}`;
     around.add(3, "position", full, { short: cutLine(full, 160), order: -1, group: undefined });
@@ -51,6 +51,7 @@ function ownPieces({ task }: WakeState, { budgetChars, hasTree, how }: PieceOpti
       short: cut(Math.min(Math.max(200, budgetChars * 0.08), 800)),
       name: cut(160),
       rest: `rest of the ${key}`,
+      says: value,
       slots,
       order,
     });
@@ -71,10 +72,11 @@ function ownPieces({ task }: WakeState, { budgetChars, hasTree, how }: PieceOpti
   }
   const current = task.steps.findIndex(({ done }) => !done);
   for (const [index, { text, done }] of (hasTree ? [] : task.steps.slice(0, 40)).entries()) {
-    // The position names the current one already.
-    own.add(done || index === current ? 38 : 28, `step ${index}`, `- [${done ? "x" : " "}] ${cutLine(text, 150)}`, {
+    // The position or the next action has its text.
+    if (index === current) continue;
+    own.add(done ? 38 : 28, `step ${index}`, `- [${done ? "x" : " "}] ${cutLine(text, 150)}`, {
       what: "step",
-      label: "**Steps:**",
+      label: current === -1 ? "**Steps:**" : "**Other steps:**",
       order: 4 + index / 100,
     });
   }
@@ -109,12 +111,12 @@ export function listed(texts: readonly string[], most: number): string {
 export const MOST_HANDOFFS = 12;
 
 /** Of the task itself what did not pass matters most; of siblings the newest. */
-export function handoffPieces({ handoffs, task }: WakeState, { isSaid, how }: PieceOptions): Piece[] {
+export function handoffPieces({ handoffs, task }: WakeState, { said, how }: PieceOptions): Piece[] {
   const pieces = new Pieces(["handoffs", "task"], { group: "work", what: "handoff", label: "Handed off:" });
   for (const [index, { taskId, taskTitle, role, attempt, status, summary }] of handoffs
     .slice(0, MOST_HANDOFFS)
     .entries()) {
-    if (isSaid(summary)) continue;
+    if (said.has(cutLine(summary, 300))) continue;
     const isOwn = taskId === task?.id;
     const who = `${cutLine(role, 60)} ${status}${attempt > 1 || isOwn ? `, attempt ${attempt}` : ""}`;
     const head = isOwn ? who : `${taskId} ${cutLine(taskTitle, 80)}, ${who}`;
@@ -124,6 +126,7 @@ export function handoffPieces({ handoffs, task }: WakeState, { isSaid, how }: Pi
       `- ${head}: ${cutLine(summary, 500)}`,
       {
         short: `- ${head}: ${cutLine(summary, 120)}`,
+        says: summary,
         order: 70 + index / 100,
         how: how.handoffs,
       },

@@ -31,7 +31,7 @@ describe("treeOf", () => {
         "- [x] Add user model (@backend, done)",
         "- [ ] T2 Add login endpoint (@backend, in progress)  <-- CURRENT",
         "    - [x] Write the test",
-        "    - [ ] Make it pass",
+        "    - [ ] step 2 of 2: see below",
         "    - [x] Implementation (done)",
         "    - [ ] T22 Spec review (in review, PASS)",
         "- [ ] T3 Add JWT middleware (pending)",

@@ -41,16 +41,27 @@ function drawRows(
   return [hidden.before, ...lines, hidden.after].filter(Boolean).join("\n");
 }
 
+export interface PositionOptions {
+  /** The next action says which step it is. Default: false. */
+  isStepSaid?: boolean;
+  /** The tree shows its parts. Default: false. */
+  hasTree?: boolean;
+}
+
 /** `T48 "…" is in progress (3 of 9 tasks of its story done), step 3 of 4: …; Spec review: PASS` */
-export function positionOf({ task, story, tree }: WakeState): string {
+export function positionOf(
+  { task, story, tree }: WakeState,
+  { isStepSaid = false, hasTree = false }: PositionOptions = {},
+): string {
   if (!task) return "";
-  const parts = tree
+  const parts = (hasTree ? [] : tree)
     .filter(({ parentId }) => parentId === task.id)
     .slice(0, 6)
     .map(({ title, status, lastVerdict }) => `; ${cutLine(title, 60)}: ${lastVerdict ?? STATUS_WORDS[status]}`);
   const at = task.steps.findIndex(({ done }) => !done);
   const among = story && story.total > 0 ? ` (${story.done} of ${story.total} tasks of its story done)` : "";
-  const step = at === -1 ? "" : `, step ${at + 1} of ${task.steps.length}: ${cutLine(task.steps[at]!.text, 200)}`;
+  const which = `, step ${at + 1} of ${task.steps.length}`;
+  const step = at === -1 ? "" : isStepSaid ? which : `${which}: ${cutLine(task.steps[at]!.text, 200)}`;
   return `${task.id} "${cutLine(task.title, 200)}" is ${STATUS_WORDS[task.status]}${among}${step}${parts.join("")}`;
 }
 
@@ -91,10 +102,13 @@ function rowsOf(tasks: readonly TreeTask[], currentId: string | undefined, steps
     const isCurrent = task.id === currentId;
     rows.push({ id: task.id, line: formatTask(task, isCurrent), depth, isCurrent });
     if (isCurrent) {
-      for (const { text, done } of steps) {
+      const next = steps.findIndex(({ done }) => !done);
+      for (const [at, { text, done }] of steps.entries()) {
+        // The position or the next action has its text.
+        const words = at === next ? `step ${at + 1} of ${steps.length}: see below` : cutLine(text, 150);
         rows.push({
           id: undefined,
-          line: `- [${done ? "x" : " "}] ${cutLine(text, 150)}`,
+          line: `- [${done ? "x" : " "}] ${words}`,
           depth: depth + 1,
           isCurrent: false,
         });

@@ -6,13 +6,16 @@ import type { WakeState } from "./state.ts";
 import { listed } from "./task-pieces.ts";
 
 export function wipPieces({ wip = {}, task }: WakeState, options: PieceOptions): Piece[] {
-  const { isSaid, how } = options;
+  const { said, how } = options;
+  // Longer than what a sentence quotes: compared by its beginning.
+  const isSaid = (text: string): boolean => said.has(cutLine(text, 300));
   const pieces = new Pieces(["wip", "task"], { group: "work", how: how.wip, order: 50 });
   const addLine = (rank: number, key: string, label: string, value: string, isRed = false): void => {
     if (!value || isSaid(value)) return;
     const cut = (maxChars: number): string => `${label}: ${cutLine(value, maxChars)}`;
     pieces.add(rank, key, cut(isRed ? 300 : 600), {
       short: cut(140),
+      says: value,
       ...(isRed && { group: undefined }),
       order: 40 + rank / 10,
     });

@@ -2,7 +2,7 @@ import { cleanLine } from "../../base/clean-text.ts";
 import { listActivity } from "../../engine/work/activity.ts";
 import type { Call, CommandSpec, ExitCode } from "../command.ts";
 import { commandLine, formatAgo, table } from "../print-work.ts";
-import { inputOf, withWork } from "../work.ts";
+import { inputOf, readWork } from "../work.ts";
 
 export const spec: CommandSpec = {
   about: "Lists what happened to tasks, stories and epics, newest first: who did what, and when. It only ever grows.",
@@ -20,7 +20,7 @@ export const spec: CommandSpec = {
 };
 
 export function run(call: Call): Promise<ExitCode> {
-  return withWork(call, async (work) => {
+  return readWork(call, async (work) => {
     const { io, json } = call;
     const [wanted] = call.arguments;
     const subject = wanted === undefined ? undefined : (await work.store.findId(wanted)).id;
@@ -44,7 +44,8 @@ export function run(call: Call): Promise<ExitCode> {
       io.out(`${table(io, rows).join("\n")}\n`);
     }
     if (page.nextBeforeId !== undefined) {
-      const next = `\`${commandLine("activity", call, { before: page.nextBeforeId })}\` shows older ones`;
+      const shown = `${page.activity.length} of ${page.total} lines`;
+      const next = `${shown}; \`${commandLine("activity", call, { before: page.nextBeforeId })}\` shows older ones`;
       if (json) io.err(`haversack: ${next}\n`);
       else io.out(`\n${next}.\n`);
     }

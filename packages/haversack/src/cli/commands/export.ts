@@ -4,11 +4,11 @@ import { replaceFile } from "../../engine/replace-file.ts";
 import { FIRST_LINE, formatRecord } from "../../store/record-lines.ts";
 import { type Call, type CommandSpec, type ExitCode, print } from "../command.ts";
 import { formatBytes } from "../terminal.ts";
-import { withWork } from "../work.ts";
+import { readWork } from "../work.ts";
 
 export const spec: CommandSpec = {
   about:
-    "Writes all work as JSON lines: epics, stories, tasks with their WIP and claims, dependencies, blockers, failures, handoffs, agents, messages, activity. One line per thing, in a fixed order, so that it diffs well in git; `haversack import jsonl` takes it back without loss. It holds what is stored, so read it before you share it.",
+    "Writes all work as JSON lines: epics, stories, tasks with their WIP and claims, dependencies, blockers, failures, handoffs, agents, messages, the skills that tasks were worked on with, activity. One line per thing, in a fixed order, so that it diffs well in git; `haversack import jsonl` takes it back without loss. It holds what is stored, so read it before you share it.",
   arguments: [{ name: "FILE", about: "where to write; standard output without it" }],
   options: { "no-activity": { type: "boolean", about: "Leave out the activity, which grows with every change." } },
   examples: [
@@ -19,7 +19,7 @@ export const spec: CommandSpec = {
 };
 
 export function run(call: Call): Promise<ExitCode> {
-  return withWork(call, async ({ store }) => {
+  return readWork(call, async ({ store }) => {
     const [name] = call.arguments;
     if (name === undefined && call.json)
       throw new HaversackError("usage", "--json needs FILE: the export itself goes to standard output");

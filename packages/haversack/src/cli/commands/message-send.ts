@@ -1,4 +1,4 @@
-import { HaversackError } from "../../base/errors.ts";
+import { HaversackError, isFault } from "../../base/errors.ts";
 import { sendMessage } from "../../engine/wake/messages.ts";
 import { readyAgent } from "../../engine/wake/prompt-agent.ts";
 import { mentionsIn } from "../../wake/mentions.ts";
@@ -70,8 +70,15 @@ async function wakeAll(
       call.io.err(`haversack: ${ready.text}; the message will reach it at its next event\n`);
       continue;
     }
-    const ended = await startReady(call, ready, parts);
-    if (code === 0) code = ended;
+    try {
+      const ended = await startReady(call, ready, parts);
+      if (code === 0) code = ended;
+    } catch (error) {
+      // One whose client is not there keeps none of the others asleep.
+      if (!isFault(error)) throw error;
+      call.io.err(`haversack: @${name}: ${error.message}${error.hint ? ` (${error.hint})` : ""}\n`);
+      if (code === 0) code = 1;
+    }
   }
   return code;
 }

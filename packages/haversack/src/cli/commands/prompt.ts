@@ -3,18 +3,18 @@ import { previewPrompt, promptAgent } from "../../engine/wake/prompt-agent.ts";
 import { type Call, type CommandSpec, type ExitCode, print } from "../command.ts";
 import { startReady } from "../prompt.ts";
 import { AGENT_NAME, BRANCH, BUDGET, branchOf, CLIENT, noteLines, wakeParts } from "../wake.ts";
-import { inputOf, readText, refuse, withWork } from "../work.ts";
+import { inputOf, readText, readWork, refuse, withWork } from "../work.ts";
 import { AGENT } from "../work-options.ts";
 
 export const spec: CommandSpec = {
   about:
-    "Sends an agent a message and wakes it: resumes its session headless, or starts a new one, with the packet as its prompt, and waits for it. A session that still runs is left alone: the message reaches it at its next prompt, tool call or stop. Exit 1 then; else the client's own exit code. Permissions are yours to give, after --.",
+    "Sends an agent a message and wakes it in its client (Claude Code, Codex, Gemini CLI or opencode): resumes its session headless, or starts a new one, with the packet as its prompt, and waits for it. A session that still runs is left alone: the message reaches it at its next prompt, tool call or stop. Exit 1 then; else the client's own exit code. Permissions are yours to give, after --.",
   arguments: [AGENT_NAME, { name: "MESSAGE", about: "the text; - reads it from standard input", required: true }],
   rest: { name: "ARGS", about: "options for the client, such as --permission-mode acceptEdits" },
   options: {
     print: { type: "boolean", about: "Only print the packet with the message: nothing is stored, nobody is woken." },
     new: { type: "boolean", about: "Start a new session, although one could be resumed." },
-    client: CLIENT,
+    client: { ...CLIENT, about: "The client to start (default: the agent's own, else claude-code)." },
     budget: BUDGET,
     branch: BRANCH,
     agent: { ...AGENT, about: "Who sends it (default: HAVERSACK_AGENT, else you)." },
@@ -30,17 +30,17 @@ export const spec: CommandSpec = {
 type Input = Parameters<typeof promptAgent>[0];
 
 export function run(call: Call): Promise<ExitCode> {
-  return withWork(call, async (work) => {
+  const isPreview = call.options["print"] === true;
+  return (isPreview ? readWork : withWork)(call, async (work) => {
     const [agent = "", given = ""] = call.arguments;
-    const isPreview = call.options["print"] === true;
     if (call.json && !isPreview) throw new HaversackError("usage", "--json needs --print: the client prints its own");
     const text = (await readText(call, given)) ?? "";
     const options = inputOf<Input>(call, { client: "client", budgetTokens: "budget", isNew: "new" });
     const input = { agent, text, branch: branchOf(call), ...options };
     const parts = wakeParts(call, work);
     if (isPreview) {
-      const { view, packet, notes } = await previewPrompt(input, parts);
-      if (!call.json) noteLines(call, [...notes, ...packet.problems]);
+      const { view, packet } = await previewPrompt(input, parts);
+      if (!call.json) noteLines(call, packet.problems);
       print(call, view, () => packet.text);
       return 0;
     }

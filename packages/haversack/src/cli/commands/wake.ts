@@ -1,7 +1,7 @@
 import { wakeAgent } from "../../engine/wake/wake-agent.ts";
 import { type Call, type CommandSpec, type ExitCode, print } from "../command.ts";
 import { BRANCH, BUDGET, branchOf, CLIENT, noteLines, wakeParts } from "../wake.ts";
-import { inputOf, refuse, withWork } from "../work.ts";
+import { inputOf, readWork, refuse } from "../work.ts";
 
 export const spec: CommandSpec = {
   about:
@@ -19,13 +19,13 @@ export const spec: CommandSpec = {
     { run: "haversack wake backend --client codex --budget 1000", says: "the most important 1,000 tokens" },
     { run: "haversack wake --task T4829", says: "for whoever holds the task" },
   ],
-  json: "{agent, role, task_id?, skills?: [{id, because, changed?}], tokens, chars, included, left_out?: [{what, count, how?}], missing?, problems?, notes?, text}.",
+  json: "{agent, role, task_id?, skills?: [{id, because, changed?}], tokens, chars, included, left_out?: [{what, count, how?}], missing?, problems?, other_sessions?, text}.",
 };
 
 type Input = Parameters<typeof wakeAgent>[0];
 
 export function run(call: Call): Promise<ExitCode> {
-  return withWork(call, async (work) => {
+  return readWork(call, async (work) => {
     const [agent] = call.arguments;
     const options = inputOf<Input>(call, {
       client: "client",
@@ -35,7 +35,7 @@ export function run(call: Call): Promise<ExitCode> {
     });
     const woken = await wakeAgent({ agent, branch: branchOf(call), ...options }, wakeParts(call, work));
     if (woken.kind === "nothing") return refuse(call, woken);
-    if (!call.json) noteLines(call, [...woken.notes, ...woken.packet.problems]);
+    if (!call.json) noteLines(call, woken.packet.problems);
     print(call, woken.view, () => woken.packet.text);
     return 0;
   });

@@ -5,7 +5,8 @@ import { invalid } from "../../work/check-value.ts";
 import { cleanName } from "../../work/clean-input.ts";
 import type { Claim, TaskBrief } from "../../work/task.ts";
 import { present } from "../../work/task-view.ts";
-import { given, type WorkParts } from "../work/work-parts.ts";
+import { checkListInput, type ListInput } from "../work/list-tasks.ts";
+import { given, type Listed, listed, type WorkParts } from "../work/work-parts.ts";
 
 export interface AgentView {
   name: string;
@@ -44,9 +45,20 @@ export async function addAgent(
   return { agent, view: viewAgent(agent) };
 }
 
-export async function listAgents({ store }: WorkParts): Promise<{ agents: Agent[]; views: AgentView[] }> {
-  const agents = await store.listAgents();
-  return { agents, views: agents.map(viewAgent) };
+export type ListAgentsInput = Omit<ListInput, "fields">;
+
+/** By name. */
+export async function listAgents(
+  input: ListAgentsInput,
+  { store }: WorkParts,
+): Promise<Omit<Listed<Agent>, "views"> & { views: AgentView[] }> {
+  const { limit, offset, maxTokens } = checkListInput(input);
+  const all = await store.listAgents();
+  const items = all.slice(offset, offset + limit);
+  // An agent is known by its name: the list's own id goes again.
+  const view = (agent: Agent) => ({ id: agent.name, ...viewAgent(agent) });
+  const { views, ...list } = listed({ items, total: all.length }, { view, fields: "minimal", maxTokens, offset });
+  return { ...list, views: views.map(({ id: _, ...rest }) => rest as AgentView) };
 }
 
 export interface AgentDetails extends Agent {

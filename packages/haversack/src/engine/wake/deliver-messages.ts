@@ -3,6 +3,8 @@
  * session once; what there is no room for waits for the next event. Loaded by the hook.
  */
 import { stripControl } from "../../base/clean-text.ts";
+import type { ClientProfile } from "../../skills/activation.ts";
+import { cutFor, sizeFor } from "../../skills/client-size.ts";
 import type { StoreHandle } from "../../store/sqlite/handle.ts";
 import { showUnread, type UnreadMessage } from "../../store/sqlite/unread-messages.ts";
 import { cutLine, cutText } from "../../wake/cut-text.ts";
@@ -11,6 +13,8 @@ import { clock } from "../../wake/talk-pieces.ts";
 export interface Delivery {
   sessionId: string;
   maxChars: number;
+  /** Of a client that does not count characters. */
+  sizeOf?: ClientProfile["sizeOf"];
   isMentionOnly: boolean;
   /** What it comes with, for the record. */
   event: string;
@@ -22,18 +26,18 @@ const LEAST_CHARS = 300;
 const REST_CHARS = 80;
 
 export function deliverMessages(
-  { sessionId, maxChars, isMentionOnly, event }: Delivery,
+  { sessionId, isMentionOnly, event, ...room }: Delivery,
   { handle, now }: { handle: StoreHandle; now: Date },
 ): string {
-  if (maxChars < LEAST_CHARS) return "";
+  if (room.maxChars < LEAST_CHARS) return "";
   return showUnread(handle, { sessionId, isMentionOnly, event, at: now }, (messages) =>
-    formatMessages(messages, { maxChars, now }),
+    formatMessages(messages, { ...room, now }),
   );
 }
 
 function formatMessages(
   messages: readonly UnreadMessage[],
-  { maxChars, now }: { maxChars: number; now: Date },
+  { maxChars, now, ...client }: Pick<Delivery, "maxChars" | "sizeOf"> & { now: Date },
 ): { text: string; shown: number } {
   const [first] = messages;
   if (!first) return { text: "", shown: 0 };
@@ -42,7 +46,7 @@ function formatMessages(
   const parts = [
     `From Haversack: ${messages.length === 1 ? "a new message" : "new messages"} for ${whom}; times are UTC.`,
   ];
-  let room = maxChars - parts[0]!.length - REST_CHARS;
+  let room = maxChars - sizeFor(client, parts[0]!) - REST_CHARS;
   let shown = 0;
   for (const message of messages) {
     const about = message.subject ? ` on ${cutLine(message.subject, 64)}` : "";
@@ -52,16 +56,20 @@ function formatMessages(
     const whole = head + text;
     // The first one is shown even if it has to be cut: it would never fit elsewhere either.
     const fitting =
-      whole.length + 1 <= room
+      sizeFor(client, whole) + 1 <= room
         ? whole
         : shown === 0
-          ? head + cutText(text, room - head.length - how.length - 1) + how
+          ? head + cutMessage(text, room - sizeFor(client, head + how) - 1, client) + how
           : "";
     if (!fitting) break;
     parts.push(fitting);
-    room -= fitting.length + 1;
+    room -= sizeFor(client, fitting) + 1;
     shown++;
   }
   if (shown < messages.length) parts.push(`${messages.length - shown} more wait and come with the next event.`);
   return { text: parts.join("\n"), shown };
+}
+
+function cutMessage(text: string, most: number, client: Pick<Delivery, "sizeOf">): string {
+  return client.sizeOf ? `${cutFor(client, cutText(text, most), most - 4)} …` : cutText(text, most);
 }

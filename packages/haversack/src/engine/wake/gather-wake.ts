@@ -6,7 +6,9 @@ import { extractSection } from "../../artifacts/extract-section.ts";
 import { cleanLine } from "../../base/clean-text.ts";
 import { activationOf, type ClientProfile } from "../../skills/activation.ts";
 import type { SkillCard } from "../../skills/types.ts";
+import type { ClientProcess } from "../../store/local-store.ts";
 import type { StoreHandle } from "../../store/sqlite/handle.ts";
+import { type OtherSession, otherSessions } from "../../store/sqlite/other-sessions.ts";
 import type { SqliteSkillIndex } from "../../store/sqlite/skill-index.ts";
 import { readWake, type StoredWake, type WakeKey } from "../../store/sqlite/wake-state.ts";
 import { readSkillSettings, type SkillSettings } from "../../wake/skill-settings.ts";
@@ -29,8 +31,8 @@ export interface WakeRequest {
   isCarried?(skill: string): boolean;
   /** The task of the key is free: whose it was. */
   leftBy?: WakeState["leftBy"];
-  /** Things that the agent must know to be wrong, one line each. */
-  notes?: readonly string[];
+  /** Another session of the agent that runs, whether it holds something or not. */
+  alsoIn?: OtherSession | undefined;
 }
 
 export interface WakeParts {
@@ -41,6 +43,8 @@ export interface WakeParts {
   /** Undefined: there is no such file, or it cannot be read. */
   readText(path: string): string | undefined;
   now: Date;
+  /** Undefined: it cannot be told from here. */
+  isRunning?(process: ClientProcess): boolean | undefined;
 }
 
 export interface WakeSettings extends SkillSettings {
@@ -61,7 +65,7 @@ export function gatherWake(request: WakeRequest, parts: WakeParts): Gathered {
   const { key, reason, newMessage, sessionWip } = request;
   const stored = readWake(handle.db, key);
   const { planFile, planSection, parents: _, pinned: __, agentSeq, ...known } = stored;
-  const missing: string[] = [...(request.notes ?? [])];
+  const missing: string[] = [];
   const { rules, problems } = readSkillSettings(settings);
   const plan = planFile === undefined ? undefined : readPlan(planFile, planSection, { root, readText, missing });
   const state: WakeState = {
@@ -70,6 +74,7 @@ export function gatherWake(request: WakeRequest, parts: WakeParts): Gathered {
     reason,
     ...(plan && { plan }),
     ...(request.leftBy && { leftBy: request.leftBy }),
+    ...elsewhere(known.agent.name, request, parts),
     ...(!stored.wip && sessionWip && { wip: sessionWip.wip, wipUpdatedAt: sessionWip.updatedAt }),
     ...(newMessage && { newMessage }),
     messages: known.messages.filter(({ id }) => id !== newMessage?.id),
@@ -77,6 +82,21 @@ export function gatherWake(request: WakeRequest, parts: WakeParts): Gathered {
     missing,
   };
   return { state, problems, ...(agentSeq !== undefined && { agentSeq }) };
+}
+
+/** What is held in a session whose process is gone is nobody's work at this time. */
+function elsewhere(
+  name: string,
+  { key: { sessionId = "", agentId }, alsoIn }: WakeRequest,
+  { handle, isRunning }: WakeParts,
+): Pick<WakeState, "elsewhere"> {
+  // A sub-agent that is about to start has no name.
+  if (!name || agentId) return {};
+  const others = otherSessions(handle.db, name, sessionId).filter(
+    ({ process }) => !process || isRunning?.(process) !== false,
+  );
+  const sessions = [...new Set([...(alsoIn ? [alsoIn] : []), ...others].map(({ sessionId: id }) => id))];
+  return sessions.length === 0 ? {} : { elsewhere: { sessions, taskIds: others.flatMap(({ taskIds }) => taskIds) } };
 }
 
 function findSkills(
@@ -99,8 +119,16 @@ function findSkills(
   ];
   return all.flatMap(({ id, because, as, isMissing }) => {
     const card = isMissing ? undefined : index.card(id);
-    const hash = pinned.find(({ skill }) => skill === id)?.hash ?? active.find(({ skill }) => skill === id)?.hash;
-    const body = (hash && index.body(hash)) || (card && index.body(card.hash)) || undefined;
+    const begun = pinned.find(({ skill }) => skill === id)?.hash ?? active.find(({ skill }) => skill === id)?.hash;
+    const kept = begun === undefined ? undefined : index.body(begun);
+    // An import brings which version it was, and not its text.
+    const hash = kept === undefined ? undefined : begun;
+    if (card && begun !== undefined && kept === undefined && begun !== card.hash) {
+      missing.push(
+        `The version of ${cleanLine(id, { maxChars: 80 })} that the task was begun with; its present text is here.`,
+      );
+    }
+    const body = kept || (card && index.body(card.hash)) || undefined;
     if (!card && !body) {
       missing.push(`The skill ${cleanLine(id, { maxChars: 80 })} (${because}) is not installed.`);
       return [];

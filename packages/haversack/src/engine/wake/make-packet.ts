@@ -1,5 +1,6 @@
 /** The packet of what was gathered, within what the client takes. Loaded by the hook, apart from what gathers: most sessions have nothing to go on with. */
 import type { ClientProfile } from "../../skills/activation.ts";
+import { sizeFor } from "../../skills/client-size.ts";
 import { assemblePacket, type Packet, type PacketOptions } from "../../wake/packet.ts";
 import type { WakeState } from "../../wake/state.ts";
 import { DEVELOPMENT } from "../../wake/workflows/development.ts";
@@ -40,7 +41,7 @@ function waysTo(taskId: string | undefined, { skillTool }: ClientProfile): Packe
 function budgetOf({ budget, client }: WakeRequest, { budgetChars }: WakeSettings) {
   if (budget) return { budget: budget.size, unit: budget.unit, count: budget.count };
   const most = budgetChars > 0 ? Math.min(budgetChars, client.maxChars) : client.maxChars;
-  return { budget: most, unit: "chars" as const, count: (text: string) => text.length };
+  return { budget: most, unit: "chars" as const, count: (text: string) => sizeFor(client, text) };
 }
 
 /** A role is a word; whatever else it is must not lead out of the folder. */

@@ -168,7 +168,8 @@ describe("wakeAgent", () => {
       ids.push(id);
     }
     const woken = await wakeAgent({ agent: "backend" }, parts);
-    expect(woken).toMatchObject({ notes: [`@backend holds ${ids[0]} in another session: s1`] });
+    const line = `@backend is also at work in session s1, which holds ${ids[0]}: leave that to it, unless it has stopped.`;
+    expect(woken).toMatchObject({ packet: { text: expect.stringContaining(line) }, view: { other_sessions: ["s1"] } });
     expect(woken.kind === "packet" && woken.packet.state.task?.id).toBe(ids[1]);
   });
 

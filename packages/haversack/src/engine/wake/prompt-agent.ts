@@ -25,7 +25,6 @@ export interface PromptInput {
 }
 
 export interface PromptParts extends WakeAgentParts {
-  /** Undefined: it cannot be told from here, as with a process of another machine. */
   isAlive(process: ClientProcess): boolean | undefined;
 }
 
@@ -75,7 +74,10 @@ export async function readyAgent(
   const running = session && whyRunning(session, parts);
   if (running) return { kind: "running", agent, text: `@${agent.name} is at work (${running})` };
   const message = { id, from: by.name, text, at: by.at, isMention: true };
-  const resume = isNew || session === undefined ? undefined : agent.sessionId;
+  const client = input.client ?? agent.client;
+  // Another client has no such session.
+  const isItsOwn = session !== undefined && (client === undefined || session.client === client);
+  const resume = isNew || !isItsOwn ? undefined : agent.sessionId;
   const woken = await wokenWith(message, { ...input, isResumed: resume !== undefined }, parts);
   const folders = [session?.cwd, agent.worktree, root];
   const cwd = folders.find((folder) => folder !== undefined && isFolder(folder)) ?? root;
@@ -109,6 +111,7 @@ async function wokenWith(
 }
 
 interface StoredSession {
+  client: string;
   cwd: string;
   lastSeenAt: Date;
   isEnded: boolean;
@@ -118,8 +121,9 @@ interface StoredSession {
 function readSession(handle: StoreHandle, sessionId: string): StoredSession | undefined {
   const row = readStore(handle, (db) => db.prepare(SELECT_SESSION).get(sessionId));
   if (!row) return undefined;
-  const { cwd, last_seen_at, ended_at, process_id, process_space } = row;
+  const { client, cwd, last_seen_at, ended_at, process_id, process_space } = row;
   return {
+    client: String(client),
     cwd: String(cwd),
     lastSeenAt: new Date(String(last_seen_at)),
     isEnded: ended_at !== null,
@@ -128,7 +132,7 @@ function readSession(handle: StoreHandle, sessionId: string): StoredSession | un
 }
 
 const SELECT_SESSION =
-  "SELECT cwd, last_seen_at, ended_at, process_id, process_space FROM sessions WHERE session_id = ? AND agent_id = ''";
+  "SELECT client, cwd, last_seen_at, ended_at, process_id, process_space FROM sessions WHERE session_id = ? AND agent_id = ''";
 
 /** Where no process is known: a session that was heard of so lately may be in the middle of something. */
 const QUIET_MS = 60_000;

@@ -1,4 +1,6 @@
 /** What a resumed session has not heard yet: what others did to its tasks, and its messages. Loaded by the hook. */
+
+import { sizeFor } from "../../skills/client-size.ts";
 import type { Session } from "../../store/local-store.ts";
 import { readNews } from "../../store/sqlite/session-news.ts";
 import { cutLine } from "../../wake/cut-text.ts";
@@ -25,7 +27,12 @@ export function newsOf(
     ),
   ];
   const news = lines.length === 0 ? "" : [HEAD, ...lines].join("\n");
-  const room = { maxChars: client.maxChars - news.length - 2, isMentionOnly: false, event: source };
+  const room = {
+    maxChars: client.maxChars - sizeFor(client, news) - 2,
+    sizeOf: client.sizeOf,
+    isMentionOnly: false,
+    event: source,
+  };
   const messages = deliverMessages({ sessionId, ...room }, { handle, now });
   if (news)
     ledger.recordRestored({ sessionId, at: now, event: source, text: news, tokens: 0, skills: [], carried: [] });

@@ -2,10 +2,9 @@
  * The packet of an agent for whoever asks: at the command line, over MCP, and before a client is started with it. Reads only: no
  * message is marked as read.
  */
-import { readFileSync, realpathSync, statSync } from "node:fs";
-import { sep } from "node:path";
 import { isFault } from "../../base/errors.ts";
 import { type ClientProfile, profileOf } from "../../skills/activation.ts";
+import type { ClientProcess } from "../../store/local-store.ts";
 import type { StoreHandle } from "../../store/sqlite/handle.ts";
 import { SessionState } from "../../store/sqlite/session-state.ts";
 import { SqliteSkillIndex } from "../../store/sqlite/skill-index.ts";
@@ -20,6 +19,7 @@ import { present } from "../../work/task-view.ts";
 import type { Wip } from "../../work/wip.ts";
 import { given, type WorkParts } from "../work/work-parts.ts";
 import { askingAgent } from "./agents.ts";
+import { readInside } from "./read-inside.ts";
 import { type WakeRequest, type WakeSettings, type WakeUp, wakeUp } from "./wake-up.ts";
 
 export interface WakeAgentInput {
@@ -48,6 +48,8 @@ export interface WakeAgentParts extends WorkParts {
   wake: WakeSettings;
   /** What is known of a client here. Default: what is known of it everywhere. */
   profile?(client: string): ClientProfile;
+  /** Undefined: it cannot be told from here, as with a process of another machine. */
+  isAlive?(process: ClientProcess): boolean | undefined;
 }
 
 export interface Woken {
@@ -55,8 +57,6 @@ export interface Woken {
   packet: WakeUp;
   /** Absent: nobody added the one that is woken. */
   agent?: Agent;
-  /** What the reader should know beside the packet, one line each. */
-  notes: string[];
   view: object;
 }
 
@@ -77,10 +77,10 @@ export async function wakeAgent(
     ...given({ newMessage: input.newMessage }),
     ...sessionParts(key.sessionId, handle, input.isResumed === true),
   };
-  const packet = wakeUp(request, { handle, index, root, settings, readText: readerIn(root), now: by.at });
+  const reading = { handle, index, root, settings, readText: (path: string) => readInside(root, path), now: by.at };
+  const packet = wakeUp(request, { ...reading, ...given({ isRunning: parts.isAlive }) });
   if (packet.isEmpty) return { kind: "nothing", text: whyNothing(packet, { key, budgetTokens }) };
-  const notes = await otherSessions(packet.state, { key, parts });
-  return { kind: "packet", packet, ...given({ agent }), notes, view: viewWake(packet, notes) };
+  return { kind: "packet", packet, ...given({ agent }), view: viewWake(packet) };
 }
 
 async function whoIsWoken(
@@ -135,15 +135,17 @@ function sessionParts(
   sessionId: string | undefined,
   handle: StoreHandle,
   isResumed: boolean,
-): Pick<WakeRequest, "sessionWip" | "active"> {
+): Pick<WakeRequest, "sessionWip" | "active" | "isCarried"> {
   if (sessionId === undefined) return {};
   const wip = new SessionState(handle).wip({ sessionId });
-  const session = isResumed ? undefined : new SqliteLocalStore(handle).getSession({ sessionId });
+  const session = new SqliteLocalStore(handle).getSession({ sessionId });
   const loaded = session ? new SkillLedger(handle).window({ sessionId, window: session.window }) : [];
   const active = loaded.flatMap(({ skill, loadedHash }) => (loadedHash ? [{ skill, hash: loadedHash }] : []));
   return {
     ...(wip && { sessionWip: { wip: wip.data as Wip, updatedAt: new Date(wip.updatedAt) } }),
-    ...(active.length > 0 && { active: active.slice(0, MOST_ACTIVE_SKILLS) }),
+    ...(isResumed
+      ? { isCarried: (id: string) => active.some(({ skill }) => skill === id) }
+      : active.length > 0 && { active: active.slice(0, MOST_ACTIVE_SKILLS) }),
   };
 }
 
@@ -158,25 +160,9 @@ function whyNothing(
   return `nothing to resume: ${who} holds no task and has no unread message${ready}`;
 }
 
-/** An agent with two sessions: the packet speaks of all that it holds, and this of where the rest is worked on. */
-async function otherSessions(
-  { agent: { name } }: WakeState,
-  { key, parts: { store, by } }: { key: WakeKey; parts: WakeAgentParts },
-): Promise<string[]> {
-  if (key.name === undefined) return [];
-  const claims = await store.listClaims({ agent: key.name, at: by.at });
-  const others = claims.filter(({ sessionId }) => sessionId !== undefined && sessionId !== key.sessionId);
-  const sessions = [...new Set(others.map(({ sessionId }) => sessionId))];
-  if (sessions.length === 0) return [];
-  const tasks = others.map(({ taskId }) => taskId).join(", ");
-  return [
-    `@${name} holds ${tasks} in ${sessions.length === 1 ? "another session" : "other sessions"}: ${sessions.join(", ")}`,
-  ];
-}
-
-function viewWake(packet: WakeUp, notes: readonly string[]): object {
+function viewWake(packet: WakeUp): object {
   const { text, state, included, leftOut, problems } = packet;
-  const { agent, task, skills, missing } = state;
+  const { agent, task, skills, missing, elsewhere } = state;
   return present({
     agent: agent.name,
     role: agent.role,
@@ -188,25 +174,7 @@ function viewWake(packet: WakeUp, notes: readonly string[]): object {
     left_out: leftOut.map(({ key, count, how }) => present({ what: key, count, how })),
     missing,
     problems,
-    notes,
+    other_sessions: elsewhere?.sessions,
     text,
   });
-}
-
-/** A plan or a template: files of the project, and no longer than anybody writes one. */
-const MOST_BYTES = 4_000_000;
-
-function readerIn(root: string): (path: string) => string | undefined {
-  return (path) => {
-    try {
-      const found = statSync(path, { throwIfNoEntry: false });
-      if (!found?.isFile() || found.size > MOST_BYTES) return undefined;
-      // A link may lead out of the project.
-      if (!realpathSync(path).startsWith(realpathSync(root) + sep)) return undefined;
-      return readFileSync(path, "utf8");
-    } catch {
-      // Not to be read by us: the packet says that it is missing.
-      return undefined;
-    }
-  };
 }

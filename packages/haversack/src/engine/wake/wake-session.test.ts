@@ -1,11 +1,15 @@
 /** What a session hears at its start, by how it starts; and what is recorded of it. The real client's side is in test/clients. */
 import { expect, it } from "vitest";
 import { profileOf } from "../../skills/activation.ts";
+import type { SkillResources } from "../../skills/skill-output.ts";
+import type { SessionKey } from "../../store/local-store.ts";
 import { SessionState } from "../../store/sqlite/session-state.ts";
 import { SessionTasks } from "../../store/sqlite/session-tasks.ts";
+import { Spawns } from "../../store/sqlite/spawns.ts";
 import { SqliteWorkStore } from "../../store/sqlite/sqlite-work-store.ts";
 import { fakeProject } from "../fake-project.suite.ts";
 import type { SessionStart } from "../hook-event.ts";
+import { loadSkill } from "../load-skill.ts";
 import { makePacket } from "./make-packet.ts";
 import { wakeSession } from "./wake-session.ts";
 import { subAgentPacket } from "./wake-sub-agent.ts";
@@ -140,7 +144,8 @@ it("gives sub-agents the template of their role, the task's skill, and nothing o
   await store.seeAgent({ name: "june", sessionId: "s1" }, project.now());
   await store.sendMessage({ to: ["june"], text: "FOR-JUNE" }, person);
   await store.updateTask(id, { skill: "rate-limits, subagent-driven-development" }, person);
-  const packet = (agentType: string) => subAgentPacket({ taskId: id, agentType, client: CLIENT }, parts());
+  const packet = (agentType: string) =>
+    subAgentPacket({ sessionId: "s1", toolUseId: "c1", taskId: id, agentType, client: CLIENT }, parts());
   for (const [type, title] of [
     ["haversack-implementer", "Implementer"],
     ["haversack:spec-reviewer", "Spec Reviewer"],
@@ -158,4 +163,60 @@ it("gives sub-agents the template of their role, the task's skill, and nothing o
     expect(text).not.toContain("SEND-THEM");
     expect(text).not.toContain("FOR-JUNE");
   }
+});
+
+it("records what a sub-agent's packet brought in the window of that agent, once it is known which one it is", async () => {
+  const { parts, id, project, handle } = await world();
+  const { tasks, ledger } = parts();
+  const spawns = new Spawns(handle);
+  const agent = { sessionId: "s1", agentId: "a1" };
+  for (const toolUseId of ["call-1", "call-2"]) {
+    spawns.noteSpawn("s1", { toolUseId, agentType: "x", taskId: id }, project.now());
+    subAgentPacket({ sessionId: "s1", toolUseId, taskId: id, agentType: "x", client: CLIENT }, parts());
+  }
+  expect(ledger.window({ ...agent, window: 1 })).toEqual([]);
+  tasks.placeAgent(agent, "call-1", project.now());
+  expect(ledger.window({ ...agent, window: 1 })).toMatchObject([{ skill: "rate-limits", loadedBy: "haversack" }]);
+  expect(ledger.window({ sessionId: "s1", agentId: "a2", window: 1 })).toEqual([]);
+  const load = (session: SessionKey) =>
+    loadSkill(
+      { name: "rate-limits", session, includeResources: false, at: project.now() },
+      {
+        index: project.index(),
+        ledger,
+        listResources: (): SkillResources => {
+          throw new Error("not asked for");
+        },
+      },
+    ).kind;
+  expect(load(agent)).toBe("already-loaded");
+  expect(load({ sessionId: "s1" })).toBe("loaded");
+  expect(handle.db.prepare("SELECT agent_id, event FROM injections ORDER BY agent_id").all()).toMatchObject([
+    { agent_id: "a1", event: "agent-start" },
+    { agent_id: "call:call-2", event: "agent-start" },
+  ]);
+});
+
+it("says in one line that another session of the agent runs, and what that holds; of one that is gone nothing", async () => {
+  const { begin, claim, parts, store, id, person, project, handle } = await world();
+  const { id: own } = await store.createTask({ title: "Count logins" }, person);
+  const event = { source: "startup", sessionId: "new", agentId: "", cwd: "/repo", client: CLIENT } as const;
+  const told = (isAlive: boolean) =>
+    wakeSession(event, undefined, { ...parts("june"), isAlive: () => isAlive }).context ?? "";
+  begin("old");
+  await claim("june", "old");
+  await store.seeAgent({ name: "june", sessionId: "old" }, project.now());
+  await store.claim({ taskId: own, leaseMs: HOUR_MS }, { name: "june", sessionId: "new", at: project.now() });
+  const text = told(true);
+  expect(text.match(/is also at work/g)).toHaveLength(1);
+  expect(text).toContain(
+    `\n@june is also at work in session old, which holds ${id}: leave that to it, unless it has stopped.\n`,
+  );
+  expect(text).toContain(`**Current position:** ${own} "Count logins"`);
+
+  await store.release({ taskId: id }, { name: "june", sessionId: "old", at: project.now() });
+  handle.db.exec("UPDATE agents SET session_id = 'old'");
+  expect(told(true)).toContain("\n@june is also at work in session old.\n");
+  handle.db.exec("UPDATE agents SET session_id = 'old'");
+  expect(told(false)).not.toContain("also at work");
 });

@@ -6,6 +6,7 @@
 import { gitPlace } from "../../base/git-place.ts";
 import type { ClientProcess, Session } from "../../store/local-store.ts";
 import { writeStore } from "../../store/sqlite/access.ts";
+import { lastSessionOf, type OtherSession } from "../../store/sqlite/other-sessions.ts";
 import { holdsTask, type LeftTask, takeBack, takeOver } from "../../store/sqlite/session-claims.ts";
 import type { SessionState } from "../../store/sqlite/session-state.ts";
 import type { SessionTasks } from "../../store/sqlite/session-tasks.ts";
@@ -18,6 +19,7 @@ import type { EventBase, HookAnswer, SessionStart } from "../hook-event.ts";
 import { afterCompaction } from "./after-compaction.ts";
 import { type Gathered, gatherWake, type WakeParts, type WakeRequest } from "./gather-wake.ts";
 import type { WakeUp } from "./make-packet.ts";
+import { recordPacket } from "./record-packet.ts";
 import { newsOf } from "./session-news.ts";
 
 /** Makes the packet; loaded when there is something to put into it. */
@@ -46,22 +48,22 @@ export function wakeSession(
 ): HookAnswer & { problems: string[] } {
   const { source, agentId, sessionId } = event;
   if (source === "compact") return before ? afterCompaction(event, before, parts) : { problems: [] };
-  if (agentId === "") becomeKnown(event, parts);
+  const alsoIn = agentId === "" ? becomeKnown(event, parts) : undefined;
   if (source === "fork" || (source === "resume" && before)) {
     if (source === "resume") takeBack(parts.handle, { sessionId }, { leaseMs: parts.leaseMs(), at: parts.now });
     return newsOf(event, before, parts);
   }
-  return startAnew({ ...event, source: source === "clear" ? "clear" : "startup" }, parts);
+  return startAnew({ ...event, source: source === "clear" ? "clear" : "startup" }, alsoIn, parts);
 }
 
 function startAnew(
   event: StartedSession & { source: "startup" | "clear" },
+  alsoIn: OtherSession | undefined,
   parts: SessionWakeParts,
 ): HookAnswer & { problems: string[] } {
   const { sessionId, source, client, cwd } = event;
   const { handle, name, process, isAlive, leaseMs, now: at } = parts;
   const left = takeOver(handle, { sessionId, name, processSpace: process?.space ?? "", isAlive, leaseMs, at });
-  if (parts.isWoken && source === "startup") return { problems: [] };
   const { branch, worktree } = gitPlace(cwd);
   const hasOwn = name !== "" && holdsTask(handle, name);
   const found = hasOwn ? undefined : left.find((task) => isSamePlace(task, cwd, worktree));
@@ -75,9 +77,12 @@ function startAnew(
     },
     reason: source,
     client,
+    ...(alsoIn && { alsoIn }),
     ...(found && { leftBy: { agent: found.agent, because: found.because } }),
   };
-  return show(event, request, { event: source, carried: [] }, parts);
+  const answer = show(event, request, { event: source, carried: [] }, parts);
+  // Its prompt is the packet: that is recorded like one of ours, so that the prompt does not bring its skills again.
+  return parts.isWoken && source === "startup" ? { problems: answer.problems } : answer;
 }
 
 /** Another work tree has other files: its task goes to the queue, and to nobody here unasked. */
@@ -85,13 +90,20 @@ function isSamePlace(left: LeftTask, cwd: string, worktree: string | undefined):
   return worktree === undefined ? left.cwd === cwd : gitPlace(left.cwd).worktree === worktree;
 }
 
-function becomeKnown({ sessionId, client, cwd }: StartedSession, { handle, name, now }: SessionWakeParts): void {
-  if (!isAgentName(name)) return;
-  writeStore(handle, (db) => seeAgent(db, { name, client: client.name, sessionId, ...gitPlace(cwd) }, now));
+/** Says which other session of that name still runs. */
+function becomeKnown(
+  { sessionId, client, cwd }: StartedSession,
+  { handle, name, now, process, isAlive }: SessionWakeParts,
+): OtherSession | undefined {
+  if (!isAgentName(name)) return undefined;
+  const last = writeStore(handle, (db) => {
+    const before = lastSessionOf(db, name, sessionId);
+    seeAgent(db, { name, client: client.name, sessionId, ...gitPlace(cwd) }, now);
+    return before;
+  });
+  const isHere = last?.process && last.process.space !== "" && last.process.space === process?.space;
+  return isHere && isAlive(last.process?.id ?? 0) ? last : undefined;
 }
-
-/** For the record. The estimator proper costs a hook 3 ms for a packet. */
-const CHARS_PER_TOKEN = 4;
 
 /** The packet, and what follows from showing it: its skills are in this window, its messages are read. */
 export function show(
@@ -103,17 +115,14 @@ export function show(
   const { ledger, handle, now: at } = parts;
   const gathered = gatherWake(request, parts);
   const { state, agentSeq } = gathered;
-  const key = { sessionId, agentId, at, event, carried };
+  const window = { sessionId, agentId, at, event, carried };
   if (isNothing(state)) {
-    if (carried.length > 0) ledger.recordRestored({ ...key, text: "", tokens: 0, skills: [] });
+    if (carried.length > 0) recordPacket({ text: "", included: [], state }, window, ledger);
     return { problems: gathered.problems };
   }
-  const { text, included, messages, problems } = parts.makePacket(gathered, request, parts);
-  const skills = included.flatMap(({ key: part, form }) => {
-    const { id, hash } = state.skills.find((skill) => part === `skill:${skill.id}`) ?? {};
-    return id !== undefined && hash !== undefined ? [{ skill: id, hash, isWhole: form === "full" }] : [];
-  });
-  ledger.recordRestored({ ...key, text, tokens: Math.ceil(text.length / CHARS_PER_TOKEN), skills });
+  const packet = parts.makePacket(gathered, request, parts);
+  const { text, messages, problems } = packet;
+  recordPacket(packet, window, ledger);
   if (agentSeq !== undefined && messages.length > 0) {
     writeStore(handle, (db) => markShown(db, agentSeq, messages, at));
   }

@@ -37,7 +37,7 @@ export interface ActivityInput {
 export async function listActivity(
   { subject, kind, limit, beforeId, maxTokens }: ActivityInput,
   { store }: WorkParts,
-): Promise<ActivityPage & { views: object[]; cut?: TokenCut }> {
+): Promise<ActivityPage & { views: object[]; leftOut: number; cut?: TokenCut }> {
   const about = subject === undefined ? undefined : (await store.findId(subject)).id;
   const page = await store.listActivity({
     limit: checkWhole(limit, { field: "limit", fallback: 20 }),
@@ -50,6 +50,8 @@ export async function listActivity(
   const nextBeforeId = cut ? (activity.at(-1)?.id ?? beforeId) : page.nextBeforeId;
   return {
     activity,
+    total: page.total,
+    leftOut: page.total - activity.length,
     ...given({ nextBeforeId, cut }),
     views: views.map(({ id: _, ...view }) => view),
   };

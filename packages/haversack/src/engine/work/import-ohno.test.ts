@@ -148,6 +148,7 @@ describe("importOhno", () => {
       handoff: 1,
       agent: 0,
       message: 0,
+      skill_use: 0,
       activity: 1,
     });
     expect(await store.getTask("task-1", by.at)).toMatchObject({

@@ -18,7 +18,7 @@ export interface SubAgentParts {
   tasks: SessionTasks;
   spawns: Spawns;
   /** What a sub-agent of this type needs to begin with the task. */
-  packetFor(task: { taskId: string; agentType: string }): string;
+  packetFor(start: { sessionId: string; toolUseId: string; taskId: string; agentType: string }): string;
   /** The latest that this agent stored. */
   handoffBy(agentId: string): StoredHandoff | undefined;
   workSettings(): HookWorkSettings;
@@ -46,8 +46,26 @@ export function beforeSpawn(event: BeforeSpawn, { spawns, packetFor, now }: SubA
   const taskId = named ?? spawns.soleTaskOf(event)?.id;
   if (taskId === undefined) return {};
   spawns.noteSpawn(sessionId, { toolUseId, agentType, taskId }, now);
-  const packet = named === undefined ? "" : packetFor({ taskId: named, agentType });
+  const packet = named === undefined ? "" : packetFor({ sessionId, toolUseId, taskId: named, agentType });
   return packet ? { prompt: `${prompt}\n\n---\n${packet}` } : {};
+}
+
+/**
+ * A client that lets nobody read or change what a sub-agent is told: its name is all that is known, and the packet of a task that stands
+ * in it comes as the first thing it reads.
+ */
+export function startNamed(
+  event: EventBase & { agentType: string; taskName?: string },
+  { spawns, tasks, packetFor, now }: SubAgentParts,
+): HookAnswer {
+  const { sessionId, agentId, agentType, taskName = "" } = event;
+  const taskId = taskName && spawns.firstOpen(taskIdsIn(taskName));
+  if (!taskId) return {};
+  const toolUseId = `start:${agentId}`;
+  spawns.noteSpawn(sessionId, { toolUseId, agentType, taskId }, now);
+  const packet = packetFor({ sessionId, toolUseId, taskId, agentType });
+  tasks.placeAgent({ sessionId, agentId }, toolUseId, now);
+  return packet ? { context: packet } : {};
 }
 
 export function afterSpawn(

@@ -4,7 +4,7 @@
  */
 import { existsSync, linkSync, renameSync, rmSync, statSync } from "node:fs";
 import type { DatabaseSync } from "node:sqlite";
-import { HaversackError } from "../../base/errors.ts";
+import { HaversackError, isFault } from "../../base/errors.ts";
 import { integrityProblems } from "./check-store.ts";
 import { connect } from "./connect.ts";
 import { fault, guardStore } from "./faults.ts";
@@ -74,7 +74,7 @@ function guardTarget(target: string, action: () => void): void {
   try {
     guardStore(target, action);
   } catch (error) {
-    if (!(error instanceof HaversackError)) throw error;
+    if (!isFault(error)) throw error;
     throw TARGET_FAULTS.has(error.code) ? error : error.cause;
   }
 }

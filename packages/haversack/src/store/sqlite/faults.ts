@@ -4,7 +4,7 @@
  * The hook bundles this file: `node:fs` and nothing else.
  */
 import { accessSync, constants, statfsSync, statSync } from "node:fs";
-import { HaversackError } from "../../base/errors.ts";
+import { HaversackError, isFault } from "../../base/errors.ts";
 import { folderOf } from "./folder.ts";
 
 /** Runs `action` and translates what it throws. Every access to the store goes through here. */
@@ -35,7 +35,7 @@ const SQLITE_NOTADB = 26;
 const REFUSED_WRITES = new Set([778 /* IOERR_WRITE */, 4874 /* IOERR_SHMSIZE */]);
 
 export function storeFault(error: unknown, file: string): unknown {
-  if (error instanceof HaversackError || !(error instanceof Error)) return error;
+  if (isFault(error) || !(error instanceof Error)) return error;
   const fileCode = (error as NodeJS.ErrnoException).code ?? "";
   switch (sqliteCode(error)) {
     case SQLITE_BUSY:

@@ -28,6 +28,11 @@ export const purgeRules: readonly PurgeRule[] = [
     "expected_documents",
     "dispatched_agents",
   ].map((table) => ({ table, where: OF_OLD_SESSIONS })),
+  // Of sub-agents that never came: see agentOfCall.
+  ...["ledger", "injections", "skill_uses"].map((table) => ({
+    table,
+    where: `agent_id GLOB 'call:*' AND session_id IN (SELECT session_id FROM sessions WHERE last_seen_at < :before)`,
+  })),
   { table: "spawns", where: "at < :before" },
   { table: "spawn_documents", where: "at < :before" },
   // Last: the rows of other tables are found through it.

@@ -40,9 +40,24 @@ export class SessionTasks {
     writeStore(this.#handle, (db) => {
       db.prepare(PLACE).run({ sessionId, agentId, toolUseId, at: at.toISOString() });
       db.prepare("DELETE FROM spawns WHERE session_id = ? AND tool_use_id = ?").run(sessionId, toolUseId);
+      // What its prompt brought is in its window.
+      for (const table of BEFORE_ITS_NAME) {
+        db.prepare(`UPDATE OR IGNORE ${table} SET agent_id = ? WHERE session_id = ? AND agent_id = ?`).run(
+          agentId,
+          sessionId,
+          agentOfCall(toolUseId),
+        );
+      }
     });
   }
 }
+
+/** A sub-agent whose id nobody knows yet, by the call that starts it: under it stands what its prompt brings. */
+export function agentOfCall(toolUseId: string): string {
+  return `call:${toolUseId}`;
+}
+
+const BEFORE_ITS_NAME = ["ledger", "injections", "skill_uses"];
 
 /** For callers that hold the write lock already. */
 export function boundTask(db: DatabaseSync, { sessionId, agentId = "" }: SessionKey): BoundTask | undefined {

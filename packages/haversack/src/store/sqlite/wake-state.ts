@@ -83,12 +83,14 @@ export function readWake(db: DatabaseSync, key: WakeKey): StoredWake {
     ...(!task && { readyCount: countReady(db) }),
     parents: inHand === undefined ? [] : readParents(db, inHand),
     pinned: task
-      ? all(db, "SELECT skill, hash FROM skill_history WHERE task = ? ORDER BY id DESC LIMIT 10", task.task.id).map(
-          (pin) => ({
-            skill: String(pin["skill"]),
-            hash: String(pin["hash"]),
-          }),
-        )
+      ? all(
+          db,
+          "SELECT skill, hash FROM skill_history WHERE task = ? ORDER BY at DESC, id DESC LIMIT 10",
+          task.task.id,
+        ).map((pin) => ({
+          skill: String(pin["skill"]),
+          hash: String(pin["hash"]),
+        }))
       : [],
   };
 }

@@ -2,7 +2,7 @@
 import type { DatabaseSync, SQLInputValue } from "node:sqlite";
 import type { Activity, ActivityPage, ActivityQuery, Actor, NewActivity } from "../../work-store.ts";
 import { checkCount } from "./checks.ts";
-import { all, statement } from "./prepared.ts";
+import { all, one, statement } from "./prepared.ts";
 
 export function note(db: DatabaseSync, by: Actor, kind: string, subject: string, text: string): void {
   addActivity(db, { at: by.at, actor: by.name, kind, subject, text });
@@ -31,7 +31,10 @@ export function listActivity(db: DatabaseSync, { limit, beforeId, kind, subject 
   );
   const activity = rows.slice(0, limit).map(toActivity);
   const last = activity.at(-1);
-  return rows.length > limit && last ? { activity, nextBeforeId: last.id } : { activity };
+  if (rows.length <= limit || !last) return { activity, total: activity.length };
+  const count = `SELECT count(*) AS total FROM activity ${where}`;
+  const total = one<{ total: number }>(db, count, ...used.map(({ value }) => value))?.total ?? 0;
+  return { activity, total, nextBeforeId: last.id };
 }
 
 interface ActivityRow {

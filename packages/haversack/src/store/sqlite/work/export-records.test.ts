@@ -179,6 +179,13 @@ const step: fc.Arbitrary<Step> = fc.oneof(
       if (isRead) await store.markRead({ name: mentions[0] as string, branch: branch ?? "" }, by.at);
     },
   ),
+  doing(
+    { task: maybe(pick), skill: title, hash: fc.constantFrom("a1", "b2"), because: text },
+    async ({ task, ...use }, { store, by, tasks }) => {
+      const taskId = task === undefined ? undefined : one(tasks, task);
+      await store.recordSkill({ agent: by.name, ...use, ...(taskId !== undefined && { taskId }) }, by.at);
+    },
+  ),
   doing({ isForced: fc.constant(true), includeFailed: fc.boolean() }, async (request, { store, by }) =>
     store.decay(request, by),
   ),

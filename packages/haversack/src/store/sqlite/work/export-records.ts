@@ -57,6 +57,7 @@ const SELECT: Readonly<Record<RecordKind, string>> = {
     FROM handoffs h JOIN tasks t ON t.seq = h.task LEFT JOIN handoff_details d ON d.handoff = h.seq`,
   agent: "SELECT name, branch, role, client, session_id, worktree, created_at, last_seen_at FROM agents",
   message: 'SELECT m.seq, m.id, m.sender AS "from", m.text, m.subject, m.created_at FROM messages m',
+  skill_use: "SELECT at, agent, task AS task_id, skill, hash, because FROM skill_history",
   activity: "SELECT at, actor, kind, subject, text FROM activity",
 };
 
@@ -71,6 +72,7 @@ const ORDER: Readonly<Record<RecordKind, string>> = {
   handoff: "ORDER BY h.id",
   agent: "ORDER BY name, branch",
   message: "ORDER BY m.id",
+  skill_use: "ORDER BY at, agent, task, skill, hash, because",
   activity: "ORDER BY at, actor, kind, subject, text",
 };
 

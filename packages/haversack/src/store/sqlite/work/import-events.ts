@@ -1,9 +1,9 @@
 /**
- * What has no id of its own and is known by its content: blockers, failures, activity. The n-th of several that are alike is
+ * What has no id of its own and is known by its content: blockers, failures, uses of skills, activity. The n-th of several that are alike is
  * new when the store had fewer than n, so that a second import adds nothing and a copy loses nothing.
  */
 import type { DatabaseSync } from "node:sqlite";
-import type { ActivityRecord, BlockerRecord, FailureRecord, ImportReport } from "../../work-records.ts";
+import type { ActivityRecord, BlockerRecord, FailureRecord, ImportReport, SkillUseRecord } from "../../work-records.ts";
 import { all, run } from "./prepared.ts";
 import { seqOf } from "./write-record.ts";
 
@@ -19,12 +19,14 @@ export function importEvents(
   came: {
     blocker: readonly BlockerRecord[];
     failure: readonly FailureRecord[];
+    skill_use: readonly SkillUseRecord[];
     activity: readonly ActivityRecord[];
   },
   place: EventPlace,
 ): void {
   importBlockers(db, came.blocker, place);
   importFailures(db, came.failure, place);
+  importSkillUses(db, came.skill_use, place);
   importActivity(db, came.activity, place);
 }
 
@@ -92,23 +94,12 @@ function importFailures(db: DatabaseSync, records: readonly FailureRecord[], pla
 }
 
 function importActivity(db: DatabaseSync, records: readonly ActivityRecord[], { subjectId, report }: EventPlace): void {
-  const counts = new Map<string, number>();
-  // All at once: there is no index by content, and 100,000 lines are read in the time of a few scans.
-  if (records.length > 0) {
-    for (const row of all<Record<string, unknown>>(db, "SELECT at, actor, kind, subject, text FROM activity")) {
-      const key = JSON.stringify(Object.values(row));
-      counts.set(key, (counts.get(key) ?? 0) + 1);
-    }
-  }
-  // Their row number is their order.
-  for (const { at, actor, activity, subject, text } of [...records].sort((a, b) =>
-    a.at < b.at ? -1 : a.at > b.at ? 1 : 0,
-  )) {
+  const known = new Counted(() =>
+    records.length > 0 ? all(db, "SELECT at, actor, kind, subject, text FROM activity") : [],
+  );
+  for (const { at, actor, activity, subject, text } of oldestFirst(records)) {
     const about = subject === undefined ? null : subjectId(subject);
-    const key = JSON.stringify([at, actor, activity, about, text]);
-    const left = counts.get(key) ?? 0;
-    if (left > 0) {
-      counts.set(key, left - 1);
+    if (known.take([at, actor, activity, about, text])) {
       report.same++;
       continue;
     }
@@ -122,6 +113,60 @@ function importActivity(db: DatabaseSync, records: readonly ActivityRecord[], { 
       text,
     );
     report.added.activity++;
+  }
+}
+
+function importSkillUses(db: DatabaseSync, records: readonly SkillUseRecord[], place: EventPlace): void {
+  const { taskId, report } = place;
+  const known = new Counted(() =>
+    records.length > 0 ? all(db, "SELECT at, agent, task, skill, hash, because FROM skill_history") : [],
+  );
+  for (const { at, agent, task_id, skill, hash, because } of oldestFirst(records)) {
+    const task = task_id === undefined ? null : taskId(task_id);
+    if (task === undefined) {
+      report.problems.push({ where: `use of skill ${skill} ${at}`, text: `task_id ${task_id} is unknown: left out` });
+      continue;
+    }
+    if (known.take([at, agent, task, skill, hash, because])) {
+      report.same++;
+      continue;
+    }
+    run(
+      db,
+      "INSERT INTO skill_history (at, agent, task, skill, hash, because) VALUES (?, ?, ?, ?, ?, ?)",
+      at,
+      agent,
+      task,
+      skill,
+      hash,
+      because,
+    );
+    report.added.skill_use++;
+  }
+}
+
+/** Their row number is their order. */
+function oldestFirst<T extends { at: string }>(records: readonly T[]): T[] {
+  return [...records].sort((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : 0));
+}
+
+/** How many rows there are of each content. Read all at once: there is no index by content, and 100,000 rows take a few scans. */
+class Counted {
+  readonly #counts = new Map<string, number>();
+
+  constructor(read: () => Record<string, unknown>[]) {
+    for (const row of read()) {
+      const key = JSON.stringify(Object.values(row));
+      this.#counts.set(key, (this.#counts.get(key) ?? 0) + 1);
+    }
+  }
+
+  /** Each row is handed out once. */
+  take(content: unknown[]): boolean {
+    const key = JSON.stringify(content);
+    const left = this.#counts.get(key) ?? 0;
+    if (left > 0) this.#counts.set(key, left - 1);
+    return left > 0;
   }
 }
 

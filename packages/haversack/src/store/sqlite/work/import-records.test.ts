@@ -3,9 +3,11 @@ import { formatRecord } from "../../record-lines.ts";
 import type { AgentRecord, ImportReport, MessageRecord, TaskRecord, WorkRecord } from "../../work-records.ts";
 import type { StoreHandle } from "../handle.ts";
 import { openMemoryStore } from "../memory.ts";
+import { readWake } from "../wake-state.ts";
 import { exportRecords } from "./export-records.ts";
 import { importRecords } from "./import-records.ts";
 import { computeQueue } from "./queue.ts";
+import { skillHistory } from "./skill-history.ts";
 
 const early = "2026-11-01T08:00:00.000Z";
 const late = "2026-11-02T08:00:00.000Z";
@@ -155,6 +157,16 @@ function everything(): WorkRecord[] {
         { agent: "ann", branch: "auth", is_mention: false },
       ],
     }),
+    { kind: "skill_use", at: early, agent: "ann", skill: "tdd", hash: "a1", because: "in use before" },
+    {
+      kind: "skill_use",
+      at: late,
+      agent: "ann",
+      task_id: "T1",
+      skill: "tdd",
+      hash: "a1",
+      because: "named by the task",
+    },
     { kind: "activity", at: late, actor: "ann", activity: "task-claimed", subject: "T1", text: "claimed" },
     // Twice the same: both happened.
     { kind: "activity", at: late, actor: "ann", activity: "task-claimed", subject: "T1", text: "claimed" },
@@ -175,9 +187,28 @@ describe("importRecords", () => {
       handoff: 1,
       agent: 2,
       message: 1,
+      skill_use: 2,
       activity: 2,
     });
     expect(lines()).toEqual(everything().map(formatRecord));
+  });
+
+  it("takes the skill that a task was worked on with later than what came, and none of an unknown task", () => {
+    const use = (at: string, hash: string, task_id: string): WorkRecord => ({
+      kind: "skill_use",
+      at,
+      agent: "ann",
+      task_id,
+      skill: "tdd",
+      hash,
+      because: "named by the task",
+    });
+    take([task("T1"), use(late, "new", "T1")]);
+    const report = take([task("T1"), use(early, "old", "T1"), use(early, "lost", "T9")]);
+    expect(report.added.skill_use).toBe(1);
+    expect(report.problems).toEqual([{ where: `use of skill tdd ${early}`, text: "task_id T9 is unknown: left out" }]);
+    expect(skillHistory(handle.db, { taskId: "T1", limit: 5 }).map(({ hash }) => hash)).toEqual(["new", "old"]);
+    expect(readWake(handle.db, { taskId: "T1" }).pinned[0]).toEqual({ skill: "tdd", hash: "new" });
   });
 
   it("keeps a claim so that the session that holds it is known again", () => {

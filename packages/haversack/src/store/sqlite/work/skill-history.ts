@@ -1,4 +1,7 @@
-/** Which version of which skill an agent works with, and why. */
+/**
+ * Which version of which skill an agent works with, and why. The newest is the one of the latest time: rows of an import come
+ * later than they happened.
+ */
 import type { DatabaseSync } from "node:sqlite";
 import type { SkillUse } from "../../work-store.ts";
 import { checkCount } from "./checks.ts";
@@ -13,7 +16,7 @@ export function recordSkill(
   const task = taskId === undefined ? null : findTask(db, taskId).id;
   const last = one<{ hash: string; agent: string }>(
     db,
-    "SELECT hash, agent FROM skill_history WHERE task IS ? AND skill = ? ORDER BY id DESC LIMIT 1",
+    "SELECT hash, agent FROM skill_history WHERE task IS ? AND skill = ? ORDER BY at DESC, id DESC LIMIT 1",
     task,
     skill,
   );
@@ -37,7 +40,7 @@ export function skillHistory(
   checkCount("limit", limit);
   const rows = all<{ at: string; agent: string; task: string | null; skill: string; hash: string; because: string }>(
     db,
-    "SELECT at, agent, task, skill, hash, because FROM skill_history WHERE (?1 IS NULL OR agent = ?1) AND (?2 IS NULL OR task = ?2) ORDER BY id DESC LIMIT ?3",
+    "SELECT at, agent, task, skill, hash, because FROM skill_history WHERE (?1 IS NULL OR agent = ?1) AND (?2 IS NULL OR task = ?2) ORDER BY at DESC, id DESC LIMIT ?3",
     agent ?? null,
     taskId === undefined ? null : findTask(db, taskId).id,
     limit,

@@ -1,0 +1,45 @@
+/** Where else an agent is at work: sessions of its name that have not ended, with what they hold. The hook bundles this file. */
+import type { DatabaseSync } from "node:sqlite";
+import type { ClientProcess } from "../local-store.ts";
+
+export interface OtherSession {
+  sessionId: string;
+  /** Absent: no client has said which it is. */
+  process?: ClientProcess;
+  /** Newest claim first. */
+  taskIds: string[];
+}
+
+export function otherSessions(db: DatabaseSync, name: string, sessionId: string): OtherSession[] {
+  const found = new Map<string, OtherSession>();
+  for (const row of db.prepare(CLAIMS).all(name, sessionId)) {
+    const key = String(row["session"]);
+    const other = found.get(key) ?? {
+      sessionId: key,
+      ...(row["id"] !== null && { process: processOf(row) }),
+      taskIds: [],
+    };
+    other.taskIds.push(String(row["task"]));
+    found.set(key, other);
+  }
+  return [...found.values()];
+}
+
+/** The session that the agent was seen in last, when it is another one, has not ended, and its process is known. */
+export function lastSessionOf(db: DatabaseSync, name: string, sessionId: string): OtherSession | undefined {
+  const row = db.prepare(LAST).get(name, sessionId);
+  return row && { sessionId: String(row["session"]), process: processOf(row), taskIds: [] };
+}
+
+function processOf({ id, space }: Record<string, unknown>): ClientProcess {
+  return { id: Number(id), space: String(space ?? "") };
+}
+
+const CLAIMS = `SELECT c.session_id AS session, t.id AS task, s.process_id AS id, s.process_space AS space
+FROM claims c JOIN tasks t ON t.seq = c.task LEFT JOIN sessions s ON s.session_id = c.session_id AND s.agent_id = ''
+WHERE c.agent = ? AND c.session_id <> ? AND s.ended_at IS NULL ORDER BY c.claimed_at DESC, c.task DESC LIMIT 10`;
+
+const LAST = `SELECT s.session_id AS session, s.process_id AS id, s.process_space AS space
+FROM agents a JOIN sessions s ON s.session_id = a.session_id AND s.agent_id = ''
+WHERE a.name = ? AND a.session_id <> ? AND s.ended_at IS NULL AND s.process_id IS NOT NULL
+ORDER BY a.last_seen_at DESC LIMIT 1`;

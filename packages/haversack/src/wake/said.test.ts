@@ -1,0 +1,18 @@
+import { expect, it } from "vitest";
+import { Said } from "./said.ts";
+
+it("knows the same words in any case and punctuation, whole words in their order only", () => {
+  const said = new Said();
+  said.add("Fix the failing test first: login locks after five", undefined, "");
+  for (const text of ["fix the failing test", "- [ ] Login locks, after five!", "FIVE"])
+    expect(said.has(text)).toBe(true);
+  for (const text of ["ix the failing", "fix the test", "five fix", "", "--", "!"]) expect(said.has(text)).toBe(false);
+});
+
+it("leaves the lines of a text that are not said, and nothing where none is left", () => {
+  const said = new Said();
+  said.add("Five wrong passwords lock the account.", "Write a test", "Commit");
+  const plan = "Five wrong passwords lock the account.\n\n- [ ] Write a test\n- [x] Commit\n";
+  expect(said.without(plan)).toBe("");
+  expect(said.without(`${plan}\nSessions last a day.\n`)).toBe("Sessions last a day.");
+});
