@@ -15,7 +15,11 @@ export const DIST = realpathSync(join(import.meta.dirname, "../../../packages/ha
 const BIN = join(DIST, "haversack.cjs");
 
 /** A repository with a skill that Codex lists and one that it does not, wired as `init` does it. */
-export function haversackRepo(scope: Scope = "project", installed: Partial<WiringPlace["installed"]> = {}): CodexRepo {
+export function haversackRepo(
+  scope: Scope = "project",
+  installed: Partial<WiringPlace["installed"]> = {},
+  { hasGuards = false } = {},
+): CodexRepo {
   const repo = codexRepo();
   repo.writeSkill("sql-tuning", { description: "Makes slow SQL queries fast.", body: "BODY-OF-sql-tuning" });
   repo.writeSkill("pdf-forms", {
@@ -29,7 +33,7 @@ export function haversackRepo(scope: Scope = "project", installed: Partial<Wirin
     cwd: repo.root,
     env: repo.env,
     installed: { node: process.execPath, hook: join(DIST, "hook.cjs"), bin: BIN, ...installed },
-    hasGuards: false,
+    hasGuards,
   };
   applyInit(planInit([codex], place), repo.base);
   return repo;

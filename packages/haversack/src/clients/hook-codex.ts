@@ -1,19 +1,15 @@
 /** Codex, for hook.cjs. */
 import { claudeProcess } from "./claude-code/client-process.ts";
 import { formatCodexAnswer } from "./codex/answer.ts";
-import { isSpawnTool, readCodexEvent } from "./codex/events.ts";
+import { readCodexEvent } from "./codex/events.ts";
 import { codexProfile } from "./codex/profile.ts";
 import { readCodexBase, readCodexPrompt, readCodexPromptId } from "./codex/prompt-event.ts";
+import { readCodexOutput } from "./codex/shown-output.ts";
 import { readCodexTool } from "./codex/tool-event.ts";
 import type { HookAdapter } from "./hook-adapter.ts";
 
 export const adapter: HookAdapter = {
   client: "codex",
-  part: ({ hook_event_name: event, tool_name: tool }) => {
-    if (event === "UserPromptSubmit") return "hook-prompt";
-    if (event === "Stop") return "";
-    return event === "PostToolUse" && !isSpawnTool(tool) ? "hook-tool" : "hook-session";
-  },
   base: readCodexBase,
   prompt(payload) {
     const prompt = readCodexPrompt(payload);
@@ -21,6 +17,7 @@ export const adapter: HookAdapter = {
     return prompt === undefined ? undefined : { prompt, ...(promptId !== undefined && { promptId }) };
   },
   tool: (payload) => readCodexTool(payload),
+  shown: (payload) => readCodexOutput(payload),
   event: readCodexEvent,
   answer: formatCodexAnswer,
   profile: codexProfile,

@@ -6,6 +6,7 @@ import { existsSync, readFileSync, writeSync } from "node:fs";
 import { findProjectRoot, STATE_FOLDER } from "../base/project-root.ts";
 import type { HookAnswer } from "../engine/hook-event.ts";
 import { readHookSettings } from "../engine/hook-settings.ts";
+import { sizeFor } from "../skills/client-size.ts";
 import { hasUnread } from "../store/sqlite/has-unread.ts";
 import { mayHaveToRead } from "../store/sqlite/may-have-to-read.ts";
 import { closeIfLogIsLong, openForHook } from "../store/sqlite/open-for-hook.ts";
@@ -86,7 +87,7 @@ function answerPayload(payload: Fields, base: ClaudeBase, place: HookPlace, part
   if ("answerPrompt" in part) return part.answerPrompt(payload, base, place);
   if ("answerEvent" in part) return part.answerEvent(payload, base, place);
   part.recordToolEvent(payload, base, place);
-  if (base.agentId && !place.adapter && mayHaveToRead(place.handle.db, base)) {
+  if (base.agentId && (!place.adapter || place.adapter.shown) && mayHaveToRead(place.handle.db, base)) {
     place.artifacts().noteShown(payload, base, place);
   }
   return {};
@@ -108,7 +109,7 @@ function withMessages(
     return answer;
   if (!hasUnread(place.handle.db, sessionId, { isMentionOnly: event === "Stop" })) return answer;
   const { context = "" } = answer;
-  const messages = place.wake().messagesFor(sessionId, { event, used: context.length + 2 }, place);
+  const messages = place.wake().messagesFor(sessionId, { event, used: sizeFor(place.client(), context) + 2 }, place);
   return messages ? { ...answer, context: [context, messages].filter(Boolean).join("\n\n") } : answer;
 }
 

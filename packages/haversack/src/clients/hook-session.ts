@@ -80,7 +80,7 @@ export function answerEvent(payload: Record<string, unknown>, base: ClaudeBase, 
       if (!env["HAVERSACK_DOCTOR"] && isIndexStale(handle.db)) startIndexing(root);
     },
   });
-  return adapter ? answer : { ...answer, ...watchReader(event, answer, { payload, base, place }) };
+  return adapter && !adapter.shown ? answer : { ...answer, ...watchReader(event, answer, { payload, base, place }) };
 }
 
 /** Sub-agents with documents to read. Only where the client tells which call started which agent. */
@@ -92,6 +92,14 @@ function watchReader(
   if (event.kind === "before-spawn") {
     const mayName = event.prompt.includes("Required Artifacts") || existsSync(`${place.state}/artifacts.json`);
     return mayName ? place.artifacts().noteSpawn(event, prompt, place) : {};
+  }
+  // Claude Code itself tells it at the sub-agent's first call.
+  if (
+    event.kind === "after-spawn" &&
+    place.adapter &&
+    mayHaveToRead(place.handle.db, { ...base, agentId: event.childId })
+  ) {
+    place.artifacts().placeChild(event, place);
   }
   if (event.kind === "agent-stop" && mayHaveToRead(place.handle.db, base)) {
     return place.artifacts().judgeEnd(payload, base, place);

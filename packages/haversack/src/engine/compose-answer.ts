@@ -4,6 +4,7 @@
  */
 import { cutAt } from "../base/clean-text.ts";
 import { activationOf, type ClientProfile, searchHint } from "../skills/activation.ts";
+import { cutFor, sizeFor } from "../skills/client-size.ts";
 import type { Match } from "../skills/combine-matches.ts";
 import type { Decision } from "../skills/decide-disclosure.ts";
 import {
@@ -102,7 +103,7 @@ export function composeAnswer(
         text: `# Skills Available\n\n${catalogue(index, client)}`,
       }
     : listing;
-  if (shown.text) room -= shown.text.length + GAP;
+  if (shown.text) room -= sizeFor(client, shown.text) + GAP;
 
   // The shortest first: what it leaves of its share goes to the longer ones.
   const wanted = autoLoad.map((entry) => ({ ...entry, body: index.body(entry.match.card.hash) ?? "" }));
@@ -112,7 +113,7 @@ export function composeAnswer(
     const text = autoLoadedText(match, because, { client, body, room: Math.floor(room / left--) - GAP });
     if (text === undefined) verdicts.set(match.card.id, NO_ROOM);
     else {
-      room -= text.length + GAP;
+      room -= sizeFor(client, text) + GAP;
       texts.set(match, text);
     }
   }
@@ -153,7 +154,7 @@ function fitListing(
       known: some.known.map(toEntry),
       ...rest,
     });
-    if (listing.text.length <= room) return { ...listing, ...some };
+    if (sizeFor(client, listing.text) <= room) return { ...listing, ...some };
   }
   return { ...SILENCE, fresh: [], known: [] };
 }
@@ -212,12 +213,12 @@ function autoLoadedText(
   const head = `## AUTO-LOADED SKILL: ${card.id} (${because})\n\n`;
   const resources = card.folder ? `\n\nIts files are in ${card.folder}` : "";
   const whole = head + body.trim() + resources;
-  if (whole.length <= room) return whole;
+  if (sizeFor(client, whole) <= room) return whole;
   const rest = `\n\n${CUT} ${activationOf(card, client)}]`;
-  const space = room - head.length - rest.length - FENCE.length;
+  const space = room - sizeFor(client, head + rest + FENCE);
   if (space < 200) return undefined;
-  const cut = cutAt(body.trim(), space);
-  const end = ["\n#", "\n", " "].map((mark) => cut.lastIndexOf(mark)).find((at) => at > space / 2) ?? cut.length;
+  const cut = cutFor(client, body.trim(), space);
+  const end = ["\n#", "\n", " "].map((mark) => cut.lastIndexOf(mark)).find((at) => at > cut.length / 2) ?? cut.length;
   const kept = cut.slice(0, end).trimEnd();
   const isInCode = (kept.match(/^\s*```/gm) ?? []).length % 2 === 1;
   return head + kept + (isInCode ? FENCE : "") + rest;

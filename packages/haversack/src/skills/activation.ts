@@ -6,8 +6,10 @@ import type { SkillCard } from "./types.ts";
 
 export interface ClientProfile {
   name: string;
-  /** The most characters one answer may have there. */
+  /** The most that one answer may have there: characters, or what `sizeOf` counts. */
   maxChars: number;
+  /** How the client measures a text; absent: in characters. */
+  sizeOf?(text: string): number;
   /** Folder names of skills that the user has hidden from the client's own listing; they are loaded through `skillTool`. */
   hidden?: ReadonlySet<string>;
   /** At a terminal: named in the command, so that following it counts as use. */
@@ -43,7 +45,7 @@ export const PROFILES: Readonly<Record<string, ClientProfile>> = {
       sees: (card) => card.sourceKind === "rule" || (isOwnFolder(card) && isClaudeSource(card)),
     },
   },
-  codex: { name: "codex", maxChars: 8500 },
+  codex: { name: "codex", maxChars: 9800, sizeOf: (text) => Buffer.byteLength(text) },
   gemini: { name: "gemini", maxChars: 20_000, isToolAtHand: true },
   opencode: { name: "opencode", maxChars: 20_000, isToolAtHand: true },
   /** A person at a terminal, or a client we do not know. */

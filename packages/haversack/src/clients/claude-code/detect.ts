@@ -71,9 +71,9 @@ export function findProgram(env: Environment): string | undefined {
 }
 
 export type GitView =
-  | { kind: "ignored" | "tracked" | "no-repository" | "no-git" }
-  /** `exclude`: the repository's own list that is not committed either. */
-  | { kind: "open"; exclude: string };
+  | { kind: "no-repository" | "no-git" }
+  /** `exclude`: the repository's own list that is not committed either; in a submodule it is not below the root. */
+  | { kind: "ignored" | "tracked" | "open"; exclude: string };
 
 /** What git would do with a file of the repository, existing or not. */
 export function gitView(root: string, path: string): GitView {
@@ -81,10 +81,10 @@ export function gitView(root: string, path: string): GitView {
   const git = (...args: string[]) => spawnSync("git", ["-C", root, ...args], { encoding: "utf8", timeout: 10_000 });
   const tracked = git("ls-files", "--error-unmatch", "--", path);
   if (tracked.error || tracked.status === 128) return { kind: "no-git" };
-  if (tracked.status === 0) return { kind: "tracked" };
-  if (git("check-ignore", "--quiet", "--", path).status === 0) return { kind: "ignored" };
-  const exclude = git("rev-parse", "--git-path", "info/exclude").stdout.trim();
-  return { kind: "open", exclude: resolve(root, exclude) };
+  const exclude = resolve(root, git("rev-parse", "--git-path", "info/exclude").stdout.trim());
+  if (tracked.status === 0) return { kind: "tracked", exclude };
+  const isIgnored = git("check-ignore", "--quiet", "--", path).status === 0;
+  return { kind: isIgnored ? "ignored" : "open", exclude };
 }
 
 function isFolder(path: string): boolean {

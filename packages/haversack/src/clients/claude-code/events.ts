@@ -3,6 +3,7 @@
  * cost more than the whole hook. An event or shape it does not know is no event.
  */
 import type { EventBase, HookEvent } from "../../engine/hook-event.ts";
+import { startedBy } from "./started-by.ts";
 import { hasToolResult } from "./transcript-tail.ts";
 
 export type Fields = Record<string, unknown>;
@@ -36,6 +37,7 @@ export function readClaudeEvent(payload: Fields, base: EventBase): HookEvent | u
         toolName,
         toolUseId,
         isOwnTool: OWN_TOOL.test(toolName),
+        startedBy: () => startedBy(payload["transcript_path"], base.agentId),
         ...(path && { path }),
       };
     }

@@ -30,13 +30,18 @@ export function readClaudeObservation(payload: Fields): Observation | undefined 
       if (!command || typeof stdout !== "string" || interrupted === true || backgroundTaskId !== undefined)
         return undefined;
       const shown = persistedOutputPath === undefined ? stdout : stdout.slice(0, PREVIEW_CHARS);
-      const outputLines = shown === "" ? 0 : shown.split("\n").length;
-      const commands = commandsIn(command);
-      return readSearch(commands, shown) ?? { tool: "shell", commands, outputLines };
+      return readShellOutput(command, shown);
     }
     default:
       return undefined;
   }
+}
+
+/** Of any client: a command that ended well, and what the model saw of its output. */
+export function readShellOutput(command: string, shown: string): Observation {
+  const outputLines = shown === "" ? 0 : shown.split("\n").length;
+  const commands = commandsIn(command);
+  return readSearch(commands, shown) ?? { tool: "shell", commands, outputLines };
 }
 
 /** One search in one file, with line numbers: those lines were seen. This version has no tool for searching but the shell. */

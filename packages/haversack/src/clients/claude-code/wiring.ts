@@ -6,6 +6,7 @@ import { readText } from "../../engine/init.ts";
 import type { Client, WiredFile, WiringPlace } from "../../engine/wiring.ts";
 import { profileOf } from "../../skills/activation.ts";
 import type { SkillCard } from "../../skills/types.ts";
+import { excludeLines } from "../exclude-lines.ts";
 import { checkClaude } from "./check.ts";
 import { claudePlaces, findClaude, gitView } from "./detect.ts";
 import { isPluginEnabled } from "./plugin-wiring.ts";
@@ -25,7 +26,7 @@ export const claudeCode: Client = {
       settingsFile(isUser ? userSettings : localSettings, place),
       serverFile(state, isUser ? undefined : root, place),
       ...workWiring(workFolder(place)),
-      ...(isUser ? [] : excludeFile(root, localSettings)),
+      ...(isUser ? [] : excludeLines(root, EXCLUDED)),
     ];
   },
   notes(place) {
@@ -113,49 +114,6 @@ const EXCLUDED: Readonly<Record<string, string>> = {
   "/.claude/commands/work.md": ".claude/commands/work.md",
   "/.claude/agents/haversack-*.md": ".claude/agents/haversack-implementer.md",
 };
-
-/** The lines that keep what we write out of commits, where nothing else does. */
-function excludeFile(root: string, settings: string): WiredFile[] {
-  const view = gitView(root, settings);
-  const path = view.kind === "open" ? view.exclude : `${root}/.git/info/exclude`;
-  if (view.kind === "no-repository" || view.kind === "no-git") return [];
-  const isOpen = (file: string) => gitView(root, join(root, file)).kind === "open";
-  return [
-    {
-      path,
-      about: "keeps these files out of commits",
-      blank: "",
-      isRecordedOnly: true,
-      wire: (text) => {
-        const known = text.split("\n");
-        const added = Object.keys(EXCLUDED).filter((line) => !known.includes(line) && isOpen(EXCLUDED[line] ?? ""));
-        if (added.length === 0) return { text, keep: [] };
-        const gap = text === "" || text.endsWith("\n") ? "" : "\n";
-        return {
-          text: `${text}${gap}${added.map((line) => `${line}\n`).join("")}`,
-          // Without a last line break the file is given back without one.
-          keep: [...added.map((line) => `${ADDED}${line}`), ...(gap ? [NO_BREAK] : [])],
-        };
-      },
-      unwire: (text, keep) => {
-        const added = keep.flatMap((note) => (note.startsWith(ADDED) ? [note.slice(ADDED.length)] : []));
-        const lines = text.split("\n");
-        const isAtEnd = added.includes(lines.at(-2) ?? "") && lines.at(-1) === "";
-        for (const line of added.length > 0 ? added : Object.keys(EXCLUDED).slice(0, 1)) {
-          const at = lines.lastIndexOf(line);
-          if (at >= 0) lines.splice(at, 1);
-        }
-        const rest = lines.join("\n");
-        return keep.includes(NO_BREAK) && isAtEnd ? rest.replace(/\n$/, "") : rest;
-      },
-    },
-  ];
-}
-
-/** Which of the lines are ours: a person may have had one of them before. A receipt of 0.1 names none, and means the first. */
-const ADDED = "added ";
-
-const NO_BREAK = "no-line-break-at-the-end";
 
 function refuseTracked(path: string, root: string): void {
   if (gitView(root, path).kind !== "tracked") return;

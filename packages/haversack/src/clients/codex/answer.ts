@@ -13,10 +13,11 @@ import type { HookAnswer } from "../../engine/hook-event.ts";
 export const MAX_CONTEXT_BYTES = 10_000;
 
 export function formatCodexAnswer(payload: Readonly<Record<string, unknown>>, answer: HookAnswer): string {
-  const { deny, prompt, result } = answer;
+  const { deny, prompt, result, sendBack } = answer;
   const event = payload["hook_event_name"];
   const context = SILENT.has(event) ? undefined : answer.context && fitBytes(answer.context);
-  if (!context && !deny && !prompt && !result) return "";
+  if (!context && !deny && !prompt && !result && !sendBack) return "";
+  if (sendBack) return JSON.stringify({ decision: "block", reason: fitBytes(sendBack) });
   if (event === "Stop") return JSON.stringify({ decision: "block", reason: context });
   const hookSpecificOutput = {
     hookEventName: event,

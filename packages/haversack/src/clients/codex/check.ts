@@ -1,4 +1,4 @@
-/** What `doctor` looks at in Codex: version, hooks, the person's review of them, MCP server. */
+/** What `doctor` looks at in Codex: version, hooks, the plugin, the person's review of hooks, notify, MCP server. */
 import { existsSync } from "node:fs";
 import { errorText } from "../../base/errors.ts";
 import { readText } from "../../engine/init.ts";
@@ -6,9 +6,11 @@ import { tryProgram } from "../../engine/try-process.ts";
 import type { CheckPlace, Finding } from "../../engine/wiring.ts";
 import { checkEvents, checkServer, type RunningClient } from "../check-running.ts";
 import type { HookEntry } from "../hook-entries.ts";
+import { checkNotify } from "./check-notify.ts";
 import { serverTable } from "./config-server.ts";
 import { type CodexPlaces, codexPlaces, findProgram, TESTED_VERSION } from "./detect.ts";
 import { hookGroups, ownHooks, readHooks } from "./hooks-file.ts";
+import { type CodexPlugin, readCodexPlugin, trustFile } from "./plugin-wiring.ts";
 import { samplePayload } from "./sample-payloads.ts";
 import { readTrust } from "./trust.ts";
 
@@ -28,7 +30,8 @@ export async function checkCodex(place: CheckPlace): Promise<Finding[]> {
       findings.push({ part: "codex hooks", level: "fail", text: errorText(error), remedy });
     }
   }
-  if (wired.length === 0) {
+  const plugin = readCodexPlugin(places);
+  if (wired.length === 0 && !plugin) {
     const text = "not wired: there is no hook of Haversack";
     findings.push({ part: "codex hooks", level: "fail", text, remedy: "`haversack init` writes them" });
   }
@@ -38,8 +41,20 @@ export async function checkCodex(place: CheckPlace): Promise<Finding[]> {
     findings.push({ part: "codex hooks", level: "warn", text, remedy });
   }
   for (const one of wired) findings.push(...checkHooks(one, place, places), checkTrust(one, places));
+  if (plugin) {
+    findings.push(checkPlugin(plugin, wired.length > 0));
+    if (plugin.root) findings.push(checkTrust({ path: trustFile(plugin), hooks: plugin.hooks }, places));
+  }
+  findings.push(
+    ...checkNotify(
+      place,
+      places,
+      wired.map(({ path }) => path),
+    ),
+  );
   const present = wired.flatMap(({ hooks }) => hooks).filter(({ node, hook }) => existsSync(node) && existsSync(hook));
-  return [...findings, ...(await checkEvents(CLIENT, present, place)), ...(await checkOwnServer(place, places))];
+  const events = await checkEvents(CLIENT, [...present, ...(plugin?.hooks ?? [])], place);
+  return [...findings, ...events, ...(await checkOwnServer(place, places, plugin))];
 }
 
 interface WiredIn {
@@ -94,8 +109,24 @@ function checkHooks(
   return findings.length > 0 ? findings : [{ part, level: "ok", text: `all ${hooks.length} in ${path}` }];
 }
 
+function checkPlugin({ id, root }: CodexPlugin, isWired: boolean): Finding {
+  const part = "codex plugin";
+  if (!root) {
+    const text = `${id} is enabled, and not in the cache of Codex`;
+    return { part, level: "fail", text, remedy: `\`codex plugin add ${id}\` installs it again` };
+  }
+  if (!isWired) return { part, level: "ok", text: `${id}, in ${root}` };
+  const text = "wired twice, by the plugin and in hooks.json: every event runs two processes";
+  return { part, level: "warn", text, remedy: `\`haversack uninstall\`, or \`codex plugin remove ${id}\`` };
+}
+
+interface ReviewedHooks {
+  path: string;
+  hooks: readonly Pick<HookEntry, "event" | "path">[];
+}
+
 /** The client keeps silent about hooks that it does not run. */
-function checkTrust({ path, hooks }: WiredIn, { root, userConfig, projectHooks }: CodexPlaces): Finding {
+function checkTrust({ path, hooks }: ReviewedHooks, { root, userConfig, projectHooks }: CodexPlaces): Finding {
   const part = "codex trust";
   const config = readText(userConfig) ?? "";
   const { isFolderTrusted, unreviewed, switchedOff, areHooksOff } = readTrust(config, { root, file: path, hooks });
@@ -118,7 +149,11 @@ function checkTrust({ path, hooks }: WiredIn, { root, userConfig, projectHooks }
   return { part, level: "ok", text: `reviewed in ${userConfig}; after a change of the hooks Codex asks again` };
 }
 
-async function checkOwnServer(place: CheckPlace, { projectConfig, userConfig }: CodexPlaces): Promise<Finding[]> {
+async function checkOwnServer(
+  place: CheckPlace,
+  { projectConfig, userConfig }: CodexPlaces,
+  plugin: CodexPlugin | undefined,
+): Promise<Finding[]> {
   const part = "codex MCP server";
   for (const path of [projectConfig, userConfig]) {
     const { kind, command, isEnabled } = serverTable(readText(path) ?? "");
@@ -132,6 +167,7 @@ async function checkOwnServer(place: CheckPlace, { projectConfig, userConfig }: 
     }
     return [await checkServer(CLIENT, command, place)];
   }
+  if (plugin?.server) return [await checkServer(CLIENT, plugin.server, place)];
   const text = `no server "haversack" in ${projectConfig} or ${userConfig}`;
   return [{ part, level: "fail", text, remedy: "`haversack init` writes it" }];
 }

@@ -5,13 +5,11 @@
  */
 import type { EventBase, HookEvent } from "../../engine/hook-event.ts";
 import { patchPaths } from "./patch-paths.ts";
+import { readAgentName } from "./rollout.ts";
 
 export type Fields = Record<string, unknown>;
 
-/** `paths`: all files of an edit; `path` is the first of them. */
-export type CodexEvent = HookEvent & { paths?: readonly string[] };
-
-export function readCodexEvent(payload: Fields, base: EventBase): CodexEvent | undefined {
+export function readCodexEvent(payload: Fields, base: EventBase): HookEvent | undefined {
   switch (payload["hook_event_name"]) {
     case "SessionStart": {
       const source = text(payload["source"]);
@@ -33,7 +31,7 @@ export function readCodexEvent(payload: Fields, base: EventBase): CodexEvent | u
           ? { ...base, kind: "before-spawn", toolUseId, prompt, agentType: text(input["agent_type"]) ?? "" }
           : undefined;
       }
-      const paths = toolName === PATCH_TOOL ? patchPaths(text(input["command"]) ?? "") : [];
+      const paths = toolName === PATCH_TOOL ? patchPaths(text(input["command"]) ?? "", base.cwd) : [];
       const [path] = paths;
       const isOwnTool = OWN_TOOL.test(toolName);
       return { ...base, kind: "before-tool", toolName, toolUseId, isOwnTool, ...(path && { path, paths }) };
@@ -46,7 +44,7 @@ export function readCodexEvent(payload: Fields, base: EventBase): CodexEvent | u
       return childId ? { ...base, kind: "after-spawn", toolUseId, childId, isDone: false } : undefined;
     }
     case "SubagentStart":
-      return base.agentId ? { ...base, kind: "agent-start", agentType: text(payload["agent_type"]) ?? "" } : undefined;
+      return base.agentId ? { ...base, ...agentStart(payload) } : undefined;
     case "SubagentStop":
       return base.agentId ? { ...base, kind: "agent-stop" } : undefined;
     case "SessionEnd":
@@ -56,10 +54,22 @@ export function readCodexEvent(payload: Fields, base: EventBase): CodexEvent | u
   }
 }
 
+/** Nothing of the task that the newer tool gives can be read but its name, which only the sub-agent's own file has. */
+function agentStart(payload: Fields) {
+  const name = readAgentName(payload["transcript_path"]);
+  const agentType = text(payload["agent_type"]) ?? "";
+  return { kind: "agent-start" as const, agentType, ...(name && { taskName: taskIdsAsWritten(name) }) };
+}
+
+/** Names there have small letters, digits and underscores: `implement_t000000000012` is about T000000000012. */
+function taskIdsAsWritten(name: string): string {
+  return name.replaceAll(/(?<![a-z0-9])t(?=\d{12}(?!\d))/g, "T").replaceAll("_", " ");
+}
+
 export const PATCH_TOOL = "apply_patch";
 
 /** `spawn_agent`; with its namespace before it, without a sign between them, where hooks have no name of their own for it. */
-export function isSpawnTool(toolName: unknown): boolean {
+function isSpawnTool(toolName: unknown): boolean {
   return typeof toolName === "string" && /^(?:collaboration|multi_agent_v1)?spawn_agent$/.test(toolName);
 }
 

@@ -43,8 +43,11 @@ describe("sessions, agents and calls", () => {
     ["session-end", { kind: "session-end" }],
     ["pre-tool-use.bash", { kind: "before-tool", toolName: "Bash", isOwnTool: false }],
     ["pre-tool-use.bash.in-sub-agent", { kind: "before-tool", agentId }],
-    ["pre-tool-use.apply-patch", { kind: "before-tool", path: "new.txt", paths: ["new.txt", "a.txt"] }],
-    ["pre-tool-use.apply-patch.move", { kind: "before-tool", paths: ["new.txt", "a.txt", "b.txt"] }],
+    [
+      "pre-tool-use.apply-patch",
+      { kind: "before-tool", path: "/repo/new.txt", paths: ["/repo/new.txt", "/repo/a.txt"] },
+    ],
+    ["pre-tool-use.apply-patch.move", { kind: "before-tool", paths: ["/repo/new.txt", "/repo/a.txt", "/repo/b.txt"] }],
     ["pre-tool-use.mcp-echo-recall", { kind: "before-tool", isOwnTool: false }],
     ["pre-tool-use.spawn-agent", { kind: "before-spawn", prompt: "Look around.", agentType: "default" }],
     ["post-tool-use.spawn-agent", { kind: "after-spawn", isDone: false, childId: agentId }],

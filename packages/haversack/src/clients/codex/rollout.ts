@@ -4,6 +4,7 @@
  * Loaded by the hook: nothing but `fs`.
  */
 import { closeSync, fstatSync, openSync, readSync } from "node:fs";
+import { readHead } from "../../base/read-head.ts";
 
 /** A line holds a command's whole output, which the client cuts at about a megabyte; usually the first step finds it. */
 const STEPS_BYTES = [65_536, 2_000_000];
@@ -36,6 +37,13 @@ interface CommandItem {
 interface CommandPart {
   type?: unknown;
   path?: unknown;
+}
+
+/** Of a sub-agent that the newer tool started: the last part of its path (`/root/look`). Its first line has it before SubagentStart. */
+export function readAgentName(rollout: unknown): string | undefined {
+  if (typeof rollout !== "string") return undefined;
+  // Long texts of the client follow in the same line.
+  return /"agent_path":"(?:\/[a-z0-9_]+)*\/([a-z0-9_]+)"/.exec(readHead(rollout) ?? "")?.[1];
 }
 
 export interface WindowFill {

@@ -17,11 +17,12 @@ export interface Trust {
 
 export function readTrust(
   config: string,
-  { root, file, hooks }: { root: string; file: string; hooks: readonly HookEntry[] },
+  { root, file, hooks }: { root: string; file: string; hooks: readonly Pick<HookEntry, "event" | "path">[] },
 ): Trust {
   const values = new Map(tomlStatements(config).map(({ path, value }) => [JSON.stringify(path), simpleValue(value)]));
   const at = (...path: string[]) => values.get(JSON.stringify(path));
-  const state = (hook: HookEntry, name: string) => at("hooks", "state", hookKey(file, hook), name);
+  const state = (hook: Pick<HookEntry, "event" | "path">, name: string) =>
+    at("hooks", "state", hookKey(file, hook), name);
   return {
     isFolderTrusted: at("projects", root, "trust_level") === "trusted",
     unreviewed: hooks.filter((hook) => state(hook, "trusted_hash") === undefined).map(({ event }) => event),

@@ -80,6 +80,62 @@ it("writes into the user's folder for all projects", () => {
   ]);
 });
 
+describe("notify in the user's settings", () => {
+  const OWN = 'notify = ["notify-send", "Codex"]\n';
+  beforeEach(() => {
+    place = { ...place, scope: "user" };
+    mkdirSync(at("home/.codex"));
+  });
+  const config = () => readFileSync(at("home/.codex/config.toml"), "utf8");
+
+  it("is written where there is none, and taken out again", () => {
+    writeFileSync(at("home/.codex/config.toml"), 'model = "gpt"\n');
+    wire();
+    expect(config()).toContain(at("hook-codex-notify.cjs"));
+    expect(codex.notes(place).join()).not.toMatch(/notify/);
+    expect(planInit([codex], place)).toEqual([]);
+    unwire();
+    expect(config()).toBe('model = "gpt"\n');
+  });
+
+  it("of the person's own stays, and init says how to have both", () => {
+    writeFileSync(at("home/.codex/config.toml"), OWN);
+    expect(codex.notes(place).join("\n")).toContain(`${process.execPath} ${at("hook-codex-notify.cjs")} JSON`);
+    wire();
+    expect(config()).toContain(OWN);
+    expect(config()).not.toContain("codex-notify");
+    unwire();
+    expect(config()).toBe(OWN);
+  });
+
+  it("is none of a project's: the client would complain in every session", () => {
+    place = { ...place, scope: "project" };
+    wire();
+    expect(readFileSync(at("repo/.codex/config.toml"), "utf8")).not.toContain("notify");
+  });
+
+  it("is checked by doctor: set, its files there, and hooks that ran or did not", async () => {
+    wire();
+    const check = async () => {
+      const found = await codex.check({ ...place, scratch: undefined, cards: [], isOff: false });
+      const notify = found.find(({ part }) => part === "codex notify");
+      return `${notify?.level}: ${notify?.text}`;
+    };
+    expect(await check()).toMatch(/^warn: .*hook-codex-notify\.cjs is gone/);
+    writeFileSync(at("hook-codex-notify.cjs"), "");
+    expect(await check()).toMatch(/^ok: set; no turn/);
+    mkdirSync(at("repo/.haversack"));
+    for (const [isHeard, level] of [
+      [false, "fail"],
+      [true, "ok"],
+    ] as const) {
+      const note = JSON.stringify({ sessionId: "s1", at: "2026-03-02T09:00:00.000Z", isHeard });
+      writeFileSync(at("repo/.haversack/codex-turn.json"), note);
+      expect(await check()).toMatch(new RegExp(`^${level}: a turn of session s1 ended at 2026-03-02T09`));
+    }
+  });
+});
+
 describe("doctor", () => {
   const check = async () => {
     const checked: CheckPlace = { ...place, scratch: undefined, cards: [], isOff: false };

@@ -1,12 +1,15 @@
 /** Codex as `init` and `uninstall` see it. */
 import { join } from "node:path";
 import { HaversackError } from "../../base/errors.ts";
+import { readText } from "../../engine/init.ts";
 import type { Client, WiredFile, WiringPlace } from "../../engine/wiring.ts";
 import { gitView } from "../claude-code/detect.ts";
 import { checkCodex } from "./check.ts";
+import { mergeNotify, notifyOf, notifyProgram, unmergeNotify } from "./config-notify.ts";
 import { mergeServer, unmergeServer } from "./config-server.ts";
 import { codexPlaces, findCodex } from "./detect.ts";
 import { mergeHooks, unmergeHooks } from "./hooks-file.ts";
+import { readCodexPlugin } from "./plugin-wiring.ts";
 
 export const codex: Client = {
   name: "codex",
@@ -21,11 +24,20 @@ export const codex: Client = {
       ...(isUser ? [] : [ignoreFile(root)]),
     ];
   },
-  notes({ scope, cwd, env }) {
-    const { root, projectHooks } = codexPlaces(cwd, env);
+  notes({ scope, cwd, env, installed: { node, hook } }) {
+    const places = codexPlaces(cwd, env);
+    const { root, projectHooks, userConfig } = places;
     const notes = [
       "Codex runs no hook before you have reviewed it, and says nothing: start `codex` here, open /hooks and trust those of Haversack (again after each change of them)",
     ];
+    if (readCodexPlugin(places)) {
+      notes.push("the haversack plugin of Codex is installed too: with both, every event runs two processes");
+    }
+    if (scope === "user" && notifyOf(readText(userConfig) ?? "").kind === "foreign") {
+      notes.push(
+        `notify in ${userConfig} is yours and stays; to have doctor see whether hooks run, let your program end with \`${node} ${notifyProgram(hook)} JSON\`, where JSON is its own last word`,
+      );
+    }
     if (scope === "project") {
       notes.push(`Codex reads ${join(root, ".codex")} only when you trust this folder: it asks when you start it here`);
       if (gitView(root, projectHooks).kind === "no-git") {
@@ -50,18 +62,20 @@ function hooksFile(path: string, { installed, hasGuards, scope, cwd, env }: Wiri
   };
 }
 
-function serverFile(path: string, { installed: { node, bin }, scope, cwd, env }: WiringPlace): WiredFile {
+function serverFile(path: string, { installed: { node, hook, bin }, scope, cwd, env }: WiringPlace): WiredFile {
+  const program = notifyProgram(hook);
   return {
     path,
-    about: "the MCP server",
+    about: scope === "user" ? "the MCP server and notify" : "the MCP server",
     blank: "",
     // The client's own file has the person's settings, sometimes keys.
     isPrivate: scope === "user",
     wire: (text) => {
       if (scope === "project") refuseTracked(path, codexPlaces(cwd, env).root);
-      return mergeServer(text, { file: path, node, bin });
+      const merged = mergeServer(text, { file: path, node, bin });
+      return scope === "user" ? { ...merged, text: mergeNotify(merged.text, { node, program }) } : merged;
     },
-    unwire: (text, keep) => unmergeServer(text, { keep }),
+    unwire: (text, keep) => unmergeServer(unmergeNotify(text), { keep }),
   };
 }
 

@@ -1,0 +1,41 @@
+/** What is known of a sub-agent when it starts: its type, and with newer models its name. */
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, it, onTestFinished } from "vitest";
+import { profileOf } from "../../skills/activation.ts";
+import { taskIdsIn } from "../../work/task-ids.ts";
+import { readCodexEvent } from "./events.ts";
+
+/** The first line of a sub-agent's file as the client writes it (0.166.0), without its long texts. */
+function start(agentPath: string | null) {
+  const folder = mkdtempSync(join(tmpdir(), "haversack-agent-"));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const source = { subagent: { thread_spawn: { parent_thread_id: "s1", depth: 1, agent_path: agentPath } } };
+  const text = 'It says "agent_path":"/root/t000000000099".';
+  const line = { type: "session_meta", payload: { id: "a1", source, base_instructions: { text } } };
+  const file = join(folder, "rollout.jsonl");
+  writeFileSync(file, `${JSON.stringify(line)}\n`);
+  const payload = { hook_event_name: "SubagentStart", agent_type: "default", transcript_path: file };
+  return readCodexEvent(payload, { sessionId: "s1", agentId: "a1", cwd: "/repo", client: profileOf("codex") });
+}
+
+it.each([
+  ["/root/implement_t000000000012", ["T000000000012"]],
+  ["/root/t000000000012", ["T000000000012"]],
+  ["/root/t000000000099/fix_t000000000012_again", ["T000000000012"]],
+  ["/root/look_around", []],
+  ["/root/at000000000012", []],
+  ["/root/t0000000000123", []],
+])("the name in %s names the tasks %j", (path, ids) => {
+  const event = start(path);
+  expect(event).toMatchObject({ kind: "agent-start", agentType: "default", taskName: expect.stringMatching(/./) });
+  expect(taskIdsIn((event as { taskName: string }).taskName)).toEqual(ids);
+});
+
+it("one without a name, or without a file, has none", () => {
+  expect(start(null)).not.toHaveProperty("taskName");
+  const payload = { hook_event_name: "SubagentStart", agent_type: "x", transcript_path: "/nowhere/rollout.jsonl" };
+  const base = { sessionId: "s1", agentId: "a1", cwd: "/repo", client: profileOf("codex") };
+  expect(readCodexEvent(payload, base)).toEqual({ ...base, kind: "agent-start", agentType: "x" });
+});

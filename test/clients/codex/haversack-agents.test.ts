@@ -1,0 +1,126 @@
+/** Sub-agents of the real Codex: the packet of one whose name alone is known, and what they have read of their documents. */
+import { spawnSync } from "node:child_process";
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { sampleDocuments, sampleText } from "../../../packages/haversack/src/artifacts/sample-feature.suite.ts";
+import { namespaceCall, textCall } from "../responses-api.ts";
+import { type Reply, type Rule, steps } from "../script.ts";
+import type { CodexRepo } from "./codex-repo.ts";
+import { codexOnce } from "./codex-test.ts";
+import { DIST, haversack, haversackRepo, ours, wipOf } from "./haversack-repo.ts";
+import { CODE_MODEL } from "./run-codex.ts";
+import { shell, spawnAgent } from "./tour.ts";
+
+/** With the tool of the newer models, whose message no hook can read. */
+const start = (taskName: string): Reply[] => [
+  {
+    tools: [namespaceCall("collaboration", "spawn_agent", { task_name: taskName, message: "Go.", fork_turns: "none" })],
+  },
+  { tools: [namespaceCall("collaboration", "wait_agent", { timeout_ms: 10_000 })] },
+];
+
+describe("a sub-agent whose task is encrypted", () => {
+  it("gets the packet of the task that it is named after, and its work is that task's", async () => {
+    const repo = haversackRepo("user");
+    const fields = ["--description", "DESCRIPTION-OF-THE-TASK", "--skill", "pdf-forms", "--json"];
+    const { id } = JSON.parse(haversack(repo, "task", "create", "Limit logins", ...fields)) as { id: string };
+    const added = ["*** Begin Patch", "*** Add File: by-the-agent.txt", "+x", "*** End Patch"].join("\n");
+    const inside = `text(await tools.apply_patch(${JSON.stringify(added)}));`;
+    const script = steps(
+      start(`implement_${id.toLowerCase()}`),
+      { kind: "sub-agent", n: 1, reply: { tools: [textCall("exec", inside)] } },
+      { kind: "sub-agent", reply: { text: "Done." } },
+    );
+    const { server } = await codexOnce("Go.", script, { repo, model: CODE_MODEL });
+    const [packet, ...more] = ours(server.of("sub-agent")[0]);
+    expect(more).toEqual([]);
+    expect(packet).toContain(`You are the implementer for ${id}.`);
+    expect(packet).toContain("DESCRIPTION-OF-THE-TASK");
+    expect(packet).toContain("BODY-OF-pdf-forms");
+    expect(server.of("main").flatMap((request) => ours(request))).toEqual([]);
+    const { wip } = JSON.parse(haversack(repo, "wip", "show", id, "--json")) as { wip: unknown };
+    expect(wip).toMatchObject({ files_modified: ["by-the-agent.txt"] });
+  });
+
+  it("gets nothing when its name is no task's", async () => {
+    const repo = haversackRepo("user");
+    haversack(repo, "task", "create", "Limit logins");
+    const { run, server } = await codexOnce("Go.", steps(start("look_around")), { repo, model: CODE_MODEL });
+    expect(server.of("sub-agent")).not.toHaveLength(0);
+    expect(server.requests.flatMap((request) => ours(request))).toEqual([]);
+    expect(wipOf(repo, run)).toBeNull();
+  });
+});
+
+const FOLDER = "docs/features/031-uploads";
+const ROLE = "plan-reviewer";
+const CLAIM = `Files read: prd.md (7 lines), spec.md (7 lines), design.md (16 lines)
+
+{"approved": true, "issues": [], "summary": "Fine."}`;
+
+describe("a sub-agent that must read three documents", () => {
+  it("and shows itself two in the shell leaves one warning that names the third, although it claims all", async () => {
+    const repo = featureRepo();
+    await review(repo, [shell(`cat ${FOLDER}/prd.md`), shell(`cd ${FOLDER} && sed -n 1,20p spec.md`), { text: CLAIM }]);
+    const history = readFileSync(join(repo.root, FOLDER, ".review-history.md"), "utf8");
+    expect(history.split("LAZY-LOAD-WARNING")).toHaveLength(2);
+    expect(history).toContain("did not confirm artifact reads: design.md (0 of 16 lines seen)");
+    expect(receipts(repo)).toMatchObject({ total: 3, missing: 1 });
+  });
+
+  it("and reads all of them leaves none", async () => {
+    const repo = featureRepo();
+    await review(repo, [shell(`cat ${FOLDER}/prd.md ${FOLDER}/spec.md ${FOLDER}/design.md`), { text: "Done." }]);
+    expect(receipts(repo)).toMatchObject({ total: 3, missing: 0 });
+    expect(existsSync(join(repo.root, FOLDER, ".review-history.md"))).toBe(false);
+  });
+
+  it("and reads what fails, or nothing, has read nothing", async () => {
+    const repo = featureRepo();
+    await review(repo, [shell(`cat ${FOLDER}/prd.md; false`), { text: CLAIM }]);
+    expect(receipts(repo)).toMatchObject({ total: 3, missing: 3 });
+  });
+
+  it("is sent back once where the user wants that", async () => {
+    const repo = featureRepo({ sendBack: true });
+    const { server } = await review(repo, [
+      shell(`cat ${FOLDER}/prd.md ${FOLDER}/spec.md`),
+      { text: CLAIM },
+      shell(`cat ${FOLDER}/design.md`),
+      { text: "Now I have." },
+    ]);
+    const requests = server.of("sub-agent");
+    expect(requests).toHaveLength(4);
+    expect(JSON.stringify(requests[2]?.input)).toContain("design.md");
+    expect(receipts(repo)).toMatchObject({ total: 3, missing: 0 });
+  });
+});
+
+function featureRepo({ sendBack = false } = {}): CodexRepo {
+  const repo = haversackRepo("user");
+  for (const { file } of sampleDocuments()) repo.write(`${FOLDER}/${file}`, sampleText(file));
+  if (sendBack) repo.write(".haversack/config.json", JSON.stringify({ "artifacts.sendBack": true }));
+  return repo;
+}
+
+/** The prompt comes from `haversack dispatch`; the sub-agent answers with these, in order. */
+async function review(repo: CodexRepo, replies: Reply[]) {
+  // The call's own event says which agent it has started: a model is never faster than that, a script may be.
+  const answers = replies.map(
+    (reply, at): Rule => ({ kind: "sub-agent", n: at + 1, reply: { delayMs: 700, ...reply } }),
+  );
+  const prompt = haversack(repo, "dispatch", ROLE, "--feature", FOLDER);
+  const wait = shell(`sleep ${1 + replies.length}`);
+  return codexOnce("Have it reviewed.", steps([spawnAgent(prompt), wait], ...answers), { repo });
+}
+
+/** Exits with 1 when too much is missing. */
+function receipts(repo: CodexRepo): { total: number; missing: number } {
+  const { stdout } = spawnSync(process.execPath, [join(DIST, "haversack.cjs"), "receipts", "--json"], {
+    cwd: repo.root,
+    env: { ...repo.env, PATH: process.env["PATH"] },
+    encoding: "utf8",
+  });
+  return JSON.parse(stdout) as { total: number; missing: number };
+}
