@@ -34,9 +34,15 @@ describe("sources", () => {
       [join(project.root, ".haversack/skills"), ".haversack/skills"],
       [join(project.root, ".claude/skills"), ".claude/skills"],
       [join(project.root, ".agents/skills"), ".agents/skills"],
+      [join(project.root, ".gemini/skills"), ".gemini/skills"],
+      [join(project.root, ".opencode/skills"), ".opencode/skills"],
+      [join(project.root, ".opencode/skill"), ".opencode/skill"],
       [join(project.home, ".claude/skills"), "~/.claude/skills"],
       [join(project.home, ".agents/skills"), "~/.agents/skills"],
       [join(project.home, ".config/haversack/skills"), join(project.home, ".config/haversack/skills")],
+      [join(project.home, ".gemini/skills"), "~/.gemini/skills"],
+      [join(project.home, ".config/opencode/skills"), join(project.home, ".config/opencode/skills")],
+      [join(project.home, ".opencode/skills"), "~/.opencode/skills"],
       [join(project.root, "team"), "team"],
     ];
     project.write(".haversack/config.json", '{"skills.folders": ["team"]}');

@@ -1,9 +1,9 @@
 /** The hook process as a client starts it, with 300 skills indexed, against a bare start of the same runtime. */
 import { spawnSync } from "node:child_process";
-import { mkdirSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Benchmark, type Candidate, timedTable, timeProcesses } from "../harness.ts";
-import { BIN, HOOK, makeScratch, type Scratch } from "../scratch.ts";
+import { HOOK, indexSyntheticSkills, makeScratch, type Scratch } from "../scratch.ts";
 import { syntheticPrompts, syntheticSkills } from "../synthetic-skills.ts";
 
 export const hook: Benchmark = {
@@ -12,7 +12,7 @@ export const hook: Benchmark = {
   async run({ runs }) {
     const scratch = makeScratch();
     try {
-      fillIndex(scratch);
+      indexSyntheticSkills(scratch, 300);
       const candidates = [
         event(scratch, "prompt, nothing fits", { hook_event_name: "UserPromptSubmit", prompt: "continue" }),
         event(scratch, "prompt, words in common", {
@@ -34,6 +34,7 @@ export const hook: Benchmark = {
         }),
         event(scratch, "session start", { hook_event_name: "SessionStart", source: "startup" }),
         ...codexEvents(scratch),
+        ...geminiEvents(scratch),
       ];
       const bun = process.env["HAVERSACK_BUN"];
       const underBun = bun
@@ -72,6 +73,14 @@ export const hook: Benchmark = {
             limit: 1.25,
             side: "at-most",
           },
+          {
+            name: "gemini hooks, ratio",
+            value: Math.max(
+              ...["prompt, nothing fits", "prompt, skills fit", "after a tool"].map((kind) => ratio(`gemini ${kind}`)),
+            ),
+            limit: 1.25,
+            side: "at-most",
+          },
         ],
         notes: bun ? [] : ["HAVERSACK_BUN names no Bun to measure beside it."],
         data: timed,
@@ -82,38 +91,34 @@ export const hook: Benchmark = {
   },
 };
 
-function fillIndex({ root, env }: Scratch): void {
-  for (const { name, text } of syntheticSkills(300)) {
-    const folder = join(root, ".claude/skills", name);
-    mkdirSync(folder, { recursive: true });
-    writeFileSync(join(folder, "SKILL.md"), text);
-  }
-  const { status, stderr } = spawnSync(process.execPath, [BIN, "skills", "index"], {
-    cwd: root,
-    env: { ...process.env, ...env },
-    encoding: "utf8",
-  });
-  if (status !== 0) throw new Error(`skills index: ${stderr}`);
+interface FittingOptions {
+  client?: string;
+  /** Default: those of Claude Code and Codex. */
+  fields?: object;
+  name?: string;
+  /** Called with the session's id, untimed. */
+  before?(sessionId: string): void;
 }
 
 /** In the words of one skill, and each time in a session of its own: a window that has seen a skill is not shown it again. */
-function fittingPrompt(scratch: Scratch, client = "claude-code"): Candidate {
+function fittingPrompt(scratch: Scratch, options: FittingOptions = {}): Candidate {
+  const { client = "claude-code", name = "prompt, skills fit", before } = options;
+  const { fields = { hook_event_name: "UserPromptSubmit" } } = options;
   const words = syntheticSkills(42).at(-1)?.text.split("Use when ")[1]?.split(" ").slice(0, 12).join(" ");
   let session = 0;
   const one = () => {
-    const session_id = `bench-${client}-${session++}`;
-    const fields = { session_id, hook_event_name: "UserPromptSubmit", prompt: `please ${words}` };
-    return event(scratch, "prompt, skills fit", fields, client);
+    const session_id = `bench-${client}-${name}-${session++}`;
+    before?.(session_id);
+    return event(scratch, name, { ...fields, session_id, prompt: `please ${words}` }, client);
   };
-  const { args, stdin, cwd, env } = one();
-  const { stdout } = spawnSync(process.execPath, args, {
-    input: stdin,
-    cwd,
-    env: { ...process.env, ...env },
-    encoding: "utf8",
-  });
+  const stdout = runOnce(one());
   if (!stdout.includes("Skill Recommendations")) throw new Error(`no skill fits "please ${words}": ${stdout}`);
   return Object.defineProperty(one(), "stdin", { get: () => one().stdin, enumerable: true });
+}
+
+function runOnce({ args, stdin, cwd, env }: Candidate): string {
+  const all = { input: stdin, cwd, env: { ...process.env, ...env }, encoding: "utf8" as const };
+  return spawnSync(process.execPath, args, all).stdout;
 }
 
 /** The same through the reader of another client, a file more to load. */
@@ -129,8 +134,41 @@ function codexEvents(scratch: Scratch): Candidate[] {
   };
   return [
     event(scratch, "prompt, nothing fits", prompt, "codex"),
-    fittingPrompt(scratch, "codex"),
+    fittingPrompt(scratch, { client: "codex" }),
     event(scratch, "after a tool", tool, "codex"),
+  ];
+}
+
+/**
+ * Gemini CLI's, whose session starts with its first prompt: that one is a row of its own, and the session of the others has begun
+ * before. Each looks into a transcript for a sign of a compaction.
+ */
+function geminiEvents(scratch: Scratch): Candidate[] {
+  const transcript_path = join(scratch.root, "../session.jsonl");
+  const line = {
+    id: "x",
+    timestamp: "2026-01-01T00:00:00.000Z",
+    type: "user",
+    content: [{ text: "word ".repeat(100) }],
+  };
+  writeFileSync(transcript_path, `${JSON.stringify(line)}\n`.repeat(500));
+  const common = { transcript_path, timestamp: "2026-01-01T00:00:00.000Z" };
+  const prompt = { ...common, hook_event_name: "BeforeAgent", prompt: "continue" };
+  const tool = {
+    ...common,
+    hook_event_name: "AfterTool",
+    tool_name: "write_file",
+    tool_input: { file_path: "src/a.ts", content: "x" },
+    tool_response: { llmContent: "Successfully created", returnDisplay: "" },
+  };
+  const begin = (session_id: string) => runOnce(event(scratch, "begin", { ...prompt, session_id }, "gemini"));
+  begin("bench");
+  const fitting = { ...common, hook_event_name: "BeforeAgent" };
+  return [
+    event(scratch, "prompt, nothing fits", prompt, "gemini"),
+    fittingPrompt(scratch, { client: "gemini", fields: fitting, before: begin }),
+    event(scratch, "after a tool", tool, "gemini"),
+    fittingPrompt(scratch, { client: "gemini", fields: fitting, name: "first prompt, skills fit" }),
   ];
 }
 

@@ -1,5 +1,5 @@
 /** Runs the real Gemini CLI headless against a scripted server and collects what it said. One call is one process and one prompt. */
-import { type ChildProcess, spawn } from "node:child_process";
+import { type ClientRun, runClient, type ToldRun, withEvents } from "../run-client.ts";
 import type { ScriptedServer } from "../scripted-server.ts";
 import { geminiProgram } from "./install.ts";
 import type { ScratchGemini } from "./scratch-gemini.ts";
@@ -19,72 +19,21 @@ export interface GeminiOptions {
   timeLimitMs?: number;
 }
 
-export interface GeminiRun {
-  exitCode: number | null;
-  isTimedOut: boolean;
-  stdout: string;
-  stderr: string;
-  /** The lines of `--output-format stream-json`. */
-  events: Record<string, unknown>[];
-  sessionId: string;
-}
-
-const MAX_OUTPUT_CHARS = 20_000_000;
-
-export async function runGemini(options: GeminiOptions): Promise<GeminiRun> {
+export async function runGemini(options: GeminiOptions): Promise<ToldRun> {
   const { prompt, skipPermissions = true } = options;
   const args = ["-p", prompt, "--output-format", "stream-json"];
   if (skipPermissions) args.push("--yolo");
-  const { stdout, ...run } = await spawnGemini([...args, ...(options.args ?? [])], options);
-  const events = stdout
-    .split("\n")
-    .filter((line) => line.startsWith("{"))
-    .map((line) => JSON.parse(line) as Record<string, unknown>);
-  return {
-    ...run,
-    stdout,
-    events,
-    sessionId: String(events.find(({ session_id }) => session_id)?.["session_id"] ?? ""),
-  };
+  return withEvents(await spawnGemini([...args, ...(options.args ?? [])], options), "session_id");
 }
 
 /** `gemini ARGS`, for its other commands too. */
-export async function spawnGemini(
+export function spawnGemini(
   args: readonly string[],
-  {
-    repo,
-    server,
-    env,
-    isTrusted = true,
-    cwd = repo.root,
-    timeLimitMs = 90_000,
-  }: Omit<GeminiOptions, "prompt" | "args">,
-): Promise<Omit<GeminiRun, "events" | "sessionId">> {
-  // A group of its own, so that a shell command or MCP server it started ends with it.
-  const child = spawn(process.execPath, [geminiProgram(), ...args], {
-    cwd,
-    env: environment({ repo, server, isTrusted, ...(env && { env }) }),
-    detached: true,
-    stdio: ["ignore", "pipe", "pipe"],
-  });
-  let [stdout, stderr, isTimedOut] = ["", "", false];
-  child.stdout
-    .setEncoding("utf8")
-    .on("data", (chunk: string) => (stdout = (stdout + chunk).slice(0, MAX_OUTPUT_CHARS)));
-  child.stderr.setEncoding("utf8").on("data", (chunk: string) => (stderr = (stderr + chunk).slice(-100_000)));
-  const limit = setTimeout(() => {
-    isTimedOut = true;
-    signalGroup(child, "SIGKILL");
-  }, timeLimitMs);
-  const exitCode = await new Promise<number | null>((resolve, reject) =>
-    child.on("error", reject).on("close", resolve),
-  );
-  clearTimeout(limit);
-  for (let waitedMs = 0; waitedMs < 3_000 && signalGroup(child, 0); waitedMs += 50) {
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  }
-  signalGroup(child, "SIGKILL");
-  return { exitCode, isTimedOut, stdout, stderr };
+  options: Omit<GeminiOptions, "prompt" | "args">,
+): Promise<ClientRun> {
+  const { repo, cwd = repo.root, timeLimitMs } = options;
+  const env = environment(options);
+  return runClient(process.execPath, [geminiProgram(), ...args], { cwd, env, ...(timeLimitMs && { timeLimitMs }) });
 }
 
 /** Nothing is inherited but the PATH: the person's keys, proxies and client settings stay outside. */
@@ -109,16 +58,4 @@ export function environment({
     ...(isTrusted && { GEMINI_CLI_TRUST_WORKSPACE: "true" }),
     ...env,
   };
-}
-
-/** Whether there was still a process of the group to get the signal. */
-function signalGroup({ pid }: ChildProcess, signal: "SIGKILL" | 0): boolean {
-  if (pid === undefined) return false;
-  try {
-    return process.kill(-pid, signal);
-  } catch (fault) {
-    // ESRCH: the whole group has ended.
-    if ((fault as NodeJS.ErrnoException).code === "ESRCH") return false;
-    throw fault;
-  }
 }

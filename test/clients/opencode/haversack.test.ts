@@ -7,8 +7,8 @@ import { opencode } from "../../../packages/haversack/src/clients/opencode/wirin
 import { readText } from "../../../packages/haversack/src/engine/init.ts";
 import { openDatabase } from "../../../packages/haversack/src/store/sqlite/open.ts";
 import { SessionState } from "../../../packages/haversack/src/store/sqlite/session-state.ts";
-import { messagesText } from "../request-text.ts";
-import { steps, toolCall } from "../script.ts";
+import { firstChange, messagesText } from "../request-text.ts";
+import { type Rule, steps, toolCall } from "../script.ts";
 import { testServer } from "./opencode-test.ts";
 import { runOpencode } from "./run-opencode.ts";
 import { type ScratchOpencode, scratchOpencode } from "./scratch-opencode.ts";
@@ -66,6 +66,52 @@ it("gives a session the packet of what its agent holds, with its first prompt", 
   const text = server.of("main").at(-1)?.lastUserText;
   expect(text).toContain("From Haversack, at the start of this session; times are UTC.");
   expect(text).toContain(`**Current position:** ${id} "Limit logins" is in progress`);
+});
+
+it("gives a compacted session the packet of what it did, before it goes on, and the skill may come again", async () => {
+  const repo = haversackRepo();
+  const write = toolCall("write", { filePath: join(repo.root, "limit.txt"), content: "five\n" });
+  const read = toolCall("read", { filePath: join(repo.root, "limit.txt") });
+  const server = await testServer(
+    steps([
+      { tools: [write] },
+      { tools: [read], usage: { inputTokens: 195_000 } },
+      { tools: [read], usage: { inputTokens: 2_000 } },
+      { text: "end" },
+    ]),
+  );
+  const run = await runOpencode({ repo, server, prompt: RELEASE });
+  expect(run.exitCode).toBe(0);
+  expect(server.of("compaction")).toHaveLength(1);
+  const [, before, after, later] = server.of("main");
+  expect(messagesText(before!)).not.toContain("From Haversack");
+  expect(after?.lastUserText).toContain("From Haversack, after a compaction; times are UTC.");
+  expect(after?.lastUserText).toContain("limit.txt");
+  // It stays where it is: the next request begins with the same bytes, and brings no second one.
+  expect(firstChange(after!, later!)).toBeUndefined();
+  expect(messagesText(later!).split("From Haversack")).toHaveLength(2);
+  server.setScript([]);
+  await runOpencode({ repo, server, prompt: RELEASE, args: ["--session", run.sessionId] });
+  expect(server.of("main").at(-1)?.lastUserText).toContain('skill(name: "release-notes")');
+  expect(logOf(repo)).toBe("");
+});
+
+it("keeps receipts of what sub-agents read, and warns of one that did not", async () => {
+  const repo = haversackRepo();
+  const spec = repo.write("docs/031/spec.md", "one\ntwo\nthree\nfour\n");
+  const block = `\n\n## Required Artifacts\n- Spec: ${spec} (4 lines)`;
+  const spawn = (prompt: string) =>
+    toolCall("task", { description: "look", prompt: `${prompt}${block}`, subagent_type: "general" });
+  const reads: Rule = { kind: "sub-agent", n: 1, reply: { tools: [toolCall("read", { filePath: spec })] } };
+  const server = await testServer(steps([{ tools: [spawn("Read it.")] }, { text: "one" }], reads));
+  const run = await runOpencode({ repo, server, prompt: "Go." });
+  expect(server.of("sub-agent")[1]?.toolResults[0]?.text).toContain("three");
+  const history = join(repo.root, "docs/031/.review-history.md");
+  expect(existsSync(history)).toBe(false);
+  server.setScript(steps([{ tools: [spawn("Guess.")] }, { text: "two" }]));
+  await runOpencode({ repo, server, prompt: "Again.", args: ["--session", run.sessionId] });
+  expect(readFileSync(history, "utf8")).toContain("general did not confirm artifact reads: spec.md");
+  expect(logOf(repo)).toBe("");
 });
 
 it("leaves the session unharmed when the store is broken", async () => {

@@ -65,6 +65,7 @@ export const Probe = async (input: PluginInput) => {
       if (kind === "session-start" && event.source === "compact") return { context: "PACKET-AFTER-COMPACTION" };
       return kind === "before-spawn" ? { prompt: `${event.prompt}\n\nPACKET-OF-THE-TASK` } : {};
     },
+    judgeAgent: () => undefined,
     log: (level, text) => note({ level, text }),
   };
   return haversackPlugin(input, { engine, addTo: () => undefined });

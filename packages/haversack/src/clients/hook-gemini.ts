@@ -5,11 +5,10 @@ import { geminiProfile } from "./gemini/profile.ts";
 import { readGeminiBase, readGeminiPrompt } from "./gemini/prompt-event.ts";
 import { geminiStartBefore } from "./gemini/start-before.ts";
 import { readGeminiTool } from "./gemini/tool-event.ts";
-import type { HookAdapter, HookPart } from "./hook-adapter.ts";
+import type { HookAdapter } from "./hook-adapter.ts";
 
 export const adapter: HookAdapter = {
   client: "gemini",
-  part: ({ hook_event_name: event }) => PARTS[String(event)] ?? "hook-session",
   base: readGeminiBase,
   prompt(payload) {
     const prompt = readGeminiPrompt(payload);
@@ -21,11 +20,4 @@ export const adapter: HookAdapter = {
   answer: formatGeminiAnswer,
   profile: geminiProfile,
   talking: ["BeforeAgent", "AfterTool"],
-};
-
-/** A start is answered with the first prompt: see start-before.ts. */
-const PARTS: Readonly<Record<string, HookPart>> = {
-  SessionStart: "",
-  BeforeAgent: "hook-prompt",
-  AfterTool: "hook-tool",
 };

@@ -20,11 +20,13 @@ export function findSkillSources(
   const homeDir = env["HOME"] ?? "";
   const claudeConfigDir = env["CLAUDE_CONFIG_DIR"];
   const configHome = env["XDG_CONFIG_HOME"];
+  const geminiHome = env["GEMINI_CLI_HOME"];
   const places = {
     projectDir: root,
     homeDir,
     ...(claudeConfigDir && { claudeConfigDir }),
     ...(configHome && { configHome }),
+    ...(geminiHome && { geminiHome }),
   };
   const files = pluginFiles(places);
   const installedPlugins = readNamed(files.installedPlugins, fs);

@@ -32,6 +32,8 @@ export interface Client {
   /** Why it seems to be used here, one line each; empty: it does not. */
   find(place: WiringPlace): string[];
   files(place: WiringPlace): WiredFile[];
+  /** Why it cannot be wired in this scope, and the command that wires it all the same. `files` then change nothing. */
+  blocked?(place: WiringPlace): { why: string; instead: string } | undefined;
   /** What a person should know beforehand, such as a file that git would commit. */
   notes(place: WiringPlace): string[];
   /** What `uninstall` leaves though `init` wrote it, one line each: files that a person has changed since. */
@@ -107,5 +109,6 @@ export interface WiredFile {
   isWhole?: boolean;
   /** Nothing to do: the same text. A text that cannot be understood is a fault. */
   wire(text: string): { text: string; keep: string[] };
+  /** Takes out this client's part alone: in a file that several write, `keep` has the notes of all of them. */
   unwire(text: string, keep: readonly string[]): string;
 }

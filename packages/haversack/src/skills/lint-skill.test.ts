@@ -110,7 +110,10 @@ describe("lintSkillSet", () => {
 
   it("reports two skills of one name, the farther one", () => {
     const near = skill("a", [], { path: "/near" });
-    const far = skill("a", [], { path: "/far", source: { kind: "user", label: "~", rank: 5 } });
+    const far = skill("a", [], { path: "/far", hash: "other", source: { kind: "user", label: "~", rank: 5 } });
+    expect(lintSkillSet([{ ...far, hash: near.hash }, near])).toMatchObject([
+      { level: "suggestion", code: "name-twice", file: "/far", text: "“a” is a copy of /near, which is used" },
+    ]);
     expect(lintSkillSet([far, near])).toMatchObject([
       { level: "warning", code: "name-twice", file: "/far", text: "“a” is also in /near, which is used instead" },
     ]);

@@ -120,15 +120,15 @@ function twins(skills: readonly Skill[]): Problem[] {
   return [...byId.values()].flatMap((same) => {
     const [winner, ...losers] = same.sort((a, b) => a.source.rank - b.source.rank || (a.path < b.path ? -1 : 1));
     return losers.map((loser): Problem => {
+      const isOneSource = loser.source.rank === winner!.source.rank;
+      const place = { code: "name-twice", file: loser.path, where: loser.id };
+      // A repository for several clients has a copy for each.
+      if (!isOneSource && loser.hash === winner!.hash) {
+        return { ...place, level: "suggestion", text: `“${loser.id}” is a copy of ${winner!.path}, which is used` };
+      }
       // The nearer source winning is by design; two of one source are a mistake.
-      const level = loser.source.rank === winner!.source.rank ? "error" : "warning";
-      return {
-        level,
-        code: "name-twice",
-        file: loser.path,
-        where: loser.id,
-        text: `“${loser.id}” is also in ${winner!.path}, which is used instead`,
-      };
+      const text = `“${loser.id}” is also in ${winner!.path}, which is used instead`;
+      return { ...place, level: isOneSource ? "error" : "warning", text };
     });
   });
 }

@@ -32,26 +32,36 @@ describe("skillRoots", () => {
       ["/work/app/.haversack/skills", "project", ".haversack/skills", 0],
       ["/work/app/.claude/skills", "project", ".claude/skills", 1],
       ["/work/app/.agents/skills", "project", ".agents/skills", 2],
-      ["/home/me/.claude/skills", "user", "~/.claude/skills", 3],
-      ["/home/me/.agents/skills", "user", "~/.agents/skills", 4],
-      ["/home/me/.config/haversack/skills", "user", "~/.config/haversack/skills", 5],
+      ["/work/app/.gemini/skills", "project", ".gemini/skills", 3],
+      ["/work/app/.opencode/skills", "project", ".opencode/skills", 4],
+      ["/work/app/.opencode/skill", "project", ".opencode/skill", 5],
+      ["/home/me/.claude/skills", "user", "~/.claude/skills", 6],
+      ["/home/me/.agents/skills", "user", "~/.agents/skills", 7],
+      ["/home/me/.config/haversack/skills", "user", "~/.config/haversack/skills", 8],
+      ["/home/me/.gemini/skills", "user", "~/.gemini/skills", 9],
+      ["/home/me/.config/opencode/skills", "user", "~/.config/opencode/skills", 10],
+      ["/home/me/.config/opencode/skill", "user", "~/.config/opencode/skill", 11],
+      ["/home/me/.opencode/skills", "user", "~/.opencode/skills", 12],
+      ["/home/me/.opencode/skill", "user", "~/.opencode/skill", 13],
     ]);
     expect(problems).toEqual([]);
   });
 
   it("takes the client's and the system's own places", () => {
-    const { roots: found } = roots({}, {}, { claudeConfigDir: "~/cc", configHome: "/etc/me" });
+    const { roots: found } = roots({}, {}, { claudeConfigDir: "~/cc", configHome: "/etc/me", geminiHome: "/srv/g" });
     expect(found.map(({ dir }) => dir)).toEqual(
-      expect.arrayContaining(["/home/me/cc/skills", "/etc/me/haversack/skills"]),
+      expect.arrayContaining([
+        ...["/home/me/cc/skills", "/etc/me/haversack/skills", "/etc/me/opencode/skills", "/srv/g/.gemini/skills"],
+      ]),
     );
   });
 
   it("adds the folders of the settings, wherever they are", () => {
     const { roots: found } = roots({ folders: ["team/skills", "~/shared", "/opt/skills/", " "] });
-    expect(found.slice(6)).toEqual([
-      { dir: "/work/app/team/skills", isNamed: true, source: { kind: "folder", label: "team/skills", rank: 6 } },
-      { dir: "/home/me/shared", isNamed: true, source: { kind: "folder", label: "~/shared", rank: 7 } },
-      { dir: "/opt/skills", isNamed: true, source: { kind: "folder", label: "/opt/skills/", rank: 8 } },
+    expect(found.slice(14)).toEqual([
+      { dir: "/work/app/team/skills", isNamed: true, source: { kind: "folder", label: "team/skills", rank: 14 } },
+      { dir: "/home/me/shared", isNamed: true, source: { kind: "folder", label: "~/shared", rank: 15 } },
+      { dir: "/opt/skills", isNamed: true, source: { kind: "folder", label: "/opt/skills/", rank: 16 } },
     ]);
   });
 
@@ -64,7 +74,7 @@ describe("skillRoots", () => {
 
   it("works without a project", () => {
     const { projectDir: _, ...outside } = places;
-    expect(skillRoots(outside, {}, disk()).roots.map(({ source }) => source.kind)).toEqual(["user", "user", "user"]);
+    expect(skillRoots(outside, {}, disk()).roots.map(({ source }) => source.kind)).toEqual(Array(8).fill("user"));
     expect(pluginFiles(outside).settings).toEqual(["/home/me/.claude/settings.json"]);
   });
 });
@@ -81,7 +91,7 @@ describe("plugins", () => {
     expect(roots(texts).roots.at(-1)).toEqual({
       dir: "/cache/tools/1.2.0/skills",
       plugin: "tools",
-      source: { kind: "plugin", label: "plugin tools", rank: 6 },
+      source: { kind: "plugin", label: "plugin tools", rank: 14 },
     });
   });
 

@@ -20,6 +20,8 @@ export interface SourcePlaces {
   claudeConfigDir?: string;
   /** `XDG_CONFIG_HOME`; default `~/.config`. */
   configHome?: string;
+  /** `GEMINI_CLI_HOME`, in which Gemini CLI has its `.gemini`; default `~`. */
+  geminiHome?: string;
 }
 
 export interface SourceTexts {
@@ -62,17 +64,24 @@ export function skillRoots(
     sources.push(source);
   };
   if (projectDir) {
-    for (const label of [".haversack/skills", ".claude/skills", ".agents/skills"])
+    for (const label of [".haversack/skills", ".claude/skills", ".agents/skills", ...CLIENT_FOLDERS])
       add(join(projectDir, label), { kind: "project", label });
   }
   const config = claudeDir(places);
   const configLabel = places.claudeConfigDir ? join(config, "skills") : "~/.claude/skills";
   add(join(config, "skills"), { kind: "user", label: configLabel });
   add(join(homeDir, ".agents/skills"), { kind: "user", label: "~/.agents/skills" });
-  add(join(configHome, "haversack/skills"), {
-    kind: "user",
-    label: places.configHome ? join(configHome, "haversack/skills") : "~/.config/haversack/skills",
-  });
+  const inConfig = (folder: string) => {
+    const label = places.configHome ? join(configHome, folder) : `~/.config/${folder}`;
+    add(join(configHome, folder), { kind: "user", label });
+  };
+  inConfig("haversack/skills");
+  const geminiFolder = join(places.geminiHome ?? homeDir, ".gemini/skills");
+  add(geminiFolder, { kind: "user", label: places.geminiHome ? geminiFolder : "~/.gemini/skills" });
+  for (const folder of OPENCODE_FOLDERS) inConfig(`opencode/${folder}`);
+  for (const folder of OPENCODE_FOLDERS) {
+    add(join(homeDir, ".opencode", folder), { kind: "user", label: `~/.opencode/${folder}` });
+  }
   for (const folder of texts.folders ?? []) {
     const written = cleanLine(folder);
     if (written === "") continue;
@@ -95,6 +104,12 @@ export function skillRoots(
   }
   return { roots, problems };
 }
+
+/** opencode reads both (seen in 1.18.33), in each folder of its settings. */
+const OPENCODE_FOLDERS = ["skills", "skill"];
+
+/** What Gemini CLI and opencode read beside the places that several clients share. */
+const CLIENT_FOLDERS = [".gemini/skills", ...OPENCODE_FOLDERS.map((folder) => `.opencode/${folder}`)];
 
 function claudeDir({ claudeConfigDir, homeDir }: SourcePlaces): string {
   return claudeConfigDir ? expandHome(claudeConfigDir, homeDir) : join(homeDir, ".claude");

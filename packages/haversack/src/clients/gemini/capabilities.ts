@@ -1,10 +1,5 @@
 /** What of Haversack works in Gemini CLI, and how; docs and messages are made from it. Seen in 0.61.0. */
-
-export interface Capability {
-  what: string;
-  works: "yes" | "no" | "partly";
-  how: string;
-}
+import type { Capability } from "../capability.ts";
 
 export const GEMINI: readonly Capability[] = [
   {
@@ -15,7 +10,7 @@ export const GEMINI: readonly Capability[] = [
   {
     what: "loading a skill",
     works: "yes",
-    how: "`activate_skill` for `.agents/skills`, else our MCP tool `mcp_haversack_skill`",
+    how: "`activate_skill` for what the client lists (`.gemini/skills/NAME` and `.agents/skills/NAME`, of the project and the user), else our MCP tool `mcp_haversack_skill`",
   },
   { what: "cap of injected text", works: "yes", how: "none met at 60,000 characters; we keep to 20,000" },
   {
@@ -47,6 +42,11 @@ export const GEMINI: readonly Capability[] = [
     what: "a task's packet for a sub-agent",
     works: "yes",
     how: "hook BeforeTool of `invoke_agent` changes its prompt; the client adds a line that says so",
+  },
+  {
+    what: "receipts of documents that sub-agents read",
+    works: "no",
+    how: "a sub-agent's tool calls come as the session's own, so nobody can say who has read",
   },
   { what: "replacing a sub-agent's answer", works: "no", how: "only an error can stand in for it" },
   { what: "guarded edits", works: "partly", how: "a refusal works; a warning before an edit is dropped by the client" },

@@ -7,6 +7,7 @@ import type { CheckPlace, Finding } from "../../engine/wiring.ts";
 import { checkEvents, type RunningClient, checkServer as tryServer } from "../check-running.ts";
 import type { HookEntry } from "../hook-entries.ts";
 import { objectOf } from "../json-settings.ts";
+import { blockedByCommit, isCommitted, WIRE_FOR_USER } from "./committed.ts";
 import { findGeminiProgram, folderTrust, type GeminiPlaces, geminiPlaces, TESTED_VERSION } from "./detect.ts";
 import { hasExtension } from "./extension.ts";
 import { geminiSamplePayload } from "./sample-payloads.ts";
@@ -33,7 +34,7 @@ export async function checkGemini(place: CheckPlace): Promise<Finding[]> {
     ...stoppedHooks(files),
     ...(isExtended ? [extensionFinding(isWired, places)] : []),
     ...(isWired ? await checkHooks(wired, place, places) : []),
-    ...(isWired || isExtended ? [] : [notWired()]),
+    ...(isWired || isExtended ? [] : [notWired(place)]),
     ...(await checkOwnServer(files, { place, isExtended })),
   ];
 }
@@ -89,14 +90,12 @@ function stoppedHooks(files: readonly SettingsFile[]): Finding[] {
   });
 }
 
-function notWired(): Finding {
+function notWired(place: CheckPlace): Finding {
+  const part = `${NAME} hooks`;
+  const blocked = blockedByCommit({ ...place, scope: "project" });
+  if (blocked) return { part, level: "fail", text: `not wired: ${blocked.why}`, remedy: blocked.instead };
   const text = "not wired: the settings have no hook of Haversack";
-  return {
-    part: `${NAME} hooks`,
-    level: "fail",
-    text,
-    remedy: "`haversack init --client gemini` writes them, or says why not",
-  };
+  return { part, level: "fail", text, remedy: "`haversack init --client gemini` writes them" };
 }
 
 function extensionFinding(isWired: boolean, { extension }: GeminiPlaces): Finding {
@@ -160,7 +159,7 @@ async function checkOwnServer(
   const entry = found && serverOf(found.value);
   if (!found || !entry) {
     if (isExtended) return [];
-    const remedy = "`haversack init --client gemini` writes it";
+    const remedy = `\`${isCommitted({ ...place, scope: "project" }) ? WIRE_FOR_USER : "haversack init --client gemini"}\` writes it`;
     return [{ part, level: "fail", text: 'no server "haversack" in the settings', remedy }];
   }
   const { command, args } = geminiServerCommand(entry);

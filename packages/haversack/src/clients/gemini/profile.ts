@@ -20,10 +20,12 @@ export function geminiProfile(root: string, env: Readonly<Record<string, string 
 
 export const SKILL_TOOL = "mcp_haversack_skill";
 
-/** Folders that the client reads itself. It knows `.gemini/skills` too, where we do not look. */
-const SOURCES = [".agents/skills", "~/.agents/skills"];
+/** Folders that the client reads itself (seen in 0.61.0). Of two skills of one name it takes the one in `.agents/skills`, as we do. */
+const SOURCES = [".agents/skills", "~/.agents/skills", ".gemini/skills", "~/.gemini/skills"];
 
-/** It lists `skills/NAME/SKILL.md`: no single files. */
-function isListed({ sourceLabel, folder }: SkillCard): boolean {
-  return folder !== undefined && SOURCES.includes(sourceLabel);
+/** It lists `skills/NAME/SKILL.md`: no single files, no deeper folders. */
+function isListed({ sourceKind, sourceLabel, folder = "" }: SkillCard): boolean {
+  if (!folder.slice(0, folder.lastIndexOf("/")).endsWith("/skills")) return false;
+  // With GEMINI_CLI_HOME the user's folder has another name.
+  return SOURCES.includes(sourceLabel) || (sourceKind === "user" && sourceLabel.endsWith("/.gemini/skills"));
 }

@@ -1,10 +1,10 @@
 /** Gemini CLI as `init` and `uninstall` see it. */
 import { dirname, join } from "node:path";
 import type { Client, WiredFile, WiringPlace } from "../../engine/wiring.ts";
-import { gitView } from "../claude-code/detect.ts";
+import { excludeLines } from "../exclude-lines.ts";
 import { checkGemini } from "./check.ts";
+import { blockedByCommit, isCommitted } from "./committed.ts";
 import { findGemini, folderTrust, geminiPlaces } from "./detect.ts";
-import { excludeLines } from "./exclude-lines.ts";
 import { hasExtension } from "./extension.ts";
 import { geminiProfile } from "./profile.ts";
 import { mergeGeminiSettings, unmergeGeminiSettings } from "./settings.ts";
@@ -24,16 +24,17 @@ export const gemini: Client = {
       ...stampedFiles(place).map(wireStamped),
       ...(isUser ? [] : excludeLines(root, EXCLUDED)),
     ];
-    // Nothing of it works without the settings. A fault here would keep `init` from wiring the other clients.
+    // Nothing of it works without the settings.
     if (isCommitted(place)) return files.map((file) => ({ ...file, wire: (text) => ({ text, keep: [] }) }));
     return files;
   },
+  blocked: blockedByCommit,
   notes(place) {
     const { scope, cwd, env } = place;
     const places = geminiPlaces(cwd, env);
     const notes: string[] = [];
     if (hasExtension(places)) notes.push("the haversack extension is installed too: with both, every event runs twice");
-    if (isCommitted(place)) return [...notes, committedNote(places.projectSettings)];
+    if (isCommitted(place)) return notes;
     if (scope === "project") {
       notes.push(
         `Gemini CLI reads ${places.projectSettings} only in sessions that are started in ${places.root}; \`haversack init --user\` works from every folder`,
@@ -94,14 +95,4 @@ function settingsFile(path: string, { installed, hasGuards }: WiringPlace): Wire
     wire: (text) => mergeGeminiSettings(text, { ...installed, file: path, hasGuards }),
     unwire: (text, keep) => unmergeGeminiSettings(text, { file: path, keep }),
   };
-}
-
-/** Paths of this machine do not belong into a file that git commits. */
-function isCommitted({ scope, cwd, env }: Pick<WiringPlace, "scope" | "cwd" | "env">): boolean {
-  const { root, projectSettings } = geminiPlaces(cwd, env);
-  return scope === "project" && gitView(root, projectSettings).kind === "tracked";
-}
-
-function committedNote(path: string): string {
-  return `Gemini CLI is not wired: ${path} is committed, and paths of this machine do not belong in it; \`haversack init --user --client gemini\` wires it for all projects, the extension too`;
 }

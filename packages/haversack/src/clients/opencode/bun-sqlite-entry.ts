@@ -1,8 +1,15 @@
-/** What store/sqlite/quiet.ts exports, under Bun. Only the plugin's bundle loads this file. */
+/**
+ * What store/sqlite/quiet.ts exports, under Bun. Only the plugin's bundle loads this file. On a runtime without Bun's SQLite, such as the
+ * Node of a benchmark, it is Node's own.
+ */
 import { type BunDatabaseClass, databaseSyncOn } from "./bun-sqlite.ts";
 
-// Not written as a literal: neither the compiler nor the bundler knows this module.
-const module_: string = "bun:sqlite";
-const { Database } = (await import(module_)) as { Database: BunDatabaseClass };
+export const sqlite = { DatabaseSync: await databaseClass() };
 
-export const sqlite = { DatabaseSync: databaseSyncOn(Database) };
+async function databaseClass() {
+  if (!process.versions["bun"]) return process.getBuiltinModule("node:sqlite").DatabaseSync;
+  // Not written as a literal: neither the compiler nor the bundler knows this module.
+  const module_: string = "bun:sqlite";
+  const { Database } = (await import(module_)) as { Database: BunDatabaseClass };
+  return databaseSyncOn(Database);
+}

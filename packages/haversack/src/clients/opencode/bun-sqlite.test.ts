@@ -5,13 +5,17 @@ import { type BunDatabaseClass, databaseSyncOn } from "./bun-sqlite.ts";
 
 /** As Bun's class behaves where it differs: null for no row. */
 class FakeBun {
+  static prepared = 0;
+  static finalized = 0;
   readonly #db: DatabaseSync;
   constructor(file: string, options: { readonly?: boolean }) {
     this.#db = new DatabaseSync(file, { readOnly: options.readonly ?? false });
   }
   prepare(sql: string) {
+    FakeBun.prepared++;
     const statement = this.#db.prepare(sql);
     return {
+      finalize: () => FakeBun.finalized++,
       get: (...values: never[]) => statement.get(...values) ?? null,
       all: (...values: never[]) => statement.all(...values),
       run: (...values: never[]) => statement.run(...values),
@@ -38,4 +42,26 @@ it("says what node:sqlite says", () => {
   expect(db.prepare("SELECT a FROM t").all()).toEqual([{ a: 1 }]);
   expect([...db.prepare("SELECT a FROM t").iterate()]).toEqual([{ a: 1 }]);
   db.close();
+});
+
+it("prepares what comes again once, within bounds, and closes it all", () => {
+  const Shim = databaseSyncOn(FakeBun as unknown as BunDatabaseClass);
+  const db = new Shim(":memory:");
+  db.exec("CREATE TABLE t (a)");
+  [FakeBun.prepared, FakeBun.finalized] = [0, 0];
+  for (const a of [1, 2, 3]) db.prepare("INSERT INTO t VALUES (?)").run(a);
+  expect(FakeBun.prepared).toBe(1);
+  // Two walks over the same rows at once do not meet.
+  const rows = db.prepare("SELECT a FROM t");
+  const pairs = [...rows.iterate()].flatMap((left) => [...rows.iterate()].map((right) => [left, right]));
+  expect(pairs).toHaveLength(9);
+  FakeBun.prepared = 0;
+  for (let n = 0; n < 150; n++) db.prepare(`SELECT ${n}`).get();
+  expect(FakeBun.finalized).toBe(51);
+  // A table that is changed meanwhile is seen as it is.
+  db.prepare("SELECT * FROM t").all();
+  db.exec("ALTER TABLE t ADD COLUMN b");
+  expect(db.prepare("SELECT * FROM t").all()[0]).toEqual({ a: 1, b: null });
+  db.close();
+  expect(FakeBun.finalized).toBe(FakeBun.prepared + 1);
 });

@@ -8,6 +8,7 @@ export interface BunStatement {
   all(...values: unknown[]): unknown[];
   run(...values: unknown[]): { changes: number; lastInsertRowid: number | bigint };
   iterate(...values: unknown[]): Iterable<unknown>;
+  finalize?(): void;
 }
 
 export interface BunDatabase {
@@ -27,10 +28,14 @@ export interface OpenOptions {
   readOnly?: boolean;
 }
 
+const MAX_STATEMENTS = 100;
+
 /** A class with the interface of `node:sqlite`'s DatabaseSync. */
 export function databaseSyncOn(Database: BunDatabaseClass) {
   return class DatabaseSync {
     readonly #db: BunDatabase;
+    /** The latest last. */
+    readonly #statements = new Map<string, BunStatement>();
 
     constructor(file: string, { timeout = 0, readOnly = false }: OpenOptions = {}) {
       this.#db = new Database(file, {
@@ -41,14 +46,29 @@ export function databaseSyncOn(Database: BunDatabaseClass) {
     }
 
     prepare(sql: string): BunStatement {
-      const statement = this.#db.prepare(sql);
+      const prepared = () => this.#prepared(sql);
       return {
         // Bun says null where Node says undefined, and callers ask for undefined.
-        get: (...values) => statement.get(...values) ?? undefined,
-        all: (...values) => statement.all(...values),
-        run: (...values) => statement.run(...values),
-        iterate: (...values) => statement.iterate(...values),
+        get: (...values) => prepared().get(...values) ?? undefined,
+        all: (...values) => prepared().all(...values),
+        run: (...values) => prepared().run(...values),
+        // Runs while others may run the same: it has one of its own.
+        iterate: (...values) => this.#db.prepare(sql).iterate(...values),
       };
+    }
+
+    /** Hooks prepare anew at every event. In a process that stays, that is a third of what SQLite costs a prompt. */
+    #prepared(sql: string): BunStatement {
+      const known = this.#statements.get(sql);
+      const statement = known ?? this.#db.prepare(sql);
+      this.#statements.delete(sql);
+      this.#statements.set(sql, statement);
+      if (this.#statements.size > MAX_STATEMENTS) {
+        const [[oldest, unused] = ["", undefined]] = this.#statements;
+        this.#statements.delete(oldest);
+        unused?.finalize?.();
+      }
+      return statement;
     }
 
     exec(sql: string): void {
@@ -56,6 +76,9 @@ export function databaseSyncOn(Database: BunDatabaseClass) {
     }
 
     close(): void {
+      // One that is left open keeps the file open.
+      for (const statement of this.#statements.values()) statement.finalize?.();
+      this.#statements.clear();
       this.#db.close();
     }
   };

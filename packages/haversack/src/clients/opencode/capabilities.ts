@@ -1,5 +1,5 @@
 /** What of Haversack works in opencode, and how; docs and messages are made from it. Seen in 1.18.33. */
-import type { Capability } from "../gemini/capabilities.ts";
+import type { Capability } from "../capability.ts";
 
 export const OPENCODE: readonly Capability[] = [
   {
@@ -10,7 +10,7 @@ export const OPENCODE: readonly Capability[] = [
   {
     what: "loading a skill",
     works: "yes",
-    how: "the client's `skill` tool for `.agents/skills` and `.claude/skills`, else our MCP tool `haversack_skill`",
+    how: "the client's `skill` tool for what it lists (`.opencode/skills`, `.opencode/skill`, `.agents/skills`, `.claude/skills`, of the project and the user, and those of its settings folder), else our MCP tool `haversack_skill`",
   },
   { what: "cap of injected text", works: "yes", how: "none met; we keep to 20,000 characters" },
   { what: "packet at session start", works: "yes", how: "with the first prompt of the session in this process" },
@@ -34,6 +34,11 @@ export const OPENCODE: readonly Capability[] = [
     what: "a task's packet for a sub-agent",
     works: "yes",
     how: "a part behind the sub-agent's own prompt; the coordinator's call stays as it was",
+  },
+  {
+    what: "receipts of documents that sub-agents read",
+    works: "partly",
+    how: "the sub-agent's own `read` and `bash` calls, where its prompt has the reference block (`haversack dispatch`); none is added unasked, and a sub-agent cannot be sent back: when its answer is told, it has ended",
   },
   { what: "replacing a sub-agent's answer", works: "yes", how: "`tool.execute.after` of `task`" },
   {

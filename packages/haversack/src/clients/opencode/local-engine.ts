@@ -3,7 +3,7 @@
  * stays open between events; whatever fails is thrown, and the plugin's guard logs it and goes on in silence.
  */
 import { spawn } from "node:child_process";
-import { existsSync, readFileSync, statSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { appendLog } from "../../base/log.ts";
 import { maskSecrets } from "../../base/mask.ts";
 import { STATE_FOLDER } from "../../base/project-root.ts";
@@ -15,12 +15,10 @@ import { readHookSettings } from "../../engine/hook-settings.ts";
 import { isIndexStale } from "../../engine/index-freshness.ts";
 import { recordTool } from "../../engine/record-tool.ts";
 import { readHookWorkSettings } from "../../engine/work/hook-work-settings.ts";
-import { combineMatches } from "../../skills/combine-matches.ts";
 import { matchRules } from "../../skills/match-rules.ts";
 import type { StoreHandle } from "../../store/sqlite/handle.ts";
 import { readHandoffBy } from "../../store/sqlite/handoff-by.ts";
 import { hasUnread } from "../../store/sqlite/has-unread.ts";
-import { openForHook } from "../../store/sqlite/open-for-hook.ts";
 import { PromptIndex } from "../../store/sqlite/prompt-index.ts";
 import { PromptLedger } from "../../store/sqlite/prompt-ledger.ts";
 import { SessionState } from "../../store/sqlite/session-state.ts";
@@ -34,6 +32,12 @@ import { makePacket } from "../hook-packet.ts";
 import type { HookPlace } from "../hook-session.ts";
 import * as wake from "../hook-wake.ts";
 import type { HookEngine } from "./hook-engine.ts";
+import { type IdleSteps, runWhenIdle } from "./idle-steps.ts";
+import { BUSY_MS, keptOpen } from "./kept-open.ts";
+import { opencodeProfile } from "./profile.ts";
+import { rehearse } from "./rehearsal.ts";
+import { WARM_UP } from "./warm-up.ts";
+import { expectReading, judgeReading, noteReading } from "./watch-reader.ts";
 
 export interface LocalEngineOptions {
   root: string;
@@ -42,10 +46,15 @@ export interface LocalEngineOptions {
   cli: readonly string[];
 }
 
-/** How long the store may be locked by others: the client's own screen waits as long. */
-const BUSY_MS = 100;
+export interface LocalEngine extends HookEngine {
+  /** Makes the first prompt as fast as the later ones; begins after this call has returned. */
+  warmUp(): IdleSteps;
+}
 
-export function localEngine({ root, env, cli }: LocalEngineOptions): HookEngine {
+/** After the prompt that began a session: the client sends its request meanwhile. */
+const CHECK_INDEX_MS = 100;
+
+export function localEngine({ root, env, cli }: LocalEngineOptions): LocalEngine {
   const state = `${root}/${STATE_FOLDER}`;
   const file = `${state}/haversack.db`;
   const userFolder = `${env["XDG_CONFIG_HOME"] || `${env["HOME"]}/.config`}/haversack`;
@@ -54,9 +63,19 @@ export function localEngine({ root, env, cli }: LocalEngineOptions): HookEngine 
     appendLog(`${state}/log`, { at: new Date(), level, part: "opencode", text });
   const store = keptOpen(file);
 
+  let rehearsed: StoreHandle | undefined;
+  let warming: IdleSteps | undefined;
+  const logFault = (fault: unknown) =>
+    log("error", `opencode: ${fault instanceof Error ? fault.message : String(fault)}`);
+
   /** Undefined when the project has no store that we may use, or Haversack is switched off. */
-  const open = (): StoreHandle | undefined =>
-    existsSync(`${state}/off`) || existsSync(`${userFolder}/off`) ? undefined : store();
+  const usable = () => (existsSync(`${state}/off`) || existsSync(`${userFolder}/off`) ? undefined : store());
+  /** For an event; one of the client's own ends the warm-up. */
+  const open = (): StoreHandle | undefined => {
+    if (rehearsed) return rehearsed;
+    warming?.stop();
+    return usable();
+  };
   const startIndexing = () => {
     const [program, ...args] = cli;
     if (!program || env["HAVERSACK_DOCTOR"]) return;
@@ -66,6 +85,15 @@ export function localEngine({ root, env, cli }: LocalEngineOptions): HookEngine 
       stdio: "ignore",
     });
     child.on("error", (fault) => log("warn", `the index was not rebuilt: ${fault.message}`)).unref();
+  };
+  /** 300 files are 3 ms: not while a prompt waits. */
+  const checkIndexLater = () => {
+    if (rehearsed) return;
+    const check = () => {
+      const handle = store();
+      if (handle && isIndexStale(handle.db)) startIndexing();
+    };
+    runWhenIdle([check], { onFault: logFault, delayMs: CHECK_INDEX_MS });
   };
   const placeFor = (handle: StoreHandle, { client }: EventBase): HookPlace => ({
     root,
@@ -79,13 +107,12 @@ export function localEngine({ root, env, cli }: LocalEngineOptions): HookEngine 
     wake: () => wake,
     packet: () => ({ makePacket }),
     artifacts: () => {
-      throw new Error("receipts are not watched in opencode");
+      throw new Error("here receipts are kept by watch-reader.ts");
     },
   });
   const leaseMs = () => readHookWorkSettings(configFiles()).leaseMs;
 
-  warmUp(open, log);
-  return {
+  const engine: LocalEngine = {
     prompt(event) {
       const handle = open();
       if (!handle) return {};
@@ -113,12 +140,18 @@ export function localEngine({ root, env, cli }: LocalEngineOptions): HookEngine 
       return { considered: skills.length, ...(context && { context }) };
     },
 
-    tool({ client, ...event }) {
+    tool({ observation, starter, ...event }) {
       const handle = open();
       if (!handle) return;
-      const stores = storesOf(handle);
-      const parts = { ...stores, root, startedBy: () => undefined, leaseMs, now: new Date() };
-      recordTool({ ...event, client: client.name }, parts);
+      const now = new Date();
+      const parts = { ...storesOf(handle), root, startedBy: () => starter?.callId, leaseMs, now };
+      recordTool({ ...event, client: event.client.name }, parts);
+      if (observation) noteReading({ ...event, observation, starter }, { root, handle, now });
+    },
+
+    judgeAgent(event) {
+      const handle = open();
+      if (handle) judgeReading(event, { root, handle, now: new Date() });
     },
 
     session(event): HookAnswer {
@@ -132,6 +165,7 @@ export function localEngine({ root, env, cli }: LocalEngineOptions): HookEngine 
       const stores = storesOf(handle);
       // Named as Claude Code names its own; here it is this very process.
       const process_ = () => claudeProcess({ CLAUDE_PID: String(process.pid) });
+      expectReading(event, place);
       return handleEvent(event, {
         ...stores,
         root,
@@ -150,14 +184,31 @@ export function localEngine({ root, env, cli }: LocalEngineOptions): HookEngine 
         settings: place.settings,
         env,
         now: place.now,
-        checkIndex: () => {
-          if (isIndexStale(handle.db)) startIndexing();
-        },
+        checkIndex: checkIndexLater,
       });
+    },
+
+    warmUp() {
+      const steps = WARM_UP.map((step) => () => {
+        const handle = usable();
+        if (!handle) return;
+        const act = (inside: StoreHandle) => {
+          rehearsed = inside;
+          try {
+            step(engine, { client: opencodeProfile(), sessionId: "warm-up", agentId: "", cwd: root }, inside);
+          } finally {
+            rehearsed = undefined;
+          }
+        };
+        rehearse(handle, act, { busyMs: BUSY_MS });
+      });
+      warming = runWhenIdle(steps, { onFault: logFault });
+      return warming;
     },
 
     log,
   };
+  return engine;
 }
 
 function storesOf(handle: StoreHandle) {
@@ -173,33 +224,6 @@ function storesOf(handle: StoreHandle) {
 function messagesFor({ sessionId, agentId }: EventBase, used: number, place: HookPlace): string {
   if (agentId || !hasUnread(place.handle.db, sessionId, { isMentionOnly: false })) return "";
   return wake.messagesFor(sessionId, { event: "UserPromptSubmit", used: used + 2 }, place);
-}
-
-/** Opens the store at its first use, and anew when another file has taken its place. */
-function keptOpen(file: string): () => StoreHandle | undefined {
-  let kept: { handle: StoreHandle; inode: number } | undefined;
-  return () => {
-    const inode = statSync(file, { throwIfNoEntry: false })?.ino;
-    if (kept && kept.inode === inode) return kept.handle;
-    kept?.handle.db.close();
-    kept = undefined;
-    const handle = openForHook(file, { busyMs: BUSY_MS });
-    if (!handle || inode === undefined) return undefined;
-    // A hook leaves the log to the next one; a process that stays has to shorten it itself.
-    handle.db.exec("PRAGMA wal_autocheckpoint = 1000");
-    kept = { handle, inode };
-    return handle;
-  };
-}
-
-/** The first prompt would pay for what is compiled and read at its first use; while the client starts nobody waits. */
-function warmUp(open: () => StoreHandle | undefined, log: HookEngine["log"]): void {
-  try {
-    const handle = open();
-    if (handle) combineMatches({ prompt: "warm up the index" }, new PromptIndex(handle.db), { matchRules });
-  } catch (fault) {
-    log("error", `opencode start: ${fault instanceof Error ? fault.message : String(fault)}`);
-  }
 }
 
 function readJsonFile(path: string): unknown[] {

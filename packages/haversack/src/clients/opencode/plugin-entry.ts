@@ -22,9 +22,11 @@ export const Haversack = async (
     // Wired for all projects, it does nothing in one that does not use Haversack.
     if (!existsSync(join(root, STATE_FOLDER))) return {};
     const command = server ?? packagedServer();
+    // The server is our CLI with the word `mcp`.
+    const engine = localEngine({ root, env: process.env, cli: command.slice(0, -1) });
+    engine.warmUp();
     return haversackPlugin(input, {
-      // The server is our CLI with the word `mcp`.
-      engine: localEngine({ root, env: process.env, cli: command.slice(0, -1) }),
+      engine,
       addTo: (config) => addOwnConfig(config, { server: command }),
     });
   } catch {

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { describe, expect, it, vi } from "vitest";
 import type { HookAnswer, HookEvent } from "../../engine/hook-event.ts";
 import type { PluginInput, TextPart } from "./client-api.ts";
-import type { HookEngine, PromptEvent, ToolCallEvent } from "./hook-engine.ts";
+import type { AgentEndEvent, HookEngine, PromptEvent, ToolCallEvent } from "./hook-engine.ts";
 import { haversackPlugin } from "./plugin.ts";
 
 const FOLDER = join(import.meta.dirname, "../../../../../test/fixtures/opencode");
@@ -19,7 +19,12 @@ interface Recorded {
 const recorded = (name: string): Recorded => JSON.parse(readFileSync(join(FOLDER, `${name}.json`), "utf8"));
 
 function scene(answers: { prompt?: HookAnswer; session?: (event: HookEvent) => HookAnswer } = {}) {
-  const heard = { prompts: [] as PromptEvent[], tools: [] as ToolCallEvent[], sessions: [] as HookEvent[] };
+  const heard = {
+    prompts: [] as PromptEvent[],
+    tools: [] as ToolCallEvent[],
+    sessions: [] as HookEvent[],
+    ends: [] as AgentEndEvent[],
+  };
   const lines: string[] = [];
   const fills: number[] = [];
   const engine: HookEngine = {
@@ -32,6 +37,7 @@ function scene(answers: { prompt?: HookAnswer; session?: (event: HookEvent) => H
       heard.sessions.push(event);
       return answers.session?.(event) ?? {};
     },
+    judgeAgent: (event) => void heard.ends.push(event),
     fill: ({ usedTokens }) => void fills.push(usedTokens),
     log: (_, line) => void lines.push(line),
   };
@@ -136,6 +142,31 @@ describe("a tool", () => {
     const warning = scene({ session: () => ({ context: "CAREFUL" }) });
     await warning.play("tool-execute-before.write");
     expect((await warning.play("tool-execute-after.write")).output).toMatch(/\n\nCAREFUL$/);
+  });
+
+  it("of a sub-agent tells what it showed of a file and which call started it; at the end its answer is judged", async () => {
+    const { plugin, play, heard } = scene();
+    await play("event.session-created");
+    await play("tool-execute-before.task");
+    await play("event.session-created.sub-agent");
+    const { input } = recorded("chat-message.sub-agent");
+    await play("chat-message.sub-agent");
+    const read = recorded("tool-execute-after.read");
+    await plugin["tool.execute.after"]?.({ ...read.input, sessionID: input.sessionID }, read.output);
+    const { callID } = recorded("tool-execute-before.task").input;
+    expect(heard.tools).toMatchObject([
+      {
+        starter: { callId: callID, agentType: "general" },
+        observation: { tool: "read", path: "/repo/a.txt", offset: 1, shownLines: 2, totalLines: 2 },
+      },
+    ]);
+    await play("tool-execute-after.task");
+    expect(heard.ends).toMatchObject([
+      { agentId: input.sessionID, answer: "The agent's report.", starter: { callId: callID } },
+    ]);
+    // The session's own calls are not looked at.
+    await play("tool-execute-after.read");
+    expect(heard.tools[1]).not.toHaveProperty("observation");
   });
 
   it("that ran a sub-agent ends it, and its answer may be replaced", async () => {

@@ -9,10 +9,10 @@ import type { EventBase, HookAnswer, HookEvent } from "../../engine/hook-event.t
 import { object, text } from "../claude-code/events.ts";
 import type { Config, PluginHooks, PluginInput, TextPart } from "./client-api.ts";
 import { Guard, Refusal } from "./guard.ts";
-import type { HookEngine } from "./hook-engine.ts";
+import type { HookEngine, Starter } from "./hook-engine.ts";
 import { opencodeProfile, SERVER_PREFIX } from "./profile.ts";
 import { SessionTree } from "./session-tree.ts";
-import { readOpencodeTool, readStartedAgent } from "./tool-event.ts";
+import { readOpencodeObservation, readOpencodeTool, readStartedAgent } from "./tool-event.ts";
 
 export interface PluginParts {
   engine: HookEngine;
@@ -22,6 +22,8 @@ export interface PluginParts {
 
 /** How long the client may take to answer a question of ours. */
 const ASK_MS = 500;
+/** Calls that have not started their sub-agent yet. */
+const MAX_SPAWNING = 100;
 
 export function haversackPlugin(
   { directory, client }: PluginInput,
@@ -38,8 +40,10 @@ export function haversackPlugin(
   const created = new Set<string>();
   /** Compacted, and the packet not given yet. */
   const compacted = new Set<string>();
-  /** What a sub-agent gets with its prompt, by the prompt that it will have. */
-  const forAgents = new Map<string, string>();
+  /** Calls that start a sub-agent, with what it gets beside its prompt: by that prompt, which is all that the two have in common. */
+  const spawning = new Map<string, (Starter & { packet: string })[]>();
+  /** Who started a sub-agent, by its session. */
+  const starters = new Map<string, Starter>();
   /** What goes behind a tool's result, by call. */
   const behindResult = new Map<string, string>();
   const windows = new Map<string, number>();
@@ -97,9 +101,10 @@ export function haversackPlugin(
       const prompt = typed.map((part) => part.text).join("\n");
       const base = await baseOf(sessionID);
       const texts = [opening(sessionID, base, agent ?? "")];
-      if (base.agentId !== "") {
-        texts.push(forAgents.get(prompt) ?? "");
-        forAgents.delete(prompt);
+      const call = base.agentId === "" ? undefined : takeFirst(spawning, prompt);
+      if (call) {
+        starters.set(sessionID, call);
+        texts.push(call.packet);
       }
       const answer = guard.call("prompt", () => engine.prompt({ ...base, prompt, promptId: message.id }));
       texts.push(answer?.context ?? "");
@@ -114,7 +119,10 @@ export function haversackPlugin(
         const agentType = text(args["subagent_type"]) ?? "";
         const answer = tell({ ...base, kind: "before-spawn", toolUseId: callID, agentType, prompt });
         // Not into the call itself: the coordinator would carry it in its own window from then on.
-        if (answer.prompt?.startsWith(prompt)) forAgents.set(prompt, answer.prompt.slice(prompt.length).trim());
+        const packet = answer.prompt?.startsWith(prompt) ? answer.prompt.slice(prompt.length).trim() : "";
+        spawning.set(prompt, [...(spawning.get(prompt) ?? []), { callId: callID, agentType, packet }]);
+        // A call that is refused or fails starts none, and nothing tells of it.
+        if (spawning.size > MAX_SPAWNING) spawning.delete(spawning.keys().next().value!);
         return;
       }
       const isOwnTool = tool.startsWith(SERVER_PREFIX);
@@ -139,13 +147,23 @@ export function haversackPlugin(
       if (tool === "task") {
         const agent = readStartedAgent(output);
         if (!agent) return;
-        const { result } = tell({ ...base, kind: "after-spawn", toolUseId: callID, ...agent });
-        if (agent.isDone) tell({ ...base, agentId: agent.childId, kind: "agent-stop" });
+        const { childId, isDone, answer } = agent;
+        const { result } = tell({ ...base, kind: "after-spawn", toolUseId: callID, childId, isDone });
+        if (isDone) {
+          const inside = { ...base, agentId: childId };
+          const starter = { callId: callID, agentType: text(args["subagent_type"]) ?? "" };
+          guard.call("receipts", () => engine.judgeAgent({ ...inside, starter, answer }));
+          tell({ ...inside, kind: "agent-stop" });
+          starters.delete(childId);
+        }
         if (result) output["output"] = result;
         return;
       }
       const { tool: did, skill } = readOpencodeTool(tool, object(args), output);
-      if (did) guard.call("tool", () => engine.tool({ ...base, tool: did, ...(skill && { skill }) }));
+      const starter = starters.get(sessionID);
+      const observation = starter && readOpencodeObservation(tool, object(args), output);
+      const more = { ...(skill && { skill }), ...(starter && { starter }), ...(observation && { observation }) };
+      if (did) guard.call("tool", () => engine.tool({ ...base, tool: did, ...more }));
       if (behind && typeof output["output"] === "string") output["output"] += `\n\n${behind}`;
     }),
 
@@ -170,6 +188,14 @@ export function haversackPlugin(
       for (const id of started) tell({ ...(await baseOf(id)), kind: "session-end" });
     }),
   };
+}
+
+/** Calls may have the same prompt: the first sub-agent is the first call's. */
+function takeFirst<T>(lists: Map<string, T[]>, key: string): T | undefined {
+  const [first, ...others] = lists.get(key) ?? [];
+  if (others.length > 0) lists.set(key, others);
+  else lists.delete(key);
+  return first;
 }
 
 /** Behind the others: the client puts parts in the order of their ids. */

@@ -13,9 +13,10 @@ export function opencodeProfile(): ClientProfile {
 /** An MCP tool is called SERVER_TOOL here. */
 export const SERVER_PREFIX = "haversack_";
 
-/** Folders that the client reads itself (seen in 1.18.33); `.opencode/skills` too, where we do not look. */
-const SOURCES = [".agents/skills", ".claude/skills", "~/.agents/skills", "~/.claude/skills"];
+/** Folders that the client reads itself (seen in 1.18.33), in deeper folders too. With XDG_CONFIG_HOME its own has another name. */
+const SOURCES = /^(?:~\/)?\.(?:agents\/skills|claude\/skills|opencode\/skills?)$|\/opencode\/skills?$/;
 
-function isListed({ sourceLabel, folder }: SkillCard): boolean {
-  return folder !== undefined && SOURCES.includes(sourceLabel);
+function isListed({ sourceKind, sourceLabel, folder }: SkillCard): boolean {
+  const isPlace = sourceKind === "project" || sourceKind === "user";
+  return folder !== undefined && isPlace && SOURCES.test(sourceLabel);
 }

@@ -2,7 +2,7 @@
 import { HaversackError } from "../../base/errors.ts";
 import type { Client, WiringPlace } from "../../engine/wiring.ts";
 import { gitView } from "../claude-code/detect.ts";
-import { excludeLines } from "../gemini/exclude-lines.ts";
+import { excludeLines } from "../exclude-lines.ts";
 import { notesOnStamped, type StampedFile, stateOfStamped, wireStamped } from "../gemini/stamped-file.ts";
 import { checkOpencode } from "./check.ts";
 import { findOpencode, opencodePlaces } from "./detect.ts";

@@ -1,0 +1,97 @@
+/** When a session of Gemini CLI is told what it starts with: at prompts and tool results, never at its own start. */
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describe, expect, it, onTestFinished } from "vitest";
+import type { SessionTouch } from "../../store/local-store.ts";
+import { openMemoryStore } from "../../store/sqlite/memory.ts";
+import { SqliteLocalStore } from "../../store/sqlite/sqlite-local-store.ts";
+import { geminiStartBefore } from "./start-before.ts";
+
+const SESSION = { sessionId: "g1", cwd: "/repo" };
+const at = (minute: number) => new Date(Date.UTC(2031, 0, 1, 12, minute));
+
+function scene() {
+  const handle = openMemoryStore();
+  const sessions = new SqliteLocalStore(handle);
+  const folder = mkdtempSync(join(tmpdir(), "haversack-gemini-start-"));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const transcript_path = join(folder, "session.jsonl");
+  return {
+    sessions,
+    touch: (minute: number, event?: NonNullable<SessionTouch["event"]>) =>
+      sessions.touchSession({ ...SESSION, client: "gemini", at: at(minute), ...(event && { event }) }),
+    /** As the client writes a shortened history. */
+    compact: (minute: number) => {
+      const summary = {
+        id: "1",
+        timestamp: at(minute).toISOString(),
+        type: "user",
+        content: [{ text: "<state_snapshot>x" }],
+      };
+      writeFileSync(transcript_path, `${JSON.stringify({ $set: { messages: [summary] } })}\n`);
+    },
+    /** The source of the start that this event answers too. */
+    ask: (hook_event_name: string, minute: number) =>
+      geminiStartBefore({ hook_event_name, transcript_path, prompt: "x" }, SESSION, { handle, now: at(minute) })?.[
+        "source"
+      ],
+  };
+}
+
+describe("the first prompt", () => {
+  it("of a session that nobody has seen is its start", () => {
+    const { ask, sessions } = scene();
+    expect(ask("SessionStart", 0)).toBeUndefined();
+    expect(sessions.getSession(SESSION)).toBeUndefined();
+    expect(ask("BeforeAgent", 1)).toBe("startup");
+  });
+
+  it("after an end is a resumption, and later ones are none", () => {
+    const { ask, touch } = scene();
+    touch(0);
+    expect(ask("BeforeAgent", 1)).toBeUndefined();
+    touch(2, "end");
+    expect(ask("AfterTool", 3)).toBeUndefined();
+    expect(ask("BeforeAgent", 3)).toBe("resume");
+  });
+
+  it("of a session that was killed is one too, because its new start ends the old one", () => {
+    const { ask, touch, sessions } = scene();
+    touch(0);
+    expect(ask("SessionStart", 5)).toBeUndefined();
+    expect(sessions.getSession(SESSION)?.endedAt).toEqual(at(5));
+    expect(ask("BeforeAgent", 6)).toBe("resume");
+  });
+});
+
+describe("a compaction", () => {
+  it.each(["BeforeAgent", "AfterTool"])("is told by the next %s, once", (event) => {
+    const { ask, touch, compact } = scene();
+    touch(0);
+    compact(1);
+    expect(ask(event, 2)).toBe("compact");
+    touch(2, "window");
+    expect(ask(event, 3)).toBeUndefined();
+  });
+
+  it("that came before the last event is an old one", () => {
+    const { ask, touch, compact } = scene();
+    compact(1);
+    touch(2);
+    expect(ask("AfterTool", 3)).toBeUndefined();
+  });
+
+  it("since the last prompt counts, where the session has ended since", () => {
+    const { ask, touch, compact } = scene();
+    touch(0, "prompt");
+    compact(1);
+    touch(2, "end");
+    expect(ask("BeforeAgent", 3)).toBe("compact");
+  });
+});
+
+it("looks at no other event", () => {
+  const { ask } = scene();
+  for (const event of ["BeforeTool", "SessionEnd", "AfterAgent"]) expect(ask(event, 0)).toBeUndefined();
+});

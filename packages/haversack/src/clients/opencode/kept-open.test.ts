@@ -1,0 +1,36 @@
+import { mkdtempSync, renameSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, it, onTestFinished } from "vitest";
+import { openDatabase } from "../../store/sqlite/open.ts";
+import { keptOpen } from "./kept-open.ts";
+
+function scene(): string {
+  const folder = mkdtempSync(join(tmpdir(), "haversack-kept-"));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  return join(folder, "haversack.db");
+}
+
+const make = (file: string) => openDatabase(file, { durability: "normal" }).db.close();
+
+it("opens once, and anew when tables were changed or another file is there", () => {
+  const file = scene();
+  const open = keptOpen(file);
+  expect(open()).toBeUndefined();
+  make(file);
+  const first = open();
+  expect(first).toBeDefined();
+  expect(open()).toBe(first);
+
+  const other = openDatabase(file, { durability: "normal" });
+  other.db.exec("CREATE TABLE more (a)");
+  other.db.close();
+  const second = open();
+  expect(second).not.toBe(first);
+  expect(open()).toBe(second);
+
+  make(`${file}.new`);
+  for (const end of ["-wal", "-shm"]) rmSync(`${file}${end}`, { force: true });
+  renameSync(`${file}.new`, file);
+  expect(open()).not.toBe(second);
+});
