@@ -7,6 +7,7 @@ import { compilePattern } from "./compile-pattern.ts";
 import type { ParsedSkill } from "./parse-skill.ts";
 import { plainKey } from "./rule-values.ts";
 import { lintShortDescription } from "./short-description.ts";
+import { isTemplateDescription } from "./skill-template.ts";
 import type { Problem, Skill } from "./types.ts";
 
 const MAX_NAME_CHARS = 64;
@@ -66,6 +67,9 @@ export function lintSkill(parsed: ParsedSkill, { folderName, isDeferred = false 
       `the description has ${description.length} characters: at most ${MAX_DESCRIPTION_CHARS}`,
       "description",
     );
+  } else if (isTemplateDescription(description)) {
+    const text = "the description is still the template's: say when the skill is needed, else no prompt finds it";
+    report("warning", "description-template", text, "description");
   }
 
   const compatibility = fields.get("compatibility");

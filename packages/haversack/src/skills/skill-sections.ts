@@ -1,17 +1,28 @@
 /** The sections of a long skill that say most about what is being done. Loaded by the hook. */
 import { cutAt } from "../base/clean-text.ts";
 
-/** Whole sections, in their own order, within a number of characters; the opening first, then the best matches. */
-export function bestSections(body: string, { query, maxChars }: { query: string; maxChars: number }): string {
+interface Section {
+  text: string;
+  at: number;
+  score: number;
+}
+
+/** The sections of a text, the opening first, then the best matches. */
+export function rankSections(body: string, query: string): Section[] {
   const wanted = new Set(wordsOf(query));
   const sections = splitSections(body).map((text, at) => ({
     text,
     at,
     score: at === 0 ? Number.POSITIVE_INFINITY : overlap(text, wanted),
   }));
-  const chosen: typeof sections = [];
+  return sections.sort((a, b) => b.score - a.score || a.at - b.at);
+}
+
+/** Whole sections, in their own order, within a number of characters. */
+export function bestSections(ranked: readonly Section[], body: string, maxChars: number): string {
+  const chosen: Section[] = [];
   let room = maxChars;
-  for (const section of [...sections].sort((a, b) => b.score - a.score || a.at - b.at)) {
+  for (const section of ranked) {
     if (section.text.length + 2 > room) continue;
     room -= section.text.length + 2;
     chosen.push(section);
@@ -29,8 +40,9 @@ function splitSections(body: string): string[] {
   const sections: string[][] = [[]];
   let isFenced = false;
   for (const line of body.trim().split("\n")) {
-    if (/^\s*(?:```|~~~)/.test(line)) isFenced = !isFenced;
-    if (!isFenced && /^#{1,4} /.test(line) && sections.at(-1)!.length > 0) sections.push([]);
+    // Asked first: of most lines that is enough.
+    if ((line.includes("```") || line.includes("~~~")) && /^\s*(?:```|~~~)/.test(line)) isFenced = !isFenced;
+    if (!isFenced && line.startsWith("#") && /^#{1,4} /.test(line) && sections.at(-1)!.length > 0) sections.push([]);
     sections.at(-1)!.push(line);
   }
   return sections.map((lines) => lines.join("\n").trim()).filter(Boolean);
@@ -45,5 +57,11 @@ function overlap(text: string, wanted: ReadonlySet<string>): number {
 
 /** Words of four letters and more, cut to a rough stem. The ranking's own words would double the size of this half of the hook. */
 function wordsOf(text: string): string[] {
-  return (text.toLowerCase().match(/[a-z]{4,}/g) ?? []).map((word) => word.replace(/(?:ing|ed|es|s)$/, ""));
+  return (text.toLowerCase().match(/[a-z]{4,}/g) ?? []).map(stem);
+}
+
+function stem(word: string): string {
+  if (word.endsWith("ing")) return word.slice(0, -3);
+  if (word.endsWith("ed") || word.endsWith("es")) return word.slice(0, -2);
+  return word.endsWith("s") ? word.slice(0, -1) : word;
 }

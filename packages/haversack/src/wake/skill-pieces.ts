@@ -1,5 +1,5 @@
 /** The skills in use: a line that names each, and of their text what fits, the sections about the task first. Loaded by the hook. */
-import { bestSections } from "../skills/skill-sections.ts";
+import { bestSections, rankSections } from "../skills/skill-sections.ts";
 import { cutLine, cutText, deepen } from "./cut-text.ts";
 import { type Piece, Pieces } from "./piece.ts";
 import type { WakeSkill } from "./state.ts";
@@ -52,12 +52,14 @@ export function skillBodies(skills: readonly WakeSkill[], { query, roomChars, wh
     const inShort = brief ? `In short: ${cutLine(brief, 200)} All of it: ${load}` : "";
     const beginning = cutText(body, MOST_BODY_CHARS);
     const isWhole = body.length <= (isMain ? wholeChars : CORE_CHARS);
+    let ranked: ReturnType<typeof rankSections> | undefined;
     // Two sizes: the first can miss its room by a few characters, and the brief alone would be a pity. There are three forms in
     // all: beside the whole text there is one.
     const [large, small] = [0.96, 0.6].map((share) => {
       const isNeeded = !isWhole || (share > 0.9 && body.length > maxChars * share);
       if (!isNeeded || maxChars * share < LEAST_CHARS) return "";
-      const text = bestSections(beginning, { query, maxChars: Math.floor(maxChars * share) });
+      ranked ??= rankSections(beginning, query);
+      const text = bestSections(ranked, beginning, Math.floor(maxChars * share));
       return `\n${isMain ? "Its most relevant parts" : "Its core"} (all of it: ${load}):\n\n${deepen(text)}\n`;
     });
     const forms = [isWhole && `\n${deepen(cutText(body, wholeChars + CORE_CHARS))}\n`, large, small, inShort].filter(

@@ -9,8 +9,8 @@ export function readInside(root: string, path: string): string | undefined {
     const found = statSync(path, { throwIfNoEntry: false });
     if (!found?.isFile() || found.size > MOST_BYTES) return undefined;
     // A link may lead out of the project.
-    const real = realpathSync(path);
-    const folder = realpathSync(root);
+    const real = realpathSync.native(path);
+    const folder = realpathSync.native(root);
     const isInside = real.startsWith(folder) && /^[\\/]/.test(real.slice(folder.length));
     return isInside ? readFileSync(path, "utf8") : undefined;
   } catch {

@@ -16,8 +16,10 @@ export class SqliteSkillIndex extends PromptIndex {
 
   /** The id under which a name is installed: the name itself, else one of that name with or without a plugin's prefix. */
   idOf(name: string): string | undefined {
+    // Nearly always, and by an index; the card is asked for next.
+    if (this.card(name)) return name;
     const bare = name.slice(name.lastIndexOf(":") + 1);
-    const rows = this.all(IDS_NAMED, name, bare, `:${bare}`);
+    const rows = this.all(IDS_NAMED, bare, `:${bare}`);
     return rows[0] && String(rows[0]["id"]);
   }
 
@@ -33,7 +35,7 @@ export class SqliteSkillIndex extends PromptIndex {
 
 const CARD = `${CARD_COLUMNS} AND s.id = ?`;
 const IDS_NAMED =
-  "SELECT id FROM skills WHERE active = 1 AND (id = ?1 OR id = ?2 OR substr(id, -length(?3)) = ?3) ORDER BY id = ?1 DESC, rank, id LIMIT 1";
+  "SELECT id FROM skills WHERE active = 1 AND (id = ?1 OR substr(id, -length(?2)) = ?2) ORDER BY rank, id LIMIT 1";
 const CARD_AT = `${CARD_COLUMNS} AND s.path = ?`;
 const ALL_CARDS = `${CARD_COLUMNS} ORDER BY s.id`;
 const SEARCH =

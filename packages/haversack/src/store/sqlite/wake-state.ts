@@ -53,11 +53,11 @@ const MOST_CHARS = 40_000;
 
 export function readWake(db: DatabaseSync, key: WakeKey): StoredWake {
   const agent = readAgent(db, key);
-  const seqs = tasksInHand(db, key, agent.name);
+  const batch = key.sessionId !== undefined && !key.agentId ? lastBatch(db, key.sessionId) : undefined;
+  const seqs = tasksInHand(db, key, { name: agent.name, batch });
   const inHand = seqs[0];
   const task = inHand === undefined ? undefined : readTask(db, inHand);
-  const row = inHand === undefined ? undefined : get(db, "SELECT story, epic, parent FROM tasks WHERE seq = ?", inHand);
-  const story = numberOf(row?.["story"]);
+  const story = task?.story;
   const wip =
     inHand === undefined ? undefined : get(db, "SELECT data, updated_at FROM task_wip WHERE task = ?", inHand);
   const suggested = task
@@ -70,11 +70,11 @@ export function readWake(db: DatabaseSync, key: WakeKey): StoredWake {
     agent: agent.agent,
     ...(agent.seq !== undefined && { agentSeq: agent.seq }),
     ...(task && { task: task.task, ...task.plan }),
-    ...(isCoordinating(db, key) && { isCoordinating: true }),
+    ...(batch && { isCoordinating: true }),
     alsoHolds: seqs.slice(1, 6).flatMap((seq) => readTree(db, "t.seq = ?", seq)),
-    tree: inHand === undefined ? [] : readTreeAround(db, inHand, { story, parent: numberOf(row?.["parent"]) }),
+    tree: inHand === undefined ? [] : readTreeAround(db, inHand, { story, parent: task?.parent }),
     ...(story !== undefined && storyOf(db, story)),
-    ...epicOf(db, numberOf(row?.["epic"])),
+    ...epicOf(db, task?.epic),
     ...(wip && { wip: JSON.parse(String(wip["data"])) as Wip, wipUpdatedAt: new Date(String(wip["updated_at"])) }),
     handoffs: inHand === undefined ? [] : readHandoffs(db, inHand, story),
     messages: agent.seq === undefined ? [] : readMessages(db, agent.seq),
@@ -148,7 +148,7 @@ function holderName(db: DatabaseSync, sessionId: string | undefined, agentId: st
 function tasksInHand(
   db: DatabaseSync,
   { taskId, sessionId, agentId = "" }: WakeKey,
-  name: string | undefined,
+  { name, batch = [] }: { name: string | undefined; batch: readonly string[] | undefined },
 ): number[] {
   const seqs = new Set<number>();
   const add = (rows: Record<string, unknown>[]) => {
@@ -187,7 +187,7 @@ function tasksInHand(
         sessionId,
       ),
     );
-    for (const id of lastBatch(db, sessionId) ?? []) add(all(db, `${OPEN_TASKS} WHERE t.id = ? AND ${IS_OPEN}`, id));
+    for (const id of batch) add(all(db, `${OPEN_TASKS} WHERE t.id = ? AND ${IS_OPEN}`, id));
   }
   return [...seqs];
 }
@@ -198,10 +198,6 @@ const OPEN_TASKS = "SELECT t.seq AS task FROM tasks t";
 function lastBatch(db: DatabaseSync, sessionId: string): string[] | undefined {
   const row = get(db, "SELECT tasks FROM batches WHERE session_id = ? ORDER BY id DESC LIMIT 1", sessionId);
   return row && (JSON.parse(String(row["tasks"])) as string[]).slice(0, 6);
-}
-
-function isCoordinating(db: DatabaseSync, { sessionId, agentId }: WakeKey): boolean {
-  return sessionId !== undefined && !agentId && lastBatch(db, sessionId) !== undefined;
 }
 
 const TREE_COLUMNS =
@@ -236,10 +232,15 @@ function readTreeAround(
   return [...before.reverse(), ...after, ...children.filter(({ id }) => !known.has(id))];
 }
 
-function readTask(
-  db: DatabaseSync,
-  seq: number,
-): { task: WakeTask; plan: { planFile?: string; planSection?: string } } {
+interface ReadTask {
+  task: WakeTask;
+  plan: { planFile?: string; planSection?: string };
+  story: number | undefined;
+  epic: number | undefined;
+  parent: number | undefined;
+}
+
+function readTask(db: DatabaseSync, seq: number): ReadTask {
   const row = get(
     db,
     `SELECT t.*, substr(t.description, 1, ${MOST_CHARS}) AS description, ${TREE_COLUMNS} FROM tasks t WHERE t.seq = ?`,
@@ -275,6 +276,9 @@ function readTask(
       ...optional("planFile", textOf(row["plan_file"])),
       ...optional("planSection", textOf(row["plan_section"])),
     },
+    story: numberOf(row["story"]),
+    epic: numberOf(row["epic"]),
+    parent: numberOf(row["parent"]),
   };
 }
 
