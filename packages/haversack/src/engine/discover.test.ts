@@ -37,6 +37,13 @@ describe("what a prompt brings", () => {
     expect(project.prompt("the invoice is wrong")).toMatchObject({ format: "none", text: "", tokens: 0 });
   });
 
+  it("is silence for a packet that `haversack prompt` starts a client with", () => {
+    const project = pool();
+    const packet = "# You are @june\nFrom Haversack, because a message came; times are UTC.\n\nThe invoice is wrong.";
+    expect(project.prompt(packet)).toMatchObject({ format: "none", text: "", promptNumber: 1 });
+    expect(project.prompt("the invoice is wrong")).toMatchObject({ format: "full", promptNumber: 2 });
+  });
+
   it("is incremental when something new stands beside something known", () => {
     const project = pool();
     project.prompt("the invoice is wrong");

@@ -18,6 +18,7 @@ import { fromRoot } from "../skills/prompt-paths.ts";
 import { isExplicitRequest, requestTopic, type SessionStatus, sessionStatus, withDomain } from "../skills/session.ts";
 import type { PromptLedger } from "../store/sqlite/prompt-ledger.ts";
 import { estimateTokens } from "../tokens/estimate.ts";
+import { isPacketPrompt } from "../wake/packet-sign.ts";
 import { type Answer, type AnswerIndex, CUT, composeAnswer, listingCosts, withRequired } from "./compose-answer.ts";
 
 export interface DiscoverInput {
@@ -100,11 +101,12 @@ export function discover(
   const used = tracking.ledger.filter(({ loadedHash }) => loadedHash).map(({ skill }) => skill);
   const root = input.root ?? input.cwd;
   const files = tracking.files.map((file) => fromRoot(file, root));
-  const isExplicit = input.forceRecommend === true || isExplicitRequest(prompt);
+  const isPacket = isPacketPrompt(prompt);
+  const isExplicit = input.forceRecommend === true || (!isPacket && isExplicitRequest(prompt));
   const { matches, slowPatterns } = combineMatches(
     {
       // "Which skills do you have for X?" asks about X; its other words would find skills that speak of skills.
-      prompt: isExplicit ? requestTopic(prompt) : prompt,
+      prompt: isExplicit ? requestTopic(prompt) : isPacket ? "" : prompt,
       files,
       root,
       domain: tracking.domainHistory.at(-1),

@@ -3,6 +3,7 @@ import { cutLine } from "./cut-text.ts";
 import { ownTexts, SOURCE } from "./frame.ts";
 import type { Beyond } from "./left-out.ts";
 import { nextAction } from "./next-action.ts";
+import { BY_MESSAGE, FROM } from "./packet-sign.ts";
 import { stemsOf } from "./phrase.ts";
 import { type Piece, type PieceOptions, Pieces } from "./piece.ts";
 import { Said } from "./said.ts";
@@ -75,7 +76,7 @@ export function gatherPieces(
     ...template.problems,
   ];
   const head = new Pieces([]);
-  head.add(0, SOURCE, `From Haversack, ${REASONS[state.reason] ?? "as asked"}; times are UTC.`, {
+  head.add(0, SOURCE, `${FROM}${REASONS[state.reason] ?? "as asked"}; times are UTC.`, {
     name: "From Haversack.",
   });
   const next = new Pieces(["next_action"], { what: "next action" });
@@ -135,6 +136,6 @@ const REASONS: Readonly<Record<WakeState["reason"], string>> = {
   clear: "after the window was cleared",
   compact: "after a compaction",
   "agent-start": "for a sub-agent",
-  message: "because a message came",
+  message: BY_MESSAGE,
   asked: "as asked",
 };
