@@ -39,7 +39,8 @@ Install it with \`codex plugin marketplace add FOLDER\` (the folder around this 
 MCP server works without.
 
 It needs Node 22.16 or newer on the PATH, and its hooks stay silent without it. It does nothing in a project until that project uses
-Haversack: say \`$haversack:start\` there once. \`$haversack:doctor\` says whether everything works.
+Haversack: say \`$haversack:start\` there once. \`$haversack:doctor\` says whether everything works. \`$haversack:work\` works through
+the task queue with sub-agents.
 
 Nothing leaves your machine: state is one SQLite file in the project's \`.haversack/\`, there is no account and no telemetry.
 

@@ -1,5 +1,5 @@
 import { spawnSync } from "node:child_process";
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { COMMANDS } from "../packages/haversack/src/cli/table.ts";
@@ -45,6 +45,10 @@ describe("the shell of the CLI", () => {
     ],
     [["store", "backup"], "haversack store backup: FILE is missing: where to write the copy"],
     [["on", "now"], 'haversack on: unexpected argument "now"'],
+    [
+      ["task", "create", "Fix", "it"],
+      'haversack task create: unexpected argument "it"; a TITLE of several words needs quotes',
+    ],
     [["config", "skills.maxSkill"], 'haversack: there is no setting "skills.maxSkill"; did you mean skills.maxSkills?'],
     [["store", "purge"], "haversack: store purge needs --older-than, such as --older-than 90d"],
     [
@@ -153,7 +157,7 @@ describe("on and off", () => {
 
   it("off silences the hook for the project until on, HAVERSACK=0 for one process", () => {
     const project = scratchProject();
-    project.haversack(["session", "list"]);
+    project.haversack(["skills", "index"]);
     project.hook(event(project.root, "one"));
     expect(project.haversack(["off"]).code).toBe(0);
     project.hook(event(project.root, "two"));
@@ -165,7 +169,7 @@ describe("on and off", () => {
 
   it("off --user silences every project", () => {
     const project = scratchProject();
-    project.haversack(["session", "list"]);
+    project.haversack(["skills", "index"]);
     project.haversack(["off", "--user"]);
     project.hook(event(project.root, "one"));
     expect(seen(project)).toEqual([]);
@@ -181,7 +185,7 @@ describe("the hook", () => {
     ["no session", JSON.stringify({ cwd: "/" })],
   ])("prints nothing and exits 0 on %s", (_, stdin) => {
     const project = scratchProject();
-    project.haversack(["session", "list"]);
+    project.haversack(["skills", "index"]);
     const { code, out, err } = project.hook(stdin);
     expect({ code, out, err }).toEqual({ code: 0, out: "", err: "" });
   });
@@ -216,7 +220,7 @@ const start = (root: string, session: string) => ({
 describe("the store's commands", () => {
   it("backs up, purges nothing by default, restores and keeps what was there", () => {
     const project = scratchProject();
-    project.haversack(["session", "list"]);
+    project.haversack(["skills", "index"]);
     project.hook(start(project.root, "kept"));
     const copy = join(project.home, "copy.db");
     expect(project.haversack(["store", "backup", copy]).code).toBe(0);
@@ -238,6 +242,19 @@ describe("the store's commands", () => {
     expect(project.haversack(["store", "check", "--json"]).json()).toMatchObject({ ok: true, problems: [] });
   });
 
+  it("check names the tables that have rows and counts the others; --json has all", () => {
+    const project = scratchProject();
+    project.hook(start(project.root, "one"));
+    project.haversack(["task", "create", "x"]);
+    const { rows } = project.haversack(["store", "check", "--json"]).json().facts as { rows: Record<string, number> };
+    const empty = Object.entries(rows).filter(([, count]) => count === 0);
+    const { out } = project.haversack(["store", "check"]);
+    expect(out).toMatch(/^ {2}tasks +1$/m);
+    expect(out).not.toMatch(/^ {2}\w+ +0$/m);
+    expect(out).toContain(`and ${empty.length} empty tables (--json lists all)`);
+    expect(empty.length).toBeGreaterThan(10);
+  });
+
   it.each([
     ["no database", "just text, a good deal longer than a header of one hundred bytes would be. ".repeat(4)],
     ["a cut-off file", "SQLite format 3\u0000"],
@@ -254,7 +271,7 @@ describe("the store's commands", () => {
   it("keeps local state out of git and lets the shared parts in", () => {
     const project = scratchProject();
     spawnSync("git", ["init", "-q"], { cwd: project.root });
-    project.haversack(["session", "list"]);
+    project.haversack(["skills", "index"]);
     writeFileSync(join(project.root, ".haversack/config.json"), "{}");
     project.write(".haversack/skills/a/SKILL.md", "x");
     const { stdout } = spawnSync("git", ["status", "--porcelain", "-uall"], { cwd: project.root, encoding: "utf8" });
@@ -263,5 +280,29 @@ describe("the store's commands", () => {
       "?? .haversack/config.json",
       "?? .haversack/skills/a/SKILL.md",
     ]);
+  });
+});
+
+describe("the demo", () => {
+  it("shows skills, a task, a killed session and its successor in two screens, and leaves nothing running or behind", () => {
+    const { root } = scratchProject();
+    const { status, stdout, stderr } = spawnSync(process.execPath, [join(import.meta.dirname, "../scripts/demo.mjs")], {
+      encoding: "utf8",
+      env: { PATH: process.env["PATH"] ?? "", TMPDIR: root },
+    });
+    expect({ status, stderr }).toEqual({ status: 0, stderr: "" });
+    expect(stdout.split("\n").length).toBeLessThan(70);
+    for (const part of [
+      "api-errors",
+      "is june's",
+      "failing: src/refund.test.ts",
+      "kill -9",
+      "You are @june",
+      "500 EUR",
+      "is done",
+    ])
+      expect(stdout).toContain(part);
+    expect(stdout.indexOf("Fix the failing test first")).toBeGreaterThan(stdout.indexOf("kill -9"));
+    expect(readdirSync(root)).toEqual([".git"]);
   });
 });

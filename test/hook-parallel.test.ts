@@ -9,7 +9,7 @@ const HOOKS = 50;
 
 it("50 hooks of 10 sessions at once: no update is lost, nothing is printed, nothing is logged", async () => {
   const project = scratchProject();
-  project.haversack(["session", "list"]);
+  project.haversack(["skills", "index"]);
   const runs = Array.from({ length: HOOKS }, (_, at) =>
     runHook(project, {
       session_id: `s${at % SESSIONS}`,

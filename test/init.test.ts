@@ -1,106 +1,25 @@
 /** init, uninstall, doctor and deferred skills, with the built bins, in repositories of their own. */
 import { execFileSync, spawnSync } from "node:child_process";
-import {
-  chmodSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  realpathSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from "node:fs";
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { DIST } from "./bins.ts";
+import { type Repo, repository, snapshot } from "./wiring-repo.ts";
 
 const LOCAL = ".claude/settings.local.json";
 
-interface Repo {
-  base: string;
-  root: string;
-  home: string;
-  read(path: string): string;
-  write(path: string, text: string): string;
-  skill(name: string, description?: string): void;
-  git(...args: string[]): string;
-  run(...words: string[]): { code: number | null; out: string; err: string };
-  runIn(cwd: string, ...words: string[]): { code: number | null; out: string; err: string };
-}
-
-/** A path with a space, a quote and a dollar: what shells stumble over. */
-function repository(folder = "it's a $project"): Repo {
-  const base = realpathSync(mkdtempSync(join(tmpdir(), "haversack-test-")));
-  onTestFinished(() => rmSync(base, { recursive: true, force: true }));
-  const [root, home] = [join(base, folder), join(base, "home")];
-  mkdirSync(join(root, ".claude"), { recursive: true });
-  mkdirSync(home);
-  const env = {
-    PATH: process.env["PATH"] ?? "",
-    HOME: home,
-    XDG_CONFIG_HOME: join(home, ".config"),
-    TMPDIR: join(base, "tmp"),
-  };
-  mkdirSync(env.TMPDIR);
-  const at = (path: string) => (path.startsWith("/") ? path : join(root, path));
-  const repo: Repo = {
-    base,
-    root,
-    home,
-    read: (path) => readFileSync(at(path), "utf8"),
-    write(path, text) {
-      mkdirSync(dirname(at(path)), { recursive: true });
-      writeFileSync(at(path), text);
-      return at(path);
-    },
-    skill(name, description = `Knows about ${name}.`) {
-      repo.write(
-        `.claude/skills/${name}/SKILL.md`,
-        `---\nname: ${name}\ndescription: ${description}\n---\n\nBody of ${name}.\n`,
-      );
-    },
-    git: (...args) =>
-      execFileSync("git", ["-c", "user.name=t", "-c", "user.email=t@example.invalid", ...args], {
-        cwd: root,
-        env,
-        encoding: "utf8",
-        stdio: "pipe",
-      }),
-    run: (...words) => repo.runIn(root, ...words),
-    runIn(cwd, ...words) {
-      const { status, stdout, stderr } = spawnSync(process.execPath, [join(DIST, "haversack.cjs"), ...words], {
-        cwd,
-        env,
-        encoding: "utf8",
-      });
-      return { code: status, out: stdout, err: stderr };
-    },
-  };
-  repo.git("init", "--quiet", "--initial-branch=main");
-  return repo;
-}
-
-/** Every file below the folders with its bytes and mode; git's own objects left out. */
-function snapshot(...folders: string[]): Record<string, string> {
-  const files: Record<string, string> = {};
-  for (const folder of folders) {
-    for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true })) {
-      const path = join(entry.parentPath, entry.name);
-      if (path.includes("/.haversack")) continue;
-      files[path] = entry.isFile() ? `${statSync(path).mode.toString(8)} ${readFileSync(path, "utf8")}` : "folder";
-    }
-  }
-  return files;
-}
-
 describe("init", () => {
-  it("--dry-run shows every line and writes nothing", () => {
+  it("--dry-run shows a line per file, with --diff every line, and writes nothing", () => {
     const repo = repository();
     const before = snapshot(repo.root, repo.home);
-    const { code, out } = repo.run("init", "--dry-run");
+    const short = repo.run("init", "--dry-run").out;
+    expect(short).toMatch(/^ {2}make +\.claude\/settings\.local\.json +\+\d+ {2}hooks, and the permission/m);
+    expect(short).toMatch(/^ {2}make +\.claude\/agents\/haversack-\*\.md +\+\d+ {2}4 files: an agent/m);
+    expect(short).toMatch(/^ {2}make +~\/\.claude\.json /m);
+    expect(short).toContain("--diff shows every line");
+    expect(short.split("\n").length).toBeLessThan(20);
+    const { code, out } = repo.run("init", "--dry-run", "--diff");
     expect(code).toBe(0);
     expect(out).toContain(`make ${join(repo.root, LOCAL)}`);
     expect(out).toMatch(/\+ {5}"UserPromptSubmit": \[/);
@@ -114,7 +33,7 @@ describe("init", () => {
     const before = snapshot(repo.root, repo.home);
     const { code, out, err } = repo.run("init");
     expect(code).toBe(1);
-    expect(out).toContain('"UserPromptSubmit"');
+    expect(out).toContain(".claude/settings.local.json");
     expect(err).toContain("--yes writes what is shown");
     expect(snapshot(repo.root, repo.home)).toEqual(before);
   });
@@ -211,6 +130,32 @@ describe("init", () => {
     expect(code).toBe(3);
     expect(err).toContain(".claude.json: line 1");
     expect(snapshot(repo.root, repo.home)).toEqual(before);
+  });
+
+  it("writes nothing at all where it cannot note what it wrote, and says which folder it is", () => {
+    const repo = repository();
+    repo.write(".haversack", "a file in its place");
+    const before = snapshot(repo.home, join(repo.root, ".claude"));
+    const { code, err } = repo.run("init", "--yes");
+    expect(code).toBe(3);
+    expect(err).toMatch(/\.haversack: cannot be made \(EEXIST\) \(give yourself write access/);
+    expect(snapshot(repo.home, join(repo.root, ".claude"))).toEqual(before);
+  });
+
+  it("does not take the home folder for a project, nor the root of the disk", () => {
+    const repo = repository();
+    const before = snapshot(repo.home);
+    expect(repo.runIn(repo.home, "init", "--yes")).toMatchObject({
+      code: 1,
+      err: expect.stringMatching(/is your home folder, not a project \(go to a project's folder; .*--user/),
+    });
+    expect(repo.runIn("/", "init", "--dry-run").err).toContain("the root of the disk");
+    mkdirSync(join(repo.home, ".haversack"));
+    mkdirSync(join(repo.home, "notes"));
+    expect(repo.runIn(join(repo.home, "notes"), "init", "--yes").err).toContain("may be there by mistake");
+    rmSync(join(repo.home, "notes"), { recursive: true });
+    expect(snapshot(repo.home)).toEqual(before);
+    expect(repo.runIn(repo.home, "init", "--user", "--yes", "--client", "claude-code").code).toBe(0);
   });
 
   it("says when there is no client, and wires the one that is named", () => {
@@ -390,11 +335,14 @@ describe("skills defer", () => {
       knots: "user-invocable-only",
       sails: "user-invocable-only",
     });
-    expect(JSON.parse(repo.run("skills", "undefer", "knots", "ropes", "--json").out)).toMatchObject({
-      skills: ["knots"],
-      skipped: [{ name: "ropes", why: expect.stringContaining("not deferred") }],
-      changed: true,
-    });
+    expect(JSON.parse(repo.run("skills", "undefer", "knots", "ropes", "--json").out).clients).toMatchObject([
+      {
+        client: "claude-code",
+        skills: ["knots"],
+        skipped: [{ name: "ropes", why: expect.stringContaining("not deferred") }],
+        changed: true,
+      },
+    ]);
     repo.run("skills", "undefer", "--all");
     expect(repo.read(LOCAL)).toBe('{"skillOverrides": {"ropes": "off"}}\n');
   });

@@ -398,7 +398,7 @@ function skillProject({
   writeSkill(project, "pdf-forms", "Fills in PDF forms.");
   project.write(".claude/skills/api-errors/references/codes.md", "404 means gone\n");
   if (hasState) project.write(".haversack/config.json", "{}");
-  if (hasState && isIndexed) project.haversack(["skills", "list"]);
+  if (hasState && isIndexed) project.haversack(["skills", "index"]);
   return project;
 }
 

@@ -396,7 +396,7 @@ describe("WIP", () => {
 
   it("shows a session's too, with its history", () => {
     const project = workProject();
-    project.json("task", "list");
+    project.json("skills", "index");
     const event = (command: string, output: string) => ({
       session_id: "s1",
       cwd: project.root,

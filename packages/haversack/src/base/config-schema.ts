@@ -126,7 +126,7 @@ export const SETTINGS = {
     type: "boolean",
     default: false,
     about:
-      "From the second iteration on, go on with a reviewer that has the documents already, where the client was seen to resume one.",
+      "From the second iteration on, go on with a reviewer that has the documents already. First `haversack doctor --try-resume CLIENT`: without a trial that went well, dispatches stay fresh.",
   }),
   "artifacts.sendBack": setting<boolean>({
     type: "boolean",

@@ -17,6 +17,8 @@ export type FaultCode =
   | "not-found"
   /** Somebody else holds it: not now, or not by you. */
   | "refused"
+  /** Nothing may be stored in this folder unasked. */
+  | "no-project"
   | "usage";
 
 export class HaversackError extends Error {

@@ -47,6 +47,8 @@ export interface Io {
   isColour: boolean;
   /** Characters in a line of the terminal; absent when the output goes elsewhere. */
   width?: number;
+  /** The same of standard error; asked when something is written there. */
+  errorWidth?(): number | undefined;
   out(text: string): void;
   err(text: string): void;
   readStdin(): Promise<string>;

@@ -24,6 +24,34 @@ export function formatCommandHelp(name: string, spec: CommandSpec): string {
   return `${blocks.join("\n\n")}\n`;
 }
 
+/** What most people use, in the order in which they meet it. */
+const FIRST = [
+  "init",
+  "doctor",
+  "status",
+  "import plan",
+  "task create",
+  "next",
+  "claim",
+  "skills list",
+  "discover",
+  "off",
+];
+
+/** For who types the name alone: the whole list is longer than a screen. */
+export function formatFirstScreen(entries: readonly CommandEntry[]): string {
+  const rows = FIRST.flatMap((name) => entries.filter((entry) => entry.name === name));
+  return [
+    TITLE,
+    USAGE,
+    columns(rows.map(({ name, summary }) => [name, summary])),
+    "`haversack init` in a repository is the beginning. `haversack help` lists every command, `haversack COMMAND --help` shows\nits options and examples.\n",
+  ].join("\n\n");
+}
+
+const TITLE = "Haversack: carry only the context your coding agent needs.";
+const USAGE = "Usage: haversack COMMAND [options]";
+
 /** Commands of one family (`task create`, `task list`) share a line: the whole list has to fit a screen. */
 export function formatOverview(entries: readonly CommandEntry[]): string {
   const rows = new Map<string, { group: string; name: string; text: string }>();
@@ -46,8 +74,8 @@ export function formatOverview(entries: readonly CommandEntry[]): string {
     )}`;
   });
   return [
-    "Haversack: carry only the context your coding agent needs.",
-    "Usage: haversack COMMAND [options]",
+    TITLE,
+    USAGE,
     ...blocks,
     "haversack COMMAND --help shows a command's options and examples, and what the commands of a family do.\nExit codes: 0 ok, 1 a problem found, refused or nothing there, 2 wrong usage, 3 fault.\n",
   ].join("\n\n");

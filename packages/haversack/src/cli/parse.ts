@@ -100,6 +100,9 @@ function wrongArguments(words: readonly string[], specs: readonly ArgumentSpec[]
   const missing = specs.find((spec, at) => spec.required && words[at] === undefined);
   if (missing) return `${missing.name} is missing: ${missing.about}`;
   const takesMany = specs.some((spec) => spec.many);
-  if (!takesMany && words.length > specs.length) return `unexpected argument "${words[specs.length]}"`;
+  if (!takesMany && words.length > specs.length) {
+    const last = specs.at(-1);
+    return `unexpected argument "${words[specs.length]}"${last ? `; a ${last.name} of several words needs quotes` : ""}`;
+  }
   return undefined;
 }

@@ -1,8 +1,12 @@
-/** What most commands begin with: the project they were called in, and its settings. */
+/** What most commands begin with: the project they were called in, its settings, and its store. */
+import { statSync } from "node:fs";
 import type { Config } from "../base/config-schema.ts";
+import { noProject } from "../engine/no-project.ts";
 import { ensureStateFolder, type ProjectPaths, projectPaths, requireConfig } from "../engine/project.ts";
+import type { StoreHandle } from "../store/sqlite/handle.ts";
+import { openMemoryStore } from "../store/sqlite/memory.ts";
 import { openDatabase } from "../store/sqlite/open.ts";
-import type { Call } from "./command.ts";
+import type { Call, Io } from "./command.ts";
 
 export interface OpenProject {
   paths: ProjectPaths;
@@ -14,8 +18,43 @@ export function openProject({ io }: Call): OpenProject {
   return { paths, config: requireConfig(paths, (line) => io.err(`haversack: warning: ${line}\n`)) };
 }
 
-/** The store, made when there is none. What a person is told is saved goes through `full`. */
-export function openStore(paths: ProjectPaths, durability: "full" | "normal" = "full") {
+export type Durability = "full" | "normal";
+
+/** For commands that save: the store, made when there is none. What a person is told is saved goes through `full`. */
+export function openStore(paths: ProjectPaths, durability: Durability = "full"): StoreHandle {
   ensureStateFolder(paths);
   return openDatabase(paths.store, { durability });
+}
+
+/** For commands that only look: where there is no store, an empty one in memory, and no folder is made. */
+export function readStore({ io }: Call, paths: ProjectPaths, durability: Durability = "normal"): StoreHandle {
+  if (!isMissing(paths)) return openStore(paths, durability);
+  noteNoProject(io, paths);
+  return openMemoryStore();
+}
+
+/** For commands that answer and also note what they answered: kept where there is a project, else forgotten. */
+export function keepStore(call: Call, paths: ProjectPaths, durability: Durability = "normal"): StoreHandle {
+  return noProject(paths) ? readStore(call, paths, durability) : openStore(paths, durability);
+}
+
+const told = new WeakSet<Io>();
+
+function noteNoProject(io: Io, paths: ProjectPaths): void {
+  const found = noProject(paths);
+  // Some commands open it twice.
+  if (!found || told.has(io)) return;
+  told.add(io);
+  io.err(`haversack: note: ${found.why} (${found.remedy})\n`);
+}
+
+function isMissing({ state, store }: ProjectPaths): boolean {
+  try {
+    const folder = statSync(state, { throwIfNoEntry: false });
+    if (folder && !folder.isDirectory()) return false;
+    return statSync(store, { throwIfNoEntry: false }) === undefined;
+  } catch {
+    // Not ours to see: opening it says what is wrong.
+    return false;
+  }
 }

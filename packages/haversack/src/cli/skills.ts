@@ -19,7 +19,7 @@ import { SqliteSkillIndex } from "../store/sqlite/skill-index.ts";
 import { SkillLedger } from "../store/sqlite/skill-ledger.ts";
 import { SqliteLocalStore } from "../store/sqlite/sqlite-local-store.ts";
 import type { Call } from "./command.ts";
-import { type OpenProject, openProject, openStore } from "./project.ts";
+import { keepStore, type OpenProject, openProject, openStore, readStore } from "./project.ts";
 import { startProgress } from "./terminal.ts";
 
 export interface OpenSkills extends OpenProject {
@@ -41,16 +41,22 @@ export interface OpenSkillsOptions {
   /** Check the files and bring the index up to date. Default: true. */
   refresh?: boolean;
   isRebuild?: boolean;
+  /**
+   * Where there is no store: `read` and `keep` answer from memory, but `keep` makes one in a repository, because what was shown is
+   * to be remembered; `make` needs one. Default: read.
+   */
+  store?: "read" | "keep" | "make";
   /** Rules of this file alone, for this call; the project's index is not touched. */
   rulesFile?: string;
 }
 
 export function openSkills(
   call: Call,
-  { refresh = true, isRebuild = false, rulesFile }: OpenSkillsOptions = {},
+  { refresh = true, isRebuild = false, store = "read", rulesFile }: OpenSkillsOptions = {},
 ): OpenSkills {
   const { paths, config } = openProject(call);
-  const handle = openStore(paths, "normal");
+  const handle =
+    store === "make" ? openStore(paths, "normal") : store === "keep" ? keepStore(call, paths) : readStore(call, paths);
   const indexed = rulesFile === undefined ? handle : openMemoryStore();
   const sources = findSkillSources(paths.root, {
     env: call.io.env,

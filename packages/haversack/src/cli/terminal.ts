@@ -16,6 +16,7 @@ export function processIo(): Io {
     isTerminal,
     isColour: isTerminal && !env["NO_COLOR"] && env["TERM"] !== "dumb",
     ...(isTerminal && process.stdout.columns > 0 && { width: process.stdout.columns }),
+    errorWidth: () => (isPlain(2) || !process.stderr.isTTY ? undefined : process.stderr.columns),
     out: isDirect ? directOutput(1) : streamOutput(1),
     err: isPlain(2) ? directOutput(2) : (text) => void process.stderr.write(text),
     readStdin: async () => {

@@ -3,6 +3,7 @@ import { gitPlace } from "../base/git-place.ts";
 import { claudeProfile } from "../clients/claude-code/profile.ts";
 import { codexProfile } from "../clients/codex/profile.ts";
 import { geminiProfile } from "../clients/gemini/profile.ts";
+import { deferredIn } from "../clients/opencode/deferred-skills.ts";
 import { opencodeProfile } from "../clients/opencode/profile.ts";
 import type { Environment } from "../engine/project.ts";
 import type { PromptParts } from "../engine/wake/prompt-agent.ts";
@@ -53,7 +54,7 @@ const PROFILE_OF: Readonly<Record<string, (root: string, env: Environment) => Cl
   "claude-code": claudeProfile,
   codex: codexProfile,
   gemini: geminiProfile,
-  opencode: opencodeProfile,
+  opencode: (root) => opencodeProfile((name) => deferredIn(root).includes(name)),
 };
 
 /** Where whoever asks is; of agents of one name that one is meant. */

@@ -1,14 +1,14 @@
 /** What `init` and `uninstall` share: the place, the plan as text, and the question whether to go on. */
-import { homedir } from "node:os";
 import { HaversackError } from "../base/errors.ts";
 import { CLIENTS } from "../clients/table.ts";
 import type { PlannedFile } from "../engine/init.ts";
 import type { ProjectPaths } from "../engine/project.ts";
 import type { Client, Scope, WiringPlace } from "../engine/wiring.ts";
+import { ask } from "./ask.ts";
 import type { Call, Io, OptionSpec } from "./command.ts";
-import { confirm } from "./confirm.ts";
 import { findInstalled } from "./installed.ts";
-import { paint } from "./terminal.ts";
+import { formatDiff, formatSummary, shortPath } from "./print-plan.ts";
+import { wrapText } from "./wrap-text.ts";
 
 export const WIRING_OPTIONS: Readonly<Record<string, OptionSpec>> = {
   client: {
@@ -19,6 +19,7 @@ export const WIRING_OPTIONS: Readonly<Record<string, OptionSpec>> = {
   },
   project: { type: "boolean", about: "This project, in files that are not committed (default)." },
   user: { type: "boolean", about: "All your projects, in your own settings." },
+  diff: { type: "boolean", about: "Show every line that comes or goes, not only a line per file." },
   "dry-run": { type: "boolean", about: "Show what would be written, write nothing." },
   yes: { type: "boolean", about: "Do not ask." },
 };
@@ -38,42 +39,57 @@ export function receiptFolder(scope: Scope, { user, state }: ProjectPaths): stri
   return scope === "user" ? user : state;
 }
 
-export function chosenClients(call: Call): { clients: readonly Client[]; isForced: boolean } {
+/** `others`: those that were not chosen. */
+export function chosenClients(call: Call): { clients: Client[]; others: Client[]; isForced: boolean } {
   const name = call.options["client"];
-  return { clients: CLIENTS.filter((client) => !name || client.name === name), isForced: name !== undefined };
+  const isChosen = (client: Client) => !name || client.name === name;
+  return {
+    clients: CLIENTS.filter(isChosen),
+    others: CLIENTS.filter((client) => !isChosen(client)),
+    isForced: name !== undefined,
+  };
 }
 
-export function formatPlan(io: Io, planned: readonly PlannedFile[]): string {
-  return planned
-    .map(({ path, about, kind, diff }) => {
-      const lines = diff.map(({ sign, text }) => {
-        const line = `  ${sign} ${text}`;
-        return sign === "+" ? paint(io, "green", line) : sign === "-" ? paint(io, "red", line) : paint(io, "dim", line);
-      });
-      return [`${paint(io, "bold", `${kind} ${shortPath(path)}`)} (${about})`, ...lines].join("\n");
-    })
-    .join("\n\n");
+/** The plan for a person; with `--diff` every line of it. */
+export function showPlan({ io, options }: Call, planned: readonly PlannedFile[], root: string): void {
+  io.out(`${options["diff"] ? formatDiff(io, planned) : formatSummary(io, planned, root)}\n\n`);
 }
 
-/** Goes on, or says why not. */
-export async function mayWrite(call: Call, question: string): Promise<"yes" | "no" | "nobody"> {
+export function showNotes(io: Io, notes: readonly string[]): void {
+  for (const note of notes) {
+    const lines = wrapText(`haversack: note: ${shortPath(note)}`, io.width === undefined ? undefined : io.width - 2);
+    io.err(`${lines.join("\n  ")}\n`);
+  }
+}
+
+/** Goes on, or says why not. Who wants to see every line first asks for it here. */
+export async function mayWrite(
+  call: Call,
+  question: string,
+  planned: readonly PlannedFile[],
+): Promise<"yes" | "no" | "nobody"> {
   if (call.options["yes"]) return "yes";
-  const answer = await confirm(call.io, question);
-  return answer === undefined ? "nobody" : answer ? "yes" : "no";
+  const isOpen = !call.options["diff"] && !call.json;
+  for (;;) {
+    const answer = await ask(call.io, `${question} [${isOpen ? "y/N, d shows every line" : "y/N"}] `);
+    if (answer === undefined) return "nobody";
+    if (!isOpen || !/^d(?:iff)?$/i.test(answer)) return /^y(?:es)?$/i.test(answer) ? "yes" : "no";
+    call.io.out(`\n${formatDiff(call.io, planned)}\n\n`);
+  }
+}
+
+/** How to see more, for who has not. */
+export function moreLines({ options }: Call): string {
+  return options["diff"] ? "" : "; --diff shows every line";
 }
 
 /** For `--json`: the plan without its functions. */
 export function planData(planned: readonly PlannedFile[]) {
-  return planned.map(({ client, path, about, kind, diff }) => ({
-    client,
+  return planned.map(({ clients, path, about, kind, diff }) => ({
+    clients,
     path,
     about,
     kind,
     lines: diff.filter(({ sign }) => sign !== " ").map(({ sign, text }) => `${sign} ${text}`),
   }));
-}
-
-function shortPath(path: string): string {
-  const home = homedir();
-  return path.startsWith(`${home}/`) ? `~${path.slice(home.length)}` : path;
 }

@@ -10,7 +10,7 @@ import { workSettings } from "../engine/work/work-settings.ts";
 import type { StoreHandle } from "../store/sqlite/handle.ts";
 import { SqliteWorkStore } from "../store/sqlite/sqlite-work-store.ts";
 import type { Call, ExitCode } from "./command.ts";
-import { openProject, openStore } from "./project.ts";
+import { openProject, openStore, readStore } from "./project.ts";
 
 export interface OpenWork extends WorkParts {
   handle: StoreHandle;
@@ -22,22 +22,40 @@ export interface OpenWork extends WorkParts {
  * Runs a command of the work part. What the store calls an invalid field is, at the command line, wrong usage: exit 2,
  * as for an option that the parser itself refuses.
  */
-export async function withWork(call: Call, action: (work: OpenWork) => Promise<ExitCode>): Promise<ExitCode> {
+export function withWork(
+  call: Call,
+  action: (work: OpenWork) => Promise<ExitCode>,
+  { isDryRun = false }: { isDryRun?: boolean } = {},
+): Promise<ExitCode> {
+  return runWork(call, action, isDryRun ? "try" : "save");
+}
+
+/** The same for a command that stores nothing: it makes no store, and one that tries to save without one fails. */
+export function readWork(call: Call, action: (work: OpenWork) => Promise<ExitCode>): Promise<ExitCode> {
+  return runWork(call, action, "read");
+}
+
+/** try: everything is taken back, so an empty store in memory will do. */
+type Access = "save" | "read" | "try";
+
+async function runWork(call: Call, action: (work: OpenWork) => Promise<ExitCode>, access: Access): Promise<ExitCode> {
   try {
-    return await action(openWork(call));
+    return await action(openWork(call, access));
   } catch (error) {
     if (!isFault(error, "input-invalid")) throw error;
     throw new HaversackError("usage", error.message, { ...(error.hint && { hint: error.hint }), cause: error });
   }
 }
 
-function openWork(call: Call): OpenWork {
+function openWork(call: Call, access: Access): OpenWork {
   const { options, io } = call;
   if (options["agent"] === "") throw new HaversackError("usage", "--agent must not be empty");
   const agent = options["agent"] as string | undefined;
   const lease = options["lease"] as number | undefined;
   const { paths, config } = openProject(call);
-  const handle = openStore(paths);
+  const handle = access === "save" ? openStore(paths) : readStore(call, paths, "full");
+  // Nobody may be told that something is saved which is in memory.
+  if (access === "read" && handle.file === ":memory:") handle.db.exec("PRAGMA query_only = ON");
   const by = actorForCli(io.env, { at: new Date(), ...(agent !== undefined && { agent }) });
   return {
     store: new SqliteWorkStore(handle),

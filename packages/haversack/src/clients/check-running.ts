@@ -85,7 +85,7 @@ export async function checkServer(
   return {
     part,
     level: "ok",
-    text: `starts in ${tookMs} ms with ${tools.length === 1 ? "the tool" : "the tools"} ${tools.join(", ")}`,
+    text: `starts in ${tookMs} ms with ${tools.length === 1 ? "the tool" : `${tools.length} tools:`} ${tools.slice(0, 3).join(", ")}${tools.length > 3 ? ", …" : ""}`,
   };
 }
 

@@ -31,7 +31,7 @@ interface Load {
 }
 
 /** How long the store may be locked by others before the hook gives up, in milliseconds. */
-const BUSY_MS = 500;
+const BUSY_MS = 1500;
 
 /**
  * Returns the ways through the code that this event took, for the cache of compiled code; 0 after a fault. An event without a

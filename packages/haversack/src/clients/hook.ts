@@ -7,7 +7,7 @@
  * compiled anew at each start, a tenth of a millisecond for each kB.
  *
  * A hook never harms the session: whatever goes wrong is logged, nothing is printed, and the exit code is 0. Its time is
- * bounded by its parts: half a second for a locked store, 50 ms for all patterns, and texts that are cut before they are
+ * bounded by its parts: a second and a half for a locked store, 50 ms for all patterns, and texts that are cut before they are
  * searched.
  */
 import { readFileSync } from "node:fs";

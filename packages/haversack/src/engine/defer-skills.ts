@@ -12,7 +12,7 @@ import { readReceipt, writeReceipt } from "./wiring-receipt.ts";
 
 export interface DeferReport {
   file: string;
-  /** The client's keys of the skills that are deferred now, or were let in again. */
+  /** The client's names of the skills that are deferred now, or were let in again. */
   skills: string[];
   skipped: { name: string; why: string }[];
   isChanged: boolean;
@@ -41,7 +41,7 @@ export function deferSkills(
   const before = readText(deferral.path);
   const change = deferral.set(before?.trim() ? before : deferral.blank, [...keys].sort(), mode, known);
   for (const { key, value } of change.foreign)
-    skipped.push({ name: key, why: `has an entry of yours already: ${value}` });
+    skipped.push({ name: nameOf(deferral, key), why: `has an entry of yours already: ${value}` });
 
   const isChanged = change.text !== (before ?? deferral.blank);
   if (isChanged && !isDryRun) {
@@ -51,9 +51,10 @@ export function deferSkills(
     const own = receipt.deferred.files[deferral.path];
     receipt.deferred.files[deferral.path] = own ?? { isNew: before === undefined, folders, keep: change.keep };
     writeReceipt(folder, receipt);
-    replaceFile(deferral.path, change.text);
+    replaceFile(deferral.path, change.text, deferral.isPrivate ? { modeIfNew: 0o600 } : {});
   }
-  return { file: deferral.path, skills: Object.keys(change.own), skipped, isChanged };
+  const skills = Object.keys(change.own).map((key) => nameOf(deferral, key));
+  return { file: deferral.path, skills, skipped, isChanged };
 }
 
 /** `names`: keys or ids; undefined: all that are ours. */
@@ -68,7 +69,7 @@ export function undeferSkills(
   const own = Object.fromEntries(wanted.flatMap((name) => (known[name] ? [[name, known[name]]] : [])));
   const skipped = wanted
     .filter((name) => !known[name])
-    .map((name) => ({ name, why: "was not deferred by `haversack skills defer`" }));
+    .map((name) => ({ name: nameOf(deferral, name), why: "was not deferred by `haversack skills defer`" }));
 
   const before = readText(deferral.path);
   const made = receipt.deferred.files[deferral.path];
@@ -88,5 +89,10 @@ export function undeferSkills(
     }
     writeReceipt(folder, receipt);
   }
-  return { file: deferral.path, skills: Object.keys(own), skipped, isChanged };
+  const skills = Object.keys(own).map((key) => nameOf(deferral, key));
+  return { file: deferral.path, skills, skipped, isChanged };
+}
+
+function nameOf(deferral: Deferral, key: string): string {
+  return deferral.nameOf?.(key) ?? key;
 }

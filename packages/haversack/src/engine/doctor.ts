@@ -16,6 +16,8 @@ import { openDatabase } from "../store/sqlite/open.ts";
 import { SqliteSkillIndex } from "../store/sqlite/skill-index.ts";
 import { SqliteLocalStore } from "../store/sqlite/sqlite-local-store.ts";
 import { checkResume } from "./artifacts/check-resume.ts";
+import { gitRefusal } from "./git-refusal.ts";
+import { notAProject } from "./no-project.ts";
 import { type Environment, loadConfig, offReason, type ProjectPaths } from "./project.ts";
 import { refreshIndex } from "./refresh-index.ts";
 import { findSkillSources } from "./skill-sources.ts";
@@ -52,6 +54,7 @@ export async function runDoctor(input: DoctorInput): Promise<Finding[]> {
             text: `off: ${off.split(";")[0]}`,
             remedy: off.split("; ")[1] ?? "unset HAVERSACK",
           },
+      ...checkPlace(paths, env),
       store,
       ...checkConfig(paths),
       index,
@@ -77,6 +80,20 @@ async function checkResumes(paths: ProjectPaths, clients: readonly Client[], { r
   }
 }
 
+/** Only what is odd about the folder. */
+function checkPlace(paths: ProjectPaths, env: Environment): Finding[] {
+  const findings: Finding[] = [];
+  const special = notAProject(paths);
+  if (special && existsSync(paths.state)) {
+    const text = `${paths.state} is in ${special}: it is the project of every folder below that has none of its own`;
+    const remedy = "if nobody meant it to be there, move it away; `haversack export FILE` keeps its tasks";
+    findings.push({ part: "project", level: "warn", text, remedy });
+  }
+  const refusal = gitRefusal(paths.root, env);
+  if (refusal) findings.push({ part: "git", level: "warn", text: refusal.why, remedy: refusal.remedy });
+  return findings;
+}
+
 function noClient(clients: readonly Client[]): Finding {
   return {
     part: "clients",
@@ -92,7 +109,8 @@ function checkStoreFile({ store }: ProjectPaths): Finding {
     return { part, level: "warn", text: `none yet at ${store}`, remedy: "`haversack init` makes it" };
   try {
     const { ok, problems, facts } = checkStore(store);
-    if (ok) return { part, level: "ok", text: `sound, ${facts.sizeBytes} bytes, schema ${facts.version}` };
+    if (ok)
+      return { part, level: "ok", text: `sound, ${Math.ceil(facts.sizeBytes / 1000)} kB, schema ${facts.version}` };
     return {
       part,
       level: "fail",

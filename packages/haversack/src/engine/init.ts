@@ -5,13 +5,15 @@
 import { readFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { isMissing } from "../base/file-system.ts";
+import { jointFiles } from "./joint-files.ts";
 import { type DiffLine, lineDiff } from "./line-diff.ts";
 import { makeFolders, replaceFile, withLock } from "./replace-file.ts";
 import type { Client, WiredFile, WiringPlace } from "./wiring.ts";
 import { type FileReceipt, readReceipt, writeReceipt } from "./wiring-receipt.ts";
 
 export interface PlannedFile {
-  client: string;
+  /** The names of those whose parts are in it. */
+  clients: string[];
   path: string;
   about: string;
   kind: "make" | "change" | "remove";
@@ -21,27 +23,20 @@ export interface PlannedFile {
 
 /** The files that would change. Empty: nothing to do. */
 export function planInit(clients: readonly Client[], place: WiringPlace): PlannedFile[] {
-  return clients.flatMap((client) =>
-    client.files(place).flatMap((file): PlannedFile[] => {
-      const before = readText(file.path);
-      const after = file.wire(textOr(before, file)).text;
-      if (after === (before ?? file.blank)) return [];
-      return [
-        {
-          client: client.name,
-          path: file.path,
-          about: file.about,
-          kind: before === undefined ? "make" : "change",
-          diff: lineDiff(before ?? "", after),
-          file,
-        },
-      ];
-    }),
-  );
+  return jointFiles(clients, place).flatMap((file): PlannedFile[] => {
+    const before = readText(file.path);
+    const after = file.wire(textOr(before, file)).text;
+    if (after === (before ?? file.blank)) return [];
+    const { clients: names, path, about } = file;
+    const kind = before === undefined ? "make" : "change";
+    return [{ clients: names, path, about, kind, diff: lineDiff(before ?? "", after), file }];
+  });
 }
 
 /** `folder`: where the receipt is kept. */
 export function applyInit(planned: readonly PlannedFile[], folder: string): void {
+  // What cannot be noted is not written.
+  makeFolders(folder);
   const receipt = readReceipt(folder);
   for (const { path, file } of planned) {
     const made = wireFile(file);

@@ -9,6 +9,7 @@ import type { Config } from "../base/config-schema.ts";
 import { HaversackError } from "../base/errors.ts";
 import { readJson } from "../base/json.ts";
 import { findProjectRoot, type ProjectRoot, STATE_FOLDER } from "../base/project-root.ts";
+import { requireProject } from "./no-project.ts";
 
 export interface ProjectPaths {
   root: string;
@@ -23,6 +24,8 @@ export interface ProjectPaths {
   user: string;
   userConfig: string;
   userOffMark: string;
+  /** The user's home folder; empty when the environment has none. */
+  home: string;
 }
 
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -42,6 +45,7 @@ export function projectPaths(cwd: string, env: Environment): ProjectPaths {
     user,
     userConfig: join(user, "config.json"),
     userOffMark: join(user, "off"),
+    home: env["HOME"] ?? "",
   };
 }
 
@@ -83,10 +87,14 @@ export function offReason(paths: ProjectPaths, env: Environment): string | undef
   return undefined;
 }
 
-/** Makes `.haversack/` with a .gitignore that keeps local state out of git and lets the shared parts in. */
-export function ensureStateFolder(paths: ProjectPaths): void {
+/**
+ * Makes `.haversack/` with a .gitignore that keeps local state out of git and lets the shared parts in. Where it may not be made
+ * unasked, that is a fault; `isAsked`: a person wants it here.
+ */
+export function ensureStateFolder(paths: ProjectPaths, { isAsked = false }: { isAsked?: boolean } = {}): void {
   const ignore = join(paths.state, ".gitignore");
   if (existsSync(ignore)) return;
+  if (!isAsked) requireProject(paths);
   try {
     mkdirSync(paths.state, { recursive: true });
     // "wx": of several processes that start at once, one writes it.

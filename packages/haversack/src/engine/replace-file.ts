@@ -34,11 +34,14 @@ export function replaceFile(path: string, text: string, { modeIfNew = 0o644 }: {
     renameSync(temporary, target);
   } catch (error) {
     rmSync(temporary, { force: true });
-    throw new HaversackError(
-      "file-unwritable",
-      `${path}: cannot be written (${(error as NodeJS.ErrnoException).code})`,
-      { hint: "give yourself write access to the file and its folder", cause: error },
-    );
+    const { code } = error as NodeJS.ErrnoException;
+    throw new HaversackError("file-unwritable", `${path}: cannot be written (${code})`, {
+      hint:
+        code === "ENOENT"
+          ? `there is no folder ${dirname(target)}`
+          : "give yourself write access to the file and its folder",
+      cause: error,
+    });
   }
 }
 
@@ -46,7 +49,18 @@ export function replaceFile(path: string, text: string, { modeIfNew = 0o644 }: {
 export function makeFolders(folder: string): string[] {
   const missing: string[] = [];
   for (let at = folder; !statSync(at, { throwIfNoEntry: false }); at = dirname(at)) missing.unshift(at);
-  mkdirSync(folder, { recursive: true });
+  try {
+    mkdirSync(folder, { recursive: true });
+  } catch (error) {
+    throw new HaversackError(
+      "file-unwritable",
+      `${folder}: cannot be made (${(error as NodeJS.ErrnoException).code})`,
+      {
+        hint: "give yourself write access to the folder it is in",
+        cause: error,
+      },
+    );
+  }
   return missing;
 }
 

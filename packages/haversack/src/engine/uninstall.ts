@@ -3,48 +3,70 @@
  */
 import { rmdirSync, rmSync } from "node:fs";
 import { type PlannedFile, readText } from "./init.ts";
+import { jointFiles } from "./joint-files.ts";
 import { lineDiff } from "./line-diff.ts";
 import { replaceFile, withLock } from "./replace-file.ts";
 import type { Client, WiredFile, WiringPlace } from "./wiring.ts";
 import { type FileReceipt, type Receipt, readReceipt, writeReceipt } from "./wiring-receipt.ts";
 
-/** `folder`: where the receipt is kept. */
-export function planUninstall(clients: readonly Client[], place: WiringPlace, folder: string): PlannedFile[] {
-  const receipt = readReceipt(folder);
-  return clients.flatMap((client) =>
-    client.files(place).flatMap((wired): PlannedFile[] => {
-      const file = withDeferred(wired, client, place, receipt);
-      const before = readText(file.path);
-      const after = before === undefined ? undefined : unwired(file, before, receiptOf(file.path, receipt));
-      if (before === undefined || after === before) return [];
-      return [
-        {
-          client: client.name,
-          path: file.path,
-          about: file.about,
-          kind: after === undefined ? "remove" : "change",
-          diff: lineDiff(before, after ?? ""),
-          file,
-        },
-      ];
-    }),
-  );
+export interface PlannedRemoval extends PlannedFile {
+  /** The parts of those clients that stay wired, where they write this file too. */
+  others: WiredFile | undefined;
 }
 
-export function applyUninstall(planned: readonly PlannedFile[], folder: string): void {
+/** `folder`: where the receipt is kept. `staying`: the clients that are not asked about, and keep what they need. */
+export function planUninstall(
+  clients: readonly Client[],
+  place: WiringPlace,
+  folder: string,
+  staying: readonly Client[] = [],
+): PlannedRemoval[] {
+  const receipt = readReceipt(folder);
+  const others = new Map(jointFiles(staying, place).map((file) => [file.path, file]));
+  const files = jointFiles(
+    clients.map((client) => withDeferralFile(client, receipt)),
+    place,
+    (file, client) => withDeferred(file, client, place, receipt),
+  );
+  return files.flatMap((file): PlannedRemoval[] => {
+    const { clients: names, path, about } = file;
+    const before = readText(path);
+    const after = before === undefined ? undefined : unwired(file, before, receiptOf(path, receipt));
+    if (before === undefined || after === before) return [];
+    const kind = after === undefined ? "remove" : "change";
+    return [{ clients: names, path, about, kind, diff: lineDiff(before, after ?? ""), file, others: others.get(path) }];
+  });
+}
+
+export function applyUninstall(planned: readonly PlannedRemoval[], folder: string): void {
   const receipt = readReceipt(folder);
   // A folder is noted with the first file that was written into it: that one goes last.
-  for (const { path, file } of planned.toReversed()) {
+  for (const { path, file, others } of planned.toReversed()) {
     const own = receiptOf(path, receipt);
-    withLock(file.lock, () => {
+    const after = withLock(file.lock, () => {
       const before = readText(path);
-      if (before !== undefined) putBack(path, before, unwired(file, before, own), own?.folders ?? []);
+      if (before === undefined) return undefined;
+      const rest = unwired(file, before, own);
+      putBack(path, before, rest, own?.folders ?? []);
+      return rest;
     });
-    delete receipt.files[path];
+    const known = receipt.files[path];
+    if (known && others && after !== undefined && others.unwire(after, known.keep) !== after) {
+      known.keep = notesFor(others, after, known.keep);
+    } else delete receipt.files[path];
     delete receipt.deferred.files[path];
     delete receipt.deferred.entries[path];
     writeReceipt(folder, receipt);
   }
+}
+
+/** Those without which the parts of the others would come out differently. */
+function notesFor(others: WiredFile, text: string, keep: readonly string[]): string[] {
+  const right = others.unwire(text, keep);
+  return keep.filter((note) => {
+    const rest = keep.filter((one) => one !== note);
+    return others.unwire(text, rest) !== right;
+  });
 }
 
 /** Writes the text without ours; without a text the file goes, and the folders that were made for it if nothing else is in them. */
@@ -62,6 +84,23 @@ export function putBack(path: string, before: string, after: string | undefined,
       throw error;
     }
   }
+}
+
+/** The client with the file that its deferred skills stand in, where `init` writes none there. */
+function withDeferralFile(client: Client, { deferred }: Receipt): Client {
+  return {
+    ...client,
+    files(place) {
+      const files = client.files(place);
+      const deferral = client.deferral?.(place);
+      if (!deferral || !deferred.entries[deferral.path]) return files;
+      if (files.some(({ path }) => path === deferral.path)) return files;
+      const { path, blank } = deferral;
+      const unchanged = (text: string) => text;
+      const wire = (text: string) => ({ text, keep: [] });
+      return [...files, { path, about: "the client's listing", blank, isRecordedOnly: true, wire, unwire: unchanged }];
+    },
+  };
 }
 
 /** The same file, whose `unwire` lets our deferred skills back in as well. */

@@ -16,6 +16,8 @@ export interface CallMarks {
   threadId?: string;
   /** Codex: changes with every compaction. */
   windowId?: string;
+  /** Codex: the call itself. With a model that calls tools from JavaScript it begins with `exec-`. */
+  callId?: string;
 }
 
 export interface CallerParts {

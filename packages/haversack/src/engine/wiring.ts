@@ -40,6 +40,8 @@ export interface Client {
   leftovers?(place: WiringPlace): string[];
   /** Everything about this client that `doctor` reports. */
   check(place: CheckPlace): Promise<Finding[]>;
+  /** Its package (plugin, extension) is installed: it works without what `init` writes. */
+  isPackaged?(place: { cwd: string; env: Environment }): boolean;
   /** The client's own setting that keeps skills out of its listing; absent: it has none. */
   deferral?(place: { cwd: string; env: Environment }): Deferral;
 }
@@ -76,8 +78,14 @@ export interface Deferral {
   /** The settings file. */
   path: string;
   blank: string;
+  /** Readable by the user alone where we make it. */
+  isPrivate?: boolean;
+  /** Why a name cannot be listed alone; absent: it can. */
+  noNames?: string;
   /** The client's key for a skill, or why it cannot be deferred. */
   keyOf(card: SkillCard): { key: string } | { why: string };
+  /** What people call the skill of a key; absent: the key itself. */
+  nameOf?(key: string): string;
   /** `own`: the entries that are ours already, key to value. Others are never changed. */
   set(text: string, keys: readonly string[], mode: DeferMode, own: Readonly<Record<string, string>>): DeferChange;
   /** Takes out those of `own` that are still as we wrote them. */

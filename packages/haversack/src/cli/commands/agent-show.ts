@@ -5,7 +5,7 @@ import { brief } from "../print-task.ts";
 import { fields, formatAgo } from "../print-work.ts";
 import { paint } from "../terminal.ts";
 import { AGENT_NAME, BRANCH, branchOf } from "../wake.ts";
-import { withWork } from "../work.ts";
+import { readWork } from "../work.ts";
 
 export const spec: CommandSpec = {
   about:
@@ -17,7 +17,7 @@ export const spec: CommandSpec = {
 };
 
 export function run(call: Call): Promise<ExitCode> {
-  return withWork(call, async (work) => {
+  return readWork(call, async (work) => {
     const [name = ""] = call.arguments;
     const { agent, view } = await showAgent({ name, branch: branchOf(call) }, work);
     print(call, view, () => formatAgent(call.io, agent, work.by.at));

@@ -4,7 +4,7 @@ import type { DependencyList } from "../../store/work-store.ts";
 import { type Call, type CommandSpec, type ExitCode, type Io, print } from "../command.ts";
 import { commandLine, statusCell, table } from "../print-work.ts";
 import { TASK } from "../task-status.ts";
-import { inputOf, withWork } from "../work.ts";
+import { inputOf, readWork } from "../work.ts";
 import { listOptions } from "../work-options.ts";
 
 const { limit, "max-tokens": maxTokens } = listOptions(50);
@@ -18,7 +18,7 @@ export const spec: CommandSpec = {
 };
 
 export function run(call: Call): Promise<ExitCode> {
-  return withWork(call, async (work) => {
+  return readWork(call, async (work) => {
     const [taskId = ""] = call.arguments;
     const input = inputOf<Parameters<typeof listDependencies>[0]>(call, { limit: "limit", maxTokens: "max-tokens" });
     const { dependsOn, neededBy, view, leftOut } = await listDependencies({ ...input, taskId }, work);

@@ -3,12 +3,15 @@ import { discover } from "../../engine/discover.ts";
 import { offReason } from "../../engine/project.ts";
 import { PROFILES, profileOf } from "../../skills/activation.ts";
 import { type Call, type CommandSpec, type ExitCode, print } from "../command.ts";
-import { readPromptInput } from "../prompt-input.ts";
+import { type PromptInput, readPromptInput } from "../prompt-input.ts";
 import { openSkills } from "../skills.ts";
 
 export const spec: CommandSpec = {
   about:
-    "Takes a prompt on standard input (plain text, or a client's hook JSON) and prints what the model would receive: nothing, names, or recommendations. What was shown is remembered for the session: without --session all calls share one, named cli, so the same prompt twice brings names.",
+    "Takes a prompt as words or on standard input (plain text, or a client's hook JSON) and prints what the model would receive: nothing, names, or recommendations. What was shown is remembered for the session: without --session all calls share one, named cli, so the same prompt twice brings names.",
+  arguments: [
+    { name: "PROMPT", about: "what somebody asks; without it, or as -, it is read from standard input", many: true },
+  ],
   options: {
     session: {
       type: "string",
@@ -28,7 +31,8 @@ export const spec: CommandSpec = {
     force: { type: "boolean", about: "Recommend again what was shown already." },
   },
   examples: [
-    { run: 'echo "add a database migration" | haversack discover', says: "what a model would see" },
+    { run: 'haversack discover "add a database migration"', says: "what a model would see" },
+    { run: "haversack discover < prompt.txt", says: "a long one" },
     { run: "haversack discover --session s1 --json < hook-payload.json", says: "a client's own payload" },
   ],
   json: "[{id, name, confidence, reasons: [{feature, text, strength}], parts, disclosure: full|name|body|none, verdict}], best first.",
@@ -36,18 +40,28 @@ export const spec: CommandSpec = {
 
 export async function run(call: Call): Promise<ExitCode> {
   const { io, options } = call;
-  const text = await io.readStdin();
+  const words = call.arguments.join(" ");
+  const isTyped = words !== "" && words !== "-";
+  const text = isTyped ? words : await io.readStdin();
   if (text.trim() === "") {
-    if (io.isTerminal) io.err("haversack: no prompt came in; it is read from standard input\n");
+    // For a script or a hook nothing is an answer; a person waits for one.
+    if (io.isTerminal || process.stdin.isTTY) {
+      throw new HaversackError("usage", "no prompt came on standard input", {
+        hint: 'type it: `haversack discover "fix the test"`',
+      });
+    }
     print(call, [], () => "");
     return 0;
   }
-  const input = readPromptInput(text);
+  const input: PromptInput = isTyped ? { kind: "prompt", prompt: words } : readPromptInput(text);
   if (input.kind === "not-a-prompt") {
     print(call, [], () => "");
     return 0;
   }
-  const open = openSkills(call, { ...(options["rules"] !== undefined && { rulesFile: String(options["rules"]) }) });
+  const open = openSkills(call, {
+    store: "keep",
+    ...(options["rules"] !== undefined && { rulesFile: String(options["rules"]) }),
+  });
   const off = offReason(open.paths, io.env);
   if (off) {
     if (io.isTerminal) io.err(`haversack: ${off}\n`);

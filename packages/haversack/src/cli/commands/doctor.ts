@@ -1,18 +1,32 @@
+import { RESUMABLE_NAMES, resumableClient } from "../../clients/resumable.ts";
 import { CLIENTS } from "../../clients/table.ts";
+import { describeCheck, tryResume } from "../../engine/artifacts/check-resume.ts";
 import { runDoctor } from "../../engine/doctor.ts";
 import { projectPaths } from "../../engine/project.ts";
 import type { Finding } from "../../engine/wiring.ts";
+import { runArtifacts } from "../artifacts.ts";
 import { type Call, type CommandSpec, type ExitCode, type Io, print } from "../command.ts";
 import { guardCount } from "../guards.ts";
 import { findInstalled } from "../installed.ts";
 import { paint } from "../terminal.ts";
+import { wrapText } from "../wrap-text.ts";
 
 export const spec: CommandSpec = {
   about:
-    "Checks everything from the runtime to the client: store, settings, index, hooks (with a test event through each), the MCP server, and the client's own listing. Changes nothing. Exit 1 when something has failed; warnings alone leave 0.",
+    "Checks everything from the runtime to the client: store, settings, index, hooks (with a test event through each), the MCP server, and the client's own listing. Changes nothing, but for what a trial with --try-resume has shown. Exit 1 when something has failed; warnings alone leave 0.",
+  options: {
+    "try-resume": {
+      type: "string",
+      value: "CLIENT",
+      choices: RESUMABLE_NAMES,
+      about:
+        "Only this: whether the client can go on with an agent that has read a file, for the setting artifacts.resume. Calls your model a few times, and keeps the outcome.",
+    },
+  },
   examples: [
     { run: "haversack doctor", says: "what is wrong, and what to do about it" },
     { run: "haversack doctor --json", says: "the same for a script" },
+    { run: "haversack doctor --try-resume claude-code", says: "once, before artifacts.resume is of use" },
   ],
   json: "{ok, project, findings: [{part, level, text, remedy?}]}: level is ok, warn or fail.",
 };
@@ -20,6 +34,8 @@ export const spec: CommandSpec = {
 export async function run(call: Call): Promise<ExitCode> {
   const { cwd, env } = call.io;
   const paths = projectPaths(cwd, env);
+  const trial = call.options["try-resume"] as string | undefined;
+  if (trial !== undefined) return report(call, paths.root, await tryClient(call, trial));
   const findings = await runDoctor({
     paths,
     cwd,
@@ -29,9 +45,32 @@ export async function run(call: Call): Promise<ExitCode> {
     clients: CLIENTS,
     guardCount,
   });
+  return report(call, paths.root, findings);
+}
+
+/** Says before it begins that it calls a model. */
+async function tryClient(call: Call, name: string): Promise<Finding[]> {
+  const { io } = call;
+  const { title, requests, clients } = resumableClient(name, io.env);
+  io.err(
+    `haversack: this starts ${title} headless, in a folder of its own: about ${requests} short requests to your model\n`,
+  );
+  const findings: Finding[] = [];
+  await runArtifacts(call, { isWrite: true }, async ({ store }) => {
+    for (const client of clients) {
+      const check = await tryResume(client, { store, env: io.env, now: new Date() });
+      // Whoever asks for the trial wants to know; in the whole check it is one line among others.
+      findings.push({ ...describeCheck(check), ...(!check.isOk && { level: "fail" as const }) });
+    }
+    return 0;
+  });
+  return findings;
+}
+
+function report(call: Call, project: string, findings: readonly Finding[]): ExitCode {
   const count = (level: Finding["level"]) => findings.filter((finding) => finding.level === level).length;
   const failed = count("fail");
-  print(call, { ok: failed === 0, project: paths.root, findings }, () => {
+  print(call, { ok: failed === 0, project, findings }, () => {
     const warned = count("warn");
     const verdict =
       failed > 0
@@ -39,7 +78,7 @@ export async function run(call: Call): Promise<ExitCode> {
         : warned > 0
           ? `Nothing failed; ${warned} to look at.`
           : "All is well.";
-    return [`Project: ${paths.root}`, "", ...findings.flatMap((finding) => lines(call.io, finding)), "", verdict].join(
+    return [`Project: ${project}`, "", ...findings.flatMap((finding) => lines(call.io, finding)), "", verdict].join(
       "\n",
     );
   });
@@ -53,8 +92,15 @@ function lines(io: Io, { part, level, text, remedy }: Finding): string[] {
       : level === "warn"
         ? paint(io, "yellow", "warn")
         : paint(io, "red", "FAIL");
+  const wrapped = (line: string) => wrapText(line, io.width === undefined ? undefined : io.width - INDENT.length);
+  const [first, ...rest] = wrapped(`${part}: ${text}`);
+  const [advice, ...more] = remedy && level !== "ok" ? wrapped(`→ ${remedy}`) : [];
   return [
-    `${mark}  ${part}: ${text}`,
-    ...(remedy && level !== "ok" ? [`      ${paint(io, "bold", "→")} ${remedy}`] : []),
+    `${mark}  ${first}`,
+    ...[...rest, ...(advice === undefined ? [] : [paint(io, "bold", advice)]), ...more.map((line) => `  ${line}`)].map(
+      (line) => `${INDENT}${line}`,
+    ),
   ];
 }
+
+const INDENT = " ".repeat("FAIL  ".length);

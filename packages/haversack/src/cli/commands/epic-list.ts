@@ -2,7 +2,7 @@ import { cleanLine } from "../../base/clean-text.ts";
 import { listEpics } from "../../engine/work/epics.ts";
 import type { Call, CommandSpec, ExitCode } from "../command.ts";
 import { printList, statusCell } from "../print-work.ts";
-import { inputOf, isNarrowed, LIST_INPUT, withWork } from "../work.ts";
+import { inputOf, isNarrowed, LIST_INPUT, readWork } from "../work.ts";
 import { FIELDS, GROUP_STATUS, listOptions } from "../work-options.ts";
 
 export const spec: CommandSpec = {
@@ -13,7 +13,7 @@ export const spec: CommandSpec = {
 };
 
 export function run(call: Call): Promise<ExitCode> {
-  return withWork(call, async (work) => {
+  return readWork(call, async (work) => {
     const input = inputOf<Parameters<typeof listEpics>[0]>(call, { status: "status", ...LIST_INPUT });
     printList(call, {
       command: "epic list",

@@ -1,7 +1,7 @@
 import { getEpic } from "../../engine/work/epics.ts";
 import { type Call, type CommandSpec, type ExitCode, print } from "../command.ts";
 import { EPIC_ID, formatGroup } from "../groups.ts";
-import { inputOf, withWork } from "../work.ts";
+import { inputOf, readWork } from "../work.ts";
 import { FIELDS } from "../work-options.ts";
 
 export const spec: CommandSpec = {
@@ -13,7 +13,7 @@ export const spec: CommandSpec = {
 };
 
 export function run(call: Call): Promise<ExitCode> {
-  return withWork(call, async (work) => {
+  return readWork(call, async (work) => {
     const [epicId = ""] = call.arguments;
     const input = inputOf<Parameters<typeof getEpic>[0]>(call, { fields: "fields" });
     const { epic, view } = await getEpic({ epicId, ...input }, work);

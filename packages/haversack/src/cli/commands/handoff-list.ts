@@ -7,7 +7,7 @@ import { viewHandoff } from "../../work/task-view.ts";
 import type { Call, CommandSpec, ExitCode } from "../command.ts";
 import { verdictCell } from "../print-handoff.ts";
 import { formatAgo, printList } from "../print-work.ts";
-import { inputOf, LIST_INPUT, withWork } from "../work.ts";
+import { inputOf, LIST_INPUT, readWork } from "../work.ts";
 import { EPIC, FIELDS, listOptions, STORY } from "../work-options.ts";
 
 const { limit, "max-tokens": maxTokensOption } = listOptions(50);
@@ -31,7 +31,7 @@ export const spec: CommandSpec = {
 };
 
 export function run(call: Call): Promise<ExitCode> {
-  return withWork(call, async (work) => {
+  return readWork(call, async (work) => {
     const input = inputOf<Parameters<typeof listHandoffs>[0]>(call, {
       taskId: "task",
       epicId: "epic",

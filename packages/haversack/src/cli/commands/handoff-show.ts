@@ -5,7 +5,7 @@ import { type Call, type CommandSpec, type ExitCode, print } from "../command.ts
 import { formatHandoff } from "../print-handoff.ts";
 import { commandLine } from "../print-work.ts";
 import { TASK } from "../task-status.ts";
-import { inputOf, refuse, withWork } from "../work.ts";
+import { inputOf, readWork, refuse } from "../work.ts";
 
 export const spec: CommandSpec = {
   about:
@@ -28,7 +28,7 @@ export const spec: CommandSpec = {
 };
 
 export function run(call: Call): Promise<ExitCode> {
-  return withWork(call, async (work) => {
+  return readWork(call, async (work) => {
     const [taskId = ""] = call.arguments;
     const input = inputOf<Parameters<typeof getHandoff>[0]>(call, {
       role: "role",

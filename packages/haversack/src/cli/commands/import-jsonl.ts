@@ -1,7 +1,7 @@
 import { parseRecords } from "../../store/record-lines.ts";
 import { type Call, type CommandSpec, type ExitCode, print } from "../command.ts";
 import { formatImport, importData } from "../print-import.ts";
-import { readFileOrStdin, withWork } from "../work.ts";
+import { type OpenWork, readFileOrStdin, withWork } from "../work.ts";
 import { AGENT } from "../work-options.ts";
 
 export const spec: CommandSpec = {
@@ -17,12 +17,13 @@ export const spec: CommandSpec = {
 };
 
 export function run(call: Call): Promise<ExitCode> {
-  return withWork(call, async ({ store, by }) => {
+  const isDryRun = call.options["dry-run"] === true;
+  const action = async ({ store, by }: OpenWork): Promise<ExitCode> => {
     const { records, problems } = parseRecords(await readFileOrStdin(call, call.arguments[0] ?? ""));
-    const isDryRun = call.options["dry-run"] === true;
     const taken = await store.importRecords(records, { isDryRun }, by);
     const report = { ...taken, problems: [...problems, ...taken.problems] };
     print(call, importData(report, isDryRun), () => formatImport(call.io, report, isDryRun));
     return report.problems.length > 0 ? 1 : 0;
-  });
+  };
+  return withWork(call, action, { isDryRun });
 }

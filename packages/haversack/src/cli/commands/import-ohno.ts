@@ -3,7 +3,7 @@ import { importOhno } from "../../engine/work/import-ohno.ts";
 import { present } from "../../work/task-view.ts";
 import { type Call, type CommandSpec, type ExitCode, print } from "../command.ts";
 import { formatImport, importData, some } from "../print-import.ts";
-import { withWork } from "../work.ts";
+import { type OpenWork, withWork } from "../work.ts";
 import { AGENT } from "../work-options.ts";
 
 export const spec: CommandSpec = {
@@ -19,8 +19,8 @@ export const spec: CommandSpec = {
 };
 
 export function run(call: Call): Promise<ExitCode> {
-  return withWork(call, async ({ store, by }) => {
-    const isDryRun = call.options["dry-run"] === true;
+  const isDryRun = call.options["dry-run"] === true;
+  const action = async ({ store, by }: OpenWork): Promise<ExitCode> => {
     const path = resolve(call.io.cwd, call.arguments[0] ?? ".");
     const { file, left, ...report } = await importOhno(store, { path, isDryRun }, by);
     const data = { file, ...importData(report, isDryRun), ...present({ left }) };
@@ -31,5 +31,6 @@ export function run(call: Call): Promise<ExitCode> {
       return [`From ${file}:`, formatImport(call.io, report, isDryRun), ...some("Not carried over:", lines)].join("\n");
     });
     return report.problems.length > 0 ? 1 : 0;
-  });
+  };
+  return withWork(call, action, { isDryRun });
 }

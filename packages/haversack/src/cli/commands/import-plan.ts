@@ -7,7 +7,7 @@ import type { PlanReport } from "../../store/work-plan.ts";
 import { present } from "../../work/task-view.ts";
 import { type Call, type CommandSpec, type ExitCode, print } from "../command.ts";
 import { dryRunLine, formatImportProblems, some } from "../print-import.ts";
-import { inputOf, readFileOrStdin, withWork } from "../work.ts";
+import { inputOf, type OpenWork, readFileOrStdin, withWork } from "../work.ts";
 import { AGENT } from "../work-options.ts";
 
 export const spec: CommandSpec = {
@@ -29,7 +29,7 @@ export const spec: CommandSpec = {
 };
 
 export function run(call: Call): Promise<ExitCode> {
-  return withWork(call, async ({ store, by, paths }) => {
+  const action = async ({ store, by, paths }: OpenWork): Promise<ExitCode> => {
     const name = call.arguments[0] ?? "";
     if (name === "-") throw new HaversackError("usage", "a plan is known by its file: name it");
     const text = await readFileOrStdin(call, name);
@@ -46,7 +46,8 @@ export function run(call: Call): Promise<ExitCode> {
     const report = await importPlan(store, plan, by);
     print(call, viewPlan(report, plan), () => formatPlanReport(call, report, plan));
     return report.problems.length > 0 ? 1 : 0;
-  });
+  };
+  return withWork(call, action, { isDryRun: call.options["dry-run"] === true });
 }
 
 function viewPlan({ story, created, ...report }: PlanReport, { isDryRun = false }: PlanFile): object {

@@ -5,7 +5,7 @@ import type { Call, CommandSpec, ExitCode } from "../command.ts";
 import { block, commandLine, formatAgo } from "../print-work.ts";
 import { paint } from "../terminal.ts";
 import { BRANCH, branchOf } from "../wake.ts";
-import { inputOf, withWork } from "../work.ts";
+import { inputOf, readWork } from "../work.ts";
 
 export const spec: CommandSpec = {
   about:
@@ -27,7 +27,7 @@ export const spec: CommandSpec = {
 type Input = Parameters<typeof readInbox>[0];
 
 export function run(call: Call): Promise<ExitCode> {
-  return withWork(call, async (work) => {
+  return readWork(call, async (work) => {
     const { io, json } = call;
     const [agent] = call.arguments;
     const options = inputOf<Input>(call, { includeRead: "all", keepUnread: "keep-unread", limit: "limit" });

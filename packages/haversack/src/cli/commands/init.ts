@@ -1,7 +1,10 @@
+import { existsSync } from "node:fs";
 import { HaversackError } from "../../base/errors.ts";
 import { diskFileSystem } from "../../base/file-system.ts";
+import { gitRefusal } from "../../engine/git-refusal.ts";
 import { applyInit, planInit } from "../../engine/init.ts";
-import { ensureStateFolder } from "../../engine/project.ts";
+import { notAProject } from "../../engine/no-project.ts";
+import { ensureStateFolder, type ProjectPaths } from "../../engine/project.ts";
 import { refreshIndex } from "../../engine/refresh-index.ts";
 import { findSkillSources } from "../../engine/skill-sources.ts";
 import { openMemoryStore } from "../../store/sqlite/memory.ts";
@@ -9,34 +12,43 @@ import { SqliteSkillIndex } from "../../store/sqlite/skill-index.ts";
 import { type Call, type CommandSpec, type ExitCode, print } from "../command.ts";
 import { guardCount } from "../guards.ts";
 import { findInstalled, isTemporary } from "../installed.ts";
+import { shortPath } from "../print-plan.ts";
 import { type OpenProject, openProject } from "../project.ts";
 import { openSkills } from "../skills.ts";
 import {
   chosenClients,
-  formatPlan,
   mayWrite,
+  moreLines,
   planData,
   receiptFolder,
   scopeOf,
+  showNotes,
+  showPlan,
   WIRING_OPTIONS,
   wiringPlace,
 } from "../wiring.ts";
 
 export const spec: CommandSpec = {
   about:
-    "Wires the coding clients found here: hooks, the MCP server, the permission to call its tools, and the command /work with its agents. Shows every line first and asks. Whatever is in those files stays as it is; a second run repairs what moved. `haversack uninstall` takes exactly this out again.",
-  options: WIRING_OPTIONS,
+    "Wires the coding clients found here: hooks, the MCP server, the permission to call its tools, and the command /work with its agents. Shows every file first and asks. Whatever is in those files stays as it is; a second run repairs what moved. `haversack uninstall` takes exactly this out again.",
+  options: {
+    ...WIRING_OPTIONS,
+    bare: { type: "boolean", about: "Wire nothing: only make .haversack/ here, for the commands alone." },
+  },
   examples: [
     { run: "haversack init", says: "this project, after a question" },
-    { run: "haversack init --dry-run", says: "only show it" },
+    { run: "haversack init --dry-run --diff", says: "only show it, every line" },
     { run: "haversack init --user --yes", says: "all your projects, without a question" },
+    { run: "haversack init --bare", says: "a project without a client, also outside of git" },
   ],
-  json: "{scope, clients: [{name, found: [text]}], changes: [{client, path, about, kind, lines}], written, skills, notes}: kind is make or change; written is false when nothing was to be done or nothing was allowed.",
+  json: "{scope, clients: [{name, found: [text]}], changes: [{clients, path, about, kind, lines}], written, skills, notes}: kind is make or change; written is false when nothing was to be done or nothing was allowed.",
 };
 
 export async function run(call: Call): Promise<ExitCode> {
   const project = openProject(call);
   const scope = scopeOf(call);
+  if (scope === "project") refuseHome(project.paths);
+  if (call.options["bare"]) return makeBare(call, project);
   const installed = findInstalled();
   const place = wiringPlace(call, guardCount(ruleIndex(call, project)) > 0);
   const chosen = chosenClients(call);
@@ -44,11 +56,24 @@ export async function run(call: Call): Promise<ExitCode> {
   const clients = found.filter(({ evidence }) => chosen.isForced || evidence.length > 0).map(({ client }) => client);
   if (clients.length === 0) {
     throw new HaversackError("not-found", "no coding client was found here", {
-      hint: `looked for ${chosen.clients.map(({ title }) => title).join(", ")}; --client NAME wires one that is yet to come`,
+      hint: `looked for ${chosen.clients.map(({ title }) => title).join(", ")}; --client NAME wires one that is yet to come, --bare makes a project without one`,
+    });
+  }
+  const blocked = clients.flatMap((client) => {
+    const found = client.blocked?.(place);
+    return found ? [{ title: client.title, ...found }] : [];
+  });
+  const [first] = blocked;
+  if (first && chosen.isForced && blocked.length === clients.length) {
+    throw new HaversackError("input-invalid", `${first.title} cannot be wired here: ${first.why}`, {
+      hint: first.instead,
     });
   }
   const planned = planInit(clients, place);
   const notes = clients.flatMap((client) => client.notes(place));
+  notes.push(...blocked.map(({ title, why, instead }) => `${title} is not wired: ${why}. ${instead}`));
+  const refusal = scope === "project" && gitRefusal(project.paths.root, call.io.env);
+  if (refusal) notes.push(`${refusal.why}. ${refusal.remedy}`);
   if (isTemporary(installed)) {
     notes.push(
       `${installed.bin} is in a cache that is emptied by itself: install haversack for good, then run init from there`,
@@ -65,19 +90,27 @@ export async function run(call: Call): Promise<ExitCode> {
 
   if (!call.json) {
     for (const { client, evidence } of found) {
-      if (evidence.length > 0) call.io.out(`Found ${client.title}: ${evidence.join(", ")}\n`);
+      if (evidence.length > 0) call.io.out(`Found ${client.title}: ${shortPath(evidence.join(", "))}\n`);
     }
-    if (planned.length > 0) call.io.out(`\n${formatPlan(call.io, planned)}\n\n`);
-    for (const note of notes) call.io.err(`haversack: note: ${note}\n`);
+    if (planned.length > 0) {
+      const whom = scope === "user" ? "all your projects" : shortPath(project.paths.root);
+      call.io.out(`\nTo be written for ${whom}:\n`);
+      showPlan(call, planned, project.paths.root);
+    }
+    showNotes(call.io, notes);
+    if (notes.length > 0 && call.io.isTerminal) call.io.out("\n");
   }
   if (call.options["dry-run"]) {
-    print(call, report(false, undefined), () => (planned.length > 0 ? "Nothing was written (--dry-run)." : NOTHING));
+    print(call, report(false, undefined), () =>
+      planned.length > 0 ? `Nothing was written (--dry-run)${moreLines(call)}.` : nothingToDo(blocked),
+    );
     return 0;
   }
   if (planned.length > 0) {
     const answer = await mayWrite(
       call,
       `Write ${planned.length === 1 ? "this file" : `these ${planned.length} files`}?`,
+      planned,
     );
     if (answer !== "yes") {
       print(call, report(false, undefined), () => "");
@@ -91,15 +124,16 @@ export async function run(call: Call): Promise<ExitCode> {
     applyInit(planned, receiptFolder(scope, project.paths));
   }
   // A home or any other folder that is no project does not become one because all projects are wired.
-  const isProject = scope === "project" || project.paths.because !== "working-folder";
+  const { because } = project.paths;
+  const isProject = scope === "project" || (because !== "working-folder" && !notAProject(project.paths));
   let skills: number | undefined;
   if (isProject) {
-    ensureStateFolder(project.paths);
-    skills = openSkills(call).index.size;
+    ensureStateFolder(project.paths, { isAsked: true });
+    skills = openSkills(call, { store: "make" }).index.size;
   }
   print(call, report(planned.length > 0, skills), () =>
     [
-      planned.length > 0 ? "Done. It works in sessions that start from now on." : NOTHING,
+      planned.length > 0 ? "Done. It works in sessions that start from now on." : nothingToDo(blocked),
       ...(skills === undefined
         ? []
         : [`${skills} ${skills === 1 ? "skill is" : "skills are"} indexed in ${project.paths.state}.`]),
@@ -109,7 +143,31 @@ export async function run(call: Call): Promise<ExitCode> {
   return 0;
 }
 
-const NOTHING = "Nothing to do: everything is wired.";
+function makeBare(call: Call, { paths }: OpenProject): ExitCode {
+  const other = Object.keys(call.options).find((name) => name !== "bare" && name !== "project" && name !== "yes");
+  if (other) throw new HaversackError("usage", `--bare and --${other} exclude each other`);
+  const isNew = !existsSync(paths.state);
+  ensureStateFolder(paths, { isAsked: true });
+  const data = { scope: "project", clients: [], changes: [], written: isNew, notes: [] };
+  print(call, data, () => (isNew ? `Made ${paths.state}.` : `${paths.state} is there already.`));
+  return 0;
+}
+
+function nothingToDo(blocked: readonly { title: string }[]): string {
+  if (blocked.length === 0) return "Nothing to do: everything is wired.";
+  return `Nothing was written: ${blocked.map(({ title }) => title).join(", ")} cannot be wired for this project alone.`;
+}
+
+/** Also where `.haversack/` is there already. */
+function refuseHome(paths: ProjectPaths): void {
+  const { root, because, state } = paths;
+  const special = notAProject(paths);
+  if (!special) return;
+  const why = because === "haversack-folder" ? ` (by ${state}, which may be there by mistake)` : "";
+  throw new HaversackError("refused", `${root} is ${special}, not a project${why}`, {
+    hint: "go to a project's folder; `haversack init --user` wires all your projects",
+  });
+}
 
 /** The rules alone, without a store: a dry run writes nothing, and reading 300 skills would take two seconds more. */
 function ruleIndex(call: Call, { paths, config }: OpenProject): SqliteSkillIndex {

@@ -4,7 +4,7 @@ import { COUNTED_READY, type QueuedTask } from "../../store/work-store.ts";
 import type { View } from "../../work/task-view.ts";
 import type { Call, CommandSpec, ExitCode } from "../command.ts";
 import { commandLine, formatCounts, table } from "../print-work.ts";
-import { inputOf, type OpenWork, withWork } from "../work.ts";
+import { inputOf, type OpenWork, readWork } from "../work.ts";
 import { EPIC, FIELDS, listOptions, STORY } from "../work-options.ts";
 
 const { limit, "max-tokens": maxTokens } = listOptions(10);
@@ -34,7 +34,7 @@ export const spec: CommandSpec = {
 type Input = Parameters<typeof nextReady>[0];
 
 export function run(call: Call): Promise<ExitCode> {
-  return withWork(call, async (work) => {
+  return readWork(call, async (work) => {
     const { io, json, options } = call;
     const input = inputOf<Input>(call, {
       limit: "limit",

@@ -1,5 +1,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
+import { HaversackError } from "../../base/errors.ts";
+import { noProject } from "../../engine/no-project.ts";
 import { ensureStateFolder, projectPaths } from "../../engine/project.ts";
 import { type Call, type CommandSpec, type ExitCode, print } from "../command.ts";
 
@@ -19,7 +21,11 @@ export function run(call: Call): ExitCode {
   const paths = projectPaths(call.io.cwd, call.io.env);
   const file = call.options["user"] ? paths.userOffMark : paths.offMark;
   if (call.options["user"]) mkdirSync(dirname(file), { recursive: true });
-  else ensureStateFolder(paths);
+  else {
+    const { why } = noProject(paths) ?? {};
+    if (why) throw new HaversackError("no-project", why, { hint: "`haversack off --user` switches it off everywhere" });
+    ensureStateFolder(paths);
+  }
   writeFileSync(file, `off since ${new Date().toISOString()}\n`);
   print(call, { on: false, file }, () => `Haversack is off (${file}).`);
   return 0;

@@ -1,7 +1,7 @@
 import { SqliteLocalStore } from "../../store/sqlite/sqlite-local-store.ts";
 import { type Call, type CommandSpec, type ExitCode, print } from "../command.ts";
 import { columns } from "../help.ts";
-import { openProject, openStore } from "../project.ts";
+import { openProject, readStore } from "../project.ts";
 
 export const spec: CommandSpec = {
   about: "Lists the sessions that hooks have seen in this project, newest first.",
@@ -13,7 +13,7 @@ export const spec: CommandSpec = {
 export function run(call: Call): ExitCode {
   const { paths } = openProject(call);
   const { limit = 20 } = call.options as { limit?: number };
-  const sessions = new SqliteLocalStore(openStore(paths, "normal")).listSessions({ limit });
+  const sessions = new SqliteLocalStore(readStore(call, paths)).listSessions({ limit });
   print(call, { sessions }, () => {
     if (sessions.length === 0) return "No session was seen here yet.";
     return columns(

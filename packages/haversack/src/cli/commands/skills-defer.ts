@@ -4,19 +4,29 @@ import { nearest } from "../../base/nearest.ts";
 import { deferSkills } from "../../engine/defer-skills.ts";
 import type { SkillCard } from "../../skills/types.ts";
 import { type Call, type CommandSpec, type ExitCode, print } from "../command.ts";
-import { type DeferOptions, formatDefer, listedSkills, requireDeferral } from "../defer.ts";
+import {
+  CLIENT_OPTION,
+  type ClientReport,
+  type DeferOptions,
+  deferData,
+  deferringClients,
+  formatDefer,
+  listedSkills,
+} from "../defer.ts";
 import { openSkills } from "../skills.ts";
 
 export const spec: CommandSpec = {
   about:
-    "Takes skills out of the client's own listing, which costs tokens in every session, through the client's own setting; no file is moved. The model still gets them: Haversack recommends what a prompt needs, and its skill tool loads it. You can still type /name.",
+    "Takes skills out of the listing that each client sends with every session, which costs tokens, through the client's own setting; no skill's file is moved or changed. The model still gets them: Haversack recommends what a prompt needs, and its skill tool loads it. Does so in every client that Haversack is wired into here, and says for each. You can still type /name in Claude Code and opencode.",
   arguments: [{ name: "NAME", about: "skills to defer", many: true }],
   options: {
     all: { type: "boolean", about: "Every skill that the client lists." },
     names: {
       type: "boolean",
-      about: "Keep the names in the listing, drop the descriptions; the client's own Skill tool goes on working.",
+      about:
+        "Keep the names in the listing, drop the descriptions; the client's own Skill tool goes on working. Claude Code alone can do that.",
     },
+    client: CLIENT_OPTION,
     "dry-run": { type: "boolean", about: "Show what would be written, write nothing." },
   },
   examples: [
@@ -24,7 +34,7 @@ export const spec: CommandSpec = {
     { run: "haversack skills defer pdf xlsx", says: "two of them" },
     { run: "haversack skills defer --all --names", says: "names only" },
   ],
-  json: "{client, file, mode, skills: [name], skipped: [{name, why}], changed}: mode is hidden or names.",
+  json: "{mode, clients: [{client, file, skills: [name], skipped: [{name, why}], changed}]}: mode is hidden or names.",
 };
 
 export function run(call: Call): ExitCode {
@@ -33,23 +43,34 @@ export function run(call: Call): ExitCode {
     names = false,
     "dry-run": isDryRun = false,
   } = call.options as DeferOptions & { names?: boolean };
-  const open = openSkills(call);
-  const { paths } = open;
-  const { client, deferral } = requireDeferral(call);
-  const cards = chosenCards(listedSkills(call, open), call.arguments, all);
+  const open = openSkills(call, { store: isDryRun ? "read" : "make" });
   const mode = names ? "names" : "hidden";
-  const { file, skills, skipped, isChanged } = deferSkills(cards, deferral, { mode, folder: paths.state, isDryRun });
-  print(call, { client: client.name, file, mode, skills, skipped, changed: isChanged && !isDryRun }, () =>
-    formatDefer({
-      skills,
-      skipped: all ? skipped.filter(({ why }) => why.startsWith("has an entry")) : skipped,
-      headline: (count) =>
+  const cards = chosenCards(listedSkills(call, open), call.arguments, all);
+  const clients = deferringClients(call);
+  const unable = clients.flatMap(({ deferral: { noNames } }) => (names && noNames ? [noNames] : []));
+  if (unable.length === clients.length) {
+    throw new HaversackError("input-invalid", unable.join("; "), { hint: "defer them without --names there" });
+  }
+  const reports = clients.map(({ client, deferral }): ClientReport => {
+    const { path: file, noNames } = deferral;
+    if (names && noNames)
+      return { client, file, skills: [], skipped: [{ name: "by name alone", why: noNames }], isChanged: false };
+    const report = deferSkills(cards, deferral, { mode, folder: open.paths.state, isDryRun });
+    return { client, ...report };
+  });
+  print(call, { mode, clients: deferData(reports, isDryRun) }, () =>
+    formatDefer(all ? reports.map(withoutUnlisted) : reports, {
+      headline: (count, file) =>
         `${count} ${mode === "hidden" ? "hidden from the listing" : "listed by name alone"} (${file}).`,
-      isChanged,
       isDryRun,
     }),
   );
   return 0;
+}
+
+/** With `--all` nobody has asked for those that the client does not list anyway. */
+function withoutUnlisted(report: ClientReport): ClientReport {
+  return { ...report, skipped: report.skipped.filter(({ why }) => !why.endsWith("does not list it anyway")) };
 }
 
 function chosenCards(cards: readonly SkillCard[], names: readonly string[], all: boolean): SkillCard[] {

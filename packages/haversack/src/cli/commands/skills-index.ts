@@ -15,7 +15,7 @@ export const spec: CommandSpec = {
 
 export function run(call: Call): ExitCode {
   const start = performance.now();
-  const { index, report, problems } = openSkills(call, { isRebuild: call.options["changed"] !== true });
+  const { index, report, problems } = openSkills(call, { store: "make", isRebuild: call.options["changed"] !== true });
   const ms = Math.round(performance.now() - start);
   print(call, { skills: index.size, read: report?.read ?? 0, problems: problems.length, ms }, () => {
     return `${index.size} skills indexed from ${report?.read} files in ${ms} ms${mentionProblems(problems.length)}.`;

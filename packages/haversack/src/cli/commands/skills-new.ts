@@ -1,6 +1,8 @@
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { HaversackError } from "../../base/errors.ts";
+import { ensureStateFolder } from "../../engine/project.ts";
+import { templateDescription } from "../../skills/skill-template.ts";
 import { type Call, type CommandSpec, type ExitCode, print } from "../command.ts";
 import { openProject } from "../project.ts";
 
@@ -40,9 +42,8 @@ export function run(call: Call): ExitCode {
     call.io.err(`haversack: ${folder} is there already; nothing was changed\n`);
     return 1;
   }
-  const description = String(
-    call.options["description"] ?? `Use when … (say when ${name} is needed, in the words a user would type).`,
-  );
+  if (folder.startsWith(paths.state)) ensureStateFolder(paths);
+  const description = String(call.options["description"] ?? templateDescription(name));
   const files = skeleton(name, description);
   try {
     mkdirSync(join(folder, "references"), { recursive: true });

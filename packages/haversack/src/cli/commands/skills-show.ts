@@ -24,10 +24,10 @@ export const spec: CommandSpec = {
 export function run(call: Call): ExitCode {
   const { options } = call;
   const [name = ""] = call.arguments;
-  const open = openSkills(call);
   const resource = options["resource"] as string | undefined;
   // A file of the skill is not its body: the window is not told that it has that.
   const sessionId = resource === undefined ? (options["session"] as string | undefined) : undefined;
+  const open = openSkills(call, { store: sessionId ? "keep" : "read" });
   const loaded = loadSkill(
     {
       name,

@@ -1,6 +1,6 @@
 import { readSkillStats } from "../../store/sqlite/skill-stats.ts";
 import { type Call, type CommandSpec, type ExitCode, print } from "../command.ts";
-import { openProject, openStore } from "../project.ts";
+import { openProject, readStore } from "../project.ts";
 
 export const spec: CommandSpec = {
   about:
@@ -11,7 +11,7 @@ export const spec: CommandSpec = {
 
 export function run(call: Call): ExitCode {
   const { paths } = openProject(call);
-  const stats = readSkillStats(openStore(paths, "normal"));
+  const stats = readSkillStats(readStore(call, paths));
   print(call, stats, () => {
     if (stats.prompts === 0) return "No prompt was seen here yet.";
     const percent = (share: number) => `${Math.round(share * 100)}%`;

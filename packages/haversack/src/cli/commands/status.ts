@@ -1,4 +1,5 @@
 import { cleanLine } from "../../base/clean-text.ts";
+import { offReason } from "../../engine/project.ts";
 import { listTasks } from "../../engine/work/list-tasks.ts";
 import { nextReady } from "../../engine/work/next-batch.ts";
 import { projectStatus } from "../../engine/work/project-status.ts";
@@ -8,7 +9,7 @@ import { present, viewBrief, viewClaim, viewCounts } from "../../work/task-view.
 import { type Call, type CommandSpec, type ExitCode, type Io, print } from "../command.ts";
 import { type Cell, formatClaim, formatCounts, table } from "../print-work.ts";
 import { paint } from "../terminal.ts";
-import { inputOf, type OpenWork, withWork } from "../work.ts";
+import { inputOf, type OpenWork, readWork } from "../work.ts";
 import { EPIC, STORY } from "../work-options.ts";
 
 /** One screen: of each kind no more than these. */
@@ -16,10 +17,10 @@ const MOST = 8;
 
 export const spec: CommandSpec = {
   about:
-    "Where the work stands, on one screen: counts, what is in progress and by whom, what is blocked and why, and what comes next.",
+    "Where the work stands, on one screen: whether Haversack is off, counts, what is in progress and by whom, what is blocked and why, and what comes next.",
   options: { epic: EPIC, story: STORY },
   examples: [{ run: "haversack status --epic E4829", says: "of one epic" }],
-  json: "{tasks: {status: count, ready}, in_progress?: [{id, title, status, claim?: {agent, lease_until}}], review?: [{id, title, status}], blocked?: [{id, title, status, blockers}], next?: [{id, title, status, …}]}: the first eight of each; `task list` has all.",
+  json: "{off?: why, tasks: {status: count, ready}, in_progress?: [{id, title, status, claim?: {agent, lease_until}}], review?: [{id, title, status}], blocked?: [{id, title, status, blockers}], next?: [{id, title, status, …}]}: the first eight of each; `task list` has all.",
 };
 
 type Scope = Parameters<typeof projectStatus>[0];
@@ -30,7 +31,7 @@ interface Group {
 }
 
 export function run(call: Call): Promise<ExitCode> {
-  return withWork(call, async (work) => {
+  return readWork(call, async (work) => {
     const scope = inputOf<Scope>(call, { epicId: "epic", storyId: "story" });
     const { counts, claims } = await projectStatus(scope, work);
     const groups = [
@@ -39,16 +40,20 @@ export function run(call: Call): Promise<ExitCode> {
       await readGroup("blocked", scope, { work, claims }),
     ];
     const next = await nextReady({ ...scope, limit: 3, fields: "standard" }, work);
+    const off = offReason(work.paths, call.io.env);
     const view = present({
+      off,
       // Zero says something here: nothing can be started.
       tasks: { ...viewCounts(counts), ready: counts.ready },
       ...Object.fromEntries(groups.map(({ status, tasks }) => [status, tasks.map(viewOne)])),
       next: next.views,
     });
     print(call, view, () => {
+      const head = off === undefined ? [] : [`${paint(call.io, "yellow", "Haversack is off")}: ${off}.`, ""];
       if (next.ready === 0 && Object.values(counts).every((count) => count === 0))
-        return 'No tasks yet; `haversack task create "TITLE"` makes one.';
+        return [...head, 'No tasks yet; `haversack task create "TITLE"` makes one.'].join("\n");
       return [
+        ...head,
         summary(counts),
         ...groups.flatMap((group) => formatTasks(call.io, group, work.by.at)),
         ...formatNext(call.io, next.tasks, counts.ready),

@@ -23,12 +23,18 @@ export function run(call: Call): ExitCode {
   }
   const { ok, problems, facts } = checkStore(file);
   print(call, { file, exists: true, ok, problems, facts }, () => {
-    const rows = Object.entries(facts.rows).map(([table, count]): [string, string] => [table, String(count)]);
+    const tables = Object.entries(facts.rows);
+    const full = tables.filter(([, count]) => count > 0);
+    const empty = tables.length - full.length;
+    const widest = Math.max(0, ...full.map(([, count]) => String(count).length));
     return [
       ok ? `The store is sound: ${file}` : `The store is damaged: ${file}`,
       ...problems.map((problem) => `  ${problem}`),
       `  ${formatBytes(facts.sizeBytes)}, ${formatBytes(facts.walBytes)} of it still in the write-ahead file, schema ${facts.version}`,
-      columns(rows),
+      ...(full.length > 0
+        ? ["Rows:", columns(full.map(([table, count]) => [table, String(count).padStart(widest)]))]
+        : []),
+      ...(empty > 0 ? [`  and ${empty} empty ${empty === 1 ? "table" : "tables"} (--json lists all)`] : []),
       ...(ok
         ? []
         : ["`haversack store restore FILE` takes the content back from a backup and keeps this file beside it."]),

@@ -2,7 +2,7 @@ import { cleanLine } from "../../base/clean-text.ts";
 import { listStories } from "../../engine/work/stories.ts";
 import type { Call, CommandSpec, ExitCode } from "../command.ts";
 import { printList, statusCell } from "../print-work.ts";
-import { inputOf, isNarrowed, LIST_INPUT, withWork } from "../work.ts";
+import { inputOf, isNarrowed, LIST_INPUT, readWork } from "../work.ts";
 import { EPIC, FIELDS, GROUP_STATUS, listOptions } from "../work-options.ts";
 
 export const spec: CommandSpec = {
@@ -13,7 +13,7 @@ export const spec: CommandSpec = {
 };
 
 export function run(call: Call): Promise<ExitCode> {
-  return withWork(call, async (work) => {
+  return readWork(call, async (work) => {
     const input = inputOf<Parameters<typeof listStories>[0]>(call, { epicId: "epic", status: "status", ...LIST_INPUT });
     printList(call, {
       command: "story list",

@@ -1,7 +1,7 @@
 import { getStory } from "../../engine/work/stories.ts";
 import { type Call, type CommandSpec, type ExitCode, print } from "../command.ts";
 import { formatGroup, STORY_ID } from "../groups.ts";
-import { inputOf, withWork } from "../work.ts";
+import { inputOf, readWork } from "../work.ts";
 import { FIELDS } from "../work-options.ts";
 
 export const spec: CommandSpec = {
@@ -13,7 +13,7 @@ export const spec: CommandSpec = {
 };
 
 export function run(call: Call): Promise<ExitCode> {
-  return withWork(call, async (work) => {
+  return readWork(call, async (work) => {
     const [storyId = ""] = call.arguments;
     const input = inputOf<Parameters<typeof getStory>[0]>(call, { fields: "fields" });
     const { story, view } = await getStory({ storyId, ...input }, work);

@@ -2,7 +2,7 @@ import { listTasks } from "../../engine/work/list-tasks.ts";
 import type { Call, CommandSpec, ExitCode } from "../command.ts";
 import { taskRow } from "../print-task.ts";
 import { printList } from "../print-work.ts";
-import { inputOf, isNarrowed, LIST_INPUT, withWork } from "../work.ts";
+import { inputOf, isNarrowed, LIST_INPUT, readWork } from "../work.ts";
 import { EPIC, FIELDS, listOptions, PRIORITY, STORY, TASK_STATUS, TASK_TYPE } from "../work-options.ts";
 
 export const spec: CommandSpec = {
@@ -29,7 +29,7 @@ export const spec: CommandSpec = {
 };
 
 export function run(call: Call): Promise<ExitCode> {
-  return withWork(call, async (work) => {
+  return readWork(call, async (work) => {
     const input = inputOf<Parameters<typeof listTasks>[0]>(call, {
       status: "status",
       priority: "priority",

@@ -2,7 +2,7 @@ import { getTask } from "../../engine/work/get-task.ts";
 import { type Call, type CommandSpec, type ExitCode, print } from "../command.ts";
 import { type Above, formatTask } from "../print-task.ts";
 import { TASK } from "../task-status.ts";
-import { inputOf, type OpenWork, withWork } from "../work.ts";
+import { inputOf, type OpenWork, readWork } from "../work.ts";
 import { FIELDS } from "../work-options.ts";
 
 export const spec: CommandSpec = {
@@ -17,7 +17,7 @@ export const spec: CommandSpec = {
 };
 
 export function run(call: Call): Promise<ExitCode> {
-  return withWork(call, async (work) => {
+  return readWork(call, async (work) => {
     const [taskId = ""] = call.arguments;
     const { task, view, leftOut } = await getTask(
       { taskId, ...inputOf<Parameters<typeof getTask>[0]>(call, { fields: "fields" }) },

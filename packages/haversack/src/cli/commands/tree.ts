@@ -3,7 +3,7 @@ import { HaversackError } from "../../base/errors.ts";
 import type { TaskCounts } from "../../store/work-store.ts";
 import type { Call, CommandSpec, ExitCode } from "../command.ts";
 import { type Cell, commandLine, statusCell, table } from "../print-work.ts";
-import { type OpenWork, withWork } from "../work.ts";
+import { type OpenWork, readWork } from "../work.ts";
 import { readTree, type TreeNode } from "../work-tree.ts";
 
 const DEFAULT_ROWS = 100;
@@ -24,7 +24,7 @@ export const spec: CommandSpec = {
 };
 
 export function run(call: Call): Promise<ExitCode> {
-  return withWork(call, async (work) => {
+  return readWork(call, async (work) => {
     const { io, json, options } = call;
     const limit = (options["limit"] as number | undefined) ?? DEFAULT_ROWS;
     const root = await findRoot(call, work);

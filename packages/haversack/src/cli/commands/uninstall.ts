@@ -2,18 +2,21 @@ import { existsSync } from "node:fs";
 import { projectPaths } from "../../engine/project.ts";
 import { applyUninstall, planUninstall } from "../../engine/uninstall.ts";
 import { type Call, type CommandSpec, type ExitCode, print } from "../command.ts";
+import { shortPath } from "../print-plan.ts";
 import {
   chosenClients,
-  formatPlan,
   mayWrite,
+  moreLines,
   planData,
   receiptFolder,
   scopeOf,
+  showNotes,
+  showPlan,
   WIRING_OPTIONS,
   wiringPlace,
 } from "../wiring.ts";
 
-const { client, project, user, "dry-run": dryRun, yes } = WIRING_OPTIONS;
+const { client, project, user, diff, "dry-run": dryRun, yes } = WIRING_OPTIONS;
 
 export const spec: CommandSpec = {
   about:
@@ -22,6 +25,7 @@ export const spec: CommandSpec = {
     client: { ...client!, about: "This client alone (default: all)." },
     project: { ...project!, about: "What `init` wrote for this project (default)." },
     user: { ...user!, about: "What `init --user` wrote." },
+    diff: diff!,
     "dry-run": { ...dryRun!, about: "Show what would go, write nothing." },
     yes: yes!,
   },
@@ -29,32 +33,35 @@ export const spec: CommandSpec = {
     { run: "haversack uninstall", says: "this project, after a question" },
     { run: "haversack uninstall --user --dry-run", says: "only show what would go" },
   ],
-  json: "{scope, changes: [{client, path, about, kind, lines}], written, state, stays: [text]}: kind is change or remove; state is the folder that stays; stays names files that a person has changed.",
+  json: "{scope, changes: [{clients, path, about, kind, lines}], written, state, stays: [text]}: kind is change or remove; state is the folder that stays; stays names files that a person has changed.",
 };
 
 export async function run(call: Call): Promise<ExitCode> {
   const paths = projectPaths(call.io.cwd, call.io.env);
   const scope = scopeOf(call);
   const folder = receiptFolder(scope, paths);
-  const { clients } = chosenClients(call);
+  const { clients, others } = chosenClients(call);
   const place = wiringPlace(call, false);
-  const planned = planUninstall(clients, place, folder);
+  const planned = planUninstall(clients, place, folder, others);
   const stays = clients.flatMap((one) => one.leftovers?.(place) ?? []);
   const state = existsSync(paths.state) ? paths.state : undefined;
   const report = (written: boolean) => ({ scope, changes: planData(planned), written, state: state ?? null, stays });
-  if (!call.json) for (const line of stays) call.io.err(`haversack: note: ${line}\n`);
+  if (!call.json) showNotes(call.io, stays);
 
   if (planned.length === 0) {
     const other = scope === "user" ? "without --user it looks at this project" : "--user looks at your own settings";
     print(call, report(false), () => `Nothing to take out; ${other}.`);
     return 0;
   }
-  if (!call.json) call.io.out(`${formatPlan(call.io, planned)}\n\n`);
+  if (!call.json) {
+    call.io.out(`To be taken out for ${scope === "user" ? "all your projects" : shortPath(paths.root)}:\n`);
+    showPlan(call, planned, paths.root);
+  }
   if (call.options["dry-run"]) {
-    print(call, report(false), () => "Nothing was written (--dry-run).");
+    print(call, report(false), () => `Nothing was written (--dry-run)${moreLines(call)}.`);
     return 0;
   }
-  const answer = await mayWrite(call, "Take this out?");
+  const answer = await mayWrite(call, "Take this out?", planned);
   if (answer !== "yes") {
     print(call, report(false), () => "");
     call.io.err(

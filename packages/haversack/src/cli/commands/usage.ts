@@ -3,7 +3,7 @@ import { SqliteSkillIndex } from "../../store/sqlite/skill-index.ts";
 import { readUsage } from "../../store/sqlite/usage.ts";
 import { estimateTokens } from "../../tokens/estimate.ts";
 import { type Call, type CommandSpec, type ExitCode, print } from "../command.ts";
-import { openProject, openStore } from "../project.ts";
+import { openProject, readStore } from "../project.ts";
 
 export const spec: CommandSpec = {
   about:
@@ -22,7 +22,7 @@ export const spec: CommandSpec = {
 export function run(call: Call): ExitCode {
   const { paths } = openProject(call);
   const { session, limit = 10 } = call.options as { session?: string; limit?: number };
-  const handle = openStore(paths, "normal");
+  const handle = readStore(call, paths);
   const listed = new SqliteSkillIndex(handle.db)
     .listCards()
     .filter(({ modelInvocable, sourceKind }) => modelInvocable && sourceKind !== "rule")

@@ -8,8 +8,8 @@ import type { WipHistoryEntry } from "../../store/work-store.ts";
 import { type Call, type CommandSpec, type ExitCode, type Io, print } from "../command.ts";
 import { wipLines } from "../print-wip.ts";
 import { formatAgo, table } from "../print-work.ts";
-import { openProject, openStore } from "../project.ts";
-import { withWork } from "../work.ts";
+import { openProject, readStore } from "../project.ts";
+import { readWork } from "../work.ts";
 
 const DEFAULT_ENTRIES = 50;
 
@@ -46,7 +46,7 @@ export function run(call: Call): ExitCode | Promise<ExitCode> {
 }
 
 function showTask(call: Call, taskId: string): Promise<ExitCode> {
-  return withWork(call, async (work) => {
+  return readWork(call, async (work) => {
     const limit = historyLimit(call);
     const { id, wip, updatedAt, history } = await getWip({ taskId, ...(limit && { history: limit }) }, work);
     print(call, { id, wip, ...(updatedAt && { wip_updated_at: updatedAt }), ...(history && { history }) }, () =>
@@ -62,7 +62,7 @@ function showTask(call: Call, taskId: string): Promise<ExitCode> {
 
 function showSession(call: Call): ExitCode {
   const { paths } = openProject(call);
-  const handle = openStore(paths, "normal");
+  const handle = readStore(call, paths);
   const sessions = new SqliteLocalStore(handle);
   const sessionId =
     (call.options["session"] as string | undefined) ?? sessions.listSessions({ limit: 1 })[0]?.sessionId;

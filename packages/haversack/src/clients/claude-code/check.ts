@@ -7,6 +7,7 @@ import { tryProgram } from "../../engine/try-process.ts";
 import type { CheckPlace, Finding } from "../../engine/wiring.ts";
 import { profileOf } from "../../skills/activation.ts";
 import { checkEvents, checkServer, type RunningClient } from "../check-running.ts";
+import { judgeVersion } from "../client-version.ts";
 import type { HookEntry } from "../hook-entries.ts";
 import { objectOf } from "../json-settings.ts";
 import { type ClaudePlaces, claudePlaces, findProgram, TESTED_VERSION } from "./detect.ts";
@@ -77,14 +78,7 @@ async function checkVersion({ env, cwd }: CheckPlace): Promise<Finding> {
   if (!version) {
     return { part, level: "warn", text: `${program} --version says no version`, remedy: "run it by hand and see why" };
   }
-  const text = `${version}; tested with ${TESTED_VERSION}`;
-  const [major, minor, patch] = version.split(".").map(Number);
-  const [testedMajor, testedMinor, testedPatch] = TESTED_VERSION.split(".").map(Number);
-  if (major !== testedMajor || minor !== testedMinor) {
-    return { part, level: "warn", text, remedy: "look for a newer haversack: events and fields may differ" };
-  }
-  if (Number(patch) >= Number(testedPatch)) return { part, level: "ok", text };
-  return { part, level: "warn", text, remedy: "update Claude Code: an older one may lack events" };
+  return judgeVersion(part, version, { title: "Claude Code", tested: TESTED_VERSION, upTo: "patch" });
 }
 
 function stoppedHooks({ files }: Settings): Finding[] {

@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSyn
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { beforeEach, describe, expect, it, onTestFinished } from "vitest";
-import { claudePlaces, findClaude, gitView } from "./detect.ts";
+import { claudePlaces, findClaude } from "./detect.ts";
 
 let base: string;
 beforeEach(() => {
@@ -52,20 +52,5 @@ describe("findClaude", () => {
       `the folder ${join(base, ".claude")}`,
       `the folder ${join(base, "home/.claude")}`,
     ]);
-  });
-});
-
-describe("gitView", () => {
-  it("tells ignored, open and committed files apart", () => {
-    const root = join(base, "repo");
-    const view = () => gitView(root, join(root, "sub/x.json")).kind;
-    expect(view()).toBe("no-repository");
-    git("init", "--quiet");
-    expect(view()).toBe("open");
-    writeFileSync(join(root, ".gitignore"), "x.json\n");
-    expect(view()).toBe("ignored");
-    writeFileSync(join(root, "sub/x.json"), "{}");
-    git("add", "--force", "sub/x.json");
-    expect(view()).toBe("tracked");
   });
 });

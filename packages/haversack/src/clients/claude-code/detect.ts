@@ -1,5 +1,4 @@
-/** Where Claude Code keeps its files, whether it is used here, and whether git would commit what we write. */
-import { spawnSync } from "node:child_process";
+/** Where Claude Code keeps its files, and whether it is used here. */
 import { accessSync, constants, existsSync, realpathSync, statSync } from "node:fs";
 import { delimiter, dirname, join, resolve } from "node:path";
 import { findProjectRoot } from "../../base/project-root.ts";
@@ -68,23 +67,6 @@ export function findProgram(env: Environment): string | undefined {
     }
   }
   return undefined;
-}
-
-export type GitView =
-  | { kind: "no-repository" | "no-git" }
-  /** `exclude`: the repository's own list that is not committed either; in a submodule it is not below the root. */
-  | { kind: "ignored" | "tracked" | "open"; exclude: string };
-
-/** What git would do with a file of the repository, existing or not. */
-export function gitView(root: string, path: string): GitView {
-  if (!existsSync(join(root, ".git"))) return { kind: "no-repository" };
-  const git = (...args: string[]) => spawnSync("git", ["-C", root, ...args], { encoding: "utf8", timeout: 10_000 });
-  const tracked = git("ls-files", "--error-unmatch", "--", path);
-  if (tracked.error || tracked.status === 128) return { kind: "no-git" };
-  const exclude = resolve(root, git("rev-parse", "--git-path", "info/exclude").stdout.trim());
-  if (tracked.status === 0) return { kind: "tracked", exclude };
-  const isIgnored = git("check-ignore", "--quiet", "--", path).status === 0;
-  return { kind: isIgnored ? "ignored" : "open", exclude };
 }
 
 function isFolder(path: string): boolean {

@@ -7,8 +7,9 @@ import type { Client, WiredFile, WiringPlace } from "../../engine/wiring.ts";
 import { profileOf } from "../../skills/activation.ts";
 import type { SkillCard } from "../../skills/types.ts";
 import { excludeLines } from "../exclude-lines.ts";
+import { gitView } from "../git-view.ts";
 import { checkClaude } from "./check.ts";
-import { claudePlaces, findClaude, gitView } from "./detect.ts";
+import { claudePlaces, findClaude } from "./detect.ts";
 import { isPluginEnabled } from "./plugin-wiring.ts";
 import { mergeSettings, unmergeSettings } from "./settings.ts";
 import { mergeServer, unmergeServer } from "./settings-mcp.ts";
@@ -31,14 +32,10 @@ export const claudeCode: Client = {
   },
   notes(place) {
     const { scope, cwd, env } = place;
-    const { localSettings, projectSettings, userSettings, root } = claudePlaces(cwd, env);
-    const settings = [localSettings, projectSettings, userSettings].map(
-      (path) => readJson(readText(path) ?? "{}").value,
-    );
+    const { localSettings, root } = claudePlaces(cwd, env);
     const notes: string[] = [];
-    if (isPluginEnabled(settings))
-      notes.push("the haversack plugin is enabled too: with both, every event runs two processes");
-    if (scope === "project" && gitView(root, localSettings).kind === "no-git") {
+    if (hasPlugin(place)) notes.push("the haversack plugin is enabled too: with both, every event runs two processes");
+    if (scope === "project" && gitView(root, localSettings) === "no-git") {
       notes.push(
         `git could not be asked whether it ignores ${localSettings}: do not commit it, it names paths of this machine`,
       );
@@ -54,6 +51,7 @@ export const claudeCode: Client = {
       state === "edited" ? [`${path} was changed by hand and stays`] : [],
     ),
   check: checkClaude,
+  isPackaged: hasPlugin,
   deferral({ cwd, env }) {
     const { localSettings: path } = claudePlaces(cwd, env);
     return {
@@ -65,6 +63,12 @@ export const claudeCode: Client = {
     };
   },
 };
+
+function hasPlugin({ cwd, env }: Pick<WiringPlace, "cwd" | "env">): boolean {
+  const { localSettings, projectSettings, userSettings } = claudePlaces(cwd, env);
+  const files = [localSettings, projectSettings, userSettings];
+  return isPluginEnabled(files.map((path) => readJson(readText(path) ?? "{}").value));
+}
 
 /** Where commands and agents of this scope are. */
 function workFolder({ scope, cwd, env }: WiringPlace): string {
@@ -116,7 +120,7 @@ const EXCLUDED: Readonly<Record<string, string>> = {
 };
 
 function refuseTracked(path: string, root: string): void {
-  if (gitView(root, path).kind !== "tracked") return;
+  if (gitView(root, path) !== "tracked") return;
   throw new HaversackError(
     "input-invalid",
     `${path} is committed in this repository; paths of this machine do not belong in it`,

@@ -12,7 +12,7 @@ function project({ hasState }: { hasState: boolean }): { root: string; work: Liv
   const root = mkdtempSync(join(tmpdir(), "haversack-live-work-"));
   mkdirSync(join(root, ".git"));
   if (hasState) mkdirSync(join(root, ".haversack"));
-  const work = new LiveWork({ cwd: root, env: { HOME: root } });
+  const work = new LiveWork({ cwd: root, env: { HOME: join(root, "home") } });
   onTestFinished(() => {
     work.close();
     rmSync(root, { recursive: true, force: true });
@@ -47,7 +47,7 @@ describe("LiveWork", () => {
 
   it("sees what another process writes, and the store that took the file's place", async () => {
     const { root, work } = project({ hasState: true });
-    const other = new LiveWork({ cwd: root, env: { HOME: root } });
+    const other = new LiveWork({ cwd: root, env: { HOME: join(root, "home") } });
     onTestFinished(() => other.close());
     await create(work, "A");
     await create(other, "B");
