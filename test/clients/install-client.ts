@@ -1,21 +1,34 @@
-/** Installs a pinned client from its folder's own lock file, once; a client that cannot be installed fails the run. */
-import { execFileSync } from "node:child_process";
+/**
+ * Installs a pinned client from its folder's own lock file, once; a client that cannot be installed fails the run with the reason:
+ * one that is not there is never skipped. No install script runs (`--ignore-scripts`).
+ */
+import { spawnSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 
 const INSTALL_LIMIT_MS = 300_000;
+const PLATFORM = `${process.platform}-${process.arch}`;
 
 export interface PinnedClient {
   folder: string;
+  /** The one that the folder's package.json pins. */
   packageName: string;
+  /** The one that holds the program for this platform. Default: `packageName`. */
+  programPackage?: string;
   /** As people call it. */
   title: string;
 }
 
-export function installClient({ folder, packageName, title }: PinnedClient): void {
+export function installClient({ folder, packageName, programPackage = packageName, title }: PinnedClient): void {
   const pinned = pinnedIn(folder, packageName);
-  if (installedIn(folder, packageName) !== pinned) install(folder, `${title} ${pinned}`);
-  const version = installedIn(folder, packageName);
+  if (installedIn(folder, programPackage) === pinned) return;
+  const { status, error, stderr } = npmInstall(folder);
+  const version = installedIn(folder, programPackage);
+  // npm ends well although it could not fetch an optional package, as those of a platform are.
+  if (status !== 0 || version === undefined) {
+    const reason = [error?.message, stderr].filter(Boolean).join("\n");
+    throw new Error(`${title} ${pinned} could not be installed (npm ci in ${folder}).\n${reason}`);
+  }
   if (version !== pinned) throw new Error(`${title} ${pinned} is pinned, ${version} is installed`);
 }
 
@@ -24,22 +37,22 @@ export function pinnedIn(folder: string, packageName: string): string {
   return { ...dependencies, ...optionalDependencies }[packageName];
 }
 
-/** Undefined when it is not installed. npm writes its own lock file last, so one that was interrupted does not count. */
+/**
+ * Undefined when it is not installed. npm writes its own lock file last, so one that was interrupted does not count. Read, not
+ * asked: Codex writes into the person's home even for `--version`.
+ */
 function installedIn(folder: string, packageName: string): string | undefined {
   const file = join(folder, "node_modules/.package-lock.json");
-  if (!existsSync(file)) return undefined;
-  return JSON.parse(readFileSync(file, "utf8")).packages[`node_modules/${packageName}`]?.version;
+  if (!existsSync(file) || !existsSync(join(folder, "node_modules", packageName))) return undefined;
+  const version = JSON.parse(readFileSync(file, "utf8")).packages[`node_modules/${packageName}`]?.version;
+  return version?.replace(`-${PLATFORM}`, "");
 }
 
-function install(folder: string, what: string): void {
+function npmInstall(folder: string) {
   const [program, ...first] = npmCommand();
-  const args = [...first, "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--no-workspaces"];
-  try {
-    execFileSync(program, args, { cwd: folder, encoding: "utf8", timeout: INSTALL_LIMIT_MS, stdio: "pipe" });
-  } catch (cause) {
-    const { stderr = "" } = cause as { stderr?: string };
-    throw new Error(`${what} could not be installed (npm ci in ${folder}).\n${stderr}`, { cause });
-  }
+  // At this level it says why an optional package is missing.
+  const args = [...first, "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--no-workspaces", "--loglevel=http"];
+  return spawnSync(program, args, { cwd: folder, encoding: "utf8", timeout: INSTALL_LIMIT_MS });
 }
 
 /** The npm that runs us, else the one on the PATH. */

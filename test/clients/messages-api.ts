@@ -1,13 +1,23 @@
-/** A reply of the script as the Anthropic Messages API sends it: server-sent events, or one JSON message. */
+/**
+ * The part of the Anthropic Messages API that Claude Code needs: messages, streamed or as one JSON message, and token counts. Anything
+ * else gets an empty JSON object.
+ */
 import type { ServerResponse } from "node:http";
-import type { ModelRequest } from "./model-request.ts";
-import type { Reply, Usage } from "./script.ts";
+import { type ModelRequest, parseModelRequest } from "./model-request.ts";
+import type { ApiFormat } from "./model-server.ts";
+import { defaultReply, type Reply, type Usage } from "./script.ts";
+
+export const MESSAGES_API: ApiFormat = {
+  read: ({ method, path, headers, bytes }, index) =>
+    method === "POST" && path === "/v1/messages" ? parseModelRequest(index, headers, bytes) : undefined,
+  write: writeReply,
+  writeError,
+  defaultReply,
+  other: ({ path, bytes }) =>
+    path === "/v1/messages/count_tokens" ? { input_tokens: Math.ceil(bytes.length / 4) } : {},
+};
 
 export function writeReply(response: ServerResponse, request: ModelRequest, reply: Reply): void {
-  if (reply.error) {
-    writeError(response, reply.error);
-    return;
-  }
   const message = messageOf(request, reply);
   if (!request.isStream) {
     response.setHeader("content-type", "application/json");

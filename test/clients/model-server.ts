@@ -1,44 +1,68 @@
 /**
  * A model server on 127.0.0.1 for any wire format: it answers from a script, records every request, and is the client's
- * HTTP proxy, which refuses every other host. What a format looks like is an `ApiFormat` (gemini-api.ts and others).
+ * HTTP proxy, which refuses every other host. What a format looks like is an `ApiFormat`
+ * (messages-api.ts, responses-api.ts, gemini-api.ts, opencode-api.ts).
  */
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import type { ModelRequest } from "./model-request.ts";
+import { zstdDecompressSync } from "node:zlib";
+import type { ModelRequest, RequestKind } from "./model-request.ts";
 import { answerOf, type Reply, type Script } from "./script.ts";
-import type { ScriptedServer } from "./scripted-server.ts";
+
+export interface ModelServer<Recorded extends ModelRequest = ModelRequest> {
+  url: string;
+  requests: Recorded[];
+  /** The recorded requests of one kind, in order. */
+  of(kind: RequestKind): Recorded[];
+  /** Calls that are no requests to the model, as `METHOD /path`. */
+  otherCalls: string[];
+  /** Other hosts that the client wanted to reach: nothing leaves the machine, and a test can assert that nothing tried to. */
+  strayHosts: string[];
+  /** What went wrong inside a script; `close` throws it, so that a broken script never passes for a client's fault. */
+  faults: unknown[];
+  /** Replaces the script; requests and their counts go on. */
+  setScript(script: Script): void;
+  close(): Promise<void>;
+}
 
 export interface ApiCall {
   method: string;
   /** Without the query. */
   path: string;
   headers: IncomingHttpHeaders;
+  /** The body, unpacked. */
   bytes: string;
 }
 
-export interface ApiFormat {
+export interface ApiFormat<Recorded extends ModelRequest = ModelRequest> {
   /** Undefined: no call of the model. */
-  read(call: ApiCall, index: number): ModelRequest | undefined;
-  write(response: ServerResponse, request: ModelRequest, reply: Reply): void;
+  read(call: ApiCall, index: number): Recorded | undefined;
+  /** Never called with a reply that is an error. */
+  write(response: ServerResponse, request: Recorded, reply: Reply): void;
   writeError(response: ServerResponse, error: NonNullable<Reply["error"]>): void;
   /** What the model says where the script says nothing. */
-  defaultReply(request: ModelRequest): Reply;
+  defaultReply(request: Recorded): Reply;
   /** The body for any other call, such as a count of tokens. */
   other(call: ApiCall): unknown;
+  /** The status of those answers. Default 200. */
+  otherStatus?: number;
 }
 
 const MAX_REQUESTS = 300;
 const MAX_BODY_BYTES = 32_000_000;
 
-export async function startModelServer(api: ApiFormat, script: Script = []): Promise<ScriptedServer> {
+export async function startModelServer<Recorded extends ModelRequest>(
+  api: ApiFormat<Recorded>,
+  script: Script = [],
+): Promise<ModelServer<Recorded>> {
   let answer = answerOf(script);
-  const requests: ModelRequest[] = [];
+  const requests: Recorded[] = [];
   const otherCalls: string[] = [];
   const strayHosts: string[] = [];
   const faults: unknown[] = [];
   const counts = new Map<string, number>();
 
-  const replyTo = (request: ModelRequest): Reply => {
+  const replyTo = (request: Recorded): Reply => {
     // A client that loops is ended by an error that it does not repeat.
     if (request.index >= MAX_REQUESTS) return invalid(`the scripted server answers at most ${MAX_REQUESTS} requests`);
     const conversation = `${request.kind} ${request.sessionId} ${request.agentId}`;
@@ -68,6 +92,7 @@ export async function startModelServer(api: ApiFormat, script: Script = []): Pro
       return reply.error ? api.writeError(response, reply.error) : api.write(response, request, reply);
     }
     otherCalls.push(`${given.method} ${path}`);
+    response.statusCode = api.otherStatus ?? 200;
     response.setHeader("content-type", "application/json");
     response.end(JSON.stringify(api.other(given)));
   };
@@ -112,7 +137,10 @@ async function readBody(call: IncomingMessage): Promise<string> {
     if (size > MAX_BODY_BYTES) throw new Error(`a request body has more than ${MAX_BODY_BYTES} bytes`);
     chunks.push(chunk);
   }
-  return Buffer.concat(chunks).toString("utf8");
+  const bytes = Buffer.concat(chunks);
+  // Codex packs what it sends.
+  const isPacked = call.headers["content-encoding"] === "zstd";
+  return (isPacked ? zstdDecompressSync(bytes, { maxOutputLength: MAX_BODY_BYTES }) : bytes).toString("utf8");
 }
 
 function invalid(message: string): Reply {

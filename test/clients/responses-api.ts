@@ -1,6 +1,18 @@
-/** A reply of the script as the OpenAI Responses API streams it. */
+/** The part of the OpenAI Responses API that Codex needs: streamed responses. Anything else is not found. */
 import type { ServerResponse } from "node:http";
-import type { Reply, ToolCall } from "./script.ts";
+import type { ApiFormat } from "./model-server.ts";
+import { parseResponsesRequest, type ResponsesRequest } from "./responses-request.ts";
+import { defaultReply, type Reply, type ToolCall } from "./script.ts";
+
+export const RESPONSES_API: ApiFormat<ResponsesRequest> = {
+  read: ({ method, path, headers, bytes }, index) =>
+    method === "POST" && path === "/v1/responses" ? parseResponsesRequest(index, headers, bytes) : undefined,
+  write: writeResponse,
+  writeError,
+  defaultReply,
+  other: () => ({}),
+  otherStatus: 404,
+};
 
 /** A call of a tool that takes a text instead of JSON, such as `apply_patch` and the JavaScript of `exec`. */
 export function textCall(name: string, text: string): ToolCall {
@@ -15,12 +27,7 @@ export function namespaceCall(namespace: string, name: string, input: Record<str
 const TEXT = "\0text";
 const IN = "\0";
 
-export function writeResponse(response: ServerResponse, index: number, reply: Reply): void {
-  if (reply.error) {
-    const { status, type, message } = reply.error;
-    writeJson(response, status, { error: { type, code: type, message } });
-    return;
-  }
+function writeResponse(response: ServerResponse, { index }: ResponsesRequest, reply: Reply): void {
   response.setHeader("content-type", "text/event-stream");
   for (const event of streamEvents(index, reply)) {
     response.write(`event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`);
@@ -28,10 +35,10 @@ export function writeResponse(response: ServerResponse, index: number, reply: Re
   response.end();
 }
 
-export function writeJson(response: ServerResponse, status: number, value: unknown): void {
+function writeError(response: ServerResponse, { status, type, message }: NonNullable<Reply["error"]>): void {
   response.statusCode = status;
   response.setHeader("content-type", "application/json");
-  response.end(JSON.stringify(value));
+  response.end(JSON.stringify({ error: { type, code: type, message } }));
 }
 
 function* streamEvents(index: number, { text, tools = [], usage = {} }: Reply) {

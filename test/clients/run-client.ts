@@ -9,8 +9,8 @@ export interface ClientRun {
 }
 
 /** A run in which the client told what it did in lines of JSON. */
-export interface ToldRun extends ClientRun {
-  events: Record<string, unknown>[];
+export interface ToldRun<Event = Record<string, unknown>> extends ClientRun {
+  events: Event[];
   sessionId: string;
 }
 
@@ -19,47 +19,76 @@ export interface RunOptions {
   env: Record<string, string>;
   /** The process and its children are killed after this. Default 90,000. */
   timeLimitMs?: number;
+  /** Default false: the client finds its standard input at the end, which some read before they begin. */
+  hasInput?: boolean;
+  /** Called when the process runs. */
+  onStart?: (client: RunningClient) => void;
+  /** Called with every whole line of JSON that it prints. */
+  onLine?: (line: string, client: RunningClient) => void;
 }
 
-const MAX_OUTPUT_CHARS = 20_000_000;
+export interface RunningClient {
+  pid: number;
+  /** Ends it and its children as a crash would. */
+  kill(): void;
+  /** Writes to its standard input; nothing more comes after undefined. Only with `hasInput`. */
+  send(text: string | undefined): void;
+}
+
+const MAX_OUTPUT_CHARS = 50_000_000;
 const MAX_ERROR_CHARS = 100_000;
-/** What a client leaves running when it ends, such as an MCP server, gets this long to end by itself. */
+/** What a client leaves running when it ends, such as an MCP server or a hook that it does not wait for, gets this long to end by itself. */
 const GRACE_MS = 3_000;
 
 export async function runClient(
   program: string,
   args: readonly string[],
-  { cwd, env, timeLimitMs = 90_000 }: RunOptions,
+  { cwd, env, timeLimitMs = 90_000, hasInput = false, onStart, onLine }: RunOptions,
 ): Promise<ClientRun> {
+  const stdin = hasInput ? "pipe" : "ignore";
   // A group of its own, so that a shell command or MCP server it started ends with it.
-  const child = spawn(program, [...args], { cwd, env, detached: true, stdio: ["ignore", "pipe", "pipe"] });
+  const child = spawn(program, [...args], { cwd, env, detached: true, stdio: [stdin, "pipe", "pipe"] });
+  const ended = new Promise<number | null>((resolve, reject) => child.on("error", reject).on("close", resolve));
+  const client: RunningClient = {
+    pid: child.pid ?? -1,
+    kill: () => void signalGroup(child, "SIGKILL"),
+    send: (text) => void (text === undefined ? child.stdin?.end() : child.stdin?.write(text)),
+  };
   let [stdout, stderr, isTimedOut] = ["", "", false];
-  child.stdout
-    .setEncoding("utf8")
-    .on("data", (chunk: string) => (stdout = (stdout + chunk).slice(0, MAX_OUTPUT_CHARS)));
-  child.stderr.setEncoding("utf8").on("data", (chunk: string) => (stderr = (stderr + chunk).slice(-MAX_ERROR_CHARS)));
+  // The client may end before it has read everything; its exit code tells.
+  child.stdin?.on("error", (fault) => (stderr += `\nstdin: ${fault.message}`));
+  child.stderr?.setEncoding("utf8").on("data", (chunk: string) => (stderr = (stderr + chunk).slice(-MAX_ERROR_CHARS)));
+  let rest = "";
+  child.stdout?.setEncoding("utf8").on("data", (chunk: string) => {
+    stdout += chunk;
+    if (stdout.length > MAX_OUTPUT_CHARS) return client.kill();
+    const lines = (rest + chunk).split("\n");
+    rest = lines.pop() ?? "";
+    for (const line of lines.filter(isJson)) onLine?.(line, client);
+  });
+  onStart?.(client);
   const limit = setTimeout(() => {
     isTimedOut = true;
-    signalGroup(child, "SIGKILL");
+    client.kill();
   }, timeLimitMs);
-  const exitCode = await new Promise<number | null>((resolve, reject) =>
-    child.on("error", reject).on("close", resolve),
-  );
-  clearTimeout(limit);
+  const exitCode = await ended.finally(() => clearTimeout(limit));
   for (let waitedMs = 0; waitedMs < GRACE_MS && signalGroup(child, 0); waitedMs += 50) {
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
-  signalGroup(child, "SIGKILL");
+  client.kill();
   return { exitCode, isTimedOut, stdout, stderr };
 }
 
 /** The lines of JSON that it printed; `sessionKey`: what the client calls a session's id in them. */
-export function withEvents(run: ClientRun, sessionKey: string): ToldRun {
-  const events = run.stdout
-    .split("\n")
-    .filter((line) => line.startsWith("{"))
-    .map((line) => JSON.parse(line) as Record<string, unknown>);
+export function withEvents<Event extends Record<string, unknown>>(run: ClientRun, sessionKey: string): ToldRun<Event> {
+  // What stands after the last line's end was cut off when the client was killed.
+  const lines = run.stdout.split("\n").slice(0, -1);
+  const events = lines.filter(isJson).map((line) => JSON.parse(line) as Event);
   return { ...run, events, sessionId: String(events.find((event) => event[sessionKey])?.[sessionKey] ?? "") };
+}
+
+function isJson(line: string): boolean {
+  return line.startsWith("{");
 }
 
 /** Whether there was still a process of the group to get the signal. */

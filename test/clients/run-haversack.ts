@@ -1,7 +1,8 @@
-/** Runs the built CLI while a scripted server of this process answers the client that it starts. */
-import { spawn } from "node:child_process";
+/** Runs the built CLI: at once, or while a scripted server of this process answers the client that it starts. */
+import { spawn, spawnSync } from "node:child_process";
 import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { quoted, type Scratch } from "./scratch.ts";
 
 const BIN = join(import.meta.dirname, "../../packages/haversack/dist/haversack.cjs");
 
@@ -16,6 +17,18 @@ export interface HaversackCall {
   env: Record<string, string>;
   /** The process is killed after this. Default 60,000. */
   timeLimitMs?: number;
+}
+
+/** In a repository, and nothing else meanwhile; anything but exit 0 is a fault of the test. */
+export function haversack({ root, env }: Pick<Scratch, "root" | "env">, ...args: string[]): string {
+  const { status, stdout, stderr } = spawnSync(process.execPath, [BIN, ...args], {
+    cwd: root,
+    env: { ...env, PATH: process.env["PATH"] },
+    encoding: "utf8",
+    timeout: 30_000,
+  });
+  if (status !== 0) throw new Error(`haversack ${args.join(" ")}: exit ${status}\n${stdout}\n${stderr}`);
+  return stdout;
 }
 
 export async function runHaversack(
@@ -39,8 +52,7 @@ export async function runHaversack(
 export function onPath(base: string, name: string, command: readonly string[]): string {
   const folder = join(base, "bin");
   mkdirSync(folder, { recursive: true });
-  const words = command.map((word) => `'${word.replaceAll("'", "'\\''")}'`).join(" ");
-  writeFileSync(join(folder, name), `#!/bin/sh\nexec ${words} "$@"\n`);
+  writeFileSync(join(folder, name), `#!/bin/sh\nexec ${command.map(quoted).join(" ")} "$@"\n`);
   chmodSync(join(folder, name), 0o755);
   return folder;
 }

@@ -1,15 +1,13 @@
 /** A scripted server and a run of Claude Code that are cleaned up with the test. */
-import { onTestFinished } from "vitest";
+import { MESSAGES_API } from "../messages-api.ts";
 import type { Script } from "../script.ts";
-import { type ScriptedServer, startScriptedServer } from "../scripted-server.ts";
+import type { ScriptedServer } from "../scripted-server.ts";
+import { startTestServer } from "../test-server.ts";
 import { type ClaudeOptions, type ClaudeRun, runClaude } from "./run-claude.ts";
 import { type ScratchRepo, scratchRepo } from "./scratch-repo.ts";
 
-/** A scripted server that is closed when the test is over; a fault of the script then fails the test. */
-export async function testServer(script?: Script): Promise<ScriptedServer> {
-  const server = await startScriptedServer(script);
-  onTestFinished(() => server.close());
-  return server;
+export function testServer(script?: Script): Promise<ScriptedServer> {
+  return startTestServer(MESSAGES_API, script);
 }
 
 /** One prompt in an empty repository. */

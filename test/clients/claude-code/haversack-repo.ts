@@ -1,10 +1,12 @@
 /** A scratch repository that `haversack init` wired as a person would have it, and what its tests ask of the built program. */
-import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { ModelRequest } from "../model-request.ts";
 import { type Injection, injected } from "../request-text.ts";
+import { haversack } from "../run-haversack.ts";
 import { type ScratchRepo, scratchRepo } from "./scratch-repo.ts";
+
+export { haversack };
 
 export const DIST = join(import.meta.dirname, "../../../packages/haversack/dist");
 export const BIN = join(DIST, "haversack.cjs");
@@ -44,18 +46,6 @@ export function haversackRepo(skills?: Parameters<typeof skillRepo>[0]): Scratch
   const repo = skillRepo(skills);
   haversack(repo, "init", "--yes", "--project", "--client", "claude-code");
   return repo;
-}
-
-/** Runs the built CLI in the repository; anything but exit 0 is a fault of the test. */
-export function haversack(repo: ScratchRepo, ...args: string[]): string {
-  const { status, stdout, stderr } = spawnSync(process.execPath, [BIN, ...args], {
-    cwd: repo.root,
-    env: { ...repo.env, PATH: process.env["PATH"] },
-    encoding: "utf8",
-    timeout: 30_000,
-  });
-  if (status !== 0) throw new Error(`haversack ${args.join(" ")}: exit ${status}\n${stdout}\n${stderr}`);
-  return stdout;
 }
 
 export function wipOf(repo: ScratchRepo, sessionId: string, agentId?: string): Record<string, unknown> | null {

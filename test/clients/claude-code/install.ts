@@ -4,18 +4,16 @@
  *
  * No install script runs (`--ignore-scripts`): the platform's package already holds the program.
  */
-import { execFileSync } from "node:child_process";
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { join } from "node:path";
+import { installClient, pinnedIn } from "../install-client.ts";
 
 const FOLDER = import.meta.dirname;
-const INSTALL_LIMIT_MS = 300_000;
+const PACKAGE = "@anthropic-ai/claude-code";
 
 /** Vitest's global setup. */
 export default function setup(): void {
-  if (installedVersion() !== pinnedVersion()) install();
-  const version = installedVersion();
-  if (version !== pinnedVersion()) throw new Error(`Claude Code ${pinnedVersion()} is pinned, ${version} is installed`);
+  installClient({ folder: FOLDER, packageName: PACKAGE, programPackage: platformPackage(), title: "Claude Code" });
 }
 
 /** The program itself. */
@@ -29,37 +27,11 @@ export function claudeProgram(): string {
 }
 
 export function pinnedVersion(): string {
-  const { dependencies } = JSON.parse(readFileSync(join(FOLDER, "package.json"), "utf8"));
-  return dependencies["@anthropic-ai/claude-code"];
-}
-
-/** What the program says of itself; undefined when it is not installed. */
-function installedVersion(): string | undefined {
-  if (!existsSync(join(FOLDER, "node_modules", platformPackage()))) return undefined;
-  return execFileSync(claudeProgram(), ["--version"], { encoding: "utf8", timeout: 30_000 }).split(" ")[0];
-}
-
-function install(): void {
-  const [program, ...first] = npmCommand();
-  const args = [...first, "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--no-workspaces"];
-  try {
-    execFileSync(program, args, { cwd: FOLDER, encoding: "utf8", timeout: INSTALL_LIMIT_MS, stdio: "pipe" });
-  } catch (cause) {
-    const { stderr = "" } = cause as { stderr?: string };
-    throw new Error(`Claude Code ${pinnedVersion()} could not be installed (npm ci in ${FOLDER}).\n${stderr}`, {
-      cause,
-    });
-  }
-}
-
-/** The npm that runs us, else the one on the PATH. */
-function npmCommand(): [string, ...string[]] {
-  const script = process.env["npm_execpath"];
-  return script?.endsWith(".js") ? [process.execPath, script] : ["npm"];
+  return pinnedIn(FOLDER, PACKAGE);
 }
 
 function platformPackage(): string {
-  return `@anthropic-ai/claude-code-${process.platform}-${process.arch}${isMusl() ? "-musl" : ""}`;
+  return `${PACKAGE}-${process.platform}-${process.arch}${isMusl() ? "-musl" : ""}`;
 }
 
 function isMusl(): boolean {

@@ -2,7 +2,7 @@
  * Recorded hook payloads in a form that may be kept: one per event and kind, paths, ids and times replaced by placeholders, and
  * the client's own wording cut out. `shapeOf` is what a later run is compared by.
  */
-import type { HookPayload, HookRecord, McpRecord } from "./scratch-repo.ts";
+import type { HookPayload, HookRecord, McpRecord } from "../scratch.ts";
 import type { Tour } from "./tour.ts";
 
 export interface PayloadFixture {

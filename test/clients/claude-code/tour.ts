@@ -3,10 +3,11 @@
  * repositories of their own, because some of them (a refused permission, a failing server) end a session.
  */
 import { join } from "node:path";
+import type { HookRecord, McpRecord } from "../scratch.ts";
 import { type Reply, type Rule, type Script, steps, toolCall } from "../script.ts";
 import { startScriptedServer } from "../scripted-server.ts";
 import { type ClaudeOptions, runClaude } from "./run-claude.ts";
-import { echoServer, type HookRecord, type McpRecord, makeScratchRepo, type ScratchRepo } from "./scratch-repo.ts";
+import { echoServer, makeScratchRepo, type ScratchRepo } from "./scratch-repo.ts";
 
 export interface Tour {
   hooks: HookRecord[];

@@ -1,15 +1,13 @@
 /** A scripted server and a run of Codex that are cleaned up with the test. */
-import { onTestFinished } from "vitest";
-import { type ResponsesServer, startResponsesServer } from "../responses-server.ts";
+import { RESPONSES_API } from "../responses-api.ts";
+import type { ResponsesServer } from "../responses-server.ts";
 import type { Script } from "../script.ts";
+import { startTestServer } from "../test-server.ts";
 import { type CodexRepo, codexRepo } from "./codex-repo.ts";
 import { type CodexOptions, type CodexRun, runCodex } from "./run-codex.ts";
 
-/** A scripted server that is closed when the test is over; a fault of the script then fails the test. */
-export async function testServer(script?: Script): Promise<ResponsesServer> {
-  const server = await startResponsesServer(script);
-  onTestFinished(() => server.close());
-  return server;
+export function testServer(script?: Script): Promise<ResponsesServer> {
+  return startTestServer(RESPONSES_API, script);
 }
 
 /** One prompt in a repository, by default an empty one with the hook recorder. */

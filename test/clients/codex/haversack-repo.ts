@@ -1,5 +1,4 @@
 /** A scratch repository that is wired for Codex, and what its tests ask of the built program. */
-import { spawnSync } from "node:child_process";
 import { realpathSync } from "node:fs";
 import { join } from "node:path";
 import { codex } from "../../../packages/haversack/src/clients/codex/wiring.ts";
@@ -8,8 +7,11 @@ import type { Scope, WiringPlace } from "../../../packages/haversack/src/engine/
 import { openDatabase } from "../../../packages/haversack/src/store/sqlite/open.ts";
 import { SqliteWorkStore } from "../../../packages/haversack/src/store/sqlite/sqlite-work-store.ts";
 import { developerTexts, type ResponsesRequest } from "../responses-request.ts";
+import { haversack } from "../run-haversack.ts";
 import { type CodexRepo, codexRepo } from "./codex-repo.ts";
 import type { CodexRun } from "./run-codex.ts";
+
+export { haversack };
 
 export const DIST = realpathSync(join(import.meta.dirname, "../../../packages/haversack/dist"));
 const BIN = join(DIST, "haversack.cjs");
@@ -42,18 +44,6 @@ export function haversackRepo(
 /** What a person does when the client asks whether they trust a folder. */
 export function trustFolder(repo: CodexRepo): void {
   repo.addConfig(`\n[projects.${JSON.stringify(repo.root)}]\ntrust_level = "trusted"\n`);
-}
-
-/** Runs the built CLI in the repository; anything but exit 0 is a fault of the test. */
-export function haversack(repo: CodexRepo, ...args: string[]): string {
-  const { status, stdout, stderr } = spawnSync(process.execPath, [BIN, ...args], {
-    cwd: repo.root,
-    env: { ...repo.env, PATH: process.env["PATH"] },
-    encoding: "utf8",
-    timeout: 30_000,
-  });
-  if (status !== 0) throw new Error(`haversack ${args.join(" ")}: exit ${status}\n${stdout}\n${stderr}`);
-  return stdout;
 }
 
 export function wipOf(repo: CodexRepo, { threadId }: CodexRun, agentId?: string): Record<string, unknown> | null {

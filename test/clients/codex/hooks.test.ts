@@ -9,8 +9,9 @@ import {
 import { endedCommand } from "../../../packages/haversack/src/clients/codex/rollout.ts";
 import { firstChange } from "../request-text.ts";
 import { developerTexts } from "../responses-request.ts";
+import type { HookAnswer } from "../scratch.ts";
 import { steps, toolCall } from "../script.ts";
-import { type CodexRepo, codexRepo, type HookAnswer } from "./codex-repo.ts";
+import { type CodexRepo, codexRepo } from "./codex-repo.ts";
 import { codexOnce } from "./codex-test.ts";
 import { patch, shell, spawnAgent } from "./tour.ts";
 

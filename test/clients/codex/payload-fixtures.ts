@@ -3,7 +3,7 @@
  * client's own wording cut out. `shapeOf` is what a later run is compared by.
  */
 import { shapeOf } from "../claude-code/payload-fixtures.ts";
-import type { HookPayload, McpRecord } from "./codex-repo.ts";
+import type { HookPayload, McpRecord } from "../scratch.ts";
 import type { Tour } from "./tour.ts";
 
 export { shapeOf };

@@ -2,8 +2,8 @@
  * Runs the real Codex headless (`codex exec --json`) against a scripted server and collects what it said. One call is one process
  * and one prompt; `resume` goes on in a session.
  */
-import { type ChildProcess, spawn } from "node:child_process";
 import type { ResponsesServer } from "../responses-server.ts";
+import { type ClientRun, runClient, withEvents } from "../run-client.ts";
 import type { CodexRepo } from "./codex-repo.ts";
 import { codexProgram } from "./install.ts";
 
@@ -27,16 +27,13 @@ export interface CodexOptions {
   timeLimitMs?: number;
 }
 
-export interface CodexRun {
-  exitCode: number | null;
-  isTimedOut: boolean;
+export interface CodexRun extends ClientRun {
   /** The lines of `--json`. */
   events: CodexEvent[];
   /** Also the session's id in hooks. */
   threadId: string;
   /** What the agent said last. */
   lastMessage: string;
-  stderr: string;
 }
 
 export interface CodexEvent {
@@ -50,44 +47,13 @@ export const DIRECT_MODEL = "gpt-5.5";
 /** Its tools are called from JavaScript, in the tool `exec`. */
 export const CODE_MODEL = "gpt-6.1-sol";
 
-const MAX_OUTPUT_CHARS = 50_000_000;
-
 export async function runCodex(options: CodexOptions): Promise<CodexRun> {
   const { repo, timeLimitMs = 60_000 } = options;
-  // A group of its own, so that a shell command or MCP server it started ends with it.
-  const child = spawn(codexProgram(), argumentsOf(options), {
-    cwd: repo.root,
-    env: environment(options),
-    detached: true,
-    // It reads standard input to its end before it begins.
-    stdio: ["ignore", "pipe", "pipe"],
-  });
-  const events: CodexEvent[] = [];
-  let stderr = "";
-  let isTimedOut = false;
-  child.stderr.setEncoding("utf8").on("data", (chunk: string) => {
-    stderr = (stderr + chunk).slice(-100_000);
-  });
-  eachLine(child, (line) => events.push(JSON.parse(line) as CodexEvent));
-
-  const limit = setTimeout(() => {
-    isTimedOut = true;
-    signalGroup(child, "SIGKILL");
-  }, timeLimitMs);
-  const exitCode = await new Promise<number | null>((resolve, reject) =>
-    child.on("error", reject).on("close", resolve),
-  );
-  clearTimeout(limit);
-  await groupEnd(child);
-
-  return {
-    exitCode,
-    isTimedOut,
-    events,
-    threadId: events.find((event) => event.thread_id)?.thread_id ?? "",
-    lastMessage: events.findLast(({ item }) => item?.type === "agent_message")?.item?.text ?? "",
-    stderr,
-  };
+  const env = environment(options);
+  const done = await runClient(codexProgram(), argumentsOf(options), { cwd: repo.root, env, timeLimitMs });
+  const { sessionId: threadId, ...run } = withEvents<CodexEvent>(done, "thread_id");
+  const lastMessage = run.events.findLast(({ item }) => item?.type === "agent_message")?.item?.text ?? "";
+  return { ...run, threadId, lastMessage };
 }
 
 export function argumentsOf({
@@ -145,36 +111,4 @@ export function environment({
     NO_PROXY: "127.0.0.1",
     ...env,
   };
-}
-
-function eachLine(child: ChildProcess, take: (line: string) => void): void {
-  let rest = "";
-  let size = 0;
-  child.stdout?.setEncoding("utf8").on("data", (chunk: string) => {
-    size += chunk.length;
-    if (size > MAX_OUTPUT_CHARS) return void signalGroup(child, "SIGKILL");
-    const lines = (rest + chunk).split("\n");
-    rest = lines.pop() ?? "";
-    for (const line of lines) if (line.startsWith("{")) take(line);
-  });
-}
-
-/** What the client started gets a moment to end by itself. */
-async function groupEnd(child: ChildProcess): Promise<void> {
-  for (let waitedMs = 0; waitedMs < 3_000 && signalGroup(child, 0); waitedMs += 50) {
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  }
-  signalGroup(child, "SIGKILL");
-}
-
-/** Whether there was still a process of the group to get the signal. */
-function signalGroup({ pid }: ChildProcess, signal: "SIGKILL" | 0): boolean {
-  if (pid === undefined) return false;
-  try {
-    return process.kill(-pid, signal);
-  } catch (fault) {
-    // ESRCH: the whole group has ended.
-    if ((fault as NodeJS.ErrnoException).code === "ESRCH") return false;
-    throw fault;
-  }
 }

@@ -4,8 +4,9 @@
  */
 import { namespaceCall, textCall } from "../responses-api.ts";
 import { startResponsesServer } from "../responses-server.ts";
+import type { HookRecord, McpRecord } from "../scratch.ts";
 import { type Reply, type Rule, type Script, steps, toolCall } from "../script.ts";
-import { type CodexRepo, echoServer, type HookRecord, type McpRecord, makeCodexRepo } from "./codex-repo.ts";
+import { type CodexRepo, echoServer, makeCodexRepo } from "./codex-repo.ts";
 import { CODE_MODEL, type CodexOptions, runCodex } from "./run-codex.ts";
 
 export interface Tour {

@@ -1,11 +1,13 @@
 /** A scratch repository that is wired for Gemini CLI, and what its tests ask of the built program. */
-import { spawnSync } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { gemini } from "../../../packages/haversack/src/clients/gemini/wiring.ts";
 import { readText } from "../../../packages/haversack/src/engine/init.ts";
 import type { Scope, WiringPlace } from "../../../packages/haversack/src/engine/wiring.ts";
+import { haversack } from "../run-haversack.ts";
 import { type ScratchGemini, scratchGemini } from "./scratch-gemini.ts";
+
+export { haversack };
 
 const DIST = join(import.meta.dirname, "../../../packages/haversack/dist");
 const BIN = join(DIST, "haversack.cjs");
@@ -16,18 +18,6 @@ export function sqlRepo(): ScratchGemini {
   repo.writeSkill(".claude/skills", "sql-tuning", { description: "Makes slow SQL queries fast." });
   haversack(repo, "skills", "index");
   return repo;
-}
-
-/** Runs the built CLI in the repository; anything but exit 0 is a fault of the test. */
-export function haversack(repo: ScratchGemini, ...args: string[]): string {
-  const { status, stdout, stderr } = spawnSync(process.execPath, [BIN, ...args], {
-    cwd: repo.root,
-    env: { ...repo.env, PATH: process.env["PATH"] },
-    encoding: "utf8",
-    timeout: 30_000,
-  });
-  if (status !== 0) throw new Error(`haversack ${args.join(" ")}: exit ${status}\n${stdout}\n${stderr}`);
-  return stdout;
 }
 
 export function placeOf(repo: ScratchGemini, scope: Scope): WiringPlace {

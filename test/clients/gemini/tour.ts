@@ -2,19 +2,14 @@
 import { readFileSync } from "node:fs";
 import { GEMINI_API } from "../gemini-api.ts";
 import { startModelServer } from "../model-server.ts";
+import type { HookRecord, McpRecord } from "../scratch.ts";
 import { type Reply, type Rule, type Script, steps, toolCall } from "../script.ts";
 import { runGemini } from "./run-gemini.ts";
-import {
-  echoServer,
-  type GeminiHookRecord,
-  type GeminiMcpRecord,
-  makeScratchGemini,
-  type ScratchGemini,
-} from "./scratch-gemini.ts";
+import { echoServer, makeScratchGemini, type ScratchGemini } from "./scratch-gemini.ts";
 
 export interface GeminiTour {
-  hooks: GeminiHookRecord[];
-  mcp: GeminiMcpRecord[];
+  hooks: HookRecord[];
+  mcp: McpRecord[];
   /** The client's own, with a compaction in it. */
   transcript: string;
   repo: ScratchGemini;
@@ -86,11 +81,12 @@ export async function takeGeminiTour(): Promise<GeminiTour> {
     await server.close();
   }
   const hooks = repo.hooks();
-  const resumed = hooks.find(({ payload }) => payload["source"] === "resume");
-  return {
-    repo,
-    hooks,
-    mcp: repo.mcp(),
-    transcript: readFileSync(String(resumed?.payload["transcript_path"]), "utf8"),
-  };
+  return { repo, hooks, mcp: repo.mcp(), transcript: readFileSync(resumedTranscript(hooks), "utf8") };
+}
+
+/** As the first prompt after the resume names it: SessionStart makes up the file's name with the present minute, which may be a later one. */
+export function resumedTranscript(hooks: GeminiTour["hooks"]): string {
+  const from = hooks.findIndex(({ payload }) => payload["source"] === "resume");
+  const prompt = hooks.slice(from).find(({ payload }) => payload["hook_event_name"] === "BeforeAgent");
+  return String(prompt?.payload["transcript_path"]);
 }

@@ -2,19 +2,14 @@
 import { join } from "node:path";
 import { startModelServer } from "../model-server.ts";
 import { OPENCODE_API } from "../opencode-api.ts";
+import type { McpRecord } from "../scratch.ts";
 import { type Reply, type Rule, type Script, steps, toolCall } from "../script.ts";
 import { runOpencode } from "./run-opencode.ts";
-import {
-  echoServer,
-  makeScratchOpencode,
-  type OpencodeMcpRecord,
-  type PluginRecord,
-  type ScratchOpencode,
-} from "./scratch-opencode.ts";
+import { echoServer, makeScratchOpencode, type PluginRecord, type ScratchOpencode } from "./scratch-opencode.ts";
 
 export interface OpencodeTour {
   hooks: PluginRecord[];
-  mcp: OpencodeMcpRecord[];
+  mcp: McpRecord[];
   repo: ScratchOpencode;
 }
 
