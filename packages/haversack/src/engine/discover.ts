@@ -117,7 +117,7 @@ export function discover(
       ...(input.readHead && { readHead: input.readHead }),
     },
     index,
-    { matchRules, limit: MOST_CANDIDATES },
+    { matchRules, limit: MOST_CANDIDATES, faint: FAINT },
   );
   const domain = promptDomain(matches, settings, files);
   const status = sessionStatus(tracking, { now: input.at, domain, idleMinutes: settings.idleMinutes });
@@ -205,6 +205,8 @@ function promptDomain(
 
 /** Skills that are looked at in full: as many as `why` shows. */
 const MOST_CANDIDATES = 10;
+/** A card is a row to read: beyond the first few, what is this faint is not worth it. */
+const FAINT = { after: 5, below: 0.15 };
 
 function describeMatch(
   match: Match,

@@ -4,7 +4,7 @@
  * author listed more keywords. The rules' half comes in as a function: most projects have no rules, and the hook then loads
  * none of it. Loaded by the hook.
  */
-import { type RankedSkill, rankSkills, type TermIndex } from "./score-text.ts";
+import { type Faint, type RankedSkill, rankSkills, type TermIndex } from "./score-text.ts";
 import type { PatternKind, PatternRow, Priority, SkillCard, TriggerRow } from "./types.ts";
 
 export interface MatchIndex extends TermIndex<number> {
@@ -123,11 +123,11 @@ const NO_RULES: RuleMatches = { reasons: new Map(), excluded: () => undefined, s
 export function combineMatches(
   input: MatchInput,
   index: MatchIndex,
-  { matchRules, limit = 24 }: { matchRules: RuleMatcher; limit?: number },
+  { matchRules, limit = 24, faint }: { matchRules: RuleMatcher; limit?: number; faint?: Faint },
 ): MatchResult {
   const words = new Map<number, Reason[]>();
   const named = new Set<number>();
-  for (const ranked of rankSkills(input.prompt, index, { limit })) {
+  for (const ranked of rankSkills(input.prompt, index, { limit, ...(faint && { faint }) })) {
     if (ranked.named) named.add(ranked.skill);
     words.set(ranked.skill, textReasons(ranked));
   }

@@ -15,7 +15,7 @@ export interface PromptTerm {
   kind: "word" | "part" | "whole" | "pair" | "synonym";
   weight: number;
   /** For a synonym: the prompt's own term that it stands for. */
-  origin?: string;
+  origin: string | undefined;
 }
 
 export interface PromptTerms {
@@ -41,11 +41,12 @@ export function promptTerms(prompt: string): PromptTerms {
   for (const { term, text: said, kind } of tokens) {
     const weight = PROMPT_WEIGHT[kind];
     const seen = terms.get(term);
-    if (!seen || weight > seen.weight) terms.set(term, { term, text: said, kind, weight });
+    if (!seen || weight > seen.weight) terms.set(term, { term, text: said, kind, weight, origin: undefined });
   }
   const own = [...terms.values()];
   for (const { term, text: said } of neighbours) {
-    if (!terms.has(term)) terms.set(term, { term, text: said, kind: "pair", weight: PROMPT_WEIGHT.pair });
+    if (terms.has(term)) continue;
+    terms.set(term, { term, text: said, kind: "pair", weight: PROMPT_WEIGHT.pair, origin: undefined });
   }
   for (const { term, text: said, weight } of own) {
     for (const other of synonymsOf(term)) {

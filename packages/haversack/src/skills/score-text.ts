@@ -63,6 +63,12 @@ export interface RankedSkill<Key extends SkillKey = string> {
   evidence: Evidence[];
 }
 
+/** Behind so many, those below this confidence are left out. */
+export interface Faint {
+  after: number;
+  below: number;
+}
+
 /** From this confidence on a skill is worth showing. */
 export const RECOMMEND_CONFIDENCE = 0.4;
 
@@ -95,13 +101,13 @@ export const SCORE = {
   rowsPerSkill: 2,
   leastRows: 600,
   rowBudget: 4000,
-  candidates: 12,
+  candidates: 8,
 };
 
 export function rankSkills<Key extends SkillKey = string>(
   prompt: string,
   index: TermIndex<Key>,
-  { limit = 10, constants: k = SCORE }: { limit?: number; constants?: typeof SCORE } = {},
+  { limit = 10, constants: k = SCORE, faint }: { limit?: number; constants?: typeof SCORE; faint?: Faint } = {},
 ): RankedSkill<Key>[] {
   const { terms, worlds, names, asksToKnow, refused } = promptTerms(prompt);
   if (terms.length === 0 && names.length === 0) return [];
@@ -115,35 +121,43 @@ export function rankSkills<Key extends SkillKey = string>(
   if (candidates.length === 0) return [];
   const rows = index.postings([...known.terms.keys(), ...rivalsOf(worlds).map(worldTerm)], candidates);
   const tallies = tally(rows, known.terms);
-  const scored = candidates.map((skill) => {
-    const found = tallies.get(skill) ?? { gains: new Map(), worlds: [] };
+  let best = 0;
+  const scored = candidates.map((skill): Scored<Key> => {
+    const found = tallies.get(skill) ?? { gains: new Map<string, Gain>(), worlds: [] };
     let score = 0;
     for (const { gain } of found.gains.values()) score += gain;
     const conflict = worldsConflict(worlds, found.worlds);
-    return { skill, score: conflict ? score * k.conflictFactor : score, conflict, gains: found.gains };
+    if (conflict) score *= k.conflictFactor;
+    if (score > best) best = score;
+    return { skill, score, conflict, gains: found.gains };
   });
   const words = terms.filter(isOwn).length;
   const discount = (asksToKnow ? k.knowledgeFactor : 1) * (1 - k.shortStep * Math.max(0, k.shortWords - words));
-  const best = Math.max(...scored.map((entry) => entry.score));
-  return scored
-    .map((entry): RankedSkill<Key> & { gains: Map<string, Gain> } => {
-      const isNamed = named.has(entry.skill);
-      const overshadowed = !isNamed && (named.size > 0 || entry.score < k.shadowShare * best);
-      const strength = (entry.score * discount) / (known.mass + k.massPadding);
-      const curve = 1 / (1 + Math.exp(-k.steepness * (strength - k.midpoint)));
-      const isTold = !entry.conflict && !asksToKnow && entry.score === best && isTelling(entry.gains, known.terms);
-      const confidence = isTold ? Math.max(curve, k.toldConfidence) : curve;
-      return {
-        ...entry,
-        named: isNamed,
-        overshadowed,
-        confidence: isNamed ? k.namedConfidence : overshadowed ? Math.min(confidence, k.shadowConfidence) : confidence,
-        evidence: [],
-      };
-    })
-    .sort((a, b) => Number(b.named) - Number(a.named) || b.score - a.score || (a.skill < b.skill ? -1 : 1))
-    .slice(0, limit)
-    .map(({ gains, ...entry }) => ({ ...entry, evidence: evidenceOf(gains) }));
+  scored.sort(
+    (a, b) =>
+      Number(named.has(b.skill)) - Number(named.has(a.skill)) || b.score - a.score || (a.skill < b.skill ? -1 : 1),
+  );
+  const ranked: RankedSkill<Key>[] = [];
+  for (const { skill, score, conflict, gains } of scored) {
+    if (ranked.length === limit) break;
+    const isNamed = named.has(skill);
+    const overshadowed = !isNamed && (named.size > 0 || score < k.shadowShare * best);
+    const strength = (score * discount) / (known.mass + k.massPadding);
+    const curve = 1 / (1 + Math.exp(-k.steepness * (strength - k.midpoint)));
+    const isTold = !conflict && !asksToKnow && score === best && isTelling(gains, known.terms);
+    const sure = isTold ? Math.max(curve, k.toldConfidence) : curve;
+    const confidence = isNamed ? k.namedConfidence : overshadowed ? Math.min(sure, k.shadowConfidence) : sure;
+    if (faint && ranked.length >= faint.after && confidence < faint.below) continue;
+    ranked.push({ skill, confidence, score, named: isNamed, conflict, overshadowed, evidence: evidenceOf(gains) });
+  }
+  return ranked;
+}
+
+interface Scored<Key> {
+  skill: Key;
+  score: number;
+  conflict: boolean;
+  gains: ReadonlyMap<string, Gain>;
 }
 
 interface KnownTerm extends PromptTerm {
@@ -161,16 +175,21 @@ function weighPrompt(
 ): { terms: Map<string, KnownTerm>; mass: number } {
   const stats = new Map<string, TermStats>();
   for (const row of index.terms(terms.map((term) => term.term))) stats.set(row.term, row);
-  const weighed = terms
-    .map((term): KnownTerm => {
-      const row = stats.get(term.term);
-      return { ...term, idf: idfOf(row, index.size, k), df: row?.df ?? 0, isOrdinary: row?.share !== undefined };
-    })
-    .sort((a, b) => b.weight * b.idf - a.weight * a.idf || (a.term < b.term ? -1 : 1));
+  const { size } = index;
+  const weighed = terms.map(({ term, text, kind, weight, origin }): KnownTerm => {
+    const row = stats.get(term);
+    const idf = idfOf(row, size, k);
+    return { term, text, kind, weight, origin, idf, df: row?.df ?? 0, isOrdinary: row?.share !== undefined };
+  });
+  weighed.sort((a, b) => b.weight * b.idf - a.weight * a.idf || (a.term < b.term ? -1 : 1));
+  const found = new Map<string, KnownTerm>();
   let mass = 0;
-  for (const term of weighed.filter(isOwn).slice(0, k.maxTerms)) mass += term.weight * term.idf;
-  const found = weighed.filter((term) => term.df > 0).slice(0, k.maxTerms);
-  return { terms: new Map(found.map((term) => [term.term, term])), mass };
+  let own = 0;
+  for (const known of weighed) {
+    if (isOwn(known) && own++ < k.maxTerms) mass += known.weight * known.idf;
+    if (known.df > 0 && found.size < k.maxTerms) found.set(known.term, known);
+  }
+  return { terms: found, mass };
 }
 
 /**
