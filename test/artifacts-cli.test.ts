@@ -199,6 +199,8 @@ describe("review", () => {
     expect(out).toMatch(/design-reviewer +1 dispatch +\d+ sent/);
     expect(project.haversack(["receipts", "--since", "2999-01-01"])).toMatchObject({ code: 0 });
     expect(project.haversack(["receipts", "--since", "soon"])).toMatchObject({ code: 2 });
+    const other = ["dispatch", "spec-reviewer", "--feature", "031-uploads", "--client", "cluade-code"];
+    expect(project.haversack(other)).toMatchObject({ code: 2 });
   });
 
   it("keeps a hand-edited history and refuses what cannot be right", () => {

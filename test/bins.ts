@@ -23,6 +23,8 @@ export interface RunOptions {
   env?: Record<string, string>;
   cwd?: string;
   node?: string;
+  /** Whose hook it is. Default: claude-code. */
+  client?: string;
 }
 
 export interface Ran {
@@ -61,7 +63,7 @@ export function scratchProject(): Scratch {
     },
     haversack: (words, options) => run([BIN, ...words], options),
     hook: (payload, options) =>
-      run([HOOK, "claude-code"], {
+      run([HOOK, options?.client ?? "claude-code"], {
         stdin: typeof payload === "string" ? payload : JSON.stringify(payload),
         ...options,
       }),

@@ -1,4 +1,8 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { expect, it } from "vitest";
+import { localEngine } from "../packages/haversack/src/clients/opencode/local-engine.ts";
+import { opencodeProfile } from "../packages/haversack/src/clients/opencode/profile.ts";
 import { scratchProject } from "./bins.ts";
 
 it("says per session what was added, and what the client's listing would have cost, cached and uncached apart", () => {
@@ -23,4 +27,44 @@ it("says per session what was added, and what the client's listing would have co
   expect(native).toMatchObject({ skills: 1, cached: 2 * native.uncached });
   expect(native.uncached).toBeGreaterThan(5);
   expect(project.haversack(["usage"]).out).toContain("3 prompts in 1 window");
+});
+
+it("counts sessions of every client, each against its own form of a listing", () => {
+  const project = scratchProject();
+  const { root, home } = project;
+  for (const name of ["api-errors", "sail-plans", "rope-work"]) {
+    const text = `---\nname: ${name}\ndescription: Use when somebody needs ${name} in an endpoint.\n---\n\nBody.\n`;
+    project.write(`.agents/skills/${name}/SKILL.md`, text);
+  }
+  project.haversack(["skills", "index"]);
+  const asked = "we need rope-work in an endpoint";
+  const events = {
+    "claude-code": "claude-code/user-prompt-submit.json",
+    codex: "codex/user-prompt-submit.json",
+    gemini: "gemini/before-agent.json",
+  };
+  for (const [client, file] of Object.entries(events)) {
+    const { payload } = JSON.parse(readFileSync(join(import.meta.dirname, "fixtures", file), "utf8"));
+    for (const prompt of [asked, "thanks"]) {
+      project.hook({ ...payload, session_id: client, cwd: root, prompt }, { client });
+    }
+  }
+  const engine = localEngine({ root, env: { HOME: home }, cli: [] });
+  const place = { client: opencodeProfile(), sessionId: "opencode", agentId: "", cwd: root };
+  for (const prompt of [asked, "thanks"]) engine.prompt({ ...place, prompt, promptId: prompt });
+
+  const { sessions } = project.haversack(["usage", "--json"]).json();
+  const of = (client: string) => sessions.find(({ sessionId }: { sessionId: string }) => sessionId === client);
+  for (const client of ["claude-code", "codex", "gemini", "opencode"]) {
+    const { prompts, windows, added, native } = of(client);
+    expect(of(client).client).toBe(client);
+    expect({ prompts, windows, skills: native.skills }).toEqual({ prompts: 2, windows: 1, skills: 3 });
+    expect(added.uncached).toBeGreaterThan(10);
+    expect(added.cached).toBe(added.uncached);
+    expect(native.cached).toBe(native.uncached);
+  }
+  const costs = ["claude-code", "codex", "opencode", "gemini"].map((client) => of(client).native.uncached);
+  expect(costs).toEqual([...costs].sort((a, b) => a - b));
+  expect(new Set(costs).size).toBe(4);
+  expect(project.haversack(["usage"]).out).toContain("opencode (opencode): 2 prompts in 1 window");
 });

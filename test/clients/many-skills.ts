@@ -19,6 +19,15 @@ export function writeMany(repo: Pick<Scratch, "write">, folder: string): void {
   }
 }
 
+/** As `writeMany` has written them. */
+export function manySkills(root: string, folder: string) {
+  return MANY.map((name) => ({
+    name,
+    description: manyDescription(name),
+    path: `${root}/${folder}/${name}/SKILL.md`,
+  }));
+}
+
 /** A prompt that one of them fits, and its name. */
 export const FITTING = { name: "audit-invoices", prompt: "Audit the invoices and say which need a second look." };
 

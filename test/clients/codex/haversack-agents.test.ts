@@ -43,6 +43,20 @@ describe("a sub-agent whose task is encrypted", () => {
     expect(wip).toMatchObject({ files_modified: ["by-the-agent.txt"] });
   });
 
+  it("is named so because the batch says how, to the model that needs it and to no other", async () => {
+    const repo = haversackRepo("user");
+    const { id } = JSON.parse(haversack(repo, "task", "create", "Limit logins", "--json")) as { id: string };
+    const code = textCall("exec", "text(await tools.mcp__haversack__get_next_batch({}));");
+    const newer = await codexOnce("Go.", steps([{ tools: [code] }]), { repo, model: CODE_MODEL });
+    const hint = `"agents":"task_name implementer_${id.toLowerCase()} brings one its task"`;
+    expect(newer.server.requests[1]?.toolResults[0]?.text.replaceAll("\\", "")).toContain(hint);
+    const direct = namespaceCall("mcp__haversack", "get_next_batch", {});
+    const older = await codexOnce("Go.", steps([{ tools: [direct] }]), { repo });
+    const text = older.server.requests[1]?.toolResults[0]?.text;
+    expect(text).toContain(id);
+    expect(text).not.toContain("task_name");
+  });
+
   it("gets nothing when its name is no task's", async () => {
     const repo = haversackRepo("user");
     haversack(repo, "task", "create", "Limit logins");

@@ -45,9 +45,11 @@ it("has an MCP server that answers before the hooks are trusted, and no hook tha
 it("has skills that cost no session anything until they are called by name", async () => {
   const { repo, server } = await pluginRepo(steps([{ text: "one" }]));
   const { threadId } = await withPlugin(repo, server, { prompt: "Hello." });
-  expect(developerTexts(server.requests[0]!).join()).not.toMatch(/haversack:(?:start|doctor)/);
+  expect(developerTexts(server.requests[0]!).join()).not.toMatch(/haversack:(?:start|doctor|work)/);
   await withPlugin(repo, server, { prompt: "$haversack:start", resume: threadId });
   expect(JSON.stringify(server.requests.at(-1)?.input)).toContain("haversack.cjs skills index");
+  await withPlugin(repo, server, { prompt: "$haversack:work -n 2", resume: threadId });
+  expect(JSON.stringify(server.requests.at(-1)?.input)).toContain("You coordinate work on the task queue.");
 });
 
 it("starts the project's use of Haversack by the line that its skill names", async () => {

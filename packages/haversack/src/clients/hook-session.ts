@@ -76,8 +76,8 @@ export function answerEvent(payload: Record<string, unknown>, base: ClaudeBase, 
     env,
     now,
     checkIndex: () => {
-      // `doctor` sends a test event and wants no process to outlive it.
-      if (!env["HAVERSACK_DOCTOR"] && isIndexStale(handle.db)) startIndexing(root);
+      // Where a start is answered with the first prompt, hook-main.ts has looked at the client's own start.
+      if (!adapter?.startBefore) checkIndex(place);
     },
   });
   return adapter && !adapter.shown ? answer : { ...answer, ...watchReader(event, answer, { payload, base, place }) };
@@ -105,6 +105,11 @@ function watchReader(
     return place.artifacts().judgeEnd(payload, base, place);
   }
   return {};
+}
+
+export function checkIndex({ env, handle, root }: HookPlace): void {
+  // `doctor` sends a test event and wants no process to outlive it.
+  if (!env["HAVERSACK_DOCTOR"] && isIndexStale(handle.db)) startIndexing(root);
 }
 
 /** A prompt that begins with a skill's name as a command: the window has the body from the client. */

@@ -12,7 +12,8 @@ it("takes the session of a call from the call, whoever started the server", () =
   expect(readCallMarks(meta("t", "s"), INSIDE_CLAUDE)).toEqual({ sessionId: "s", threadId: "t", windowId: "t:0" });
   expect(readCallMarks(meta("t"), INSIDE_CLAUDE)).toEqual({ threadId: "t", windowId: "t:0" });
   expect(readCallMarks(undefined, INSIDE_CLAUDE)).toEqual({ sessionId: "outer" });
-  expect(readCallMarks({ threadId: "", sessionId: "s" }, INSIDE_CLAUDE)).toEqual({ sessionId: "outer" });
+  expect(readCallMarks({ threadId: "", sessionId: "s", callId: "c" }, INSIDE_CLAUDE)).toEqual({ sessionId: "outer" });
+  expect(readCallMarks({ ...meta("t", "s"), callId: "exec-1" }, {})).toMatchObject({ callId: "exec-1" });
 });
 
 it("knows a thread of its own as an agent of the session, and without hooks by its window", () => {

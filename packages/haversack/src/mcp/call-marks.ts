@@ -14,6 +14,7 @@ export function readCallMarks(meta: Readonly<Record<string, unknown>> | undefine
     toolUseId: meta?.["claudecode/toolUseId"],
     threadId: meta?.["threadId"],
     windowId: meta?.["windowId"],
+    callId: isThread ? meta["callId"] : undefined,
   };
   return Object.fromEntries(Object.entries(marks).filter(([, value]) => typeof value === "string" && value !== ""));
 }

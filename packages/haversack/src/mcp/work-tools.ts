@@ -11,7 +11,7 @@ import { setStatus } from "../engine/work/set-status.ts";
 import { updateWip } from "../engine/work/update-wip.ts";
 import { FIELD_SETS, GROUP_STATUSES, PRIORITIES, TASK_STATUSES, TASK_TYPES, VERDICTS } from "../engine/work/words.ts";
 import type { WorkParts } from "../engine/work/work-parts.ts";
-import { defineTool, type Tool } from "./tool.ts";
+import { defineTool, type Tool, type ToolCall } from "./tool.ts";
 import { answer, answerList, DONE, reading, refusal, writing } from "./work-answer.ts";
 
 const TEXT = { type: "string" } as const;
@@ -47,15 +47,30 @@ const getNextBatch = defineTool({
     reading(call, async (parts) => {
       const scope = { epicId, storyId };
       const batch = await nextBatch({ limit, batchSize, ...scope, fields, maxTokens }, parts);
-      const { views, ready, heldBack } = batch;
+      const {
+        views,
+        ready,
+        heldBack,
+        tasks: [first],
+      } = batch;
       if (views.length === 0) return answer({ tasks: [], note: await whyNothing(scope, batch, parts) });
       return answer({
         tasks: views,
         ...(ready > views.length && { ready: readyCount(ready) }),
         ...(heldBack.length > 0 && { held_back: `${heldBack.length} that touch the same files` }),
+        ...(first &&
+          namesItsAgents(call) && { agents: `task_name implementer_${first.id.toLowerCase()} brings one its task` }),
       });
     }),
 });
+
+/**
+ * The main agent of Codex with a model that calls tools from JavaScript: what such a model tells a sub-agent is encrypted, and the task
+ * that the sub-agent is to get is known by its name alone (clients/codex/events.ts).
+ */
+function namesItsAgents({ marks: { callId, threadId, sessionId } }: ToolCall): boolean {
+  return callId?.startsWith("exec-") === true && threadId === sessionId;
+}
 
 /** An agent that only reads "nothing" stops; one that reads what is in the way can act on it. */
 async function whyNothing(

@@ -1,4 +1,4 @@
-import { listingText } from "../../clients/claude-code/skill-listing.ts";
+import { nativeListing } from "../../clients/skill-listings.ts";
 import { SqliteSkillIndex } from "../../store/sqlite/skill-index.ts";
 import { readUsage } from "../../store/sqlite/usage.ts";
 import { estimateTokens } from "../../tokens/estimate.ts";
@@ -7,7 +7,7 @@ import { openProject, readStore } from "../project.ts";
 
 export const spec: CommandSpec = {
   about:
-    "Per session: what Haversack added to the window, in tokens (estimated), and what the client's own listing of the same skills would have cost. The first request pays a text in full; later requests of the window pay it again from the cache, at about a tenth of the price, so both are shown.",
+    "Per session: what Haversack added to the window, in tokens (estimated), and what the listing of the same skills would have cost in that client, in its own form. The first request pays a text in full; later requests of the window pay it again from the cache, at about a tenth of the price, so both are shown.",
   options: {
     session: { type: "string", value: "ID", about: "Only this session, with every text that was injected." },
     limit: { type: "integer", value: "N", minimum: 1, about: "How many sessions (default 10)." },
@@ -16,7 +16,7 @@ export const spec: CommandSpec = {
     { run: "haversack usage", says: "the last ten sessions" },
     { run: "haversack usage --session s1", says: "every text of one" },
   ],
-  json: "{sessions: [{sessionId, agentId, prompts, windows, added: {uncached, cached}, native: {uncached, cached, skills}, injections?: [{at, event, format, tokens, text}]}]}: tokens.",
+  json: "{sessions: [{sessionId, agentId, client, prompts, windows, added: {uncached, cached}, native: {uncached, cached, skills}, injections?: [{at, event, format, tokens, text}]}]}: tokens.",
 };
 
 export function run(call: Call): ExitCode {
@@ -26,15 +26,20 @@ export function run(call: Call): ExitCode {
   const listed = new SqliteSkillIndex(handle.db)
     .listCards()
     .filter(({ modelInvocable, sourceKind }) => modelInvocable && sourceKind !== "rule")
-    .map(({ id, description }) => ({ name: id, description }));
-  const listing = { tokens: estimateTokens(listingText(listed)), skills: listed.length };
+    .map(({ id, description, path }) => ({ name: id, description, path }));
+  const costs = new Map<string, number>();
+  const listing = (client: string) => {
+    const tokens = costs.get(client) ?? estimateTokens(nativeListing(client, listed));
+    costs.set(client, tokens);
+    return { tokens, skills: listed.length };
+  };
   const sessions = readUsage(handle, { limit, listing, ...(session && { sessionId: session }) });
   print(call, { sessions }, () => {
     if (sessions.length === 0)
       return session ? `No session ${session} was seen here.` : "No session was seen here yet.";
     return sessions
-      .map(({ sessionId, agentId, prompts, windows, added, native, injections }) => {
-        const head = `${sessionId}${agentId && `/${agentId}`}: ${prompts} ${prompts === 1 ? "prompt" : "prompts"} in ${windows} ${windows === 1 ? "window" : "windows"}`;
+      .map(({ sessionId, agentId, client, prompts, windows, added, native, injections }) => {
+        const head = `${sessionId}${agentId && `/${agentId}`} (${client}): ${prompts} ${prompts === 1 ? "prompt" : "prompts"} in ${windows} ${windows === 1 ? "window" : "windows"}`;
         const lines = [
           `  added by Haversack      ${added.uncached} tokens, and ${added.cached} cached`,
           `  native listing instead  ${native.uncached} tokens, and ${native.cached} cached (${native.skills} ${native.skills === 1 ? "skill" : "skills"})`,

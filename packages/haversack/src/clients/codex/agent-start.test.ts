@@ -33,6 +33,14 @@ it.each([
   expect(taskIdsIn((event as { taskName: string }).taskName)).toEqual(ids);
 });
 
+it.each([
+  ["/root/spec_reviewer_t000000000012", "haversack-spec-reviewer"],
+  ["/root/fixer_3_t000000000012", "haversack-fixer"],
+  ["/root/fixer", "default"],
+])("%s is of the type %s", (path, agentType) => {
+  expect(start(path)).toMatchObject({ kind: "agent-start", agentType });
+});
+
 it("one without a name, or without a file, has none", () => {
   expect(start(null)).not.toHaveProperty("taskName");
   const payload = { hook_event_name: "SubagentStart", agent_type: "x", transcript_path: "/nowhere/rollout.jsonl" };

@@ -41,7 +41,7 @@ export const CODEX: readonly Capability[] = [
   {
     what: "a task's packet for a sub-agent",
     works: "partly",
-    how: "older models: with its task, where that names one; newer ones: at SubagentStart, where the agent is named after the task (implement_t000000000012 for T000000000012). A sub-agent under another name gets none",
+    how: "older models: with its task, where that names one; newer ones: at SubagentStart, where the agent is named after the task (implementer_t000000000012 for T000000000012), which get_next_batch tells those models. A sub-agent under another name gets none",
   },
   {
     what: "receipts of what a sub-agent read",
@@ -98,9 +98,13 @@ export const CODEX: readonly Capability[] = [
   {
     what: "skills in the client's own listing",
     works: "yes",
-    how: "name, description and path of those in .agents/skills and $CODEX_HOME/skills; not .claude/skills. The model reads the file; $name in a prompt brings the body",
+    how: "name, description and path of those in .agents/skills, .codex/skills and $CODEX_HOME/skills; not .claude/skills. Beyond 2% of the window all descriptions are cut to one length (120 skills: 118 characters, 300: 14). The model reads the file; $name in a prompt brings the body",
   },
-  { what: "hiding skills from the listing", works: "no", how: "no setting of Codex for single skills is used" },
+  {
+    what: "deferred skills",
+    works: "yes",
+    how: "[[skills.config]] with path and enabled = false, in the user's config.toml (in a project's it has no effect), for skills of this project; a skill for all projects could only be hidden in all. $name brings a hidden one no more. Names without descriptions cannot be listed",
+  },
   {
     what: "context fill",
     works: "yes",
@@ -115,6 +119,11 @@ export const CODEX: readonly Capability[] = [
     what: "notice of a turn's end without trusted hooks",
     works: "partly",
     how: "notify, in the user's config.toml only and one program at most; it may say nothing to the model. It tells doctor whether hooks ran, and keeps claimed tasks",
+  },
+  {
+    what: "/work",
+    works: "yes",
+    how: "as the skill $work ($haversack:work from the plugin), in no listing; sub-agents read their role from a file beside it. Files in prompts/ do nothing, and agent types (agents/*.toml) would be listed in every session",
   },
   {
     what: "package",

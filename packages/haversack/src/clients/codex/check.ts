@@ -136,7 +136,7 @@ function checkTrust({ path, hooks }: ReviewedHooks, { root, userConfig, projectH
   }
   if (path === projectHooks && !isFolderTrusted) {
     const text = `Codex does not trust ${root}, so it reads nothing in ${path}`;
-    return { part, level: "fail", text, remedy: "start `codex` here and trust the folder, or `haversack init --user`" };
+    return { part, level: "warn", text, remedy: "start `codex` here and trust the folder, or `haversack init --user`" };
   }
   if (unreviewed.length > 0) {
     const text = `${path}: you have not reviewed the hooks for ${unreviewed.join(", ")}, so Codex does not run them`;

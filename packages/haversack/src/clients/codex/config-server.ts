@@ -112,7 +112,7 @@ function tableParts(text: string): { start: number; end: number }[] {
 }
 
 /** A JSON string is a basic string of TOML, but for the one character that JSON lets through. */
-function quote(word: string): string {
+export function quote(word: string): string {
   return JSON.stringify(word).replaceAll("\u007f", "\\u007f");
 }
 

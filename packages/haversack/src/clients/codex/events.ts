@@ -27,9 +27,10 @@ export function readCodexEvent(payload: Fields, base: EventBase): HookEvent | un
       if (toolName.startsWith("collaboration")) return undefined;
       if (isSpawnTool(toolName)) {
         const prompt = text(input["message"]);
-        return prompt
-          ? { ...base, kind: "before-spawn", toolUseId, prompt, agentType: text(input["agent_type"]) ?? "" }
-          : undefined;
+        if (!prompt) return undefined;
+        const role = ROLE_FILE.exec(prompt)?.[1];
+        const agentType = role ? `haversack-${role}` : (text(input["agent_type"]) ?? "");
+        return { ...base, kind: "before-spawn", toolUseId, prompt, agentType };
       }
       const paths = toolName === PATCH_TOOL ? patchPaths(text(input["command"]) ?? "", base.cwd) : [];
       const [path] = paths;
@@ -57,9 +58,14 @@ export function readCodexEvent(payload: Fields, base: EventBase): HookEvent | un
 /** Nothing of the task that the newer tool gives can be read but its name, which only the sub-agent's own file has. */
 function agentStart(payload: Fields) {
   const name = readAgentName(payload["transcript_path"]);
-  const agentType = text(payload["agent_type"]) ?? "";
+  const role = name && ROLE_NAME.exec(name)?.[1]?.replace("_", "-");
+  const agentType = role ? `haversack-${role}` : (text(payload["agent_type"]) ?? "");
   return { kind: "agent-start" as const, agentType, ...(name && { taskName: taskIdsAsWritten(name) }) };
 }
+
+/** What `$work` tells a sub-agent, and how it names one (work-files.ts): its role, which is no agent type here. */
+const ROLE_FILE = /\/roles\/(implementer|spec-reviewer|quality-reviewer|fixer)\.md\b/;
+const ROLE_NAME = /^(implementer|spec_reviewer|quality_reviewer|fixer)_(?:\d+_)?t\d{12}$/;
 
 /** Names there have small letters, digits and underscores: `implement_t000000000012` is about T000000000012. */
 function taskIdsAsWritten(name: string): string {

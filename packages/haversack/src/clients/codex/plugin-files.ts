@@ -3,6 +3,7 @@
  * format, seen in 0.166.0). `scripts/build-codex.mjs` writes them.
  */
 import { hookGroups } from "./hooks-file.ts";
+import { codexWorkFiles } from "./work-files.ts";
 
 export interface PluginFile {
   /** Below the marketplace's folder. */
@@ -65,6 +66,7 @@ export function codexPluginFiles({ name, version, description, license }: Packag
       // Out of the listing that every session pays for: only `$haversack:NAME` brings it.
       inPlugin(`skills/${skill}/agents/openai.yaml`, "policy:\n  allow_implicit_invocation: false\n"),
     ]),
+    ...codexWorkFiles("$haversack:work").map(({ path, text }) => inPlugin(path, text)),
   ];
 }
 

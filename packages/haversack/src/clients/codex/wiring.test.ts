@@ -10,6 +10,7 @@ import type { CheckPlace, WiringPlace } from "../../engine/wiring.ts";
 import { ownHooks } from "./hooks-file.ts";
 import { hookKey } from "./trust.ts";
 import { codex } from "./wiring.ts";
+import { codexWorkFiles } from "./work-files.ts";
 
 let base: string;
 let place: WiringPlace;
@@ -34,11 +35,10 @@ const wire = () => applyInit(planInit([codex], place), at("state"));
 const unwire = () => applyUninstall(planUninstall([codex], place, at("state")), at("state"));
 
 describe("in a project", () => {
-  it("writes three files that git does not see, and takes them out without a trace", () => {
+  it("writes files that git does not see, and takes them out without a trace", () => {
     expect(codex.find(place)).toEqual([]);
     wire();
-    for (const name of ["hooks.json", "config.toml", ".gitignore"])
-      expect(existsSync(at(`repo/.codex/${name}`))).toBe(true);
+    for (const name of ["hooks.json", "config.toml"]) expect(existsSync(at(`repo/.codex/${name}`))).toBe(true);
     expect(git("status", "--porcelain")).toBe("");
     expect(planInit([codex], place)).toEqual([]);
     expect(codex.find(place)).toEqual([`the folder ${at("repo/.codex")}`]);
@@ -47,7 +47,7 @@ describe("in a project", () => {
   });
 
   it("gives files of the person's own back as they were", () => {
-    const own = { "config.toml": 'model = "gpt" # mine', "hooks.json": '{ "hooks": {} }', ".gitignore": "*.log" };
+    const own = { "config.toml": 'model = "gpt" # mine', "hooks.json": '{ "hooks": {} }' };
     mkdirSync(at("repo/.codex"));
     for (const [name, text] of Object.entries(own)) writeFileSync(at(`repo/.codex/${name}`), text);
     wire();
@@ -77,6 +77,7 @@ it("writes into the user's folder for all projects", () => {
   expect(planInit([codex], place).map(({ path }) => path)).toEqual([
     at("home/cx/hooks.json"),
     at("home/cx/config.toml"),
+    ...codexWorkFiles("$work").map(({ path }) => at(`home/cx/${path}`)),
   ]);
 });
 
@@ -153,7 +154,7 @@ describe("doctor", () => {
     wire();
     expect(await check()).toMatchObject({
       "codex hooks": expect.stringMatching(/^fail: .*hook\.cjs is gone/),
-      "codex trust": expect.stringMatching(/^fail: Codex does not trust/),
+      "codex trust": expect.stringMatching(/^warn: Codex does not trust/),
     });
     for (const name of ["hook.cjs", "haversack.cjs"]) writeFileSync(at(name), "");
     mkdirSync(at("home/.codex"));

@@ -3,13 +3,17 @@ import { join } from "node:path";
 import { HaversackError } from "../../base/errors.ts";
 import { readText } from "../../engine/init.ts";
 import type { Client, WiredFile, WiringPlace } from "../../engine/wiring.ts";
-import { gitView } from "../claude-code/detect.ts";
+import { excludeLines } from "../exclude-lines.ts";
+import { notesOnStamped, type StampedFile, stateOfStamped, wireStamped } from "../gemini/stamped-file.ts";
+import { gitView } from "../git-view.ts";
 import { checkCodex } from "./check.ts";
 import { mergeNotify, notifyOf, notifyProgram, unmergeNotify } from "./config-notify.ts";
 import { mergeServer, unmergeServer } from "./config-server.ts";
+import { codexDeferral } from "./deferral.ts";
 import { codexPlaces, findCodex } from "./detect.ts";
 import { mergeHooks, unmergeHooks } from "./hooks-file.ts";
 import { readCodexPlugin } from "./plugin-wiring.ts";
+import { codexWorkFiles } from "./work-files.ts";
 
 export const codex: Client = {
   name: "codex",
@@ -21,10 +25,13 @@ export const codex: Client = {
     return [
       hooksFile(isUser ? userHooks : projectHooks, place),
       serverFile(isUser ? userConfig : projectConfig, place),
-      ...(isUser ? [] : [ignoreFile(root)]),
+      ...workSkill(place).map(wireStamped),
+      ...(isUser ? [] : excludeLines(root, EXCLUDED)),
     ];
   },
-  notes({ scope, cwd, env, installed: { node, hook } }) {
+  notes(place) {
+    const { scope, cwd, env, installed } = place;
+    const { node, hook } = installed;
     const places = codexPlaces(cwd, env);
     const { root, projectHooks, userConfig } = places;
     const notes = [
@@ -40,14 +47,31 @@ export const codex: Client = {
     }
     if (scope === "project") {
       notes.push(`Codex reads ${join(root, ".codex")} only when you trust this folder: it asks when you start it here`);
-      if (gitView(root, projectHooks).kind === "no-git") {
+      if (gitView(root, projectHooks) === "no-git") {
         notes.push(`git could not be asked whether it ignores ${join(root, ".codex")}: do not commit what names paths`);
       }
     }
-    return notes;
+    return [...notes, ...notesOnStamped(workSkill(place))];
   },
+  leftovers: (place) =>
+    workSkill(place).flatMap((file) =>
+      stateOfStamped(file) === "edited" ? [`${file.path} was changed by hand and stays`] : [],
+    ),
   check: checkCodex,
+  isPackaged: ({ cwd, env }) => readCodexPlugin(codexPlaces(cwd, env)) !== undefined,
+  deferral: ({ cwd, env }) => codexDeferral(codexPlaces(cwd, env)),
 };
+
+/** `$work`, and its roles. */
+function workSkill({ scope, cwd, env }: Pick<WiringPlace, "scope" | "cwd" | "env">): StampedFile[] {
+  const { root, codexHome } = codexPlaces(cwd, env);
+  const folder = scope === "user" ? codexHome : join(root, ".codex");
+  return codexWorkFiles("$work").map(({ path, text }) => ({
+    path: join(folder, path),
+    about: "the skill $work",
+    text,
+  }));
+}
 
 function hooksFile(path: string, { installed, hasGuards, scope, cwd, env }: WiringPlace): WiredFile {
   return {
@@ -79,46 +103,15 @@ function serverFile(path: string, { installed: { node, hook, bin }, scope, cwd, 
   };
 }
 
-const IGNORED = ["/.gitignore", "/hooks.json", "/config.toml"];
-
-/** Both files name paths of this machine. A list of their own beside them, because all clients would share the repository's. */
-function ignoreFile(root: string): WiredFile {
-  const path = join(root, ".codex/.gitignore");
-  const isOpen = (line: string) => gitView(root, join(root, ".codex", line)).kind === "open";
-  return {
-    path,
-    about: "keeps these files out of commits",
-    blank: "",
-    isRecordedOnly: true,
-    wire: (text) => {
-      const known = text.split(/\r?\n/);
-      const added = IGNORED.filter((line) => !known.includes(line) && isOpen(line));
-      // A list of the person's own is committed as before.
-      const lines = text === "" ? added : added.filter((line) => line !== "/.gitignore");
-      if (lines.length === 0) return { text, keep: [] };
-      const gap = text === "" || text.endsWith("\n") ? "" : "\n";
-      const keep = [...lines.map((line) => `${ADDED}${line}`), ...(gap ? [NO_BREAK] : [])];
-      return { text: `${text}${gap}${lines.map((line) => `${line}\n`).join("")}`, keep };
-    },
-    unwire: (text, keep) => {
-      const added = keep.flatMap((note) => (note.startsWith(ADDED) ? [note.slice(ADDED.length)] : []));
-      const lines = text.split("\n");
-      const isAtEnd = added.includes(lines.at(-2) ?? "") && lines.at(-1) === "";
-      for (const line of added) {
-        const at = lines.lastIndexOf(line);
-        if (at >= 0) lines.splice(at, 1);
-      }
-      const rest = lines.join("\n");
-      return keep.includes(NO_BREAK) && isAtEnd ? rest.replace(/\n$/, "") : rest;
-    },
-  };
-}
-
-const ADDED = "added ";
-const NO_BREAK = "no-line-break-at-the-end";
+/** The first two name paths of this machine; the skill is ours. */
+const EXCLUDED = {
+  "/.codex/hooks.json": ".codex/hooks.json",
+  "/.codex/config.toml": ".codex/config.toml",
+  "/.codex/skills/work/": ".codex/skills/work/SKILL.md",
+};
 
 function refuseTracked(path: string, root: string): void {
-  if (gitView(root, path).kind !== "tracked") return;
+  if (gitView(root, path) !== "tracked") return;
   throw new HaversackError(
     "input-invalid",
     `${path} is committed in this repository; paths of this machine do not belong in it`,

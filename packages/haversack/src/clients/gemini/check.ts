@@ -5,6 +5,7 @@ import { readText } from "../../engine/init.ts";
 import { tryProgram } from "../../engine/try-process.ts";
 import type { CheckPlace, Finding } from "../../engine/wiring.ts";
 import { checkEvents, type RunningClient, checkServer as tryServer } from "../check-running.ts";
+import { judgeVersion } from "../client-version.ts";
 import type { HookEntry } from "../hook-entries.ts";
 import { objectOf } from "../json-settings.ts";
 import { blockedByCommit, isCommitted, WIRE_FOR_USER } from "./committed.ts";
@@ -69,15 +70,7 @@ async function checkVersion({ env, cwd }: CheckPlace): Promise<Finding> {
   if (!version) {
     return { part, level: "warn", text: `${program} --version says no version`, remedy: "run it by hand and see why" };
   }
-  const text = `${version}; tested with ${TESTED_VERSION}`;
-  const [major, minor] = version.split(".").map(Number);
-  const [testedMajor, testedMinor] = TESTED_VERSION.split(".").map(Number);
-  if (major === testedMajor && minor === testedMinor) return { part, level: "ok", text };
-  const isOlder = Number(major) < Number(testedMajor) || (major === testedMajor && Number(minor) < Number(testedMinor));
-  const remedy = isOlder
-    ? "update Gemini CLI: an older one may lack events"
-    : "look for a newer haversack: events and fields may differ";
-  return { part, level: "warn", text, remedy };
+  return judgeVersion(part, version, { title: "Gemini CLI", tested: TESTED_VERSION, upTo: "minor" });
 }
 
 function stoppedHooks(files: readonly SettingsFile[]): Finding[] {

@@ -6,7 +6,7 @@
 import { readText } from "../../engine/init.ts";
 import type { Environment } from "../../engine/project.ts";
 import type { Scope } from "../../engine/wiring.ts";
-import { gitView } from "../claude-code/detect.ts";
+import { gitView } from "../git-view.ts";
 import { geminiPlaces } from "./detect.ts";
 import { ownGeminiHooks, readGeminiSettings } from "./settings.ts";
 
@@ -20,7 +20,7 @@ interface Place {
 
 export function isCommitted({ scope, cwd, env }: Place): boolean {
   const { root, projectSettings } = geminiPlaces(cwd, env);
-  return scope === "project" && gitView(root, projectSettings).kind === "tracked";
+  return scope === "project" && gitView(root, projectSettings) === "tracked";
 }
 
 /** Undefined: it can be wired here, or works here already. */

@@ -49,11 +49,13 @@ export const gemini: Client = {
       stateOfStamped(file) === "edited" ? [`${file.path} was changed by hand and stays`] : [],
     ),
   check: checkGemini,
+  isPackaged: ({ cwd, env }) => hasExtension(geminiPlaces(cwd, env)),
   deferral({ cwd, env }) {
     const { projectSettings: path } = geminiPlaces(cwd, env);
     return {
       path,
       blank: "{}\n",
+      noNames: "Gemini CLI cannot list a skill's name without its description",
       keyOf: (card) =>
         geminiProfile(dirname(dirname(path)), env).ownTool?.sees(card)
           ? { key: card.id }

@@ -53,7 +53,11 @@ export const OPENCODE: readonly Capability[] = [
     how: "a call carries no session; a skill's body comes whenever it is asked for",
   },
   { what: "MCP tools without a question", works: "yes", how: "MCP tools are allowed by default" },
-  { what: "deferred skills", works: "no", how: "the client's `permission.skill` in opencode.json is not written yet" },
+  {
+    what: "deferred skills",
+    works: "yes",
+    how: "the plugin adds them to `permission.skill` as `deny`, in memory, for sub-agents too; a rule of the person's for the same name stays. `/name` still works. Names without descriptions cannot be listed",
+  },
   { what: "/work", works: "yes", how: "the plugin adds the command and its agents to the configuration in memory" },
   { what: "patterns of rules", works: "partly", how: "the client runs on Bun: only patterns that are proven linear" },
   { what: "package", works: "yes", how: "a folder named under `plugin` in opencode.json" },

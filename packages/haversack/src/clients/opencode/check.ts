@@ -6,6 +6,7 @@ import { tryProgram } from "../../engine/try-process.ts";
 import type { CheckPlace, Finding } from "../../engine/wiring.ts";
 import { checkServer } from "../check-running.ts";
 import { serverCommand } from "../claude-code/server-guard.ts";
+import { judgeVersion } from "../client-version.ts";
 import { stateOfStamped } from "../gemini/stamped-file.ts";
 import { findOpencodeProgram, opencodePlaces, TESTED_VERSION } from "./detect.ts";
 import { bundleNamedIn, pluginFileText } from "./plugin-file.ts";
@@ -33,10 +34,7 @@ async function checkVersion({ env, cwd }: CheckPlace): Promise<Finding> {
   if (!version) {
     return { part, level: "warn", text: `${program} --version says no version`, remedy: "run it by hand and see why" };
   }
-  const text = `${version}; tested with ${TESTED_VERSION}`;
-  const isTested = version.split(".").slice(0, 2).join(".") === TESTED_VERSION.split(".").slice(0, 2).join(".");
-  if (isTested) return { part, level: "ok", text };
-  return { part, level: "warn", text, remedy: "look for a haversack that was tested with it: hooks may differ" };
+  return judgeVersion(part, version, { title: "opencode", tested: TESTED_VERSION, upTo: "minor" });
 }
 
 function checkPluginFiles({ cwd, env, installed }: CheckPlace): Finding[] {

@@ -1,4 +1,5 @@
 /** The few parts of opencode's plugin interface that we use, in the form of 1.18.33. */
+import type { Permission } from "./skill-permission.ts";
 
 export interface PluginInput {
   /** Where the session was started. */
@@ -34,6 +35,7 @@ export interface Config {
   mcp?: Record<string, unknown>;
   command?: Record<string, unknown>;
   agent?: Record<string, unknown>;
+  permission?: Permission;
 }
 
 type Fields = Record<string, unknown>;

@@ -18,6 +18,8 @@ import { findSkillSources } from "../../engine/skill-sources.ts";
 import type { StoreHandle } from "../../store/sqlite/handle.ts";
 import { openDatabase } from "../../store/sqlite/open.ts";
 import { SessionState } from "../../store/sqlite/session-state.ts";
+import { SessionTasks } from "../../store/sqlite/session-tasks.ts";
+import { SqliteWorkStore } from "../../store/sqlite/sqlite-work-store.ts";
 import { localEngine } from "./local-engine.ts";
 import { opencodeProfile } from "./profile.ts";
 
@@ -202,4 +204,22 @@ describe("receipts", () => {
   ])("warn of one that %s", (_, seen, words) => {
     expect(reading(() => seen).history).toContain(words);
   });
+});
+
+it("counts a sub-agent's packet to its own window from its start, before it has called any tool", async () => {
+  const { engine, event, file, inStore } = scene();
+  const handle = openDatabase(file, { durability: "normal" });
+  const { id } = await new SqliteWorkStore(handle).createTask(
+    { title: "Limit logins" },
+    { name: "june", at: new Date() },
+  );
+  handle.db.close();
+  engine.session({ ...event, kind: "session-start", source: "startup" });
+  const spawn = { toolUseId: "call-1", agentType: "general", prompt: `Task ${id}` };
+  expect(engine.session({ ...event, kind: "before-spawn", ...spawn }).prompt).toContain("Limit logins");
+  const child = { ...event, agentId: "ses_child" };
+  engine.session({ ...child, kind: "agent-start", agentType: "general", startedBy: () => "call-1" });
+  const owners = inStore(({ db }) => db.prepare("SELECT agent_id FROM injections WHERE event = 'agent-start'").all());
+  expect(owners).toMatchObject([{ agent_id: "ses_child" }]);
+  expect(inStore((open) => new SessionTasks(open).isUnplaced(child))).toBe(false);
 });

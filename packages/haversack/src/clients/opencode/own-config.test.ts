@@ -27,6 +27,15 @@ it("leaves what a person has under our names, and adds no server that it cannot 
   expect(none.mcp).toBeUndefined();
 });
 
+it("hides deferred skills by the client's own permission, and none where no server of ours would load them", () => {
+  const config: Config = { permission: { bash: "ask" } };
+  addOwnConfig(config, { server: ["x"], deferred: ["knots"] });
+  expect(config.permission).toEqual({ bash: "ask", skill: { knots: "deny" } });
+  const none: Config = {};
+  addOwnConfig(none, { server: [], deferred: ["knots"] });
+  expect(none).not.toHaveProperty("permission");
+});
+
 it("writes a file that names the installed plugin", () => {
   const text = pluginFileText({ node: "/n/node", hook: "/a b/hook.cjs", bin: "/a b/haversack.cjs" });
   expect(bundleNamedIn(text)).toBe("/a b/opencode-plugin.mjs");

@@ -1,14 +1,22 @@
 /**
- * What the plugin adds to opencode's configuration while it starts, in memory: the MCP server, `/work` and its agents. No file of the
- * person's is changed for it, and what they have under our names stays theirs.
+ * What the plugin adds to opencode's configuration while it starts, in memory: the MCP server, `/work` and its agents, and the rules
+ * that hide deferred skills. No file of the person's is changed for it, and what they have under our names stays theirs.
  */
 import { workFiles } from "../claude-code/work-files.ts";
 import type { Config } from "./client-api.ts";
+import { denySkills } from "./skill-permission.ts";
 
-/** `server`: the command of our MCP server; empty: none is added. */
-export function addOwnConfig(config: Config, { server }: { server: readonly string[] }): void {
+export interface OwnConfig {
+  /** The command of our MCP server; empty: none is added, and no skill is hidden, because nothing would load it. */
+  server: readonly string[];
+  /** Names of skills that the client is not to list. */
+  deferred?: readonly string[];
+}
+
+export function addOwnConfig(config: Config, { server, deferred = [] }: OwnConfig): void {
   if (server.length > 0) {
     config.mcp = { haversack: { type: "local", command: [...server], enabled: true }, ...config.mcp };
+    if (deferred.length > 0) config.permission = denySkills(config.permission, deferred);
   }
   const { command, agents } = opencodeWork();
   config.command = { work: command, ...config.command };

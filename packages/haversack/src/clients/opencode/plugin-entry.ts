@@ -7,6 +7,7 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { findProjectRoot, STATE_FOLDER } from "../../base/project-root.ts";
 import type { PluginHooks, PluginInput } from "./client-api.ts";
+import { deferredIn } from "./deferred-skills.ts";
 import { localEngine } from "./local-engine.ts";
 import { addOwnConfig } from "./own-config.ts";
 import { haversackPlugin } from "./plugin.ts";
@@ -27,13 +28,18 @@ export const Haversack = async (
     engine.warmUp();
     return haversackPlugin(input, {
       engine,
-      addTo: (config) => addOwnConfig(config, { server: command }),
+      addTo: (config) => addOwnConfig(config, { server: command, deferred: hidden(root) }),
     });
   } catch {
     // Nobody to tell: there is no project, or none that can be read.
     return {};
   }
 };
+
+/** Nothing while Haversack is switched off: nobody would recommend what is hidden. */
+function hidden(root: string): string[] {
+  return existsSync(join(root, STATE_FOLDER, "off")) ? [] : deferredIn(root);
+}
 
 /** Inside the package the program lies beside this file, and `node` is looked for on the PATH. */
 function packagedServer(): string[] {

@@ -3,6 +3,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it, vi } from "vitest";
 import type { HookAnswer, HookEvent } from "../../engine/hook-event.ts";
+import type { SkillCard } from "../../skills/types.ts";
 import type { PluginInput, TextPart } from "./client-api.ts";
 import type { AgentEndEvent, HookEngine, PromptEvent, ToolCallEvent } from "./hook-engine.ts";
 import { haversackPlugin } from "./plugin.ts";
@@ -62,6 +63,17 @@ function scene(answers: { prompt?: HookAnswer; session?: (event: HookEvent) => H
 
 const texts = (parts: TextPart[]) => [...parts].sort((a, b) => (a.id < b.id ? -1 : 1)).map(({ text }) => text);
 
+it("names our own tool for a skill that the client's settings deny, and the client's for others", async () => {
+  const { plugin, play, heard } = scene();
+  await plugin.config?.({ permission: { skill: { "kn*": "deny" } } });
+  await play("event.session-created");
+  await play("chat-message");
+  const ownTool = heard.prompts[0]?.client.ownTool;
+  const card = (name: string) =>
+    ({ name, id: name, sourceKind: "project", sourceLabel: ".agents/skills", folder: `/r/${name}` }) as SkillCard;
+  expect(["knots", "sails"].map((name) => ownTool?.sees(card(name)))).toEqual([false, true]);
+});
+
 describe("a prompt", () => {
   it("gets the engine's text as a part behind it", async () => {
     const { play, heard } = scene({ prompt: { context: "TEXT" } });
@@ -103,6 +115,11 @@ describe("a prompt", () => {
     expect(inside).toMatchObject({ sessionId: "ses_0002", agentId: expect.stringMatching(/^ses_/) });
     expect(inside?.agentId).not.toBe("ses_0002");
     expect(heard.sessions.map(({ kind }) => kind)).toEqual(["session-start", "before-spawn", "agent-start"]);
+    // Its window is placed when it starts, not with its first tool call.
+    const [, spawn, start] = heard.sessions;
+    expect(start).toMatchObject({ kind: "agent-start", startedBy: expect.any(Function) });
+    const callId = spawn?.kind === "before-spawn" ? spawn.toolUseId : "none";
+    expect(start?.kind === "agent-start" && start.startedBy?.()).toBe(callId);
   });
 
   it("that nobody typed is none", async () => {

@@ -12,11 +12,12 @@ import { Guard, Refusal } from "./guard.ts";
 import type { HookEngine, Starter } from "./hook-engine.ts";
 import { opencodeProfile, SERVER_PREFIX } from "./profile.ts";
 import { SessionTree } from "./session-tree.ts";
+import { isSkillDenied, type Permission } from "./skill-permission.ts";
 import { readOpencodeObservation, readOpencodeTool, readStartedAgent } from "./tool-event.ts";
 
 export interface PluginParts {
   engine: HookEngine;
-  /** What the client gets without a file: our MCP server, `/work` and its agents. */
+  /** What the client gets without a file: our MCP server, `/work` and its agents, deferred skills. */
   addTo(config: Config): void;
 }
 
@@ -30,7 +31,9 @@ export function haversackPlugin(
   { engine, addTo }: PluginParts,
 ): Partial<PluginHooks> {
   const guard = new Guard({ log: (level, line) => engine.log(level, line) });
-  const profile = opencodeProfile();
+  /** What the client's settings say of skills, ours among them; known once it has started. */
+  let permission: Permission;
+  const profile = opencodeProfile((name) => isSkillDenied(permission, name));
   const tree = new SessionTree(async (id) => {
     const answer = await within(ASK_MS, client.session.get({ path: { id } }));
     return answer?.data && (answer.data.parentID ?? "");
@@ -55,11 +58,13 @@ export function haversackPlugin(
   });
   const tell = (event: HookEvent): HookAnswer => guard.call(event.kind, () => engine.session(event)) ?? {};
   /** The text that a session begins with, or goes on with after a compaction. */
-  const opening = (id: string, base: EventBase, agentType: string): string => {
+  const opening = (id: string, base: EventBase, { agentType, call }: { agentType: string; call?: Starter }): string => {
     const isFirst = !started.has(id);
     started.add(id);
     const wasCompacted = compacted.delete(id);
-    if (base.agentId !== "" && isFirst) return tell({ ...base, kind: "agent-start", agentType }).context ?? "";
+    if (base.agentId !== "" && isFirst) {
+      return tell({ ...base, kind: "agent-start", agentType, startedBy: () => call?.callId }).context ?? "";
+    }
     if (wasCompacted) return tell({ ...base, kind: "session-start", source: "compact" }).context ?? "";
     if (!isFirst || base.agentId !== "") return "";
     const source = created.has(id) ? "startup" : "resume";
@@ -67,7 +72,10 @@ export function haversackPlugin(
   };
 
   return {
-    config: guard.hook("config", async (config) => addTo(config)),
+    config: guard.hook("config", async (config) => {
+      addTo(config);
+      permission = config.permission;
+    }),
 
     event: guard.hook("event", async ({ event: { type, properties } }) => {
       const { sessionID, info } = object(properties);
@@ -100,8 +108,8 @@ export function haversackPlugin(
       if (typed.length === 0) return;
       const prompt = typed.map((part) => part.text).join("\n");
       const base = await baseOf(sessionID);
-      const texts = [opening(sessionID, base, agent ?? "")];
       const call = base.agentId === "" ? undefined : takeFirst(spawning, prompt);
+      const texts = [opening(sessionID, base, { agentType: agent ?? "", ...(call && { call }) })];
       if (call) {
         starters.set(sessionID, call);
         texts.push(call.packet);

@@ -2,11 +2,12 @@
 import { type ClientProfile, profileOf } from "../../skills/activation.ts";
 import type { SkillCard } from "../../skills/types.ts";
 
-export function opencodeProfile(): ClientProfile {
+/** `isHidden`: by the client's settings; our tool loads such a skill. */
+export function opencodeProfile(isHidden: (name: string) => boolean = () => false): ClientProfile {
   return {
     ...profileOf("opencode"),
     skillTool: `${SERVER_PREFIX}skill`,
-    ownTool: { call: (id) => `skill(name: "${id}")`, sees: isListed },
+    ownTool: { call: (id) => `skill(name: "${id}")`, sees: (card) => isListed(card) && !isHidden(card.name) },
   };
 }
 

@@ -1,12 +1,14 @@
 /** opencode as `init` and `uninstall` see it: one file, the plugin. MCP server, `/work` and its agents come with it, in memory. */
 import { HaversackError } from "../../base/errors.ts";
 import type { Client, WiringPlace } from "../../engine/wiring.ts";
-import { gitView } from "../claude-code/detect.ts";
 import { excludeLines } from "../exclude-lines.ts";
 import { notesOnStamped, type StampedFile, stateOfStamped, wireStamped } from "../gemini/stamped-file.ts";
+import { gitView } from "../git-view.ts";
 import { checkOpencode } from "./check.ts";
+import { addDeferred, BLANK, deferredFile, dropDeferred } from "./deferred-skills.ts";
 import { findOpencode, opencodePlaces } from "./detect.ts";
 import { pluginFileText } from "./plugin-file.ts";
+import { opencodeProfile } from "./profile.ts";
 
 export const opencode: Client = {
   name: "opencode",
@@ -29,6 +31,18 @@ export const opencode: Client = {
   leftovers: (place) =>
     stateOfStamped(ownPlugin(place)) === "edited" ? [`${ownPlugin(place).path} was changed by hand and stays`] : [],
   check: checkOpencode,
+  deferral({ cwd, env }) {
+    const path = deferredFile(opencodePlaces(cwd, env).root);
+    const { ownTool } = opencodeProfile();
+    return {
+      path,
+      blank: BLANK,
+      noNames: "opencode cannot list a skill's name without its description",
+      keyOf: (card) => (ownTool?.sees(card) ? { key: card.name } : { why: "opencode does not list it anyway" }),
+      set: (text, keys) => addDeferred(text, keys, path),
+      drop: (text, own) => dropDeferred(text, own, path),
+    };
+  },
 };
 
 /** In project scope, or the user's. */
@@ -42,7 +56,7 @@ export function ownPlugin({ scope, cwd, env, installed }: WiringPlace): StampedF
 }
 
 function refuseTracked(path: string, root: string): void {
-  if (gitView(root, path).kind !== "tracked") return;
+  if (gitView(root, path) !== "tracked") return;
   throw new HaversackError(
     "input-invalid",
     `${path} is committed in this repository; paths of this machine do not belong in it`,

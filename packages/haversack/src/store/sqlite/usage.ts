@@ -12,6 +12,8 @@ export interface Cost {
 export interface SessionUsage {
   sessionId: string;
   agentId: string;
+  /** As the session's last event named it: claude-code, codex, gemini, opencode. */
+  client: string;
   prompts: number;
   windows: number;
   added: Cost;
@@ -19,15 +21,19 @@ export interface SessionUsage {
   injections?: { at: string; event: string; format: string; tokens: number; text: string }[];
 }
 
-export function readUsage(
-  handle: StoreHandle,
-  { limit, sessionId, listing }: { limit: number; sessionId?: string; listing: { tokens: number; skills: number } },
-): SessionUsage[] {
+export interface UsageQuery {
+  limit: number;
+  sessionId?: string;
+  /** What the client's own listing costs in one window. */
+  listing(client: string): { tokens: number; skills: number };
+}
+
+export function readUsage(handle: StoreHandle, { limit, sessionId, listing }: UsageQuery): SessionUsage[] {
   return readStore(handle, (db) => {
     const where = sessionId === undefined ? "" : "WHERE session_id = ?";
     const sessions = db
       .prepare(
-        `SELECT session_id, agent_id, prompt_count, window FROM sessions ${where} ORDER BY last_seen_at DESC LIMIT ?`,
+        `SELECT session_id, agent_id, client, prompt_count, window FROM sessions ${where} ORDER BY last_seen_at DESC LIMIT ?`,
       )
       .all(...(sessionId === undefined ? [limit] : [sessionId, limit]));
     const injections = db.prepare(
@@ -37,16 +43,19 @@ export function readUsage(
       const rows = injections.all(row["session_id"]!, row["agent_id"]!);
       const windows = Number(row["window"]);
       const prompts = rows.filter(({ event }) => event === "prompt").length;
+      const client = String(row["client"]);
+      const { tokens, skills } = listing(client);
       return {
         sessionId: String(row["session_id"]),
         agentId: String(row["agent_id"]),
+        client,
         prompts,
         windows,
         added: addedCost(rows),
         native: {
-          uncached: listing.tokens * windows,
-          cached: listing.tokens * Math.max(0, prompts - windows),
-          skills: listing.skills,
+          uncached: tokens * windows,
+          cached: tokens * Math.max(0, prompts - windows),
+          skills,
         },
         ...(sessionId !== undefined && {
           injections: rows.map(({ at, event, format, tokens, text }) => ({
