@@ -149,7 +149,7 @@ After reading, confirm: "Files read: {name} ({N} lines), ..." in a single line.
     const { code, out } = project.haversack(["artifacts", "audit", "commands", "--feature", FOLDER]);
     expect(code).toBe(1);
     expect(out).toMatch(/commands\/review\.md:2:1 +paste +\d+ tokens +\{content of spec\.md\}/);
-    expect(out).toMatch(/1 files: 1 place pastes documents, \d+ tokens/);
+    expect(out).toMatch(/1 file: 1 place pastes documents, \d+ tokens/);
     project.write("clean/a.md", "nothing here\n");
     expect(project.haversack(["artifacts", "audit", "clean"])).toMatchObject({ code: 0 });
     expect(project.haversack(["artifacts", "audit", "nowhere"])).toMatchObject({ code: 1, out: "" });

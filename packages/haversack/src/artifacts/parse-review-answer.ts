@@ -82,11 +82,14 @@ function readIssue(entry: unknown, problems: string[]): ReviewIssue[] {
   if (typeof entry === "string") return entry.trim() === "" ? [] : [issueOf({ description: entry })];
   if (!isObject(entry)) return [];
   const title = textOf(entry, ["title"]);
-  const description =
-    textOf(entry, ["description", "message", "issue", "problem", "text", "detail", "details", "finding"]) ?? title;
-  if (description === undefined) return [];
   const word = textOf(entry, ["severity", "level", "priority", "type"]);
   const severity = word === undefined ? undefined : readSeverity(word);
+  const description =
+    textOf(entry, ["description", "message", "issue", "problem", "text", "detail", "details", "finding"]) ??
+    title ??
+    // Nobody can mend it, but it must not pass as approved.
+    (severity === "blocker" ? "a blocker that is not described" : undefined);
+  if (description === undefined) return [];
   if (severity === undefined) {
     problems.push(
       `an issue has ${word === undefined ? "no severity" : `the unknown severity “${word}”`}: taken as a warning`,
@@ -142,6 +145,23 @@ function findReviewObject(answer: string): Json | undefined {
   )) {
     starts.push(match.index + match[0].length - 1);
   }
+  return lastReview(answer, starts) ?? lastReview(answer, startsBehindWords(answer), isEndOfLine);
+}
+
+/** `My review: {"approved": …}`. What is quoted or followed by words may be talk about an answer, and is none. */
+function startsBehindWords(answer: string): number[] {
+  return [...answer.matchAll(/[\w:.,] {0,4}\{(?=\s{0,9}")/g)].map((match) => match.index + match[0].length - 1);
+}
+
+function isEndOfLine(answer: string, at: number): boolean {
+  return /^[^\S\n]{0,9}\.?[^\S\n]{0,9}(?:\n|$)/.test(answer.slice(at, at + 24));
+}
+
+function lastReview(
+  answer: string,
+  starts: readonly number[],
+  isWhole: (answer: string, end: number) => boolean = () => true,
+): Json | undefined {
   let best: Json | undefined;
   let end = -1;
   for (const start of starts.slice(-CANDIDATES_MAX)) {
@@ -152,6 +172,7 @@ function findReviewObject(answer: string): Json | undefined {
     const object = tryParse(answer.slice(start, close));
     if (!object) continue;
     end = close;
+    if (!isWhole(answer, close)) continue;
     if (VERDICT_KEYS.some((key) => key in object) || ISSUE_KEYS.some((key) => Array.isArray(object[key])))
       best = object;
   }

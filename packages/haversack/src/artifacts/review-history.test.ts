@@ -168,6 +168,23 @@ LAZY-LOAD-WARNING: plan-reviewer did not confirm artifact reads\r
 });
 
 describe("parseReviewAnswer", () => {
+  it("finds the object behind words on its line, and takes talk about an answer for none", () => {
+    const rejected = '{"approved": false, "issues": [{"severity": "warning", "description": "No limit"}]}';
+    expect(parseReviewAnswer(`Here is my review: ${rejected}`)).toMatchObject({ approved: false });
+    expect(parseReviewAnswer(`First {"approved": true, "issues": []} but then: ${rejected}.\nDone.`)).toMatchObject({
+      approved: false,
+      issues: [{ description: "No limit" }],
+    });
+    for (const talk of ['I would return {"approved": true} if it had limits.', 'Not yet `{"approved": true}`']) {
+      expect(parseReviewAnswer(talk)).toMatchObject({ kind: "unreadable" });
+    }
+  });
+
+  it("does not approve with a blocker that has no words", () => {
+    const answer = '{"approved": true, "issues": [{"severity": "blocker", "description": ""}]}';
+    expect(parseReviewAnswer(answer)).toMatchObject({ approved: false, issues: [{ severity: "blocker" }] });
+  });
+
   const issue = { severity: "blocker", description: "No limit", location: "spec.md:6", suggestion: "Add one" };
 
   it.each([

@@ -227,11 +227,15 @@ describe("checkRoleMap", () => {
   it("finds documents that nobody reads, declared or lying there", () => {
     const { map } = readRoleMap({
       documents: { "old.md": {} },
-      sets: { s: { dispatch: "code", roles: { r: { documents: ["spec.md"] } } }, empty: { roles: {} } },
+      sets: {
+        s: { dispatch: "code", documents: ["spec.md", "b.md"], roles: { r: { documents: ["spec.md"] } } },
+        empty: { roles: {} },
+      },
     });
     expect(checkRoleMap(map, { existing: ["spec.md", "notes.md", "old.md", "x.png"] })).toEqual([
       { level: "warning", path: "sets.empty.roles", text: "the set has no roles" },
       { level: "warning", path: "documents.old.md", text: "no role reads this document" },
+      { level: "warning", path: "sets.s.documents", text: "no role reads b.md" },
       { level: "suggestion", path: "documents", text: "notes.md is in the feature's folder and no role reads it" },
     ]);
     expect(checkRoleMap({ documents: [], sets: [] })).toMatchObject([{ level: "error", path: "sets" }]);

@@ -133,6 +133,12 @@ export function checkRoleMap(map: RoleMap, { existing = [] }: { existing?: reado
     findings.push({ level: "warning", path: `documents.${file}`, text: "no role reads this document" });
   }
   const declared = new Set(map.documents.map(({ file }) => file));
+  for (const set of map.sets) {
+    for (const file of set.documents) {
+      if (read.has(file) || declared.has(file)) continue;
+      findings.push({ level: "warning", path: `sets.${set.name}.documents`, text: `no role reads ${file}` });
+    }
+  }
   for (const file of existing) {
     if (read.has(file) || declared.has(file) || !/\.md$/i.test(file)) continue;
     const text = `${file} is in the feature's folder and no role reads it`;

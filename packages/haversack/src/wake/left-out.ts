@@ -31,7 +31,7 @@ export function leftOutThings(leftOut: readonly LeftOut[], frame: Frame, beyond:
   return [...found.values()];
 }
 
-/** The most telling first: how many of what, and the way to each; the most important and one way to all; only how many. */
+/** The most telling first: how many of what, and the way to each; the most important and one way to all; how many and that way; only how many. */
 export function footersFor(frame: Frame, { beyond, more }: { beyond: readonly Beyond[]; more: string }): FormatLine[] {
   // Nobody asks for past events.
   const things = (missing: readonly LeftOut[]): LeftOutThing[] =>
@@ -53,6 +53,7 @@ export function footersFor(frame: Frame, { beyond, more }: { beyond: readonly Be
       const few = inFew(things(missing), words);
       return few.length > 0 ? `Left out: ${few.join(", ")} (${more})` : "";
     },
+    (missing) => (missing.length > 0 ? `${missing.length} left out (${more})` : ""),
     (missing) => (missing.length > 0 ? `${missing.length} left out` : ""),
   ];
 }

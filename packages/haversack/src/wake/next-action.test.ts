@@ -58,6 +58,16 @@ describe("nextAction of an orchestrator", () => {
     expect(orchestrator({ handoffs })[0]).toMatch(/^implementer is blocked on T2: No access to staging\. /);
   });
 
+  it("sends nobody to a task that waits for another or is blocked", () => {
+    const [open] = midReview().tree;
+    expect(orchestrator({ task: task({ status: "todo", waitsFor: [open!] }) })).toEqual([
+      expect.stringContaining(`T2 waits for ${open!.id}`),
+    ]);
+    expect(orchestrator({ task: task({ status: "blocked", blockers: ["no key"] }) })).toEqual([
+      expect.stringContaining("T2 is blocked: no key."),
+    ]);
+  });
+
   it("marks the task done when all passed, and names the one after it", () => {
     const handoffs = ["implementer", "spec-reviewer", "quality-reviewer"].map((role) => handoff({ role }));
     const tree = midReview().tree.filter(({ parentId }) => !parentId);
@@ -114,6 +124,12 @@ describe("nextAction of an orchestrator", () => {
 });
 
 describe("nextAction of whoever builds", () => {
+  it("does not go on with a task that waits", () => {
+    const [open] = midReview().tree;
+    const waiting = worker({ task: task({ status: "todo", waitsFor: [open!] }), wip: { next_step: "the form" } });
+    expect(waiting).toEqual([expect.stringContaining(`T2 waits for ${open!.id}`)]);
+  });
+
   it("puts the red test first, then what a review found, then the next step, then the commit", () => {
     const wip = {
       test_results: { ran: true, passed: 3, failed: 1, failing_test: "login > locks", command: "go test ./..." },
@@ -219,4 +235,19 @@ it("does not send anybody after a failing test that was there before the work wa
     ).join("\n");
   expect(scene(at("10:00"))).toBe('Dispatch spec-reviewer for T2 "Add login endpoint".');
   expect(scene(at("10:40"))).toContain("OLD-TEST");
+});
+
+describe("nextAction of a reviewer", () => {
+  it("reviews, and mends and commits nothing that the builder left red", () => {
+    const wip = {
+      test_results: { ran: true, passed: 3, failed: 1, failing_test: "login > locks" },
+      errors: [{ type: "test", message: "want 423, got 401", file: "login_test.go" }],
+      next_step: "count wrong passwords",
+      uncommitted_files: ["login.go"],
+    };
+    const agent = { name: "", role: "spec-reviewer" };
+    expect(next(emptyState({ agent, task: task(), wip }))).toEqual([expect.stringMatching(/^Hold the change against/)]);
+    const own = { name: "", role: "security-reviewer" };
+    expect(next(emptyState({ agent: own, task: task(), wip }))).toEqual([expect.stringMatching(/^Review how/)]);
+  });
 });

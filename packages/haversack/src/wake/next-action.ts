@@ -37,6 +37,8 @@ interface Facts {
   /** It works on the task itself: it holds it, has begun, and coordinates nobody. */
   isOwn: boolean;
   role: WorkflowRole | undefined;
+  /** Told above why it cannot go on: nothing below says that it should. */
+  isHeld: boolean;
   /** Its work was handed off as passed after the last of its work in progress: what was red then is not any more. */
   isPassed: boolean;
   /** By the rows above. */
@@ -73,19 +75,24 @@ const TABLE: readonly Row[] = [
 function factsOf(state: WakeState, workflow: Workflow): Facts {
   const { task, agent, wip, wipUpdatedAt, handoffs, leftBy, isCoordinating } = state;
   const last = newest(handoffs.filter(({ taskId }) => taskId === task?.id));
+  const inHand = task && !isSettled(task.status) ? task : undefined;
   return {
     state,
     workflow,
-    task: task && !isSettled(task.status) ? task : undefined,
+    task: inHand,
+    isHeld: blocked({ task: inHand }).length > 0,
     isOrchestrator: agent.role === "orchestrator",
     isOwn: !isCoordinating && hasWork(wip) && (leftBy !== undefined || task?.agent === agent.name),
-    role: workflow.roles.find(({ role }) => role === agent.role),
+    role:
+      workflow.roles.find(({ role }) => role === agent.role) ??
+      // A project's own reviewer is none who builds.
+      (agent.role.endsWith("reviewer") ? workflow.roles.findLast(({ does }) => does) : undefined),
     isPassed: last?.status === "PASS" && wipUpdatedAt !== undefined && last.at > wipUpdatedAt,
     said: new Said(),
   };
 }
 
-function blocked({ task }: Facts): string[] {
+function blocked({ task }: Pick<Facts, "task">): string[] {
   if (!task) return [];
   const instead = "report it, or take the next task (`haversack next`)";
   const reason = task.blockers.at(-1);
@@ -95,8 +102,9 @@ function blocked({ task }: Facts): string[] {
   return open ? [`${task.id} waits for ${label(open)} (${open.status}): ${instead}.`] : [];
 }
 
-function failingTest({ state: { wip }, isPassed }: Facts): string[] {
-  if (isPassed) return [];
+/** What is red is the builder's to mend; a reviewer has it among the work in progress. */
+function failingTest({ state: { wip }, isPassed, role }: Facts): string[] {
+  if (isPassed || role?.does) return [];
   const tests = objectOf(wip?.test_results);
   const failing = textOf(tests["failing_test"]);
   const failed = tests["failed"];
@@ -107,8 +115,8 @@ function failingTest({ state: { wip }, isPassed }: Facts): string[] {
   ];
 }
 
-function newestError({ state: { wip }, isPassed, said }: Facts): string[] {
-  if (isPassed) return [];
+function newestError({ state: { wip }, isPassed, role, said }: Facts): string[] {
+  if (isPassed || role?.does) return [];
   const error = objectOf(listOf(wip?.errors).at(-1));
   const message = textOf(error["message"]);
   const file = textOf(error["file"]);
@@ -119,8 +127,8 @@ function newestError({ state: { wip }, isPassed, said }: Facts): string[] {
 }
 
 /** The orchestrator: who is sent next, from the verdicts of those before. */
-function review({ state, task, isOrchestrator, isOwn, workflow: { roles, fixer } }: Facts): string[] {
-  if (!isOrchestrator || !task) return [];
+function review({ state, task, isOrchestrator, isOwn, isHeld, workflow: { roles, fixer } }: Facts): string[] {
+  if (!isOrchestrator || !task || isHeld) return [];
   const subject = subjectOf(task, state.tree, roles);
   const said: string[] = [];
   let passed: Standing | undefined;
@@ -204,9 +212,10 @@ function found({ state: { handoffs, agent }, task, isOrchestrator, role, said }:
 
 function goOn(facts: Facts): string[] {
   const { state, task, role, isOrchestrator, isOwn } = facts;
+  if (role?.does || facts.isHeld) return [];
   const next = facts.isPassed ? "" : textOf(state.wip?.next_step);
   if (next) return facts.said.has(short(next)) ? [] : [`Go on with: ${short(next)}`];
-  if (!task || (isOrchestrator && (!isOwn || review(facts).length > 0)) || role?.does) return [];
+  if (!task || (isOrchestrator && (!isOwn || review(facts).length > 0))) return [];
   const at = task.steps.findIndex(({ done }) => !done);
   if (at !== -1) return [`Step ${at + 1} of ${task.steps.length}: ${short(task.steps[at]!.text)}`];
   if (task.steps.length > 0) return [`All steps are done: check ${task.id} against its criteria and hand it off.`];
@@ -215,7 +224,8 @@ function goOn(facts: Facts): string[] {
   return isSaid ? [] : [`Go on with ${label(task)} from its work in progress.`];
 }
 
-function commit({ state: { wip } }: Facts): string[] {
+function commit({ state: { wip }, role }: Facts): string[] {
+  if (role?.does) return [];
   const files = listOf(wip?.uncommitted_files).flatMap((file) => textOf(file) || []);
   if (files.length === 0)
     return wip?.uncommitted_changes === true ? ["Commit what is not committed once it is green."] : [];
@@ -229,7 +239,8 @@ function commit({ state: { wip } }: Facts): string[] {
 }
 
 /** Where the skill in use stands in the workflow, and what follows. Tasks that roles work on have their own rows. */
-function step({ state: { skills, agent }, task, workflow }: Facts): string[] {
+function step({ state: { skills, agent }, task, workflow, isHeld }: Facts): string[] {
+  if (isHeld) return [];
   const main = skills.find(({ as }) => as === "main");
   const current = main && workflow.steps.find(({ skill }) => skill === bareName(main.id));
   if (!task || !current || current.isPerTask || workflow.roles.some(({ role }) => role === agent.role)) return [];

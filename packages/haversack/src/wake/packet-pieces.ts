@@ -73,7 +73,8 @@ export function gatherPieces(
   const missing = [
     ...gone.map(({ id, because }) => `skill ${id} (${because}) is not installed`),
     ...state.missing.filter((line) => !gone.some(({ id }) => line.includes(id))),
-    ...template.problems,
+    // Which ones there are helps whoever writes it, not the agent.
+    ...template.problems.map((problem) => problem.replace(/; known are .*/, "")),
   ];
   const head = new Pieces([]);
   head.add(0, SOURCE, `${FROM}${REASONS[state.reason] ?? "as asked"}; times are UTC.`, {
@@ -88,7 +89,8 @@ export function gatherPieces(
   const beyond: Beyond[] = [
     {
       what: "unread message",
-      count: state.messages.length - messages.filter(({ slots }) => slots.includes("messages")).length,
+      count:
+        state.messages.length - messages.filter(({ slots, message }) => message && slots.includes("messages")).length,
       how: how.messages,
     },
     { what: "handoff", count: handoffs.length - MOST_HANDOFFS, how: how.handoffs },

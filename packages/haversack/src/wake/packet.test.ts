@@ -399,3 +399,56 @@ it("lists no handoff among the events that it tells of anyway, and sets a templa
   const own = pack(midReview(), { template: "# Ours\n\n## Todo\n{{next_action}}" }).text;
   expect(own).toMatch(/^# Ours\nFrom Haversack, [^\n]+\n\n## Todo\n/);
 });
+
+it("names the task in 100 tokens, whatever else comes", () => {
+  const wip = {
+    test_results: {
+      ran: true,
+      passed: 3,
+      failed: 1,
+      failing_test: "login > locks after five",
+      command: "go test ./...",
+    },
+    next_step: "count the wrong passwords of the last minute",
+  };
+  const state = { ...implementing(), wip };
+  for (const budget of [100, 150]) {
+    expect(pack(state, { budget, count: estimateTokens, unit: "tokens" }).text).toContain("**Current position:** T2");
+  }
+});
+
+it("finds the section about the task far behind in a skill of 200 KB", () => {
+  const filler = Array.from(
+    { length: 2_000 },
+    (_, at) => `## Part ${at}\nWords of no importance here, ${"x".repeat(60)}`,
+  );
+  const body = ["# Long", ...filler, "## Accounts\nFive wrong passwords lock the account: HERE"].join("\n\n");
+  const state = emptyState({ task: task({ title: "Lock the account" }), skills: [skill({ body })] });
+  const packet = assemblePacket(state, {
+    workflow: DEVELOPMENT,
+    budget: 8_000,
+    count: (text) => text.length,
+    unit: "chars",
+  });
+  expect(body.length).toBeGreaterThan(180_000);
+  expect(packet.text).toContain("HERE");
+});
+
+it("says what is missing and where the rest is, whatever the template and however small the budget", () => {
+  const state = { ...implementing(), missing: ["The plan docs/p.md cannot be read."] };
+  const own = assemblePacket(state, {
+    template: "{{task}}\n{{next_action}}",
+    workflow: DEVELOPMENT,
+    budget: 8_000,
+    count: (text) => text.length,
+    unit: "chars",
+  });
+  expect(own.text).toContain("Missing: The plan docs/p.md cannot be read.");
+  const small = assemblePacket(state, {
+    workflow: DEVELOPMENT,
+    budget: 700,
+    count: (text) => text.length,
+    unit: "chars",
+  });
+  expect(small.text).toMatch(/\d+ left out \(haversack wake \w+ --budget 8000\)$/);
+});

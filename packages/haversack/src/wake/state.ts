@@ -38,6 +38,8 @@ export interface WakeState {
   handoffs: readonly WakeHandoff[];
   /** Unread ones, oldest first. */
   messages: readonly WakeMessage[];
+  /** What it was told since it began with this work, oldest first. Absent: its window has it. */
+  heard?: readonly WakeMessage[];
   /** The message that woke it. */
   newMessage?: WakeMessage;
   /** Newest first. */

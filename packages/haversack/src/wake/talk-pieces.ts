@@ -31,7 +31,8 @@ function otherSessionsLine({ sessions, taskIds }: NonNullable<WakeState["elsewhe
 }
 
 export function missingPieces(lines: readonly string[]): Piece[] {
-  const pieces = new Pieces(["missing"], { what: "missing thing" });
+  // Whatever the template: nobody looks for what nobody said is missing.
+  const pieces = new Pieces(["missing", "identity", "next_action", "task"], { what: "missing thing" });
   for (const [index, line] of lines.slice(0, 5).entries()) {
     pieces.add(7, `missing ${index}`, `Missing: ${cutLine(line, 250)}`, { short: `Missing: ${cutLine(line, 100)}` });
   }
@@ -73,7 +74,7 @@ const MOST_MESSAGES = 15;
 const FIRST_MENTIONS = 3;
 
 export function messagePieces(
-  { messages, newMessage, activity, handoffs, now }: WakeState,
+  { messages, heard = [], newMessage, activity, handoffs, now }: WakeState,
   { budgetChars, how }: PieceOptions,
 ): Piece[] {
   const said = new Pieces(["new_message"], { how: how.messages });
@@ -112,6 +113,23 @@ export function messagePieces(
       );
     }
   }
+  // Read, and forgotten with the window: what was asked for still holds.
+  const before = new Pieces(["messages", "new_message"], { how: how.messages, label: "Told before:", group: "talk" });
+  for (const [index, message] of heard.entries()) {
+    const who = `- ${clock(message.at, now)} ${at(message.from)}`;
+    before.add(
+      61 + (heard.length - index) / 100,
+      `heard ${cutLine(message.id, 60)}`,
+      `${who}: "${cutLine(message.text, 300)}"`,
+      {
+        short: `${who}: "${cutLine(message.text, 120)}"`,
+        says: message.text,
+        what: "message told before",
+        how: `${how.messages} --all`,
+        order: 70 + index,
+      },
+    );
+  }
   const events = new Pieces(["activity"], { group: "talk", how: how.activity, what: "event" });
   // Handoffs are told with what they say.
   const isTold = ({ kind, subject }: WakeActivity): boolean =>
@@ -120,7 +138,7 @@ export function messagePieces(
   for (const [age, event] of rest.slice(0, 10).entries()) {
     events.add(70 + age / 100, `event ${age}`, formatEvent(event, now), { order: -age });
   }
-  return [...said.list, ...box.list, ...events.list];
+  return [...said.list, ...before.list, ...box.list, ...events.list];
 }
 
 export function formatEvent(event: WakeActivity, now: Date): string {

@@ -12,7 +12,9 @@ export function taskPieces(state: WakeState, options: PieceOptions): Piece[] {
   const { position } = options;
   if (position) {
     const full = `**Current position:** ${position}`;
-    around.add(3, "position", full, { short: cutLine(full, 160), order: -1, group: undefined });
+    // However small the packet: which task it is about.
+    const name = task && `**Current position:** ${task.id} (${STATUS_WORDS[task.status]})`;
+    around.add(3, "position", full, { short: cutLine(full, 160), name, order: -1, group: undefined });
   }
   if (options.hasTree) {
     const draw = treeOf(tree, { currentId: task?.id, steps: task?.steps ?? [], counts: story });

@@ -34,6 +34,19 @@ describe("templateFor", () => {
     expect(render("{{wpi}}{{wip}}", { wip: "w" })).toBe("w");
   });
 
+  it("leaves out the heading of what nothing knows", () => {
+    expect(render("# T\n{{identity}}\n\n## Plan\n{{plans}}\n\n## Next\n{{task}}", { identity: "You", task: "t" })).toBe(
+      "# T\nYou\n\n## Next\nt",
+    );
+  });
+
+  it("takes the shipped one when nothing that a project's names is known, and says so", () => {
+    const { sections, problems } = templateFor("fixer", "# Mine\n{{taks}}\n{{next}}");
+    expect(sections[0]?.text).toContain("# Fixer Subagent");
+    expect(problems[0]).toContain("unknown {{taks}}, {{next}}");
+    expect(templateFor("fixer", "Only words.").sections).toEqual([{ text: "Only words.", placeholders: [] }]);
+  });
+
   it("falls back to the shipped one", () => {
     expect(templateFor("fixer", "  \n").sections[0]?.text).toContain("# Fixer Subagent");
     expect(templateFor("release-captain").sections[0]?.text).toContain("# Wake-up Context");

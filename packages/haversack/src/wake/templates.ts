@@ -40,24 +40,30 @@ const MOST_CHARS = 20_000;
 /** `text`: the project's own. Without it, or when it is empty, the shipped one of that role, else the default. */
 export function templateFor(role: string, text?: string): Template {
   const own = text === undefined ? "" : stripControl(text.slice(0, MOST_CHARS)).trim();
-  if (own) return parseTemplate(own, cleanLine(role, { maxChars: 60 }));
-  return parseTemplate(
-    (Object.hasOwn(DEFAULT_TEMPLATES, role) && DEFAULT_TEMPLATES[role]) || DEFAULT_TEMPLATES["default"]!,
-    role,
-  );
+  const shipped = (Object.hasOwn(DEFAULT_TEMPLATES, role) && DEFAULT_TEMPLATES[role]) || DEFAULT_TEMPLATES["default"]!;
+  if (!own) return parseTemplate(shipped, role);
+  const template = parseTemplate(own, cleanLine(role, { maxChars: 60 }));
+  // It has places, and nothing fits into any: a packet without task and next action is of no use.
+  return template.problems.length > 0 && template.placeholders.size === 0
+    ? { ...parseTemplate(shipped, role), problems: template.problems }
+    : template;
 }
 
 export function parseTemplate(text: string, name: string): Template {
   const unknown = new Set<string>();
-  const sections = splitSections(text).map((section) => {
+  const all = splitSections(text).map((section) => {
     const placeholders: Placeholder[] = [];
     const known = section.replace(SLOT, (slot, word: string) => {
       if (isPlaceholder(word)) placeholders.push(word);
       else unknown.add(cleanLine(slot, { maxChars: 40 }));
       return isPlaceholder(word) ? `{{${word}}}` : "";
     });
-    return { text: known, placeholders };
+    return { text: known, placeholders, isBare: known !== section && known.replace(/^#{1,6} .*$/gm, "").trim() === "" };
   });
+  // The heading of what nothing knows would stand over nothing.
+  const sections = all.flatMap(({ isBare, ...section }) =>
+    isBare && section.placeholders.length === 0 ? [] : section,
+  );
   const problems =
     unknown.size === 0
       ? []

@@ -40,7 +40,11 @@ export function run(call: Call): Promise<ExitCode> {
       ]);
       const sum = tokens === undefined ? "" : `, ${formatNumber(tokens)} tokens with this feature's documents`;
       const count = `${pasted.length} ${pasted.length === 1 ? "place pastes" : "places paste"} documents`;
-      return [...table(io, rows), ...(rows.length > 0 ? [""] : []), `${files} files: ${count}${sum}.`].join("\n");
+      return [
+        ...table(io, rows),
+        ...(rows.length > 0 ? [""] : []),
+        `${files} ${files === 1 ? "file" : "files"}: ${count}${sum}.`,
+      ].join("\n");
     });
     if (!call.json) warn(call, problems);
     return pasted.length > 0 ? 1 : 0;

@@ -1,6 +1,8 @@
+import { RESUMABLE_NAMES } from "../../clients/resumable.ts";
 import type { Dispatched, DispatchRequest } from "../../engine/artifacts/artifact-operations.ts";
 import { dispatchRole } from "../../engine/artifacts/dispatch-role.ts";
 import { viewDispatch } from "../../engine/artifacts/views.ts";
+import { PROFILES } from "../../skills/activation.ts";
 import { FEATURE, formatNumber, PHASE, ROLE, requireOption, runArtifacts, warn } from "../artifacts.ts";
 import { type Call, type CommandSpec, type ExitCode, print } from "../command.ts";
 import { readFileOrStdin, readList, readText, refuse } from "../work.ts";
@@ -53,7 +55,12 @@ export const spec: CommandSpec = {
       about: "For a resume (setting artifacts.resume): what was done; - reads standard input.",
     },
     "resume-failed": { type: "string", value: "TEXT", about: "A resume was tried and failed so: the next is fresh." },
-    client: { type: "string", value: "NAME", about: "The client that starts it (default claude-code)." },
+    client: {
+      type: "string",
+      value: "NAME",
+      choices: Object.keys(PROFILES),
+      about: "The client that starts it (default claude-code).",
+    },
     agent: AGENT,
   },
   examples: [
@@ -120,7 +127,9 @@ function describe(
     ...(how === "fallback" ? [`a fresh dispatch in place of a resume: ${note?.split(" — ")[1] ?? reason}`] : []),
     ...(reason === "client-cannot"
       ? [
-          `no resume: ${client} was not seen to go on with an agent; \`haversack doctor --try-resume ${client}\` tries it`,
+          RESUMABLE_NAMES.includes(client)
+            ? `no resume: ${client} was not seen to go on with an agent; \`haversack doctor --try-resume ${client}\` tries it`
+            : `no resume: an agent of ${client} cannot be resumed; ${RESUMABLE_NAMES.join(" and ")} can be tried`,
         ]
       : []),
     `${formatNumber(sent)} tokens sent, ${formatNumber(reads)} to be read; ${whole}`,

@@ -72,9 +72,10 @@ function format(io: Io, { total, missing, rate, isAboveGate, rates, dispatches }
     { text: `${formatShare(each.share)} seen on average` },
     { text: `${each.fromEvents} by tool calls`, style: "dim" as const },
   ]);
+  const worst = rates.filter((each) => each.isAboveGate).map(({ role, file }) => `${role} does not read ${file}`);
   const verdict = isAboveGate
     ? "More than 20% are missing: these references do not work. Look at the worst roles: give them fewer documents, or paste what they skip."
-    : "Within the limit of 20%.";
+    : `Within the limit of 20%${worst.length === 0 ? "" : `, but not everywhere: ${worst.join(", ")}`}.`;
   return [
     ...table(io, rows),
     "",

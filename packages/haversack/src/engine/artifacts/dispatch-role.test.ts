@@ -104,6 +104,7 @@ describe("dispatchRole", () => {
     const scratch = gitFeature();
     scratch.write("src/ü b.ts", "export {};\n");
     scratch.write("src/old.ts", "changed\n");
+    scratch.write(".haversack/skills/x/SKILL.md", "ours\n");
     scratch.write(`${FEATURE}/spec.md`, "changed\n");
     const { call } = await dispatched(scratch, { role: "security-reviewer" });
     expect(call.prompt).toContain("## Implementation Files\n- src/old.ts\n- src/ü b.ts\n\n");
@@ -113,6 +114,21 @@ describe("dispatchRole", () => {
       "git knows no nowhere, so no implementation files are listed; name them",
     ]);
   });
+});
+
+it("goes on from a history that came with the repository, of its own phase", async () => {
+  const scratch = gitFeature();
+  const entry = (stage: string, iteration: number, issue: string) =>
+    `## ${stage} Review - Iteration ${iteration} - 2030-01-01\n**Reviewer:** phase-reviewer\n**Decision:** Needs Revision\n\n- [blocker] ${issue}\n\n`;
+  scratch.write(
+    `${FEATURE}/.review-history.md`,
+    `# Review History\n\n${entry("Design Phase", 1, "OLD")}${entry("Design Phase", 2, "OF-DESIGN")}${entry("Specify Phase", 3, "OF-SPEC")}`,
+  );
+  const next = await dispatched(scratch, { role: "phase-reviewer", phase: "design" });
+  expect(next.iteration).toBe(3);
+  expect(next.call.prompt).toContain("- [blocker] OF-DESIGN");
+  expect(next.call.prompt).not.toMatch(/OF-SPEC|OLD/);
+  expect((await dispatched(scratch, { role: "design-reviewer" })).iteration).toBe(1);
 });
 
 describe("resume", () => {

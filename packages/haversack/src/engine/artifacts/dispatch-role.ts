@@ -22,7 +22,7 @@ import { changedFiles } from "./git-facts.ts";
 import { loadRoleMap, readRubric, requireRole } from "./load-role-map.ts";
 import { type Feature, openFeature, readDocuments } from "./open-feature.ts";
 import { planResume, type ResumePlan } from "./plan-resume.ts";
-import { issuesToFix, previousIssues } from "./previous-issues.ts";
+import { issuesToFix, nextIteration, previousIssues } from "./previous-issues.ts";
 
 const FILES_MAX = 200;
 
@@ -35,7 +35,7 @@ export async function dispatchRole(request: DispatchRequest, parts: ArtifactPart
 
   const loopKey: LoopKey = { feature: feature.key, phase: set.name, role: role.name };
   const loop = await parts.store.getLoop(loopKey);
-  const iteration = request.iteration ?? (loop.reviews.at(-1)?.iteration ?? 0) + 1;
+  const iteration = request.iteration ?? nextIteration(loop, { role, set, feature });
   const maxIterations = Math.max(request.maxIterations ?? MAX_ITERATIONS, iteration);
   const { documents, problems: documentProblems } = readDocuments(feature, map, [
     ...new Set([...role.documents, ...set.documents]),
@@ -54,8 +54,10 @@ export async function dispatchRole(request: DispatchRequest, parts: ArtifactPart
     issuesToFix: role.answer === "work" && !hasTask ? await issuesToFix(parts, loopKey) : undefined,
     task: await taskOf(request, feature, parts),
     projectContext: request.projectContext,
-    iteration: { iteration, maxIterations, previousIssues: previousIssues(loop, { role, feature, iteration }) },
+    iteration: { iteration, maxIterations, previousIssues: previousIssues(loop, { role, set, feature, iteration }) },
   };
+  if (input.issuesToFix?.length === 0)
+    problems.push(`no open issue is recorded for ${set.name}: nothing to fix is named`);
   return finish(input, { request, parts, feature, loop, iteration, maxIterations, problems });
 }
 
@@ -183,8 +185,10 @@ async function taskOf(
 function codeFiles({ files, base }: DispatchRequest, feature: Feature, problems: string[]): readonly string[] {
   if (files) return files;
   const changed = changedFiles(feature.root, { base });
-  // The documents of the feature are not its code.
-  const code = (changed?.files ?? []).filter((file) => !`/${file}`.startsWith(`/${feature.key}/`));
+  // The documents of the feature are not its code, and neither is what we keep.
+  const code = (changed?.files ?? []).filter(
+    (file) => !`/${file}`.startsWith(`/${feature.key}/`) && !/(?:^|\/)\.haversack\//.test(file),
+  );
   if (code.length === 0) {
     problems.push(
       base !== undefined && !changed

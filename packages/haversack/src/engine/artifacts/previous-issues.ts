@@ -1,21 +1,33 @@
 /** What earlier iterations found: from the store, and from a review history that somebody else has written. */
 import { readFileSync } from "node:fs";
 import type { PreviousIssue } from "../../artifacts/reference-block.ts";
-import { readReviewHistory } from "../../artifacts/review-history.ts";
+import { type FoundEntry, readReviewHistory } from "../../artifacts/review-history.ts";
 import type { TrackedIssue } from "../../artifacts/review-issue.ts";
-import type { Role } from "../../artifacts/role-map.ts";
+import type { Role, RoleSet } from "../../artifacts/role-map.ts";
 import type { LoopKey, ReviewDecision, ReviewLoop } from "../../store/artifact-store.ts";
 import { historyPath } from "./append-history.ts";
 import type { ArtifactParts } from "./artifact-parts.ts";
 import type { Feature } from "./open-feature.ts";
 
+export interface Reviewer {
+  role: Role;
+  set: RoleSet;
+  feature: Feature;
+}
+
+/** The iteration after the last one: of the store, else of the history, as in a clone that has no store. */
+export function nextIteration(loop: ReviewLoop, reviewer: Reviewer): number {
+  const last = loop.reviews.at(-1) ?? entriesOf(reviewer).at(-1);
+  return (last?.iteration ?? 0) + 1;
+}
+
 /** Open ones; and those that were decided to stay, so that nobody raises them again. */
 export function previousIssues(
   loop: ReviewLoop,
-  { role, feature, iteration }: { role: Role; feature: Feature; iteration: number },
+  { iteration, ...reviewer }: Reviewer & { iteration: number },
 ): PreviousIssue[] {
   if (iteration <= 1) return [];
-  if (loop.reviews.length === 0) return fromHistory(role, feature, iteration);
+  if (loop.reviews.length === 0) return fromHistory(reviewer, iteration);
   return loop.issues
     .filter(({ status }) => status !== "resolved")
     .map((issue) => toPrevious(issue, issue.status === "accepted" ? loop.decisions : []));
@@ -48,7 +60,16 @@ function toPrevious(
   };
 }
 
-function fromHistory(role: Role, feature: Feature, iteration: number): PreviousIssue[] {
+function fromHistory(reviewer: Reviewer, iteration: number): PreviousIssue[] {
+  const entry = entriesOf(reviewer).findLast((candidate) => candidate.iteration === iteration - 1);
+  return (entry?.issues ?? []).map(({ severity, description, location }) => ({
+    severity,
+    description,
+    ...(location !== undefined && { location }),
+  }));
+}
+
+function entriesOf({ role, set, feature }: Reviewer): FoundEntry[] {
   let text: string;
   try {
     text = readFileSync(historyPath(feature.path), "utf8");
@@ -57,12 +78,10 @@ function fromHistory(role: Role, feature: Feature, iteration: number): PreviousI
     return [];
   }
   const names = [role.name, role.agentType].map((name) => name?.toLowerCase());
-  const entry = readReviewHistory(text).entries.findLast(
-    (candidate) => candidate.iteration === iteration - 1 && names.includes(candidate.reviewer?.toLowerCase()),
+  // Each phase has one of its own; its stage tells which: "Create plan Phase".
+  const phase = role.name === "phase-reviewer" ? set.name.replace(/[-_]+/g, " ").toLowerCase() : "";
+  return readReviewHistory(text).entries.filter(
+    ({ reviewer, stage }) =>
+      reviewer !== undefined && names.includes(reviewer.toLowerCase()) && stage.toLowerCase().startsWith(phase),
   );
-  return (entry?.issues ?? []).map(({ severity, description, location }) => ({
-    severity,
-    description,
-    ...(location !== undefined && { location }),
-  }));
 }

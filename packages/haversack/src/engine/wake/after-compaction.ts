@@ -38,7 +38,7 @@ export function afterCompaction(
     (isAtPrompt && shownAtPrompt === before.promptCount);
   const carried = entries.filter(isCarried);
 
-  const role = agentId ? (roleOfAgent(agentType) ?? (bound ? undefined : agentType || undefined)) : undefined;
+  const role = agentId ? (roleOfAgent(agentType, parts) ?? (bound ? undefined : agentType || undefined)) : undefined;
   const { branch } = agentId ? {} : gitPlace(event.cwd);
   const request: WakeRequest = {
     key: {
@@ -46,6 +46,7 @@ export function afterCompaction(
       client: client.name,
       ...(role !== undefined && { role }),
       ...(branch !== undefined && { branch }),
+      heardSince: before.startedAt,
     },
     reason: "compact",
     client,

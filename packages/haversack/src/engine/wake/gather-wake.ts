@@ -29,6 +29,8 @@ export interface WakeRequest {
   active?: readonly { skill: string; hash: string }[];
   /** The client has it in the window already. */
   isCarried?(skill: string): boolean;
+  /** It goes on in the window that it had: what it was told there it knows. */
+  isWindowKept?: boolean;
   /** The task of the key is free: whose it was. */
   leftBy?: WakeState["leftBy"];
   /** Another session of the agent that runs, whether it holds something or not. */
@@ -78,6 +80,7 @@ export function gatherWake(request: WakeRequest, parts: WakeParts): Gathered {
     ...(!stored.wip && sessionWip && { wip: sessionWip.wip, wipUpdatedAt: sessionWip.updatedAt }),
     ...(newMessage && { newMessage }),
     messages: known.messages.filter(({ id }) => id !== newMessage?.id),
+    ...(request.isWindowKept && { heard: [] }),
     skills: findSkills(stored, request, { index, rules, missing }),
     missing,
   };
@@ -133,6 +136,9 @@ function findSkills(
       missing.push(`The skill ${cleanLine(id, { maxChars: 80 })} (${because}) is not installed.`);
       return [];
     }
+    // Nothing can load it any more: the way that is named for the rest would lead nowhere.
+    if (!card)
+      missing.push(`The file of ${cleanLine(id, { maxChars: 80 })} is gone; the version you began with is here.`);
     return [toWakeSkill({ id, because, as }, { card, hash, body, client, isCarried: isCarried?.(id) ?? false })];
   });
 }
@@ -189,13 +195,13 @@ function readPlan(
     );
     return { ...plan, lineCount: lineCount(text) };
   }
-  const { text: part, lineCount: lines } = found.kind === "found" ? found : found.first;
-  return { ...plan, text: part, lineCount: lines };
+  const { text: part } = found.kind === "found" ? found : found.first;
+  return { ...plan, text: part, lineCount: lineCount(text) };
 }
 
 /** Without a section: what a plan begins with says what it is about. */
 const PLAN_START_CHARS = 4000;
 
 function lineCount(text: string): number {
-  return text.split("\n").length;
+  return text.replace(/\n$/, "").split("\n").length;
 }

@@ -75,6 +75,7 @@ export async function wakeAgent(
     client,
     ...(budgetTokens !== undefined && { budget: { size: budgetTokens, unit: "tokens", count: estimateTokens } }),
     ...given({ newMessage: input.newMessage }),
+    ...(input.isResumed && { isWindowKept: true }),
     ...sessionParts(key.sessionId, handle, input.isResumed === true),
   };
   const reading = { handle, index, root, settings, readText: (path: string) => readInside(root, path), now: by.at };

@@ -153,6 +153,8 @@ it("gives sub-agents the template of their role, the task's skill, and nothing o
     ["haversack:fixer", "Fixer"],
     ["general-purpose", "Implementer"],
     ["my-implementer", "Implementer"],
+    ["spec-reviewer", "Spec Reviewer"],
+    ["team:code-reviewer", "Quality Reviewer"],
   ]) {
     const text = packet(type!);
     expect(text.startsWith(`# ${title} Subagent\nFrom Haversack, for a sub-agent; times are UTC.\nYou are the `)).toBe(
@@ -163,6 +165,53 @@ it("gives sub-agents the template of their role, the task's skill, and nothing o
     expect(text).not.toContain("SEND-THEM");
     expect(text).not.toContain("FOR-JUNE");
   }
+  // They only look around.
+  expect(packet("Explore")).toBe("");
+});
+
+it("gives the version that was begun with when a skill is gone, and says that it is", async () => {
+  const { begin, claim, start, project } = await world();
+  begin("s1");
+  await claim("june", "s1");
+  expect(start("clear", { name: "june", sessionId: "s1" })).toContain("COUNT-THEM");
+  project.files.remove("/repo/.claude/skills/rate-limits/SKILL.md");
+  project.refresh();
+  const text = start("compact", { name: "june", sessionId: "s1" });
+  expect(text).toContain("COUNT-THEM");
+  expect(text).toContain("Missing: The file of rate-limits is gone; the version you began with is here.");
+});
+
+it("gives a sub-agent whose type has a template of the project that template", async () => {
+  const { parts, id } = await world();
+  const readText = (path: string) =>
+    /templates\/(?:tester|api-reviewer)\.md$/.test(path) ? "# Ours\n{{identity}}" : undefined;
+  const start = { sessionId: "s1", toolUseId: "c1", taskId: id, client: CLIENT };
+  const packet = (agentType: string) => subAgentPacket({ ...start, agentType }, { ...parts(), readText });
+  expect(packet("team:tester")).toContain(
+    "# Ours\nFrom Haversack, for a sub-agent; times are UTC.\nYou are the tester",
+  );
+  expect(packet("api-reviewer")).toContain("You are the api-reviewer");
+  expect(packet("general-purpose")).toContain("# Implementer Subagent");
+});
+
+it("tells again after a compaction what the agent was told in that work, but not in a session that goes on", async () => {
+  const { begin, claim, start, store, person, project } = await world();
+  await store.seeAgent({ name: "june", sessionId: "s1" }, project.now());
+  await store.sendMessage({ to: ["june"], text: "BEFORE-ITS-TIME" }, person);
+  await store.markRead({ name: "june" }, project.now());
+  project.wait(1);
+  begin("s1");
+  await claim("june", "s1");
+  await store.sendMessage({ to: ["june"], text: "USE-ES256" }, person);
+  const texts = ["compact", "compact", "resume", "clear"].map((source) =>
+    start(source as "compact", { name: "june", sessionId: "s1" }),
+  );
+  expect(texts[0]).toMatch(/Unread:\n.*USE-ES256/);
+  expect(texts[1]).toMatch(/Told before:\n.*USE-ES256/);
+  expect(texts[1]).not.toContain("Answer");
+  expect(texts[2]).toBeUndefined();
+  expect(texts[3]).toContain("USE-ES256");
+  expect(texts.join()).not.toContain("BEFORE-ITS-TIME");
 });
 
 it("records what a sub-agent's packet brought in the window of that agent, once it is known which one it is", async () => {

@@ -19,7 +19,9 @@ export function subAgentPacket(
   { sessionId, toolUseId, taskId, agentType, client }: StartedAgent,
   parts: WakeParts & { makePacket: MakePacket; ledger: SkillLedger },
 ): string {
-  const role = roleOfAgent(agentType) ?? "implementer";
+  // They look around for whoever asks, and change nothing.
+  if (READ_ONLY.test(agentType)) return "";
+  const role = roleOfAgent(agentType, parts) ?? "implementer";
   // No session: the messages and claims of whoever starts it are not its own.
   const request: WakeRequest = { key: { taskId, role, client: client.name }, reason: "agent-start", client };
   const packet = parts.makePacket(gatherWake(request, parts), request, parts);
@@ -28,7 +30,19 @@ export function subAgentPacket(
   return packet.text;
 }
 
-/** Of the agents that `init` and the plugin bring: `haversack-fixer`, `haversack:fixer`. */
-export function roleOfAgent(agentType: string): string | undefined {
-  return /^haversack[-:](implementer|spec-reviewer|quality-reviewer|fixer)$/.exec(agentType)?.[1];
+/** Claude Code's own. */
+const READ_ONLY = /^(?:Explore|Plan)$/;
+
+/**
+ * Its own name, where the project has a template for it; else the role of our agents (`haversack-fixer`, `haversack:fixer`) and of
+ * others that are called so: a reviewer must not be told to build.
+ */
+export function roleOfAgent(
+  agentType: string,
+  { root, readText }: Pick<WakeParts, "root" | "readText">,
+): string | undefined {
+  const own = agentType.slice(agentType.lastIndexOf(":") + 1);
+  if (/^[A-Za-z0-9_-]+$/.test(own) && readText(`${root}/.haversack/templates/${own}.md`)) return own;
+  const [, role] = /(?:^|[-:])(implementer|spec-reviewer|reviewer|fixer)$/.exec(agentType) ?? [];
+  return role === "reviewer" ? "quality-reviewer" : role;
 }

@@ -29,6 +29,8 @@ export interface WakeKey {
   /** What the client calls the role of a sub-agent. */
   role?: string;
   client?: string;
+  /** What it was told from then on it may have forgotten. Default: from when it claimed the task in hand. */
+  heardSince?: Date;
 }
 
 /** All but what comes from files and the skill index. */
@@ -47,6 +49,9 @@ const TREE_BEFORE = 10;
 const TREE_AFTER = 20;
 const MOST_HANDOFFS = 8;
 const MOST_MESSAGES = 20;
+const MOST_HEARD = 5;
+/** So many messages back: of older ones nothing is looked for. */
+const HEARD_REACH = 1_000;
 const MOST_ACTIVITY = 10;
 /** Longer texts are cut when they are read: a packet has room for none of it. */
 const MOST_CHARS = 40_000;
@@ -78,6 +83,7 @@ export function readWake(db: DatabaseSync, key: WakeKey): StoredWake {
     ...(wip && { wip: JSON.parse(String(wip["data"])) as Wip, wipUpdatedAt: new Date(String(wip["updated_at"])) }),
     handoffs: inHand === undefined ? [] : readHandoffs(db, inHand, story),
     messages: agent.seq === undefined ? [] : readMessages(db, agent.seq),
+    ...(agent.seq !== undefined && { heard: readHeard(db, agent.seq, { inHand, since: key.heardSince }) }),
     activity: inHand === undefined ? [] : readActivity(db, inHand, story),
     ...(suggested && { suggested: toTree(suggested) }),
     ...(!task && { readyCount: countReady(db) }),
@@ -101,7 +107,7 @@ interface ReadAgent {
   seq?: number;
 }
 
-function readAgent(db: DatabaseSync, { name, branch, sessionId, agentId, role, client }: WakeKey): ReadAgent {
+function readAgent(db: DatabaseSync, { name, branch, sessionId, agentId, role, client, taskId }: WakeKey): ReadAgent {
   const row =
     name !== undefined
       ? (get(db, "SELECT * FROM agents WHERE name = ? AND branch = ?", name, branch ?? "") ??
@@ -116,8 +122,8 @@ function readAgent(db: DatabaseSync, { name, branch, sessionId, agentId, role, c
       name:
         found ??
         holderName(db, sessionId, agentId) ??
-        // A sub-agent that is about to start.
-        (role !== undefined && session === undefined ? "" : undefined) ??
+        // A sub-agent that is about to start, or a task that nobody holds yet.
+        ((role ?? taskId) !== undefined && session === undefined ? "" : undefined) ??
         `${client ?? "agent"}${session ? `-${session.slice(0, 8)}` : ""}`,
       role: role ?? textOf(row?.["role"]) ?? (agentId ? "implementer" : "orchestrator"),
       ...optional("client", client ?? textOf(row?.["client"])),
@@ -336,20 +342,40 @@ function readHandoffs(db: DatabaseSync, seq: number, story: number | undefined):
   }));
 }
 
+const MESSAGES = `SELECT m.id, m.sender, substr(m.text, 1, ${MOST_CHARS}) AS text, m.subject, m.created_at, r.is_mention FROM message_recipients r JOIN messages m ON m.seq = r.message WHERE r.agent = ?`;
+
 function readMessages(db: DatabaseSync, agent: number): WakeMessage[] {
+  return all(db, `${MESSAGES} AND r.read_at IS NULL ORDER BY r.message LIMIT ${MOST_MESSAGES}`, agent).map(toMessage);
+}
+
+/** Read, in a window that is gone: what was asked for there still holds. */
+function readHeard(
+  db: DatabaseSync,
+  agent: number,
+  { inHand, since }: { inHand: number | undefined; since: Date | undefined },
+): WakeMessage[] {
+  if (inHand === undefined && since === undefined) return [];
+  const near = `r.message > (SELECT max(seq) FROM messages) - ${HEARD_REACH}`;
+  const from = "coalesce((SELECT claimed_at FROM claims WHERE task = ?), ?)";
   const rows = all(
     db,
-    `SELECT m.id, m.sender, substr(m.text, 1, ${MOST_CHARS}) AS text, m.subject, m.created_at, r.is_mention FROM message_recipients r JOIN messages m ON m.seq = r.message WHERE r.agent = ? AND r.read_at IS NULL ORDER BY r.message LIMIT ${MOST_MESSAGES}`,
+    `${MESSAGES} AND ${near} AND r.read_at >= ${from} ORDER BY r.message DESC LIMIT ${MOST_HEARD}`,
     agent,
+    inHand ?? null,
+    since?.toISOString() ?? null,
   );
-  return rows.map((row) => ({
+  return rows.reverse().map(toMessage);
+}
+
+function toMessage(row: Record<string, unknown>): WakeMessage {
+  return {
     id: String(row["id"]),
     from: String(row["sender"]),
     text: String(row["text"]),
     at: new Date(String(row["created_at"])),
     isMention: Number(row["is_mention"]) === 1,
     ...optional("taskId", textOf(row["subject"])),
-  }));
+  };
 }
 
 function readActivity(db: DatabaseSync, seq: number, story: number | undefined): WakeActivity[] {
