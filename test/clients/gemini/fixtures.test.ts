@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
-import { readGeminiWindow } from "../../../packages/haversack/src/clients/gemini/transcript.ts";
+import { readGeminiCompaction, readGeminiFill } from "../../../packages/haversack/src/clients/gemini/transcript.ts";
 import { shapeOf } from "../claude-code/payload-fixtures.ts";
 import { fixturesOf, mcpFixture } from "./payload-fixtures.ts";
 import { resumedTranscript, takeGeminiTour } from "./tour.ts";
@@ -21,7 +21,7 @@ it("have the shapes of the real payloads, and the transcript tells of the compac
     expect(real.get(name), name).toMatchObject({ envNames: fixture.envNames });
   }
   const resumed = tour.hooks.filter(({ payload }) => payload["source"] === "resume").map(({ payload }) => payload);
-  const { compactedAt, fillTokens } = readGeminiWindow(resumedTranscript(tour.hooks));
+  const compactedAt = readGeminiCompaction(resumedTranscript(tour.hooks));
   expect(compactedAt?.getTime()).toBeGreaterThan(Date.parse(String(resumed[0]?.["timestamp"])));
-  expect(fillTokens).toBe(3_040);
+  expect(readGeminiFill(resumedTranscript(tour.hooks))).toBe(3_040);
 });

@@ -7,7 +7,7 @@ import { geminiProfile } from "./profile.ts";
 import { readGeminiBase, readGeminiPrompt } from "./prompt-event.ts";
 import { geminiSamplePayload } from "./sample-payloads.ts";
 import { readGeminiTool } from "./tool-event.ts";
-import { readGeminiWindow } from "./transcript.ts";
+import { readGeminiCompaction, readGeminiFill } from "./transcript.ts";
 
 const FOLDER = join(import.meta.dirname, "../../../../../test/fixtures/gemini");
 const names = readdirSync(FOLDER).filter((file) => file.endsWith(".json") && file !== "mcp-server.json");
@@ -120,13 +120,15 @@ describe("the transcript", () => {
     const summary = /"timestamp":"([^"]+)","type":"user","content":\[\{"text":"<state_snapshot>/.exec(
       readFileSync(file, "utf8"),
     );
-    expect(readGeminiWindow(file)).toEqual({ compactedAt: new Date(summary![1]!), fillTokens: 3_040 });
+    expect(readGeminiCompaction(file)).toEqual(new Date(summary![1]!));
+    expect(readGeminiFill(file)).toBe(3_040);
   });
 
   it("tells nothing when it is not there or holds no summary", () => {
-    expect(readGeminiWindow(join(FOLDER, "nowhere.jsonl"))).toEqual({});
-    expect(readGeminiWindow(join(FOLDER, "before-agent.json"))).toEqual({});
-    expect(readGeminiWindow(undefined)).toEqual({});
+    expect(readGeminiCompaction(join(FOLDER, "nowhere.jsonl"))).toBeUndefined();
+    expect(readGeminiCompaction(join(FOLDER, "before-agent.json"))).toBeUndefined();
+    expect(readGeminiCompaction(undefined)).toBeUndefined();
+    expect(readGeminiFill(join(FOLDER, "nowhere.jsonl"))).toBeUndefined();
   });
 });
 

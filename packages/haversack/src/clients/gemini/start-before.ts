@@ -6,7 +6,7 @@
 import type { Session } from "../../store/local-store.ts";
 import type { StoreHandle } from "../../store/sqlite/handle.ts";
 import { SqliteLocalStore } from "../../store/sqlite/sqlite-local-store.ts";
-import { readGeminiWindow } from "./transcript.ts";
+import { readGeminiCompaction } from "./transcript.ts";
 
 type Fields = Record<string, unknown>;
 type Source = "startup" | "resume" | "compact";
@@ -42,6 +42,6 @@ function startOf(before: Session | undefined): Source | undefined {
 function wasCompacted(payload: Fields, before: Session | undefined): boolean {
   if (!before) return false;
   const since = before.endedAt ? (before.lastPromptAt ?? before.startedAt) : before.lastSeenAt;
-  const { compactedAt } = readGeminiWindow(payload["transcript_path"]);
+  const compactedAt = readGeminiCompaction(payload["transcript_path"]);
   return compactedAt !== undefined && compactedAt > since;
 }
