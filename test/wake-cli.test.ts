@@ -198,6 +198,19 @@ describe("what is missing", () => {
     expect(text).toContain("## Your Next Action");
   });
 
+  it("takes any word for a role, and asks where it is nearly one of ours and has no template", () => {
+    const project = wakeProject("backend");
+    const add = (role: string) => project.haversack(["agent", "add", "june", "--role", role]);
+    expect(add("poet")).toMatchObject({ code: 0, out: "@june is poet.\n", err: "" });
+    expect(add("implementer").err).toBe("");
+    const note =
+      "haversack: note: implementor is no shipped role; did you mean implementer? A role of yours has its text in .haversack/templates/implementor.md\n";
+    expect(add("implementor")).toMatchObject({ code: 0, out: "@june is implementor.\n", err: note });
+    mkdirSync(join(project.root, ".haversack/templates"), { recursive: true });
+    writeFileSync(join(project.root, ".haversack/templates/implementor.md"), "{{task}}");
+    expect(add("implementor").err).toBe("");
+  });
+
   it("an agent with two sessions gets what it was seen with last, and one line on the rest", async () => {
     const project = wakeProject("backend");
     const ids = ["First", "Second"].map((title) => project.json("task", "create", title).id);
@@ -234,6 +247,7 @@ describe("what is missing", () => {
     ["an unknown task", ["wake", "backend", "--task", "T1X"], 1, 'there is no task "T1X"'],
     ["no role", ["agent", "add", "x"], 2, "agent add needs --role: orchestrator, implementer"],
     ["an empty role", ["agent", "add", "x", "--role", " "], 2, "role must not be empty"],
+    ["a role that is a path", ["agent", "add", "x", "--role", "../../etc/passwd"], 2, "role must be a word of letters"],
     ["a name with a space", ["agent", "add", "a b", "--role", "fixer"], 2, "name must be letters, digits"],
     ["a client nobody knows", ["wake", "backend", "--client", "codec"], 2, "did you mean codex?"],
     ["a budget of nothing", ["wake", "backend", "--budget", "0"], 2, "--budget must be a whole number of at least 1"],

@@ -74,6 +74,27 @@ describe("a sub-agent that must read three documents", () => {
     expect(existsSync(historyPath(repo))).toBe(false);
   });
 
+  it("and searches them counts the lines that were shown, and none where only files are named", async () => {
+    const repo = featureRepo();
+    const folder = join(repo.root, FOLDER);
+    const search = (input: Record<string, unknown>) => toolCall("Grep", { pattern: "", ...input });
+    const { run } = await review(
+      repo,
+      [
+        { tools: [search({ path: `${folder}/prd.md`, output_mode: "content" })] },
+        { tools: [search({ path: folder, glob: "spec.md", output_mode: "content", "-n": false, "-C": 1 })] },
+        { tools: [search({ path: `${folder}/design.md` })] },
+        { tools: [search({ path: folder, glob: "design.md", output_mode: "content", head_limit: 3 })] },
+        { text: CLAIM },
+      ],
+      // Without this the client has no such tool.
+      ["--tools", "Agent,Grep,Read"],
+    );
+    expect(run).toMatchObject({ exitCode: 0, stderr: "", results: ["ALL-DONE"] });
+    expect(historyOf(repo)).toContain("did not confirm artifact reads: design.md (3 of 16 lines seen)\n");
+    expect(receipts(repo)).toMatchObject({ total: 3, missing: 1 });
+  });
+
   it("and calls no tool, or what fails, has read nothing", async () => {
     const repo = featureRepo();
     await review(repo, [
@@ -194,12 +215,12 @@ function featureRepo({ sendBack = false } = {}): ScratchRepo {
 }
 
 /** The prompt comes from `haversack dispatch`; the sub-agent answers with these, in order. */
-async function review(repo: ScratchRepo, replies: Reply[]) {
+async function review(repo: ScratchRepo, replies: Reply[], args: string[] = []) {
   const answers = replies.map((reply, at): Rule => ({ kind: "sub-agent", n: at + 1, reply }));
   const server = await testServer(
     steps([{ tools: [agentCall(dispatch(repo), false)] }, { text: "ALL-DONE" }], ...answers),
   );
-  return { server, run: await runClaude({ repo, server, prompt: "Have the plan reviewed." }) };
+  return { server, run: await runClaude({ repo, server, prompt: "Have the plan reviewed.", args }) };
 }
 
 function dispatch(repo: ScratchRepo): string {

@@ -7,6 +7,7 @@ import { isAbsolute, joinPath } from "./feature-meta.ts";
 import { type FileClaim, readFilesReadLine } from "./files-read-line.ts";
 import { type LineRange, printedLines, type ShellCommand } from "./printed-lines.ts";
 import type { DocumentFacts } from "./reference-block.ts";
+import { type SearchOutput, searchedLines } from "./searched-lines.ts";
 
 /** A tool call of the sub-agent that succeeded, in no client's words. */
 export type Observation =
@@ -14,6 +15,8 @@ export type Observation =
   | { tool: "read"; path: string; offset?: number; limit?: number; shownLines?: number; totalLines?: number }
   /** `lines`: the numbers of the lines it showed, where the client tells. */
   | { tool: "grep"; path: string; lines?: readonly number[] }
+  /** A search whose output is compared with the documents. */
+  | SearchOutput
   /** `outputLines`: how many lines the model got to see; 0 when they went into a file. */
   | { tool: "shell"; commands: readonly ShellCommand[]; cwd?: string; outputLines?: number };
 
@@ -122,13 +125,18 @@ export function formatSendBack(missing: readonly DocumentReceipt[]): string {
 export function seenIn(
   observation: Observation,
   required: readonly RequiredDocument[],
-  { cwd = "/" }: { cwd?: string } = {},
+  { cwd = "/", textOf = () => undefined }: { cwd?: string; textOf?: (path: string) => string | undefined } = {},
 ): { file: string; from: number; to: number }[] {
   if (observation.tool === "shell") {
     const { commands, outputLines } = observation;
     const printed = printedLines(commands, { cwd: observation.cwd ?? cwd, files: required, outputLines });
     return printed.flatMap(({ path, from, to }) =>
       required.filter((document) => document.path === path).map(({ file }) => ({ file, from, to })),
+    );
+  }
+  if (observation.tool === "search") {
+    return searchedLines(observation, { cwd, files: required, textOf }).flatMap(({ path, line }) =>
+      required.filter((document) => document.path === path).map(({ file }) => ({ file, from: line, to: line })),
     );
   }
   const path = isAbsolute(observation.path) ? joinPath(observation.path, "") : joinPath(cwd, observation.path);

@@ -38,10 +38,6 @@ export interface ServerOptions {
   serveSkills?: boolean;
 }
 
-/** Clients send it to the model in full, in every session. */
-export const INSTRUCTIONS =
-  "More skills than you see are installed: `skill` finds them by query and loads them by name. Tasks outlast sessions: `get_session_context`.";
-
 /** After the handshake, so that a cold index does not delay it. */
 const FIRST_CHECK_MS = 200;
 
@@ -84,7 +80,8 @@ function refuseTooLong(id: string | number | undefined, { log }: ServerParts): v
 
 export function makeServer(parts: ServerParts, { version, tools }: ServerOptions): McpServer {
   const isOff = parts.offReason() !== undefined;
-  const mcp = new McpServer({ name: "haversack", version }, isOff ? {} : { instructions: INSTRUCTIONS });
+  // No instructions: clients send them in full in every session, and the names of the tools say it.
+  const mcp = new McpServer({ name: "haversack", version });
   const { server } = mcp;
   server.registerCapabilities({ tools: {} });
   // Switched off means that the model reads not a word of ours: no tool is listed. One listed before says so when called.

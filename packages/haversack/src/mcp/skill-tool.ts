@@ -11,14 +11,14 @@ const MOST_RESOURCE_CHARS = 40_000;
 
 export const skillTool = defineTool({
   name: "skill",
-  description: "Load a skill by name, or find skills by query.",
+  description: "Load a skill by name, or find unlisted ones by query.",
   inputSchema: {
     type: "object",
     properties: {
       name: { type: "string" },
       query: { type: "string" },
-      resource: { type: "string", description: "read this file of the named skill" },
-      reload: { type: "boolean", description: "again, though loaded" },
+      resource: { type: "string", description: "a file of the skill" },
+      reload: { type: "boolean" },
       includeResources: { type: "boolean" },
     },
   },

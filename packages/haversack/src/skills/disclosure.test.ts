@@ -19,7 +19,7 @@ describe("the three formats", () => {
     expect(format).toBe("full");
     expect(text).toBe(`# Skill Recommendations
 
-Decide for each skill: does the task need it? YES: activate it before anything else. NO: go on without.
+Decide for each skill: does the task need it? YES: activate it first. NO: go on without.
 
 ## 🟠 read (high priority)
 Brief: About read
@@ -48,7 +48,7 @@ Activate: Skill(skill: "base")
 
 Previously recommended: 🟠 read, 🟢 write
 
-Decide for each: YES or NO; activate every YES before anything else.`);
+Decide for each: YES or NO; activate every YES first.`);
   });
 
   it("names: names alone", () => {

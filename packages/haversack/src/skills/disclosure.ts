@@ -37,7 +37,7 @@ export function formatFull({ fresh, searchHint }: DisclosureInput): Disclosure {
   const text = [
     "# Skill Recommendations",
     "",
-    `${DECIDE} ${fresh.length > 1 ? "each skill" : "this skill"}: does the task need it? YES: activate it before anything else. NO: go on without.`,
+    `${fresh.length > 1 ? `${DECIDE} each skill: does` : "Does"} the task need it? YES: activate it first. NO: go on without.`,
     "",
     ...fresh.flatMap((entry) => [...formatEntry(entry), ""]),
     ...(searchHint ? ["## Using Skills", "", searchHint] : []),
@@ -52,7 +52,7 @@ export function formatIncremental({ fresh, known }: DisclosureInput): Disclosure
     ...fresh.flatMap((entry) => [...formatEntry(entry), ""]),
     `Previously recommended: ${formatNameList(known)}`,
     "",
-    `${DECIDE} each: YES or NO; activate every YES before anything else.`,
+    `${DECIDE} each: YES or NO; activate every YES first.`,
   ];
   return { format: "incremental", text: text.join("\n") };
 }

@@ -1,8 +1,11 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
 import { HaversackError } from "../../base/errors.ts";
 import { addAgent } from "../../engine/wake/agents.ts";
 import { PROFILES } from "../../skills/activation.ts";
 import { ROLES } from "../../wake/state.ts";
 import { type Call, type CommandSpec, type ExitCode, print } from "../command.ts";
+import { noteLines } from "../wake.ts";
 import { inputOf, withWork } from "../work.ts";
 import { oneOf } from "../work-options.ts";
 
@@ -14,7 +17,7 @@ export const spec: CommandSpec = {
     role: {
       type: "string",
       value: "ROLE",
-      about: `Required: ${oneOf(ROLES)}, or one with a template in .haversack/templates/.`,
+      about: `Required: ${oneOf(ROLES)}, or a word of your own with a template in .haversack/templates/.`,
     },
     branch: { type: "string", value: "NAME", about: "Only on this branch; another may have the name (default: all)." },
     client: {
@@ -44,8 +47,14 @@ export function run(call: Call): Promise<ExitCode> {
       worktree: "worktree",
     });
     if (role === undefined) throw new HaversackError("usage", `agent add needs --role: ${oneOf(ROLES)}`);
-    const { agent, view } = await addAgent({ name, role, ...options }, work);
+    const { agent, view, hint } = await addAgent({ name, role, ...options }, work);
     print(call, view, () => `@${agent.name} is ${agent.role}${agent.branch ? ` on ${agent.branch}` : ""}.`);
+    const template = `.haversack/templates/${agent.role}.md`;
+    if (hint !== undefined && !call.json && !existsSync(join(work.paths.root, template))) {
+      noteLines(call, [
+        `${agent.role} is no shipped role; did you mean ${hint}? A role of yours has its text in ${template}`,
+      ]);
+    }
     return 0;
   });
 }

@@ -46,3 +46,26 @@ it.each([
   ["grep -n x a.md | tail -1", { tool: "shell" }],
   ["grep -n x a.md > b.txt", { tool: "shell" }],
 ])("%s", (command, expected) => expect(bash(command, { stdout: "3:x\n4-y\n--\nzz" })).toMatchObject(expected));
+
+const grep = (response: object, input: object = {}) =>
+  readClaudeObservation({
+    hook_event_name: "PostToolUse",
+    tool_name: "Grep",
+    tool_input: { pattern: "x", ...input },
+    tool_response: { numFiles: 0, filenames: [], ...response },
+  });
+
+it("takes what a search showed, of a large one the preview, and nothing of one that names files or counts", () => {
+  const content = "1:one x\n2-two";
+  expect(grep({ mode: "content", content }, { path: "/repo/a.md" })).toEqual({
+    tool: "search",
+    path: "/repo/a.md",
+    text: content,
+  });
+  expect(grep({ mode: "content", content })).toEqual({ tool: "search", text: content });
+  expect(grep({ mode: "content", content: "123456789\n".repeat(3000) })).toMatchObject({
+    text: "123456789\n".repeat(200),
+  });
+  expect(grep({ mode: "files_with_matches", filenames: ["a.md"] })).toBeUndefined();
+  expect(grep({ mode: "count", content: "a.md:3" })).toBeUndefined();
+});

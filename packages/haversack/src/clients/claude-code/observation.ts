@@ -5,6 +5,8 @@ import { type Fields, object, text } from "./events.ts";
 
 /** What the model gets of an output that went into a file, in characters: the client shows a preview. */
 const PREVIEW_CHARS = 2_000;
+/** What a search shows whole. The payload has all of it in any case: 19,691 characters were shown, of 20,681 the preview. */
+const SEARCH_CHARS = 19_600;
 
 export function readClaudeObservation(payload: Fields): Observation | undefined {
   if (payload["hook_event_name"] !== "PostToolUse") return undefined;
@@ -32,6 +34,14 @@ export function readClaudeObservation(payload: Fields): Observation | undefined 
       const shown = persistedOutputPath === undefined ? stdout : stdout.slice(0, PREVIEW_CHARS);
       return readShellOutput(command, shown);
     }
+    case "Grep": {
+      const { mode, content } = response;
+      // The other modes name files and count hits.
+      if (mode !== "content" || typeof content !== "string") return undefined;
+      const path = text(input["path"]);
+      const shown = content.length > SEARCH_CHARS ? content.slice(0, PREVIEW_CHARS) : content;
+      return { tool: "search", text: shown, ...(path && { path }) };
+    }
     default:
       return undefined;
   }
@@ -44,7 +54,7 @@ export function readShellOutput(command: string, shown: string): Observation {
   return readSearch(commands, shown) ?? { tool: "shell", commands, outputLines };
 }
 
-/** One search in one file, with line numbers: those lines were seen. This version has no tool for searching but the shell. */
+/** One search in one file, with line numbers: those lines were seen. */
 function readSearch([command, ...others]: readonly ShellPart[], output: string): Observation | undefined {
   const [program = "", ...words] = command?.words ?? [];
   if (others.length > 0 || command?.writesTo !== undefined || !/^(?:[ef]?grep|rg)$/.test(program)) return undefined;

@@ -41,7 +41,8 @@ function hookTable(hasGuards: boolean): HookLine[] {
     ["UserPromptSubmit", undefined, 5],
     // An MCP server cannot see which agent calls it; this hook can. Edits only where a rule guards files.
     ["PreToolUse", [OWN_TOOLS, `^${SPAWN_TOOL}$`, ...(hasGuards ? [EDIT_TOOLS] : [])].join("|"), 5],
-    ["PostToolUse", `${EDIT_TOOLS}|Bash|Read|Skill|${PLAN_TOOLS}|${SPAWN_TOOL}`, 5],
+    // Grep only for receipts: a matcher cannot say that only agents with documents to read are meant.
+    ["PostToolUse", `${EDIT_TOOLS}|Bash|Read|Grep|Skill|${PLAN_TOOLS}|${SPAWN_TOOL}`, 5],
     ["PostToolUseFailure", "Bash", 5],
     ["SubagentStart", undefined, 5],
     ["SubagentStop", undefined, 5],

@@ -67,7 +67,7 @@ const REFUSED = "Refused: stop, change and store nothing, and answer with the re
 
 const AGENTS: Readonly<Record<Role, { about: string; body: string }>> = {
   implementer: {
-    about: "Implements one task of the queue.",
+    about: "Implements one task.",
     body: `You implement the one task whose ID is in the prompt.
 
 1. Claim it: update_task_status in_progress. ${REFUSED}
@@ -79,7 +79,7 @@ const AGENTS: Readonly<Record<Role, { about: string; body: string }>> = {
 PASS: every criterion is met and the tests are green. FAIL: you could not get there. BLOCKED: something outside the task is missing.`,
   },
   "spec-reviewer": {
-    about: "Reviews whether a task's result is what was asked for.",
+    about: "Reviews a task against its request.",
     body: `You review the task whose ID is in the prompt against its description and criteria. You change no file and no status.
 
 Read the code and the tests, not the report about them. Go through the criteria one by one: met, missing, or more than was asked for; name file and line.
@@ -87,7 +87,7 @@ Read the code and the tests, not the report about them. Go through the criteria 
 PASS: all are met, nothing was added that nobody asked for. FAIL: anything else. BLOCKED: the task cannot be judged, for instance because its criteria contradict each other.`,
   },
   "quality-reviewer": {
-    about: "Reviews how a task's result is built.",
+    about: "Reviews a task's code.",
     body: `You review how the task whose ID is in the prompt was built; another agent reviews whether it is what was asked for. You change no file and no status.
 
 Look for bugs, missing error handling, unsafe input, races, tests that cannot fail, needless complexity, breaks with the project's style. Run the tests. Name file, line and what to do, most important first.
@@ -95,7 +95,7 @@ Look for bugs, missing error handling, unsafe input, races, tests that cannot fa
 PASS: nothing that must change before it is merged. FAIL: something must. BLOCKED: it cannot be judged.`,
   },
   fixer: {
-    about: "Mends what a review of a task found.",
+    about: "Mends what a review found.",
     body: `You mend what the last FAIL of the task whose ID is in the prompt names.
 
 1. Read it: get_task_handoff with status FAIL and include_details.

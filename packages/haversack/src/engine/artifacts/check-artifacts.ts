@@ -5,6 +5,7 @@ import type { ProjectPaths } from "../project.ts";
 import type { ArtifactCheck } from "./artifact-operations.ts";
 import { loadRoleMap, readRubric } from "./load-role-map.ts";
 import { openFeature, readDocuments } from "./open-feature.ts";
+import { TEXT_MAX_BYTES } from "./read-document.ts";
 
 /** With a feature also what is wrong with its documents. */
 export function checkArtifacts(
@@ -26,7 +27,10 @@ export function checkArtifacts(
     const files = map.documents.map((document) => document.file);
     const { documents, problems: wrong } = readDocuments(feature, map, files);
     for (const text of wrong) findings.push({ level: "warning", path: feature.key, text });
-    for (const { file: name, state, isNoPrd } of documents) {
+    for (const { file: name, state, isNoPrd, text } of documents) {
+      if (state === "present" && text === undefined) {
+        findings.push({ level: "warning", path: `${feature.key}/${name}`, text: TOO_LARGE });
+      }
       if (state === "present" || isNoPrd) continue;
       // A feature grows: what later phases write is not there yet.
       const level = state === "missing" ? "suggestion" : state === "empty" ? "warning" : "error";
@@ -42,6 +46,8 @@ export function checkArtifacts(
     findings,
   };
 }
+
+const TOO_LARGE = `is larger than ${TEXT_MAX_BYTES / 1_000_000} MB: its text is not read, prompts only name it, and its sections cannot stand in them; split it`;
 
 const STATES = {
   missing: "is not there (yet)",

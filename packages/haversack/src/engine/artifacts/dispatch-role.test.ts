@@ -279,6 +279,15 @@ describe("resume", () => {
 });
 
 describe("checkArtifacts", () => {
+  it("says which document is larger than what is read", () => {
+    const scratch = scratchFeature();
+    scratch.write(`${FEATURE}/spec.md`, "a line\n".repeat(750_000));
+    const { findings } = checkArtifacts({ feature: FEATURE }, scratch.parts);
+    expect(findings).toEqual([
+      { level: "warning", path: `${FEATURE}/spec.md`, text: expect.stringMatching(/^is larger than 5 MB: its text/) },
+    ]);
+  });
+
   it("finds roles without documents, documents that nobody reads, and rubrics that are gone", () => {
     const scratch = scratchFeature();
     const map = {

@@ -69,7 +69,8 @@ function fromHistory(reviewer: Reviewer, iteration: number): PreviousIssue[] {
   }));
 }
 
-function entriesOf({ role, set, feature }: Reviewer): FoundEntry[] {
+/** What `.review-history.md` has of this reviewer, in its order. */
+export function entriesOf({ role, set, feature }: Reviewer): FoundEntry[] {
   let text: string;
   try {
     text = readFileSync(historyPath(feature.path), "utf8");

@@ -109,6 +109,46 @@ Previous issues to re-evaluate:
     expect(scratch.history()).toBe(history);
   });
 
+  it("refuses an iteration that leaves one out, and says which is next", async () => {
+    const scratch = scratchFeature();
+    const rejected = (iteration: number) =>
+      record(scratch, reviewAnswer({ approved: false, issues: [ISSUE], summary: `No ${iteration}` }), { iteration });
+    expect(await rejected(2)).toMatchObject({
+      kind: "refused",
+      text: "iteration 2 of design-reviewer cannot be recorded: none is recorded yet, so the next is 1. Nothing was recorded",
+    });
+    await rejected(1);
+    await rejected(2);
+    expect(await rejected(5)).toMatchObject({
+      kind: "refused",
+      text: "iteration 5 of design-reviewer cannot be recorded: the last one is 2, so the next is 3. Nothing was recorded",
+    });
+    expect(await rejected(3)).toMatchObject({ kind: "recorded", review: { iteration: 3 } });
+  });
+
+  it("in a clone goes on from the committed history, and refuses what stands there", async () => {
+    const origin = scratchFeature();
+    const answer = (summary: string) => reviewAnswer({ approved: false, issues: [ISSUE], summary });
+    await record(origin, answer("one"));
+    await record(origin, answer("two"), { iteration: 2 });
+    const clone = scratchFeature();
+    const committed = origin.history().replaceAll("2031-05-06", "2031-05-05");
+    clone.write(`${FEATURE}/.review-history.md`, committed);
+    expect(await record(clone, answer("one"))).toMatchObject({
+      kind: "refused",
+      text: expect.stringMatching(
+        /^iteration 1 of design-reviewer is recorded already in .*\.review-history\.md \(Needs Revision, 2031-.*Z\); the next is 3\. Nothing was recorded$/,
+      ),
+    });
+    expect(await record(clone, answer("four"), { iteration: 4 })).toMatchObject({ kind: "refused" });
+    expect(clone.history()).toBe(committed);
+    expect(await record(clone, answer("three"), { iteration: 3 })).toMatchObject({ kind: "recorded" });
+    // The same reviewer's count in another stage is not this one's.
+    const other = scratchFeature();
+    other.write(`${FEATURE}/.review-history.md`, committed.replaceAll("## Design Review", "## Spike Review"));
+    expect(await record(other, answer("one"))).toMatchObject({ kind: "recorded" });
+  });
+
   it("completes what was interrupted between the store and the file, once", async () => {
     const scratch = scratchFeature();
     const answer = reviewAnswer({ approved: true, filesRead: ALL_READ });

@@ -23,6 +23,7 @@ import type { RecordOutcome, ReviewRequest } from "./artifact-operations.ts";
 import type { ArtifactParts } from "./artifact-parts.ts";
 import { loadRoleMap, requireRole } from "./load-role-map.ts";
 import { type Feature, openFeature, readDocuments } from "./open-feature.ts";
+import { entriesOf } from "./previous-issues.ts";
 import { judgeEvidence, receiptsOf } from "./settle-agent.ts";
 
 export async function recordReview(request: ReviewRequest, parts: ArtifactParts): Promise<RecordOutcome> {
@@ -55,6 +56,8 @@ export async function recordReview(request: ReviewRequest, parts: ArtifactParts)
   const agent = agentOf(request, { evidence, dispatch, loop: before });
   const context: Context = { parts, loop, feature, role, set, map, evidence, judgement, warning };
   if (reading.kind === "unreadable") return recordReceiptsOnly(iteration, context);
+  const outOfTurn = whyOutOfTurn(iteration, before, context);
+  if (outOfTurn !== undefined) return { kind: "refused", text: `${outOfTurn}. Nothing was recorded` };
 
   const outcome = await parts.store.recordReview(
     {
@@ -112,6 +115,32 @@ const DECISIONS: Record<ReviewVerdict, Decision> = {
 
 function verdictOf({ approved, isBlocked }: ReviewAnswer): ReviewVerdict {
   return isBlocked ? "blocked" : approved ? "approved" : "rejected";
+}
+
+/**
+ * Iterations follow one another: one that is left out could never be recorded, because what comes after it is there. In a clone the
+ * history knows of those that its store has not.
+ */
+function whyOutOfTurn(
+  iteration: number,
+  { reviews }: ReviewLoop,
+  { parts, role, set, map, feature }: Context,
+): string | undefined {
+  if (reviews.some((review) => review.iteration === iteration)) return undefined;
+  // In a project without a store the MCP server tries a write in memory first: an entry of this moment is this call's own.
+  const entries = entriesOf({ role, set, feature }).filter(({ at }) => at !== parts.by.at.toISOString());
+  const last = Math.max(0, ...[...reviews, ...entries].map((known) => known.iteration));
+  const next = `the next is ${last + 1}`;
+  if (iteration > last + 1) {
+    const known = last === 0 ? "none is recorded yet" : `the last one is ${last}`;
+    return `iteration ${iteration} of ${role.name} cannot be recorded: ${known}, so ${next}`;
+  }
+  // Headings that others wrote may count something else: only an entry of this stage is this iteration.
+  const stage = stageOf(role, set, map);
+  const there = entries.findLast((entry) => entry.iteration === iteration && entry.stage === stage);
+  if (!there) return undefined;
+  const said = [there.decision, there.at].filter(Boolean).join(", ");
+  return `iteration ${iteration} of ${role.name} is recorded already in ${historyPath(feature.path)}${said && ` (${said})`}; ${next}`;
 }
 
 /** Workers and writers of tests report, they do not judge. */

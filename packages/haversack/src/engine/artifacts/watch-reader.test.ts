@@ -112,3 +112,16 @@ it("keeps the role that the prompt is for, whatever type the sub-agent has", () 
   agent.end();
   expect(feature.history()).toContain("security-reviewer did not confirm artifact reads: spec.md");
 });
+
+it("counts the lines that searches have shown of several documents, whole ones only", () => {
+  const feature = scratchFeature();
+  const agent = watch(feature);
+  writeFileSync(join(feature.folder, "a.md"), "one\ntwo\nthree\n");
+  writeFileSync(join(feature.folder, "b.md"), "four\nfive\n");
+  agent.expect(block(`${feature.folder}/a.md`, `${feature.folder}/b.md`));
+  const name = feature.folder.slice(feature.root.length + 1);
+  agent.see({ tool: "search", text: `${name}/a.md:1:one\n${name}/a.md-2-two\n${name}/b.md:4:four` });
+  agent.see({ tool: "search", path: `${feature.folder}/b.md`, text: "four\nfive" });
+  agent.end();
+  expect(feature.history()).toContain("did not confirm artifact reads: a.md (2 of 3 lines seen)\n");
+});

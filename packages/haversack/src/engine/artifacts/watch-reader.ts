@@ -61,7 +61,7 @@ export function noteSeen(
   const documents = expectedOf(parts.handle, key);
   const shown = documents.length === 0 ? undefined : observation();
   if (!shown) return;
-  recordSeen(parts.handle, key, seenIn(withRealPath(shown, documents), documents, { cwd }));
+  recordSeen(parts.handle, key, seenIn(withRealPath(shown, documents), documents, { cwd, textOf: readText }));
 }
 
 /** At its end. The text that sends it back, where the user has switched that on. */
@@ -107,7 +107,8 @@ function isInside(path: string, root: string): boolean {
 
 /** The same file by another way (a link, a worktree's alias) is that document. */
 function withRealPath(observation: Observation, documents: readonly RequiredDocument[]): Observation {
-  if (observation.tool === "shell" || documents.some(({ path }) => path === observation.path)) return observation;
+  if (observation.tool === "shell" || observation.path === undefined) return observation;
+  if (documents.some(({ path }) => path === observation.path)) return observation;
   const real = realPath(observation.path);
   const document = real === undefined ? undefined : documents.find(({ path }) => realPath(path) === real);
   return document ? { ...observation, path: document.path } : observation;
@@ -121,11 +122,15 @@ const MAX_BYTES = 5_000_000;
 
 /** Of a block that somebody wrote by hand. Undefined: it cannot be read, and nobody can be asked to. */
 function countLines(path: string): number | undefined {
+  const text = readText(path);
+  if (text === undefined || text.trim() === "") return undefined;
+  return text.replace(/(?:\r\n|\n|\r)$/, "").split(/\r\n|\n|\r/).length;
+}
+
+function readText(path: string): string | undefined {
   try {
     const { size, isFile } = sizeOf(path);
-    if (!isFile || size > MAX_BYTES) return undefined;
-    const text = readFileSync(path, "utf8");
-    return text.trim() === "" ? undefined : text.replace(/(?:\r\n|\n|\r)$/, "").split(/\r\n|\n|\r/).length;
+    return isFile && size <= MAX_BYTES ? readFileSync(path, "utf8") : undefined;
   } catch {
     // Gone meanwhile, or not ours to read: the sub-agent cannot read it either.
     return undefined;

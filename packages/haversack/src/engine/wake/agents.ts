@@ -1,6 +1,8 @@
 /** Agents by name: who they are, what they hold, and which of them is asking. */
+import { nearest } from "../../base/nearest.ts";
 import type { SkillUse } from "../../store/work-store.ts";
 import type { Agent } from "../../wake/message.ts";
+import { ROLES } from "../../wake/state.ts";
 import { invalid } from "../../work/check-value.ts";
 import { cleanName } from "../../work/clean-input.ts";
 import type { Claim, TaskBrief } from "../../work/task.ts";
@@ -23,13 +25,18 @@ export interface AddAgentInput {
   worktree?: string | undefined;
 }
 
-/** Again with the same name and branch: what is given replaces. */
+/** Again with the same name and branch: what is given replaces. `hint`: the role that was probably meant. */
 export async function addAgent(
   { name, role, branch, client, worktree }: AddAgentInput,
   { store, by }: WorkParts,
-): Promise<{ agent: Agent; view: AgentView }> {
+): Promise<{ agent: Agent; view: AgentView; hint?: string }> {
   const clean = cleanName(role, { field: "role" });
   if (clean === undefined) throw invalid("role must not be empty");
+  // It names a file, the role's template.
+  if (!/^[A-Za-z0-9_-]+$/.test(clean)) {
+    throw invalid(`role must be a word of letters, digits, "-" and "_", but is ${JSON.stringify(clean)}`);
+  }
+  const [meant] = (ROLES as readonly string[]).includes(clean) ? [] : nearest(clean, ROLES);
   const agent = await store.addAgent(
     {
       name,
@@ -42,7 +49,7 @@ export async function addAgent(
     },
     by,
   );
-  return { agent, view: viewAgent(agent) };
+  return { agent, view: viewAgent(agent), ...(meant !== undefined && { hint: meant }) };
 }
 
 export type ListAgentsInput = Omit<ListInput, "fields">;

@@ -169,6 +169,25 @@ it("gives sub-agents the template of their role, the task's skill, and nothing o
   expect(packet("Explore")).toBe("");
 });
 
+it("brings a sub-agent with a dispatch what that has not: skill, work in progress, and what is missing", async () => {
+  const { store, parts, person, id, project } = await world();
+  await store.updateTask(id, { skill: "rate-limits, gone-skill" }, person);
+  const june = { name: "june", at: project.now() };
+  const wip = { decisions: [{ decision: "USE-A-BUCKET" }] };
+  await store.updateWip({ taskId: id, merge: () => ({ wip, changes: [] }) }, june);
+  const start = { sessionId: "s1", toolUseId: "c1", taskId: id, agentType: "implementer", client: CLIENT };
+  const whole = subAgentPacket(start, parts());
+  for (const text of ["AT-MOST-FIVE", "VERDICT: PASS", "Test first"]) expect(whole).toContain(text);
+  // Not even where the role has a template of the project.
+  const readText = () => "# Ours\n{{task}}\nVERDICT";
+  const rest = subAgentPacket({ ...start, isDispatched: true }, { ...parts(), readText });
+  for (const text of ["COUNT-THEM", "USE-A-BUCKET", "gone-skill"]) expect(rest).toContain(text);
+  for (const text of ["AT-MOST-FIVE", "VERDICT", "Guidelines", "set_task_handoff", "Next Action", "# Ours"]) {
+    expect(rest).not.toContain(text);
+  }
+  expect(rest).toMatch(/^From Haversack, for a sub-agent; times are UTC\.\n/);
+});
+
 it("gives the version that was begun with when a skill is gone, and says that it is", async () => {
   const { begin, claim, start, project } = await world();
   begin("s1");

@@ -12,11 +12,13 @@ export interface StartedAgent {
   toolUseId: string;
   agentType: string;
   taskId: string;
+  /** Its prompt has the task, what to do and how to answer. Default: false. */
+  isDispatched?: boolean;
   client: ClientProfile;
 }
 
 export function subAgentPacket(
-  { sessionId, toolUseId, taskId, agentType, client }: StartedAgent,
+  { sessionId, toolUseId, taskId, agentType, isDispatched = false, client }: StartedAgent,
   parts: WakeParts & { makePacket: MakePacket; ledger: SkillLedger },
 ): string {
   // They look around for whoever asks, and change nothing.
@@ -24,11 +26,28 @@ export function subAgentPacket(
   const role = roleOfAgent(agentType, parts) ?? "implementer";
   // No session: the messages and claims of whoever starts it are not its own.
   const request: WakeRequest = { key: { taskId, role, client: client.name }, reason: "agent-start", client };
-  const packet = parts.makePacket(gatherWake(request, parts), request, parts);
+  const gathered = gatherWake(request, parts);
+  const packet = parts.makePacket(
+    gathered,
+    request,
+    isDispatched ? { ...parts, readText: () => BESIDE_DISPATCH } : parts,
+  );
   const window = { sessionId, agentId: agentOfCall(toolUseId), at: parts.now, event: "agent-start" };
   if (packet.text) recordPacket(packet, window, parts.ledger);
   return packet.text;
 }
+
+/**
+ * What a dispatch does not bring, in place of the role's template: the task again would be read twice, and another way to answer would
+ * contradict the one that the dispatch asks for.
+ */
+const BESIDE_DISPATCH = `{{missing}}
+
+## Your Instructions
+{{skill}}
+
+## Work in Progress
+{{wip}}`;
 
 /** Claude Code's own. */
 const READ_ONLY = /^(?:Explore|Plan)$/;

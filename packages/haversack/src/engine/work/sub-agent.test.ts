@@ -1,4 +1,6 @@
 /** What a call that starts a sub-agent is answered, before and after. */
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { expect, it } from "vitest";
 import { profileOf } from "../../skills/activation.ts";
 import { readHandoffBy } from "../../store/sqlite/handoff-by.ts";
@@ -22,7 +24,8 @@ async function world(replaceResults = true) {
   const parts: SubAgentParts = {
     tasks: new SessionTasks(handle),
     spawns: new Spawns(handle),
-    packetFor: ({ taskId, agentType }) => `PACKET of ${taskId} for ${agentType}`,
+    packetFor: ({ taskId, agentType, isDispatched }) =>
+      isDispatched ? "THE-REST" : `PACKET of ${taskId} for ${agentType}`,
     handoffBy: (agentId) => readHandoffBy(handle, agentId),
     workSettings: () => ({ leaseMs: 1, replaceResults }),
     now: NOW,
@@ -46,6 +49,16 @@ it("adds the packet behind the prompt that names an open task, and binds the sub
   expect(prompt).toBe(`Task ${id}\n\n---\nPACKET of ${id} for x`);
   expect(after(false)).toEqual({});
   expect(parts.tasks.taskOf({ sessionId: "s1", agentId: CHILD })).toMatchObject({ id });
+});
+
+it("asks for the rest only where the prompt is a dispatch, which a block written by hand is not", async () => {
+  const { id, before } = await world();
+  const golden = join(import.meta.dirname, "../../artifacts/golden/implementing.implementer.md");
+  const dispatch = `${readFileSync(golden, "utf8")}\n${id}`;
+  expect(before(dispatch).prompt).toBe(`${dispatch}\n\n---\nTHE-REST`);
+  expect(before(dispatch.replaceAll("\n", "\r\n")).prompt).toMatch(/THE-REST$/);
+  const byHand = `Do ${id}.\n\n## Required Artifacts\n- Spec: /repo/spec.md`;
+  expect(before(byHand).prompt).toContain("PACKET of");
 });
 
 it("keeps out of calls that name no open task", async () => {

@@ -18,7 +18,13 @@ export interface SubAgentParts {
   tasks: SessionTasks;
   spawns: Spawns;
   /** What a sub-agent of this type needs to begin with the task. */
-  packetFor(start: { sessionId: string; toolUseId: string; taskId: string; agentType: string }): string;
+  packetFor(start: {
+    sessionId: string;
+    toolUseId: string;
+    taskId: string;
+    agentType: string;
+    isDispatched?: boolean;
+  }): string;
   /** The latest that this agent stored. */
   handoffBy(agentId: string): StoredHandoff | undefined;
   workSettings(): HookWorkSettings;
@@ -46,9 +52,16 @@ export function beforeSpawn(event: BeforeSpawn, { spawns, packetFor, now }: SubA
   const taskId = named ?? spawns.soleTaskOf(event)?.id;
   if (taskId === undefined) return {};
   spawns.noteSpawn(sessionId, { toolUseId, agentType, taskId }, now);
-  const packet = named === undefined ? "" : packetFor({ sessionId, toolUseId, taskId: named, agentType });
+  const isDispatched = DISPATCHED.test(prompt);
+  const packet = named === undefined ? "" : packetFor({ sessionId, toolUseId, taskId: named, agentType, isDispatched });
   return packet ? { prompt: `${prompt}\n\n---\n${packet}` } : {};
 }
+
+/**
+ * The two lines that every prompt of `haversack dispatch` has. A reference block alone is no sign: one that was written by hand says
+ * neither what the task is nor how to answer.
+ */
+const DISPATCHED = /^Feature: .*\r?\nRole: \S+[ \t]*\r?$/m;
 
 /**
  * A client that lets nobody read or change what a sub-agent is told: its name is all that is known, and the packet of a task that stands
