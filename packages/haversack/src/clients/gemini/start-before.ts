@@ -3,9 +3,8 @@
  * prompt, and a custom command would be none any more. So it comes with the first prompt; and as no event tells of a
  * compaction, the transcript is looked at with prompts and tool results. Loaded by the hook.
  */
-import type { Session } from "../../store/local-store.ts";
 import type { StoreHandle } from "../../store/sqlite/handle.ts";
-import { SqliteLocalStore } from "../../store/sqlite/sqlite-local-store.ts";
+import { endSession, readSessionTimes, type SessionTimes } from "../../store/sqlite/session-times.ts";
 import { readGeminiCompaction } from "./transcript.ts";
 
 type Fields = Record<string, unknown>;
@@ -14,23 +13,22 @@ type Source = "startup" | "resume" | "compact";
 /** The payload of a start that this event answers too. `/clear` begins a session with a new id, which is a start like any. */
 export function geminiStartBefore(
   payload: Fields,
-  { sessionId, cwd }: { sessionId: string; cwd: string },
+  { sessionId }: { sessionId: string },
   { handle, now }: { handle: StoreHandle; now: Date },
 ): Fields | undefined {
   const event = payload["hook_event_name"];
   if (event !== "SessionStart" && event !== "BeforeAgent" && event !== "AfterTool") return undefined;
-  const sessions = new SqliteLocalStore(handle);
-  const before = sessions.getSession({ sessionId });
+  const before = readSessionTimes(handle, sessionId);
   if (event === "SessionStart") {
     // A session that was killed has not said that it is over; its next prompt must see that it resumes.
-    if (before && !before.endedAt) sessions.touchSession({ sessionId, client: "gemini", cwd, at: now, event: "end" });
+    if (before && !before.endedAt) endSession(handle, sessionId, now);
     return undefined;
   }
   const source = wasCompacted(payload, before) ? "compact" : event === "BeforeAgent" ? startOf(before) : undefined;
   return source && { ...payload, hook_event_name: "SessionStart", source };
 }
 
-function startOf(before: Session | undefined): Source | undefined {
+function startOf(before: SessionTimes | undefined): Source | undefined {
   if (!before) return "startup";
   return before.endedAt ? "resume" : undefined;
 }
@@ -39,9 +37,9 @@ function startOf(before: Session | undefined): Source | undefined {
  * A summary later than the last event that could have told of it. The end of a session hears of none, so there the last prompt counts:
  * one that a tool result told of, in the last turn before that end, comes again, which is better than not at all.
  */
-function wasCompacted(payload: Fields, before: Session | undefined): boolean {
+function wasCompacted(payload: Fields, before: SessionTimes | undefined): boolean {
   if (!before) return false;
   const since = before.endedAt ? (before.lastPromptAt ?? before.startedAt) : before.lastSeenAt;
   const compactedAt = readGeminiCompaction(payload["transcript_path"]);
-  return compactedAt !== undefined && compactedAt > since;
+  return compactedAt !== undefined && compactedAt.getTime() > Date.parse(since);
 }
