@@ -177,7 +177,7 @@ describe("a message to a running session", () => {
     expect(ours(server.of("main").at(-1))).toEqual([]);
     await runClaude({ repo, server, prompt: [ORDINARY, ORDINARY], env: NAMED });
     expect(count(messagesText(server.of("main").at(-1)!), "WHILE-AWAY")).toBe(1);
-    expect(ours(server.of("main").at(-1))[0]?.text).toContain("Answer @backend: unread mentions.");
+    expect(ours(server.of("main").at(-1))[0]?.text).toContain("Deal with the unread mentions of @backend.");
   });
 });
 

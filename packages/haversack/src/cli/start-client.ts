@@ -5,7 +5,8 @@
 import { spawn } from "node:child_process";
 import { HaversackError } from "../base/errors.ts";
 import { claudeProcess, isAlive } from "../clients/claude-code/client-process.ts";
-import { findOnPath, HEADLESS, OF_A_SESSION } from "../clients/headless.ts";
+import { findOnPath } from "../clients/find-program.ts";
+import { HEADLESS, OF_A_SESSION } from "../clients/headless.ts";
 import type { Environment } from "../engine/project.ts";
 import type { ClientProcess } from "../store/local-store.ts";
 

@@ -3,9 +3,6 @@
  * so that the prompt is neither parsed by a shell nor in the list of processes. Every line was seen with the real client
  * (test/clients/NAME/wake-prompt.test.ts): Claude Code 2.1.325, Codex 0.166.0, Gemini CLI 0.61.0, opencode 1.18.33.
  */
-import { accessSync, constants, statSync } from "node:fs";
-import { delimiter, resolve } from "node:path";
-import type { Environment } from "../engine/project.ts";
 
 export interface HeadlessClient {
   /** As people call it. */
@@ -63,23 +60,3 @@ export const OF_A_SESSION: readonly string[] = [
   "GEMINI_CLI",
   "OPENCODE",
 ];
-
-/** The program's file; undefined: it is not on the PATH. */
-export function findOnPath(program: string, env: Environment): string | undefined {
-  const names = process.platform === "win32" ? [`${program}.exe`, `${program}.cmd`] : [program];
-  for (const folder of (env["PATH"] ?? "").split(delimiter)) {
-    const found = names.map((name) => resolve(folder, name)).find((file) => folder !== "" && isProgram(file));
-    if (found) return found;
-  }
-  return undefined;
-}
-
-function isProgram(file: string): boolean {
-  try {
-    accessSync(file, constants.X_OK);
-    return statSync(file).isFile();
-  } catch {
-    // Not there, or not to be run by us.
-    return false;
-  }
-}

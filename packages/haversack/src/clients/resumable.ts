@@ -2,22 +2,22 @@
 import { HaversackError } from "../base/errors.ts";
 import type { ResumableClient } from "../engine/artifacts/check-resume.ts";
 import type { Environment } from "../engine/project.ts";
-import { findProgram as findClaude } from "./claude-code/detect.ts";
 import { claudeSessions, claudeSubAgents } from "./claude-code/resume.ts";
-import { findProgram as findCodex } from "./codex/detect.ts";
 import { codexSessions } from "./codex/resume.ts";
+import { findOnPath } from "./find-program.ts";
 
 interface Resumable {
   title: string;
-  find(env: Environment): string | undefined;
+  /** On the PATH. */
+  program: string;
   ways: readonly ((program: string) => ResumableClient)[];
   /** How many requests to a model the trial takes, about. */
   requests: number;
 }
 
 const RESUMABLE: Readonly<Record<string, Resumable>> = {
-  "claude-code": { title: "Claude Code", find: findClaude, ways: [claudeSubAgents, claudeSessions], requests: 11 },
-  codex: { title: "Codex", find: findCodex, ways: [codexSessions], requests: 3 },
+  "claude-code": { title: "Claude Code", program: "claude", ways: [claudeSubAgents, claudeSessions], requests: 11 },
+  codex: { title: "Codex", program: "codex", ways: [codexSessions], requests: 3 },
 };
 
 export const RESUMABLE_NAMES = Object.keys(RESUMABLE);
@@ -27,8 +27,8 @@ export function resumableClient(
   name: string,
   env: Environment,
 ): { title: string; requests: number; clients: ResumableClient[] } {
-  const { title, find, ways, requests } = RESUMABLE[name]!;
-  const program = find(env);
+  const { title, program: word, ways, requests } = RESUMABLE[name]!;
+  const program = findOnPath(word, env);
   if (program === undefined) {
     throw new HaversackError("not-found", `${title} is not installed: its program is not on the PATH`);
   }

@@ -173,7 +173,7 @@ describe("nextAction around the task", () => {
   it("answers mentions, and the message that woke it first", () => {
     const message = { id: "M1", from: "docs", text: "@june when?", at: at("10:00"), isMention: true };
     expect(next(emptyState({ messages: [message, { ...message, id: "M2" }] }))).toEqual([
-      "Answer @docs: unread mentions.",
+      "Deal with the unread mentions of @docs.",
     ]);
     expect(next(emptyState({ reason: "message", newMessage: message }))[0]).toBe(
       "Deal with the new message from @docs first.",

@@ -65,7 +65,7 @@ const TABLE: readonly Row[] = [
   commit,
   ({ state: { messages } }) => {
     const callers = [...new Set(messages.flatMap(({ isMention, from }) => (isMention ? `@${name(from)}` : [])))];
-    return callers.length > 0 ? [`Answer ${and(callers.slice(0, 5))}: unread mentions.`] : [];
+    return callers.length > 0 ? [`Deal with the unread mentions of ${and(callers.slice(0, 5))}.`] : [];
   },
   step,
   storyDone,

@@ -8,9 +8,10 @@ import type { CheckPlace, Finding } from "../../engine/wiring.ts";
 import { profileOf } from "../../skills/activation.ts";
 import { checkEvents, checkServer, type RunningClient } from "../check-running.ts";
 import { judgeVersion } from "../client-version.ts";
+import { findOnPath } from "../find-program.ts";
 import type { HookEntry } from "../hook-entries.ts";
 import { objectOf } from "../json-settings.ts";
-import { type ClaudePlaces, claudePlaces, findProgram, TESTED_VERSION } from "./detect.ts";
+import { type ClaudePlaces, claudePlaces, TESTED_VERSION } from "./detect.ts";
 import { hiddenSkills } from "./hidden-skills.ts";
 import { isPluginEnabled, readPlugin } from "./plugin-wiring.ts";
 import { samplePayload } from "./sample-payloads.ts";
@@ -70,7 +71,7 @@ function readAll({ localSettings, projectSettings, userSettings }: ClaudePlaces)
 
 async function checkVersion({ env, cwd }: CheckPlace): Promise<Finding> {
   const part = `${NAME} version`;
-  const program = findProgram(env);
+  const program = findOnPath("claude", env);
   if (!program) return { part, level: "ok", text: `no claude on the PATH to ask; tested with ${TESTED_VERSION}` };
   const quiet = { DISABLE_AUTOUPDATER: "1", DISABLE_TELEMETRY: "1", CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: "1" };
   const { stdout } = await tryProgram(program, ["--version"], { cwd, env: { ...env, ...quiet }, limitMs: 15_000 });

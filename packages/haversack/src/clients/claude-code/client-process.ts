@@ -20,11 +20,23 @@ function processSpace(): string {
   }
 }
 
-/** Not if it belongs to somebody else: that is alive too. */
+/** One that belongs to somebody else is alive too; one that has ended, and whose parent has not asked for it yet, is not. */
 export function isAlive(processId: number): boolean {
   try {
-    return process.kill(processId, 0);
+    process.kill(processId, 0);
   } catch (error) {
     return (error as NodeJS.ErrnoException).code !== "ESRCH";
+  }
+  return !hasEnded(processId);
+}
+
+/** In a container nobody may ever ask for it. The state stands behind the name, which may hold anything. */
+function hasEnded(processId: number): boolean {
+  try {
+    const stat = readFileSync(`/proc/${processId}/stat`, "latin1");
+    return stat[stat.lastIndexOf(")") + 2] === "Z";
+  } catch {
+    // Not Linux, or gone in this moment.
+    return false;
   }
 }

@@ -1,8 +1,9 @@
 /** Where Claude Code keeps its files, and whether it is used here. */
-import { accessSync, constants, existsSync, realpathSync, statSync } from "node:fs";
-import { delimiter, dirname, join, resolve } from "node:path";
+import { existsSync, realpathSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { findProjectRoot } from "../../base/project-root.ts";
 import type { Environment } from "../../engine/project.ts";
+import { findOnPath, isFolder } from "../find-program.ts";
 
 export const TESTED_VERSION = "2.1.325";
 
@@ -49,36 +50,10 @@ function clientRoot(cwd: string): string {
 /** Why Claude Code seems to be used here, one line each. */
 export function findClaude(cwd: string, env: Environment): string[] {
   const { root, configDir } = claudePlaces(cwd, env);
-  const program = findProgram(env);
+  const program = findOnPath("claude", env);
   return [
     ...(program ? [`the program ${program}`] : []),
     ...(isFolder(join(root, ".claude")) ? [`the folder ${join(root, ".claude")}`] : []),
     ...(isFolder(configDir) ? [`the folder ${configDir}`] : []),
   ];
-}
-
-/** `claude` on the PATH. */
-export function findProgram(env: Environment): string | undefined {
-  const names = process.platform === "win32" ? ["claude.exe", "claude.cmd"] : ["claude"];
-  for (const folder of (env["PATH"] ?? "").split(delimiter)) {
-    for (const name of names) {
-      const file = resolve(folder, name);
-      if (folder !== "" && isProgram(file)) return file;
-    }
-  }
-  return undefined;
-}
-
-function isFolder(path: string): boolean {
-  return statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
-}
-
-function isProgram(file: string): boolean {
-  try {
-    accessSync(file, constants.X_OK);
-    return statSync(file).isFile();
-  } catch {
-    // Not there, or not to be run by us.
-    return false;
-  }
 }

@@ -5,10 +5,11 @@ import { readText } from "../../engine/init.ts";
 import { tryProgram } from "../../engine/try-process.ts";
 import type { CheckPlace, Finding } from "../../engine/wiring.ts";
 import { checkEvents, checkServer, type RunningClient } from "../check-running.ts";
+import { findOnPath } from "../find-program.ts";
 import type { HookEntry } from "../hook-entries.ts";
 import { checkNotify } from "./check-notify.ts";
 import { serverTable } from "./config-server.ts";
-import { type CodexPlaces, codexPlaces, findProgram, TESTED_VERSION } from "./detect.ts";
+import { type CodexPlaces, codexPlaces, TESTED_VERSION } from "./detect.ts";
 import { hookGroups, ownHooks, readHooks } from "./hooks-file.ts";
 import { type CodexPlugin, readCodexPlugin, trustFile } from "./plugin-wiring.ts";
 import { samplePayload } from "./sample-payloads.ts";
@@ -64,7 +65,7 @@ interface WiredIn {
 
 async function checkVersion({ env, cwd }: CheckPlace): Promise<Finding> {
   const part = "codex version";
-  const program = findProgram(env);
+  const program = findOnPath("codex", env);
   if (!program) return { part, level: "ok", text: `no codex on the PATH to ask; tested with ${TESTED_VERSION}` };
   const { stdout } = await tryProgram(program, ["--version"], { cwd, env, limitMs: 15_000 });
   const version = /\b\d+\.\d+\.\d+/.exec(stdout)?.[0];

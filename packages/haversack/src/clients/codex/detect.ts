@@ -1,7 +1,8 @@
 /** Where Codex keeps its files, and whether it is used here. */
-import { accessSync, constants, existsSync, realpathSync, statSync } from "node:fs";
-import { delimiter, dirname, join, resolve } from "node:path";
+import { existsSync, realpathSync } from "node:fs";
+import { dirname, join } from "node:path";
 import type { Environment } from "../../engine/project.ts";
+import { findOnPath, isFolder } from "../find-program.ts";
 
 export const TESTED_VERSION = "0.166.0";
 
@@ -41,36 +42,10 @@ function clientRoot(cwd: string): string {
 /** Why Codex seems to be used here, one line each. */
 export function findCodex(cwd: string, env: Environment): string[] {
   const { root, codexHome } = codexPlaces(cwd, env);
-  const program = findProgram(env);
+  const program = findOnPath("codex", env);
   return [
     ...(program ? [`the program ${program}`] : []),
     ...(isFolder(join(root, ".codex")) ? [`the folder ${join(root, ".codex")}`] : []),
     ...(isFolder(codexHome) ? [`the folder ${codexHome}`] : []),
   ];
-}
-
-/** `codex` on the PATH. */
-export function findProgram(env: Environment): string | undefined {
-  const names = process.platform === "win32" ? ["codex.exe", "codex.cmd"] : ["codex"];
-  for (const folder of (env["PATH"] ?? "").split(delimiter)) {
-    for (const name of names) {
-      const file = resolve(folder, name);
-      if (folder !== "" && isProgram(file)) return file;
-    }
-  }
-  return undefined;
-}
-
-function isFolder(path: string): boolean {
-  return statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
-}
-
-function isProgram(file: string): boolean {
-  try {
-    accessSync(file, constants.X_OK);
-    return statSync(file).isFile();
-  } catch {
-    // Not there, or not to be run by us.
-    return false;
-  }
 }

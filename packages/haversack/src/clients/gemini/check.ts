@@ -6,10 +6,11 @@ import { tryProgram } from "../../engine/try-process.ts";
 import type { CheckPlace, Finding } from "../../engine/wiring.ts";
 import { checkEvents, type RunningClient, checkServer as tryServer } from "../check-running.ts";
 import { judgeVersion } from "../client-version.ts";
+import { findOnPath } from "../find-program.ts";
 import type { HookEntry } from "../hook-entries.ts";
 import { objectOf } from "../json-settings.ts";
 import { blockedByCommit, isCommitted, WIRE_FOR_USER } from "./committed.ts";
-import { findGeminiProgram, folderTrust, type GeminiPlaces, geminiPlaces, TESTED_VERSION } from "./detect.ts";
+import { folderTrust, type GeminiPlaces, geminiPlaces, TESTED_VERSION } from "./detect.ts";
 import { hasExtension } from "./extension.ts";
 import { geminiSamplePayload } from "./sample-payloads.ts";
 import { geminiHookGroups, geminiServerCommand, ownGeminiHooks, readGeminiSettings, serverOf } from "./settings.ts";
@@ -63,7 +64,7 @@ function readAll({ projectSettings, userSettings }: GeminiPlaces): { files: Sett
 
 async function checkVersion({ env, cwd }: CheckPlace): Promise<Finding> {
   const part = `${NAME} version`;
-  const program = findGeminiProgram(env);
+  const program = findOnPath("gemini", env);
   if (!program) return { part, level: "ok", text: `no gemini on the PATH to ask; tested with ${TESTED_VERSION}` };
   const { stdout } = await tryProgram(program, ["--version"], { cwd, env, limitMs: 20_000 });
   const version = /^\d+\.\d+\.\d+/m.exec(stdout)?.[0];

@@ -1,9 +1,10 @@
 /** Where Gemini CLI keeps its files, and whether it is used here. */
-import { realpathSync, statSync } from "node:fs";
-import { delimiter, join, resolve } from "node:path";
+import { realpathSync } from "node:fs";
+import { join, resolve } from "node:path";
 import { findProjectRoot } from "../../base/project-root.ts";
 import { readText } from "../../engine/init.ts";
 import type { Environment } from "../../engine/project.ts";
+import { findOnPath, isFolder } from "../find-program.ts";
 
 export const TESTED_VERSION = "0.61.0";
 
@@ -36,20 +37,11 @@ export function geminiPlaces(cwd: string, env: Environment): GeminiPlaces {
 /** Why Gemini CLI seems to be used here, one line each. */
 export function findGemini(cwd: string, env: Environment): string[] {
   const { root, configDir } = geminiPlaces(cwd, env);
-  const program = findGeminiProgram(env);
+  const program = findOnPath("gemini", env);
   return [
     ...(program ? [`the program ${program}`] : []),
     ...[join(root, ".gemini"), configDir].filter(isFolder).map((folder) => `the folder ${folder}`),
   ];
-}
-
-/** `gemini` on the PATH. */
-export function findGeminiProgram(env: Environment): string | undefined {
-  const name = process.platform === "win32" ? "gemini.cmd" : "gemini";
-  const folders = (env["PATH"] ?? "").split(delimiter).filter((folder) => folder !== "");
-  return folders
-    .map((folder) => resolve(folder, name))
-    .find((file) => statSync(file, { throwIfNoEntry: false })?.isFile());
 }
 
 export type FolderTrust = "trusted" | "untrusted" | "unknown";
@@ -74,8 +66,4 @@ function rulesOf(text: string | undefined): Record<string, unknown> {
     // The client cannot read it either, and asks again.
     return {};
   }
-}
-
-function isFolder(path: string): boolean {
-  return statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
 }

@@ -5,47 +5,26 @@
  *
  * Only the end of the file is read, as bytes: it may have megabytes. Loaded by the hook: nothing but `fs`.
  */
-import { closeSync, fstatSync, openSync, readSync } from "node:fs";
+import { findLast } from "../../base/read-tail.ts";
 
 const MAX_BYTES = 4_000_000;
 
 /** When the history was last replaced by a summary. */
 export function readGeminiCompaction(transcriptPath: unknown): Date | undefined {
-  const bytes = typeof transcriptPath === "string" ? readTail(transcriptPath) : undefined;
-  const at = bytes ? bytes.lastIndexOf(SUMMARY) : -1;
-  if (!bytes || at < 0) return undefined;
-  const [, time] = TIME.exec(bytes.toString("latin1", Math.max(0, at - 60), at)) ?? [];
+  const found = typeof transcriptPath === "string" ? findLast(transcriptPath, SUMMARY, MAX_BYTES) : undefined;
+  const [, time] = TIME.exec(found ?? "") ?? [];
   return time ? new Date(time) : undefined;
 }
 
 /** A summary anywhere else, such as in a file that a tool read, is inside another text and has its quotes escaped. */
 const SUMMARY = '","type":"user","content":[{"text":"<state_snapshot>';
-const TIME = /"timestamp":"(\d{4}-\d\d-\d\dT[\d:.]+Z)$/;
-
-const TOKENS = '"tokens":{"input":';
+const TIME = /"timestamp":"(\d{4}-\d\d-\d\dT[\d:.]+Z)","type":"user","content":\[\{"text":"<state_snapshot>/;
 
 /** Tokens of the last request and its answer: how full the window is. */
 export function readGeminiFill(transcriptPath: unknown): number | undefined {
-  const bytes = typeof transcriptPath === "string" ? readTail(transcriptPath) : undefined;
-  const at = bytes ? bytes.lastIndexOf(TOKENS) : -1;
-  if (!bytes || at < 0) return undefined;
-  const [, input, output] = /"input":(\d+),"output":(\d+)/.exec(bytes.toString("latin1", at, at + 80)) ?? [];
+  const found = typeof transcriptPath === "string" ? findLast(transcriptPath, TOKENS, MAX_BYTES) : undefined;
+  const [, input, output] = /"tokens":\{"input":(\d+),"output":(\d+)/.exec(found ?? "") ?? [];
   return input === undefined ? undefined : Number(input) + Number(output);
 }
 
-function readTail(path: string): Buffer | undefined {
-  let file: number;
-  try {
-    file = openSync(path, "r");
-  } catch {
-    // Not written yet, or not ours to read: nothing is known of the window.
-    return undefined;
-  }
-  try {
-    const { size } = fstatSync(file);
-    const buffer = Buffer.allocUnsafe(Math.min(size, MAX_BYTES));
-    return buffer.subarray(0, readSync(file, buffer, 0, buffer.length, size - buffer.length));
-  } finally {
-    closeSync(file);
-  }
-}
+const TOKENS = '"tokens":{"input":';

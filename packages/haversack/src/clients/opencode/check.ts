@@ -7,8 +7,9 @@ import type { CheckPlace, Finding } from "../../engine/wiring.ts";
 import { checkServer } from "../check-running.ts";
 import { serverCommand } from "../claude-code/server-guard.ts";
 import { judgeVersion } from "../client-version.ts";
+import { findOnPath } from "../find-program.ts";
 import { stateOfStamped } from "../gemini/stamped-file.ts";
-import { findOpencodeProgram, opencodePlaces, TESTED_VERSION } from "./detect.ts";
+import { opencodePlaces, TESTED_VERSION } from "./detect.ts";
 import { bundleNamedIn, pluginFileText } from "./plugin-file.ts";
 
 const NAME = "opencode";
@@ -26,7 +27,7 @@ export async function checkOpencode(place: CheckPlace): Promise<Finding[]> {
 
 async function checkVersion({ env, cwd }: CheckPlace): Promise<Finding> {
   const part = `${NAME} version`;
-  const program = findOpencodeProgram(env);
+  const program = findOnPath("opencode", env);
   if (!program) return { part, level: "ok", text: `no opencode on the PATH to ask; tested with ${TESTED_VERSION}` };
   const quiet = { OPENCODE_DISABLE_AUTOUPDATE: "1", OPENCODE_DISABLE_MODELS_FETCH: "1" };
   const { stdout } = await tryProgram(program, ["--version"], { cwd, env: { ...env, ...quiet }, limitMs: 20_000 });

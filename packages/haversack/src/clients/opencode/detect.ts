@@ -1,8 +1,9 @@
 /** Where opencode keeps its files, and whether it is used here. */
-import { existsSync, realpathSync, statSync } from "node:fs";
-import { delimiter, join, resolve } from "node:path";
+import { existsSync, realpathSync } from "node:fs";
+import { join } from "node:path";
 import { findProjectRoot } from "../../base/project-root.ts";
 import type { Environment } from "../../engine/project.ts";
+import { findOnPath } from "../find-program.ts";
 
 export const TESTED_VERSION = "1.18.33";
 
@@ -29,19 +30,10 @@ export function opencodePlaces(cwd: string, env: Environment): OpencodePlaces {
 /** Why opencode seems to be used here, one line each. */
 export function findOpencode(cwd: string, env: Environment): string[] {
   const { root, configDir } = opencodePlaces(cwd, env);
-  const program = findOpencodeProgram(env);
+  const program = findOnPath("opencode", env);
   const marks = ["opencode.json", "opencode.jsonc", ".opencode"].map((name) => join(root, name));
   return [
     ...(program ? [`the program ${program}`] : []),
     ...[...marks, configDir].filter((path) => existsSync(path)).map((path) => `${path} is there`),
   ];
-}
-
-/** `opencode` on the PATH. */
-export function findOpencodeProgram(env: Environment): string | undefined {
-  const name = process.platform === "win32" ? "opencode.cmd" : "opencode";
-  const folders = (env["PATH"] ?? "").split(delimiter).filter((folder) => folder !== "");
-  return folders
-    .map((folder) => resolve(folder, name))
-    .find((file) => statSync(file, { throwIfNoEntry: false })?.isFile());
 }
