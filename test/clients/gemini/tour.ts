@@ -1,5 +1,5 @@
 /** Sessions that meet every hook event and tool of interest once, for recorded payloads. */
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { GEMINI_API } from "../gemini-api.ts";
 import { startModelServer } from "../model-server.ts";
 import type { HookRecord, McpRecord } from "../scratch.ts";
@@ -84,9 +84,13 @@ export async function takeGeminiTour(): Promise<GeminiTour> {
   return { repo, hooks, mcp: repo.mcp(), transcript: readFileSync(resumedTranscript(hooks), "utf8") };
 }
 
-/** As the first prompt after the resume names it: SessionStart makes up the file's name with the present minute, which may be a later one. */
+/** The file of the session that was resumed. Payloads after a resume may name it with the present minute in place of the one that it was made in. */
 export function resumedTranscript(hooks: GeminiTour["hooks"]): string {
-  const from = hooks.findIndex(({ payload }) => payload["source"] === "resume");
-  const prompt = hooks.slice(from).find(({ payload }) => payload["hook_event_name"] === "BeforeAgent");
-  return String(prompt?.payload["transcript_path"]);
+  const id = hooks.find(({ payload }) => payload["source"] === "resume")?.payload["session_id"];
+  const paths = hooks.flatMap(({ payload }) =>
+    payload["session_id"] === id ? String(payload["transcript_path"]) : [],
+  );
+  const found = paths.find((path) => existsSync(path));
+  if (found === undefined) throw new Error(`no transcript of ${id}: ${[...new Set(paths)].join(", ")}`);
+  return found;
 }
