@@ -5,7 +5,7 @@ import { expect, it, onTestFinished } from "vitest";
 import { readGeminiCompaction, readGeminiFill } from "../../../packages/haversack/src/clients/gemini/transcript.ts";
 import { shapeOf } from "../claude-code/payload-fixtures.ts";
 import { fixturesOf, mcpFixture } from "./payload-fixtures.ts";
-import { resumedTranscript, takeGeminiTour } from "./tour.ts";
+import { takeGeminiTour } from "./tour.ts";
 
 const FOLDER = join(import.meta.dirname, "../../fixtures/gemini");
 
@@ -21,7 +21,8 @@ it("have the shapes of the real payloads, and the transcript tells of the compac
     expect(real.get(name), name).toMatchObject({ envNames: fixture.envNames });
   }
   const resumed = tour.hooks.filter(({ payload }) => payload["source"] === "resume").map(({ payload }) => payload);
-  const compactedAt = readGeminiCompaction(resumedTranscript(tour.hooks));
+  const transcript = tour.repo.write("../transcript.jsonl", tour.transcript);
+  const compactedAt = readGeminiCompaction(transcript);
   expect(compactedAt?.getTime()).toBeGreaterThan(Date.parse(String(resumed[0]?.["timestamp"])));
-  expect(readGeminiFill(resumedTranscript(tour.hooks))).toBe(3_040);
+  expect(readGeminiFill(transcript)).toBe(3_040);
 });

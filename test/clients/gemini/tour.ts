@@ -71,21 +71,23 @@ export async function takeGeminiTour(): Promise<GeminiTour> {
   // A model of the second generation: later ones have no list of todos.
   const args = ["-m", "gemini-2.5-pro"];
   const server = await startModelServer(GEMINI_API, FIRST);
+  let transcript: string;
   try {
     await runGemini({ repo, server, prompt: "Use the tools.", args });
     server.setScript(SECOND);
     await runGemini({ repo, server, prompt: "Go on.", args: [...args, "--resume", "latest"] });
+    // Now: when a minute has ended since the session began, the client's next start removes the file.
+    transcript = readFileSync(resumedTranscript(repo.hooks()), "utf8");
     server.setScript([]);
     await runGemini({ repo, server, prompt: "/tie a bowline", args });
   } finally {
     await server.close();
   }
-  const hooks = repo.hooks();
-  return { repo, hooks, mcp: repo.mcp(), transcript: readFileSync(resumedTranscript(hooks), "utf8") };
+  return { repo, hooks: repo.hooks(), mcp: repo.mcp(), transcript };
 }
 
 /** The file of the session that was resumed. Payloads after a resume may name it with the present minute in place of the one that it was made in. */
-export function resumedTranscript(hooks: GeminiTour["hooks"]): string {
+function resumedTranscript(hooks: GeminiTour["hooks"]): string {
   const id = hooks.find(({ payload }) => payload["source"] === "resume")?.payload["session_id"];
   const paths = hooks.flatMap(({ payload }) =>
     payload["session_id"] === id ? String(payload["transcript_path"]) : [],
