@@ -26,6 +26,7 @@ const HOOK_FILES = [
   "hook-gemini",
   "hook-wake",
   "hook-packet",
+  "hook-log",
   "hook-artifacts",
 ];
 const define = { __VERSION__: JSON.stringify(version) };

@@ -33,9 +33,9 @@ export function extractSection(document: string, ref: string): SectionAnswer {
   const headings = findHeadings(document);
   const wanted = ref.trim();
   let found = matching(headings, wanted);
-  const ordinal = /:(\d{1,4})$/.exec(wanted);
   // Only now: "Step:2" may be a heading.
-  if (found.length === 0 && ordinal) {
+  const ordinal = found.length === 0 && /:(\d{1,4})$/.exec(wanted);
+  if (ordinal) {
     const chosen = matching(headings, wanted.slice(0, ordinal.index))[Number(ordinal[1]) - 1];
     if (chosen) found = [chosen];
   }
@@ -66,21 +66,22 @@ export function countLines(text: string): number {
 }
 
 function matching(headings: readonly Heading[], ref: string): Heading[] {
-  const anchor = /^[^\s#]*#([^\s#][^\s]*)$/.exec(ref)?.[1];
+  const hasHash = ref.includes("#");
+  const anchor = hasHash ? /^[^\s#]*#([^\s#][^\s]*)$/.exec(ref)?.[1] : undefined;
   if (anchor !== undefined) return byAnchor(headings, decoded(anchor));
 
-  const marks = /^#{1,6}(?=\s)/.exec(ref)?.[0].length ?? 0;
+  const marks = (hasHash && /^#{1,6}(?=\s)/.exec(ref)?.[0].length) || 0;
   const key = keyOf(plainHeading(ref.slice(marks)));
   if (key === "") return [];
-  const bare = key.replace(/^(?:§|section |chapter )\s*(?=[\da-z]*\d)/, "");
+  const bare = () => key.replace(/^(?:§|section |chapter )\s*(?=[\da-z]*\d)/, "");
   const readings: ((heading: string) => boolean)[] = [
     (heading) => heading === key,
     (heading) => {
       const { label, title } = splitLabel(heading);
-      return label === key || label === bare || (title === key && title !== "");
+      return label === key || label === bare() || (title === key && title !== "");
     },
     // A bare number is also "Task 3", when nothing is just numbered 3.
-    (heading) => /^\d[\d.]*$/.test(bare) && splitLabel(heading).label.endsWith(` ${bare}`),
+    (heading) => /^\d[\d.]*$/.test(bare()) && splitLabel(heading).label.endsWith(` ${bare()}`),
   ];
   for (const fits of readings) {
     const found = headings.filter(({ text }) => fits(keyOf(text)));
@@ -92,7 +93,9 @@ function matching(headings: readonly Heading[], ref: string): Heading[] {
 
 /** How two headings are compared. */
 function keyOf(text: string): string {
-  return text.toLowerCase().replace(/[\s:.]+$/, "");
+  let key = text.toLowerCase().trimEnd();
+  while (key.endsWith(":") || key.endsWith(".")) key = key.slice(0, -1).trimEnd();
+  return key;
 }
 
 /**

@@ -5,6 +5,7 @@
  *
  * Not followed: other HTML blocks. A heading directly under <details> without an empty line is taken for one.
  */
+import { cleanLine } from "../base/clean-text.ts";
 import { nextFence } from "./code-fence.ts";
 
 export interface Heading {
@@ -48,7 +49,7 @@ export function findHeadings(document: string): Heading[] {
       continue;
     }
     const indent = indentOf(line);
-    const body = line.replace(/^[ \t]+/, "");
+    const body = withoutIndent(line);
     if (body.trim() === "") {
       paragraph = undefined;
       isBlankBefore = true;
@@ -80,7 +81,7 @@ const HEADING_MAX_CHARS = 300;
 
 /** An underlined title may have several lines. */
 function joinedLines(text: string): string {
-  const lines = text.split(/\r\n?|\n/).map((line) => line.replace(/^[ \t]+/, ""));
+  const lines = text.split(/\r\n?|\n/).map(withoutIndent);
   return lines.join(" ").trimEnd().slice(0, HEADING_MAX_CHARS);
 }
 
@@ -123,6 +124,7 @@ function endOfLine(document: string, start: number, hasReturns: boolean): number
  * A rule on the first line is none: keys must follow.
  */
 function endOfFrontmatter(document: string): number {
+  if (!document.startsWith("---", firstStart(document))) return 0;
   let hasKey = false;
   for (const { text, number, start } of linesOf(document)) {
     const line = text.trimEnd();
@@ -131,6 +133,12 @@ function endOfFrontmatter(document: string): number {
     if (/^[\w-]+[ \t]*:/.test(line)) hasKey = true;
   }
   return 0;
+}
+
+function withoutIndent(line: string): string {
+  let at = 0;
+  while (line[at] === " " || line[at] === "\t") at++;
+  return line.slice(at);
 }
 
 function isLetter(code: number): boolean {
@@ -155,6 +163,7 @@ function openedBlock(body: string, indent: number): ((line: string) => boolean) 
   }
   if (indent > 3) return undefined;
   if (body.startsWith("<!--")) return body.includes("-->", 4) ? undefined : (line) => line.includes("-->");
+  if (!body.startsWith("<")) return undefined;
   const tag = /^<(pre|script|style|textarea)(?=[\s>]|$)/i.exec(body)?.[1]?.toLowerCase();
   if (tag === undefined) return undefined;
   const isClosed = (line: string): boolean => line.toLowerCase().includes(`</${tag}>`);
@@ -164,6 +173,8 @@ function openedBlock(body: string, indent: number): ((line: string) => boolean) 
 /** `- 1. text` is an item in an item. */
 function afterListMarks(body: string): string {
   let rest = body;
+  // Nothing else begins an item.
+  if (!"-*+0123456789".includes(body[0] ?? "#")) return rest;
   for (let depth = 0; depth < 10; depth++) {
     const mark = /^(?:[-*+]|\d{1,9}[.)])(?:[ \t]+|$)/.exec(rest)?.[0];
     if (mark === undefined || isRule(rest)) return rest;
@@ -215,7 +226,7 @@ export function plainHeading(text: string): string {
   const plain = pieces.map((piece, index) =>
     index % 2 === 1 && index < pieces.length - 1 ? piece : withoutMarks(piece),
   );
-  return plain.join("").replace(/\s+/g, " ").trim();
+  return cleanLine(plain.join(""));
 }
 
 function withoutMarks(piece: string): string {

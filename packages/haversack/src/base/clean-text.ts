@@ -5,9 +5,16 @@
 
 /** One line: control characters gone, every run of white space one space, cut to a length. */
 export function cleanLine(text: string, { maxChars = 10_000 }: { maxChars?: number } = {}): string {
-  const clean = stripControl(text).trim();
-  return cutAt(/\s\s|[^\S ]/.test(clean) ? clean.replace(/\s+/g, " ") : clean, maxChars);
+  const isPlain = PLAIN.test(text);
+  const clean = (isPlain ? text : stripControl(text)).trim();
+  // A plain text, as most are, is asked without patterns.
+  const isLoose = isPlain
+    ? clean.includes("  ") || clean.includes("\n") || clean.includes("\t")
+    : /\s\s|[^\S ]/.test(clean);
+  return cutAt(isLoose ? clean.replace(/\s+/g, " ") : clean, maxChars);
 }
+
+const PLAIN = /^[\t\n -~]*$/;
 
 /** Cuts without splitting a character in two. */
 export function cutAt(text: string, maxChars: number): string {
@@ -32,10 +39,17 @@ function invisiblePattern(): RegExp {
   return invisible;
 }
 
+/**
+ * Printable ASCII, and of other letters and signs those that are neither hidden nor join with hidden ones: Latin, Greek, Cyrillic,
+ * dashes and quotes, arrows, boxes, Chinese, Japanese, Korean.
+ */
+const VISIBLE =
+  /^[\t\n -~\u00a1-\u00ac\u00ae-\u02ff\u0370-\u052f\u2010-\u2027\u2030-\u2052\u20a0-\u20bf\u2190-\u21ff\u2200-\u22ff\u2500-\u25a9\u3001-\u312f\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7a3]*$/;
+
 /** Removes terminal sequences whole, C0 and C1 controls except line feed and tab, and invisible characters. */
 export function stripControl(text: string): string {
   // Most texts hold nothing to remove, and one look is cheaper than three.
-  if (/^[\t\n -~]*$/.test(text)) return text;
+  if (VISIBLE.test(text)) return text;
   // A lone carriage return is how progress is drawn over: a line of its own keeps it readable.
   const lines = text.includes("\r") ? text.replace(/\r\n?/g, "\n") : text;
   const visible = lines.replace(ANSI, "").replace(CONTROL, "");

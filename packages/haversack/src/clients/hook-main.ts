@@ -27,6 +27,7 @@ interface Load {
   (name: "hook-session"): typeof import("./hook-session.ts");
   (name: "hook-wake"): typeof import("./hook-wake.ts");
   (name: "hook-packet"): typeof import("./hook-packet.ts");
+  (name: "hook-log"): typeof import("./hook-log.ts");
   (name: "hook-artifacts"): typeof import("./hook-artifacts.ts");
 }
 
@@ -67,6 +68,7 @@ export function answerClient(payload: Fields, part: Part | undefined, load: Load
       configFiles: () => readConfigFiles(state, env),
       wake: () => load("hook-wake"),
       packet: () => load("hook-packet"),
+      log: () => load("hook-log"),
       artifacts: () => load("hook-artifacts"),
     };
     const start = adapter?.startBefore?.(payload, base, place);
@@ -80,7 +82,7 @@ export function answerClient(payload: Fields, part: Part | undefined, load: Load
     closeIfLogIsLong(handle);
     return waysOf(payload, answer, text);
   } catch (error) {
-    if (state) load("hook-session").logFault(state, error);
+    if (state) load("hook-log").logFault(state, error);
     return 0;
   }
 }

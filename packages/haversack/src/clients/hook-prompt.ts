@@ -18,7 +18,8 @@ export function answerPrompt(payload: Record<string, unknown>, base: ClaudeBase,
   const prompt = asked?.prompt;
   if (!prompt) return {};
   // `/name` is Claude Code's own way to load a skill: it brings the body itself.
-  if (!adapter && prompt.startsWith("/")) session().noteCommand(prompt, base, place);
+  if (!adapter && prompt.startsWith("/"))
+    (require("./hook-session.cjs") as typeof import("./hook-session.ts")).noteCommand(prompt, base, place);
   const promptId = asked.promptId;
   const { text, skills, slowPatterns } = discover(
     {
@@ -38,15 +39,11 @@ export function answerPrompt(payload: Record<string, unknown>, base: ClaudeBase,
       // Most projects have no rules, and most prompts no secrets: what deals with them is loaded when it is needed.
       matchRules: (input, index) =>
         (require("./hook-rules.cjs") as typeof import("./hook-rules.ts")).matchRules(input, index),
-      maskSecrets: (found) => (isWorthMasking(found) && mayHoldSecret(found) ? session().maskSecrets(found) : found),
+      maskSecrets: (found) => (isWorthMasking(found) && mayHoldSecret(found) ? place.log().maskSecrets(found) : found),
     },
   );
   for (const source of slowPatterns) {
-    session().logLine(place.state, "warn", `the pattern /${source}/ took too long and is left out from now on`);
+    place.log().logLine(place.state, "warn", `the pattern /${source}/ took too long and is left out from now on`);
   }
   return { considered: skills.length, ...(text && { context: text }) };
-}
-
-function session(): typeof import("./hook-session.ts") {
-  return require("./hook-session.cjs");
 }

@@ -1,7 +1,5 @@
-/** Sessions, sub-agents, compactions and calls about to be made, for hook.cjs; and what it needs when something fails. */
+/** Sessions, sub-agents, compactions and calls about to be made, for hook.cjs. */
 import { existsSync, statSync } from "node:fs";
-import { errorText } from "../base/errors.ts";
-import { appendLog } from "../base/log.ts";
 import type { DiscoverSettings } from "../engine/discover.ts";
 import { handleEvent } from "../engine/handle-event.ts";
 import type { HookAnswer, HookEvent } from "../engine/hook-event.ts";
@@ -13,7 +11,7 @@ import { readHandoffBy } from "../store/sqlite/handoff-by.ts";
 import { mayHaveToRead } from "../store/sqlite/may-have-to-read.ts";
 import { SessionState } from "../store/sqlite/session-state.ts";
 import { SessionTasks } from "../store/sqlite/session-tasks.ts";
-import { SqliteSkillIndex } from "../store/sqlite/skill-index.ts";
+import { SkillCards } from "../store/sqlite/skill-cards.ts";
 import { SkillLedger } from "../store/sqlite/skill-ledger.ts";
 import { Spawns } from "../store/sqlite/spawns.ts";
 import { SqliteLocalStore } from "../store/sqlite/sqlite-local-store.ts";
@@ -21,9 +19,6 @@ import { claudeProcess } from "./claude-code/client-process.ts";
 import { readClaudeEvent } from "./claude-code/events.ts";
 import type { ClaudeBase } from "./claude-code/prompt-event.ts";
 import type { HookAdapter } from "./hook-adapter.ts";
-import { HookDate } from "./hook-clock.ts";
-
-export { maskSecrets } from "../base/mask.ts";
 
 export interface HookPlace {
   /** Absent: Claude Code. */
@@ -41,9 +36,13 @@ export interface HookPlace {
   /** Loads what waking and messages need. */
   wake(): typeof import("./hook-wake.ts");
   packet(): typeof import("./hook-packet.ts");
+  log(): typeof import("./hook-log.ts");
   /** Loads what receipts need. */
   artifacts(): typeof import("./hook-artifacts.ts");
 }
+
+/** What hook-wake.cjs needs of it. */
+export type WakePlace = Omit<HookPlace, "log" | "artifacts" | "wake">;
 
 export function answerEvent(payload: Record<string, unknown>, base: ClaudeBase, place: HookPlace): HookAnswer {
   const { root, state, env, handle, now, client, settings, configFiles } = place;
@@ -52,7 +51,7 @@ export function answerEvent(payload: Record<string, unknown>, base: ClaudeBase, 
   if (!event) return {};
   const process = () => (adapter ? adapter.process?.() : claudeProcess(env));
   const stores = {
-    index: new SqliteSkillIndex(handle.db),
+    index: new SkillCards(handle.db),
     ledger: new SkillLedger(handle),
     state: new SessionState(handle),
     tasks: new SessionTasks(handle),
@@ -66,7 +65,7 @@ export function answerEvent(payload: Record<string, unknown>, base: ClaudeBase, 
     process,
     wakeSession: (start, before) => {
       const { problems, ...answer } = place.wake().answerStart(start, { before, process: process() }, stores, place);
-      for (const problem of problems) logLine(state, "warn", problem);
+      for (const problem of problems) place.log().logLine(state, "warn", problem);
       return answer;
     },
     handoffBy: (agentId) => readHandoffBy(handle, agentId),
@@ -121,7 +120,7 @@ export function noteCommand(
   const name = /^\/(\S+)/.exec(prompt)?.[1];
   if (!name) return;
   const { ownTool } = client();
-  const card = new SqliteSkillIndex(handle.db)
+  const card = new SkillCards(handle.db)
     .listCards()
     .find(({ id, folder, sourceKind: kind }) => id === name || (kind !== "plugin" && folder?.endsWith(`/${name}`)));
   if (!card || card.sourceKind === "rule" || !ownTool?.sees(card)) return;
@@ -138,14 +137,6 @@ export function noteCommand(
     tokens: 0,
     by: "client",
   });
-}
-
-export function logFault(state: string, error: unknown): void {
-  logLine(state, "error", errorText(error));
-}
-
-export function logLine(state: string, level: "warn" | "error", text: string): void {
-  appendLog(`${state}/log`, { at: new HookDate(), level, part: "hook", text });
 }
 
 /**

@@ -3,7 +3,7 @@ import { recordTool } from "../engine/record-tool.ts";
 import { readHookWorkSettings } from "../engine/work/hook-work-settings.ts";
 import { SessionState } from "../store/sqlite/session-state.ts";
 import { SessionTasks } from "../store/sqlite/session-tasks.ts";
-import { SqliteSkillIndex } from "../store/sqlite/skill-index.ts";
+import { SkillCards } from "../store/sqlite/skill-cards.ts";
 import { SkillLedger } from "../store/sqlite/skill-ledger.ts";
 import type { ClaudeBase } from "./claude-code/prompt-event.ts";
 import { startedBy } from "./claude-code/started-by.ts";
@@ -21,7 +21,7 @@ export function recordToolEvent(
     { ...base, client: adapter?.client ?? "claude-code", tool, ...(skill && { skill }) },
     {
       root,
-      index: new SqliteSkillIndex(handle.db),
+      index: new SkillCards(handle.db),
       ledger: new SkillLedger(handle),
       state: new SessionState(handle),
       tasks: new SessionTasks(handle),

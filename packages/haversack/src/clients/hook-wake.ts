@@ -11,14 +11,14 @@ import { readHookWorkSettings } from "../engine/work/hook-work-settings.ts";
 import type { ClientProcess, Session } from "../store/local-store.ts";
 import type { SessionState } from "../store/sqlite/session-state.ts";
 import type { SessionTasks } from "../store/sqlite/session-tasks.ts";
-import type { SqliteSkillIndex } from "../store/sqlite/skill-index.ts";
+import type { SkillLookup } from "../store/sqlite/skill-cards.ts";
 import type { SkillLedger } from "../store/sqlite/skill-ledger.ts";
 import { isAlive } from "./claude-code/client-process.ts";
-import type { HookPlace } from "./hook-session.ts";
+import type { WakePlace } from "./hook-session.ts";
 
 /** What hook-session.cjs has anyway, so that this file need not. */
 export interface SessionStores {
-  index: SqliteSkillIndex;
+  index: SkillLookup;
   ledger: SkillLedger;
   state: SessionState;
   tasks: SessionTasks;
@@ -28,7 +28,7 @@ export function answerStart(
   event: EventBase & SessionStart,
   { before, process }: { before: Session | undefined; process: ClientProcess | undefined },
   stores: SessionStores,
-  place: HookPlace,
+  place: WakePlace,
 ): HookAnswer & { problems: string[] } {
   const { env, configFiles } = place;
   return wakeSession(event, before, {
@@ -45,7 +45,7 @@ export function answerStart(
 export function packetFor(
   start: Omit<StartedAgent, "client">,
   stores: Pick<SessionStores, "index" | "ledger">,
-  place: HookPlace,
+  place: WakePlace,
 ): string {
   return subAgentPacket({ ...start, client: place.client() }, { ...wakeParts(stores, place), ledger: stores.ledger });
 }
@@ -54,7 +54,7 @@ export function packetFor(
 export function messagesFor(
   sessionId: string,
   { event, used }: { event: string; used: number },
-  { handle, now, client }: HookPlace,
+  { handle, now, client }: WakePlace,
 ): string {
   const isMentionOnly = event === "Stop";
   const { maxChars, sizeOf } = client();
@@ -63,7 +63,7 @@ export function messagesFor(
 
 function wakeParts(
   { index }: Pick<SessionStores, "index">,
-  { handle, root, configFiles, now, packet }: HookPlace,
+  { handle, root, configFiles, now, packet }: WakePlace,
 ): WakeParts & { makePacket: MakePacket } {
   return {
     handle,

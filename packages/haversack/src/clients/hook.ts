@@ -2,7 +2,7 @@
  * The process that a client starts at every event: `hook.cjs CLIENT`, the client's payload on standard input. This file only
  * loads the others in their compiled form: hook-main.cjs, which every event needs, and the one that answers the event:
  * hook-prompt.cjs, hook-tool.cjs or hook-session.cjs; hook-rules.cjs where the project has rules, hook-wake.cjs and hook-packet.cjs where an
- * agent may have something to go on with or a message waits, hook-artifacts.cjs for sub-agents with documents to read. None loads more than
+ * agent may have something to go on with or a message waits, hook-artifacts.cjs for sub-agents with documents to read, hook-log.cjs when something fails. None loads more than
  * `fs`, `node:sqlite` and `node:vm`, and none may exceed 50 kB: each 50 kB of code costs a start 5 to 10%, used or not. This one is
  * compiled anew at each start, a tenth of a millisecond for each kB.
  *
@@ -23,10 +23,12 @@ function main(): void {
     const names = ["hook-main"];
     if (part) names.push(part);
     if (client !== CLIENTS[0]) names.push(`hook-${client}`);
+    // Most starts that find work to go on with need these, and three files cost 2 ms more than one.
+    if (part && payload.hook_event_name === "SessionStart") names.push("hook-wake", "hook-packet");
     const files = loadCached(names, env);
-    const answering = part ? files[1] : undefined;
-    const load = (name: string) => (part === name ? answering : loadCached([name], env)[0]);
-    const ways = files[0].answerClient(payload, answering, load, files.at(-1).adapter);
+    const load = (name: string) => files[names.indexOf(name)] ?? loadCached([name], env)[0];
+    const { adapter } = client === CLIENTS[0] ? {} : load(`hook-${client}`);
+    const ways = files[0].answerClient(payload, part && load(part), load, adapter);
     for (const one of loaded) if ((one.ways | ways) !== one.ways) saveCompiled(one, ways);
   } catch {
     // No JSON, or an installation with a file missing: without a project there is no log to write to.

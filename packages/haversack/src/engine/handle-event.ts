@@ -5,7 +5,7 @@ import type { StoreHandle } from "../store/sqlite/handle.ts";
 import { hasUnread } from "../store/sqlite/has-unread.ts";
 import { hasClaims, letGo, letGoOfAgent } from "../store/sqlite/session-claims.ts";
 import type { SessionState } from "../store/sqlite/session-state.ts";
-import type { SqliteSkillIndex } from "../store/sqlite/skill-index.ts";
+import type { SkillLookup } from "../store/sqlite/skill-cards.ts";
 import type { SkillLedger } from "../store/sqlite/skill-ledger.ts";
 import type { SqliteLocalStore } from "../store/sqlite/sqlite-local-store.ts";
 import type { DiscoverSettings } from "./discover.ts";
@@ -16,7 +16,7 @@ import { afterSpawn, beforeSpawn, type SubAgentParts, startNamed } from "./work/
 export interface EventParts extends SubAgentParts {
   root: string;
   handle: StoreHandle;
-  index: SqliteSkillIndex;
+  index: SkillLookup;
   ledger: SkillLedger;
   state: SessionState;
   sessions: SqliteLocalStore;

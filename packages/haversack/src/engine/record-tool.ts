@@ -2,7 +2,7 @@
 import type { SessionKey } from "../store/local-store.ts";
 import type { SessionState } from "../store/sqlite/session-state.ts";
 import type { SessionTasks } from "../store/sqlite/session-tasks.ts";
-import type { SqliteSkillIndex } from "../store/sqlite/skill-index.ts";
+import type { SkillLookup } from "../store/sqlite/skill-cards.ts";
 import type { SkillLedger } from "../store/sqlite/skill-ledger.ts";
 import { captureEvent, type ToolEvent } from "../work/capture.ts";
 import { mergeWip } from "../work/merge-wip.ts";
@@ -20,7 +20,7 @@ export interface ToolRecord {
 
 export interface RecordToolParts {
   root: string;
-  index: SqliteSkillIndex;
+  index: SkillLookup;
   ledger: SkillLedger;
   state: SessionState;
   tasks: SessionTasks;

@@ -1,5 +1,6 @@
 /** The sections of a long skill that say most about what is being done. Loaded by the hook. */
 import { cutAt } from "../base/clean-text.ts";
+import { headingLevel, isFence } from "../base/markdown-line.ts";
 
 interface Section {
   text: string;
@@ -9,7 +10,7 @@ interface Section {
 
 /** The sections of a text, the opening first, then the best matches. */
 export function rankSections(body: string, query: string): Section[] {
-  const wanted = new Set(wordsOf(query));
+  const wanted = new Set(longWords(query).map(stem));
   const sections = splitSections(body).map((text, at) => ({
     text,
     at,
@@ -40,9 +41,9 @@ function splitSections(body: string): string[] {
   const sections: string[][] = [[]];
   let isFenced = false;
   for (const line of body.trim().split("\n")) {
-    // Asked first: of most lines that is enough.
-    if ((line.includes("```") || line.includes("~~~")) && /^\s*(?:```|~~~)/.test(line)) isFenced = !isFenced;
-    if (!isFenced && line.startsWith("#") && /^#{1,4} /.test(line) && sections.at(-1)!.length > 0) sections.push([]);
+    if (isFence(line)) isFenced = !isFenced;
+    const level = isFenced ? 0 : headingLevel(line);
+    if (level > 0 && level <= 4 && sections.at(-1)!.length > 0) sections.push([]);
     sections.at(-1)!.push(line);
   }
   return sections.map((lines) => lines.join("\n").trim()).filter(Boolean);
@@ -50,14 +51,18 @@ function splitSections(body: string): string[] {
 
 /** Share of the section's words that are wanted, so that length alone does not win. */
 function overlap(text: string, wanted: ReadonlySet<string>): number {
-  const terms = wordsOf(text.slice(0, 4000));
-  const hits = new Set(terms.filter((term) => wanted.has(term))).size;
-  return terms.length === 0 ? 0 : hits / Math.sqrt(terms.length);
+  const words = longWords(text.slice(0, 4000));
+  const hits = new Set<string>();
+  for (const word of words) {
+    const term = stem(word);
+    if (wanted.has(term)) hits.add(term);
+  }
+  return words.length === 0 ? 0 : hits.size / Math.sqrt(words.length);
 }
 
-/** Words of four letters and more, cut to a rough stem. The ranking's own words would double the size of this half of the hook. */
-function wordsOf(text: string): string[] {
-  return (text.toLowerCase().match(/[a-z]{4,}/g) ?? []).map(stem);
+/** Of four letters and more. The ranking's own words would double the size of this half of the hook. */
+function longWords(text: string): string[] {
+  return text.toLowerCase().match(/[a-z]{4,}/g) ?? [];
 }
 
 function stem(word: string): string {

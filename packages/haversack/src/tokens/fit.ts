@@ -86,13 +86,11 @@ export interface Fitted {
 }
 
 export function fit(parts: readonly Part[], options: FitOptions): Fitted {
-  const { budget, count, separator = "\n\n" } = options;
-  const ranked = parts
-    .map((part, index) => new Candidate(part, index, count))
-    .sort((a, b) => a.part.rank - b.part.rank || a.index - b.index);
-  const inOrder = [...ranked].sort((a, b) => a.place - b.place || a.part.rank - b.part.rank || a.index - b.index);
+  const { budget, count, separator = "\n\n", footerShare = 0.25 } = options;
+  const ranked = rank(parts, count);
+  const hasPlaces = parts.some(({ order }) => order !== undefined);
+  const inOrder = hasPlaces ? ranked.toSorted((a, b) => a.place - b.place) : ranked;
   const separatorSize = count(separator);
-  const { footerShare = 0.25 } = options;
   const room = { budget: budget - (options.overhead ?? 0), separatorSize, shares: options.shares ?? {} };
 
   choose(ranked, room);
@@ -124,8 +122,10 @@ export function fit(parts: readonly Part[], options: FitOptions): Fitted {
 
   // The join cost less than its pieces: the most important reduced part gains. With an additive count no test gets past the guess.
   for (const candidate of ranked) {
-    for (const better of candidate.betterForms()) {
-      const before = candidate.chosen;
+    const { chosen: before } = candidate;
+    for (let at = 0; ; at++) {
+      const better = candidate.form(at);
+      if (!better || better === before) break;
       const guess = used + better.size - (before ? before.size : -separatorSize);
       if (guess > budget) continue;
       candidate.chosen = better;
@@ -149,65 +149,74 @@ export function fit(parts: readonly Part[], options: FitOptions): Fitted {
   };
 }
 
+/** About what these parts would take of a budget. */
+export function roomTaken(
+  parts: readonly Part[],
+  { budget, count, separator, shares }: Required<Pick<FitOptions, "budget" | "count" | "separator" | "shares">>,
+): number {
+  const ranked = rank(parts, count);
+  const separatorSize = count(separator);
+  choose(ranked, { budget, separatorSize, shares });
+  let taken = 0;
+  for (const { chosen } of ranked) if (chosen) taken += chosen.size + separatorSize;
+  return Math.max(0, taken - separatorSize);
+}
+
+function rank(parts: readonly Part[], count: (text: string) => number): Candidate[] {
+  // Sorting keeps the order of equal ones.
+  return parts.map((part) => new Candidate(part, count)).sort((a, b) => a.rank - b.rank);
+}
+
 interface SizedForm {
   form: Form;
   text: string;
   size: number;
 }
 
+/** Of a hundred parts, in a process that has just started: so no generators, and no list where three fields do. */
 class Candidate {
   readonly part: Part;
-  readonly index: number;
+  readonly rank: number;
   readonly place: number;
   chosen: SizedForm | undefined;
   readonly #count: (text: string) => number;
-  #sized: SizedForm[] = [];
+  #first: SizedForm | undefined;
+  #second: SizedForm | undefined;
+  #third: SizedForm | undefined;
+  /** Forms looked at so far: full, short, name. */
+  #seen = 0;
 
-  constructor(part: Part, index: number, count: (text: string) => number) {
+  constructor(part: Part, count: (text: string) => number) {
     this.part = part;
-    this.index = index;
+    this.rank = part.rank;
     this.place = part.order ?? part.rank;
     this.#count = count;
   }
 
   /** Best first; empty ones are none. Counted when asked for: short and name are rarely needed. */
-  *forms(): Generator<SizedForm> {
-    let at = 0;
-    for (const form of ["full", "short", "name"] as const) {
+  form(at: number): SizedForm | undefined {
+    for (;;) {
+      const found = at === 0 ? this.#first : at === 1 ? this.#second : at === 2 ? this.#third : undefined;
+      if (found || this.#seen === FORMS.length) return found;
+      const form = FORMS[this.#seen++]!;
       const text = this.part[form];
-      if (text === undefined || text === "") continue;
-      yield (this.#sized[at] ??= { form, text, size: this.#count(text) });
-      at++;
-    }
-  }
-
-  best(): SizedForm | undefined {
-    for (const form of this.forms()) return form;
-    return undefined;
-  }
-
-  *betterForms(): Generator<SizedForm> {
-    for (const form of this.forms()) {
-      if (form === this.chosen) return;
-      yield form;
+      if (!text) continue;
+      const sized = { form, text, size: this.#count(text) };
+      if (!this.#first) this.#first = sized;
+      else if (!this.#second) this.#second = sized;
+      else this.#third = sized;
     }
   }
 
   /** The next smaller form, or none. */
   reduce(): void {
-    let seen = false;
-    for (const form of this.forms()) {
-      if (seen) {
-        this.chosen = form;
-        return;
-      }
-      seen = form === this.chosen;
-    }
-    this.chosen = undefined;
+    if (this.chosen)
+      this.chosen =
+        this.chosen === this.#first ? this.form(1) : this.chosen === this.#second ? this.form(2) : undefined;
   }
 
   isEmpty(): boolean {
-    return this.forms().next().done === true;
+    return !this.form(0);
   }
 
   leftOut(): LeftOut {
@@ -217,6 +226,8 @@ class Candidate {
   }
 }
 
+const FORMS = ["full", "short", "name"] as const;
+
 interface Room {
   budget: number;
   separatorSize: number;
@@ -224,29 +235,26 @@ interface Room {
 }
 
 function choose(ranked: readonly Candidate[], { budget, separatorSize, shares }: Room): void {
-  for (const candidate of ranked) candidate.chosen = undefined;
-  const groupOf = ({ part: { group = "" } }: Candidate): string => (Object.hasOwn(shares, group) ? group : "");
   // The first part has no separator before it.
   let left = budget + separatorSize;
-  // Shares hold only when the ceiling is reached.
-  const best = ranked.flatMap((candidate) => candidate.best() ?? []);
-  if (best.reduce((sum, { size }) => sum + size + separatorSize, 0) <= left) {
-    for (const candidate of ranked) candidate.chosen = candidate.best();
-    return;
+  let whole = 0;
+  for (const candidate of ranked) {
+    candidate.chosen = candidate.form(0);
+    if (candidate.chosen) whole += candidate.chosen.size + separatorSize;
   }
-  left -= chooseWithin(
-    ranked.filter((candidate) => groupOf(candidate) === ""),
-    { room: left, separatorSize },
-  );
+  // Shares hold only when the ceiling is reached.
+  if (whole <= left) return;
+  const groups = new Map<string, Candidate[]>([["", []]]);
+  for (const group of Object.keys(shares)) groups.set(group, []);
+  for (const candidate of ranked) {
+    candidate.chosen = undefined;
+    (groups.get(candidate.part.group ?? "") ?? groups.get("")!).push(candidate);
+  }
+  left -= chooseWithin(groups.get("")!, { room: left, separatorSize });
   let unused = 0;
   for (const [group, share] of Object.entries(shares)) {
     const room = Math.max(0, left) * share + unused;
-    unused =
-      room -
-      chooseWithin(
-        ranked.filter((candidate) => groupOf(candidate) === group),
-        { room, separatorSize },
-      );
+    unused = room - chooseWithin(groups.get(group)!, { room, separatorSize });
   }
 }
 
@@ -264,15 +272,31 @@ function chooseWithin(
     return true;
   };
   for (let from = 0; from < ranked.length; ) {
-    const tier = ranked[from]!.part.tier;
+    const { tier } = ranked[from]!.part;
     let to = from + 1;
     while (tier !== undefined && ranked[to]?.part.tier === tier) to++;
-    const peers = ranked.slice(from, to);
-    if (peers.length > 1) for (const peer of peers) [...peer.forms()].reverse().some((form) => take(peer, form));
-    for (const peer of peers) for (const form of peer.betterForms()) if (take(peer, form)) break;
+    if (to - from > 1) for (let at = from; at < to; at++) takeSmallest(ranked[at]!, take);
+    for (let at = from; at < to; at++) takeBest(ranked[at]!, take);
     from = to;
   }
   return room - left;
+}
+
+type Take = (candidate: Candidate, form: SizedForm) => boolean;
+
+function takeSmallest(candidate: Candidate, take: Take): void {
+  for (let at = FORMS.length - 1; at >= 0; at--) {
+    const form = candidate.form(at);
+    if (form && take(candidate, form)) return;
+  }
+}
+
+function takeBest(candidate: Candidate, take: Take): void {
+  const { chosen: before } = candidate;
+  for (let at = 0; ; at++) {
+    const form = candidate.form(at);
+    if (!form || form === before || take(candidate, form)) return;
+  }
 }
 
 function reduceLeastImportant(ranked: readonly Candidate[]): boolean {

@@ -1,5 +1,6 @@
 /** Text from outside, cleaned and cut to a length for a packet; and fields of a WIP read without trust. Loaded by the hook. */
 import { cleanLine, cutAt, stripControl } from "../base/clean-text.ts";
+import { headingLevel, isFence } from "../base/markdown-line.ts";
 
 /** One clean line; what was cut shows as an ellipsis. Never cleans more of a text than could be shown. */
 export function cutLine(text: string, maxChars: number): string {
@@ -23,20 +24,27 @@ export function cutText(text: string, maxChars: number): string {
   const head = cutAt(clean, Math.max(0, maxChars - 6));
   const end = Math.max(head.lastIndexOf("\n"), head.lastIndexOf(" "));
   const kept = `${end > maxChars / 2 ? head.slice(0, end).trimEnd() : head} …`;
-  const isOpen = (kept.match(/^\s*```/gm)?.length ?? 0) % 2 === 1;
+  const isOpen = kept.includes("```") && (kept.match(/^\s*```/gm)?.length ?? 0) % 2 === 1;
   return isOpen ? `${kept}\n\`\`\`` : kept;
 }
 
 /** Headings two levels deeper, so that they stand below the packet's own. */
 export function deepen(text: string): string {
+  if (!text.includes("# ")) return text;
   let isFenced = false;
   return text
     .split("\n")
     .map((line) => {
-      if (/^\s*(?:```|~~~)/.test(line)) isFenced = !isFenced;
-      return !isFenced && /^#{1,4} /.test(line) ? `##${line}` : line;
+      if (isFence(line)) isFenced = !isFenced;
+      const level = isFenced ? 0 : headingLevel(line);
+      return level > 0 && level <= 4 ? `##${line}` : line;
     })
     .join("\n");
+}
+
+/** At most one empty line between two others. */
+export function withoutGaps(text: string): string {
+  return text.includes("\n\n\n") ? text.replace(/\n{3,}/g, "\n\n") : text;
 }
 
 export function textOf(value: unknown): string {

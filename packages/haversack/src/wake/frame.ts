@@ -1,6 +1,7 @@
 /** Puts the chosen pieces into the places of a template. Loaded by the hook. */
 import { stripControl } from "../base/clean-text.ts";
 import type { ChosenForm, Form } from "../tokens/fit.ts";
+import { withoutGaps } from "./cut-text.ts";
 import { type Piece, Pieces } from "./piece.ts";
 import { type Placeholder, renderTemplate, type Template } from "./templates.ts";
 
@@ -46,18 +47,16 @@ export class Frame {
         lines.set(slot, into);
       }
     }
+    const texts = new Map([...lines].map(([slot, into]) => [slot, into.join("\n")]));
     const body = renderTemplate(this.#template, {
-      textOf: (slot) => lines.get(slot)?.join("\n") ?? "",
+      textOf: (slot) => texts.get(slot) ?? "",
       hasOwn: (section) => framed.has(`${OWN}${section}`),
     });
     const source = framed.get(SOURCE) ?? "";
-    const title = /^# [^\n]*/.exec(body)?.[0] ?? "";
+    const [title = ""] = body.startsWith("# ") ? body.split("\n", 1) : [];
     const below = body.slice(title.length).trim();
     const rest = below.startsWith("#") ? `\n${below}` : below;
-    const text = [title, source, rest]
-      .filter(Boolean)
-      .join("\n")
-      .replace(/\n{3,}/g, "\n\n");
+    const text = withoutGaps([title, source, rest].filter(Boolean).join("\n"));
     // Ids come as they are stored; this is the last gate.
     return stripControl(footer ? `${text}\n\n${footer}` : text);
   }

@@ -5,7 +5,7 @@
  *
  * Never over the budget, whatever the state. Loaded by the hook.
  */
-import { type Form, fit } from "../tokens/fit.ts";
+import { type Form, fit, roomTaken } from "../tokens/fit.ts";
 import { cutLine } from "./cut-text.ts";
 import { Frame, SOURCE } from "./frame.ts";
 import { isNothing } from "./has-work.ts";
@@ -107,8 +107,8 @@ function roomFor(frame: Frame, { budget, count }: PacketOptions): { overhead: nu
   const { skill, ...others } = SHARES;
   const shares = Object.fromEntries(Object.entries(others).map(([group, share]) => [group, share / (1 - skill)]));
   const least = Math.max(0, budget - overhead - head) * skill;
-  const { used } = fit(frame.pieces, { budget: budget - least - overhead, count, separator: "\n", shares });
-  return { overhead, skillShare: budget > 0 ? Math.max(0, budget - used - overhead) / budget : 0 };
+  const taken = roomTaken(frame.pieces, { budget: budget - least - overhead, count, separator: "\n", shares });
+  return { overhead, skillShare: budget > 0 ? Math.max(0, budget - taken - overhead) / budget : 0 };
 }
 
 /** What a project's template has no place for although there is something to show. */

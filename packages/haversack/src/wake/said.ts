@@ -2,6 +2,8 @@
  * What a packet says already, so that nothing is said twice: whatever its case and punctuation, in the same words and order. Loaded
  * by the hook.
  */
+import { withoutGaps } from "./cut-text.ts";
+
 export class Said {
   #text = "";
 
@@ -17,12 +19,7 @@ export class Said {
   /** The text without the lines that are said; "" when no words are left. */
   without(text: string): string {
     const lines = text.split("\n").filter((line) => !this.has(line));
-    return lines.every((line) => plain(line).length <= 2)
-      ? ""
-      : lines
-          .join("\n")
-          .replace(/\n{3,}/g, "\n\n")
-          .trim();
+    return lines.every((line) => plain(line).length <= 2) ? "" : withoutGaps(lines.join("\n")).trim();
   }
 }
 
@@ -34,7 +31,8 @@ const MOST_CHARS = 4_000;
  * all letters is compiled in every hook, and that costs more than all the rest here.
  */
 function plain(text: string): string {
-  const words = text.slice(0, MOST_CHARS).replace(/^\s*[-*] \[[ xX]\] /gm, "");
+  const start = text.slice(0, MOST_CHARS);
+  const words = start.includes("] ") ? start.replace(/^\s*[-*] \[[ xX]\] /gm, "") : start;
   return ` ${words
     .toLowerCase()
     .replace(/[\s!-/:-@[-^`{-~]+/g, " ")

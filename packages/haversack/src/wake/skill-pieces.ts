@@ -62,8 +62,8 @@ export function skillBodies(skills: readonly WakeSkill[], { query, roomChars, wh
       const text = bestSections(ranked, beginning, Math.floor(maxChars * share));
       return `\n${isMain ? "Its most relevant parts" : "Its core"} (all of it: ${load}):\n\n${deepen(text)}\n`;
     });
-    const forms = [isWhole && `\n${deepen(cutText(body, wholeChars + CORE_CHARS))}\n`, large, small, inShort].filter(
-      (form): form is string => Boolean(form),
+    const forms = [isWhole && `\n${deepen(beginning)}\n`, large, small, inShort].filter((form): form is string =>
+      Boolean(form),
     );
     const index = skills.indexOf(skill);
     pieces.add((isMain ? 30 : 37) + index / 100, `skill:${id}`, forms[0] ?? "", {

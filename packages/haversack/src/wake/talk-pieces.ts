@@ -1,4 +1,5 @@
 /** Who the agent is, the plan it follows, what is said to it and what happened. Loaded by the hook. */
+import { headingLevel } from "../base/markdown-line.ts";
 import { cutLine, cutText, deepen } from "./cut-text.ts";
 import { type Piece, type PieceOptions, Pieces } from "./piece.ts";
 import { Said } from "./said.ts";
@@ -66,7 +67,7 @@ export function planPieces({ plan, task }: WakeState, { budgetChars, hasTask }: 
 function withoutHeading(text: string, section: string | undefined): string {
   const clean = text.trimStart();
   const [first = ""] = clean.split("\n", 1);
-  return section && /^#{1,6} /.test(first) && first.includes(section) ? clean.slice(first.length).trim() : clean;
+  return section && headingLevel(first) > 0 && first.includes(section) ? clean.slice(first.length).trim() : clean;
 }
 
 const MOST_MESSAGES = 15;
@@ -149,7 +150,7 @@ export function formatEvent(event: WakeActivity, now: Date): string {
 /** What was done, not only to what: the text of some kinds is a list of fields or a role. */
 function happened({ kind, text, actor }: WakeActivity): string {
   if (kind === "task-claimed") return text === `claimed by ${actor}` ? "claimed" : text || "claimed";
-  const verb = VERBS[kind];
+  const verb = Object.hasOwn(VERBS, kind) ? VERBS[kind] : undefined;
   if (!text) return verb ?? kind;
   return verb ? `${verb} ${text}` : text;
 }
@@ -165,9 +166,16 @@ const VERBS: Readonly<Record<string, string>> = {
 /** Today's time, else with its day. UTC: the packet says so. */
 export function clock(time: Date, now: Date): string {
   if (Number.isNaN(time.getTime())) return "--:--";
-  const text = time.toISOString();
-  const isToday = !Number.isNaN(now.getTime()) && now.toISOString().slice(0, 10) === text.slice(0, 10);
-  return isToday ? text.slice(11, 16) : `${text.slice(5, 10)} ${text.slice(11, 16)}`;
+  const hour = `${padded(time.getUTCHours())}:${padded(time.getUTCMinutes())}`;
+  const isToday = Math.floor(time.getTime() / DAY_MS) === Math.floor(now.getTime() / DAY_MS);
+  // By hand: a Date that writes itself opens the machine's time zone first, a sixth of a millisecond of a hook.
+  return isToday ? hour : `${padded(time.getUTCMonth() + 1)}-${padded(time.getUTCDate())} ${hour}`;
+}
+
+const DAY_MS = 86_400_000;
+
+function padded(part: number): string {
+  return part < 10 ? `0${part}` : `${part}`;
 }
 
 function at(agent: string): string {

@@ -4,6 +4,7 @@
  * Loaded by the hook.
  */
 import { cleanLine, stripControl } from "../base/clean-text.ts";
+import { headingLevel, isFence } from "../base/markdown-line.ts";
 import { DEFAULT_TEMPLATES } from "./default-templates.ts";
 
 export const PLACEHOLDERS = [
@@ -83,13 +84,25 @@ export function renderTemplate(
     .flatMap(({ text, placeholders }, at) => {
       if (placeholders.length === 0) return hasOwn(at) ? text : [];
       if (placeholders.every((slot) => textOf(slot) === "")) return [];
-      return text.replace(/\{\{(\w+)\}\}(\n?)/g, (_, slot: Placeholder, end: string) => {
-        const filled = textOf(slot);
-        return filled && `${filled}${end}`;
-      });
+      return fill(text, textOf);
     })
     .map((section) => section.trim())
     .join("\n\n");
+}
+
+/** An empty place takes the end of its line with it. */
+function fill(text: string, textOf: (slot: Placeholder) => string): string {
+  let filled = "";
+  let from = 0;
+  for (let at = text.indexOf("{{"); at >= 0; at = text.indexOf("{{", at + 2)) {
+    const end = text.indexOf("}}", at);
+    const slot = text.slice(at + 2, end);
+    if (end < 0 || !isPlaceholder(slot)) continue;
+    const value = textOf(slot);
+    filled += text.slice(from, at) + value;
+    from = end + 2 + (value === "" && text[end + 2] === "\n" ? 1 : 0);
+  }
+  return filled + text.slice(from);
 }
 
 const SLOT = /\{\{\s*([^{}\n]{0,60}?)\s*\}\}/g;
@@ -104,9 +117,9 @@ function splitSections(text: string): string[] {
   let lines: string[] = [];
   let isFenced = false;
   for (const line of text.split("\n")) {
-    if (/^\s*(?:```|~~~)/.test(line)) isFenced = !isFenced;
-    const isHeading = !isFenced && /^#{1,6} /.test(line);
-    if (isHeading && lines.some((other) => other.trim() !== "" && !/^#{1,6} /.test(other))) {
+    if (isFence(line)) isFenced = !isFenced;
+    const isHeading = !isFenced && headingLevel(line) > 0;
+    if (isHeading && lines.some((other) => other.trim() !== "" && headingLevel(other) === 0)) {
       sections.push(lines.join("\n").trim());
       lines = [];
     }

@@ -42,7 +42,7 @@ export function wipPieces({ wip = {}, task }: WakeState, options: PieceOptions):
   addLine(30, "state", "State", formatState(wip, tests));
   addLine(31, "plan item", "In its own plan", textOf(objectOf(wip.plan)["current"]));
   for (const [field, value] of Object.entries(wip)
-    .filter(([field]) => !KNOWN.test(field))
+    .filter(([field]) => !KNOWN.has(field))
     .slice(0, 20)) {
     const text = typeof value === "string" ? value : value == null ? "" : (JSON.stringify(value) ?? "");
     addLine(33, `field ${cutLine(field, 60)}`, cutLine(field, 60), text);
@@ -50,8 +50,20 @@ export function wipPieces({ wip = {}, task }: WakeState, options: PieceOptions):
   return pieces.list;
 }
 
-const KNOWN =
-  /^(?:phase|files_modified|uncommitted_(?:changes|files)|last_commit|decisions|test_results|errors|context|next_step|plan|updated_at)$/;
+const KNOWN: ReadonlySet<string> = new Set([
+  "phase",
+  "files_modified",
+  "uncommitted_changes",
+  "uncommitted_files",
+  "last_commit",
+  "decisions",
+  "test_results",
+  "errors",
+  "context",
+  "next_step",
+  "plan",
+  "updated_at",
+]);
 
 export const MOST_DECISIONS = 30;
 const FIRST_DECISIONS = 8;

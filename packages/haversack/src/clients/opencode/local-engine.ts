@@ -29,7 +29,7 @@ import { Spawns } from "../../store/sqlite/spawns.ts";
 import { SqliteLocalStore } from "../../store/sqlite/sqlite-local-store.ts";
 import { claudeProcess } from "../claude-code/client-process.ts";
 import { makePacket } from "../hook-packet.ts";
-import type { HookPlace } from "../hook-session.ts";
+import type { WakePlace } from "../hook-session.ts";
 import * as wake from "../hook-wake.ts";
 import type { HookEngine } from "./hook-engine.ts";
 import { type IdleSteps, runWhenIdle } from "./idle-steps.ts";
@@ -95,7 +95,7 @@ export function localEngine({ root, env, cli }: LocalEngineOptions): LocalEngine
     };
     runWhenIdle([check], { onFault: logFault, delayMs: CHECK_INDEX_MS });
   };
-  const placeFor = (handle: StoreHandle, { client }: EventBase): HookPlace => ({
+  const placeFor = (handle: StoreHandle, { client }: EventBase): WakePlace => ({
     root,
     state,
     env,
@@ -104,11 +104,7 @@ export function localEngine({ root, env, cli }: LocalEngineOptions): LocalEngine
     client: () => client,
     settings: () => readHookSettings(configFiles()),
     configFiles,
-    wake: () => wake,
     packet: () => ({ makePacket }),
-    artifacts: () => {
-      throw new Error("here receipts are kept by watch-reader.ts");
-    },
   });
   const leaseMs = () => readHookWorkSettings(configFiles()).leaseMs;
 
@@ -221,7 +217,7 @@ function storesOf(handle: StoreHandle) {
 }
 
 /** A message that waits for the agent of this session comes with its prompt. */
-function messagesFor({ sessionId, agentId }: EventBase, used: number, place: HookPlace): string {
+function messagesFor({ sessionId, agentId }: EventBase, used: number, place: WakePlace): string {
   if (agentId || !hasUnread(place.handle.db, sessionId, { isMentionOnly: false })) return "";
   return wake.messagesFor(sessionId, { event: "UserPromptSubmit", used: used + 2 }, place);
 }

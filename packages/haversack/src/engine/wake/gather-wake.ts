@@ -9,7 +9,7 @@ import type { SkillCard } from "../../skills/types.ts";
 import type { ClientProcess } from "../../store/local-store.ts";
 import type { StoreHandle } from "../../store/sqlite/handle.ts";
 import { type OtherSession, otherSessions } from "../../store/sqlite/other-sessions.ts";
-import type { SqliteSkillIndex } from "../../store/sqlite/skill-index.ts";
+import type { SkillLookup } from "../../store/sqlite/skill-cards.ts";
 import { readWake, type StoredWake, type WakeKey } from "../../store/sqlite/wake-state.ts";
 import { readSkillSettings, type SkillSettings } from "../../wake/skill-settings.ts";
 import type { WakeMessage, WakePlan, WakeSkill, WakeState } from "../../wake/state.ts";
@@ -39,7 +39,7 @@ export interface WakeRequest {
 
 export interface WakeParts {
   handle: StoreHandle;
-  index: SqliteSkillIndex;
+  index: SkillLookup;
   root: string;
   settings: WakeSettings;
   /** Undefined: there is no such file, or it cannot be read. */
@@ -109,7 +109,7 @@ function findSkills(
     index,
     rules,
     missing,
-  }: { index: SqliteSkillIndex; rules: ReturnType<typeof readSkillSettings>["rules"]; missing: string[] },
+  }: { index: SkillLookup; rules: ReturnType<typeof readSkillSettings>["rules"]; missing: string[] },
 ): WakeSkill[] {
   const isSubAgent = reason === "agent-start" || Boolean(key.agentId);
   const wanted = task
@@ -180,7 +180,7 @@ function readPlan(
 ): WakePlan {
   const plan = { file, ...(section !== undefined && { section }) };
   // A plan outside the project is named and not read: its path came from somebody else's text.
-  const isInside = !file.startsWith("/") && !file.split(/[\\/]/).includes("..");
+  const isInside = !file.startsWith("/") && !(file.includes("..") && file.split(/[\\/]/).includes(".."));
   const text = isInside ? readText(`${root}/${file}`) : undefined;
   if (text === undefined) {
     missing.push(`The plan ${cleanLine(file, { maxChars: 200 })} cannot be read.`);
@@ -203,5 +203,5 @@ function readPlan(
 const PLAN_START_CHARS = 4000;
 
 function lineCount(text: string): number {
-  return text.replace(/\n$/, "").split("\n").length;
+  return (text.endsWith("\n") ? text.slice(0, -1) : text).split("\n").length;
 }

@@ -2,7 +2,7 @@
 import type { ClientProfile } from "../../skills/activation.ts";
 import { sizeFor } from "../../skills/client-size.ts";
 import { assemblePacket, type Packet, type PacketOptions } from "../../wake/packet.ts";
-import type { WakeState } from "../../wake/state.ts";
+import { ROLES, type WakeState } from "../../wake/state.ts";
 import { DEVELOPMENT } from "../../wake/workflows/development.ts";
 import type { Gathered, WakeParts, WakeRequest, WakeSettings } from "./gather-wake.ts";
 
@@ -46,5 +46,5 @@ function budgetOf({ budget, client }: WakeRequest, { budgetChars }: WakeSettings
 
 /** A role is a word; whatever else it is must not lead out of the folder. */
 function fileName(role: string): string {
-  return role.replace(/[^A-Za-z0-9_-]/g, "-");
+  return ROLES.some((known) => known === role) ? role : role.replace(/[^A-Za-z0-9_-]/g, "-");
 }

@@ -1,23 +1,16 @@
 /**
  * Reads the compiled skill index: the half that a prompt needs. The hook bundles this file: one statement per question.
- * Statements are prepared once per connection, because preparing costs more than running on this path.
  */
-import type { DatabaseSync, StatementSync } from "node:sqlite";
 import type { MatchIndex } from "../../skills/combine-matches.ts";
 import type { Posting, TermStats } from "../../skills/score-text.ts";
-import type { PatternKind, PatternRow, SkillCard, TriggerRow } from "../../skills/types.ts";
+import type { SkillCard, TriggerRow } from "../../skills/types.ts";
 import { addWeights, type ListViews, largest, readPostings, sumsFor, viewsOf } from "./posting-lists.ts";
+import { CARD_COLUMNS, type CardRow, FEW, SkillRows, toCard } from "./skill-rows.ts";
 
-export class PromptIndex implements MatchIndex {
-  readonly #db: DatabaseSync;
-  readonly #statements = new Map<string, StatementSync>();
+export class PromptIndex extends SkillRows implements MatchIndex {
   #facts: PoolFacts | undefined;
   /** The lists of the prompt that is being ranked; undefined for a term that has none. */
   #lists = new Map<string, ListViews | undefined>();
-
-  constructor(db: DatabaseSync) {
-    this.#db = db;
-  }
 
   get size(): number {
     return this.#pool.size;
@@ -38,7 +31,7 @@ export class PromptIndex implements MatchIndex {
   }
 
   cardsNamed(ids: readonly string[]): SkillCard[] {
-    return (this.#allIn(CARDS_NAMED, ids) as unknown as CardRow[]).map(toCard);
+    return (this.allIn(CARDS_NAMED, ids) as unknown as CardRow[]).map(toCard);
   }
 
   /**
@@ -48,8 +41,8 @@ export class PromptIndex implements MatchIndex {
   terms(terms: readonly string[]): TermStats[] {
     this.#lists = new Map();
     this.#facts = undefined;
-    const sql = terms.length <= FEW_TERMS ? TERMS_WITH_LISTS : TERMS;
-    const rows = this.#allIn(sql, terms) as unknown as TermRow[];
+    const sql = terms.length <= FEW ? TERMS_WITH_LISTS : TERMS;
+    const rows = this.allIn(sql, terms) as unknown as TermRow[];
     return rows.map(({ term, df, share, postings }) => {
       if (postings) this.#lists.set(term, viewsOf(postings));
       return share === null ? { term, df } : { term, df, share };
@@ -73,7 +66,7 @@ export class PromptIndex implements MatchIndex {
     const missing = terms.filter((term) => !this.#lists.has(term));
     if (missing.length > 0) {
       for (const term of missing) this.#lists.set(term, undefined);
-      for (const { term, postings } of this.#allIn(LISTS, missing) as unknown as TermRow[]) {
+      for (const { term, postings } of this.allIn(LISTS, missing) as unknown as TermRow[]) {
         if (postings) this.#lists.set(term, viewsOf(postings));
       }
     }
@@ -89,41 +82,12 @@ export class PromptIndex implements MatchIndex {
     return this.all(TRIGGERS, JSON.stringify(stems)) as unknown as TriggerRow[];
   }
 
-  /** Those of the kinds given, without the ones that were too slow once. */
-  patterns(kinds: readonly PatternKind[]): PatternRow[] {
-    const rows = this.all(PATTERNS, JSON.stringify(kinds)) as unknown as (Omit<PatternRow, "linear"> & {
-      linear: number;
-    })[];
-    return rows.map((row) => ({ ...row, linear: row.linear === 1 }));
-  }
-
   alwaysActive(): number[] {
     return (this.all(ALWAYS) as unknown as { skill: number }[]).map(({ skill }) => skill);
   }
 
   hasRules(): boolean {
     return this.#pool.hasRules === 1;
-  }
-
-  cards(keys: readonly number[]): SkillCard[] {
-    return (this.#allIn(CARDS, keys) as unknown as CardRow[]).map(toCard);
-  }
-
-  body(hash: string): string | undefined {
-    return (this.all(BODY, hash)[0] as { body: string } | undefined)?.body;
-  }
-
-  /** `IN ()` stands for the values: written out while they are few, which takes SQLite a third of the time that JSON takes it. */
-  #allIn(sql: string, values: readonly (string | number)[]) {
-    if (values.length === 0) return [];
-    if (values.length > FEW_TERMS) return this.all(sql.replace("()", ALL_OF_JSON), JSON.stringify(values));
-    return this.all(sql.replace("()", `(?${",?".repeat(values.length - 1)})`), ...values);
-  }
-
-  protected all(sql: string, ...values: (string | number)[]) {
-    let statement = this.#statements.get(sql);
-    if (!statement) this.#statements.set(sql, (statement = this.#db.prepare(sql)));
-    return statement.all(...values);
   }
 }
 
@@ -139,9 +103,6 @@ SELECT size, size - (SELECT count(*) FROM skills WHERE active = 1 AND source_kin
 FROM (SELECT count(*) AS size FROM skills WHERE active = 1)`;
 const NAMES =
   "SELECT id FROM skills WHERE active = 1 AND model_invocable = 1 AND source_kind <> 'rule' ORDER BY id LIMIT ?";
-const ALL_OF_JSON = "(SELECT value FROM json_each(?))";
-/** A long prompt has more terms than are looked at: then only the lists of those are read. */
-const FEW_TERMS = 100;
 /** Skills of a list that is read with the counts: one page of the file at the most. */
 const SHORT_LIST = 500;
 const TERMS_WITH_LISTS = `
@@ -150,60 +111,12 @@ FROM terms WHERE term IN ()`;
 const TERMS = "SELECT term, df, share FROM terms WHERE term IN ()";
 const LISTS = "SELECT term, postings FROM terms WHERE term IN () AND postings IS NOT NULL";
 const TRIGGERS = "SELECT skill, kind, phrase, weight FROM triggers WHERE stem IN (SELECT value FROM json_each(?))";
-const PATTERNS = `
-SELECT skill, kind, source, flags, linear FROM patterns
-WHERE kind IN (SELECT value FROM json_each(?)) AND source NOT IN (SELECT source FROM slow_patterns) ORDER BY id`;
 const ALWAYS = "SELECT skill FROM skill_rules WHERE json_extract(data, '$.alwaysActive') = 1";
-export const CARD_COLUMNS = `
-SELECT s.key, s.id, s.name, s.description, s.brief, s.domain, s.path, s.folder, s.hash, s.source_kind, s.source_label,
-  s.model_invocable, s.load_confidence, s.requires, r.data AS rule
-FROM skills s LEFT JOIN skill_rules r ON r.skill = s.key WHERE s.active = 1`;
 const CARDS_NAMED = `${CARD_COLUMNS} AND s.id IN ()`;
-const CARDS = `${CARD_COLUMNS} AND s.key IN ()`;
-const BODY = "SELECT body FROM skill_bodies WHERE hash = ?";
 
 interface TermRow {
   term: string;
   df: number;
   share: number | null;
   postings?: Uint8Array | null;
-}
-
-export interface CardRow {
-  key: number;
-  id: string;
-  name: string;
-  description: string;
-  brief: string;
-  domain: string | null;
-  path: string;
-  folder: string | null;
-  hash: string;
-  source_kind: string;
-  source_label: string;
-  model_invocable: number;
-  load_confidence: number | null;
-  requires: string;
-  rule: string | null;
-}
-
-export function toCard(row: CardRow): SkillCard {
-  const card: SkillCard = {
-    key: row.key,
-    id: row.id,
-    name: row.name,
-    description: row.description,
-    brief: row.brief,
-    path: row.path,
-    hash: row.hash,
-    sourceKind: row.source_kind,
-    sourceLabel: row.source_label,
-    modelInvocable: row.model_invocable === 1,
-    requires: row.requires === "[]" ? [] : JSON.parse(row.requires),
-  };
-  if (row.domain !== null) card.domain = row.domain;
-  if (row.folder !== null) card.folder = row.folder;
-  if (row.load_confidence !== null) card.loadConfidence = row.load_confidence;
-  if (row.rule !== null) card.rule = JSON.parse(row.rule);
-  return card;
 }

@@ -4,15 +4,7 @@
  * the whole work store.
  */
 import type { DatabaseSync } from "node:sqlite";
-import type {
-  TreeTask,
-  WakeActivity,
-  WakeAgent,
-  WakeHandoff,
-  WakeMessage,
-  WakeState,
-  WakeTask,
-} from "../../wake/state.ts";
+import type { TreeTask, WakeActivity, WakeAgent, WakeHandoff, WakeMessage, WakeState } from "../../wake/state.ts";
 import type { Verdict } from "../../work/handoff.ts";
 import { isSettled, type TaskStatus, type TaskStep, type TaskType } from "../../work/task.ts";
 import type { Wip } from "../../work/wip.ts";
@@ -59,47 +51,98 @@ const MOST_CHARS = 40_000;
 export function readWake(db: DatabaseSync, key: WakeKey): StoredWake {
   const agent = readAgent(db, key);
   const batch = key.sessionId !== undefined && !key.agentId ? lastBatch(db, key.sessionId) : undefined;
-  const seqs = tasksInHand(db, key, { name: agent.name, batch });
-  const inHand = seqs[0];
-  const task = inHand === undefined ? undefined : readTask(db, inHand);
-  const story = task?.story;
-  const wip =
-    inHand === undefined ? undefined : get(db, "SELECT data, updated_at FROM task_wip WHERE task = ?", inHand);
-  const suggested = task
-    ? undefined
-    : get(
-        db,
-        `SELECT ${TREE_COLUMNS} FROM queue q JOIN tasks t ON t.seq = q.task WHERE q.is_ready = 1 ORDER BY q.order_key DESC, q.task LIMIT 1`,
-      );
-  return {
+  const [inHand, ...others] = tasksInHand(db, key, { name: agent.name, batch });
+  const messages = agent.seq === undefined ? undefined : readMessages(db, agent.seq, inHand, key.heardSince);
+  const known = {
     agent: agent.agent,
     ...(agent.seq !== undefined && { agentSeq: agent.seq }),
-    ...(task && { task: task.task, ...task.plan }),
     ...(batch && { isCoordinating: true }),
-    alsoHolds: seqs.slice(1, 6).flatMap((seq) => readTree(db, "t.seq = ?", seq)),
-    tree: inHand === undefined ? [] : readTreeAround(db, inHand, { story, parent: task?.parent }),
-    ...(story !== undefined && storyOf(db, story)),
-    ...epicOf(db, task?.epic),
-    ...(wip && { wip: JSON.parse(String(wip["data"])) as Wip, wipUpdatedAt: new Date(String(wip["updated_at"])) }),
-    handoffs: inHand === undefined ? [] : readHandoffs(db, inHand, story),
-    messages: agent.seq === undefined ? [] : readMessages(db, agent.seq),
-    ...(agent.seq !== undefined && { heard: readHeard(db, agent.seq, { inHand, since: key.heardSince }) }),
-    activity: inHand === undefined ? [] : readActivity(db, inHand, story),
+    messages: messages?.unread ?? [],
+    ...(messages && { heard: messages.heard }),
+  };
+  if (inHand !== undefined) return { ...known, ...readWork(db, inHand, others.slice(0, 5)) };
+  const suggested = get(
+    db,
+    `SELECT ${TREE_COLUMNS} FROM queue q JOIN tasks t ON t.seq = q.task WHERE q.is_ready = 1 ORDER BY q.order_key DESC, q.task LIMIT 1`,
+  );
+  return {
+    ...known,
     ...(suggested && { suggested: toTree(suggested) }),
-    ...(!task && { readyCount: countReady(db) }),
-    parents: inHand === undefined ? [] : readParents(db, inHand),
-    pinned: task
-      ? all(
-          db,
-          "SELECT skill, hash FROM skill_history WHERE task = ? ORDER BY at DESC, id DESC LIMIT 10",
-          task.task.id,
-        ).map((pin) => ({
-          skill: String(pin["skill"]),
-          hash: String(pin["hash"]),
-        }))
-      : [],
+    readyCount: countReady(db),
+    alsoHolds: [],
+    tree: [],
+    handoffs: [],
+    activity: [],
+    parents: [],
+    pinned: [],
   };
 }
+
+type StoredWork = Omit<StoredWake, "agent" | "messages">;
+
+/** What is known of the task in hand and around it. */
+function readWork(db: DatabaseSync, inHand: number, alsoHeld: readonly number[]): StoredWork {
+  const row = get(db, TASK, inHand) as Record<string, unknown>;
+  const story = numberOf(row["story"]);
+  const parent = numberOf(row["parent"]);
+  const { self, waitsFor, ...around } = readAround(db, inHand, { story, parent, alsoHeld });
+  const wip = textOf(row["wip"]);
+  return {
+    ...around,
+    task: {
+      ...self,
+      type: String(row["type"]) as TaskType,
+      ...optional("description", textOf(row["description"])),
+      ...optional("acceptanceCriteria", textOf(row["acceptance_criteria"])),
+      files: JSON.parse(String(row["files"])) as string[],
+      steps: typeof row["steps"] === "string" ? (JSON.parse(row["steps"]) as TaskStep[]) : [],
+      ...optional("skill", textOf(row["skill"])),
+      ...optional("contextSummary", textOf(row["context_summary"])),
+      ...optional("handoffNotes", textOf(row["handoff_notes"])),
+      ...optional("note", textOf(row["note"])),
+      blockers: JSON.parse(String(row["blockers"])) as string[],
+      waitsFor,
+    },
+    ...optional("planFile", textOf(row["plan_file"])),
+    ...optional("planSection", textOf(row["plan_section"])),
+    ...(row["story_id"] !== null && {
+      story: {
+        id: String(row["story_id"]),
+        title: String(row["story_title"]),
+        status: String(row["story_status"]),
+        done: Number(row["story_done"]),
+        total: Number(row["story_total"]),
+      },
+    }),
+    ...(row["epic_id"] !== null && {
+      epic: {
+        id: String(row["epic_id"]),
+        title: String(row["epic_title"]),
+        priority: `P${Number(row["epic_priority"])}`,
+      },
+    }),
+    ...(wip && { wip: JSON.parse(wip) as Wip, wipUpdatedAt: new Date(String(row["wip_updated_at"])) }),
+    handoffs: readHandoffs(db, inHand, story),
+    activity: readActivity(db, inHand, story),
+    parents: parent === undefined ? [] : readParents(db, inHand),
+    pinned: (JSON.parse(String(row["pinned"])) as [string, string][]).map(([skill, hash]) => ({ skill, hash })),
+  };
+}
+
+/** One statement: each that is prepared costs a new process a twentieth of a millisecond. */
+const TASK = `SELECT t.type, substr(t.description, 1, ${MOST_CHARS}) AS description,
+  substr(t.acceptance_criteria, 1, ${MOST_CHARS}) AS acceptance_criteria, t.steps, t.skill, t.plan_file, t.plan_section,
+  substr(t.context_summary, 1, ${MOST_CHARS}) AS context_summary, substr(t.handoff_notes, 1, ${MOST_CHARS}) AS handoff_notes,
+  t.note, t.story, t.parent, w.data AS wip, w.updated_at AS wip_updated_at,
+  s.id AS story_id, s.title AS story_title, s.status AS story_status,
+  (SELECT count(*) FROM tasks WHERE story = t.story AND status = 'done') AS story_done,
+  (SELECT count(*) FROM tasks WHERE story = t.story AND status <> 'archived') AS story_total,
+  e.id AS epic_id, e.title AS epic_title, e.priority AS epic_priority,
+  (SELECT json_group_array(path) FROM (SELECT path FROM task_files WHERE task = t.seq ORDER BY path LIMIT 100)) AS files,
+  (SELECT json_group_array(reason) FROM (SELECT reason FROM blockers WHERE task = t.seq AND resolved_at IS NULL ORDER BY id LIMIT 10)) AS blockers,
+  (SELECT json_group_array(json_array(skill, hash)) FROM (SELECT skill, hash FROM skill_history WHERE task = t.id ORDER BY at DESC, id DESC LIMIT 10)) AS pinned
+FROM tasks t LEFT JOIN task_wip w ON w.task = t.seq LEFT JOIN stories s ON s.seq = t.story LEFT JOIN epics e ON e.seq = t.epic
+WHERE t.seq = ?`;
 
 interface ReadAgent {
   agent: WakeAgent;
@@ -161,44 +204,26 @@ function tasksInHand(
     for (const row of rows) seqs.add(Number(row["task"]));
   };
   if (taskId !== undefined) add(all(db, "SELECT seq AS task FROM tasks WHERE id = ?", taskId));
-  if (sessionId !== undefined) {
-    add(
-      all(
-        db,
-        "SELECT task FROM claims WHERE session_id = ? AND agent_id = ? ORDER BY claimed_at DESC, task DESC LIMIT 6",
-        sessionId,
-        agentId,
-      ),
-    );
-    if (agentId) {
-      add(
-        all(
-          db,
-          "SELECT t.seq AS task FROM agent_tasks a JOIN tasks t ON t.id = a.task WHERE a.session_id = ? AND a.agent_id = ? AND t.status IN ('todo', 'in_progress', 'review')",
-          sessionId,
-          agentId,
-        ),
-      );
-    }
-  }
-  if (name !== undefined) {
-    add(all(db, "SELECT task FROM claims WHERE agent = ? ORDER BY claimed_at DESC, task DESC LIMIT 6", name));
-  }
+  const claims = all(db, CLAIMS, sessionId ?? null, name ?? null);
+  const ofSession = sessionId === undefined ? [] : claims.filter((row) => row["session_id"] === sessionId);
+  add(ofSession.filter((row) => row["agent_id"] === agentId).slice(0, MOST_HELD));
+  if (sessionId !== undefined && agentId) add(all(db, `${STARTED_FOR} AND a.agent_id = ? LIMIT 6`, sessionId, agentId));
+  if (name !== undefined) add(claims.filter((row) => row["agent"] === name).slice(0, MOST_HELD));
   if (sessionId !== undefined && agentId === "") {
-    add(all(db, "SELECT task FROM claims WHERE session_id = ? ORDER BY claimed_at DESC, task DESC LIMIT 6", sessionId));
-    add(
-      all(
-        db,
-        `${OPEN_TASKS} JOIN agent_tasks a ON a.task = t.id WHERE a.session_id = ? AND ${IS_OPEN} ORDER BY a.at DESC LIMIT 6`,
-        sessionId,
-      ),
-    );
-    for (const id of batch) add(all(db, `${OPEN_TASKS} WHERE t.id = ? AND ${IS_OPEN}`, id));
+    add(ofSession.slice(0, MOST_HELD));
+    add(all(db, `${STARTED_FOR} ORDER BY a.at DESC LIMIT ${MOST_HELD}`, sessionId));
+    for (const id of batch) add(all(db, `SELECT t.seq AS task FROM tasks t WHERE t.id = ? AND ${IS_OPEN}`, id));
   }
   return [...seqs];
 }
 
-const OPEN_TASKS = "SELECT t.seq AS task FROM tasks t";
+const MOST_HELD = 6;
+
+/** More than a session has sub-agents, so that none of its own is pushed out by theirs. */
+const CLAIMS =
+  "SELECT task, agent, session_id, agent_id FROM claims WHERE session_id = ?1 OR agent = ?2 ORDER BY claimed_at DESC, task DESC LIMIT 100";
+
+const STARTED_FOR = `SELECT t.seq AS task FROM tasks t JOIN agent_tasks a ON a.task = t.id WHERE a.session_id = ? AND ${IS_OPEN}`;
 
 /** The ids of the tasks that this session was given last; undefined when it was given none. */
 function lastBatch(db: DatabaseSync, sessionId: string): string[] | undefined {
@@ -207,165 +232,100 @@ function lastBatch(db: DatabaseSync, sessionId: string): string[] | undefined {
 }
 
 const TREE_COLUMNS =
-  "t.id, t.title, t.status, (SELECT p.id FROM tasks p WHERE p.seq = t.parent) AS parent_id, (SELECT c.agent FROM claims c WHERE c.task = t.seq) AS agent, (SELECT h.status FROM handoffs h WHERE h.task = t.seq ORDER BY h.created_at DESC, h.seq DESC LIMIT 1) AS verdict";
+  "t.id, t.title, t.status, (SELECT p.id FROM tasks p WHERE p.seq = t.parent) AS parent, (SELECT c.agent FROM claims c WHERE c.task = t.seq) AS holder, (SELECT h.status FROM handoffs h WHERE h.task = t.seq ORDER BY h.created_at DESC, h.seq DESC LIMIT 1) AS verdict";
 
-function readTree(db: DatabaseSync, where: string, ...values: (string | number)[]): TreeTask[] {
-  return all(db, `SELECT ${TREE_COLUMNS} FROM tasks t WHERE ${where}`, ...values).map(toTree);
+interface Around extends Pick<StoredWake, "tree" | "alsoHolds"> {
+  self: TreeTask;
+  waitsFor: TreeTask[];
 }
 
-/** The story's tasks around this one, or its parent's children; and its own sub-tasks. */
-function readTreeAround(
+/** The story's tasks around this one, or its parent's children, and its own sub-tasks; what it waits for; others that are held. */
+function readAround(
   db: DatabaseSync,
   seq: number,
-  { story, parent }: { story: number | undefined; parent: number | undefined },
-): TreeTask[] {
-  const [column, group] = story !== undefined ? ["story", story] : parent !== undefined ? ["parent", parent] : [];
-  const children = readTree(db, "t.parent = ? AND t.status <> 'archived' ORDER BY t.seq LIMIT 20", seq);
-  if (column === undefined || group === undefined) return [...readTree(db, "t.seq = ?", seq), ...children];
-  const before = readTree(
-    db,
-    `t.${column} = ? AND t.seq < ? AND t.status <> 'archived' ORDER BY t.seq DESC LIMIT ${TREE_BEFORE}`,
-    group,
-    seq,
-  );
-  const after = readTree(
-    db,
-    `t.${column} = ? AND t.seq >= ? AND t.status <> 'archived' ORDER BY t.seq LIMIT ${TREE_AFTER}`,
-    group,
-    seq,
-  );
-  const known = new Set([...before, ...after].map(({ id }) => id));
-  return [...before.reverse(), ...after, ...children.filter(({ id }) => !known.has(id))];
-}
-
-interface ReadTask {
-  task: WakeTask;
-  plan: { planFile?: string; planSection?: string };
-  story: number | undefined;
-  epic: number | undefined;
-  parent: number | undefined;
-}
-
-function readTask(db: DatabaseSync, seq: number): ReadTask {
-  const row = get(
-    db,
-    `SELECT t.*, substr(t.description, 1, ${MOST_CHARS}) AS description, ${TREE_COLUMNS} FROM tasks t WHERE t.seq = ?`,
-    seq,
-  ) as Record<string, unknown>;
-  const files = all(db, "SELECT path FROM task_files WHERE task = ? ORDER BY path LIMIT 100", seq);
-  const blockers = all(
-    db,
-    "SELECT reason FROM blockers WHERE task = ? AND resolved_at IS NULL ORDER BY id LIMIT 10",
-    seq,
-  );
-  const waitsFor = readTree(
-    db,
-    "t.status NOT IN ('done', 'archived') AND t.seq IN (SELECT depends_on FROM dependencies WHERE task = ? AND type IN ('blocks', 'requires')) ORDER BY t.seq LIMIT 10",
-    seq,
-  );
+  { story, parent, alsoHeld }: { story: number | undefined; parent: number | undefined; alsoHeld: readonly number[] },
+): Around {
+  const [column, group] = story !== undefined ? ["story", story] : ["parent", parent];
+  const near = new Map<string, TreeTask>();
+  const waitsFor: TreeTask[] = [];
+  const held = new Map<number, TreeTask>();
+  let self: TreeTask | undefined;
+  for (const row of all(db, around(column), seq, group ?? null, JSON.stringify(alsoHeld))) {
+    const task = toTree(row);
+    if (row["kind"] === SELF) self = task;
+    else if (row["kind"] === AWAITED) waitsFor.push(task);
+    else if (row["kind"] === HELD) held.set(Number(row["seq"]), task);
+    else if (!near.has(task.id)) near.set(task.id, task);
+  }
+  if (!self) throw new Error(`no task in row ${seq}`);
   return {
-    task: {
-      ...toTree(row),
-      type: String(row["type"]) as TaskType,
-      ...optional("description", textOf(row["description"])),
-      ...optional("acceptanceCriteria", textOf(row["acceptance_criteria"])?.slice(0, MOST_CHARS)),
-      files: files.map(({ path }) => String(path)),
-      steps: typeof row["steps"] === "string" ? (JSON.parse(row["steps"]) as TaskStep[]) : [],
-      ...optional("skill", textOf(row["skill"])),
-      ...optional("contextSummary", textOf(row["context_summary"])?.slice(0, MOST_CHARS)),
-      ...optional("handoffNotes", textOf(row["handoff_notes"])?.slice(0, MOST_CHARS)),
-      ...optional("note", textOf(row["note"])),
-      blockers: blockers.map(({ reason }) => String(reason)),
-      waitsFor,
-    },
-    plan: {
-      ...optional("planFile", textOf(row["plan_file"])),
-      ...optional("planSection", textOf(row["plan_section"])),
-    },
-    story: numberOf(row["story"]),
-    epic: numberOf(row["epic"]),
-    parent: numberOf(row["parent"]),
+    self,
+    tree: group === undefined ? [self, ...near.values()] : [...near.values()],
+    waitsFor,
+    alsoHolds: alsoHeld.flatMap((other) => held.get(other) ?? []),
   };
 }
 
-function storyOf(db: DatabaseSync, story: number): Pick<StoredWake, "story"> {
-  const row = get(db, "SELECT id, title, status FROM stories WHERE seq = ?", story);
-  const counts = all(db, "SELECT status, count(*) AS count FROM tasks WHERE story = ? GROUP BY status", story);
-  const sum = (isCounted: (status: TaskStatus) => boolean) =>
-    counts.reduce((total, { status, count }) => total + (isCounted(status as TaskStatus) ? Number(count) : 0), 0);
-  if (!row) return {};
-  return {
-    story: {
-      id: String(row["id"]),
-      title: String(row["title"]),
-      status: String(row["status"]),
-      done: sum((status) => status === "done"),
-      total: sum((status) => status !== "archived"),
-    },
-  };
-}
+const [SELF, NEAR, CHILD, AWAITED, HELD] = [0, 1, 2, 3, 4];
 
-function epicOf(db: DatabaseSync, epic: number | undefined): Pick<StoredWake, "epic"> {
-  const row = epic === undefined ? undefined : get(db, "SELECT id, title, priority FROM epics WHERE seq = ?", epic);
-  return row
-    ? { epic: { id: String(row["id"]), title: String(row["title"]), priority: `P${Number(row["priority"])}` } }
-    : {};
+function around(column: string): string {
+  const near = `SELECT seq FROM tasks WHERE ${column} = ?2 AND status <> 'archived'`;
+  return `SELECT k.kind, t.seq, ${TREE_COLUMNS} FROM (SELECT ?1 AS seq, ${SELF} AS kind
+  UNION ALL SELECT seq, ${NEAR} FROM (${near} AND seq < ?1 ORDER BY seq DESC LIMIT ${TREE_BEFORE})
+  UNION ALL SELECT seq, ${NEAR} FROM (${near} AND seq >= ?1 ORDER BY seq LIMIT ${TREE_AFTER})
+  UNION ALL SELECT seq, ${CHILD} FROM (SELECT seq FROM tasks WHERE parent = ?1 AND status <> 'archived' ORDER BY seq LIMIT 20)
+  UNION ALL SELECT seq, ${AWAITED} FROM (SELECT d.seq FROM dependencies n JOIN tasks d ON d.seq = n.depends_on
+    WHERE n.task = ?1 AND n.type IN ('blocks', 'requires') AND d.status NOT IN ('done', 'archived') ORDER BY d.seq LIMIT 10)
+  UNION ALL SELECT value, ${HELD} FROM json_each(?3)) k JOIN tasks t ON t.seq = k.seq ORDER BY k.kind, t.seq`;
 }
 
 /** The task's own, then those of finished siblings. */
 function readHandoffs(db: DatabaseSync, seq: number, story: number | undefined): WakeHandoff[] {
-  const columns =
-    "t.id AS task_id, t.title, h.role, h.attempt, h.status, substr(h.summary, 1, 2000) AS summary, h.created_at FROM handoffs h JOIN tasks t ON t.seq = h.task";
-  const own = all(
-    db,
-    `SELECT ${columns} WHERE h.task = ? AND h.archived_at IS NULL ORDER BY h.created_at DESC, h.seq DESC LIMIT 4`,
-    seq,
-  );
-  const siblings =
-    story === undefined
-      ? []
-      : all(
-          db,
-          // The newest done ones only: a story of 10,000 tasks has as many handoffs.
-          `SELECT ${columns} WHERE h.task IN (SELECT seq FROM tasks WHERE story = ? AND status = 'done' AND seq <> ? ORDER BY seq DESC LIMIT 20) AND h.archived_at IS NULL ORDER BY h.created_at DESC, h.seq DESC LIMIT ${MOST_HANDOFFS}`,
-          story,
-          seq,
-        );
-  return [...own, ...siblings].map((row) => ({
+  return all(db, HANDOFFS, seq, story ?? null).map((row) => ({
     taskId: String(row["task_id"]),
     taskTitle: String(row["title"]),
     role: String(row["role"]),
     attempt: Number(row["attempt"]),
-    status: String(row["status"]) as Verdict,
+    status: row["status"] as Verdict,
     summary: String(row["summary"]),
     at: new Date(String(row["created_at"])),
   }));
 }
 
-const MESSAGES = `SELECT m.id, m.sender, substr(m.text, 1, ${MOST_CHARS}) AS text, m.subject, m.created_at, r.is_mention FROM message_recipients r JOIN messages m ON m.seq = r.message WHERE r.agent = ?`;
+const NEWEST_HANDOFFS = "archived_at IS NULL ORDER BY created_at DESC, seq DESC";
 
-function readMessages(db: DatabaseSync, agent: number): WakeMessage[] {
-  return all(db, `${MESSAGES} AND r.read_at IS NULL ORDER BY r.message LIMIT ${MOST_MESSAGES}`, agent).map(toMessage);
-}
+/** Of siblings the newest done ones only: a story of 10,000 tasks has as many handoffs. */
+const HANDOFFS = `SELECT t.id AS task_id, t.title, h.role, h.attempt, h.status, substr(h.summary, 1, 2000) AS summary, h.created_at
+FROM handoffs h JOIN tasks t ON t.seq = h.task WHERE h.seq IN (
+  SELECT seq FROM (SELECT seq FROM handoffs WHERE task = ?1 AND ${NEWEST_HANDOFFS} LIMIT 4)
+  UNION ALL SELECT seq FROM (SELECT seq FROM handoffs WHERE task IN (
+    SELECT seq FROM tasks WHERE story = ?2 AND status = 'done' AND seq <> ?1 ORDER BY seq DESC LIMIT 20
+  ) AND ${NEWEST_HANDOFFS} LIMIT ${MOST_HANDOFFS}))
+ORDER BY h.task <> ?1, h.created_at DESC, h.seq DESC`;
 
-/** Read, in a window that is gone: what was asked for there still holds. */
-function readHeard(
+/** Heard: read, in a window that is gone; what was asked for there still holds. */
+function readMessages(
   db: DatabaseSync,
   agent: number,
-  { inHand, since }: { inHand: number | undefined; since: Date | undefined },
-): WakeMessage[] {
-  if (inHand === undefined && since === undefined) return [];
-  const near = `r.message > (SELECT max(seq) FROM messages) - ${HEARD_REACH}`;
-  const from = "coalesce((SELECT claimed_at FROM claims WHERE task = ?), ?)";
-  const rows = all(
-    db,
-    `${MESSAGES} AND ${near} AND r.read_at >= ${from} ORDER BY r.message DESC LIMIT ${MOST_HEARD}`,
-    agent,
-    inHand ?? null,
-    since?.toISOString() ?? null,
-  );
-  return rows.reverse().map(toMessage);
+  inHand: number | undefined,
+  since: Date | undefined,
+): Record<"unread" | "heard", WakeMessage[]> {
+  const unread: WakeMessage[] = [];
+  const heard: WakeMessage[] = [];
+  for (const row of all(db, MESSAGES, agent, inHand ?? null, since?.toISOString() ?? null)) {
+    (row["is_read"] === 1 ? heard : unread).push(toMessage(row));
+  }
+  return { unread, heard };
 }
+
+const MESSAGES = `SELECT m.id, m.sender, substr(m.text, 1, ${MOST_CHARS}) AS text, m.subject, m.created_at, r.is_mention,
+  r.read_at IS NOT NULL AS is_read
+FROM message_recipients r JOIN messages m ON m.seq = r.message WHERE r.agent = ?1 AND r.message IN (
+  SELECT message FROM (SELECT message FROM message_recipients WHERE agent = ?1 AND read_at IS NULL ORDER BY message LIMIT ${MOST_MESSAGES})
+  UNION ALL SELECT message FROM (SELECT message FROM message_recipients
+    WHERE agent = ?1 AND message > (SELECT max(seq) FROM messages) - ${HEARD_REACH}
+    AND read_at >= coalesce((SELECT claimed_at FROM claims WHERE task = ?2), ?3) ORDER BY message DESC LIMIT ${MOST_HEARD}))
+ORDER BY r.message`;
 
 function toMessage(row: Record<string, unknown>): WakeMessage {
   return {
@@ -422,17 +382,13 @@ function countReady(db: DatabaseSync): number {
   return Number(row?.["count"] ?? 0);
 }
 
-function toTree(row: Record<string, unknown>): TreeTask {
-  const status = String(row["status"]) as TaskStatus;
-  const agent = isSettled(status) ? undefined : textOf(row["agent"]);
-  return {
-    id: String(row["id"]),
-    title: String(row["title"]),
-    status,
-    ...optional("agent", agent),
-    ...optional("parentId", textOf(row["parent_id"])),
-    ...optional("lastVerdict", textOf(row["verdict"]) as Verdict | undefined),
-  };
+/** Of TREE_COLUMNS. */
+function toTree({ id, title, status, parent, holder, verdict }: Record<string, unknown>): TreeTask {
+  const task: TreeTask = { id: String(id), title: String(title), status: status as TaskStatus };
+  if (holder && !isSettled(task.status)) task.agent = String(holder);
+  if (parent) task.parentId = String(parent);
+  if (verdict) task.lastVerdict = verdict as Verdict;
+  return task;
 }
 
 function optional<Name extends string, T>(name: Name, value: T | undefined): { [Key in Name]?: T } {
