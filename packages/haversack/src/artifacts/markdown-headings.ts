@@ -35,17 +35,17 @@ export function findHeadings(document: string): Heading[] {
     const end = endOfLine(document, start, hasReturns);
     next = end + (document.startsWith("\r\n", end) ? 2 : 1);
     if (start < frontmatterEnd) continue;
-    const line = document.slice(start, end);
-    if (isEnd) {
-      if (isEnd(line)) isEnd = undefined;
-      continue;
-    }
     // Most lines are text, and most text begins with a letter: no heading, mark or block does.
-    if (isLetter(line.charCodeAt(0))) {
+    if (!isEnd && isLetter(document.charCodeAt(start))) {
       if (isBlankBefore) isInside = false;
       if (isInside) paragraph = undefined;
       else paragraph ??= { line: number, start };
       isBlankBefore = false;
+      continue;
+    }
+    const line = document.slice(start, end);
+    if (isEnd) {
+      if (isEnd(line)) isEnd = undefined;
       continue;
     }
     const indent = indentOf(line);

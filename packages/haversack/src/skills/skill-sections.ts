@@ -53,10 +53,10 @@ function splitSections(body: string): string[] {
 function overlap(text: string, wanted: ReadonlySet<string>): number {
   const words = longWords(text.slice(0, 4000));
   const hits = new Set<string>();
-  for (const word of words) {
+  words.forEach((word) => {
     const term = stem(word);
     if (wanted.has(term)) hits.add(term);
-  }
+  });
   return words.length === 0 ? 0 : hits.size / Math.sqrt(words.length);
 }
 

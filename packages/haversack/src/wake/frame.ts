@@ -28,7 +28,8 @@ export class Frame {
   }
 
   slotOf({ slots }: Piece): Placeholder | undefined {
-    return slots.find((slot) => this.#template.placeholders.has(slot));
+    for (let at = 0; at < slots.length; at++) if (this.#template.placeholders.has(slots[at]!)) return slots[at];
+    return undefined;
   }
 
   /** Nothing chosen gives no text. */
@@ -48,15 +49,14 @@ export class Frame {
       }
     }
     const texts = new Map([...lines].map(([slot, into]) => [slot, into.join("\n")]));
-    const body = renderTemplate(this.#template, {
+    const [first = "", ...sections] = renderTemplate(this.#template, {
       textOf: (slot) => texts.get(slot) ?? "",
       hasOwn: (section) => framed.has(`${OWN}${section}`),
     });
-    const source = framed.get(SOURCE) ?? "";
-    const [title = ""] = body.startsWith("# ") ? body.split("\n", 1) : [];
-    const below = body.slice(title.length).trim();
-    const rest = below.startsWith("#") ? `\n${below}` : below;
-    const text = withoutGaps([title, source, rest].filter(Boolean).join("\n"));
+    const [title = ""] = first.startsWith("# ") ? first.split("\n", 1) : [];
+    const below = first.slice(title.length).trim();
+    const head = [title, framed.get(SOURCE), below.startsWith("#") ? `\n${below}` : below].filter(Boolean).join("\n");
+    const text = withoutGaps([head, ...sections].join("\n\n"));
     // Ids come as they are stored; this is the last gate.
     return stripControl(footer ? `${text}\n\n${footer}` : text);
   }

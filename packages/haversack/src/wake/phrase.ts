@@ -35,15 +35,16 @@ function isSame(word: string, wanted: string): boolean {
 
 /** The longer words of a text in a rough stem, to see how much two texts are about the same. */
 export function stemsOf(text: string): Set<string> {
-  return new Set(wordsOf(text).flatMap((word) => (word.length > 3 ? stem(word) : [])));
+  const stems = new Set<string>();
+  for (const word of wordsOf(text)) if (word.length > 3) stems.add(stem(word));
+  return stems;
 }
 
 function stem(word: string): string {
-  for (const ending of ENDINGS) if (word.endsWith(ending)) return word.slice(0, -ending.length);
-  return word;
+  if (word.endsWith("ing")) return word.slice(0, -3);
+  if (word.endsWith("ed") || word.endsWith("es")) return word.slice(0, -2);
+  return word.endsWith("s") || word.endsWith("e") ? word.slice(0, -1) : word;
 }
-
-const ENDINGS = ["ing", "ed", "es", "s", "e"];
 
 function wordsOf(text: string): string[] {
   const lower = text.slice(0, MOST_CHARS).toLowerCase();

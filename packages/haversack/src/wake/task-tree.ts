@@ -123,9 +123,8 @@ function rowsOf(tasks: readonly TreeTask[], currentId: string | undefined, steps
 /** The id only of open ones: the others are over. */
 function formatTask({ id, title, status, agent, lastVerdict }: TreeTask, isCurrent: boolean): string {
   const isOver = isSettled(status);
-  const about = [agent && `@${cutLine(agent, 60)}`, STATUS_WORDS[status], !isOver && lastVerdict]
-    .filter(Boolean)
-    .join(", ");
+  const who = agent ? `@${cutLine(agent, 60)}, ` : "";
+  const about = `${who}${STATUS_WORDS[status]}${lastVerdict && !isOver ? `, ${lastVerdict}` : ""}`;
   const name = isOver ? cutLine(title, 120) : `${id} ${cutLine(title, 120)}`;
   return `- [${isOver ? "x" : " "}] ${name} (${about})${isCurrent ? "  <-- CURRENT" : ""}`;
 }

@@ -3,7 +3,7 @@ import { DEFAULT_TEMPLATES } from "./default-templates.ts";
 import { parseTemplate, renderTemplate, templateFor } from "./templates.ts";
 
 const render = (text: string, values: Record<string, string>) =>
-  renderTemplate(parseTemplate(text, "x"), { textOf: (slot) => values[slot] ?? "", hasOwn: () => true });
+  renderTemplate(parseTemplate(text, "x"), { textOf: (slot) => values[slot] ?? "", hasOwn: () => true }).join("\n\n");
 
 describe("renderTemplate", () => {
   it("leaves out a section whose parts are all empty, with its heading", () => {

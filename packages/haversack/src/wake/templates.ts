@@ -73,21 +73,20 @@ export function parseTemplate(text: string, name: string): Template {
 }
 
 /**
- * Puts texts in their places, in one pass: braces in a text are text. `hasOwn`: whether a section without placeholders is
- * shown.
+ * Puts texts in their places, in one pass: braces in a text are text. Its sections, without those that are empty. `hasOwn`: whether
+ * a section without placeholders is shown.
  */
 export function renderTemplate(
   { sections }: Template,
   { textOf, hasOwn }: { textOf: (slot: Placeholder) => string; hasOwn: (section: number) => boolean },
-): string {
+): string[] {
   return sections
     .flatMap(({ text, placeholders }, at) => {
       if (placeholders.length === 0) return hasOwn(at) ? text : [];
       if (placeholders.every((slot) => textOf(slot) === "")) return [];
       return fill(text, textOf);
     })
-    .map((section) => section.trim())
-    .join("\n\n");
+    .map((section) => section.trim());
 }
 
 /** An empty place takes the end of its line with it. */

@@ -203,5 +203,7 @@ function readPlan(
 const PLAN_START_CHARS = 4000;
 
 function lineCount(text: string): number {
-  return (text.endsWith("\n") ? text.slice(0, -1) : text).split("\n").length;
+  let count = 1;
+  for (let at = text.indexOf("\n"); at >= 0 && at < text.length - 1; at = text.indexOf("\n", at + 1)) count++;
+  return count;
 }
