@@ -21,6 +21,7 @@ const HOOK_FILES = [
   "hook-rules",
   "hook-tool",
   "hook-session",
+  "hook-start",
   "hook-codex",
   "hook-codex-notify",
   "hook-gemini",

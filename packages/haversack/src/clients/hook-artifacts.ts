@@ -4,7 +4,7 @@ import { readSendBack } from "../engine/artifacts/hook-artifact-settings.ts";
 import { expectFromPrompt, judgeReader, noteSeen, type ReaderParts } from "../engine/artifacts/watch-reader.ts";
 import type { HookAnswer } from "../engine/hook-event.ts";
 import { placeReader } from "../store/sqlite/artifact-observations.ts";
-import { text } from "./claude-code/events.ts";
+import { text } from "./claude-code/fields.ts";
 import { readClaudeObservation, readShellOutput } from "./claude-code/observation.ts";
 import type { ClaudeBase } from "./claude-code/prompt-event.ts";
 import { startedBy } from "./claude-code/started-by.ts";

@@ -20,11 +20,15 @@ import type { HookPlace } from "./hook-session.ts";
 type Fields = Record<string, unknown>;
 
 /** The file beside this one that answers the event. */
-type Part = typeof import("./hook-prompt.ts") | typeof import("./hook-tool.ts") | typeof import("./hook-session.ts");
+type Part =
+  | typeof import("./hook-prompt.ts")
+  | typeof import("./hook-tool.ts")
+  | typeof import("./hook-session.ts")
+  | typeof import("./hook-start.ts");
 
 /** Loads another file beside this one. */
 interface Load {
-  (name: "hook-session"): typeof import("./hook-session.ts");
+  (name: "hook-start"): typeof import("./hook-start.ts");
   (name: "hook-wake"): typeof import("./hook-wake.ts");
   (name: "hook-packet"): typeof import("./hook-packet.ts");
   (name: "hook-log"): typeof import("./hook-log.ts");
@@ -53,7 +57,7 @@ export function answerClient(payload: Fields, part: Part | undefined, load: Load
     const handle = openForHook(file, { busyMs: BUSY_MS });
     if (!handle) {
       // Most likely of an older version: without this it would stay so until somebody calls the CLI.
-      if (payload["hook_event_name"] === "SessionStart" && existsSync(file)) load("hook-session").startIndexing(root);
+      if (payload["hook_event_name"] === "SessionStart" && existsSync(file)) load("hook-start").startIndexing(root);
       return UNANSWERED;
     }
     const place: HookPlace = {
@@ -73,8 +77,8 @@ export function answerClient(payload: Fields, part: Part | undefined, load: Load
     };
     const start = adapter?.startBefore?.(payload, base, place);
     // Such a client's own start is answered later, but nobody waits then: 300 files are 3 ms.
-    if (adapter?.startBefore && payload["hook_event_name"] === "SessionStart") load("hook-session").checkIndex(place);
-    const opening = start ? load("hook-session").answerEvent(start, base, place).context : undefined;
+    if (adapter?.startBefore && payload["hook_event_name"] === "SessionStart") load("hook-start").checkIndex(place);
+    const opening = start ? load("hook-start").answerEvent(start, base, place).context : undefined;
     const answered = part ? answerPayload(payload, base, opening ? withRoomBeside(opening, place) : place, part) : {};
     const answer = withMessages(joined(opening, answered), payload, base, place);
     const text = adapter ? adapter.answer(payload, answer) : formatClaudeAnswer(payload, answer);

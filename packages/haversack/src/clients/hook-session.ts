@@ -1,9 +1,8 @@
-/** Sessions, sub-agents, compactions and calls about to be made, for hook.cjs. */
-import { existsSync, statSync } from "node:fs";
+/** Sub-agents, calls about to be made and the ends of sessions, for hook.cjs. */
+import { existsSync } from "node:fs";
 import type { DiscoverSettings } from "../engine/discover.ts";
 import { handleEvent } from "../engine/handle-event.ts";
 import type { HookAnswer, HookEvent } from "../engine/hook-event.ts";
-import { isIndexStale } from "../engine/index-freshness.ts";
 import { readHookWorkSettings } from "../engine/work/hook-work-settings.ts";
 import type { ClientProfile } from "../skills/activation.ts";
 import type { StoreHandle } from "../store/sqlite/handle.ts";
@@ -15,7 +14,6 @@ import { SkillCards } from "../store/sqlite/skill-cards.ts";
 import { SkillLedger } from "../store/sqlite/skill-ledger.ts";
 import { Spawns } from "../store/sqlite/spawns.ts";
 import { SqliteLocalStore } from "../store/sqlite/sqlite-local-store.ts";
-import { claudeProcess } from "./claude-code/client-process.ts";
 import { readClaudeEvent } from "./claude-code/events.ts";
 import type { ClaudeBase } from "./claude-code/prompt-event.ts";
 import type { HookAdapter } from "./hook-adapter.ts";
@@ -45,11 +43,10 @@ export interface HookPlace {
 export type WakePlace = Omit<HookPlace, "log" | "artifacts" | "wake">;
 
 export function answerEvent(payload: Record<string, unknown>, base: ClaudeBase, place: HookPlace): HookAnswer {
-  const { root, state, env, handle, now, client, settings, configFiles } = place;
+  const { root, env, handle, now, client, settings, configFiles } = place;
   const { adapter } = place;
   const event = (adapter ? adapter.event : readClaudeEvent)(payload, { ...base, client: client() });
-  if (!event) return {};
-  const process = () => (adapter ? adapter.process?.() : claudeProcess(env));
+  if (!event || event.kind === "session-start") return {};
   const stores = {
     index: new SkillCards(handle.db),
     ledger: new SkillLedger(handle),
@@ -62,22 +59,12 @@ export function answerEvent(payload: Record<string, unknown>, base: ClaudeBase, 
     handle,
     spawns: new Spawns(handle),
     packetFor: (task) => place.wake().packetFor(task, stores, place),
-    process,
-    wakeSession: (start, before) => {
-      const { problems, ...answer } = place.wake().answerStart(start, { before, process: process() }, stores, place);
-      for (const problem of problems) place.log().logLine(state, "warn", problem);
-      return answer;
-    },
     handoffBy: (agentId) => readHandoffBy(handle, agentId),
     workSettings: () => readHookWorkSettings(configFiles()),
     sessions: new SqliteLocalStore(handle),
     settings,
     env,
     now,
-    checkIndex: () => {
-      // Where a start is answered with the first prompt, hook-main.ts has looked at the client's own start.
-      if (!adapter?.startBefore) checkIndex(place);
-    },
   });
   return adapter && !adapter.shown ? answer : { ...answer, ...watchReader(event, answer, { payload, base, place }) };
 }
@@ -106,11 +93,6 @@ function watchReader(
   return {};
 }
 
-export function checkIndex({ env, handle, root }: HookPlace): void {
-  // `doctor` sends a test event and wants no process to outlive it.
-  if (!env["HAVERSACK_DOCTOR"] && isIndexStale(handle.db)) startIndexing(root);
-}
-
 /** A prompt that begins with a skill's name as a command: the window has the body from the client. */
 export function noteCommand(
   prompt: string,
@@ -137,19 +119,4 @@ export function noteCommand(
     tokens: 0,
     by: "client",
   });
-}
-
-/**
- * The one thing that needs a process: a stale index is rebuilt by the CLI, and an old store upgraded, detached, while the session
- * goes on. The module that starts processes is loaded only then, never on the way of a prompt or a tool.
- */
-export function startIndexing(root: string): void {
-  const cli = `${__dirname}/haversack.cjs`;
-  if (!statSync(cli, { throwIfNoEntry: false })) return;
-  const { spawn } = process.getBuiltinModule("node:child_process");
-  spawn(process.execPath, [cli, "skills", "index", "--changed"], {
-    cwd: root,
-    detached: true,
-    stdio: "ignore",
-  }).unref();
 }

@@ -1,8 +1,8 @@
 /**
  * The process that a client starts at every event: `hook.cjs CLIENT`, the client's payload on standard input. This file only
  * loads the others in their compiled form: hook-main.cjs, which every event needs, and the one that answers the event:
- * hook-prompt.cjs, hook-tool.cjs or hook-session.cjs; hook-rules.cjs where the project has rules, hook-wake.cjs and hook-packet.cjs where an
- * agent may have something to go on with or a message waits, hook-artifacts.cjs for sub-agents with documents to read, hook-log.cjs when something fails. None loads more than
+ * hook-prompt.cjs, hook-tool.cjs, hook-start.cjs or hook-session.cjs; hook-rules.cjs where the project has rules, hook-wake.cjs and hook-packet.cjs where a
+ * sub-agent starts with a task or a message waits, hook-artifacts.cjs for sub-agents with documents to read, hook-log.cjs when something fails. None loads more than
  * `fs`, `node:sqlite` and `node:vm`, and none may exceed 50 kB: each 50 kB of code costs a start 5 to 10%, used or not. This one is
  * compiled anew at each start, a tenth of a millisecond for each kB.
  *
@@ -23,8 +23,6 @@ function main(): void {
     const names = ["hook-main"];
     if (part) names.push(part);
     if (client !== CLIENTS[0]) names.push(`hook-${client}`);
-    // Most starts that find work to go on with need these, and three files cost 2 ms more than one.
-    if (part && payload.hook_event_name === "SessionStart") names.push("hook-wake", "hook-packet");
     const files = loadCached(names, env);
     const load = (name: string) => files[names.indexOf(name)] ?? loadCached([name], env)[0];
     const { adapter } = client === CLIENTS[0] ? {} : load(`hook-${client}`);
@@ -43,6 +41,8 @@ function partFor(event: string, tool: string | undefined, client: string): strin
   if (event === "UserPromptSubmit" || event === "BeforeAgent") return "hook-prompt";
   // Gemini's start is answered with its first prompt.
   if (event === "Stop" || (event === "SessionStart" && client === "gemini")) return "";
+  // Codex's sub-agents have their windows emptied.
+  if (event === "SessionStart" || event === "PostCompact") return "hook-start";
   // A call that ran a sub-agent is about tasks and handoffs; what the sub-agent did, its own events have told.
   const isAfterTool = event.startsWith("PostToolUse") || event === "AfterTool";
   return isAfterTool && tool !== "Agent" && !tool?.endsWith("spawn_agent") ? "hook-tool" : "hook-session";

@@ -1,16 +1,14 @@
-/** What happens to a session: it starts, it is compacted, a tool is about to run, sub-agents come and go. Loaded by the hook. */
+/** What happens to a session after its start: a tool is about to run, sub-agents come and go, it ends. Loaded by the hook. */
 
-import type { ClientProcess, Session } from "../store/local-store.ts";
 import type { StoreHandle } from "../store/sqlite/handle.ts";
-import { hasUnread } from "../store/sqlite/has-unread.ts";
-import { hasClaims, letGo, letGoOfAgent } from "../store/sqlite/session-claims.ts";
+import { letGo, letGoOfAgent } from "../store/sqlite/session-claims.ts";
 import type { SessionState } from "../store/sqlite/session-state.ts";
 import type { SkillLookup } from "../store/sqlite/skill-cards.ts";
 import type { SkillLedger } from "../store/sqlite/skill-ledger.ts";
 import type { SqliteLocalStore } from "../store/sqlite/sqlite-local-store.ts";
 import type { DiscoverSettings } from "./discover.ts";
 import { guardEdit } from "./guard-edit.ts";
-import type { EventBase, HookAnswer, HookEvent, SessionStart } from "./hook-event.ts";
+import type { EventBase, HookAnswer, HookEvent } from "./hook-event.ts";
 import { afterSpawn, beforeSpawn, type SubAgentParts, startNamed } from "./work/sub-agent.ts";
 
 export interface EventParts extends SubAgentParts {
@@ -22,15 +20,12 @@ export interface EventParts extends SubAgentParts {
   sessions: SqliteLocalStore;
   settings(): DiscoverSettings;
   env: Readonly<Record<string, string | undefined>>;
-  /** The client's; undefined when it does not say. */
-  process(): ClientProcess | undefined;
-  /** What a session that starts is told; loaded when there may be something. */
-  wakeSession(event: EventBase & SessionStart, before: Session | undefined): HookAnswer;
-  /** Checks the index and has a stale one rebuilt by another process. */
-  checkIndex(): void;
 }
 
-export function handleEvent(event: HookEvent, parts: EventParts): HookAnswer {
+/** All but a start, which is start-session.ts's. */
+export type LaterEvent = Exclude<HookEvent, { kind: "session-start" }>;
+
+export function handleEvent(event: LaterEvent, parts: EventParts): HookAnswer {
   const { sessions, state, now } = parts;
   const touch = {
     sessionId: event.sessionId,
@@ -40,15 +35,6 @@ export function handleEvent(event: HookEvent, parts: EventParts): HookAnswer {
     at: now,
   };
   switch (event.kind) {
-    case "session-start": {
-      const isNewWindow = event.source === "clear" || event.source === "compact";
-      const process = event.source === "compact" ? undefined : parts.process();
-      const { before } = sessions.touchSession({ ...touch, event: isNewWindow ? "window" : "seen", process });
-      const answer = mayResume(event, before, parts) ? wake(event, before, parts) : {};
-      // With a packet the hook has done enough: 300 files are 3 ms more, and the MCP server looks at them too when it starts.
-      if (!answer.context && event.source !== "compact") parts.checkIndex();
-      return answer;
-    }
     case "before-tool":
       if (event.isOwnTool) {
         state.noteToolCall(event, event.toolUseId, now);
@@ -94,23 +80,4 @@ function placeAgent(
   if (!startedBy || !tasks.isUnplaced(key)) return;
   const toolUseId = startedBy();
   if (toolUseId !== undefined) tasks.placeAgent(key, toolUseId, now);
-}
-
-function wake(event: EventBase & SessionStart, before: Session | undefined, parts: EventParts): HookAnswer {
-  // A config that cannot be read is silence here as at prompts.
-  parts.settings();
-  return parts.wakeSession(event, before);
-}
-
-/** Whether there may be something to go on with: most projects have no claims, and a session there loads no more. */
-function mayResume(
-  { source, sessionId }: EventBase & SessionStart,
-  before: Session | undefined,
-  { handle, env }: EventParts,
-): boolean {
-  // What it held may be gone.
-  if (source === "compact" || (source === "resume" && before)) return before !== undefined;
-  return (
-    Boolean(env["HAVERSACK_AGENT"]) || hasClaims(handle) || hasUnread(handle.db, sessionId, { isMentionOnly: false })
-  );
 }

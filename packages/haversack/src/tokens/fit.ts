@@ -238,18 +238,18 @@ function choose(ranked: readonly Candidate[], { budget, separatorSize, shares }:
   // The first part has no separator before it.
   let left = budget + separatorSize;
   let whole = 0;
-  for (const candidate of ranked) {
+  ranked.forEach((candidate) => {
     candidate.chosen = candidate.form(0);
     if (candidate.chosen) whole += candidate.chosen.size + separatorSize;
-  }
+  });
   // Shares hold only when the ceiling is reached.
   if (whole <= left) return;
   const groups = new Map<string, Candidate[]>([["", []]]);
   for (const group of Object.keys(shares)) groups.set(group, []);
-  for (const candidate of ranked) {
+  ranked.forEach((candidate) => {
     candidate.chosen = undefined;
     (groups.get(candidate.part.group ?? "") ?? groups.get("")!).push(candidate);
-  }
+  });
   left -= chooseWithin(groups.get("")!, { room: left, separatorSize });
   let unused = 0;
   for (const [group, share] of Object.entries(shares)) {

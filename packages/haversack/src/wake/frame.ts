@@ -37,17 +37,17 @@ export class Frame {
     if (chosen.length === 0) return "";
     const lines = new Map<Placeholder, string[]>();
     const framed = new Map<string, string>();
-    for (const { key, text } of chosen) {
+    chosen.forEach(({ key, text }) => {
       const each = this.piece(key);
       const slot = this.slotOf(each);
       if (slot === undefined) framed.set(key, text);
       else {
-        const into = lines.get(slot) ?? [];
+        let into = lines.get(slot);
+        if (!into) lines.set(slot, (into = []));
         if (each.label && !into.includes(each.label)) into.push(each.label);
         into.push(text);
-        lines.set(slot, into);
       }
-    }
+    });
     const texts = new Map([...lines].map(([slot, into]) => [slot, into.join("\n")]));
     const [first = "", ...sections] = renderTemplate(this.#template, {
       textOf: (slot) => texts.get(slot) ?? "",

@@ -36,7 +36,9 @@ function isSame(word: string, wanted: string): boolean {
 /** The longer words of a text in a rough stem, to see how much two texts are about the same. */
 export function stemsOf(text: string): Set<string> {
   const stems = new Set<string>();
-  for (const word of wordsOf(text)) if (word.length > 3) stems.add(stem(word));
+  wordsOf(text).forEach((word) => {
+    if (word.length > 3) stems.add(stem(word));
+  });
   return stems;
 }
 

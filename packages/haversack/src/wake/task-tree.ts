@@ -141,13 +141,13 @@ function hiddenOf(
   const visible = new Set(shown.map(({ id }) => id));
   const counted = { doneBefore: 0, openBefore: 0, doneAfter: 0, openAfter: 0 };
   let doneInList = 0;
-  for (const { id, status } of tasks) {
+  tasks.forEach(({ id, status }) => {
     const isOver = isSettled(status);
     if (isOver) doneInList++;
-    if (visible.has(id)) continue;
+    if (visible.has(id)) return;
     if (before.has(id)) counted[isOver ? "doneBefore" : "openBefore"]++;
     else counted[isOver ? "doneAfter" : "openAfter"]++;
-  }
+  });
   const unlisted = Math.max(0, (counts?.total ?? 0) - tasks.length);
   const unlistedDone = Math.min(unlisted, Math.max(0, (counts?.done ?? 0) - doneInList));
   return {

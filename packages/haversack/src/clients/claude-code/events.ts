@@ -1,24 +1,13 @@
 /**
- * Claude Code's hook payloads (seen in 2.1.325) to events. Reads the few fields it needs by hand: a schema library would
+ * Claude Code's hook payloads (seen in 2.1.325) to events, all but a start, which is start-event.ts's. Reads the few fields it needs by hand: a schema library would
  * cost more than the whole hook. An event or shape it does not know is no event.
  */
 import type { EventBase, HookEvent } from "../../engine/hook-event.ts";
+import { type Fields, object, text } from "./fields.ts";
 import { startedBy } from "./started-by.ts";
-import { hasToolResult } from "./transcript-tail.ts";
-
-export type Fields = Record<string, unknown>;
 
 export function readClaudeEvent(payload: Fields, base: EventBase): HookEvent | undefined {
   switch (payload["hook_event_name"]) {
-    case "SessionStart": {
-      const source = text(payload["source"]);
-      const prompt = text(payload["prompt_id"]);
-      // What a prompt was given survives a compaction before its first answer; in the middle of its turn it is gone.
-      const promptId = prompt && !hasToolResult(text(payload["transcript_path"]), prompt) ? prompt : undefined;
-      if (!isSource(source)) return undefined;
-      const agentType = text(payload["agent_type"]);
-      return { ...base, kind: "session-start", source, ...(promptId && { promptId }), ...(agentType && { agentType }) };
-    }
     case "PreToolUse": {
       const toolName = text(payload["tool_name"]) ?? "";
       const toolUseId = text(payload["tool_use_id"]);
@@ -67,18 +56,6 @@ export function isSpawnTool(toolName: unknown): boolean {
 /** Our MCP server's tools, wired by init or by the plugin. */
 const OWN_TOOL = /^mcp__(?:plugin_haversack_)?haversack__/;
 
-function isSource(source: string | undefined): source is "startup" | "resume" | "fork" | "clear" | "compact" {
-  return ["startup", "resume", "fork", "clear", "compact"].includes(source ?? "");
-}
-
 export function pathOf(input: Fields): string | undefined {
   return text(input["file_path"]) ?? text(input["notebook_path"]);
-}
-
-export function text(value: unknown): string | undefined {
-  return typeof value === "string" && value !== "" ? value : undefined;
-}
-
-export function object(value: unknown): Fields {
-  return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Fields) : {};
 }

@@ -5,6 +5,7 @@ import { describe, expect, it } from "vitest";
 import { profileOf } from "../../skills/activation.ts";
 import { readClaudeEvent } from "./events.ts";
 import { readClaudeBase, readClaudePrompt } from "./prompt-event.ts";
+import { readClaudeStart } from "./start-event.ts";
 import { readClaudeTool } from "./tool-event.ts";
 
 const FOLDER = join(import.meta.dirname, "../../../../../test/fixtures/claude-code");
@@ -13,7 +14,8 @@ const payload = (name: string) =>
   (JSON.parse(readFileSync(join(FOLDER, `${name}.json`), "utf8")) as { payload: Record<string, unknown> }).payload;
 const event = (name: string) => {
   const found = payload(name);
-  return readClaudeEvent(found, { ...readClaudeBase(found, "/")!, client: profileOf("claude-code") });
+  const read = found["hook_event_name"] === "SessionStart" ? readClaudeStart : readClaudeEvent;
+  return read(found, { ...readClaudeBase(found, "/")!, client: profileOf("claude-code") });
 };
 
 describe("every recorded payload", () => {

@@ -4,7 +4,7 @@
  */
 import type { ResumableClient, TrialPlace } from "../../engine/artifacts/check-resume.ts";
 import { tryProgram } from "../../engine/try-process.ts";
-import { type Fields, object, text } from "./events.ts";
+import { type Fields, object, text } from "./fields.ts";
 
 const LIMIT_MS = 180_000;
 const TOOLS = "Read,Agent,SendMessage,ToolSearch";

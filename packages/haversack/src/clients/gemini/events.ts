@@ -3,7 +3,7 @@
  * do. PreCompress is no event of ours: it fires before every model call, compaction or not; transcript.ts has the real sign.
  */
 import type { EventBase, HookEvent } from "../../engine/hook-event.ts";
-import { type Fields, object, text } from "../claude-code/events.ts";
+import { type Fields, object, text } from "../claude-code/fields.ts";
 import { resolvePath } from "./paths.ts";
 
 export function readGeminiEvent(payload: Fields, base: EventBase): HookEvent | undefined {

@@ -14,6 +14,7 @@ import type { EventBase, HookAnswer } from "../../engine/hook-event.ts";
 import { readHookSettings } from "../../engine/hook-settings.ts";
 import { isIndexStale } from "../../engine/index-freshness.ts";
 import { recordTool } from "../../engine/record-tool.ts";
+import { startSession } from "../../engine/start-session.ts";
 import { readHookWorkSettings } from "../../engine/work/hook-work-settings.ts";
 import { matchRules } from "../../skills/match-rules.ts";
 import type { StoreHandle } from "../../store/sqlite/handle.ts";
@@ -31,6 +32,7 @@ import { claudeProcess } from "../claude-code/client-process.ts";
 import { makePacket } from "../hook-packet.ts";
 import type { WakePlace } from "../hook-session.ts";
 import * as wake from "../hook-wake.ts";
+import { answerStart } from "../wake-start.ts";
 import type { HookEngine } from "./hook-engine.ts";
 import { type IdleSteps, runWhenIdle } from "./idle-steps.ts";
 import { BUSY_MS, keptOpen } from "./kept-open.ts";
@@ -162,25 +164,33 @@ export function localEngine({ root, env, cli }: LocalEngineOptions): LocalEngine
       // Named as Claude Code names its own; here it is this very process.
       const process_ = () => claudeProcess({ CLAUDE_PID: String(process.pid) });
       expectReading(event, place);
-      return handleEvent(event, {
-        ...stores,
-        root,
+      const common = {
         handle,
-        spawns: new Spawns(handle),
-        packetFor: (task) => wake.packetFor(task, stores, place),
-        process: process_,
-        wakeSession: (start, before) => {
-          const { problems, ...answer } = wake.answerStart(start, { before, process: process_() }, stores, place);
-          for (const problem of problems) log("warn", problem);
-          return answer;
-        },
-        handoffBy: (agentId) => readHandoffBy(handle, agentId),
-        workSettings: () => readHookWorkSettings(configFiles()),
         sessions: new SqliteLocalStore(handle),
         settings: place.settings,
         env,
         now: place.now,
-        checkIndex: checkIndexLater,
+      };
+      if (event.kind === "session-start") {
+        return startSession(event, {
+          ...common,
+          process: process_,
+          wakeSession: (start, before) => {
+            const { problems, ...answer } = answerStart(start, { before, process: process_() }, stores, place);
+            for (const problem of problems) log("warn", problem);
+            return answer;
+          },
+          checkIndex: checkIndexLater,
+        });
+      }
+      return handleEvent(event, {
+        ...common,
+        ...stores,
+        root,
+        spawns: new Spawns(handle),
+        packetFor: (task) => wake.packetFor(task, stores, place),
+        handoffBy: (agentId) => readHandoffBy(handle, agentId),
+        workSettings: () => readHookWorkSettings(configFiles()),
       });
     },
 

@@ -6,7 +6,7 @@
  * The system prompt is left alone: a change there would make the client's whole cached prefix worthless.
  */
 import type { EventBase, HookAnswer, HookEvent } from "../../engine/hook-event.ts";
-import { object, text } from "../claude-code/events.ts";
+import { object, text } from "../claude-code/fields.ts";
 import type { Config, PluginHooks, PluginInput, TextPart } from "./client-api.ts";
 import { Guard, Refusal } from "./guard.ts";
 import type { HookEngine, Starter } from "./hook-engine.ts";

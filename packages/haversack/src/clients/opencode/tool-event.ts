@@ -5,7 +5,7 @@
 import type { Observation } from "../../engine/artifacts/watch-reader.ts";
 import type { ToolEvent } from "../../work/capture.ts";
 import { commandsIn } from "../../work/shell-words.ts";
-import { type Fields, object, text } from "../claude-code/events.ts";
+import { type Fields, object, text } from "../claude-code/fields.ts";
 
 export function readOpencodeTool(toolName: string, args: Fields, output: Fields): { tool?: ToolEvent; skill?: string } {
   const metadata = object(output["metadata"]);

@@ -3,7 +3,7 @@
  * new session what its name holds, or what a session left that is over; in a resumed one only what changed meanwhile, because
  * its window still has the rest. Loaded by the hook.
  */
-import { gitPlace } from "../../base/git-place.ts";
+import { type GitPlace, gitPlace } from "../../base/git-place.ts";
 import type { ClientProcess, Session } from "../../store/local-store.ts";
 import { writeStore } from "../../store/sqlite/access.ts";
 import { lastSessionOf, type OtherSession } from "../../store/sqlite/other-sessions.ts";
@@ -48,23 +48,23 @@ export function wakeSession(
 ): HookAnswer & { problems: string[] } {
   const { source, agentId, sessionId } = event;
   if (source === "compact") return before ? afterCompaction(event, before, parts) : { problems: [] };
-  const alsoIn = agentId === "" ? becomeKnown(event, parts) : undefined;
+  const place = gitPlace(event.cwd);
+  const alsoIn = agentId === "" ? becomeKnown(event, place, parts) : undefined;
   if (source === "fork" || (source === "resume" && before)) {
     if (source === "resume") takeBack(parts.handle, { sessionId }, { leaseMs: parts.leaseMs(), at: parts.now });
     return newsOf(event, before, parts);
   }
-  return startAnew({ ...event, source: source === "clear" ? "clear" : "startup" }, alsoIn, parts);
+  return startAnew({ ...event, source: source === "clear" ? "clear" : "startup" }, { alsoIn, ...place }, parts);
 }
 
 function startAnew(
   event: StartedSession & { source: "startup" | "clear" },
-  alsoIn: OtherSession | undefined,
+  { alsoIn, branch, worktree }: GitPlace & { alsoIn: OtherSession | undefined },
   parts: SessionWakeParts,
 ): HookAnswer & { problems: string[] } {
   const { sessionId, source, client, cwd } = event;
   const { handle, name, process, isAlive, leaseMs, now: at } = parts;
   const left = takeOver(handle, { sessionId, name, processSpace: process?.space ?? "", isAlive, leaseMs, at });
-  const { branch, worktree } = gitPlace(cwd);
   const hasOwn = name !== "" && holdsTask(handle, name);
   const found = hasOwn ? undefined : left.find((task) => isSamePlace(task, cwd, worktree));
   const request: WakeRequest = {
@@ -92,13 +92,14 @@ function isSamePlace(left: LeftTask, cwd: string, worktree: string | undefined):
 
 /** Says which other session of that name still runs. */
 function becomeKnown(
-  { sessionId, client, cwd }: StartedSession,
+  { sessionId, client }: StartedSession,
+  place: GitPlace,
   { handle, name, now, process, isAlive }: SessionWakeParts,
 ): OtherSession | undefined {
   if (!isAgentName(name)) return undefined;
   const last = writeStore(handle, (db) => {
     const before = lastSessionOf(db, name, sessionId);
-    seeAgent(db, { name, client: client.name, sessionId, ...gitPlace(cwd) }, now);
+    seeAgent(db, { name, client: client.name, sessionId, ...place }, now);
     return before;
   });
   const isHere = last?.process && last.process.space !== "" && last.process.space === process?.space;

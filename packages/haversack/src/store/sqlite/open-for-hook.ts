@@ -15,7 +15,7 @@ export function closeIfLogIsLong({ file, db }: StoreHandle): void {
   if ((statSync(`${file}-wal`, { throwIfNoEntry: false })?.size ?? 0) > LONG_LOG_BYTES) db.close();
 }
 
-const LONG_LOG_BYTES = 256_000;
+const LONG_LOG_BYTES = 512_000;
 
 /** Undefined when there is no store, or none that this program may use. */
 export function openForHook(file: string, { busyMs }: { busyMs: number }): StoreHandle | undefined {

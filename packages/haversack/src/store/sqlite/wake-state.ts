@@ -52,13 +52,13 @@ export function readWake(db: DatabaseSync, key: WakeKey): StoredWake {
   const agent = readAgent(db, key);
   const batch = key.sessionId !== undefined && !key.agentId ? lastBatch(db, key.sessionId) : undefined;
   const [inHand, ...others] = tasksInHand(db, key, { name: agent.name, batch });
-  const messages = agent.seq === undefined ? undefined : readMessages(db, agent.seq, inHand, key.heardSince);
+  const { seq } = agent;
+  const messages = seq !== undefined && agent.hasMessages ? readMessages(db, seq, inHand, key.heardSince) : undefined;
   const known = {
     agent: agent.agent,
-    ...(agent.seq !== undefined && { agentSeq: agent.seq }),
+    ...(seq !== undefined && { agentSeq: seq, heard: messages?.heard ?? [] }),
     ...(batch && { isCoordinating: true }),
     messages: messages?.unread ?? [],
-    ...(messages && { heard: messages.heard }),
   };
   if (inHand !== undefined) return { ...known, ...readWork(db, inHand, others.slice(0, 5)) };
   const suggested = get(
@@ -148,15 +148,16 @@ interface ReadAgent {
   agent: WakeAgent;
   name: string | undefined;
   seq?: number;
+  /** There are messages, its own or others'. */
+  hasMessages?: boolean;
 }
 
 function readAgent(db: DatabaseSync, { name, branch, sessionId, agentId, role, client, taskId }: WakeKey): ReadAgent {
   const row =
     name !== undefined
-      ? (get(db, "SELECT * FROM agents WHERE name = ? AND branch = ?", name, branch ?? "") ??
-        get(db, "SELECT * FROM agents WHERE name = ? ORDER BY branch LIMIT 1", name))
+      ? get(db, `${AGENT} WHERE name = ? ORDER BY branch <> ?, branch LIMIT 1`, name, branch ?? "")
       : sessionId && !agentId
-        ? get(db, "SELECT * FROM agents WHERE session_id = ? ORDER BY last_seen_at DESC, seq LIMIT 1", sessionId)
+        ? get(db, `${AGENT} WHERE session_id = ? ORDER BY last_seen_at DESC, seq LIMIT 1`, sessionId)
         : undefined;
   const found = textOf(row?.["name"]) ?? name;
   const session = sessionId ?? textOf(row?.["session_id"]);
@@ -175,9 +176,12 @@ function readAgent(db: DatabaseSync, { name, branch, sessionId, agentId, role, c
       ...optional("worktree", textOf(row?.["worktree"])),
     },
     name: found,
-    ...(row && { seq: Number(row["seq"]) }),
+    ...(row && { seq: Number(row["seq"]), hasMessages: row["has_messages"] === 1 }),
   };
 }
+
+/** Most projects have no messages at all. */
+const AGENT = "SELECT *, EXISTS (SELECT 1 FROM messages) AS has_messages FROM agents";
 
 function holderName(db: DatabaseSync, sessionId: string | undefined, agentId: string | undefined): string | undefined {
   if (sessionId === undefined) return undefined;

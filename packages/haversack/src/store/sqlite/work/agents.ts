@@ -46,18 +46,20 @@ export function seeAgent(db: DatabaseSync, seen: SeenAgent, at: Date): Agent {
   }
   const row = (known ?? pick(rowsOf(db, name), undefined)) as AgentRow;
   // Of two sessions the one seen last is the agent's; events of two processes may commit in the other order.
-  if (now >= (row.last_seen_at ?? "")) {
-    run(
-      db,
-      "UPDATE agents SET session_id = coalesce(?, session_id), client = coalesce(?, client), worktree = coalesce(?, worktree), last_seen_at = ? WHERE seq = ?",
-      seen.sessionId ?? null,
-      seen.client ?? null,
-      seen.worktree ?? null,
-      now,
-      row.seq,
-    );
-  }
-  return toAgent(one<AgentRow>(db, "SELECT * FROM agents WHERE seq = ?", row.seq) as AgentRow);
+  if (now < (row.last_seen_at ?? "")) return toAgent(row);
+  const session_id = seen.sessionId ?? row.session_id;
+  const client = seen.client ?? row.client;
+  const worktree = seen.worktree ?? row.worktree;
+  run(
+    db,
+    "UPDATE agents SET session_id = ?, client = ?, worktree = ?, last_seen_at = ? WHERE seq = ?",
+    session_id,
+    client,
+    worktree,
+    now,
+    row.seq,
+  );
+  return toAgent({ ...row, session_id, client, worktree, last_seen_at: now });
 }
 
 export function getAgent(db: DatabaseSync, { name, branch }: AgentQuery): Agent {

@@ -1,0 +1,68 @@
+/**
+ * A session's start, for hook.cjs, with all that a packet needs: a start that finds work to go on with would else load three files,
+ * and each costs half a millisecond beside its size.
+ */
+import { statSync } from "node:fs";
+import type { HookAnswer } from "../engine/hook-event.ts";
+import { isIndexStale } from "../engine/index-freshness.ts";
+import { startSession } from "../engine/start-session.ts";
+import { SessionState } from "../store/sqlite/session-state.ts";
+import { SessionTasks } from "../store/sqlite/session-tasks.ts";
+import { SkillCards } from "../store/sqlite/skill-cards.ts";
+import { SkillLedger } from "../store/sqlite/skill-ledger.ts";
+import { SqliteLocalStore } from "../store/sqlite/sqlite-local-store.ts";
+import { claudeProcess } from "./claude-code/client-process.ts";
+import type { ClaudeBase } from "./claude-code/prompt-event.ts";
+import { readClaudeStart } from "./claude-code/start-event.ts";
+import type { HookPlace } from "./hook-session.ts";
+import { answerStart } from "./wake-start.ts";
+
+export function answerEvent(payload: Record<string, unknown>, base: ClaudeBase, place: HookPlace): HookAnswer {
+  const { adapter, handle, env, settings, now } = place;
+  const event = (adapter ? adapter.event : readClaudeStart)(payload, { ...base, client: place.client() });
+  if (event?.kind !== "session-start") return {};
+  const process = () => (adapter ? adapter.process?.() : claudeProcess(env));
+  return startSession(event, {
+    handle,
+    sessions: new SqliteLocalStore(handle),
+    settings,
+    env,
+    now,
+    process,
+    wakeSession: (start, before) => {
+      const stores = {
+        index: new SkillCards(handle.db),
+        ledger: new SkillLedger(handle),
+        state: new SessionState(handle),
+        tasks: new SessionTasks(handle),
+      };
+      const { problems, ...answer } = answerStart(start, { before, process: process() }, stores, place);
+      for (const problem of problems) place.log().logLine(place.state, "warn", problem);
+      return answer;
+    },
+    checkIndex: () => {
+      // Where a start is answered with the first prompt, hook-main.ts has looked at the client's own start.
+      if (!adapter?.startBefore) checkIndex(place);
+    },
+  });
+}
+
+export function checkIndex({ env, handle, root }: HookPlace): void {
+  // `doctor` sends a test event and wants no process to outlive it.
+  if (!env["HAVERSACK_DOCTOR"] && isIndexStale(handle.db)) startIndexing(root);
+}
+
+/**
+ * The one thing that needs a process: a stale index is rebuilt by the CLI, and an old store upgraded, detached, while the session
+ * goes on. The module that starts processes is loaded only then, never on the way of a prompt or a tool.
+ */
+export function startIndexing(root: string): void {
+  const cli = `${__dirname}/haversack.cjs`;
+  if (!statSync(cli, { throwIfNoEntry: false })) return;
+  const { spawn } = process.getBuiltinModule("node:child_process");
+  spawn(process.execPath, [cli, "skills", "index", "--changed"], {
+    cwd: root,
+    detached: true,
+    stdio: "ignore",
+  }).unref();
+}
