@@ -80,7 +80,7 @@ export function absolute(path: string, base: string): string {
   return parts.join("/") || "/";
 }
 
-function exists(path: string): boolean {
+export function exists(path: string): boolean {
   return statSync(path, { throwIfNoEntry: false }) !== undefined;
 }
 

@@ -65,7 +65,7 @@ function startAnew(
   const { sessionId, source, client, cwd } = event;
   const { handle, name, process, isAlive, leaseMs, now: at } = parts;
   const left = takeOver(handle, { sessionId, name, processSpace: process?.space ?? "", isAlive, leaseMs, at });
-  const hasOwn = name !== "" && holdsTask(handle, name);
+  const hasOwn = left.length > 0 && name !== "" && holdsTask(handle, name);
   const found = hasOwn ? undefined : left.find((task) => isSamePlace(task, cwd, worktree));
   const request: WakeRequest = {
     key: {
