@@ -28,6 +28,7 @@ const HOOK_FILES = [
   "hook-wake",
   "hook-packet",
   "hook-log",
+  "hook-save",
   "hook-artifacts",
 ];
 const define = { __VERSION__: JSON.stringify(version) };

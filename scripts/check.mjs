@@ -18,6 +18,9 @@ const HOOK_PARTS = [
   "-session",
   "-wake",
   "-packet",
+  "-start",
+  "-log",
+  "-save",
   "-artifacts",
   "-codex",
   "-codex-notify",
@@ -52,12 +55,14 @@ function run(program, args) {
 }
 
 function hookProblems() {
-  const allowed = ["fs", "node:fs", "node:sqlite", "node:vm", ...HOOK_FILES.map((name) => `./${name}`)];
+  const allowed = ["node:fs", "node:sqlite", "node:vm", ...HOOK_FILES.map((name) => `./${name}`)];
   return HOOK_FILES.flatMap((name) => {
     const file = join(home, "dist", name);
     const { size } = statSync(file);
     const isAscii = readFileSync(file).every((byte) => byte < 128);
-    const modules = [...readFileSync(file, "utf8").matchAll(/require\("([^"]+)"\)/g)].map(([, module]) => module);
+    const modules = [...readFileSync(file, "utf8").matchAll(/(?:require|getBuiltinModule)\("([^"]+)"\)/g)].map(
+      ([, module]) => module,
+    );
     return [
       ...(isAscii ? [] : [`${name} holds other characters than ASCII; see load-cached.ts`]),
       ...(size > HOOK_LIMIT_BYTES ? [`${name} has ${size} bytes; at most ${HOOK_LIMIT_BYTES}`] : []),

@@ -10,8 +10,7 @@
  * bounded by its parts: a second and a half for a locked store, 50 ms for all patterns, and texts that are cut before they are
  * searched.
  */
-import { readFileSync } from "node:fs";
-import { loadCached, loaded, saveCompiled } from "./load-cached.ts";
+import { loadCached, loaded, readFileSync, saving } from "./load-cached.ts";
 
 function main(): void {
   const { env, argv } = process;
@@ -27,7 +26,7 @@ function main(): void {
     const load = (name: string) => files[names.indexOf(name)] ?? loadCached([name], env)[0];
     const { adapter } = client === CLIENTS[0] ? {} : load(`hook-${client}`);
     const ways = files[0].answerClient(payload, part && load(part), load, adapter);
-    for (const one of loaded) if ((one.ways | ways) !== one.ways) saveCompiled(one, ways);
+    for (const one of loaded) if ((one.ways | ways) !== one.ways) saving().saveCompiled(one, ways);
   } catch {
     // No JSON, or an installation with a file missing: without a project there is no log to write to.
   }

@@ -4,11 +4,12 @@
  * to half a millisecond. It holds the source too: one file to open instead of three, a third of a millisecond. The folder is the user's own,
  * never the project's: compiled code is code, and a repository could bring its own. The hook bundles this file.
  */
-import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
-import { Script } from "node:vm";
+// Not imported: `require` takes 10 to 50 µs for a module of Node's own, each time, and this one.
+export const { existsSync, readFileSync } = process.getBuiltinModule("node:fs");
+const { Script } = process.getBuiltinModule("node:vm");
 
 export interface Loaded {
-  script: Script;
+  script: InstanceType<typeof Script>;
   source: string;
   cache: string;
   /** The ways whose functions its compiled form holds; 0 for none. */
@@ -20,6 +21,11 @@ export const loaded: Loaded[] = [];
 
 /** Stands for the contents of all files of the hook; the build writes it. */
 declare const __HOOK_BUILD__: string;
+
+/** What only a first start needs: this file is compiled anew at each. */
+export function saving(): typeof import("./hook-save.ts") {
+  return require("./hook-save.cjs");
+}
 
 /** The exports of these files, which are compiled and kept as one. */
 // biome-ignore lint/suspicious/noExplicitAny: who asks knows what each file exports.
@@ -35,7 +41,7 @@ export function loadCached(names: readonly string[], env: NodeJS.ProcessEnv): an
   let source = known.toString("latin1", from, Math.max(from, end));
   const isKnown = source.endsWith(__HOOK_BUILD__);
   // The build writes ASCII only, and such a text is parsed faster when V8 knows it.
-  if (!isKnown) source = `[${names.map(wrapped).join()}]//${__HOOK_BUILD__}`;
+  if (!isKnown) source = `[${names.map(saving().wrapped).join()}]//${__HOOK_BUILD__}`;
   const script = new Script(source, {
     filename: `${__dirname}/${names.at(-1)}.cjs`,
     ...(isKnown && { cachedData: known.subarray(0, from) }),
@@ -43,32 +49,14 @@ export function loadCached(names: readonly string[], env: NodeJS.ProcessEnv): an
   loaded.push({ script, source, cache, ways: isKnown && !script.cachedDataRejected ? (known.at(-1) ?? 0) : 0 });
   return script.runInThisContext().map((run: (...args: unknown[]) => void) => {
     const module = { exports: {} };
-    run(module.exports, require, module, __dirname);
+    run(module.exports, load, module, __dirname);
     return module.exports;
   });
 }
 
+/** `require` for those files. */
+function load(id: string): unknown {
+  return process.getBuiltinModule(id) ?? require(id);
+}
+
 const TAIL_BYTES = 5;
-
-function wrapped(name: string): string {
-  return `function(exports,require,module,__dirname){${readFileSync(`${__dirname}/${name}.cjs`, "latin1")}\n}`;
-}
-
-/**
- * After the answer: what was compiled now, with the functions that ran. `ways`: bits, one for each way through the code that
- * runs functions of its own. What ran on an earlier way is in the compiled form already and stays in it, so that each
- * way is compiled once, whatever comes first. A byte at the end says which they are.
- */
-export function saveCompiled(one: Loaded, ways: number): void {
-  try {
-    mkdirSync(one.cache.slice(0, one.cache.lastIndexOf("/")), { recursive: true, mode: 0o700 });
-    const aside = `${one.cache}.${process.pid}`;
-    const code = one.script.createCachedData();
-    const tail = Buffer.of(0, 0, 0, 0, one.ways | ways);
-    tail.writeUInt32LE(code.length);
-    writeFileSync(aside, Buffer.concat([code, Buffer.from(one.source, "latin1"), tail]));
-    renameSync(aside, one.cache);
-  } catch {
-    // No cache folder can be made: the next start compiles again.
-  }
-}

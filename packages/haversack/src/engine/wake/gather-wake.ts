@@ -33,8 +33,8 @@ export interface WakeRequest {
   isWindowKept?: boolean;
   /** The task of the key is free: whose it was. */
   leftBy?: WakeState["leftBy"];
-  /** Another session of the agent that runs, whether it holds something or not. */
-  alsoIn?: OtherSession | undefined;
+  /** Other sessions of the agent, where they are known already. Default: those that hold something. */
+  others?: readonly OtherSession[] | undefined;
 }
 
 export interface WakeParts {
@@ -90,15 +90,15 @@ export function gatherWake(request: WakeRequest, parts: WakeParts): Gathered {
 /** What is held in a session whose process is gone is nobody's work at this time. */
 function elsewhere(
   name: string,
-  { key: { sessionId = "", agentId }, alsoIn }: WakeRequest,
+  { key: { sessionId = "", agentId }, others: known }: WakeRequest,
   { handle, isRunning }: WakeParts,
 ): Pick<WakeState, "elsewhere"> {
   // A sub-agent that is about to start has no name.
   if (!name || agentId) return {};
-  const others = otherSessions(handle.db, name, sessionId).filter(
+  const others = (known ?? otherSessions(handle.db, name, sessionId)).filter(
     ({ process }) => !process || isRunning?.(process) !== false,
   );
-  const sessions = [...new Set([...(alsoIn ? [alsoIn] : []), ...others].map(({ sessionId: id }) => id))];
+  const sessions = [...new Set(others.map(({ sessionId: id }) => id))];
   return sessions.length === 0 ? {} : { elsewhere: { sessions, taskIds: others.flatMap(({ taskIds }) => taskIds) } };
 }
 

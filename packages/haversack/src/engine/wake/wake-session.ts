@@ -54,22 +54,31 @@ export function wakeSession(
     if (source === "resume") takeBack(parts.handle, { sessionId }, { leaseMs: parts.leaseMs(), at: parts.now });
     return newsOf(event, before, parts);
   }
-  return startAnew({ ...event, source: source === "clear" ? "clear" : "startup" }, { alsoIn, ...place }, parts);
+  const isNew = before === undefined;
+  return startAnew({ ...event, source: source === "clear" ? "clear" : "startup" }, { alsoIn, isNew, ...place }, parts);
 }
 
 function startAnew(
   event: StartedSession & { source: "startup" | "clear" },
-  { alsoIn, branch, worktree }: GitPlace & { alsoIn: OtherSession | undefined },
+  { alsoIn, isNew, branch, worktree }: GitPlace & { alsoIn: OtherSession | undefined; isNew: boolean },
   parts: SessionWakeParts,
 ): HookAnswer & { problems: string[] } {
   const { sessionId, source, client, cwd } = event;
   const { handle, name, process, isAlive, leaseMs, now: at } = parts;
-  const left = takeOver(handle, { sessionId, name, processSpace: process?.space ?? "", isAlive, leaseMs, at });
+  const { left, others } = takeOver(handle, {
+    sessionId,
+    name,
+    processSpace: process?.space ?? "",
+    isAlive,
+    leaseMs,
+    at,
+  });
   const hasOwn = left.length > 0 && name !== "" && holdsTask(handle, name);
   const found = hasOwn ? undefined : left.find((task) => isSamePlace(task, cwd, worktree));
   const request: WakeRequest = {
     key: {
       sessionId,
+      isNew,
       client: client.name,
       ...(name && { name }),
       ...(branch !== undefined && { branch }),
@@ -77,7 +86,7 @@ function startAnew(
     },
     reason: source,
     client,
-    ...(alsoIn && { alsoIn }),
+    others: alsoIn ? [alsoIn, ...others] : others,
     ...(found && { leftBy: { agent: found.agent, because: found.because } }),
   };
   const answer = show(event, request, { event: source, carried: [] }, parts);

@@ -11,8 +11,13 @@ export interface OtherSession {
 }
 
 export function otherSessions(db: DatabaseSync, name: string, sessionId: string): OtherSession[] {
+  return sessionsOf(db.prepare(CLAIMS).all(name, sessionId));
+}
+
+/** Of claims, each with its `session`, the `task`, and the client's process as `id` and `space`. */
+export function sessionsOf(claims: readonly Record<string, unknown>[]): OtherSession[] {
   const found = new Map<string, OtherSession>();
-  for (const row of db.prepare(CLAIMS).all(name, sessionId)) {
+  for (const row of claims) {
     const key = String(row["session"]);
     const other = found.get(key) ?? {
       sessionId: key,

@@ -33,7 +33,7 @@ async function world() {
       leaseMs: () => HOUR_MS,
       at: later(1),
       ...over,
-    });
+    }).left;
   const holder = async (id: string, at: Date) => (await store.getTask(id, at)).claim?.agent;
   return { handle, store, session, end, claim, start, holder };
 }

@@ -7,6 +7,7 @@ import type { DatabaseSync } from "node:sqlite";
 import type { SessionKey } from "../local-store.ts";
 import { readStore, writeStore } from "./access.ts";
 import type { StoreHandle } from "./handle.ts";
+import { type OtherSession, sessionsOf } from "./other-sessions.ts";
 
 /** A task that a session held which is over. */
 export interface LeftTask {
@@ -38,32 +39,51 @@ export function holdsTask(handle: StoreHandle, agent: string): boolean {
   return readStore(handle, (db) => db.prepare("SELECT 1 FROM claims WHERE agent = ? LIMIT 1").get(agent) !== undefined);
 }
 
+export interface TakenOver {
+  /** What became free, newest work first. */
+  left: LeftTask[];
+  /** Of the same name, and not over. */
+  others: OtherSession[];
+}
+
 /**
- * Frees what sessions hold that are over, and gives this one what its own name held. Returns what became free, newest work first.
- * A named agent's tasks stay its own when its session has ended: it is idle until somebody wakes it.
+ * Frees what sessions hold that are over, and gives this one what its own name held. A named agent's tasks stay its own when its
+ * session has ended: it is idle until somebody wakes it.
  */
 export function takeOver(
   handle: StoreHandle,
   { sessionId, name, processSpace, isAlive, leaseMs, at }: StartingSession,
-): LeftTask[] {
-  const over = readStore(handle, (db) => othersClaims(db, sessionId)).filter(
-    ({ isEnded, processId, space }) =>
-      isEnded || (processId !== null && processSpace !== "" && space === processSpace && !isAlive(processId)),
+): TakenOver {
+  const claims = readStore(handle, (db) => othersClaims(db, sessionId));
+  const over = claims.filter(
+    ({ isEnded, id, space }) =>
+      isEnded || (id !== null && processSpace !== "" && space === processSpace && !isAlive(id)),
+  );
+  const others = sessionsOf(
+    claims.filter((claim) => claim.agent === name && !over.includes(claim)).slice(0, MOST_OTHERS),
   );
   const own = over.filter(({ agent }) => agent === name);
   const left = over.filter(({ agent, isEnded, isNamed }) => agent !== name && !(isEnded && isNamed));
-  if (own.length + left.length === 0) return [];
+  if (own.length + left.length === 0) return { left: [], others };
   const now = at.getTime();
   writeStore(handle, (db) => {
     // Only while it is the same session's: it may have been taken between the look and the lock.
     const free = db.prepare("UPDATE claims SET lease_until = min(lease_until, ?) WHERE task = ? AND session_id = ?");
-    for (const { task, session } of left) free.run(now, task, session);
+    for (const { seq, session } of left) free.run(now, seq, session);
     const move = db.prepare(
       "UPDATE claims SET session_id = ?, agent_id = '', heartbeat_at = ?, lease_until = max(lease_until, ?) WHERE task = ? AND session_id = ?",
     );
-    for (const { task, session } of own) move.run(sessionId, at.toISOString(), now + leaseMs(), task, session);
+    for (const { seq, session } of own) move.run(sessionId, at.toISOString(), now + leaseMs(), seq, session);
   });
-  return left.map(({ taskId, agent, isEnded, cwd }) => ({ taskId, agent, because: isEnded ? "ended" : "gone", cwd }));
+  return {
+    left: left.map(({ task, agent, isEnded, cwd }) => ({
+      taskId: task,
+      agent,
+      because: isEnded ? "ended" : "gone",
+      cwd: cwd ?? "",
+    })),
+    others,
+  };
 }
 
 /** The session is back: what it held, and nobody took, is its own again. */
@@ -109,15 +129,20 @@ const GRACE_MS = 10 * 60_000;
 const LET_GO = `UPDATE claims SET lease_until = min(lease_until, ?) WHERE session_id = ?
 AND NOT EXISTS (SELECT 1 FROM agents a WHERE a.name = claims.agent)`;
 
-interface OtherClaim {
-  task: number;
-  taskId: string;
+/** More would be a list, not a hint. */
+const MOST_OTHERS = 10;
+
+interface OtherClaim extends Record<string, unknown> {
+  seq: number;
+  task: string;
   agent: string;
   session: string;
-  cwd: string;
+  /** Null: no client has said anything of that session. */
+  cwd: string | null;
   isEnded: number;
   isNamed: number;
-  processId: number | null;
+  /** The client's process. */
+  id: number | null;
   space: string | null;
 }
 
@@ -125,8 +150,8 @@ function othersClaims(db: DatabaseSync, sessionId: string): OtherClaim[] {
   return db.prepare(OTHERS).all(sessionId) as unknown as OtherClaim[];
 }
 
-const OTHERS = `SELECT c.task, t.id AS taskId, c.agent, c.session_id AS session, s.cwd, s.ended_at IS NOT NULL AS isEnded,
-  EXISTS (SELECT 1 FROM agents a WHERE a.name = c.agent) AS isNamed, s.process_id AS processId, s.process_space AS space
-FROM claims c JOIN tasks t ON t.seq = c.task JOIN sessions s ON s.session_id = c.session_id AND s.agent_id = ''
+const OTHERS = `SELECT c.task AS seq, t.id AS task, c.agent, c.session_id AS session, s.cwd, s.ended_at IS NOT NULL AS isEnded,
+  EXISTS (SELECT 1 FROM agents a WHERE a.name = c.agent) AS isNamed, s.process_id AS id, s.process_space AS space
+FROM claims c JOIN tasks t ON t.seq = c.task LEFT JOIN sessions s ON s.session_id = c.session_id AND s.agent_id = ''
 LEFT JOIN task_wip w ON w.task = c.task
 WHERE c.session_id <> ? ORDER BY max(c.heartbeat_at, coalesce(w.updated_at, '')) DESC, c.task DESC`;

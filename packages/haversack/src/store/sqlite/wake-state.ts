@@ -15,6 +15,8 @@ export interface WakeKey {
   name?: string;
   branch?: string;
   sessionId?: string;
+  /** The session has just begun: nothing is known of it yet, and nothing is looked for. */
+  isNew?: boolean;
   agentId?: string;
   /** The task it is woken for, whatever it holds. */
   taskId?: string;
@@ -50,8 +52,9 @@ const MOST_CHARS = 40_000;
 
 export function readWake(db: DatabaseSync, key: WakeKey): StoredWake {
   const agent = readAgent(db, key);
-  const batch = key.sessionId !== undefined && !key.agentId ? lastBatch(db, key.sessionId) : undefined;
-  const [inHand, ...others] = tasksInHand(db, key, { name: agent.name, batch });
+  const sessionId = key.isNew ? undefined : key.sessionId;
+  const batch = sessionId !== undefined && !key.agentId ? lastBatch(db, sessionId) : undefined;
+  const [inHand, ...others] = tasksInHand(db, { ...key, sessionId }, { name: agent.name, batch });
   const { seq } = agent;
   const messages = seq !== undefined && agent.hasMessages ? readMessages(db, seq, inHand, key.heardSince) : undefined;
   const known = {
@@ -200,7 +203,7 @@ function holderName(db: DatabaseSync, sessionId: string | undefined, agentId: st
  */
 function tasksInHand(
   db: DatabaseSync,
-  { taskId, sessionId, agentId = "" }: WakeKey,
+  { taskId, sessionId, agentId = "" }: Omit<WakeKey, "sessionId"> & { sessionId: string | undefined },
   { name, batch = [] }: { name: string | undefined; batch: readonly string[] | undefined },
 ): number[] {
   const seqs = new Set<number>();
