@@ -1,6 +1,5 @@
 /** What a session that starts is told, from what the hook knows of its place. Loaded by the hook. */
 import type { EventBase, HookAnswer, SessionStart } from "../engine/hook-event.ts";
-import { makePacket } from "../engine/wake/make-packet.ts";
 import { wakeSession } from "../engine/wake/wake-session.ts";
 import { givenName } from "../engine/work/actor.ts";
 import { readHookWorkSettings } from "../engine/work/hook-work-settings.ts";
@@ -26,11 +25,11 @@ export function answerStart(
   stores: SessionStores,
   place: WakePlace,
 ): HookAnswer & { problems: string[] } {
-  const { env, configFiles } = place;
+  const { env, configFiles, packet } = place;
   return wakeSession(event, before, {
     ...wakeParts(stores.index, place),
     ...stores,
-    makePacket,
+    makePacket: (...args) => packet().makePacket(...args),
     name: givenName(env),
     isWoken: Boolean(env["HAVERSACK_WOKEN"]),
     process,
