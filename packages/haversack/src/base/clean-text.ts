@@ -44,7 +44,7 @@ function invisiblePattern(): RegExp {
  * dashes and quotes, arrows, boxes, Chinese, Japanese, Korean.
  */
 const VISIBLE =
-  /^[\t\n -~\u00a1-\u00ac\u00ae-\u02ff\u0370-\u052f\u2010-\u2027\u2030-\u2052\u20a0-\u20bf\u2190-\u21ff\u2200-\u22ff\u2500-\u25a9\u3001-\u312f\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7a3]*$/;
+  /^[\t\n -~\u00a1-\u00ac\u00ae-\u02ff\u0370-\u052f\u2010-\u2027\u2030-\u2052\u2190-\u21ff\u2500-\u25a9\u3001-\u312f\u4e00-\u9fff\uac00-\ud7a3]*$/;
 
 /** Removes terminal sequences whole, C0 and C1 controls except line feed and tab, and invisible characters. */
 export function stripControl(text: string): string {
