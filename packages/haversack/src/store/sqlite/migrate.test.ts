@@ -64,6 +64,16 @@ describe("migrations", () => {
     expect(handle.db.prepare("SELECT text FROM events").get()).toEqual({ text: "kept" });
   });
 
+  it("keep the texts of skills and prompts when their tables are built anew", () => {
+    const before = openWith(migrations.slice(0, 6)).db;
+    before.exec("INSERT INTO skill_bodies VALUES ('h1', 'Body.')");
+    before.exec("INSERT INTO prompt_matches VALUES ('s', '', 1, 't', 'a prompt', '{}')");
+    const { db } = openWith(migrations);
+    expect(db.prepare("SELECT * FROM skill_bodies").all()).toEqual([{ hash: "h1", body: "Body." }]);
+    db.exec("INSERT OR REPLACE INTO prompt_matches VALUES ('s', '', 1, 't', 'another', '{}')");
+    expect(db.prepare("SELECT prompt FROM prompt_matches").all()).toEqual([{ prompt: "another" }]);
+  });
+
   it("write nothing when the version is current", () => {
     openWith([house]);
     closeAll();

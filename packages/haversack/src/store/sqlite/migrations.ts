@@ -11,6 +11,7 @@ import { clients } from "./migrations/003-clients.ts";
 import { work } from "./migrations/004-work.ts";
 import { wake } from "./migrations/005-wake.ts";
 import { artifacts } from "./migrations/006-artifacts.ts";
+import { longRows } from "./migrations/007-long-rows.ts";
 
 export interface Migration {
   /** 1, 2, 3, … without gaps. */
@@ -19,4 +20,4 @@ export interface Migration {
   sql: string;
 }
 
-export const migrations: readonly Migration[] = [house, skills, clients, work, wake, artifacts];
+export const migrations: readonly Migration[] = [house, skills, clients, work, wake, artifacts, longRows];
