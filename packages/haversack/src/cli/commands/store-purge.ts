@@ -1,4 +1,5 @@
 import { HaversackError } from "../../base/errors.ts";
+import { purgeSnapshots } from "../../engine/artifacts/purge-snapshots.ts";
 import { projectPaths } from "../../engine/project.ts";
 import { purgeStore } from "../../store/sqlite/maintenance.ts";
 import { type Call, type CommandSpec, type ExitCode, print } from "../command.ts";
@@ -6,7 +7,7 @@ import { columns } from "../help.ts";
 
 export const spec: CommandSpec = {
   about:
-    "Removes sessions that were last heard of before a time, with what hangs on them. Work state is not touched. Without --yes it only counts.",
+    "Removes sessions that were last heard of before a time, with what hangs on them, and older snapshots of reviews. Work state is not touched. Without --yes it only counts.",
   options: {
     "older-than": {
       type: "string",
@@ -19,19 +20,21 @@ export const spec: CommandSpec = {
     { run: "haversack store purge --older-than 90d", says: "counts what would go" },
     { run: "haversack store purge --older-than 90d --yes", says: "removes it" },
   ],
-  json: "{olderThan, dryRun, removed: {table: rows}}.",
+  json: "{olderThan, dryRun, removed: {table: rows}, snapshotFiles}.",
 };
 
 export function run(call: Call): ExitCode {
   const age = call.options["older-than"] as string | undefined;
   if (!age) throw new HaversackError("usage", "store purge needs --older-than, such as --older-than 90d");
   const olderThan = parseAge(age, new Date());
-  const { removed, dryRun } = purgeStore(projectPaths(call.io.cwd, call.io.env).store, {
-    olderThan,
-    dryRun: !call.options["yes"],
-  });
-  print(call, { olderThan: olderThan.toISOString(), dryRun, removed }, () => {
-    const rows = Object.entries(removed).map(([table, count]): [string, string] => [table, String(count)]);
+  const paths = projectPaths(call.io.cwd, call.io.env);
+  const limits = { olderThan, dryRun: !call.options["yes"] };
+  const { removed, dryRun } = purgeStore(paths.store, limits);
+  const snapshotFiles = purgeSnapshots(paths.state, limits);
+  print(call, { olderThan: olderThan.toISOString(), dryRun, removed, snapshotFiles }, () => {
+    const rows = [...Object.entries(removed), ["files of snapshots", snapshotFiles] as const].map(
+      ([what, count]): [string, string] => [what, String(count)],
+    );
     const head = dryRun ? "Would remove" : "Removed";
     return `${head} what is older than ${olderThan.toISOString()}:\n${columns(rows)}${dryRun ? "\nNothing was removed; --yes does it." : ""}`;
   });
