@@ -35,7 +35,12 @@ export async function dispatchRole(request: DispatchRequest, parts: ArtifactPart
 
   const loopKey: LoopKey = { feature: feature.key, phase: set.name, role: role.name };
   const loop = await parts.store.getLoop(loopKey);
-  const iteration = request.iteration ?? nextIteration(loop, { role, set, feature });
+  const next = nextIteration(loop, { role, set, feature });
+  const iteration = request.iteration ?? next;
+  if (iteration > next && role.answer !== "work") {
+    const known = next === 1 ? "none is recorded yet" : `the last one recorded is ${next - 1}`;
+    problems.push(`iteration ${iteration} of ${role.name}: ${known}, and its review can only be recorded as ${next}`);
+  }
   const maxIterations = Math.max(request.maxIterations ?? MAX_ITERATIONS, iteration);
   const { documents, problems: documentProblems } = readDocuments(feature, map, [
     ...new Set([...role.documents, ...set.documents]),
