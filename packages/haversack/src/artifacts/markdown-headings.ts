@@ -5,7 +5,6 @@
  *
  * Not followed: other HTML blocks. A heading directly under <details> without an empty line is taken for one.
  */
-import { cleanLine } from "../base/clean-text.ts";
 import { nextFence } from "./code-fence.ts";
 
 export interface Heading {
@@ -226,7 +225,7 @@ export function plainHeading(text: string): string {
   const plain = pieces.map((piece, index) =>
     index % 2 === 1 && index < pieces.length - 1 ? piece : withoutMarks(piece),
   );
-  return cleanLine(plain.join(""));
+  return plain.join("").replace(/\s+/g, " ").trim();
 }
 
 function withoutMarks(piece: string): string {

@@ -41,10 +41,10 @@ function invisiblePattern(): RegExp {
 
 /**
  * Printable ASCII, and of other letters and signs those that are neither hidden nor join with hidden ones: Latin, Greek, Cyrillic,
- * dashes and quotes, arrows, boxes, Chinese, Japanese, Korean.
+ * dashes and quotes, arrows, Chinese, Japanese, Korean.
  */
 const VISIBLE =
-  /^[\t\n -~\u00a1-\u00ac\u00ae-\u02ff\u0370-\u052f\u2010-\u2027\u2030-\u2052\u2190-\u21ff\u2500-\u25a9\u3001-\u312f\u4e00-\u9fff\uac00-\ud7a3]*$/;
+  /^[\t\n -~\u00a1-\u00ac\u00ae-\u02ff\u0370-\u052f\u2010-\u2027\u2030-\u2052\u2190-\u21ff\u3001-\u312f\u4e00-\u9fff\uac00-\ud7a3]*$/;
 
 /** Removes terminal sequences whole, C0 and C1 controls except line feed and tab, and invisible characters. */
 export function stripControl(text: string): string {

@@ -176,6 +176,13 @@ describe("maskSecrets", () => {
     ],
   );
 
+  it("does not take a key that it has masked for a user and a password", () => {
+    const key = "sk-ant-api03-a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8s9T0u1V2w3X4";
+    expect(maskSecrets(`curl -u ${key} ${key.repeat(4)} -u ${key}`)).toMatch(
+      /^curl -u \[masked:anthropic-key\] .* -u \[masked:anthropic-key\]$/,
+    );
+  });
+
   it("changes nothing the second time", () => {
     fc.assert(
       fc.property(

@@ -116,8 +116,10 @@ const FLAG =
 const CURL_USER = /(\s(?:-u|--user)[ =]["']?[^\s:"']{1,64}:)([^\s"']+)/g;
 
 function maskCurlUser(match: string, before: string, value: string, offset: number, whole: string): string {
+  // What stands there was a key.
+  if (before.endsWith("[masked:")) return match;
   // Elsewhere `-u 1000:1000` is a user and a group.
-  const isCurl = /\bcurl\b[^\n]*$/.test(whole.slice(Math.max(0, offset - 200), offset));
+  const isCurl = /\bcurl\b[^\n]*$/.test(whole.slice(Math.max(0, offset - 1_000), offset));
   return isCurl && !isPlaceholder(value) ? before + mask("password") : match;
 }
 

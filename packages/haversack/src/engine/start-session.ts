@@ -48,10 +48,12 @@ function wake(event: EventBase & SessionStart, before: Session | undefined, part
 
 /** Whether there may be something to go on with: most projects have no claims. */
 function mayResume(
-  { source, sessionId }: EventBase & SessionStart,
+  { source, sessionId, agentId }: EventBase & SessionStart,
   before: Session | undefined,
   { handle, env }: StartParts,
 ): boolean {
+  // A sub-agent is told what it needs when it is started, and again after a compaction; nothing else reaches it.
+  if (agentId !== "" && source !== "compact") return false;
   // What it held may be gone.
   if (source === "compact" || (source === "resume" && before)) return before !== undefined;
   return (

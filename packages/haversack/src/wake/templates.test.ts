@@ -21,6 +21,10 @@ describe("renderTemplate", () => {
     expect(render("{{task}} {{wip}}", { task: "{{wip}} $& $1", wip: "w" })).toBe("{{wip}} $& $1 w");
   });
 
+  it("fills what stands in more braces than it takes", () => {
+    expect(render("{{{task}}} {{{{wip}}}} {{x {{plan}}", { task: "t", wip: "w", plan: "p" })).toBe("{t} {{w}} {{x p");
+  });
+
   it("does not take a # in a code fence for a heading", () => {
     expect(render("## A\n```\n# {{plan}}\n```\n{{task}}", { task: "t" })).toBe("## A\n```\n# ```\nt");
   });

@@ -93,7 +93,8 @@ export function renderTemplate(
 function fill(text: string, textOf: (slot: Placeholder) => string): string {
   let filled = "";
   let from = 0;
-  for (let at = text.indexOf("{{"); at >= 0; at = text.indexOf("{{", at + 2)) {
+  // Of three braces the last two count.
+  for (let at = text.indexOf("{{"); at >= 0; at = text.indexOf("{{", Math.max(at + 1, from))) {
     const end = text.indexOf("}}", at);
     const slot = text.slice(at + 2, end);
     if (end < 0 || !isPlaceholder(slot)) continue;

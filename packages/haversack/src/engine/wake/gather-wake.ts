@@ -7,6 +7,7 @@ import { cleanLine } from "../../base/clean-text.ts";
 import { activationOf, type ClientProfile } from "../../skills/activation.ts";
 import type { SkillCard } from "../../skills/types.ts";
 import type { ClientProcess } from "../../store/local-store.ts";
+import { readTogether } from "../../store/sqlite/access.ts";
 import type { StoreHandle } from "../../store/sqlite/handle.ts";
 import { type OtherSession, otherSessions } from "../../store/sqlite/other-sessions.ts";
 import type { SkillLookup } from "../../store/sqlite/skill-cards.ts";
@@ -65,7 +66,7 @@ export interface Gathered {
 export function gatherWake(request: WakeRequest, parts: WakeParts): Gathered {
   const { handle, index, root, settings, readText, now } = parts;
   const { key, reason, newMessage, sessionWip } = request;
-  const stored = readWake(handle.db, key);
+  const stored = readTogether(handle, (db) => readWake(db, key));
   const { planFile, planSection, parents: _, pinned: __, agentSeq, ...known } = stored;
   const missing: string[] = [];
   const { rules, problems } = readSkillSettings(settings);

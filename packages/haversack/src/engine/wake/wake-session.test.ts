@@ -288,3 +288,29 @@ it("says in one line that another session of the agent runs, and what that holds
   handle.db.exec("UPDATE agents SET session_id = 'old'");
   expect(told(false)).not.toContain("also at work");
 });
+
+it("knows what a session holds that no hook has seen, whatever its start is called", async () => {
+  const { claim, parts, store, id, handle } = await world();
+  for (const source of ["startup", "clear", "resume"] as const) {
+    await claim("claude-code-s9", "s9");
+    const event = { source, sessionId: "s9", agentId: "", cwd: "/repo", client: CLIENT };
+    expect(wakeSession(event, undefined, parts()).context).toContain("AT-MOST-FIVE");
+    handle.db.exec("DELETE FROM sessions");
+    await store.release({ taskId: id }, { name: "claude-code-s9", sessionId: "s9", at: parts().now });
+  }
+});
+
+it("tells a session without a name of its own where else the agent of its claim is at work, while it is", async () => {
+  const { begin, claim, parts, store, person, project, id } = await world();
+  begin("old");
+  await claim("june", "old");
+  const { id: own } = await store.createTask({ title: "Count logins" }, person);
+  const { before } = begin("s2");
+  await store.claim({ taskId: own, leaseMs: HOUR_MS }, { name: "june", sessionId: "s2", at: project.now() });
+  await store.seeAgent({ name: "june", sessionId: "s2" }, project.now());
+  const event = { source: "clear", sessionId: "s2", agentId: "", cwd: "/repo", client: CLIENT } as const;
+  const told = (isAlive: boolean) => wakeSession(event, before, { ...parts(), isAlive: () => isAlive }).context ?? "";
+  expect(told(true)).toContain(`\n@june is also at work in session old, which holds ${id}: leave that to it`);
+  expect(told(true)).toContain(`**Current position:** ${own}`);
+  expect(told(false)).not.toContain("also at work");
+});

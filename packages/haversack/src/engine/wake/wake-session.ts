@@ -44,8 +44,9 @@ export type StartedSession = EventBase & SessionStart;
 export function wakeSession(
   event: StartedSession,
   before: Session | undefined,
-  parts: SessionWakeParts,
+  given: SessionWakeParts,
 ): HookAnswer & { problems: string[] } {
+  const parts = { isRunning: runningBeside(given), ...given };
   const { source, agentId, sessionId } = event;
   if (source === "compact") return before ? afterCompaction(event, before, parts) : { problems: [] };
   const place = gitPlace(event.cwd);
@@ -54,7 +55,7 @@ export function wakeSession(
     if (source === "resume") takeBack(parts.handle, { sessionId }, { leaseMs: parts.leaseMs(), at: parts.now });
     return newsOf(event, before, parts);
   }
-  const isNew = before === undefined;
+  const isNew = source === "startup" && before === undefined;
   return startAnew({ ...event, source: source === "clear" ? "clear" : "startup" }, { alsoIn, isNew, ...place }, parts);
 }
 
@@ -86,12 +87,18 @@ function startAnew(
     },
     reason: source,
     client,
-    others: alsoIn ? [alsoIn, ...others] : others,
+    // Without a name it may still be known as one: then they are looked for.
+    ...(name && { others: alsoIn ? [alsoIn, ...others] : others }),
     ...(found && { leftBy: { agent: found.agent, because: found.because } }),
   };
   const answer = show(event, request, { event: source, carried: [] }, parts);
   // Its prompt is the packet: that is recorded like one of ours, so that the prompt does not bring its skills again.
   return parts.isWoken && source === "startup" ? { problems: answer.problems } : answer;
+}
+
+/** A process of another machine or container cannot be asked for. */
+function runningBeside({ process, isAlive }: SessionWakeParts): (other: ClientProcess) => boolean | undefined {
+  return ({ id, space }) => (space !== "" && space === process?.space ? isAlive(id) : undefined);
 }
 
 /** Another work tree has other files: its task goes to the queue, and to nobody here unasked. */

@@ -20,3 +20,9 @@ export function writeStore<T>(handle: StoreHandle, change: (db: DatabaseSync) =>
 export function readStore<T>(handle: StoreHandle, read: (db: DatabaseSync) => T): T {
   return handle.guard(() => read(handle.db));
 }
+
+/** As the store stood at one moment, whatever others write meanwhile. */
+export function readTogether<T>(handle: StoreHandle, read: (db: DatabaseSync) => T): T {
+  const { db } = handle;
+  return handle.guard(() => (db.isTransaction ? read(db) : inTransaction(db, () => read(db), "BEGIN")));
+}

@@ -6,7 +6,7 @@ export interface OtherSession {
   sessionId: string;
   /** Absent: no client has said which it is. */
   process?: ClientProcess;
-  /** Newest claim first. */
+  /** Newest first. */
   taskIds: string[];
 }
 

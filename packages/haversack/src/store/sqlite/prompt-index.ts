@@ -5,7 +5,7 @@ import type { MatchIndex } from "../../skills/combine-matches.ts";
 import type { Posting, TermStats } from "../../skills/score-text.ts";
 import type { SkillCard, TriggerRow } from "../../skills/types.ts";
 import { addWeights, type ListViews, largest, readPostings, sumsFor, viewsOf } from "./posting-lists.ts";
-import { CARD_COLUMNS, type CardRow, FEW, SkillRows, toCard } from "./skill-rows.ts";
+import { ALL_OF_JSON, CARD_COLUMNS, type CardRow, FEW, SkillRows, toCard } from "./skill-rows.ts";
 
 export class PromptIndex extends SkillRows implements MatchIndex {
   #facts: PoolFacts | undefined;
@@ -110,7 +110,7 @@ SELECT term, df, share, CASE WHEN df <= ${SHORT_LIST} THEN postings END AS posti
 FROM terms WHERE term IN ()`;
 const TERMS = "SELECT term, df, share FROM terms WHERE term IN ()";
 const LISTS = "SELECT term, postings FROM terms WHERE term IN () AND postings IS NOT NULL";
-const TRIGGERS = "SELECT skill, kind, phrase, weight FROM triggers WHERE stem IN (SELECT value FROM json_each(?))";
+const TRIGGERS = `SELECT skill, kind, phrase, weight FROM triggers WHERE stem IN ${ALL_OF_JSON}`;
 const ALWAYS = "SELECT skill FROM skill_rules WHERE json_extract(data, '$.alwaysActive') = 1";
 const CARDS_NAMED = `${CARD_COLUMNS} AND s.id IN ()`;
 

@@ -4,7 +4,7 @@
  */
 import type { LedgerEntry } from "../../skills/session.ts";
 import type { SessionKey } from "../local-store.ts";
-import { readStore, writeStore } from "./access.ts";
+import { readTogether, writeStore } from "./access.ts";
 import type { StoreHandle } from "./handle.ts";
 
 /** What discovery must know of a session before it answers. */
@@ -51,7 +51,8 @@ export class PromptLedger {
   }
 
   tracking({ sessionId, agentId = "" }: SessionKey): SkillTracking {
-    return readStore(this.handle, (db) => {
+    // A count of before and a ledger of after another's answer would take what that one showed for old, and forget it.
+    return readTogether(this.handle, (db) => {
       const row = db.prepare(SESSION).get(sessionId, agentId);
       const window = Number(row?.["window"] ?? 1);
       const entries = db.prepare(LEDGER).all(sessionId, agentId, window) as unknown as LedgerRow[];

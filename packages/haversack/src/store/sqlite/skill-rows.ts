@@ -43,12 +43,12 @@ export class SkillRows {
   }
 }
 
-const ALL_OF_JSON = "(SELECT value FROM json_each(?))";
+export const ALL_OF_JSON = "(SELECT value FROM json_each(?))";
 /** So many values are written out. A prompt with more terms than that has only the lists read that are looked at. */
 export const FEW = 100;
 const PATTERNS = `
 SELECT skill, kind, source, flags, linear FROM patterns
-WHERE kind IN (SELECT value FROM json_each(?)) AND source NOT IN (SELECT source FROM slow_patterns) ORDER BY id`;
+WHERE kind IN ${ALL_OF_JSON} AND source NOT IN (SELECT source FROM slow_patterns) ORDER BY id`;
 export const CARD_COLUMNS = `
 SELECT s.key, s.id, s.name, s.description, s.brief, s.domain, s.path, s.folder, s.hash, s.source_kind, s.source_label,
   s.model_invocable, s.load_confidence, s.requires, r.data AS rule

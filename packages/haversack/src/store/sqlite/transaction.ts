@@ -1,9 +1,9 @@
-/** One transaction, from taking the write lock to the commit. */
+/** One transaction, from its beginning to the commit. */
 import type { DatabaseSync } from "node:sqlite";
 
 /** The lock is taken at the start, so it never fails half-way on a lock. When this returns, the change is committed. */
-export function inTransaction<T>(db: DatabaseSync, action: () => T): T {
-  db.exec("BEGIN IMMEDIATE");
+export function inTransaction<T>(db: DatabaseSync, action: () => T, begin = "BEGIN IMMEDIATE"): T {
+  db.exec(begin);
   try {
     const result = action();
     db.exec("COMMIT");

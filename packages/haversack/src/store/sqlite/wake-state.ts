@@ -15,7 +15,7 @@ export interface WakeKey {
   name?: string;
   branch?: string;
   sessionId?: string;
-  /** The session has just begun: nothing is known of it yet, and nothing is looked for. */
+  /** The session has just begun. It may hold a task where no hook has seen it; without one nothing else of it is looked for. */
   isNew?: boolean;
   agentId?: string;
   /** The task it is woken for, whatever it holds. */
@@ -52,9 +52,11 @@ const MOST_CHARS = 40_000;
 
 export function readWake(db: DatabaseSync, key: WakeKey): StoredWake {
   const agent = readAgent(db, key);
-  const sessionId = key.isNew ? undefined : key.sessionId;
+  const claims = all(db, CLAIMS, key.sessionId ?? null, agent.name ?? null);
+  const isNew = key.isNew && !claims.some((claim) => claim["session_id"] === key.sessionId);
+  const sessionId = isNew ? undefined : key.sessionId;
   const batch = sessionId !== undefined && !key.agentId ? lastBatch(db, sessionId) : undefined;
-  const [inHand, ...others] = tasksInHand(db, { ...key, sessionId }, { name: agent.name, batch });
+  const [inHand, ...others] = tasksInHand(db, { ...key, sessionId }, { name: agent.name, claims, batch });
   const { seq } = agent;
   const messages = seq !== undefined && agent.hasMessages ? readMessages(db, seq, inHand, key.heardSince) : undefined;
   const known = {
@@ -204,14 +206,17 @@ function holderName(db: DatabaseSync, sessionId: string | undefined, agentId: st
 function tasksInHand(
   db: DatabaseSync,
   { taskId, sessionId, agentId = "" }: Omit<WakeKey, "sessionId"> & { sessionId: string | undefined },
-  { name, batch = [] }: { name: string | undefined; batch: readonly string[] | undefined },
+  {
+    name,
+    claims,
+    batch = [],
+  }: { name: string | undefined; claims: readonly Record<string, unknown>[]; batch: readonly string[] | undefined },
 ): number[] {
   const seqs = new Set<number>();
-  const add = (rows: Record<string, unknown>[]) => {
+  const add = (rows: readonly Record<string, unknown>[]) => {
     for (const row of rows) seqs.add(Number(row["task"]));
   };
   if (taskId !== undefined) add(all(db, "SELECT seq AS task FROM tasks WHERE id = ?", taskId));
-  const claims = all(db, CLAIMS, sessionId ?? null, name ?? null);
   const ofSession = sessionId === undefined ? [] : claims.filter((row) => row["session_id"] === sessionId);
   add(ofSession.filter((row) => row["agent_id"] === agentId).slice(0, MOST_HELD));
   if (sessionId !== undefined && agentId) add(all(db, `${STARTED_FOR} AND a.agent_id = ? LIMIT 6`, sessionId, agentId));
@@ -228,7 +233,7 @@ const MOST_HELD = 6;
 
 /** More than a session has sub-agents, so that none of its own is pushed out by theirs. */
 const CLAIMS =
-  "SELECT task, agent, session_id, agent_id FROM claims WHERE session_id = ?1 OR agent = ?2 ORDER BY claimed_at DESC, task DESC LIMIT 100";
+  "SELECT task, agent, session_id, agent_id FROM claims WHERE session_id = ?1 OR agent = ?2 ORDER BY claimed_at DESC, task DESC LIMIT 1000";
 
 const STARTED_FOR = `SELECT t.seq AS task FROM tasks t JOIN agent_tasks a ON a.task = t.id WHERE a.session_id = ? AND ${IS_OPEN}`;
 
