@@ -18,7 +18,8 @@ export function saveCompiled(one: Loaded, ways: number): void {
     const code = one.script.createCachedData();
     const tail = Buffer.of(0, 0, 0, 0, one.ways | ways);
     tail.writeUInt32LE(code.length);
-    writeFileSync(aside, Buffer.concat([code, Buffer.from(one.source, "latin1"), tail]));
+    // On the disk before it has its name: V8 does not look whether compiled code is whole, and ends the process if it is not.
+    writeFileSync(aside, Buffer.concat([code, Buffer.from(one.source, "latin1"), tail]), { flush: true });
     renameSync(aside, one.cache);
   } catch {
     // No cache folder can be made: the next start compiles again.

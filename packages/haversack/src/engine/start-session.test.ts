@@ -1,0 +1,40 @@
+import { expect, it } from "vitest";
+import { profileOf } from "../skills/activation.ts";
+import { fakeProject } from "./fake-project.suite.ts";
+import type { SessionStart } from "./hook-event.ts";
+import { startSession } from "./start-session.ts";
+
+function started(source: SessionStart["source"], { agentId = "", env = {} } = {}) {
+  const project = fakeProject();
+  const calls: string[] = [];
+  const parts = {
+    handle: project.handle,
+    sessions: project.sessions,
+    settings: () => project.settings,
+    env,
+    now: project.now(),
+    process: () => undefined,
+    wakeSession: () => {
+      calls.push("wake");
+      return {};
+    },
+    checkIndex: () => calls.push("check-index"),
+  };
+  const event = { source, sessionId: "s1", agentId, cwd: "/repo", client: profileOf("claude-code") };
+  const answers = [startSession(event, parts), startSession(event, parts)];
+  return { answers, calls, window: project.sessions.getSession({ sessionId: "s1", agentId })?.window };
+}
+
+it("looks for work only where there may be some", () => {
+  expect(started("startup").calls).toEqual(["check-index", "check-index"]);
+  expect(started("startup", { env: { HAVERSACK_AGENT: "june" } }).calls).toContain("wake");
+  // Of a session that nobody has seen nothing was lost; then it was compacted again.
+  expect(started("compact").calls).toEqual(["wake"]);
+});
+
+it("only empties the window of a sub-agent that nothing reaches: its coordinator's messages stay unread", () => {
+  const env = { HAVERSACK_AGENT: "june" };
+  expect(started("clear", { agentId: "a1", env })).toMatchObject({ answers: [{}, {}], window: 2 });
+  expect(started("clear", { agentId: "a1", env }).calls).not.toContain("wake");
+  expect(started("clear", { env }).calls).toContain("wake");
+});
