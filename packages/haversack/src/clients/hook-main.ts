@@ -60,6 +60,8 @@ export function answerClient(payload: Fields, part: Part | undefined, load: Load
       if (payload["hook_event_name"] === "SessionStart" && existsSync(file)) load("hook-start").startIndexing(root);
       return UNANSWERED;
     }
+    let config: unknown[] | undefined;
+    const configFiles = () => (config ??= readConfigFiles(folder, env));
     const place: HookPlace = {
       root,
       state,
@@ -68,8 +70,8 @@ export function answerClient(payload: Fields, part: Part | undefined, load: Load
       now: new HookDate(),
       ...(adapter && { adapter }),
       client: () => (adapter ? adapter.profile(root, env) : claudeProfile(root, env)),
-      settings: () => readHookSettings(readConfigFiles(state, env)),
-      configFiles: () => readConfigFiles(state, env),
+      settings: () => readHookSettings(configFiles()),
+      configFiles,
       wake: () => load("hook-wake"),
       packet: () => load("hook-packet"),
       log: () => load("hook-log"),

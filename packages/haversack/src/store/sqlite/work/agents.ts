@@ -128,7 +128,7 @@ function pick(rows: readonly AgentRow[], branch: string | undefined): AgentRow |
 }
 
 function checkName(name: string): string {
-  const bare = name.replace(/^@/, "");
+  const bare = name.startsWith("@") ? name.slice(1) : name;
   if (!isAgentName(bare)) {
     throw invalid(`name must be letters, digits, ".", "_" and "-", 64 at most, but is ${JSON.stringify(name)}`);
   }
