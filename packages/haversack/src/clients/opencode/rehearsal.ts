@@ -36,6 +36,7 @@ function takeLock({ db }: StoreHandle, busyMs: number): boolean {
 
 /** Transactions inside the one that is rolled back. */
 const INSIDE: Readonly<Record<string, string>> = {
+  BEGIN: "SAVEPOINT rehearsal",
   "BEGIN IMMEDIATE": "SAVEPOINT rehearsal",
   COMMIT: "RELEASE rehearsal",
   ROLLBACK: "ROLLBACK TO rehearsal; RELEASE rehearsal",

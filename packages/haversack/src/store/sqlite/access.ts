@@ -21,8 +21,7 @@ export function readStore<T>(handle: StoreHandle, read: (db: DatabaseSync) => T)
   return handle.guard(() => read(handle.db));
 }
 
-/** As the store stood at one moment, whatever others write meanwhile. */
+/** As the store stood at one moment, whatever others write meanwhile. Not inside of a write. */
 export function readTogether<T>(handle: StoreHandle, read: (db: DatabaseSync) => T): T {
-  const { db } = handle;
-  return handle.guard(() => (db.isTransaction ? read(db) : inTransaction(db, () => read(db), "BEGIN")));
+  return handle.guard(() => inTransaction(handle.db, () => read(handle.db), "BEGIN"));
 }
