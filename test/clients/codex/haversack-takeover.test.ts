@@ -16,8 +16,6 @@ const ORDINARY = "Thanks, that looks good. Please go on.";
 it("comes with WIP, skill and next step when the session has ended, and not before", () =>
   takesOver("end", "whose session has ended"));
 
-// Fails as long as hook-session.ts does not ask the adapter for the client's process: without one of its own, a session takes
-// no other for dead. With `adapter.process?.()` there it passes, and this must become a plain `it`.
 it("comes so too when the client was killed, and not before", () => takesOver("kill", "whose client is gone"));
 
 async function takesOver(how: "end" | "kill", why: string): Promise<void> {

@@ -9,7 +9,7 @@ import { readClaudeObservation, readShellOutput } from "./claude-code/observatio
 import type { ClaudeBase } from "./claude-code/prompt-event.ts";
 import { startedBy } from "./claude-code/started-by.ts";
 import { findFeatureBlock, roleOf } from "./find-feature-block.ts";
-import type { HookPlace } from "./hook-session.ts";
+import type { HookPlace } from "./hook-place.ts";
 
 type Fields = Record<string, unknown>;
 

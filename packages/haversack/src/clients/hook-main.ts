@@ -15,7 +15,7 @@ import { claudeProfile } from "./claude-code/profile.ts";
 import { type ClaudeBase, readClaudeBase } from "./claude-code/prompt-event.ts";
 import type { HookAdapter } from "./hook-adapter.ts";
 import { HookDate } from "./hook-clock.ts";
-import type { HookPlace } from "./hook-session.ts";
+import type { HookPlace } from "./hook-place.ts";
 
 type Fields = Record<string, unknown>;
 

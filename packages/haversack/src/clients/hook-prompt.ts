@@ -6,8 +6,8 @@ import type { HookAnswer } from "../engine/hook-event.ts";
 import { PromptIndex } from "../store/sqlite/prompt-index.ts";
 import { PromptLedger } from "../store/sqlite/prompt-ledger.ts";
 import { type ClaudeBase, readClaudePrompt } from "./claude-code/prompt-event.ts";
+import type { HookPlace } from "./hook-place.ts";
 import { isWorthMasking } from "./hook-secrets.ts";
-import type { HookPlace } from "./hook-session.ts";
 
 export function answerPrompt(payload: Record<string, unknown>, base: ClaudeBase, place: HookPlace): HookAnswer {
   const { root, env, handle, settings } = place;

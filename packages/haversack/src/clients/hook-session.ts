@@ -1,11 +1,8 @@
 /** Sub-agents, calls about to be made and the ends of sessions, for hook.cjs. */
 import { existsSync } from "node:fs";
-import type { DiscoverSettings } from "../engine/discover.ts";
 import { handleEvent } from "../engine/handle-event.ts";
 import type { HookAnswer, HookEvent } from "../engine/hook-event.ts";
 import { readHookWorkSettings } from "../engine/work/hook-work-settings.ts";
-import type { ClientProfile } from "../skills/activation.ts";
-import type { StoreHandle } from "../store/sqlite/handle.ts";
 import { readHandoffBy } from "../store/sqlite/handoff-by.ts";
 import { mayHaveToRead } from "../store/sqlite/may-have-to-read.ts";
 import { SessionState } from "../store/sqlite/session-state.ts";
@@ -16,31 +13,7 @@ import { Spawns } from "../store/sqlite/spawns.ts";
 import { SqliteLocalStore } from "../store/sqlite/sqlite-local-store.ts";
 import { readClaudeEvent } from "./claude-code/events.ts";
 import type { ClaudeBase } from "./claude-code/prompt-event.ts";
-import type { HookAdapter } from "./hook-adapter.ts";
-
-export interface HookPlace {
-  /** Absent: Claude Code. */
-  adapter?: HookAdapter;
-  root: string;
-  /** `.haversack/` */
-  state: string;
-  env: NodeJS.ProcessEnv;
-  handle: StoreHandle;
-  now: Date;
-  client(): ClientProfile;
-  settings(): DiscoverSettings;
-  /** What the config files hold, the user's first. */
-  configFiles(): unknown[];
-  /** Loads what waking and messages need. */
-  wake(): typeof import("./hook-wake.ts");
-  packet(): typeof import("./hook-packet.ts");
-  log(): typeof import("./hook-log.ts");
-  /** Loads what receipts need. */
-  artifacts(): typeof import("./hook-artifacts.ts");
-}
-
-/** What hook-wake.cjs needs of it. */
-export type WakePlace = Omit<HookPlace, "log" | "artifacts" | "wake">;
+import type { HookPlace } from "./hook-place.ts";
 
 export function answerEvent(payload: Record<string, unknown>, base: ClaudeBase, place: HookPlace): HookAnswer {
   const { root, env, handle, now, client, settings, configFiles } = place;

@@ -14,7 +14,7 @@ import { SqliteLocalStore } from "../store/sqlite/sqlite-local-store.ts";
 import { claudeProcess } from "./claude-code/client-process.ts";
 import type { ClaudeBase } from "./claude-code/prompt-event.ts";
 import { readClaudeStart } from "./claude-code/start-event.ts";
-import type { HookPlace } from "./hook-session.ts";
+import type { HookPlace } from "./hook-place.ts";
 import { answerStart } from "./wake-start.ts";
 
 export function answerEvent(payload: Record<string, unknown>, base: ClaudeBase, place: HookPlace): HookAnswer {

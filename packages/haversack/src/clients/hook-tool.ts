@@ -8,7 +8,7 @@ import { SkillLedger } from "../store/sqlite/skill-ledger.ts";
 import type { ClaudeBase } from "./claude-code/prompt-event.ts";
 import { startedBy } from "./claude-code/started-by.ts";
 import { readClaudeTool } from "./claude-code/tool-event.ts";
-import type { HookPlace } from "./hook-session.ts";
+import type { HookPlace } from "./hook-place.ts";
 
 export function recordToolEvent(
   payload: Record<string, unknown>,

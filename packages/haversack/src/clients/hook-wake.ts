@@ -4,7 +4,7 @@ import type { MakePacket } from "../engine/wake/wake-session.ts";
 import { type StartedAgent, subAgentPacket } from "../engine/wake/wake-sub-agent.ts";
 import type { SkillLookup } from "../store/sqlite/skill-cards.ts";
 import type { SkillLedger } from "../store/sqlite/skill-ledger.ts";
-import type { WakePlace } from "./hook-session.ts";
+import type { WakePlace } from "./hook-place.ts";
 import { wakeParts } from "./wake-parts.ts";
 
 export function packetFor(

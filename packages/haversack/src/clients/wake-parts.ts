@@ -3,7 +3,7 @@ import type { WakeParts } from "../engine/wake/gather-wake.ts";
 import { readHookWakeSettings } from "../engine/wake/hook-wake-settings.ts";
 import { readInside } from "../engine/wake/read-inside.ts";
 import type { SkillLookup } from "../store/sqlite/skill-cards.ts";
-import type { WakePlace } from "./hook-session.ts";
+import type { WakePlace } from "./hook-place.ts";
 
 export function wakeParts(index: SkillLookup, { handle, root, configFiles, now }: WakePlace): WakeParts {
   return {

@@ -9,7 +9,7 @@ import type { SessionTasks } from "../store/sqlite/session-tasks.ts";
 import type { SkillLookup } from "../store/sqlite/skill-cards.ts";
 import type { SkillLedger } from "../store/sqlite/skill-ledger.ts";
 import { isAlive } from "./claude-code/client-process.ts";
-import type { WakePlace } from "./hook-session.ts";
+import type { WakePlace } from "./hook-place.ts";
 import { wakeParts } from "./wake-parts.ts";
 
 export interface SessionStores {

@@ -3,8 +3,8 @@
  * there: how a command ended, and how full the window is. Both are written before the hooks that ask (seen in 0.166.0).
  * Loaded by the hook: nothing but `fs`.
  */
-import { closeSync, fstatSync, openSync, readSync } from "node:fs";
 import { readHead } from "../../base/read-head.ts";
+import { readTail } from "../../base/read-tail.ts";
 
 /** A line holds a command's whole output, which the client cuts at about a megabyte; usually the first step finds it. */
 const STEPS_BYTES = [65_536, 2_000_000];
@@ -81,26 +81,19 @@ function payloadOf(line: string): Record<string, unknown> {
 
 /** The last line that has an answer. */
 function searchTail<Answer>(path: string, read: (line: string) => Answer | undefined): Answer | undefined {
-  let file: number;
-  try {
-    file = openSync(path, "r");
-  } catch {
-    // Not written yet, or not ours to read: nothing is known.
-    return undefined;
+  for (const step of STEPS_BYTES) {
+    const lines = readTail(path, step);
+    if (!lines) return undefined;
+    const answer = lastOf(lines.toString("utf8").split("\n"), read);
+    if (answer !== undefined || lines.length < step) return answer;
   }
-  try {
-    const { size } = fstatSync(file);
-    for (const step of STEPS_BYTES) {
-      const bytes = Buffer.alloc(Math.min(size, step));
-      const lines = bytes.toString("utf8", 0, readSync(file, bytes, 0, bytes.length, size - bytes.length)).split("\n");
-      for (let at = lines.length - 1; at >= 0; at--) {
-        const answer = read(lines[at]!);
-        if (answer !== undefined) return answer;
-      }
-      if (size <= step) return undefined;
-    }
-    return undefined;
-  } finally {
-    closeSync(file);
+  return undefined;
+}
+
+function lastOf<Answer>(lines: readonly string[], read: (line: string) => Answer | undefined): Answer | undefined {
+  for (let at = lines.length - 1; at >= 0; at--) {
+    const answer = read(lines[at]!);
+    if (answer !== undefined) return answer;
   }
+  return undefined;
 }

@@ -30,7 +30,7 @@ import { Spawns } from "../../store/sqlite/spawns.ts";
 import { SqliteLocalStore } from "../../store/sqlite/sqlite-local-store.ts";
 import { claudeProcess } from "../claude-code/client-process.ts";
 import { makePacket } from "../hook-packet.ts";
-import type { WakePlace } from "../hook-session.ts";
+import type { WakePlace } from "../hook-place.ts";
 import * as wake from "../hook-wake.ts";
 import { answerStart } from "../wake-start.ts";
 import type { HookEngine } from "./hook-engine.ts";
