@@ -61,6 +61,24 @@ describe("sessions in the local store", () => {
     expect(store.touchSession({ ...base, at: minute(3) }).session.lastSeenAt).toEqual(minute(9));
   });
 
+  it("says of every touch what the store then holds", () => {
+    const events = ["seen", "prompt", "window", "end", "seen", "prompt"] as const;
+    for (const [number, event] of events.entries()) {
+      const { session } = store.touchSession({ ...base, at: minute(number), event });
+      expect(store.getSession({ sessionId: "s1" })).toEqual(session);
+    }
+  });
+
+  it("keeps the client's process when a touch does not say it, and what it knows nothing of", () => {
+    const row = () => handle.db.prepare("SELECT process_id, process_space, domain_history FROM sessions").get();
+    store.touchSession({ ...base, at: minute(0), process: { id: 7, space: "here" } });
+    handle.db.exec("UPDATE sessions SET domain_history = '[\"tests\"]'");
+    store.touchSession({ ...base, at: minute(1) });
+    expect(row()).toEqual({ process_id: 7, process_space: "here", domain_history: '["tests"]' });
+    store.touchSession({ ...base, at: minute(2), process: { id: 8, space: "" } });
+    expect(row()).toMatchObject({ process_id: 8, process_space: "" });
+  });
+
   it("keeps a sub-agent apart from its parent", () => {
     store.touchSession({ ...base, at: minute(0), event: "prompt" });
     store.touchSession({ ...base, agentId: "a1", at: minute(1) });
