@@ -26,6 +26,7 @@ const HOOK_FILES = [
   "hook-codex-notify",
   "hook-gemini",
   "hook-wake",
+  "hook-again",
   "hook-packet",
   "hook-log",
   "hook-save",

@@ -30,6 +30,7 @@ type Part =
 interface Load {
   (name: "hook-start"): typeof import("./hook-start.ts");
   (name: "hook-wake"): typeof import("./hook-wake.ts");
+  (name: "hook-again"): typeof import("./hook-again.ts");
   (name: "hook-packet"): typeof import("./hook-packet.ts");
   (name: "hook-log"): typeof import("./hook-log.ts");
   (name: "hook-artifacts"): typeof import("./hook-artifacts.ts");
@@ -73,6 +74,7 @@ export function answerClient(payload: Fields, part: Part | undefined, load: Load
       settings: () => readHookSettings(configFiles()),
       configFiles,
       wake: () => load("hook-wake"),
+      again: () => load("hook-again"),
       packet: () => load("hook-packet"),
       log: () => load("hook-log"),
       artifacts: () => load("hook-artifacts"),

@@ -19,6 +19,8 @@ export interface HookPlace {
   configFiles(): unknown[];
   /** Loads what packets of sub-agents and messages need. */
   wake(): typeof import("./hook-wake.ts");
+  /** Loads what sessions need that go on. */
+  again(): typeof import("./hook-again.ts");
   packet(): typeof import("./hook-packet.ts");
   log(): typeof import("./hook-log.ts");
   /** Loads what receipts need. */

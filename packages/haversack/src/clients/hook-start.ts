@@ -6,10 +6,7 @@ import { statSync } from "node:fs";
 import type { HookAnswer } from "../engine/hook-event.ts";
 import { isIndexStale } from "../engine/index-freshness.ts";
 import { startSession } from "../engine/start-session.ts";
-import { SessionState } from "../store/sqlite/session-state.ts";
-import { SessionTasks } from "../store/sqlite/session-tasks.ts";
 import { SkillCards } from "../store/sqlite/skill-cards.ts";
-import { SkillLedger } from "../store/sqlite/skill-ledger.ts";
 import { SqliteLocalStore } from "../store/sqlite/sqlite-local-store.ts";
 import { claudeProcess } from "./claude-code/client-process.ts";
 import type { ClaudeBase } from "./claude-code/prompt-event.ts";
@@ -29,14 +26,9 @@ export function answerEvent(payload: Record<string, unknown>, base: ClaudeBase, 
     env,
     now,
     process,
-    wakeSession: (start, before) => {
-      const stores = {
-        index: new SkillCards(handle.db),
-        ledger: new SkillLedger(handle),
-        state: new SessionState(handle),
-        tasks: new SessionTasks(handle),
-      };
-      const { problems, ...answer } = answerStart(start, { before, process: process() }, stores, place);
+    wakeSession: (start, touched) => {
+      const index = new SkillCards(handle.db);
+      const { problems, ...answer } = answerStart(start, { ...touched, process: process() }, index, place);
       for (const problem of problems) place.log().logLine(place.state, "warn", problem);
       return answer;
     },

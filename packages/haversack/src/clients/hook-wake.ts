@@ -3,17 +3,12 @@ import { deliverMessages } from "../engine/wake/deliver-messages.ts";
 import type { MakePacket } from "../engine/wake/wake-session.ts";
 import { type StartedAgent, subAgentPacket } from "../engine/wake/wake-sub-agent.ts";
 import type { SkillLookup } from "../store/sqlite/skill-cards.ts";
-import type { SkillLedger } from "../store/sqlite/skill-ledger.ts";
 import type { WakePlace } from "./hook-place.ts";
 import { wakeParts } from "./wake-parts.ts";
 
-export function packetFor(
-  start: Omit<StartedAgent, "client">,
-  { index, ledger }: { index: SkillLookup; ledger: SkillLedger },
-  place: WakePlace,
-): string {
+export function packetFor(start: Omit<StartedAgent, "client">, index: SkillLookup, place: WakePlace): string {
   const makePacket: MakePacket = (...args) => place.packet().makePacket(...args);
-  return subAgentPacket({ ...start, client: place.client() }, { ...wakeParts(index, place), ledger, makePacket });
+  return subAgentPacket({ ...start, client: place.client() }, { ...wakeParts(index, place), makePacket });
 }
 
 /** `used`: what the answer has already. */

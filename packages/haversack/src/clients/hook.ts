@@ -2,8 +2,8 @@
  * The process that a client starts at every event: `hook.cjs CLIENT`, the client's payload on standard input. This file only
  * loads the others in their compiled form: hook-main.cjs, which every event needs, and the one that answers the event:
  * hook-prompt.cjs, hook-tool.cjs, hook-start.cjs or hook-session.cjs; hook-rules.cjs where the project has rules, hook-wake.cjs and hook-packet.cjs where a
- * sub-agent starts with a task or a message waits, hook-artifacts.cjs for sub-agents with documents to read, hook-log.cjs when something fails. None loads more than
- * `fs`, `node:sqlite` and `node:vm`, and none may exceed 50 kB (hook-start.cjs 65): each 50 kB of code costs a start 5 to 10%, used or not. This one is
+ * sub-agent starts with a task or a message waits, hook-again.cjs where a session goes on, hook-artifacts.cjs for sub-agents with documents to read, hook-log.cjs when something fails. None loads more than
+ * `fs`, `node:sqlite` and `node:vm`, and none may exceed 50 kB: each 50 kB of code costs a start 5 to 10%, used or not. This one is
  * compiled anew at each start, a tenth of a millisecond for each kB.
  *
  * A hook never harms the session: whatever goes wrong is logged, nothing is printed, and the exit code is 0. Its time is

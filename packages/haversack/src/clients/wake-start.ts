@@ -1,35 +1,25 @@
 /** What a session that starts is told, from what the hook knows of its place. Loaded by the hook. */
-import type { EventBase, HookAnswer, SessionStart } from "../engine/hook-event.ts";
-import { wakeSession } from "../engine/wake/wake-session.ts";
+import type { EventBase, SessionStart } from "../engine/hook-event.ts";
+import { type SessionAnswer, wakeSession } from "../engine/wake/wake-session.ts";
 import { givenName } from "../engine/work/actor.ts";
 import { readHookWorkSettings } from "../engine/work/hook-work-settings.ts";
-import type { ClientProcess, Session } from "../store/local-store.ts";
-import type { SessionState } from "../store/sqlite/session-state.ts";
-import type { SessionTasks } from "../store/sqlite/session-tasks.ts";
+import type { ClientProcess, TouchedSession } from "../store/local-store.ts";
 import type { SkillLookup } from "../store/sqlite/skill-cards.ts";
-import type { SkillLedger } from "../store/sqlite/skill-ledger.ts";
 import { isAlive } from "./claude-code/client-process.ts";
 import type { WakePlace } from "./hook-place.ts";
 import { wakeParts } from "./wake-parts.ts";
 
-export interface SessionStores {
-  index: SkillLookup;
-  ledger: SkillLedger;
-  state: SessionState;
-  tasks: SessionTasks;
-}
-
 export function answerStart(
   event: EventBase & SessionStart,
-  { before, process }: { before: Session | undefined; process: ClientProcess | undefined },
-  stores: SessionStores,
+  { process, ...touched }: TouchedSession & { process: ClientProcess | undefined },
+  index: SkillLookup,
   place: WakePlace,
-): HookAnswer & { problems: string[] } {
-  const { env, configFiles, packet } = place;
-  return wakeSession(event, before, {
-    ...wakeParts(stores.index, place),
-    ...stores,
+): SessionAnswer {
+  const { env, configFiles, packet, again } = place;
+  return wakeSession(event, touched, {
+    ...wakeParts(index, place),
     makePacket: (...args) => packet().makePacket(...args),
+    wakeAgain: (...args) => again().wakeAgain(...args),
     name: givenName(env),
     isWoken: Boolean(env["HAVERSACK_WOKEN"]),
     process,

@@ -1,5 +1,5 @@
 /** A session starts, anew or again, or its window does: it is noted, and told what it goes on with. Loaded by the hook. */
-import type { ClientProcess, Session } from "../store/local-store.ts";
+import type { ClientProcess, Session, TouchedSession } from "../store/local-store.ts";
 import type { StoreHandle } from "../store/sqlite/handle.ts";
 import { hasUnread } from "../store/sqlite/has-unread.ts";
 import { hasClaims } from "../store/sqlite/session-claims.ts";
@@ -16,7 +16,7 @@ export interface StartParts {
   /** The client's; undefined when it does not say. */
   process(): ClientProcess | undefined;
   /** What a session that starts is told, when there may be something. */
-  wakeSession(event: EventBase & SessionStart, before: Session | undefined): HookAnswer;
+  wakeSession(event: EventBase & SessionStart, touched: TouchedSession): HookAnswer;
   /** Checks the index and has a stale one rebuilt by another process. */
   checkIndex(): void;
 }
@@ -25,7 +25,7 @@ export function startSession(event: EventBase & SessionStart, parts: StartParts)
   const { sessionId, agentId, client, cwd, source } = event;
   const isNewWindow = source === "clear" || source === "compact";
   const process = source === "compact" ? undefined : parts.process();
-  const { before } = parts.sessions.touchSession({
+  const touched = parts.sessions.touchSession({
     sessionId,
     agentId,
     client: client.name,
@@ -34,16 +34,16 @@ export function startSession(event: EventBase & SessionStart, parts: StartParts)
     event: isNewWindow ? "window" : "seen",
     process,
   });
-  const answer = mayResume(event, before, parts) ? wake(event, before, parts) : {};
+  const answer = mayResume(event, touched.before, parts) ? wake(event, touched, parts) : {};
   // With a packet the hook has done enough: 300 files are 3 ms more, and the MCP server looks at them too when it starts.
   if (!answer.context && source !== "compact") parts.checkIndex();
   return answer;
 }
 
-function wake(event: EventBase & SessionStart, before: Session | undefined, parts: StartParts): HookAnswer {
+function wake(event: EventBase & SessionStart, touched: TouchedSession, parts: StartParts): HookAnswer {
   // A config that cannot be read is silence here as at prompts.
   parts.settings();
-  return parts.wakeSession(event, before);
+  return parts.wakeSession(event, touched);
 }
 
 /** Whether there may be something to go on with: most projects have no claims. */

@@ -29,6 +29,7 @@ import { SkillLedger } from "../../store/sqlite/skill-ledger.ts";
 import { Spawns } from "../../store/sqlite/spawns.ts";
 import { SqliteLocalStore } from "../../store/sqlite/sqlite-local-store.ts";
 import { claudeProcess } from "../claude-code/client-process.ts";
+import * as again from "../hook-again.ts";
 import { makePacket } from "../hook-packet.ts";
 import type { WakePlace } from "../hook-place.ts";
 import * as wake from "../hook-wake.ts";
@@ -107,6 +108,7 @@ export function localEngine({ root, env, cli }: LocalEngineOptions): LocalEngine
     settings: () => readHookSettings(configFiles()),
     configFiles,
     packet: () => ({ makePacket }),
+    again: () => again,
   });
   const leaseMs = () => readHookWorkSettings(configFiles()).leaseMs;
 
@@ -175,8 +177,13 @@ export function localEngine({ root, env, cli }: LocalEngineOptions): LocalEngine
         return startSession(event, {
           ...common,
           process: process_,
-          wakeSession: (start, before) => {
-            const { problems, ...answer } = answerStart(start, { before, process: process_() }, stores, place);
+          wakeSession: (start, touched) => {
+            const { problems, ...answer } = answerStart(
+              start,
+              { ...touched, process: process_() },
+              stores.index,
+              place,
+            );
             for (const problem of problems) log("warn", problem);
             return answer;
           },
@@ -188,7 +195,7 @@ export function localEngine({ root, env, cli }: LocalEngineOptions): LocalEngine
         ...stores,
         root,
         spawns: new Spawns(handle),
-        packetFor: (task) => wake.packetFor(task, stores, place),
+        packetFor: (task) => wake.packetFor(task, stores.index, place),
         handoffBy: (agentId) => readHandoffBy(handle, agentId),
         workSettings: () => readHookWorkSettings(configFiles()),
       });

@@ -4,22 +4,30 @@
  * by the hook.
  */
 import { gitPlace } from "../../base/git-place.ts";
-import type { Session } from "../../store/local-store.ts";
+import type { Session, TouchedSession } from "../../store/local-store.ts";
 import { readStore } from "../../store/sqlite/access.ts";
-import { taskWip } from "../../store/sqlite/session-tasks.ts";
-import type { WindowEntry } from "../../store/sqlite/skill-ledger.ts";
+import type { WindowEntry } from "../../store/sqlite/restored-skills.ts";
+import type { SessionState } from "../../store/sqlite/session-state.ts";
+import { type SessionTasks, taskWip } from "../../store/sqlite/session-tasks.ts";
+import type { SkillLedger } from "../../store/sqlite/skill-ledger.ts";
 import type { Wip } from "../../work/wip.ts";
-import type { HookAnswer } from "../hook-event.ts";
 import type { WakeRequest } from "./gather-wake.ts";
-import { type SessionWakeParts, type StartedSession, show } from "./wake-session.ts";
+import type { SessionAnswer, StartedSession, WakeAgainParts } from "./wake-session.ts";
 import { roleOfAgent } from "./wake-sub-agent.ts";
+
+export interface CompactionStores {
+  ledger: SkillLedger;
+  state: SessionState;
+  tasks: SessionTasks;
+}
 
 export function afterCompaction(
   event: StartedSession,
-  before: Session,
-  parts: SessionWakeParts,
-): HookAnswer & { problems: string[] } {
-  const { index, ledger, state, tasks, handle } = parts;
+  { before, session }: Required<TouchedSession>,
+  parts: WakeAgainParts,
+  { ledger, state, tasks }: CompactionStores,
+): SessionAnswer {
+  const { index, handle, now: at } = parts;
   const { sessionId, agentId, agentType = "", client, promptId } = event;
   const key = { sessionId, agentId };
   const bound = tasks.taskOf(key);
@@ -56,7 +64,7 @@ export function afterCompaction(
     ),
     isCarried: (id) => carried.some(({ skill, loadedHash }) => skill === id && loadedHash !== null),
   };
-  return show(event, request, { event: "compaction", carried }, parts);
+  return parts.showPacket(request, parts, { window: { ...key, at, event: "compaction", carried, session } });
 }
 
 /**

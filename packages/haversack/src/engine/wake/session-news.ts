@@ -2,25 +2,26 @@
 
 import { sizeFor } from "../../skills/client-size.ts";
 import type { Session } from "../../store/local-store.ts";
+import { writeStore } from "../../store/sqlite/access.ts";
+import { recordRestored } from "../../store/sqlite/restored-skills.ts";
 import { readNews } from "../../store/sqlite/session-news.ts";
 import { cutLine } from "../../wake/cut-text.ts";
 import { formatEvent } from "../../wake/talk-pieces.ts";
-import type { HookAnswer } from "../hook-event.ts";
 import { nameOf } from "../work/actor.ts";
 import { deliverMessages } from "./deliver-messages.ts";
-import type { SessionWakeParts, StartedSession } from "./wake-session.ts";
+import type { SessionAnswer, SessionWakeParts, StartedSession } from "./wake-session.ts";
 
 export function newsOf(
   { sessionId, client, source }: StartedSession,
   before: Session | undefined,
-  { handle, ledger, name, now }: SessionWakeParts,
-): HookAnswer & { problems: string[] } {
+  { handle, name, now: at }: SessionWakeParts,
+): SessionAnswer {
   const holder = name || nameOf(client.name, { sessionId });
   const { activity, lost } = before
     ? readNews(handle, { sessionId, holder, since: before.lastSeenAt })
     : { activity: [], lost: [] };
   const lines = [
-    ...activity.toReversed().map((event) => formatEvent(event, now)),
+    ...activity.toReversed().map((event) => formatEvent(event, at)),
     ...lost.map(
       ({ id, title, status, agent }) =>
         `You no longer hold ${id} "${cutLine(title, 100)}" (${agent ? `@${cutLine(agent, 60)}, ` : ""}${status}). Claim it again before you go on with it.`,
@@ -33,9 +34,11 @@ export function newsOf(
     isMentionOnly: false,
     event: source,
   };
-  const messages = deliverMessages({ sessionId, ...room }, { handle, now });
-  if (news)
-    ledger.recordRestored({ sessionId, at: now, event: source, text: news, tokens: 0, skills: [], carried: [] });
+  const messages = deliverMessages({ sessionId, ...room }, { handle, now: at });
+  if (news) {
+    const restored = { sessionId, at, event: source, text: news, tokens: 0, skills: [], carried: [] };
+    writeStore(handle, (db) => recordRestored(db, restored));
+  }
   const context = [news, messages].filter(Boolean).join("\n\n");
   return { problems: [], ...(context && { context }) };
 }

@@ -11,7 +11,8 @@ import { fakeProject } from "../fake-project.suite.ts";
 import type { SessionStart } from "../hook-event.ts";
 import { loadSkill } from "../load-skill.ts";
 import { makePacket } from "./make-packet.ts";
-import { wakeSession } from "./wake-session.ts";
+import { wakeAgain } from "./wake-again.ts";
+import { type SessionWakeParts, wakeSession } from "./wake-session.ts";
 import { subAgentPacket } from "./wake-sub-agent.ts";
 
 const CLIENT = profileOf("claude-code");
@@ -33,14 +34,13 @@ async function world() {
   const parts = (name = "") => ({
     handle,
     index: project.index(),
-    ledger,
-    state: new SessionState(handle),
-    tasks: new SessionTasks(handle),
     root: "/repo",
     settings: { budgetChars: 0 },
     readText: () => undefined,
     now: project.now(),
     makePacket,
+    wakeAgain: (...args: Parameters<SessionWakeParts["wakeAgain"]>) =>
+      wakeAgain(...args, { ledger, state: new SessionState(handle), tasks: new SessionTasks(handle) }),
     name,
     process: { id: 7, space: "here" },
     isAlive: () => false,
@@ -57,14 +57,14 @@ async function world() {
   const claim = (name: string, sessionId: string) =>
     store.claim({ taskId: id, leaseMs: HOUR_MS }, { name, sessionId, at: project.now() });
   const start = (source: SessionStart["source"], { name = "", sessionId = "new" } = {}) => {
-    const { before } = sessions.touchSession({
+    const touched = sessions.touchSession({
       sessionId,
       client: "claude-code",
       cwd: "/repo",
       at: project.now(),
       event: source === "compact" ? "window" : "seen",
     });
-    return wakeSession({ source, sessionId, agentId: "", cwd: "/repo", client: CLIENT }, before, parts(name)).context;
+    return wakeSession({ source, sessionId, agentId: "", cwd: "/repo", client: CLIENT }, touched, parts(name)).context;
   };
   return { project, store, id, person, parts, begin, claim, start, handle };
 }
@@ -94,7 +94,7 @@ it("gives a session that was started with the packet as its prompt none, and wha
   begin("old");
   await claim("june", "old");
   const event = { source: "startup", sessionId: "new", agentId: "", cwd: "/repo", client: CLIENT } as const;
-  expect(wakeSession(event, undefined, { ...parts("june"), isWoken: true }).context).toBeUndefined();
+  expect(wakeSession(event, begin("new"), { ...parts("june"), isWoken: true }).context).toBeUndefined();
   expect((await store.getTask(id, project.now())).claim).toMatchObject({ agent: "june", sessionId: "new" });
 });
 
@@ -235,7 +235,8 @@ it("tells again after a compaction what the agent was told in that work, but not
 
 it("records what a sub-agent's packet brought in the window of that agent, once it is known which one it is", async () => {
   const { parts, id, project, handle } = await world();
-  const { tasks, ledger } = parts();
+  const { ledger } = project;
+  const tasks = new SessionTasks(handle);
   const spawns = new Spawns(handle);
   const agent = { sessionId: "s1", agentId: "a1" };
   for (const toolUseId of ["call-1", "call-2"]) {
@@ -269,8 +270,9 @@ it("says in one line that another session of the agent runs, and what that holds
   const { begin, claim, parts, store, id, person, project, handle } = await world();
   const { id: own } = await store.createTask({ title: "Count logins" }, person);
   const event = { source: "startup", sessionId: "new", agentId: "", cwd: "/repo", client: CLIENT } as const;
+  const touched = begin("new");
   const told = (isAlive: boolean) =>
-    wakeSession(event, undefined, { ...parts("june"), isAlive: () => isAlive }).context ?? "";
+    wakeSession(event, touched, { ...parts("june"), isAlive: () => isAlive }).context ?? "";
   begin("old");
   await claim("june", "old");
   await store.seeAgent({ name: "june", sessionId: "old" }, project.now());
@@ -290,11 +292,11 @@ it("says in one line that another session of the agent runs, and what that holds
 });
 
 it("knows what a session holds that no hook has seen, whatever its start is called", async () => {
-  const { claim, parts, store, id, handle } = await world();
+  const { begin, claim, parts, store, id, handle } = await world();
   for (const source of ["startup", "clear", "resume"] as const) {
     await claim("claude-code-s9", "s9");
     const event = { source, sessionId: "s9", agentId: "", cwd: "/repo", client: CLIENT };
-    expect(wakeSession(event, undefined, parts()).context).toContain("AT-MOST-FIVE");
+    expect(wakeSession(event, begin("s9"), parts()).context).toContain("AT-MOST-FIVE");
     handle.db.exec("DELETE FROM sessions");
     await store.release({ taskId: id }, { name: "claude-code-s9", sessionId: "s9", at: parts().now });
   }
@@ -305,12 +307,24 @@ it("tells a session without a name of its own where else the agent of its claim 
   begin("old");
   await claim("june", "old");
   const { id: own } = await store.createTask({ title: "Count logins" }, person);
-  const { before } = begin("s2");
+  const touched = begin("s2");
   await store.claim({ taskId: own, leaseMs: HOUR_MS }, { name: "june", sessionId: "s2", at: project.now() });
   await store.seeAgent({ name: "june", sessionId: "s2" }, project.now());
   const event = { source: "clear", sessionId: "s2", agentId: "", cwd: "/repo", client: CLIENT } as const;
-  const told = (isAlive: boolean) => wakeSession(event, before, { ...parts(), isAlive: () => isAlive }).context ?? "";
+  const told = (isAlive: boolean) => wakeSession(event, touched, { ...parts(), isAlive: () => isAlive }).context ?? "";
   expect(told(true)).toContain(`\n@june is also at work in session old, which holds ${id}: leave that to it`);
   expect(told(true)).toContain(`**Current position:** ${own}`);
   expect(told(false)).not.toContain("also at work");
+});
+
+it("notes which agent the session is even where its packet fails", async () => {
+  const { begin, claim, parts, store } = await world();
+  begin("old");
+  await claim("june", "old");
+  const event = { source: "startup", sessionId: "new", agentId: "", cwd: "/repo", client: CLIENT } as const;
+  const makePacket = () => {
+    throw new Error("no packet");
+  };
+  expect(() => wakeSession(event, begin("new"), { ...parts("june"), makePacket })).toThrow("no packet");
+  expect(await store.getAgent({ name: "june" })).toMatchObject({ sessionId: "new", client: "claude-code" });
 });

@@ -1,26 +1,16 @@
 /**
- * What a session hears when it starts, if there is something to go on with: after a compaction what this window had in hand; in a
- * new session what its name holds, or what a session left that is over; in a resumed one only what changed meanwhile, because
- * its window still has the rest. Loaded by the hook.
+ * What a session hears when it starts, if there is something to go on with: in a new one what its name holds, or what a session
+ * left that is over. Loaded by the hook; for sessions that go on it loads wake-again.ts.
  */
-import { type GitPlace, gitPlace } from "../../base/git-place.ts";
-import type { ClientProcess, Session } from "../../store/local-store.ts";
-import { writeStore } from "../../store/sqlite/access.ts";
-import { lastSessionOf, type OtherSession } from "../../store/sqlite/other-sessions.ts";
-import { holdsTask, type LeftTask, takeBack, takeOver } from "../../store/sqlite/session-claims.ts";
-import type { SessionState } from "../../store/sqlite/session-state.ts";
-import type { SessionTasks } from "../../store/sqlite/session-tasks.ts";
-import type { SkillLedger, WindowEntry } from "../../store/sqlite/skill-ledger.ts";
-import { markShown } from "../../store/sqlite/unread-messages.ts";
-import { seeAgent } from "../../store/sqlite/work/agents.ts";
-import { isNothing } from "../../wake/has-work.ts";
+import { gitPlace } from "../../base/git-place.ts";
+import type { ClientProcess, TouchedSession } from "../../store/local-store.ts";
+import { holdsTask, type LeftTask, takeOver } from "../../store/sqlite/session-claims.ts";
+import { seeAgent, seeRow } from "../../store/sqlite/work/agents.ts";
 import { isAgentName } from "../../wake/message.ts";
 import type { EventBase, HookAnswer, SessionStart } from "../hook-event.ts";
-import { afterCompaction } from "./after-compaction.ts";
-import { type Gathered, gatherWake, type WakeParts, type WakeRequest } from "./gather-wake.ts";
+import type { Gathered, WakeParts, WakeRequest } from "./gather-wake.ts";
 import type { WakeUp } from "./make-packet.ts";
-import { recordPacket } from "./record-packet.ts";
-import { newsOf } from "./session-news.ts";
+import { showPacket } from "./show-packet.ts";
 
 /** Makes the packet; loaded when there is something to put into it. */
 export type MakePacket = (gathered: Gathered, request: WakeRequest, parts: WakeParts) => WakeUp;
@@ -29,9 +19,8 @@ export interface SessionWakeParts extends WakeParts {
   /** `haversack prompt` started it with the packet as its prompt: it has it already. */
   isWoken?: boolean;
   makePacket: MakePacket;
-  ledger: SkillLedger;
-  state: SessionState;
-  tasks: SessionTasks;
+  /** For a window that was compacted, and a session that is resumed or forked; loaded then. */
+  wakeAgain(event: StartedSession, touched: TouchedSession, parts: WakeAgainParts): SessionAnswer;
   /** What the agent of this process is called; "" when nobody said. */
   name: string;
   process: ClientProcess | undefined;
@@ -39,33 +28,32 @@ export interface SessionWakeParts extends WakeParts {
   leaseMs(): number;
 }
 
+/** The packet's way comes with it: a file of the hook that is loaded later need not hold it twice. */
+export interface WakeAgainParts extends SessionWakeParts {
+  showPacket: typeof showPacket;
+}
+
 export type StartedSession = EventBase & SessionStart;
 
-export function wakeSession(
-  event: StartedSession,
-  before: Session | undefined,
-  given: SessionWakeParts,
-): HookAnswer & { problems: string[] } {
+/** Problems are with settings. */
+export type SessionAnswer = HookAnswer & { problems: string[] };
+
+export function wakeSession(event: StartedSession, touched: TouchedSession, given: SessionWakeParts): SessionAnswer {
   const parts = { isRunning: runningBeside(given), ...given };
-  const { source, agentId, sessionId } = event;
-  if (source === "compact") return before ? afterCompaction(event, before, parts) : { problems: [] };
-  const place = gitPlace(event.cwd);
-  const alsoIn = agentId === "" ? becomeKnown(event, place, parts) : undefined;
-  if (source === "fork" || (source === "resume" && before)) {
-    if (source === "resume") takeBack(parts.handle, { sessionId }, { leaseMs: parts.leaseMs(), at: parts.now });
-    return newsOf(event, before, parts);
-  }
-  const isNew = source === "startup" && before === undefined;
-  return startAnew({ ...event, source: source === "clear" ? "clear" : "startup" }, { alsoIn, isNew, ...place }, parts);
+  const { source } = event;
+  const goesOn = source === "compact" || source === "fork" || (source === "resume" && touched.before !== undefined);
+  if (goesOn) return parts.wakeAgain(event, touched, { ...parts, showPacket });
+  return startAnew({ ...event, source: source === "clear" ? "clear" : "startup" }, touched, parts);
 }
 
 function startAnew(
   event: StartedSession & { source: "startup" | "clear" },
-  { alsoIn, isNew, branch, worktree }: GitPlace & { alsoIn: OtherSession | undefined; isNew: boolean },
+  { before, session }: TouchedSession,
   parts: SessionWakeParts,
-): HookAnswer & { problems: string[] } {
+): SessionAnswer {
   const { sessionId, source, client, cwd } = event;
   const { handle, name, process, isAlive, leaseMs, now: at } = parts;
+  const place = gitPlace(cwd);
   const { left, others } = takeOver(handle, {
     sessionId,
     name,
@@ -75,23 +63,32 @@ function startAnew(
     at,
   });
   const hasOwn = left.length > 0 && name !== "" && holdsTask(handle, name);
-  const found = hasOwn ? undefined : left.find((task) => isSamePlace(task, cwd, worktree));
+  const found = hasOwn ? undefined : left.find((task) => isSamePlace(task, cwd, place.worktree));
+  const isBecoming = isAgentName(name);
   const request: WakeRequest = {
     key: {
       sessionId,
-      isNew,
+      isNew: source === "startup" && before === undefined,
+      isBecoming,
       client: client.name,
       ...(name && { name }),
-      ...(branch !== undefined && { branch }),
+      ...place,
       ...(found && { taskId: found.taskId }),
     },
     reason: source,
     client,
     // Without a name it may still be known as one: then they are looked for.
-    ...(name && { others: alsoIn ? [alsoIn, ...others] : others }),
+    ...(name && { others }),
     ...(found && { leftBy: { agent: found.agent, because: found.because } }),
   };
-  const answer = show(event, request, { event: source, carried: [] }, parts);
+  const seen = { name, client: client.name, sessionId, ...place };
+  const answer = showPacket(request, parts, {
+    window: { sessionId, agentId: "", at, event: source, session },
+    // With the record of the packet: a transaction less.
+    also: isBecoming
+      ? (db, seq) => (seq === undefined ? void seeAgent(db, seen, at) : seeRow(db, seq, seen, at))
+      : undefined,
+  });
   // Its prompt is the packet: that is recorded like one of ours, so that the prompt does not bring its skills again.
   return parts.isWoken && source === "startup" ? { problems: answer.problems } : answer;
 }
@@ -104,44 +101,4 @@ function runningBeside({ process, isAlive }: SessionWakeParts): (other: ClientPr
 /** Another work tree has other files: its task goes to the queue, and to nobody here unasked. */
 function isSamePlace(left: LeftTask, cwd: string, worktree: string | undefined): boolean {
   return worktree === undefined ? left.cwd === cwd : gitPlace(left.cwd).worktree === worktree;
-}
-
-/** Says which other session of that name still runs. */
-function becomeKnown(
-  { sessionId, client }: StartedSession,
-  place: GitPlace,
-  { handle, name, now, process, isAlive }: SessionWakeParts,
-): OtherSession | undefined {
-  if (!isAgentName(name)) return undefined;
-  const last = writeStore(handle, (db) => {
-    const before = lastSessionOf(db, name, sessionId);
-    seeAgent(db, { name, client: client.name, sessionId, ...place }, now);
-    return before;
-  });
-  const isHere = last?.process && last.process.space !== "" && last.process.space === process?.space;
-  return isHere && isAlive(last.process?.id ?? 0) ? last : undefined;
-}
-
-/** The packet, and what follows from showing it: its skills are in this window, its messages are read. */
-export function show(
-  { sessionId, agentId }: EventBase,
-  request: WakeRequest,
-  { event, carried }: { event: string; carried: readonly WindowEntry[] },
-  parts: SessionWakeParts,
-): HookAnswer & { problems: string[] } {
-  const { ledger, handle, now: at } = parts;
-  const gathered = gatherWake(request, parts);
-  const { state, agentSeq } = gathered;
-  const window = { sessionId, agentId, at, event, carried };
-  if (isNothing(state)) {
-    if (carried.length > 0) recordPacket({ text: "", included: [], state }, window, ledger);
-    return { problems: gathered.problems };
-  }
-  const packet = parts.makePacket(gathered, request, parts);
-  const { text, messages, problems } = packet;
-  recordPacket(packet, window, ledger);
-  if (agentSeq !== undefined && messages.length > 0) {
-    writeStore(handle, (db) => markShown(db, agentSeq, messages, at));
-  }
-  return { problems, ...(text && { context: text }) };
 }

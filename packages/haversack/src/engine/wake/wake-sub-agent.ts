@@ -1,7 +1,7 @@
 /** What a sub-agent needs to begin with its task, by what it is started as. Loaded by the hook. */
 import type { ClientProfile } from "../../skills/activation.ts";
+import { writeStore } from "../../store/sqlite/access.ts";
 import { agentOfCall } from "../../store/sqlite/session-tasks.ts";
-import type { SkillLedger } from "../../store/sqlite/skill-ledger.ts";
 import { gatherWake, type WakeParts, type WakeRequest } from "./gather-wake.ts";
 import { recordPacket } from "./record-packet.ts";
 import type { MakePacket } from "./wake-session.ts";
@@ -19,7 +19,7 @@ export interface StartedAgent {
 
 export function subAgentPacket(
   { sessionId, toolUseId, taskId, agentType, isDispatched = false, client }: StartedAgent,
-  parts: WakeParts & { makePacket: MakePacket; ledger: SkillLedger },
+  parts: WakeParts & { makePacket: MakePacket },
 ): string {
   // They look around for whoever asks, and change nothing.
   if (READ_ONLY.test(agentType)) return "";
@@ -33,7 +33,7 @@ export function subAgentPacket(
     isDispatched ? { ...parts, readText: () => BESIDE_DISPATCH } : parts,
   );
   const window = { sessionId, agentId: agentOfCall(toolUseId), at: parts.now, event: "agent-start" };
-  if (packet.text) recordPacket(packet, window, parts.ledger);
+  if (packet.text) writeStore(parts.handle, (db) => recordPacket(db, packet, window));
   return packet.text;
 }
 

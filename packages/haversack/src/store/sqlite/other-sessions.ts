@@ -30,21 +30,10 @@ export function sessionsOf(claims: readonly Record<string, unknown>[]): OtherSes
   return [...found.values()];
 }
 
-/** The session that the agent was seen in last, when it is another one, has not ended, and its process is known. */
-export function lastSessionOf(db: DatabaseSync, name: string, sessionId: string): OtherSession | undefined {
-  const row = db.prepare(LAST).get(name, sessionId);
-  return row && { sessionId: String(row["session"]), process: processOf(row), taskIds: [] };
-}
-
-function processOf({ id, space }: Record<string, unknown>): ClientProcess {
+export function processOf({ id, space }: { id?: unknown; space?: unknown }): ClientProcess {
   return { id: Number(id), space: String(space ?? "") };
 }
 
 const CLAIMS = `SELECT c.session_id AS session, t.id AS task, s.process_id AS id, s.process_space AS space
 FROM claims c JOIN tasks t ON t.seq = c.task LEFT JOIN sessions s ON s.session_id = c.session_id AND s.agent_id = ''
 WHERE c.agent = ? AND c.session_id <> ? AND s.ended_at IS NULL ORDER BY c.claimed_at DESC, c.task DESC LIMIT 10`;
-
-const LAST = `SELECT s.session_id AS session, s.process_id AS id, s.process_space AS space
-FROM agents a JOIN sessions s ON s.session_id = a.session_id AND s.agent_id = ''
-WHERE a.name = ? AND a.session_id <> ? AND s.ended_at IS NULL AND s.process_id IS NOT NULL
-ORDER BY a.last_seen_at DESC LIMIT 1`;

@@ -1,7 +1,8 @@
-/** The ledger whole: loading, what came back after a compaction, and looking back on what was shown and why. */
+/** The ledger whole: loading, what a window knew, and looking back on what was shown and why. */
 import type { SessionKey } from "../local-store.ts";
 import { readStore, writeStore } from "./access.ts";
 import { INJECT, LEDGER, type LedgerRow, NOTE, PromptLedger, toEntry, USE } from "./prompt-ledger.ts";
+import type { WindowEntry } from "./restored-skills.ts";
 
 export interface SkillLoad extends SessionKey {
   at: Date;
@@ -12,26 +13,6 @@ export interface SkillLoad extends SessionKey {
   tokens: number;
   /** client: by the client's own skill tool or command. read: the model read its file. */
   by: "client" | "read" | "haversack";
-}
-
-/** What one window knew of a skill. */
-export interface WindowEntry {
-  skill: string;
-  shownAtPrompt: number | null;
-  loadedHash: string | null;
-  loadedBy: string | null;
-}
-
-export interface RestoredSkills extends SessionKey {
-  at: Date;
-  /** What brought it: `compaction`, or the source of a session's start. */
-  event: string;
-  text: string;
-  tokens: number;
-  /** isWhole: its body, and not only parts of it or its name. */
-  skills: readonly { skill: string; hash: string; isWhole: boolean }[];
-  /** What the new window has without us: the client brought it, or it survived. */
-  carried: readonly WindowEntry[];
 }
 
 export interface ShownSkill extends SessionKey {
@@ -100,55 +81,6 @@ export class SkillLedger extends PromptLedger {
         .get(sessionId, agentId),
     );
     return (row?.["id"] as string | null) ?? undefined;
-  }
-
-  /** What came back into a new window. */
-  recordRestored({ sessionId, agentId = "", at, event, text, tokens, skills, carried }: RestoredSkills): void {
-    const time = at.toISOString();
-    writeStore(this.handle, (db) => {
-      const row = db
-        .prepare("SELECT window, prompt_count FROM sessions WHERE session_id = ? AND agent_id = ?")
-        .get(sessionId, agentId);
-      const window = Number(row?.["window"] ?? 1);
-      const shown = Number(row?.["prompt_count"] ?? 0);
-      if (text) db.prepare(INJECT).run(time, sessionId, agentId, window, event, "restored", tokens, text);
-      for (const { skill, loadedHash, loadedBy } of carried) {
-        db.prepare(NOTE).run({
-          sessionId,
-          agentId,
-          window,
-          skill,
-          shown,
-          named: null,
-          hash: loadedHash,
-          loadedAt: loadedHash && time,
-          by: loadedBy,
-        });
-      }
-      for (const { skill, hash, isWhole } of skills) {
-        db.prepare(NOTE).run({
-          sessionId,
-          agentId,
-          window,
-          skill,
-          shown,
-          named: null,
-          hash: isWhole ? hash : null,
-          loadedAt: isWhole ? time : null,
-          by: isWhole ? "haversack" : null,
-        });
-        db.prepare(USE).run(
-          time,
-          sessionId,
-          agentId,
-          window,
-          skill,
-          isWhole ? "restored" : "shown",
-          Math.round(tokens / skills.length),
-          hash,
-        );
-      }
-    });
   }
 
   /** A skill was put in front of the model outside of a prompt. */

@@ -8,13 +8,18 @@ import type { TreeTask, WakeActivity, WakeAgent, WakeHandoff, WakeMessage, WakeS
 import type { Verdict } from "../../work/handoff.ts";
 import { isSettled, type TaskStatus, type TaskStep, type TaskType } from "../../work/task.ts";
 import type { Wip } from "../../work/wip.ts";
+import { type OtherSession, processOf } from "./other-sessions.ts";
 import { IS_OPEN } from "./session-tasks.ts";
+import { type AgentRow, agentOn } from "./work/agents.ts";
 
 /** Who is woken: an agent by name, or an agent of a session. */
 export interface WakeKey {
   name?: string;
   branch?: string;
+  worktree?: string;
   sessionId?: string;
+  /** The session is about to be noted as the agent of that name, which then is the one of its branch or of all branches. */
+  isBecoming?: boolean;
   /** The session has just begun. It may hold a task where no hook has seen it; without one nothing else of it is looked for. */
   isNew?: boolean;
   agentId?: string;
@@ -31,6 +36,8 @@ export interface WakeKey {
 export type StoredWake = Omit<WakeState, "now" | "reason" | "plan" | "skills" | "missing"> & {
   /** For the unread messages' marks. */
   agentSeq?: number;
+  /** Where an agent of the session's name was seen last, when that was elsewhere, has not ended, and its process is known. */
+  lastSession?: OtherSession;
   planFile?: string;
   planSection?: string;
   /** The task's ancestors, nearest first. */
@@ -40,6 +47,7 @@ export type StoredWake = Omit<WakeState, "now" | "reason" | "plan" | "skills" | 
 };
 
 const TREE_BEFORE = 10;
+/** The task itself and those after it, when there are as many before it. */
 const TREE_AFTER = 20;
 const MOST_HANDOFFS = 8;
 const MOST_MESSAGES = 20;
@@ -62,6 +70,7 @@ export function readWake(db: DatabaseSync, key: WakeKey): StoredWake {
   const known = {
     agent: agent.agent,
     ...(seq !== undefined && { agentSeq: seq, heard: messages?.heard ?? [] }),
+    ...optional("lastSession", agent.lastSession),
     ...(batch && { isCoordinating: true }),
     messages: messages?.unread ?? [],
   };
@@ -90,7 +99,7 @@ function readWork(db: DatabaseSync, inHand: number, alsoHeld: readonly number[])
   const row = get(db, TASK, inHand) as Record<string, unknown>;
   const story = numberOf(row["story"]);
   const parent = numberOf(row["parent"]);
-  const { self, waitsFor, ...around } = readAround(db, inHand, { story, parent, alsoHeld });
+  const { self, ...around } = readAround(db, inHand, { story, parent, hasParts: row["has_parts"] === 1 });
   const wip = textOf(row["wip"]);
   return {
     ...around,
@@ -106,8 +115,9 @@ function readWork(db: DatabaseSync, inHand: number, alsoHeld: readonly number[])
       ...optional("handoffNotes", textOf(row["handoff_notes"])),
       ...optional("note", textOf(row["note"])),
       blockers: JSON.parse(String(row["blockers"])) as string[],
-      waitsFor,
+      waitsFor: row["has_needs"] === 1 ? all(db, AWAITED, inHand).map(toTree) : [],
     },
+    alsoHolds: alsoHeld.flatMap((seq) => all(db, ONE, seq).map(toTree)),
     ...optional("planFile", textOf(row["plan_file"])),
     ...optional("planSection", textOf(row["plan_section"])),
     ...(row["story_id"] !== null && {
@@ -127,14 +137,17 @@ function readWork(db: DatabaseSync, inHand: number, alsoHeld: readonly number[])
       },
     }),
     ...(wip && { wip: JSON.parse(wip) as Wip, wipUpdatedAt: new Date(String(row["wip_updated_at"])) }),
-    handoffs: readHandoffs(db, inHand, story),
+    handoffs: [
+      ...(self.lastVerdict ? all(db, OWN_HANDOFFS, inHand).map((found) => toHandoff({ ...found, ...self })) : []),
+      ...(Number(row["story_done"]) > 0 ? siblingsHandoffs(db, inHand, story) : []),
+    ],
     activity: readActivity(db, inHand, story),
     parents: parent === undefined ? [] : readParents(db, inHand),
-    pinned: (JSON.parse(String(row["pinned"])) as [string, string][]).map(([skill, hash]) => ({ skill, hash })),
+    pinned: newestFirst(JSON.parse(String(row["pinned"])) as Pinned[]).map(([, , skill, hash]) => ({ skill, hash })),
   };
 }
 
-/** One statement: each that is prepared costs a new process a twentieth of a millisecond. */
+/** One statement: each that is prepared costs a new process a twentieth of a millisecond. What would have to be sorted is sorted here. */
 const TASK = `SELECT t.type, substr(t.description, 1, ${MOST_CHARS}) AS description,
   substr(t.acceptance_criteria, 1, ${MOST_CHARS}) AS acceptance_criteria, t.steps, t.skill, t.plan_file, t.plan_section,
   substr(t.context_summary, 1, ${MOST_CHARS}) AS context_summary, substr(t.handoff_notes, 1, ${MOST_CHARS}) AS handoff_notes,
@@ -145,7 +158,8 @@ const TASK = `SELECT t.type, substr(t.description, 1, ${MOST_CHARS}) AS descript
   e.id AS epic_id, e.title AS epic_title, e.priority AS epic_priority,
   (SELECT json_group_array(path) FROM (SELECT path FROM task_files WHERE task = t.seq ORDER BY path LIMIT 100)) AS files,
   (SELECT json_group_array(reason) FROM (SELECT reason FROM blockers WHERE task = t.seq AND resolved_at IS NULL ORDER BY id LIMIT 10)) AS blockers,
-  (SELECT json_group_array(json_array(skill, hash)) FROM (SELECT skill, hash FROM skill_history WHERE task = t.id ORDER BY at DESC, id DESC LIMIT 10)) AS pinned
+  (SELECT json_group_array(json_array(at, id, skill, hash)) FROM (SELECT at, id, skill, hash FROM skill_history WHERE task = t.id LIMIT 100)) AS pinned,
+  EXISTS (SELECT 1 FROM tasks WHERE parent = t.seq) AS has_parts, EXISTS (SELECT 1 FROM dependencies WHERE task = t.seq) AS has_needs
 FROM tasks t LEFT JOIN task_wip w ON w.task = t.seq LEFT JOIN stories s ON s.seq = t.story LEFT JOIN epics e ON e.seq = t.epic
 WHERE t.seq = ?`;
 
@@ -155,17 +169,20 @@ interface ReadAgent {
   seq?: number;
   /** There are messages, its own or others'. */
   hasMessages?: boolean;
+  lastSession?: OtherSession | undefined;
 }
 
-function readAgent(db: DatabaseSync, { name, branch, sessionId, agentId, role, client, taskId }: WakeKey): ReadAgent {
-  const row =
+function readAgent(db: DatabaseSync, key: WakeKey): ReadAgent {
+  const { name, branch, worktree, sessionId, agentId, role, client, taskId, isBecoming } = key;
+  const rows =
     name !== undefined
-      ? get(db, `${AGENT} WHERE name = ? ORDER BY branch <> ?, branch LIMIT 1`, name, branch ?? "")
+      ? agentRows(all(db, `${AGENT} WHERE a.name = ? ORDER BY a.branch`, name))
       : sessionId && !agentId
-        ? get(db, `${AGENT} WHERE session_id = ? ORDER BY last_seen_at DESC, seq LIMIT 1`, sessionId)
-        : undefined;
-  const found = textOf(row?.["name"]) ?? name;
-  const session = sessionId ?? textOf(row?.["session_id"]);
+        ? agentRows(all(db, `${AGENT} WHERE a.session_id = ? ORDER BY a.last_seen_at DESC, a.seq LIMIT 1`, sessionId))
+        : [];
+  const row = agentOn(rows, branch) ?? (isBecoming ? undefined : rows[0]);
+  const found = textOf(row?.name) ?? name;
+  const session = sessionId ?? textOf(row?.session_id);
   return {
     agent: {
       name:
@@ -174,19 +191,41 @@ function readAgent(db: DatabaseSync, { name, branch, sessionId, agentId, role, c
         // A sub-agent that is about to start, or a task that nobody holds yet.
         ((role ?? taskId) !== undefined && session === undefined ? "" : undefined) ??
         `${client ?? "agent"}${session ? `-${session.slice(0, 8)}` : ""}`,
-      role: role ?? textOf(row?.["role"]) ?? (agentId ? "implementer" : "orchestrator"),
-      ...optional("client", client ?? textOf(row?.["client"])),
+      role: role ?? textOf(row?.role) ?? (agentId ? "implementer" : "orchestrator"),
+      ...optional("client", client ?? textOf(row?.client)),
       ...optional("sessionId", session),
-      ...optional("branch", branch ?? textOf(row?.["branch"])),
-      ...optional("worktree", textOf(row?.["worktree"])),
+      ...optional("branch", branch ?? textOf(row?.branch)),
+      ...optional("worktree", worktree ?? textOf(row?.worktree)),
     },
     name: found,
-    ...(row && { seq: Number(row["seq"]), hasMessages: row["has_messages"] === 1 }),
+    ...(row && { seq: row.seq, hasMessages: row.has_messages === 1 }),
+    ...(isBecoming && { lastSession: lastSessionOf(rows, sessionId) }),
   };
 }
 
+interface AgentWithSession extends AgentRow {
+  has_messages: number;
+  /** Of its session's client, unless that has ended. */
+  id: number | null;
+  space: string | null;
+}
+
+function agentRows(rows: Record<string, unknown>[]): AgentWithSession[] {
+  return rows as unknown as AgentWithSession[];
+}
+
+function lastSessionOf(rows: readonly AgentWithSession[], sessionId: string | undefined): OtherSession | undefined {
+  let last: AgentWithSession | undefined;
+  for (const row of rows) {
+    if (row.session_id === sessionId || row.id === null) continue;
+    if (!last || (row.last_seen_at ?? "") > (last.last_seen_at ?? "")) last = row;
+  }
+  return last && { sessionId: last.session_id ?? "", process: processOf(last), taskIds: [] };
+}
+
 /** Most projects have no messages at all. */
-const AGENT = "SELECT *, EXISTS (SELECT 1 FROM messages) AS has_messages FROM agents";
+const AGENT = `SELECT a.*, EXISTS (SELECT 1 FROM messages) AS has_messages, s.process_id AS id, s.process_space AS space
+FROM agents a LEFT JOIN sessions s ON s.session_id = a.session_id AND s.agent_id = '' AND s.ended_at IS NULL`;
 
 function holderName(db: DatabaseSync, sessionId: string | undefined, agentId: string | undefined): string | undefined {
   if (sessionId === undefined) return undefined;
@@ -243,77 +282,92 @@ function lastBatch(db: DatabaseSync, sessionId: string): string[] | undefined {
   return row && (JSON.parse(String(row["tasks"])) as string[]).slice(0, 6);
 }
 
-const TREE_COLUMNS =
-  "t.id, t.title, t.status, (SELECT p.id FROM tasks p WHERE p.seq = t.parent) AS parent, (SELECT c.agent FROM claims c WHERE c.task = t.seq) AS holder, (SELECT h.status FROM handoffs h WHERE h.task = t.seq ORDER BY h.created_at DESC, h.seq DESC LIMIT 1) AS verdict";
+/** The last verdict without a sorter, which would be made for each row: the greatest of time, number and verdict as one text. */
+const VERDICT =
+  "(SELECT substr(max(h.created_at || printf('%012d', h.seq) || h.status), 37) FROM handoffs h WHERE h.task = t.seq)";
 
-interface Around extends Pick<StoredWake, "tree" | "alsoHolds"> {
-  self: TreeTask;
-  waitsFor: TreeTask[];
+const TREE_COLUMNS = `t.seq, t.id, t.title, t.status, (SELECT p.id FROM tasks p WHERE p.seq = t.parent) AS parent, (SELECT c.agent FROM claims c WHERE c.task = t.seq) AS holder, ${VERDICT} AS verdict`;
+
+interface Group {
+  story: number | undefined;
+  parent: number | undefined;
+  hasParts: boolean;
 }
 
-/** The story's tasks around this one, or its parent's children, and its own sub-tasks; what it waits for; others that are held. */
+/** The story's tasks around this one, or its parent's children, and its own sub-tasks. */
 function readAround(
   db: DatabaseSync,
   seq: number,
-  { story, parent, alsoHeld }: { story: number | undefined; parent: number | undefined; alsoHeld: readonly number[] },
-): Around {
-  const [column, group] = story !== undefined ? ["story", story] : ["parent", parent];
-  const near = new Map<string, TreeTask>();
-  const waitsFor: TreeTask[] = [];
-  const held = new Map<number, TreeTask>();
-  let self: TreeTask | undefined;
-  for (const row of all(db, around(column), seq, group ?? null, JSON.stringify(alsoHeld))) {
-    const task = toTree(row);
-    if (row["kind"] === SELF) self = task;
-    else if (row["kind"] === AWAITED) waitsFor.push(task);
-    else if (row["kind"] === HELD) held.set(Number(row["seq"]), task);
-    else if (!near.has(task.id)) near.set(task.id, task);
-  }
-  if (!self) throw new Error(`no task in row ${seq}`);
-  return {
-    self,
-    tree: group === undefined ? [self, ...near.values()] : [...near.values()],
-    waitsFor,
-    alsoHolds: alsoHeld.flatMap((other) => held.get(other) ?? []),
-  };
+  { story, parent, hasParts }: Group,
+): Pick<StoredWake, "tree"> & { self: TreeTask } {
+  const rows =
+    story !== undefined
+      ? all(db, around("story"), seq, story)
+      : parent !== undefined
+        ? all(db, around("parent"), seq, parent)
+        : all(db, ONE, seq);
+  const [own = get(db, ONE, seq)] = rows.filter((row) => row["seq"] === seq);
+  if (!own) throw new Error(`no task in row ${seq}`);
+  const parts = hasParts ? all(db, PARTS, seq).filter(({ seq: part }) => rows.every((row) => row["seq"] !== part)) : [];
+  return { self: toTree(own), tree: [...rows, ...parts].map(toTree) };
 }
 
-const [SELF, NEAR, CHILD, AWAITED, HELD] = [0, 1, 2, 3, 4];
+const ONE = `SELECT ${TREE_COLUMNS} FROM tasks t WHERE t.seq = ?`;
+
+const PARTS = `SELECT ${TREE_COLUMNS} FROM tasks t WHERE t.parent = ? AND t.status <> 'archived' ORDER BY t.seq LIMIT 20`;
+
+const AWAITED = `SELECT ${TREE_COLUMNS} FROM dependencies n JOIN tasks t ON t.seq = n.depends_on
+WHERE n.task = ? AND n.type IN ('blocks', 'requires') AND t.status NOT IN ('done', 'archived') ORDER BY t.seq LIMIT 10`;
 
 function around(column: string): string {
-  const near = `SELECT seq FROM tasks WHERE ${column} = ?2 AND status <> 'archived'`;
-  return `SELECT k.kind, t.seq, ${TREE_COLUMNS} FROM (SELECT ?1 AS seq, ${SELF} AS kind
-  UNION ALL SELECT seq, ${NEAR} FROM (${near} AND seq < ?1 ORDER BY seq DESC LIMIT ${TREE_BEFORE})
-  UNION ALL SELECT seq, ${NEAR} FROM (${near} AND seq >= ?1 ORDER BY seq LIMIT ${TREE_AFTER})
-  UNION ALL SELECT seq, ${CHILD} FROM (SELECT seq FROM tasks WHERE parent = ?1 AND status <> 'archived' ORDER BY seq LIMIT 20)
-  UNION ALL SELECT seq, ${AWAITED} FROM (SELECT d.seq FROM dependencies n JOIN tasks d ON d.seq = n.depends_on
-    WHERE n.task = ?1 AND n.type IN ('blocks', 'requires') AND d.status NOT IN ('done', 'archived') ORDER BY d.seq LIMIT 10)
-  UNION ALL SELECT value, ${HELD} FROM json_each(?3)) k JOIN tasks t ON t.seq = k.seq ORDER BY k.kind, t.seq`;
+  return `SELECT ${TREE_COLUMNS} FROM tasks t WHERE t.${column} = ?2 AND t.status <> 'archived' AND t.seq >= coalesce(
+  (SELECT seq FROM tasks WHERE ${column} = ?2 AND seq < ?1 AND status <> 'archived' ORDER BY seq DESC LIMIT 1 OFFSET ${TREE_BEFORE - 1}), 0)
+ORDER BY t.seq LIMIT ${TREE_BEFORE + TREE_AFTER}`;
 }
 
-/** The task's own, then those of finished siblings. */
-function readHandoffs(db: DatabaseSync, seq: number, story: number | undefined): WakeHandoff[] {
-  return all(db, HANDOFFS, seq, story ?? null).map((row) => ({
-    taskId: String(row["task_id"]),
+function siblingsHandoffs(db: DatabaseSync, seq: number, story: number | undefined): WakeHandoff[] {
+  return newestFirst(
+    all(db, SIBLINGS_HANDOFFS, seq, story ?? null).map((row) => [row["created_at"], row["seq"], row] as const),
+  )
+    .slice(0, MOST_HANDOFFS)
+    .map(([, , row]) => toHandoff(row));
+}
+
+function toHandoff(row: Record<string, unknown>): WakeHandoff {
+  return {
+    taskId: String(row["id"]),
     taskTitle: String(row["title"]),
     role: String(row["role"]),
     attempt: Number(row["attempt"]),
-    status: row["status"] as Verdict,
+    status: row["verdict"] as Verdict,
     summary: String(row["summary"]),
     at: new Date(String(row["created_at"])),
-  }));
+  };
 }
 
-const NEWEST_HANDOFFS = "archived_at IS NULL ORDER BY created_at DESC, seq DESC";
+const HANDOFF_COLUMNS =
+  "h.seq, h.role, h.attempt, h.status AS verdict, substr(h.summary, 1, 2000) AS summary, h.created_at";
 
-/** Of siblings the newest done ones only: a story of 10,000 tasks has as many handoffs. */
-const HANDOFFS = `SELECT t.id AS task_id, t.title, h.role, h.attempt, h.status, substr(h.summary, 1, 2000) AS summary, h.created_at
-FROM handoffs h JOIN tasks t ON t.seq = h.task WHERE h.seq IN (
-  SELECT seq FROM (SELECT seq FROM handoffs WHERE task = ?1 AND ${NEWEST_HANDOFFS} LIMIT 4)
-  UNION ALL SELECT seq FROM (SELECT seq FROM handoffs WHERE task IN (
-    SELECT seq FROM tasks WHERE story = ?2 AND status = 'done' AND seq <> ?1 ORDER BY seq DESC LIMIT 20
-  ) AND ${NEWEST_HANDOFFS} LIMIT ${MOST_HANDOFFS}))
-ORDER BY h.task <> ?1, h.created_at DESC, h.seq DESC`;
+const OWN_HANDOFFS = `SELECT ${HANDOFF_COLUMNS} FROM handoffs h WHERE h.task = ? AND h.archived_at IS NULL
+ORDER BY h.created_at DESC, h.seq DESC LIMIT 4`;
+
+/** Of the last done ones only: a story of 10,000 tasks has as many handoffs. */
+const SIBLINGS_HANDOFFS = `SELECT t.id, t.title, ${HANDOFF_COLUMNS} FROM (SELECT seq, id, title FROM tasks
+  WHERE story = ?2 AND status = 'done' AND seq <> ?1 ORDER BY seq DESC LIMIT 20) t JOIN handoffs h ON h.task = t.seq
+WHERE h.archived_at IS NULL LIMIT 200`;
+
+type Pinned = [at: string, id: number, skill: string, hash: string];
+
+/** By time, then by number. */
+function newestFirst<Row extends readonly [at: unknown, id: unknown, ...rest: unknown[]]>(rows: Row[]): Row[] {
+  return rows.sort(
+    ([at, id], [otherAt, otherId]) => compare(String(otherAt), String(at)) || Number(otherId) - Number(id),
+  );
+}
+
+function compare(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}
 
 /** Heard: read, in a window that is gone; what was asked for there still holds. */
 function readMessages(
@@ -351,16 +405,7 @@ function toMessage(row: Record<string, unknown>): WakeMessage {
 }
 
 function readActivity(db: DatabaseSync, seq: number, story: number | undefined): WakeActivity[] {
-  const ids =
-    story === undefined
-      ? "SELECT id FROM tasks WHERE seq = ?1"
-      : `SELECT id FROM tasks WHERE seq = ?1 UNION SELECT id FROM (SELECT id FROM tasks WHERE story = ?2 AND seq BETWEEN ?1 - ${TREE_BEFORE} AND ?1 + ${TREE_AFTER})`;
-  const rows = all(
-    db,
-    `SELECT at, actor, kind, substr(text, 1, 500) AS text, subject FROM activity WHERE subject IN (${ids}) AND (kind <> 'task-created' OR subject = (SELECT id FROM tasks WHERE seq = ?1)) ORDER BY id DESC LIMIT ${MOST_ACTIVITY}`,
-    seq,
-    ...(story === undefined ? [] : [story]),
-  );
+  const rows = story === undefined ? all(db, OWN_ACTIVITY, seq) : all(db, STORY_ACTIVITY, seq, story);
   return rows.map((row) => ({
     at: new Date(String(row["at"])),
     actor: String(row["actor"]),
@@ -369,6 +414,13 @@ function readActivity(db: DatabaseSync, seq: number, story: number | undefined):
     ...optional("subject", textOf(row["subject"])),
   }));
 }
+
+const ACTIVITY = `SELECT a.at, a.actor, a.kind, substr(a.text, 1, 500) AS text, a.subject FROM tasks t JOIN activity a ON a.subject = t.id`;
+
+const OWN_ACTIVITY = `${ACTIVITY} WHERE t.seq = ? ORDER BY a.id DESC LIMIT ${MOST_ACTIVITY}`;
+
+const STORY_ACTIVITY = `${ACTIVITY} WHERE t.story = ?2 AND t.seq BETWEEN ?1 - ${TREE_BEFORE} AND ?1 + ${TREE_AFTER}
+AND (a.kind <> 'task-created' OR t.seq = ?1) ORDER BY a.id DESC LIMIT ${MOST_ACTIVITY}`;
 
 function readParents(db: DatabaseSync, seq: number): StoredWake["parents"] {
   const parents: StoredWake["parents"] = [];

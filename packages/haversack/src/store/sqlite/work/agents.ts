@@ -33,33 +33,38 @@ export function addAgent(db: DatabaseSync, agent: NewAgent, by: Actor): Agent {
 /** A session says that it is this agent. One that nobody added is added. */
 export function seeAgent(db: DatabaseSync, seen: SeenAgent, at: Date): Agent {
   const name = checkName(seen.name);
-  const known = pick(rowsOf(db, name), seen.branch);
-  const now = at.toISOString();
+  const known = agentOn(rowsOf(db, name), seen.branch);
   if (!known) {
     run(
       db,
       "INSERT INTO agents (name, branch, role, created_at) VALUES (?, '', ?, ?)",
       name,
       checkRole(seen.role ?? "orchestrator"),
-      now,
+      at.toISOString(),
     );
   }
-  const row = (known ?? pick(rowsOf(db, name), undefined)) as AgentRow;
-  // Of two sessions the one seen last is the agent's; events of two processes may commit in the other order.
-  if (now < (row.last_seen_at ?? "")) return toAgent(row);
-  const session_id = seen.sessionId ?? row.session_id;
-  const client = seen.client ?? row.client;
-  const worktree = seen.worktree ?? row.worktree;
+  const { seq } = (known ?? agentOn(rowsOf(db, name), undefined)) as AgentRow;
+  seeRow(db, seq, seen, at);
+  return toAgent(one<AgentRow>(db, "SELECT * FROM agents WHERE seq = ?", seq) as AgentRow);
+}
+
+/** Of two sessions the one seen last is the agent's; events of two processes may commit in the other order. */
+export function seeRow(
+  db: DatabaseSync,
+  seq: number,
+  { sessionId, client, worktree }: Omit<SeenAgent, "name">,
+  at: Date,
+): void {
   run(
     db,
-    "UPDATE agents SET session_id = ?, client = ?, worktree = ?, last_seen_at = ? WHERE seq = ?",
-    session_id,
-    client,
-    worktree,
-    now,
-    row.seq,
+    `UPDATE agents SET session_id = coalesce(?, session_id), client = coalesce(?, client), worktree = coalesce(?, worktree), last_seen_at = ?4
+     WHERE seq = ? AND coalesce(last_seen_at, '') <= ?4`,
+    sessionId ?? null,
+    client ?? null,
+    worktree ?? null,
+    at.toISOString(),
+    seq,
   );
-  return toAgent({ ...row, session_id, client, worktree, last_seen_at: now });
 }
 
 export function getAgent(db: DatabaseSync, { name, branch }: AgentQuery): Agent {
@@ -78,14 +83,14 @@ export function mentionedAgents(db: DatabaseSync, name: string, branch: string |
     exact.length > 0
       ? exact
       : all<AgentRow>(db, "SELECT * FROM agents WHERE name = ? COLLATE NOCASE ORDER BY name, branch", name);
-  const meant = pick(rows, branch);
+  const meant = agentOn(rows, branch);
   return meant ? [meant] : rows;
 }
 
 export function findAgent(db: DatabaseSync, { name, branch }: AgentQuery): AgentRow {
   const wanted = name.replace(/^@/, "");
   const rows = rowsOf(db, wanted);
-  const row = pick(rows, branch);
+  const row = agentOn(rows, branch);
   if (row) return row;
   if (rows.length > 1) {
     const branches = rows.map((other) => other.branch).join(", ");
@@ -119,7 +124,10 @@ function rowsOf(db: DatabaseSync, name: string): AgentRow[] {
 }
 
 /** The one of the branch, else the one of all branches, else the only one. */
-function pick(rows: readonly AgentRow[], branch: string | undefined): AgentRow | undefined {
+export function agentOn<Row extends Pick<AgentRow, "branch">>(
+  rows: readonly Row[],
+  branch: string | undefined,
+): Row | undefined {
   return (
     rows.find((row) => branch !== undefined && row.branch === branch) ??
     rows.find((row) => row.branch === "") ??

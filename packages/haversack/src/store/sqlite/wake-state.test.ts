@@ -1,0 +1,102 @@
+/** What is read of an agent's work, where it depends on order and limits. What a packet makes of it is in engine/wake and src/wake. */
+import { expect, it } from "vitest";
+import { openMemoryStore } from "./memory.ts";
+import { SqliteLocalStore } from "./sqlite-local-store.ts";
+import { SqliteWorkStore } from "./sqlite-work-store.ts";
+import { readWake } from "./wake-state.ts";
+
+const START = new Date("2026-03-02T09:00:00Z");
+const HOUR_MS = 3_600_000;
+const at = (minutes: number) => new Date(START.getTime() + minutes * 60_000);
+
+async function story(size: number) {
+  const handle = openMemoryStore();
+  const store = new SqliteWorkStore(handle);
+  const by = (minutes = 0) => ({ name: "ann", isPerson: true, at: at(minutes) });
+  const { id: storyId } = await store.createStory({ title: "Logins" }, by());
+  const ids: string[] = [];
+  for (let number = 0; number < size; number++) {
+    ids.push((await store.createTask({ title: `Task ${number}`, storyId }, by())).id);
+  }
+  const handoff = (taskId: string, role: string, status: "PASS" | "FAIL", minutes: number) =>
+    store.setHandoff({ taskId, role, status, summary: `${role} at ${minutes}` }, by(minutes));
+  const done = (taskId: string) => store.setStatus({ taskId, status: "done", leaseMs: HOUR_MS }, by());
+  const read = (taskId: string) => readWake(handle.db, { taskId });
+  return { handle, store, by, ids, handoff, done, read };
+}
+
+it("reads a stretch of the story around the task, and all of a story that is no longer than that", async () => {
+  const { ids, read } = await story(45);
+  const titles = (number: number) => read(ids[number] ?? "").tree.map(({ title }) => Number(title.slice(5)));
+  expect(titles(20)).toEqual(Array.from({ length: 30 }, (_, number) => 10 + number));
+  expect(titles(2)).toEqual(Array.from({ length: 30 }, (_, number) => number));
+  expect(titles(44)).toEqual(Array.from({ length: 11 }, (_, number) => 34 + number));
+});
+
+it("leaves archived tasks out of the stretch and names one that is in hand all the same", async () => {
+  const { store, by, ids, read } = await story(14);
+  for (const id of ids.slice(1, 4)) await store.setStatus({ taskId: id, status: "archived", leaseMs: HOUR_MS }, by());
+  expect(read(ids[12] ?? "").tree.map(({ id }) => id)).toEqual([ids[0], ...ids.slice(4)]);
+  const archived = read(ids[2] ?? "");
+  expect(archived.task).toMatchObject({ id: ids[2], status: "archived" });
+  expect(archived.tree.map(({ id }) => id)).not.toContain(ids[2]);
+});
+
+it("knows the last verdict by its time, and of two at one time the later one", async () => {
+  const { ids, handoff, read } = await story(3);
+  const [first = "", second = ""] = ids;
+  await handoff(first, "spec-reviewer", "FAIL", 9);
+  await handoff(first, "implementer", "PASS", 2);
+  await handoff(second, "implementer", "PASS", 5);
+  await handoff(second, "spec-reviewer", "FAIL", 5);
+  const verdicts = read(first).tree.map(({ lastVerdict }) => lastVerdict);
+  expect(verdicts).toEqual(["FAIL", "FAIL", undefined]);
+});
+
+it("brings its own handoffs first, then the newest eight of done siblings", async () => {
+  const { ids, handoff, done, read } = await story(13);
+  const [own = "", ...siblings] = ids;
+  await handoff(own, "implementer", "FAIL", 1);
+  for (const [number, id] of siblings.entries()) {
+    await handoff(id, "implementer", "PASS", 100 - number);
+    if (number !== 3) await done(id);
+  }
+  const minutes = read(own).handoffs.map(({ summary }) => Number(summary.split(" at ")[1]));
+  // The one of the fourth is left out: that task is not done.
+  expect(minutes).toEqual([1, 100, 99, 98, 96, 95, 94, 93, 92]);
+});
+
+it("has the versions that the task was worked on with, the latest first, whatever their skills are called", async () => {
+  const { handle, ids, read } = await story(1);
+  const note = handle.db.prepare(
+    "INSERT INTO skill_history (at, agent, task, skill, hash, because) VALUES (?, 'june', ?, ?, ?, '')",
+  );
+  for (const [skill, minutes] of [
+    ["b", 3],
+    ["c", 1],
+    ["a", 1],
+    ["a", 2],
+  ] as const) {
+    note.run(at(minutes).toISOString(), ids[0] ?? "", skill, `${skill}${minutes}`);
+  }
+  expect(read(ids[0] ?? "").pinned.map(({ hash }) => hash)).toEqual(["b3", "a2", "a1", "c1"]);
+});
+
+it("reads an agent as its session will be noted: of its branch, of all branches, or a new one", async () => {
+  const { handle, store, by } = await story(0);
+  const sessions = new SqliteLocalStore(handle);
+  const process = { id: 7, space: "here" };
+  sessions.touchSession({ sessionId: "old", client: "codex", cwd: "/repo", at: START, process });
+  for (const branch of ["a", "b"]) await store.addAgent({ name: "june", role: `role-${branch}`, branch }, by());
+  await store.seeAgent({ name: "june", branch: "b", sessionId: "old" }, at(1));
+  const read = (branch: string, isBecoming: boolean) =>
+    readWake(handle.db, { name: "june", sessionId: "new", branch, isBecoming });
+  expect(read("b", true)).toMatchObject({ agent: { role: "role-b" }, lastSession: { sessionId: "old", process } });
+  // Another branch's agent is not this one, nor are its messages.
+  expect(read("c", true)).toMatchObject({ agent: { role: "orchestrator" } });
+  expect(read("c", true)).not.toHaveProperty("agentSeq");
+  expect(read("c", false)).toMatchObject({ agent: { role: "role-a" } });
+  expect(read("b", false)).not.toHaveProperty("lastSession");
+  sessions.touchSession({ sessionId: "old", client: "codex", cwd: "/repo", at: at(2), event: "end" });
+  expect(read("b", true)).not.toHaveProperty("lastSession");
+});
