@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { countLines, extractSection, headingSlug } from "./extract-section.ts";
-import { findHeadings } from "./markdown-headings.ts";
+import { findHeadings, plainHeading } from "./markdown-headings.ts";
 
 const DESIGN = `# Design: Uploads
 
@@ -210,6 +210,20 @@ describe("for any document", () => {
         expect(["found", "missing", "ambiguous"]).toContain(extractSection(`# ${ref}\n${document}`, ref).kind);
       }),
       { numRuns: 500 },
+    );
+  });
+
+  it("reads a heading's words with single spaces between them, whatever stands there", () => {
+    const space = fc.constantFrom(" ", "  ", "\t", "\u00a0", "\u1680", "\u2003", "\u3000", "\ufeff", "\v");
+    fc.assert(
+      fc.property(
+        fc.array(fc.oneof(space, fc.constantFrom("a", "\u00df", "\u0416", "\u4e2d", "")), { maxLength: 9 }),
+        (pieces) => {
+          const text = pieces.join("");
+          expect(plainHeading(text)).toBe(text.replace(/\s+/g, " ").trim());
+        },
+      ),
+      { numRuns: 2_000 },
     );
   });
 

@@ -55,6 +55,10 @@ function sectionAt(document: string, headings: readonly Heading[], heading: Head
 /** A last line without its line end counts; the empty text has none. */
 export function countLines(text: string): number {
   let lines = 0;
+  if (!text.includes("\r")) {
+    for (let at = text.indexOf("\n"); at >= 0; at = text.indexOf("\n", at + 1)) lines++;
+    return text === "" || text.endsWith("\n") ? lines : lines + 1;
+  }
   let isOpen = false;
   for (let at = 0; at < text.length; at++) {
     const code = text.charCodeAt(at);

@@ -225,12 +225,26 @@ export function plainHeading(text: string): string {
   const plain = pieces.map((piece, index) =>
     index % 2 === 1 && index < pieces.length - 1 ? piece : withoutMarks(piece),
   );
-  return plain.join("").replace(/\s+/g, " ").trim();
+  const joined = plain.join("");
+  return isTidy(joined) ? joined : joined.replace(/\s+/g, " ").trim();
 }
+
+/** Single spaces between words, and no other white space. */
+function isTidy(text: string): boolean {
+  let isSpace = true;
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at);
+    if (code === 32 ? isSpace : code < 32 || code === 160 || code >= 0x1680) return false;
+    isSpace = code === 32;
+  }
+  return !isSpace || text === "";
+}
+
+const MARKS = ["<", "[", "*", "~", "_", "\\"];
 
 function withoutMarks(piece: string): string {
   // The patterns below cost a process that has just started some milliseconds to compile.
-  if (!/[<[*~_\\]/.test(piece)) return piece;
+  if (!MARKS.some((mark) => piece.includes(mark))) return piece;
   return piece
     .replace(/<!--[^>]*-->|<\/?[a-zA-Z][^<>]*>/g, "")
     .replace(/!?\[([^[\]]*)\](?:\([^()]*\)|\[[^[\]]*\])/g, "$1")

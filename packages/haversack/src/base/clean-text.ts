@@ -5,16 +5,14 @@
 
 /** One line: control characters gone, every run of white space one space, cut to a length. */
 export function cleanLine(text: string, { maxChars = 10_000 }: { maxChars?: number } = {}): string {
-  const isPlain = PLAIN.test(text);
-  const clean = (isPlain ? text : stripControl(text)).trim();
-  // A plain text, as most are, is asked without patterns.
-  const isLoose = isPlain
+  const isVisible = VISIBLE.test(text);
+  const clean = (isVisible ? text : stripControl(text)).trim();
+  // The white space of such a text, as most are, is known: no pattern is needed.
+  const isLoose = isVisible
     ? clean.includes("  ") || clean.includes("\n") || clean.includes("\t")
     : /\s\s|[^\S ]/.test(clean);
   return cutAt(isLoose ? clean.replace(/\s+/g, " ") : clean, maxChars);
 }
-
-const PLAIN = /^[\t\n -~]*$/;
 
 /** Cuts without splitting a character in two. */
 export function cutAt(text: string, maxChars: number): string {
@@ -41,7 +39,7 @@ function invisiblePattern(): RegExp {
 
 /**
  * Printable ASCII, and of other letters and signs those that are neither hidden nor join with hidden ones: Latin, Greek, Cyrillic,
- * dashes and quotes, arrows, Chinese, Japanese, Korean.
+ * dashes and quotes, arrows, Chinese, Japanese, Korean. Of white space only the space, the tab and the line feed.
  */
 const VISIBLE =
   /^[\t\n -~\u00a1-\u00ac\u00ae-\u02ff\u0370-\u052f\u2010-\u2027\u2030-\u2052\u2190-\u21ff\u3001-\u312f\u4e00-\u9fff\uac00-\ud7a3]*$/;

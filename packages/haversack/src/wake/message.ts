@@ -26,9 +26,14 @@ export interface Message {
   readAt?: Date;
 }
 
-const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
-
-/** What a name may be: a letter or digit, then those, `.`, `_` and `-`; 64 at most. */
+/** What a name may be: a letter or digit, then those, `.`, `_` and `-`; 64 at most. By hand: a hook compiles patterns anew. */
 export function isAgentName(name: string): boolean {
-  return NAME.test(name);
+  if (name === "" || name.length > 64) return false;
+  for (let at = 0; at < name.length; at++) {
+    const code = name.charCodeAt(at);
+    const isLetter = (code >= 97 && code <= 122) || (code >= 65 && code <= 90);
+    const isWord = isLetter || (code >= 48 && code <= 57);
+    if (!isWord && (at === 0 || !"._-".includes(name.charAt(at)))) return false;
+  }
+  return true;
 }

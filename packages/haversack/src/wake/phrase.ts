@@ -55,5 +55,5 @@ function wordsOf(text: string): string[] {
 }
 
 function isAscii(text: string): boolean {
-  return /^[\0-\x7f]*$/.test(text);
+  return Buffer.byteLength(text) === text.length;
 }

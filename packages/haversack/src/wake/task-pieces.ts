@@ -100,7 +100,9 @@ function criteriaOf(text = ""): string[] {
   return text
     .slice(0, 20_000)
     .split("\n")
-    .flatMap((line) => line.replace(/^\s*(?:[-*+•]|\d+[.)])?\s*(?:\[[ xX]\]\s*)?/, "").trim() || [])
+    .flatMap((line) =>
+      line === "" ? [] : line.replace(/^\s*(?:[-*+•]|\d+[.)])?\s*(?:\[[ xX]\]\s*)?/, "").trim() || [],
+    )
     .slice(0, 40);
 }
 

@@ -1,3 +1,4 @@
+import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { DEFAULT_TEMPLATES } from "./default-templates.ts";
 import { parseTemplate, renderTemplate, templateFor } from "./templates.ts";
@@ -64,4 +65,18 @@ describe("templateFor", () => {
       expect(placeholders).toContain(slot);
     }
   });
+});
+
+it("finds the same places whether or not something else stands between braces", () => {
+  const piece = fc.constantFrom("{", "}", "{{", "}}", "{{task}}", "{{ wip }}", "{{x}}", "task", " ", "\n", "# A\n");
+  fc.assert(
+    fc.property(fc.array(piece, { maxLength: 8 }), (pieces) => {
+      const text = pieces.join("");
+      // An unknown one sends the section the long way.
+      const { placeholders } = parseTemplate(text, "x");
+      const long = parseTemplate(`${text}\n{{unknown}}`, "x");
+      expect([...placeholders]).toEqual([...long.placeholders]);
+    }),
+    { numRuns: 2_000 },
+  );
 });

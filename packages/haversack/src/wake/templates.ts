@@ -53,6 +53,8 @@ export function templateFor(role: string, text?: string): Template {
 export function parseTemplate(text: string, name: string): Template {
   const unknown = new Set<string>();
   const all = splitSections(text).map((section) => {
+    const plain = placeholdersIn(section);
+    if (plain) return { text: section, placeholders: plain, isBare: false };
     const placeholders: Placeholder[] = [];
     const known = section.replace(SLOT, (slot, word: string) => {
       if (isPlaceholder(word)) placeholders.push(word);
@@ -70,6 +72,19 @@ export function parseTemplate(text: string, name: string): Template {
       ? []
       : [`template ${name}.md: unknown ${[...unknown].slice(0, 5).join(", ")}; known are ${PLACEHOLDERS.join(", ")}`];
   return { sections, placeholders: new Set(sections.flatMap(({ placeholders }) => placeholders)), problems };
+}
+
+/** Undefined where there is anything but placeholders between braces: most templates are as ours are, and need no pattern. */
+function placeholdersIn(section: string): Placeholder[] | undefined {
+  const found: Placeholder[] = [];
+  for (let at = section.indexOf("{{"); at >= 0; at = section.indexOf("{{", at)) {
+    const end = section.indexOf("}}", at);
+    const word = section.slice(at + 2, Math.max(at, end));
+    if (!isPlaceholder(word)) return undefined;
+    found.push(word);
+    at = end + 2;
+  }
+  return found;
 }
 
 /**

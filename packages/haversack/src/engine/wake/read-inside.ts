@@ -11,7 +11,7 @@ export function readInside(root: string, path: string): string | undefined {
     // A link may lead out of the project.
     const real = realpathSync.native(path);
     const folder = realpathSync.native(root);
-    const isInside = real.startsWith(folder) && /^[\\/]/.test(real.slice(folder.length));
+    const isInside = real.startsWith(folder) && ["/", "\\"].includes(real.charAt(folder.length));
     return isInside ? readFileSync(path, "utf8") : undefined;
   } catch {
     // Not ours to read: the packet says that it cannot be read.
