@@ -27,6 +27,7 @@ const HOOK_FILES = [
   "hook-gemini",
   "hook-wake",
   "hook-again",
+  "hook-messages",
   "hook-packet",
   "hook-log",
   "hook-save",

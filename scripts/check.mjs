@@ -18,6 +18,7 @@ const HOOK_PARTS = [
   "-session",
   "-wake",
   "-again",
+  "-messages",
   "-packet",
   "-start",
   "-log",

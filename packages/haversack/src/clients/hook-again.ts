@@ -1,14 +1,26 @@
-/** What sessions hear that go on, for hook.cjs: loaded with hook-start.cjs after a compaction, and when one is resumed or forked. */
-import * as again from "../engine/wake/wake-again.ts";
-import type { SessionAnswer, StartedSession, WakeAgainParts } from "../engine/wake/wake-session.ts";
-import type { TouchedSession } from "../store/local-store.ts";
+/** What sessions hear that go on, for hook.cjs: loaded after a compaction, and when one is resumed or forked. */
+import { wakeAgain } from "../engine/wake/wake-again.ts";
+import type { SessionAnswer, StartedSession } from "../engine/wake/wake-session.ts";
+import type { ClientProcess, TouchedSession } from "../store/local-store.ts";
 import { SessionState } from "../store/sqlite/session-state.ts";
 import { SessionTasks } from "../store/sqlite/session-tasks.ts";
+import { SkillCards, type SkillLookup } from "../store/sqlite/skill-cards.ts";
 import { SkillLedger } from "../store/sqlite/skill-ledger.ts";
+import type { WakePlace } from "./hook-place.ts";
+import { sessionParts } from "./wake-parts.ts";
 
-export function wakeAgain(event: StartedSession, touched: TouchedSession, parts: WakeAgainParts): SessionAnswer {
-  const { handle } = parts;
-  return again.wakeAgain(event, touched, parts, {
+export function answerAgain(
+  event: StartedSession,
+  { process, ...touched }: TouchedSession & { process: ClientProcess | undefined },
+  place: WakePlace,
+  index: SkillLookup = new SkillCards(place.handle.db),
+): SessionAnswer {
+  const { handle, wake } = place;
+  const parts = {
+    ...sessionParts(process, index, place),
+    showPacket: (...args: Parameters<ReturnType<typeof wake>["showPacket"]>) => wake().showPacket(...args),
+  };
+  return wakeAgain(event, touched, parts, {
     ledger: new SkillLedger(handle),
     state: new SessionState(handle),
     tasks: new SessionTasks(handle),

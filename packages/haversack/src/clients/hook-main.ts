@@ -26,12 +26,13 @@ type Part =
   | typeof import("./hook-session.ts")
   | typeof import("./hook-start.ts");
 
-/** Loads another file beside this one. */
+/** Loads another file beside this one, with a second that will be needed next. */
 interface Load {
   (name: "hook-start"): typeof import("./hook-start.ts");
-  (name: "hook-wake"): typeof import("./hook-wake.ts");
-  (name: "hook-again"): typeof import("./hook-again.ts");
+  (name: "hook-wake", beside: "hook-packet"): typeof import("./hook-wake.ts");
   (name: "hook-packet"): typeof import("./hook-packet.ts");
+  (name: "hook-again"): typeof import("./hook-again.ts");
+  (name: "hook-messages"): typeof import("./hook-messages.ts");
   (name: "hook-log"): typeof import("./hook-log.ts");
   (name: "hook-artifacts"): typeof import("./hook-artifacts.ts");
 }
@@ -73,9 +74,10 @@ export function answerClient(payload: Fields, part: Part | undefined, load: Load
       client: () => (adapter ? adapter.profile(root, env) : claudeProfile(root, env)),
       settings: () => readHookSettings(configFiles()),
       configFiles,
-      wake: () => load("hook-wake"),
-      again: () => load("hook-again"),
+      wake: () => load("hook-wake", "hook-packet"),
       packet: () => load("hook-packet"),
+      again: () => load("hook-again"),
+      messages: () => load("hook-messages"),
       log: () => load("hook-log"),
       artifacts: () => load("hook-artifacts"),
     };
@@ -121,7 +123,9 @@ function withMessages(
     return answer;
   if (!hasUnread(place.handle.db, sessionId, { isMentionOnly: event === "Stop" })) return answer;
   const { context = "" } = answer;
-  const messages = place.wake().messagesFor(sessionId, { event, used: sizeFor(place.client(), context) + 2 }, place);
+  const messages = place
+    .messages()
+    .messagesFor(sessionId, { event, used: sizeFor(place.client(), context) + 2 }, place);
   return messages ? { ...answer, context: [context, messages].filter(Boolean).join("\n\n") } : answer;
 }
 

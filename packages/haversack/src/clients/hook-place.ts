@@ -17,15 +17,16 @@ export interface HookPlace {
   settings(): DiscoverSettings;
   /** What the config files hold, the user's first. */
   configFiles(): unknown[];
-  /** Loads what packets of sub-agents and messages need. */
+  /** Loads what packets of new sessions and sub-agents need, and with it what packets are made with. */
   wake(): typeof import("./hook-wake.ts");
+  packet(): typeof import("./hook-packet.ts");
   /** Loads what sessions need that go on. */
   again(): typeof import("./hook-again.ts");
-  packet(): typeof import("./hook-packet.ts");
+  messages(): typeof import("./hook-messages.ts");
   log(): typeof import("./hook-log.ts");
   /** Loads what receipts need. */
   artifacts(): typeof import("./hook-artifacts.ts");
 }
 
 /** What waking needs of it. */
-export type WakePlace = Omit<HookPlace, "log" | "artifacts" | "wake">;
+export type WakePlace = Omit<HookPlace, "log" | "artifacts" | "again" | "messages">;

@@ -1,24 +1,24 @@
-/**
- * A session's start, for hook.cjs, with all that it takes to see whether there is work to go on with; the packet itself is in
- * hook-packet.cjs. Not all in one: above some 1,200 names in one file V8 makes its table of them anew, a quarter of a millisecond.
- */
+/** A session's start, for hook.cjs, with all that it takes to see whether there may be work to go on with; what then follows is in hook-wake.cjs. */
 import { statSync } from "node:fs";
 import type { HookAnswer } from "../engine/hook-event.ts";
 import { isIndexStale } from "../engine/index-freshness.ts";
 import { startSession } from "../engine/start-session.ts";
-import { SkillCards } from "../store/sqlite/skill-cards.ts";
+import type { SessionAnswer } from "../engine/wake/wake-session.ts";
 import { SqliteLocalStore } from "../store/sqlite/sqlite-local-store.ts";
 import { claudeProcess } from "./claude-code/client-process.ts";
 import type { ClaudeBase } from "./claude-code/prompt-event.ts";
 import { readClaudeStart } from "./claude-code/start-event.ts";
 import type { HookPlace } from "./hook-place.ts";
-import { answerStart } from "./wake-start.ts";
 
 export function answerEvent(payload: Record<string, unknown>, base: ClaudeBase, place: HookPlace): HookAnswer {
   const { adapter, handle, env, settings, now } = place;
   const event = (adapter ? adapter.event : readClaudeStart)(payload, { ...base, client: place.client() });
   if (event?.kind !== "session-start") return {};
   const process = () => (adapter ? adapter.process?.() : claudeProcess(env));
+  const logged = ({ problems, ...answer }: SessionAnswer): HookAnswer => {
+    for (const problem of problems) place.log().logLine(place.state, "warn", problem);
+    return answer;
+  };
   return startSession(event, {
     handle,
     sessions: new SqliteLocalStore(handle),
@@ -26,12 +26,8 @@ export function answerEvent(payload: Record<string, unknown>, base: ClaudeBase, 
     env,
     now,
     process,
-    wakeSession: (start, touched) => {
-      const index = new SkillCards(handle.db);
-      const { problems, ...answer } = answerStart(start, { ...touched, process: process() }, index, place);
-      for (const problem of problems) place.log().logLine(place.state, "warn", problem);
-      return answer;
-    },
+    wakeSession: (start, touched) => logged(place.wake().answerStart(start, { ...touched, process: process() }, place)),
+    wakeAgain: (start, touched) => logged(place.again().answerAgain(start, { ...touched, process: process() }, place)),
     checkIndex: () => {
       // Where a start is answered with the first prompt, hook-main.ts has looked at the client's own start.
       if (!adapter?.startBefore) checkIndex(place);

@@ -2,7 +2,8 @@
  * The process that a client starts at every event: `hook.cjs CLIENT`, the client's payload on standard input. This file only
  * loads the others in their compiled form: hook-main.cjs, which every event needs, and the one that answers the event:
  * hook-prompt.cjs, hook-tool.cjs, hook-start.cjs or hook-session.cjs; hook-rules.cjs where the project has rules, hook-wake.cjs and hook-packet.cjs where a
- * sub-agent starts with a task or a message waits, hook-again.cjs where a session goes on, hook-artifacts.cjs for sub-agents with documents to read, hook-log.cjs when something fails. None loads more than
+ * session or a sub-agent may have work to go on with, hook-again.cjs where a session goes on, hook-messages.cjs where a message waits,
+ * hook-artifacts.cjs for sub-agents with documents to read, hook-log.cjs when something fails. None loads more than
  * `fs`, `node:sqlite` and `node:vm`, and none may exceed 50 kB: each 50 kB of code costs a start 5 to 10%, used or not. This one is
  * compiled anew at each start, a tenth of a millisecond for each kB.
  *
@@ -21,11 +22,17 @@ function main(): void {
     const part = partFor(payload.hook_event_name, payload.tool_name, client);
     const names = ["hook-main"];
     if (part) names.push(part);
+    // A named agent mostly has something to go on with.
+    if (part === "hook-start" && env["HAVERSACK_AGENT"]) names.push("hook-wake", "hook-packet");
     if (client !== CLIENTS[0]) names.push(`hook-${client}`);
     const files = loadCached(names, env);
-    const load = (name: string) => files[names.indexOf(name)] ?? loadCached([name], env)[0];
-    const { adapter } = client === CLIENTS[0] ? {} : load(`hook-${client}`);
-    const ways = files[0].answerClient(payload, part && load(part), load, adapter);
+    const load = (...more: string[]) => {
+      const [name = ""] = more;
+      if (!files[name]) Object.assign(files, loadCached(more, env));
+      return files[name];
+    };
+    const { adapter } = files[`hook-${client}`] ?? {};
+    const ways = files["hook-main"].answerClient(payload, files[part], load, adapter);
     for (const one of loaded) if ((one.ways | ways) !== one.ways) saving().saveCompiled(one, ways);
   } catch {
     // No JSON, or an installation with a file missing: without a project there is no log to write to.

@@ -2,7 +2,12 @@
 import type { WakeParts } from "../engine/wake/gather-wake.ts";
 import { readHookWakeSettings } from "../engine/wake/hook-wake-settings.ts";
 import { readInside } from "../engine/wake/read-inside.ts";
+import type { SessionWakeParts } from "../engine/wake/wake-session.ts";
+import { givenName } from "../engine/work/actor.ts";
+import { readHookWorkSettings } from "../engine/work/hook-work-settings.ts";
+import type { ClientProcess } from "../store/local-store.ts";
 import type { SkillLookup } from "../store/sqlite/skill-cards.ts";
+import { isAlive } from "./claude-code/client-process.ts";
 import type { WakePlace } from "./hook-place.ts";
 
 export function wakeParts(index: SkillLookup, { handle, root, configFiles, now }: WakePlace): WakeParts {
@@ -13,5 +18,23 @@ export function wakeParts(index: SkillLookup, { handle, root, configFiles, now }
     settings: readHookWakeSettings(configFiles()),
     readText: (path) => readInside(root, path),
     now,
+  };
+}
+
+/** `process`: the client's. */
+export function sessionParts(
+  process: ClientProcess | undefined,
+  index: SkillLookup,
+  place: WakePlace,
+): SessionWakeParts {
+  const { env, configFiles, packet } = place;
+  return {
+    ...wakeParts(index, place),
+    makePacket: (...args) => packet().makePacket(...args),
+    name: givenName(env),
+    isWoken: Boolean(env["HAVERSACK_WOKEN"]),
+    process,
+    isAlive,
+    leaseMs: () => readHookWorkSettings(configFiles()).leaseMs,
   };
 }

@@ -18,6 +18,10 @@ function started(source: SessionStart["source"], { agentId = "", env = {} } = {}
       calls.push("wake");
       return {};
     },
+    wakeAgain: () => {
+      calls.push("wake again");
+      return {};
+    },
     checkIndex: () => calls.push("check-index"),
   };
   const event = { source, sessionId: "s1", agentId, cwd: "/repo", client: profileOf("claude-code") };
@@ -29,7 +33,7 @@ it("looks for work only where there may be some", () => {
   expect(started("startup").calls).toEqual(["check-index", "check-index"]);
   expect(started("startup", { env: { HAVERSACK_AGENT: "june" } }).calls).toContain("wake");
   // Of a session that nobody has seen nothing was lost; then it was compacted again.
-  expect(started("compact").calls).toEqual(["wake"]);
+  expect(started("compact").calls).toEqual(["wake again"]);
 });
 
 it("only empties the window of a sub-agent that nothing reaches: its coordinator's messages stay unread", () => {
@@ -37,4 +41,15 @@ it("only empties the window of a sub-agent that nothing reaches: its coordinator
   expect(started("clear", { agentId: "a1", env })).toMatchObject({ answers: [{}, {}], window: 2 });
   expect(started("clear", { agentId: "a1", env }).calls).not.toContain("wake");
   expect(started("clear", { env }).calls).toContain("wake");
+});
+
+it("tells a session that goes on apart from a new one", () => {
+  const env = { HAVERSACK_AGENT: "june" };
+  const waked = (source: SessionStart["source"]) =>
+    started(source, { env }).calls.filter((call) => call.startsWith("wake"));
+  expect(waked("startup")).toEqual(["wake", "wake"]);
+  expect(waked("clear")).toEqual(["wake", "wake"]);
+  // One that nobody has seen before is new here, however its client calls it.
+  expect(waked("resume")).toEqual(["wake", "wake again"]);
+  expect(waked("fork")).toEqual(["wake again", "wake again"]);
 });

@@ -15,8 +15,10 @@ export interface StartParts {
   now: Date;
   /** The client's; undefined when it does not say. */
   process(): ClientProcess | undefined;
-  /** What a session that starts is told, when there may be something. */
+  /** What a new session is told, when there may be something. */
   wakeSession(event: EventBase & SessionStart, touched: TouchedSession): HookAnswer;
+  /** What one is told that goes on: its window was compacted, or it is resumed or forked. */
+  wakeAgain(event: EventBase & SessionStart, touched: TouchedSession): HookAnswer;
   /** Checks the index and has a stale one rebuilt by another process. */
   checkIndex(): void;
 }
@@ -43,7 +45,12 @@ export function startSession(event: EventBase & SessionStart, parts: StartParts)
 function wake(event: EventBase & SessionStart, touched: TouchedSession, parts: StartParts): HookAnswer {
   // A config that cannot be read is silence here as at prompts.
   parts.settings();
-  return parts.wakeSession(event, touched);
+  return goesOn(event, touched) ? parts.wakeAgain(event, touched) : parts.wakeSession(event, touched);
+}
+
+/** One that nobody has seen before is new here, however its client calls it. */
+export function goesOn({ source }: Pick<SessionStart, "source">, { before }: TouchedSession): boolean {
+  return source === "compact" || source === "fork" || (source === "resume" && before !== undefined);
 }
 
 /** Whether there may be something to go on with: most projects have no claims. */

@@ -15,6 +15,7 @@ import { readHookSettings } from "../../engine/hook-settings.ts";
 import { isIndexStale } from "../../engine/index-freshness.ts";
 import { recordTool } from "../../engine/record-tool.ts";
 import { startSession } from "../../engine/start-session.ts";
+import type { SessionAnswer } from "../../engine/wake/wake-session.ts";
 import { readHookWorkSettings } from "../../engine/work/hook-work-settings.ts";
 import { matchRules } from "../../skills/match-rules.ts";
 import type { StoreHandle } from "../../store/sqlite/handle.ts";
@@ -29,11 +30,11 @@ import { SkillLedger } from "../../store/sqlite/skill-ledger.ts";
 import { Spawns } from "../../store/sqlite/spawns.ts";
 import { SqliteLocalStore } from "../../store/sqlite/sqlite-local-store.ts";
 import { claudeProcess } from "../claude-code/client-process.ts";
-import * as again from "../hook-again.ts";
+import { answerAgain } from "../hook-again.ts";
+import { messagesFor as waitingMessages } from "../hook-messages.ts";
 import { makePacket } from "../hook-packet.ts";
 import type { WakePlace } from "../hook-place.ts";
 import * as wake from "../hook-wake.ts";
-import { answerStart } from "../wake-start.ts";
 import type { HookEngine } from "./hook-engine.ts";
 import { type IdleSteps, runWhenIdle } from "./idle-steps.ts";
 import { BUSY_MS, keptOpen } from "./kept-open.ts";
@@ -108,7 +109,7 @@ export function localEngine({ root, env, cli }: LocalEngineOptions): LocalEngine
     settings: () => readHookSettings(configFiles()),
     configFiles,
     packet: () => ({ makePacket }),
-    again: () => again,
+    wake: () => wake,
   });
   const leaseMs = () => readHookWorkSettings(configFiles()).leaseMs;
 
@@ -174,19 +175,17 @@ export function localEngine({ root, env, cli }: LocalEngineOptions): LocalEngine
         now: place.now,
       };
       if (event.kind === "session-start") {
+        const logged = ({ problems, ...answer }: SessionAnswer): HookAnswer => {
+          for (const problem of problems) log("warn", problem);
+          return answer;
+        };
         return startSession(event, {
           ...common,
           process: process_,
-          wakeSession: (start, touched) => {
-            const { problems, ...answer } = answerStart(
-              start,
-              { ...touched, process: process_() },
-              stores.index,
-              place,
-            );
-            for (const problem of problems) log("warn", problem);
-            return answer;
-          },
+          wakeSession: (start, touched) =>
+            logged(wake.answerStart(start, { ...touched, process: process_() }, place, stores.index)),
+          wakeAgain: (start, touched) =>
+            logged(answerAgain(start, { ...touched, process: process_() }, place, stores.index)),
           checkIndex: checkIndexLater,
         });
       }
@@ -236,7 +235,7 @@ function storesOf(handle: StoreHandle) {
 /** A message that waits for the agent of this session comes with its prompt. */
 function messagesFor({ sessionId, agentId }: EventBase, used: number, place: WakePlace): string {
   if (agentId || !hasUnread(place.handle.db, sessionId, { isMentionOnly: false })) return "";
-  return wake.messagesFor(sessionId, { event: "UserPromptSubmit", used: used + 2 }, place);
+  return waitingMessages(sessionId, { event: "UserPromptSubmit", used: used + 2 }, place);
 }
 
 function readJsonFile(path: string): unknown[] {

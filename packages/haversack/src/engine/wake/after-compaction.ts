@@ -12,7 +12,8 @@ import { type SessionTasks, taskWip } from "../../store/sqlite/session-tasks.ts"
 import type { SkillLedger } from "../../store/sqlite/skill-ledger.ts";
 import type { Wip } from "../../work/wip.ts";
 import type { WakeRequest } from "./gather-wake.ts";
-import type { SessionAnswer, StartedSession, WakeAgainParts } from "./wake-session.ts";
+import type { WakeAgainParts } from "./wake-again.ts";
+import type { SessionAnswer, StartedSession } from "./wake-session.ts";
 import { roleOfAgent } from "./wake-sub-agent.ts";
 
 export interface CompactionStores {

@@ -9,15 +9,23 @@ import { takeBack } from "../../store/sqlite/session-claims.ts";
 import { seeAgent } from "../../store/sqlite/work/agents.ts";
 import { isAgentName } from "../../wake/message.ts";
 import { afterCompaction, type CompactionStores } from "./after-compaction.ts";
+import { runningBeside } from "./running-beside.ts";
 import { newsOf } from "./session-news.ts";
-import type { SessionAnswer, StartedSession, WakeAgainParts } from "./wake-session.ts";
+import type { showPacket } from "./show-packet.ts";
+import type { SessionAnswer, SessionWakeParts, StartedSession } from "./wake-session.ts";
+
+export interface WakeAgainParts extends SessionWakeParts {
+  /** Given: the file of the hook that this stands in is loaded beside the one that has it. */
+  showPacket: typeof showPacket;
+}
 
 export function wakeAgain(
   event: StartedSession,
   { before, session }: TouchedSession,
-  parts: WakeAgainParts,
+  given: WakeAgainParts,
   stores: CompactionStores,
 ): SessionAnswer {
+  const parts = { isRunning: runningBeside(given), ...given };
   const { source, agentId, sessionId, client, cwd } = event;
   const { handle, name, now: at } = parts;
   if (source === "compact")

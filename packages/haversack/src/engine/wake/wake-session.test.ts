@@ -10,9 +10,11 @@ import { SqliteWorkStore } from "../../store/sqlite/sqlite-work-store.ts";
 import { fakeProject } from "../fake-project.suite.ts";
 import type { SessionStart } from "../hook-event.ts";
 import { loadSkill } from "../load-skill.ts";
+import { goesOn } from "../start-session.ts";
 import { makePacket } from "./make-packet.ts";
+import { showPacket } from "./show-packet.ts";
 import { wakeAgain } from "./wake-again.ts";
-import { type SessionWakeParts, wakeSession } from "./wake-session.ts";
+import { wakeSession } from "./wake-session.ts";
 import { subAgentPacket } from "./wake-sub-agent.ts";
 
 const CLIENT = profileOf("claude-code");
@@ -39,13 +41,18 @@ async function world() {
     readText: () => undefined,
     now: project.now(),
     makePacket,
-    wakeAgain: (...args: Parameters<SessionWakeParts["wakeAgain"]>) =>
-      wakeAgain(...args, { ledger, state: new SessionState(handle), tasks: new SessionTasks(handle) }),
     name,
     process: { id: 7, space: "here" },
     isAlive: () => false,
     leaseMs: () => HOUR_MS,
   });
+  const goOn = (...[event, touched, given]: Parameters<typeof wakeSession>) =>
+    wakeAgain(
+      event,
+      touched,
+      { ...given, showPacket },
+      { ledger, state: new SessionState(handle), tasks: new SessionTasks(handle) },
+    );
   const begin = (sessionId: string, processId = 8) =>
     sessions.touchSession({
       sessionId,
@@ -64,7 +71,8 @@ async function world() {
       at: project.now(),
       event: source === "compact" ? "window" : "seen",
     });
-    return wakeSession({ source, sessionId, agentId: "", cwd: "/repo", client: CLIENT }, touched, parts(name)).context;
+    const event = { source, sessionId, agentId: "", cwd: "/repo", client: CLIENT };
+    return (goesOn(event, touched) ? goOn : wakeSession)(event, touched, parts(name)).context;
   };
   return { project, store, id, person, parts, begin, claim, start, handle };
 }

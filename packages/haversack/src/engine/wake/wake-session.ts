@@ -1,6 +1,6 @@
 /**
- * What a session hears when it starts, if there is something to go on with: in a new one what its name holds, or what a session
- * left that is over. Loaded by the hook; for sessions that go on it loads wake-again.ts.
+ * What a new session hears, if there is something to go on with: what its name holds, or what a session left that is over. Loaded by
+ * the hook. For sessions that go on there is wake-again.ts.
  */
 import { gitPlace } from "../../base/git-place.ts";
 import type { ClientProcess, TouchedSession } from "../../store/local-store.ts";
@@ -10,6 +10,7 @@ import { isAgentName } from "../../wake/message.ts";
 import type { EventBase, HookAnswer, SessionStart } from "../hook-event.ts";
 import type { Gathered, WakeParts, WakeRequest } from "./gather-wake.ts";
 import type { WakeUp } from "./make-packet.ts";
+import { runningBeside } from "./running-beside.ts";
 import { showPacket } from "./show-packet.ts";
 
 /** Makes the packet; loaded when there is something to put into it. */
@@ -19,8 +20,6 @@ export interface SessionWakeParts extends WakeParts {
   /** `haversack prompt` started it with the packet as its prompt: it has it already. */
   isWoken?: boolean;
   makePacket: MakePacket;
-  /** For a window that was compacted, and a session that is resumed or forked; loaded then. */
-  wakeAgain(event: StartedSession, touched: TouchedSession, parts: WakeAgainParts): SessionAnswer;
   /** What the agent of this process is called; "" when nobody said. */
   name: string;
   process: ClientProcess | undefined;
@@ -28,30 +27,18 @@ export interface SessionWakeParts extends WakeParts {
   leaseMs(): number;
 }
 
-/** The packet's way comes with it: a file of the hook that is loaded later need not hold it twice. */
-export interface WakeAgainParts extends SessionWakeParts {
-  showPacket: typeof showPacket;
-}
-
 export type StartedSession = EventBase & SessionStart;
 
 /** Problems are with settings. */
 export type SessionAnswer = HookAnswer & { problems: string[] };
 
-export function wakeSession(event: StartedSession, touched: TouchedSession, given: SessionWakeParts): SessionAnswer {
-  const parts = { isRunning: runningBeside(given), ...given };
-  const { source } = event;
-  const goesOn = source === "compact" || source === "fork" || (source === "resume" && touched.before !== undefined);
-  if (goesOn) return parts.wakeAgain(event, touched, { ...parts, showPacket });
-  return startAnew({ ...event, source: source === "clear" ? "clear" : "startup" }, touched, parts);
-}
-
-function startAnew(
-  event: StartedSession & { source: "startup" | "clear" },
+export function wakeSession(
+  { sessionId, client, cwd, ...event }: StartedSession,
   { before, session }: TouchedSession,
-  parts: SessionWakeParts,
+  given: SessionWakeParts,
 ): SessionAnswer {
-  const { sessionId, source, client, cwd } = event;
+  const parts = { isRunning: runningBeside(given), ...given };
+  const source = event.source === "clear" ? "clear" : "startup";
   const { handle, name, process, isAlive, leaseMs, now: at } = parts;
   const place = gitPlace(cwd);
   const { left, others } = takeOver(handle, {
@@ -68,7 +55,7 @@ function startAnew(
   const request: WakeRequest = {
     key: {
       sessionId,
-      isNew: source === "startup" && before === undefined,
+      isNew: event.source === "startup" && before === undefined,
       isBecoming,
       client: client.name,
       ...(name && { name }),
@@ -91,11 +78,6 @@ function startAnew(
   });
   // Its prompt is the packet: that is recorded like one of ours, so that the prompt does not bring its skills again.
   return parts.isWoken && source === "startup" ? { problems: answer.problems } : answer;
-}
-
-/** A process of another machine or container cannot be asked for. */
-function runningBeside({ process, isAlive }: SessionWakeParts): (other: ClientProcess) => boolean | undefined {
-  return ({ id, space }) => (space !== "" && space === process?.space ? isAlive(id) : undefined);
 }
 
 /** Another work tree has other files: its task goes to the queue, and to nobody here unasked. */
