@@ -2,7 +2,8 @@
  * The work tree that a folder is in, and its branch, from git's own files: hooks cannot afford a process. Loaded by the hook:
  * nothing but `fs`.
  */
-import { absolute, exists, nearestFolder, readText } from "./project-root.ts";
+import { existsSync } from "node:fs";
+import { absolute, nearestFolder, readText } from "./project-root.ts";
 
 export interface GitPlace {
   worktree?: string;
@@ -15,14 +16,17 @@ export function gitPlace(cwd: string): GitPlace {
   if (worktree === undefined) return {};
   // A linked work tree and a submodule have a file that names the folder.
   const own = `${worktree}/.git`;
-  const folder = exists(`${own}/HEAD`) ? undefined : /^gitdir:\s*(.+?)\s*$/m.exec(readText(own) ?? "")?.[1];
+  const folder = existsSync(`${own}/HEAD`) ? undefined : /^gitdir:\s*(.+?)\s*$/m.exec(readText(own) ?? "")?.[1];
   const head = readText(`${folder === undefined ? own : absolute(folder, worktree)}/HEAD`);
-  const branch = /^ref:\s*refs\/heads\/(.+?)\s*$/m.exec(head ?? "")?.[1];
+  // As git writes it, and without a pattern: a hook compiles those anew.
+  const branch = head?.startsWith(BRANCH) ? head.slice(BRANCH.length).trimEnd() : undefined;
   return { worktree, ...(branch !== undefined && { branch }) };
 }
 
+const BRANCH = "ref: refs/heads/";
+
 function isWorktree(folder: string): boolean {
   // Asked first: a file that cannot be read costs ten times as much.
-  if (!exists(`${folder}/.git`)) return false;
-  return exists(`${folder}/.git/HEAD`) || (readText(`${folder}/.git`)?.startsWith("gitdir:") ?? false);
+  if (!existsSync(`${folder}/.git`)) return false;
+  return existsSync(`${folder}/.git/HEAD`) || (readText(`${folder}/.git`)?.startsWith("gitdir:") ?? false);
 }

@@ -3,7 +3,7 @@
  * main repository, so that all worktrees share one store. Reads git's own files instead of running git: the hook
  * asks this at every event and cannot afford a process. Loaded by the hook: nothing but `fs`.
  */
-import { readFileSync, statSync } from "node:fs";
+import { existsSync, readFileSync, statSync } from "node:fs";
 
 export const STATE_FOLDER = ".haversack";
 
@@ -15,7 +15,7 @@ export interface ProjectRoot {
 
 export function findProjectRoot(cwd: string): ProjectRoot {
   const marked = nearestFolder(cwd, (folder) => isFolder(`${folder}/${STATE_FOLDER}`));
-  const work = nearestFolder(cwd, (folder) => exists(`${folder}/.git`));
+  const work = nearestFolder(cwd, (folder) => existsSync(`${folder}/.git`));
   const main = work && mainRepository(work);
 
   if (work && main && main !== work) {
@@ -78,10 +78,6 @@ export function absolute(path: string, base: string): string {
     else if (part !== "." && (part !== "" || parts.length === 0)) parts.push(part);
   }
   return parts.join("/") || "/";
-}
-
-export function exists(path: string): boolean {
-  return statSync(path, { throwIfNoEntry: false }) !== undefined;
 }
 
 function isFolder(path: string): boolean {

@@ -14,7 +14,7 @@ export function answerEvent(payload: Record<string, unknown>, base: ClaudeBase, 
   const { adapter, handle, env, settings, now } = place;
   const event = (adapter ? adapter.event : readClaudeStart)(payload, { ...base, client: place.client() });
   if (event?.kind !== "session-start") return {};
-  const process = () => (adapter ? adapter.process?.() : claudeProcess(env));
+  const process = adapter ? adapter.process?.() : claudeProcess(env);
   const logged = ({ problems, ...answer }: SessionAnswer): HookAnswer => {
     for (const problem of problems) place.log().logLine(place.state, "warn", problem);
     return answer;
@@ -25,9 +25,9 @@ export function answerEvent(payload: Record<string, unknown>, base: ClaudeBase, 
     settings,
     env,
     now,
-    process,
-    wakeSession: (start, touched) => logged(place.wake().answerStart(start, { ...touched, process: process() }, place)),
-    wakeAgain: (start, touched) => logged(place.again().answerAgain(start, { ...touched, process: process() }, place)),
+    process: () => process,
+    wakeSession: (start, touched) => logged(place.wake().answerStart(start, { ...touched, process }, place)),
+    wakeAgain: (start, touched) => logged(place.again().answerAgain(start, { ...touched, process }, place)),
     checkIndex: () => {
       // Where a start is answered with the first prompt, hook-main.ts has looked at the client's own start.
       if (!adapter?.startBefore) checkIndex(place);

@@ -111,3 +111,17 @@ it("frees at once what a sub-agent still held when it ended, and nothing of its 
   expect(await store.getTask(ids[0] ?? "", later(1))).toMatchObject({ status: "todo" });
   expect(await holder(ids[1] ?? "", later(1))).toBe("s.a2");
 });
+
+it("frees what was left once, and names it to every session that starts until somebody takes it", async () => {
+  const { handle, session, end, claim, start } = await world();
+  session("old", 1);
+  const id = await claim("claude-code-old", "old");
+  end("old");
+  const written = () => handle.db.prepare("SELECT total_changes() AS rows").get()?.["rows"];
+  const before = written();
+  expect(start()).toMatchObject([{ taskId: id, because: "ended" }]);
+  const after = written();
+  expect(after).not.toBe(before);
+  expect(start({ sessionId: "newer", at: later(2) })).toMatchObject([{ taskId: id, because: "ended" }]);
+  expect(written()).toBe(after);
+});

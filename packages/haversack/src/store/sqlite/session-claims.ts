@@ -64,17 +64,18 @@ export function takeOver(
   );
   const own = over.filter(({ agent }) => agent === name);
   const left = over.filter(({ agent, isEnded, isNamed }) => agent !== name && !(isEnded && isNamed));
-  if (own.length + left.length === 0) return { left: [], others };
   const now = at.getTime();
-  writeStore(handle, (db) => {
-    // Only while it is the same session's: it may have been taken between the look and the lock.
-    const free = db.prepare("UPDATE claims SET lease_until = min(lease_until, ?) WHERE task = ? AND session_id = ?");
-    for (const { seq, session } of left) free.run(now, seq, session);
-    const move = db.prepare(
-      "UPDATE claims SET session_id = ?, agent_id = '', heartbeat_at = ?, lease_until = max(lease_until, ?) WHERE task = ? AND session_id = ?",
-    );
-    for (const { seq, session } of own) move.run(sessionId, at.toISOString(), now + leaseMs(), seq, session);
-  });
+  // What another start has freed before is only waiting for the next operation of the work store.
+  const held = left.filter(({ leaseUntil }) => leaseUntil > now);
+  if (own.length + held.length > 0) {
+    writeStore(handle, (db) => {
+      // Only while it is the same session's: it may have been taken between the look and the lock.
+      for (const { seq, session } of held) db.prepare(FREE).run(now, seq, session);
+      for (const { seq, session } of own) {
+        db.prepare(MOVE).run(sessionId, at.toISOString(), now + leaseMs(), seq, session);
+      }
+    });
+  }
   return {
     left: left.map(({ task, agent, isEnded, cwd }) => ({
       taskId: task,
@@ -129,6 +130,11 @@ const GRACE_MS = 10 * 60_000;
 const LET_GO = `UPDATE claims SET lease_until = min(lease_until, ?) WHERE session_id = ?
 AND NOT EXISTS (SELECT 1 FROM agents a WHERE a.name = claims.agent)`;
 
+const FREE = "UPDATE claims SET lease_until = min(lease_until, ?) WHERE task = ? AND session_id = ?";
+
+const MOVE =
+  "UPDATE claims SET session_id = ?, agent_id = '', heartbeat_at = ?, lease_until = max(lease_until, ?) WHERE task = ? AND session_id = ?";
+
 /** More would be a list, not a hint. */
 const MOST_OTHERS = 10;
 
@@ -137,6 +143,7 @@ interface OtherClaim extends Record<string, unknown> {
   task: string;
   agent: string;
   session: string;
+  leaseUntil: number;
   /** Null: no client has said anything of that session. */
   cwd: string | null;
   isEnded: number;
@@ -150,7 +157,7 @@ function othersClaims(db: DatabaseSync, sessionId: string): OtherClaim[] {
   return db.prepare(OTHERS).all(sessionId) as unknown as OtherClaim[];
 }
 
-const OTHERS = `SELECT c.task AS seq, t.id AS task, c.agent, c.session_id AS session, s.cwd, s.ended_at IS NOT NULL AS isEnded,
+const OTHERS = `SELECT c.task AS seq, t.id AS task, c.agent, c.session_id AS session, c.lease_until AS leaseUntil, s.cwd, s.ended_at IS NOT NULL AS isEnded,
   EXISTS (SELECT 1 FROM agents a WHERE a.name = c.agent) AS isNamed, s.process_id AS id, s.process_space AS space
 FROM claims c JOIN tasks t ON t.seq = c.task LEFT JOIN sessions s ON s.session_id = c.session_id AND s.agent_id = ''
 LEFT JOIN task_wip w ON w.task = c.task
