@@ -7,7 +7,6 @@ import { onTestFinished } from "vitest";
 
 export const DIST = join(import.meta.dirname, "../packages/haversack/dist");
 const BIN = join(DIST, "haversack.cjs");
-const HOOK = join(DIST, "hook.cjs");
 
 export interface Scratch {
   root: string;
@@ -25,6 +24,8 @@ export interface RunOptions {
   node?: string;
   /** Whose hook it is. Default: claude-code. */
   client?: string;
+  /** The folder of the hook's files. Default: as built. */
+  dist?: string;
 }
 
 export interface Ran {
@@ -63,7 +64,7 @@ export function scratchProject(): Scratch {
     },
     haversack: (words, options) => run([BIN, ...words], options),
     hook: (payload, options) =>
-      run([HOOK, options?.client ?? "claude-code"], {
+      run([join(options?.dist ?? DIST, "hook.cjs"), options?.client ?? "claude-code"], {
         stdin: typeof payload === "string" ? payload : JSON.stringify(payload),
         ...options,
       }),

@@ -1,8 +1,8 @@
 /** The compiled parts of the hook, in the user's cache folder. */
-import { existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { scratchProject } from "./bins.ts";
+import { DIST, scratchProject } from "./bins.ts";
 
 const SKILL =
   "---\nname: api-errors\ndescription: Use when an HTTP endpoint reports error status codes.\n---\n\nBody.\n";
@@ -68,5 +68,19 @@ describe("the hook's cache", () => {
     mkdirSync(join(home, "blocked"));
     writeFileSync(join(home, "blocked/haversack"), "a file where the folder should be");
     expect(ask("two", { XDG_CACHE_HOME: join(home, "blocked") })).toMatchObject({ code: 0, out: first.out, err: "" });
+  });
+
+  it("is no reason to be silent about a file of the installation that is gone", () => {
+    const { root, home, hook } = project();
+    const dist = join(home, "dist");
+    cpSync(DIST, dist, { recursive: true, filter: (path) => path === DIST || /hook[^/]*\.cjs$/.test(path) });
+    const start = (session: string) =>
+      hook(
+        { session_id: session, cwd: root, hook_event_name: "SessionStart", source: "startup" },
+        { dist, env: { HAVERSACK_AGENT: "june" } },
+      );
+    rmSync(join(dist, "hook-packet.cjs"));
+    expect(start("one")).toMatchObject({ code: 0, out: "", err: "" });
+    expect(readFileSync(join(root, ".haversack/log/haversack.log"), "utf8")).toContain("hook-packet.cjs");
   });
 });

@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, realpathSync, rmSync } from "node:fs";
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
@@ -22,6 +22,22 @@ it("says the work tree and the branch, in a linked one too", () => {
   expect(gitPlace(join(base, "tree/src/deep"))).toEqual({ worktree: join(base, "tree"), branch: "feature/auth" });
   git("-C", "tree", "checkout", "--quiet", "--detach");
   expect(gitPlace(join(base, "tree"))).toEqual({ worktree: join(base, "tree") });
+});
+
+it.each([
+  ["ref: refs/heads/main\n", "main"],
+  ["ref:\trefs/heads/main\n", "main"],
+  ["ref:refs/heads/feature/x\r\n", "feature/x"],
+  ["ref:   refs/heads/main", "main"],
+  ["ref: refs/heads/main\nmore\n", "main"],
+  ["ref: refs/heads/\n", undefined],
+  ["ref: refs/remotes/origin/main\n", undefined],
+  ["0123456789012345678901234567890123456789\n", undefined],
+])("reads HEAD as git does: %j", (head, branch) => {
+  const { base, git } = scratch();
+  git("init", "--quiet", "repo");
+  writeFileSync(join(base, "repo/.git/HEAD"), head);
+  expect(gitPlace(join(base, "repo")).branch).toBe(branch);
 });
 
 it("says nothing outside of git", () => {

@@ -18,12 +18,16 @@ export function gitPlace(cwd: string): GitPlace {
   const own = `${worktree}/.git`;
   const folder = existsSync(`${own}/HEAD`) ? undefined : /^gitdir:\s*(.+?)\s*$/m.exec(readText(own) ?? "")?.[1];
   const head = readText(`${folder === undefined ? own : absolute(folder, worktree)}/HEAD`);
-  // As git writes it, and without a pattern: a hook compiles those anew.
-  const branch = head?.startsWith(BRANCH) ? head.slice(BRANCH.length).trimEnd() : undefined;
-  return { worktree, ...(branch !== undefined && { branch }) };
+  const branch = branchIn(head ?? "");
+  return { worktree, ...(branch && { branch }) };
 }
 
-const BRANCH = "ref: refs/heads/";
+/** "" without one. By hand: a hook compiles patterns anew. */
+function branchIn(head: string): string {
+  const [first = ""] = head.split("\n", 1);
+  const ref = first.startsWith("ref:") ? first.slice(4).trim() : "";
+  return ref.startsWith("refs/heads/") ? ref.slice("refs/heads/".length) : "";
+}
 
 function isWorktree(folder: string): boolean {
   // Asked first: a file that cannot be read costs ten times as much.

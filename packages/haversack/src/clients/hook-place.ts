@@ -29,4 +29,4 @@ export interface HookPlace {
 }
 
 /** What waking needs of it. */
-export type WakePlace = Omit<HookPlace, "log" | "artifacts" | "again" | "messages">;
+export type WakePlace = Omit<HookPlace, "log" | "artifacts" | "wake" | "again" | "messages">;

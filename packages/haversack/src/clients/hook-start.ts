@@ -3,8 +3,6 @@ import { statSync } from "node:fs";
 import type { HookAnswer } from "../engine/hook-event.ts";
 import { isIndexStale } from "../engine/index-freshness.ts";
 import { startSession } from "../engine/start-session.ts";
-import type { SessionAnswer } from "../engine/wake/wake-session.ts";
-import { SqliteLocalStore } from "../store/sqlite/sqlite-local-store.ts";
 import { claudeProcess } from "./claude-code/client-process.ts";
 import type { ClaudeBase } from "./claude-code/prompt-event.ts";
 import { readClaudeStart } from "./claude-code/start-event.ts";
@@ -15,19 +13,16 @@ export function answerEvent(payload: Record<string, unknown>, base: ClaudeBase, 
   const event = (adapter ? adapter.event : readClaudeStart)(payload, { ...base, client: place.client() });
   if (event?.kind !== "session-start") return {};
   const process = adapter ? adapter.process?.() : claudeProcess(env);
-  const logged = ({ problems, ...answer }: SessionAnswer): HookAnswer => {
-    for (const problem of problems) place.log().logLine(place.state, "warn", problem);
-    return answer;
-  };
   return startSession(event, {
     handle,
-    sessions: new SqliteLocalStore(handle),
     settings,
     env,
     now,
     process: () => process,
-    wakeSession: (start, touched) => logged(place.wake().answerStart(start, { ...touched, process }, place)),
-    wakeAgain: (start, touched) => logged(place.again().answerAgain(start, { ...touched, process }, place)),
+    becomeKnown: (start) => (env["HAVERSACK_AGENT"] ? place.wake().becomeKnown(start, place) : undefined),
+    wakeSession: (start, noted) => place.wake().answerStart(start, { ...noted, process }, place),
+    wakeAgain: (start, noted) => place.again().answerAgain(start, { ...noted, process }, place),
+    warn: (problem) => place.log().logLine(place.state, "warn", problem),
     checkIndex: () => {
       // Where a start is answered with the first prompt, hook-main.ts has looked at the client's own start.
       if (!adapter?.startBefore) checkIndex(place);

@@ -22,15 +22,20 @@ function main(): void {
     const part = partFor(payload.hook_event_name, payload.tool_name, client);
     const names = ["hook-main"];
     if (part) names.push(part);
-    // A named agent mostly has something to go on with.
-    if (part === "hook-start" && env["HAVERSACK_AGENT"]) names.push("hook-wake", "hook-packet");
     if (client !== CLIENTS[0]) names.push(`hook-${client}`);
-    const files = loadCached(names, env);
+    const files: ReturnType<typeof loadCached> = {};
     const load = (...more: string[]) => {
       const [name = ""] = more;
       if (!files[name]) Object.assign(files, loadCached(more, env));
       return files[name];
     };
+    try {
+      // A named agent mostly has something to go on with.
+      if (part === "hook-start" && env["HAVERSACK_AGENT"]) load(...names, "hook-wake", "hook-packet");
+    } catch {
+      // One of these is missing: the others can still say so in the log.
+    }
+    load(...names);
     const { adapter } = files[`hook-${client}`] ?? {};
     const ways = files["hook-main"].answerClient(payload, files[part], load, adapter);
     for (const one of loaded) if ((one.ways | ways) !== one.ways) saving().saveCompiled(one, ways);

@@ -9,18 +9,19 @@ function started(source: SessionStart["source"], { agentId = "", env = {} } = {}
   const calls: string[] = [];
   const parts = {
     handle: project.handle,
-    sessions: project.sessions,
     settings: () => project.settings,
     env,
     now: project.now(),
     process: () => undefined,
+    becomeKnown: () => undefined,
+    warn: () => undefined,
     wakeSession: () => {
       calls.push("wake");
-      return {};
+      return { problems: [] };
     },
     wakeAgain: () => {
       calls.push("wake again");
-      return {};
+      return { problems: [] };
     },
     checkIndex: () => calls.push("check-index"),
   };

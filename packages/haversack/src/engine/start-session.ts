@@ -1,51 +1,76 @@
 /** A session starts, anew or again, or its window does: it is noted, and told what it goes on with. Loaded by the hook. */
+import type { DatabaseSync } from "node:sqlite";
 import type { ClientProcess, Session, TouchedSession } from "../store/local-store.ts";
+import { writeStore } from "../store/sqlite/access.ts";
 import type { StoreHandle } from "../store/sqlite/handle.ts";
 import { hasUnread } from "../store/sqlite/has-unread.ts";
+import type { KnownAgent } from "../store/sqlite/known-agent.ts";
 import { hasClaims } from "../store/sqlite/session-claims.ts";
-import type { SqliteLocalStore } from "../store/sqlite/sqlite-local-store.ts";
+import { touchSession } from "../store/sqlite/sqlite-local-store.ts";
 import type { DiscoverSettings } from "./discover.ts";
 import type { EventBase, HookAnswer, SessionStart } from "./hook-event.ts";
 
+export type StartedSession = EventBase & SessionStart;
+
+/** The session as its start left it. */
+export interface NotedSession extends TouchedSession {
+  /** Who it is, where it has a name. */
+  agent?: KnownAgent;
+}
+
+/** Problems are with settings. */
+export type SessionAnswer = HookAnswer & { problems: string[] };
+
 export interface StartParts {
   handle: StoreHandle;
-  sessions: SqliteLocalStore;
   settings(): DiscoverSettings;
   env: Readonly<Record<string, string | undefined>>;
   now: Date;
   /** The client's; undefined when it does not say. */
   process(): ClientProcess | undefined;
+  /** For a session with a name, what notes that it is that agent. */
+  becomeKnown(event: StartedSession): ((db: DatabaseSync) => KnownAgent) | undefined;
   /** What a new session is told, when there may be something. */
-  wakeSession(event: EventBase & SessionStart, touched: TouchedSession): HookAnswer;
+  wakeSession(event: StartedSession, noted: NotedSession): SessionAnswer;
   /** What one is told that goes on: its window was compacted, or it is resumed or forked. */
-  wakeAgain(event: EventBase & SessionStart, touched: TouchedSession): HookAnswer;
+  wakeAgain(event: StartedSession, noted: NotedSession): SessionAnswer;
+  warn(problem: string): void;
   /** Checks the index and has a stale one rebuilt by another process. */
   checkIndex(): void;
 }
 
-export function startSession(event: EventBase & SessionStart, parts: StartParts): HookAnswer {
+export function startSession(event: StartedSession, parts: StartParts): HookAnswer {
+  const noted = noteStart(event, parts);
+  const { problems, ...answer } = mayResume(event, noted.before, parts)
+    ? wake(event, noted, parts)
+    : { problems: [], context: undefined };
+  for (const problem of problems) parts.warn(problem);
+  // With a packet the hook has done enough: 300 files are 3 ms more, and the MCP server looks at them too when it starts.
+  if (!answer.context && event.source !== "compact") parts.checkIndex();
+  return answer.context ? answer : {};
+}
+
+/** In one transaction, so that of two sessions of one name that start at once the second hears of the first. */
+function noteStart(event: StartedSession, { handle, now: at, process, becomeKnown }: StartParts): NotedSession {
   const { sessionId, agentId, client, cwd, source } = event;
-  const isNewWindow = source === "clear" || source === "compact";
-  const process = source === "compact" ? undefined : parts.process();
-  const touched = parts.sessions.touchSession({
+  const isCompaction = source === "compact";
+  const touch = {
     sessionId,
     agentId,
     client: client.name,
     cwd,
-    at: parts.now,
-    event: isNewWindow ? "window" : "seen",
-    process,
-  });
-  const answer = mayResume(event, touched.before, parts) ? wake(event, touched, parts) : {};
-  // With a packet the hook has done enough: 300 files are 3 ms more, and the MCP server looks at them too when it starts.
-  if (!answer.context && source !== "compact") parts.checkIndex();
-  return answer;
+    at,
+    event: isCompaction || source === "clear" ? ("window" as const) : ("seen" as const),
+    process: isCompaction ? undefined : process(),
+  };
+  const note = agentId === "" && !isCompaction ? becomeKnown(event) : undefined;
+  return writeStore(handle, (db) => ({ ...touchSession(db, touch), ...(note && { agent: note(db) }) }));
 }
 
-function wake(event: EventBase & SessionStart, touched: TouchedSession, parts: StartParts): HookAnswer {
+function wake(event: StartedSession, noted: NotedSession, parts: StartParts): SessionAnswer {
   // A config that cannot be read is silence here as at prompts.
   parts.settings();
-  return goesOn(event, touched) ? parts.wakeAgain(event, touched) : parts.wakeSession(event, touched);
+  return goesOn(event, noted) ? parts.wakeAgain(event, noted) : parts.wakeSession(event, noted);
 }
 
 /** One that nobody has seen before is new here, however its client calls it. */
@@ -55,7 +80,7 @@ export function goesOn({ source }: Pick<SessionStart, "source">, { before }: Tou
 
 /** Whether there may be something to go on with: most projects have no claims. */
 function mayResume(
-  { source, sessionId, agentId }: EventBase & SessionStart,
+  { source, sessionId, agentId }: StartedSession,
   before: Session | undefined,
   { handle, env }: StartParts,
 ): boolean {

@@ -67,15 +67,14 @@ describe("templateFor", () => {
   });
 });
 
-it("finds the same places whether or not something else stands between braces", () => {
-  const piece = fc.constantFrom("{", "}", "{{", "}}", "{{task}}", "{{ wip }}", "{{x}}", "task", " ", "\n", "# A\n");
+it("reads a template the same with spaces between the braces", () => {
+  const piece = fc.constantFrom("{", "}", "{{", "}}", "{{task}}", "{{wip}}", "{{x}}", "task", " ", "\n", "# A\n");
   fc.assert(
     fc.property(fc.array(piece, { maxLength: 8 }), (pieces) => {
       const text = pieces.join("");
-      // An unknown one sends the section the long way.
-      const { placeholders } = parseTemplate(text, "x");
-      const long = parseTemplate(`${text}\n{{unknown}}`, "x");
-      expect([...placeholders]).toEqual([...long.placeholders]);
+      // The spaces send it the long way.
+      const spaced = text.replace(/\{\{(task|wip)\}\}/g, "{{ $1 }}");
+      expect(parseTemplate(text, "x")).toEqual(parseTemplate(spaced, "x"));
     }),
     { numRuns: 2_000 },
   );

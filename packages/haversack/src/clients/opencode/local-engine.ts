@@ -15,7 +15,6 @@ import { readHookSettings } from "../../engine/hook-settings.ts";
 import { isIndexStale } from "../../engine/index-freshness.ts";
 import { recordTool } from "../../engine/record-tool.ts";
 import { startSession } from "../../engine/start-session.ts";
-import type { SessionAnswer } from "../../engine/wake/wake-session.ts";
 import { readHookWorkSettings } from "../../engine/work/hook-work-settings.ts";
 import { matchRules } from "../../skills/match-rules.ts";
 import type { StoreHandle } from "../../store/sqlite/handle.ts";
@@ -109,7 +108,6 @@ export function localEngine({ root, env, cli }: LocalEngineOptions): LocalEngine
     settings: () => readHookSettings(configFiles()),
     configFiles,
     packet: () => ({ makePacket }),
-    wake: () => wake,
   });
   const leaseMs = () => readHookWorkSettings(configFiles()).leaseMs;
 
@@ -175,17 +173,15 @@ export function localEngine({ root, env, cli }: LocalEngineOptions): LocalEngine
         now: place.now,
       };
       if (event.kind === "session-start") {
-        const logged = ({ problems, ...answer }: SessionAnswer): HookAnswer => {
-          for (const problem of problems) log("warn", problem);
-          return answer;
-        };
+        const ways = { ...place, wake: () => wake };
         return startSession(event, {
           ...common,
           process: process_,
-          wakeSession: (start, touched) =>
-            logged(wake.answerStart(start, { ...touched, process: process_() }, place, stores.index)),
-          wakeAgain: (start, touched) =>
-            logged(answerAgain(start, { ...touched, process: process_() }, place, stores.index)),
+          becomeKnown: (start) => wake.becomeKnown(start, place),
+          wakeSession: (start, noted) =>
+            wake.answerStart(start, { ...noted, process: process_() }, place, stores.index),
+          wakeAgain: (start, noted) => answerAgain(start, { ...noted, process: process_() }, ways, stores.index),
+          warn: (problem) => log("warn", problem),
           checkIndex: checkIndexLater,
         });
       }

@@ -11,9 +11,9 @@ import type { SessionState } from "../../store/sqlite/session-state.ts";
 import { type SessionTasks, taskWip } from "../../store/sqlite/session-tasks.ts";
 import type { SkillLedger } from "../../store/sqlite/skill-ledger.ts";
 import type { Wip } from "../../work/wip.ts";
+import type { SessionAnswer, StartedSession } from "../start-session.ts";
 import type { WakeRequest } from "./gather-wake.ts";
 import type { WakeAgainParts } from "./wake-again.ts";
-import type { SessionAnswer, StartedSession } from "./wake-session.ts";
 import { roleOfAgent } from "./wake-sub-agent.ts";
 
 export interface CompactionStores {
@@ -65,7 +65,7 @@ export function afterCompaction(
     ),
     isCarried: (id) => carried.some(({ skill, loadedHash }) => skill === id && loadedHash !== null),
   };
-  return parts.showPacket(request, parts, { window: { ...key, at, event: "compaction", carried, session } });
+  return parts.showPacket(request, parts, { ...key, at, event: "compaction", carried, session });
 }
 
 /**

@@ -67,7 +67,7 @@ export function gatherWake(request: WakeRequest, parts: WakeParts): Gathered {
   const { handle, index, root, settings, readText, now } = parts;
   const { key, reason, newMessage, sessionWip } = request;
   const stored = readTogether(handle, (db) => readWake(db, key));
-  const { planFile, planSection, parents: _, pinned: __, agentSeq, lastSession, ...known } = stored;
+  const { planFile, planSection, parents: _, pinned: __, agentSeq, ...known } = stored;
   const missing: string[] = [];
   const { rules, problems } = readSkillSettings(settings);
   const plan = planFile === undefined ? undefined : readPlan(planFile, planSection, { root, readText, missing });
@@ -77,7 +77,7 @@ export function gatherWake(request: WakeRequest, parts: WakeParts): Gathered {
     reason,
     ...(plan && { plan }),
     ...(request.leftBy && { leftBy: request.leftBy }),
-    ...elsewhere(known.agent.name, lastSession, request, parts),
+    ...elsewhere(known.agent.name, request, parts),
     ...(!stored.wip && sessionWip && { wip: sessionWip.wip, wipUpdatedAt: sessionWip.updatedAt }),
     ...(newMessage && { newMessage }),
     messages: known.messages.filter(({ id }) => id !== newMessage?.id),
@@ -88,10 +88,9 @@ export function gatherWake(request: WakeRequest, parts: WakeParts): Gathered {
   return { state, problems, ...(agentSeq !== undefined && { agentSeq }) };
 }
 
-/** What is held in a session whose process is gone is nobody's work at this time; where nothing is held, the process must be seen. */
+/** What is held in a session whose process is gone is nobody's work at this time. */
 function elsewhere(
   name: string,
-  last: OtherSession | undefined,
   { key: { sessionId = "", agentId }, others: known }: WakeRequest,
   { handle, isRunning }: WakeParts,
 ): Pick<WakeState, "elsewhere"> {
@@ -100,7 +99,6 @@ function elsewhere(
   const others = (known ?? otherSessions(handle.db, name, sessionId)).filter(
     ({ process }) => !process || isRunning?.(process) !== false,
   );
-  if (last?.process && isRunning?.(last.process)) others.unshift(last);
   const sessions = [...new Set(others.map(({ sessionId: id }) => id))];
   return sessions.length === 0 ? {} : { elsewhere: { sessions, taskIds: others.flatMap(({ taskIds }) => taskIds) } };
 }

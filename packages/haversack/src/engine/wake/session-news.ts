@@ -7,9 +7,10 @@ import { recordRestored } from "../../store/sqlite/restored-skills.ts";
 import { readNews } from "../../store/sqlite/session-news.ts";
 import { cutLine } from "../../wake/cut-text.ts";
 import { formatEvent } from "../../wake/talk-pieces.ts";
+import type { SessionAnswer, StartedSession } from "../start-session.ts";
 import { nameOf } from "../work/actor.ts";
 import { deliverMessages } from "./deliver-messages.ts";
-import type { SessionAnswer, SessionWakeParts, StartedSession } from "./wake-session.ts";
+import type { SessionWakeParts } from "./wake-session.ts";
 
 export function newsOf(
   { sessionId, client, source }: StartedSession,

@@ -3,6 +3,7 @@ import { expect, it } from "vitest";
 import { profileOf } from "../../skills/activation.ts";
 import type { SkillResources } from "../../skills/skill-output.ts";
 import type { SessionKey } from "../../store/local-store.ts";
+import { becomeKnown } from "../../store/sqlite/known-agent.ts";
 import { SessionState } from "../../store/sqlite/session-state.ts";
 import { SessionTasks } from "../../store/sqlite/session-tasks.ts";
 import { Spawns } from "../../store/sqlite/spawns.ts";
@@ -10,11 +11,11 @@ import { SqliteWorkStore } from "../../store/sqlite/sqlite-work-store.ts";
 import { fakeProject } from "../fake-project.suite.ts";
 import type { SessionStart } from "../hook-event.ts";
 import { loadSkill } from "../load-skill.ts";
-import { goesOn } from "../start-session.ts";
+import { type StartedSession, startSession } from "../start-session.ts";
 import { makePacket } from "./make-packet.ts";
 import { showPacket } from "./show-packet.ts";
 import { wakeAgain } from "./wake-again.ts";
-import { wakeSession } from "./wake-session.ts";
+import { type SessionWakeParts, wakeSession } from "./wake-session.ts";
 import { subAgentPacket } from "./wake-sub-agent.ts";
 
 const CLIENT = profileOf("claude-code");
@@ -46,13 +47,28 @@ async function world() {
     isAlive: () => false,
     leaseMs: () => HOUR_MS,
   });
-  const goOn = (...[event, touched, given]: Parameters<typeof wakeSession>) =>
-    wakeAgain(
-      event,
-      touched,
-      { ...given, showPacket },
-      { ledger, state: new SessionState(handle), tasks: new SessionTasks(handle) },
-    );
+  const startWith = (event: StartedSession, given: SessionWakeParts) =>
+    startSession(event, {
+      handle,
+      settings: () => project.settings,
+      env: given.name ? { HAVERSACK_AGENT: given.name } : {},
+      now: given.now,
+      process: () => undefined,
+      becomeKnown: ({ sessionId, client }) =>
+        given.name
+          ? (db) => becomeKnown(db, { name: given.name, client: client.name, sessionId }, given.now)
+          : undefined,
+      wakeSession: (start, noted) => wakeSession(start, noted, given),
+      wakeAgain: (start, noted) =>
+        wakeAgain(
+          start,
+          noted,
+          { ...given, showPacket },
+          { ledger, state: new SessionState(handle), tasks: new SessionTasks(handle) },
+        ),
+      warn: () => undefined,
+      checkIndex: () => undefined,
+    });
   const begin = (sessionId: string, processId = 8) =>
     sessions.touchSession({
       sessionId,
@@ -64,17 +80,9 @@ async function world() {
   const claim = (name: string, sessionId: string) =>
     store.claim({ taskId: id, leaseMs: HOUR_MS }, { name, sessionId, at: project.now() });
   const start = (source: SessionStart["source"], { name = "", sessionId = "new" } = {}) => {
-    const touched = sessions.touchSession({
-      sessionId,
-      client: "claude-code",
-      cwd: "/repo",
-      at: project.now(),
-      event: source === "compact" ? "window" : "seen",
-    });
-    const event = { source, sessionId, agentId: "", cwd: "/repo", client: CLIENT };
-    return (goesOn(event, touched) ? goOn : wakeSession)(event, touched, parts(name)).context;
+    return startWith({ source, sessionId, agentId: "", cwd: "/repo", client: CLIENT }, parts(name)).context;
   };
-  return { project, store, id, person, parts, begin, claim, start, handle };
+  return { project, store, id, person, parts, begin, claim, start, startWith, handle };
 }
 
 it("says nothing where there is nothing, however it starts", async () => {
@@ -98,11 +106,11 @@ it("gives a new session what a dead one left, and records what the window has se
 });
 
 it("gives a session that was started with the packet as its prompt none, and what its name held all the same", async () => {
-  const { begin, claim, parts, store, id, project } = await world();
+  const { begin, claim, parts, startWith, store, id, project } = await world();
   begin("old");
   await claim("june", "old");
   const event = { source: "startup", sessionId: "new", agentId: "", cwd: "/repo", client: CLIENT } as const;
-  expect(wakeSession(event, begin("new"), { ...parts("june"), isWoken: true }).context).toBeUndefined();
+  expect(startWith(event, { ...parts("june"), isWoken: true }).context).toBeUndefined();
   expect((await store.getTask(id, project.now())).claim).toMatchObject({ agent: "june", sessionId: "new" });
 });
 
@@ -275,12 +283,10 @@ it("records what a sub-agent's packet brought in the window of that agent, once 
 });
 
 it("says in one line that another session of the agent runs, and what that holds; of one that is gone nothing", async () => {
-  const { begin, claim, parts, store, id, person, project, handle } = await world();
+  const { begin, claim, parts, startWith, store, id, person, project, handle } = await world();
   const { id: own } = await store.createTask({ title: "Count logins" }, person);
   const event = { source: "startup", sessionId: "new", agentId: "", cwd: "/repo", client: CLIENT } as const;
-  const touched = begin("new");
-  const told = (isAlive: boolean) =>
-    wakeSession(event, touched, { ...parts("june"), isAlive: () => isAlive }).context ?? "";
+  const told = (isAlive: boolean) => startWith(event, { ...parts("june"), isAlive: () => isAlive }).context ?? "";
   begin("old");
   await claim("june", "old");
   await store.seeAgent({ name: "june", sessionId: "old" }, project.now());
@@ -300,39 +306,57 @@ it("says in one line that another session of the agent runs, and what that holds
 });
 
 it("knows what a session holds that no hook has seen, whatever its start is called", async () => {
-  const { begin, claim, parts, store, id, handle } = await world();
+  const { claim, parts, startWith, store, id, handle } = await world();
   for (const source of ["startup", "clear", "resume"] as const) {
     await claim("claude-code-s9", "s9");
     const event = { source, sessionId: "s9", agentId: "", cwd: "/repo", client: CLIENT };
-    expect(wakeSession(event, begin("s9"), parts()).context).toContain("AT-MOST-FIVE");
+    expect(startWith(event, parts()).context).toContain("AT-MOST-FIVE");
     handle.db.exec("DELETE FROM sessions");
     await store.release({ taskId: id }, { name: "claude-code-s9", sessionId: "s9", at: parts().now });
   }
 });
 
 it("tells a session without a name of its own where else the agent of its claim is at work, while it is", async () => {
-  const { begin, claim, parts, store, person, project, id } = await world();
+  const { begin, claim, parts, startWith, store, person, project, id } = await world();
   begin("old");
   await claim("june", "old");
   const { id: own } = await store.createTask({ title: "Count logins" }, person);
-  const touched = begin("s2");
+  begin("s2");
   await store.claim({ taskId: own, leaseMs: HOUR_MS }, { name: "june", sessionId: "s2", at: project.now() });
   await store.seeAgent({ name: "june", sessionId: "s2" }, project.now());
   const event = { source: "clear", sessionId: "s2", agentId: "", cwd: "/repo", client: CLIENT } as const;
-  const told = (isAlive: boolean) => wakeSession(event, touched, { ...parts(), isAlive: () => isAlive }).context ?? "";
+  const told = (isAlive: boolean) => startWith(event, { ...parts(), isAlive: () => isAlive }).context ?? "";
   expect(told(true)).toContain(`\n@june is also at work in session old, which holds ${id}: leave that to it`);
   expect(told(true)).toContain(`**Current position:** ${own}`);
   expect(told(false)).not.toContain("also at work");
 });
 
 it("notes which agent the session is even where its packet fails", async () => {
-  const { begin, claim, parts, store } = await world();
+  const { begin, claim, parts, startWith, store } = await world();
   begin("old");
   await claim("june", "old");
   const event = { source: "startup", sessionId: "new", agentId: "", cwd: "/repo", client: CLIENT } as const;
   const makePacket = () => {
     throw new Error("no packet");
   };
-  expect(() => wakeSession(event, begin("new"), { ...parts("june"), makePacket })).toThrow("no packet");
+  expect(() => startWith(event, { ...parts("june"), makePacket })).toThrow("no packet");
   expect(await store.getAgent({ name: "june" })).toMatchObject({ sessionId: "new", client: "claude-code" });
+});
+
+it("tells one of two sessions of a name that start at once of the other", async () => {
+  const { begin, claim, parts, startWith, project } = await world();
+  begin("old");
+  await claim("june", "old");
+  const event = (sessionId: string) =>
+    ({ source: "startup", sessionId, agentId: "", cwd: "/repo", client: CLIENT }) as const;
+  const june = { ...parts("june"), isAlive: (processId: number) => processId !== 8 };
+  let second: string | undefined;
+  const makeFirst: typeof makePacket = (...args) => {
+    // The first is noted and has no packet yet; its client runs.
+    project.handle.db.exec("UPDATE sessions SET process_id = 9, process_space = 'here' WHERE session_id = 'first'");
+    second = startWith(event("second"), june).context;
+    return makePacket(...args);
+  };
+  expect(startWith(event("first"), { ...june, makePacket: makeFirst }).context).not.toContain("also at work");
+  expect(second).toContain("@june is also at work in session first");
 });

@@ -3,11 +3,9 @@
  * the hook. For sessions that go on there is wake-again.ts.
  */
 import { gitPlace } from "../../base/git-place.ts";
-import type { ClientProcess, TouchedSession } from "../../store/local-store.ts";
+import type { ClientProcess } from "../../store/local-store.ts";
 import { holdsTask, type LeftTask, takeOver } from "../../store/sqlite/session-claims.ts";
-import { seeAgent, seeRow } from "../../store/sqlite/work/agents.ts";
-import { isAgentName } from "../../wake/message.ts";
-import type { EventBase, HookAnswer, SessionStart } from "../hook-event.ts";
+import type { NotedSession, SessionAnswer, StartedSession } from "../start-session.ts";
 import type { Gathered, WakeParts, WakeRequest } from "./gather-wake.ts";
 import type { WakeUp } from "./make-packet.ts";
 import { runningBeside } from "./running-beside.ts";
@@ -27,20 +25,15 @@ export interface SessionWakeParts extends WakeParts {
   leaseMs(): number;
 }
 
-export type StartedSession = EventBase & SessionStart;
-
-/** Problems are with settings. */
-export type SessionAnswer = HookAnswer & { problems: string[] };
-
 export function wakeSession(
-  { sessionId, client, cwd, ...event }: StartedSession,
-  { before, session }: TouchedSession,
+  { sessionId, agentId, client, cwd, ...event }: StartedSession,
+  { before, session, agent }: NotedSession,
   given: SessionWakeParts,
 ): SessionAnswer {
   const parts = { isRunning: runningBeside(given), ...given };
   const source = event.source === "clear" ? "clear" : "startup";
   const { handle, name, process, isAlive, leaseMs, now: at } = parts;
-  const place = gitPlace(cwd);
+  const { branch, worktree } = agent?.seen ?? gitPlace(cwd);
   const { left, others } = takeOver(handle, {
     sessionId,
     name,
@@ -50,32 +43,26 @@ export function wakeSession(
     at,
   });
   const hasOwn = left.length > 0 && name !== "" && holdsTask(handle, name);
-  const found = hasOwn ? undefined : left.find((task) => isSamePlace(task, cwd, place.worktree));
-  const isBecoming = isAgentName(name);
+  const found = hasOwn ? undefined : left.find((task) => isSamePlace(task, cwd, worktree));
+  const last = agent?.lastSession;
+  const isLastRunning = last?.process !== undefined && parts.isRunning(last.process);
   const request: WakeRequest = {
     key: {
       sessionId,
       isNew: event.source === "startup" && before === undefined,
-      isBecoming,
       client: client.name,
       ...(name && { name }),
-      ...place,
+      ...(agent && { known: agent }),
+      ...(branch !== undefined && { branch }),
       ...(found && { taskId: found.taskId }),
     },
     reason: source,
     client,
     // Without a name it may still be known as one: then they are looked for.
-    ...(name && { others }),
+    ...(name && { others: isLastRunning ? [last, ...others] : others }),
     ...(found && { leftBy: { agent: found.agent, because: found.because } }),
   };
-  const seen = { name, client: client.name, sessionId, ...place };
-  const answer = showPacket(request, parts, {
-    window: { sessionId, agentId: "", at, event: source, session },
-    // With the record of the packet: a transaction less.
-    also: isBecoming
-      ? (db, seq) => (seq === undefined ? void seeAgent(db, seen, at) : seeRow(db, seq, seen, at))
-      : undefined,
-  });
+  const answer = showPacket(request, parts, { sessionId, agentId, at, event: source, session });
   // Its prompt is the packet: that is recorded like one of ours, so that the prompt does not bring its skills again.
   return parts.isWoken && source === "startup" ? { problems: answer.problems } : answer;
 }

@@ -1,4 +1,5 @@
 /** Local state in SQLite. The hook bundles this file. */
+import type { DatabaseSync } from "node:sqlite";
 import type { LocalStore, Session, SessionKey, SessionQuery, SessionTouch, TouchedSession } from "../local-store.ts";
 import { readStore, writeStore } from "./access.ts";
 import type { StoreHandle } from "./handle.ts";
@@ -11,26 +12,7 @@ export class SqliteLocalStore implements LocalStore {
   }
 
   touchSession(touch: SessionTouch): TouchedSession {
-    const { sessionId, agentId = "", process } = touch;
-    return writeStore(this.#handle, (db) => {
-      const before = db.prepare(SELECT_ONE).get(sessionId, agentId) as SessionRow | undefined;
-      const row = afterTouch(before, touch);
-      db.prepare(before ? UPDATE : INSERT).run(
-        row.client,
-        row.cwd,
-        row.started_at,
-        row.last_seen_at,
-        row.window,
-        row.prompt_count,
-        row.last_prompt_at,
-        row.ended_at,
-        process?.id ?? null,
-        process?.space ?? null,
-        sessionId,
-        agentId,
-      );
-      return before ? { session: toSession(row), before: toSession(before) } : { session: toSession(row) };
-    });
+    return writeStore(this.#handle, (db) => touchSession(db, touch));
   }
 
   getSession({ sessionId, agentId = "" }: SessionKey): Session | undefined {
@@ -48,6 +30,28 @@ export class SqliteLocalStore implements LocalStore {
       return (select.all(seenSince?.toISOString() ?? "", limit) as unknown as SessionRow[]).map(toSession);
     });
   }
+}
+
+/** For those that write more in the same transaction. */
+export function touchSession(db: DatabaseSync, touch: SessionTouch): TouchedSession {
+  const { sessionId, agentId = "", process } = touch;
+  const before = db.prepare(SELECT_ONE).get(sessionId, agentId) as SessionRow | undefined;
+  const row = afterTouch(before, touch);
+  db.prepare(before ? UPDATE : INSERT).run(
+    row.client,
+    row.cwd,
+    row.started_at,
+    row.last_seen_at,
+    row.window,
+    row.prompt_count,
+    row.last_prompt_at,
+    row.ended_at,
+    process?.id ?? null,
+    process?.space ?? null,
+    sessionId,
+    agentId,
+  );
+  return before ? { session: toSession(row), before: toSession(before) } : { session: toSession(row) };
 }
 
 const SELECT_ONE = "SELECT * FROM sessions WHERE session_id = ? AND agent_id = ?";

@@ -1,5 +1,6 @@
 /** What is read of an agent's work, where it depends on order and limits. What a packet makes of it is in engine/wake and src/wake. */
 import { expect, it } from "vitest";
+import { becomeKnown } from "./known-agent.ts";
 import { openMemoryStore } from "./memory.ts";
 import { SqliteLocalStore } from "./sqlite-local-store.ts";
 import { SqliteWorkStore } from "./sqlite-work-store.ts";
@@ -66,37 +67,74 @@ it("brings its own handoffs first, then the newest eight of done siblings", asyn
   expect(minutes).toEqual([1, 100, 99, 98, 96, 95, 94, 93, 92]);
 });
 
-it("has the versions that the task was worked on with, the latest first, whatever their skills are called", async () => {
+it("finds the newest handoffs where one sibling has hundreds", async () => {
+  const { handle, ids, done, read } = await story(2);
+  const [own = "", sibling = ""] = ids;
+  await done(sibling);
+  const add = handle.db.prepare(
+    `INSERT INTO handoffs (id, task, role, attempt, status, summary, details_chars, actor, created_at)
+     SELECT 'H' || ?1, seq, 'implementer', ?1, 'PASS', 'n' || CAST(?1 AS INTEGER), 0, 'x', ?2 FROM tasks WHERE id = ?3`,
+  );
+  for (let number = 1; number <= 250; number++) add.run(number, at(number).toISOString(), sibling);
+  expect(read(own).handoffs.map(({ summary }) => summary)).toEqual(
+    Array.from({ length: 8 }, (_, number) => `n${250 - number}`),
+  );
+});
+
+it("has the last version of each skill that the task was worked on with, the latest first, however many there were", async () => {
   const { handle, ids, read } = await story(1);
   const note = handle.db.prepare(
     "INSERT INTO skill_history (at, agent, task, skill, hash, because) VALUES (?, 'june', ?, ?, ?, '')",
   );
-  for (const [skill, minutes] of [
-    ["b", 3],
-    ["c", 1],
-    ["a", 1],
-    ["a", 2],
-  ] as const) {
-    note.run(at(minutes).toISOString(), ids[0] ?? "", skill, `${skill}${minutes}`);
-  }
-  expect(read(ids[0] ?? "").pinned.map(({ hash }) => hash)).toEqual(["b3", "a2", "a1", "c1"]);
+  const noted = (skill: string, minutes: number, hash: string) =>
+    note.run(at(minutes).toISOString(), ids[0] ?? "", skill, hash);
+  for (let number = 0; number < 150; number++) noted("a", number, `a${number}`);
+  noted("z", 3, "z-old");
+  noted("z", 999, "z-new");
+  noted("z", 4, "z-between");
+  // Of one time: the later one.
+  noted("m", 5, "m-first");
+  noted("m", 5, "m-second");
+  expect(read(ids[0] ?? "").pinned).toEqual([
+    { skill: "z", hash: "z-new" },
+    { skill: "a", hash: "a149" },
+    { skill: "m", hash: "m-second" },
+  ]);
 });
 
-it("reads an agent as its session will be noted: of its branch, of all branches, or a new one", async () => {
+it("notes which agent a session is: of its branch, of all branches, or a new one; and says where it was before", async () => {
   const { handle, store, by } = await story(0);
   const sessions = new SqliteLocalStore(handle);
   const process = { id: 7, space: "here" };
   sessions.touchSession({ sessionId: "old", client: "codex", cwd: "/repo", at: START, process });
   for (const branch of ["a", "b"]) await store.addAgent({ name: "june", role: `role-${branch}`, branch }, by());
   await store.seeAgent({ name: "june", branch: "b", sessionId: "old" }, at(1));
-  const read = (branch: string, isBecoming: boolean) =>
-    readWake(handle.db, { name: "june", sessionId: "new", branch, isBecoming });
-  expect(read("b", true)).toMatchObject({ agent: { role: "role-b" }, lastSession: { sessionId: "old", process } });
+  const become = (sessionId: string, branch: string, minutes: number) => {
+    const known = becomeKnown(handle.db, { name: "june", sessionId, branch, worktree: `/${branch}` }, at(minutes));
+    return { known, read: readWake(handle.db, { name: "june", sessionId, branch, known }) };
+  };
+  const onB = become("new", "b", 2);
+  expect(onB.known.lastSession).toEqual({ sessionId: "old", process, taskIds: [] });
+  expect(onB.read).toMatchObject({ agent: { role: "role-b", worktree: "/b", branch: "b" } });
   // Another branch's agent is not this one, nor are its messages.
-  expect(read("c", true)).toMatchObject({ agent: { role: "orchestrator" } });
-  expect(read("c", true)).not.toHaveProperty("agentSeq");
-  expect(read("c", false)).toMatchObject({ agent: { role: "role-a" } });
-  expect(read("b", false)).not.toHaveProperty("lastSession");
-  sessions.touchSession({ sessionId: "old", client: "codex", cwd: "/repo", at: at(2), event: "end" });
-  expect(read("b", true)).not.toHaveProperty("lastSession");
+  const onC = become("newer", "c", 3);
+  expect(onC.read.agent).toMatchObject({ role: "orchestrator", branch: "c" });
+  expect(onC.read.agentSeq).not.toBe(onB.read.agentSeq);
+  expect(readWake(handle.db, { name: "june", branch: "d" }).agent.role).toBe("orchestrator");
+  // Nobody has said which process that of the last one is.
+  expect(become("newest", "b", 4).known).not.toHaveProperty("lastSession");
+});
+
+it("says of a session that has ended nothing, and keeps who was seen later", async () => {
+  const { handle, store } = await story(0);
+  const sessions = new SqliteLocalStore(handle);
+  const touch = { sessionId: "old", client: "codex", cwd: "/repo", process: { id: 7, space: "here" } };
+  sessions.touchSession({ ...touch, at: START });
+  await store.seeAgent({ name: "june", sessionId: "old", worktree: "/old" }, at(5));
+  expect(becomeKnown(handle.db, { name: "june", sessionId: "new" }, at(1))).toMatchObject({
+    row: { session_id: "old", worktree: "/old" },
+    lastSession: { sessionId: "old" },
+  });
+  sessions.touchSession({ ...touch, at: at(6), event: "end" });
+  expect(becomeKnown(handle.db, { name: "june", sessionId: "new" }, at(7))).not.toHaveProperty("lastSession");
 });

@@ -8,18 +8,17 @@ import type { TreeTask, WakeActivity, WakeAgent, WakeHandoff, WakeMessage, WakeS
 import type { Verdict } from "../../work/handoff.ts";
 import { isSettled, type TaskStatus, type TaskStep, type TaskType } from "../../work/task.ts";
 import type { Wip } from "../../work/wip.ts";
-import { type OtherSession, processOf } from "./other-sessions.ts";
+import { agentsNamed, agentsOfSession, type KnownAgent } from "./known-agent.ts";
 import { IS_OPEN } from "./session-tasks.ts";
-import { type AgentRow, agentOn } from "./work/agents.ts";
+import { agentOn } from "./work/agents.ts";
 
 /** Who is woken: an agent by name, or an agent of a session. */
 export interface WakeKey {
   name?: string;
   branch?: string;
-  worktree?: string;
   sessionId?: string;
-  /** The session is about to be noted as the agent of that name, which then is the one of its branch or of all branches. */
-  isBecoming?: boolean;
+  /** Who the session has just said to be. */
+  known?: KnownAgent;
   /** The session has just begun. It may hold a task where no hook has seen it; without one nothing else of it is looked for. */
   isNew?: boolean;
   agentId?: string;
@@ -36,18 +35,16 @@ export interface WakeKey {
 export type StoredWake = Omit<WakeState, "now" | "reason" | "plan" | "skills" | "missing"> & {
   /** For the unread messages' marks. */
   agentSeq?: number;
-  /** Where an agent of the session's name was seen last, when that was elsewhere, has not ended, and its process is known. */
-  lastSession?: OtherSession;
   planFile?: string;
   planSection?: string;
   /** The task's ancestors, nearest first. */
   parents: { title: string; description?: string; skill?: string }[];
-  /** Skill and pinned content, newest first, of this task. */
+  /** Skills of this task, each with the content it was pinned to last; newest first. */
   pinned: { skill: string; hash: string }[];
 };
 
 const TREE_BEFORE = 10;
-/** The task itself and those after it, when there are as many before it. */
+/** The task itself and those after it, when there are ten before it; else as many more. */
 const TREE_AFTER = 20;
 const MOST_HANDOFFS = 8;
 const MOST_MESSAGES = 20;
@@ -70,7 +67,6 @@ export function readWake(db: DatabaseSync, key: WakeKey): StoredWake {
   const known = {
     agent: agent.agent,
     ...(seq !== undefined && { agentSeq: seq, heard: messages?.heard ?? [] }),
-    ...optional("lastSession", agent.lastSession),
     ...(batch && { isCoordinating: true }),
     messages: messages?.unread ?? [],
   };
@@ -139,11 +135,11 @@ function readWork(db: DatabaseSync, inHand: number, alsoHeld: readonly number[])
     ...(wip && { wip: JSON.parse(wip) as Wip, wipUpdatedAt: new Date(String(row["wip_updated_at"])) }),
     handoffs: [
       ...(self.lastVerdict ? all(db, OWN_HANDOFFS, inHand).map((found) => toHandoff({ ...found, ...self })) : []),
-      ...(Number(row["story_done"]) > 0 ? siblingsHandoffs(db, inHand, story) : []),
+      ...(Number(row["story_done"]) > 0 ? all(db, SIBLINGS_HANDOFFS, inHand, story ?? null).map(toHandoff) : []),
     ],
     activity: readActivity(db, inHand, story),
     parents: parent === undefined ? [] : readParents(db, inHand),
-    pinned: newestFirst(JSON.parse(String(row["pinned"])) as Pinned[]).map(([, , skill, hash]) => ({ skill, hash })),
+    pinned: pinnedOf(JSON.parse(String(row["pinned"])) as [newest: string, skill: string][]),
   };
 }
 
@@ -158,7 +154,7 @@ const TASK = `SELECT t.type, substr(t.description, 1, ${MOST_CHARS}) AS descript
   e.id AS epic_id, e.title AS epic_title, e.priority AS epic_priority,
   (SELECT json_group_array(path) FROM (SELECT path FROM task_files WHERE task = t.seq ORDER BY path LIMIT 100)) AS files,
   (SELECT json_group_array(reason) FROM (SELECT reason FROM blockers WHERE task = t.seq AND resolved_at IS NULL ORDER BY id LIMIT 10)) AS blockers,
-  (SELECT json_group_array(json_array(at, id, skill, hash)) FROM (SELECT at, id, skill, hash FROM skill_history WHERE task = t.id LIMIT 100)) AS pinned,
+  (SELECT json_group_array(json_array(newest, skill)) FROM (SELECT skill, max(at || printf('%012d', id) || hash) AS newest FROM skill_history WHERE task = t.id GROUP BY skill)) AS pinned,
   EXISTS (SELECT 1 FROM tasks WHERE parent = t.seq) AS has_parts, EXISTS (SELECT 1 FROM dependencies WHERE task = t.seq) AS has_needs
 FROM tasks t LEFT JOIN task_wip w ON w.task = t.seq LEFT JOIN stories s ON s.seq = t.story LEFT JOIN epics e ON e.seq = t.epic
 WHERE t.seq = ?`;
@@ -169,18 +165,12 @@ interface ReadAgent {
   seq?: number;
   /** There are messages, its own or others'. */
   hasMessages?: boolean;
-  lastSession?: OtherSession | undefined;
 }
 
 function readAgent(db: DatabaseSync, key: WakeKey): ReadAgent {
-  const { name, branch, worktree, sessionId, agentId, role, client, taskId, isBecoming } = key;
-  const rows =
-    name !== undefined
-      ? agentRows(all(db, `${AGENT} WHERE a.name = ? ORDER BY a.branch`, name))
-      : sessionId && !agentId
-        ? agentRows(all(db, `${AGENT} WHERE a.session_id = ? ORDER BY a.last_seen_at DESC, a.seq LIMIT 1`, sessionId))
-        : [];
-  const row = agentOn(rows, branch) ?? (isBecoming ? undefined : rows[0]);
+  const { name, branch, sessionId, agentId, role, client, taskId } = key;
+  const known = key.known ?? findKnown(db, key);
+  const row = known?.row;
   const found = textOf(row?.name) ?? name;
   const session = sessionId ?? textOf(row?.session_id);
   return {
@@ -195,37 +185,21 @@ function readAgent(db: DatabaseSync, key: WakeKey): ReadAgent {
       ...optional("client", client ?? textOf(row?.client)),
       ...optional("sessionId", session),
       ...optional("branch", branch ?? textOf(row?.branch)),
-      ...optional("worktree", worktree ?? textOf(row?.worktree)),
+      ...optional("worktree", textOf(row?.worktree)),
     },
     name: found,
-    ...(row && { seq: row.seq, hasMessages: row.has_messages === 1 }),
-    ...(isBecoming && { lastSession: lastSessionOf(rows, sessionId) }),
+    ...(known && { seq: known.row.seq, hasMessages: known.hasMessages }),
   };
 }
 
-interface AgentWithSession extends AgentRow {
-  has_messages: number;
-  /** Of its session's client, unless that has ended. */
-  id: number | null;
-  space: string | null;
+function findKnown(
+  db: DatabaseSync,
+  { name, branch, sessionId, agentId }: WakeKey,
+): Pick<KnownAgent, "row" | "hasMessages"> | undefined {
+  const rows = name !== undefined ? agentsNamed(db, name) : sessionId && !agentId ? agentsOfSession(db, sessionId) : [];
+  const row = agentOn(rows, branch) ?? rows[0];
+  return row && { row, hasMessages: row.has_messages === 1 };
 }
-
-function agentRows(rows: Record<string, unknown>[]): AgentWithSession[] {
-  return rows as unknown as AgentWithSession[];
-}
-
-function lastSessionOf(rows: readonly AgentWithSession[], sessionId: string | undefined): OtherSession | undefined {
-  let last: AgentWithSession | undefined;
-  for (const row of rows) {
-    if (row.session_id === sessionId || row.id === null) continue;
-    if (!last || (row.last_seen_at ?? "") > (last.last_seen_at ?? "")) last = row;
-  }
-  return last && { sessionId: last.session_id ?? "", process: processOf(last), taskIds: [] };
-}
-
-/** Most projects have no messages at all. */
-const AGENT = `SELECT a.*, EXISTS (SELECT 1 FROM messages) AS has_messages, s.process_id AS id, s.process_space AS space
-FROM agents a LEFT JOIN sessions s ON s.session_id = a.session_id AND s.agent_id = '' AND s.ended_at IS NULL`;
 
 function holderName(db: DatabaseSync, sessionId: string | undefined, agentId: string | undefined): string | undefined {
   if (sessionId === undefined) return undefined;
@@ -325,14 +299,6 @@ function around(column: string): string {
 ORDER BY t.seq LIMIT ${TREE_BEFORE + TREE_AFTER}`;
 }
 
-function siblingsHandoffs(db: DatabaseSync, seq: number, story: number | undefined): WakeHandoff[] {
-  return newestFirst(
-    all(db, SIBLINGS_HANDOFFS, seq, story ?? null).map((row) => [row["created_at"], row["seq"], row] as const),
-  )
-    .slice(0, MOST_HANDOFFS)
-    .map(([, , row]) => toHandoff(row));
-}
-
 function toHandoff(row: Record<string, unknown>): WakeHandoff {
   return {
     taskId: String(row["id"]),
@@ -345,8 +311,7 @@ function toHandoff(row: Record<string, unknown>): WakeHandoff {
   };
 }
 
-const HANDOFF_COLUMNS =
-  "h.seq, h.role, h.attempt, h.status AS verdict, substr(h.summary, 1, 2000) AS summary, h.created_at";
+const HANDOFF_COLUMNS = "h.role, h.attempt, h.status AS verdict, substr(h.summary, 1, 2000) AS summary, h.created_at";
 
 const OWN_HANDOFFS = `SELECT ${HANDOFF_COLUMNS} FROM handoffs h WHERE h.task = ? AND h.archived_at IS NULL
 ORDER BY h.created_at DESC, h.seq DESC LIMIT 4`;
@@ -354,20 +319,17 @@ ORDER BY h.created_at DESC, h.seq DESC LIMIT 4`;
 /** Of the last done ones only: a story of 10,000 tasks has as many handoffs. */
 const SIBLINGS_HANDOFFS = `SELECT t.id, t.title, ${HANDOFF_COLUMNS} FROM (SELECT seq, id, title FROM tasks
   WHERE story = ?2 AND status = 'done' AND seq <> ?1 ORDER BY seq DESC LIMIT 20) t JOIN handoffs h ON h.task = t.seq
-WHERE h.archived_at IS NULL LIMIT 200`;
+WHERE h.archived_at IS NULL ORDER BY h.created_at DESC, h.seq DESC LIMIT ${MOST_HANDOFFS}`;
 
-type Pinned = [at: string, id: number, skill: string, hash: string];
-
-/** By time, then by number. */
-function newestFirst<Row extends readonly [at: unknown, id: unknown, ...rest: unknown[]]>(rows: Row[]): Row[] {
-  return rows.sort(
-    ([at, id], [otherAt, otherId]) => compare(String(otherAt), String(at)) || Number(otherId) - Number(id),
-  );
+/** Time and number, which are as long in all, stand before the content. */
+function pinnedOf(rows: [newest: string, skill: string][]): StoredWake["pinned"] {
+  return rows
+    .sort(([a], [b]) => (a < b ? 1 : -1))
+    .map(([newest, skill]) => ({ skill, hash: newest.slice(MOMENT_CHARS) }));
 }
 
-function compare(a: string, b: string): number {
-  return a < b ? -1 : a > b ? 1 : 0;
-}
+/** Of a time as it is stored, and a row's number behind it. */
+const MOMENT_CHARS = 36;
 
 /** Heard: read, in a window that is gone; what was asked for there still holds. */
 function readMessages(

@@ -32,39 +32,39 @@ export function addAgent(db: DatabaseSync, agent: NewAgent, by: Actor): Agent {
 
 /** A session says that it is this agent. One that nobody added is added. */
 export function seeAgent(db: DatabaseSync, seen: SeenAgent, at: Date): Agent {
+  return toAgent(noteSeen(db, rowsOf(db, checkName(seen.name)), seen, at));
+}
+
+/** `rows`: all of that name, as they were read under the same lock. */
+export function noteSeen(db: DatabaseSync, rows: readonly AgentRow[], seen: SeenAgent, at: Date): AgentRow {
   const name = checkName(seen.name);
-  const known = agentOn(rowsOf(db, name), seen.branch);
+  const known = agentOn(rows, seen.branch);
+  const now = at.toISOString();
   if (!known) {
     run(
       db,
       "INSERT INTO agents (name, branch, role, created_at) VALUES (?, '', ?, ?)",
       name,
       checkRole(seen.role ?? "orchestrator"),
-      at.toISOString(),
+      now,
     );
   }
-  const { seq } = (known ?? agentOn(rowsOf(db, name), undefined)) as AgentRow;
-  seeRow(db, seq, seen, at);
-  return toAgent(one<AgentRow>(db, "SELECT * FROM agents WHERE seq = ?", seq) as AgentRow);
-}
-
-/** Of two sessions the one seen last is the agent's; events of two processes may commit in the other order. */
-export function seeRow(
-  db: DatabaseSync,
-  seq: number,
-  { sessionId, client, worktree }: Omit<SeenAgent, "name">,
-  at: Date,
-): void {
+  const row = (known ?? agentOn(rowsOf(db, name), undefined)) as AgentRow;
+  // Of two sessions the one seen last is the agent's; events of two processes may commit in the other order.
+  if (now < (row.last_seen_at ?? "")) return row;
+  const session_id = seen.sessionId ?? row.session_id;
+  const client = seen.client ?? row.client;
+  const worktree = seen.worktree ?? row.worktree;
   run(
     db,
-    `UPDATE agents SET session_id = coalesce(?, session_id), client = coalesce(?, client), worktree = coalesce(?, worktree), last_seen_at = ?4
-     WHERE seq = ? AND coalesce(last_seen_at, '') <= ?4`,
-    sessionId ?? null,
-    client ?? null,
-    worktree ?? null,
-    at.toISOString(),
-    seq,
+    "UPDATE agents SET session_id = ?, client = ?, worktree = ?, last_seen_at = ? WHERE seq = ?",
+    session_id,
+    client,
+    worktree,
+    now,
+    row.seq,
   );
+  return { ...row, session_id, client, worktree, last_seen_at: now };
 }
 
 export function getAgent(db: DatabaseSync, { name, branch }: AgentQuery): Agent {
