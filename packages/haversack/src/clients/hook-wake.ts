@@ -1,28 +1,18 @@
 /** Packets of new sessions and of sub-agents, for hook.cjs: loaded, with hook-packet.cjs, when there may be something to go on with. */
-import type { DatabaseSync } from "node:sqlite";
-import { gitPlace } from "../base/git-place.ts";
 import type { NotedSession, SessionAnswer, StartedSession } from "../engine/start-session.ts";
+import { knownAs } from "../engine/wake/become-known.ts";
 import { wakeSession } from "../engine/wake/wake-session.ts";
 import { type StartedAgent, subAgentPacket } from "../engine/wake/wake-sub-agent.ts";
 import { givenName } from "../engine/work/actor.ts";
 import type { ClientProcess } from "../store/local-store.ts";
-import * as agents from "../store/sqlite/known-agent.ts";
 import { SkillCards, type SkillLookup } from "../store/sqlite/skill-cards.ts";
-import { isAgentName } from "../wake/message.ts";
 import type { WakePlace } from "./hook-place.ts";
 import { sessionParts, wakeParts } from "./wake-parts.ts";
 
 export { showPacket } from "../engine/wake/show-packet.ts";
 
-/** Undefined where the name that was given cannot be one. */
-export function becomeKnown(
-  { client, sessionId, cwd }: StartedSession,
-  { env, now }: WakePlace,
-): ((db: DatabaseSync) => agents.KnownAgent) | undefined {
-  const name = givenName(env);
-  if (!isAgentName(name)) return undefined;
-  const seen = { name, client: client.name, sessionId, ...gitPlace(cwd) };
-  return (db) => agents.becomeKnown(db, seen, now);
+export function becomeKnown(event: StartedSession, { env, now }: WakePlace): ReturnType<typeof knownAs> {
+  return knownAs(givenName(env), event, now);
 }
 
 export function answerStart(

@@ -3,7 +3,6 @@ import { expect, it } from "vitest";
 import { profileOf } from "../../skills/activation.ts";
 import type { SkillResources } from "../../skills/skill-output.ts";
 import type { SessionKey } from "../../store/local-store.ts";
-import { becomeKnown } from "../../store/sqlite/known-agent.ts";
 import { SessionState } from "../../store/sqlite/session-state.ts";
 import { SessionTasks } from "../../store/sqlite/session-tasks.ts";
 import { Spawns } from "../../store/sqlite/spawns.ts";
@@ -12,6 +11,7 @@ import { fakeProject } from "../fake-project.suite.ts";
 import type { SessionStart } from "../hook-event.ts";
 import { loadSkill } from "../load-skill.ts";
 import { type StartedSession, startSession } from "../start-session.ts";
+import { knownAs } from "./become-known.ts";
 import { makePacket } from "./make-packet.ts";
 import { showPacket } from "./show-packet.ts";
 import { wakeAgain } from "./wake-again.ts";
@@ -54,10 +54,7 @@ async function world() {
       env: given.name ? { HAVERSACK_AGENT: given.name } : {},
       now: given.now,
       process: () => undefined,
-      becomeKnown: ({ sessionId, client }) =>
-        given.name
-          ? (db) => becomeKnown(db, { name: given.name, client: client.name, sessionId }, given.now)
-          : undefined,
+      becomeKnown: (start) => knownAs(given.name, start, given.now),
       wakeSession: (start, noted) => wakeSession(start, noted, given),
       wakeAgain: (start, noted) =>
         wakeAgain(
