@@ -20,7 +20,11 @@ export function answerEvent(payload: Record<string, unknown>, base: ClaudeBase, 
     now,
     process: () => process,
     becomeKnown: (start) => (env["HAVERSACK_AGENT"] ? place.wake().becomeKnown(start, place) : undefined),
-    wakeSession: (start, noted) => place.wake().answerStart(start, { ...noted, process }, place),
+    wakeSession: (start, noted) => {
+      // A hundred pages, each looked at once: a small cache uses their memory again, and new memory costs a process 3 µs a page.
+      handle.db.exec("PRAGMA cache_size = 40");
+      return place.wake().answerStart(start, { ...noted, process }, place);
+    },
     wakeAgain: (start, noted) => place.again().answerAgain(start, { ...noted, process }, place),
     warn: (problem) => place.log().logLine(place.state, "warn", problem),
     checkIndex: () => {
