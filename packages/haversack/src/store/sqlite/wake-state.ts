@@ -143,6 +143,16 @@ function readWork(db: DatabaseSync, inHand: number, alsoHeld: readonly number[])
   };
 }
 
+/**
+ * When it was, as a text that can be compared, and all are as long: the time as the store keeps it, and behind it the row's number. What
+ * stands behind that comes with the greatest.
+ */
+const MOMENT_CHARS = 36;
+
+function moment(time: string, number: string): string {
+  return `${time} || printf('%012d', ${number})`;
+}
+
 /** One statement: each that is prepared costs a new process a twentieth of a millisecond. What would have to be sorted is sorted here. */
 const TASK = `SELECT t.type, substr(t.description, 1, ${MOST_CHARS}) AS description,
   substr(t.acceptance_criteria, 1, ${MOST_CHARS}) AS acceptance_criteria, t.steps, t.skill, t.plan_file, t.plan_section,
@@ -154,7 +164,7 @@ const TASK = `SELECT t.type, substr(t.description, 1, ${MOST_CHARS}) AS descript
   e.id AS epic_id, e.title AS epic_title, e.priority AS epic_priority,
   (SELECT json_group_array(path) FROM (SELECT path FROM task_files WHERE task = t.seq ORDER BY path LIMIT 100)) AS files,
   (SELECT json_group_array(reason) FROM (SELECT reason FROM blockers WHERE task = t.seq AND resolved_at IS NULL ORDER BY id LIMIT 10)) AS blockers,
-  (SELECT json_group_array(json_array(newest, skill)) FROM (SELECT skill, max(at || printf('%012d', id) || hash) AS newest FROM skill_history WHERE task = t.id GROUP BY skill)) AS pinned,
+  (SELECT json_group_array(json_array(newest, skill)) FROM (SELECT skill, max(${moment("at", "id")} || hash) AS newest FROM skill_history WHERE task = t.id GROUP BY skill)) AS pinned,
   EXISTS (SELECT 1 FROM tasks WHERE parent = t.seq) AS has_parts, EXISTS (SELECT 1 FROM dependencies WHERE task = t.seq) AS has_needs
 FROM tasks t LEFT JOIN task_wip w ON w.task = t.seq LEFT JOIN stories s ON s.seq = t.story LEFT JOIN epics e ON e.seq = t.epic
 WHERE t.seq = ?`;
@@ -256,9 +266,8 @@ function lastBatch(db: DatabaseSync, sessionId: string): string[] | undefined {
   return row && (JSON.parse(String(row["tasks"])) as string[]).slice(0, 6);
 }
 
-/** The last verdict without a sorter, which would be made for each row: the greatest of time, number and verdict as one text. */
-const VERDICT =
-  "(SELECT substr(max(h.created_at || printf('%012d', h.seq) || h.status), 37) FROM handoffs h WHERE h.task = t.seq)";
+/** The last verdict without a sorter, which would be made for each row. */
+const VERDICT = `(SELECT substr(max(${moment("h.created_at", "h.seq")} || h.status), ${MOMENT_CHARS + 1}) FROM handoffs h WHERE h.task = t.seq)`;
 
 const TREE_COLUMNS = `t.seq, t.id, t.title, t.status, (SELECT p.id FROM tasks p WHERE p.seq = t.parent) AS parent, (SELECT c.agent FROM claims c WHERE c.task = t.seq) AS holder, ${VERDICT} AS verdict`;
 
@@ -321,15 +330,11 @@ const SIBLINGS_HANDOFFS = `SELECT t.id, t.title, ${HANDOFF_COLUMNS} FROM (SELECT
   WHERE story = ?2 AND status = 'done' AND seq <> ?1 ORDER BY seq DESC LIMIT 20) t JOIN handoffs h ON h.task = t.seq
 WHERE h.archived_at IS NULL ORDER BY h.created_at DESC, h.seq DESC LIMIT ${MOST_HANDOFFS}`;
 
-/** Time and number, which are as long in all, stand before the content. */
 function pinnedOf(rows: [newest: string, skill: string][]): StoredWake["pinned"] {
   return rows
     .sort(([a], [b]) => (a < b ? 1 : -1))
     .map(([newest, skill]) => ({ skill, hash: newest.slice(MOMENT_CHARS) }));
 }
-
-/** Of a time as it is stored, and a row's number behind it. */
-const MOMENT_CHARS = 36;
 
 /** Heard: read, in a window that is gone; what was asked for there still holds. */
 function readMessages(
