@@ -153,7 +153,7 @@ function moment(time: string, number: string): string {
   return `${time} || printf('%012d', ${number})`;
 }
 
-/** One statement: each that is prepared costs a new process a twentieth of a millisecond. What would have to be sorted is sorted here. */
+/** One statement: each that is prepared costs a new process a twentieth of a millisecond. */
 const TASK = `SELECT t.type, substr(t.description, 1, ${MOST_CHARS}) AS description,
   substr(t.acceptance_criteria, 1, ${MOST_CHARS}) AS acceptance_criteria, t.steps, t.skill, t.plan_file, t.plan_section,
   substr(t.context_summary, 1, ${MOST_CHARS}) AS context_summary, substr(t.handoff_notes, 1, ${MOST_CHARS}) AS handoff_notes,
