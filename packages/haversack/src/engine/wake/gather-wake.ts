@@ -67,7 +67,7 @@ export function gatherWake(request: WakeRequest, parts: WakeParts): Gathered {
   const { handle, index, root, settings, readText, now } = parts;
   const { key, reason, newMessage, sessionWip } = request;
   const stored = readTogether(handle, (db) => readWake(db, key));
-  const { planFile, planSection, parents: _, pinned: __, agentSeq, ...known } = stored;
+  const { planFile, planSection, parents: _, pinned: __, agentSeq, isNamed, ...known } = stored;
   const missing: string[] = [];
   const { rules, problems } = readSkillSettings(settings);
   const plan = planFile === undefined ? undefined : readPlan(planFile, planSection, { root, readText, missing });
@@ -77,7 +77,7 @@ export function gatherWake(request: WakeRequest, parts: WakeParts): Gathered {
     reason,
     ...(plan && { plan }),
     ...(request.leftBy && { leftBy: request.leftBy }),
-    ...elsewhere(known.agent.name, request, parts),
+    ...(isNamed && elsewhere(known.agent.name, request, parts)),
     ...(!stored.wip && sessionWip && { wip: sessionWip.wip, wipUpdatedAt: sessionWip.updatedAt }),
     ...(newMessage && { newMessage }),
     messages: known.messages.filter(({ id }) => id !== newMessage?.id),

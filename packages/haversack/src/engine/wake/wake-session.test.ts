@@ -357,3 +357,17 @@ it("tells one of two sessions of a name that start at once of the other", async 
   expect(startWith(event("first"), { ...june, makePacket: makeFirst }).context).not.toContain("also at work");
   expect(second).toContain("@june is also at work in session first");
 });
+
+it("takes no other session for its own that is only called alike", async () => {
+  const { begin, claim, parts, startWith, store, person, project } = await world();
+  begin("dead");
+  await claim("claude-code-dead", "dead");
+  const { id } = await store.createTask({ title: "Count logins" }, person);
+  begin("abcdefgh-1", 9);
+  const by = { name: "claude-code-abcdefgh", sessionId: "abcdefgh-1", at: project.now() };
+  await store.claim({ taskId: id, leaseMs: HOUR_MS }, by);
+  const event = { source: "startup", sessionId: "abcdefgh-2", agentId: "", cwd: "/repo", client: CLIENT } as const;
+  const text = startWith(event, { ...parts(), isAlive: (processId) => processId === 9 }).context;
+  expect(text).toContain("Limit logins");
+  expect(text).not.toContain("also at work");
+});

@@ -35,6 +35,8 @@ export interface WakeKey {
 export type StoredWake = Omit<WakeState, "now" | "reason" | "plan" | "skills" | "missing"> & {
   /** For the unread messages' marks. */
   agentSeq?: number;
+  /** Somebody gave it its name: else nobody else goes by it. */
+  isNamed: boolean;
   planFile?: string;
   planSection?: string;
   /** The task's ancestors, nearest first. */
@@ -66,6 +68,7 @@ export function readWake(db: DatabaseSync, key: WakeKey): StoredWake {
   const messages = seq !== undefined && agent.hasMessages ? readMessages(db, seq, inHand, key.heardSince) : undefined;
   const known = {
     agent: agent.agent,
+    isNamed: agent.isNamed,
     ...(seq !== undefined && { agentSeq: seq, heard: messages?.heard ?? [] }),
     ...(batch && { isCoordinating: true }),
     messages: messages?.unread ?? [],
@@ -88,7 +91,7 @@ export function readWake(db: DatabaseSync, key: WakeKey): StoredWake {
   };
 }
 
-type StoredWork = Omit<StoredWake, "agent" | "messages">;
+type StoredWork = Omit<StoredWake, "agent" | "messages" | "isNamed">;
 
 /** What is known of the task in hand and around it. */
 function readWork(db: DatabaseSync, inHand: number, alsoHeld: readonly number[]): StoredWork {
@@ -172,6 +175,7 @@ WHERE t.seq = ?`;
 interface ReadAgent {
   agent: WakeAgent;
   name: string | undefined;
+  isNamed: boolean;
   seq?: number;
   /** There are messages, its own or others'. */
   hasMessages?: boolean;
@@ -183,11 +187,11 @@ function readAgent(db: DatabaseSync, key: WakeKey): ReadAgent {
   const row = known?.row;
   const found = textOf(row?.name) ?? name;
   const session = sessionId ?? textOf(row?.session_id);
+  const given = found ?? holderName(db, sessionId, agentId);
   return {
     agent: {
       name:
-        found ??
-        holderName(db, sessionId, agentId) ??
+        given ??
         // A sub-agent that is about to start, or a task that nobody holds yet.
         ((role ?? taskId) !== undefined && session === undefined ? "" : undefined) ??
         `${client ?? "agent"}${session ? `-${session.slice(0, 8)}` : ""}`,
@@ -198,6 +202,7 @@ function readAgent(db: DatabaseSync, key: WakeKey): ReadAgent {
       ...optional("worktree", textOf(row?.worktree)),
     },
     name: found,
+    isNamed: given !== undefined,
     ...(known && { seq: known.row.seq, hasMessages: known.hasMessages }),
   };
 }
