@@ -74,7 +74,7 @@ function wake(event: StartedSession, noted: NotedSession, parts: StartParts): Se
 }
 
 /** One that nobody has seen before is new here, however its client calls it. */
-export function goesOn({ source }: Pick<SessionStart, "source">, { before }: TouchedSession): boolean {
+function goesOn({ source }: Pick<SessionStart, "source">, { before }: TouchedSession): boolean {
   return source === "compact" || source === "fork" || (source === "resume" && before !== undefined);
 }
 

@@ -1,4 +1,5 @@
 /** What the index and the hook process must agree on: where a term of a skill was seen, and terms that are no words. */
+import { isAscii } from "../base/is-ascii.ts";
 
 /** Bits of a posting's `fields`. */
 export const FIELD = { name: 1, description: 2, body: 4, world: 8, wholeName: 16 } as const;
@@ -6,9 +7,7 @@ export const FIELD = { name: 1, description: 2, body: 4, world: 8, wholeName: 16
 /** The skill's whole name as one term, for prompts that call it by name: `systematic-debugging` → `=systematicdebugging`. */
 export function nameTerm(name: string): string {
   const lower = name.toLowerCase();
-  // A pattern with \p costs a new process some milliseconds, and most names are ASCII.
-  const isAscii = Buffer.byteLength(lower) === lower.length;
-  return `=${lower.replace(isAscii ? /[^a-z0-9]+/g : /[^\p{L}\p{N}]+/gu, "")}`;
+  return `=${lower.replace(isAscii(lower) ? /[^a-z0-9]+/g : /[^\p{L}\p{N}]+/gu, "")}`;
 }
 
 /** A world that the skill is bound to (see ecosystems.ts) as a term: `~language:python`. */

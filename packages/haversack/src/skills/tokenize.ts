@@ -5,6 +5,7 @@
  * ASCII is read character by character: a dozen patterns cost a new process a millisecond, most of what a prompt takes. What else
  * there is goes through the patterns of tokenize-unicode.ts; a test holds the two against each other.
  */
+import { isAscii } from "../base/is-ascii.ts";
 import { LONGEST_CHAIN, LONGEST_WORD, MOST_PIECES, type Token, type TokenKind, termOf } from "./token.ts";
 import { addUnicodeTokens } from "./tokenize-unicode.ts";
 import { NAME_SIGNS, ONE_NAME, STOP_WORDS, signedNames } from "./word-lists.ts";
@@ -30,10 +31,6 @@ export function pairs(tokens: readonly Token[]): { term: string; text: string }[
     previous = token;
   }
   return found;
-}
-
-function isAscii(text: string): boolean {
-  return Buffer.byteLength(text) === text.length;
 }
 
 function withPlainSigns(text: string): string {

@@ -1,4 +1,5 @@
 /** Texts as words: whether one holds a phrase ("pr" is in "open a PR", not in "process"), and what it is about. Loaded by the hook. */
+import { isAscii } from "../base/is-ascii.ts";
 
 /** More is a document, and its first lines say what it is about. */
 const MOST_CHARS = 4_000;
@@ -52,8 +53,4 @@ function wordsOf(text: string): string[] {
   const lower = text.slice(0, MOST_CHARS).toLowerCase();
   // The second is dear to compile, and a hook compiles it anew at each start.
   return lower.match(isAscii(lower) ? /[a-z0-9]+/g : /[\p{L}\p{N}]+/gu) ?? [];
-}
-
-function isAscii(text: string): boolean {
-  return Buffer.byteLength(text) === text.length;
 }

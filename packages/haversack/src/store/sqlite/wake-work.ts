@@ -1,0 +1,237 @@
+/**
+ * What the store knows of the task in hand and around it. Bounded whatever the store holds: a tree is read as a stretch around the
+ * task, lists have limits. The hook bundles this file.
+ */
+import type { DatabaseSync } from "node:sqlite";
+import type { TreeTask, WakeActivity, WakeHandoff, WakeState } from "../../wake/state.ts";
+import type { Verdict } from "../../work/handoff.ts";
+import { isSettled, type TaskStatus, type TaskStep, type TaskType } from "../../work/task.ts";
+import type { Wip } from "../../work/wip.ts";
+import { all, get, MOST_CHARS, numberOf, optional, textOf } from "./wake-rows.ts";
+
+export interface StoredWork
+  extends Pick<
+    WakeState,
+    "task" | "story" | "epic" | "wip" | "wipUpdatedAt" | "alsoHolds" | "tree" | "handoffs" | "activity"
+  > {
+  planFile?: string;
+  planSection?: string;
+  /** The task's ancestors, nearest first. */
+  parents: { title: string; description?: string; skill?: string }[];
+  /** Skills of this task, each with the content it was pinned to last; newest first. */
+  pinned: { skill: string; hash: string }[];
+}
+
+const TREE_BEFORE = 10;
+/** The task itself and those after it, when there are ten before it; else as many more. */
+const TREE_AFTER = 20;
+const MOST_HANDOFFS = 8;
+const MOST_ACTIVITY = 10;
+
+/** What is known of the task in hand and around it. */
+export function readWork(db: DatabaseSync, inHand: number, alsoHeld: readonly number[]): StoredWork {
+  const row = get(db, TASK, inHand) as Record<string, unknown>;
+  const story = numberOf(row["story"]);
+  const parent = numberOf(row["parent"]);
+  const { self, ...around } = readAround(db, inHand, { story, parent, hasParts: row["has_parts"] === 1 });
+  const wip = textOf(row["wip"]);
+  return {
+    ...around,
+    task: {
+      ...self,
+      type: String(row["type"]) as TaskType,
+      ...optional("description", textOf(row["description"])),
+      ...optional("acceptanceCriteria", textOf(row["acceptance_criteria"])),
+      files: JSON.parse(String(row["files"])) as string[],
+      steps: typeof row["steps"] === "string" ? (JSON.parse(row["steps"]) as TaskStep[]) : [],
+      ...optional("skill", textOf(row["skill"])),
+      ...optional("contextSummary", textOf(row["context_summary"])),
+      ...optional("handoffNotes", textOf(row["handoff_notes"])),
+      ...optional("note", textOf(row["note"])),
+      blockers: JSON.parse(String(row["blockers"])) as string[],
+      waitsFor: row["has_needs"] === 1 ? all(db, AWAITED, inHand).map(toTree) : [],
+    },
+    alsoHolds: alsoHeld.flatMap((seq) => all(db, ONE, seq).map(toTree)),
+    ...optional("planFile", textOf(row["plan_file"])),
+    ...optional("planSection", textOf(row["plan_section"])),
+    ...(row["story_id"] !== null && {
+      story: {
+        id: String(row["story_id"]),
+        title: String(row["story_title"]),
+        status: String(row["story_status"]),
+        done: Number(row["story_done"]),
+        total: Number(row["story_total"]),
+      },
+    }),
+    ...(row["epic_id"] !== null && {
+      epic: {
+        id: String(row["epic_id"]),
+        title: String(row["epic_title"]),
+        priority: `P${Number(row["epic_priority"])}`,
+      },
+    }),
+    ...(wip && { wip: JSON.parse(wip) as Wip, wipUpdatedAt: new Date(String(row["wip_updated_at"])) }),
+    handoffs: [
+      ...(self.lastVerdict ? all(db, OWN_HANDOFFS, inHand).map((found) => toHandoff({ ...found, ...self })) : []),
+      ...(Number(row["story_done"]) > 0 ? all(db, SIBLINGS_HANDOFFS, inHand, story ?? null).map(toHandoff) : []),
+    ],
+    activity: readActivity(db, inHand, story),
+    parents: parent === undefined ? [] : readParents(db, inHand),
+    pinned: pinnedOf(JSON.parse(String(row["pinned"])) as [newest: string, skill: string][]),
+  };
+}
+
+/**
+ * When it was, as a text that can be compared, and all are as long: the time as the store keeps it, and behind it the row's number. What
+ * stands behind that comes with the greatest.
+ */
+const MOMENT_CHARS = 36;
+
+function moment(time: string, number: string): string {
+  return `${time} || printf('%012d', ${number})`;
+}
+
+/** One statement: each that is prepared costs a new process a twentieth of a millisecond. */
+const TASK = `SELECT t.type, substr(t.description, 1, ${MOST_CHARS}) AS description,
+  substr(t.acceptance_criteria, 1, ${MOST_CHARS}) AS acceptance_criteria, t.steps, t.skill, t.plan_file, t.plan_section,
+  substr(t.context_summary, 1, ${MOST_CHARS}) AS context_summary, substr(t.handoff_notes, 1, ${MOST_CHARS}) AS handoff_notes,
+  t.note, t.story, t.parent, w.data AS wip, w.updated_at AS wip_updated_at,
+  s.id AS story_id, s.title AS story_title, s.status AS story_status,
+  (SELECT count(*) FROM tasks WHERE story = t.story AND status = 'done') AS story_done,
+  (SELECT count(*) FROM tasks WHERE story = t.story AND status <> 'archived') AS story_total,
+  e.id AS epic_id, e.title AS epic_title, e.priority AS epic_priority,
+  (SELECT json_group_array(path) FROM (SELECT path FROM task_files WHERE task = t.seq ORDER BY path LIMIT 100)) AS files,
+  (SELECT json_group_array(reason) FROM (SELECT reason FROM blockers WHERE task = t.seq AND resolved_at IS NULL ORDER BY id LIMIT 10)) AS blockers,
+  (SELECT json_group_array(json_array(newest, skill)) FROM (SELECT skill, max(${moment("at", "id")} || hash) AS newest FROM skill_history WHERE task = t.id GROUP BY skill)) AS pinned,
+  EXISTS (SELECT 1 FROM tasks WHERE parent = t.seq) AS has_parts, EXISTS (SELECT 1 FROM dependencies WHERE task = t.seq) AS has_needs
+FROM tasks t LEFT JOIN task_wip w ON w.task = t.seq LEFT JOIN stories s ON s.seq = t.story LEFT JOIN epics e ON e.seq = t.epic
+WHERE t.seq = ?`;
+
+/** The last verdict without a sorter, which would be made for each row. */
+const VERDICT = `(SELECT substr(max(${moment("h.created_at", "h.seq")} || h.status), ${MOMENT_CHARS + 1}) FROM handoffs h WHERE h.task = t.seq)`;
+
+const TREE_COLUMNS = `t.seq, t.id, t.title, t.status, (SELECT p.id FROM tasks p WHERE p.seq = t.parent) AS parent, (SELECT c.agent FROM claims c WHERE c.task = t.seq) AS holder, ${VERDICT} AS verdict`;
+
+interface Group {
+  story: number | undefined;
+  parent: number | undefined;
+  hasParts: boolean;
+}
+
+/** The story's tasks around this one, or its parent's children, and its own sub-tasks. */
+function readAround(
+  db: DatabaseSync,
+  seq: number,
+  { story, parent, hasParts }: Group,
+): Pick<WakeState, "tree"> & { self: TreeTask } {
+  const rows =
+    story !== undefined
+      ? all(db, around("story"), seq, story)
+      : parent !== undefined
+        ? all(db, around("parent"), seq, parent)
+        : all(db, ONE, seq);
+  const [own = get(db, ONE, seq)] = rows.filter((row) => row["seq"] === seq);
+  if (!own) throw new Error(`no task in row ${seq}`);
+  const parts = hasParts ? all(db, PARTS, seq).filter(({ seq: part }) => rows.every((row) => row["seq"] !== part)) : [];
+  return { self: toTree(own), tree: [...rows, ...parts].map(toTree) };
+}
+
+const ONE = `SELECT ${TREE_COLUMNS} FROM tasks t WHERE t.seq = ?`;
+
+const PARTS = `SELECT ${TREE_COLUMNS} FROM tasks t WHERE t.parent = ? AND t.status <> 'archived' ORDER BY t.seq LIMIT 20`;
+
+const AWAITED = `SELECT ${TREE_COLUMNS} FROM dependencies n JOIN tasks t ON t.seq = n.depends_on
+WHERE n.task = ? AND n.type IN ('blocks', 'requires') AND t.status NOT IN ('done', 'archived') ORDER BY t.seq LIMIT 10`;
+
+function around(column: string): string {
+  return `SELECT ${TREE_COLUMNS} FROM tasks t WHERE t.${column} = ?2 AND t.status <> 'archived' AND t.seq >= coalesce(
+  (SELECT seq FROM tasks WHERE ${column} = ?2 AND seq < ?1 AND status <> 'archived' ORDER BY seq DESC LIMIT 1 OFFSET ${TREE_BEFORE - 1}), 0)
+ORDER BY t.seq LIMIT ${TREE_BEFORE + TREE_AFTER}`;
+}
+
+function toHandoff(row: Record<string, unknown>): WakeHandoff {
+  return {
+    taskId: String(row["id"]),
+    taskTitle: String(row["title"]),
+    role: String(row["role"]),
+    attempt: Number(row["attempt"]),
+    status: row["verdict"] as Verdict,
+    summary: String(row["summary"]),
+    at: new Date(String(row["created_at"])),
+  };
+}
+
+const HANDOFF_COLUMNS = "h.role, h.attempt, h.status AS verdict, substr(h.summary, 1, 2000) AS summary, h.created_at";
+
+const OWN_HANDOFFS = `SELECT ${HANDOFF_COLUMNS} FROM handoffs h WHERE h.task = ? AND h.archived_at IS NULL
+ORDER BY h.created_at DESC, h.seq DESC LIMIT 4`;
+
+/** Of the last done ones only: a story of 10,000 tasks has as many handoffs. */
+const SIBLINGS_HANDOFFS = `SELECT t.id, t.title, ${HANDOFF_COLUMNS} FROM (SELECT seq, id, title FROM tasks
+  WHERE story = ?2 AND status = 'done' AND seq <> ?1 ORDER BY seq DESC LIMIT 20) t JOIN handoffs h ON h.task = t.seq
+WHERE h.archived_at IS NULL ORDER BY h.created_at DESC, h.seq DESC LIMIT ${MOST_HANDOFFS}`;
+
+function pinnedOf(rows: [newest: string, skill: string][]): StoredWork["pinned"] {
+  return rows
+    .sort(([a], [b]) => (a < b ? 1 : -1))
+    .map(([newest, skill]) => ({ skill, hash: newest.slice(MOMENT_CHARS) }));
+}
+
+function readActivity(db: DatabaseSync, seq: number, story: number | undefined): WakeActivity[] {
+  const rows = story === undefined ? all(db, OWN_ACTIVITY, seq) : all(db, STORY_ACTIVITY, seq, story);
+  return rows.map((row) => ({
+    at: new Date(String(row["at"])),
+    actor: String(row["actor"]),
+    kind: String(row["kind"]),
+    text: String(row["text"]),
+    ...optional("subject", textOf(row["subject"])),
+  }));
+}
+
+const ACTIVITY = `SELECT a.at, a.actor, a.kind, substr(a.text, 1, 500) AS text, a.subject FROM tasks t JOIN activity a ON a.subject = t.id`;
+
+const OWN_ACTIVITY = `${ACTIVITY} WHERE t.seq = ? ORDER BY a.id DESC LIMIT ${MOST_ACTIVITY}`;
+
+const STORY_ACTIVITY = `${ACTIVITY} WHERE t.story = ?2 AND t.seq BETWEEN ?1 - ${TREE_BEFORE} AND ?1 + ${TREE_AFTER}
+AND (a.kind <> 'task-created' OR t.seq = ?1) ORDER BY a.id DESC LIMIT ${MOST_ACTIVITY}`;
+
+function readParents(db: DatabaseSync, seq: number): StoredWork["parents"] {
+  const parents: StoredWork["parents"] = [];
+  for (let at: number | undefined = seq; parents.length < 10; ) {
+    const row: Record<string, unknown> | undefined = get(
+      db,
+      "SELECT p.seq, p.title, p.description, p.skill FROM tasks t JOIN tasks p ON p.seq = t.parent WHERE t.seq = ?",
+      at,
+    );
+    if (!row) break;
+    at = Number(row["seq"]);
+    parents.push({
+      title: String(row["title"]),
+      ...optional("description", textOf(row["description"])),
+      ...optional("skill", textOf(row["skill"])),
+    });
+  }
+  return parents;
+}
+
+/** For an agent with nothing in hand: what could be next, and of how many. */
+export function readSuggested(db: DatabaseSync): Pick<WakeState, "suggested" | "readyCount"> {
+  const suggested = get(db, SUGGESTED);
+  return { ...(suggested && { suggested: toTree(suggested) }), readyCount: countReady(db) };
+}
+
+const SUGGESTED = `SELECT ${TREE_COLUMNS} FROM queue q JOIN tasks t ON t.seq = q.task WHERE q.is_ready = 1 ORDER BY q.order_key DESC, q.task LIMIT 1`;
+
+function countReady(db: DatabaseSync): number {
+  const row = get(db, "SELECT count(*) AS count FROM (SELECT 1 FROM queue WHERE is_ready = 1 LIMIT 1000)");
+  return Number(row?.["count"] ?? 0);
+}
+
+/** Of TREE_COLUMNS. */
+function toTree({ id, title, status, parent, holder, verdict }: Record<string, unknown>): TreeTask {
+  const task: TreeTask = { id: String(id), title: String(title), status: status as TaskStatus };
+  if (holder && !isSettled(task.status)) task.agent = String(holder);
+  if (parent) task.parentId = String(parent);
+  if (verdict) task.lastVerdict = verdict as Verdict;
+  return task;
+}
