@@ -74,6 +74,34 @@ export function timeProcesses(candidates: readonly Candidate[], { runs }: { runs
   });
 }
 
+/** The share that the second of two takes of the first's time: the median over pairs that run one right after the other. */
+export function timePairs(pairs: readonly [Candidate, Candidate][], { runs }: { runs: number }): Pair[] {
+  const times = pairs.map(() => ({ old: [] as number[], new: [] as number[] }));
+  for (let round = -2; round < runs; round++) {
+    pairs.forEach(([first, second], at) => {
+      // Each goes first in every other round.
+      const isTurned = round % 2 !== 0;
+      const a = timeOnce(isTurned ? second : first);
+      const b = timeOnce(isTurned ? first : second);
+      if (round < 0) return;
+      times[at]?.old.push(isTurned ? b : a);
+      times[at]?.new.push(isTurned ? a : b);
+    });
+  }
+  return pairs.map(([{ name }], at) => {
+    const { old, new: later } = times[at] ?? { old: [], new: [] };
+    const ratios = old.map((ms, round) => (later[round] ?? Number.NaN) / ms);
+    return { name, oldMs: quantile(old, 0.5), newMs: quantile(later, 0.5), ratio: quantile(ratios, 0.5) };
+  });
+}
+
+export interface Pair {
+  name: string;
+  oldMs: number;
+  newMs: number;
+  ratio: number;
+}
+
 function timeOnce({ name, args, stdin = "", cwd, env, runtime = process.execPath, exits = [0] }: Candidate): number {
   const start = process.hrtime.bigint();
   const result = spawnSync(runtime, args, { input: stdin, cwd, env: { ...process.env, ...env }, encoding: "utf8" });

@@ -5,6 +5,7 @@ import type { Benchmark, BenchResult, Goal } from "./harness.ts";
 const BENCHMARKS: Record<string, () => Promise<Benchmark>> = {
   cli: async () => (await import("./benchmarks/cli.ts")).cli,
   hook: async () => (await import("./benchmarks/hook.ts")).hook,
+  compare: async () => (await import("./benchmarks/compare.ts")).compare,
   opencode: async () => (await import("./benchmarks/opencode.ts")).opencode,
   prompt: async () => (await import("./benchmarks/prompt.ts")).prompt,
   matching: async () => (await import("./benchmarks/matching.ts")).matching,

@@ -3,7 +3,7 @@ import { spawnSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Benchmark, type Candidate, timedTable, timeProcesses } from "../harness.ts";
-import { HOOK, indexSyntheticSkills, makeScratch, type Scratch } from "../scratch.ts";
+import { indexSyntheticSkills, makeScratch, type Scratch } from "../scratch.ts";
 import { syntheticPrompts, syntheticSkills } from "../synthetic-skills.ts";
 
 export const hook: Benchmark = {
@@ -13,29 +13,7 @@ export const hook: Benchmark = {
     const scratch = makeScratch();
     try {
       indexSyntheticSkills(scratch, 300);
-      const candidates = [
-        event(scratch, "prompt, nothing fits", { hook_event_name: "UserPromptSubmit", prompt: "continue" }),
-        event(scratch, "prompt, words in common", {
-          hook_event_name: "UserPromptSubmit",
-          prompt: syntheticPrompts(1)[0]?.split(" ").slice(0, 13).join(" "),
-        }),
-        fittingPrompt(scratch),
-        event(scratch, "after a tool, WIP written", {
-          hook_event_name: "PostToolUse",
-          tool_name: "Write",
-          tool_use_id: "t",
-          tool_input: { file_path: join(scratch.root, "src/a.ts"), content: "x" },
-          tool_response: { type: "create" },
-        }),
-        event(scratch, "one row read and written", {
-          hook_event_name: "SubagentStart",
-          agent_id: "a",
-          agent_type: "x",
-        }),
-        event(scratch, "session start", { hook_event_name: "SessionStart", source: "startup" }),
-        ...codexEvents(scratch),
-        ...geminiEvents(scratch),
-      ];
+      const candidates = hookEvents(scratch);
       const bun = process.env["HAVERSACK_BUN"];
       const underBun = bun
         ? candidates.slice(0, 4).map((one) => ({ ...one, name: `${one.name} (bun)`, runtime: bun }))
@@ -90,6 +68,33 @@ export const hook: Benchmark = {
     }
   },
 };
+
+/** One of each kind that clients send often. */
+export function hookEvents(scratch: Scratch): Candidate[] {
+  return [
+    event(scratch, "prompt, nothing fits", { hook_event_name: "UserPromptSubmit", prompt: "continue" }),
+    event(scratch, "prompt, words in common", {
+      hook_event_name: "UserPromptSubmit",
+      prompt: syntheticPrompts(1)[0]?.split(" ").slice(0, 13).join(" "),
+    }),
+    fittingPrompt(scratch),
+    event(scratch, "after a tool, WIP written", {
+      hook_event_name: "PostToolUse",
+      tool_name: "Write",
+      tool_use_id: "t",
+      tool_input: { file_path: join(scratch.root, "src/a.ts"), content: "x" },
+      tool_response: { type: "create" },
+    }),
+    event(scratch, "one row read and written", {
+      hook_event_name: "SubagentStart",
+      agent_id: "a",
+      agent_type: "x",
+    }),
+    event(scratch, "session start", { hook_event_name: "SessionStart", source: "startup" }),
+    ...codexEvents(scratch),
+    ...geminiEvents(scratch),
+  ];
+}
 
 interface FittingOptions {
   client?: string;
@@ -172,10 +177,10 @@ function geminiEvents(scratch: Scratch): Candidate[] {
   ];
 }
 
-function event({ root, env }: Scratch, name: string, fields: object, client = "claude-code"): Candidate {
+function event({ root, env, hook }: Scratch, name: string, fields: object, client = "claude-code"): Candidate {
   return {
     name: client === "claude-code" ? name : `${client} ${name}`,
-    args: [HOOK, client],
+    args: [hook, client],
     stdin: JSON.stringify({ session_id: "bench", cwd: root, ...fields }),
     cwd: root,
     env,
