@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it, vi } from "vitest";
-import type { HookAnswer, HookEvent } from "../../engine/hook-event.ts";
+import type { EventBase, HookAnswer, HookEvent } from "../../engine/hook-event.ts";
 import type { SkillCard } from "../../skills/types.ts";
 import type { PluginInput, TextPart } from "./client-api.ts";
 import type { AgentEndEvent, HookEngine, PromptEvent, ToolCallEvent } from "./hook-engine.ts";
@@ -19,7 +19,15 @@ interface Recorded {
 
 const recorded = (name: string): Recorded => JSON.parse(readFileSync(join(FOLDER, `${name}.json`), "utf8"));
 
-function scene(answers: { prompt?: HookAnswer; session?: (event: HookEvent) => HookAnswer } = {}) {
+interface Answers {
+  prompt?: HookAnswer;
+  session?: (event: HookEvent) => HookAnswer;
+  isAwaited?: (event: EventBase, key: string) => boolean;
+  /** Times of messages, by session. */
+  messages?: Record<string, number[]>;
+}
+
+function scene(answers: Answers = {}) {
   const heard = {
     prompts: [] as PromptEvent[],
     tools: [] as ToolCallEvent[],
@@ -39,12 +47,17 @@ function scene(answers: { prompt?: HookAnswer; session?: (event: HookEvent) => H
       return answers.session?.(event) ?? {};
     },
     judgeAgent: (event) => void heard.ends.push(event),
+    isCallAwaited: (event, { key }) => answers.isAwaited?.(event, key) ?? false,
+    holders: () => Object.keys(answers.messages ?? {}).filter((id) => id !== "ses_0002"),
     fill: ({ usedTokens }) => void fills.push(usedTokens),
     log: (_, line) => void lines.push(line),
   };
   const get = vi.fn(async () => ({ data: {} }));
   const prompt = vi.fn(async () => ({}));
-  const input: PluginInput = { directory: "/repo", worktree: "/repo", client: { session: { get, prompt } } };
+  const messages = async ({ path: { id } }: { path: { id: string } }) => ({
+    data: (answers.messages?.[id] ?? []).map((created) => ({ info: { time: { created } } })),
+  });
+  const input: PluginInput = { directory: "/repo", worktree: "/repo", client: { session: { get, prompt, messages } } };
   const plugin = haversackPlugin(input, { engine, addTo: () => undefined });
   /** Plays a recorded hook and returns what became of its output. */
   const play = async (name: string) => {
