@@ -30,14 +30,14 @@ describe.each([
     (id: string) => ({ tools: [toolCall("mcp_haversack_update_task_status", { task_id: id, status: "in_progress" })] }),
   ],
   ["shell", (id: string) => shell(`${process.execPath} ${BIN} task start ${id}`)],
-])("a claim by %s", (_, claim) => {
+])("a claim by %s", { timeout: 300_000 }, (_, claim) => {
   it("is its session's, with what it does, also after a resume; a new session hears of it", async () => {
     const { repo, id } = repoWithTask();
     const work: Reply[] = [
       claim(id),
       { tools: [toolCall("write_file", { file_path: "limit.txt", content: "five" })] },
       shell("sh check.sh"),
-      shell("git add limit.txt && git commit --quiet -m LIMITED"),
+      shell("git add limit.txt && git commit -m LIMITED"),
       { text: "end" },
     ];
     const server = await testServer(steps(work));
@@ -46,6 +46,7 @@ describe.each([
     expect(await taskWip(repo, id)).toMatchObject({
       files_modified: ["limit.txt"],
       errors: [{ message: expect.stringContaining("BAD-THING") }],
+      last_commit: expect.stringMatching(/^[0-9a-f]{7}/),
     });
 
     server.setScript(

@@ -28,10 +28,13 @@ const write = (repo: ScratchOpencode, name: string): Reply => ({
 });
 const ofSession = (sessionId: string) => ({ agent: sessionName("opencode", { sessionId }), sessionId });
 
+/** Several runs of the client in each test. */
+const LONG = { timeout: 300_000 };
+
 describe.each([
   ["MCP tool", byTool],
   ["shell", byShell],
-])("a claim by %s", (_, claim) => {
+])("a claim by %s", LONG, (_, claim) => {
   it("is its session's, with what it does, after a compaction and a resume; a new session hears of it", async () => {
     const repo = haversackRepo();
     repo.write("check.sh", 'echo "FAIL BAD-THING"; exit 1\n');
@@ -90,7 +93,7 @@ describe.each([
   });
 });
 
-describe("a fork", () => {
+describe("a fork", LONG, () => {
   it("holds what the session held that it was forked from, once that is over", async () => {
     const repo = haversackRepo();
     const id = createTask(repo, "Limit logins");

@@ -8,10 +8,12 @@ import { sessionName } from "../../work/agent-name.ts";
 import type { StartedSession } from "../start-session.ts";
 import type { SessionWakeParts } from "./wake-session.ts";
 
+type ForkParts = Pick<SessionWakeParts, "handle" | "name" | "process" | "isRunning" | "leaseMs" | "now">;
+
 /** What the fork is told: one line, or "" where its origin holds nothing or is not known. */
 export function ownFork(
   { sessionId, client, forkedFrom }: StartedSession,
-  { handle, name, process, isRunning, leaseMs, now: at }: SessionWakeParts,
+  { handle, name, process, isRunning, leaseMs, now: at }: ForkParts,
 ): string {
   const holders = otherHolders(handle, { client: client.name, sessionId });
   if (holders.length === 0) return "";
