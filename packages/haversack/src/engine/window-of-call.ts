@@ -10,6 +10,7 @@ import { type ProcessesAbove, sessionAbove, takeCall } from "../store/sqlite/cal
 import type { StoreHandle } from "../store/sqlite/handle.ts";
 import type { SessionState } from "../store/sqlite/session-state.ts";
 import type { SqliteLocalStore } from "../store/sqlite/sqlite-local-store.ts";
+import { clientName } from "../work/agent-name.ts";
 import type { CallKey } from "./call-key.ts";
 
 export interface CallMarks {
@@ -33,6 +34,11 @@ export interface CallerParts {
   state: SessionState;
   /** Default: those above this process. */
   above?: () => ProcessesAbove;
+}
+
+/** Clients that tell an MCP server neither session nor call. */
+export function saysNothing(client: string): boolean {
+  return ["gemini", "opencode"].includes(clientName(client));
 }
 
 /** Who made the call: its session, and the agent in it. Undefined: nobody can tell. */

@@ -1,8 +1,7 @@
 /** What a tool call says of who made it. Every client says something else, and two say nothing. */
 import { callKey } from "../engine/call-key.ts";
 import type { Environment } from "../engine/project.ts";
-import type { CallMarks } from "../engine/window-of-call.ts";
-import { clientName } from "../work/agent-name.ts";
+import { type CallMarks, saysNothing } from "../engine/window-of-call.ts";
 
 export interface CallRequest {
   name: string;
@@ -19,7 +18,7 @@ export interface CallRequest {
  * run in a shell of Claude Code, whose session in the environment is not theirs.
  */
 export function readCallMarks({ name, arguments: args, meta, client }: CallRequest, env: Environment): CallMarks {
-  if (client !== undefined && SILENT.includes(clientName(client))) return { call: callKey(name, args) };
+  if (client !== undefined && saysNothing(client)) return { call: callKey(name, args) };
   const isThread = typeof meta?.["threadId"] === "string" && meta["threadId"] !== "";
   const marks = {
     sessionId: isThread ? meta["sessionId"] : env["CLAUDE_CODE_SESSION_ID"],
@@ -30,5 +29,3 @@ export function readCallMarks({ name, arguments: args, meta, client }: CallReque
   };
   return Object.fromEntries(Object.entries(marks).filter(([, value]) => typeof value === "string" && value !== ""));
 }
-
-const SILENT = ["gemini", "opencode"];
