@@ -3,7 +3,7 @@
  * and one prompt; `resume` goes on in a session.
  */
 import type { ResponsesServer } from "../responses-server.ts";
-import { type ClientRun, runClient, withEvents } from "../run-client.ts";
+import { type ClientRun, type RunningClient, runClient, withEvents } from "../run-client.ts";
 import type { CodexRepo } from "./codex-repo.ts";
 import { codexProgram } from "./install.ts";
 
@@ -13,6 +13,10 @@ export interface CodexOptions {
   prompt: string;
   /** A thread to go on with: `codex exec resume ID`. */
   resume?: string;
+  /** A thread to begin a new one from: `codex exec fork ID`. */
+  fork?: string;
+  /** Called when the process runs. */
+  onStart?: (client: RunningClient) => void;
   args?: string[];
   /** `-c key=value` each. */
   config?: Record<string, string | number | boolean>;
@@ -50,7 +54,8 @@ export const CODE_MODEL = "gpt-6.1-sol";
 export async function runCodex(options: CodexOptions): Promise<CodexRun> {
   const { repo, timeLimitMs = 60_000 } = options;
   const env = environment(options);
-  const done = await runClient(codexProgram(), argumentsOf(options), { cwd: repo.root, env, timeLimitMs });
+  const onStart = options.onStart && { onStart: options.onStart };
+  const done = await runClient(codexProgram(), argumentsOf(options), { cwd: repo.root, env, timeLimitMs, ...onStart });
   const { sessionId: threadId, ...run } = withEvents<CodexEvent>(done, "thread_id");
   const lastMessage = run.events.findLast(({ item }) => item?.type === "agent_message")?.item?.text ?? "";
   return { ...run, threadId, lastMessage };
@@ -60,6 +65,7 @@ export function argumentsOf({
   server,
   prompt,
   resume,
+  fork,
   args = [],
   config = {},
   model = DIRECT_MODEL,
@@ -87,6 +93,7 @@ export function argumentsOf({
   return [
     "exec",
     ...(resume ? ["resume", resume] : []),
+    ...(fork ? ["fork", fork] : []),
     "--json",
     ...(skipApprovals ? ["--dangerously-bypass-approvals-and-sandbox"] : []),
     ...(trustHooks ? ["--dangerously-bypass-hook-trust"] : []),

@@ -1,19 +1,16 @@
 /** Haversack in the real opencode, as `init` wires it: skills at prompts, work in progress, packets, and a session that no fault of ours can harm. */
-import { spawnSync } from "node:child_process";
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { expect, it } from "vitest";
-import { opencode } from "../../../packages/haversack/src/clients/opencode/wiring.ts";
-import { readText } from "../../../packages/haversack/src/engine/init.ts";
 import { openDatabase } from "../../../packages/haversack/src/store/sqlite/open.ts";
 import { SessionState } from "../../../packages/haversack/src/store/sqlite/session-state.ts";
 import { firstChange, messagesText } from "../request-text.ts";
 import { type Rule, steps, toolCall } from "../script.ts";
+import { haversack, haversackRepo } from "./haversack-repo.ts";
 import { testServer } from "./opencode-test.ts";
 import { runOpencode } from "./run-opencode.ts";
-import { type ScratchOpencode, scratchOpencode } from "./scratch-opencode.ts";
+import type { ScratchOpencode } from "./scratch-opencode.ts";
 
-const DIST = join(import.meta.dirname, "../../../packages/haversack/dist");
 const RELEASE = "Write the release notes for version 2.4 from the merged pull requests.";
 const ORDINARY = "Thanks, please go on.";
 
@@ -125,31 +122,6 @@ it("leaves the session unharmed when the store is broken", async () => {
   expect(messagesText(server.of("main")[0]!)).not.toContain("(haversack)");
   expect(logOf(repo)).not.toBe("");
 });
-
-function haversackRepo(): ScratchOpencode {
-  const repo = scratchOpencode();
-  const description = "Writes release notes and changelog entries from merged pull requests and the git log.";
-  repo.writeSkill(".claude/skills", "release-notes", { description });
-  haversack(repo, "skills", "index");
-  const installed = { node: process.execPath, hook: join(DIST, "hook.cjs"), bin: join(DIST, "haversack.cjs") };
-  const env = { ...repo.env, PATH: process.env["PATH"] ?? "" };
-  for (const file of opencode.files({ scope: "project", cwd: repo.root, env, installed, hasGuards: false })) {
-    mkdirSync(dirname(file.path), { recursive: true });
-    writeFileSync(file.path, file.wire(readText(file.path) ?? file.blank).text);
-  }
-  return repo;
-}
-
-function haversack(repo: ScratchOpencode, ...args: string[]): string {
-  const { status, stdout, stderr } = spawnSync(process.execPath, [join(DIST, "haversack.cjs"), ...args], {
-    cwd: repo.root,
-    env: { ...repo.env, PATH: process.env["PATH"] },
-    encoding: "utf8",
-    timeout: 30_000,
-  });
-  if (status !== 0) throw new Error(`haversack ${args.join(" ")}: exit ${status}\n${stdout}\n${stderr}`);
-  return stdout;
-}
 
 function logOf(repo: ScratchOpencode): string {
   const file = join(repo.root, ".haversack/log/haversack.log");

@@ -66,6 +66,8 @@ export const Probe = async (input: PluginInput) => {
       return kind === "before-spawn" ? { prompt: `${event.prompt}\n\nPACKET-OF-THE-TASK` } : {};
     },
     judgeAgent: () => undefined,
+    isCallAwaited: () => false,
+    holders: () => [],
     log: (level, text) => note({ level, text }),
   };
   return haversackPlugin(input, { engine, addTo: () => undefined });

@@ -2,6 +2,8 @@
 import { HaversackError, isFault } from "../base/errors.ts";
 import { type ArtifactParts, withArtifacts } from "../engine/artifacts/artifact-parts.ts";
 import { actorForCli } from "../engine/work/actor.ts";
+import { sessionOfShell } from "../engine/work/shell-session.ts";
+import type { StoreHandle } from "../store/sqlite/handle.ts";
 import type { ArgumentSpec, Call, ExitCode, OptionSpec } from "./command.ts";
 import { openProject } from "./project.ts";
 
@@ -36,7 +38,8 @@ export async function runArtifacts(
     cwd: io.cwd,
     paths,
     config,
-    by: actorForCli(io.env, { at: new Date(), ...(agent !== undefined && { agent }) }),
+    by: (handle: StoreHandle) =>
+      actorForCli(io.env, { at: new Date(), agent, session: sessionOfShell(io.env, { handle }) }),
     client: options["client"] as string | undefined,
   };
   return asUsage(() => withArtifacts(place, action, { isWrite }));

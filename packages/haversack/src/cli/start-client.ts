@@ -4,7 +4,7 @@
  */
 import { spawn } from "node:child_process";
 import { HaversackError } from "../base/errors.ts";
-import { claudeProcess, isAlive } from "../clients/claude-code/client-process.ts";
+import { clientProcess, isAlive } from "../clients/claude-code/client-process.ts";
 import { findOnPath } from "../clients/find-program.ts";
 import { HEADLESS, OF_A_SESSION } from "../clients/headless.ts";
 import type { Environment } from "../engine/project.ts";
@@ -91,6 +91,6 @@ function withoutSession(env: Environment): Record<string, string> {
 
 /** Undefined: the number is one of another machine, of another name space, or of before the machine's start. */
 export function isRunning({ id, space }: ClientProcess): boolean | undefined {
-  const own = claudeProcess({ CLAUDE_PID: String(process.pid) })?.space;
+  const own = clientProcess(process.pid)?.space;
   return space !== "" && space === own ? isAlive(id) : undefined;
 }

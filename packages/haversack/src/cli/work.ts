@@ -5,6 +5,7 @@ import type { Config } from "../base/config-schema.ts";
 import { HaversackError, isFault } from "../base/errors.ts";
 import type { ProjectPaths } from "../engine/project.ts";
 import { actorForCli } from "../engine/work/actor.ts";
+import { sessionOfShell } from "../engine/work/shell-session.ts";
 import type { WorkParts } from "../engine/work/work-parts.ts";
 import { workSettings } from "../engine/work/work-settings.ts";
 import type { StoreHandle } from "../store/sqlite/handle.ts";
@@ -56,7 +57,7 @@ function openWork(call: Call, access: Access): OpenWork {
   const handle = access === "save" ? openStore(paths) : readStore(call, paths, "full");
   // Nobody may be told that something is saved which is in memory.
   if (access === "read" && handle.file === ":memory:") handle.db.exec("PRAGMA query_only = ON");
-  const by = actorForCli(io.env, { at: new Date(), ...(agent !== undefined && { agent }) });
+  const by = actorForCli(io.env, { at: new Date(), agent, session: sessionOfShell(io.env, { handle }) });
   return {
     store: new SqliteWorkStore(handle),
     handle,

@@ -1,5 +1,5 @@
 /** Codex, for hook.cjs. */
-import { claudeProcess } from "./claude-code/client-process.ts";
+import { clientProcess } from "./claude-code/client-process.ts";
 import { formatCodexAnswer } from "./codex/answer.ts";
 import { readCodexEvent } from "./codex/events.ts";
 import { codexProfile } from "./codex/profile.ts";
@@ -22,6 +22,6 @@ export const adapter: HookAdapter = {
   answer: formatCodexAnswer,
   profile: codexProfile,
   // The shell that Codex starts gives its place to the hook (`exec`), so that the parent is Codex itself (seen in 0.166.0).
-  process: () => claudeProcess({ CLAUDE_PID: String(process.ppid) }),
+  process: () => clientProcess(process.ppid),
   talking: ["UserPromptSubmit", "PostToolUse", "Stop"],
 };

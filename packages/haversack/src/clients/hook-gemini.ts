@@ -1,4 +1,5 @@
 /** Gemini CLI, for hook.cjs. */
+import { clientProcess } from "./claude-code/client-process.ts";
 import { formatGeminiAnswer } from "./gemini/answer.ts";
 import { readGeminiEvent } from "./gemini/events.ts";
 import { geminiProfile } from "./gemini/profile.ts";
@@ -19,5 +20,7 @@ export const adapter: HookAdapter = {
   startBefore: geminiStartBefore,
   answer: formatGeminiAnswer,
   profile: geminiProfile,
+  // The shell that the client starts gives its place to the hook (`exec`), so that the parent is the client itself (seen in 0.61.0).
+  process: () => clientProcess(process.ppid),
   talking: ["BeforeAgent", "AfterTool"],
 };

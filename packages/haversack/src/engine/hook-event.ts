@@ -43,6 +43,8 @@ export type HookEvent = EventBase &
 export interface SessionStart {
   source: "startup" | "resume" | "fork" | "clear" | "compact";
   promptId?: string;
+  /** Of a fork: which of these sessions, all of them with tasks, it was forked from. Undefined: none, or the client does not tell. */
+  forkedFrom?(sessionIds: readonly string[]): string | undefined;
   /** Of the sub-agent that was compacted. */
   agentType?: string;
 }

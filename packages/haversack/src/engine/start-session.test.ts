@@ -4,7 +4,7 @@ import { fakeProject } from "./fake-project.suite.ts";
 import type { SessionStart } from "./hook-event.ts";
 import { startSession } from "./start-session.ts";
 
-function started(source: SessionStart["source"], { agentId = "", env = {} } = {}) {
+function started(source: SessionStart["source"], { agentId = "", env = {}, news = "" } = {}) {
   const project = fakeProject();
   const calls: string[] = [];
   const parts = {
@@ -21,7 +21,7 @@ function started(source: SessionStart["source"], { agentId = "", env = {} } = {}
     },
     wakeAgain: () => {
       calls.push("wake again");
-      return { problems: [] };
+      return { problems: [], ...(news && { context: news }) };
     },
     checkIndex: () => calls.push("check-index"),
   };
@@ -46,11 +46,13 @@ it("only empties the window of a sub-agent that nothing reaches: its coordinator
 
 it("tells a session that goes on apart from a new one", () => {
   const env = { HAVERSACK_AGENT: "june" };
-  const waked = (source: SessionStart["source"]) =>
-    started(source, { env }).calls.filter((call) => call.startsWith("wake"));
+  const waked = (source: SessionStart["source"], news = "") =>
+    started(source, { env, news }).calls.filter((call) => call.startsWith("wake"));
   expect(waked("startup")).toEqual(["wake", "wake"]);
   expect(waked("clear")).toEqual(["wake", "wake"]);
   // One that nobody has seen before is new here, however its client calls it.
   expect(waked("resume")).toEqual(["wake", "wake again"]);
-  expect(waked("fork")).toEqual(["wake again", "wake again"]);
+  expect(waked("fork", "It is yours now.")).toEqual(["wake again", "wake again"]);
+  // A fork with nothing to go on with may find what was left, like any new session.
+  expect(waked("fork")).toEqual(["wake again", "wake", "wake again", "wake"]);
 });

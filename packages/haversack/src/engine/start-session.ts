@@ -70,7 +70,10 @@ function noteStart(event: StartedSession, { handle, now: at, process, becomeKnow
 function wake(event: StartedSession, noted: NotedSession, parts: StartParts): SessionAnswer {
   // A config that cannot be read is silence here as at prompts.
   parts.settings();
-  return goesOn(event, noted) ? parts.wakeAgain(event, noted) : parts.wakeSession(event, noted);
+  if (!goesOn(event, noted)) return parts.wakeSession(event, noted);
+  const answer = parts.wakeAgain(event, noted);
+  // A fork of a session that holds nothing, or that nobody knows, may find work that was left like any new one.
+  return event.source === "fork" && !answer.context ? parts.wakeSession(event, noted) : answer;
 }
 
 /** One that nobody has seen before is new here, however its client calls it. */

@@ -13,7 +13,7 @@ import { nearest } from "../base/nearest.ts";
 import type { LiveSkills } from "../engine/live-skills.ts";
 import type { Environment } from "../engine/project.ts";
 import type { LiveWork } from "../engine/work/live-work.ts";
-import { readCallMarks } from "./call-marks.ts";
+import { type CallRequest, readCallMarks } from "./call-marks.ts";
 import { callSchema, type Tool, type ToolAnswer } from "./tool.ts";
 import { hintForAgent } from "./tool-hints.ts";
 import { readInput } from "./tool-input.ts";
@@ -99,18 +99,12 @@ export function makeServer(parts: ServerParts, { version, tools }: ServerOptions
   return mcp;
 }
 
-interface CallRequest {
-  name: string;
-  arguments?: unknown;
-  meta?: Readonly<Record<string, unknown>> | undefined;
-  client?: string | undefined;
-}
-
 /** The surface's one translator: outcomes, wrong input, faults and bugs to a result. */
 async function answerCall(
-  { name, arguments: given, meta, client }: CallRequest,
+  request: CallRequest,
   { tools, parts }: { tools: readonly Tool[]; parts: ServerParts },
 ): Promise<ToolAnswer> {
+  const { name, arguments: given, client } = request;
   const off = parts.offReason();
   if (off) return failure(`Haversack is off: ${off}`);
   const tool = tools.find((candidate) => candidate.name === name);
@@ -122,7 +116,7 @@ async function answerCall(
   const input = readInput(given, callSchema(tool));
   if ("problem" in input) return failure(`${name}: ${input.problem}`);
   try {
-    const call = { parts, marks: readCallMarks(meta, parts.env), client, at: new Date() };
+    const call = { parts, marks: readCallMarks(request, parts.env), client, at: new Date() };
     const shortened = await shortenedId(input.value, call);
     return shortened === undefined ? await tool.run(input.value, call) : failure(shortened);
   } catch (error) {

@@ -137,13 +137,33 @@ function agentsSuite(test: UnderTest): void {
   it("adds an agent that nobody added when it is seen", async () => {
     expect(await test.store.seeAgent({ name: "new", sessionId: "s1", branch: "auth" }, clock(0))).toEqual({
       name: "new",
-      role: "orchestrator",
       sessionId: "s1",
       createdAt: clock(0),
       lastSeenAt: clock(0),
     });
     expect(await test.store.seeAgent({ name: "other", role: "fixer" }, clock(0))).toMatchObject({ role: "fixer" });
     expect(await faultOf(test.store.seeAgent({ name: "no name" }, clock(0)))).toMatchObject({ code: "input-invalid" });
+  });
+
+  it("has a role that nobody gave only while it holds a task", async () => {
+    await test.store.seeAgent({ name: "june", sessionId: "s1" }, clock(0));
+    await add("ann", { role: "fixer" });
+    const roles = async () => (await test.store.listAgents()).map(({ name, role }) => [name, role]);
+    expect(await roles()).toEqual([
+      ["ann", "fixer"],
+      ["june", undefined],
+    ]);
+    const { id } = await test.store.createTask({ title: "Limit logins" }, person(0));
+    for (const name of ["june", "ann"]) {
+      const by = { ...agent(name), at: clock(1) };
+      const claimed = await test.store.claim({ taskId: id, leaseMs: 60_000, stealReason: "x" }, by);
+      expect(claimed.kind).toBe("claimed");
+      // Whoever holds it is its implementer, unless it was given another role.
+      expect(await roles()).toEqual([
+        ["ann", "fixer"],
+        ["june", name === "june" ? "implementer" : undefined],
+      ]);
+    }
   });
 
   it("sees the agent of the branch where there is one", async () => {

@@ -193,7 +193,7 @@ const FIELDS: Readonly<Record<RecordKind, readonly Field[]>> = {
   agent: [
     ["name", "agent", true],
     ["branch", "text"],
-    ["role", "line", true],
+    ["role", "line"],
     ["client", "text"],
     ["session_id", "text"],
     ["worktree", "text"],

@@ -405,7 +405,7 @@ export interface NewAgent {
 export interface SeenAgent {
   name: string;
   branch?: string;
-  /** For one that nobody added. Default: orchestrator. */
+  /** For one that nobody added. Default: none; see role-now.ts. */
   role?: string;
   client?: string;
   sessionId?: string;

@@ -5,7 +5,8 @@ export interface Agent {
   name: string;
   /** Absent: on every branch. */
   branch?: string;
-  role: string;
+  /** Absent: nobody gave it one, and it holds no task. */
+  role?: string;
   client?: string;
   /** The session that it was seen in last. */
   sessionId?: string;

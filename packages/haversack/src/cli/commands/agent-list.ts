@@ -9,7 +9,7 @@ export const spec: CommandSpec = {
   about: "Lists the agents of this project by name, with the session that each was seen in last.",
   options: listOptions(50),
   examples: [{ run: "haversack agent list", says: "who there is" }],
-  json: "[{name, role, branch?, client?, session_id?, worktree?, created_at, last_seen_at?}]. What was left out is said on standard error.",
+  json: "[{name, role?, branch?, client?, session_id?, worktree?, created_at, last_seen_at?}]. What was left out is said on standard error.",
 };
 
 export function run(call: Call): Promise<ExitCode> {
@@ -21,7 +21,7 @@ export function run(call: Call): Promise<ExitCode> {
       listed: await listAgents(input, work),
       row: ({ name, role, branch, client, sessionId, lastSeenAt }) => [
         { text: `@${name}` },
-        { text: cleanLine(role) },
+        { text: role === undefined ? "" : cleanLine(role) },
         { text: branch === undefined ? "" : cleanLine(branch) },
         { text: client ?? "", style: "dim" },
         { text: sessionId === undefined ? "" : cleanLine(sessionId), style: "dim" },

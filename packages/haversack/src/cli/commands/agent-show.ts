@@ -13,7 +13,7 @@ export const spec: CommandSpec = {
   arguments: [AGENT_NAME],
   options: { branch: BRANCH },
   examples: [{ run: "haversack agent show backend", says: "what it is and does" }],
-  json: "{name, role, branch?, client?, session_id?, worktree?, created_at, last_seen_at?, tasks?: [{id, title, status}], unread, skill_history?: [{at, skill, version, because, task_id?}]}.",
+  json: "{name, role?, branch?, client?, session_id?, worktree?, created_at, last_seen_at?, tasks?: [{id, title, status}], unread, skill_history?: [{at, skill, version, because, task_id?}]}.",
 };
 
 export function run(call: Call): Promise<ExitCode> {
@@ -28,7 +28,7 @@ export function run(call: Call): Promise<ExitCode> {
 function formatAgent(io: Io, agent: AgentDetails, now: Date): string {
   const { name, role, branch, client, sessionId, worktree, lastSeenAt, holds, unread, skills } = agent;
   return [
-    `${paint(io, "bold", `@${name}`)}, ${cleanLine(role)}`,
+    `${paint(io, "bold", `@${name}`)}${role === undefined ? "" : `, ${cleanLine(role)}`}`,
     ...fields(io, [
       ["client", client],
       ["session", sessionId && cleanLine(sessionId)],

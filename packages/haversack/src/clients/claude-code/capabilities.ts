@@ -55,6 +55,16 @@ export const CLAUDE_CODE: readonly Capability[] = [
     works: "yes",
     how: "a call carries its tool-use id, and PreToolUse has that with the session and the agent",
   },
+  {
+    what: "whose claim a shell command makes",
+    works: "partly",
+    how: "the shell has `CLAUDE_CODE_SESSION_ID`; a sub-agent's shell has no more than that, so its claims are its session's",
+  },
+  {
+    what: "resume and fork",
+    works: "yes",
+    how: "`--resume` keeps the session's id. SessionStart of a fork does not say of which session it is: the client's command line does, or the fill of the window, which is the same in one transcript",
+  },
   { what: "MCP tools without a question", works: "yes", how: "`permissions.allow`; a plugin cannot set it" },
   {
     what: "deferred skills",

@@ -2,22 +2,17 @@
  * The client's own process: Claude Code names it to its hooks (seen in 2.1.325: the process that was started, not the shell
  * around the hook). The hook bundles this file.
  */
-import { readFileSync, readlinkSync } from "node:fs";
+import { readFileSync } from "node:fs";
+import { processSpace } from "../../base/process-space.ts";
 import type { ClientProcess } from "../../store/local-store.ts";
 
 export function claudeProcess(env: Readonly<Record<string, string | undefined>>): ClientProcess | undefined {
-  const id = Number(env["CLAUDE_PID"]);
-  return Number.isInteger(id) && id > 1 ? { id, space: processSpace() } : undefined;
+  return clientProcess(Number(env["CLAUDE_PID"]));
 }
 
-/** A number means a process only in one process name space, until the machine starts again. "" where that cannot be read. */
-function processSpace(): string {
-  try {
-    return `${readlinkSync("/proc/self/ns/pid")} ${readFileSync("/proc/sys/kernel/random/boot_id", "latin1").trim()}`;
-  } catch {
-    // Not Linux, or no /proc here: then no session is taken for dead, and leases end by time.
-    return "";
-  }
+/** Of a client whose process number is known otherwise: a hook's parent, where the shell between them gave its place to the hook. */
+export function clientProcess(id: number): ClientProcess | undefined {
+  return Number.isInteger(id) && id > 1 ? { id, space: processSpace() } : undefined;
 }
 
 /** One that belongs to somebody else is alive too; one that has ended, and whose parent has not asked for it yet, is not. */

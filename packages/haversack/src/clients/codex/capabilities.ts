@@ -91,6 +91,16 @@ export const CODEX: readonly Capability[] = [
     how: "_meta has sessionId, threadId (the sub-agent's, else the session's), windowId (new after each compaction) and callId (the hooks' tool_use_id)",
   },
   {
+    what: "whose claim a shell command makes",
+    works: "yes",
+    how: "the shell has CODEX_SESSION_ID and CODEX_THREAD_ID (the sub-agent's, else the session's)",
+  },
+  {
+    what: "resume and fork",
+    works: "yes",
+    how: "exec resume keeps the session's id. SessionStart of a fork has the source fork, and the first line of its file names the session it is of (forked_from_id)",
+  },
+  {
     what: "environment of the MCP server",
     works: "partly",
     how: "HOME, PATH, TMPDIR and few others; more only by env_vars in its table, which init writes",

@@ -5,7 +5,7 @@
  */
 import type { EventBase, HookEvent } from "../../engine/hook-event.ts";
 import { patchPaths } from "./patch-paths.ts";
-import { readAgentName } from "./rollout.ts";
+import { readAgentName, readForkedFrom } from "./rollout.ts";
 
 export type Fields = Record<string, unknown>;
 
@@ -13,7 +13,12 @@ export function readCodexEvent(payload: Fields, base: EventBase): HookEvent | un
   switch (payload["hook_event_name"]) {
     case "SessionStart": {
       const source = text(payload["source"]);
-      return isSource(source) ? { ...base, kind: "session-start", source } : undefined;
+      if (!isSource(source)) return undefined;
+      const forkedFrom = (ids: readonly string[]) => {
+        const origin = readForkedFrom(payload["transcript_path"]);
+        return ids.find((id) => id === origin);
+      };
+      return { ...base, kind: "session-start", source, ...(source === "fork" && { forkedFrom }) };
     }
     case "PostCompact":
       // A sub-agent's compaction starts no session again, and nothing that is said here reaches it: its window is only emptied.

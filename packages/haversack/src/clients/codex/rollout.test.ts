@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
-import { endedCommand, readFill } from "./rollout.ts";
+import { endedCommand, readFill, readForkedFrom } from "./rollout.ts";
 
 function rolloutOf(...payloads: unknown[]): string {
   const folder = mkdtempSync(join(tmpdir(), "haversack-rollout-"));
@@ -17,6 +17,15 @@ const command = (id: string, more: object) => ({
   item: { type: "CommandExecution", id, ...more },
 });
 const read = (path: string) => ({ type: "read", cmd: `cat ${path}`, name: path, path });
+
+it("names the session that a fork is of", () => {
+  const meta = (more: object) => ({ id: "b", ...more, timestamp: "2031-01-01", base_instructions: "x".repeat(60_000) });
+  expect(readForkedFrom(rolloutOf(meta({ forked_from_id: "01a1ebf3-68db-7122-be65-2bd039ea81bc" })))).toBe(
+    "01a1ebf3-68db-7122-be65-2bd039ea81bc",
+  );
+  expect(readForkedFrom(rolloutOf(meta({})))).toBeUndefined();
+  expect(readForkedFrom("/nowhere")).toBeUndefined();
+});
 
 it("takes a command for a reading only when it shows one file and does nothing else", () => {
   const file = rolloutOf(

@@ -46,6 +46,12 @@ export function readAgentName(rollout: unknown): string | undefined {
   return /"agent_path":"(?:\/[a-z0-9_]+)*\/([a-z0-9_]+)"/.exec(readHead(rollout) ?? "")?.[1];
 }
 
+/** Of a fork: the session it was forked from. Its first line has it before SessionStart. */
+export function readForkedFrom(rollout: unknown): string | undefined {
+  if (typeof rollout !== "string") return undefined;
+  return /"forked_from_id":"([\w-]+)"/.exec(readHead(rollout) ?? "")?.[1];
+}
+
 export interface WindowFill {
   usedTokens: number;
   /** The part of the model's window that the client uses. */

@@ -52,9 +52,24 @@ export const GEMINI: readonly Capability[] = [
   { what: "guarded edits", works: "partly", how: "a refusal works; a warning before an edit is dropped by the client" },
   { what: "context fill", works: "yes", how: "transcript, `tokens` of the last answer" },
   {
+    what: "whose claim an MCP call makes",
+    works: "yes",
+    how: "a call carries no session; hook BeforeTool notes tool and arguments with the session, and the server finds the note. Without one, the only session of the client's process counts. A sub-agent's claims are its session's",
+  },
+  {
+    what: "whose claim a shell command makes",
+    works: "yes",
+    how: "the shell has `GEMINI_CLI` and no session id; the hooks have told the client's process, which stands above the shell",
+  },
+  {
     what: "whose window an MCP call is",
     works: "no",
-    how: "a call carries no session and no call id; a skill's body comes whenever it is asked for",
+    how: "sub-agents call as their session and have windows of their own; a skill's body comes whenever it is asked for",
+  },
+  {
+    what: "resume and fork",
+    works: "yes",
+    how: "`--resume` keeps the session's id, and with it its tasks; there is no fork",
   },
   {
     what: "MCP tools without a question",

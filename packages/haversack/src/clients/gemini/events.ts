@@ -2,6 +2,7 @@
  * Gemini CLI's hook payloads (seen in 0.61.0) to events. Reads the few fields it needs by hand, as the other clients' readers
  * do. PreCompress is no event of ours: it fires before every model call, compaction or not; transcript.ts has the real sign.
  */
+import { callKey, noteOfCall } from "../../engine/call-key.ts";
 import type { EventBase, HookEvent } from "../../engine/hook-event.ts";
 import { type Fields, object, text } from "../claude-code/fields.ts";
 import { resolvePath } from "./paths.ts";
@@ -30,8 +31,7 @@ export function readGeminiEvent(payload: Fields, base: EventBase): HookEvent | u
         ...base,
         kind: "before-tool",
         toolName,
-        toolUseId,
-        isOwnTool: isOwnTool(payload),
+        ...ownCall(payload, input, toolUseId),
         ...(path && { path: resolvePath(path, base.cwd) }),
       };
     }
@@ -45,9 +45,14 @@ export function readGeminiEvent(payload: Fields, base: EventBase): HookEvent | u
 
 export const SPAWN_TOOL = "invoke_agent";
 
-/** By the server's name: the tool's is `mcp_haversack_NAME`, and another server could be called `haversack_x`. */
-export function isOwnTool(payload: Fields): boolean {
-  return object(payload["mcp_context"])["server_name"] === "haversack";
+/**
+ * By the server's name: the tool's is `mcp_haversack_NAME`, and another server could be called `haversack_x`. The client tells the
+ * server nothing of its session, so that the call itself is noted: the server finds it by tool and arguments.
+ */
+function ownCall(payload: Fields, input: Fields, callId: string): { isOwnTool: boolean; toolUseId: string } {
+  const { server_name: server, tool_name: tool } = object(payload["mcp_context"]);
+  const isOwnTool = server === "haversack";
+  return { isOwnTool, toolUseId: isOwnTool ? noteOfCall(callKey(String(tool), input), callId) : callId };
 }
 
 /** The client gives calls no id; the time makes one that is not met twice in a session. */

@@ -2,6 +2,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { callKey } from "../../engine/call-key.ts";
 import { readGeminiEvent } from "./events.ts";
 import { geminiProfile } from "./profile.ts";
 import { readGeminiBase, readGeminiPrompt } from "./prompt-event.ts";
@@ -55,9 +56,14 @@ describe("sessions and calls", () => {
   );
 
   it("knows our own tools by their server", () => {
-    const own = { ...payload("before-tool.mcp-echo-recall"), mcp_context: { server_name: "haversack" } };
+    const own = {
+      ...payload("before-tool.mcp-echo-recall"),
+      mcp_context: { server_name: "haversack", tool_name: "recall" },
+    };
     const base = { ...readGeminiBase(own, "/")!, client: geminiProfile("/repo", {}) };
-    expect(readGeminiEvent(own, base)).toMatchObject({ isOwnTool: true });
+    const { key } = callKey("recall", { handle: "h1" });
+    // The server gets no id of the call: it is noted by tool and arguments.
+    expect(readGeminiEvent(own, base)).toMatchObject({ isOwnTool: true, toolUseId: expect.stringMatching(`^${key}@`) });
   });
 });
 

@@ -29,7 +29,7 @@ describe("merging", () => {
     expect(serverOf(settings)).toMatchObject({ trust: true, args: expect.arrayContaining([files.bin, "mcp"]) });
   });
 
-  it("sees edits beforehand only where rules guard files", () => {
+  it("sees sub-agents and calls of our own tools beforehand, edits only where rules guard files", () => {
     const matcher = (hasGuards: boolean) =>
       new RegExp(
         ownGeminiHooks(readGeminiSettings(merge("{}", { hasGuards }).text, "x")).find(
@@ -38,7 +38,10 @@ describe("merging", () => {
       );
     expect(matcher(false).test("write_file")).toBe(false);
     expect(matcher(true).test("write_file")).toBe(true);
-    for (const hasGuards of [true, false]) expect(matcher(hasGuards).test("invoke_agent")).toBe(true);
+    for (const tool of ["invoke_agent", "mcp_haversack_update_task_status"]) {
+      for (const hasGuards of [true, false]) expect(matcher(hasGuards).test(tool)).toBe(true);
+    }
+    expect(matcher(true).test("mcp_other_update")).toBe(false);
   });
 
   it("changes nothing the second time, and repairs what an older version wrote", () => {

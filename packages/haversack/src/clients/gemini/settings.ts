@@ -21,6 +21,8 @@ import { geminiHookCommand, readGeminiHookCommand } from "./hook-command.ts";
 /** A matcher of a tool event is a regular expression that is searched for, so it is anchored (seen in 0.61.0). */
 const anchored = (names: readonly string[]) => `^(${names.join("|")})$`;
 const EDIT_TOOLS = ["write_file", "replace"];
+/** Of our MCP server: whose call it is must be known before it is made. */
+const OWN_TOOLS = "mcp_haversack_.*";
 const TOLD_TOOLS = [...EDIT_TOOLS, "run_shell_command", "read_file", "write_todos", "activate_skill"];
 
 /**
@@ -31,7 +33,7 @@ function hookTable(hasGuards: boolean): HookLine[] {
   return [
     ["SessionStart", undefined, 10_000],
     ["BeforeAgent", undefined, 5_000],
-    ["BeforeTool", anchored(["invoke_agent", ...(hasGuards ? EDIT_TOOLS : [])]), 5_000],
+    ["BeforeTool", anchored(["invoke_agent", OWN_TOOLS, ...(hasGuards ? EDIT_TOOLS : [])]), 5_000],
     ["AfterTool", anchored(TOLD_TOOLS), 5_000],
     ["SessionEnd", undefined, 5_000],
   ];

@@ -48,9 +48,19 @@ export const OPENCODE: readonly Capability[] = [
   },
   { what: "context fill", works: "yes", how: "event `message.updated`, and the window's size from `chat.params`" },
   {
-    what: "whose window an MCP call is",
-    works: "no",
-    how: "a call carries no session; a skill's body comes whenever it is asked for",
+    what: "whose claim an MCP call makes, and whose window it is",
+    works: "yes",
+    how: "a call carries no session; `tool.execute.before` notes tool and arguments with session and sub-agent, and the server finds the note. Of two sessions that make the same call at once the second waits for the first",
+  },
+  {
+    what: "whose claim a shell command makes",
+    works: "yes",
+    how: "`shell.env` sets `HAVERSACK_SESSION`, with the sub-agent where it is one",
+  },
+  {
+    what: "resume and fork",
+    works: "yes",
+    how: "`-s` keeps the session's id. A fork (`--fork`) is known by its title, and the session it is of by the times of their messages; while both are open in one process, the tasks stay with the first",
   },
   { what: "MCP tools without a question", works: "yes", how: "MCP tools are allowed by default" },
   {

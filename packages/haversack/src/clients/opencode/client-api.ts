@@ -8,6 +8,8 @@ export interface PluginInput {
   client: {
     session: {
       get(request: { path: { id: string } }): Promise<{ data?: { parentID?: string } }>;
+      /** Oldest first. */
+      messages(request: { path: { id: string } }): Promise<{ data?: { info?: { time?: { created?: number } } }[] }>;
       prompt(request: {
         path: { id: string };
         body: {
@@ -55,6 +57,11 @@ export interface PluginHooks {
   "tool.execute.after"(
     input: { tool: string; sessionID: string; callID: string; args: Fields },
     output: Fields,
+  ): Promise<void>;
+  /** Variables for a shell of the client; one that a person opens has no session. */
+  "shell.env"(
+    input: { cwd: string; sessionID?: string; callID?: string },
+    output: { env: Record<string, string> },
   ): Promise<void>;
   "experimental.compaction.autocontinue"(
     input: { sessionID: string; agent?: string; model?: { id: string; providerID: string } },

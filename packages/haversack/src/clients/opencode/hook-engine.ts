@@ -4,6 +4,7 @@
  * runs on Bun, where a time limit does not stop a pattern).
  */
 import type { Observation } from "../../engine/artifacts/watch-reader.ts";
+import type { CallKey } from "../../engine/call-key.ts";
 import type { EventBase, HookAnswer, HookEvent } from "../../engine/hook-event.ts";
 import type { ToolEvent } from "../../work/capture.ts";
 
@@ -36,6 +37,10 @@ export interface HookEngine {
   session(event: HookEvent): HookAnswer;
   /** Holds what a sub-agent has read against what it had to read. */
   judgeAgent(event: AgentEndEvent): void;
+  /** Another session or agent of this process makes the very same call of our server, and the server has not seen it yet. */
+  isCallAwaited(event: EventBase, call: CallKey): boolean;
+  /** Sessions of this client that hold tasks. */
+  holders(): string[];
   fill?(event: FillEvent): void;
   /** Faults end here, in the project's log. */
   log(level: "warn" | "error", text: string): void;

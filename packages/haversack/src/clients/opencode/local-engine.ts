@@ -17,6 +17,8 @@ import { recordTool } from "../../engine/record-tool.ts";
 import { startSession } from "../../engine/start-session.ts";
 import { readHookWorkSettings } from "../../engine/work/hook-work-settings.ts";
 import { matchRules } from "../../skills/match-rules.ts";
+import { isCallAwaited } from "../../store/sqlite/call-notes.ts";
+import { otherHolders } from "../../store/sqlite/fork-claims.ts";
 import type { StoreHandle } from "../../store/sqlite/handle.ts";
 import { readHandoffBy } from "../../store/sqlite/handoff-by.ts";
 import { hasUnread } from "../../store/sqlite/has-unread.ts";
@@ -28,7 +30,7 @@ import { SqliteSkillIndex } from "../../store/sqlite/skill-index.ts";
 import { SkillLedger } from "../../store/sqlite/skill-ledger.ts";
 import { Spawns } from "../../store/sqlite/spawns.ts";
 import { SqliteLocalStore } from "../../store/sqlite/sqlite-local-store.ts";
-import { claudeProcess } from "../claude-code/client-process.ts";
+import { clientProcess } from "../claude-code/client-process.ts";
 import { answerAgain } from "../hook-again.ts";
 import { messagesFor as waitingMessages } from "../hook-messages.ts";
 import { makePacket } from "../hook-packet.ts";
@@ -153,6 +155,21 @@ export function localEngine({ root, env, cli }: LocalEngineOptions): LocalEngine
       if (handle) judgeReading(event, { root, handle, now: new Date() });
     },
 
+    isCallAwaited({ sessionId, agentId }, call) {
+      const handle = open();
+      const own = clientProcess(process.pid);
+      if (!handle || !own) return false;
+      const above = { ids: [own.id], space: own.space };
+      return isCallAwaited(handle, call, { by: { sessionId, agentId }, above, at: new Date() });
+    },
+
+    holders() {
+      const handle = open();
+      return handle
+        ? otherHolders(handle, { client: "opencode", sessionId: "" }).map(({ sessionId }) => sessionId)
+        : [];
+    },
+
     session(event): HookAnswer {
       const handle = open();
       if (!handle) {
@@ -162,8 +179,7 @@ export function localEngine({ root, env, cli }: LocalEngineOptions): LocalEngine
       }
       const place = placeFor(handle, event);
       const stores = storesOf(handle);
-      // Named as Claude Code names its own; here it is this very process.
-      const process_ = () => claudeProcess({ CLAUDE_PID: String(process.pid) });
+      const process_ = () => clientProcess(process.pid);
       expectReading(event, place);
       const common = {
         handle,

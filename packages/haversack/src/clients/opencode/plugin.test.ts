@@ -2,7 +2,8 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it, vi } from "vitest";
-import type { HookAnswer, HookEvent } from "../../engine/hook-event.ts";
+import { callKey } from "../../engine/call-key.ts";
+import type { EventBase, HookAnswer, HookEvent } from "../../engine/hook-event.ts";
 import type { SkillCard } from "../../skills/types.ts";
 import type { PluginInput, TextPart } from "./client-api.ts";
 import type { AgentEndEvent, HookEngine, PromptEvent, ToolCallEvent } from "./hook-engine.ts";
@@ -19,7 +20,15 @@ interface Recorded {
 
 const recorded = (name: string): Recorded => JSON.parse(readFileSync(join(FOLDER, `${name}.json`), "utf8"));
 
-function scene(answers: { prompt?: HookAnswer; session?: (event: HookEvent) => HookAnswer } = {}) {
+interface Answers {
+  prompt?: HookAnswer;
+  session?: (event: HookEvent) => HookAnswer;
+  isAwaited?: (event: EventBase, key: string) => boolean;
+  /** Times of messages, by session. */
+  messages?: Record<string, number[]>;
+}
+
+function scene(answers: Answers = {}) {
   const heard = {
     prompts: [] as PromptEvent[],
     tools: [] as ToolCallEvent[],
@@ -39,12 +48,17 @@ function scene(answers: { prompt?: HookAnswer; session?: (event: HookEvent) => H
       return answers.session?.(event) ?? {};
     },
     judgeAgent: (event) => void heard.ends.push(event),
+    isCallAwaited: (event, { key }) => answers.isAwaited?.(event, key) ?? false,
+    holders: () => Object.keys(answers.messages ?? {}).filter((id) => id !== "ses_0002"),
     fill: ({ usedTokens }) => void fills.push(usedTokens),
     log: (_, line) => void lines.push(line),
   };
   const get = vi.fn(async () => ({ data: {} }));
   const prompt = vi.fn(async () => ({}));
-  const input: PluginInput = { directory: "/repo", worktree: "/repo", client: { session: { get, prompt } } };
+  const messages = async ({ path: { id } }: { path: { id: string } }) => ({
+    data: (answers.messages?.[id] ?? []).map((created) => ({ info: { time: { created } } })),
+  });
+  const input: PluginInput = { directory: "/repo", worktree: "/repo", client: { session: { get, prompt, messages } } };
   const plugin = haversackPlugin(input, { engine, addTo: () => undefined });
   /** Plays a recorded hook and returns what became of its output. */
   const play = async (name: string) => {
@@ -193,6 +207,68 @@ describe("a tool", () => {
       { kind: "after-spawn", isDone: true, childId: expect.stringMatching(/^ses_/) },
       { kind: "agent-stop", agentId: expect.stringMatching(/^ses_/) },
     ]);
+  });
+});
+
+describe("a call of our own server", () => {
+  const call = (sessionID: string, callID: string) =>
+    [{ tool: "haversack_claim_task", sessionID, callID }, { args: {} }] as const;
+  const key = callKey("claim_task", {});
+
+  it("is noted by tool and arguments, with its session", async () => {
+    const { plugin, heard } = scene();
+    await plugin["tool.execute.before"]?.(...call("ses_a", "c1"));
+    expect(heard.sessions).toMatchObject([
+      { kind: "before-tool", isOwnTool: true, sessionId: "ses_a", toolUseId: `${key.key}@c1` },
+    ]);
+  });
+
+  it("waits while another session makes the same call, and not for ever", async () => {
+    let asked = 0;
+    const { plugin, heard } = scene({ isAwaited: (event) => event.sessionId === "ses_b" && ++asked < 4 });
+    const second = plugin["tool.execute.before"]?.(...call("ses_b", "c2"));
+    await plugin["tool.execute.before"]?.(...call("ses_a", "c1"));
+    expect(heard.sessions.map(({ sessionId }) => sessionId)).toEqual(["ses_a"]);
+    await second;
+    expect(heard.sessions.map(({ sessionId }) => sessionId)).toEqual(["ses_a", "ses_b"]);
+    const stuck = scene({ isAwaited: () => true });
+    await stuck.plugin["tool.execute.before"]?.(...call("ses_a", "c1"));
+    expect(stuck.heard.sessions).toHaveLength(1);
+  });
+});
+
+it("tells the shells of a session whose they are, and those of a person nothing", async () => {
+  const { plugin, play } = scene();
+  await play("event.session-created");
+  await play("event.session-created.sub-agent");
+  const { sessionID: child } = recorded("chat-message.sub-agent").input;
+  const envOf = async (sessionID?: string) => {
+    const output = { env: {} as Record<string, string> };
+    await plugin["shell.env"]?.({ cwd: "/repo", ...(sessionID && { sessionID }) }, output);
+    return output.env["HAVERSACK_SESSION"];
+  };
+  expect(await envOf("ses_0002")).toBe("opencode/ses_0002");
+  expect(await envOf(child)).toBe(`opencode/ses_0002/${child}`);
+  expect(await envOf()).toBeUndefined();
+});
+
+describe("a fork", () => {
+  const created = (title: string) => ({
+    event: { type: "session.created", properties: { sessionID: "ses_0002", info: { title } } },
+  });
+  const startOf = async (title: string, messages: Record<string, number[]>) => {
+    const { plugin, play, heard } = scene({ messages });
+    await plugin.event?.(created(title));
+    await play("chat-message");
+    const [start] = heard.sessions;
+    return start?.kind === "session-start" ? [start.source, start.forkedFrom?.([])] : undefined;
+  };
+
+  it("is known by its title, and its origin by the times of the messages that both have", async () => {
+    const messages = { ses_0002: [1, 2, 3, 9], other: [5, 6], near: [1, 4], origin: [1, 2, 3, 7] };
+    expect(await startOf("Limits (fork #1)", messages)).toEqual(["fork", "origin"]);
+    expect(await startOf("Limits (fork #2)", { ses_0002: [1], other: [5] })).toEqual(["fork", undefined]);
+    expect(await startOf("Limits", messages)).toEqual(["startup", undefined]);
   });
 });
 

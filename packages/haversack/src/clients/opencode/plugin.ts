@@ -5,7 +5,9 @@
  * (`tool.execute.after`), and after a compaction as a message of its own, which the client stores, before it goes on by itself.
  * The system prompt is left alone: a change there would make the client's whole cached prefix worthless.
  */
+import { type CallKey, callKey, noteOfCall } from "../../engine/call-key.ts";
 import type { EventBase, HookAnswer, HookEvent } from "../../engine/hook-event.ts";
+import { SESSION_VARIABLE, sessionVariable } from "../../engine/work/shell-session.ts";
 import { object, text } from "../claude-code/fields.ts";
 import type { Config, PluginHooks, PluginInput, TextPart } from "./client-api.ts";
 import { Guard, Refusal } from "./guard.ts";
@@ -23,6 +25,9 @@ export interface PluginParts {
 
 /** How long the client may take to answer a question of ours. */
 const ASK_MS = 500;
+/** How often, and how long each time, a call waits for another that is just like it. */
+const MOST_WAITS = 50;
+const WAIT_MS = 20;
 /** Calls that have not started their sub-agent yet. */
 const MAX_SPAWNING = 100;
 
@@ -41,6 +46,8 @@ export function haversackPlugin(
   /** Sessions that this process has seen a prompt of. */
   const started = new Set<string>();
   const created = new Set<string>();
+  /** Of those the ones that go on from another: only their title says so. */
+  const forks = new Set<string>();
   /** Compacted, and the packet not given yet. */
   const compacted = new Set<string>();
   /** Calls that start a sub-agent, with what it gets beside its prompt: by that prompt, which is all that the two have in common. */
@@ -57,8 +64,14 @@ export function haversackPlugin(
     ...(await tree.place(id)),
   });
   const tell = (event: HookEvent): HookAnswer => guard.call(event.kind, () => engine.session(event)) ?? {};
+  const isAwaited = (base: EventBase, call: CallKey): boolean =>
+    guard.call("call", () => engine.isCallAwaited(base, call)) ?? false;
   /** The text that a session begins with, or goes on with after a compaction. */
-  const opening = (id: string, base: EventBase, { agentType, call }: { agentType: string; call?: Starter }): string => {
+  const opening = (
+    id: string,
+    base: EventBase,
+    { agentType, call, forkedFrom }: { agentType: string; call?: Starter; forkedFrom?: string | undefined },
+  ): string => {
     const isFirst = !started.has(id);
     started.add(id);
     const wasCompacted = compacted.delete(id);
@@ -67,8 +80,23 @@ export function haversackPlugin(
     }
     if (wasCompacted) return tell({ ...base, kind: "session-start", source: "compact" }).context ?? "";
     if (!isFirst || base.agentId !== "") return "";
-    const source = created.has(id) ? "startup" : "resume";
-    return tell({ ...base, kind: "session-start", source }).context ?? "";
+    const source = forks.has(id) ? "fork" : created.has(id) ? "startup" : "resume";
+    return tell({ ...base, kind: "session-start", source, forkedFrom: () => forkedFrom }).context ?? "";
+  };
+  const times = async (id: string): Promise<unknown[]> => {
+    const answer = await within(ASK_MS, client.session.messages({ path: { id } }));
+    return (answer?.data ?? []).map(({ info }) => info?.time?.created);
+  };
+  /** The client does not say which session a fork is of. Its messages keep their times: the one that shares most of them. */
+  const originOf = async (id: string): Promise<string | undefined> => {
+    const holders = (guard.call("holders", () => engine.holders()) ?? []).filter((holder) => holder !== id);
+    const own = holders.length > 0 ? await times(id) : [];
+    let [origin, most]: [string | undefined, number] = [undefined, 0];
+    for (const holder of own.length > 0 ? holders : []) {
+      const shared = sharedStart(own, await times(holder));
+      if (shared > most) [origin, most] = [holder, shared];
+    }
+    return origin;
   };
 
   return {
@@ -83,6 +111,7 @@ export function haversackPlugin(
       if (!id) return;
       if (type === "session.created") {
         created.add(id);
+        if (/ \(fork #\d+\)$/.test(text(object(info)["title"]) ?? "")) forks.add(id);
         tree.note(id, text(object(info)["parentID"]));
       } else if (type === "session.compacted" && !compacted.delete(`${id} told`)) {
         compacted.add(id);
@@ -109,7 +138,8 @@ export function haversackPlugin(
       const prompt = typed.map((part) => part.text).join("\n");
       const base = await baseOf(sessionID);
       const call = base.agentId === "" ? undefined : takeFirst(spawning, prompt);
-      const texts = [opening(sessionID, base, { agentType: agent ?? "", ...(call && { call }) })];
+      const forkedFrom = forks.has(sessionID) && !started.has(sessionID) ? await originOf(sessionID) : undefined;
+      const texts = [opening(sessionID, base, { agentType: agent ?? "", forkedFrom, ...(call && { call }) })];
       if (call) {
         starters.set(sessionID, call);
         texts.push(call.packet);
@@ -134,13 +164,16 @@ export function haversackPlugin(
         return;
       }
       const isOwnTool = tool.startsWith(SERVER_PREFIX);
+      const call = isOwnTool ? callKey(tool.slice(SERVER_PREFIX.length), args) : undefined;
+      // The server knows a call by tool and arguments: of two that are alike the second waits until the first is known.
+      for (let left = MOST_WAITS; call && left > 0 && isAwaited(base, call); left--) await pause(WAIT_MS);
       const path = tool === "write" || tool === "edit" ? text(args["filePath"]) : undefined;
       if (!isOwnTool && !path) return;
       const answer = tell({
         ...base,
         kind: "before-tool",
         toolName: tool,
-        toolUseId: callID,
+        toolUseId: call ? noteOfCall(call, callID) : callID,
         isOwnTool,
         ...(path && { path }),
       });
@@ -175,6 +208,12 @@ export function haversackPlugin(
       if (behind && typeof output["output"] === "string") output["output"] += `\n\n${behind}`;
     }),
 
+    "shell.env": guard.hook("shell.env", async ({ sessionID }, { env }) => {
+      if (!sessionID) return;
+      const { sessionId, agentId } = await tree.place(sessionID);
+      env[SESSION_VARIABLE] = sessionVariable({ client: profile.name, sessionId, agentId });
+    }),
+
     "experimental.compaction.autocontinue": guard.hook("compaction", async ({ sessionID, agent, model }) => {
       const base = await baseOf(sessionID);
       const { context } = tell({ ...base, kind: "session-start", source: "compact" });
@@ -206,6 +245,12 @@ function takeFirst<T>(lists: Map<string, T[]>, key: string): T | undefined {
   return first;
 }
 
+/** How many entries two lists begin with in common. */
+function sharedStart(one: readonly unknown[], other: readonly unknown[]): number {
+  const end = one.findIndex((entry, at) => entry === undefined || entry !== other[at]);
+  return end < 0 ? one.length : end;
+}
+
 /** Behind the others: the client puts parts in the order of their ids. */
 function addPart(parts: TextPart[], added: string): void {
   const last = parts.at(-1);
@@ -220,6 +265,10 @@ function tokensOf(info: Record<string, unknown>): number | undefined {
   const { read, write } = object(cache);
   const sum = [input, output, read, write].reduce<number>((total, part) => total + (Number(part) || 0), 0);
   return sum > 0 ? sum : undefined;
+}
+
+function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => void setTimeout(resolve, ms));
 }
 
 /** Undefined when it takes too long; its own fault otherwise. */

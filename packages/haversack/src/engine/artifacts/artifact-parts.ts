@@ -57,15 +57,16 @@ export const DEFAULT_CLIENT = "claude-code";
 
 /** Reading makes no folder and no store: in a project without one, nothing was dispatched and nothing recorded. */
 export async function withArtifacts<T>(
-  { cwd, paths, config, by, client }: ArtifactPlace,
+  { by, ...place }: Omit<ArtifactPlace, "by"> & { by(handle: StoreHandle): Actor },
   use: (parts: ArtifactParts) => Promise<T>,
   { isWrite }: { isWrite: boolean },
 ): Promise<T> {
+  const { paths } = place;
   if (isWrite) ensureStateFolder(paths);
   const handle =
     isWrite || existsSync(paths.store) ? openDatabase(paths.store, { durability: "full" }) : openMemoryStore();
   try {
-    return await use(await artifactParts(handle, { cwd, paths, config, by, client }));
+    return await use(await artifactParts(handle, { ...place, by: by(handle) }));
   } finally {
     handle.db.close();
   }

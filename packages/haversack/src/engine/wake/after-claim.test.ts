@@ -52,7 +52,7 @@ it("makes an agent known that has a name, with its session, and no other", async
   await claimTask({ taskId: id }, parts({ name: "claude-code-1", sessionId: "s0", at: AT }));
   expect(await store.listAgents()).toEqual([]);
   await claimTask({ taskId: id, stealReason: "x" }, parts({ name: "june", isNamed: true, sessionId: "s1", at: AT }));
-  expect(await store.listAgents()).toMatchObject([{ name: "june", role: "orchestrator", sessionId: "s1" }]);
+  expect(await store.listAgents()).toMatchObject([{ name: "june", role: "implementer", sessionId: "s1" }]);
 });
 
 it("does nothing when the claim is refused", async () => {

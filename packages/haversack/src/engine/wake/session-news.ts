@@ -7,8 +7,8 @@ import { recordRestored } from "../../store/sqlite/restored-skills.ts";
 import { readNews } from "../../store/sqlite/session-news.ts";
 import { cutLine } from "../../wake/cut-text.ts";
 import { formatEvent } from "../../wake/talk-pieces.ts";
+import { sessionName } from "../../work/agent-name.ts";
 import type { SessionAnswer, StartedSession } from "../start-session.ts";
-import { nameOf } from "../work/actor.ts";
 import { deliverMessages } from "./deliver-messages.ts";
 import type { SessionWakeParts } from "./wake-session.ts";
 
@@ -16,8 +16,10 @@ export function newsOf(
   { sessionId, client, source }: StartedSession,
   before: Session | undefined,
   { handle, name, now: at }: SessionWakeParts,
+  /** What comes before it. */
+  first = "",
 ): SessionAnswer {
-  const holder = name || nameOf(client.name, { sessionId });
+  const holder = name || sessionName(client.name, { sessionId });
   const { activity, lost } = before
     ? readNews(handle, { sessionId, holder, since: before.lastSeenAt })
     : { activity: [], lost: [] };
@@ -28,7 +30,7 @@ export function newsOf(
         `You no longer hold ${id} "${cutLine(title, 100)}" (${agent ? `@${cutLine(agent, 60)}, ` : ""}${status}). Claim it again before you go on with it.`,
     ),
   ];
-  const news = lines.length === 0 ? "" : [HEAD, ...lines].join("\n");
+  const news = [...(first ? [first] : []), ...(lines.length > 0 ? [HEAD, ...lines] : [])].join("\n");
   const room = {
     maxChars: client.maxChars - sizeFor(client, news) - 2,
     sizeOf: client.sizeOf,

@@ -1,10 +1,11 @@
 /**
  * What a session hears that goes on: after a compaction what this window had in hand; when it is resumed or forked only what
- * changed meanwhile, because its window still has the rest. Loaded by the hook, apart from what new sessions need.
+ * changed meanwhile, because its window still has the rest. A fork also hears whose its tasks are now. Loaded by the hook, apart from what new sessions need.
  */
 import { takeBack } from "../../store/sqlite/session-claims.ts";
 import type { NotedSession, SessionAnswer, StartedSession } from "../start-session.ts";
 import { afterCompaction, type CompactionStores } from "./after-compaction.ts";
+import { ownFork } from "./own-fork.ts";
 import { runningBeside } from "./running-beside.ts";
 import { newsOf } from "./session-news.ts";
 import type { showPacket } from "./show-packet.ts";
@@ -25,6 +26,7 @@ export function wakeAgain(
   const { source, sessionId } = event;
   if (source === "compact")
     return before ? afterCompaction(event, { before, session }, parts, stores) : { problems: [] };
+  const told = source === "fork" ? ownFork(event, parts) : "";
   if (source === "resume") takeBack(parts.handle, { sessionId }, { leaseMs: parts.leaseMs(), at: parts.now });
-  return newsOf(event, before, parts);
+  return newsOf(event, before, parts, told);
 }

@@ -18,17 +18,28 @@ describe("actorForCli", () => {
     expect(actorForCli({ USER: "zoe", CLAUDECODE: "1" }, { at })).toEqual({ name: "claude-code", at });
     expect(actorForCli({ USER: "zoe", CODEX_SANDBOX: "seatbelt" }, { at })).toEqual({ name: "codex", at });
     expect(actorForCli({ USER: "zoe", GEMINI_CLI: "1" }, { at })).toEqual({ name: "gemini", at });
-    expect(actorForCli({ USER: "zoe", CLAUDE_CODE_SESSION_ID: SESSION }, { at })).toEqual({
+    const session = { client: "claude-code", sessionId: SESSION };
+    expect(actorForCli({ USER: "zoe" }, { session, at })).toEqual({
       name: "claude-code-1f2e3d4c",
       sessionId: SESSION,
       at,
     });
-    expect(actorForCli({ CLAUDE_CODE_SESSION_ID: SESSION }, { agent: "w1", at })).toEqual({
+    expect(actorForCli({}, { session, agent: "w1", at })).toEqual({
       name: "w1",
       isNamed: true,
       sessionId: SESSION,
       at,
     });
+  });
+
+  it("keeps sub-agents apart where the environment names the agent", () => {
+    const session = { client: "opencode", sessionId: "ses_1", agentId: "ses_child" };
+    const where = { sessionId: "ses_1", agentId: "ses_child", at };
+    expect(actorForCli({ HAVERSACK_AGENT: "builder" }, { session, at })).toEqual({
+      name: "builder.seschild",
+      ...where,
+    });
+    expect(actorForCli({}, { session, at })).toEqual({ name: "opencode-ses1.seschild", ...where });
   });
 });
 
@@ -59,7 +70,10 @@ describe("actorForCall", () => {
       name: "codex-thread1",
       sessionId: "thread_1",
     });
-    expect(actorForCall({}, { ...origin, client: "gemini cli" })).toEqual({ name: "gemini-cli-4711", at });
+    expect(actorForCall({}, { ...origin, client: "gemini-cli-mcp-client" })).toEqual({ name: "gemini-4711", at });
+    expect(actorForCall({ threadId: "thread_1" }, { ...origin, client: "codex-mcp-client" }).name).toBe(
+      "codex-thread1",
+    );
   });
 
   it("keeps sub-agents apart where the environment names the agent", () => {

@@ -5,18 +5,32 @@
 import { cleanLine } from "../../base/clean-text.ts";
 import type { SessionKey } from "../../store/local-store.ts";
 import type { Actor } from "../../store/work-store.ts";
+import { clientName, sessionName, shortId } from "../../work/agent-name.ts";
 import type { Environment } from "../project.ts";
 import type { CallMarks } from "../window-of-call.ts";
+import type { ShellSession } from "./shell-session.ts";
 
 const NAME_MAX_CHARS = 100;
-const SHORT_ID_CHARS = 8;
 
-export function actorForCli(env: Environment, { agent, at }: { agent?: string | undefined; at: Date }): Actor {
-  const sessionId = env["CLAUDE_CODE_SESSION_ID"] || undefined;
-  const name = cleanName(agent) || givenName(env);
-  if (name) return { name, at, isNamed: true, ...(sessionId && { sessionId }) };
+export interface ShellOrigin {
+  /** `--agent`. */
+  agent?: string | undefined;
+  /** Of the client that the shell belongs to. */
+  session?: ShellSession | undefined;
+  at: Date;
+}
+
+export function actorForCli(env: Environment, { agent, session, at }: ShellOrigin): Actor {
+  const where = session && {
+    sessionId: session.sessionId,
+    ...(session.agentId && { agentId: session.agentId }),
+  };
+  const given = cleanName(agent);
+  if (given) return { name: given, at, isNamed: true, ...where };
+  const named = namedByEnv(env, where);
+  if (named) return { ...named, at, ...where };
   // The shell of an agent: what it does there, no person has done.
-  if (sessionId) return { name: nameOf("claude-code", { sessionId }), sessionId, at };
+  if (session) return { name: sessionName(session.client, session), at, ...where };
   const client = AGENT_SHELLS.find(([mark]) => env[mark]);
   if (client) return { name: client[1], at };
   return { name: cleanName(env["USER"]) || cleanName(env["LOGNAME"]) || "person", isPerson: true, at };
@@ -47,12 +61,10 @@ export function actorForCall(marks: CallMarks, { env, client, caller, processId,
   // Without a hook that saw it, the session's main agent is the best guess.
   const key = caller ?? sessionOf(marks);
   const where = key && { sessionId: key.sessionId, ...(key.agentId && { agentId: key.agentId }) };
-  const given = givenName(env);
-  // Sub-agents share the environment: one name for all of them would let two hold the same task.
-  if (given && where?.agentId) return { name: `${given}.${shortId(where.agentId)}`, at, ...where };
-  if (given) return { name: given, isNamed: true, at, ...where };
-  const who = cleanName(client) || (marks.threadId ? "codex" : marks.sessionId ? "claude-code" : "agent");
-  return { name: where ? nameOf(who, where) : `${who}-${processId}`, at, ...where };
+  const named = namedByEnv(env, where);
+  if (named) return { ...named, at, ...where };
+  const who = clientName(cleanName(client)) || (marks.threadId ? "codex" : marks.sessionId ? "claude-code" : "agent");
+  return { name: where ? sessionName(who, where) : `${who}-${processId}`, at, ...where };
 }
 
 /** What the agent of this process is called; "" when nobody said. */
@@ -60,21 +72,21 @@ export function givenName(env: Environment): string {
   return cleanName(env["HAVERSACK_AGENT"]);
 }
 
+/** Sub-agents share the environment: one name for all of them would let two hold the same task. */
+function namedByEnv(
+  env: Environment,
+  where: { agentId?: string } | undefined,
+): Pick<Actor, "name" | "isNamed"> | undefined {
+  const name = givenName(env);
+  if (!name) return undefined;
+  return where?.agentId ? { name: `${name}.${shortId(where.agentId)}` } : { name, isNamed: true };
+}
+
 function sessionOf({ sessionId, threadId }: CallMarks): SessionKey | undefined {
   // Codex: a sub-agent's thread is another than its session's.
   if (sessionId && threadId && threadId !== sessionId) return { sessionId, agentId: threadId };
   const id = sessionId ?? threadId;
   return id ? { sessionId: id } : undefined;
-}
-
-export function nameOf(client: string, { sessionId, agentId }: SessionKey): string {
-  return `${client}-${shortId(sessionId)}${agentId ? `.${shortId(agentId)}` : ""}`;
-}
-
-/** Of a UUID the first group; of other ids the end differs, too. */
-function shortId(id: string): string {
-  const plain = id.replace(/[^A-Za-z0-9]/g, "");
-  return plain.length <= SHORT_ID_CHARS ? plain : plain.slice(0, SHORT_ID_CHARS);
 }
 
 function cleanName(text: string | undefined): string {

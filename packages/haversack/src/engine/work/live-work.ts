@@ -13,10 +13,11 @@ import { openDatabase } from "../../store/sqlite/open.ts";
 import { SessionState } from "../../store/sqlite/session-state.ts";
 import { SqliteLocalStore } from "../../store/sqlite/sqlite-local-store.ts";
 import { SqliteWorkStore } from "../../store/sqlite/sqlite-work-store.ts";
+import { clientName } from "../../work/agent-name.ts";
 import { type Environment, ensureStateFolder, type ProjectPaths, projectPaths, requireConfig } from "../project.ts";
 import { afterClaim } from "../wake/after-claim.ts";
 import { wakeSettings } from "../wake/wake-settings.ts";
-import { type CallMarks, windowOfCall } from "../window-of-call.ts";
+import { type CallMarks, callerOfCall } from "../window-of-call.ts";
 import { actorForCall } from "./actor.ts";
 import type { WorkParts } from "./work-parts.ts";
 import { workSettings } from "./work-settings.ts";
@@ -83,8 +84,11 @@ export class LiveWork {
       const config = requireConfig(paths, () => undefined);
       const settings = workSettings(config);
       const ask = (open: OpenWork) => {
-        const caller = open.isMemory ? undefined : windowOfCall(marks, open);
-        const by = actorForCall(marks, { env, client, caller, processId: this.#processId, at });
+        const caller = open.isMemory ? undefined : callerOfCall(marks, open);
+        // As hooks call it: to an MCP server most clients give another name.
+        const known = caller && open.sessions.getSession({ sessionId: caller.sessionId })?.client;
+        const name = known ?? (client && clientName(client));
+        const by = actorForCall(marks, { env, client: name, caller, processId: this.#processId, at });
         const { store, handle } = open;
         const wake = wakeSettings(config);
         return use({
@@ -96,7 +100,7 @@ export class LiveWork {
           cwd,
           paths,
           config,
-          afterClaim: (taskId) => afterClaim(taskId, { store, by, handle, settings: wake, cwd, client }),
+          afterClaim: (taskId) => afterClaim(taskId, { store, by, handle, settings: wake, cwd, client: name }),
         });
       };
       const open = this.#current(paths);

@@ -51,6 +51,17 @@ it("adds the packet behind the prompt that names an open task, and binds the sub
   expect(parts.tasks.taskOf({ sessionId: "s1", agentId: CHILD })).toMatchObject({ id });
 });
 
+it("makes an agent that nobody gave a role an orchestrator when it gives a task to another, not when it has help", async () => {
+  const { store, id, before } = await world();
+  await store.seeAgent({ name: "june", sessionId: "s1" }, NOW);
+  await store.claim({ taskId: id, leaseMs: 60_000 }, { name: "june", isNamed: true, sessionId: "s1", at: NOW });
+  const role = async () => (await store.getAgent({ name: "june" })).role;
+  before("Look around.");
+  expect(await role()).toBe("implementer");
+  before(`Task ${id}`);
+  expect(await role()).toBe("orchestrator");
+});
+
 it("asks for the rest only where the prompt is a dispatch, which a block written by hand is not", async () => {
   const { id, before } = await world();
   const golden = join(import.meta.dirname, "../../artifacts/golden/implementing.implementer.md");

@@ -51,7 +51,7 @@ export function beforeSpawn(event: BeforeSpawn, { spawns, packetFor, now }: SubA
   // A helper of an agent that works on one task works on that task.
   const taskId = named ?? spawns.soleTaskOf(event)?.id;
   if (taskId === undefined) return {};
-  spawns.noteSpawn(sessionId, { toolUseId, agentType, taskId }, now);
+  spawns.noteSpawn(sessionId, { toolUseId, agentType, taskId, isDispatch: named !== undefined }, now);
   const isDispatched = DISPATCHED.test(prompt);
   const packet = named === undefined ? "" : packetFor({ sessionId, toolUseId, taskId: named, agentType, isDispatched });
   return packet ? { prompt: `${prompt}\n\n---\n${packet}` } : {};
@@ -75,7 +75,7 @@ export function startNamed(
   const taskId = taskName && spawns.firstOpen(taskIdsIn(taskName));
   if (!taskId) return {};
   const toolUseId = `start:${agentId}`;
-  spawns.noteSpawn(sessionId, { toolUseId, agentType, taskId }, now);
+  spawns.noteSpawn(sessionId, { toolUseId, agentType, taskId, isDispatch: true }, now);
   const packet = packetFor({ sessionId, toolUseId, taskId, agentType });
   tasks.placeAgent({ sessionId, agentId }, toolUseId, now);
   return packet ? { context: packet } : {};

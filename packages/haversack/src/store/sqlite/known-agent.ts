@@ -2,6 +2,7 @@
 import type { DatabaseSync } from "node:sqlite";
 import type { SeenAgent } from "../work-store.ts";
 import { type OtherSession, processOf } from "./other-sessions.ts";
+import { ROLE_NOW } from "./role-now.ts";
 import { type AgentRow, noteSeen } from "./work/agents.ts";
 
 export interface KnownAgent {
@@ -22,16 +23,20 @@ export interface AgentWithSession extends AgentRow {
 }
 
 /** Most projects have no messages at all. */
-const AGENTS = `SELECT a.*, EXISTS (SELECT 1 FROM messages) AS has_messages, s.process_id AS id, s.process_space AS space
-FROM agents a LEFT JOIN sessions s ON s.session_id = a.session_id AND s.agent_id = '' AND s.ended_at IS NULL`;
+const AGENTS = `SELECT agents.*, ${ROLE_NOW} AS role, EXISTS (SELECT 1 FROM messages) AS has_messages, s.process_id AS id, s.process_space AS space
+FROM agents LEFT JOIN sessions s ON s.session_id = agents.session_id AND s.agent_id = '' AND s.ended_at IS NULL`;
 
 /** Those of all branches before the others. */
 export function agentsNamed(db: DatabaseSync, name: string): AgentWithSession[] {
-  return db.prepare(`${AGENTS} WHERE a.name = ? ORDER BY a.branch`).all(name) as unknown as AgentWithSession[];
+  return db
+    .prepare(`${AGENTS} WHERE agents.name = ? ORDER BY agents.branch`)
+    .all(name) as unknown as AgentWithSession[];
 }
 
 export function agentsOfSession(db: DatabaseSync, sessionId: string): AgentWithSession[] {
-  const select = db.prepare(`${AGENTS} WHERE a.session_id = ? ORDER BY a.last_seen_at DESC, a.seq LIMIT 1`);
+  const select = db.prepare(
+    `${AGENTS} WHERE agents.session_id = ? ORDER BY agents.last_seen_at DESC, agents.seq LIMIT 1`,
+  );
   return select.all(sessionId) as unknown as AgentWithSession[];
 }
 

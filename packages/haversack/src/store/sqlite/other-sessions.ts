@@ -1,6 +1,8 @@
 /** Where else an agent is at work: sessions of its name that have not ended, with what they hold. The hook bundles this file. */
 import type { DatabaseSync } from "node:sqlite";
 import type { ClientProcess } from "../local-store.ts";
+import { readStore } from "./access.ts";
+import type { StoreHandle } from "./handle.ts";
 
 export interface OtherSession {
   sessionId: string;
@@ -32,6 +34,16 @@ export function sessionsOf(claims: readonly Record<string, unknown>[]): OtherSes
 
 export function processOf({ id, space }: { id?: unknown; space?: unknown }): ClientProcess {
   return { id: Number(id), space: String(space ?? "") };
+}
+
+/** Undefined: no client has said which it is. */
+export function processOfSession(handle: StoreHandle, sessionId: string): ClientProcess | undefined {
+  return readStore(handle, (db) => {
+    const row = db
+      .prepare("SELECT process_id AS id, process_space AS space FROM sessions WHERE session_id = ? AND agent_id = ''")
+      .get(sessionId);
+    return row && row["id"] !== null ? processOf(row) : undefined;
+  });
 }
 
 const CLAIMS = `SELECT c.session_id AS session, t.id AS task, s.process_id AS id, s.process_space AS space

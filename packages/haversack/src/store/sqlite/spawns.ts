@@ -2,12 +2,15 @@
 import type { SessionKey } from "../local-store.ts";
 import { readStore, writeStore } from "./access.ts";
 import type { StoreHandle } from "./handle.ts";
+import { becomeOrchestrator } from "./role-now.ts";
 import { type BoundTask, boundTask, IS_OPEN } from "./session-tasks.ts";
 
 export interface Spawn {
   toolUseId: string;
   agentType: string;
   taskId: string;
+  /** The call gives the task to the sub-agent. Default: false, it helps with what the caller works on. */
+  isDispatch?: boolean;
 }
 
 export class Spawns {
@@ -18,7 +21,7 @@ export class Spawns {
   }
 
   /** A call that starts a sub-agent for a task. Which agent that will be is known later. */
-  noteSpawn(sessionId: string, { toolUseId, agentType, taskId }: Spawn, at: Date): void {
+  noteSpawn(sessionId: string, { toolUseId, agentType, taskId, isDispatch }: Spawn, at: Date): void {
     writeStore(this.#handle, (db) => {
       db.prepare("INSERT OR REPLACE INTO spawns VALUES (?, ?, ?, ?, ?)").run(
         sessionId,
@@ -27,6 +30,7 @@ export class Spawns {
         taskId,
         at.toISOString(),
       );
+      if (isDispatch) becomeOrchestrator(db, sessionId);
     });
   }
 

@@ -4,6 +4,7 @@
  */
 import type { DatabaseSync } from "node:sqlite";
 import type { WakeAgent, WakeState } from "../../wake/state.ts";
+import { sessionName } from "../../work/agent-name.ts";
 import { agentsNamed, agentsOfSession, type KnownAgent } from "./known-agent.ts";
 import { IS_OPEN } from "./session-tasks.ts";
 import { readMessages } from "./wake-messages.ts";
@@ -90,7 +91,7 @@ function readAgent(db: DatabaseSync, key: WakeKey): ReadAgent {
         given ??
         // A sub-agent that is about to start, or a task that nobody holds yet.
         ((role ?? taskId) !== undefined && session === undefined ? "" : undefined) ??
-        `${client ?? "agent"}${session ? `-${session.slice(0, 8)}` : ""}`,
+        (session ? sessionName(client ?? "agent", { sessionId: session, agentId }) : (client ?? "agent")),
       role: role ?? textOf(row?.role) ?? (agentId ? "implementer" : "orchestrator"),
       ...optional("client", client ?? textOf(row?.client)),
       ...optional("sessionId", session),

@@ -4,6 +4,7 @@ import { HaversackError } from "../../../base/errors.ts";
 import { nearest } from "../../../base/nearest.ts";
 import { type Agent, isAgentName } from "../../../wake/message.ts";
 import type { Actor, AgentQuery, NewAgent, SeenAgent } from "../../work-store.ts";
+import { ROLE_NOW } from "../role-now.ts";
 import { note } from "./activity.ts";
 import { invalid } from "./checks.ts";
 import { all, one, run } from "./prepared.ts";
@@ -25,9 +26,7 @@ export function addAgent(db: DatabaseSync, agent: NewAgent, by: Actor): Agent {
     by.at.toISOString(),
   );
   note(db, by, "agent-added", name, `@${name} is ${role}`);
-  return toAgent(
-    one<AgentRow>(db, "SELECT * FROM agents WHERE name = ? AND branch = ?", name, agent.branch ?? "") as AgentRow,
-  );
+  return toAgent(one<AgentRow>(db, `${SELECT} WHERE name = ? AND branch = ?`, name, agent.branch ?? "") as AgentRow);
 }
 
 /** A session says that it is this agent. One that nobody added is added. */
@@ -45,7 +44,7 @@ export function noteSeen(db: DatabaseSync, rows: readonly AgentRow[], seen: Seen
       db,
       "INSERT INTO agents (name, branch, role, created_at) VALUES (?, '', ?, ?)",
       name,
-      checkRole(seen.role ?? "orchestrator"),
+      seen.role === undefined ? "" : checkRole(seen.role),
       now,
     );
   }
@@ -72,7 +71,7 @@ export function getAgent(db: DatabaseSync, { name, branch }: AgentQuery): Agent 
 }
 
 export function listAgents(db: DatabaseSync): Agent[] {
-  return all<AgentRow>(db, "SELECT * FROM agents ORDER BY name, branch").map(toAgent);
+  return all<AgentRow>(db, `${SELECT} ORDER BY name, branch`).map(toAgent);
 }
 
 /** Those that a name in a text can mean: the one of the sender's branch or of all branches, else every one of that name. */
@@ -80,9 +79,7 @@ export function mentionedAgents(db: DatabaseSync, name: string, branch: string |
   // An @ in a text may be anything: only names that exist are mentions. A sentence may begin with one.
   const exact = rowsOf(db, name);
   const rows =
-    exact.length > 0
-      ? exact
-      : all<AgentRow>(db, "SELECT * FROM agents WHERE name = ? COLLATE NOCASE ORDER BY name, branch", name);
+    exact.length > 0 ? exact : all<AgentRow>(db, `${SELECT} WHERE name = ? COLLATE NOCASE ORDER BY name, branch`, name);
   const meant = agentOn(rows, branch);
   return meant ? [meant] : rows;
 }
@@ -107,10 +104,14 @@ export function findAgent(db: DatabaseSync, { name, branch }: AgentQuery): Agent
   });
 }
 
+/** The role last: of two columns of one name the last one counts. */
+const SELECT = `SELECT agents.*, ${ROLE_NOW} AS role FROM agents`;
+
 export interface AgentRow {
   seq: number;
   name: string;
   branch: string;
+  /** "": none that was given, and none that follows from what it does. */
   role: string;
   client: string | null;
   session_id: string | null;
@@ -120,7 +121,7 @@ export interface AgentRow {
 }
 
 function rowsOf(db: DatabaseSync, name: string): AgentRow[] {
-  return all<AgentRow>(db, "SELECT * FROM agents WHERE name = ? ORDER BY branch", name);
+  return all<AgentRow>(db, `${SELECT} WHERE name = ? ORDER BY branch`, name);
 }
 
 /** The one of the branch, else the one of all branches, else the only one. */
@@ -154,7 +155,7 @@ function toAgent(row: AgentRow): Agent {
     ...present({
       name: row.name,
       branch: row.branch || null,
-      role: row.role,
+      role: row.role || null,
       client: row.client,
       sessionId: row.session_id,
       worktree: row.worktree,

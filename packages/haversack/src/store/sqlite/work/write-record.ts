@@ -137,7 +137,7 @@ export function writeAgent(db: DatabaseSync, agent: AgentRecord): void {
     {
       name: agent.name,
       branch: agent.branch ?? "",
-      role: agent.role,
+      role: agent.role ?? "",
       client: agent.client,
       session_id: agent.session_id,
       worktree: agent.worktree,
