@@ -391,7 +391,7 @@ export const COMMANDS: readonly CommandEntry[] = [
   {
     name: "why",
     group: SKILLS,
-    summary: "Why each skill was or was not shown",
+    summary: "What was added to a session, and why",
     load: () => import("./commands/why.ts"),
   },
   {
