@@ -130,9 +130,9 @@ export interface WorkStore extends PlanStore {
   /** What kind of thing has the id, and its whole id. */
   findId(id: string): Promise<{ id: string; kind: "epic" | "story" | "task" | "handoff" }>;
 
-  /** The last batch that was handed to this session, and what became of its tasks. */
-  lastBatch(sessionId: string): Promise<GivenBatch | undefined>;
-  recordBatch(batch: { sessionId: string; size: number; taskIds: readonly string[] }, by: Actor): Promise<void>;
+  /** The last batch that this receiver was given, and what became of its tasks. A receiver is a session id, or `agent:NAME`. */
+  lastBatch(receiver: string): Promise<GivenBatch | undefined>;
+  recordBatch(batch: { receiver: string; size: number; taskIds: readonly string[] }, by: Actor): Promise<void>;
 
   /** Everything, in the order of an export: the same content gives the same bytes. */
   exportRecords(): AsyncIterable<WorkRecord>;

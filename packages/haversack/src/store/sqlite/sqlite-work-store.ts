@@ -197,12 +197,12 @@ export class SqliteWorkStore implements WorkStore {
       return { kind, id: whole };
     });
 
-  async lastBatch(sessionId: string): Promise<GivenBatch | undefined> {
+  async lastBatch(receiver: string): Promise<GivenBatch | undefined> {
     return this.#read((db) => {
       const row = one<{ size: number; at: string; tasks: string }>(
         db,
         "SELECT size, at, tasks FROM batches WHERE session_id = ? ORDER BY id DESC LIMIT 1",
-        sessionId,
+        receiver,
       );
       if (!row) return undefined;
       const tasks = all<TaskBrief & { seq: number }>(
@@ -221,13 +221,13 @@ export class SqliteWorkStore implements WorkStore {
     });
   }
 
-  recordBatch: Operations["recordBatch"] = async ({ sessionId, size, taskIds }, by) =>
+  recordBatch: Operations["recordBatch"] = async ({ receiver, size, taskIds }, by) =>
     this.#write(by.at, (db) => {
       checkCount("batch_size", size);
       run(
         db,
         "INSERT INTO batches (session_id, at, size, tasks) VALUES (?, ?, ?, ?)",
-        sessionId,
+        receiver,
         by.at.toISOString(),
         size,
         JSON.stringify(taskIds),
