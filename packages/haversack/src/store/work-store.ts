@@ -114,6 +114,8 @@ export interface WorkStore extends PlanStore {
   /** A session is this agent. One that nobody added is added. */
   seeAgent(seen: SeenAgent, at: Date): Promise<Agent>;
   getAgent(query: AgentQuery): Promise<Agent>;
+  /** Its messages and history stay, and it is back when it is added or seen again. Refused while it holds tasks; forced, they go back into the queue. */
+  removeAgent(request: AgentQuery & { isForced?: boolean }, by: Actor): Promise<RemoveAgentOutcome>;
   /** By name. */
   listAgents(): Promise<Agent[]>;
   /** To nobody when one of `to` is unknown. */
@@ -377,6 +379,10 @@ export interface NewActivity {
 export interface Activity extends NewActivity {
   id: number;
 }
+
+export type RemoveAgentOutcome =
+  | { kind: "removed"; agent: Agent /** Tasks that went back into the queue. */; released: string[]; unread: number }
+  | { kind: "holds-tasks"; agent: Agent; tasks: string[] };
 
 export interface ActivityQuery {
   limit: number;

@@ -27,7 +27,9 @@ FROM agents a LEFT JOIN sessions s ON s.session_id = a.session_id AND s.agent_id
 
 /** Those of all branches before the others. */
 export function agentsNamed(db: DatabaseSync, name: string): AgentWithSession[] {
-  return db.prepare(`${AGENTS} WHERE a.name = ? ORDER BY a.branch`).all(name) as unknown as AgentWithSession[];
+  return db
+    .prepare(`${AGENTS} WHERE a.name = ? AND a.removed_at IS NULL ORDER BY a.branch`)
+    .all(name) as unknown as AgentWithSession[];
 }
 
 export function agentsOfSession(db: DatabaseSync, sessionId: string): AgentWithSession[] {
