@@ -62,12 +62,12 @@ export function formatOverview(entries: readonly CommandEntry[]): string {
   for (const { name, group, summary } of entries) {
     const [first = name] = name.split(" ");
     const family = entries.filter((entry) => entry.name.startsWith(`${first} `));
-    const seconds = family.map((entry) => entry.name.slice(first.length + 1));
-    if (name === first && seconds.length > 0)
-      rows.set(name, { group, name, text: `${summary}; also ${seconds.join(", ")}` });
-    else if (family.length < 2 || name === first) rows.set(name, { group, name, text: summary });
-    else if (!rows.has(first)) {
-      rows.set(first, { group, name: `${first} …`, text: seconds.join(", ") });
+    // `config` is a command and the first word of others: then it has two lines.
+    const line = `${first} …`;
+    if (family.length < 2 || name === first) rows.set(name, { group, name, text: summary });
+    else if (!rows.has(line)) {
+      const seconds = family.map((entry) => entry.name.slice(first.length + 1));
+      rows.set(line, { group, name: line, text: seconds.join(", ") });
     }
   }
   const shown = [...rows.values()];

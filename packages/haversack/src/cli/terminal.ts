@@ -82,7 +82,9 @@ function endOutput(fd: Fd, code: string | undefined): void {
 
 /** As git does it: $HAVERSACK_PAGER, $PAGER or less; `cat` or nothing in it prints the text as it is. */
 async function pageOutput(text: string, env: NodeJS.ProcessEnv): Promise<void> {
-  const { columns = 80, rows = 24 } = process.stdout;
+  // A terminal may not say how large it is.
+  const columns = process.stdout.columns || 80;
+  const rows = process.stdout.rows || 24;
   const lines = text.split("\n").reduce((sum, line) => sum + Math.max(1, Math.ceil(line.length / columns)), 0);
   const pager = env["HAVERSACK_PAGER"] ?? env["PAGER"] ?? "less";
   const isPaged = lines > rows && pager.trim() !== "" && pager.trim() !== "cat" && env["TERM"] !== "dumb";

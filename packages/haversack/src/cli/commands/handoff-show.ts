@@ -53,10 +53,10 @@ export function run(call: Call): Promise<ExitCode> {
     const nextFrom = isWhole ? undefined : found.nextFrom;
     const text = () => {
       const head = formatHandoff(call.io, handoff, work.by.at);
-      return details ? `${head}\n\n${stripControl(details + rest)}\n` : `${head}\n`;
+      return details ? `${head}\n\n${stripControl(details + rest)}` : head;
     };
     if (call.json || !call.io.page) print(call, { id: handoff.id, task_id: handoff.taskId, ...found.view }, text);
-    else await call.io.page(text());
+    else await call.io.page(`${text().trimEnd()}\n`);
     if (note) call.io.err(`haversack: ${handoff.id}: ${note}\n`);
     if (nextFrom !== undefined) {
       const next = commandLine("handoff show", call, { from: nextFrom });

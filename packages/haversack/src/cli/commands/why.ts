@@ -111,7 +111,8 @@ function formatEntry(call: Call, entry: Entry): string {
       ...parts.map((part) => [cleanLine(part.part), formatPart(part)] as const),
       ["left out", left && cleanLine(left)],
     ]),
-    ...(parts.length === 0 ? ["  its reasons were not recorded"] : []),
+    // Of an older version, or of a part that records none: what it begins with says most.
+    ...(parts.length === 0 ? [`  "${cleanLine(text, { maxChars: 100 })}"; its reasons were not recorded`] : []),
     ...body,
   ].join("\n");
 }
