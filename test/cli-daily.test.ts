@@ -107,6 +107,13 @@ describe("config set and unset", () => {
     expect(readFileSync(file(project), "utf8")).toBe('{"skills": {"maxSkills": 5}}');
   });
 
+  it("keep Windows line ends", () => {
+    const project = daily();
+    project.write(".haversack/config.json", '{\r\n  "log": {\r\n    "keep": 4\r\n  }\r\n}\r\n');
+    project.say("config", "set", "skills.maxSkills", "5");
+    expect(readFileSync(file(project), "utf8")).not.toMatch(/(?<!\r)\n/);
+  });
+
   it("keep both changes of two that run at once", async () => {
     const project = daily();
     project.say("config", "set", "log.keep", "4");
@@ -227,6 +234,9 @@ describe("several tasks", () => {
       { id: a, status: "done" },
       { id: "T99999999", error: expect.stringContaining("T99999999") },
     ]);
+    const forgotten = project.haversack(["task", "block", a, c]);
+    expect(forgotten).toMatchObject({ code: 2, out: "" });
+    expect(forgotten.err).toContain(`the reason is missing: ${c} is a task`);
     expect(project.haversack(["task", "done", "T99999999", "--json"])).toMatchObject({ code: 1, out: "" });
     expect(project.haversack(["task", "done", c, "--json"]).json()).toMatchObject({ id: c, status: "done" });
   });

@@ -130,7 +130,9 @@ function changeFile(file: string, change: (text: string, settings: Record<string
   withLock(join(dirname(file), ".config.lock"), () => {
     const before = existsSync(file) ? readFileSync(file, "utf8") : undefined;
     const text = before === undefined || before.trim() === "" ? BLANK : before;
-    const after = change(text, parseSettings(text, { file, hint: HINT }));
+    const changed = change(text, parseSettings(text, { file, hint: HINT }));
+    // A file with Windows line ends keeps them.
+    const after = /(?<!\r)\n/.test(text) ? changed : changed.replace(/(?<!\r)\n/g, "\r\n");
     if (after !== before) replaceFile(file, after);
   });
 }

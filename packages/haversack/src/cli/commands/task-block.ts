@@ -1,8 +1,9 @@
 import { cleanLine } from "../../base/clean-text.ts";
+import { HaversackError, isFault } from "../../base/errors.ts";
 import { setBlocker } from "../../engine/work/blockers.ts";
 import type { Call, CommandSpec, ExitCode } from "../command.ts";
 import { describeStatus, eachTask, isDone, STATUS_JSON, TASKS } from "../task-status.ts";
-import { readText, withWork } from "../work.ts";
+import { type OpenWork, readText, withWork } from "../work.ts";
 import { AGENT } from "../work-options.ts";
 
 export const spec: CommandSpec = {
@@ -23,6 +24,11 @@ export const spec: CommandSpec = {
 export function run(call: Call): Promise<ExitCode> {
   return withWork(call, async (work) => {
     const reason = (await readText(call, call.arguments.at(-1))) ?? "";
+    if (await isTask(reason, work)) {
+      throw new HaversackError("usage", `the reason is missing: ${cleanLine(reason)} is a task`, {
+        hint: "for a task that waits for another task, use `haversack dep add`",
+      });
+    }
     return eachTask(call, call.arguments.slice(0, -1), async (taskId) => {
       const outcome = await setBlocker({ taskId, reason }, work);
       const result = await describeStatus(outcome, { call, work });
@@ -33,4 +39,15 @@ export function run(call: Call): Promise<ExitCode> {
       return { ...result, text };
     });
   });
+}
+
+/** Several tasks and a forgotten reason: the last task would become it. */
+async function isTask(reason: string, { store }: OpenWork): Promise<boolean> {
+  if (!/^[A-Za-z][\w.-]*\d[\w.-]*$/.test(reason)) return false;
+  try {
+    return (await store.findId(reason)).kind === "task";
+  } catch (error) {
+    if (isFault(error, "not-found") || isFault(error, "input-invalid")) return false;
+    throw error;
+  }
 }
