@@ -5,7 +5,7 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { whatIsWrong } from "../packages/haversack/src/base/config.ts";
 import { SETTING_KEYS, SETTINGS } from "../packages/haversack/src/base/config-schema.ts";
-import { formatCommandHelp } from "../packages/haversack/src/cli/help.ts";
+import { EXIT_CODES, formatCommandHelp } from "../packages/haversack/src/cli/help.ts";
 import { COMMANDS } from "../packages/haversack/src/cli/table.ts";
 import { CLAUDE_CODE } from "../packages/haversack/src/clients/claude-code/capabilities.ts";
 import { TESTED_VERSION as CLAUDE_VERSION } from "../packages/haversack/src/clients/claude-code/detect.ts";
@@ -49,7 +49,7 @@ async function cliPage() {
         `## haversack ${name}\n\n\`\`\`text\n${formatCommandHelp(name, (await load()).spec)}\`\`\`\n`,
     ),
   );
-  return `# Commands\n\nGenerated from the commands' own help; \`npm run docs\` writes it.\n\nExit codes: 0 ok, 1 a problem found, 2 wrong usage, 3 fault.\n\n${parts.join("\n")}`;
+  return `# Commands\n\nGenerated from the commands' own help; \`npm run docs\` writes it.\n\n${EXIT_CODES}\n\n${parts.join("\n")}`;
 }
 
 function configPage() {

@@ -77,6 +77,25 @@ describe("dispatch", () => {
     expect(ran.err).not.toContain("internal fault");
   });
 
+  it.each(["design.md#C1", "Design #C1", "design.md#c1-chunk-store", "docs/features/031-uploads/design.md#C1"])(
+    "finds the section that a task names as %s, in tasks.md and in the store",
+    (reference) => {
+      const project = featureProject();
+      const inlined = (task: string) => {
+        const words = ["dispatch", "implementer", "--feature", FOLDER, "--task", task, "--json"];
+        const { call, problems } = project.haversack(words).json();
+        expect(problems?.filter((line: string) => line.startsWith("design.md")) ?? []).toEqual([]);
+        return call.prompt;
+      };
+      const text = `- **Traceability:** ${reference}; Plan Step 1.1\n\nStore it.\n`;
+      project.write(`${FOLDER}/tasks.md`, `# Tasks\n\n### Task 7: Keep it\n${text}`);
+      expect(inlined("7")).toContain("Chunks are files named by offset.");
+      expect(inlined("tasks.md#7")).toContain("Chunks are files named by offset.");
+      const { id } = project.haversack(["task", "create", "Keep it", "--description", text, "--json"]).json();
+      expect(inlined(id)).toContain("Chunks are files named by offset.");
+    },
+  );
+
   it("bears documents of every bad kind", () => {
     const project = featureProject();
     const file = (name: string) => join(project.root, FOLDER, name);
@@ -112,6 +131,13 @@ After reading, confirm: "Files read: {name} ({N} lines), ..." in a single line.
     expect(project.say("artifacts", "section", design, "C1")).toMatch(
       /^## C1: Chunk store\n[\s\S]*### Errors\n.*dropped\.\n$/,
     );
+    const named = project.say("artifacts", "section", design, "C1");
+    for (const words of [[design, "#C1"], [`${design}#C1`], [`${design}#c1-chunk-store`], [design, "design.md#C1"]])
+      expect(project.say("artifacts", "section", ...words)).toBe(named);
+    expect(project.haversack(["artifacts", "section", design])).toMatchObject({
+      code: 2,
+      err: expect.stringContaining("the heading is missing"),
+    });
     const none = project.haversack(["artifacts", "section", design, "Chunk stroe"]);
     expect(none).toMatchObject({ code: 1, out: "" });
     expect(none.err).toContain('has no heading "Chunk stroe"; did you mean "C1: Chunk store"');

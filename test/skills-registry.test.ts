@@ -393,7 +393,7 @@ describe("eval", () => {
 
   it.each([
     [["skills", "eval"], 2, "needs --skills"],
-    [["skills", "eval", "--skills", "none", "--cases", "x"], 3, "there is no such folder"],
+    [["skills", "eval", "--skills", "none", "--cases", "x"], 1, "there is no folder none"],
   ])("%j: exit %i", async (words, code, text) => {
     const ran = await run(scratchProject(), words);
     expect(ran.code).toBe(code);

@@ -126,7 +126,7 @@ describe("a session", () => {
     expect(out).toContain('keyword "zebra"');
     expect(out).not.toMatch(/hunter2secret|ghp_abc/);
     expect(readFileSync(join(project.root, ".haversack/haversack.db"), "latin1")).not.toContain("hunter2secret");
-    expect((await run(project, ["why", "--session", "nobody"])).out).toBe("No prompt was seen in session nobody.\n");
+    expect((await run(project, ["why", "--session", "nobody"])).out).toBe("No session nobody was seen here.\n");
   });
 });
 

@@ -412,8 +412,8 @@ describe("workflow", () => {
 describe("help and completion", () => {
   it("have the commands under a heading of their own", () => {
     const project = wakeProject();
-    expect(project.say("--help")).toMatch(/\nAgents:\n {2}wake [\s\S]*agent … +add, list, show\n/);
-    expect(project.say("completion", "bash")).toContain('agent) words="add list show"');
+    expect(project.say("--help")).toMatch(/\nAgents:\n {2}wake [\s\S]*agent … +add, list, show, rm\n/);
+    expect(project.say("completion", "bash")).toContain('agent) words="add list show rm"');
     expect(project.say("prompt", "--help")).toContain("Usage: haversack prompt AGENT MESSAGE [options] [-- ARGS…]");
   });
 });

@@ -53,8 +53,8 @@ describe("bad input", () => {
     [
       "a file that is not there",
       (task) => ["handoff", "set", task, "--status", "PASS", "--summary", "x", "--details", "no.txt"],
-      2,
-      /no\.txt: cannot be read \(ENOENT\) \(name a file, or - for standard input\)/,
+      1,
+      /there is no file no\.txt \(name a file, or - for standard input\)/,
     ],
     [
       "a wrong dependency type",

@@ -5,7 +5,8 @@
  * A reference is
  * - an anchor as GitHub makes them: `#error-handling`, `design.md#error-handling`, `#setup-1` for the second "Setup";
  * - a heading: `Error handling`; with its marks (`## Error handling`) only of that level, if there is one;
- * - the label or number that a heading begins with: `2.3`, `Task 3`, `I7`, `§2.3`, `Section 2.3`.
+ * - the label or number that a heading begins with: `2.3`, `Task 3`, `I7`, `§2.3`, `Section 2.3`;
+ * - either of these behind a `#`, as people write them: `#I7`, `design.md#2.3`, `design.md#Error handling`.
  * `Setup:2` is the second of several. The strictest reading that finds something decides: `Task 3` is never "Task 30", and
  * never "3. Something", because a wrong section is worse than none.
  */
@@ -71,9 +72,20 @@ export function countLines(text: string): number {
 
 function matching(headings: readonly Heading[], ref: string): Heading[] {
   const hasHash = ref.includes("#");
-  const anchor = hasHash ? /^[^\s#]*#([^\s#][^\s]*)$/.exec(ref)?.[1] : undefined;
-  if (anchor !== undefined) return byAnchor(headings, decoded(anchor));
+  const behindHash = hasHash ? BEHIND_HASH.exec(ref)?.[1] : undefined;
+  if (behindHash === undefined) return byText(headings, ref, hasHash);
+  const wanted = decoded(behindHash);
+  const anchored = byAnchor(headings, wanted);
+  if (anchored.length > 0) return anchored;
+  const named = byText(headings, wanted, false);
+  // The end of an anchor: "error-handling" of "2.3 Error Handling".
+  return named.length > 0 || !wanted.includes("-") ? named : byText(headings, wanted.replaceAll("-", " "), false);
+}
 
+/** Whatever follows the `#` of a file, or of nothing. With a space after it, the `#` is the mark of a heading. */
+const BEHIND_HASH = /^(?:[^\s#]*|[^#]*\.mdx?)#([^\s#].*)$/i;
+
+function byText(headings: readonly Heading[], ref: string, hasHash: boolean): Heading[] {
   const marks = (hasHash && /^#{1,6}(?=\s)/.exec(ref)?.[0].length) || 0;
   const key = keyOf(plainHeading(ref.slice(marks)));
   if (key === "") return [];

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { sampleText } from "./sample-feature.suite.ts";
-import { readTask, readTraceability } from "./task-section.ts";
+import { readTask, readTraceability, sectionsIn } from "./task-section.ts";
 
 describe("readTask", () => {
   it("parts the text, when it is done, the files and where it comes from", () => {
@@ -67,10 +67,19 @@ describe("readTraceability", () => {
     ["Design I1, I4, I8; Spec R2.5, R3.1", { "design.md": ["I1", "I4", "I8"], "spec.md": ["R2.5", "R3.1"] }],
     ["Implements Plan 1A.1 / Design TD-4", { "plan.md": ["1A.1"], "design.md": ["TD-4"] }],
     ["plan.md#error-handling and design.md § 2.3", { "plan.md": ["#error-handling"], "design.md": ["2.3"] }],
+    ["design.md#2.3, plan.md#C1", { "design.md": ["#2.3"], "plan.md": ["#C1"] }],
     ['Design "Error Handling", Plan Step 2', { "design.md": ["Error Handling"], "plan.md": ["Step 2"] }],
     ["because the design says so", {}],
     ["", {}],
   ])("reads %j", (text, expected) => {
     expect(readTraceability(text)).toEqual(expected);
   });
+});
+
+it("takes sections that a task's text names in full, wherever they stand", () => {
+  expect(sectionsIn("See api.md#Auth and docs/f/design.md#C1.\n\n**Covers:** Design C1, #C2")).toEqual({
+    "api.md": ["Auth"],
+    "design.md": ["C1", "#C2"],
+  });
+  expect(sectionsIn("The design of 3 pages")).toEqual({});
 });

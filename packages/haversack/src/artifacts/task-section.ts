@@ -43,10 +43,32 @@ export function readTask(tasks: string, ref: string): TaskAnswer {
     description: files.length > 0 ? linesOf("text", "origin") : linesOf("text", "origin", "files"),
     ...(doneWhen === "" ? {} : { doneWhen }),
     files,
-    sections: readTraceability(linesOf("origin")),
+    sections: taskSections(linesOf("origin"), section.text),
   };
   return { kind: "task", task, line: section.line };
 }
+
+/** For a task whose text is not part of tasks.md. */
+export function sectionsIn(text: string): Record<string, string[]> {
+  const parts = splitParts(text.split(/\r\n|\n|\r/));
+  const origin = parts.filter(({ kind }) => kind === "origin").flatMap(({ lines }) => lines);
+  return taskSections(origin.join("\n"), text);
+}
+
+/** What the task says it comes from, and every section of a document that its text names in full: `design.md#I4`. */
+function taskSections(origin: string, text: string): Record<string, string[]> {
+  const sections = readTraceability(origin);
+  for (const [, file = "", ref = ""] of text.slice(0, TEXT_MAX_CHARS).matchAll(FULL_REFERENCE)) {
+    const refs = (sections[file] ??= []);
+    // Behind the document's name the anchor is known already, with its mark.
+    if (!refs.some((known) => known.replace(/^#/, "") === ref)) refs.push(ref);
+  }
+  return sections;
+}
+
+const TEXT_MAX_CHARS = 100_000;
+
+const FULL_REFERENCE = /([\p{L}\p{N}_.-]+\.md)#([\p{L}\p{N}_-]+(?:\.[\p{L}\p{N}_-]+)*)/gu;
 
 type PartKind = "text" | "done" | "files" | "origin";
 
@@ -139,4 +161,4 @@ export function readTraceability(text: string): Record<string, string[]> {
 
 /** An anchor, a quoted heading, or a label with a number: `I4`, `2.3`, `Step 1A.1`, `Task 3`, `TD-4`. */
 const REF =
-  /(#[\p{L}\p{N}_-]+)|"([^"\n]{1,100})"|[“]([^”\n]{1,100})[”]|(?:(?:Step|Phase|Task|Component|Interface|Section|Part) )?(?<![\p{L}\p{N}])[\p{L}]{0,4}-?\d[\p{L}\d]*(?:\.[\p{L}\d]+)*/giu;
+  /(#[\p{L}\p{N}_-]+(?:\.[\p{L}\p{N}_-]+)*)|"([^"\n]{1,100})"|[“]([^”\n]{1,100})[”]|(?:(?:Step|Phase|Task|Component|Interface|Section|Part) )?(?<![\p{L}\p{N}])[\p{L}]{0,4}-?\d[\p{L}\d]*(?:\.[\p{L}\d]+)*/giu;

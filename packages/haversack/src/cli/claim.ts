@@ -6,7 +6,8 @@ import { claimTask } from "../engine/work/claims.ts";
 import { type Call, type ExitCode, type OptionSpec, print } from "./command.ts";
 import { wipLines } from "./print-wip.ts";
 import { block, fields, formatSpan } from "./print-work.ts";
-import { inputOf, refuse, withWork } from "./work.ts";
+import { eachTask, isDone, several, type TaskResult } from "./task-status.ts";
+import { inputOf, type OpenWork, refuse, withWork } from "./work.ts";
 import { AGENT, FIELDS, LEASE } from "./work-options.ts";
 
 type ClaimInput = Parameters<typeof claimTask>[0];
@@ -14,40 +15,50 @@ type ClaimInput = Parameters<typeof claimTask>[0];
 export const CLAIM_OPTIONS: Readonly<Record<string, OptionSpec>> = {
   agent: AGENT,
   lease: LEASE,
-  force: { type: "boolean", about: "Although it waits for other tasks." },
-  steal: { type: "string", value: "REASON", about: "Although another agent holds it; the reason is kept." },
+  force: { type: "boolean", about: "Claim even if dependencies are still open." },
+  steal: { type: "string", value: "REASON", about: "Claim even if another agent holds it; the reason is stored." },
   fields: FIELDS,
 };
 
-export const CLAIM_JSON =
-  "the task: {id, title, status, …, claim: {agent, lease_until}, note?}; when refused nothing, the reason is on standard error.";
+export const CLAIM_JSON = `the task: ${several("{id, title, status, …, claim: {agent, lease_until}, note?}")} If one task alone is refused, nothing is printed, and the reason is on standard error.`;
 
-export function runClaim(call: Call, scope: ClaimInput): Promise<ExitCode> {
+/** Without a task: the next ready one of the scope. */
+export function runClaim(
+  call: Call,
+  taskIds: readonly string[],
+  scope: Omit<ClaimInput, "taskId"> = {},
+): Promise<ExitCode> {
   return withWork(call, async (work) => {
-    const input = inputOf<ClaimInput>(call, { isForced: "force", stealReason: "steal", fields: "fields" });
-    const follow = { ...work, settings: wakeSettings(work.config), cwd: call.io.cwd };
-    const parts = { ...work, afterClaim: (taskId: string) => afterClaim(taskId, follow) };
-    const outcome = await claimTask({ ...scope, ...input }, parts);
-    if (outcome.kind !== "claimed") return refuse(call, outcome);
-    const { claim, task, note, view } = outcome;
-    print(
-      call,
-      { ...view, claim: { agent: claim.agent, lease_until: claim.leaseUntil }, ...(note && { note }) },
-      () => {
-        const span = formatSpan(claim.leaseUntil.getTime() - work.by.at.getTime());
-        const wip = task.wip ? wipLines(task.wip) : [];
-        return [
-          `${task.id} is ${cleanLine(claim.agent)}'s for ${span}: ${cleanLine(task.title)}`,
-          ...fields(call.io, [
-            ["note", note && cleanLine(note)],
-            ["skill", task.skill && cleanLine(task.skill)],
-            ["files", task.files.map((file) => cleanLine(file)).join(", ")],
-          ]),
-          ...(wip.length > 0 ? ["Work in progress", block(wip.join("\n"))] : []),
-          `\`haversack task show ${task.id}\` shows everything; \`haversack heartbeat ${task.id}\` prolongs the claim.`,
-        ].join("\n");
-      },
-    );
+    if (taskIds.length > 0) return eachTask(call, taskIds, (taskId) => claimOne({ ...scope, taskId }, { call, work }));
+    const result = await claimOne(scope, { call, work });
+    if (!isDone(result)) return refuse(call, result);
+    print(call, result.view, () => result.text);
     return 0;
   });
+}
+
+async function claimOne(
+  scope: ClaimInput,
+  { call, work }: { call: Call; work: OpenWork },
+): Promise<TaskResult | { kind: string; text: string }> {
+  const input = inputOf<ClaimInput>(call, { isForced: "force", stealReason: "steal", fields: "fields" });
+  const follow = { ...work, settings: wakeSettings(work.config), cwd: call.io.cwd };
+  const parts = { ...work, afterClaim: (taskId: string) => afterClaim(taskId, follow) };
+  const outcome = await claimTask({ ...scope, ...input }, parts);
+  if (outcome.kind !== "claimed") return outcome;
+  const { claim, task, note, view } = outcome;
+  const span = formatSpan(claim.leaseUntil.getTime() - work.by.at.getTime());
+  const wip = task.wip ? wipLines(task.wip) : [];
+  const lines = [
+    `${task.id} is ${cleanLine(claim.agent)}'s for ${span}: ${cleanLine(task.title)}`,
+    ...fields(call.io, [
+      ["note", note && cleanLine(note)],
+      ["skill", task.skill && cleanLine(task.skill)],
+      ["files", task.files.map((file) => cleanLine(file)).join(", ")],
+    ]),
+    ...(wip.length > 0 ? ["Work in progress", block(wip.join("\n"))] : []),
+    `\`haversack task show ${task.id}\` shows everything; \`haversack heartbeat ${task.id}\` prolongs the claim.`,
+  ];
+  const shown = { ...view, claim: { agent: claim.agent, lease_until: claim.leaseUntil }, ...(note && { note }) };
+  return { kind: "done", view: shown, text: lines.join("\n") };
 }

@@ -23,6 +23,8 @@ export interface ArgumentSpec {
   required?: boolean;
   /** Takes all the remaining words. */
   many?: boolean;
+  /** What it can be, for shell completion; the command itself checks it. */
+  choices?: readonly string[];
 }
 
 export interface CommandSpec {
@@ -51,6 +53,8 @@ export interface Io {
   errorWidth?(): number | undefined;
   out(text: string): void;
   err(text: string): void;
+  /** At a terminal: through the user's pager where the text is longer than the screen. Absent: there is no terminal. */
+  page?(text: string): Promise<void>;
   readStdin(): Promise<string>;
 }
 
@@ -63,7 +67,7 @@ export interface Call {
   io: Io;
 }
 
-/** 0 ok, 1 a problem found, refused or nothing there, 2 wrong usage, 3 fault. */
+/** 0 done; 1 refused, a problem was found, or what was named does not exist; 2 wrong usage; 3 fault. See EXIT_CODES in help.ts. */
 export type ExitCode = 0 | 1 | 2 | 3;
 
 export interface Command {

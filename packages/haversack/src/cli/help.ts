@@ -52,16 +52,22 @@ export function formatFirstScreen(entries: readonly CommandEntry[]): string {
 const TITLE = "Haversack: carry only the context your coding agent needs.";
 const USAGE = "Usage: haversack COMMAND [options]";
 
+/** What every command answers with. */
+export const EXIT_CODES =
+  "Exit codes: 0 done; 1 refused, a problem was found, or what you named (a task, a file, a folder) does not exist; 2 wrong usage; 3 fault.";
+
 /** Commands of one family (`task create`, `task list`) share a line: the whole list has to fit a screen. */
 export function formatOverview(entries: readonly CommandEntry[]): string {
   const rows = new Map<string, { group: string; name: string; text: string }>();
   for (const { name, group, summary } of entries) {
     const [first = name] = name.split(" ");
     const family = entries.filter((entry) => entry.name.startsWith(`${first} `));
+    // `config` is a command and the first word of others: then it has two lines.
+    const line = `${first} …`;
     if (family.length < 2 || name === first) rows.set(name, { group, name, text: summary });
-    else if (!rows.has(first)) {
+    else if (!rows.has(line)) {
       const seconds = family.map((entry) => entry.name.slice(first.length + 1));
-      rows.set(first, { group, name: `${first} …`, text: seconds.join(", ") });
+      rows.set(line, { group, name: line, text: seconds.join(", ") });
     }
   }
   const shown = [...rows.values()];
@@ -77,7 +83,7 @@ export function formatOverview(entries: readonly CommandEntry[]): string {
     TITLE,
     USAGE,
     ...blocks,
-    "haversack COMMAND --help shows a command's options and examples, and what the commands of a family do.\nExit codes: 0 ok, 1 a problem found, refused or nothing there, 2 wrong usage, 3 fault.\n",
+    `haversack COMMAND --help shows a command's options and examples, and what the commands of a family do.\n${EXIT_CODES}\n`,
   ].join("\n\n");
 }
 

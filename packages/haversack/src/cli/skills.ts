@@ -1,8 +1,6 @@
 /** What the skill commands begin with: the index, fresh, and the ledger. */
 
-import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
-import { HaversackError } from "../base/errors.ts";
 import { diskFileSystem } from "../base/file-system.ts";
 import { maskSecrets } from "../base/mask.ts";
 import { readHead } from "../base/read-head.ts";
@@ -20,6 +18,7 @@ import { SkillLedger } from "../store/sqlite/skill-ledger.ts";
 import { SqliteLocalStore } from "../store/sqlite/sqlite-local-store.ts";
 import type { Call } from "./command.ts";
 import { keepStore, type OpenProject, openProject, openStore, readStore } from "./project.ts";
+import { readNamedFile } from "./read-file.ts";
 import { startProgress } from "./terminal.ts";
 
 export interface OpenSkills extends OpenProject {
@@ -63,7 +62,10 @@ export function openSkills(
     folders: config["skills.folders"],
     fs: diskFileSystem,
   });
-  if (rulesFile !== undefined) sources.ruleFiles = [requireFile(resolve(call.io.cwd, rulesFile))];
+  if (rulesFile !== undefined) {
+    readNamedFile(call, rulesFile);
+    sources.ruleFiles = [resolve(call.io.cwd, rulesFile)];
+  }
 
   let report: RefreshReport | undefined;
   if (refresh) {
@@ -90,15 +92,4 @@ export function openSkills(
       return read.kind === "text" ? { text: read.text } : { problem: read.text };
     },
   };
-}
-
-function requireFile(file: string): string {
-  try {
-    readFileSync(file);
-    return file;
-  } catch (error) {
-    throw new HaversackError("file-unreadable", `${file}: cannot be read (${(error as NodeJS.ErrnoException).code})`, {
-      cause: error,
-    });
-  }
 }

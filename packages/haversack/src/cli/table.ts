@@ -311,6 +311,12 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: () => import("./commands/agent-show.ts"),
   },
   {
+    name: "agent rm",
+    group: AGENTS,
+    summary: "Remove an agent's name; its messages and history stay",
+    load: () => import("./commands/agent-rm.ts"),
+  },
+  {
     name: "workflow list",
     group: AGENTS,
     summary: "Example workflows that can be added",
@@ -391,7 +397,7 @@ export const COMMANDS: readonly CommandEntry[] = [
   {
     name: "why",
     group: SKILLS,
-    summary: "Why each skill was or was not shown",
+    summary: "What was added to a session, and why",
     load: () => import("./commands/why.ts"),
   },
   {
@@ -484,6 +490,18 @@ export const COMMANDS: readonly CommandEntry[] = [
     group: HOUSE,
     summary: "Every setting, its value and where it comes from",
     load: () => import("./commands/config.ts"),
+  },
+  {
+    name: "config set",
+    group: HOUSE,
+    summary: "Change a setting",
+    load: () => import("./commands/config-set.ts"),
+  },
+  {
+    name: "config unset",
+    group: HOUSE,
+    summary: "Remove a setting from a config file",
+    load: () => import("./commands/config-unset.ts"),
   },
   { name: "on", group: HOUSE, summary: "Switch Haversack on", load: () => import("./commands/on.ts") },
   { name: "off", group: HOUSE, summary: "Switch everything off at once", load: () => import("./commands/off.ts") },

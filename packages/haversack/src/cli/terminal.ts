@@ -18,6 +18,7 @@ export function processIo(): Io {
     ...(isTerminal && process.stdout.columns > 0 && { width: process.stdout.columns }),
     errorWidth: () => (isPlain(2) || !process.stderr.isTTY ? undefined : process.stderr.columns),
     out: isDirect ? directOutput(1) : streamOutput(1),
+    ...(isTerminal && { page: (text: string) => pageOutput(text, env) }),
     err: isPlain(2) ? directOutput(2) : (text) => void process.stderr.write(text),
     readStdin: async () => {
       const { stdin } = process;
@@ -77,6 +78,31 @@ function endOutput(fd: Fd, code: string | undefined): void {
   // Nobody can be told on standard output; a device that is full may still have a terminal beside it.
   process.stderr.write(`haversack: cannot write the output (${code})\n`);
   process.exit(3);
+}
+
+/** As git does it: $HAVERSACK_PAGER, $PAGER or less; `cat` or nothing in it prints the text as it is. */
+async function pageOutput(text: string, env: NodeJS.ProcessEnv): Promise<void> {
+  // A terminal may not say how large it is.
+  const columns = process.stdout.columns || 80;
+  const rows = process.stdout.rows || 24;
+  const lines = text.split("\n").reduce((sum, line) => sum + Math.max(1, Math.ceil(line.length / columns)), 0);
+  const pager = env["HAVERSACK_PAGER"] ?? env["PAGER"] ?? "less";
+  const isPaged = lines > rows && pager.trim() !== "" && pager.trim() !== "cat" && env["TERM"] !== "dumb";
+  if (!isPaged || !(await runPager(pager, text, env))) process.stdout.write(text);
+}
+
+/** False: it could not be started, and nothing was shown. */
+async function runPager(pager: string, text: string, env: NodeJS.ProcessEnv): Promise<boolean> {
+  const { spawn } = await import("node:child_process");
+  const child = spawn(pager, { shell: true, stdio: ["pipe", "inherit", "inherit"], env: { LESS: "FRX", ...env } });
+  // Whoever leaves the pager early does not read the rest.
+  child.stdin.on("error", () => undefined);
+  child.stdin.end(text);
+  return new Promise((resolve) => {
+    child.on("error", () => resolve(false));
+    // The shell's answers for a program that is not there or cannot be run.
+    child.on("close", (code) => resolve(code !== 126 && code !== 127));
+  });
 }
 
 export interface Progress {

@@ -1,6 +1,4 @@
 /** What the work commands begin with: the store, who is asking, the settings of claims, and texts from standard input. */
-import { readFileSync } from "node:fs";
-import { resolve } from "node:path";
 import type { Config } from "../base/config-schema.ts";
 import { HaversackError, isFault } from "../base/errors.ts";
 import type { ProjectPaths } from "../engine/project.ts";
@@ -12,6 +10,7 @@ import type { StoreHandle } from "../store/sqlite/handle.ts";
 import { SqliteWorkStore } from "../store/sqlite/sqlite-work-store.ts";
 import type { Call, ExitCode } from "./command.ts";
 import { openProject, openStore, readStore } from "./project.ts";
+import { readNamedFile } from "./read-file.ts";
 
 export interface OpenWork extends WorkParts {
   handle: StoreHandle;
@@ -83,14 +82,7 @@ export async function readText(call: Call, given: string | undefined): Promise<s
 /** A file's text, or with `-` what comes on standard input. */
 export async function readFileOrStdin(call: Call, file: string): Promise<string> {
   if (file === "-") return readAllStdin(call);
-  try {
-    return readFileSync(resolve(call.io.cwd, file), "utf8");
-  } catch (error) {
-    throw new HaversackError("usage", `${file}: cannot be read (${(error as NodeJS.ErrnoException).code})`, {
-      hint: "name a file, or - for standard input",
-      cause: error,
-    });
-  }
+  return readNamedFile(call, file, { hint: "name a file, or - for standard input" });
 }
 
 const readBefore = new WeakSet<Call>();

@@ -1,7 +1,13 @@
 /** Documents that a sub-agent must read, for hook.cjs: loaded when a call names some, and for the sub-agents that have some. */
 import { existsSync } from "node:fs";
 import { readSendBack } from "../engine/artifacts/hook-artifact-settings.ts";
-import { expectFromPrompt, judgeReader, noteSeen, type ReaderParts } from "../engine/artifacts/watch-reader.ts";
+import {
+  addDocuments,
+  expectFromPrompt,
+  judgeReader,
+  noteSeen,
+  type ReaderParts,
+} from "../engine/artifacts/watch-reader.ts";
 import type { HookAnswer } from "../engine/hook-event.ts";
 import { placeReader } from "../store/sqlite/artifact-observations.ts";
 import { text } from "./claude-code/fields.ts";
@@ -23,7 +29,7 @@ export function noteSpawn(
   const block = hasRoleMap(place) ? findFeatureBlock({ ...call, ...place }) : undefined;
   // A block in which nothing can be read helps nobody.
   const role = { ...call, agentType: roleOf(call.agentType) };
-  if (block === undefined || !expectFromPrompt(block, role, place)) return {};
+  if (block === undefined || !addDocuments(block, role, place)) return {};
   return { prompt: `${given ?? call.prompt}\n\n${block}` };
 }
 

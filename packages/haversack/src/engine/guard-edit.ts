@@ -4,12 +4,14 @@
  */
 import { activationOf } from "../skills/activation.ts";
 import { runPatterns } from "../skills/run-patterns.ts";
+import { writeStore } from "../store/sqlite/access.ts";
+import { type Because, recordInjection } from "../store/sqlite/injections.ts";
 import type { EventParts } from "./handle-event.ts";
 import type { EventBase, HookAnswer } from "./hook-event.ts";
 
 export function guardEdit(
   event: EventBase & { path: string },
-  { root, index, ledger, settings, env, now }: EventParts,
+  { root, handle, index, ledger, settings, env, now }: EventParts,
 ): HookAnswer {
   const path = event.path.startsWith(`${root}/`) ? event.path.slice(root.length + 1) : event.path;
   const rows = index.patterns(["path", "path-exclude"]);
@@ -27,7 +29,20 @@ export function guardEdit(
     const override = card.rule?.skip.envOverride && env[card.rule.skip.envOverride];
     if (entry?.loadedHash || (override && override !== "0")) continue;
     const message = `${card.rule?.blockMessage ?? `Edits of ${path} ask for the skill ${card.id}.`} Activate it first: ${activationOf(card, event.client)} (haversack)`;
-    if (settings().enforce && card.rule?.enforcement === "block") return { deny: message };
+    const because: Because = {
+      kind: "guard",
+      skill: card.id,
+      path,
+      enforcement: card.rule?.enforcement ?? "require",
+    };
+    if (settings().enforce && card.rule?.enforcement === "block") {
+      const { sessionId, agentId } = event;
+      const text = message;
+      writeStore(handle, (db) =>
+        recordInjection(db, { sessionId, agentId, at: now, event: "before-tool", format: "refusal", text, because }),
+      );
+      return { deny: message };
+    }
     // A warning was given in this window already.
     if (entry) continue;
     ledger.recordShown({
@@ -39,6 +54,7 @@ export function guardEdit(
       skill: card.id,
       text: message,
       event: "before-tool",
+      because,
     });
     return { context: message };
   }

@@ -58,8 +58,8 @@ const refsTool = defineTool({
 
 const sectionTool = defineTool({
   name: "artifact_section",
-  description: "One section of a Markdown file, by heading, number or anchor.",
-  inputSchema: { type: "object", properties: { file: TEXT, heading: TEXT }, required: ["file", "heading"] },
+  description: "One section of a Markdown file, by heading, number or anchor (file#heading works too).",
+  inputSchema: { type: "object", properties: { file: TEXT, heading: TEXT }, required: ["file"] },
   annotations: READS,
   set: "all",
   run: ({ file, heading }, call) =>

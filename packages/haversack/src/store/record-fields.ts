@@ -199,6 +199,7 @@ const FIELDS: Readonly<Record<RecordKind, readonly Field[]>> = {
     ["worktree", "text"],
     ["created_at", "time", true],
     ["last_seen_at", "time"],
+    ["removed_at", "time"],
   ],
   message: [
     ["id", "id", true],

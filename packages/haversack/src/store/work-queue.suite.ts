@@ -148,9 +148,9 @@ export function queueSuite(test: UnderTest): void {
     const b = await makeTask(test, "b");
     const c = await makeTask(test, "c");
     expect(await store.lastBatch("s")).toBeUndefined();
-    await store.recordBatch({ sessionId: "s", size: 2, taskIds: [a] }, agent());
-    await store.recordBatch({ sessionId: "s", size: 3, taskIds: [b, c] }, agent("ann", 1));
-    await store.recordBatch({ sessionId: "other", size: 4, taskIds: [a] }, agent("ann", 2));
+    await store.recordBatch({ receiver: "s", size: 2, taskIds: [a] }, agent());
+    await store.recordBatch({ receiver: "s", size: 3, taskIds: [b, c] }, agent("ann", 1));
+    await store.recordBatch({ receiver: "other", size: 4, taskIds: [a] }, agent("ann", 2));
     await finish(test, b);
     await store.setHandoff({ taskId: b, role: "implementer", status: "FAIL", summary: "no" }, agent("ann", 3));
     await store.setHandoff({ taskId: b, role: "reviewer", status: "PASS", summary: "yes" }, agent("ann", 4));
@@ -162,7 +162,7 @@ export function queueSuite(test: UnderTest): void {
         { id: c, title: "c", status: "todo" },
       ],
     });
-    expect((await faultOf(store.recordBatch({ sessionId: "s", size: 0, taskIds: [] }, agent()))).message).toContain(
+    expect((await faultOf(store.recordBatch({ receiver: "s", size: 0, taskIds: [] }, agent()))).message).toContain(
       "batch_size",
     );
   });

@@ -136,6 +136,7 @@ export interface AgentRecord {
   worktree?: string;
   created_at: string;
   last_seen_at?: string;
+  removed_at?: string;
 }
 
 export interface MessageRecord {

@@ -114,6 +114,8 @@ export interface WorkStore extends PlanStore {
   /** A session is this agent. One that nobody added is added. */
   seeAgent(seen: SeenAgent, at: Date): Promise<Agent>;
   getAgent(query: AgentQuery): Promise<Agent>;
+  /** Its messages and history stay, and it is back when it is added or seen again. Refused while it holds tasks; forced, they go back into the queue. */
+  removeAgent(request: AgentQuery & { isForced?: boolean }, by: Actor): Promise<RemoveAgentOutcome>;
   /** By name. */
   listAgents(): Promise<Agent[]>;
   /** To nobody when one of `to` is unknown. */
@@ -130,9 +132,9 @@ export interface WorkStore extends PlanStore {
   /** What kind of thing has the id, and its whole id. */
   findId(id: string): Promise<{ id: string; kind: "epic" | "story" | "task" | "handoff" }>;
 
-  /** The last batch that was handed to this session, and what became of its tasks. */
-  lastBatch(sessionId: string): Promise<GivenBatch | undefined>;
-  recordBatch(batch: { sessionId: string; size: number; taskIds: readonly string[] }, by: Actor): Promise<void>;
+  /** The last batch that this receiver was given, and what became of its tasks. A receiver is a session id, or `agent:NAME`. */
+  lastBatch(receiver: string): Promise<GivenBatch | undefined>;
+  recordBatch(batch: { receiver: string; size: number; taskIds: readonly string[] }, by: Actor): Promise<void>;
 
   /** Everything, in the order of an export: the same content gives the same bytes. */
   exportRecords(): AsyncIterable<WorkRecord>;
@@ -377,6 +379,10 @@ export interface NewActivity {
 export interface Activity extends NewActivity {
   id: number;
 }
+
+export type RemoveAgentOutcome =
+  | { kind: "removed"; agent: Agent /** Tasks that went back into the queue. */; released: string[]; unread: number }
+  | { kind: "holds-tasks"; agent: Agent; tasks: string[] };
 
 export interface ActivityQuery {
   limit: number;

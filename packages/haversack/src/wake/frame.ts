@@ -72,6 +72,17 @@ export class Frame {
     }
     return [...forms].map(([key, form]) => ({ key, form }));
   }
+
+  /** Characters by the same keys. A skill's text counts for the skill and not for the place. */
+  sizes(chosen: readonly { key: string; form: Form }[]): Record<string, number> {
+    const sizes: Record<string, number> = {};
+    for (const { key, form } of chosen) {
+      const each = this.piece(key);
+      const into = each.skill ? key : this.slotOf(each);
+      if (into) sizes[into] = (sizes[into] ?? 0) + (each[form] ?? each.full).length;
+    }
+    return sizes;
+  }
 }
 
 function isFramed(key: string): boolean {

@@ -32,6 +32,8 @@ export interface Packet {
   text: string;
   /** Placeholders that have text, and `skill:ID` for each skill whose text is in it. full: all of it. */
   included: { key: string; form: Form }[];
+  /** Characters of each that is included, without headings. Absent: the packet is empty. */
+  sizes?: Readonly<Record<string, number>>;
   leftOut: LeftOutThing[];
   /** Ids of the messages that are in it whole: those may be marked as read. */
   messages: string[];
@@ -69,6 +71,7 @@ export function assemblePacket(state: WakeState, given: PacketOptions): Packet {
   return {
     text: isEmpty ? "" : fitted.text,
     included: frame.included(fitted.included),
+    sizes: frame.sizes(fitted.included),
     leftOut: leftOutThings(fitted.leftOut, frame, beyond),
     messages: fitted.included.flatMap(({ key, form }) => {
       const { message } = frame.piece(key);

@@ -1,16 +1,12 @@
 import { CLAIM_JSON, CLAIM_OPTIONS, runClaim } from "../claim.ts";
 import type { Call, CommandSpec, ExitCode } from "../command.ts";
+import { TASKS } from "../task-status.ts";
 import { EPIC, STORY } from "../work-options.ts";
 
 export const spec: CommandSpec = {
   about:
-    "Claims a task for an agent: the one named, else the next that is ready. The first wins, whatever process or machine asks. Exit 1 when nothing is ready or somebody has it.",
-  arguments: [
-    {
-      name: "TASK",
-      about: "its id, or five or more of its first characters that only it has (default: the next that is ready)",
-    },
-  ],
+    "Claims tasks for an agent: those named, or the next one that is ready. The first agent to claim a task gets it, from whatever process or machine. Exit 1 if nothing is ready or another agent has it.",
+  arguments: [{ ...TASKS, about: `${TASKS.about} (default: the next that is ready)`, required: false }],
   options: { ...CLAIM_OPTIONS, epic: EPIC, story: STORY },
   examples: [
     { run: "haversack claim --agent alice", says: "the next one for alice" },
@@ -20,10 +16,8 @@ export const spec: CommandSpec = {
 };
 
 export function run(call: Call): Promise<ExitCode> {
-  const [taskId] = call.arguments;
   const { epic, story } = call.options as { epic?: string; story?: string };
-  return runClaim(call, {
-    ...(taskId !== undefined && { taskId }),
+  return runClaim(call, call.arguments, {
     ...(epic !== undefined && { epicId: epic }),
     ...(story !== undefined && { storyId: story }),
   });

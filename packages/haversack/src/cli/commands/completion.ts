@@ -15,6 +15,8 @@ export const spec: CommandSpec = {
 interface Known {
   name: string;
   summary: string;
+  /** What its first argument can be, where that is known. */
+  choices: readonly string[];
   options: { name: string; about: string }[];
 }
 
@@ -25,8 +27,14 @@ export async function run({ arguments: [shell = ""], io }: Call): Promise<ExitCo
     io.err(`haversack completion: no completion for "${shell}"; it has bash, zsh and fish\n`);
     return 2;
   }
-  io.out(write(await Promise.all(COMMANDS.map(describe))));
+  // `config set` before `config`, which would answer for both.
+  const known = await Promise.all(COMMANDS.map(describe));
+  io.out(write(known.sort((a, b) => wordsIn(b.name) - wordsIn(a.name))));
   return 0;
+}
+
+function wordsIn(name: string): number {
+  return name.split(" ").length;
 }
 
 async function describe({ name, summary, load }: CommandEntry): Promise<Known> {
@@ -34,6 +42,7 @@ async function describe({ name, summary, load }: CommandEntry): Promise<Known> {
   return {
     name,
     summary,
+    choices: known.arguments?.[0]?.choices ?? [],
     options: Object.entries(allOptions(known)).map(([option, { about }]) => ({ name: option, about })),
   };
 }
@@ -48,9 +57,14 @@ function wordTree(known: readonly Known[]): Map<string, string[]> {
   return tree;
 }
 
+function choicesOf(name: string, known: readonly Known[]): readonly string[] {
+  return known.find((command) => command.name === name)?.choices ?? [];
+}
+
 function bash(known: readonly Known[]): string {
   const tree = wordTree(known);
   const seconds = [...tree].filter(([, words]) => words.length > 0);
+  const withChoices = known.filter(({ choices }) => choices.length > 0);
   const flags = (options: Known["options"]) => options.map(({ name }) => `--${name}`).join(" ");
   return `# bash completion for haversack
 _haversack() {
@@ -60,7 +74,14 @@ _haversack() {
     words="${[...tree.keys()].join(" ")} --help --version"
   elif [ "$COMP_CWORD" -eq 2 ] && [[ "$word" != -* ]]; then
     case "$one" in
-${seconds.map(([first, words]) => `      ${first}) words="${words.join(" ")}" ;;`).join("\n")}
+${seconds.map(([first, words]) => `      ${first}) words="${[...words, ...choicesOf(first, known)].join(" ")}" ;;`).join("\n")}
+    esac
+  elif [ "$COMP_CWORD" -eq 3 ] && [[ "$word" != -* ]]; then
+    case "$one $two" in
+${withChoices
+  .filter(({ name }) => name.includes(" "))
+  .map(({ name, choices }) => `      "${name}") words="${choices.join(" ")}" ;;`)
+  .join("\n")}
     esac
   fi
   if [[ "$word" == -* ]] && [ "$COMP_CWORD" -gt 1 ]; then
@@ -92,7 +113,12 @@ ${[...tree]
   .filter(([, seconds]) => seconds.length > 0)
   .map(
     ([first, seconds]) =>
-      `      ${first}) local -a seconds; seconds=(${seconds.map((second) => `'${second}:${quote(summaryOf(`${first} ${second}`) ?? "")}'`).join(" ")}); _describe command seconds; return ;;`,
+      `      ${first}) local -a seconds; seconds=(${seconds.map((second) => `'${second}:${quote(summaryOf(`${first} ${second}`) ?? "")}'`).join(" ")}${choicesOf(
+        first,
+        known,
+      )
+        .map((choice) => ` '${choice}'`)
+        .join("")}); _describe command seconds; return ;;`,
   )
   .join("\n")}
     esac
@@ -100,8 +126,8 @@ ${[...tree]
   case "$words[2] $words[3]" in
 ${known
   .map(
-    ({ name, options }) =>
-      `    '${name}'${name.includes(" ") ? "" : "' '*"}) _arguments ${options.map((option) => `'--${option.name}[${quote(option.about)}]'`).join(" ")} '*:file:_files' ;;`,
+    ({ name, options, choices }) =>
+      `    '${name}'${name.includes(" ") ? "" : "' '*"}) _arguments ${options.map((option) => `'--${option.name}[${quote(option.about)}]'`).join(" ")}${choices.length > 0 ? ` '${wordsIn(name) + 1}:value:(${choices.join(" ")})'` : ""} '*:file:_files' ;;`,
   )
   .join("\n")}
   esac
@@ -118,7 +144,7 @@ function fish(known: readonly Known[]): string {
     const summary = known.find(({ name }) => name === first)?.summary ?? seconds.join(", ");
     lines.push(`complete -c haversack -n __fish_use_subcommand -a '${first}' -d '${quote(summary)}'`);
   }
-  for (const { name, summary, options } of known) {
+  for (const { name, summary, options, choices } of known) {
     const [first, second] = name.split(" ");
     if (second) {
       const siblings = tree.get(first ?? "")?.join(" ");
@@ -130,6 +156,7 @@ function fish(known: readonly Known[]): string {
       `__fish_seen_subcommand_from ${first}`,
       ...(second ? [`__fish_seen_subcommand_from ${second}`] : []),
     ].join("; and ");
+    if (choices.length > 0) lines.push(`complete -c haversack -n '${seen}' -a '${choices.join(" ")}'`);
     for (const option of options)
       lines.push(`complete -c haversack -n '${seen}' -l '${option.name}' -d '${quote(option.about)}'`);
   }

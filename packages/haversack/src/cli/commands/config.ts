@@ -1,15 +1,14 @@
 import { whatIsWrong } from "../../base/config.ts";
 import { SETTING_KEYS, SETTINGS, type SettingKey } from "../../base/config-schema.ts";
-import { HaversackError } from "../../base/errors.ts";
-import { nearest } from "../../base/nearest.ts";
 import { loadConfig, projectPaths } from "../../engine/project.ts";
 import { type Call, type CommandSpec, type ExitCode, print } from "../command.ts";
+import { requireSetting, SETTING } from "../config-file.ts";
 import { columns } from "../help.ts";
 
 export const spec: CommandSpec = {
   about:
-    "Shows every setting with its value, and which file gave it. Settings live in .haversack/config.json (the project's, shared through git) and in $XDG_CONFIG_HOME/haversack/config.json (yours); the project's beats yours.",
-  arguments: [{ name: "KEY", about: "show one setting in full" }],
+    "Shows every setting with its value, and which file gave it. Settings live in .haversack/config.json (the project's, shared through git) and in $XDG_CONFIG_HOME/haversack/config.json (yours); the project's beats yours. `config set` and `config unset` change them.",
+  arguments: [{ ...SETTING, about: "show one setting in full", required: false }],
   examples: [
     { run: "haversack config", says: "all settings" },
     { run: "haversack config skills.maxSkills", says: "one, with its bounds and meaning" },
@@ -19,10 +18,7 @@ export const spec: CommandSpec = {
 
 export function run(call: Call): ExitCode {
   const [key] = call.arguments;
-  if (key !== undefined && !(SETTING_KEYS as string[]).includes(key)) {
-    const [guess] = nearest(key, SETTING_KEYS);
-    throw new HaversackError("usage", `there is no setting "${key}"${guess ? `; did you mean ${guess}?` : ""}`);
-  }
+  if (key !== undefined) requireSetting(key);
   const paths = projectPaths(call.io.cwd, call.io.env);
   const { config, origin, problems } = loadConfig(paths);
   const settings = SETTING_KEYS.filter((name) => !key || name === key).map((name) => ({

@@ -1,4 +1,5 @@
 import { cleanLine } from "../../base/clean-text.ts";
+import { HaversackError } from "../../base/errors.ts";
 import { listHandoffs } from "../../engine/work/get-handoff.ts";
 import { listed } from "../../engine/work/work-parts.ts";
 import type { FitOptions } from "../../work/fit-list.ts";
@@ -7,25 +8,28 @@ import { viewHandoff } from "../../work/task-view.ts";
 import type { Call, CommandSpec, ExitCode } from "../command.ts";
 import { verdictCell } from "../print-handoff.ts";
 import { formatAgo, printList } from "../print-work.ts";
+import { TASK } from "../task-status.ts";
 import { inputOf, LIST_INPUT, readWork } from "../work.ts";
 import { EPIC, FIELDS, listOptions, STORY } from "../work-options.ts";
 
 const { limit, "max-tokens": maxTokensOption } = listOptions(50);
 
 export const spec: CommandSpec = {
-  about: "Lists handoffs, newest first. Those that a complete epic has sent to the archive come with --archived.",
+  about:
+    "Lists handoffs, newest first: all, or those of a task. --archived adds those that a completed epic has archived.",
+  arguments: [{ ...TASK, about: `${TASK.about} (default: all tasks)`, required: false }],
   options: {
-    task: { type: "string", value: "ID", about: "Only those of this task." },
+    task: { type: "string", value: "ID", about: "The same as TASK." },
     epic: EPIC,
     story: STORY,
-    archived: { type: "boolean", about: "Those in the archive too." },
+    archived: { type: "boolean", about: "Include archived handoffs." },
     limit,
     "max-tokens": maxTokensOption,
     fields: { ...FIELDS, about: "What --json prints of each: minimal (verdict and summary), standard or full." },
   },
   examples: [
     { run: "haversack handoff list --story S4829", says: "what came of its tasks" },
-    { run: "haversack handoff list --task T4829 --archived", says: "every attempt at one task" },
+    { run: "haversack handoff list T4829 --archived", says: "every attempt at one task" },
   ],
   json: "[{id, task_id, role, attempt, status, summary}]; --fields standard and full add more. What was left out is said on standard error.",
 };
@@ -39,7 +43,14 @@ export function run(call: Call): Promise<ExitCode> {
       includeArchived: "archived",
       limit: "limit",
     });
-    const { items, total } = await listHandoffs({ limit: 50, ...input }, work);
+    const [named] = call.arguments;
+    if (named !== undefined && input.taskId !== undefined) {
+      throw new HaversackError("usage", "TASK and --task exclude each other");
+    }
+    const taskId = named ?? input.taskId;
+    // An unknown task is an error, and not a task without handoffs.
+    if (taskId !== undefined) await work.store.getTask(taskId, work.by.at);
+    const { items, total } = await listHandoffs({ limit: 50, ...input, taskId }, work);
     const { fields = "minimal", maxTokens } = inputOf<FitOptions<Handoff>>(call, LIST_INPUT);
     printList(call, {
       command: "handoff list",

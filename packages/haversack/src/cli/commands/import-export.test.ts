@@ -104,7 +104,7 @@ describe("import plan", () => {
     });
     writePlan("one", `${PLAN}Depends on: Task 7\n`);
     expect((await run(importPlan, "one", ["plan.md"])).code).toBe(1);
-    expect((await run(importPlan, "one", ["missing.md"])).code).toBe("usage");
+    expect((await run(importPlan, "one", ["missing.md"])).text).toContain("there is no file missing.md");
     expect((await run(importPlan, "one", ["-"])).code).toBe("usage");
     expect((await run(importPlan, "one", [])).text).toContain("FILE is missing");
     expect((await run(importPlan, "one", ["plan.md", "--story", "S1", "--epic", "E1"])).code).toBe("usage");

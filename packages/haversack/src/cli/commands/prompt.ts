@@ -8,7 +8,7 @@ import { AGENT } from "../work-options.ts";
 
 export const spec: CommandSpec = {
   about:
-    "Sends an agent a message and wakes it in its client (Claude Code, Codex, Gemini CLI or opencode): resumes its session headless, or starts a new one, with the packet as its prompt, and waits for it. A session that still runs is left alone: the message reaches it at its next prompt, tool call or stop. Exit 1 then; else the client's own exit code. Permissions are yours to give, after --.",
+    "Sends an agent a message and wakes it in its client (Claude Code, Codex, Gemini CLI or opencode): resumes its session headless, or starts a new one, with the packet as its prompt, and waits for it. Only this agent gets the message, whoever else it names. A session that still runs is left alone: the message reaches it at its next prompt, tool call or stop. Exit 1 then; else the client's own exit code. Permissions are yours to give, after --.",
   arguments: [AGENT_NAME, { name: "MESSAGE", about: "the text; - reads it from standard input", required: true }],
   rest: { name: "ARGS", about: "options for the client, such as --permission-mode acceptEdits" },
   options: {

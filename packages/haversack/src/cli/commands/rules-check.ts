@@ -1,12 +1,11 @@
-import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
-import { HaversackError } from "../../base/errors.ts";
 import { readJson } from "../../base/json.ts";
 import { lintRules } from "../../skills/lint-rules.ts";
 import { parseRules } from "../../skills/parse-rules.ts";
 import type { Problem } from "../../skills/types.ts";
 import { type Call, type CommandSpec, type ExitCode, print } from "../command.ts";
 import { countProblems, formatProblems } from "../problems.ts";
+import { readNamedFile } from "../read-file.ts";
 import { openSkills } from "../skills.ts";
 
 export const spec: CommandSpec = {
@@ -20,7 +19,8 @@ export const spec: CommandSpec = {
 
 export function run(call: Call): ExitCode {
   const file = resolve(call.io.cwd, call.arguments[0] ?? "");
-  const { rules, problems } = readRules(file, () =>
+  const text = readNamedFile(call, call.arguments[0] ?? "");
+  const { rules, problems } = readRules({ file, text }, () =>
     openSkills(call)
       .index.listCards()
       .flatMap(({ id, sourceKind }) => (sourceKind === "rule" ? [] : [id])),
@@ -35,15 +35,10 @@ export function run(call: Call): ExitCode {
   return bad ? 1 : 0;
 }
 
-function readRules(file: string, knownSkills: () => string[]): { rules: number; problems: Problem[] } {
-  let text: string;
-  try {
-    text = readFileSync(file, "utf8");
-  } catch (error) {
-    throw new HaversackError("file-unreadable", `${file}: cannot be read (${(error as NodeJS.ErrnoException).code})`, {
-      cause: error,
-    });
-  }
+function readRules(
+  { file, text }: { file: string; text: string },
+  knownSkills: () => string[],
+): { rules: number; problems: Problem[] } {
   const read = readJson(text);
   if (read.problem !== undefined)
     return { rules: 0, problems: [{ level: "error", code: "rules-no-json", file, text: read.problem }] };

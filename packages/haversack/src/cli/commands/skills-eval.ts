@@ -32,8 +32,8 @@ export const spec: CommandSpec = {
 
 export function run(call: Call): ExitCode {
   const { options, io } = call;
-  const folder = requirePath(call, "skills", (path) => statSync(path).isDirectory(), "folder");
-  const file = requirePath(call, "cases", (path) => !statSync(path).isDirectory(), "file");
+  const folder = requirePath(call, "skills", "folder");
+  const file = requirePath(call, "cases", "file");
   const { config } = openProject(call);
   const skill = options["skill"] as string | undefined;
   const { cases, problems } = parseCases(readFileSync(file, "utf8"), { file, ...(skill && { skill }) });
@@ -111,14 +111,12 @@ function round(ms: number | null): number | null {
   return ms === null ? null : Math.round(ms * 1000) / 1000;
 }
 
-function requirePath(call: Call, option: string, isRight: (path: string) => boolean, kind: string): string {
+function requirePath(call: Call, option: string, kind: "file" | "folder"): string {
   const given = call.options[option] as string | undefined;
   if (!given) throw new HaversackError("usage", `skills eval needs --${option}`);
   const path = resolve(call.io.cwd, given);
-  try {
-    if (isRight(path)) return path;
-  } catch {
-    // Said below, with the path.
-  }
-  throw new HaversackError("file-unreadable", `${path}: there is no such ${kind}`);
+  const found = statSync(path, { throwIfNoEntry: false });
+  if (!found) throw new HaversackError("not-found", `there is no ${kind} ${given}`);
+  if (found.isDirectory() !== (kind === "folder")) throw new HaversackError("usage", `${given} is no ${kind}`);
+  return path;
 }

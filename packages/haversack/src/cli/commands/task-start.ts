@@ -1,11 +1,11 @@
 import { CLAIM_JSON, CLAIM_OPTIONS, runClaim } from "../claim.ts";
 import type { Call, CommandSpec, ExitCode } from "../command.ts";
-import { TASK } from "../task-status.ts";
+import { TASKS } from "../task-status.ts";
 
 export const spec: CommandSpec = {
   about:
-    "Starts a task: claims it, so that nobody else works on it. The first wins; the others are told who has it, exit 1. The claim ends with the task, with `release`, or when no sign of life came for the time of its lease.",
-  arguments: [TASK],
+    "Starts tasks: claims them, so that nobody else works on them. The first agent to claim a task gets it; others are told who has it (exit 1). A claim ends with the task, with `release`, or when its lease runs out without a sign of life.",
+  arguments: [TASKS],
   options: CLAIM_OPTIONS,
   examples: [
     { run: "haversack task start T4829 --agent alice", says: "for alice" },
@@ -15,5 +15,5 @@ export const spec: CommandSpec = {
 };
 
 export function run(call: Call): Promise<ExitCode> {
-  return runClaim(call, { taskId: call.arguments[0] ?? "" });
+  return runClaim(call, call.arguments);
 }

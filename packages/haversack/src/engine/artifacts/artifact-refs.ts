@@ -23,11 +23,12 @@ export function artifactRefs(
   return { role: role.name, phase: set.name, block: formatReferenceBlock(documents, { purpose }), documents, problems };
 }
 
-/** The section, or a fault that offers the nearest heading. */
+/** The section, or a fault that offers the nearest heading. Without a heading the file has it: `design.md#C1`. */
 export function readSection(
-  { file, heading }: { file: string; heading: string },
+  given: { file: string; heading?: string | undefined },
   { cwd, paths, isAnywhere = false }: { cwd: string; paths: ProjectPaths; isAnywhere?: boolean },
 ): Section & { path: string } {
+  const { file, heading } = splitSection(given);
   const path = resolve(cwd, file);
   // A person names a file of their own wherever it is; an agent only the project's.
   const { state, text } = readDocument(path, { root: isAnywhere ? parse(path).root : paths.root });
@@ -47,6 +48,18 @@ export function readSection(
     "not-found",
     `${file} has no heading ${wanted}${guesses.length === 0 ? "" : `; did you mean ${guesses.join(" or ")}?`}`,
   );
+}
+
+function splitSection({ file, heading }: { file: string; heading?: string | undefined }): {
+  file: string;
+  heading: string;
+} {
+  if (heading !== undefined) return { file, heading };
+  const at = file.indexOf("#");
+  if (at <= 0 || at === file.length - 1) {
+    throw new HaversackError("input-invalid", `the heading is missing: name it after ${file}, or as ${file}#HEADING`);
+  }
+  return { file: file.slice(0, at), heading: file.slice(at) };
 }
 
 function unreadable(file: string, state: DocumentFacts["state"]): HaversackError {

@@ -1,6 +1,6 @@
 /** The task that a worker is sent with: a heading of the feature's tasks.md, or a task of the store. */
 import { join } from "node:path";
-import { type DispatchTask, readTask } from "../../artifacts/task-section.ts";
+import { type DispatchTask, readTask, sectionsIn } from "../../artifacts/task-section.ts";
 import { cleanLine } from "../../base/clean-text.ts";
 import { HaversackError, isFault } from "../../base/errors.ts";
 import type { ArtifactParts } from "./artifact-parts.ts";
@@ -39,14 +39,16 @@ async function storedTask(id: string, { work, by }: ArtifactParts): Promise<Disp
   try {
     const task = await work.getTask(id, by.at);
     const { title, description = "", acceptanceCriteria, files = [], planFile, planSection } = task;
+    const sections = sectionsIn(description);
     const plan = planFile?.slice(planFile.lastIndexOf("/") + 1);
+    if (plan !== undefined && planSection !== undefined) sections[plan] = [planSection, ...(sections[plan] ?? [])];
     return {
       subject: title,
       label: task.id,
       description,
       ...(acceptanceCriteria !== undefined && { doneWhen: acceptanceCriteria }),
       files: [...files],
-      sections: plan !== undefined && planSection !== undefined ? { [plan]: [planSection] } : {},
+      sections,
     };
   } catch (error) {
     // Not in the store either: the caller says what tasks.md has.

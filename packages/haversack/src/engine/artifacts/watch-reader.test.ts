@@ -2,10 +2,12 @@ import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import type { Observation } from "../../artifacts/receipts.ts";
+import { readInjections } from "../../store/sqlite/injections.ts";
 import { mayHaveToRead } from "../../store/sqlite/may-have-to-read.ts";
+import { explainInjection } from "../explain-injection.ts";
 import { historyPath } from "./append-history.ts";
 import { AT, type ScratchFeature, scratchFeature } from "./scratch-feature.suite.ts";
-import { expectFromPrompt, judgeReader, noteSeen } from "./watch-reader.ts";
+import { addDocuments, expectFromPrompt, judgeReader, noteSeen } from "./watch-reader.ts";
 
 const KEY = { sessionId: "s1", agentId: "a1" };
 const CALL = { sessionId: "s1", toolUseId: "t1", agentType: "reviewer" };
@@ -70,6 +72,27 @@ it("sends back once", () => {
   expect(existsSync(historyPath(feature.folder))).toBe(false);
   expect(agent.end(true)).toBeUndefined();
   expect(feature.history()).toContain("spec.md (0 of 7 lines seen)");
+  const [shown, ...others] = readInjections(feature.handle, { sessionId: "s1", limit: 5 }).injections;
+  expect(others).toEqual([]);
+  expect(shown && explainInjection(shown)).toEqual({
+    what: "sub-agent sent back",
+    parts: [{ part: "spec.md", because: expect.stringMatching(/^the role .+ has to read it$/) }],
+    leftOut: [],
+  });
+});
+
+it("records a block that is added to a sub-agent's prompt, and why", () => {
+  const feature = scratchFeature();
+  const call = { sessionId: "s1", toolUseId: "call-9", agentType: "spec-reviewer" };
+  const parts = { handle: feature.handle, now: new Date() };
+  expect(addDocuments("## Required Artifacts\n- Nothing: /nowhere/spec.md", call, parts)).toBe(false);
+  expect(addDocuments(block(`${feature.folder}/spec.md`), call, parts)).toBe(true);
+  const [shown] = readInjections(feature.handle, { sessionId: "s1", limit: 5 }).injections;
+  expect(shown).toMatchObject({ agentId: "call:call-9", event: "agent-start" });
+  expect(shown && explainInjection(shown)).toMatchObject({
+    what: "documents added to a sub-agent's prompt",
+    parts: [{ part: "spec.md", because: "the role spec-reviewer has to read it" }],
+  });
 });
 
 it.each(["plain", "link"])(

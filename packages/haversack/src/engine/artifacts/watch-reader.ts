@@ -7,6 +7,7 @@ import { readReferenceBlock } from "../../artifacts/read-reference-block.ts";
 import { formatSendBack, type Observation, type RequiredDocument, seenIn } from "../../artifacts/receipts.ts";
 import { appendReviewNote } from "../../artifacts/review-history.ts";
 import { findProjectRoot, nearestFolder } from "../../base/project-root.ts";
+import { writeStore } from "../../store/sqlite/access.ts";
 import {
   expectedOf,
   markAgent,
@@ -16,6 +17,8 @@ import {
   recordSeen,
 } from "../../store/sqlite/artifact-observations.ts";
 import type { StoreHandle } from "../../store/sqlite/handle.ts";
+import { recordInjection } from "../../store/sqlite/injections.ts";
+import { agentOfCall } from "../../store/sqlite/session-tasks.ts";
 import { appendHistory } from "./append-history.ts";
 import { settleAgent } from "./settle-agent.ts";
 
@@ -40,6 +43,30 @@ export function expectFromPrompt(
   });
   if (documents.length === 0) return false;
   noteSpawnDocuments(handle, call, { ...found, role: found.role ?? call.agentType, documents }, now);
+  return true;
+}
+
+/** A block that is added to the prompt of a call. False: nothing in it can be read, and it is of no use. */
+export function addDocuments(
+  block: string,
+  call: { sessionId: string; toolUseId: string; agentType: string },
+  parts: { handle: StoreHandle; now: Date },
+): boolean {
+  if (!expectFromPrompt(block, call, parts)) return false;
+  const { role = call.agentType, documents = [] } = readReferenceBlock(block) ?? {};
+  const because = { kind: "documents" as const, role, files: documents.map(({ file }) => file) };
+  const agentId = agentOfCall(call.toolUseId);
+  writeStore(parts.handle, (db) =>
+    recordInjection(db, {
+      sessionId: call.sessionId,
+      agentId,
+      at: parts.now,
+      event: "agent-start",
+      format: "documents",
+      text: block,
+      because,
+    }),
+  );
   return true;
 }
 
@@ -78,7 +105,15 @@ export function judgeReader(
   const tree = workTreeOf(folder, root);
   const feature = tree === undefined ? folder : folder.slice(tree.length + 1) || ".";
   const settled = settleAgent(handle, key, { feature, sendBack: sendBack(), answer, now });
-  if (settled.kind === "send-back") return formatSendBack(settled.judgement.missing);
+  if (settled.kind === "send-back") {
+    const { missing } = settled.judgement;
+    const text = formatSendBack(missing);
+    const because = { kind: "documents" as const, role: evidence.role, files: missing.map(({ file }) => file) };
+    writeStore(handle, (db) =>
+      recordInjection(db, { ...key, at: now, event: "agent-stop", format: "send-back", text, because }),
+    );
+    return text;
+  }
   const warning = settled.kind === "settled" ? settled.judgement.warning : undefined;
   // A prompt may name any folder; we write only into those of the project.
   if (warning !== undefined && tree !== undefined && markAgent(handle, key, "warned_at", now)) {

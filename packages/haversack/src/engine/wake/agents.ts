@@ -1,6 +1,6 @@
 /** Agents by name: who they are, what they hold, and which of them is asking. */
 import { nearest } from "../../base/nearest.ts";
-import type { SkillUse } from "../../store/work-store.ts";
+import type { RemoveAgentOutcome, SkillUse } from "../../store/work-store.ts";
 import type { Agent } from "../../wake/message.ts";
 import { ROLES } from "../../wake/state.ts";
 import { invalid } from "../../work/check-value.ts";
@@ -102,6 +102,26 @@ export async function showAgent(
     }),
   };
   return { agent: { ...agent, holds, unread, skills }, view };
+}
+
+export type RemovedAgent = Extract<RemoveAgentOutcome, { kind: "removed" }> & { view: object };
+
+export async function removeAgent(
+  { name, branch, isForced = false }: { name: string; branch?: string | undefined; isForced?: boolean | undefined },
+  { store, by, for: audience = "agent" }: WorkParts,
+): Promise<RemovedAgent | { kind: "refused"; text: string }> {
+  const outcome = await store.removeAgent({ name, isForced, ...given({ branch }) }, by);
+  if (outcome.kind === "holds-tasks") {
+    const { agent, tasks } = outcome;
+    // No agent is told how to take work from another.
+    const how = audience === "person" ? "; `--force` puts them back into the queue" : "";
+    return { kind: "refused", text: `@${agent.name} holds ${tasks.join(", ")}${how}` };
+  }
+  const { agent, released, unread } = outcome;
+  return {
+    ...outcome,
+    view: { name: agent.name, removed: true, ...present({ released, unread: unread || undefined }) },
+  };
 }
 
 /** The one that is named; else the asker itself, by its name or by its session. Undefined: whoever asks is no agent. */

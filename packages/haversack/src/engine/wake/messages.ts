@@ -21,16 +21,18 @@ export interface SendMessageInput {
   subject?: string | undefined;
   /** The sender's. */
   branch?: string | undefined;
+  /** Only to `to`, whoever else the text names. Default: false. */
+  isPrivate?: boolean | undefined;
 }
 
 /** To nobody when one of them is unknown. */
 export async function sendMessage(
-  { to, text, subject, branch }: SendMessageInput,
+  { to, text, subject, branch, isPrivate = false }: SendMessageInput,
   { store, by }: WorkParts,
 ): Promise<SentMessage & { text: string }> {
   const clean = cleanMessage(text);
   const about = subject === undefined ? undefined : (await store.findId(subject)).id;
-  const mentions = mentionsIn(clean);
+  const mentions = isPrivate ? [] : mentionsIn(clean);
   const sent = await store.sendMessage({ to, mentions, text: clean, ...given({ subject: about, branch }) }, by);
   return { ...sent, text: clean };
 }

@@ -58,7 +58,8 @@ export async function promptAgent(
 ): Promise<ReadyAgent | RunningAgent> {
   const agent = await parts.store.getAgent({ name: input.agent, ...given({ branch: input.branch }) });
   const { branch = input.branch } = agent;
-  const sent = await sendMessage({ to: [agent.name], text, branch }, parts);
+  // A prompt may quote what others wrote ("Message from @june: …"): it is for this agent alone.
+  const sent = await sendMessage({ to: [agent.name], text, branch, isPrivate: true }, parts);
   return readyAgent({ id: sent.id, text: sent.text }, { ...input, agent }, parts);
 }
 

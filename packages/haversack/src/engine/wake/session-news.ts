@@ -3,7 +3,7 @@
 import { sizeFor } from "../../skills/client-size.ts";
 import type { Session } from "../../store/local-store.ts";
 import { writeStore } from "../../store/sqlite/access.ts";
-import { recordRestored } from "../../store/sqlite/restored-skills.ts";
+import { recordInjection } from "../../store/sqlite/injections.ts";
 import { readNews } from "../../store/sqlite/session-news.ts";
 import { cutLine } from "../../wake/cut-text.ts";
 import { formatEvent } from "../../wake/talk-pieces.ts";
@@ -39,8 +39,15 @@ export function newsOf(
   };
   const messages = deliverMessages({ sessionId, ...room }, { handle, now: at });
   if (news) {
-    const restored = { sessionId, at, event: source, text: news, tokens: 0, skills: [], carried: [] };
-    writeStore(handle, (db) => recordRestored(db, restored));
+    const tasks = [...lost.map(({ id }) => id), ...activity.flatMap(({ subject }) => subject ?? [])];
+    const because = {
+      kind: "news" as const,
+      since: before?.lastSeenAt.toISOString() ?? at.toISOString(),
+      tasks: [...new Set(tasks)],
+    };
+    writeStore(handle, (db) =>
+      recordInjection(db, { sessionId, at, event: source, format: "news", text: news, because }),
+    );
   }
   const context = [news, messages].filter(Boolean).join("\n\n");
   return { problems: [], ...(context && { context }) };

@@ -142,7 +142,7 @@ it("after a compaction a coordinator hears of the batch it was given, though it 
   const { begin, start, store, id, project } = await world();
   begin("s1");
   const by = { name: "claude-code-s1", sessionId: "s1", at: project.now() };
-  await store.recordBatch({ sessionId: "s1", size: 1, taskIds: [id] }, by);
+  await store.recordBatch({ receiver: "s1", size: 1, taskIds: [id] }, by);
   const sub = { name: "claude-code-s1.a1", sessionId: "s1", agentId: "a1", at: project.now() };
   await store.claim({ taskId: id, leaseMs: HOUR_MS }, sub);
   await store.setHandoff({ taskId: id, role: "implementer", status: "PASS", summary: "BUILT" }, sub);

@@ -43,46 +43,76 @@ export async function removeDependency(ends: Ends, { store, by }: WorkParts): Pr
 export interface DependencyView {
   depends_on?: View[];
   needed_by?: View[];
+  related_to?: View[];
 }
 
 /** What was not shown of either. */
 export interface DependenciesLeftOut {
   depends_on?: number;
   needed_by?: number;
+  related_to?: number;
+}
+
+/** By what they mean to the task: tasks that are only related wait for nothing, whoever named the other. */
+export interface Dependencies extends DependencyList {
+  relatedTo: DependencyList["dependsOn"];
 }
 
 const DEFAULT_LIMIT = 50;
 
-/** `limit`: of each direction. */
+/** `limit`: of each kind. */
 export async function listDependencies(
   { taskId, limit, maxTokens }: { taskId: string; limit?: number | undefined; maxTokens?: number | undefined },
   { store }: WorkParts,
-): Promise<DependencyList & { view: DependencyView; leftOut: DependenciesLeftOut }> {
+): Promise<Dependencies & { view: DependencyView; leftOut: DependenciesLeftOut }> {
   const most = checkWhole(limit, { field: "limit", fallback: DEFAULT_LIMIT });
   const ceiling = maxTokens === undefined ? undefined : checkWhole(maxTokens, { field: "max_tokens", fallback: 1 });
-  const list = await store.listDependencies(taskId);
-  // What it waits for matters more; what that leaves of the tokens is for the others.
-  const all = [...list.dependsOn.slice(0, most), ...list.neededBy.slice(0, most)];
-  const { views } = fitList(all, {
+  const { dependsOn, neededBy, relatedTo } = byMeaning(await store.listDependencies(taskId));
+  // What it waits for matters most; what that leaves of the tokens is for the others.
+  const waits = dependsOn.slice(0, most);
+  const needed = neededBy.slice(0, most);
+  const related = relatedTo.slice(0, most);
+  const { views } = fitList([...waits, ...needed, ...related], {
     view: viewEnd,
     fields: "standard",
     maxTokens: ceiling,
     aroundTokens: AROUND_TOKENS,
   });
-  const first = Math.min(most, list.dependsOn.length, views.length);
-  const shown = { dependsOn: list.dependsOn.slice(0, first), neededBy: list.neededBy.slice(0, views.length - first) };
+  const first = Math.min(waits.length, views.length);
+  const second = Math.min(waits.length + needed.length, views.length);
+  const shown = {
+    dependsOn: waits.slice(0, first),
+    neededBy: needed.slice(0, second - first),
+    relatedTo: related.slice(0, views.length - second),
+  };
   return {
     ...shown,
-    view: present({ depends_on: views.slice(0, first), needed_by: views.slice(first) }),
+    view: present({
+      depends_on: views.slice(0, first),
+      needed_by: views.slice(first, second),
+      related_to: views.slice(second),
+    }),
     leftOut: present({
-      depends_on: list.dependsOn.length - shown.dependsOn.length || undefined,
-      needed_by: list.neededBy.length - shown.neededBy.length || undefined,
+      depends_on: dependsOn.length - shown.dependsOn.length || undefined,
+      needed_by: neededBy.length - shown.neededBy.length || undefined,
+      related_to: relatedTo.length - shown.relatedTo.length || undefined,
     }),
   };
 }
 
-/** `{"depends_on":[],"needed_by":[],"left_out":{"depends_on":9950,"needed_by":9950},"more":"a larger limit or max_tokens"}` */
-const AROUND_TOKENS = 50;
+function byMeaning({ dependsOn, neededBy }: DependencyList): Dependencies {
+  const isRelated = ({ type }: { type: DependencyType }) => type === "relates_to";
+  // Each may have named the other.
+  const related = new Map([...dependsOn, ...neededBy].filter(isRelated).map((task) => [task.id, task]));
+  return {
+    dependsOn: dependsOn.filter((task) => !isRelated(task)),
+    neededBy: neededBy.filter((task) => !isRelated(task)),
+    relatedTo: [...related.values()],
+  };
+}
+
+/** `{"depends_on":[],"needed_by":[],"related_to":[],"left_out":{"depends_on":9950,"needed_by":9950,"related_to":9950},"more":"a larger limit or max_tokens"}` */
+const AROUND_TOKENS = 65;
 
 /** As small in every form. */
 function viewEnd({ id, title, status, type }: TaskBrief & { type: DependencyType }): View {

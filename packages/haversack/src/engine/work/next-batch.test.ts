@@ -71,6 +71,21 @@ describe("nextBatch", () => {
     expect((await nextBatch({}, work.as({ sessionId: "s2" }))).tasks).toHaveLength(2);
   });
 
+  it("adapts its size to the agent's name where there is no session", async () => {
+    const work = memoryWork({ name: "june" });
+    await create(work, ...titles(30));
+    const take = async (by: WorkParts = work) => (await nextBatch({}, by)).tasks.map(({ id }) => id);
+    const first = await take();
+    await finish(work, first);
+    const second = await take();
+    expect([first.length, second.length]).toEqual([2, 3]);
+    await finish(work, second.slice(1));
+    await setStatus({ taskId: second[0] ?? "", status: "in_progress" }, work);
+    expect(await take()).toHaveLength(2);
+    expect(await take(work.as({ name: "codex-4711" }))).toHaveLength(2);
+    expect(await take(work.as({ sessionId: "june" }))).toHaveLength(2);
+  });
+
   it("obeys a size that is given; of two, the smaller", async () => {
     const work = memoryWork({ sessionId: "s1" });
     await create(work, ...titles(9));

@@ -1,5 +1,5 @@
 /**
- * What to work on next. `nextBatch`: tasks that can run side by side, as many as the session has shown to manage. `nextReady`: the
+ * What to work on next. `nextBatch`: tasks that can run side by side, as many as the session or agent has shown to manage. `nextReady`: the
  * queue in its order. Neither reads more than some tasks beyond what it gives, however long the queue is.
  */
 import { COUNTED_READY, type QueuedTask, type Scope } from "../../store/work-store.ts";
@@ -45,7 +45,8 @@ export async function nextBatch(
 ): Promise<NextBatch> {
   const { scope, fields, maxTokens } = checkNextInput(input);
   const sizes = [checkSize("limit", limit), checkSize("batch_size", batchSize)].filter((size) => size !== undefined);
-  const last = sizes.length === 0 && by.sessionId ? await store.lastBatch(by.sessionId) : undefined;
+  const receiver = receiverOf(by);
+  const last = sizes.length === 0 ? await store.lastBatch(receiver) : undefined;
   const size = sizes.length > 0 ? Math.min(...sizes) : nextBatchSize(last);
   const { batch, heldBack, ready } = await pickApart({ scope, size }, { store, by });
   const shown = await withDetails(batch, fields, { store, by });
@@ -53,12 +54,20 @@ export async function nextBatch(
   const tasks = batch.slice(0, views.length);
   // A size that is given learns nothing. A write waits for the disk (4 ms), and the same batch again needs none.
   const isKnown = last?.size === size && last.tasks.map(({ id }) => id).join() === tasks.map(({ id }) => id).join();
-  if (by.sessionId && sizes.length === 0 && tasks.length > 0 && !isKnown) {
+  if (sizes.length === 0 && tasks.length > 0 && !isKnown) {
     // With the size that was wanted: a queue with less in it says nothing of what the session can manage.
-    await store.recordBatch({ sessionId: by.sessionId, size, taskIds: tasks.map(({ id }) => id) }, by);
+    await store.recordBatch({ receiver, size, taskIds: tasks.map(({ id }) => id) }, by);
   }
   const inTheWay = batch.length === 0 ? await whatIsInTheWay(heldBack, { store, by }) : undefined;
   return { tasks, views, size, ready, heldBack, ...given({ inTheWay, cut }) };
+}
+
+/**
+ * Whose success decides the size: the session's, else the agent's by its name. A caller without either has a name made from
+ * its client and process, so that size is kept while the process lives. No session id has a colon in this place.
+ */
+function receiverOf({ sessionId, name }: WorkParts["by"]): string {
+  return sessionId ?? `agent:${name}`;
 }
 
 export interface NextReady {

@@ -4,11 +4,13 @@ import { join } from "node:path";
 import { expect, it } from "vitest";
 import { profileOf } from "../../skills/activation.ts";
 import { readHandoffBy } from "../../store/sqlite/handoff-by.ts";
+import { readInjections } from "../../store/sqlite/injections.ts";
 import { openMemoryStore } from "../../store/sqlite/memory.ts";
 import { SessionTasks } from "../../store/sqlite/session-tasks.ts";
 import { Spawns } from "../../store/sqlite/spawns.ts";
 import { SqliteWorkStore } from "../../store/sqlite/sqlite-work-store.ts";
 import type { Actor } from "../../store/work-store.ts";
+import { explainInjection } from "../explain-injection.ts";
 import { actorForCall } from "./actor.ts";
 import { afterSpawn, beforeSpawn, type SubAgentParts } from "./sub-agent.ts";
 
@@ -22,6 +24,7 @@ async function world(replaceResults = true) {
   const store = new SqliteWorkStore(handle);
   const { id } = await store.createTask({ title: "Limit logins", description: "DESCRIPTION" }, PERSON);
   const parts: SubAgentParts = {
+    handle,
     tasks: new SessionTasks(handle),
     spawns: new Spawns(handle),
     packetFor: ({ taskId, agentType, isDispatched }) =>
@@ -99,7 +102,7 @@ it("counts a helper of an agent that works on one task to that task, without a p
 });
 
 it("puts the handoff that this sub-agent stored in place of its answer", async () => {
-  const { id, before, after, handOff } = await world();
+  const { id, parts, before, after, handOff } = await world();
   before(`Task ${id}`);
   const own = await handOff(CHILD, "MINE", "all of it");
   await handOff("a999999999999", "ANOTHER'S");
@@ -109,6 +112,11 @@ it("puts the handoff that this sub-agent stored in place of its answer", async (
     summary: "MINE",
     handoff: own.id,
     details: `get_task_handoff(task_id: "${id}", include_details: true)`,
+  });
+  const [shown] = readInjections(parts.handle, { sessionId: "s1", limit: 1 }).injections;
+  expect(shown && explainInjection(shown)).toMatchObject({
+    what: "handoff shown in place of a sub-agent's answer",
+    parts: [{ because: `sub-agent ${CHILD} stored it for ${id}, and work.replaceResults is on` }],
   });
 });
 

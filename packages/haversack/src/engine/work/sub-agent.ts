@@ -7,7 +7,10 @@
  * Code 2.1.325), so no earlier byte of its requests changes.
  */
 
+import { writeStore } from "../../store/sqlite/access.ts";
+import type { StoreHandle } from "../../store/sqlite/handle.ts";
 import type { StoredHandoff } from "../../store/sqlite/handoff-by.ts";
+import { recordInjection } from "../../store/sqlite/injections.ts";
 import type { SessionTasks } from "../../store/sqlite/session-tasks.ts";
 import type { Spawns } from "../../store/sqlite/spawns.ts";
 import { taskIdsIn } from "../../work/task-ids.ts";
@@ -15,6 +18,7 @@ import type { EventBase, HookAnswer } from "../hook-event.ts";
 import type { HookWorkSettings } from "./hook-work-settings.ts";
 
 export interface SubAgentParts {
+  handle: StoreHandle;
   tasks: SessionTasks;
   spawns: Spawns;
   /** What a sub-agent of this type needs to begin with the task. */
@@ -82,8 +86,8 @@ export function startNamed(
 }
 
 export function afterSpawn(
-  { sessionId, toolUseId, childId, isDone }: AfterSpawn,
-  { tasks, handoffBy, workSettings, now }: SubAgentParts,
+  { sessionId, agentId, toolUseId, childId, isDone }: AfterSpawn,
+  { handle, tasks, handoffBy, workSettings, now }: SubAgentParts,
 ): HookAnswer {
   const child = { sessionId, agentId: childId };
   // In the background this comes at its start, and says early what its first tool call would find out.
@@ -92,13 +96,16 @@ export function afterSpawn(
   const handoff = handoffBy(childId);
   if (!handoff) return {};
   const { id, taskId, status, summary, hasDetails } = handoff;
-  return {
-    result: JSON.stringify({
-      task_id: taskId,
-      status,
-      summary,
-      handoff: id,
-      ...(hasDetails && { details: `get_task_handoff(task_id: "${taskId}", include_details: true)` }),
-    }),
-  };
+  const result = JSON.stringify({
+    task_id: taskId,
+    status,
+    summary,
+    handoff: id,
+    ...(hasDetails && { details: `get_task_handoff(task_id: "${taskId}", include_details: true)` }),
+  });
+  const because = { kind: "handoff" as const, handoff: id, taskId, agentId: childId };
+  writeStore(handle, (db) =>
+    recordInjection(db, { sessionId, agentId, at: now, event: "after-spawn", format: "result", text: result, because }),
+  );
+  return { result };
 }

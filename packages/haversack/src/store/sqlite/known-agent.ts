@@ -29,7 +29,7 @@ FROM agents LEFT JOIN sessions s ON s.session_id = agents.session_id AND s.agent
 /** Those of all branches before the others. */
 export function agentsNamed(db: DatabaseSync, name: string): AgentWithSession[] {
   return db
-    .prepare(`${AGENTS} WHERE agents.name = ? ORDER BY agents.branch`)
+    .prepare(`${AGENTS} WHERE agents.name = ? AND agents.removed_at IS NULL ORDER BY agents.branch`)
     .all(name) as unknown as AgentWithSession[];
 }
 

@@ -6,6 +6,7 @@ import type { LedgerEntry } from "../../skills/session.ts";
 import type { SessionKey } from "../local-store.ts";
 import { readTogether, writeStore } from "./access.ts";
 import type { StoreHandle } from "./handle.ts";
+import { INJECT } from "./injections.ts";
 
 /** What discovery must know of a session before it answers. */
 export interface SkillTracking {
@@ -93,7 +94,8 @@ export class PromptLedger {
           "DELETE FROM ledger WHERE session_id = ? AND agent_id = ? AND window = ? AND loaded_hash IS NULL",
         ).run(sessionId, agentId, window);
       }
-      db.prepare(INJECT).run(at, sessionId, agentId, window, "prompt", format, tokens, text);
+      const because = `{"kind":"prompt","number":${promptNumber}}`;
+      db.prepare(INJECT).run(at, sessionId, agentId, window, "prompt", format, tokens, text, because);
       const use = db.prepare(USE);
       const note = db.prepare(NOTE);
       const key = { sessionId, agentId, window };
@@ -168,9 +170,6 @@ ON CONFLICT DO UPDATE SET
   tracking_since = CASE WHEN :fresh OR tracking_since IS NULL THEN :at ELSE tracking_since END,
   tracking_prompts = CASE WHEN :fresh THEN 1 ELSE tracking_prompts + 1 END
 RETURNING prompt_count AS number`;
-
-export const INJECT =
-  "INSERT INTO injections (at, session_id, agent_id, window, event, format, tokens, text) VALUES (?, ?, ?, ?, ?, ?, ?, ?)";
 
 export const USE =
   "INSERT INTO skill_uses (at, session_id, agent_id, window, skill, event, tokens, hash) VALUES (?, ?, ?, ?, ?, ?, ?, ?)";

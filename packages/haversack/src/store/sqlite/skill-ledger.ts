@@ -1,7 +1,8 @@
 /** The ledger whole: loading, what a window knew, and looking back on what was shown and why. */
 import type { SessionKey } from "../local-store.ts";
 import { readStore, writeStore } from "./access.ts";
-import { INJECT, LEDGER, type LedgerRow, NOTE, PromptLedger, toEntry, USE } from "./prompt-ledger.ts";
+import { type Because, recordInjection, roughTokens } from "./injections.ts";
+import { LEDGER, type LedgerRow, NOTE, PromptLedger, toEntry, USE } from "./prompt-ledger.ts";
 import type { WindowEntry } from "./restored-skills.ts";
 
 export interface SkillLoad extends SessionKey {
@@ -22,6 +23,7 @@ export interface ShownSkill extends SessionKey {
   skill: string;
   text: string;
   event: string;
+  because: Because;
 }
 
 /** The documented JSON of a session's skill tracking. */
@@ -84,11 +86,11 @@ export class SkillLedger extends PromptLedger {
   }
 
   /** A skill was put in front of the model outside of a prompt. */
-  recordShown({ sessionId, agentId = "", at, window, promptNumber, skill, text, event }: ShownSkill): void {
+  recordShown({ sessionId, agentId = "", at, window, promptNumber, skill, text, event, because }: ShownSkill): void {
     const time = at.toISOString();
-    const tokens = Math.ceil(text.length / 4);
+    const tokens = roughTokens(text);
     writeStore(this.handle, (db) => {
-      db.prepare(INJECT).run(time, sessionId, agentId, window, event, "notice", tokens, text);
+      recordInjection(db, { sessionId, agentId, at, window, event, format: "notice", text, because });
       db.prepare(NOTE).run({
         sessionId,
         agentId,

@@ -9,7 +9,7 @@ import type { Actor, ClaimOutcome, ClaimRequest, GivenBatch, TaskCounts, WorkSto
 import { readStore, writeStore } from "./access.ts";
 import type { StoreHandle } from "./handle.ts";
 import { addActivity, listActivity, note } from "./work/activity.ts";
-import { addAgent, findAgent, getAgent, listAgents, seeAgent } from "./work/agents.ts";
+import { addAgent, findAgent, getAgent, listAgents, removeAgent, seeAgent } from "./work/agents.ts";
 import { checkCount, invalid } from "./work/checks.ts";
 import { hasExpired, heartbeat, listClaims, release, returnExpired, takeTask, touchClaims } from "./work/claims.ts";
 import { addDependency, listDependencies, removeDependency } from "./work/dependencies.ts";
@@ -182,6 +182,8 @@ export class SqliteWorkStore implements WorkStore {
   addAgent: Operations["addAgent"] = async (agent, by) => this.#write(by.at, (db) => addAgent(db, agent, by));
   seeAgent: Operations["seeAgent"] = async (seen, at) => this.#write(at, (db) => seeAgent(db, seen, at));
   getAgent: Operations["getAgent"] = async (query) => this.#read((db) => getAgent(db, query));
+  removeAgent: Operations["removeAgent"] = async (request, by) =>
+    this.#write(by.at, (db) => removeAgent(db, request, by));
   listAgents: Operations["listAgents"] = async () => this.#read(listAgents);
   sendMessage: Operations["sendMessage"] = async (message, by) =>
     this.#write(by.at, (db) => sendMessage(db, message, by));
@@ -197,12 +199,12 @@ export class SqliteWorkStore implements WorkStore {
       return { kind, id: whole };
     });
 
-  async lastBatch(sessionId: string): Promise<GivenBatch | undefined> {
+  async lastBatch(receiver: string): Promise<GivenBatch | undefined> {
     return this.#read((db) => {
       const row = one<{ size: number; at: string; tasks: string }>(
         db,
         "SELECT size, at, tasks FROM batches WHERE session_id = ? ORDER BY id DESC LIMIT 1",
-        sessionId,
+        receiver,
       );
       if (!row) return undefined;
       const tasks = all<TaskBrief & { seq: number }>(
@@ -221,13 +223,13 @@ export class SqliteWorkStore implements WorkStore {
     });
   }
 
-  recordBatch: Operations["recordBatch"] = async ({ sessionId, size, taskIds }, by) =>
+  recordBatch: Operations["recordBatch"] = async ({ receiver, size, taskIds }, by) =>
     this.#write(by.at, (db) => {
       checkCount("batch_size", size);
       run(
         db,
         "INSERT INTO batches (session_id, at, size, tasks) VALUES (?, ?, ?, ?)",
-        sessionId,
+        receiver,
         by.at.toISOString(),
         size,
         JSON.stringify(taskIds),

@@ -5,7 +5,7 @@
 import type { DatabaseSync } from "node:sqlite";
 import { writeStore } from "./access.ts";
 import type { StoreHandle } from "./handle.ts";
-import { INJECT } from "./prompt-ledger.ts";
+import { recordInjection } from "./injections.ts";
 
 export interface UnreadMessage {
   /** The agent of the session that it is for. */
@@ -42,9 +42,11 @@ export function showUnread(
     const time = at.toISOString();
     const mark = db.prepare("UPDATE message_recipients SET read_at = ? WHERE message = ? AND agent = ?");
     for (const { message, agent } of rows.slice(0, shown)) mark.run(time, message!, agent!);
-    const session = db.prepare("SELECT window FROM sessions WHERE session_id = ? AND agent_id = ''").get(sessionId);
-    const window = Number(session?.["window"] ?? 1);
-    db.prepare(INJECT).run(time, sessionId, "", window, event, "messages", Math.ceil(text.length / 4), text);
+    const messages = rows.slice(0, shown).map((row) => {
+      const { text: _, at: sentAt, ...message } = toMessage(row);
+      return { ...message, at: sentAt.toISOString() };
+    });
+    recordInjection(db, { sessionId, at, event, format: "messages", text, because: { kind: "messages", messages } });
     return text;
   });
 }

@@ -3,11 +3,12 @@ import type { DatabaseSync } from "node:sqlite";
 import { HaversackError } from "../../../base/errors.ts";
 import { nearest } from "../../../base/nearest.ts";
 import { type Agent, isAgentName } from "../../../wake/message.ts";
-import type { Actor, AgentQuery, NewAgent, SeenAgent } from "../../work-store.ts";
+import type { Actor, AgentQuery, NewAgent, RemoveAgentOutcome, SeenAgent } from "../../work-store.ts";
 import { ROLE_NOW } from "../role-now.ts";
 import { note } from "./activity.ts";
 import { invalid } from "./checks.ts";
-import { all, one, run } from "./prepared.ts";
+import { listClaims, mayChange, returnToQueue } from "./claims.ts";
+import { all, one, run, value } from "./prepared.ts";
 import { present } from "./rows.ts";
 
 /** Again with the same name and branch: what is given replaces. */
@@ -17,7 +18,7 @@ export function addAgent(db: DatabaseSync, agent: NewAgent, by: Actor): Agent {
   run(
     db,
     `INSERT INTO agents (name, branch, role, client, worktree, created_at) VALUES (?, ?, ?, ?, ?, ?)
-     ON CONFLICT (name, branch) DO UPDATE SET role = excluded.role, client = coalesce(excluded.client, client), worktree = coalesce(excluded.worktree, worktree)`,
+     ON CONFLICT (name, branch) DO UPDATE SET role = excluded.role, client = coalesce(excluded.client, client), worktree = coalesce(excluded.worktree, worktree), removed_at = NULL`,
     name,
     agent.branch ?? "",
     role,
@@ -42,7 +43,7 @@ export function noteSeen(db: DatabaseSync, rows: readonly AgentRow[], seen: Seen
   if (!known) {
     run(
       db,
-      "INSERT INTO agents (name, branch, role, created_at) VALUES (?, '', ?, ?)",
+      "INSERT INTO agents (name, branch, role, created_at) VALUES (?, '', ?, ?) ON CONFLICT DO UPDATE SET removed_at = NULL",
       name,
       seen.role === undefined ? "" : checkRole(seen.role),
       now,
@@ -71,7 +72,31 @@ export function getAgent(db: DatabaseSync, { name, branch }: AgentQuery): Agent 
 }
 
 export function listAgents(db: DatabaseSync): Agent[] {
-  return all<AgentRow>(db, `${SELECT} ORDER BY name, branch`).map(toAgent);
+  return all<AgentRow>(db, `${SELECT} WHERE removed_at IS NULL ORDER BY name, branch`).map(toAgent);
+}
+
+/**
+ * Its name goes; messages, read marks and history stay. What it holds is not taken from it unless that is asked for: then it goes
+ * back into the queue with a note.
+ */
+export function removeAgent(
+  db: DatabaseSync,
+  { name, branch, isForced = false }: AgentQuery & { isForced?: boolean },
+  by: Actor,
+): RemoveAgentOutcome {
+  const row = findAgent(db, { name, ...(branch !== undefined && { branch }) });
+  // Claims know names and sessions, and no branches: of several agents of one name, each has what its session holds.
+  const isOnly = rowsOf(db, row.name).length === 1;
+  const held = listClaims(db, row.name).filter(({ sessionId }) => isOnly || sessionId === (row.session_id ?? ""));
+  const unread = value(db, "SELECT count(*) FROM message_recipients WHERE agent = ? AND read_at IS NULL", row.seq);
+  const tasks = held.map(({ taskId }) => taskId);
+  // As everywhere, a person may take work from an agent; another agent may not.
+  const mayRelease = isForced && held.every((claim) => mayChange(claim, by));
+  if (tasks.length > 0 && !mayRelease) return { kind: "holds-tasks", agent: toAgent(row), tasks };
+  for (const taskId of tasks) returnToQueue(db, taskId, by, `@${row.name} was removed; go on from its WIP.`);
+  run(db, "UPDATE agents SET removed_at = ?, session_id = NULL WHERE seq = ?", by.at.toISOString(), row.seq);
+  note(db, by, "agent-removed", row.name, `@${row.name} was removed`);
+  return { kind: "removed", agent: toAgent(row), released: tasks, unread };
 }
 
 /** Those that a name in a text can mean: the one of the sender's branch or of all branches, else every one of that name. */
@@ -79,7 +104,13 @@ export function mentionedAgents(db: DatabaseSync, name: string, branch: string |
   // An @ in a text may be anything: only names that exist are mentions. A sentence may begin with one.
   const exact = rowsOf(db, name);
   const rows =
-    exact.length > 0 ? exact : all<AgentRow>(db, `${SELECT} WHERE name = ? COLLATE NOCASE ORDER BY name, branch`, name);
+    exact.length > 0
+      ? exact
+      : all<AgentRow>(
+          db,
+          `${SELECT} WHERE name = ? COLLATE NOCASE AND removed_at IS NULL ORDER BY name, branch`,
+          name,
+        );
   const meant = agentOn(rows, branch);
   return meant ? [meant] : rows;
 }
@@ -95,7 +126,7 @@ export function findAgent(db: DatabaseSync, { name, branch }: AgentQuery): Agent
       hint: "ask from one of them, or name it",
     });
   }
-  const names = all<{ name: string }>(db, "SELECT DISTINCT name FROM agents ORDER BY name").map((other) => other.name);
+  const names = [...new Set(listAgents(db).map((other) => other.name))];
   const [guess] = nearest(wanted, names);
   throw new HaversackError("not-found", `there is no agent "${wanted}"${guess ? `; did you mean @${guess}?` : ""}`, {
     ...(!guess && {
@@ -121,7 +152,7 @@ export interface AgentRow {
 }
 
 function rowsOf(db: DatabaseSync, name: string): AgentRow[] {
-  return all<AgentRow>(db, `${SELECT} WHERE name = ? ORDER BY branch`, name);
+  return all<AgentRow>(db, `${SELECT} WHERE name = ? AND removed_at IS NULL ORDER BY branch`, name);
 }
 
 /** The one of the branch, else the one of all branches, else the only one. */

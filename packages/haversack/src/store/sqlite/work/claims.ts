@@ -211,6 +211,11 @@ function prolong(db: DatabaseSync, seq: number, by: Actor, leaseMs: number): voi
   );
 }
 
+/** Whoever holds it, and whoever asks: the caller has decided that it may. */
+export function returnToQueue(db: DatabaseSync, taskId: string, by: Actor, text: string): void {
+  giveBack(db, findTask(db, taskId).seq, by, text, "claim-released");
+}
+
 function giveBack(db: DatabaseSync, seq: number, by: Actor, text: string, kind: string): void {
   const now = by.at.toISOString();
   const row = one<{ id: string; status: TaskRow["status"]; story: number | null }>(

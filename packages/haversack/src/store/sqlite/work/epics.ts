@@ -57,7 +57,10 @@ export function updateEpic(db: DatabaseSync, id: string, changes: EpicChanges, b
   if (priority !== undefined && priority !== before.priority) shiftEpic(db, before.seq, before.priority, priority);
   if (changes.status === "archived") {
     for (const { id: story } of all<{ id: string }>(db, "SELECT id FROM stories WHERE epic = ?", before.seq)) {
-      archiveStory(db, findStory(db, story), by);
+      const was = findStory(db, story);
+      archiveStory(db, was, by);
+      if (was.status !== "archived")
+        note(db, by, "story-status", story, `${was.status} → archived: its epic was archived`);
     }
     setGroup(db, "epics", before.seq, "archived", now);
   } else if (changes.status === "todo") {
@@ -67,12 +70,14 @@ export function updateEpic(db: DatabaseSync, id: string, changes: EpicChanges, b
       before.seq,
     )) {
       reopenStory(db, findStory(db, story), by);
+      note(db, by, "story-status", story, `archived → ${findStory(db, story).status}: its epic is back`);
     }
     if (before.status === "archived") setGroup(db, "epics", before.seq, "todo", now);
     followStories(db, before.seq, now);
   }
-  noteChanges(db, by, "epic-updated", before.id, changes);
-  return toEpic(findEpic(db, before.id));
+  const after = findEpic(db, before.id);
+  noteChanges(db, by, "epic", { before, after }, changes);
+  return toEpic(after);
 }
 
 export function listEpics(db: DatabaseSync, { status, limit, offset = 0 }: GroupQuery): Page<Epic> {
@@ -137,8 +142,9 @@ export function updateStory(db: DatabaseSync, id: string, changes: StoryChanges,
     reopenStory(db, findStory(db, before.id), by);
     followStories(db, findStory(db, before.id).epic, now);
   }
-  noteChanges(db, by, "story-updated", before.id, changes);
-  return toStory(findStory(db, before.id));
+  const after = findStory(db, before.id);
+  noteChanges(db, by, "story", { before, after }, changes);
+  return toStory(after);
 }
 
 export function listStories(
@@ -212,7 +218,17 @@ function checkPage({
   checkCount("offset", offset, { minimum: 0 });
 }
 
-function noteChanges(db: DatabaseSync, by: Actor, kind: string, id: string, changes: object): void {
+/** What became of its status, as with tasks, and the names of the other fields that were given. */
+function noteChanges(
+  db: DatabaseSync,
+  by: Actor,
+  kind: "epic" | "story",
+  { before, after }: Record<"before" | "after", { id: string; status: string }>,
+  { status, ...changes }: { status?: string } & object,
+): void {
   const names = Object.entries(changes).flatMap(([name, given]) => (given === undefined ? [] : [name]));
-  if (names.length > 0) note(db, by, kind, id, names.join(", "));
+  if (names.length > 0) note(db, by, `${kind}-updated`, before.id, names.join(", "));
+  if (status !== undefined && after.status !== before.status) {
+    note(db, by, `${kind}-status`, before.id, `${before.status} → ${after.status}`);
+  }
 }

@@ -56,7 +56,7 @@ const SELECT: Readonly<Record<RecordKind, string>> = {
   handoff: `SELECT h.*, t.id AS task_id, d.text AS details
     FROM handoffs h JOIN tasks t ON t.seq = h.task LEFT JOIN handoff_details d ON d.handoff = h.seq`,
   agent:
-    "SELECT name, branch, nullif(role, '') AS role, client, session_id, worktree, created_at, last_seen_at FROM agents",
+    "SELECT name, branch, nullif(role, '') AS role, client, session_id, worktree, created_at, last_seen_at, removed_at FROM agents",
   message: 'SELECT m.seq, m.id, m.sender AS "from", m.text, m.subject, m.created_at FROM messages m',
   skill_use: "SELECT at, agent, task AS task_id, skill, hash, because FROM skill_history",
   activity: "SELECT at, actor, kind, subject, text FROM activity",

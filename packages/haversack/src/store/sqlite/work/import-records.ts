@@ -175,7 +175,12 @@ class Import {
       if (!stored) {
         writeAgent(this.#db, agent);
         this.#report.added.agent++;
-      } else this.#merge(nameOfRecord(agent), { stored, came: agent, timeOf: seenAt, write: writeAgent });
+      } else {
+        // An older file must not remove an agent that is here.
+        const { removed_at: removed, ...rest } = agent;
+        const came = stored.removed_at === undefined || removed === undefined ? rest : agent;
+        this.#merge(nameOfRecord(agent), { stored, came, timeOf: seenAt, write: writeAgent });
+      }
     }
   }
 

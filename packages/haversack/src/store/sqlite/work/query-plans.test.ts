@@ -33,7 +33,7 @@ it("never looks at all rows of a large table to hand out, claim, finish or chang
     await store.nextTasks({ limit: 3, at, ...scope });
     await store.filesInProgress(scope, at);
   }
-  await store.recordBatch({ sessionId: "s", size: 2, taskIds: [id] }, by);
+  await store.recordBatch({ receiver: "s", size: 2, taskIds: [id] }, by);
   await store.lastBatch("s");
   await store.claim({ leaseMs, maxClaims: 3 }, by);
   await store.heartbeat({ leaseMs }, by);

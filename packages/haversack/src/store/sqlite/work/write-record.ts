@@ -143,6 +143,7 @@ export function writeAgent(db: DatabaseSync, agent: AgentRecord): void {
       worktree: agent.worktree,
       created_at: agent.created_at,
       last_seen_at: agent.last_seen_at,
+      removed_at: agent.removed_at,
     },
     ["name", "branch"],
   );

@@ -1,0 +1,187 @@
+/** Why a text was put into a window, in words: from the facts that were recorded with it. */
+import type { Because, Injection, PacketFacts } from "../store/sqlite/injections.ts";
+
+export interface ExplainedPart {
+  /** `task`, `skill tdd`, `messages`. */
+  part: string;
+  because: string;
+  tokens?: number;
+  /** Only a part of it had room. */
+  isCut?: boolean;
+}
+
+export interface Explained {
+  /** What it was, in a few words: `packet after a compaction`. */
+  what: string;
+  parts: ExplainedPart[];
+  leftOut: readonly { what: string; count: number }[];
+}
+
+export interface ExplainOptions {
+  /** When the holder of a task had claimed it, at the latest at `before`. Undefined: not known. */
+  claimedAt?(taskId: string, claim: { agent: string; before: string }): string | undefined;
+}
+
+export function explainInjection(injection: Injection, options: ExplainOptions = {}): Explained {
+  const { because } = injection;
+  const what = titleOf(injection);
+  if (because?.kind === "packet") {
+    return { what, parts: packetParts(because, injection, options), leftOut: because.leftOut ?? [] };
+  }
+  return { what, parts: because ? otherParts(because) : [], leftOut: [] };
+}
+
+function titleOf({ event, format, because }: Injection): string {
+  switch (because?.kind ?? format) {
+    case "prompt":
+      return "prompt";
+    case "packet":
+    case "restored":
+      return `packet ${WHEN[event] ?? `at ${event}`}`;
+    case "messages":
+      return `messages ${WHEN[event] ?? `at ${event}`}`;
+    case "news":
+      return `news ${WHEN[event] ?? `at ${event}`}`;
+    case "guard":
+      return format === "refusal" ? "edit refused" : "warning before an edit";
+    case "notice":
+      return "warning before an edit";
+    case "documents":
+      return format === "send-back" ? "sub-agent sent back" : "documents added to a sub-agent's prompt";
+    case "handoff":
+      return "handoff shown in place of a sub-agent's answer";
+    default:
+      return event === "prompt" ? "prompt" : `${format} at ${event}`;
+  }
+}
+
+const WHEN: Readonly<Record<string, string>> = {
+  startup: "at the start of the session",
+  clear: "after the window was cleared",
+  compaction: "after a compaction",
+  "agent-start": "for a sub-agent",
+  resume: "as the session resumed",
+  fork: "as the session was forked",
+  UserPromptSubmit: "with a prompt",
+  BeforeAgent: "with a prompt",
+  PostToolUse: "after a tool call",
+  PostToolUseFailure: "after a tool call",
+  AfterTool: "after a tool call",
+  Stop: "at the end of a turn",
+};
+
+function packetParts(facts: PacketFacts, { event, at }: Injection, { claimedAt }: ExplainOptions): ExplainedPart[] {
+  const { skills = [] } = facts;
+  const reasons = reasonsOf(facts, { event, held: (task) => heldSince(task, at, claimedAt) });
+  const shown = facts.parts.flatMap(({ key, form, chars }): ExplainedPart[] => {
+    const size = {
+      ...(chars !== undefined && { tokens: Math.ceil(chars / 4) }),
+      ...(form !== "full" && { isCut: true }),
+    };
+    if (key.startsWith("skill:")) {
+      const id = key.slice("skill:".length);
+      const skill = skills.find((each) => each.id === id);
+      return [{ part: `skill ${id}`, because: skill ? skillReason(skill) : "in use before", ...size }];
+    }
+    // The lines that name skills: those whose text is there too are explained with it.
+    if (key === "skill") {
+      return skills
+        .filter(({ id }) => !facts.parts.some((each) => each.key === `skill:${id}`))
+        .map((skill) => ({ part: `skill ${skill.id}`, because: skillReason(skill) }));
+    }
+    return [{ part: key.replaceAll("_", " "), because: reasons[key] ?? "part of the template for its role", ...size }];
+  });
+  return shown.sort((a, b) => placeOf(a) - placeOf(b));
+}
+
+/** As a reader expects them, whatever was ranked first. */
+const ORDER = ["identity", "missing", "skill", "plan", "tasks", "task", "wip", "handoffs", "messages", "activity"];
+
+function placeOf({ part }: ExplainedPart): number {
+  const at = ORDER.indexOf(part.startsWith("skill ") ? "skill" : part);
+  return at < 0 ? ORDER.length : at;
+}
+
+type HeldTask = NonNullable<PacketFacts["task"]>;
+
+function heldSince({ id, holder = "" }: HeldTask, before: string, claimedAt: ExplainOptions["claimedAt"]): string {
+  const since = claimedAt?.(id, { agent: holder, before });
+  return `held by @${holder}${since ? ` since ${since}` : ""}`;
+}
+
+function skillReason({ because, hasChanged, isCarried }: NonNullable<PacketFacts["skills"]>[number]): string {
+  return [
+    because,
+    ...(hasChanged ? ["pinned to the version that the task was begun with"] : []),
+    ...(isCarried ? ["named only: its text was in the window already"] : []),
+  ].join("; ");
+}
+
+/** By placeholder of the template. */
+function reasonsOf(
+  { agent, task, leftBy, isCoordinating, alsoHolds = [], plan, handoffs = [], messages = [], wipAt }: PacketFacts,
+  { event, held }: { event: string; held(task: HeldTask): string },
+): Readonly<Record<string, string>> {
+  const taskReason = () => {
+    if (!task) return "tasks of this project: it holds none";
+    const name = `${task.id} "${task.title}"`;
+    if (leftBy) return `${name}: left by @${leftBy.agent}, whose session ${LEFT[leftBy.because] ?? leftBy.because}`;
+    if (event === "agent-start") return `${name}: the call that started the sub-agent names it`;
+    if (task.holder !== undefined) return `${name}: ${held(task)}`;
+    return `${name}: ${isCoordinating ? "in the last batch of tasks that it was given" : "it works on this task"}`;
+  };
+  const also = alsoHolds.length > 0 ? `; it also holds ${alsoHolds.join(", ")}` : "";
+  const inTask = task ? ` of ${task.id}` : "";
+  return {
+    identity: `who it is: ${agent.name ? `@${agent.name}, ` : ""}role ${agent.role}`,
+    task: taskReason(),
+    tasks: `${task ? "where it stands: " : ""}${taskReason()}${also}`,
+    plan: plan ? `the task comes from ${plan.file}${plan.section ? `, section "${plan.section}"` : ""}` : "the plan",
+    wip: `work in progress ${task ? inTask.trim() : "of the session"}${wipAt ? `, last changed ${wipAt}` : ""}`,
+    handoffs: handoffs.length > 0 ? `handed off: ${handoffs.join(", ")}` : "handoffs around the task",
+    messages:
+      messages.length > 0
+        ? `unread, from ${senders(messages)}`
+        : "told in an earlier window, or cut to fit and still unread",
+    new_message: messages[0] ? `the message from @${messages[0].from} that woke it` : "the message that woke it",
+    activity: `what happened lately${task ? " around the task" : ""}`,
+    next_action: `follows from the state${inTask || " of the session"}`,
+    missing: "should be there and is not",
+  };
+}
+
+const LEFT: Readonly<Record<string, string>> = { ended: "has ended", gone: "was killed or lost" };
+
+function senders(messages: readonly { from: string }[]): string {
+  return [...new Set(messages.map(({ from }) => `@${from}`))].join(", ");
+}
+
+function otherParts(because: Exclude<Because, { kind: "packet" }>): ExplainedPart[] {
+  switch (because.kind) {
+    case "prompt":
+      return [];
+    case "messages":
+      return because.messages.map(({ id, from, to, at, subject }) => ({
+        part: `message ${id}`,
+        because: `from @${from} to @${to}, sent ${at}${subject ? `, about ${subject}` : ""}`,
+      }));
+    case "news":
+      return [{ part: "news", because: `changes by others since ${because.since} to ${because.tasks.join(", ")}` }];
+    case "guard":
+      return [
+        {
+          part: `skill ${because.skill}`,
+          because: `a rule with "${because.enforcement}" asks for it before ${because.path} is edited, and the window does not have it`,
+        },
+      ];
+    case "documents":
+      return because.files.map((file) => ({ part: file, because: `the role ${because.role} has to read it` }));
+    case "handoff":
+      return [
+        {
+          part: `handoff ${because.handoff}`,
+          because: `sub-agent ${because.agentId} stored it for ${because.taskId}, and work.replaceResults is on`,
+        },
+      ];
+  }
+}
