@@ -10,7 +10,7 @@ import { AGENT, text } from "./work-options.ts";
 
 export const TASK: ArgumentSpec = {
   name: "TASK",
-  about: "its id, or five or more of its first characters that only it has",
+  about: "task ID or a unique prefix (3+ digits)",
   required: true,
 };
 

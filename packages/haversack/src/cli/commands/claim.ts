@@ -8,7 +8,7 @@ export const spec: CommandSpec = {
   arguments: [
     {
       name: "TASK",
-      about: "its id, or five or more of its first characters that only it has (default: the next that is ready)",
+      about: "task ID or a unique prefix (3+ digits); default: the next ready task",
     },
   ],
   options: { ...CLAIM_OPTIONS, epic: EPIC, story: STORY },
