@@ -8,7 +8,12 @@ import { type RunOptions, type Scratch, scratchProject } from "./bins.ts";
 describe("bad input", () => {
   it.each<[what: string, words: (task: string) => string[], code: number, line: RegExp]>([
     ["an unknown id", () => ["task", "show", "T000000000001"], 1, /there is no task "T000000000001"/],
-    ["nearly an id", (task) => ["task", "done", swapped(task)], 1, /there is no task "T\d+"; did you mean T\d{12}\?/],
+    [
+      "nearly an id",
+      (task) => ["task", "done", mistyped(task)],
+      1,
+      /there is no task "T\d+"; did you mean T\d{4,12}\?/,
+    ],
     ["a story for a task", () => ["task", "done", "SX9"], 1, /there is no task "SX9"/],
     ["an unknown story", () => ["task", "create", "T", "--story", "SX9"], 1, /there is no story "SX9"/],
     ["an unknown epic", () => ["story", "create", "S", "--epic", "nope"], 1, /there is no epic "nope"/],
@@ -150,13 +155,14 @@ describe("bad input", () => {
     });
   });
 
-  it("takes a beginning of an id that only one has, of five characters and more", () => {
+  it("takes a unique prefix of an id, of three digits and more, with a small letter too", () => {
     const { project, task } = oneTask();
-    expect(project.haversack(["task", "show", task.slice(0, 6), "--json"]).json().id).toBe(task);
-    expect(project.haversack(["task", "show", task.slice(0, 5), "--json"]).json().id).toBe(task);
-    const ran = project.haversack(["task", "done", task.slice(0, 4)]);
+    for (const given of [task, task.toLowerCase(), task.slice(0, 4), task.slice(0, 4).toLowerCase()]) {
+      expect(project.haversack(["task", "show", given, "--json"]).json().id).toBe(task);
+    }
+    const ran = project.haversack(["task", "done", task.slice(0, 3)]);
     expect(ran).toMatchObject({ code: 1, out: "" });
-    expect(ran.err).toContain(`there is no task "${task.slice(0, 4)}"`);
+    expect(ran.err).toContain(`there is no task "${task.slice(0, 3)}"`);
     expect(project.haversack(["task", "show", task, "--json"]).json().status).toBe("todo");
   });
 
@@ -212,11 +218,8 @@ describe("two stores at once", () => {
 });
 
 /** Two digits in the middle, the other way round. */
-function swapped(id: string): string {
-  const digits = [...id];
-  const at = digits.findIndex((digit, index) => index > 3 && digit !== digits[index + 1]);
-  [digits[at], digits[at + 1]] = [digits[at + 1] ?? "0", digits[at] ?? "0"];
-  return digits.join("");
+function mistyped(id: string): string {
+  return `${id.slice(0, -1)}${(Number(id.at(-1)) + 1) % 10}`;
 }
 
 function oneTask(): { project: Scratch; task: string } {

@@ -96,7 +96,7 @@ describe("handoffs", () => {
     project.json("task", "done", task);
     const put = project.run("handoff", "show", task, "--details");
     expect(put.out).not.toContain("all of it");
-    const id = put.out.slice(0, 13);
+    const id = /^H\d+/.exec(put.out)?.[0] ?? "";
     expect(put.err).toContain(`the details are in the archive; \`haversack restore ${id}\` brings it back`);
     project.run("restore", id);
     expect(project.run("handoff", "show", task, "--details").out).toContain("all of it");

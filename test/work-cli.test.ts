@@ -5,14 +5,14 @@ import { openDatabase } from "../packages/haversack/src/store/sqlite/open.ts";
 import { SqliteWorkStore } from "../packages/haversack/src/store/sqlite/sqlite-work-store.ts";
 import { type Ran, type Scratch, scratchProject } from "./bins.ts";
 
-const ID = { epic: /^E\d{12}$/, story: /^S\d{12}$/, task: /^T\d{12}$/, handoff: /^H\d{12}$/ };
+const ID = { epic: /^E\d{4,12}$/, story: /^S\d{4,12}$/, task: /^T\d{4,12}$/, handoff: /^H\d{4,12}$/ };
 
 describe("making and changing", () => {
   it("a title is enough for a task", () => {
     const project = workProject();
     const made = project.json("task", "create", "Fix the login");
     expect(made).toEqual({ id: expect.stringMatching(ID.task), title: "Fix the login", status: "todo" });
-    expect(project.say("task", "create", "Another")).toMatch(/^Made task T\d{12}: Another\n$/);
+    expect(project.say("task", "create", "Another")).toMatch(/^Made task T\d{4,12}: Another\n$/);
     expect(project.say("task", "list")).toContain("2 tasks.");
   });
 
@@ -566,7 +566,7 @@ describe("status, tree, activity", () => {
     expect(project.say("tree", "--all")).toContain(done);
     expect(project.say("tree", story)).not.toContain(epic);
     const cut = project.say("tree", "--limit", "2");
-    expect(cut.match(/^ *[EST]\d{12}/gm)).toHaveLength(2);
+    expect(cut.match(/^ *[EST]\d{4,12}/gm)).toHaveLength(2);
     expect(cut).toContain("2 of 4 rows; `haversack tree --limit 4` shows all.");
     expect(project.refused("tree", open).err).toContain(`${open} is a task`);
   });

@@ -3,6 +3,7 @@
  * themselves on a store of 10,000 tasks. Beside it what other trackers cost, measured on their public releases in November
  * 2026 with the same tokenizer.
  */
+import { digitsFor } from "../../packages/haversack/src/base/ids.ts";
 import { LiveSkills } from "../../packages/haversack/src/engine/live-skills.ts";
 import { LiveWork } from "../../packages/haversack/src/engine/work/live-work.ts";
 import type { ServerParts } from "../../packages/haversack/src/mcp/server.ts";
@@ -129,10 +130,12 @@ function titleTokens(titles: readonly string[], count: (text: string) => number)
 }
 
 function* records(): Generator<WorkRecord> {
+  // Of the length that a project of this size has; the step shares no factor with the count, so no id comes twice.
+  const first = 10 ** (digitsFor(TASKS) - 1);
   for (let number = 0; number < TASKS; number++) {
     yield {
       kind: "task",
-      id: `T${String((number * 7_368_787 + 104_729) % 1_000_000_007).padStart(12, String(1 + (number % 9)))}`,
+      id: `T${first + ((number * 7_368_787 + 104_729) % (9 * first))}`,
       title: TITLES[number % TITLES.length] ?? "",
       type: "feature",
       status: "todo",

@@ -83,7 +83,7 @@ function tasksIn({ toolResults }: ModelRequest): string[] {
 
 function subAgent({ root, details, detailsOf, summary }: WorkScenario, request: ModelRequest, n: number): Reply {
   const role = roleOf(request);
-  const taskId = /Task (T\d{12})/.exec(firstPrompt(request))?.[1] ?? "";
+  const taskId = /Task (T\d{4,12})/.exec(firstPrompt(request))?.[1] ?? "";
   const status = (value: string) => toolCall(`${OURS}update_task_status`, { task_id: taskId, status: value });
   const handoff = toolCall(`${OURS}set_task_handoff`, {
     task_id: taskId,

@@ -1,6 +1,6 @@
 import * as fs from "node:fs";
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { newId } from "./ids.ts";
+import { digitsFor, newId } from "./ids.ts";
 
 vi.mock("node:fs", async (original) => ({ ...(await original<typeof fs>()), openSync: vi.fn() }));
 const realFs = await vi.importActual<typeof fs>("node:fs");
@@ -11,22 +11,27 @@ afterEach(() => {
 });
 
 describe("newId", () => {
-  it("is the prefix and twelve digits", () => {
+  it.each([4, 5, 9, 12])("is the prefix and %i digits, the first of them not 0", (digits) => {
     openSync.mockImplementation(realFs.openSync);
-    expect(newId("T")).toMatch(/^T[0-9]{12}$/);
+    for (let made = 0; made < 50; made++) expect(newId("T", digits)).toMatch(/^T[1-9][0-9]*$/);
+    expect(newId("T", digits)).toHaveLength(1 + digits);
   });
 
-  it("takes 40 bits of the source it is given, and asks again for what lies above 10^12", () => {
+  it("takes 48 bits of the source it is given, and asks again for what lies above the last whole multiple", () => {
     const sources = [
-      [255, 255, 255, 255, 255],
-      [0, 0, 0, 1, 2],
+      [255, 255, 255, 255, 255, 255],
+      [0, 0, 0, 0, 1, 2],
+      [0, 0, 0, 0, 0x23, 0x28],
     ];
-    expect(newId("E", (bytes) => bytes.set(sources.shift() ?? []))).toBe("E000000000258");
+    const random = (bytes: Uint8Array) => bytes.set(sources.shift() ?? []);
+    expect(newId("E", 4, random)).toBe("E1258");
+    // 9,000 numbers have four digits: the first of them again.
+    expect(newId("E", 4, random)).toBe("E1000");
   });
 
   it("does not repeat itself", () => {
     openSync.mockImplementation(realFs.openSync);
-    const ids = new Set(Array.from({ length: 2_000 }, () => newId("T")));
+    const ids = new Set(Array.from({ length: 2_000 }, () => newId("T", 12)));
     expect(ids.size).toBe(2_000);
   });
 
@@ -34,11 +39,11 @@ describe("newId", () => {
     openSync.mockImplementation(realFs.openSync);
     const counts = new Map<string, number>();
     for (let made = 0; made < 1_000; made++) {
-      for (const character of newId("")) counts.set(character, (counts.get(character) ?? 0) + 1);
+      for (const character of newId("", 12).slice(1)) counts.set(character, (counts.get(character) ?? 0) + 1);
     }
     expect(counts.size).toBe(10);
-    // Expected 1,200 each, standard deviation 33: eight of them.
-    for (const count of counts.values()) expect(Math.abs(count - 1_200)).toBeLessThan(264);
+    // Expected 1,100 each, standard deviation 31: eight of them.
+    for (const count of counts.values()) expect(Math.abs(count - 1_100)).toBeLessThan(252);
   });
 
   it.each(["no device", "a plain file in its place"])("falls back to the runtime's random source: %s", (how) => {
@@ -47,9 +52,35 @@ describe("newId", () => {
       return realFs.openSync(import.meta.filename, "r");
     });
     const random = vi.spyOn(globalThis.crypto, "getRandomValues");
-    expect(newId("T")).not.toBe(newId("T"));
-    // A number above 10^12 is drawn again.
+    expect(newId("T", 12)).not.toBe(newId("T", 12));
+    // A number above the limit is drawn again.
     expect(random.mock.calls.length).toBeGreaterThanOrEqual(2);
     random.mockRestore();
+  });
+});
+
+describe("digitsFor", () => {
+  it.each([
+    [0, 4],
+    [10, 4],
+    [316, 4],
+    [317, 5],
+    [1_000, 5],
+    [1_001, 6],
+    [3_162, 6],
+    [3_163, 7],
+    [10_000, 7],
+    [100_000, 9],
+    [100_001, 10],
+    [1e9, 12],
+  ])("%i things have ids of %i digits", (size, digits) => {
+    expect(digitsFor(size)).toBe(digits);
+  });
+
+  it("keeps the chance that two clones collide, which each add a tenth, at 1 in 9", () => {
+    for (let size = 10; size < 250_000; size = Math.ceil(size * 1.1)) {
+      const added = size / 10;
+      expect(1 - Math.exp((-added * added) / (9 * 10 ** (digitsFor(size) - 1)))).toBeLessThanOrEqual(1 / 9);
+    }
   });
 });

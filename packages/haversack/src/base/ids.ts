@@ -1,10 +1,8 @@
 /**
- * Short ids that need no agreement between clones, branches or machines: a letter and twelve digits, `T482913577204`. The
- * hook loads this file.
+ * Short random ids: a letter and digits, `T4829`. Random, not counted, so that clones and branches can make ids without asking one
+ * another. The hook loads this file.
  *
- * Digits, because a model reads three of them as one token: 40 bits cost 4 tokens, as letters and digits mixed 5 to 6. Ten
- * thousand tasks made in each of two clones share an id with a probability of 0.01%; within a store a new id is held against
- * all there are, and an import renames what meets another thing of its name.
+ * Digits, because people can say and type them, and because a model reads three of them as one token.
  */
 // Named, not `* as fs`: the bundle would copy the whole module at every start (0.4 ms).
 import { closeSync, constants, fstatSync, openSync, readSync } from "node:fs";
@@ -12,15 +10,37 @@ import { closeSync, constants, fstatSync, openSync, readSync } from "node:fs";
 /** Fills the bytes at random. Tests hand in a fixed one. */
 export type RandomSource = (bytes: Uint8Array) => void;
 
-export function newId(prefix: string, random: RandomSource = systemRandom): string {
-  const bytes = new Uint8Array(5);
+/** The first digit is never 0: `T0042` would be read as `T42`. */
+export function newId(prefix: string, digits: number, random: RandomSource = systemRandom): string {
+  const first = 10 ** (digits - 1);
+  const count = 9 * first;
+  // Numbers above the last whole multiple would make small ids more likely.
+  const limit = MOST_NUMBERS - (MOST_NUMBERS % count);
+  const bytes = new Uint8Array(BYTES);
   for (;;) {
     random(bytes);
     const number = bytes.reduce((sum, byte) => sum * 256 + byte, 0);
-    // 2^40 is a little more than 10^12: what lies above would make small numbers likelier.
-    if (number < 1e12) return prefix + String(number).padStart(12, "0");
+    if (number < limit) return prefix + String(first + (number % count));
   }
 }
+
+/**
+ * How many digits the ids of a kind need, by how many things of that kind the project has. The birthday bound: two clones that each
+ * add a tenth of the project, `size / 10`, pick a common id with a probability of about (size / 10)² / (9 × 10^(digits - 1)), which
+ * this keeps at or below 1 in 9. An import renames what collides, so a collision costs little, and a longer id costs at every use.
+ * 4 digits up to 316 things, 5 up to 1,000, 6 up to 3,162, 7 up to 10,000, 9 up to 100,000.
+ */
+export function digitsFor(size: number): number {
+  let digits = FEWEST_DIGITS;
+  while (digits < MOST_DIGITS && size * size > 10 ** (digits + 1)) digits++;
+  return digits;
+}
+
+export const FEWEST_DIGITS = 4;
+export const MOST_DIGITS = 12;
+
+const BYTES = 6;
+const MOST_NUMBERS = 256 ** BYTES;
 
 /**
  * The first use of `globalThis.crypto` costs a process 5 ms, the same as `node:crypto` (a start of 1.21 × the bare one);

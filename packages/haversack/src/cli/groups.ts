@@ -10,10 +10,14 @@ import { readText } from "./work.ts";
 
 export const EPIC_ID: ArgumentSpec = {
   name: "EPIC",
-  about: "its id, or five or more of its first characters that only it has",
+  about: "epic ID or a unique prefix (3+ digits)",
   required: true,
 };
-export const STORY_ID: ArgumentSpec = { ...EPIC_ID, name: "STORY" };
+export const STORY_ID: ArgumentSpec = {
+  name: "STORY",
+  about: "story ID or a unique prefix (3+ digits)",
+  required: true,
+};
 
 /** The engine's changes out of the options: texts read, fields of `--clear` null. */
 export async function readChanges<Input extends object>(

@@ -15,7 +15,7 @@ export function importData({ added, same, ...lists }: ImportReport, isDryRun: bo
 }
 
 export function formatImport(io: Io, report: ImportReport, isDryRun: boolean): string {
-  const { added, same, updated, kept, renamed, problems } = report;
+  const { added, same, updated, kept, renamed, recognized, problems } = report;
   const counts = Object.entries(added).filter(([, count]) => count > 0);
   const total = counts.reduce((sum, [, count]) => sum + count, 0);
   const parts = counts.map(([kind, count]) => `${count} ${(count === 1 ? kind : plural(kind)).replace("_", " ")}`);
@@ -31,8 +31,12 @@ export function formatImport(io: Io, report: ImportReport, isDryRun: boolean): s
       kept.map(({ id, fields }) => `${id}: ${fields.join(", ")}`),
     ),
     ...some(
-      "The id was taken by something else:",
-      renamed.map(({ from, to }) => (isDryRun ? `${from} gets a new one` : `${from} is now ${to}`)),
+      "Renamed, because something else has the id:",
+      renamed.map(({ from, to }) => (isDryRun ? `${from} gets a new id` : `${from} is now ${to}`)),
+    ),
+    ...some(
+      "Already here under another id:",
+      recognized.map(({ from, to }) => `${from} is ${to}`),
     ),
     ...formatImportProblems(io, problems),
     ...dryRunLine(isDryRun),

@@ -16,7 +16,17 @@ export interface Above {
 }
 
 export function formatTask(io: Io, task: TaskDetails, { story, epic, leftOut = {} }: Above, now: Date): string {
-  const { claim, blockers, waitsFor, waitedForBy, relatesTo, failureCount, estimateHours } = task;
+  const {
+    claim,
+    blockers,
+    waitsFor,
+    waitedForBy,
+    relatesTo,
+    failureCount,
+    estimateHours,
+    aliases,
+    aliasOf = [],
+  } = task;
   const status = statusCell(task.status);
   const shown = status.style ? paint(io, status.style, status.text) : status.text;
   const texts: [heading: string, text: string | undefined][] = [
@@ -37,6 +47,8 @@ export function formatTask(io: Io, task: TaskDetails, { story, epic, leftOut = {
       ["needed by", briefs(task, waitedForBy, leftOut.waited_for_by)],
       ["relates to", briefs(task, relatesTo, leftOut.relates_to)],
       ["note", line(task.note)],
+      ["aliases", aliases?.join(", ")],
+      ["alias of", briefs(task, aliasOf)],
       ["failed", failureCount > 0 ? `${failureCount} ${failureCount === 1 ? "time" : "times"}` : undefined],
       ["story", line(story)],
       ["epic", line(epic)],

@@ -11,7 +11,7 @@ import { AGENT, text } from "./work-options.ts";
 
 export const TASK: ArgumentSpec = {
   name: "TASK",
-  about: "task ID or a unique prefix (5+ characters)",
+  about: "task ID or a unique prefix (3+ digits)",
   required: true,
 };
 

@@ -55,7 +55,7 @@ export function readRecord(value: unknown): RecordReading {
   return { record: record as unknown as WorkRecord, problems };
 }
 
-/** What a person calls it: `task T482913577204`, `dependency T1 -> T2`. */
+/** What a person calls it: `task T4829`, `dependency T4829 -> T1207`. */
 export function nameOfRecord(record: WorkRecord): string {
   switch (record.kind) {
     case "epic":
@@ -85,6 +85,7 @@ export function nameOfAgent({ name, branch }: { name: string; branch?: string })
 type FieldType =
   | readonly string[]
   | "id"
+  | "ids"
   | "line"
   | "text"
   | "time"
@@ -104,6 +105,7 @@ type Field = readonly [name: string, type: FieldType, isRequired?: true];
 const FIELDS: Readonly<Record<RecordKind, readonly Field[]>> = {
   epic: [
     ["id", "id", true],
+    ["aliases", "ids"],
     ["title", "line", true],
     ["description", "text"],
     ["priority", PRIORITIES, true],
@@ -115,6 +117,7 @@ const FIELDS: Readonly<Record<RecordKind, readonly Field[]>> = {
   ],
   story: [
     ["id", "id", true],
+    ["aliases", "ids"],
     ["epic_id", "id"],
     ["title", "line", true],
     ["description", "text"],
@@ -127,6 +130,7 @@ const FIELDS: Readonly<Record<RecordKind, readonly Field[]>> = {
   ],
   task: [
     ["id", "id", true],
+    ["aliases", "ids"],
     ["title", "line", true],
     ["type", TASK_TYPES, true],
     ["status", TASK_STATUSES, true],
@@ -178,6 +182,7 @@ const FIELDS: Readonly<Record<RecordKind, readonly Field[]>> = {
   ],
   handoff: [
     ["id", "id", true],
+    ["aliases", "ids"],
     ["task_id", "id", true],
     ["role", "text", true],
     ["attempt", "count", true],
@@ -203,6 +208,7 @@ const FIELDS: Readonly<Record<RecordKind, readonly Field[]>> = {
   ],
   message: [
     ["id", "id", true],
+    ["aliases", "ids"],
     ["from", "text", true],
     ["text", "text", true],
     ["subject", "text"],
@@ -261,6 +267,11 @@ function readField(name: string, type: FieldType, given: unknown): Reading {
     case "id":
       if (typeof given === "string" && ID.test(given)) return { value: given };
       return { problem: `${name} must be 1 to 64 of A-Z a-z 0-9 . _ -, but is ${shown(given)}` };
+    case "ids": {
+      const read = readList(name, given, (entry, where) => readField(where, "id", entry));
+      if (read.problem !== undefined || read.value === undefined) return read;
+      return { value: [...new Set(read.value as string[])].sort() };
+    }
     case "line":
       if (typeof given === "string" && given.trim() !== "" && !/[\n\r]/.test(given))
         return { value: wellFormed(given) };

@@ -24,7 +24,7 @@ export type RecordLine =
   | { kind: "problem"; problems: LineProblem[] };
 
 export interface LineProblem {
-  /** `line 12`, `line 12 (task T482913577204)` */
+  /** `line 12`, `line 12 (task T4829)` */
   where: string;
   text: string;
 }

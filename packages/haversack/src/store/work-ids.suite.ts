@@ -1,19 +1,35 @@
-/** Ids: any beginning that only one has, and what is said of those that nothing has. */
+/** Ids: whole, as an alias, as a unique prefix; and what is said of those that nothing has. */
 import { expect, it } from "vitest";
 import { agent, clock, faultOf, LEASE_MS, makeTask, type UnderTest } from "./work-under-test.suite.ts";
 
 export function idsSuite(test: UnderTest): void {
   const get = (id: string) => test.store.getTask(id, clock(0));
-  /** The shortest beginning, of five characters at least, that none of the others has. */
+  /** The shortest prefix, of three digits at least, that none of the others has. */
   const shortest = (id: string, others: readonly string[]) => {
-    for (let length = 5; length < id.length; length++) {
+    for (let length = 4; length < id.length; length++) {
       const start = id.slice(0, length);
       if (!others.some((other) => other !== id && other.startsWith(start))) return start;
     }
     return id;
   };
 
-  it("gives a letter and twelve digits, another one to everything", async () => {
+  /** Tasks of a wanted id, as an import brings them. */
+  const bring = async (...tasks: { id: string; title?: string; aliases?: string[]; at?: number }[]) => {
+    const records = tasks.map(({ id, title = id, aliases, at = 0 }) => ({
+      kind: "task" as const,
+      id,
+      ...(aliases && { aliases }),
+      title,
+      type: "chore",
+      status: "todo",
+      priority: "P2",
+      created_at: clock(at).toISOString(),
+      updated_at: clock(at).toISOString(),
+    }));
+    return test.store.importRecords(records, {}, agent());
+  };
+
+  it("gives a letter and four digits while the project is small, to each thing another", async () => {
     const { store } = test;
     const ids = [
       (await store.createEpic({ title: "e" }, agent())).id,
@@ -21,11 +37,71 @@ export function idsSuite(test: UnderTest): void {
       await makeTask(test, "t"),
     ];
     ids.push((await store.setHandoff({ taskId: ids[2] ?? "", role: "r", status: "PASS", summary: "s" }, agent())).id);
-    expect(ids.map((id) => id.replace(/\d/g, "0"))).toEqual([..."ESTH"].map((letter) => `${letter}000000000000`));
-    expect(new Set(ids.map((id) => id.slice(1))).size).toBe(4);
+    expect(ids.map((id) => id.replace(/\d/g, "0"))).toEqual([..."ESTH"].map((letter) => `${letter}0000`));
+    const tasks = new Set<string>();
+    for (let number = 0; number < 100; number++) tasks.add(await makeTask(test, `n${number}`));
+    expect(tasks.size).toBe(100);
   });
 
-  it("takes any unique beginning, with a small letter, and with spaces around it", async () => {
+  it("lets an exact id win over longer ones, old and new ones side by side", async () => {
+    await bring({ id: "T4829" }, { id: "T48291" }, { id: "T482913577204" }, { id: "T7000" });
+    for (const id of ["T4829", "T48291", "T482913577204"]) expect((await get(id)).id).toBe(id);
+    expect((await get("t4829")).id).toBe("T4829");
+    expect((await get("T482913")).id).toBe("T482913577204");
+    expect((await faultOf(get("T482"))).message).toBe(
+      '"T482" is a prefix of more than one task: T4829, T48291, T482913577204',
+    );
+    expect((await test.store.findId("t48291")).id).toBe("T48291");
+  });
+
+  it("finds a thing by its alias, in every operation, with a small letter too, and says so", async () => {
+    const { store } = test;
+    await bring({ id: "T4829", aliases: ["T1207", "T482913577204"] }, { id: "T5000" });
+    for (const given of ["T1207", "t1207", " T1207 ", "T482913577204"]) {
+      expect(await get(given)).toMatchObject({ id: "T4829", aliases: ["T1207", "T482913577204"] });
+    }
+    expect(await store.findId("t1207")).toEqual({ id: "T4829", kind: "task" });
+    expect(await store.findLonger("T1207")).toEqual([]);
+    await store.addDependency({ taskId: "T5000", dependsOnId: "T1207", type: "blocks" }, agent());
+    expect((await get("T5000")).waitsFor.map(({ id }) => id)).toEqual(["T4829"]);
+    await store.setStatus({ taskId: "T1207", status: "done", leaseMs: LEASE_MS }, agent());
+    expect((await get("T4829")).status).toBe("done");
+    expect((await store.setHandoff({ taskId: "T1207", role: "r", status: "PASS", summary: "s" }, agent())).taskId).toBe(
+      "T4829",
+    );
+    // An alias is taken whole: what nobody made here is not to be guessed at.
+    expect((await faultOf(get("T120"))).code).toBe("not-found");
+    expect((await faultOf(store.getStory("T1207"))).message).toBe("T1207 is a task, not a story");
+  });
+
+  it("prefers a thing's own id to an alias of another, and names that other", async () => {
+    await bring({ id: "T4829", title: "Mine" }, { id: "T5000", title: "Theirs", aliases: ["T4829"] });
+    const mine = await get("T4829");
+    expect(mine).toMatchObject({ title: "Mine", aliasOf: [{ id: "T5000", title: "Theirs", status: "todo" }] });
+    expect(mine.aliases).toBeUndefined();
+    expect(await get("T5000")).toMatchObject({ title: "Theirs", aliases: ["T4829"] });
+  });
+
+  it("prefers an alias to a prefix, and asks when two things have the alias", async () => {
+    await bring({ id: "T12071" }, { id: "T4829", aliases: ["T1207"] });
+    expect((await get("T1207")).id).toBe("T4829");
+    await bring({ id: "T5000", aliases: ["T1207"], title: "Other", at: 1 });
+    expect((await faultOf(get("T1207"))).message).toBe('"T1207" is an alias of more than one task: T4829, T5000');
+    expect((await faultOf(test.store.findId("T1207"))).message).toContain("T4829, T5000");
+  });
+
+  it("names the ids that a shortened one may mean, and none for a whole one", async () => {
+    const { store } = test;
+    await bring({ id: "T4829" }, { id: "T48291" }, { id: "T7000" });
+    expect(await store.findLonger("T48")).toEqual([
+      { id: "T4829", kind: "task" },
+      { id: "T48291", kind: "task" },
+    ]);
+    expect(await store.findLonger("t7")).toEqual([{ id: "T7000", kind: "task" }]);
+    for (const id of ["T4829", "t4829", "T9", "", " "]) expect(await store.findLonger(id)).toEqual([]);
+  });
+
+  it("takes any unique prefix, with a small letter, and with spaces around it", async () => {
     const ids: string[] = [];
     for (let number = 0; number < 12; number++) ids.push(await makeTask(test, `n${number}`));
     for (const [number, id] of ids.entries()) {
@@ -36,31 +112,21 @@ export function idsSuite(test: UnderTest): void {
     }
   });
 
-  it("names those that an ambiguous beginning begins, and changes nothing", async () => {
+  it("names those that an ambiguous prefix fits, and changes nothing", async () => {
     // Ids of others are kept, and these begin alike.
     const of = ["task-alpha", "task-alps", "task-albatross"];
-    const records = of.map((id) => ({
-      kind: "task" as const,
-      id,
-      title: id,
-      type: "chore",
-      status: "todo",
-      priority: "P2",
-      created_at: clock(0).toISOString(),
-      updated_at: clock(0).toISOString(),
-    }));
-    await test.store.importRecords(records, {}, agent());
+    await bring(...of.map((id) => ({ id })));
     const twice = "task-al";
     const fault = await faultOf(test.store.setStatus({ taskId: twice, status: "done", leaseMs: LEASE_MS }, agent()));
     expect(fault.code).toBe("not-found");
-    expect(fault.message).toContain(`"${twice}" begins more than one task`);
+    expect(fault.message).toContain(`"${twice}" is a prefix of more than one task`);
     expect(of.filter((id) => fault.message.includes(id)).length).toBe(3);
     expect((await test.store.countTasks({}, clock(0))).todo).toBe(3);
   });
 
-  it("does not take less than a letter and four digits for a beginning: T4 is more likely made up than meant", async () => {
+  it("does not take less than a letter and three digits for a prefix: T4 is more likely made up than meant", async () => {
     const only = await makeTask(test, "the only one");
-    for (const id of ["T", "", " ", only.slice(0, 2), only.slice(0, 4)])
+    for (const id of ["T", "", " ", only.slice(0, 2), only.slice(0, 3)])
       expect((await faultOf(get(id))).code).toBe("not-found");
   });
 
@@ -135,7 +201,7 @@ export function idsSuite(test: UnderTest): void {
     expect((await store.listTasks({ limit: 10, at: clock(0) })).total).toBe(1);
   });
 
-  it("finds what kind of thing has an id, by its beginning too", async () => {
+  it("finds what kind of thing has an id, by a prefix too", async () => {
     const { store } = test;
     const epic = (await store.createEpic({ title: "e" }, agent())).id;
     const story = (await store.createStory({ title: "s" }, agent())).id;
@@ -144,7 +210,7 @@ export function idsSuite(test: UnderTest): void {
     const kinds = { epic, story, task, handoff };
     for (const [kind, id] of Object.entries(kinds)) {
       expect(await store.findId(id)).toEqual({ id, kind });
-      expect(await store.findId(id.slice(0, 5).toLowerCase())).toEqual({ id, kind });
+      expect(await store.findId(id.slice(0, 4).toLowerCase())).toEqual({ id, kind });
     }
   });
 }

@@ -19,6 +19,8 @@ export type WorkRecord =
 export interface EpicRecord {
   kind: "epic";
   id: string;
+  /** The ids that other clones have for it. */
+  aliases?: string[];
   title: string;
   description?: string;
   priority: string;
@@ -32,6 +34,8 @@ export interface EpicRecord {
 export interface StoryRecord {
   kind: "story";
   id: string;
+  /** The ids that other clones have for it. */
+  aliases?: string[];
   epic_id?: string;
   title: string;
   description?: string;
@@ -46,6 +50,8 @@ export interface StoryRecord {
 export interface TaskRecord {
   kind: "task";
   id: string;
+  /** The ids that other clones have for it. */
+  aliases?: string[];
   title: string;
   type: string;
   status: string;
@@ -112,6 +118,8 @@ export interface FailureRecord {
 export interface HandoffRecord {
   kind: "handoff";
   id: string;
+  /** The ids that other clones have for it. */
+  aliases?: string[];
   task_id: string;
   role: string;
   attempt: number;
@@ -142,6 +150,8 @@ export interface AgentRecord {
 export interface MessageRecord {
   kind: "message";
   id: string;
+  /** The ids that other clones have for it. */
+  aliases?: string[];
   from: string;
   text: string;
   subject?: string;
@@ -190,8 +200,10 @@ export interface ImportReport {
   updated: { id: string; fields: string[] }[];
   /** There already and newer: kept. */
   kept: { id: string; fields: string[] }[];
-  /** The same id for two different things: what came has a new one. */
+  /** The same id for two different things: what came has a new one, and the old one is its alias. */
   renamed: { from: string; to: string }[];
+  /** There already under another id, which another clone gave it: what came has an id that is now its alias. */
+  recognized: { from: string; to: string }[];
   /** What could not be taken over, and why. */
   problems: { where: string; text: string }[];
 }

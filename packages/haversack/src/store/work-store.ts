@@ -3,7 +3,8 @@
  * operations only, each one atomic and, once its promise is fulfilled, saved for good. No caller ever holds a
  * transaction, so a server behind a network can implement it. Times come in as arguments.
  *
- * Ids may be shortened to any beginning that only one has (`T48`). An id that nothing has is a `not-found` fault which names the
+ * An id may be given whole, as an alias that another clone uses, or as a prefix of at least three digits that only one id has
+ * (`T482`); an exact id comes before an alias, an alias before a prefix. An id that nothing has is a `not-found` fault which names the
  * nearest; a field that cannot be is an `input-invalid` fault which names the field. Nothing has changed then.
  *
  * The queue is always true: every operation leaves it as one computed from scratch would be. Claims that have expired by
@@ -130,7 +131,9 @@ export interface WorkStore extends PlanStore {
   skillHistory(query: { agent?: string; taskId?: string; limit: number }): Promise<SkillUse[]>;
 
   /** What kind of thing has the id, and its whole id. */
-  findId(id: string): Promise<{ id: string; kind: "epic" | "story" | "task" | "handoff" }>;
+  findId(id: string): Promise<FoundId>;
+  /** Up to four ids that this one is only a prefix of, of any length; none when something has just this id or alias. */
+  findLonger(id: string): Promise<FoundId[]>;
 
   /** The last batch that this receiver was given, and what became of its tasks. A receiver is a session id, or `agent:NAME`. */
   lastBatch(receiver: string): Promise<GivenBatch | undefined>;
@@ -144,6 +147,11 @@ export interface WorkStore extends PlanStore {
     options: ImportOptions,
     by: Actor,
   ): Promise<ImportReport>;
+}
+
+export interface FoundId {
+  id: string;
+  kind: "epic" | "story" | "task" | "handoff";
 }
 
 /** Who does it, from where, and when. */

@@ -35,6 +35,8 @@ export function viewTask(task: Task | TaskDetails, fields: FieldSet): View {
     waits_for: around.waitsFor?.map(viewBrief),
     blockers: around.blockers?.filter(isOpen).map(({ reason }) => reason),
     note: task.note,
+    aliases: around.aliases,
+    alias_of: around.aliasOf?.map(viewBrief),
   };
   if (fields === "standard") return present(standard);
   return present({

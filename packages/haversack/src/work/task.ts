@@ -102,6 +102,10 @@ export interface TaskDetails extends Task {
   /** Open reasons, oldest first. */
   blockers: Blocker[];
   failureCount: number;
+  /** The ids that other clones have for it. */
+  aliases?: string[];
+  /** Tasks that another clone has under this task's id: an import renamed them. */
+  aliasOf?: TaskBrief[];
 }
 
 export interface Claim {

@@ -10,7 +10,7 @@ export const spec: CommandSpec = {
   arguments: [
     {
       name: "TASK",
-      about: "its id, or five or more of its first characters that only it has (default: all that the agent holds)",
+      about: "task ID or a unique prefix (3+ digits); default: all tasks that the agent holds",
     },
   ],
   options: { agent: AGENT, lease: LEASE },

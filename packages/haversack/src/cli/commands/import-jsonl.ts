@@ -13,7 +13,7 @@ export const spec: CommandSpec = {
     { run: "haversack import jsonl work.jsonl --dry-run", says: "what would happen" },
     { run: "git show main:work.jsonl | haversack import jsonl -", says: "from another branch" },
   ],
-  json: "{dry_run?, added?: {kind: count}, same, updated?: [{id, fields}], kept?: [{id, fields}], renamed?: [{from, to}], problems?: [{where, text}]}; exit 1 when there are problems.",
+  json: "{dry_run?, added?: {kind: count}, same, updated?: [{id, fields}], kept?: [{id, fields}], renamed?: [{from, to}], recognized?: [{from, to}], problems?: [{where, text}]}; exit 1 when there are problems.",
 };
 
 export function run(call: Call): Promise<ExitCode> {

@@ -15,7 +15,7 @@ export const spec: CommandSpec = {
     { run: "haversack import ohno --dry-run", says: "what would come from .ohno/tasks.db here" },
     { run: "haversack import ohno ../other", says: "from another project" },
   ],
-  json: "{file, dry_run?, added?: {kind: count}, same, updated?, kept?, renamed?, problems?: [{where, text}], left?: [{where, count, why}]}; exit 1 when there are problems.",
+  json: "{file, dry_run?, added?: {kind: count}, same, updated?, kept?, renamed?, recognized?, problems?: [{where, text}], left?: [{where, count, why}]}; exit 1 when there are problems.",
 };
 
 export function run(call: Call): Promise<ExitCode> {

@@ -13,7 +13,7 @@ export const spec: CommandSpec = {
     { run: "haversack task show T4829", says: "for reading" },
     { run: "haversack task show T4829 --json --fields full", says: "everything, for a script" },
   ],
-  json: "{id, title, status, description?, acceptance_criteria?, task_type, priority, skill?, files?, steps?, waits_for?, blockers?, note?}; with --fields full also story_id, epic_id, parent_id, wip, claim, times and the rest; left_out counts tasks around it that are not shown.",
+  json: "{id, title, status, description?, acceptance_criteria?, task_type, priority, skill?, files?, steps?, waits_for?, blockers?, note?, aliases?, alias_of?}; with --fields full also story_id, epic_id, parent_id, wip, claim, times and the rest; left_out counts tasks around it that are not shown.",
 };
 
 export function run(call: Call): Promise<ExitCode> {

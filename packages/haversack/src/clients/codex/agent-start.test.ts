@@ -24,6 +24,12 @@ it.each([
   ["/root/implement_t000000000012", ["T000000000012"]],
   ["/root/t000000000012", ["T000000000012"]],
   ["/root/t000000000099/fix_t000000000012_again", ["T000000000012"]],
+  ["/root/implement_t4829", ["T4829"]],
+  ["/root/fix_2_t4829", ["T4829"]],
+  ["/root/t4829_t48291", ["T4829", "T48291"]],
+  ["/root/t482", []],
+  ["/root/t4829b", []],
+  ["/root/at4829", []],
   ["/root/look_around", []],
   ["/root/at000000000012", []],
   ["/root/t0000000000123", []],
@@ -36,6 +42,9 @@ it.each([
 it.each([
   ["/root/spec_reviewer_t000000000012", "haversack-spec-reviewer"],
   ["/root/fixer_3_t000000000012", "haversack-fixer"],
+  ["/root/spec_reviewer_t4829", "haversack-spec-reviewer"],
+  ["/root/fixer_3_t4829", "haversack-fixer"],
+  ["/root/fixer_t48", "default"],
   ["/root/fixer", "default"],
 ])("%s is of the type %s", (path, agentType) => {
   expect(start(path)).toMatchObject({ kind: "agent-start", agentType });

@@ -41,7 +41,7 @@ export const CODEX: readonly Capability[] = [
   {
     what: "a task's packet for a sub-agent",
     works: "partly",
-    how: "older models: with its task, where that names one; newer ones: at SubagentStart, where the agent is named after the task (implementer_t000000000012 for T000000000012), which get_next_batch tells those models. A sub-agent under another name gets none",
+    how: "older models: with its task, where that names one; newer ones: at SubagentStart, where the agent is named after the task (implementer_t4829 for T4829), which get_next_batch tells those models. A sub-agent under another name gets none",
   },
   {
     what: "receipts of what a sub-agent read",

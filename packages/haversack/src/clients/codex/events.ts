@@ -70,11 +70,11 @@ function agentStart(payload: Fields) {
 
 /** What `$work` tells a sub-agent, and how it names one (work-files.ts): its role, which is no agent type here. */
 const ROLE_FILE = /\/roles\/(implementer|spec-reviewer|quality-reviewer|fixer)\.md\b/;
-const ROLE_NAME = /^(implementer|spec_reviewer|quality_reviewer|fixer)_(?:\d+_)?t\d{12}$/;
+const ROLE_NAME = /^(implementer|spec_reviewer|quality_reviewer|fixer)_(?:\d+_)?t\d{4,12}$/;
 
-/** Names there have small letters, digits and underscores: `implement_t000000000012` is about T000000000012. */
+/** Names there have small letters, digits and underscores: `implement_t4829` is about T4829. */
 function taskIdsAsWritten(name: string): string {
-  return name.replaceAll(/(?<![a-z0-9])t(?=\d{12}(?!\d))/g, "T").replaceAll("_", " ");
+  return name.replaceAll(/(?<![a-z0-9])t(?=\d{4,12}(?![a-z0-9]))/g, "T").replaceAll("_", " ");
 }
 
 export const PATCH_TOOL = "apply_patch";

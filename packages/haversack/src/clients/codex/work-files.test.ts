@@ -24,7 +24,7 @@ it("is a skill that no session lists, with a file for each role, in this client'
 });
 
 it.each(ROLES)("a sub-agent that is told to read roles/%s.md is one of that role", (role) => {
-  const message = `Task T000000000012. First read /x/skills/work/roles/${role}.md: it says what you do.`;
+  const message = `Task T4829. First read /x/skills/work/roles/${role}.md: it says what you do.`;
   const payload = {
     hook_event_name: "PreToolUse",
     tool_name: "spawn_agent",

@@ -30,7 +30,7 @@ function skillText(markdown: string, call: string): string {
  * By the name of a sub-agent its task is known to us with models that encrypt what it is told (events.ts reads it), and by the role's
  * file in the message with the others.
  */
-const START = `all at once with spawn_agent, then wait_agent. The message is "Task ID. First read FOLDER/roles/ROLE.md: it says what you do.", no more: Haversack adds the task. FOLDER is the folder of this file. Where there are such fields: fork_turns none, and task_name ROLE_ID in small letters with underscores, such as spec_reviewer_t000000000012 (a second one: spec_reviewer_2_t000000000012); by that name it gets its task. close_agent, where there is one, for each that has answered.`;
+const START = `all at once with spawn_agent, then wait_agent. The message is "Task ID. First read FOLDER/roles/ROLE.md: it says what you do.", no more: Haversack adds the task. FOLDER is the folder of this file. Where there are such fields: fork_turns none, and task_name ROLE_ID in small letters with underscores, such as spec_reviewer_t4829 (a second one: spec_reviewer_2_t4829); by that name it gets its task. close_agent, where there is one, for each that has answered.`;
 
 const REPLACED: readonly (readonly [string, string])[] = [
   [" (ToolSearch loads them)", " (search for those that are not listed)"],

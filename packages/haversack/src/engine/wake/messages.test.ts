@@ -38,9 +38,9 @@ describe("sendMessage", () => {
   it("keeps what it is about by its whole id", async () => {
     const work = await agents("ann");
     const { id } = await createTask({ title: "T" }, work);
-    await sendMessage({ to: ["ann"], text: "see", subject: id.slice(0, 9) }, work);
+    await sendMessage({ to: ["ann"], text: "see", subject: id.slice(0, -1) }, work);
     expect((await readInbox({ agent: "ann" }, work)).views).toEqual([
-      { id: expect.stringMatching(/^M\d{12}$/), from: "june", at: work.by.at, about: id, text: "see" },
+      { id: expect.stringMatching(/^M\d{4,12}$/), from: "june", at: work.by.at, about: id, text: "see" },
     ]);
     await expect(sendMessage({ to: ["ann"], text: "see", subject: "T000000000009" }, work)).rejects.toThrow(
       "nothing has the id",

@@ -121,7 +121,7 @@ describe("wakeAgent", () => {
     await parts.store.claim({ taskId: id, leaseMs: 60_000 }, { name: "ann", at: NOW });
     expect(await textOf({ agent: "@ann" }, parts)).toContain(`${id} "Log in" is in progress`);
     // Its holder is who works on it.
-    expect(await textOf({ taskId: id.slice(0, 8) }, parts)).toContain("You are @ann");
+    expect(await textOf({ taskId: id.slice(0, -1) }, parts)).toContain("You are @ann");
     expect(await textOf({}, parts.as({ name: "ann" }))).toContain("You are @ann");
   });
 

@@ -134,13 +134,14 @@ it("a status says that nothing is ready", async () => {
   expect((await projectStatus({}, memoryWork())).view).toEqual({ tasks: { ready: 0 } });
 });
 
-it("a shortened id brings those that it could begin", async () => {
+it("a shortened id brings those that it is a prefix of; a whole one, and one of nothing, bring none", async () => {
   const work = memoryWork();
   const { id } = await createTask({ title: "A" }, work);
   const story = await createStory({ title: "S" }, work);
-  expect(await explainShortId(id.slice(0, 6), work)).toContain(
-    `there is no task "${id.slice(0, 6)}"; did you mean ${id}?`,
-  );
+  const short = id.slice(0, 4);
+  expect(await explainShortId(short, work)).toBe(`there is no task "${short}"; did you mean ${id}? Give IDs in full.`);
   expect(await explainShortId(story.id.slice(0, 3).toLowerCase(), work)).toContain(`did you mean ${story.id}?`);
-  expect(await explainShortId("E4", work)).toContain('there is no epic "E4"; get_epics lists them.');
+  for (const given of [id, id.toLowerCase(), ` ${id} `, "E4", "", `${id}1`]) {
+    expect(await explainShortId(given, work)).toBeUndefined();
+  }
 });

@@ -210,7 +210,7 @@ describe("importPlan", () => {
 
   it("puts tasks into a given story, the story into a given epic, and never both", async () => {
     const story = await store.createStory({ title: "Given" }, by);
-    expect((await take(PLAN, { storyId: story.id.slice(0, 8) })).story).toEqual({
+    expect((await take(PLAN, { storyId: story.id.slice(0, -1) })).story).toEqual({
       id: story.id,
       title: "Given",
       isNew: false,
@@ -219,7 +219,7 @@ describe("importPlan", () => {
     const other = await take(PLAN, { file: "docs/dark_mode.md", epicId: epic.id });
     expect(await store.getStory(other.story?.id ?? "")).toMatchObject({ epicId: epic.id });
     await expect(take(PLAN, { storyId: story.id, epicId: epic.id })).rejects.toMatchObject({ code: "input-invalid" });
-    await expect(take(PLAN, { file: "new.md", epicId: "E404" })).rejects.toMatchObject({ code: "not-found" });
+    await expect(take(PLAN, { file: "new.md", epicId: "E000" })).rejects.toMatchObject({ code: "not-found" });
   });
 
   it("names the story after the file when the plan has no title", async () => {

@@ -43,7 +43,7 @@ const BUSY_MS = 5000;
 export class LiveWork {
   readonly #options: { cwd: string; env: Environment };
   /** Tells this process from another server of a client that says nothing of its session. */
-  readonly #processId = newId("").slice(0, 4);
+  readonly #processId = newId("", 4);
   #open: OpenWork | undefined;
   #last: Promise<unknown> = Promise.resolve();
 

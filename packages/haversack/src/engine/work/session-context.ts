@@ -51,14 +51,19 @@ export async function sessionContext(
   const whole = begun.tasks[0] && resumeLine(begun.tasks[0], parts.by);
   const resume = whole && tokensOf(whole) <= left ? whole : undefined;
   left -= resume ? tokensOf(resume) : 0;
-  const fit = <T>(items: readonly T[], view: (item: T) => View) => {
-    const { views } = fitList(items, { view, fields: "full", maxTokens: Math.max(0, left), aroundTokens: 0 });
+  const fit = <T>(items: readonly T[], view: (item: T) => View, keepTokens = 0) => {
+    const maxTokens = Math.max(0, left - keepTokens);
+    const { views } = fitList(items, { view, fields: "full", maxTokens, aroundTokens: 0 });
     for (const shown of views) left -= tokensOf(shown);
     return views;
   };
-  const inProgress = fit(begun.tasks, (task) =>
-    viewBegun(task, { by: parts.by, isResumed: task === begun.tasks[0] && resume !== undefined }),
-  );
+  const [first, ...others] = begun.tasks;
+  const view = (task: TaskDetails) =>
+    viewBegun(task, { by: parts.by, isResumed: task === first && resume !== undefined });
+  const inProgress = first ? fit([first], view) : [];
+  // What comes next is worth more than a second task in progress.
+  const nextTokens = next.task ? tokensOf(minimalNext(next.task, next.note)) : 0;
+  if (inProgress.length > 0) inProgress.push(...fit(others, view, nextTokens));
   const suggested =
     next.task && fitNext(next.task, next.note, { left, blocked: tokensOf(blocked.tasks.map(viewBlocked)) });
   left -= suggested ? tokensOf(suggested) : 0;
@@ -67,7 +72,7 @@ export async function sessionContext(
     in_progress: begun.total - inProgress.length,
     blocked: blocked.total - stuck.length,
   });
-  const view = present({
+  const context = present({
     resume,
     in_progress: inProgress,
     blocked: stuck,
@@ -75,7 +80,7 @@ export async function sessionContext(
     ready: readyCount(next.ready),
     more,
   }) as SessionContext;
-  return { view, ...given({ resume }) };
+  return { view: context, ...given({ resume }) };
 }
 
 async function begunTasks(scope: Scope, { store, by }: WorkParts): Promise<{ tasks: TaskDetails[]; total: number }> {
@@ -141,11 +146,14 @@ function fitNext(
   note: string | undefined,
   { left, blocked }: { left: number; blocked: number },
 ): View | undefined {
-  const said = note === undefined ? {} : { note };
-  const standard = { ...viewTask(task, "standard"), ...said };
+  const standard = { ...viewTask(task, "standard"), ...(note !== undefined && { note }) };
   if (tokensOf(standard) <= left - blocked) return standard;
-  const minimal = { ...viewTask(task, "minimal"), ...said };
+  const minimal = minimalNext(task, note);
   return tokensOf(minimal) <= left ? minimal : undefined;
+}
+
+function minimalNext(task: Task, note: string | undefined): View {
+  return { ...viewTask(task, "minimal"), ...(note !== undefined && { note }) };
 }
 
 /** The line to go on from has said phase and next step of the first. */
@@ -164,7 +172,7 @@ function viewBlocked(task: TaskDetails): View {
   return present({ ...viewTask(task, "minimal"), reason: line(reasons.join("; ")) });
 }
 
-/** "Resuming T482913577204 from testing, next: fix the failing test"; what another holds is not for this session to resume. */
+/** "Resuming T4829 from testing, next: fix the failing test"; what another holds is not for this session to resume. */
 function resumeLine(task: TaskDetails, by: Actor): string {
   const phase = line(task.wip?.phase);
   const next = nextStep(task);

@@ -156,7 +156,7 @@ describe("history", () => {
   it("has notes and failures, with who and when", async () => {
     const work = memoryWork();
     const { id } = await createTask({ title: "A" }, work);
-    await addActivity({ taskId: id.slice(0, 9), kind: "file_change", text: "split the file" }, work);
+    await addActivity({ taskId: id.slice(0, -1), kind: "file_change", text: "split the file" }, work);
     const { views } = await listActivity({ subject: id, limit: 1 }, work);
     expect(views).toEqual([{ at: NOW, actor: "ann", kind: "file-change", text: "split the file" }]);
     await expect(addActivity({ taskId: id, kind: "note", text: "" }, work)).rejects.toThrow("description must not be");

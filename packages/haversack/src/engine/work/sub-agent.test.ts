@@ -84,6 +84,22 @@ it("keeps out of calls that name no open task", async () => {
   expect(parts.tasks.isUnplaced({ sessionId: "s1", agentId: CHILD })).toBe(false);
 });
 
+it("binds only ids that exist, as whole words: what merely looks like one is passed over", async () => {
+  const { id, before, parts } = await world();
+  const packet = `PACKET of ${id}`;
+  const noise = "The T0100 and T01000 boards, fixtures/T0001.json and 2026-11-16T0930Z are not tasks.";
+  expect(before(noise)).toEqual({});
+  expect(before(`${noise} Your task is ${id}.`).prompt).toContain(packet);
+  expect(before(`Do ${id.toLowerCase()}, please`).prompt).toContain(packet);
+  // More, less or something around it is something else.
+  for (const other of [`${id}0`, id.slice(0, -1), `x${id}`, `${id}.json`, `src/${id}/x.ts`, `${id}-series`]) {
+    expect(before(`Look at ${other}`)).toEqual({});
+  }
+  const boards = Array.from({ length: 40 }, (_, number) => `T0${100 + number}`).join(", ");
+  expect(before(`Boards ${boards}. Task: ${id}`).prompt).toContain(packet);
+  expect(parts.tasks.isUnplaced({ sessionId: "s1", agentId: CHILD })).toBe(true);
+});
+
 it("counts a helper of an agent that works on one task to that task, without a packet; of several, to none", async () => {
   const { store, id, before, after, parts } = await world();
   const coordinator = { name: "main", sessionId: "s1", agentId: "", at: NOW };

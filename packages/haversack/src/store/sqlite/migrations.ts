@@ -12,7 +12,9 @@ import { work } from "./migrations/004-work.ts";
 import { wake } from "./migrations/005-wake.ts";
 import { artifacts } from "./migrations/006-artifacts.ts";
 import { longRows } from "./migrations/007-long-rows.ts";
-import { reasonsAndRemovals } from "./migrations/008-reasons-and-removals.ts";
+import { lastHolders } from "./migrations/008-last-holders.ts";
+import { reasonsAndRemovals } from "./migrations/009-reasons-and-removals.ts";
+import { aliases } from "./migrations/010-aliases.ts";
 
 export interface Migration {
   /** 1, 2, 3, … without gaps. */
@@ -29,5 +31,7 @@ export const migrations: readonly Migration[] = [
   wake,
   artifacts,
   longRows,
+  lastHolders,
   reasonsAndRemovals,
+  aliases,
 ];

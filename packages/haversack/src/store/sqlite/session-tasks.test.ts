@@ -8,6 +8,7 @@ import { SessionState } from "./session-state.ts";
 import { SessionTasks } from "./session-tasks.ts";
 import { Spawns } from "./spawns.ts";
 import { SqliteWorkStore } from "./sqlite-work-store.ts";
+import { addAlias } from "./work/aliases.ts";
 
 const MINUTE = 60_000;
 const LEASE_MS = 60 * MINUTE;
@@ -169,4 +170,17 @@ it("finds the first open task among ids", async () => {
   await work.setStatus({ taskId: one, status: "done", leaseMs: LEASE_MS }, by());
   expect(spawns.firstOpen(["T000000000000", one, two])).toBe(two);
   expect(spawns.firstOpen([one])).toBeUndefined();
+  expect(spawns.firstOpen([])).toBeUndefined();
+});
+
+it("finds an open task by an alias, but not past a task that has the id itself, nor where two have the alias", async () => {
+  const [one, two, three] = [await newTask("one"), await newTask("two"), await newTask("three")];
+  addAlias(handle.db, "T0001", two);
+  addAlias(handle.db, one, two);
+  expect(spawns.firstOpen(["T0001"])).toBe(two);
+  expect(spawns.firstOpen([one])).toBe(one);
+  await work.setStatus({ taskId: one, status: "done", leaseMs: LEASE_MS }, by());
+  expect(spawns.firstOpen([one])).toBeUndefined();
+  addAlias(handle.db, "T0001", three);
+  expect(spawns.firstOpen(["T0001", three])).toBe(three);
 });

@@ -34,11 +34,20 @@ export class Spawns {
     });
   }
 
-  /** The first of these ids that an open task has. */
+  /** The first of these ids that an open task has, as its id or else as an alias. */
   firstOpen(ids: readonly string[]): string | undefined {
+    if (ids.length === 0) return undefined;
     return readStore(this.#handle, (db) => {
-      const find = db.prepare(`SELECT t.id FROM tasks t WHERE t.id = ? AND ${IS_OPEN}`);
-      return ids.find((id) => find.get(id) !== undefined);
+      const byId = db.prepare(`SELECT t.id, ${IS_OPEN} AS is_open FROM tasks t WHERE t.id = ?`);
+      const byAlias = db.prepare(
+        `SELECT t.id, ${IS_OPEN} AS is_open FROM aliases a JOIN tasks t ON t.id = a.id WHERE a.alias = ?`,
+      );
+      for (const id of ids) {
+        const own = byId.get(id);
+        const [task, ...others] = own ? [own] : byAlias.all(id);
+        if (task?.["is_open"] === 1 && others.length === 0) return String(task["id"]);
+      }
+      return undefined;
     });
   }
 

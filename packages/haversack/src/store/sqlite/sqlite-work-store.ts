@@ -15,7 +15,7 @@ import { hasExpired, heartbeat, listClaims, release, returnExpired, takeTask, to
 import { addDependency, listDependencies, removeDependency } from "./work/dependencies.ts";
 import { createEpic, createStory, listEpics, listStories, updateEpic, updateStory } from "./work/epics.ts";
 import { exportRecords } from "./work/export-records.ts";
-import { findAny, findEpic, findStory, findTask } from "./work/find.ts";
+import { findAny, findEpic, findLonger, findStory, findTask } from "./work/find.ts";
 import {
   decay,
   getHandoff,
@@ -198,6 +198,7 @@ export class SqliteWorkStore implements WorkStore {
       const { kind, id: whole } = findAny(db, id);
       return { kind, id: whole };
     });
+  findLonger: Operations["findLonger"] = async (id) => this.#read((db) => findLonger(db, id));
 
   async lastBatch(receiver: string): Promise<GivenBatch | undefined> {
     return this.#read((db) => {

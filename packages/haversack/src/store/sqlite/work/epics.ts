@@ -14,18 +14,18 @@ import { note } from "./activity.ts";
 import { checkChoice, checkCount, checkTitle } from "./checks.ts";
 import { refuseIfHeld } from "./claims.ts";
 import { findEpic, findSeq, findStory, findTask } from "./find.ts";
+import { freshId } from "./fresh-id.ts";
 import { followStories, followTasks, setGroup } from "./groups.ts";
 import { decayCompleted } from "./handoffs.ts";
 import { all, run, setFields, value } from "./prepared.ts";
 import { requeue, shiftEpic } from "./queue.ts";
 import { type EpicRow, STORY_COLUMNS, type StoryRow, toEpic, toStory } from "./rows.ts";
 import { applyStatus } from "./status.ts";
-import { freshId } from "./tasks.ts";
 
 export function createEpic(db: DatabaseSync, epic: NewEpic, by: Actor): Epic {
   const title = checkTitle(epic.title);
   checkChoice("priority", epic.priority, PRIORITIES);
-  const id = freshId(db, "epics", "E");
+  const id = freshId(db, "epics");
   const now = by.at.toISOString();
   run(
     db,
@@ -96,7 +96,7 @@ export function listEpics(db: DatabaseSync, { status, limit, offset = 0 }: Group
 export function createStory(db: DatabaseSync, story: NewStory, by: Actor): Story {
   const title = checkTitle(story.title);
   const epic = story.epicId === undefined ? null : findSeq(db, "epic", story.epicId);
-  const id = freshId(db, "stories", "S");
+  const id = freshId(db, "stories");
   const now = by.at.toISOString();
   run(
     db,

@@ -23,7 +23,7 @@ export function storedRecord<Kind extends "epic" | "story" | "task" | "handoff" 
   kind: Kind,
   id: string,
 ): Extract<WorkRecord, { kind: Kind }> | undefined {
-  const row = statement(db, `${SELECT[kind]} WHERE ${kind === "epic" ? "id" : `${kind[0]}.id`} = ?`).get(id);
+  const row = statement(db, `${SELECT[kind]} WHERE ${kind[0]}.id = ?`).get(id);
   return row && (clean(toRecord(db, kind, row as Row)) as Extract<WorkRecord, { kind: Kind }>);
 }
 
@@ -42,28 +42,32 @@ function clean(record: WorkRecord): WorkRecord {
 
 type Row = Record<string, string | number | null>;
 
+/** As JSON, `[]` for none. */
+const aliasesOf = (id: string) =>
+  `(SELECT json_group_array(alias) FROM (SELECT alias FROM aliases WHERE id = ${id} ORDER BY alias)) AS aliases`;
+
 const SELECT: Readonly<Record<RecordKind, string>> = {
-  epic: "SELECT * FROM epics",
-  story: "SELECT s.*, e.id AS epic_id FROM stories s LEFT JOIN epics e ON e.seq = s.epic",
+  epic: `SELECT e.*, ${aliasesOf("e.id")} FROM epics e`,
+  story: `SELECT s.*, e.id AS epic_id, ${aliasesOf("s.id")} FROM stories s LEFT JOIN epics e ON e.seq = s.epic`,
   task: `SELECT t.*, s.id AS story_id, p.id AS parent_id, c.agent, c.session_id, c.agent_id, c.claimed_at, c.heartbeat_at,
-      c.lease_until, w.data AS wip, w.updated_at AS wip_updated_at
+      c.lease_until, w.data AS wip, w.updated_at AS wip_updated_at, ${aliasesOf("t.id")}
     FROM tasks t LEFT JOIN stories s ON s.seq = t.story LEFT JOIN tasks p ON p.seq = t.parent
       LEFT JOIN claims c ON c.task = t.seq LEFT JOIN task_wip w ON w.task = t.seq`,
   dependency: `SELECT t.id AS task_id, o.id AS depends_on_id, d.type, d.created_at
     FROM dependencies d JOIN tasks t ON t.seq = d.task JOIN tasks o ON o.seq = d.depends_on`,
   blocker: "SELECT b.*, t.id AS task_id FROM blockers b JOIN tasks t ON t.seq = b.task",
   failure: "SELECT f.*, t.id AS task_id FROM failures f JOIN tasks t ON t.seq = f.task",
-  handoff: `SELECT h.*, t.id AS task_id, d.text AS details
+  handoff: `SELECT h.*, t.id AS task_id, d.text AS details, ${aliasesOf("h.id")}
     FROM handoffs h JOIN tasks t ON t.seq = h.task LEFT JOIN handoff_details d ON d.handoff = h.seq`,
   agent:
     "SELECT name, branch, nullif(role, '') AS role, client, session_id, worktree, created_at, last_seen_at, removed_at FROM agents",
-  message: 'SELECT m.seq, m.id, m.sender AS "from", m.text, m.subject, m.created_at FROM messages m',
+  message: `SELECT m.seq, m.id, m.sender AS "from", m.text, m.subject, m.created_at, ${aliasesOf("m.id")} FROM messages m`,
   skill_use: "SELECT at, agent, task AS task_id, skill, hash, because FROM skill_history",
   activity: "SELECT at, actor, kind, subject, text FROM activity",
 };
 
 const ORDER: Readonly<Record<RecordKind, string>> = {
-  epic: "ORDER BY id",
+  epic: "ORDER BY e.id",
   story: "ORDER BY s.id",
   task: "ORDER BY t.id",
   dependency: "ORDER BY t.id, o.id",
@@ -77,7 +81,11 @@ const ORDER: Readonly<Record<RecordKind, string>> = {
   activity: "ORDER BY at, actor, kind, subject, text",
 };
 
-function toRecord(db: DatabaseSync, kind: RecordKind, row: Row): WorkRecord {
+function toRecord(db: DatabaseSync, kind: RecordKind, { aliases, ...row }: Row): WorkRecord {
+  return { ...fieldsOf(db, kind, row), ...listField("aliases", aliases) } as WorkRecord;
+}
+
+function fieldsOf(db: DatabaseSync, kind: RecordKind, row: Row): WorkRecord {
   switch (kind) {
     case "epic":
       return { kind, ...present(row), priority: priorityOf(Number(row["priority"])) } as WorkRecord;

@@ -1,13 +1,17 @@
-/** From an id, or the beginning of one, to its row. What does not exist is a fault that names the nearest. */
+/**
+ * From an id to its row: the thing that has it, else the one that has it as an alias, else the only one that it is a prefix of. What
+ * does not exist is a fault that names the nearest.
+ */
 import type { DatabaseSync } from "node:sqlite";
 import { HaversackError } from "../../../base/errors.ts";
 import { nearest } from "../../../base/nearest.ts";
+import { type ThingTable, withAlias } from "./aliases.ts";
 import { all, one } from "./prepared.ts";
 import { type EpicRow, STORY_COLUMNS, type StoryRow, TASK_COLUMNS, type TaskRow } from "./rows.ts";
 
 export type IdKind = "epic" | "story" | "task" | "handoff";
 
-const TABLES: Readonly<Record<IdKind, string>> = {
+const TABLES: Readonly<Record<IdKind, ThingTable>> = {
   epic: "epics",
   story: "stories",
   task: "tasks",
@@ -27,59 +31,108 @@ export function findEpic(db: DatabaseSync, id: string): EpicRow {
 }
 
 export function findSeq(db: DatabaseSync, kind: IdKind, id: string): number {
-  const table = TABLES[kind];
   const wanted = id.trim();
-  const exact = one<{ seq: number }>(db, `SELECT seq FROM ${table} WHERE id = ?`, wanted);
-  if (exact) return exact.seq;
-  const beginning = beginsWith(db, table, wanted);
-  if (beginning.length === 1 && beginning[0]) return beginning[0].seq;
-  if (beginning.length > 1) throw ambiguous(kind, wanted, beginning);
+  const whole = findWhole(db, kind, wanted);
+  if (whole.length === 1 && whole[0]) return whole[0].seq;
+  if (whole.length > 1) throw sharedAlias(kind, wanted, whole);
+  const found = beginsWith(db, TABLES[kind], wanted);
+  if (found.length === 1 && found[0]) return found[0].seq;
+  if (found.length > 1) throw ambiguous(kind, wanted, found);
   throw unknown(db, kind, wanted);
 }
 
 /** What kind of thing has the id. */
 export function findAny(db: DatabaseSync, id: string): { kind: IdKind; seq: number; id: string } {
   const wanted = id.trim();
-  const kinds = Object.keys(TABLES) as IdKind[];
-  for (const kind of kinds) {
-    const found = one<{ seq: number }>(db, `SELECT seq FROM ${TABLES[kind]} WHERE id = ?`, wanted);
-    if (found) return { kind, seq: found.seq, id: wanted };
+  for (const find of [exactly, byAlias]) {
+    const found = KINDS.flatMap((kind) => find(db, kind, wanted).map((row) => ({ kind, ...row })));
+    if (found.length === 1 && found[0]) return found[0];
+    if (found.length > 1) throw sharedAlias("id", wanted, found);
   }
-  const found = kinds.flatMap((kind) => beginsWith(db, TABLES[kind], wanted).map((row) => ({ kind, ...row })));
+  const found = KINDS.flatMap((kind) => beginsWith(db, TABLES[kind], wanted).map((row) => ({ kind, ...row })));
   if (found.length === 1 && found[0]) return found[0];
   if (found.length > 1) throw ambiguous("id", wanted, found);
   throw unknown(db, "task", wanted, "nothing has the id");
 }
 
-/** A letter and four digits: what is shorter is more likely made up than meant ("T4" for the fourth task of a plan). */
-const SHORTEST = 5;
+/** Up to four ids that this one is only a prefix of; none when something has just this id or alias. */
+export function findLonger(db: DatabaseSync, id: string): { kind: IdKind; id: string }[] {
+  const wanted = id.trim();
+  if (wanted === "" || KINDS.some((kind) => findWhole(db, kind, wanted).length > 0)) return [];
+  return KINDS.flatMap((kind) =>
+    beginsWith(db, TABLES[kind], wanted, { isAnyLength: true }).map((row) => ({ kind, id: row.id })),
+  ).slice(0, 4);
+}
 
-function beginsWith(db: DatabaseSync, table: string, wanted: string): { seq: number; id: string }[] {
-  if (wanted.length < SHORTEST) return [];
-  // Digits after the letter: people type `t48`.
-  const start = /^[a-z]\d/.test(wanted) ? wanted[0]?.toUpperCase() + wanted.slice(1) : wanted;
+const KINDS = Object.keys(TABLES) as IdKind[];
+
+interface Found {
+  seq: number;
+  id: string;
+}
+
+function findWhole(db: DatabaseSync, kind: IdKind, wanted: string): Found[] {
+  const exact = exactly(db, kind, wanted);
+  return exact.length > 0 ? exact : byAlias(db, kind, wanted);
+}
+
+function exactly(db: DatabaseSync, kind: IdKind, wanted: string): Found[] {
+  const sql = `SELECT seq, id FROM ${TABLES[kind]} WHERE id = ?`;
+  const found = one<Found>(db, sql, wanted) ?? one<Found>(db, sql, asWritten(wanted));
+  return found ? [found] : [];
+}
+
+function byAlias(db: DatabaseSync, kind: IdKind, wanted: string): Found[] {
+  return withAlias(db, TABLES[kind], asWritten(wanted));
+}
+
+/** Our ids have a capital letter; people type `t4829`. */
+function asWritten(id: string): string {
+  return /^[a-z]\d/.test(id) ? id.charAt(0).toUpperCase() + id.slice(1) : id;
+}
+
+/** Less is more likely made up than meant: "T4" for the fourth task of a plan. */
+const FEWEST_DIGITS = 3;
+/** Of an imported id (`task-…`). */
+const FEWEST_CHARACTERS = 5;
+
+function beginsWith(
+  db: DatabaseSync,
+  table: ThingTable,
+  wanted: string,
+  { isAnyLength = false }: { isAnyLength?: boolean } = {},
+): Found[] {
+  const fewest = /^[a-z]\d*$/i.test(wanted) ? 1 + FEWEST_DIGITS : FEWEST_CHARACTERS;
+  if (wanted.length < fewest && !isAnyLength) return [];
+  const start = asWritten(wanted);
   return all(db, `SELECT seq, id FROM ${table} WHERE id >= ? AND id < ? LIMIT 4`, start, `${start}\u{10ffff}`);
+}
+
+function sharedAlias(kind: string, wanted: string, found: readonly { id: string }[]): HaversackError {
+  const some = found.slice(0, 3).map(({ id }) => id);
+  return new HaversackError("not-found", `"${wanted}" is an alias of more than one ${kind}: ${some.join(", ")}`, {
+    hint: "use one of these ids",
+  });
 }
 
 function ambiguous(kind: string, wanted: string, found: readonly { id: string }[]): HaversackError {
   const some = found.slice(0, 3).map(({ id }) => id);
   return new HaversackError(
     "not-found",
-    `"${wanted}" begins more than one ${kind}: ${some.join(", ")}${found.length > 3 ? ", …" : ""}`,
+    `"${wanted}" is a prefix of more than one ${kind}: ${some.join(", ")}${found.length > 3 ? ", …" : ""}`,
     { hint: "give more of its digits" },
   );
 }
 
 function unknown(db: DatabaseSync, kind: IdKind, wanted: string, text?: string): HaversackError {
-  const others = (Object.keys(TABLES) as IdKind[]).filter((other) => other !== kind);
-  const real = others.find((other) => one(db, `SELECT 1 FROM ${TABLES[other]} WHERE id = ?`, wanted));
+  const real = KINDS.find((other) => findWhole(db, other, wanted).length > 0);
   if (real) {
-    return new HaversackError("not-found", `${wanted} is ${real === "epic" ? "an" : "a"} ${real}, not a ${kind}`);
+    return new HaversackError("not-found", `${wanted} is ${withArticle(real)}, not ${withArticle(kind)}`);
   }
   // Newest first: a wrong id is most likely one of those. All of 100,000 would take a quarter of a second.
   const ids = all<{ id: string }>(db, `SELECT id FROM ${TABLES[kind]} ORDER BY seq DESC LIMIT 20000`);
   const [guess] = nearest(
-    wanted,
+    asWritten(wanted),
     ids.map((row) => row.id),
   );
   const shown = JSON.stringify(wanted.length > 80 ? `${wanted.slice(0, 80)}…` : wanted);
@@ -89,4 +142,8 @@ function unknown(db: DatabaseSync, kind: IdKind, wanted: string, text?: string):
       hint: ids.length === 0 ? `there is no ${kind} at all yet` : `\`haversack ${kind} list\` shows them`,
     }),
   });
+}
+
+function withArticle(kind: IdKind): string {
+  return `${kind === "epic" ? "an" : "a"} ${kind}`;
 }

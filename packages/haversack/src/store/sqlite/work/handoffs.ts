@@ -1,11 +1,11 @@
 /** Handoffs: stored whole, listed small; details and then the whole of them move to the archive and can be taken back. */
 import type { DatabaseSync } from "node:sqlite";
-import { newId } from "../../../base/ids.ts";
 import { type Handoff, VERDICTS, type Verdict } from "../../../work/handoff.ts";
 import type { Actor, Boundaries, DecayRequest, HandoffQuery, NewHandoff, Page, Scope } from "../../work-store.ts";
 import { note } from "./activity.ts";
 import { checkChoice, checkCount, invalid } from "./checks.ts";
 import { findAny, findSeq, findTask } from "./find.ts";
+import { freshId } from "./fresh-id.ts";
 import { all, one, run, value } from "./prepared.ts";
 
 export function setHandoff(
@@ -49,7 +49,7 @@ export function setHandoff(
   run(
     db,
     "INSERT INTO handoffs (id, task, role, attempt, status, summary, files_changed, details_chars, actor, created_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-    freshId(db),
+    freshId(db, "handoffs"),
     task.seq,
     role,
     number,
@@ -248,11 +248,4 @@ function toHandoff(row: HandoffRow): Handoff {
     createdAt: new Date(row.created_at),
     state: row.archived_at !== null ? "archived" : row.compacted_at !== null ? "compacted" : "whole",
   };
-}
-
-function freshId(db: DatabaseSync): string {
-  for (;;) {
-    const id = newId("H");
-    if (!one(db, "SELECT 1 FROM handoffs WHERE id = ?", id)) return id;
-  }
 }

@@ -1,14 +1,15 @@
 /**
  * Records into the store. What is new is added; what is there already is left alone when it is the same, and otherwise merged
- * with every changed field named; the same id for two different things gives what came a new one, and all that refers to it
- * in the import follows. What cannot be taken over is reported, and the rest is taken. At the end the queue and the
+ * with every changed field named; the same id for two different things gives what came a new one, all that refers to it
+ * in the import follows, and the old id is an alias from then on. What cannot be taken over is reported, and the rest is taken. At the end the queue and the
  * statuses of stories and epics are true.
  */
 import type { DatabaseSync } from "node:sqlite";
-import { newId } from "../../../base/ids.ts";
 import { nameOfAgent, nameOfRecord, RECORD_KINDS, type RecordKind, readRecord } from "../../record-fields.ts";
 import type { ImportOptions, ImportReport, TaskRecord, WorkRecord } from "../../work-records.ts";
+import { addAlias, withAlias } from "./aliases.ts";
 import { storedAgent, storedRecord } from "./export-records.ts";
+import { freshId } from "./fresh-id.ts";
 import { followStories, followTasks } from "./groups.ts";
 import { importDependencies } from "./import-dependencies.ts";
 import { importEvents } from "./import-events.ts";
@@ -51,7 +52,6 @@ type Thing = Of<"epic" | "story" | "task" | "handoff" | "message">;
 type ThingKind = Thing["kind"];
 
 const TABLES = { epic: "epics", story: "stories", task: "tasks", handoff: "handoffs", message: "messages" } as const;
-const LETTERS: Readonly<Record<ThingKind, string>> = { epic: "E", story: "S", task: "T", handoff: "H", message: "M" };
 /** What two things of one id are told apart by, beside their time. */
 const TITLES = { epic: "title", story: "title", task: "title", handoff: "summary", message: "text" } as const;
 
@@ -66,9 +66,15 @@ class Import {
     updated: [],
     kept: [],
     renamed: [],
+    recognized: [],
     problems: [],
   };
   readonly #known = new Map<string, Thing | undefined>();
+  /** No new id may be one of these: what has it may not be written yet. */
+  readonly #reserved = new Set<string>();
+  /** Ids that things of this import have got. */
+  readonly #given = new Set<string>();
+  readonly #aliases: { kind: ThingKind; alias: string; id: string }[] = [];
   readonly #touchedStories = new Set<string>();
   readonly #touchedEpics = new Set<string>();
 
@@ -78,7 +84,9 @@ class Import {
     for (const given of records) {
       const { record, problems } = readRecord(given);
       for (const text of problems) this.#problem(given, text);
-      if (record) (this.#came[record.kind] as WorkRecord[]).push(record);
+      if (!record) continue;
+      (this.#came[record.kind] as WorkRecord[]).push(record);
+      if (isThing(record)) for (const id of [record.id, ...(record.aliases ?? [])]) this.#reserved.add(id);
     }
   }
 
@@ -92,6 +100,7 @@ class Import {
     this.#importHandoffs();
     this.#importAgents();
     this.#importMessages();
+    this.#addAliases();
     this.#follow(at.toISOString());
     rebuildQueue(this.#db);
     return this.#report;
@@ -222,29 +231,46 @@ class Import {
   #identify<T extends Thing>(kind: T["kind"], came: readonly T[]): T[] {
     const ids = new Map<string, string>();
     this.#ids.set(kind, ids);
-    const firsts = new Map<string, T>();
+    const known = new Map<string, { first: T; id: string }[]>();
     const found: T[] = [];
     for (const record of came) {
-      const first = firsts.get(record.id);
-      if (first && isAnother(first, record)) {
-        this.#problem(record, "stands in the import for two different things: the second was left out");
-        continue;
+      const alike = known.get(record.id) ?? [];
+      let same = alike.find(({ first }) => !isAnother(first, record));
+      if (!same) {
+        same = { first: record, id: this.#finalId(record) };
+        this.#given.add(same.id);
+        known.set(record.id, [...alike, same]);
+        // What refers to an id that two things have means, as far as anyone can tell, the one that keeps it.
+        if (alike.length === 0 || same.id === record.id) ids.set(record.id, same.id);
       }
-      if (!first) {
-        firsts.set(record.id, record);
-        ids.set(record.id, this.#finalId(record));
+      for (const alias of [record.id, ...(record.aliases ?? [])]) {
+        if (alias !== same.id) this.#aliases.push({ kind, alias, id: same.id });
       }
-      found.push({ ...record, id: ids.get(record.id) as string });
+      found.push({ ...record, id: same.id });
+    }
+    for (const [id, alike] of known) {
+      if (alike.length < 2) continue;
+      const others = alike.filter((one) => one.id !== ids.get(id)).map((one) => one.id);
+      const text = `is the id of ${alike.length} different things in the import: all were taken, references go to ${ids.get(id)} and not to ${others.join(", ")}`;
+      this.#problem(alike[0]?.first as T, text);
     }
     return found.sort((a, b) => compare(a.created_at, b.created_at) || compare(a.id, b.id));
   }
 
   #finalId(record: Thing): string {
     const { kind, id, created_at } = record;
-    const stored = this.#stored(kind, id);
-    const isFree = !stored && !this.#isTaken(id);
-    if (isFree || (stored && !isAnother(stored, record))) return id;
-    // The same import for the second time finds what the first one renamed.
+    const isThis = (candidate: string) => {
+      const stored = this.#stored(kind, candidate);
+      return stored !== undefined && !isAnother(stored, record);
+    };
+    if (isThis(id)) return id;
+    const recognized = this.#namesHere(record).find(isThis);
+    if (recognized !== undefined) {
+      if (!this.#isAlias(kind, id, recognized)) this.#report.recognized.push({ from: id, to: recognized });
+      return recognized;
+    }
+    if (!this.#isTaken(id) && !this.#given.has(id)) return id;
+    // Renamed by an import before there were aliases.
     const twin = one<{ id: string }>(
       this.#db,
       `SELECT id FROM ${TABLES[kind]} WHERE created_at = ? AND ${TITLES[kind]} = ? ORDER BY seq LIMIT 1`,
@@ -252,10 +278,27 @@ class Import {
       titleOf(record),
     );
     if (twin) return twin.id;
-    let fresh = newId(LETTERS[kind]);
-    while (this.#isTaken(fresh)) fresh = newId(LETTERS[kind]);
+    const fresh = freshId(this.#db, TABLES[kind], { isReserved: (other) => this.#reserved.has(other) });
+    this.#reserved.add(fresh);
     this.#report.renamed.push({ from: id, to: fresh });
     return fresh;
+  }
+
+  /** The ids that a thing may have in this store, by what the store and what the import know of its names. */
+  #namesHere({ kind, id, aliases = [] }: Thing): string[] {
+    const known = [id, ...aliases].flatMap((name) => withAlias(this.#db, TABLES[kind], name).map((row) => row.id));
+    return [...known, ...aliases];
+  }
+
+  #isAlias(kind: ThingKind, alias: string, id: string): boolean {
+    return withAlias(this.#db, TABLES[kind], alias).some((row) => row.id === id);
+  }
+
+  /** At the end: what was left out gets none. */
+  #addAliases(): void {
+    for (const { kind, alias, id } of this.#aliases) {
+      if (seqOf(this.#db, TABLES[kind], id) !== null) addAlias(this.#db, alias, id);
+    }
   }
 
   /** Asked for up to three times per record. */
@@ -314,7 +357,9 @@ class Import {
   #resolve(kind: ThingKind, id: string): string | undefined {
     const known = this.#ids.get(kind)?.get(id);
     if (known !== undefined) return known;
-    return seqOf(this.#db, TABLES[kind], id) === null ? undefined : id;
+    if (seqOf(this.#db, TABLES[kind], id) !== null) return id;
+    const [target, ...others] = withAlias(this.#db, TABLES[kind], id);
+    return others.length === 0 ? target?.id : undefined;
   }
 
   #subject(id: string): string {
@@ -322,7 +367,8 @@ class Import {
       const known = ids.get(id);
       if (known !== undefined) return known;
     }
-    return id;
+    const kinds = Object.keys(TABLES) as ThingKind[];
+    return kinds.map((kind) => this.#resolve(kind, id)).find((known) => known !== undefined) ?? id;
   }
 
   /** Lines of two branches, each true in itself, may together say `done` of a story with an open task. */
@@ -334,6 +380,10 @@ class Import {
   #problem(record: WorkRecord, text: string): void {
     this.#report.problems.push({ where: nameOfRecord(record), text });
   }
+}
+
+function isThing(record: WorkRecord): record is Thing {
+  return record.kind in TABLES;
 }
 
 /** Neither made at the same time nor called the same. */

@@ -1,7 +1,7 @@
 /**
  * One record of the store and one of an import that speak of the same thing. Field by field: the record that was changed later
  * wins, the other's values are named. Where both are equally old, what came only fills what is missing. WIP has a time of
- * its own and is decided by it; its history is united, and so are the readers of a message.
+ * its own and is decided by it; its history is united, and so are the readers of a message. Aliases are not decided here: an import adds them.
  */
 import type { MessageRecord, TaskRecord, WorkRecord } from "../../work-records.ts";
 
@@ -42,7 +42,7 @@ export function mergeRecord<T extends WorkRecord>(stored: T, came: T, timeOf: (r
 
 type Fields = Record<string, unknown>;
 
-const OWN_RULE = new Set(["claim", "wip", "wip_updated_at", "wip_history", "readers"]);
+const OWN_RULE = new Set(["aliases", "claim", "wip", "wip_updated_at", "wip_history", "readers"]);
 
 /** What was read on either side is read. */
 function mergeReaders({ record, updated, kept }: MergedRecord<MessageRecord>, came: MessageRecord): void {

@@ -1,11 +1,11 @@
 /** Messages: one text, several readers, each with a read mark of its own. */
 import type { DatabaseSync } from "node:sqlite";
-import { newId } from "../../../base/ids.ts";
 import type { Message } from "../../../wake/message.ts";
 import type { Actor, InboxQuery, NewMessage, Page, SentMessage } from "../../work-store.ts";
 import { findAgent, mentionedAgents } from "./agents.ts";
 import { checkCount, invalid } from "./checks.ts";
-import { all, one, run, value } from "./prepared.ts";
+import { freshId } from "./fresh-id.ts";
+import { all, run, value } from "./prepared.ts";
 
 /** To nobody when one of `to` is unknown. Who is named in the text gets it too, but not the sender, who may sign with its name. */
 export function sendMessage(
@@ -19,7 +19,7 @@ export function sendMessage(
   const named = mentions.flatMap((name) => mentionedAgents(db, name, branch)).filter(({ name }) => name !== by.name);
   const readers = new Map([...addressed, ...named].map((agent) => [agent.seq, agent]));
   if (readers.size === 0) throw invalid("to must name at least one agent");
-  const id = freshId(db);
+  const id = freshId(db, "messages");
   run(
     db,
     "INSERT INTO messages (id, sender, text, subject, created_at) VALUES (?, ?, ?, ?, ?)",
@@ -94,11 +94,4 @@ function toMessage({ id, sender, text, subject, created_at, is_mention, read_at 
     isMention: is_mention === 1,
     ...(read_at !== null && { readAt: new Date(read_at) }),
   };
-}
-
-function freshId(db: DatabaseSync): string {
-  for (;;) {
-    const id = newId("M");
-    if (!one(db, "SELECT 1 FROM messages WHERE id = ?", id)) return id;
-  }
 }

@@ -1,15 +1,16 @@
 /** Tasks: made, changed, read and listed. */
 import type { DatabaseSync, SQLInputValue } from "node:sqlite";
-import { newId } from "../../../base/ids.ts";
 import { rankOf } from "../../../work/queue-order.ts";
 import type { TaskBrief, TaskDetails } from "../../../work/task.ts";
 import { DEFAULT_PRIORITY, PRIORITIES, TASK_STATUSES, TASK_TYPES, type Task } from "../../../work/task.ts";
 import type { Actor, NewTask, Page, Scope, TaskChanges, TaskCounts, TaskQuery } from "../../work-store.ts";
 import { note } from "./activity.ts";
+import { aliasesOf, withAlias } from "./aliases.ts";
 import { checkChoice, checkCount, checkTitle, invalid } from "./checks.ts";
 import { claimOf, refuseIfHeld, waitsFor } from "./claims.ts";
 import { addDependency } from "./dependencies.ts";
 import { findSeq, findStory, findTask } from "./find.ts";
+import { freshId } from "./fresh-id.ts";
 import { followTasks } from "./groups.ts";
 import { decayCompleted } from "./handoffs.ts";
 import { all, one, run, setFields, value } from "./prepared.ts";
@@ -22,7 +23,7 @@ export function createTask(db: DatabaseSync, task: NewTask, by: Actor): Task {
   checkFields(task);
   const story = task.storyId === undefined ? undefined : findStory(db, task.storyId);
   const parent = task.parentId === undefined ? null : findSeq(db, "task", task.parentId);
-  const id = freshId(db, "tasks", "T");
+  const id = freshId(db, "tasks");
   const now = by.at.toISOString();
   run(
     db,
@@ -122,8 +123,12 @@ export function getTask(db: DatabaseSync, id: string): TaskDetails {
     seq,
   );
   const task = readTask(db, seq);
+  const aliases = aliasesOf(db, task.id);
+  const aliasOf = withAlias(db, "tasks", task.id).map((other) => readTask(db, other.seq));
   return {
     ...task,
+    ...(aliases.length > 0 && { aliases }),
+    ...(aliasOf.length > 0 && { aliasOf: aliasOf.map(brief) }),
     ...(found && { wip: found.wip, wipUpdatedAt: found.updatedAt }),
     ...(claim && { claim }),
     waitsFor: waitsFor(db, seq),
@@ -222,13 +227,6 @@ function filter(
 export function readTask(db: DatabaseSync, seq: number): Task {
   const row = one<TaskRow>(db, `SELECT ${TASK_COLUMNS} WHERE t.seq = ?`, seq) as TaskRow;
   return toTasks(db, [row])[0] as Task;
-}
-
-export function freshId(db: DatabaseSync, table: "epics" | "stories" | "tasks", prefix: string): string {
-  for (;;) {
-    const id = newId(prefix);
-    if (!one(db, `SELECT 1 FROM ${table} WHERE id = ?`, id)) return id;
-  }
 }
 
 function checkFields({ type, priority, estimateHours }: Partial<TaskChanges>): void {

@@ -7,7 +7,7 @@ import { computeQueue } from "./queue.ts";
 
 /** One line per truth that does not hold. */
 export function brokenTruths(db: DatabaseSync, at: Date): string[] {
-  return [...queueTruths(db), ...groupTruths(db), ...claimTruths(db, at), ...dependencyTruths(db)];
+  return [...queueTruths(db), ...groupTruths(db), ...claimTruths(db, at), ...dependencyTruths(db), ...idTruths(db)];
 }
 
 function queueTruths(db: DatabaseSync): string[] {
@@ -81,6 +81,22 @@ function dependencyTruths(db: DatabaseSync): string[] {
     for (const edge of left) if (!waiting.has(edge["depends_on"])) left.delete(edge);
   }
   return left.size === 0 ? [] : [`${left.size} dependencies are in or behind a cycle`];
+}
+
+function idTruths(db: DatabaseSync): string[] {
+  const problems: string[] = [];
+  const known = new Set<unknown>();
+  for (const table of ["epics", "stories", "tasks", "handoffs", "messages"]) {
+    for (const { id } of rows(db, `SELECT id FROM ${table}`)) {
+      if (known.has(id)) problems.push(`${id} is the id of two things`);
+      known.add(id);
+    }
+  }
+  for (const { alias, id } of rows(db, "SELECT alias, id FROM aliases")) {
+    if (!known.has(id)) problems.push(`${alias} is an alias of ${id}, which does not exist`);
+    if (alias === id) problems.push(`${id} is an alias of itself`);
+  }
+  return problems;
 }
 
 function rows(db: DatabaseSync, sql: string): Record<string, unknown>[] {

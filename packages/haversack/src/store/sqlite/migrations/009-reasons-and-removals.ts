@@ -2,7 +2,7 @@
 import type { Migration } from "../migrations.ts";
 
 export const reasonsAndRemovals: Migration = {
-  version: 8,
+  version: 9,
   kind: "additive",
   sql: `
 -- As JSON, see injections.ts. NULL in rows of older versions.
