@@ -3,6 +3,7 @@ import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import type { Config } from "../base/config-schema.ts";
 import { HaversackError, isFault } from "../base/errors.ts";
+import { workPlace } from "../base/git-place.ts";
 import type { ProjectPaths } from "../engine/project.ts";
 import { actorForCli } from "../engine/work/actor.ts";
 import type { WorkParts } from "../engine/work/work-parts.ts";
@@ -56,7 +57,10 @@ function openWork(call: Call, access: Access): OpenWork {
   const handle = access === "save" ? openStore(paths) : readStore(call, paths, "full");
   // Nobody may be told that something is saved which is in memory.
   if (access === "read" && handle.file === ":memory:") handle.db.exec("PRAGMA query_only = ON");
-  const by = actorForCli(io.env, { at: new Date(), ...(agent !== undefined && { agent }) });
+  const by = {
+    ...actorForCli(io.env, { at: new Date(), ...(agent !== undefined && { agent }) }),
+    place: workPlace(io.cwd),
+  };
   return {
     store: new SqliteWorkStore(handle),
     handle,

@@ -6,6 +6,7 @@
 import { statSync } from "node:fs";
 import type { Config } from "../../base/config-schema.ts";
 import { isFault } from "../../base/errors.ts";
+import { workPlace } from "../../base/git-place.ts";
 import { newId } from "../../base/ids.ts";
 import type { StoreHandle } from "../../store/sqlite/handle.ts";
 import { openMemoryStore } from "../../store/sqlite/memory.ts";
@@ -84,7 +85,11 @@ export class LiveWork {
       const settings = workSettings(config);
       const ask = (open: OpenWork) => {
         const caller = open.isMemory ? undefined : windowOfCall(marks, open);
-        const by = actorForCall(marks, { env, client, caller, processId: this.#processId, at });
+        const by = {
+          ...actorForCall(marks, { env, client, caller, processId: this.#processId, at }),
+          // The caller's own folder, where a hook has seen it: a sub-agent may work in a work tree of its own.
+          place: { ...workPlace((caller && open.sessions.getSession(caller)?.cwd) ?? cwd), ...(client && { client }) },
+        };
         const { store, handle } = open;
         const wake = wakeSettings(config);
         return use({
