@@ -147,6 +147,35 @@ describe("a task whose claim has ended", () => {
     expect(project.haversack(["status"]).out).not.toContain("Left unfinished");
   });
 
+  it("is in the packet of its agent when somebody asks for that", () => {
+    const project = leftProject();
+    const id = project.create("Limit logins");
+    const june = ["--agent", "june"];
+    expect(project.haversack(["claim", id, ...june]).code).toBe(0);
+    project.haversack(["wip", "set", id, '{"next_step":"NEXT-STEP-OF-IT"}', ...june]);
+    project.wait(WEEK_MS);
+    project.haversack(["status"]);
+    const { out, code } = project.haversack(["wake", "june"]);
+    expect(code).toBe(0);
+    expect(out).toContain(`Claim ${id} "Limit logins" first`);
+    expect(out).toContain("NEXT-STEP-OF-IT");
+    project.haversack(["release", id]);
+    expect(project.haversack(["wake", "june"])).toMatchObject({ code: 1, out: "" });
+  });
+
+  it("does not push aside what the session itself holds", () => {
+    const project = leftProject();
+    const { id } = project.begin(ONE);
+    project.end(ONE);
+    project.wait(2 * HOUR_MS);
+    const own = project.create("Count logins");
+    project.claim(own, TWO);
+    const text = project.start(TWO, { source: "clear" });
+    expect(text).toContain(`${own} "Count logins" is in progress`);
+    expect(text).toContain(`Also left unfinished:\n- ${id} "Limit logins" (in this worktree; ${HOLDER}, last seen`);
+    expect(text).not.toContain("Claim T");
+  });
+
   it("goes with an export, and is told where that was imported", () => {
     const project = leftProject();
     const { id } = project.begin(ONE);

@@ -3,7 +3,7 @@
  * nothing but `fs`.
  */
 import { existsSync, realpathSync } from "node:fs";
-import { absolute, nearestFolder, readText } from "./project-root.ts";
+import { absolute, findProjectRoot, nearestFolder, readText } from "./project-root.ts";
 
 export interface GitPlace {
   worktree?: string;
@@ -22,9 +22,9 @@ export function gitPlace(cwd: string): GitPlace {
   return { worktree, ...(branch && { branch }) };
 }
 
-/** Where somebody works in that folder: outside of git the folder itself stands for the work tree. */
+/** Where somebody works in that folder: outside of git the project's folder stands for the work tree. */
 export function workPlace(cwd: string): GitPlace & { worktree: string } {
-  const { worktree = cwd, branch } = gitPlace(cwd);
+  const { worktree = findProjectRoot(cwd).root, branch } = gitPlace(cwd);
   return { worktree, ...(branch !== undefined && { branch }) };
 }
 

@@ -168,7 +168,7 @@ export interface Actor {
 
 export interface WorkPlace {
   client?: string;
-  /** The top folder of the git work tree; outside of git the working folder. Absolute. */
+  /** The top folder of the git work tree; outside of git the project's folder. Absolute. */
   worktree?: string;
   branch?: string;
 }

@@ -10,6 +10,7 @@ import { recordRestored } from "../../store/sqlite/restored-skills.ts";
 import { type EditingSession, markTold, untoldSessions, wipsOf } from "../../store/sqlite/untold-edits.ts";
 import { cutLine, listOf } from "../../wake/cut-text.ts";
 import { clock } from "../../wake/talk-pieces.ts";
+import { CHARS_PER_TOKEN } from "./record-packet.ts";
 
 export interface LeftEditsParts {
   handle: StoreHandle;
@@ -45,9 +46,6 @@ export function leftEdits(
   });
   return line;
 }
-
-/** For the record. */
-const CHARS_PER_TOKEN = 4;
 
 /** Of a session whose process cannot be asked for, silence has to tell. */
 const SILENT_MS = 60 * 60_000;

@@ -17,7 +17,7 @@ export interface PacketWindow {
 }
 
 /** For the record. The estimator proper costs a hook 3 ms for a packet. */
-const CHARS_PER_TOKEN = 4;
+export const CHARS_PER_TOKEN = 4;
 
 export function recordPacket(
   db: DatabaseSync,

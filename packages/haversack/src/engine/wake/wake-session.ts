@@ -13,6 +13,7 @@ import { leftLines } from "../../wake/left-work.ts";
 import type { NotedSession, SessionAnswer, StartedSession } from "../start-session.ts";
 import type { Gathered, WakeParts, WakeRequest } from "./gather-wake.ts";
 import type { WakeUp } from "./make-packet.ts";
+import { CHARS_PER_TOKEN } from "./record-packet.ts";
 import { runningBeside } from "./running-beside.ts";
 import { showPacket } from "./show-packet.ts";
 
@@ -50,11 +51,12 @@ export function wakeSession(
     leaseMs,
     at,
   });
-  const hasOwn = left.length > 0 && name !== "" && holdsTask(handle, name);
+  const hasOwn = left.length > 0 && holdsTask(handle, { name, sessionId });
   const found = hasOwn ? undefined : left.find(({ isHere, isOpen }) => isHere && !isOpen);
   // Whoever has work of its own is not sent to other work trees.
   const rest = left.filter((task) => task !== found && (task.isHere || !hasOwn));
-  const lines = leftLines(rest, { at, hasPacket: found !== undefined });
+  // The longer of its two forms: which one it is shows when the packet is there.
+  const lines = leftLines(rest, { at, hasPacket: false });
   const last = agent?.lastSession;
   const isLastRunning = last?.process !== undefined && parts.isRunning(last.process);
   const request: WakeRequest = {
@@ -77,15 +79,9 @@ export function wakeSession(
   // Its prompt is the packet: that is recorded like one of ours, so that the prompt does not bring its skills again.
   if (parts.isWoken && source === "startup") return { problems: answer.problems };
   if (!lines) return answer;
-  const shown = {
-    sessionId,
-    at,
-    event: source,
-    text: lines,
-    tokens: Math.ceil(lines.length / 4),
-    skills: [],
-    carried: [],
-  };
-  writeStore(handle, (db) => recordRestored(db, { ...shown, session }));
-  return { ...answer, context: answer.context ? `${answer.context}\n\n${lines}` : lines };
+  const text = answer.context ? leftLines(rest, { at, hasPacket: true }) : lines;
+  const tokens = Math.ceil(text.length / CHARS_PER_TOKEN);
+  const shown = { sessionId, at, event: source, text, tokens, skills: [], carried: [], session };
+  writeStore(handle, (db) => recordRestored(db, shown));
+  return { ...answer, context: answer.context ? `${answer.context}\n\n${text}` : text };
 }

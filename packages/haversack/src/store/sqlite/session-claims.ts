@@ -61,9 +61,12 @@ export function hasWorkToFind(handle: StoreHandle): boolean {
   return readStore(handle, hasHolders);
 }
 
-export function holdsTask(handle: StoreHandle, agent: string): boolean {
-  return readStore(handle, (db) => db.prepare("SELECT 1 FROM claims WHERE agent = ? LIMIT 1").get(agent) !== undefined);
+/** Under its name, or in its session. */
+export function holdsTask(handle: StoreHandle, { name, sessionId }: { name: string; sessionId: string }): boolean {
+  return readStore(handle, (db) => db.prepare(HOLDS).get(name, sessionId) !== undefined);
 }
+
+const HOLDS = "SELECT 1 FROM claims WHERE agent = ? OR session_id = ? LIMIT 1";
 
 export interface TakenOver {
   /** What nobody works on, newest work first. */

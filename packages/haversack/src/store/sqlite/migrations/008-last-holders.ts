@@ -14,7 +14,7 @@ CREATE TABLE last_holders (
   session_id TEXT,
   agent_id TEXT NOT NULL DEFAULT '',
   client TEXT,
-  -- The top folder of the git work tree; outside of git the working folder.
+  -- The top folder of the git work tree; outside of git the project's folder.
   worktree TEXT,
   branch TEXT,
   claimed_at TEXT NOT NULL,
