@@ -2,6 +2,7 @@
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { expect, it, onTestFinished } from "vitest";
 import { namespaceCall } from "../responses-api.ts";
 import { steps } from "../script.ts";
@@ -18,13 +19,27 @@ it("comes with WIP, skill and next step when the session has ended, and not befo
 
 it("comes so too when the client was killed, and not before", () => takesOver("kill", "whose client is gone"));
 
-async function takesOver(how: "end" | "kill", why: string): Promise<void> {
+it("comes so too when its lease has ended and other commands ran since", () =>
+  takesOver("end", "whose session has ended", (repo) => {
+    const db = new DatabaseSync(join(repo.root, ".haversack/haversack.db"));
+    db.exec("UPDATE claims SET lease_until = 1000");
+    db.close();
+    haversack(repo, "status");
+    haversack(repo, "task", "list");
+  }));
+
+async function takesOver(
+  how: "end" | "kill",
+  why: string,
+  meanwhile: (repo: CodexRepo) => void = () => undefined,
+): Promise<void> {
   const repo = haversackRepo("user");
   const { id, ...leave } = beginInClaudeCode(repo);
   const before = await codexOnce(ORDINARY, [], { repo });
   expect(before.server.requests.flatMap((request) => ours(request))).toEqual([]);
 
   await leave[how]();
+  meanwhile(repo);
   const script = steps([
     { tools: [namespaceCall("mcp__haversack", "update_task_status", { task_id: id, status: "in_progress" })] },
     patch("*** Add File: more.txt", "+six"),

@@ -1,9 +1,9 @@
 import { execFileSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
-import { gitPlace } from "./git-place.ts";
+import { gitPlace, isSameFolder, workPlace } from "./git-place.ts";
 
 function scratch(): { base: string; git(...args: string[]): string } {
   const base = realpathSync(mkdtempSync(join(tmpdir(), "haversack-git-")));
@@ -45,4 +45,23 @@ it("says nothing outside of git", () => {
   mkdirSync(join(base, ".git"));
   expect(gitPlace(base)).toEqual({});
   expect(gitPlace("/nowhere/at/all")).toEqual({});
+});
+
+it("names a place of work in any folder: the work tree, else the project's folder", () => {
+  const { base, git } = scratch();
+  git("init", "--quiet", "--initial-branch=main", "repo");
+  mkdirSync(join(base, "plain/.haversack"), { recursive: true });
+  mkdirSync(join(base, "plain/deep"));
+  expect(workPlace(join(base, "repo"))).toEqual({ worktree: join(base, "repo"), branch: "main" });
+  expect(workPlace(join(base, "plain/deep"))).toEqual({ worktree: join(base, "plain") });
+});
+
+it("knows a folder by another name", () => {
+  const { base } = scratch();
+  mkdirSync(join(base, "one"));
+  symlinkSync(join(base, "one"), join(base, "two"));
+  expect(isSameFolder(join(base, "one"), join(base, "two"))).toBe(true);
+  expect(isSameFolder(join(base, "one"), base)).toBe(false);
+  expect(isSameFolder(join(base, "gone"), join(base, "gone"))).toBe(true);
+  expect(isSameFolder(join(base, "gone"), join(base, "one"))).toBe(false);
 });

@@ -2,8 +2,8 @@
  * The work tree that a folder is in, and its branch, from git's own files: hooks cannot afford a process. Loaded by the hook:
  * nothing but `fs`.
  */
-import { existsSync } from "node:fs";
-import { absolute, nearestFolder, readText } from "./project-root.ts";
+import { existsSync, realpathSync } from "node:fs";
+import { absolute, findProjectRoot, nearestFolder, readText } from "./project-root.ts";
 
 export interface GitPlace {
   worktree?: string;
@@ -20,6 +20,26 @@ export function gitPlace(cwd: string): GitPlace {
   const head = readText(`${folder === undefined ? own : absolute(folder, worktree)}/HEAD`);
   const branch = branchIn(head ?? "");
   return { worktree, ...(branch && { branch }) };
+}
+
+/** Where somebody works in that folder: outside of git the project's folder stands for the work tree. */
+export function workPlace(cwd: string): GitPlace & { worktree: string } {
+  const { worktree = findProjectRoot(cwd).root, branch } = gitPlace(cwd);
+  return { worktree, ...(branch !== undefined && { branch }) };
+}
+
+/** Two names of one folder, as with a symbolic link. */
+export function isSameFolder(one: string, other: string): boolean {
+  return one === other || realFolder(one) === realFolder(other);
+}
+
+function realFolder(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch {
+    // It is gone; then its name is all there is.
+    return path;
+  }
 }
 
 /** "" without one. By hand: a hook compiles patterns anew. */

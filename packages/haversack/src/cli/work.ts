@@ -1,6 +1,7 @@
 /** What the work commands begin with: the store, who is asking, the settings of claims, and texts from standard input. */
 import type { Config } from "../base/config-schema.ts";
 import { HaversackError, isFault } from "../base/errors.ts";
+import { workPlace } from "../base/git-place.ts";
 import type { ProjectPaths } from "../engine/project.ts";
 import { actorForCli } from "../engine/work/actor.ts";
 import { sessionOfShell } from "../engine/work/shell-session.ts";
@@ -56,7 +57,8 @@ function openWork(call: Call, access: Access): OpenWork {
   const handle = access === "save" ? openStore(paths) : readStore(call, paths, "full");
   // Nobody may be told that something is saved which is in memory.
   if (access === "read" && handle.file === ":memory:") handle.db.exec("PRAGMA query_only = ON");
-  const by = actorForCli(io.env, { at: new Date(), agent, session: sessionOfShell(io.env, { handle }) });
+  const session = sessionOfShell(io.env, { handle });
+  const by = { ...actorForCli(io.env, { at: new Date(), agent, session }), place: workPlace(io.cwd) };
   return {
     store: new SqliteWorkStore(handle),
     handle,

@@ -42,6 +42,8 @@ function titleOf({ event, format, because }: Injection): string {
       return `messages ${WHEN[event] ?? `at ${event}`}`;
     case "news":
       return `news ${WHEN[event] ?? `at ${event}`}`;
+    case "left":
+      return `left work ${WHEN[event] ?? `at ${event}`}`;
     case "guard":
       return format === "refusal" ? "edit refused" : "warning before an edit";
     case "notice":
@@ -167,6 +169,10 @@ function otherParts(because: Exclude<Because, { kind: "packet" }>): ExplainedPar
       }));
     case "news":
       return [{ part: "news", because: `changes by others since ${because.since} to ${because.tasks.join(", ")}` }];
+    case "left":
+      return because.session === undefined
+        ? because.tasks.map((id) => ({ part: id, because: "it was begun, is not finished, and nobody works on it" }))
+        : [{ part: "edits", because: `session ${because.session} ended with edits that belong to no task` }];
     case "guard":
       return [
         {

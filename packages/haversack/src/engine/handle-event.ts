@@ -1,5 +1,6 @@
 /** What happens to a session after its start: a tool is about to run, sub-agents come and go, it ends. Loaded by the hook. */
 
+import { workPlace } from "../base/git-place.ts";
 import type { StoreHandle } from "../store/sqlite/handle.ts";
 import { letGo, letGoOfAgent } from "../store/sqlite/session-claims.ts";
 import type { SessionState } from "../store/sqlite/session-state.ts";
@@ -50,7 +51,7 @@ export function handleEvent(event: LaterEvent, parts: EventParts): HookAnswer {
       placeAgent(event, parts);
       return startNamed(event, parts);
     case "session-end":
-      letGo(parts.handle, event, now);
+      letGo(parts.handle, event, now, workPlace(event.cwd));
       sessions.touchSession({ ...touch, event: "end" });
       return {};
     case "agent-stop":

@@ -1,14 +1,16 @@
 /** A session starts, anew or again, or its window does: it is noted, and told what it goes on with. Loaded by the hook. */
 import type { DatabaseSync } from "node:sqlite";
+import { sizeFor } from "../skills/client-size.ts";
 import type { ClientProcess, Session, TouchedSession } from "../store/local-store.ts";
 import { writeStore } from "../store/sqlite/access.ts";
 import type { StoreHandle } from "../store/sqlite/handle.ts";
 import { hasUnread } from "../store/sqlite/has-unread.ts";
 import type { KnownAgent } from "../store/sqlite/known-agent.ts";
-import { hasClaims } from "../store/sqlite/session-claims.ts";
+import { hasWorkToFind } from "../store/sqlite/session-claims.ts";
 import { touchSession } from "../store/sqlite/sqlite-local-store.ts";
 import type { DiscoverSettings } from "./discover.ts";
 import type { EventBase, HookAnswer, SessionStart } from "./hook-event.ts";
+import { leftEdits } from "./wake/left-edits.ts";
 
 export type StartedSession = EventBase & SessionStart;
 
@@ -28,6 +30,7 @@ export interface StartParts {
   now: Date;
   /** The client's; undefined when it does not say. */
   process(): ClientProcess | undefined;
+  isAlive(processId: number): boolean;
   /** For a session with a name, what notes that it is that agent. */
   becomeKnown(event: StartedSession): ((db: DatabaseSync) => KnownAgent) | undefined;
   /** What a new session is told, when there may be something. */
@@ -41,13 +44,26 @@ export interface StartParts {
 
 export function startSession(event: StartedSession, parts: StartParts): HookAnswer {
   const noted = noteStart(event, parts);
+  const edits = mayHearOfEdits(event, parts) ? leftEdits(event, { ...parts, process: parts.process() }) : "";
   const { problems, ...answer } = mayResume(event, noted.before, parts)
-    ? wake(event, noted, parts)
+    ? wake(edits ? withRoomFor(edits, event) : event, noted, parts)
     : { problems: [], context: undefined };
   for (const problem of problems) parts.warn(problem);
+  if (edits) answer.context = answer.context ? `${edits}\n\n${answer.context}` : edits;
   // With a packet the hook has done enough: 300 files are 3 ms more, and the MCP server looks at them too when it starts.
   if (!answer.context && event.source !== "compact") parts.checkIndex();
   return answer.context ? answer : {};
+}
+
+/** Only a new window of the main agent: others know, or have work of their own. One that was started with a packet has its prompt. */
+function mayHearOfEdits({ source, agentId }: StartedSession, { env }: StartParts): boolean {
+  return agentId === "" && (source === "startup" || source === "clear") && !env["HAVERSACK_WOKEN"];
+}
+
+/** What is told beside the packet takes of the client's room. */
+function withRoomFor(text: string, event: StartedSession): StartedSession {
+  const { client } = event;
+  return { ...event, client: { ...client, maxChars: client.maxChars - sizeFor(client, text) - 2 } };
 }
 
 /** In one transaction, so that of two sessions of one name that start at once the second hears of the first. */
@@ -81,7 +97,7 @@ function goesOn({ source }: Pick<SessionStart, "source">, { before }: TouchedSes
   return source === "compact" || source === "fork" || (source === "resume" && before !== undefined);
 }
 
-/** Whether there may be something to go on with: most projects have no claims. */
+/** Whether there may be something to go on with: in most projects nobody has claimed anything. */
 function mayResume(
   { source, sessionId, agentId }: StartedSession,
   before: Session | undefined,
@@ -92,6 +108,8 @@ function mayResume(
   // What it held may be gone.
   if (source === "compact" || (source === "resume" && before)) return before !== undefined;
   return (
-    Boolean(env["HAVERSACK_AGENT"]) || hasClaims(handle) || hasUnread(handle.db, sessionId, { isMentionOnly: false })
+    Boolean(env["HAVERSACK_AGENT"]) ||
+    hasWorkToFind(handle) ||
+    hasUnread(handle.db, sessionId, { isMentionOnly: false })
   );
 }

@@ -5,7 +5,7 @@
 import { nearest } from "../base/nearest.ts";
 import { isAgentName } from "../wake/message.ts";
 import { VERDICTS } from "../work/handoff.ts";
-import { DEPENDENCY_TYPES, GROUP_STATUSES, PRIORITIES, TASK_STATUSES, TASK_TYPES } from "../work/task.ts";
+import { DEPENDENCY_TYPES, ENDED_AS, GROUP_STATUSES, PRIORITIES, TASK_STATUSES, TASK_TYPES } from "../work/task.ts";
 import type { WorkRecord } from "./work-records.ts";
 
 export type RecordKind = WorkRecord["kind"];
@@ -95,6 +95,7 @@ type FieldType =
   | "paths"
   | "steps"
   | "claim"
+  | "holder"
   | "object"
   | "history"
   | "agent"
@@ -155,6 +156,7 @@ const FIELDS: Readonly<Record<RecordKind, readonly Field[]>> = {
     ["started_at", "time"],
     ["completed_at", "time"],
     ["claim", "claim"],
+    ["last_holder", "holder"],
     ["wip", "object"],
     ["wip_updated_at", "time"],
     ["wip_history", "history"],
@@ -240,6 +242,18 @@ const CLAIM_FIELDS: readonly Field[] = [
   ["heartbeat_at", "time", true],
   ["lease_until", "time", true],
 ];
+const HOLDER_FIELDS: readonly Field[] = [
+  ["agent", "text", true],
+  ["session_id", "text"],
+  ["agent_id", "text"],
+  ["client", "text"],
+  ["worktree", "text"],
+  ["branch", "text"],
+  ["claimed_at", "time", true],
+  ["last_seen_at", "time", true],
+  ["ended_as", ENDED_AS],
+  ["ended_at", "time"],
+];
 const HISTORY_FIELDS: readonly Field[] = [
   ["at", "time", true],
   ["actor", "text", true],
@@ -301,6 +315,8 @@ function readField(name: string, type: FieldType, given: unknown): Reading {
       );
     case "claim":
       return readObject(name, given, CLAIM_FIELDS);
+    case "holder":
+      return readObject(name, given, HOLDER_FIELDS);
     case "object":
       return isObject(given) ? { value: wellFormedDeep(given) } : wrong(name, "an object", given);
     case "history":

@@ -80,8 +80,9 @@ export function leasesSuite(test: UnderTest): void {
       task: { id, title: "t", status: "todo" },
     });
     expect(await store.heartbeat({ leaseMs: LEASE_MS }, agent("ann", 61))).toEqual({ kind: "none" });
+    // It was left: whoever gives it back says that nobody needs to be told of it.
     expect(await store.release({ taskId: id }, agent("ann", 61))).toMatchObject({
-      kind: "not-held",
+      kind: "released",
       task: { status: "todo" },
     });
     expect(await setTo(test, id, "in_progress", agent("ann", 61))).toMatchObject({

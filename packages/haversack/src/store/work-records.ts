@@ -83,6 +83,19 @@ export interface TaskRecord {
     heartbeat_at: string;
     lease_until: string;
   };
+  /** Who held it last, while it is unfinished: also when the claim has ended. */
+  last_holder?: {
+    agent: string;
+    session_id?: string;
+    agent_id?: string;
+    client?: string;
+    worktree?: string;
+    branch?: string;
+    claimed_at: string;
+    last_seen_at: string;
+    ended_as?: string;
+    ended_at?: string;
+  };
   wip?: Record<string, unknown>;
   wip_updated_at?: string;
   wip_history?: { at: string; actor: string; path: string; before?: unknown; after?: unknown }[];

@@ -8,6 +8,7 @@ import { groupsSuite } from "./work-groups.suite.ts";
 import { handoffsSuite } from "./work-handoffs.suite.ts";
 import { idsSuite } from "./work-ids.suite.ts";
 import { leasesSuite } from "./work-leases.suite.ts";
+import { leftSuite } from "./work-left.suite.ts";
 import { queueSuite } from "./work-queue.suite.ts";
 import { statusSuite } from "./work-status.suite.ts";
 import { tasksSuite } from "./work-tasks.suite.ts";
@@ -34,6 +35,7 @@ export function workStoreSuite(driver: string, open: () => Promise<OpenedWorkSto
     describe("status", () => statusSuite(test));
     describe("claims", () => claimsSuite(test));
     describe("leases", () => leasesSuite(test));
+    describe("left work", () => leftSuite(test));
     describe("dependencies", () => dependenciesSuite(test));
     describe("stories and epics", () => groupsSuite(test));
     describe("queue", () => queueSuite(test));

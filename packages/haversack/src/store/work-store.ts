@@ -21,6 +21,7 @@ import type {
   Epic,
   Failure,
   GroupStatus,
+  LeftTask,
   Priority,
   Story,
   Task,
@@ -79,9 +80,14 @@ export interface WorkStore extends PlanStore {
   claim(request: ClaimRequest, by: Actor): Promise<ClaimOutcome>;
   /** Prolongs one claim, or all of the agent's. */
   heartbeat(request: { taskId?: string; leaseMs: number }, by: Actor): Promise<HeartbeatOutcome>;
-  /** Gives the task back to the queue with its WIP. */
+  /** Gives the task back to the queue with its WIP. One that was left is in the queue already: it is no longer listed as left. */
   release(request: { taskId: string; reason?: string }, by: Actor): Promise<ReleaseOutcome>;
   listClaims(query: { agent?: string; at: Date }): Promise<Claim[]>;
+  /**
+   * Unfinished tasks whose claim ended without anybody meaning it: it expired, or its session ended. Newest sign of life first. A task
+   * is listed until it is finished, given back on purpose, set to another status, or claimed by somebody else.
+   */
+  listLeft(query: { limit: number; at: Date }): Promise<LeftTask[]>;
 
   /** Deep merge; what was replaced is in the history. `merge` is pure and may be called again. */
   updateWip(change: { taskId: string; merge: WipMerger }, by: Actor): Promise<{ wip: Wip; changed: boolean }>;
@@ -165,7 +171,16 @@ export interface Actor {
   sessionId?: string;
   /** "" or absent: the session's main agent. */
   agentId?: string;
+  /** Where it works; kept with what it claims. */
+  place?: WorkPlace;
   at: Date;
+}
+
+export interface WorkPlace {
+  client?: string;
+  /** The top folder of the git work tree; outside of git the project's folder. Absolute. */
+  worktree?: string;
+  branch?: string;
 }
 
 export interface Scope {

@@ -105,13 +105,19 @@ describe("nextAction of an orchestrator", () => {
 
   it("claims first what another session left", () => {
     const wip = { next_step: "count wrong passwords" };
-    const left = (because: "ended" | "gone") =>
-      orchestrator({ task: task({ agent: "claude-code-1" }), wip, leftBy: { agent: "claude-code-1", because } });
+    const left = (because: "ended" | "gone" | "expired", held = task({ agent: "claude-code-1" })) =>
+      orchestrator({ task: held, wip, leftBy: { agent: "claude-code-1", because } });
     expect(left("gone")).toEqual([
       'Claim T2 "Add login endpoint" first, with update_task_status in_progress: it was @claude-code-1\'s, whose client is gone.',
       "Go on with: count wrong passwords",
     ]);
     expect(left("ended")[0]).toMatch(/whose session has ended\.$/);
+    // The claim is over, so the task is in the queue again.
+    const { agent: _, ...back } = task({ status: "todo" });
+    expect(left("expired", back)).toEqual([
+      expect.stringMatching(/whose claim has expired\.$/),
+      "Go on with: count wrong passwords",
+    ]);
   });
 
   it("speaks of the task above when a review itself is in hand", () => {

@@ -46,13 +46,19 @@ interface Facts {
 }
 type Row = (facts: Facts) => string[];
 
+const LEFT_BECAUSE: Readonly<Record<NonNullable<WakeState["leftBy"]>["because"], string>> = {
+  gone: "client is gone",
+  ended: "session has ended",
+  expired: "claim has expired",
+};
+
 const TABLE: readonly Row[] = [
   ({ state: { reason, newMessage } }) =>
     reason === "message" && newMessage ? [`Deal with the new message from @${name(newMessage.from)} first.`] : [],
   ({ state: { leftBy }, task }) =>
     leftBy && task
       ? [
-          `Claim ${label(task)} first, with update_task_status in_progress: it was @${name(leftBy.agent)}'s, whose ${leftBy.because === "gone" ? "client is gone" : "session has ended"}.`,
+          `Claim ${label(task)} first, with update_task_status in_progress: it was @${name(leftBy.agent)}'s, whose ${LEFT_BECAUSE[leftBy.because]}.`,
         ]
       : [],
   blocked,
@@ -154,7 +160,7 @@ function review({ state, task, isOrchestrator, isOwn, isHeld, workflow: { roles,
         );
     } else if (part?.status === "in_progress" || part?.status === "review") {
       said.push(`Check whether ${role} has finished ${label(part)}.`);
-    } else if (role === roles[0]?.role && subject.status === "in_progress" && (isOwn || isOthers(subject, state))) {
+    } else if (role === roles[0]?.role && isBegun(subject, state) && (isOwn || isOthers(subject, state))) {
       if (!isOwn) said.push(`Check whether @${name(subject.agent ?? "")} has finished ${label(subject)}.`);
     } else said.push(`Dispatch ${role} for ${label(subject)}.`);
     return said;
@@ -163,6 +169,11 @@ function review({ state, task, isOrchestrator, isOwn, isHeld, workflow: { roles,
     ({ status, id, parentId }) => status === "todo" && id !== subject.id && parentId !== subject.id,
   );
   return [`Mark ${subject.id} done: every review passed.`, ...(next ? [`Then go on with ${label(next)}.`] : [])];
+}
+
+/** One whose claim has ended is in the queue again, and begun all the same. */
+function isBegun({ status, id }: TreeTask, { task, leftBy }: WakeState): boolean {
+  return status === "in_progress" || (leftBy !== undefined && id === task?.id);
 }
 
 function isOthers({ agent: holder }: TreeTask, { agent, leftBy }: WakeState): boolean {

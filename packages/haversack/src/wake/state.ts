@@ -17,8 +17,8 @@ export interface WakeState {
   agent: WakeAgent;
   /** The task in hand: the newest claim, else what the agent was started for. */
   task?: WakeTask;
-  /** The task is free and not the agent's yet: whose it was, and whether that session ended or its client is gone. */
-  leftBy?: { agent: string; because: "ended" | "gone" };
+  /** The task is free and not the agent's yet: whose it was, and whether that session ended, its client is gone, or only its claim has expired. */
+  leftBy?: { agent: string; because: "ended" | "gone" | "expired" };
   /** It hands out tasks in batches and has them done by sub-agents. */
   isCoordinating?: boolean;
   /** Other sessions of the same agent that are at work, and what they hold. */

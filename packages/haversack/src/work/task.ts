@@ -118,6 +118,24 @@ export interface Claim {
   leaseUntil: Date;
 }
 
+/** A task that somebody began and nobody holds, with who held it last. */
+export interface LeftTask extends TaskBrief {
+  agent: string;
+  sessionId?: string;
+  agentId?: string;
+  client?: string;
+  worktree?: string;
+  branch?: string;
+  claimedAt: Date;
+  lastSeenAt: Date;
+  /** expired: no sign of life came. ended: the session said so. gone: its process is. */
+  endedAs: EndedAs;
+  endedAt: Date;
+}
+
+export const ENDED_AS = ["expired", "ended", "gone"] as const;
+export type EndedAs = (typeof ENDED_AS)[number];
+
 export interface Blocker {
   id: number;
   taskId: string;

@@ -4,10 +4,10 @@ import { listTasks } from "../../engine/work/list-tasks.ts";
 import { nextReady } from "../../engine/work/next-batch.ts";
 import { projectStatus } from "../../engine/work/project-status.ts";
 import type { TaskCounts } from "../../store/work-store.ts";
-import type { Claim, Task, TaskStatus } from "../../work/task.ts";
+import type { Claim, LeftTask, Task, TaskStatus } from "../../work/task.ts";
 import { present, viewBrief, viewClaim, viewCounts } from "../../work/task-view.ts";
 import { type Call, type CommandSpec, type ExitCode, type Io, print } from "../command.ts";
-import { type Cell, formatClaim, formatCounts, table } from "../print-work.ts";
+import { type Cell, formatClaim, formatCounts, formatSpan, table } from "../print-work.ts";
 import { paint } from "../terminal.ts";
 import { inputOf, type OpenWork, readWork } from "../work.ts";
 import { EPIC, STORY } from "../work-options.ts";
@@ -17,10 +17,10 @@ const MOST = 8;
 
 export const spec: CommandSpec = {
   about:
-    "Where the work stands, on one screen: whether Haversack is off, counts, what is in progress and by whom, what is blocked and why, and what comes next.",
+    "Where the work stands, on one screen: whether Haversack is off, counts, what is in progress and by whom, what was left unfinished and where, what is blocked and why, and what comes next.",
   options: { epic: EPIC, story: STORY },
   examples: [{ run: "haversack status --epic E4829", says: "of one epic" }],
-  json: "{off?: why, tasks: {status: count, ready}, in_progress?: [{id, title, status, claim?: {agent, lease_until}}], review?: [{id, title, status}], blocked?: [{id, title, status, blockers}], next?: [{id, title, status, …}]}: the first eight of each; `task list` has all.",
+  json: "{off?: why, tasks: {status: count, ready}, in_progress?: [{id, title, status, claim?: {agent, lease_until}}], left?: [{id, title, status, agent, worktree?, branch?, last_seen_at, ended_as}], review?: [{id, title, status}], blocked?: [{id, title, status, blockers}], next?: [{id, title, status, …}]}: the first eight of each; `task list` has all.",
 };
 
 type Scope = Parameters<typeof projectStatus>[0];
@@ -39,12 +39,15 @@ export function run(call: Call): Promise<ExitCode> {
       await readGroup("review", scope, { work, claims }),
       await readGroup("blocked", scope, { work, claims }),
     ];
+    // Of an epic or a story the list of its tasks is asked for.
+    const left = scope.epicId || scope.storyId ? [] : await work.store.listLeft({ limit: MOST + 1, at: work.by.at });
     const next = await nextReady({ ...scope, limit: 3, fields: "standard" }, work);
     const off = offReason(work.paths, call.io.env);
     const view = present({
       off,
       // Zero says something here: nothing can be started.
       tasks: { ...viewCounts(counts), ready: counts.ready },
+      left: left.slice(0, MOST).map(viewLeft),
       ...Object.fromEntries(groups.map(({ status, tasks }) => [status, tasks.map(viewOne)])),
       next: next.views,
     });
@@ -55,6 +58,7 @@ export function run(call: Call): Promise<ExitCode> {
       return [
         ...head,
         summary(counts),
+        ...formatLeft(call.io, left, work.by.at),
         ...groups.flatMap((group) => formatTasks(call.io, group, work.by.at)),
         ...formatNext(call.io, next.tasks, counts.ready),
       ].join("\n");
@@ -79,6 +83,23 @@ async function readGroup(
 
 function viewOne({ task, claim, reasons }: Group["tasks"][number]): object {
   return present({ ...viewBrief(task), claim: claim && viewClaim(claim), blockers: reasons });
+}
+
+function viewLeft({ id, title, status, agent, worktree, branch, lastSeenAt, endedAs }: LeftTask): object {
+  return present({ id, title, status, agent, worktree, branch, last_seen_at: lastSeenAt, ended_as: endedAs });
+}
+
+function formatLeft(io: Io, left: readonly LeftTask[], now: Date): string[] {
+  if (left.length === 0) return [];
+  const rows = left
+    .slice(0, MOST)
+    .map(({ id, title, agent, worktree, lastSeenAt }): Cell[] => [
+      { text: `  ${id}` },
+      { text: `${cleanLine(agent)}, ${formatSpan(now.getTime() - lastSeenAt.getTime())} ago`, style: "dim" },
+      { text: worktree === undefined ? cleanLine(title) : `${cleanLine(title)} (in ${cleanLine(worktree)})` },
+    ]);
+  const more = left.length > MOST ? ["  and more: `haversack task list --status todo --wip`"] : [];
+  return ["", paint(io, "bold", "Left unfinished"), ...table(io, rows), ...more];
 }
 
 function summary({ ready, ...counts }: TaskCounts): string {

@@ -15,7 +15,7 @@ import type { SessionWakeParts } from "./wake-session.ts";
 export function newsOf(
   { sessionId, client, source }: StartedSession,
   before: Session | undefined,
-  { handle, name, now: at }: SessionWakeParts,
+  { handle, name, now: at, regained }: SessionWakeParts & { regained: readonly { id: string; title: string }[] },
   /** What comes before it. */
   first = "",
 ): SessionAnswer {
@@ -23,14 +23,19 @@ export function newsOf(
   const { activity, lost } = before
     ? readNews(handle, { sessionId, holder, since: before.lastSeenAt })
     : { activity: [], lost: [] };
+  const isBack = (id: string | undefined) => regained.some((task) => task.id === id);
+  // That it expired, and that it was taken back in this moment, is said in the line on the task.
+  const told = activity.filter((event) => !isBack(event.subject) || (event.kind !== "claim-expired" && event.at < at));
   const lines = [
-    ...activity.toReversed().map((event) => formatEvent(event, at)),
+    ...regained.map(({ id, title }) => `${id} "${cutLine(title, 100)}" is yours again: its claim had expired.`),
+    ...told.toReversed().map((event) => formatEvent(event, at)),
     ...lost.map(
       ({ id, title, status, agent }) =>
         `You no longer hold ${id} "${cutLine(title, 100)}" (${agent ? `@${cutLine(agent, 60)}, ` : ""}${status}). Claim it again before you go on with it.`,
     ),
   ];
-  const news = [...(first ? [first] : []), ...(lines.length > 0 ? [HEAD, ...lines] : [])].join("\n");
+  const head = told.length + lost.length > 0 ? HEAD : `${RESUMES}.`;
+  const news = [...(first ? [first] : []), ...(lines.length > 0 ? [head, ...lines] : [])].join("\n");
   const room = {
     maxChars: client.maxChars - sizeFor(client, news) - 2,
     sizeOf: client.sizeOf,
@@ -53,4 +58,5 @@ export function newsOf(
   return { problems: [], ...(context && { context }) };
 }
 
-const HEAD = "From Haversack, as this session resumes: what others did to its tasks meanwhile; times are UTC.";
+const RESUMES = "From Haversack, as this session resumes";
+const HEAD = `${RESUMES}: what others did to its tasks meanwhile; times are UTC.`;

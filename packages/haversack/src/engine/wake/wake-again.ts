@@ -2,7 +2,9 @@
  * What a session hears that goes on: after a compaction what this window had in hand; when it is resumed or forked only what
  * changed meanwhile, because its window still has the rest. A fork also hears whose its tasks are now. Loaded by the hook, apart from what new sessions need.
  */
-import { takeBack } from "../../store/sqlite/session-claims.ts";
+import { writeStore } from "../../store/sqlite/access.ts";
+import { hasLapsed, takeBack } from "../../store/sqlite/session-claims.ts";
+import { regainTasks } from "../../store/sqlite/work/hold.ts";
 import type { NotedSession, SessionAnswer, StartedSession } from "../start-session.ts";
 import { afterCompaction, type CompactionStores } from "./after-compaction.ts";
 import { ownFork } from "./own-fork.ts";
@@ -24,9 +26,15 @@ export function wakeAgain(
 ): SessionAnswer {
   const parts = { isRunning: runningBeside(given), ...given };
   const { source, sessionId } = event;
-  if (source === "compact")
-    return before ? afterCompaction(event, { before, session }, parts, stores) : { problems: [] };
+  if (source === "compact") {
+    if (!before) return { problems: [] };
+    const regain = { leaseMs: parts.leaseMs, at: parts.now };
+    // The window that is compacted may have been quiet for longer than its lease.
+    if (hasLapsed(parts.handle, event)) writeStore(parts.handle, (db) => regainTasks(db, event, regain));
+    return afterCompaction(event, { before, session }, parts, stores);
+  }
   const told = source === "fork" ? ownFork(event, parts) : "";
-  if (source === "resume") takeBack(parts.handle, { sessionId }, { leaseMs: parts.leaseMs(), at: parts.now });
-  return newsOf(event, before, parts, told);
+  const regained =
+    source === "resume" ? takeBack(parts.handle, { sessionId }, { leaseMs: parts.leaseMs(), at: parts.now }) : [];
+  return newsOf(event, before, { ...parts, regained }, told);
 }

@@ -15,6 +15,7 @@ import { estimateTokens } from "../../tokens/estimate.ts";
 import type { Agent } from "../../wake/message.ts";
 import type { WakeMessage, WakeState } from "../../wake/state.ts";
 import { checkWhole, invalid } from "../../work/check-value.ts";
+import type { Claim, LeftTask } from "../../work/task.ts";
 import { present } from "../../work/task-view.ts";
 import type { Wip } from "../../work/wip.ts";
 import { given, type WorkParts } from "../work/work-parts.ts";
@@ -69,8 +70,10 @@ export async function wakeAgent(
   const client = (parts.profile ?? profileOf)(input.client ?? agent?.client ?? "plain");
   const budgetTokens =
     input.budgetTokens === undefined ? undefined : checkWhole(input.budgetTokens, { field: "max_tokens", fallback: 0 });
+  const left = await leftByIt(key, parts);
   const request: WakeRequest = {
-    key: { ...key, client: client.name },
+    key: { ...key, client: client.name, ...(left && { taskId: left.id }) },
+    ...(left && { leftBy: { agent: left.agent, because: left.endedAs } }),
     reason: input.reason ?? "asked",
     client,
     ...(budgetTokens !== undefined && { budget: { size: budgetTokens, unit: "tokens", count: estimateTokens } }),
@@ -108,10 +111,27 @@ async function whoIsWoken(
   if (task) return forTask;
   // Nobody added it, and it works under that name all the same.
   if ((await store.listClaims({ agent: by.name, at: by.at })).length > 0) return { name: by.name };
+  if (await leftByIt({ name: by.name }, parts)) return { name: by.name };
   throw invalid("agent is missing: name one, a session or a task, or set HAVERSACK_AGENT");
 }
 
-/** Undefined: nobody added it, but it holds tasks under that name. */
+/** What it held until its claim ended, when it holds nothing now and nobody has taken that. */
+async function leftByIt(
+  { name, sessionId, agentId = "", taskId }: WakeKey,
+  { store, by }: WakeAgentParts,
+): Promise<LeftTask | undefined> {
+  if (taskId !== undefined) return undefined;
+  const isIts = (task: Pick<Claim, "agent" | "sessionId" | "agentId">) =>
+    (name !== undefined && task.agent === name) ||
+    (sessionId !== undefined && task.sessionId === sessionId && (task.agentId ?? "") === agentId);
+  if ((await store.listClaims({ at: by.at })).some(isIts)) return undefined;
+  return (await store.listLeft({ limit: MOST_LEFT, at: by.at })).find(isIts);
+}
+
+/** Of all agents, the newest: what is older is no longer what one goes on with unasked. */
+const MOST_LEFT = 200;
+
+/** Undefined: nobody added it, but it holds tasks under that name, or has left one. */
 async function findAgent(
   name: string | undefined,
   branch: string | undefined,
@@ -123,8 +143,9 @@ async function findAgent(
   } catch (error) {
     if (name === undefined || !isFault(error, "not-found")) throw error;
     const isAmbiguous = (await store.listAgents()).some((agent) => agent.name === name);
-    const claims = isAmbiguous ? [] : await store.listClaims({ agent: name, at: by.at });
-    if (claims.length === 0) throw error;
+    if (isAmbiguous) throw error;
+    const isAtWork = (await store.listClaims({ agent: name, at: by.at })).length > 0;
+    if (!isAtWork && !(await leftByIt({ name }, parts))) throw error;
     return undefined;
   }
 }

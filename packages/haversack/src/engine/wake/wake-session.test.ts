@@ -53,7 +53,8 @@ async function world() {
       settings: () => project.settings,
       env: given.name ? { HAVERSACK_AGENT: given.name } : {},
       now: given.now,
-      process: () => undefined,
+      process: () => given.process,
+      isAlive: given.isAlive,
       becomeKnown: (start) => knownAs(given.name, start, given.now),
       wakeSession: (start, noted) => wakeSession(start, noted, given),
       wakeAgain: (start, noted) =>
@@ -111,12 +112,14 @@ it("gives a session that was started with the packet as its prompt none, and wha
   expect((await store.getTask(id, project.now())).claim).toMatchObject({ agent: "june", sessionId: "new" });
 });
 
-it("gives nothing of another work tree, and frees it all the same", async () => {
+it("names in one line what was left in another work tree, and frees it", async () => {
   const { project, claim, start, store, id } = await world();
   const elsewhere = { client: "claude-code", cwd: "/elsewhere", at: project.now() };
   project.sessions.touchSession({ ...elsewhere, sessionId: "old", process: { id: 8, space: "here" } });
   await claim("claude-code-old", "old");
-  expect(start("startup")).toBeUndefined();
+  expect(start("startup")).toMatch(
+    /^From Haversack: tasks that earlier sessions left unfinished; times are UTC\.\n- T\d+ "Limit logins" \(in \/elsewhere; @claude-code-old, last seen \d\d:\d\d; its client is gone\)$/,
+  );
   expect((await store.getTask(id, project.now())).status).toBe("todo");
 });
 

@@ -1,10 +1,15 @@
 /**
- * What a new session hears, if there is something to go on with: what its name holds, or what a session left that is over. Loaded by
- * the hook. For sessions that go on there is wake-again.ts.
+ * What a new session hears, if there is something to go on with: what its name holds, or what others left. A task that was left in
+ * this work tree comes with all that is known of it; further ones and those of other work trees are named in a line each.
+ * Loaded by the hook. For sessions that go on there is wake-again.ts.
  */
-import { gitPlace } from "../../base/git-place.ts";
+import { workPlace } from "../../base/git-place.ts";
+import { sizeFor } from "../../skills/client-size.ts";
 import type { ClientProcess } from "../../store/local-store.ts";
-import { holdsTask, type LeftTask, takeOver } from "../../store/sqlite/session-claims.ts";
+import { writeStore } from "../../store/sqlite/access.ts";
+import { recordInjection } from "../../store/sqlite/injections.ts";
+import { holdsTask, takeBack, takeOver } from "../../store/sqlite/session-claims.ts";
+import { leftLines } from "../../wake/left-work.ts";
 import type { NotedSession, SessionAnswer, StartedSession } from "../start-session.ts";
 import type { Gathered, WakeParts, WakeRequest } from "./gather-wake.ts";
 import type { WakeUp } from "./make-packet.ts";
@@ -33,17 +38,24 @@ export function wakeSession(
   const parts = { isRunning: runningBeside(given), ...given };
   const source = event.source === "clear" ? "clear" : "startup";
   const { handle, name, process, isAlive, leaseMs, now: at } = parts;
-  const { branch, worktree } = agent?.seen ?? gitPlace(cwd);
+  if (event.source === "resume") takeBack(handle, { sessionId }, { leaseMs: leaseMs(), at });
+  const place = { ...workPlace(cwd), client: client.name };
   const { left, others } = takeOver(handle, {
     sessionId,
     name,
+    place,
+    worktreeOf: (folder) => workPlace(folder).worktree,
     processSpace: process?.space ?? "",
     isAlive,
     leaseMs,
     at,
   });
-  const hasOwn = left.length > 0 && name !== "" && holdsTask(handle, name);
-  const found = hasOwn ? undefined : left.find((task) => isSamePlace(task, cwd, worktree));
+  const hasOwn = left.length > 0 && holdsTask(handle, { name, sessionId });
+  const found = hasOwn ? undefined : left.find(({ isHere, isOpen }) => isHere && !isOpen);
+  // Whoever has work of its own is not sent to other work trees.
+  const rest = left.filter((task) => task !== found && (task.isHere || !hasOwn));
+  // The longer of its two forms: which one it is shows when the packet is there.
+  const lines = leftLines(rest, { at, hasPacket: false });
   const last = agent?.lastSession;
   const isLastRunning = last?.process !== undefined && parts.isRunning(last.process);
   const request: WakeRequest = {
@@ -53,21 +65,24 @@ export function wakeSession(
       client: client.name,
       ...(name && { name }),
       ...(agent && { known: agent }),
-      ...(branch !== undefined && { branch }),
+      ...(place.branch !== undefined && { branch: place.branch }),
       ...(found && { taskId: found.taskId }),
     },
     reason: source,
-    client,
+    client: lines ? { ...client, maxChars: client.maxChars - sizeFor(client, lines) - 2 } : client,
     // Without a name it may still be known as one: then they are looked for.
     ...(name && { others: isLastRunning ? [last, ...others] : others }),
     ...(found && { leftBy: { agent: found.agent, because: found.because } }),
   };
   const answer = showPacket(request, parts, { sessionId, agentId, at, event: source, session });
   // Its prompt is the packet: that is recorded like one of ours, so that the prompt does not bring its skills again.
-  return parts.isWoken && source === "startup" ? { problems: answer.problems } : answer;
-}
-
-/** Another work tree has other files: its task goes to the queue, and to nobody here unasked. */
-function isSamePlace(left: LeftTask, cwd: string, worktree: string | undefined): boolean {
-  return worktree === undefined ? left.cwd === cwd : gitPlace(left.cwd).worktree === worktree;
+  if (parts.isWoken && source === "startup") return { problems: answer.problems };
+  if (!lines) return answer;
+  const text = answer.context ? leftLines(rest, { at, hasPacket: true }) : lines;
+  const because = { kind: "left" as const, tasks: rest.map(({ taskId }) => taskId) };
+  const { window } = session;
+  writeStore(handle, (db) =>
+    recordInjection(db, { sessionId, at, window, event: source, format: "left", text, because }),
+  );
+  return { ...answer, context: answer.context ? `${answer.context}\n\n${text}` : text };
 }

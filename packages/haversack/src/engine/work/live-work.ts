@@ -6,6 +6,7 @@
 import { statSync } from "node:fs";
 import type { Config } from "../../base/config-schema.ts";
 import { isFault } from "../../base/errors.ts";
+import { workPlace } from "../../base/git-place.ts";
 import { newId } from "../../base/ids.ts";
 import type { StoreHandle } from "../../store/sqlite/handle.ts";
 import { openMemoryStore } from "../../store/sqlite/memory.ts";
@@ -85,10 +86,15 @@ export class LiveWork {
       const settings = workSettings(config);
       const ask = (open: OpenWork) => {
         const caller = open.isMemory ? undefined : callerOfCall(marks, open);
+        const session = caller && open.sessions.getSession(caller);
         // As hooks call it: to an MCP server most clients give another name.
         const known = caller && open.sessions.getSession({ sessionId: caller.sessionId })?.client;
         const name = known ?? (client && clientName(client));
-        const by = actorForCall(marks, { env, client: name, caller, processId: this.#processId, at });
+        const by = {
+          ...actorForCall(marks, { env, client: name, caller, processId: this.#processId, at }),
+          // The caller's own folder, where a hook has seen it: a sub-agent may work in a work tree of its own.
+          place: { ...workPlace(session?.cwd ?? cwd), ...(name && { client: name }) },
+        };
         const { store, handle } = open;
         const wake = wakeSettings(config);
         return use({

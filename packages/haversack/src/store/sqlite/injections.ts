@@ -13,6 +13,8 @@ export type Because =
   | ({ kind: "packet" } & PacketFacts)
   | { kind: "messages"; messages: readonly { id: string; from: string; to: string; at: string; subject?: string }[] }
   | { kind: "news"; since: string; tasks: readonly string[] }
+  /** Work that earlier sessions left unfinished: tasks by id, or the session whose edits belong to no task. */
+  | { kind: "left"; tasks: readonly string[]; session?: string }
   /** A rule asks for a skill before a file is edited. */
   | { kind: "guard"; skill: string; path: string; enforcement: string }
   /** Documents that a sub-agent has to read: named in its prompt, or not read when it wanted to end. */

@@ -1,9 +1,10 @@
-/** What becomes of a session's claims: who keeps them, who gets them, and what the next operation of the work store makes of it. */
+/** What becomes of a session's claims: who keeps them, who gets them, what the next operation of the work store makes of it, and who is told. */
 import { expect, it } from "vitest";
 import { openMemoryStore } from "./memory.ts";
-import { hasClaims, letGo, letGoOfAgent, type StartingSession, takeBack, takeOver } from "./session-claims.ts";
+import { hasWorkToFind, letGo, letGoOfAgent, type StartingSession, takeBack, takeOver } from "./session-claims.ts";
 import { SqliteLocalStore } from "./sqlite-local-store.ts";
 import { SqliteWorkStore } from "./sqlite-work-store.ts";
+import { brokenTruths } from "./work/work-truths.ts";
 
 const START = new Date("2026-03-02T09:00:00Z");
 const later = (minutes: number) => new Date(START.getTime() + minutes * 60_000);
@@ -28,6 +29,8 @@ async function world() {
   const start = (over: Partial<StartingSession> = {}) =>
     takeOver(handle, {
       sessionId: "new",
+      place: { worktree: "/repo" },
+      worktreeOf: (cwd) => cwd,
       processSpace: "here",
       isAlive: (id) => id === 1,
       leaseMs: () => HOUR_MS,
@@ -42,7 +45,18 @@ it("frees what a session held whose process is gone; the next operation returns 
   const { store, session, claim, start } = await world();
   session("old", 2);
   const id = await claim("claude-code-old", "old");
-  expect(start()).toEqual([{ taskId: id, agent: "claude-code-old", because: "gone", cwd: "/repo" }]);
+  expect(start()).toEqual([
+    {
+      taskId: id,
+      title: "of claude-code-old",
+      agent: "claude-code-old",
+      because: "gone",
+      isOpen: false,
+      worktree: "/repo",
+      isHere: true,
+      lastSeenAt: START,
+    },
+  ]);
   const task = await store.getTask(id, later(1));
   expect(task).toMatchObject({ status: "todo", note: expect.stringContaining("go on from its WIP") });
 });
@@ -69,9 +83,8 @@ it("keeps the tasks of an ended session for ten minutes, unless a new session co
   takeBack(handle, { sessionId: "old" }, { leaseMs: HOUR_MS, at: later(9) });
   expect(await holder(id, later(60))).toBe("a");
   expect(start({ at: later(61) })).toMatchObject([{ taskId: id, because: "ended" }]);
-  expect(hasClaims(handle)).toBe(true);
   expect(await holder(id, later(61))).toBeUndefined();
-  expect(hasClaims(handle)).toBe(false);
+  expect(start({ at: later(62) })).toMatchObject([{ taskId: id, because: "ended" }]);
 });
 
 it("leaves a named agent its tasks when its session has ended, and gives them to its next one", async () => {
@@ -124,4 +137,89 @@ it("frees what was left once, and names it to every session that starts until so
   expect(after).not.toBe(before);
   expect(start({ sessionId: "newer", at: later(2) })).toMatchObject([{ taskId: id, because: "ended" }]);
   expect(written()).toBe(after);
+});
+
+const WEEK_MINUTES = 7 * 24 * 60;
+
+it("names what was left long after its claim is gone, until it is finished or taken", async () => {
+  const { handle, store, session, end, claim, start } = await world();
+  expect(hasWorkToFind(handle)).toBe(false);
+  session("old", 1);
+  const id = await claim("claude-code-old", "old");
+  end("old");
+  await store.listTasks({ limit: 1, at: later(30) });
+  expect(handle.db.prepare("SELECT count(*) AS n FROM claims").get()).toMatchObject({ n: 0 });
+  const week = { at: later(WEEK_MINUTES) };
+  expect(start(week)).toMatchObject([{ taskId: id, because: "ended", isOpen: false, lastSeenAt: START }]);
+  // The session itself takes it back, see below.
+  expect(start({ ...week, sessionId: "old" })).toEqual([]);
+  await store.setStatus({ taskId: id, status: "done", leaseMs: 1 }, { name: "ann", isPerson: true, ...week });
+  expect(start(week)).toEqual([]);
+  expect(hasWorkToFind(handle)).toBe(false);
+});
+
+it.each([
+  ["its process is gone", 2, "here", { because: "gone", isOpen: false }],
+  ["its process runs", 1, "here", { because: "expired", isOpen: true }],
+  ["its process cannot be asked for", 2, "there", { because: "expired", isOpen: false }],
+  ["nobody knows its process", undefined, "", { because: "expired", isOpen: false }],
+])("tells of a claim that expired whether somebody may go on: %s", async (_, processId, space, expected) => {
+  const { store, session, claim, start } = await world();
+  session("old", processId, space);
+  const taskId = await claim("a", "old");
+  await store.listTasks({ limit: 1, at: later(61) });
+  expect(start({ at: later(61) })).toMatchObject([{ taskId, ...expected }]);
+});
+
+it("leaves it to a coordinator that runs what its sub-agent left", async () => {
+  const { handle, store, session, start } = await world();
+  session("s", 1);
+  const { id } = await store.createTask({ title: "t" }, { name: "ann", at: START });
+  await store.claim({ taskId: id, leaseMs: HOUR_MS }, { name: "s.a1", sessionId: "s", agentId: "a1", at: START });
+  letGoOfAgent(handle, { sessionId: "s", agentId: "a1" }, later(1));
+  expect(start({ at: later(2) })).toEqual([]);
+  expect(start({ at: later(2), isAlive: () => false })).toMatchObject([{ taskId: id, because: "gone" }]);
+});
+
+it("knows the worktree from the claim, from the end of the session, else from where hooks saw it", async () => {
+  const { handle, store, session, claim, start } = await world();
+  session("old", 2);
+  const id = await claim("a", "old");
+  const here = () => start().map(({ isHere, worktree, branch }) => ({ isHere, worktree, branch }));
+  expect(here()).toEqual([{ isHere: true, worktree: "/repo" }]);
+  const by = { name: "a", sessionId: "old", at: later(0.5), place: { worktree: "/wt/one", branch: "one" } };
+  await store.claim({ taskId: id, leaseMs: HOUR_MS }, by);
+  expect(here()).toEqual([{ isHere: false, worktree: "/wt/one", branch: "one" }]);
+  letGo(handle, { sessionId: "old" }, later(0.6), { worktree: "/wt/two", branch: "two" });
+  expect(here()).toEqual([{ isHere: false, worktree: "/wt/two", branch: "two" }]);
+  expect(start({ place: { worktree: "/wt/two" } })).toMatchObject([{ isHere: true }]);
+});
+
+it("gives a session back what it held until its lease ended, unless somebody took it", async () => {
+  const { handle, store, session, claim, end, holder } = await world();
+  session("old", 1);
+  const kept = await claim("a", "old");
+  const lost = await claim("a", "old", later(0.1));
+  end("old", later(1));
+  await store.claim({ taskId: lost, leaseMs: HOUR_MS }, { name: "b", sessionId: "other", at: later(30) });
+  const back = takeBack(handle, { sessionId: "old" }, { leaseMs: HOUR_MS, at: later(31) });
+  expect(back).toMatchObject([{ id: kept, title: "of a" }]);
+  expect(await holder(kept, later(89))).toBe("a");
+  expect(await holder(lost, later(32))).toBe("b");
+  expect(await store.getTask(kept, later(89))).toMatchObject({ status: "in_progress" });
+  expect(brokenTruths(handle.db, later(89))).toEqual([]);
+  expect(takeBack(handle, { sessionId: "old" }, { leaseMs: HOUR_MS, at: later(90) })).toEqual([]);
+});
+
+it("offers a named agent what its name left before what others left, once the lease is over", async () => {
+  const { store, session, claim, end, start } = await world();
+  await store.seeAgent({ name: "june", sessionId: "old" }, START);
+  session("old", 1);
+  session("newer", 1);
+  const own = await claim("june", "old");
+  end("old");
+  const others = await claim("x", "newer", later(0.2));
+  end("newer");
+  expect(start({ name: "june", at: later(61) }).map(({ taskId }) => taskId)).toEqual([own, others]);
+  expect(start({ at: later(61) }).map(({ taskId }) => taskId)).toEqual([others, own]);
 });

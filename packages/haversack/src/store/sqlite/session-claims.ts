@@ -1,28 +1,54 @@
 /**
  * What becomes of claims when a session starts, ends or is gone: whoever holds a task and can no longer work on it must not keep
  * it from others until the lease ends. The hook bundles this file: it moves the ends of leases, and the next operation of the
- * work store returns what has ended, with a note.
+ * work store returns what has ended, with a note. Who held it stays known (work/last-holders.ts), so that a session which starts
+ * any time later still finds what was left.
  */
-import type { DatabaseSync } from "node:sqlite";
+import { isSameFolder } from "../../base/git-place.ts";
+import type { EndedAs } from "../../work/task.ts";
 import type { SessionKey } from "../local-store.ts";
+import type { WorkPlace } from "../work-store.ts";
 import { readStore, writeStore } from "./access.ts";
 import type { StoreHandle } from "./handle.ts";
 import { type OtherSession, sessionsOf } from "./other-sessions.ts";
+import { regainTasks } from "./work/hold.ts";
+import {
+  type HeldTask,
+  hasHolders,
+  type LapsedTask,
+  lapsedOf,
+  moveHolder,
+  noteBack,
+  noteEnded,
+  noteOver,
+  readHeld,
+} from "./work/last-holders.ts";
 
-/** A task that a session held which is over. */
+/** A task that somebody began, who has stopped without a word. */
 export interface LeftTask {
   taskId: string;
+  title: string;
   agent: string;
-  /** ended: the client said so. gone: its process is no more. */
-  because: "ended" | "gone";
-  /** Where that session worked. */
-  cwd: string;
+  /** expired: no sign of life came. ended: the client said so. gone: its process is no more. */
+  because: EndedAs;
+  /** Its client runs, and has been quiet for longer than its lease: it may go on any time. */
+  isOpen: boolean;
+  /** Where that session worked; absent: nobody said. */
+  worktree?: string;
+  branch?: string;
+  /** In the work tree of whoever asks. */
+  isHere: boolean;
+  lastSeenAt: Date;
 }
 
 export interface StartingSession {
   sessionId: string;
-  /** The name it goes by: what an earlier session of that name held becomes its own. */
+  /** The name it goes by: what an earlier session of that name holds becomes its own. */
   name?: string | undefined;
+  /** Where it starts. */
+  place: WorkPlace & { worktree: string };
+  /** The work tree of a folder in which a session was seen. */
+  worktreeOf(cwd: string): string;
   /** Of its client; "" when that cannot be known. */
   processSpace: string;
   isAlive(processId: number): boolean;
@@ -30,86 +56,140 @@ export interface StartingSession {
   at: Date;
 }
 
-/** Anybody's: without claims there is nothing that a new session could go on with. */
-export function hasClaims(handle: StoreHandle): boolean {
-  return readStore(handle, (db) => db.prepare("SELECT 1 FROM claims LIMIT 1").get() !== undefined);
+/** Anybody's: without a holder there is nothing that a new session could go on with. */
+export function hasWorkToFind(handle: StoreHandle): boolean {
+  return readStore(handle, hasHolders);
 }
 
-export function holdsTask(handle: StoreHandle, agent: string): boolean {
-  return readStore(handle, (db) => db.prepare("SELECT 1 FROM claims WHERE agent = ? LIMIT 1").get(agent) !== undefined);
+/** Under its name, or in its session. */
+export function holdsTask(handle: StoreHandle, { name, sessionId }: { name: string; sessionId: string }): boolean {
+  return readStore(handle, (db) => db.prepare(HOLDS).get(name, sessionId) !== undefined);
 }
+
+const HOLDS = "SELECT 1 FROM claims WHERE agent = ? OR session_id = ? LIMIT 1";
 
 export interface TakenOver {
-  /** What became free, newest work first. */
+  /** What nobody works on, newest work first. */
   left: LeftTask[];
   /** Of the same name, and not over. */
   others: OtherSession[];
 }
 
 /**
- * Frees what sessions hold that are over, and gives this one what its own name held. A named agent's tasks stay its own when its
- * session has ended: it is idle until somebody wakes it.
+ * Finds what was left, frees what sessions still hold that are over, and gives this one what its own name holds. A named agent's
+ * tasks stay its own until their lease ends when its session has ended: it is idle until somebody wakes it.
  */
-export function takeOver(
-  handle: StoreHandle,
-  { sessionId, name, processSpace, isAlive, leaseMs, at }: StartingSession,
-): TakenOver {
-  const claims = readStore(handle, (db) => othersClaims(db, sessionId));
-  const over = claims.filter(
-    ({ isEnded, id, space }) =>
-      isEnded || (id !== null && processSpace !== "" && space === processSpace && !isAlive(id)),
-  );
-  const others = sessionsOf(
-    claims.filter((claim) => claim.agent === name && !over.includes(claim)).slice(0, MOST_OTHERS),
-  );
-  const own = over.filter(({ agent }) => agent === name);
-  const left = over.filter(({ agent, isEnded, isNamed }) => agent !== name && !(isEnded && isNamed));
+export function takeOver(handle: StoreHandle, start: StartingSession): TakenOver {
+  const { sessionId, name, place, leaseMs, at } = start;
   const now = at.getTime();
-  // What another start has freed before is only waiting for the next operation of the work store.
-  const held = left.filter(({ leaseUntil }) => leaseUntil > now);
-  if (own.length + held.length > 0) {
+  // What the session itself held is its own to take back, see takeBack.
+  const others = readStore(handle, readHeld).filter((task) => task.sessionId !== sessionId);
+  const states = others.map((task) => ({ task, state: stateOf(task, start) }));
+  const isHeld = ({ leaseUntil }: HeldTask) => leaseUntil !== null && leaseUntil > now;
+  const own: HeldTask[] = [];
+  const free: { task: HeldTask; because: "ended" | "gone" }[] = [];
+  const left: LeftTask[] = [];
+  for (const { task, state } of states) {
+    if (!isHeld(task)) {
+      // Its coordinator runs and decides what becomes of it.
+      if (state === "open" && task.agentId) continue;
+      left.push(toLeft(task, state, start));
+    } else if (state === "ended" || state === "gone") {
+      if (task.agent === name) own.push(task);
+      else if (state === "gone" || !task.isNamed) {
+        free.push({ task, because: state });
+        left.push(toLeft(task, state, start));
+      }
+    }
+  }
+  if (own.length + free.length > 0) {
     writeStore(handle, (db) => {
       // Only while it is the same session's: it may have been taken between the look and the lock.
-      for (const { seq, session } of held) db.prepare(FREE).run(now, seq, session);
-      for (const { seq, session } of own) {
-        db.prepare(MOVE).run(sessionId, at.toISOString(), now + leaseMs(), seq, session);
+      for (const { task, because } of free) {
+        if (db.prepare(FREE).run(now, task.seq, task.sessionId).changes) noteOver(db, task.seq, because, at);
+      }
+      for (const { seq, sessionId: before } of own) {
+        const { changes } = db.prepare(MOVE).run(sessionId, at.toISOString(), now + leaseMs(), seq, before);
+        if (changes) moveHolder(db, seq, { sessionId, place });
       }
     });
   }
+  const running = states.filter(({ task, state }) => task.agent === name && isHeld(task) && !isOver(state));
   return {
-    left: left.map(({ task, agent, isEnded, cwd }) => ({
-      taskId: task,
-      agent,
-      because: isEnded ? "ended" : "gone",
-      cwd: cwd ?? "",
-    })),
-    others,
+    // What its own name left comes first.
+    left: left.sort((a, b) => Number(b.agent === name) - Number(a.agent === name)),
+    others: sessionsOf(
+      running
+        .filter(({ task }) => task.sessionId !== null)
+        .slice(0, MOST_OTHERS)
+        .map(({ task: { sessionId: session, taskId: task, id, space } }) => ({ session, task, id, space })),
+    ),
   };
 }
 
-/** The session is back: what it held, and nobody took, is its own again. */
+/** What is known here of the session that held it. open: its client runs, or was heard of lately. */
+type HolderState = "ended" | "gone" | "open" | "silent";
+
+function isOver(state: HolderState): boolean {
+  return state === "ended" || state === "gone";
+}
+
+function stateOf(
+  { isEnded, id, space, sessionSeenAt, endedAs }: HeldTask,
+  { processSpace, isAlive, leaseMs, at }: StartingSession,
+): HolderState {
+  // No client has said anything of that session here: it ran on another machine, or its row was purged.
+  if (sessionSeenAt === null) return endedAs === "ended" || endedAs === "gone" ? endedAs : "silent";
+  if (isEnded) return "ended";
+  if (id !== null && processSpace !== "" && space === processSpace) return isAlive(id) ? "open" : "gone";
+  // Its process cannot be asked for from here: then only the time tells.
+  return at.getTime() - Date.parse(sessionSeenAt) < leaseMs() ? "open" : "silent";
+}
+
+function toLeft(task: HeldTask, state: HolderState, { place, worktreeOf }: StartingSession): LeftTask {
+  const { taskId, title, agent, cwd, branch, lastSeenAt } = task;
+  const worktree = task.worktree ?? (cwd === null ? undefined : worktreeOf(cwd));
+  return {
+    taskId,
+    title,
+    agent,
+    because: isOver(state) ? (state as "ended" | "gone") : "expired",
+    isOpen: state === "open",
+    ...(worktree !== undefined && { worktree }),
+    ...(branch !== null && { branch }),
+    isHere: worktree !== undefined && isSameFolder(worktree, place.worktree),
+    lastSeenAt: new Date(lastSeenAt),
+  };
+}
+
+/** Whether an agent of the session held something until its lease ended, that nobody has taken since. */
+export function hasLapsed(handle: StoreHandle, { sessionId, agentId = "" }: SessionKey): boolean {
+  return readStore(handle, (db) => lapsedOf(db, sessionId, agentId).length > 0);
+}
+
+/** The session is back: what it held, and nobody took, is its own again. Returns what it had lost meanwhile. */
 export function takeBack(
   handle: StoreHandle,
   { sessionId }: SessionKey,
   { leaseMs, at }: { leaseMs: number; at: Date },
-): void {
-  writeStore(handle, (db) => {
-    db.prepare("UPDATE claims SET heartbeat_at = ?, lease_until = max(lease_until, ?) WHERE session_id = ?").run(
-      at.toISOString(),
-      at.getTime() + leaseMs,
-      sessionId,
-    );
+): LapsedTask[] {
+  return writeStore(handle, (db) => {
+    const { changes } = db
+      .prepare("UPDATE claims SET heartbeat_at = ?, lease_until = max(lease_until, ?) WHERE session_id = ?")
+      .run(at.toISOString(), at.getTime() + leaseMs, sessionId);
+    if (changes) noteBack(db, sessionId);
+    return regainTasks(db, { sessionId }, { leaseMs: () => leaseMs, at });
   });
 }
 
 /**
- * The session has ended. A resume within the grace takes its tasks back, a new session finds them at once, and all others have
- * them in the queue after it. Not at once for all: whatever command comes next would return them, and the session that is
- * started in place of this one would not know what it was.
+ * The session has ended. A new session finds its tasks at once; all others have them in the queue after a while, so that a session
+ * which is only started again does not lose them to whoever asks for the next task in between.
  */
-export function letGo(handle: StoreHandle, { sessionId }: SessionKey, at: Date): void {
+export function letGo(handle: StoreHandle, { sessionId }: SessionKey, at: Date, place?: WorkPlace): void {
   writeStore(handle, (db) => {
     db.prepare(LET_GO).run(at.getTime() + GRACE_MS, sessionId);
+    noteEnded(db, { sessionId }, { at, place });
   });
 }
 
@@ -122,6 +202,7 @@ export function letGoOfAgent(handle: StoreHandle, { sessionId, agentId = "" }: S
       sessionId,
       agentId,
     );
+    noteEnded(db, { sessionId, agentId }, { at });
   });
 }
 
@@ -137,28 +218,3 @@ const MOVE =
 
 /** More would be a list, not a hint. */
 const MOST_OTHERS = 10;
-
-interface OtherClaim extends Record<string, unknown> {
-  seq: number;
-  task: string;
-  agent: string;
-  session: string;
-  leaseUntil: number;
-  /** Null: no client has said anything of that session. */
-  cwd: string | null;
-  isEnded: number;
-  isNamed: number;
-  /** The client's process. */
-  id: number | null;
-  space: string | null;
-}
-
-function othersClaims(db: DatabaseSync, sessionId: string): OtherClaim[] {
-  return db.prepare(OTHERS).all(sessionId) as unknown as OtherClaim[];
-}
-
-const OTHERS = `SELECT c.task AS seq, t.id AS task, c.agent, c.session_id AS session, c.lease_until AS leaseUntil, s.cwd, s.ended_at IS NOT NULL AS isEnded,
-  EXISTS (SELECT 1 FROM agents a WHERE a.name = c.agent) AS isNamed, s.process_id AS id, s.process_space AS space
-FROM claims c JOIN tasks t ON t.seq = c.task LEFT JOIN sessions s ON s.session_id = c.session_id AND s.agent_id = ''
-LEFT JOIN task_wip w ON w.task = c.task
-WHERE c.session_id <> ? ORDER BY max(c.heartbeat_at, coalesce(w.updated_at, '')) DESC, c.task DESC`;

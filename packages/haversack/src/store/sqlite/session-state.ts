@@ -4,6 +4,7 @@ import type { SessionKey } from "../local-store.ts";
 import { readStore, writeStore } from "./access.ts";
 import type { StoreHandle } from "./handle.ts";
 import { type BoundTask, boundTask, taskWip } from "./session-tasks.ts";
+import { regainTasks } from "./work/hold.ts";
 
 export interface WipChange {
   path: string;
@@ -67,7 +68,7 @@ export class SessionState {
       if (hasNews) db.prepare(MEET).run(sessionId, agentId, client, cwd, time, time);
       if (file)
         db.prepare("INSERT OR REPLACE INTO session_files VALUES (?, ?, ?, ?)").run(sessionId, agentId, file, time);
-      const bound = boundTask(db, key);
+      const bound = boundTask(db, key) ?? regainTask(db, key, { leaseMs, at });
       if (bound && isDue(bound, at)) {
         db.prepare("UPDATE claims SET heartbeat_at = ?, lease_until = max(lease_until, ?) WHERE task = ?").run(
           time,
@@ -127,6 +128,15 @@ export class SessionState {
       );
     });
   }
+}
+
+/** A session that was quiet for longer than its lease goes on with its task, unless somebody has taken it. */
+function regainTask(
+  db: DatabaseSync,
+  key: Required<SessionKey>,
+  { leaseMs, at }: Pick<ToolWork, "leaseMs" | "at">,
+): BoundTask | undefined {
+  return regainTasks(db, key, { leaseMs, at, most: 1 }).length > 0 ? boundTask(db, key) : undefined;
 }
 
 /** Where WIP is kept. */

@@ -26,6 +26,7 @@ import {
   setHandoff,
 } from "./work/handoffs.ts";
 import { importRecords } from "./work/import-records.ts";
+import { listLeft } from "./work/last-holders.ts";
 import { inbox, markRead, sendMessage } from "./work/messages.ts";
 import { filesInProgress, firstReady, nextTasks } from "./work/next.ts";
 import { importPlan } from "./work/plan.ts";
@@ -153,6 +154,10 @@ export class SqliteWorkStore implements WorkStore {
   heartbeat: Operations["heartbeat"] = async (request, by) => this.#write(by.at, (db) => heartbeat(db, request, by));
   release: Operations["release"] = async (request, by) => this.#write(by.at, (db) => release(db, request, by));
   listClaims: Operations["listClaims"] = async ({ agent, at }) => this.#readAt(at, (db) => listClaims(db, agent));
+  listLeft: Operations["listLeft"] = async ({ limit, at }) => {
+    checkCount("limit", limit);
+    return this.#readAt(at, (db) => listLeft(db, limit));
+  };
 
   updateWip: Operations["updateWip"] = async (change, by) =>
     this.#write(by.at, (db) => {

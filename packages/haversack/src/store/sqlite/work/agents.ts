@@ -106,11 +106,7 @@ export function mentionedAgents(db: DatabaseSync, name: string, branch: string |
   const rows =
     exact.length > 0
       ? exact
-      : all<AgentRow>(
-          db,
-          `${SELECT} WHERE name = ? COLLATE NOCASE AND removed_at IS NULL ORDER BY name, branch`,
-          name,
-        );
+      : all<AgentRow>(db, `${SELECT} WHERE name = ? COLLATE NOCASE AND removed_at IS NULL ORDER BY name, branch`, name);
   const meant = agentOn(rows, branch);
   return meant ? [meant] : rows;
 }

@@ -1,6 +1,7 @@
 /**
  * Claims: one agent holds a task until a time. The first wins, because the write lock is taken before anything is looked at;
- * one that has expired goes back to the queue with its WIP and a note, at the first operation after its end.
+ * one that has expired goes back to the queue with its WIP and a note, at the first operation after its end. Who held it stays
+ * known (last-holders.ts).
  */
 import type { DatabaseSync } from "node:sqlite";
 import { HaversackError } from "../../../base/errors.ts";
@@ -11,6 +12,8 @@ import { note } from "./activity.ts";
 import { checkCount } from "./checks.ts";
 import { findTask } from "./find.ts";
 import { followTasks } from "./groups.ts";
+import { holdTask } from "./hold.ts";
+import { forgetHolder, noteHolder, noteLapsed } from "./last-holders.ts";
 import { all, one, run } from "./prepared.ts";
 import { moveInQueue, WAITING } from "./queue.ts";
 import { brief, CLAIM_COLUMNS, type ClaimRow, type TaskRow, toClaim } from "./rows.ts";
@@ -24,6 +27,7 @@ export function returnExpired(db: DatabaseSync, at: Date): void {
   for (const row of rows) {
     const ended = new Date(row.lease_until).toISOString();
     const text = `The claim of ${row.agent} expired at ${ended.slice(0, 16)}Z; go on from its WIP.`;
+    noteLapsed(db, row);
     giveBack(db, row.task, { at, name: "haversack" }, text, "claim-expired");
   }
 }
@@ -49,6 +53,10 @@ export function takeTask(
   const held = claimOf(db, task.seq);
   if (held && isHolder(held, by)) {
     prolong(db, task.seq, by, leaseMs);
+    const { agent: name, sessionId, agentId, claimedAt } = held;
+    // Claimed again, perhaps from another folder: that is where it works now.
+    const holder = { name, ...(sessionId && { sessionId }), ...(agentId && { agentId }) };
+    noteHolder(db, task.seq, { ...holder, ...(by.place && { place: by.place }) }, claimedAt.toISOString());
     return { kind: "taken", claim: claimOf(db, task.seq) as Claim, ...noteOf(task) };
   }
   const isTransfer = held !== undefined && isFromMainAgent(held, by);
@@ -66,30 +74,9 @@ export function takeTask(
       return { kind: "too-many", limit: maxClaims, holding: holding.map(({ id }) => id) };
   }
 
-  const now = by.at.toISOString();
   const stolen = held && !isTransfer ? `Taken from ${held.agent} by ${by.name}: ${stealReason}` : undefined;
   if (stolen) note(db, by, "claim-stolen", task.id, stolen);
-  run(
-    db,
-    "INSERT OR REPLACE INTO claims VALUES (?, ?, ?, ?, ?, ?, ?)",
-    task.seq,
-    by.name,
-    by.sessionId ?? null,
-    by.agentId ?? "",
-    now,
-    now,
-    by.at.getTime() + leaseMs,
-  );
-  run(
-    db,
-    "UPDATE tasks SET status = 'in_progress', started_at = coalesce(started_at, ?), updated_at = ?, note = coalesce(?, note) WHERE seq = ?",
-    now,
-    now,
-    stolen ?? null,
-    task.seq,
-  );
-  moveInQueue(db, task.seq, task.status, "in_progress");
-  followTasks(db, task.story, now);
+  holdTask(db, task, by, { leaseMs, note: stolen });
   if (!stolen) note(db, by, "task-claimed", task.id, `claimed by ${by.name}`);
   return { kind: "taken", claim: claimOf(db, task.seq) as Claim, ...noteOf({ note: stolen ?? task.note }) };
 }
@@ -126,8 +113,10 @@ export function release(
 ): ReleaseOutcome {
   const task = findTask(db, taskId);
   const held = claimOf(db, task.seq);
-  if (!held) return { kind: "not-held", task: brief(task) };
-  if (!mayChange(held, by)) return { kind: "held", task: brief(task), by: held };
+  if (held && !mayChange(held, by)) return { kind: "held", task: brief(task), by: held };
+  // A claim that has ended by itself leaves the task to whoever comes; nobody is told of it again after this.
+  const isLeft = forgetHolder(db, task.seq);
+  if (!held && !isLeft) return { kind: "not-held", task: brief(task) };
   giveBack(
     db,
     task.seq,

@@ -6,6 +6,7 @@ import type { DatabaseSync } from "node:sqlite";
 import { priorityOf } from "../../../work/queue-order.ts";
 import { RECORD_KINDS, type RecordKind, readRecord } from "../../record-fields.ts";
 import type { AgentRecord, TaskRecord, WorkRecord } from "../../work-records.ts";
+import { holderRecord } from "./last-holders.ts";
 import { all, statement } from "./prepared.ts";
 import { present } from "./rows.ts";
 
@@ -112,6 +113,7 @@ function toTaskRecord(db: DatabaseSync, row: Row): TaskRecord {
   const { agent, session_id, agent_id, claimed_at, heartbeat_at, lease_until, wip, steps, ...rest } = row;
   const seq = Number(row["seq"]);
   const files = all<{ path: string }>(db, "SELECT path FROM task_files WHERE task = ? ORDER BY path", seq);
+  const holder = holderRecord(db, seq);
   const history = all<Row>(
     db,
     "SELECT at, actor, path, before, after FROM task_wip_changes WHERE task = ? ORDER BY id",
@@ -129,6 +131,7 @@ function toTaskRecord(db: DatabaseSync, row: Row): TaskRecord {
         lease_until: new Date(Number(lease_until)).toISOString(),
       },
     }),
+    ...(holder && { last_holder: holder }),
     ...(typeof wip === "string" && { wip: JSON.parse(wip) }),
     ...(history.length > 0 && { wip_history: history.map(toHistory) }),
   } as TaskRecord;

@@ -1,7 +1,8 @@
 /**
  * One record of the store and one of an import that speak of the same thing. Field by field: the record that was changed later
- * wins, the other's values are named. Where both are equally old, what came only fills what is missing. WIP has a time of
- * its own and is decided by it; its history is united, and so are the readers of a message. Aliases are not decided here: an import adds them.
+ * wins, the other's values are named. Where both are equally old, what came only fills what is missing. WIP and the last
+ * holder have times of their own and are decided by them; the history of WIP is united, and so are the readers of a message. Aliases are
+ * not decided here: an import adds them.
  */
 import type { MessageRecord, TaskRecord, WorkRecord } from "../../work-records.ts";
 
@@ -30,6 +31,7 @@ export function mergeRecord<T extends WorkRecord>(stored: T, came: T, timeOf: (r
   }
   if (stored.kind === "task" && came.kind === "task") {
     mergeClaim(result as unknown as MergedRecord<TaskRecord>, { stored, came, isNewer, isOlder });
+    mergeHolder(result as unknown as MergedRecord<TaskRecord>, { stored, came, isNewer, isOlder });
     mergeWork(result as unknown as MergedRecord<TaskRecord>, { stored, came });
   }
   if (stored.kind === "message" && came.kind === "message") {
@@ -42,7 +44,7 @@ export function mergeRecord<T extends WorkRecord>(stored: T, came: T, timeOf: (r
 
 type Fields = Record<string, unknown>;
 
-const OWN_RULE = new Set(["aliases", "claim", "wip", "wip_updated_at", "wip_history", "readers"]);
+const OWN_RULE = new Set(["aliases", "claim", "last_holder", "wip", "wip_updated_at", "wip_history", "readers"]);
 
 /** What was read on either side is read. */
 function mergeReaders({ record, updated, kept }: MergedRecord<MessageRecord>, came: MessageRecord): void {
@@ -78,6 +80,22 @@ function mergeClaim(
     setField(record as unknown as Fields, "claim", came.claim);
     updated.push("claim");
   } else kept.push("claim");
+}
+
+/** Whoever gave the last sign of life held it last. Where one side has none, the side that was changed later is right. */
+function mergeHolder(
+  { record, updated, kept }: MergedRecord<TaskRecord>,
+  { stored, came, isNewer, isOlder }: { stored: TaskRecord; came: TaskRecord; isNewer: boolean; isOlder: boolean },
+): void {
+  const before = stored.last_holder;
+  const after = came.last_holder;
+  if (isEqual(before, after)) return;
+  const isTaken =
+    before && after ? after.last_seen_at > before.last_seen_at || isNewer : isNewer || (after && !isOlder);
+  if (isTaken) {
+    setField(record as unknown as Fields, "last_holder", after);
+    updated.push("last_holder");
+  } else kept.push("last_holder");
 }
 
 function mergeWork(

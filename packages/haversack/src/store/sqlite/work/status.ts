@@ -8,6 +8,7 @@ import { claimOf, mayChange, takeTask } from "./claims.ts";
 import { findTask } from "./find.ts";
 import { followTasks } from "./groups.ts";
 import { decayCompleted } from "./handoffs.ts";
+import { forgetHolder } from "./last-holders.ts";
 import { run } from "./prepared.ts";
 import { moveInQueue } from "./queue.ts";
 import { brief, type TaskRow } from "./rows.ts";
@@ -78,6 +79,7 @@ export function applyStatus(
   const now = by.at.toISOString();
   if (task.status === "blocked" && status !== "blocked") resolveAll(db, task, by);
   run(db, "DELETE FROM claims WHERE task = ?", task.seq);
+  forgetHolder(db, task.seq);
   const isReopened = isSettled(task.status) && !isSettled(status);
   const reopened = isReopened ? `Reopened by ${by.name}${notes ? `: ${notes}` : ""}` : undefined;
   run(

@@ -7,7 +7,14 @@ import { computeQueue } from "./queue.ts";
 
 /** One line per truth that does not hold. */
 export function brokenTruths(db: DatabaseSync, at: Date): string[] {
-  return [...queueTruths(db), ...groupTruths(db), ...claimTruths(db, at), ...dependencyTruths(db), ...idTruths(db)];
+  return [
+    ...queueTruths(db),
+    ...groupTruths(db),
+    ...claimTruths(db, at),
+    ...holderTruths(db),
+    ...dependencyTruths(db),
+    ...idTruths(db),
+  ];
 }
 
 function queueTruths(db: DatabaseSync): string[] {
@@ -69,6 +76,19 @@ function claimTruths(db: DatabaseSync, at: Date): string[] {
     if (Number(blockers) > 0 && status !== "blocked") problems.push(`${id} is ${status} and has an open blocker`);
   }
   return problems;
+}
+
+function holderTruths(db: DatabaseSync): string[] {
+  const holders = rows(
+    db,
+    "SELECT t.id, t.status, h.session_id, c.session_id AS claim_session, c.task AS claimed FROM last_holders h JOIN tasks t ON t.seq = h.task LEFT JOIN claims c ON c.task = h.task",
+  );
+  return holders.flatMap(({ id, status, session_id, claim_session, claimed }) => [
+    ...(status === "todo" || status === "in_progress" ? [] : [`${id} is ${status} and has a last holder`]),
+    ...(claimed === null || session_id === claim_session
+      ? []
+      : [`${id} is held in ${claim_session}, its last holder is ${session_id}`]),
+  ]);
 }
 
 function dependencyTruths(db: DatabaseSync): string[] {

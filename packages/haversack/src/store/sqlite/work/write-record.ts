@@ -10,6 +10,7 @@ import type {
   StoryRecord,
   TaskRecord,
 } from "../../work-records.ts";
+import { writeHolder } from "./last-holders.ts";
 import { one, run } from "./prepared.ts";
 
 export function writeEpic(db: DatabaseSync, epic: EpicRecord): void {
@@ -77,6 +78,8 @@ export function writeTask(db: DatabaseSync, task: TaskRecord): void {
   }
   for (const path of task.files ?? []) run(db, "INSERT OR IGNORE INTO task_files VALUES (?, ?)", seq, path);
   if (task.claim) writeClaim(db, seq, task.claim);
+  // Of a task that is finished, or waits for a review, nobody has left anything.
+  writeHolder(db, seq, task.status === "todo" || task.status === "in_progress" ? task.last_holder : undefined);
   if (task.wip) {
     const at = task.wip_updated_at ?? task.updated_at;
     run(db, "INSERT INTO task_wip VALUES (?, ?, ?)", seq, JSON.stringify(task.wip), at);

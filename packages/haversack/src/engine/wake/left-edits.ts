@@ -1,0 +1,77 @@
+/**
+ * What the last session in this work tree changed and did not commit, when it had no task and is over: one line for the next session,
+ * once. Facts only: what is to be done with the edits is the user's to say. Loaded by the hook.
+ */
+import { isSameFolder, workPlace } from "../../base/git-place.ts";
+import type { ClientProcess } from "../../store/local-store.ts";
+import { readStore, writeStore } from "../../store/sqlite/access.ts";
+import type { StoreHandle } from "../../store/sqlite/handle.ts";
+import { recordInjection } from "../../store/sqlite/injections.ts";
+import { type EditingSession, markTold, untoldSessions, wipsOf } from "../../store/sqlite/untold-edits.ts";
+import { cutLine, listOf } from "../../wake/cut-text.ts";
+import { clock } from "../../wake/talk-pieces.ts";
+
+export interface LeftEditsParts {
+  handle: StoreHandle;
+  /** Of the session that starts. */
+  process: ClientProcess | undefined;
+  isAlive(processId: number): boolean;
+  now: Date;
+}
+
+/** "" when there is nothing to tell. What was told is noted: it is not told again unless that session goes on. */
+export function leftEdits(
+  { sessionId, cwd, source }: { sessionId: string; cwd: string; source: string },
+  { handle, process, isAlive, now }: LeftEditsParts,
+): string {
+  const untold = readStore(handle, (db) => untoldSessions(db, sessionId));
+  if (untold.length === 0) return "";
+  const { worktree } = workPlace(cwd);
+  const over = untold.filter(
+    (session) => isOver(session, { process, isAlive, now }) && isSameFolder(workPlace(session.cwd).worktree, worktree),
+  );
+  let line = "";
+  let session = "";
+  for (const one of over) {
+    session = one.sessionId;
+    line = lineOf(one, filesOf(readStore(handle, (db) => wipsOf(db, session))), now);
+    if (line) break;
+  }
+  // Those that are older are not what was going on last.
+  const ids = over.map((one) => one.sessionId);
+  if (ids.length === 0) return "";
+  writeStore(handle, (db) => {
+    markTold(db, ids, now);
+    const because = { kind: "left" as const, tasks: [], session };
+    if (line) recordInjection(db, { sessionId, at: now, event: source, format: "left", text: line, because });
+  });
+  return line;
+}
+
+/** Of a session whose process cannot be asked for, silence has to tell. */
+const SILENT_MS = 60 * 60_000;
+
+function isOver(
+  { endedAt, id, space, lastSeenAt }: EditingSession,
+  { process, isAlive, now }: Omit<LeftEditsParts, "handle">,
+): boolean {
+  if (endedAt !== null) return true;
+  if (id !== null && process && process.space !== "" && space === process.space) return !isAlive(id);
+  return now.getTime() - Date.parse(lastSeenAt) >= SILENT_MS;
+}
+
+function filesOf(wips: readonly Record<string, unknown>[]): string[] {
+  const files = wips.flatMap((wip) => listOf(wip["uncommitted_files"]).filter((file) => typeof file === "string"));
+  return [...new Set(files)];
+}
+
+const MOST_FILES = 5;
+
+function lineOf({ client, endedAt, lastSeenAt }: EditingSession, files: readonly string[], now: Date): string {
+  if (files.length === 0) return "";
+  const shown = files.slice(0, MOST_FILES).map((file) => cutLine(file, 120));
+  const more = files.length > shown.length ? ` and ${files.length - shown.length} more` : "";
+  const when = endedAt === null ? "was last seen" : "ended";
+  const time = clock(new Date(endedAt ?? lastSeenAt), now);
+  return `From Haversack: the last session here (${cutLine(client, 40)}) ${when} at ${time} UTC with edits that belong to no task and that it had not committed: ${shown.join(", ")}${more}.`;
+}

@@ -1,0 +1,258 @@
+/**
+ * Who worked on an unfinished task last, and where. The row is written with the claim and outlives it: work that was left is found
+ * here, however many operations have run since the claim ended. It goes when the task is finished or set to another status, when it is
+ * given back on purpose, and when somebody else claims it. The only file with SQL for this table. The hook bundles this file.
+ */
+import type { DatabaseSync } from "node:sqlite";
+import type { EndedAs, LeftTask, TaskStatus } from "../../../work/task.ts";
+import type { TaskRecord } from "../../work-records.ts";
+import type { Actor, WorkPlace } from "../../work-store.ts";
+import { all, one, run } from "./prepared.ts";
+
+interface HolderRow {
+  task: number;
+  agent: string;
+  session_id: string | null;
+  agent_id: string;
+  client: string | null;
+  worktree: string | null;
+  branch: string | null;
+  claimed_at: string;
+  last_seen_at: string;
+  ended_as: EndedAs | null;
+  ended_at: string | null;
+}
+
+/** The actor has claimed the task, for the first time or again. */
+export function noteHolder(db: DatabaseSync, seq: number, by: Omit<Actor, "at">, claimedAt: string): void {
+  const { client, worktree, branch } = by.place ?? {};
+  run(
+    db,
+    `INSERT INTO last_holders (task, agent, session_id, agent_id, client, worktree, branch, claimed_at, last_seen_at)
+     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?8) ON CONFLICT (task) DO UPDATE SET
+      -- Where the same session works stays known when it claims again from where that cannot be told.
+      client = coalesce(excluded.client, CASE WHEN session_id IS excluded.session_id THEN client END),
+      worktree = coalesce(excluded.worktree, CASE WHEN session_id IS excluded.session_id THEN worktree END),
+      branch = CASE WHEN excluded.worktree IS NULL AND session_id IS excluded.session_id THEN branch ELSE excluded.branch END,
+      agent = excluded.agent, session_id = excluded.session_id, agent_id = excluded.agent_id,
+      claimed_at = excluded.claimed_at, last_seen_at = excluded.last_seen_at, ended_as = NULL, ended_at = NULL`,
+    seq,
+    by.name,
+    by.sessionId ?? null,
+    by.agentId ?? "",
+    client ?? null,
+    worktree ?? null,
+    branch ?? null,
+    claimedAt,
+  );
+}
+
+/** The task is finished, or whoever had it has put it down on purpose. False: nobody had it. */
+export function forgetHolder(db: DatabaseSync, seq: number): boolean {
+  return run(db, "DELETE FROM last_holders WHERE task = ?", seq) > 0;
+}
+
+/** Its claim has ended by time. What is known of the end already stays: the session may have said it before. */
+export function noteLapsed(
+  db: DatabaseSync,
+  claim: Pick<HolderRow, "task" | "agent" | "session_id" | "claimed_at"> & {
+    agent_id: string | null;
+    heartbeat_at: string;
+    lease_until: number;
+  },
+): void {
+  run(
+    db,
+    `INSERT INTO last_holders (task, agent, session_id, agent_id, claimed_at, last_seen_at, ended_as, ended_at)
+     VALUES (?1, ?2, ?3, ?4, ?5, ?6, 'expired', ?7) ON CONFLICT (task) DO UPDATE SET
+      agent = excluded.agent, session_id = excluded.session_id, agent_id = excluded.agent_id, claimed_at = excluded.claimed_at,
+      last_seen_at = excluded.last_seen_at, ended_as = coalesce(ended_as, 'expired'), ended_at = coalesce(ended_at, excluded.ended_at)`,
+    claim.task,
+    claim.agent,
+    claim.session_id,
+    claim.agent_id ?? "",
+    claim.claimed_at,
+    claim.heartbeat_at,
+    new Date(claim.lease_until).toISOString(),
+  );
+}
+
+/** The end of a session, or of one of its agents; `place`: where it was then. */
+export function noteEnded(
+  db: DatabaseSync,
+  { sessionId, agentId }: { sessionId: string; agentId?: string },
+  { at, place }: { at: Date; place?: WorkPlace | undefined },
+): void {
+  run(
+    db,
+    `UPDATE last_holders SET ended_as = 'ended', ended_at = ?, worktree = coalesce(?, worktree),
+      branch = CASE WHEN ? IS NULL THEN branch ELSE ? END WHERE session_id = ? AND (? IS NULL OR agent_id = ?)`,
+    at.toISOString(),
+    place?.worktree ?? null,
+    place?.worktree ?? null,
+    place?.branch ?? null,
+    sessionId,
+    agentId ?? null,
+    agentId ?? null,
+  );
+}
+
+/** Another session has seen that this one is over. */
+export function noteOver(db: DatabaseSync, seq: number, as: Exclude<EndedAs, "expired">, at: Date): void {
+  run(
+    db,
+    "UPDATE last_holders SET ended_as = ?, ended_at = coalesce(ended_at, ?) WHERE task = ?",
+    as,
+    at.toISOString(),
+    seq,
+  );
+}
+
+/** The session is back. */
+export function noteBack(db: DatabaseSync, sessionId: string): void {
+  run(db, "UPDATE last_holders SET ended_as = NULL, ended_at = NULL WHERE session_id = ?", sessionId);
+}
+
+/** The claim goes on in another session of the same agent. */
+export function moveHolder(
+  db: DatabaseSync,
+  seq: number,
+  { sessionId, place }: { sessionId: string; place: WorkPlace },
+): void {
+  run(
+    db,
+    `UPDATE last_holders SET session_id = ?, agent_id = '', ended_as = NULL, ended_at = NULL, client = coalesce(?, client),
+      worktree = coalesce(?, worktree), branch = ? WHERE task = ?`,
+    sessionId,
+    place.client ?? null,
+    place.worktree ?? null,
+    place.branch ?? null,
+    seq,
+  );
+}
+
+export interface LapsedTask {
+  seq: number;
+  id: string;
+  title: string;
+  status: TaskStatus;
+  story: number | null;
+  agent: string;
+  claimedAt: string;
+}
+
+/** What an agent of a session held until its claim ended, and nobody has taken since. Claimed last first. */
+export function lapsedOf(db: DatabaseSync, sessionId: string, agentId: string): LapsedTask[] {
+  return all<LapsedTask>(
+    db,
+    `SELECT t.seq, t.id, t.title, t.status, t.story, h.agent, h.claimed_at AS claimedAt FROM last_holders h JOIN tasks t ON t.seq = h.task
+     WHERE h.session_id = ? AND h.agent_id = ? AND t.status = 'todo' AND NOT EXISTS (SELECT 1 FROM claims c WHERE c.task = h.task)
+     ORDER BY h.claimed_at DESC, h.task DESC`,
+    sessionId,
+    agentId,
+  );
+}
+
+/** See WorkStore. Claims that have expired are returned before. */
+export function listLeft(db: DatabaseSync, limit: number): LeftTask[] {
+  const rows = all<HolderRow & { id: string; title: string; status: TaskStatus }>(
+    db,
+    `SELECT h.*, t.id, t.title, t.status FROM last_holders h JOIN tasks t ON t.seq = h.task
+     WHERE NOT EXISTS (SELECT 1 FROM claims c WHERE c.task = h.task) ORDER BY h.last_seen_at DESC, h.task DESC LIMIT ?`,
+    limit,
+  );
+  return rows.map((row) => ({
+    id: row.id,
+    title: row.title,
+    status: row.status,
+    agent: row.agent,
+    ...(row.session_id !== null && { sessionId: row.session_id }),
+    ...(row.agent_id !== "" && { agentId: row.agent_id }),
+    ...(row.client !== null && { client: row.client }),
+    ...(row.worktree !== null && { worktree: row.worktree }),
+    ...(row.branch !== null && { branch: row.branch }),
+    claimedAt: new Date(row.claimed_at),
+    lastSeenAt: new Date(row.last_seen_at),
+    endedAs: row.ended_as ?? "expired",
+    endedAt: new Date(row.ended_at ?? row.last_seen_at),
+  }));
+}
+
+/** For an export. */
+export function holderRecord(db: DatabaseSync, seq: number): TaskRecord["last_holder"] | undefined {
+  const row = one<HolderRow>(db, "SELECT * FROM last_holders WHERE task = ?", seq);
+  if (!row) return undefined;
+  const { task: _, agent_id, ...rest } = row;
+  const fields = Object.entries({ ...rest, agent_id: agent_id || null }).filter(([, value]) => value !== null);
+  return Object.fromEntries(fields) as TaskRecord["last_holder"];
+}
+
+/** Of an import: over what is there. */
+export function writeHolder(db: DatabaseSync, seq: number, holder: TaskRecord["last_holder"]): void {
+  forgetHolder(db, seq);
+  if (!holder) return;
+  run(
+    db,
+    "INSERT INTO last_holders VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+    seq,
+    holder.agent,
+    holder.session_id ?? null,
+    holder.agent_id ?? "",
+    holder.client ?? null,
+    holder.worktree ?? null,
+    holder.branch ?? null,
+    holder.claimed_at,
+    holder.last_seen_at,
+    holder.ended_as ?? null,
+    holder.ended_at ?? null,
+  );
+}
+
+/** Whether anybody holds or has left anything. */
+export function hasHolders(db: DatabaseSync): boolean {
+  return one(db, "SELECT 1 WHERE EXISTS (SELECT 1 FROM last_holders) OR EXISTS (SELECT 1 FROM claims)") !== undefined;
+}
+
+/** A task with whoever holds it or held it last, and what this machine knows of that session. */
+export interface HeldTask {
+  seq: number;
+  taskId: string;
+  title: string;
+  agent: string;
+  sessionId: string | null;
+  agentId: string;
+  /** Null: the claim is gone. */
+  leaseUntil: number | null;
+  worktree: string | null;
+  branch: string | null;
+  lastSeenAt: string;
+  endedAs: EndedAs | null;
+  /** Somebody gave the agent its name. */
+  isNamed: number;
+  /** Of the session; null: no client has said anything of it here. */
+  cwd: string | null;
+  isEnded: number | null;
+  sessionSeenAt: string | null;
+  /** The client's process. */
+  id: number | null;
+  space: string | null;
+}
+
+/** Newest work first. */
+export function readHeld(db: DatabaseSync): HeldTask[] {
+  return all<HeldTask>(db, HELD);
+}
+
+/** So many tasks that were left are looked at; of a longer list nobody reads the end. */
+const MOST_LEFT = 200;
+
+const HELD = `SELECT t.seq, t.id AS taskId, t.title, coalesce(c.agent, h.agent) AS agent, iif(c.task IS NULL, h.session_id, c.session_id) AS sessionId,
+  coalesce(c.agent_id, h.agent_id, '') AS agentId, c.lease_until AS leaseUntil, h.worktree, h.branch,
+  max(coalesce(c.heartbeat_at, h.last_seen_at), coalesce(w.updated_at, '')) AS lastSeenAt, h.ended_as AS endedAs,
+  EXISTS (SELECT 1 FROM agents a WHERE a.name = coalesce(c.agent, h.agent)) AS isNamed,
+  s.cwd, s.ended_at IS NOT NULL AS isEnded, s.last_seen_at AS sessionSeenAt, s.process_id AS id, s.process_space AS space
+FROM (SELECT task FROM (SELECT task FROM last_holders ORDER BY last_seen_at DESC LIMIT ${MOST_LEFT}) UNION SELECT task FROM claims) k
+JOIN tasks t ON t.seq = k.task LEFT JOIN claims c ON c.task = k.task LEFT JOIN last_holders h ON h.task = k.task
+LEFT JOIN task_wip w ON w.task = k.task
+LEFT JOIN sessions s ON s.session_id = iif(c.task IS NULL, h.session_id, c.session_id) AND s.agent_id = ''
+WHERE t.status IN ('todo', 'in_progress') ORDER BY lastSeenAt DESC, t.seq DESC`;
