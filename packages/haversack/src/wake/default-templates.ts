@@ -1,6 +1,7 @@
 /**
  * The shipped packets, one per role. A section whose parts are all empty is left out with its heading, so most packets
- * have few of these. A project replaces one with `.haversack/templates/ROLE.md`. Loaded by the hook.
+ * have few of these. Guidelines are only in those of sub-agents that were started in a role, and of agents that were added with one:
+ * a session that works alone has its user. A project replaces one with `.haversack/templates/ROLE.md`. Loaded by the hook.
  */
 const HAND_OFF =
   "- At the end put the details into set_task_handoff and answer with a short summary and `VERDICT: PASS`, `FAIL` or `BLOCKED`.";
@@ -44,6 +45,19 @@ ${HAND_OFF}
 ${END}`;
 }
 
+/** A sub-agent that was started with a task and not in a role: what is known of the task, and nothing to do. */
+export const FACTS = `# What Haversack Knows of the Task
+{{missing}}
+
+{{task}}
+
+## From the Plan
+{{plan}}
+
+## Work in Progress
+{{wip}}
+{{handoffs}}`;
+
 export const DEFAULT_TEMPLATES: Readonly<Record<string, string>> = {
   orchestrator: `# Orchestrator Wake-up Context
 {{identity}}
@@ -67,7 +81,7 @@ ${COMMON}
 ${END}`,
   implementer: subAgent(
     "Implementer",
-    "- Test first; commit after each step.\n- Do what the task asks and no more. Look over your own change before you hand it off.",
+    "- Test first. Do what the task asks and no more. Look over your own change before you hand it off.",
   ),
   "spec-reviewer": subAgent(
     "Spec Reviewer",
@@ -89,8 +103,8 @@ ${END}`,
 {{skill}}
 
 ## The Task
-{{task}}
 {{tasks}}
+{{task}}
 
 ## Active Plan
 {{plan}}

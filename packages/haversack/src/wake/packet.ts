@@ -46,7 +46,8 @@ export function assemblePacket(state: WakeState, given: PacketOptions): Packet {
   const { budget, count, unit } = options;
   if (isNothing(state))
     return { text: "", included: [], leftOut: [], messages: [], problems: [], isEmpty: true, used: 0 };
-  const template = templateFor(state.agent.role, options.template);
+  // Guidelines are for whom somebody gave the role.
+  const template = templateFor(state.agent.isSolo ? "" : state.agent.role, options.template);
   const budgetChars = budget > 0 ? budget * (unit === "tokens" ? CHARS_PER_TOKEN : 1) : 0;
   const { pieces, bodies, beyond } = gatherPieces(state, { ...options, template, budgetChars });
 
@@ -81,9 +82,10 @@ export function assemblePacket(state: WakeState, given: PacketOptions): Packet {
 }
 
 /** One way to all that was left out. */
-function moreOf({ agent, task }: WakeState): string {
-  if (agent.name === "" && task) return `haversack task show ${task.id} --fields full`;
-  return `haversack wake ${cutLine(agent.name, 60)} --budget 8000`;
+function moreOf({ agent: { name, sessionId }, task }: WakeState): string {
+  if (name) return `haversack wake ${cutLine(name, 60)} --budget 8000`;
+  if (task) return `haversack task show ${task.id} --fields full`;
+  return `haversack wake${sessionId ? ` --session ${cutLine(sessionId, 64)}` : ""} --budget 8000`;
 }
 
 /** Pieces are counted for the skills' room and again for the packet; a token count is dear. */

@@ -18,7 +18,9 @@ export function makePacket(
   { root, settings, readText }: Pick<WakeParts, "root" | "settings" | "readText">,
 ): WakeUp {
   const packet = assemblePacket(state, {
-    template: readText(`${root}/.haversack/templates/${fileName(state.agent.role)}.md`),
+    template:
+      request.template ??
+      (state.agent.role && readText(`${root}/.haversack/templates/${fileName(state.agent.role)}.md`)),
     workflow: DEVELOPMENT,
     how: waysTo(state.task?.id, request.client),
     ...budgetOf(request, settings),
