@@ -1,5 +1,5 @@
 /** All that a packet could say, as ranked pieces, and what there is too much of. Loaded by the hook. */
-import { cutLine, objectOf, textOf } from "./cut-text.ts";
+import { cutLine, listOf, objectOf, textOf } from "./cut-text.ts";
 import { ownTexts, SOURCE } from "./frame.ts";
 import type { Beyond } from "./left-out.ts";
 import { nextAction } from "./next-action.ts";
@@ -43,12 +43,10 @@ export function gatherPieces(
   const step = task?.steps.find(({ done }) => !done)?.text;
   const position = positionOf(state, { hasTree, isStepSaid: step !== undefined && said.has(cutLine(step, 200)) });
   said.add(position, state.newMessage?.text.slice(0, 1_000));
-  const failing = textOf(objectOf(wip?.test_results)["failing_test"]);
   const query = [
     ...sentences,
     position,
-    // What is red is what is being done, whoever says so.
-    failing && `Fix the failing test first: ${failing.slice(0, 300)}`,
+    ...redTexts(state),
     task?.title,
     task?.description?.slice(0, 2_000),
     task?.acceptanceCriteria?.slice(0, 2_000),
@@ -120,6 +118,16 @@ export function gatherPieces(
     bodies: (room) => skillBodies(skills, { query, ...room }),
     beyond: beyond.filter(({ count }) => count > 0),
   };
+}
+
+/** What is red is what is being done, though nobody orders it: of a skill the sections count that have these words. */
+function redTexts({ wip }: WakeState): string[] {
+  const failing = textOf(objectOf(wip?.test_results)["failing_test"]);
+  const error = textOf(objectOf(listOf(wip?.errors).at(-1))["message"]);
+  return [
+    ...(failing ? [`Fix the failing test first: ${failing.slice(0, 300)}`] : []),
+    ...(error ? [`Newest error: ${error.slice(0, 300)}`] : []),
+  ];
 }
 
 /** Of pieces that say the same the most important one: the others would be left out later than it. */

@@ -98,7 +98,7 @@ describe("assemblePacket", () => {
 
   it("gives the core of a cross-cutting skill, and the sections about the task of a long one", () => {
     const long = `# Guide\n\nIntro.\n\n## Passwords and login\n\nAlways hash passwords.\n\n## Colours\n\n${paragraphs("blue", 30_000)}`;
-    const core = `# Tests\n\nTest first.\n\n## More\n\n${paragraphs("grey", 3_000)}`;
+    const core = `# Tests\n\nIntro of it.\n\n## Core\n\nTest first.\n\n## Login\n\nlogin endpoint password ${paragraphs("grey", 3_000)}`;
     const state = { ...midReview(), skills: [skill({ body: long }), skill({ id: "tdd", as: "core", body: core })] };
     const { text, included } = pack(state, { budget: 4_000 });
     expect(text).toContain("Always hash passwords.");
@@ -106,6 +106,9 @@ describe("assemblePacket", () => {
     expect(text).toContain("Its core");
     expect(text).toContain("Test first.");
     expect(text).not.toContain("grey");
+    const without = [skill({ id: "tdd", as: "core", body: core.replace("## Core", "## Other") })];
+    // Only an author says what the core is.
+    expect(pack({ ...state, skills: without }, { budget: 4_000 }).text).not.toContain("Its core");
     expect(included).toContainEqual({ key: "skill:tdd", form: "short" });
   });
 

@@ -52,9 +52,10 @@ export function assemblePacket(state: WakeState, given: PacketOptions): Packet {
   const { pieces, bodies, beyond } = gatherPieces(state, { ...options, template, budgetChars });
 
   const { overhead, skillShare } = roomFor(new Frame(pieces, template), options);
-  // Text that is half as long again as the budget's letters cannot fit, however few tokens its words have.
-  const wholeChars = budgetChars * (unit === "tokens" ? 1.5 : 1);
-  const frame = new Frame([...pieces, ...bodies({ roomChars: budgetChars * skillShare, wholeChars })], template);
+  const roomChars = budgetChars * skillShare;
+  // Text that is half as long again as its room's letters cannot fit, however few tokens its words have.
+  const wholeChars = roomChars * (unit === "tokens" ? 1.5 : 1.1);
+  const frame = new Frame([...pieces, ...bodies({ roomChars, wholeChars })], template);
   const fitted = fit(frame.pieces, {
     budget,
     count,

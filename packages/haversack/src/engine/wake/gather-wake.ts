@@ -85,7 +85,8 @@ export function gatherWake(request: WakeRequest, parts: WakeParts): Gathered {
     reason,
     ...(plan && { plan }),
     // What is offered is nobody's yet.
-    ...(request.leftBy && { leftBy: request.leftBy, ...(known.agent.isSolo && { agent: { ...known.agent, ...NOBODY } }) }),
+    ...(request.leftBy && { leftBy: request.leftBy }),
+    ...(request.leftBy && known.agent.isSolo && { agent: offeredTo(known.agent, isNamed) }),
     ...(isNamed && elsewhere(known.agent.name, request, parts)),
     ...(!stored.wip && sessionWip && { wip: sessionWip.wip, wipUpdatedAt: sessionWip.updatedAt }),
     ...(newMessage && { newMessage }),
@@ -101,7 +102,9 @@ export function gatherWake(request: WakeRequest, parts: WakeParts): Gathered {
   return { state, problems, ...(agentSeq !== undefined && { agentSeq }) };
 }
 
-const NOBODY = { role: "", isSolo: false };
+function offeredTo({ isSolo: _, name, ...agent }: WakeState["agent"], isNamed: boolean): WakeState["agent"] {
+  return { ...agent, name: isNamed ? name : "", role: "" };
+}
 
 /** What is held in a session whose process is gone is nobody's work at this time. */
 function elsewhere(
