@@ -44,13 +44,20 @@ function toldLines(lines: readonly string[], said: Said, files: ReadonlySet<stri
       isTold.push(false);
     } else isTold.push(!isFenced && isTask(line, said, files));
   }
-  // A label over nothing says nothing. From the end: what is below it is decided.
-  for (let at = lines.length - 1; at >= 0; at--) {
-    if (isTold[at] || !LABEL.test(lines[at]!)) continue;
-    const below = lines.findIndex((line, index) => index > at && line.trim() !== "");
-    isTold[at] = below === -1 || isTold[below] === true || LABEL.test(lines[below]!) || headingLevel(lines[below]!) > 0;
-  }
+  // A label over nothing says nothing.
+  for (const [at, line] of lines.entries()) if (!isTold[at] && LABEL.test(line)) isTold[at] = isBare(lines, isTold, at);
   return isTold;
+}
+
+/** All of the list below the label is told. */
+function isBare(lines: readonly string[], isTold: readonly boolean[], label: number): boolean {
+  let at = label + 1;
+  while (at < lines.length && lines[at]!.trim() === "") at++;
+  for (; at < lines.length && lines[at]!.trim() !== ""; at++) {
+    if (LABEL.test(lines[at]!) || headingLevel(lines[at]!) > 0) break;
+    if (!isTold[at]) return false;
+  }
+  return true;
 }
 
 function isTask(line: string, said: Said, files: ReadonlySet<string>): boolean {

@@ -42,6 +42,7 @@ const ABOUT_IT =
   /^(?:it|this|that|what|its|them|(?:the|this|that)\s+(?:whole\s+)?(?:task|change|work|implementation|code|issues?|findings?))\b/i;
 
 function roleOfClause(clause: string, taskId: string): string | undefined {
+  if (/^(?:do not|don't|never)\b/i.test(clause)) return undefined;
   for (const [role, verb] of VERBS) {
     const found = verb.exec(clause);
     if (!found) continue;
