@@ -113,7 +113,9 @@ export function formatIterationContext({
 
 /** `2 of 3`; a loop that goes on does not change what was planned. */
 export function iterationOf(iteration: number, maxIterations: number): string {
-  return iteration <= maxIterations ? `${iteration} of ${maxIterations}` : `${iteration}, beyond the planned ${maxIterations}`;
+  return iteration <= maxIterations
+    ? `${iteration} of ${maxIterations}`
+    : `${iteration}, beyond the planned ${maxIterations}`;
 }
 
 export function formatPreviousIssue({ id, severity, description, location }: PreviousIssue): string {

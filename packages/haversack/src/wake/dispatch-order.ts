@@ -103,11 +103,10 @@ function isPartOf(task: TreeTask, tree: readonly TreeTask[], roles: readonly Wor
 }
 
 /** The role whose work a sub-task is. */
-export function roleOfPart(
-  { title, parentId }: TreeTask,
-  roles: readonly WorkflowRole[],
-): WorkflowRole | undefined {
-  return parentId === undefined ? undefined : roles.find(({ words }) => words.some((phrase) => hasPhrase(title, phrase)));
+export function roleOfPart({ title, parentId }: TreeTask, roles: readonly WorkflowRole[]): WorkflowRole | undefined {
+  return parentId === undefined
+    ? undefined
+    : roles.find(({ words }) => words.some((phrase) => hasPhrase(title, phrase)));
 }
 
 /** The first whose turn it is: a review is not, before the roles before it have passed. */
@@ -150,7 +149,10 @@ function standingOf(
     ({ parentId, title }) => parentId === subject.id && words.some((each) => hasPhrase(title, each)),
   );
   const own = handoffs.filter((handoff) => handoff.role === role && [subject.id, part?.id].includes(handoff.taskId));
-  const latest = own.reduce<WakeHandoff | undefined>((best, each) => (best && best.at >= each.at ? best : each), undefined);
+  const latest = own.reduce<WakeHandoff | undefined>(
+    (best, each) => (best && best.at >= each.at ? best : each),
+    undefined,
+  );
   const byStatus = part ? isSettled(part.status) : role === "implementer" && subject.status === "review";
   return {
     verdict: latest?.status ?? part?.lastVerdict ?? (byStatus ? "PASS" : undefined),

@@ -82,7 +82,10 @@ export function gatherPieces(
   head.add(0.5, SOURCE, `${FROM}${REASONS[state.reason] ?? "as asked"}; times are UTC.`, {
     name: "From Haversack.",
   });
-  const next = new Pieces(["next_action"], { what: "next action", label: YIELDS.has(state.reason) ? YIELD : undefined });
+  const next = new Pieces(["next_action"], {
+    what: "next action",
+    label: YIELDS.has(state.reason) ? YIELD : undefined,
+  });
   for (const [index, sentence] of sentences.entries()) {
     const number = sentences.length > 1 ? `${index + 1}. ` : "";
     next.add(2 + index / 10, `next ${index}`, number + sentence, { short: number + cutLine(sentence, 140) });

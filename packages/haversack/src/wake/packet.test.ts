@@ -466,11 +466,14 @@ describe("the smallest packets", () => {
     wip: { next_step: "count wrong passwords", errors: [{ type: "test", message: "want 423" }] },
   });
 
-  it.each([400, 200, 100, 60, 40])("name the task by its title at %i tokens: that is the last thing to go", (budget) => {
-    const { text, used } = pack(state, { budget, count: estimateTokens, unit: "tokens" });
-    expect(used).toBeLessThanOrEqual(budget);
-    expect(text).toContain('T2 "Add login endpoint"');
-  });
+  it.each([400, 200, 100, 60, 40])(
+    "name the task by its title at %i tokens: that is the last thing to go",
+    (budget) => {
+      const { text, used } = pack(state, { budget, count: estimateTokens, unit: "tokens" });
+      expect(used).toBeLessThanOrEqual(budget);
+      expect(text).toContain('T2 "Add login endpoint"');
+    },
+  );
 });
 
 describe("unread messages", () => {

@@ -45,9 +45,9 @@ it("keeps files that the task does not have, with their label", () => {
   const text = planRest(SECTION, { ...TASK, files: ["internal/auth/login.go"] });
   expect(text).toContain("**Files:**\n- Test: `internal/auth/login_test.go:10-40`");
   expect(text).not.toContain("Create:");
-  expect(planRest("Files: create a/b.ts and c.ts; change d/e.ts.", { texts: [], files: ["a/b.ts", "c.ts", "d/e.ts"] })).toBe(
-    "",
-  );
+  expect(
+    planRest("Files: create a/b.ts and c.ts; change d/e.ts.", { texts: [], files: ["a/b.ts", "c.ts", "d/e.ts"] }),
+  ).toBe("");
   const why = "- a/b.ts holds the rules";
   expect(planRest(why, { texts: [], files: ["a/b.ts"] })).toBe(why);
 });

@@ -32,7 +32,8 @@ const LEAD =
   /^[\s>]*(?:[-*+•]\s+|\d{1,3}[.)]\s+)?(?:\[[ xX]\]\s*)?[*_]*(?:(?:step\s+\d{1,3}\w?|create|modify|change|update|delete|test|files?)\s*[:.)–—-]+[*_]*\s*)?/i;
 const LABEL = /^\W*(?:files|steps|done when|acceptance criteria)\W*$/i;
 const FILES = /^\W*files?\W*:/i;
-const PATH = /[\w@.-]*(?:\/[\w@.*-]+)+|[\w@-]+\.[a-z]\w{0,9}\b/gi;
+const PATH = /[\w@.-]*(?:\/[\w@.*-]*[\w*])+|[\w@-]+\.[a-z]\w{0,9}\b/gi;
+const MOST_LINE_CHARS = 1_000;
 const WORD = /[^\s\W]|[^\x00-\x7f]/;
 
 function toldLines(lines: readonly string[], said: Said, files: ReadonlySet<string>): boolean[] {
@@ -61,6 +62,8 @@ function isBare(lines: readonly string[], isTold: readonly boolean[], label: num
 }
 
 function isTask(line: string, said: Said, files: ReadonlySet<string>): boolean {
+  // More is data, and the patterns would take their time.
+  if (line.length > MOST_LINE_CHARS) return false;
   const words = line.replace(LEAD, "");
   if (!WORD.test(words)) return false;
   if (said.has(words)) return true;
@@ -72,7 +75,9 @@ function isTask(line: string, said: Said, files: ReadonlySet<string>): boolean {
 
 /** "create `a.ts` and `b.ts`; change c.ts:10-20" has no word that matters beside its paths. */
 function isOnlyPaths(words: string): boolean {
-  const rest = words.replace(PATH, "").replace(/\b(?:and|create|modify|change|update|delete|tests?|new|lines?|l?\d+)\b/gi, "");
+  const rest = words
+    .replace(PATH, "")
+    .replace(/\b(?:and|create|modify|change|update|delete|tests?|new|lines?|l?\d+)\b/gi, "");
   return !WORD.test(rest);
 }
 

@@ -41,4 +41,5 @@ it("reads a long prompt at both ends and does not hang on it", () => {
   expect(roleInPrompt(`Here is the context.\n${"- a b c, and then ".repeat(50_000)}\nNow implement T12.`, "T12")).toBe(
     "implementer",
   );
+  expect(roleInPrompt(`T12${" ".repeat(8_000)}x${"\n ".repeat(4_000)}`, "T12")).toBeUndefined();
 });

@@ -7,8 +7,9 @@
 const MOST_CHARS = 4_000;
 
 export function roleInPrompt(prompt: string, taskId: string): string | undefined {
-  const text =
-    prompt.length > MOST_CHARS * 2 ? `${prompt.slice(0, MOST_CHARS)}\n${prompt.slice(-MOST_CHARS)}` : prompt;
+  const ends = prompt.length > MOST_CHARS * 2 ? `${prompt.slice(0, MOST_CHARS)}\n${prompt.slice(-MOST_CHARS)}` : prompt;
+  // Single gaps: the patterns below would take long over long ones.
+  const text = ends.replace(/[^\S\n]+/g, " ").replace(/(?: ?\n ?)+/g, "\n");
   const named = NAMED.exec(text);
   if (named) return roleOfName(`${named[1]}`.toLowerCase());
   for (const clause of text.split(CLAUSES)) {

@@ -8,4 +8,3 @@ it("knows the same words in any case and punctuation, whole words in their order
     expect(said.has(text)).toBe(true);
   for (const text of ["ix the failing", "fix the test", "five fix", "", "--", "!"]) expect(said.has(text)).toBe(false);
 });
-

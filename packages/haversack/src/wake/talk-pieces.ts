@@ -56,7 +56,10 @@ export function planPieces({ plan, task, whole }: WakeState, { budgetChars, hasT
   const told = hasTask ? [task, whole] : [];
   const steps = hasTask ? (task?.steps ?? []) : [];
   const body = planRest(withoutHeading(text, section), {
-    texts: [...told.flatMap((each) => [each?.description, each?.acceptanceCriteria]), ...steps.map((step) => step.text)],
+    texts: [
+      ...told.flatMap((each) => [each?.description, each?.acceptanceCriteria]),
+      ...steps.map((step) => step.text),
+    ],
     files: told.flatMap((each) => each?.files ?? []),
   });
   const cut = (maxChars: number): string => deepen(cutText(body, Math.floor(maxChars)));

@@ -61,7 +61,11 @@ function storyPieces({ stories = [], moreStories = 0 }: WakeState, into: Pieces,
     });
   }
   if (moreStories > 0) {
-    into.add(28, "more stories", `${moreStories} more ${moreStories === 1 ? "story is" : "stories are"} under way (${how}).`);
+    into.add(
+      28,
+      "more stories",
+      `${moreStories} more ${moreStories === 1 ? "story is" : "stories are"} under way (${how}).`,
+    );
   }
 }
 
@@ -70,9 +74,14 @@ function wholePieces({ whole }: WakeState, add: AddText, own: Pieces): void {
   if (!whole) return;
   add(26, 2.5, `description of ${whole.id}`, whole.description, `**${whole.id}:** `);
   addCriteria(own, whole.acceptanceCriteria, { key: "whole", label: `**${whole.id} is done when:**`, order: 3.5 });
-  own.add(29, "files of the whole", whole.files.length > 0 ? `**Files of ${whole.id}:** ${listed(whole.files, 20)}` : "", {
-    order: 5.5,
-  });
+  own.add(
+    29,
+    "files of the whole",
+    whole.files.length > 0 ? `**Files of ${whole.id}:** ${listed(whole.files, 20)}` : "",
+    {
+      order: 5.5,
+    },
+  );
 }
 
 function addCriteria(

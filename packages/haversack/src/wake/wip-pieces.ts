@@ -29,7 +29,11 @@ export function wipPieces({ wip = {}, task }: WakeState, options: PieceOptions):
   red.add(failing);
   if (failing) {
     const short = `Failing test: ${cutLine(failing, 140)}`;
-    pieces.add(4, "failing test", `Failing test: ${failing}${command && ` (run: ${command})`}`, { ...RED, short, says: failing });
+    pieces.add(4, "failing test", `Failing test: ${failing}${command && ` (run: ${command})`}`, {
+      ...RED,
+      short,
+      says: failing,
+    });
   }
   for (const [index, reason] of (task?.blockers ?? []).slice(-3).entries())
     addLine(4, `blocker ${index}`, "Blocked", reason, true);

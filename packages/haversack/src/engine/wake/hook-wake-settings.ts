@@ -3,7 +3,13 @@ import type { WakeSettings } from "./gather-wake.ts";
 
 /** Later files beat earlier ones; a wrong value counts as absent. */
 export function readHookWakeSettings(files: readonly unknown[]): WakeSettings {
-  const settings: WakeSettings = { budgetChars: 0, skillPatterns: [], typeSkills: [], crossCutting: [], commitsSteps: false };
+  const settings: WakeSettings = {
+    budgetChars: 0,
+    skillPatterns: [],
+    typeSkills: [],
+    crossCutting: [],
+    commitsSteps: false,
+  };
   for (const file of files) {
     const fields = file as Record<string, Record<string, unknown> | undefined> | null;
     for (const value of [fields?.["wake"]?.["commitSteps"], fields?.["wake.commitSteps"]] as unknown[]) {

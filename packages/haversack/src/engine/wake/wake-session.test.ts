@@ -199,7 +199,8 @@ it("gives a sub-agent whose type says nothing the role that its prompt gives it,
   expect(packet(`Implement ${id}.`)).toMatch(/^# Implementer Subagent/);
   const facts = packet(`Who worked on ${id}? Only explain, do not change anything.`, "c2");
   for (const text of ["AT-MOST-FIVE", "limit.ts"]) expect(facts).toContain(text);
-  for (const text of ["You are", "Guidelines", "VERDICT", "Next Action", "COUNT-THEM"]) expect(facts).not.toContain(text);
+  for (const text of ["You are", "Guidelines", "VERDICT", "Next Action", "COUNT-THEM"])
+    expect(facts).not.toContain(text);
   // The role lasts as long as the agent, and one without a role is nobody who was sent to work.
   const tasks = new SessionTasks(handle);
   for (const [agentId, call] of [

@@ -2,7 +2,12 @@
 import type { Config } from "../../base/config-schema.ts";
 import type { WakeSettings } from "./wake-up.ts";
 
-type WakeKeys = "wake.budgetChars" | "wake.skillPatterns" | "wake.typeSkills" | "wake.crossCutting" | "wake.commitSteps";
+type WakeKeys =
+  | "wake.budgetChars"
+  | "wake.skillPatterns"
+  | "wake.typeSkills"
+  | "wake.crossCutting"
+  | "wake.commitSteps";
 
 export function wakeSettings(config: Pick<Config, WakeKeys>): WakeSettings {
   return {

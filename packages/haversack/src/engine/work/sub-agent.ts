@@ -54,7 +54,8 @@ export function beforeSpawn(event: BeforeSpawn, { spawns, packetFor, now }: SubA
   if (taskId === undefined) return {};
   spawns.noteSpawn(sessionId, { toolUseId, agentType, taskId }, now);
   const isDispatched = DISPATCHED.test(prompt);
-  const packet = named === undefined ? "" : packetFor({ sessionId, toolUseId, taskId: named, agentType, prompt, isDispatched });
+  const packet =
+    named === undefined ? "" : packetFor({ sessionId, toolUseId, taskId: named, agentType, prompt, isDispatched });
   return packet ? { prompt: `${prompt}\n\n---\n${packet}` } : {};
 }
 

@@ -6,7 +6,7 @@
 import type { DatabaseSync } from "node:sqlite";
 import type { TreeTask, WakeActivity, WakeHandoff, WakeStory } from "../../wake/state.ts";
 import { all, get, numberOf, optional, textOf } from "./wake-rows.ts";
-import { around, ONE, OWN_HANDOFFS, PARTS, toActivity, toHandoff, toTree, TREE_COLUMNS } from "./wake-work.ts";
+import { around, ONE, OWN_HANDOFFS, PARTS, TREE_COLUMNS, toActivity, toHandoff, toTree } from "./wake-work.ts";
 
 export interface Overview {
   stories: readonly WakeStory[];

@@ -33,7 +33,10 @@ export interface WakeKey {
 }
 
 /** All but what comes from files and the skill index. */
-export type StoredWake = Omit<WakeState, "now" | "reason" | "plan" | "skills" | "missing" | "suggested" | "readyCount"> &
+export type StoredWake = Omit<
+  WakeState,
+  "now" | "reason" | "plan" | "skills" | "missing" | "suggested" | "readyCount"
+> &
   StoredWork &
   Partial<Overview> & {
     /** What could be next, where nothing is in hand. */
@@ -129,7 +132,10 @@ function readAgent(db: DatabaseSync, key: WakeKey): ReadAgent {
     },
     name: found,
     // A prompt may have given it another than its type is called by.
-    role: (sessionId !== undefined && agentId && notedRole(db, { sessionId, agentId })) || role || (row && addedRole(db, row)),
+    role:
+      (sessionId !== undefined && agentId && notedRole(db, { sessionId, agentId })) ||
+      role ||
+      (row && addedRole(db, row)),
     isNamed: given !== undefined,
     ...(known && { seq: known.row.seq, hasMessages: known.hasMessages }),
   };
@@ -140,12 +146,9 @@ function readAgent(db: DatabaseSync, key: WakeKey): ReadAgent {
  * that says nothing of what it does.
  */
 function addedRole(db: DatabaseSync, { name, role }: Pick<KnownAgent["row"], "name" | "role">): string | undefined {
-  if (!DEFAULT_ROLES.has(role)) return textOf(role);
   const isAdded = get(db, "SELECT 1 FROM activity WHERE subject = ? AND kind = 'agent-added' LIMIT 1", name);
-  return isAdded ? role : undefined;
+  return isAdded && textOf(role);
 }
-
-const DEFAULT_ROLES: ReadonlySet<string> = new Set(["orchestrator", "implementer"]);
 
 function findKnown(
   db: DatabaseSync,

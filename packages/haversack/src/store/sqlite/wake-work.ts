@@ -150,7 +150,9 @@ function readAround(
 function readWhole(
   db: DatabaseSync,
   seq: number,
-): { task: WholeTask; plan: Pick<StoredWork, "planFile" | "planSection">; wip: unknown; wipUpdatedAt: unknown } | undefined {
+):
+  | { task: WholeTask; plan: Pick<StoredWork, "planFile" | "planSection">; wip: unknown; wipUpdatedAt: unknown }
+  | undefined {
   const row = get(db, WHOLE, seq);
   return (
     row && {
