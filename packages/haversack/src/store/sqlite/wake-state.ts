@@ -66,7 +66,7 @@ export function readWake(db: DatabaseSync, key: WakeKey): StoredWake {
   const [inHand, ...others] = looksAfterAll ? own : [...new Set([...own, ...sent])];
   const messages = seq !== undefined && found.hasMessages ? readMessages(db, seq, inHand, key.heardSince) : undefined;
   // Without a task nobody writes to a session that has no name.
-  const name = found.isNamed || inHand !== undefined || isSubAgent ? found.agent.name : "";
+  const name = found.isNamed || inHand !== undefined || role !== "" ? found.agent.name : "";
   const known = {
     agent: { ...found.agent, name, role, ...(isSolo && { isSolo }) },
     isNamed: found.isNamed,
