@@ -45,19 +45,6 @@ ${HAND_OFF}
 ${END}`;
 }
 
-/** A sub-agent that was started with a task and not in a role: what is known of the task, and nothing to do. */
-export const FACTS = `# What Haversack Knows of the Task
-{{missing}}
-
-{{task}}
-
-## From the Plan
-{{plan}}
-
-## Work in Progress
-{{wip}}
-{{handoffs}}`;
-
 export const DEFAULT_TEMPLATES: Readonly<Record<string, string>> = {
   orchestrator: `# Orchestrator Wake-up Context
 {{identity}}

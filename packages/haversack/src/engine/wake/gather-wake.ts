@@ -11,12 +11,11 @@ import { readTogether } from "../../store/sqlite/access.ts";
 import type { StoreHandle } from "../../store/sqlite/handle.ts";
 import { type OtherSession, otherSessions } from "../../store/sqlite/other-sessions.ts";
 import type { SkillLookup } from "../../store/sqlite/skill-cards.ts";
+import type { Ready } from "../../store/sqlite/wake-overview.ts";
 import { readWake, type StoredWake, type WakeKey } from "../../store/sqlite/wake-state.ts";
-import { firstInTurn } from "../../wake/dispatch-order.ts";
 import { readSkillSettings, type SkillSettings } from "../../wake/skill-settings.ts";
 import type { WakeMessage, WakePlan, WakeSkill, WakeState } from "../../wake/state.ts";
 import { skillsOfOrchestrator, skillsOfTask } from "../../wake/which-skill.ts";
-import { DEVELOPMENT } from "../../wake/workflows/development.ts";
 import type { Wip } from "../../work/wip.ts";
 
 export interface WakeRequest {
@@ -65,6 +64,8 @@ export interface Gathered {
   state: WakeState;
   /** The row of the agent, when it has one: for read marks. */
   agentSeq?: number;
+  /** What could be next, where nothing is in hand. */
+  ready?: Ready;
   /** With settings. */
   problems: string[];
 }
@@ -74,7 +75,6 @@ export function gatherWake(request: WakeRequest, parts: WakeParts): Gathered {
   const { key, reason, newMessage, sessionWip } = request;
   const stored = readTogether(handle, (db) => readWake(db, key));
   const { planFile, planSection, parents: _, pinned: __, agentSeq, isNamed, ready, unreadCount, ...known } = stored;
-  const suggested = ready && firstInTurn(ready.tasks, { ...ready, workflow: DEVELOPMENT });
   const messages = known.messages.filter(({ id }) => id !== newMessage?.id);
   const missing: string[] = [];
   const { rules, problems } = readSkillSettings(settings);
@@ -92,14 +92,13 @@ export function gatherWake(request: WakeRequest, parts: WakeParts): Gathered {
     ...(newMessage && { newMessage }),
     messages,
     ...(unreadCount !== undefined && { unreadCount: unreadCount - known.messages.length + messages.length }),
-    ...(suggested && { suggested }),
     ...(ready && { readyCount: ready.count }),
     ...(settings.commitsSteps && { commitsSteps: true }),
     ...(request.isWindowKept && { heard: [] }),
     skills: findSkills(stored, request, { index, rules, missing }),
     missing,
   };
-  return { state, problems, ...(agentSeq !== undefined && { agentSeq }) };
+  return { state, problems, ...(agentSeq !== undefined && { agentSeq }), ...(ready && { ready }) };
 }
 
 function offeredTo({ isSolo: _, name, ...agent }: WakeState["agent"], isNamed: boolean): WakeState["agent"] {

@@ -2,7 +2,6 @@
 import type { ClientProfile } from "../../skills/activation.ts";
 import { writeStore } from "../../store/sqlite/access.ts";
 import { agentOfCall, noteRole } from "../../store/sqlite/session-tasks.ts";
-import { FACTS } from "../../wake/default-templates.ts";
 import { roleInPrompt } from "../../wake/role-in-prompt.ts";
 import { gatherWake, type WakeParts, type WakeRequest } from "./gather-wake.ts";
 import { recordPacket } from "./record-packet.ts";
@@ -64,6 +63,19 @@ const BESIDE_DISPATCH = `{{missing}}
 
 ## Work in Progress
 {{wip}}`;
+
+/** A sub-agent that was started with a task and not in a role: what is known of the task, and nothing to do. */
+const FACTS = `# What Haversack Knows of the Task
+{{missing}}
+
+{{task}}
+
+## From the Plan
+{{plan}}
+
+## Work in Progress
+{{wip}}
+{{handoffs}}`;
 
 /** Claude Code's own. */
 const READ_ONLY = /^(?:Explore|Plan)$/;
