@@ -34,6 +34,13 @@ describe("dispatch", () => {
     expect(err).toMatch(/^haversack: \d+ tokens sent, \d+ to be read; pasted it would be \d+\n$/);
   });
 
+  it("cites the text about the project by a path that every folder knows", () => {
+    const project = featureProject();
+    project.write("docs/context.md", "A line about the project.\n".repeat(400));
+    const words = ["dispatch", "design-reviewer", "--feature", FOLDER, "--context", "docs/context.md"];
+    expect(project.say(...words)).toContain(`${project.root}/docs/context.md`);
+  });
+
   it("gives a script the call, the references and the cost", () => {
     const project = featureProject();
     const words = ["dispatch", "implementer", "--feature", "031-uploads", "--task", "1", "--json"];

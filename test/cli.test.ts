@@ -302,7 +302,7 @@ describe("the demo", () => {
       "is done",
     ])
       expect(stdout).toContain(part);
-    expect(stdout.indexOf("Fix the failing test first")).toBeGreaterThan(stdout.indexOf("kill -9"));
+    expect(stdout.indexOf("Failing test: ")).toBeGreaterThan(stdout.indexOf("kill -9"));
     expect(readdirSync(root)).toEqual([".git"]);
   });
 });

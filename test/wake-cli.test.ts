@@ -155,6 +155,128 @@ describe("wake", () => {
   });
 });
 
+describe("an orchestrator that holds no task", () => {
+  it("hears of the plan, who does what, the verdicts and whom to send next, in the order of review", () => {
+    const { project, ids } = planProject();
+    const [model = "", login = "", jwt = ""] = ids;
+    project.say("task", "done", model);
+    project.say("claim", login, "--agent", "backend");
+    const begun = project.say("wake", "june");
+    for (const part of [
+      "You are @june, the orchestrator for this project",
+      "**File:** docs/plan.md",
+      "Logins for people.",
+      "(1 of 3 done, plan docs/plan.md)\n- [x] Add user model (done)\n",
+      `- [ ] ${login} Add login endpoint (@backend, in progress)`,
+      `Dispatch implementer for what is ready: ${jwt} "Add JWT middleware".`,
+      `Check whether @backend has finished ${login} "Add login endpoint".`,
+      "You are using `subagent-driven-development` (for the orchestrator).",
+    ])
+      expect(begun).toContain(part);
+
+    project.say("handoff", "set", login, "--status", "PASS", "--summary", "SEVEN-TESTS", "--agent", "backend");
+    project.say("task", "review", login);
+    const [spec, quality] = ["Spec review", "Code quality review"].map(
+      (title) => project.json("task", "create", title, "--parent", login).id,
+    );
+    expect(nextOf(project.say("wake", "june"))).toContain(`Dispatch spec-reviewer for ${login} "Add login endpoint".`);
+    project.say("claim", spec, "--agent", "rev");
+    const running = project.say("wake", "june");
+    expect(running).toContain(`    - [ ] ${spec} Spec review (@rev, in progress)\n`);
+    expect(nextOf(running)).toContain(`Check whether @rev has finished ${spec} "Spec review".`);
+    expect(nextOf(running)).not.toContain(quality);
+    expect(nextOf(running)).not.toContain("quality-reviewer");
+    project.say(
+      "handoff",
+      "set",
+      spec,
+      "--status",
+      "PASS",
+      "--summary",
+      "ok",
+      "--agent",
+      "rev",
+      "--role",
+      "spec-reviewer",
+    );
+    project.say("task", "done", spec);
+    expect(nextOf(project.say("wake", "june"))).toContain(
+      `Dispatch quality-reviewer for ${login} "Add login endpoint".`,
+    );
+    // Whoever else looks for work is offered no review before its turn either.
+    expect(project.json("wake", "june").role).toBe("orchestrator");
+  });
+
+  it("hears of several stories at once, and of nothing where nothing is open", () => {
+    const { project, ids } = planProject();
+    project.write("docs/other.md", "# Exports\n\n### Task 1: Write CSV\n\n### Task 2: Write XLSX\n");
+    project.say("import", "plan", "docs/other.md");
+    const csv = project.json("task", "list").find(({ title }: { title: string }) => title === "Write CSV").id;
+    project.say("claim", ids[0]!, "--agent", "backend");
+    project.say("claim", csv, "--agent", "rev");
+    const text = project.say("wake", "june");
+    expect(text).toMatch(/\*\*Story S\d+ Exports\*\* \(0 of 2 done, plan docs\/other\.md\)/);
+    expect(text).toMatch(/\*\*Story S\d+ Authentication\*\* \(0 of 3 done, plan docs\/plan\.md\)/);
+    expect(nextOf(text)).toContain("Check whether @rev has finished");
+    expect(project.json("wake", "june", "--budget", "150").tokens).toBeLessThanOrEqual(150);
+    for (const { id } of project.json("task", "list")) project.say("task", "done", id);
+    expect(project.refused("wake", "june")).toContain("nothing to resume: @june holds no task");
+  });
+});
+
+describe("a part of a task", () => {
+  it("comes with the task that it is a part of, and the skill of whoever reviews", () => {
+    const { project, ids } = planProject();
+    const login = ids[1]!;
+    const spec = project.json("task", "create", "Spec review", "--parent", login).id;
+    project.say("claim", spec, "--agent", "rev");
+    const text = project.say("wake", "rev");
+    for (const part of [
+      `${spec} "Spec review" of ${login} "Add login endpoint" is in progress`,
+      "POST /login takes a name and a password.",
+      "- Wrong passwords get 401.",
+      "internal/auth/login.go, internal/auth/login_test.go",
+      'docs/plan.md (24 lines), section "Task 2: Add login endpoint"',
+      "Also in force: `test-driven-development` (for implementation).\n\nIts core",
+      "#### Core\n1. **Red**",
+    ])
+      expect(text).toContain(part);
+    expect(text).not.toContain("subagent-driven-development");
+    expect(text).not.toContain("#### When it is hard");
+    const small = project.say("wake", "rev", "--budget", "200");
+    expect(small).toContain(`${spec} "Spec review" of ${login} "Add login endpoint"`);
+  });
+
+  it("names no file and no step of the plan twice", () => {
+    const { project, ids } = planProject();
+    project.say("claim", ids[1]!, "--agent", "backend");
+    const text = project.say("wake", "backend");
+    for (const part of [
+      "internal/auth/login.go",
+      "internal/auth/login_test.go",
+      "Write a failing test",
+      "Make it pass",
+    ])
+      expect(text.split(part).length - 1, part).toBe(1);
+    expect(text).toContain("CODE-OF-STEP-ONE");
+    expect(text).not.toMatch(/commit/i);
+    project.write(".haversack/config.json", JSON.stringify({ wake: { commitSteps: true } }));
+    expect(nextOf(project.say("wake", "backend"))).toContain("Commit after each step.");
+  });
+});
+
+describe("unread messages", () => {
+  it("are shown from the newest on, and all others are counted", () => {
+    const project = wakeProject("backend");
+    for (let number = 1; number <= 24; number++) project.say("message", "send", "@backend", `number ${number}.`);
+    const text = project.say("wake", "backend");
+    expect(text).toContain('"number 24."');
+    expect(text).not.toContain('"number 1."');
+    const shown = text.match(/"number \d+\."/g)?.length ?? 0;
+    expect(text).toContain(`Left out: ${24 - shown} unread messages (haversack inbox backend)`);
+  });
+});
+
 describe("what is missing", () => {
   it("a skill that no longer exists and a plan that is gone leave a useful packet", () => {
     const project = wakeProject("backend");
@@ -486,6 +608,50 @@ require("node:fs").writeFileSync(${JSON.stringify(record)}, JSON.stringify({ arg
 console.log("said by the client");
 process.exitCode = ${exitCode};
 `;
+}
+
+/** A plan of three tasks with its workflow, an orchestrator, and two who work for it. */
+function planProject(): { project: WakeProject; ids: string[] } {
+  const project = wakeProject("backend");
+  project.say("agent", "add", "june", "--role", "orchestrator");
+  project.say("agent", "add", "rev", "--role", "spec-reviewer");
+  project.say("workflow", "add", "development");
+  project.say("skills", "index");
+  project.write("docs/plan.md", PLAN);
+  project.say("import", "plan", "docs/plan.md");
+  const tasks = project.json("task", "list") as { id: string; title: string }[];
+  const ids = ["model", "login", "JWT"].map((word) => tasks.find(({ title }) => title.includes(word))?.id ?? "");
+  return { project, ids };
+}
+
+const PLAN = `# Authentication
+
+Logins for people.
+
+### Task 1: Add user model
+
+### Task 2: Add login endpoint
+
+POST /login takes a name and a password.
+
+**Files:**
+- Create: \`internal/auth/login.go\`
+- Test: \`internal/auth/login_test.go\`
+
+**Done when:**
+- Wrong passwords get 401.
+
+**Step 1: Write a failing test**
+
+    CODE-OF-STEP-ONE
+
+**Step 2:** Make it pass
+
+### Task 3: Add JWT middleware
+`;
+
+function nextOf(packet: string): string {
+  return packet.slice(packet.indexOf("## Your Next Action"));
 }
 
 function linesWith(text: string, part: string): string[] {

@@ -5,7 +5,7 @@ import { firstChange, messagesText } from "../request-text.ts";
 import { type Reply, type Rule, steps, toolCall } from "../script.ts";
 import type { ScriptedServer } from "../scripted-server.ts";
 import { testServer } from "./claude-test.ts";
-import { count, haversackRepo, NAMING, NODE_ON_PATH, ORDINARY, ours, SKILL_TOOL } from "./haversack-repo.ts";
+import { count, haversack, haversackRepo, NAMING, NODE_ON_PATH, ORDINARY, ours, SKILL_TOOL } from "./haversack-repo.ts";
 import { runClaude } from "./run-claude.ts";
 import type { ScratchRepo } from "./scratch-repo.ts";
 
@@ -103,7 +103,7 @@ describe("automatic compaction", () => {
     expect(server.of("compaction")).toHaveLength(1);
     const after = server.of("main").at(-1)!;
     expect(count(messagesText(after), "BODY-OF-pdf-forms")).toBe(1);
-    expect(count(messagesText(after), "Commit once it is green: notes.txt")).toBe(1);
+    expect(count(messagesText(after), "Not committed: notes.txt")).toBe(1);
   });
 
   it("of a sub-agent: its own work comes back to it, and nothing to the main agent", async () => {
@@ -123,9 +123,56 @@ describe("automatic compaction", () => {
     await runClaude({ repo, server, prompt: "Delegate.", args: AUTO });
     expect(server.of("compaction")).toHaveLength(1);
     expect(ours(server.of("sub-agent").at(-1)).map(({ text }) => text)).toEqual([
-      expect.stringContaining("Commit once it is green: notes.txt"),
+      expect.stringContaining("Not committed: notes.txt"),
     ]);
     expect(ours(server.of("main").at(-1))).toEqual([]);
+  });
+});
+
+describe("what a compaction does not bring", () => {
+  const ONLY_EXPLAIN = "Only explain, do not change anything.";
+
+  it("orders, to a session without a task: what is red and what changed are facts", async () => {
+    const repo = failingRepo();
+    haversack(repo, "task", "create", "Something for later");
+    const server = await testServer(steps([write(repo), runTests(), { text: "one" }]));
+    await runClaude({ repo, server, prompt: ["Begin.", ORDINARY, "/compact", ONLY_EXPLAIN], env: NODE_ON_PATH });
+    const [packet, ...more] = ours(server.of("main").at(-1));
+    expect(more).toEqual([]);
+    expect(packet?.text).toContain("From Haversack, after a compaction");
+    expect(packet?.text).toContain("Failing test: adds two numbers (run: node --test)");
+    expect(packet?.text).toContain("Not committed: notes.txt");
+    expect(packet?.text).not.toMatch(/^\d+\. /m);
+    expect(packet?.text).not.toMatch(/You are|orchestrator|Next Action|Fix |Commit |claim|Something for later/);
+  });
+
+  it("tasks that the session asked for and did not take", async () => {
+    const repo = haversackRepo();
+    const ids = ["Limit logins", "Lock accounts", "Log attempts"].map(
+      (title) => (JSON.parse(haversack(repo, "task", "create", title, "--json")) as { id: string }).id,
+    );
+    const [, own = ""] = ids;
+    const call = (name: string, input: Record<string, unknown>): Reply => ({ tools: [toolCall(name, input)] });
+    const server = await testServer(
+      steps([
+        call("mcp__haversack__get_next_batch", {}),
+        call("mcp__haversack__update_task_status", { task_id: own, status: "in_progress" }),
+        write(repo),
+        { text: "one" },
+      ]),
+    );
+    await runClaude({ repo, server, prompt: ["Begin.", "/compact", ONLY_EXPLAIN] });
+    const asked = server.of("main")[1]?.toolResults[0]?.text ?? "";
+    expect(ids.filter((id) => asked.includes(id)).length).toBeGreaterThan(1);
+    const [packet] = ours(server.of("main").at(-1));
+    expect(packet?.text).toContain(`**Current position:** ${own} "Lock accounts" is in progress`);
+    expect(packet?.text).toMatch(/You are @claude-code-\w+, the implementer/);
+    expect(packet?.text).toContain(
+      `## Your Next Action\nUnless you are asked for something else:\nGo on with ${own} "Lock accounts" from its work in progress.`,
+    );
+    expect(packet?.text).toContain("Not committed: notes.txt");
+    for (const id of ids) if (id !== own) expect(packet?.text).not.toContain(id);
+    expect(packet?.text).not.toMatch(/Dispatch|also hold|orchestrator|Guidelines|VERDICT/);
   });
 });
 
@@ -146,8 +193,8 @@ function expectRestored(request: ModelRequest, { requests }: ScriptedServer): vo
   const text = messagesText(request);
   expect(count(text, "BODY-OF-pdf-forms")).toBe(1);
   expect(count(text, "You are using `pdf-forms` (in use before).")).toBe(1);
-  expect(count(text, "Commit once it is green: notes.txt")).toBe(1);
-  expect(count(text, "Fix the failing test first: adds two numbers")).toBe(1);
+  expect(count(text, "Not committed: notes.txt")).toBe(1);
+  expect(count(text, "Failing test: adds two numbers (run: node --test)")).toBe(1);
 }
 
 function write(repo: ScratchRepo): Reply {

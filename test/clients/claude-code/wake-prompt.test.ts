@@ -39,7 +39,11 @@ it("starts a session with the packet as its prompt and resumes it; nothing comes
 it("a sub-agent whose prompt brought the skill is not given it again, not even as its first call", async () => {
   const repo = haversackRepo(SKILLS);
   const { id } = JSON.parse(haversack(repo, "task", "create", "Limit logins", "--skill", "pdf-forms", "--json"));
-  const agent = toolCall("Agent", { description: "do it", prompt: `Task ${id}`, subagent_type: "general-purpose" });
+  const agent = toolCall("Agent", {
+    description: "do it",
+    prompt: `Implement ${id}.`,
+    subagent_type: "general-purpose",
+  });
   const load = { tools: [toolCall(`${OURS}skill`, { name: "pdf-forms" })] };
   const server = await testServer(
     steps([{ tools: [agent] }, load, { text: "end" }], { kind: "sub-agent", n: 1, reply: load }),

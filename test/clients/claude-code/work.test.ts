@@ -136,14 +136,14 @@ describe("a sub-agent that claims nothing", () => {
     const inside = [{ tools: [write(repo, "a.md")] }, busy(20_000), busy(97_000)].map(
       (reply, at): Rule => ({ kind: "sub-agent", n: at + 1, reply }),
     );
-    const server = await testServer(steps([{ tools: [agent(`Task ${id}`)] }, { text: "end" }], ...inside));
+    const server = await testServer(steps([{ tools: [agent(`Implement ${id}.`)] }, { text: "end" }], ...inside));
     await runClaude({ repo, server, prompt: "Delegate.", args: ["--autocompact", "100000"] });
     expect(server.of("compaction")).toHaveLength(1);
     const [back] = ours(server.of("sub-agent").at(-1));
     expect(back?.text).toContain("# Implementer Subagent");
     expect(back?.text).toContain(`**Current position:** ${id} "red" is pending`);
     expect(back?.text).toContain("DESCRIPTION-OF-red");
-    expect(back?.text).toContain("Commit once it is green: a.md");
+    expect(back?.text).toContain("Not committed: a.md");
     expect(ours(server.of("main").at(-1))).toEqual([]);
   });
 });
@@ -159,7 +159,7 @@ it("the main agent that claims a task gets it back after a compaction, with the 
   const [back] = ours(server.of("main").at(-1));
   expect(back?.text).toContain(`**Current position:** ${id} "red" is in progress`);
   expect(back?.text).toContain(`Go on with ${id} "red" from its work in progress.`);
-  expect(back?.text).toContain("Commit once it is green: a.md");
+  expect(back?.text).toContain("Not committed: a.md");
   expect(back?.text).not.toContain(other);
   expect(show(repo, id)).toMatchObject({ status: "in_progress", wip: { files_modified: ["a.md"] } });
   expect(wipOf(repo, run.sessionId)).toBeNull();

@@ -105,7 +105,7 @@ describe("a task with a skill", () => {
     const packets = ours(server.requests.at(-1)).filter((text) => text.includes("after a compaction"));
     expect(packets).toHaveLength(1);
     expectTask(packets[0], id);
-    expect(packets[0]).not.toContain("Claim T");
+    expect(packets[0]).not.toContain("claim it");
   });
 
   it("comes to the next session, which is told to claim it, and not to one that is resumed", async () => {
@@ -123,7 +123,7 @@ describe("a task with a skill", () => {
     const [packet, ...more] = ours(server.requests.at(-1));
     expect(more).toEqual([]);
     expectTask(packet, id);
-    expect(packet).toContain(`Claim ${id} "Limit logins" first`);
+    expect(packet).toContain(`To go on with ${id} "Limit logins", claim it`);
   });
 });
 

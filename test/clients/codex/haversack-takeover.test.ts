@@ -57,7 +57,7 @@ async function takesOver(
     expect(packet).toContain(part);
   }
   expect(packet).toContain(
-    `1. Claim ${id} "Limit logins" first, with update_task_status in_progress: it was @claude-code-1f2e3d4c's, ${why}.`,
+    `1. To go on with ${id} "Limit logins", claim it with update_task_status in_progress: it was @claude-code-1f2e3d4c's, ${why}.`,
   );
   const [claimed, , handedOff] = server.requests.slice(1).map(({ toolResults }) => toolResults[0]?.text ?? "");
   expect(claimed).toContain("go on from its WIP");

@@ -66,4 +66,10 @@ describe("the parts around it", () => {
     );
     expect(formatIterationContext({ iteration: 3, maxIterations: 3 })).toContain("re-evaluate:\n- none are open");
   });
+
+  it("says that a loop goes on beyond what was planned, and does not move the plan", () => {
+    expect(formatIterationContext({ iteration: 5, maxIterations: 3 })).toContain(
+      "This is iteration 5, beyond the planned 3.\n",
+    );
+  });
 });

@@ -102,13 +102,20 @@ export function formatIterationContext({
   previousIssues = [],
   isFallback,
 }: IterationContext): string {
-  const lines = ["## Iteration Context", `This is iteration ${iteration} of ${maxIterations}.`];
+  const lines = ["## Iteration Context", `This is iteration ${iterationOf(iteration, maxIterations)}.`];
   if (isFallback) lines.push(FRESH_NOTE);
   if (iteration > 1) {
     lines.push("Previous issues to re-evaluate:");
     lines.push(...(previousIssues.length === 0 ? ["- none are open"] : previousIssues.map(formatPreviousIssue)));
   }
   return lines.join("\n");
+}
+
+/** `2 of 3`; a loop that goes on does not change what was planned. */
+export function iterationOf(iteration: number, maxIterations: number): string {
+  return iteration <= maxIterations
+    ? `${iteration} of ${maxIterations}`
+    : `${iteration}, beyond the planned ${maxIterations}`;
 }
 
 export function formatPreviousIssue({ id, severity, description, location }: PreviousIssue): string {

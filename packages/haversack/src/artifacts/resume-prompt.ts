@@ -5,7 +5,7 @@
 import { cleanLine, stripControl } from "../base/clean-text.ts";
 import { formatAnswerRequest } from "./answer-formats.ts";
 import { quoteDocument } from "./quote-document.ts";
-import { formatPreviousIssue, type PreviousIssue } from "./reference-block.ts";
+import { formatPreviousIssue, iterationOf, type PreviousIssue } from "./reference-block.ts";
 import type { Role } from "./role-map.ts";
 
 /** Kept per role: each has a chain of its own. */
@@ -107,7 +107,7 @@ export function resumePrompt({
     .filter(Boolean)
     .join("\n");
   const parts = [
-    `Review iteration ${iteration} of ${maxIterations}. You already have the upstream artifacts\nin context from your previous review.`,
+    `Review iteration ${iterationOf(iteration, maxIterations)}. You already have the upstream artifacts\nin context from your previous review.`,
     "## Changes Since Last Review\nThe following changes were made to address your previous issues:",
     `### Fix Summary\n${stripControl(fixSummary).trim() || "None was given."}`,
     previousIssues.length === 0 ? "" : ["### Previous Issues", ...previousIssues.map(formatPreviousIssue)].join("\n"),

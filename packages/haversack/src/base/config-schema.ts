@@ -122,6 +122,11 @@ export const SETTINGS = {
     about:
       'Skills that come as their core beside the task\'s own, such as "implementation: test-driven-development". Kinds: planning, implementation, execution, finishing.',
   }),
+  "wake.commitSteps": setting<boolean>({
+    type: "boolean",
+    default: false,
+    about: "Tell whoever works on a task to commit after each step.",
+  }),
   "artifacts.resume": setting<boolean>({
     type: "boolean",
     default: false,

@@ -8,13 +8,29 @@ interface Section {
   score: number;
 }
 
-/** The sections of a text, the opening first, then the best matches. */
+/** The section that its author calls the core; undefined when there is none. */
+export function coreSection(body: string): string | undefined {
+  const sections = splitSections(body);
+  const at = sections.findIndex(isCore);
+  if (at === -1) return undefined;
+  const level = headingLevel(sections[at]!);
+  // With what stands below it.
+  const end = sections.findIndex((section, index) => index > at && headingLevel(section) <= level);
+  return sections.slice(at, end === -1 ? undefined : end).join("\n\n");
+}
+
+function isCore(section: string): boolean {
+  const [heading = ""] = section.split("\n", 1);
+  return headingLevel(heading) > 0 && /^#+\s+(?:the\s+)?core\W*$/i.test(heading);
+}
+
+/** The sections of a text, the opening first, then its core, then the best matches. */
 export function rankSections(body: string, query: string): Section[] {
   const wanted = new Set(longWords(query).map(stem));
   const sections = splitSections(body).map((text, at) => ({
     text,
     at,
-    score: at === 0 ? Number.POSITIVE_INFINITY : overlap(text, wanted),
+    score: at === 0 ? Number.POSITIVE_INFINITY : isCore(text) ? Number.MAX_VALUE : overlap(text, wanted),
   }));
   return sections.sort((a, b) => b.score - a.score || a.at - b.at);
 }

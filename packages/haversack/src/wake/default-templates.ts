@@ -1,6 +1,7 @@
 /**
  * The shipped packets, one per role. A section whose parts are all empty is left out with its heading, so most packets
- * have few of these. A project replaces one with `.haversack/templates/ROLE.md`. Loaded by the hook.
+ * have few of these. Guidelines are only in those of sub-agents that were started in a role, and of agents that were added with one:
+ * a session that works alone has its user. A project replaces one with `.haversack/templates/ROLE.md`. Loaded by the hook.
  */
 const HAND_OFF =
   "- At the end put the details into set_task_handoff and answer with a short summary and `VERDICT: PASS`, `FAIL` or `BLOCKED`.";
@@ -67,7 +68,7 @@ ${COMMON}
 ${END}`,
   implementer: subAgent(
     "Implementer",
-    "- Test first; commit after each step.\n- Do what the task asks and no more. Look over your own change before you hand it off.",
+    "- Test first. Do what the task asks and no more. Look over your own change before you hand it off.",
   ),
   "spec-reviewer": subAgent(
     "Spec Reviewer",
@@ -89,8 +90,8 @@ ${END}`,
 {{skill}}
 
 ## The Task
-{{task}}
 {{tasks}}
+{{task}}
 
 ## Active Plan
 {{plan}}

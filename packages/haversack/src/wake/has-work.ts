@@ -3,8 +3,9 @@ import type { Wip } from "../work/wip.ts";
 import type { WakeState } from "./state.ts";
 
 /** Then nobody is woken: a task that could be next, or past events, are no reason. */
-export function isNothing({ task, alsoHolds, wip, skills, messages, newMessage }: WakeState): boolean {
-  return !task && !newMessage && alsoHolds.length + skills.length + messages.length === 0 && !hasWork(wip);
+export function isNothing({ task, stories = [], alsoHolds, wip, skills, messages, newMessage }: WakeState): boolean {
+  const isIdle = !task && !newMessage && stories.length === 0;
+  return isIdle && alsoHolds.length + skills.length + messages.length === 0 && !hasWork(wip);
 }
 
 export function hasWork(wip: Wip = {}): boolean {

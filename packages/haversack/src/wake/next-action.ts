@@ -1,14 +1,14 @@
 /**
- * What to do next, in a few sentences, looked up from statuses and verdicts: a table of rows, read from the top. Each row says
- * nothing, one sentence or several. Loaded by the hook.
+ * What comes next, in a few sentences, looked up from statuses and verdicts: a table of rows, read from the top. Each row says
+ * nothing, one sentence or several. They continue what was going on: what nobody asked for (fixing a test, a commit) is a fact
+ * of the work in progress and no sentence here. Loaded by the hook.
  */
-import type { Verdict } from "../work/handoff.ts";
 import { isSettled } from "../work/task.ts";
-import { cutLine, listOf, objectOf, textOf } from "./cut-text.ts";
+import { cutLine, textOf } from "./cut-text.ts";
+import { type Dispatch, nextDispatches, reviewOf, subjectOf } from "./dispatch-order.ts";
 import { hasWork } from "./has-work.ts";
-import { hasPhrase } from "./phrase.ts";
 import { Said } from "./said.ts";
-import type { TreeTask, WakeState, WakeTask } from "./state.ts";
+import type { WakeState, WakeTask } from "./state.ts";
 import { bareName } from "./which-skill.ts";
 import type { Workflow, WorkflowRole } from "./workflow.ts";
 
@@ -58,21 +58,17 @@ const TABLE: readonly Row[] = [
   ({ state: { leftBy }, task }) =>
     leftBy && task
       ? [
-          `Claim ${label(task)} first, with update_task_status in_progress: it was @${name(leftBy.agent)}'s, whose ${LEFT_BECAUSE[leftBy.because]}.`,
+          `To go on with ${label(task)}, claim it with update_task_status in_progress: it was @${name(leftBy.agent)}'s, whose ${LEFT_BECAUSE[leftBy.because]}.`,
         ]
       : [],
   blocked,
-  failingTest,
-  newestError,
   review,
+  ({ state, workflow }) => nextDispatches(state, workflow),
   found,
   ({ task, role }) => (task && role?.does ? [role.does] : []),
   goOn,
-  commit,
-  ({ state: { messages } }) => {
-    const callers = [...new Set(messages.flatMap(({ isMention, from }) => (isMention ? `@${name(from)}` : [])))];
-    return callers.length > 0 ? [`Deal with the unread mentions of ${and(callers.slice(0, 5))}.`] : [];
-  },
+  ({ state: { commitsSteps }, task, role, isOrchestrator }) =>
+    commitsSteps && task && !role?.does && !isOrchestrator ? ["Commit after each step."] : [],
   step,
   storyDone,
   nothingInHand,
@@ -100,117 +96,24 @@ function factsOf(state: WakeState, workflow: Workflow): Facts {
 
 function blocked({ task }: Pick<Facts, "task">): string[] {
   if (!task) return [];
-  const instead = "report it, or take the next task (`haversack next`)";
+  const instead = "Other tasks: `haversack next`.";
   const reason = task.blockers.at(-1);
-  if (reason !== undefined) return [`${task.id} is blocked: ${short(reason)}. Resolve it, else ${instead}.`];
-  if (task.status === "blocked") return [`${task.id} is blocked: ${instead}.`];
+  if (reason !== undefined) return [`${task.id} is blocked: ${short(reason)}. ${instead}`];
+  if (task.status === "blocked") return [`${task.id} is blocked. ${instead}`];
   const [open] = task.waitsFor;
-  return open ? [`${task.id} waits for ${label(open)} (${open.status}): ${instead}.`] : [];
-}
-
-/** What is red is the builder's to mend; a reviewer has it among the work in progress. */
-function failingTest({ state: { wip }, isPassed, role }: Facts): string[] {
-  if (isPassed || role?.does) return [];
-  const tests = objectOf(wip?.test_results);
-  const failing = textOf(tests["failing_test"]);
-  const failed = tests["failed"];
-  if (!failing && !(typeof failed === "number" && failed > 0)) return [];
-  const command = textOf(tests["command"]);
-  return [
-    `Fix ${failing ? `the failing test first: ${short(failing)}` : `the ${failed} failing tests first`}${command ? ` (run: ${short(command)})` : ""}`,
-  ];
-}
-
-function newestError({ state: { wip }, isPassed, role, said }: Facts): string[] {
-  if (isPassed || role?.does) return [];
-  const error = objectOf(listOf(wip?.errors).at(-1));
-  const message = textOf(error["message"]);
-  const file = textOf(error["file"]);
-  if (!message) return [];
-  // Often it is the failing test's own.
-  if (said.has(short(message))) return file && !said.has(file) ? [`The error is in ${short(file)}`] : [];
-  return [`Newest error: ${[file, short(message)].filter(Boolean).join(": ")}`];
+  return open ? [`${task.id} waits for ${label(open)} (${open.status}). ${instead}`] : [];
 }
 
 /** The orchestrator: who is sent next, from the verdicts of those before. */
-function review({ state, task, isOrchestrator, isOwn, isHeld, workflow: { roles, fixer } }: Facts): string[] {
+function review({ state, task, isOrchestrator, isOwn, isHeld, workflow }: Facts): string[] {
   if (!isOrchestrator || !task || isHeld) return [];
-  const subject = subjectOf(task, state.tree, roles);
-  const said: string[] = [];
-  let passed: Standing | undefined;
-  for (const { role, words } of roles) {
-    const standing = standingOf(subject, { role, words, state });
-    const { verdict, part, attempt, summary, at } = standing;
-    if (verdict === "PASS") {
-      passed = standing;
-      continue;
-    }
-    if (passed?.part && !isSettled(passed.part.status)) said.push(`Mark ${label(passed.part)} done: it passed.`);
-    if (verdict === "BLOCKED") {
-      said.push(`${role} is blocked on ${subject.id}: ${summary}. Resolve it, else report it and take the next task.`);
-    } else if (verdict === "FAIL") {
-      const fixes = state.handoffs.filter((handoff) => handoff.taskId === subject.id && handoff.role === fixer.role);
-      const mended = fixes.some(({ status, at: mendedAt }) => status === "PASS" && mendedAt > at);
-      if (mended) said.push(`Dispatch ${role} for ${subject.id} again (attempt ${attempt + 1}): the fixer is done.`);
-      else if (fixes.length >= fixer.mostAttempts)
-        said.push(`Block ${subject.id} and report it: ${fixes.length} attempts did not mend what ${role} found.`);
-      else
-        said.push(
-          `Dispatch ${fixer.role} for ${subject.id}, attempt ${fixes.length + 1} of ${fixer.mostAttempts}. ${role} found: ${summary}`,
-        );
-    } else if (part?.status === "in_progress" || part?.status === "review") {
-      said.push(`Check whether ${role} has finished ${label(part)}.`);
-    } else if (role === roles[0]?.role && isBegun(subject, state) && (isOwn || isOthers(subject, state))) {
-      if (!isOwn) said.push(`Check whether @${name(subject.agent ?? "")} has finished ${label(subject)}.`);
-    } else said.push(`Dispatch ${role} for ${label(subject)}.`);
-    return said;
-  }
-  const next = state.tree.find(
+  const subject = subjectOf(task, state.tree, workflow.roles);
+  const next: Dispatch = reviewOf(subject, { ...state, isOwn, workflow });
+  if (next.kind !== "passed") return next.says;
+  const after = state.tree.find(
     ({ status, id, parentId }) => status === "todo" && id !== subject.id && parentId !== subject.id,
   );
-  return [`Mark ${subject.id} done: every review passed.`, ...(next ? [`Then go on with ${label(next)}.`] : [])];
-}
-
-/** One whose claim has ended is in the queue again, and begun all the same. */
-function isBegun({ status, id }: TreeTask, { task, leftBy }: WakeState): boolean {
-  return status === "in_progress" || (leftBy !== undefined && id === task?.id);
-}
-
-function isOthers({ agent: holder }: TreeTask, { agent, leftBy }: WakeState): boolean {
-  return holder !== undefined && holder !== agent.name && !leftBy;
-}
-
-/** A review is a part of the task above it. */
-function subjectOf(task: WakeTask, tree: readonly TreeTask[], roles: readonly WorkflowRole[]): TreeTask {
-  const isPart = roles.some(({ words }) => words.some((phrase) => hasPhrase(task.title, phrase)));
-  return (isPart && tree.find(({ id }) => id === task.parentId)) || task;
-}
-
-interface Standing {
-  verdict: Verdict | undefined;
-  part: TreeTask | undefined;
-  attempt: number;
-  summary: string;
-  at: Date;
-}
-
-function standingOf(
-  subject: TreeTask,
-  { role, words, state: { tree, handoffs } }: { role: string; words: readonly string[]; state: WakeState },
-): Standing {
-  const part = tree.find(
-    ({ parentId, title }) => parentId === subject.id && words.some((each) => hasPhrase(title, each)),
-  );
-  const own = handoffs.filter((handoff) => handoff.role === role && [subject.id, part?.id].includes(handoff.taskId));
-  const latest = newest(own);
-  const byStatus = part ? isSettled(part.status) : role === "implementer" && subject.status === "review";
-  return {
-    verdict: latest?.status ?? part?.lastVerdict ?? (byStatus ? "PASS" : undefined),
-    part,
-    attempt: latest?.attempt ?? 1,
-    summary: short(latest?.summary ?? "no summary"),
-    at: latest?.at ?? new Date(0),
-  };
+  return [...next.says, ...(after ? [`Then go on with ${label(after)}.`] : [])];
 }
 
 /** Who builds or mends: what the last review of the task found, unless it was mended since. */
@@ -223,30 +126,15 @@ function found({ state: { handoffs, agent }, task, isOrchestrator, role, said }:
 
 function goOn(facts: Facts): string[] {
   const { state, task, role, isOrchestrator, isOwn } = facts;
-  if (role?.does || facts.isHeld) return [];
+  if (role?.does || facts.isHeld || !task) return [];
   const next = facts.isPassed ? "" : textOf(state.wip?.next_step);
   if (next) return facts.said.has(short(next)) ? [] : [`Go on with: ${short(next)}`];
-  if (!task || (isOrchestrator && (!isOwn || review(facts).length > 0))) return [];
+  if (isOrchestrator && (!isOwn || review(facts).length > 0)) return [];
   const at = task.steps.findIndex(({ done }) => !done);
   if (at !== -1) return [`Step ${at + 1} of ${task.steps.length}: ${short(task.steps[at]!.text)}`];
   if (task.steps.length > 0) return [`All steps are done: check ${task.id} against its criteria and hand it off.`];
   if (!state.wip) return [`Start ${task.id}: nothing is recorded as done yet.`];
-  const isSaid = !hasWork(state.wip) || failingTest(facts).length + listOf(state.wip.errors).length > 0;
-  return isSaid ? [] : [`Go on with ${label(task)} from its work in progress.`];
-}
-
-function commit({ state: { wip }, role }: Facts): string[] {
-  if (role?.does) return [];
-  const files = listOf(wip?.uncommitted_files).flatMap((file) => textOf(file) || []);
-  if (files.length === 0)
-    return wip?.uncommitted_changes === true ? ["Commit what is not committed once it is green."] : [];
-  const more = files.length > 6 ? ` and ${files.length - 6} more` : "";
-  return [
-    `Commit once it is green: ${files
-      .slice(-6)
-      .map((file) => cutLine(file, 120))
-      .join(", ")}${more}`,
-  ];
+  return hasWork(state.wip) ? [`Go on with ${label(task)} from its work in progress.`] : [];
 }
 
 /** Where the skill in use stands in the workflow, and what follows. Tasks that roles work on have their own rows. */
@@ -270,8 +158,8 @@ function storyDone({ state: { story }, task, workflow }: Facts): string[] {
   if (task || !story || story.total === 0 || story.done < story.total) return [];
   const last = workflow.steps.find(({ next }) => !next);
   if (!last) return [];
-  const choices = last.choices ? `; ask which: ${or(last.choices)}` : "";
-  return [`Story ${story.id} is complete. ${last.title} with ${last.skill}${choices}.`];
+  const choices = last.choices ? ` (${or(last.choices)})` : "";
+  return [`Story ${story.id} is complete. The workflow's last step is ${last.skill}${choices}.`];
 }
 
 function nothingInHand({ state: { task: held, suggested, readyCount, agent }, task }: Facts): string[] {
@@ -297,10 +185,6 @@ function short(text: string): string {
 
 function name(agent: string): string {
   return cutLine(agent, 60);
-}
-
-function and(words: readonly string[]): string {
-  return words.join(", ");
 }
 
 function or(words: readonly string[]): string {

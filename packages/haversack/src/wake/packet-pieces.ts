@@ -1,5 +1,5 @@
 /** All that a packet could say, as ranked pieces, and what there is too much of. Loaded by the hook. */
-import { cutLine } from "./cut-text.ts";
+import { cutLine, listOf, objectOf, textOf } from "./cut-text.ts";
 import { ownTexts, SOURCE } from "./frame.ts";
 import type { Beyond } from "./left-out.ts";
 import { nextAction } from "./next-action.ts";
@@ -9,7 +9,7 @@ import { type Piece, type PieceOptions, Pieces } from "./piece.ts";
 import { Said } from "./said.ts";
 import { type BodyOptions, skillBodies, skillLines } from "./skill-pieces.ts";
 import type { WakeState } from "./state.ts";
-import { identityPieces, messagePieces, missingPieces, planPieces } from "./talk-pieces.ts";
+import { identityPieces, messagePieces, missingPieces, planPieces, UNREAD, unreadOf } from "./talk-pieces.ts";
 import { handoffPieces, MOST_HANDOFFS, taskPieces } from "./task-pieces.ts";
 import { positionOf } from "./task-tree.ts";
 import type { Template } from "./templates.ts";
@@ -38,13 +38,15 @@ export function gatherPieces(
   const sentences = template.placeholders.has("next_action") ? nextAction(state, workflow) : [];
   const said = new Said();
   said.add(...sentences);
-  const hasTree = template.placeholders.has("tasks") && state.tree.length > 0;
+  // The position says all of a task that stands alone.
+  const hasTree = template.placeholders.has("tasks") && state.tree.length > 1;
   const step = task?.steps.find(({ done }) => !done)?.text;
   const position = positionOf(state, { hasTree, isStepSaid: step !== undefined && said.has(cutLine(step, 200)) });
   said.add(position, state.newMessage?.text.slice(0, 1_000));
   const query = [
     ...sentences,
     position,
+    ...redTexts(state),
     task?.title,
     task?.description?.slice(0, 2_000),
     task?.acceptanceCriteria?.slice(0, 2_000),
@@ -77,10 +79,13 @@ export function gatherPieces(
     ...template.problems.map((problem) => problem.replace(/; known are .*/, "")),
   ];
   const head = new Pieces([]);
-  head.add(0, SOURCE, `${FROM}${REASONS[state.reason] ?? "as asked"}; times are UTC.`, {
+  head.add(0.5, SOURCE, `${FROM}${REASONS[state.reason] ?? "as asked"}; times are UTC.`, {
     name: "From Haversack.",
   });
-  const next = new Pieces(["next_action"], { what: "next action" });
+  const next = new Pieces(["next_action"], {
+    what: "next action",
+    label: YIELDS.has(state.reason) ? YIELD : undefined,
+  });
   for (const [index, sentence] of sentences.entries()) {
     const number = sentences.length > 1 ? `${index + 1}. ` : "";
     next.add(2 + index / 10, `next ${index}`, number + sentence, { short: number + cutLine(sentence, 140) });
@@ -88,9 +93,8 @@ export function gatherPieces(
   const messages = messagePieces(state, options);
   const beyond: Beyond[] = [
     {
-      what: "unread message",
-      count:
-        state.messages.length - messages.filter(({ slots, message }) => message && slots.includes("messages")).length,
+      what: UNREAD,
+      count: (state.unreadCount ?? unreadOf(state).length) - messages.filter(({ what }) => what === UNREAD).length,
       how: how.messages,
     },
     { what: "handoff", count: handoffs.length - MOST_HANDOFFS, how: how.handoffs },
@@ -115,8 +119,18 @@ export function gatherPieces(
       ...ownTexts(template, budgetChars),
     ]),
     bodies: (room) => skillBodies(skills, { query, ...room }),
-    beyond: beyond.filter(({ count, what }) => count > (what === "unread message" && state.newMessage ? 1 : 0)),
+    beyond: beyond.filter(({ count }) => count > 0),
   };
+}
+
+/** What is red is what is being done, though nobody orders it: of a skill the sections count that have these words. */
+function redTexts({ wip }: WakeState): string[] {
+  const failing = textOf(objectOf(wip?.test_results)["failing_test"]);
+  const error = textOf(objectOf(listOf(wip?.errors).at(-1))["message"]);
+  return [
+    ...(failing ? [`Fix the failing test first: ${failing.slice(0, 300)}`] : []),
+    ...(error ? [`Newest error: ${error.slice(0, 300)}`] : []),
+  ];
 }
 
 /** Of pieces that say the same the most important one: the others would be left out later than it. */
@@ -131,6 +145,10 @@ function eachOnce(pieces: readonly Piece[]): Piece[] {
   }
   return pieces.filter((piece) => !doubles.has(piece));
 }
+
+/** A packet that nobody's prompt asked for must not compete with the next prompt. */
+const YIELDS: ReadonlySet<WakeState["reason"]> = new Set(["startup", "resume", "clear", "compact", "asked"]);
+const YIELD = "Unless you are asked for something else:";
 
 const REASONS: Readonly<Record<WakeState["reason"], string>> = {
   startup: "at the start of this session",

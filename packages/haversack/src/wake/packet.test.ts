@@ -98,7 +98,7 @@ describe("assemblePacket", () => {
 
   it("gives the core of a cross-cutting skill, and the sections about the task of a long one", () => {
     const long = `# Guide\n\nIntro.\n\n## Passwords and login\n\nAlways hash passwords.\n\n## Colours\n\n${paragraphs("blue", 30_000)}`;
-    const core = `# Tests\n\nTest first.\n\n## More\n\n${paragraphs("grey", 3_000)}`;
+    const core = `# Tests\n\nIntro of it.\n\n## Core\n\nTest first.\n\n## Login\n\nlogin endpoint password ${paragraphs("grey", 3_000)}`;
     const state = { ...midReview(), skills: [skill({ body: long }), skill({ id: "tdd", as: "core", body: core })] };
     const { text, included } = pack(state, { budget: 4_000 });
     expect(text).toContain("Always hash passwords.");
@@ -106,6 +106,9 @@ describe("assemblePacket", () => {
     expect(text).toContain("Its core");
     expect(text).toContain("Test first.");
     expect(text).not.toContain("grey");
+    const without = [skill({ id: "tdd", as: "core", body: core.replace("## Core", "## Other") })];
+    // Only an author says what the core is.
+    expect(pack({ ...state, skills: without }, { budget: 4_000 }).text).not.toContain("Its core");
     expect(included).toContainEqual({ key: "skill:tdd", form: "short" });
   });
 
@@ -451,4 +454,55 @@ it("says what is missing and where the rest is, whatever the template and howeve
     unit: "chars",
   });
   expect(small.text).toMatch(/\d+ left out \(haversack wake \w+ --budget 8000\)$/);
+});
+
+describe("the smallest packets", () => {
+  const pad = { description: "word ".repeat(400), agent: "backend" };
+  const state = emptyState({
+    reason: "agent-start",
+    agent: { name: "backend", role: "implementer", branch: "feature/login" },
+    task: task({ ...pad, steps: [{ text: "Write a failing test for the endpoint", done: false }] }),
+    skills: [skill()],
+    wip: { next_step: "count wrong passwords", errors: [{ type: "test", message: "want 423" }] },
+  });
+
+  it.each([400, 200, 100, 60, 40])(
+    "name the task by its title at %i tokens: that is the last thing to go",
+    (budget) => {
+      const { text, used } = pack(state, { budget, count: estimateTokens, unit: "tokens" });
+      expect(used).toBeLessThanOrEqual(budget);
+      expect(text).toContain('T2 "Add login endpoint"');
+    },
+  );
+});
+
+describe("unread messages", () => {
+  const message = (number: number, isMention: boolean) => ({
+    id: `M${number}`,
+    from: "june",
+    text: `message number ${number}`,
+    at: at("10:00"),
+    isMention,
+  });
+
+  it("are the newest ones, and all others are counted", () => {
+    const messages = Array.from({ length: 20 }, (_, age) => message(42 + age, true));
+    for (const budget of [9_500, 700]) {
+      const { text, messages: shown } = pack(emptyState({ messages, unreadCount: 61 }), { budget });
+      expect(text).toContain('"message number 61"');
+      expect(text).toContain(`Left out: ${61 - shown.length} unread messages`);
+    }
+  });
+
+  it("have the newest among them, whoever is called by the others", () => {
+    const messages = [...Array.from({ length: 19 }, (_, age) => message(age, true)), message(19, false)];
+    expect(pack(emptyState({ messages }), { budget: 500 }).text).toContain('"message number 19"');
+  });
+});
+
+it("puts the user's prompt before the next action, except where the prompt is the packet", () => {
+  const says = (reason: WakeState["reason"]) => pack({ ...implementing(), reason }).text;
+  for (const reason of ["startup", "resume", "clear", "compact", "asked"] as const)
+    expect(says(reason)).toContain("## Your Next Action\nUnless you are asked for something else:\nStep 1 of 3");
+  for (const reason of ["agent-start", "message"] as const) expect(says(reason)).not.toContain("Unless you are asked");
 });

@@ -48,14 +48,16 @@ export function assemblePacket(state: WakeState, given: PacketOptions): Packet {
   const { budget, count, unit } = options;
   if (isNothing(state))
     return { text: "", included: [], leftOut: [], messages: [], problems: [], isEmpty: true, used: 0 };
-  const template = templateFor(state.agent.role, options.template);
+  // Guidelines are for whom somebody gave the role.
+  const template = templateFor(state.agent.isSolo ? "" : state.agent.role, options.template);
   const budgetChars = budget > 0 ? budget * (unit === "tokens" ? CHARS_PER_TOKEN : 1) : 0;
   const { pieces, bodies, beyond } = gatherPieces(state, { ...options, template, budgetChars });
 
   const { overhead, skillShare } = roomFor(new Frame(pieces, template), options);
-  // Text that is half as long again as the budget's letters cannot fit, however few tokens its words have.
-  const wholeChars = budgetChars * (unit === "tokens" ? 1.5 : 1);
-  const frame = new Frame([...pieces, ...bodies({ roomChars: budgetChars * skillShare, wholeChars })], template);
+  const roomChars = budgetChars * skillShare;
+  // Text that is half as long again as its room's letters cannot fit, however few tokens its words have.
+  const wholeChars = roomChars * (unit === "tokens" ? 1.5 : 1.1);
+  const frame = new Frame([...pieces, ...bodies({ roomChars, wholeChars })], template);
   const fitted = fit(frame.pieces, {
     budget,
     count,
@@ -84,9 +86,10 @@ export function assemblePacket(state: WakeState, given: PacketOptions): Packet {
 }
 
 /** One way to all that was left out. */
-function moreOf({ agent, task }: WakeState): string {
-  if (agent.name === "" && task) return `haversack task show ${task.id} --fields full`;
-  return `haversack wake ${cutLine(agent.name, 60)} --budget 8000`;
+function moreOf({ agent: { name, sessionId }, task }: WakeState): string {
+  if (name) return `haversack wake ${cutLine(name, 60)} --budget 8000`;
+  if (task) return `haversack task show ${task.id} --fields full`;
+  return `haversack wake${sessionId ? ` --session ${cutLine(sessionId, 64)}` : ""} --budget 8000`;
 }
 
 /** Pieces are counted for the skills' room and again for the packet; a token count is dear. */

@@ -8,11 +8,3 @@ it("knows the same words in any case and punctuation, whole words in their order
     expect(said.has(text)).toBe(true);
   for (const text of ["ix the failing", "fix the test", "five fix", "", "--", "!"]) expect(said.has(text)).toBe(false);
 });
-
-it("leaves the lines of a text that are not said, and nothing where none is left", () => {
-  const said = new Said();
-  said.add("Five wrong passwords lock the account.", "Write a test", "Commit");
-  const plan = "Five wrong passwords lock the account.\n\n- [ ] Write a test\n- [x] Commit\n";
-  expect(said.without(plan)).toBe("");
-  expect(said.without(`${plan}\nSessions last a day.\n`)).toBe("Sessions last a day.");
-});

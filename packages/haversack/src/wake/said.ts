@@ -2,8 +2,6 @@
  * What a packet says already, so that nothing is said twice: whatever its case and punctuation, in the same words and order. Loaded
  * by the hook.
  */
-import { withoutGaps } from "./cut-text.ts";
-
 export class Said {
   #text = "";
 
@@ -14,12 +12,6 @@ export class Said {
   has(text: string): boolean {
     const wanted = plain(text);
     return wanted.length > 2 && this.#text.includes(wanted);
-  }
-
-  /** The text without the lines that are said; "" when no words are left. */
-  without(text: string): string {
-    const lines = text.split("\n").filter((line) => !this.has(line));
-    return lines.every((line) => plain(line).length <= 2) ? "" : withoutGaps(lines.join("\n")).trim();
   }
 }
 

@@ -24,6 +24,12 @@ export const SKILL_DEFAULTS: SkillRules = {
   // A feature has none of its own: implementation alone.
   typeSkills: { api: "api-design", bug: "debugging", test: "testing-strategy" },
   implementation: "test-driven-development",
+  coordination: EXECUTION,
+  // None is shipped: a project that has one of these wants it used.
+  roleSkills: {
+    "spec-reviewer": ["spec-reviewer", "spec-review"],
+    "quality-reviewer": ["quality-reviewer", "quality-review", "code-reviewer", "code-review"],
+  },
   crossCutting: [
     { kind: "implementation", skill: "test-driven-development" },
     { kind: "execution", skill: "requesting-code-review" },

@@ -1,5 +1,5 @@
 /** The skills in use: a line that names each, and of their text what fits, the sections about the task first. Loaded by the hook. */
-import { bestSections, rankSections } from "../skills/skill-sections.ts";
+import { bestSections, coreSection, rankSections } from "../skills/skill-sections.ts";
 import { cutLine, cutText, deepen } from "./cut-text.ts";
 import { type Piece, Pieces } from "./piece.ts";
 import type { WakeSkill } from "./state.ts";
@@ -30,8 +30,9 @@ export interface BodyOptions {
   wholeChars: number;
 }
 
-/** A core is what half a page holds. */
+/** A core is what half a page holds. One that its author marked may be longer, and is cut at its end. */
 const CORE_CHARS = 900;
+const MOST_CORE_CHARS = 1_500;
 /** Of longer ones the rest is not read. 200,000 characters in 50 sections are ranked in 2 to 3 ms, in 2,000 sections in 10. */
 const MOST_BODY_CHARS = 256_000;
 /** Less room than this gives half a sentence: then the brief says more. */
@@ -48,9 +49,10 @@ export function skillBodies(skills: readonly WakeSkill[], { query, roomChars, wh
     const load = cutLine(activation, 300);
     const isMain = as === "main";
     const room = (roomChars * weightOf(skill)) / weights - load.length - 40;
-    const maxChars = Math.floor(isMain ? room : Math.min(room, CORE_CHARS));
     const inShort = brief ? `In short: ${cutLine(brief, 200)} All of it: ${load}` : "";
     const beginning = cutText(body, MOST_BODY_CHARS);
+    const core = isMain ? undefined : coreSection(beginning);
+    const maxChars = Math.floor(isMain ? room : Math.min(room, core ? MOST_CORE_CHARS : CORE_CHARS));
     const isWhole = body.length <= (isMain ? wholeChars : CORE_CHARS);
     let ranked: ReturnType<typeof rankSections> | undefined;
     // Two sizes: the first can miss its room by a few characters, and the brief alone would be a pity. There are three forms in
@@ -58,9 +60,10 @@ export function skillBodies(skills: readonly WakeSkill[], { query, roomChars, wh
     const [large, small] = [0.96, 0.6].map((share) => {
       const isNeeded = !isWhole || (share > 0.9 && body.length > maxChars * share);
       if (!isNeeded || maxChars * share < LEAST_CHARS) return "";
+      if (core) return `\nIts core (all of it: ${load}):\n\n${deepen(cutText(core, Math.floor(maxChars * share)))}\n`;
       ranked ??= rankSections(beginning, query);
       const text = bestSections(ranked, beginning, Math.floor(maxChars * share));
-      return `\n${isMain ? "Its most relevant parts" : "Its core"} (all of it: ${load}):\n\n${deepen(text)}\n`;
+      return `\nIts most relevant parts (all of it: ${load}):\n\n${deepen(text)}\n`;
     });
     const forms = [isWhole && `\n${deepen(beginning)}\n`, large, small, inShort].filter((form): form is string =>
       Boolean(form),

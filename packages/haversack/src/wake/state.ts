@@ -17,14 +17,22 @@ export interface WakeState {
   agent: WakeAgent;
   /** The task in hand: the newest claim, else what the agent was started for. */
   task?: WakeTask;
+  /** The task that the one in hand is a part of, such as the one that a review is about. */
+  whole?: WholeTask;
   /** The task is free and not the agent's yet: whose it was, and whether that session ended, its client is gone, or only its claim has expired. */
   leftBy?: { agent: string; because: "ended" | "gone" | "expired" };
-  /** It hands out tasks in batches and has them done by sub-agents. */
+  /** It has tasks done by sub-agents. Merely asking for a batch is no sign of it. */
   isCoordinating?: boolean;
   /** Other sessions of the same agent that are at work, and what they hold. */
   elsewhere?: { sessions: readonly string[]; taskIds: readonly string[] };
   /** Other tasks it holds. */
   alsoHolds: readonly TreeTask[];
+  /** Other tasks that it has given to sub-agents. */
+  alsoSent?: readonly TreeTask[];
+  /** What an orchestrator without a task of its own looks after: stories that are under way, the liveliest first. */
+  stories?: readonly WakeStory[];
+  /** Stories under way that are not among them. */
+  moreStories?: number;
   /** The tasks around the one in hand (its story, or its parent's), in order, and where it stands among them. */
   tree: readonly TreeTask[];
   story?: { id: string; title: string; status: string; done: number; total: number };
@@ -36,8 +44,10 @@ export interface WakeState {
   wipUpdatedAt?: Date;
   /** Finished siblings' handoffs, newest first, and the task's own. */
   handoffs: readonly WakeHandoff[];
-  /** Unread ones, oldest first. */
+  /** The newest unread ones, oldest first. */
   messages: readonly WakeMessage[];
+  /** How many are unread in all. Default: those in `messages`. */
+  unreadCount?: number;
   /** What it was told since it began with this work, oldest first. Absent: its window has it. */
   heard?: readonly WakeMessage[];
   /** The message that woke it. */
@@ -47,14 +57,19 @@ export interface WakeState {
   /** What could be next when nothing is in hand. */
   suggested?: TreeTask;
   readyCount?: number;
+  /** The project wants a commit after each step. */
+  commitsSteps?: boolean;
   /** Things that should be there and are not: one line each. */
   missing: readonly string[];
 }
 
 export interface WakeAgent {
-  /** Without the @. */
+  /** Without the @; "" when it has none. */
   name: string;
+  /** "": it has none. */
   role: Role;
+  /** Nobody gave it the role: it is a session that works alone on the task it holds. */
+  isSolo?: boolean;
   client?: string;
   sessionId?: string;
   branch?: string;
@@ -85,6 +100,21 @@ export interface WakeTask extends TreeTask {
   note?: string;
   blockers: readonly string[];
   waitsFor: readonly TreeTask[];
+}
+
+export type WholeTask = TreeTask & Pick<WakeTask, "description" | "acceptanceCriteria" | "files">;
+
+export interface WakeStory {
+  /** Absent: tasks of no story. */
+  id?: string;
+  title: string;
+  done: number;
+  total: number;
+  planFile?: string;
+  /** A stretch of its tasks, with all that are under way and their parts. */
+  tree: readonly TreeTask[];
+  /** Tasks that could be started now, in the order of the queue. */
+  ready: readonly TreeTask[];
 }
 
 export interface WakePlan {

@@ -2,16 +2,20 @@
 import { headingLevel } from "../base/markdown-line.ts";
 import { cutLine, cutText, deepen } from "./cut-text.ts";
 import { type Piece, type PieceOptions, Pieces } from "./piece.ts";
-import { Said } from "./said.ts";
-import type { WakeActivity, WakeState } from "./state.ts";
+import { planRest } from "./plan-rest.ts";
+import type { WakeActivity, WakeMessage, WakeState } from "./state.ts";
 
 export function identityPieces({ agent: { name, role, branch, worktree }, task, elsewhere }: WakeState): Piece[] {
+  // A session that has neither was given no part to play.
+  if (!name && !role) return [];
   const what = `the ${cutLine(role, 60)}`;
   // A sub-agent that is about to start has no name yet.
   const you = `You are ${name ? at(name) : what}`;
-  const as = name
-    ? `${you}, ${what}${role === "orchestrator" ? " for this project" : ""}`
-    : `${you}${task ? ` for ${task.id}` : ""}`;
+  const as = !name
+    ? `${you}${task ? ` for ${task.id}` : ""}`
+    : role
+      ? `${you}, ${what}${role === "orchestrator" ? " for this project" : ""}`
+      : you;
   const on = branch ? `${as}, on branch ${cutLine(branch, 120)}` : as;
   const pieces = new Pieces(["identity"]);
   const full = worktree ? `${on}, in worktree ${cutLine(worktree, 200)}.` : `${on}.`;
@@ -40,7 +44,7 @@ export function missingPieces(lines: readonly string[]): Piece[] {
   return pieces.list;
 }
 
-export function planPieces({ plan, task }: WakeState, { budgetChars, hasTask }: PieceOptions): Piece[] {
+export function planPieces({ plan, task, whole }: WakeState, { budgetChars, hasTask }: PieceOptions): Piece[] {
   if (!plan) return [];
   const { file, section, text = "", lineCount } = plan;
   const name = cutLine(file, 300);
@@ -49,9 +53,15 @@ export function planPieces({ plan, task }: WakeState, { budgetChars, hasTask }: 
   const part = section ? `, section "${cutLine(section, 150)}"` : "";
   pieces.add(31, "plan file", `**File:** ${name}${lines}${part}`, { what: "plan", short: `**File:** ${name}` });
   // Tasks are made from plans: what the task itself has is told there.
-  const own = new Said();
-  if (hasTask && task) own.add(task.description, task.acceptanceCriteria, ...task.steps.map((step) => step.text));
-  const body = own.without(withoutHeading(text, section));
+  const told = hasTask ? [task, whole] : [];
+  const steps = hasTask ? (task?.steps ?? []) : [];
+  const body = planRest(withoutHeading(text, section), {
+    texts: [
+      ...told.flatMap((each) => [each?.description, each?.acceptanceCriteria]),
+      ...steps.map((step) => step.text),
+    ],
+    files: told.flatMap((each) => each?.files ?? []),
+  });
   const cut = (maxChars: number): string => deepen(cutText(body, Math.floor(maxChars)));
   // What the share comes to, beside a small head and beside one that takes half of the budget.
   pieces.add(32, "plan text", cut(Math.max(8_000, budgetChars / 3)), {
@@ -74,10 +84,16 @@ const MOST_MESSAGES = 15;
 /** So many are told before shares are counted: others wait for an answer. */
 const FIRST_MENTIONS = 3;
 
-export function messagePieces(
-  { messages, heard = [], newMessage, activity, handoffs, now }: WakeState,
-  { budgetChars, how }: PieceOptions,
-): Piece[] {
+/** What it is called when it is left out. */
+export const UNREAD = "unread message";
+
+/** The message that wakes the agent has a place of its own. */
+export function unreadOf({ messages, newMessage }: Pick<WakeState, "messages" | "newMessage">): WakeMessage[] {
+  return messages.filter(({ id }) => id !== newMessage?.id);
+}
+
+export function messagePieces(state: WakeState, { budgetChars, how }: PieceOptions): Piece[] {
+  const { heard = [], newMessage, activity, handoffs, now } = state;
   const said = new Pieces(["new_message"], { how: how.messages });
   if (newMessage) {
     const quote = (maxChars: number): string =>
@@ -90,13 +106,14 @@ export function messagePieces(
       rest: "rest of the new message",
     });
   }
-  const unread = messages.filter(({ id }) => id !== newMessage?.id);
+  const unread = unreadOf(state);
+  const newest = unread.at(-1);
   const box = new Pieces(["messages", "new_message"], { how: how.messages, label: "Unread:" });
   // The newest first: what was said last may take back what was said before.
   for (const isCall of [true, false]) {
     const alike = unread.filter(({ isMention }) => isMention === isCall);
     for (const [age, message] of alike.slice(-MOST_MESSAGES).reverse().entries()) {
-      const isFirst = isCall && age < FIRST_MENTIONS;
+      const isFirst = message === newest || (isCall && age < FIRST_MENTIONS);
       const most = isFirst ? 240 : isCall ? 400 : 200;
       const who = `- ${clock(message.at, now)} ${at(message.from)}${message.taskId ? ` on ${cutLine(message.taskId, 64)}` : ""}`;
       box.add(
@@ -107,7 +124,7 @@ export function messagePieces(
           short: `${who}: "${cutLine(message.text, 120)}"`,
           says: message.text,
           message: { id: message.id, ...(message.text.length <= most && { whole: "full" }) },
-          what: isCall ? "unread mention" : "unread message",
+          what: UNREAD,
           order: 80 + unread.indexOf(message),
           group: isFirst ? undefined : isCall ? "messages" : "talk",
         },

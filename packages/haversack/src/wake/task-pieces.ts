@@ -2,19 +2,19 @@
 import { cutLine, cutText, deepen } from "./cut-text.ts";
 import { type Piece, type PieceOptions, Pieces } from "./piece.ts";
 import type { TreeTask, WakeState } from "./state.ts";
-import { STATUS_WORDS, treeOf } from "./task-tree.ts";
+import { STATUS_WORDS, titleOf, treeOf } from "./task-tree.ts";
 import type { Placeholder } from "./templates.ts";
 
 export function taskPieces(state: WakeState, options: PieceOptions): Piece[] {
-  const { task, story, epic, alsoHolds, tree } = state;
+  const { task, story, epic, alsoHolds, alsoSent = [], tree } = state;
   const { how } = options;
   const around = new Pieces(["tasks", "task"], { group: "work", how: how.task });
   const { position } = options;
   if (position) {
     const full = `**Current position:** ${position}`;
-    // However small the packet: which task it is about.
-    const name = task && `**Current position:** ${task.id} (${STATUS_WORDS[task.status]})`;
-    around.add(3, "position", full, { short: cutLine(full, 160), name, order: -1, group: undefined });
+    // However small the packet: which task it is about. That is the last thing to go.
+    const forms = { short: `**Task:** ${titleOf(state, 100)}`, name: titleOf(state, 50) };
+    around.add(0, "position", full, { ...forms, order: -1, group: undefined });
   }
   if (options.hasTree) {
     const draw = treeOf(tree, { currentId: task?.id, steps: task?.steps ?? [], counts: story });
@@ -26,8 +26,16 @@ export function taskPieces(state: WakeState, options: PieceOptions): Piece[] {
     epic && `epic ${cutLine(epic.title, 120)} (${epic.priority})`,
   ].filter(Boolean);
   if (above.length > 0) around.add(45, "story", `Part of ${above.join(", ")}.`, { order: 0 });
+  storyPieces(state, around, how.tree);
+  for (const sent of alsoSent.slice(0, 10)) {
+    around.add(35, `sent ${sent.id}`, formatTask(sent), {
+      what: "other task under way",
+      label: "**Also under way:**",
+      order: 61,
+    });
+  }
   for (const held of alsoHolds.slice(0, 10)) {
-    around.add(35, `held ${held.id}`, formatTask(held), {
+    around.add(35, `held ${held.id}`, formatTask({ ...held, agent: "" }), {
       what: "other task held",
       label: "**You also hold:**",
       order: 60,
@@ -36,7 +44,65 @@ export function taskPieces(state: WakeState, options: PieceOptions): Piece[] {
   return [...around.list, ...ownPieces(state, options)];
 }
 
-function ownPieces({ task }: WakeState, { budgetChars, hasTree, how }: PieceOptions): Piece[] {
+/** What an orchestrator looks after, story by story. */
+function storyPieces({ stories = [], moreStories = 0 }: WakeState, into: Pieces, how: string): void {
+  for (const [index, { id, title, done, total, planFile, tree }] of stories.entries()) {
+    const name = id === undefined ? title : `Story ${id} ${cutLine(title, 120)}`;
+    const plan = planFile === undefined ? "" : `, plan ${cutLine(planFile, 200)}`;
+    const head = `**${name}** (${done} of ${total} done${plan})`;
+    const running = tree.find(({ status }) => status !== "done" && status !== "archived");
+    const draw = treeOf(tree, { currentId: running?.id, counts: id === undefined ? undefined : { done, total } });
+    into.add(20 + index, `story ${id ?? ""}`, `${head}\n${draw(40)}`, {
+      short: `${head}\n${draw(12)}`,
+      name: `${head}\n${draw(4)}`,
+      what: "story",
+      order: -2 + index / 100,
+      how,
+    });
+  }
+  if (moreStories > 0) {
+    into.add(
+      28,
+      "more stories",
+      `${moreStories} more ${moreStories === 1 ? "story is" : "stories are"} under way (${how}).`,
+    );
+  }
+}
+
+/** Of a part: what the whole asks for, under a line that says whose it is. */
+function wholePieces({ whole }: WakeState, add: AddText, own: Pieces): void {
+  if (!whole) return;
+  add(26, 2.5, `description of ${whole.id}`, whole.description, `**${whole.id}:** `);
+  addCriteria(own, whole.acceptanceCriteria, { key: "whole", label: `**${whole.id} is done when:**`, order: 3.5 });
+  own.add(
+    29,
+    "files of the whole",
+    whole.files.length > 0 ? `**Files of ${whole.id}:** ${listed(whole.files, 20)}` : "",
+    {
+      order: 5.5,
+    },
+  );
+}
+
+function addCriteria(
+  own: Pieces,
+  text: string | undefined,
+  { key, label, order }: { key: string; label: string; order: number },
+): void {
+  for (const [index, criterion] of criteriaOf(text).entries()) {
+    own.add(24, `criterion ${key}${index}`, `- ${cutLine(criterion, 500)}`, {
+      short: `- ${cutLine(criterion, 140)}`,
+      what: "criterion",
+      label,
+      order,
+    });
+  }
+}
+
+type AddText = (rank: number, order: number, key: string, value: string | undefined, label?: string) => void;
+
+function ownPieces(state: WakeState, { budgetChars, hasTree, how }: PieceOptions): Piece[] {
+  const { task } = state;
   const own = new Pieces(["task"], { group: "work", how: how.task });
   if (!task) return [];
   const addText = (
@@ -64,14 +130,8 @@ function ownPieces({ task }: WakeState, { budgetChars, hasTree, how }: PieceOpti
       short: `**Note:** ${cutLine(task.note, 140)}`,
       order: 1,
     });
-  for (const [index, criterion] of criteriaOf(task.acceptanceCriteria).entries()) {
-    own.add(24, `criterion ${index}`, `- ${cutLine(criterion, 500)}`, {
-      short: `- ${cutLine(criterion, 140)}`,
-      what: "criterion",
-      label: "**Done when:**",
-      order: 3,
-    });
-  }
+  addCriteria(own, task.acceptanceCriteria, { key: "", label: "**Done when:**", order: 3 });
+  wholePieces(state, addText, own);
   const current = task.steps.findIndex(({ done }) => !done);
   for (const [index, { text, done }] of (hasTree ? [] : task.steps.slice(0, 40)).entries()) {
     // The position or the next action has its text.
@@ -91,8 +151,9 @@ function ownPieces({ task }: WakeState, { budgetChars, hasTree, how }: PieceOpti
   return own.list;
 }
 
-function formatTask({ id, title, status }: TreeTask): string {
-  return `- ${id} ${cutLine(title, 120)} (${STATUS_WORDS[status]})`;
+function formatTask({ id, title, status, agent, lastVerdict }: TreeTask): string {
+  const who = agent ? `@${cutLine(agent, 60)}, ` : "";
+  return `- ${id} ${cutLine(title, 120)} (${who}${STATUS_WORDS[status]}${lastVerdict ? `, ${lastVerdict}` : ""})`;
 }
 
 /** One per line; bullets and numbers go, because the packet sets its own. */

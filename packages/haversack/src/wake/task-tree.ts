@@ -48,9 +48,9 @@ export interface PositionOptions {
   hasTree?: boolean;
 }
 
-/** `T48 "…" is in progress (3 of 9 tasks of its story done), step 3 of 4: …; Spec review: PASS` */
+/** `T48 "…" (of T40 "…") is in progress (3 of 9 tasks of its story done), step 3 of 4: …; Spec review: PASS` */
 export function positionOf(
-  { task, story, tree }: WakeState,
+  { task, whole, story, tree }: WakeState,
   { isStepSaid = false, hasTree = false }: PositionOptions = {},
 ): string {
   if (!task) return "";
@@ -62,7 +62,14 @@ export function positionOf(
   const among = story && story.total > 0 ? ` (${story.done} of ${story.total} tasks of its story done)` : "";
   const which = `, step ${at + 1} of ${task.steps.length}`;
   const step = at === -1 ? "" : isStepSaid ? which : `${which}: ${cutLine(task.steps[at]!.text, 200)}`;
-  return `${task.id} "${cutLine(task.title, 200)}" is ${STATUS_WORDS[task.status]}${among}${step}${parts.join("")}`;
+  return `${titleOf({ task, whole }, 200)} is ${STATUS_WORDS[task.status]}${among}${step}${parts.join("")}`;
+}
+
+/** Which task it is; of a part also what it is a part of. */
+export function titleOf({ task, whole }: { task?: TreeTask; whole?: TreeTask | undefined }, maxChars: number): string {
+  if (!task) return "";
+  const label = ({ id, title }: TreeTask): string => `${id} "${cutLine(title, maxChars)}"`;
+  return whole ? `${label(task)} of ${label(whole)}` : label(task);
 }
 
 export const STATUS_WORDS: Readonly<Record<TreeTask["status"], string>> = {

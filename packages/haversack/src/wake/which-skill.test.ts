@@ -3,7 +3,7 @@ import type { TaskType } from "../work/task.ts";
 import { hasPhrase } from "./phrase.ts";
 import { SKILL_DEFAULTS } from "./skill-defaults.ts";
 import { readSkillSettings, type SkillSettings } from "./skill-settings.ts";
-import { installedAs, type SkilledTask, skillsOfTask } from "./which-skill.ts";
+import { installedAs, type SkilledTask, skillsOfOrchestrator, skillsOfTask } from "./which-skill.ts";
 
 const ALL = [
   ...SKILL_DEFAULTS.patterns.map(({ skill }) => skill),
@@ -17,12 +17,42 @@ function skillsOf(
     parents = [],
     ids = ALL,
     settings = {},
-  }: { parents?: SkilledTask[]; ids?: string[]; settings?: SkillSettings } = {},
+    role,
+  }: { parents?: SkilledTask[]; ids?: string[]; settings?: SkillSettings; role?: string } = {},
 ) {
   const { rules } = readSkillSettings(settings);
-  const options = { ...rules, parents, findInstalled: (name: string) => installedAs(name, ids) };
+  const options = { ...rules, parents, role, findInstalled: (name: string) => installedAs(name, ids) };
   return skillsOfTask({ type: "feature", ...task }, options);
 }
+
+it("gives whoever reviews the skill of the task that it reviews, and not the coordinator's", () => {
+  const review = { title: "Spec review" };
+  const role = "spec-reviewer";
+  const parents = [{ title: "Limit logins", skill: "api-design" }];
+  expect(ids(skillsOf(review, { parents, role }))).toEqual(["api-design", "test-driven-development (core)"]);
+  expect(ids(skillsOf(review, { role }))).toEqual(["test-driven-development (core)"]);
+  // Not by way of the task above either; by its own name it is what somebody asked for.
+  const coordinated = [{ title: "Limit logins", skill: "subagent-driven-development" }];
+  expect(ids(skillsOf(review, { parents: coordinated, role }))).toEqual(["test-driven-development (core)"]);
+  expect(ids(skillsOf({ ...review, skill: "subagent-driven-development" }, { role }))[0]).toBe(
+    "subagent-driven-development",
+  );
+  expect(ids(skillsOf(review, { role: "orchestrator" }))[0]).toBe("subagent-driven-development");
+  // A skill of the role's own name is meant for it.
+  expect(ids(skillsOf(review, { parents, role, ids: [...ALL, "spec-review"] }))).toEqual([
+    "spec-review",
+    "api-design",
+    "test-driven-development (core)",
+  ]);
+});
+
+it("gives an orchestrator without a task the way to have others work, where it is installed", () => {
+  const { rules } = readSkillSettings({});
+  const of = (installed: string[]) =>
+    skillsOfOrchestrator({ ...rules, findInstalled: (name) => installedAs(name, installed) });
+  expect(ids(of(ALL))).toEqual(["subagent-driven-development", "requesting-code-review (core)"]);
+  expect(of([])).toEqual([]);
+});
 
 const ids = (found: ReturnType<typeof skillsOf>) => found.map(({ id, as }) => (as === "core" ? `${id} (core)` : id));
 

@@ -29,6 +29,10 @@ export interface SkillRules {
   /** For features, faults, tests and interfaces that nothing else says anything about. Empty: none. */
   implementation: string;
   crossCutting: readonly { kind: TaskKind; skill: string }[];
+  /** How to have others do the work: an orchestrator's, when it has no task. */
+  coordination: string;
+  /** Skills of a role, the first that is installed. */
+  roleSkills: Readonly<Record<string, readonly string[]>>;
   /** What a task is that has this skill; all others are implementation, where the task's type allows it. */
   kinds: Readonly<Record<string, TaskKind>>;
   /** Types whose skill comes from a setting. */
@@ -49,8 +53,10 @@ export interface SkillOfTask {
 }
 
 export interface SkillOptions extends SkillRules {
-  /** For a sub-agent: skills on how to have others do the work are not its own. */
+  /** For a sub-agent: skills on how to have others do the work are not its own, even where the task names them. */
   isSubAgent?: boolean;
+  /** Whoever is no orchestrator gets such skills only by name: a "spec review" is done here, not handed out. Default: orchestrator. */
+  role?: string | undefined;
   /** The nearest first. */
   parents: readonly SkilledTask[];
   /** The id under which a name is installed; `installedAs` over a list does it. */
@@ -59,8 +65,10 @@ export interface SkillOptions extends SkillRules {
 
 export function skillsOfTask(task: SkilledTask & { type: TaskType }, options: SkillOptions): SkillOfTask[] {
   const found: SkillOfTask[] = [];
-  const add = (name: string, { because, as = "main", isAsked = false }: Reason): boolean => {
-    if (options.isSubAgent && options.kinds[bareName(name)] === "execution") return false;
+  const { role = COORDINATOR } = options;
+  const add = (name: string, { because, as = "main", isAsked = false, isInherited = false }: Reason): boolean => {
+    const isCoordination = options.kinds[bareName(name)] === "execution";
+    if (isCoordination && (options.isSubAgent || (role !== COORDINATOR && !(isAsked && !isInherited)))) return false;
     const id = options.findInstalled(name);
     if (id === undefined && !isAsked) return false;
     if (!found.some((skill) => bareName(skill.id) === bareName(id ?? name))) {
@@ -69,20 +77,39 @@ export function skillsOfTask(task: SkilledTask & { type: TaskType }, options: Sk
     return true;
   };
 
+  for (const name of options.roleSkills[role] ?? []) if (add(name, { because: `for the ${role}` })) break;
   addOwn(task, "", add, options) ||
     options.parents.some((parent) => addOwn(parent, "its parent: ", add, options)) ||
     addByType(task.type, add, options);
 
+  addCore(found, task.type, add, options);
+  return found;
+}
+
+/** Of an orchestrator that holds no task: how to have others do the work. */
+export function skillsOfOrchestrator(options: SkillRules & Pick<SkillOptions, "findInstalled">): SkillOfTask[] {
+  const id = options.findInstalled(options.coordination);
+  if (id === undefined) return [];
+  const found: SkillOfTask[] = [{ id, because: "for the orchestrator", as: "main" }];
+  for (const { kind, skill } of options.crossCutting) {
+    const core = kind === "execution" ? options.findInstalled(skill) : undefined;
+    if (core !== undefined) found.push({ id: core, because: `for ${kind}`, as: "core" });
+  }
+  return found;
+}
+
+function addCore(found: readonly SkillOfTask[], type: TaskType, add: Add, options: SkillOptions): void {
   const kinds = found.map(({ id }) => options.kinds[bareName(id)]).filter((kind) => kind !== undefined);
-  const isImplementation = kinds.length === 0 && isBuilt(task.type);
+  const isImplementation = kinds.length === 0 && isBuilt(type);
   for (const { kind, skill } of options.crossCutting) {
     if (options.isSubAgent && kind === "execution") continue;
     if (kinds.includes(kind) || (isImplementation && kind === "implementation")) {
       add(skill, { because: `for ${kind}`, as: "core" });
     }
   }
-  return found;
 }
+
+const COORDINATOR = "orchestrator";
 
 /** The exact id; else the first with that name, whichever of the two has a plugin's prefix. Nearest first. */
 export function installedAs(name: string, ids: readonly string[]): string | undefined {
@@ -98,13 +125,17 @@ interface Reason {
   because: string;
   as?: "main" | "core";
   isAsked?: boolean;
+  /** From the task above. */
+  isInherited?: boolean;
 }
 type Add = (name: string, reason: Reason) => boolean;
 
 function addOwn(task: SkilledTask, whose: string, add: Add, { patterns }: SkillOptions): boolean {
   const named = task.skill?.split(",").flatMap((name) => name.trim() || []) ?? [];
-  for (const name of named) add(name, { because: whose ? "named by its parent" : "named by the task", isAsked: true });
-  if (named.length > 0) return true;
+  const isInherited = whose !== "";
+  const because = isInherited ? "named by its parent" : "named by the task";
+  const own = named.filter((name) => add(name, { because, isAsked: true, isInherited }));
+  if (own.length > 0) return true;
 
   const off = new Set<string>();
   for (const { words, skill, isTitleOnly, isSet = false } of patterns) {
@@ -112,16 +143,22 @@ function addOwn(task: SkilledTask, whose: string, add: Add, { patterns }: SkillO
     if (off.has(key)) continue;
     if (!skill) off.add(key);
     else if (hasPhrase(isTitleOnly ? task.title : `${task.title}\n${task.description ?? ""}`, words)) {
-      if (add(skill, { because: `${whose}"${words}" in its text`, isAsked: isSet })) return true;
+      if (add(skill, { because: `${whose}"${words}" in its text`, isAsked: isSet, isInherited })) return true;
     }
   }
   return false;
 }
 
-function addByType(type: TaskType, add: Add, { typeSkills, implementation, setTypes = [] }: SkillOptions): boolean {
+function addByType(
+  type: TaskType,
+  add: Add,
+  { typeSkills, implementation, setTypes = [], role = COORDINATOR }: SkillOptions,
+): boolean {
   const skill = typeSkills[type];
   if (skill && add(skill, { because: `for type ${type}`, isAsked: setTypes.includes(type) })) return true;
-  return isBuilt(type) && implementation !== "" && add(implementation, { because: "for implementation" });
+  // Who reviews builds nothing: the core of it says what to look for.
+  const isBuilding = isBuilt(type) && !role.endsWith("reviewer");
+  return isBuilding && implementation !== "" && add(implementation, { because: "for implementation" });
 }
 
 /** Chores and spikes are no implementation: what they leave is not tested code. */

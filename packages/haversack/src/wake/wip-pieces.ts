@@ -2,6 +2,7 @@
 import { cutLine, listOf, objectOf, textOf } from "./cut-text.ts";
 import { stemsOf } from "./phrase.ts";
 import { type Piece, type PieceOptions, Pieces } from "./piece.ts";
+import { Said } from "./said.ts";
 import type { WakeState } from "./state.ts";
 import { listed } from "./task-pieces.ts";
 
@@ -16,19 +17,32 @@ export function wipPieces({ wip = {}, task }: WakeState, options: PieceOptions):
     pieces.add(rank, key, cut(isRed ? 300 : 600), {
       short: cut(140),
       says: value,
-      ...(isRed && { group: undefined }),
       order: 40 + rank / 10,
+      ...(isRed && RED),
     });
   };
 
   const tests = objectOf(wip.test_results);
-  addLine(4, "failing test", "Failing test", textOf(tests["failing_test"]), true);
+  const command = cutLine(textOf(tests["command"]), 200);
+  const failing = cutLine(textOf(tests["failing_test"]), 300);
+  const red = new Said();
+  red.add(failing);
+  if (failing) {
+    const short = `Failing test: ${cutLine(failing, 140)}`;
+    pieces.add(4, "failing test", `Failing test: ${failing}${command && ` (run: ${command})`}`, {
+      ...RED,
+      short,
+      says: failing,
+    });
+  }
   for (const [index, reason] of (task?.blockers ?? []).slice(-3).entries())
     addLine(4, `blocker ${index}`, "Blocked", reason, true);
   for (const [index, entry] of listOf(wip.errors).slice(-10).reverse().entries()) {
     const { type, file, message } = objectOf(entry);
     if (isSaid(textOf(message))) continue;
-    const text = [type, file, message].flatMap((part) => cutLine(textOf(part), 300) || []).join(": ");
+    // Often it is the failing test's own.
+    const parts = failing && red.has(cutLine(textOf(message), 300)) ? [type, file] : [type, file, message];
+    const text = parts.flatMap((part) => cutLine(textOf(part), 300) || []).join(": ");
     addLine(index < 2 ? 4 : 34, `error ${index}`, "Error", textOf(message) && text, index < 2);
   }
 
@@ -39,7 +53,7 @@ export function wipPieces({ wip = {}, task }: WakeState, options: PieceOptions):
   addDecisions(pieces, listOf(wip.decisions), options);
   const files = stringsOf(wip.files_modified).filter((file) => !isSaid(file) && !open.includes(file));
   if (files.length > 0) addLine(29, "changed files", "Changed", listed(files, 15));
-  addLine(30, "state", "State", formatState(wip, tests));
+  addLine(30, "state", "State", formatState(wip, tests, failing ? "" : command));
   addLine(31, "plan item", "In its own plan", textOf(objectOf(wip.plan)["current"]));
   for (const [field, value] of Object.entries(wip)
     .filter(([field]) => !KNOWN.has(field))
@@ -49,6 +63,9 @@ export function wipPieces({ wip = {}, task }: WakeState, options: PieceOptions):
   }
   return pieces.list;
 }
+
+/** Told before shares are counted. */
+const RED = { group: undefined, order: 40.4 };
 
 const KNOWN: ReadonlySet<string> = new Set([
   "phase",
@@ -91,7 +108,11 @@ function addDecisions(pieces: Pieces, entries: readonly unknown[], { about }: Pi
   }
 }
 
-function formatState(wip: Record<string, unknown>, { ran, passed, failed }: Record<string, unknown>): string {
+function formatState(
+  wip: Record<string, unknown>,
+  { ran, passed, failed }: Record<string, unknown>,
+  command: string,
+): string {
   const plan = objectOf(wip["plan"]);
   const count = (value: unknown, word: string): string => (typeof value === "number" ? `${value} ${word}` : "");
   const [phase, commit] = [cutLine(textOf(wip["phase"]), 60), cutLine(textOf(wip["last_commit"]), 60)];
@@ -99,7 +120,7 @@ function formatState(wip: Record<string, unknown>, { ran, passed, failed }: Reco
     phase && `phase ${phase}`,
     // Agents leave `ran` out.
     (ran === true || (ran !== false && (typeof passed === "number" || typeof failed === "number"))) &&
-      `tests ${[count(passed, "passed"), count(failed, "failed")].filter(Boolean).join(", ") || "ran"}`,
+      `tests ${[count(passed, "passed"), count(failed, "failed")].filter(Boolean).join(", ") || "ran"}${command && ` (${command})`}`,
     typeof plan["total"] === "number" && `own plan ${Number(plan["done"] ?? 0)} of ${plan["total"]} done`,
     commit && `last commit ${commit}`,
   ]

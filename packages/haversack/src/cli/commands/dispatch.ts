@@ -1,3 +1,4 @@
+import { resolve } from "node:path";
 import { RESUMABLE_NAMES } from "../../clients/resumable.ts";
 import type { Dispatched, DispatchRequest } from "../../engine/artifacts/artifact-operations.ts";
 import { dispatchRole } from "../../engine/artifacts/dispatch-role.ts";
@@ -92,7 +93,8 @@ export function run(call: Call): Promise<ExitCode> {
           ? undefined
           : {
               text: await readFileOrStdin(call, context),
-              ...(context !== "-" && { path: context }),
+              // Whoever reads the prompt may work in another folder.
+              ...(context !== "-" && { path: resolve(call.io.cwd, context) }),
               budgetTokens: (options["context-tokens"] as number | undefined) ?? CONTEXT_TOKENS,
             },
       fixSummary: await readText(call, options["fix-summary"] as string | undefined),

@@ -130,6 +130,10 @@ it("goes on from a history that came with the repository, of its own phase", asy
   expect((await dispatched(scratch, { role: "phase-reviewer", phase: "design", iteration: 5 })).problems).toEqual([
     "iteration 5 of phase-reviewer: the last one recorded is 2, and its review can only be recorded as 3",
   ]);
+  expect(next.call.prompt).toContain("This is iteration 3 of 3.");
+  expect((await dispatched(scratch, { role: "phase-reviewer", phase: "design", iteration: 5 })).call.prompt).toContain(
+    "This is iteration 5, beyond the planned 3.",
+  );
   expect(next.call.prompt).toContain("- [blocker] OF-DESIGN");
   expect(next.call.prompt).not.toMatch(/OF-SPEC|OLD/);
   expect((await dispatched(scratch, { role: "design-reviewer" })).iteration).toBe(1);

@@ -41,7 +41,7 @@ export async function dispatchRole(request: DispatchRequest, parts: ArtifactPart
     const known = next === 1 ? "none is recorded yet" : `the last one recorded is ${next - 1}`;
     problems.push(`iteration ${iteration} of ${role.name}: ${known}, and its review can only be recorded as ${next}`);
   }
-  const maxIterations = Math.max(request.maxIterations ?? MAX_ITERATIONS, iteration);
+  const maxIterations = request.maxIterations ?? MAX_ITERATIONS;
   const { documents, problems: documentProblems } = readDocuments(feature, map, [
     ...new Set([...role.documents, ...set.documents]),
   ]);

@@ -6,6 +6,7 @@
 import { gitPlace } from "../../base/git-place.ts";
 import type { StoreHandle } from "../../store/sqlite/handle.ts";
 import { SqliteSkillIndex } from "../../store/sqlite/skill-index.ts";
+import { roleAtWork } from "../../store/sqlite/wake-state.ts";
 import type { WorkStore } from "../../store/work-store.ts";
 import { isAgentName } from "../../wake/message.ts";
 import { readSkillSettings, type SkillSettings } from "../../wake/skill-settings.ts";
@@ -42,7 +43,9 @@ async function pinSkills(task: TaskDetails, { store, by, handle, settings }: Aft
   const { rules } = readSkillSettings(settings);
   const parents = await parentsOf(task, store, by.at);
   const isSubAgent = Boolean(by.agentId);
-  const wanted = skillsOfTask(task, { ...rules, parents, isSubAgent, findInstalled: (name) => index.idOf(name) });
+  const { name, sessionId, agentId } = by;
+  const role = roleAtWork(handle.db, { name, ...(sessionId && { sessionId }), ...(agentId && { agentId }) });
+  const wanted = skillsOfTask(task, { ...rules, parents, isSubAgent, role, findInstalled: (id) => index.idOf(id) });
   if (wanted.length === 0) return;
   const known = await store.skillHistory({ taskId: task.id, limit: 50 });
   for (const { id, because, isMissing } of wanted) {

@@ -47,7 +47,7 @@ export function afterCompaction(
     (isAtPrompt && shownAtPrompt === before.promptCount);
   const carried = entries.filter(isCarried);
 
-  const role = agentId ? (roleOfAgent(agentType, parts) ?? (bound ? undefined : agentType || undefined)) : undefined;
+  const role = agentId ? roleOfAgent(agentType, parts) : undefined;
   const { branch } = agentId ? {} : gitPlace(event.cwd);
   const request: WakeRequest = {
     key: {

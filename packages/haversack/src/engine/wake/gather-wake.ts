@@ -11,16 +11,19 @@ import { readTogether } from "../../store/sqlite/access.ts";
 import type { StoreHandle } from "../../store/sqlite/handle.ts";
 import { type OtherSession, otherSessions } from "../../store/sqlite/other-sessions.ts";
 import type { SkillLookup } from "../../store/sqlite/skill-cards.ts";
+import type { Ready } from "../../store/sqlite/wake-overview.ts";
 import { readWake, type StoredWake, type WakeKey } from "../../store/sqlite/wake-state.ts";
 import { readSkillSettings, type SkillSettings } from "../../wake/skill-settings.ts";
 import type { WakeMessage, WakePlan, WakeSkill, WakeState } from "../../wake/state.ts";
-import { skillsOfTask } from "../../wake/which-skill.ts";
+import { skillsOfOrchestrator, skillsOfTask } from "../../wake/which-skill.ts";
 import type { Wip } from "../../work/wip.ts";
 
 export interface WakeRequest {
   key: WakeKey;
   reason: WakeState["reason"];
   client: ClientProfile;
+  /** In place of the role's template. */
+  template?: string;
   /** Default: what the client takes, in characters. */
   budget?: { size: number; unit: "chars" | "tokens"; count: (text: string) => number };
   newMessage?: WakeMessage;
@@ -53,12 +56,16 @@ export interface WakeParts {
 export interface WakeSettings extends SkillSettings {
   /** 0: what the client takes. */
   budgetChars: number;
+  /** Packets of whoever builds say that each step is to be committed. Default: false. */
+  commitsSteps?: boolean;
 }
 
 export interface Gathered {
   state: WakeState;
   /** The row of the agent, when it has one: for read marks. */
   agentSeq?: number;
+  /** What could be next, where nothing is in hand. */
+  ready?: Ready;
   /** With settings. */
   problems: string[];
 }
@@ -67,7 +74,8 @@ export function gatherWake(request: WakeRequest, parts: WakeParts): Gathered {
   const { handle, index, root, settings, readText, now } = parts;
   const { key, reason, newMessage, sessionWip } = request;
   const stored = readTogether(handle, (db) => readWake(db, key));
-  const { planFile, planSection, parents: _, pinned: __, agentSeq, isNamed, ...known } = stored;
+  const { planFile, planSection, parents: _, pinned: __, agentSeq, isNamed, ready, unreadCount, ...known } = stored;
+  const messages = known.messages.filter(({ id }) => id !== newMessage?.id);
   const missing: string[] = [];
   const { rules, problems } = readSkillSettings(settings);
   const plan = planFile === undefined ? undefined : readPlan(planFile, planSection, { root, readText, missing });
@@ -76,16 +84,25 @@ export function gatherWake(request: WakeRequest, parts: WakeParts): Gathered {
     now,
     reason,
     ...(plan && { plan }),
+    // What is offered is nobody's yet.
     ...(request.leftBy && { leftBy: request.leftBy }),
+    ...(request.leftBy && known.agent.isSolo && { agent: offeredTo(known.agent, isNamed) }),
     ...(isNamed && elsewhere(known.agent.name, request, parts)),
     ...(!stored.wip && sessionWip && { wip: sessionWip.wip, wipUpdatedAt: sessionWip.updatedAt }),
     ...(newMessage && { newMessage }),
-    messages: known.messages.filter(({ id }) => id !== newMessage?.id),
+    messages,
+    ...(unreadCount !== undefined && { unreadCount: unreadCount - known.messages.length + messages.length }),
+    ...(ready && { readyCount: ready.count }),
+    ...(settings.commitsSteps && { commitsSteps: true }),
     ...(request.isWindowKept && { heard: [] }),
     skills: findSkills(stored, request, { index, rules, missing }),
     missing,
   };
-  return { state, problems, ...(agentSeq !== undefined && { agentSeq }) };
+  return { state, problems, ...(agentSeq !== undefined && { agentSeq }), ...(ready && { ready }) };
+}
+
+function offeredTo({ isSolo: _, name, ...agent }: WakeState["agent"], isNamed: boolean): WakeState["agent"] {
+  return { ...agent, name: isNamed ? name : "", role: "" };
 }
 
 /** What is held in a session whose process is gone is nobody's work at this time. */
@@ -104,7 +121,7 @@ function elsewhere(
 }
 
 function findSkills(
-  { task, parents, pinned }: StoredWake,
+  { task, agent, stories, parents, pinned }: StoredWake,
   { key, reason, client, active = [], isCarried }: WakeRequest,
   {
     index,
@@ -113,9 +130,12 @@ function findSkills(
   }: { index: SkillLookup; rules: ReturnType<typeof readSkillSettings>["rules"]; missing: string[] },
 ): WakeSkill[] {
   const isSubAgent = reason === "agent-start" || Boolean(key.agentId);
+  const findInstalled = (name: string): string | undefined => index.idOf(name);
   const wanted = task
-    ? skillsOfTask(task, { ...rules, parents, isSubAgent, findInstalled: (name) => index.idOf(name) })
-    : [];
+    ? skillsOfTask(task, { ...rules, parents, isSubAgent, role: agent.role, findInstalled })
+    : stories
+      ? skillsOfOrchestrator({ ...rules, findInstalled })
+      : [];
   const rest = active.filter(({ skill }) => !wanted.some(({ id }) => id === skill));
   const all = [
     ...wanted,
@@ -187,7 +207,7 @@ function readPlan(
     missing.push(`The plan ${cleanLine(file, { maxChars: 200 })} cannot be read.`);
     return plan;
   }
-  if (section === undefined) return { ...plan, text: text.slice(0, PLAN_START_CHARS), lineCount: lineCount(text) };
+  if (section === undefined) return { ...plan, text: planStart(text), lineCount: lineCount(text) };
   const found = extractSection(text, section);
   if (found.kind === "missing") {
     const [guess] = found.nearest;
@@ -200,7 +220,14 @@ function readPlan(
   return { ...plan, text: part, lineCount: lineCount(text) };
 }
 
-/** Without a section: what a plan begins with says what it is about. */
+/** Without a section: what a plan begins with says what it is about. Its tasks are told as tasks. */
+function planStart(text: string): string {
+  // Its title is the story's.
+  const start = text.slice(0, PLAN_START_CHARS).replace(/^\s*# .*\n?/, "");
+  const tasks = start.search(/^#{1,6} +Task +#?\d/im);
+  return tasks >= 0 ? start.slice(0, tasks) : start;
+}
+
 const PLAN_START_CHARS = 4000;
 
 function lineCount(text: string): number {

@@ -11,6 +11,8 @@ const FILES: unknown[][] = [
   [{ wake: { budgetChars: -1, skillPatterns: "a: b", typeSkills: [1] } }],
   [{ wake: { budgetChars: 1.5 } }, { wake: { budgetChars: 100_001 } }],
   [{ "wake.typeSkills": ["bug: x"] }, { wake: { typeSkills: ["bug: y"] } }],
+  [{ wake: { commitSteps: true } }, { "wake.commitSteps": "yes" }],
+  [{ "wake.commitSteps": true }, { wake: { commitSteps: false } }],
   [null, [], "x", { wake: null }, { wake: [] }],
 ];
 

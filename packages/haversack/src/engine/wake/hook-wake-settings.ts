@@ -3,9 +3,18 @@ import type { WakeSettings } from "./gather-wake.ts";
 
 /** Later files beat earlier ones; a wrong value counts as absent. */
 export function readHookWakeSettings(files: readonly unknown[]): WakeSettings {
-  const settings: WakeSettings = { budgetChars: 0, skillPatterns: [], typeSkills: [], crossCutting: [] };
+  const settings: WakeSettings = {
+    budgetChars: 0,
+    skillPatterns: [],
+    typeSkills: [],
+    crossCutting: [],
+    commitsSteps: false,
+  };
   for (const file of files) {
     const fields = file as Record<string, Record<string, unknown> | undefined> | null;
+    for (const value of [fields?.["wake"]?.["commitSteps"], fields?.["wake.commitSteps"]] as unknown[]) {
+      if (typeof value === "boolean") settings.commitsSteps = value;
+    }
     for (const name of ["budgetChars", "skillPatterns", "typeSkills", "crossCutting"] as const) {
       for (const value of [fields?.["wake"]?.[name], fields?.[`wake.${name}`]] as unknown[]) {
         if (name === "budgetChars") {

@@ -1,6 +1,7 @@
 /** The packet of what was gathered, within what the client takes. Loaded by the hook, apart from what gathers: most sessions have nothing to go on with. */
 import type { ClientProfile } from "../../skills/activation.ts";
 import { sizeFor } from "../../skills/client-size.ts";
+import { firstInTurn } from "../../wake/dispatch-order.ts";
 import { assemblePacket, type Packet, type PacketOptions } from "../../wake/packet.ts";
 import { ROLES, type WakeState } from "../../wake/state.ts";
 import { DEVELOPMENT } from "../../wake/workflows/development.ts";
@@ -13,12 +14,16 @@ export interface WakeUp extends Packet {
 }
 
 export function makePacket(
-  { state, agentSeq, problems }: Gathered,
+  { state: gathered, agentSeq, problems, ready }: Gathered,
   request: WakeRequest,
   { root, settings, readText }: Pick<WakeParts, "root" | "settings" | "readText">,
 ): WakeUp {
+  const suggested = ready && firstInTurn(ready.tasks, { ...ready, workflow: DEVELOPMENT });
+  const state = suggested ? { ...gathered, suggested } : gathered;
   const packet = assemblePacket(state, {
-    template: readText(`${root}/.haversack/templates/${fileName(state.agent.role)}.md`),
+    template:
+      request.template ??
+      (state.agent.role && readText(`${root}/.haversack/templates/${fileName(state.agent.role)}.md`)),
     workflow: DEVELOPMENT,
     how: waysTo(state.task?.id, request.client),
     ...budgetOf(request, settings),

@@ -95,7 +95,9 @@ it("gives a new session what a dead one left, and records what the window has se
   begin("old");
   await claim("claude-code-old", "old");
   const text = start("startup");
-  expect(text).toContain(`Claim ${id} "Limit logins" first`);
+  expect(text).toContain(`To go on with ${id} "Limit logins", claim it`);
+  // It is offered, and nobody's yet.
+  expect(text).not.toContain("You are @");
   expect(text).toContain("COUNT-THEM");
   expect(handle.db.prepare("SELECT event FROM injections").all()).toMatchObject([{ event: "startup" }]);
   expect(project.ledger.window({ sessionId: "new", window: 1 })).toMatchObject([
@@ -141,11 +143,13 @@ it("tells a resumed session only what others did, and its messages once", async 
   expect(resume()).toBeUndefined();
 });
 
-it("after a compaction a coordinator hears of the batch it was given, though it holds nothing", async () => {
-  const { begin, start, store, id, project } = await world();
+it("after a compaction a coordinator hears of what it gave to sub-agents, though it holds nothing", async () => {
+  const { begin, start, store, id, project, handle, parts } = await world();
   begin("s1");
-  const by = { name: "claude-code-s1", sessionId: "s1", at: project.now() };
-  await store.recordBatch({ receiver: "s1", size: 1, taskIds: [id] }, by);
+  const call = { toolUseId: "c1", taskId: id, agentType: "haversack-implementer" };
+  new Spawns(handle).noteSpawn("s1", call, project.now());
+  subAgentPacket({ ...call, sessionId: "s1", client: CLIENT }, parts());
+  new SessionTasks(handle).placeAgent({ sessionId: "s1", agentId: "a1" }, "c1", project.now());
   const sub = { name: "claude-code-s1.a1", sessionId: "s1", agentId: "a1", at: project.now() };
   await store.claim({ taskId: id, leaseMs: HOUR_MS }, sub);
   await store.setHandoff({ taskId: id, role: "implementer", status: "PASS", summary: "BUILT" }, sub);
@@ -167,7 +171,6 @@ it("gives sub-agents the template of their role, the task's skill, and nothing o
     ["haversack:spec-reviewer", "Spec Reviewer"],
     ["haversack-quality-reviewer", "Quality Reviewer"],
     ["haversack:fixer", "Fixer"],
-    ["general-purpose", "Implementer"],
     ["my-implementer", "Implementer"],
     ["spec-reviewer", "Spec Reviewer"],
     ["team:code-reviewer", "Quality Reviewer"],
@@ -183,6 +186,35 @@ it("gives sub-agents the template of their role, the task's skill, and nothing o
   }
   // They only look around.
   expect(packet("Explore")).toBe("");
+});
+
+it("gives a sub-agent whose type says nothing the role that its prompt gives it, else only facts", async () => {
+  const { store, parts, person, id, project, handle } = await world();
+  await store.updateWip(
+    { taskId: id, merge: () => ({ wip: { next_step: "COUNT-FIRST", files_modified: ["limit.ts"] }, changes: [] }) },
+    { ...person, at: project.now() },
+  );
+  const packet = (prompt: string, toolUseId = "c1") => {
+    const start = { sessionId: "s1", toolUseId, taskId: id, agentType: "general-purpose", prompt, client: CLIENT };
+    return subAgentPacket(start, parts());
+  };
+  expect(packet(`Review ${id} against its acceptance criteria.`)).toMatch(/^# Spec Reviewer Subagent/);
+  expect(packet(`Implement ${id}.`)).toMatch(/^# Implementer Subagent/);
+  const facts = packet(`Who worked on ${id}? Only explain, do not change anything.`, "c2");
+  for (const text of ["AT-MOST-FIVE", "limit.ts"]) expect(facts).toContain(text);
+  for (const text of ["You are", "Guidelines", "VERDICT", "Next Action", "COUNT-THEM"])
+    expect(facts).not.toContain(text);
+  // The role lasts as long as the agent, and one without a role is nobody who was sent to work.
+  const tasks = new SessionTasks(handle);
+  for (const [agentId, call] of [
+    ["a1", "c1"],
+    ["a2", "c2"],
+  ] as const) {
+    new Spawns(handle).noteSpawn("s1", { toolUseId: call, agentType: "general-purpose", taskId: id }, project.now());
+    tasks.placeAgent({ sessionId: "s1", agentId }, call, project.now());
+  }
+  const roles = handle.db.prepare("SELECT agent_id, role FROM agent_roles").all();
+  expect(roles).toMatchObject([{ agent_id: "a1", role: "implementer" }]);
 });
 
 it("brings a sub-agent with a dispatch what that has not: skill, work in progress, and what is missing", async () => {
@@ -226,7 +258,7 @@ it("gives a sub-agent whose type has a template of the project that template", a
     "# Ours\nFrom Haversack, for a sub-agent; times are UTC.\nYou are the tester",
   );
   expect(packet("api-reviewer")).toContain("You are the api-reviewer");
-  expect(packet("general-purpose")).toContain("# Implementer Subagent");
+  expect(packet("general-purpose")).toContain("# What Haversack Knows of the Task");
 });
 
 it("tells again after a compaction what the agent was told in that work, but not in a session that goes on", async () => {
@@ -256,8 +288,9 @@ it("records what a sub-agent's packet brought in the window of that agent, once 
   const spawns = new Spawns(handle);
   const agent = { sessionId: "s1", agentId: "a1" };
   for (const toolUseId of ["call-1", "call-2"]) {
-    spawns.noteSpawn("s1", { toolUseId, agentType: "x", taskId: id }, project.now());
-    subAgentPacket({ sessionId: "s1", toolUseId, taskId: id, agentType: "x", client: CLIENT }, parts());
+    const agentType = "x-implementer";
+    spawns.noteSpawn("s1", { toolUseId, agentType, taskId: id }, project.now());
+    subAgentPacket({ sessionId: "s1", toolUseId, taskId: id, agentType, client: CLIENT }, parts());
   }
   expect(ledger.window({ ...agent, window: 1 })).toEqual([]);
   tasks.placeAgent(agent, "call-1", project.now());

@@ -2,7 +2,12 @@
 import type { Config } from "../../base/config-schema.ts";
 import type { WakeSettings } from "./wake-up.ts";
 
-type WakeKeys = "wake.budgetChars" | "wake.skillPatterns" | "wake.typeSkills" | "wake.crossCutting";
+type WakeKeys =
+  | "wake.budgetChars"
+  | "wake.skillPatterns"
+  | "wake.typeSkills"
+  | "wake.crossCutting"
+  | "wake.commitSteps";
 
 export function wakeSettings(config: Pick<Config, WakeKeys>): WakeSettings {
   return {
@@ -10,5 +15,6 @@ export function wakeSettings(config: Pick<Config, WakeKeys>): WakeSettings {
     skillPatterns: config["wake.skillPatterns"],
     typeSkills: config["wake.typeSkills"],
     crossCutting: config["wake.crossCutting"],
+    commitsSteps: config["wake.commitSteps"],
   };
 }

@@ -1,7 +1,8 @@
 /** What a sub-agent needs to begin with its task, by what it is started as. Loaded by the hook. */
 import type { ClientProfile } from "../../skills/activation.ts";
 import { writeStore } from "../../store/sqlite/access.ts";
-import { agentOfCall } from "../../store/sqlite/session-tasks.ts";
+import { agentOfCall, noteRole } from "../../store/sqlite/session-tasks.ts";
+import { roleInPrompt } from "../../wake/role-in-prompt.ts";
 import { gatherWake, type WakeParts, type WakeRequest } from "./gather-wake.ts";
 import { recordPacket } from "./record-packet.ts";
 import type { MakePacket } from "./wake-session.ts";
@@ -12,29 +13,43 @@ export interface StartedAgent {
   toolUseId: string;
   agentType: string;
   taskId: string;
+  /** What it is told, where that can be read. */
+  prompt?: string;
   /** Its prompt has the task, what to do and how to answer. Default: false. */
   isDispatched?: boolean;
   client: ClientProfile;
 }
 
+/** A role's packet only for whom the type or the prompt gives one: others get the facts of the task, and no orders. */
 export function subAgentPacket(
-  { sessionId, toolUseId, taskId, agentType, isDispatched = false, client }: StartedAgent,
+  { sessionId, toolUseId, taskId, agentType, prompt = "", isDispatched = false, client }: StartedAgent,
   parts: WakeParts & { makePacket: MakePacket },
 ): string {
   // They look around for whoever asks, and change nothing.
   if (READ_ONLY.test(agentType)) return "";
-  const role = roleOfAgent(agentType, parts) ?? "implementer";
-  // No session: the messages and claims of whoever starts it are not its own.
-  const request: WakeRequest = { key: { taskId, role, client: client.name }, reason: "agent-start", client };
-  const gathered = gatherWake(request, parts);
-  const packet = parts.makePacket(
-    gathered,
-    request,
-    isDispatched ? { ...parts, readText: () => BESIDE_DISPATCH } : parts,
-  );
+  const role = roleOfAgent(agentType, parts) ?? (isDispatched ? dispatchedRole(prompt) : roleInPrompt(prompt, taskId));
+  const template = isDispatched ? BESIDE_DISPATCH : role === undefined ? FACTS : undefined;
+  const request: WakeRequest = {
+    // No session: the messages and claims of whoever starts it are not its own.
+    key: { taskId, role: role ?? "", client: client.name },
+    reason: "agent-start",
+    client,
+    ...(template !== undefined && { template }),
+  };
+  const packet = parts.makePacket(gatherWake(request, parts), request, parts);
   const window = { sessionId, agentId: agentOfCall(toolUseId), at: parts.now, event: "agent-start" };
-  if (packet.text) writeStore(parts.handle, (db) => recordPacket(db, packet, window));
+  if (packet.text || role !== undefined) {
+    writeStore(parts.handle, (db) => {
+      if (packet.text) recordPacket(db, packet, window);
+      if (role !== undefined) noteRole(db, window, role);
+    });
+  }
   return packet.text;
+}
+
+/** As `haversack dispatch` writes it. */
+function dispatchedRole(prompt: string): string {
+  return /^Role: (\S+)/m.exec(prompt)?.[1] ?? "implementer";
 }
 
 /**
@@ -48,6 +63,19 @@ const BESIDE_DISPATCH = `{{missing}}
 
 ## Work in Progress
 {{wip}}`;
+
+/** A sub-agent that was started with a task and not in a role: what is known of the task, and nothing to do. */
+const FACTS = `# What Haversack Knows of the Task
+{{missing}}
+
+{{task}}
+
+## From the Plan
+{{plan}}
+
+## Work in Progress
+{{wip}}
+{{handoffs}}`;
 
 /** Claude Code's own. */
 const READ_ONLY = /^(?:Explore|Plan)$/;

@@ -27,6 +27,7 @@ export interface SubAgentParts {
     toolUseId: string;
     taskId: string;
     agentType: string;
+    prompt?: string;
     isDispatched?: boolean;
   }): string;
   /** The latest that this agent stored. */
@@ -57,7 +58,8 @@ export function beforeSpawn(event: BeforeSpawn, { spawns, packetFor, now }: SubA
   if (taskId === undefined) return {};
   spawns.noteSpawn(sessionId, { toolUseId, agentType, taskId, isDispatch: named !== undefined }, now);
   const isDispatched = DISPATCHED.test(prompt);
-  const packet = named === undefined ? "" : packetFor({ sessionId, toolUseId, taskId: named, agentType, isDispatched });
+  const packet =
+    named === undefined ? "" : packetFor({ sessionId, toolUseId, taskId: named, agentType, prompt, isDispatched });
   return packet ? { prompt: `${prompt}\n\n---\n${packet}` } : {};
 }
 
@@ -80,7 +82,9 @@ export function startNamed(
   if (!taskId) return {};
   const toolUseId = `start:${agentId}`;
   spawns.noteSpawn(sessionId, { toolUseId, agentType, taskId, isDispatch: true }, now);
-  const packet = packetFor({ sessionId, toolUseId, taskId, agentType });
+  // Of names such as `review_t12_again` only the words can say what it is for.
+  const prompt = taskName.replaceAll("_", " ");
+  const packet = packetFor({ sessionId, toolUseId, taskId, agentType, prompt });
   tasks.placeAgent({ sessionId, agentId }, toolUseId, now);
   return packet ? { context: packet } : {};
 }

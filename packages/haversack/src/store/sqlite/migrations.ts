@@ -15,6 +15,7 @@ import { longRows } from "./migrations/007-long-rows.ts";
 import { lastHolders } from "./migrations/008-last-holders.ts";
 import { reasonsAndRemovals } from "./migrations/009-reasons-and-removals.ts";
 import { aliases } from "./migrations/010-aliases.ts";
+import { agentRoles } from "./migrations/011-agent-roles.ts";
 
 export interface Migration {
   /** 1, 2, 3, … without gaps. */
@@ -34,4 +35,5 @@ export const migrations: readonly Migration[] = [
   lastHolders,
   reasonsAndRemovals,
   aliases,
+  agentRoles,
 ];

@@ -24,12 +24,13 @@ export const purgeRules: readonly PurgeRule[] = [
     "wip_changes",
     "tool_calls",
     "agent_tasks",
+    "agent_roles",
     "seen_lines",
     "expected_documents",
     "dispatched_agents",
   ].map((table) => ({ table, where: OF_OLD_SESSIONS })),
   // Of sub-agents that never came: see agentOfCall.
-  ...["ledger", "injections", "skill_uses"].map((table) => ({
+  ...["ledger", "injections", "skill_uses", "agent_roles"].map((table) => ({
     table,
     where: `agent_id GLOB 'call:*' AND session_id IN (SELECT session_id FROM sessions WHERE last_seen_at < :before)`,
   })),

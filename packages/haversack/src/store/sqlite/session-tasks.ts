@@ -57,7 +57,22 @@ export function agentOfCall(toolUseId: string): string {
   return `call:${toolUseId}`;
 }
 
-const BEFORE_ITS_NAME = ["ledger", "injections", "skill_uses"];
+const BEFORE_ITS_NAME = ["ledger", "injections", "skill_uses", "agent_roles"];
+
+/** The role that a sub-agent is started in. For callers that hold the write lock already. */
+export function noteRole(db: DatabaseSync, { sessionId, agentId = "" }: SessionKey, role: string): void {
+  db.prepare("INSERT OR REPLACE INTO agent_roles (session_id, agent_id, role) VALUES (?, ?, ?)").run(
+    sessionId,
+    agentId,
+    role,
+  );
+}
+
+/** Undefined: it was started in none. */
+export function notedRole(db: DatabaseSync, { sessionId, agentId = "" }: SessionKey): string | undefined {
+  const row = db.prepare("SELECT role FROM agent_roles WHERE session_id = ? AND agent_id = ?").get(sessionId, agentId);
+  return row && String(row["role"]);
+}
 
 /** For callers that hold the write lock already. */
 export function boundTask(db: DatabaseSync, { sessionId, agentId = "" }: SessionKey): BoundTask | undefined {

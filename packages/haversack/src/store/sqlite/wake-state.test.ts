@@ -1,7 +1,9 @@
 /** What is read of an agent's work, where it depends on order and limits. What a packet makes of it is in engine/wake and src/wake. */
-import { expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { becomeKnown } from "./known-agent.ts";
 import { openMemoryStore } from "./memory.ts";
+import { noteRole, SessionTasks } from "./session-tasks.ts";
+import { Spawns } from "./spawns.ts";
 import { SqliteLocalStore } from "./sqlite-local-store.ts";
 import { SqliteWorkStore } from "./sqlite-work-store.ts";
 import { readWake } from "./wake-state.ts";
@@ -118,9 +120,9 @@ it("notes which agent a session is: of its branch, of all branches, or a new one
   expect(onB.read).toMatchObject({ agent: { role: "role-b", worktree: "/b", branch: "b" } });
   // Another branch's agent is not this one, nor are its messages.
   const onC = become("newer", "c", 3);
-  expect(onC.read.agent).toMatchObject({ role: "orchestrator", branch: "c" });
+  expect(onC.read.agent).toMatchObject({ branch: "c" });
   expect(onC.read.agentSeq).not.toBe(onB.read.agentSeq);
-  expect(readWake(handle.db, { name: "june", branch: "d" }).agent.role).toBe("orchestrator");
+  expect(readWake(handle.db, { name: "june", branch: "d" }).agentSeq).toBe(onC.read.agentSeq);
   // Nobody has said which process that of the last one is.
   expect(become("newest", "b", 4).known).not.toHaveProperty("lastSession");
 });
@@ -137,4 +139,201 @@ it("says of a session that has ended nothing, and keeps who was seen later", asy
   });
   sessions.touchSession({ ...touch, at: at(6), event: "end" });
   expect(becomeKnown(handle.db, { name: "june", sessionId: "new" }, at(7))).not.toHaveProperty("lastSession");
+});
+
+describe("the role of a session", () => {
+  it("is none without a task, the implementer with one, and no orchestrator's for having asked for a batch", async () => {
+    const { handle, store, ids } = await story(3);
+    const me = { name: "claude-code-s1", sessionId: "s1", at: START };
+    await store.recordBatch({ sessionId: "s1", size: 2, taskIds: ids }, me);
+    const read = () => readWake(handle.db, { sessionId: "s1", client: "claude-code" });
+    expect(read()).toMatchObject({ agent: { name: "", role: "" }, alsoHolds: [] });
+    expect(read()).not.toHaveProperty("task");
+    await store.claim({ taskId: ids[1] ?? "", leaseMs: HOUR_MS }, me);
+    expect(read()).toMatchObject({ agent: { role: "implementer", isSolo: true }, task: { id: ids[1] }, alsoHolds: [] });
+    expect(read()).not.toHaveProperty("isCoordinating");
+    expect(read()).not.toHaveProperty("alsoSent");
+  });
+
+  it("is the orchestrator's once it has sent sub-agents to tasks, not once one has looked something up", async () => {
+    const { handle, store, ids } = await story(3);
+    const [first = "", second = ""] = ids;
+    const tasks = new SessionTasks(handle);
+    const start = (agentId: string, taskId: string, role?: string) => {
+      new Spawns(handle).noteSpawn("s1", { toolUseId: agentId, agentType: "x", taskId }, START);
+      tasks.placeAgent({ sessionId: "s1", agentId }, agentId, START);
+      if (role) noteRole(handle.db, { sessionId: "s1", agentId }, role);
+    };
+    const read = (agentId?: string) =>
+      readWake(handle.db, { sessionId: "s1", client: "claude-code", ...(agentId && { agentId }) });
+    start("a1", first);
+    expect(read()).toMatchObject({ agent: { role: "" } });
+    expect(read("a1")).toMatchObject({ agent: { role: "" }, task: { id: first } });
+    start("a2", second, "spec-reviewer");
+    expect(read()).toMatchObject({ agent: { role: "orchestrator" }, task: { id: second }, isCoordinating: true });
+    expect(read("a2")).toMatchObject({ agent: { role: "spec-reviewer" }, task: { id: second } });
+    // What it holds and does itself comes first, and is not coordinated.
+    await store.claim({ taskId: first, leaseMs: HOUR_MS }, { name: "claude-code-s1", sessionId: "s1", at: START });
+    expect(read()).toMatchObject({ task: { id: first }, alsoSent: [{ id: second }], alsoHolds: [] });
+    expect(read()).not.toHaveProperty("isCoordinating");
+  });
+
+  it("of a name is the one that somebody gave it, and not the default of whoever merely claimed", async () => {
+    const { handle, store, ids, by } = await story(1);
+    await store.seeAgent({ name: "june", sessionId: "s1" }, START);
+    const read = () => readWake(handle.db, { name: "june" });
+    expect(read().agent).toMatchObject({ name: "june", role: "" });
+    await store.claim({ taskId: ids[0] ?? "", leaseMs: HOUR_MS }, { name: "june", at: START });
+    expect(read().agent).toMatchObject({ role: "implementer", isSolo: true });
+    await store.addAgent({ name: "june", role: "orchestrator" }, by());
+    expect(read().agent).toMatchObject({ role: "orchestrator" });
+    expect(read().agent).not.toHaveProperty("isSolo");
+  });
+});
+
+it("brings the task that a part belongs to, with its plan, its work and what was handed off for it", async () => {
+  const { store, by, handle } = await story(0);
+  const files = ["a.ts", "b.ts"];
+  const { id: whole } = await store.createTask(
+    { title: "Log in", acceptanceCriteria: "401", files, planFile: "plan.md", planSection: "Task 2" },
+    by(),
+  );
+  const part = async (title: string) => (await store.createTask({ title, parentId: whole }, by())).id;
+  const [spec, quality] = [await part("Spec review"), await part("Code quality review")];
+  await store.updateWip({ taskId: whole, merge: () => ({ wip: { files_modified: files }, changes: [] }) }, by());
+  await store.setHandoff({ taskId: whole, role: "implementer", status: "PASS", summary: "built" }, by(1));
+  await store.setHandoff({ taskId: quality, role: "quality-reviewer", status: "FAIL", summary: "slow" }, by(2));
+  const read = readWake(handle.db, { taskId: spec });
+  expect(read).toMatchObject({
+    task: { id: spec, files: [] },
+    whole: { id: whole, title: "Log in", acceptanceCriteria: "401", files },
+    planFile: "plan.md",
+    planSection: "Task 2",
+    wip: { files_modified: files },
+    handoffs: [
+      { taskId: quality, summary: "slow" },
+      { taskId: whole, summary: "built" },
+    ],
+  });
+  expect(read.tree.map(({ id }) => id)).toEqual([whole, spec, quality]);
+  expect(readWake(handle.db, { taskId: whole })).not.toHaveProperty("whole");
+});
+
+it("brings the newest unread messages and counts them all", async () => {
+  const { handle, store, by } = await story(0);
+  await store.addAgent({ name: "june", role: "writer" }, by());
+  for (let number = 1; number <= 61; number++) {
+    await store.sendMessage({ to: ["june"], text: `n${number}` }, by(number));
+  }
+  const { messages, unreadCount } = readWake(handle.db, { name: "june" });
+  expect(messages.map(({ text }) => text)).toEqual(Array.from({ length: 20 }, (_, age) => `n${42 + age}`));
+  expect(unreadCount).toBe(61);
+});
+
+describe("what an orchestrator without a task looks after", () => {
+  async function project() {
+    const made = await story(0);
+    const { store, by, handle } = made;
+    await store.addAgent({ name: "june", role: "orchestrator" }, by());
+    const storyOf = async (title: string, titles: string[], planFile?: string) => {
+      const { id: storyId } = await store.createStory({ title }, by());
+      const ids: string[] = [];
+      for (const name of titles) {
+        const task = { title: name, storyId, ...(planFile && { planFile, planSection: name }) };
+        ids.push((await store.createTask(task, by())).id);
+      }
+      return ids;
+    };
+    const claim = (taskId = "", name = "backend", minutes = 1) =>
+      store.claim({ taskId, leaseMs: HOUR_MS }, { name, at: at(minutes) });
+    const read = () => readWake(handle.db, { name: "june" });
+    return { ...made, storyOf, claim, read };
+  }
+
+  it("is every story under way, the last changed first, with who does what, verdicts and what is ready", async () => {
+    const { store, by, storyOf, claim, read, handoff, done } = await project();
+    const auth = await storyOf("Auth", ["Model", "Login", "JWT"], "auth.md");
+    const exports = await storyOf("Exports", ["CSV", "XLSX"]);
+    await storyOf("Later", ["Something"]);
+    await done(auth[0] ?? "");
+    await claim(auth[1], "backend", 1);
+    const { id: review } = await store.createTask({ title: "Spec review", parentId: auth[1] ?? "" }, by());
+    await claim(review, "rev", 3);
+    await claim(exports[0], "ann", 2);
+    await handoff(auth[1] ?? "", "implementer", "PASS", 2);
+    const { stories = [], planFile, handoffs } = read();
+    expect(stories).toMatchObject([
+      { title: "Auth", done: 1, total: 3, planFile: "auth.md", ready: [{ id: auth[2] }] },
+      { title: "Exports", done: 0, total: 2, ready: [{ id: exports[1] }] },
+    ]);
+    expect(stories[0]?.tree).toMatchObject([
+      { title: "Model", status: "done" },
+      { title: "Login", agent: "backend", lastVerdict: "PASS" },
+      { title: "JWT", status: "todo" },
+      { title: "Spec review", agent: "rev", parentId: auth[1] },
+    ]);
+    expect(planFile).toBe("auth.md");
+    expect(handoffs).toMatchObject([{ taskId: auth[1], role: "implementer" }]);
+    expect(read().moreStories).toBe(0);
+  });
+
+  it("is the first of the queue where nothing is under way, and nothing where nothing is open", async () => {
+    const { store, by, storyOf, read, done, claim } = await project();
+    expect(read()).not.toHaveProperty("stories");
+    const [only = ""] = await storyOf("Auth", ["Model"]);
+    expect(read().stories).toMatchObject([{ title: "Auth", ready: [{ id: only }] }]);
+    await done(only);
+    expect(read()).not.toHaveProperty("stories");
+    const { id } = await store.createTask({ title: "Alone" }, by());
+    await claim(id);
+    expect(read().stories).toMatchObject([{ title: "Tasks of no story", tree: [{ id, agent: "backend" }] }]);
+    expect(read().stories?.[0]).not.toHaveProperty("id");
+  });
+
+  it("is counted where there is much of it, and is no reason to read it all", async () => {
+    const { handle, read } = await project();
+    const { db } = handle;
+    const time = START.toISOString();
+    db.exec("DELETE FROM stories; BEGIN");
+    for (let number = 1; number <= 500; number++) {
+      db.prepare("INSERT INTO stories VALUES (?, ?, NULL, ?, NULL, NULL, 'in_progress', NULL, ?, ?, NULL)").run(
+        number,
+        `S${number}`,
+        `Story ${number}`,
+        time,
+        time,
+      );
+      for (let step = 0; step < 20; step++) {
+        const seq = number * 100 + step;
+        const status = step < 5 ? "done" : step < 8 ? "in_progress" : "todo";
+        db.prepare(
+          "INSERT INTO tasks (seq, id, story, title, type, status, priority, created_at, updated_at) VALUES (?, ?, ?, ?, 'feature', ?, 2, ?, ?)",
+        ).run(seq, `T${seq}`, number, `Task ${step}`, status, time, time);
+        if (status === "todo") db.prepare("INSERT INTO queue VALUES (?, NULL, ?, 1, 0, 0, 1, 1)").run(seq, number);
+      }
+    }
+    db.exec("COMMIT");
+    const asked: string[] = [];
+    const prepare = db.prepare.bind(db);
+    db.prepare = (sql) => {
+      asked.push(sql);
+      return prepare(sql);
+    };
+    const { stories = [], moreStories } = read();
+    expect(stories).toHaveLength(3);
+    expect(moreStories).toBe(497);
+    for (const { tree, ready } of stories) {
+      expect(tree.length).toBeLessThan(60);
+      expect(ready.length).toBeLessThanOrEqual(8);
+    }
+    expect(asked.length).toBeLessThan(150);
+    const scans = [...new Set(asked)].flatMap((sql) =>
+      prepare(`EXPLAIN QUERY PLAN ${sql}`)
+        .all()
+        .map(({ detail }) => String(detail))
+        .filter((detail) => /^SCAN (t|tasks|stories|handoffs|activity)\b/.test(detail)),
+    );
+    // The last lines of the activity come by its key, up to a limit.
+    expect(scans.filter((detail) => detail !== "SCAN activity")).toEqual([]);
+  });
 });

@@ -3,13 +3,15 @@
  * bundles this file, so it speaks SQL instead of the whole work store.
  */
 import type { DatabaseSync } from "node:sqlite";
+import { roleOf } from "../../wake/role-of.ts";
 import type { WakeAgent, WakeState } from "../../wake/state.ts";
 import { sessionName } from "../../work/agent-name.ts";
 import { agentsNamed, agentsOfSession, type KnownAgent } from "./known-agent.ts";
-import { IS_OPEN } from "./session-tasks.ts";
+import { IS_OPEN, notedRole } from "./session-tasks.ts";
 import { readMessages } from "./wake-messages.ts";
+import { type Overview, type Ready, readOverview, readReady } from "./wake-overview.ts";
 import { all, get, optional, textOf } from "./wake-rows.ts";
-import { readSuggested, readWork, type StoredWork } from "./wake-work.ts";
+import { readTree, readWork, type StoredWork } from "./wake-work.ts";
 import { agentOn } from "./work/agents.ts";
 
 /** Who is woken: an agent by name, or an agent of a session. */
@@ -32,8 +34,14 @@ export interface WakeKey {
 }
 
 /** All but what comes from files and the skill index. */
-export type StoredWake = Omit<WakeState, "now" | "reason" | "plan" | "skills" | "missing"> &
-  StoredWork & {
+export type StoredWake = Omit<
+  WakeState,
+  "now" | "reason" | "plan" | "skills" | "missing" | "suggested" | "readyCount"
+> &
+  StoredWork &
+  Partial<Overview> & {
+    /** What could be next, where nothing is in hand. */
+    ready?: Ready;
     /** For the unread messages' marks. */
     agentSeq?: number;
     /** Somebody gave it its name: else nobody else goes by it. */
@@ -41,37 +49,63 @@ export type StoredWake = Omit<WakeState, "now" | "reason" | "plan" | "skills" | 
   };
 
 export function readWake(db: DatabaseSync, key: WakeKey): StoredWake {
-  const agent = readAgent(db, key);
-  const claims = all(db, CLAIMS, key.sessionId ?? null, agent.name ?? null);
+  const found = readAgent(db, key);
+  const { seq } = found;
+  const claims = all(db, CLAIMS, key.sessionId ?? null, found.name ?? null);
   const isNew = key.isNew && !claims.some((claim) => claim["session_id"] === key.sessionId);
   const sessionId = isNew ? undefined : key.sessionId;
-  const batch = sessionId !== undefined && !key.agentId ? lastBatch(db, sessionId) : undefined;
-  const [inHand, ...others] = tasksInHand(db, { ...key, sessionId }, { name: agent.name, claims, batch });
-  const { seq } = agent;
-  const messages = seq !== undefined && agent.hasMessages ? readMessages(db, seq, inHand, key.heardSince) : undefined;
+  const { own, sent } = tasksInHand(db, { ...key, sessionId }, { name: found.name, claims });
+  const isSubAgent = Boolean(key.agentId);
+  const { role, isSolo } = roleOf({
+    given: found.role,
+    isSubAgent,
+    isCoordinating: sent.length > 0,
+    hasTask: own.length > 0,
+  });
+  // An orchestrator that was added as one looks after all that is under way; another after what it gave to its sub-agents.
+  const looksAfterAll = role === "orchestrator" && found.role !== undefined;
+  const [inHand, ...others] = looksAfterAll ? own : [...new Set([...own, ...sent])];
+  const messages = seq !== undefined && found.hasMessages ? readMessages(db, seq, inHand, key.heardSince) : undefined;
+  // Without a task nobody writes to a session that has no name.
+  const name = found.isNamed || inHand !== undefined || role !== "" ? found.agent.name : "";
   const known = {
-    agent: agent.agent,
-    isNamed: agent.isNamed,
+    agent: { ...found.agent, name, role, ...(isSolo && { isSolo }) },
+    isNamed: found.isNamed,
     ...(seq !== undefined && { agentSeq: seq, heard: messages?.heard ?? [] }),
-    ...(batch && { isCoordinating: true }),
+    // What it holds and works on itself is not coordinated, whatever else it has given away.
+    ...(inHand !== undefined && sent.includes(inHand) && { isCoordinating: true }),
     messages: messages?.unread ?? [],
+    ...(messages && { unreadCount: messages.unreadCount }),
   };
-  if (inHand !== undefined) return { ...known, ...readWork(db, inHand, others.slice(0, 5)) };
-  return {
-    ...known,
-    ...readSuggested(db),
-    alsoHolds: [],
-    tree: [],
-    handoffs: [],
-    activity: [],
-    parents: [],
-    pinned: [],
-  };
+  if (inHand !== undefined) {
+    const isSent = (task: number): boolean => !own.includes(task);
+    const alsoSent = others.filter(isSent).slice(0, MOST_OTHERS);
+    return {
+      ...known,
+      ...readWork(db, inHand),
+      alsoHolds: readTree(db, others.filter((task) => !isSent(task)).slice(0, MOST_OTHERS)),
+      ...(alsoSent.length > 0 && { alsoSent: readTree(db, alsoSent) }),
+    };
+  }
+  const nothing = { alsoHolds: [], tree: [], handoffs: [], activity: [], parents: [], pinned: [] };
+  if (looksAfterAll) return { ...known, ...nothing, ...readOverview(db) };
+  // Whoever has no role was asked for no work.
+  return { ...known, ...nothing, ...(role !== "" && { ready: readReady(db) }) };
+}
+
+const MOST_OTHERS = 5;
+
+/** The role that an agent has who works on a task. */
+export function roleAtWork(db: DatabaseSync, key: WakeKey): string {
+  const signs = { given: readAgent(db, key).role, isSubAgent: Boolean(key.agentId), isCoordinating: false };
+  return roleOf({ ...signs, hasTask: true }).role;
 }
 
 interface ReadAgent {
-  agent: WakeAgent;
+  agent: Omit<WakeAgent, "role">;
   name: string | undefined;
+  /** The role that it was given. */
+  role: string | undefined;
   isNamed: boolean;
   seq?: number;
   /** There are messages, its own or others'. */
@@ -92,16 +126,29 @@ function readAgent(db: DatabaseSync, key: WakeKey): ReadAgent {
         // A sub-agent that is about to start, or a task that nobody holds yet.
         ((role ?? taskId) !== undefined && session === undefined ? "" : undefined) ??
         (session ? sessionName(client ?? "agent", { sessionId: session, agentId }) : (client ?? "agent")),
-      role: role ?? textOf(row?.role) ?? (agentId ? "implementer" : "orchestrator"),
       ...optional("client", client ?? textOf(row?.client)),
       ...optional("sessionId", session),
       ...optional("branch", branch ?? textOf(row?.branch)),
       ...optional("worktree", textOf(row?.worktree)),
     },
     name: found,
+    // A prompt may have given it another than its type is called by.
+    role:
+      (sessionId !== undefined && agentId && notedRole(db, { sessionId, agentId })) ||
+      role ||
+      (row && addedRole(db, row)),
     isNamed: given !== undefined,
     ...(known && { seq: known.row.seq, hasMessages: known.hasMessages }),
   };
+}
+
+/**
+ * The role that somebody gave the agent. One that only claimed a task or started with a name was registered with a default, and
+ * that says nothing of what it does.
+ */
+function addedRole(db: DatabaseSync, { name, role }: Pick<KnownAgent["row"], "name" | "role">): string | undefined {
+  const isAdded = get(db, "SELECT 1 FROM activity WHERE subject = ? AND kind = 'agent-added' LIMIT 1", name);
+  return isAdded && textOf(role);
 }
 
 function findKnown(
@@ -125,33 +172,30 @@ function holderName(db: DatabaseSync, sessionId: string | undefined, agentId: st
 }
 
 /**
- * Newest claim first: of this agent of the session, of its name; then what it was started for; then what its sub-agents hold
- * or have worked on, and what is open of the last batch it was given: a coordinator holds nothing itself.
+ * Newest claim first. own: what it is woken for, what this agent of the session or its name holds, what it was started for. sent: what
+ * its sub-agents hold, or were started for in a role: a coordinator holds nothing itself.
  */
 function tasksInHand(
   db: DatabaseSync,
   { taskId, sessionId, agentId = "" }: Omit<WakeKey, "sessionId"> & { sessionId: string | undefined },
-  {
-    name,
-    claims,
-    batch = [],
-  }: { name: string | undefined; claims: readonly Record<string, unknown>[]; batch: readonly string[] | undefined },
-): number[] {
-  const seqs = new Set<number>();
-  const add = (rows: readonly Record<string, unknown>[]) => {
-    for (const row of rows) seqs.add(Number(row["task"]));
+  { name, claims }: { name: string | undefined; claims: readonly Record<string, unknown>[] },
+): { own: number[]; sent: number[] } {
+  const own = new Set<number>();
+  const sent = new Set<number>();
+  const add = (into: Set<number>, rows: readonly Record<string, unknown>[]) => {
+    for (const row of rows) into.add(Number(row["task"]));
   };
-  if (taskId !== undefined) add(all(db, "SELECT seq AS task FROM tasks WHERE id = ?", taskId));
+  if (taskId !== undefined) add(own, all(db, "SELECT seq AS task FROM tasks WHERE id = ?", taskId));
   const ofSession = sessionId === undefined ? [] : claims.filter((row) => row["session_id"] === sessionId);
-  add(ofSession.filter((row) => row["agent_id"] === agentId).slice(0, MOST_HELD));
-  if (sessionId !== undefined && agentId) add(all(db, `${STARTED_FOR} AND a.agent_id = ? LIMIT 6`, sessionId, agentId));
-  if (name !== undefined) add(claims.filter((row) => row["agent"] === name).slice(0, MOST_HELD));
+  add(own, ofSession.filter((row) => (row["agent_id"] ?? "") === agentId).slice(0, MOST_HELD));
+  if (sessionId !== undefined && agentId)
+    add(own, all(db, `${STARTED_FOR} AND a.agent_id = ? LIMIT 6`, sessionId, agentId));
+  if (name !== undefined) add(own, claims.filter((row) => row["agent"] === name).slice(0, MOST_HELD));
   if (sessionId !== undefined && agentId === "") {
-    add(ofSession.slice(0, MOST_HELD));
-    add(all(db, `${STARTED_FOR} ORDER BY a.at DESC LIMIT ${MOST_HELD}`, sessionId));
-    for (const id of batch) add(all(db, `SELECT t.seq AS task FROM tasks t WHERE t.id = ? AND ${IS_OPEN}`, id));
+    add(sent, ofSession.filter((row) => row["agent_id"]).slice(0, MOST_HELD));
+    add(sent, all(db, `${STARTED_FOR} AND ${IN_A_ROLE} ORDER BY a.at DESC LIMIT ${MOST_HELD}`, sessionId));
   }
-  return [...seqs];
+  return { own: [...own], sent: [...sent] };
 }
 
 const MOST_HELD = 6;
@@ -162,8 +206,5 @@ const CLAIMS =
 
 const STARTED_FOR = `SELECT t.seq AS task FROM tasks t JOIN agent_tasks a ON a.task = t.id WHERE a.session_id = ? AND ${IS_OPEN}`;
 
-/** The ids of the tasks that this session was given last; undefined when it was given none. */
-function lastBatch(db: DatabaseSync, sessionId: string): string[] | undefined {
-  const row = get(db, "SELECT tasks FROM batches WHERE session_id = ? ORDER BY id DESC LIMIT 1", sessionId);
-  return row && (JSON.parse(String(row["tasks"])) as string[]).slice(0, 6);
-}
+/** One that only looked something up about a task works on nothing. */
+const IN_A_ROLE = "EXISTS (SELECT 1 FROM agent_roles r WHERE r.session_id = a.session_id AND r.agent_id = a.agent_id)";

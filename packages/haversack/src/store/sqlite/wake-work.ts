@@ -3,21 +3,24 @@
  * task, lists have limits. The hook bundles this file.
  */
 import type { DatabaseSync } from "node:sqlite";
-import type { TreeTask, WakeActivity, WakeHandoff, WakeState } from "../../wake/state.ts";
+import type { TreeTask, WakeActivity, WakeHandoff, WakeState, WholeTask } from "../../wake/state.ts";
 import type { Verdict } from "../../work/handoff.ts";
 import { isSettled, type TaskStatus, type TaskStep, type TaskType } from "../../work/task.ts";
 import type { Wip } from "../../work/wip.ts";
 import { all, get, MOST_CHARS, numberOf, optional, textOf } from "./wake-rows.ts";
 
+/** What the rules on skills look at. */
+type SkilledTask = { title: string; description?: string; skill?: string };
+
 export interface StoredWork
   extends Pick<
     WakeState,
-    "task" | "story" | "epic" | "wip" | "wipUpdatedAt" | "alsoHolds" | "tree" | "handoffs" | "activity"
+    "task" | "whole" | "story" | "epic" | "wip" | "wipUpdatedAt" | "tree" | "handoffs" | "activity"
   > {
   planFile?: string;
   planSection?: string;
   /** The task's ancestors, nearest first. */
-  parents: { title: string; description?: string; skill?: string }[];
+  parents: SkilledTask[];
   /** Skills of this task, each with the content it was pinned to last; newest first. */
   pinned: { skill: string; hash: string }[];
 }
@@ -29,14 +32,19 @@ const MOST_HANDOFFS = 8;
 const MOST_ACTIVITY = 10;
 
 /** What is known of the task in hand and around it. */
-export function readWork(db: DatabaseSync, inHand: number, alsoHeld: readonly number[]): StoredWork {
+export function readWork(db: DatabaseSync, inHand: number): StoredWork {
   const row = get(db, TASK, inHand) as Record<string, unknown>;
   const story = numberOf(row["story"]);
   const parent = numberOf(row["parent"]);
-  const { self, ...around } = readAround(db, inHand, { story, parent, hasParts: row["has_parts"] === 1 });
-  const wip = textOf(row["wip"]);
+  const whole = parent === undefined ? undefined : readWhole(db, parent);
+  const { self, tree } = readAround(db, inHand, { story, parent, hasParts: row["has_parts"] === 1 });
+  const isInTree = whole && tree.some(({ id }) => id === whole.task.id);
+  // What was done for the whole is what a part such as a review is about.
+  const [wip, wipUpdatedAt] = row["wip"] ? [row["wip"], row["wip_updated_at"]] : [whole?.wip, whole?.wipUpdatedAt];
+  const planFile = textOf(row["plan_file"]);
   return {
-    ...around,
+    tree: whole && !isInTree ? [whole.task, ...tree] : tree,
+    ...(whole && { whole: whole.task }),
     task: {
       ...self,
       type: String(row["type"]) as TaskType,
@@ -51,9 +59,10 @@ export function readWork(db: DatabaseSync, inHand: number, alsoHeld: readonly nu
       blockers: JSON.parse(String(row["blockers"])) as string[],
       waitsFor: row["has_needs"] === 1 ? all(db, AWAITED, inHand).map(toTree) : [],
     },
-    alsoHolds: alsoHeld.flatMap((seq) => all(db, ONE, seq).map(toTree)),
-    ...optional("planFile", textOf(row["plan_file"])),
-    ...optional("planSection", textOf(row["plan_section"])),
+    // A part follows the plan of the whole.
+    ...(planFile !== undefined || whole === undefined
+      ? { ...optional("planFile", planFile), ...optional("planSection", textOf(row["plan_section"])) }
+      : whole.plan),
     ...(row["story_id"] !== null && {
       story: {
         id: String(row["story_id"]),
@@ -70,11 +79,12 @@ export function readWork(db: DatabaseSync, inHand: number, alsoHeld: readonly nu
         priority: `P${Number(row["epic_priority"])}`,
       },
     }),
-    ...(wip && { wip: JSON.parse(wip) as Wip, wipUpdatedAt: new Date(String(row["wip_updated_at"])) }),
-    handoffs: [
+    ...(Boolean(wip) && { wip: JSON.parse(String(wip)) as Wip, wipUpdatedAt: new Date(String(wipUpdatedAt)) }),
+    handoffs: eachOnce([
       ...(self.lastVerdict ? all(db, OWN_HANDOFFS, inHand).map((found) => toHandoff({ ...found, ...self })) : []),
+      ...(whole ? all(db, WHOLE_HANDOFFS, parent ?? null, inHand).map(toHandoff) : []),
       ...(Number(row["story_done"]) > 0 ? all(db, SIBLINGS_HANDOFFS, inHand, story ?? null).map(toHandoff) : []),
-    ],
+    ]),
     activity: readActivity(db, inHand, story),
     parents: parent === undefined ? [] : readParents(db, inHand),
     pinned: pinnedOf(JSON.parse(String(row["pinned"])) as [newest: string, skill: string][]),
@@ -110,7 +120,7 @@ WHERE t.seq = ?`;
 /** The last verdict without a sorter, which would be made for each row. */
 const VERDICT = `(SELECT substr(max(${moment("h.created_at", "h.seq")} || h.status), ${MOMENT_CHARS + 1}) FROM handoffs h WHERE h.task = t.seq)`;
 
-const TREE_COLUMNS = `t.seq, t.id, t.title, t.status, (SELECT p.id FROM tasks p WHERE p.seq = t.parent) AS parent, (SELECT c.agent FROM claims c WHERE c.task = t.seq) AS holder, ${VERDICT} AS verdict`;
+export const TREE_COLUMNS = `t.seq, t.id, t.title, t.status, (SELECT p.id FROM tasks p WHERE p.seq = t.parent) AS parent, (SELECT c.agent FROM claims c WHERE c.task = t.seq) AS holder, ${VERDICT} AS verdict`;
 
 interface Group {
   story: number | undefined;
@@ -136,20 +146,66 @@ function readAround(
   return { self: toTree(own), tree: [...rows, ...parts].map(toTree) };
 }
 
-const ONE = `SELECT ${TREE_COLUMNS} FROM tasks t WHERE t.seq = ?`;
+/** The task that the one in hand is a part of, and where its plan is. */
+function readWhole(
+  db: DatabaseSync,
+  seq: number,
+):
+  | { task: WholeTask; plan: Pick<StoredWork, "planFile" | "planSection">; wip: unknown; wipUpdatedAt: unknown }
+  | undefined {
+  const row = get(db, WHOLE, seq);
+  return (
+    row && {
+      task: {
+        ...toTree(row),
+        ...optional("description", textOf(row["description"])),
+        ...optional("acceptanceCriteria", textOf(row["acceptance_criteria"])),
+        files: JSON.parse(String(row["files"])) as string[],
+      },
+      plan: {
+        ...optional("planFile", textOf(row["plan_file"])),
+        ...optional("planSection", textOf(row["plan_section"])),
+      },
+      wip: row["wip"],
+      wipUpdatedAt: row["wip_updated_at"],
+    }
+  );
+}
 
-const PARTS = `SELECT ${TREE_COLUMNS} FROM tasks t WHERE t.parent = ? AND t.status <> 'archived' ORDER BY t.seq LIMIT 20`;
+const WHOLE = `SELECT ${TREE_COLUMNS}, substr(t.description, 1, ${MOST_CHARS}) AS description,
+  substr(t.acceptance_criteria, 1, ${MOST_CHARS}) AS acceptance_criteria, t.plan_file, t.plan_section,
+  w.data AS wip, w.updated_at AS wip_updated_at,
+  (SELECT json_group_array(path) FROM (SELECT path FROM task_files WHERE task = t.seq ORDER BY path LIMIT 100)) AS files
+FROM tasks t LEFT JOIN task_wip w ON w.task = t.seq WHERE t.seq = ?`;
+
+/** Tasks as a tree shows them, in this order. */
+export function readTree(db: DatabaseSync, seqs: readonly number[]): TreeTask[] {
+  return seqs.flatMap((seq) => all(db, ONE, seq).map(toTree));
+}
+
+export const ONE = `SELECT ${TREE_COLUMNS} FROM tasks t WHERE t.seq = ?`;
+
+export const PARTS = `SELECT ${TREE_COLUMNS} FROM tasks t WHERE t.parent = ? AND t.status <> 'archived' ORDER BY t.seq LIMIT 20`;
 
 const AWAITED = `SELECT ${TREE_COLUMNS} FROM dependencies n JOIN tasks t ON t.seq = n.depends_on
 WHERE n.task = ? AND n.type IN ('blocks', 'requires') AND t.status NOT IN ('done', 'archived') ORDER BY t.seq LIMIT 10`;
 
-function around(column: string): string {
+export function around(column: string): string {
   return `SELECT ${TREE_COLUMNS} FROM tasks t WHERE t.${column} = ?2 AND t.status <> 'archived' AND t.seq >= coalesce(
   (SELECT seq FROM tasks WHERE ${column} = ?2 AND seq < ?1 AND status <> 'archived' ORDER BY seq DESC LIMIT 1 OFFSET ${TREE_BEFORE - 1}), 0)
 ORDER BY t.seq LIMIT ${TREE_BEFORE + TREE_AFTER}`;
 }
 
-function toHandoff(row: Record<string, unknown>): WakeHandoff {
+/** A done part is a sibling as well. */
+function eachOnce(handoffs: readonly WakeHandoff[]): WakeHandoff[] {
+  const seen = new Set<string>();
+  return handoffs.filter(({ taskId, role, attempt }) => {
+    const key = `${taskId} ${role} ${attempt}`;
+    return !seen.has(key) && seen.add(key);
+  });
+}
+
+export function toHandoff(row: Record<string, unknown>): WakeHandoff {
   return {
     taskId: String(row["id"]),
     taskTitle: String(row["title"]),
@@ -163,8 +219,13 @@ function toHandoff(row: Record<string, unknown>): WakeHandoff {
 
 const HANDOFF_COLUMNS = "h.role, h.attempt, h.status AS verdict, substr(h.summary, 1, 2000) AS summary, h.created_at";
 
-const OWN_HANDOFFS = `SELECT ${HANDOFF_COLUMNS} FROM handoffs h WHERE h.task = ? AND h.archived_at IS NULL
+export const OWN_HANDOFFS = `SELECT ${HANDOFF_COLUMNS} FROM handoffs h WHERE h.task = ? AND h.archived_at IS NULL
 ORDER BY h.created_at DESC, h.seq DESC LIMIT 4`;
+
+/** Of the whole that a part belongs to, and of its other parts. */
+const WHOLE_HANDOFFS = `SELECT t.id, t.title, ${HANDOFF_COLUMNS} FROM (SELECT seq, id, title FROM tasks WHERE seq = ?1
+  UNION ALL SELECT * FROM (SELECT seq, id, title FROM tasks WHERE parent = ?1 AND seq <> ?2 ORDER BY seq LIMIT 20)) t
+JOIN handoffs h ON h.task = t.seq WHERE h.archived_at IS NULL ORDER BY h.created_at DESC, h.seq DESC LIMIT ${MOST_HANDOFFS}`;
 
 /** Of the last done ones only: a story of 10,000 tasks has as many handoffs. */
 const SIBLINGS_HANDOFFS = `SELECT t.id, t.title, ${HANDOFF_COLUMNS} FROM (SELECT seq, id, title FROM tasks
@@ -179,13 +240,17 @@ function pinnedOf(rows: [newest: string, skill: string][]): StoredWork["pinned"]
 
 function readActivity(db: DatabaseSync, seq: number, story: number | undefined): WakeActivity[] {
   const rows = story === undefined ? all(db, OWN_ACTIVITY, seq) : all(db, STORY_ACTIVITY, seq, story);
-  return rows.map((row) => ({
+  return rows.map(toActivity);
+}
+
+export function toActivity(row: Record<string, unknown>): WakeActivity {
+  return {
     at: new Date(String(row["at"])),
     actor: String(row["actor"]),
     kind: String(row["kind"]),
     text: String(row["text"]),
     ...optional("subject", textOf(row["subject"])),
-  }));
+  };
 }
 
 const ACTIVITY = `SELECT a.at, a.actor, a.kind, substr(a.text, 1, 500) AS text, a.subject FROM tasks t JOIN activity a ON a.subject = t.id`;
@@ -214,21 +279,8 @@ function readParents(db: DatabaseSync, seq: number): StoredWork["parents"] {
   return parents;
 }
 
-/** For an agent with nothing in hand: what could be next, and of how many. */
-export function readSuggested(db: DatabaseSync): Pick<WakeState, "suggested" | "readyCount"> {
-  const suggested = get(db, SUGGESTED);
-  return { ...(suggested && { suggested: toTree(suggested) }), readyCount: countReady(db) };
-}
-
-const SUGGESTED = `SELECT ${TREE_COLUMNS} FROM queue q JOIN tasks t ON t.seq = q.task WHERE q.is_ready = 1 ORDER BY q.order_key DESC, q.task LIMIT 1`;
-
-function countReady(db: DatabaseSync): number {
-  const row = get(db, "SELECT count(*) AS count FROM (SELECT 1 FROM queue WHERE is_ready = 1 LIMIT 1000)");
-  return Number(row?.["count"] ?? 0);
-}
-
 /** Of TREE_COLUMNS. */
-function toTree({ id, title, status, parent, holder, verdict }: Record<string, unknown>): TreeTask {
+export function toTree({ id, title, status, parent, holder, verdict }: Record<string, unknown>): TreeTask {
   const task: TreeTask = { id: String(id), title: String(title), status: status as TaskStatus };
   if (holder && !isSettled(task.status)) task.agent = String(holder);
   if (parent) task.parentId = String(parent);
