@@ -253,7 +253,7 @@ function indexFormat(): string {
 }
 
 /** Counted up when the rows change in a way that the sample does not show, such as another background list. */
-const ROW_FORMAT = 1;
+const ROW_FORMAT = 2;
 
 const SAMPLE = {
   name: "database-migrations",
