@@ -13,6 +13,7 @@ import { openDatabase } from "../../store/sqlite/open.ts";
 import { SessionState } from "../../store/sqlite/session-state.ts";
 import { SqliteLocalStore } from "../../store/sqlite/sqlite-local-store.ts";
 import { SqliteWorkStore } from "../../store/sqlite/sqlite-work-store.ts";
+import { freshenIndex } from "../fresh-index.ts";
 import { type Environment, ensureStateFolder, type ProjectPaths, projectPaths, requireConfig } from "../project.ts";
 import { afterClaim } from "../wake/after-claim.ts";
 import { wakeSettings } from "../wake/wake-settings.ts";
@@ -87,6 +88,8 @@ export class LiveWork {
         const by = actorForCall(marks, { env, client, caller, processId: this.#processId, at });
         const { store, handle } = open;
         const wake = wakeSettings(config);
+        const places = { root: paths.root, env, folders: config["skills.folders"] };
+        const freshen = (options: { isThorough: boolean }) => freshenIndex(handle, places, options);
         return use({
           store,
           by,
@@ -96,7 +99,7 @@ export class LiveWork {
           cwd,
           paths,
           config,
-          afterClaim: (taskId) => afterClaim(taskId, { store, by, handle, settings: wake, cwd, client }),
+          afterClaim: (taskId) => afterClaim(taskId, { store, by, handle, settings: wake, cwd, client, freshen }),
         });
       };
       const open = this.#current(paths);
