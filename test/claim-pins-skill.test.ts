@@ -4,7 +4,8 @@ import { scratchProject } from "./bins.ts";
 import { startServer } from "./mcp-client.ts";
 
 const SKILL = ".claude/skills/rate-limits/SKILL.md";
-const text = (body: string) => `---\nname: rate-limits\ndescription: Limits how often a call may be made.\n---\n\n${body}\n`;
+const text = (body: string) =>
+  `---\nname: rate-limits\ndescription: Limits how often a call may be made.\n---\n\n${body}\n`;
 
 describe("a skill that was never indexed", () => {
   it("is kept by a claim at the command line", () => {
@@ -31,7 +32,9 @@ describe("a skill that was never indexed", () => {
     project.haversack(["skills", "index"]);
     project.write(nested, text("FIRST VERSION"));
     const server = await startServer(project, { env: { HAVERSACK_AGENT: "june" } });
-    expect(await server.call("update_task_status", { task_id: id, status: "in_progress" })).toMatchObject({ isError: false });
+    expect(await server.call("update_task_status", { task_id: id, status: "in_progress" })).toMatchObject({
+      isError: false,
+    });
     project.write(nested, text("SECOND VERSION, which is longer"));
     const packet = project.haversack(["wake", "june"]).out;
     expect(packet).toContain("FIRST VERSION");

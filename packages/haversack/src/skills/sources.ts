@@ -65,7 +65,7 @@ export function skillRoots(
   };
   if (projectDir) {
     for (const label of [".haversack/skills", ".claude/skills", ".agents/skills", ...CLIENT_FOLDERS])
-      add(join(projectDir, label), { kind: "project", label });
+      add(join(projectDir, label), { kind: "project", label }, { within: projectDir });
   }
   const config = claudeDir(places);
   const configLabel = places.claudeConfigDir ? join(config, "skills") : "~/.claude/skills";

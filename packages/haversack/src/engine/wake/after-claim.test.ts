@@ -19,7 +19,8 @@ async function world() {
     store,
     by,
     settings: { leaseMs: 1_000 },
-    afterClaim: (taskId: string) => afterClaim(taskId, { store, by, handle, settings: {}, cwd: "/nowhere", freshen: () => project.refresh() }),
+    afterClaim: (taskId: string) =>
+      afterClaim(taskId, { store, by, handle, settings: {}, cwd: "/nowhere", freshen: () => project.refresh() }),
   });
   const { id } = await store.createTask({ title: "Limit logins", skill: "rate-limits, gone" }, { name: "ann", at: AT });
   const pinned = async () =>
