@@ -18,6 +18,7 @@ import {
   SILENCE,
 } from "../skills/disclosure.ts";
 import type { LedgerEntry } from "../skills/session.ts";
+import { withoutOwnTitle } from "../skills/skill-output.ts";
 import type { SkillCard } from "../skills/types.ts";
 import type { PromptAnswer } from "../store/sqlite/prompt-ledger.ts";
 import { estimateTokens } from "../tokens/estimate.ts";
@@ -215,12 +216,13 @@ function autoLoadedText(
 ): string | undefined {
   const head = `## AUTO-LOADED SKILL: ${card.id} (${because})\n\n`;
   const resources = card.folder ? `\n\nIts files are in ${card.folder}` : "";
-  const whole = head + body.trim() + resources;
+  const text = withoutOwnTitle(body.trim(), card.id);
+  const whole = head + text + resources;
   if (sizeFor(client, whole) <= room) return whole;
   const rest = `\n\n${CUT} ${activationOf(card, client)}]`;
   const space = room - sizeFor(client, head + rest + FENCE);
   if (space < 200) return undefined;
-  const cut = cutFor(client, body.trim(), space);
+  const cut = cutFor(client, text, space);
   const end = ["\n#", "\n", " "].map((mark) => cut.lastIndexOf(mark)).find((at) => at > cut.length / 2) ?? cut.length;
   const kept = cut.slice(0, end).trimEnd();
   const isInCode = (kept.match(/^\s*```/gm) ?? []).length % 2 === 1;
