@@ -31,7 +31,7 @@ describe("prompts", () => {
     const project = withGoodSkill();
     const { code, out, err } = await run(project, ["discover"], { stdin });
     expect({ code, err }).toEqual({ code: 0, err: "" });
-    if (isHit) expect(out).toContain("## 🟡 good");
+    if (isHit) expect(out).toContain("## good\n");
     expect(out).not.toMatch(/[\u0000-\u0008\u000b-\u001f\u007f\u202e\u200b]/);
     expect((await run(project, ["why"])).out).not.toMatch(/[\u0000-\u0008\u000b-\u001f\u007f\u202e\u200b]/);
   });
@@ -85,7 +85,7 @@ describe("skills", () => {
     expect(check.code).toBe(/ error: /.test(check.out) ? 1 : 0);
     const { out, err, code } = await run(project, ["discover"], { stdin: "a zebra" });
     expect({ err, code }).toEqual({ err: "", code: 0 });
-    expect(out).toContain("## 🟡 good");
+    expect(out).toContain("## good\n");
     expect(check.out).not.toMatch(TRACE);
     for (const { id } of (await run(project, ["skills", "list", "--json"])).json().skills)
       expect(id).toMatch(/^[a-z-]+$/);
@@ -107,7 +107,7 @@ describe("skills", () => {
     writeFileSync(join(project.root, ".agents"), "a file");
     const { code, out, err } = await run(project, ["discover"], { stdin: "a zebra" });
     expect({ code, err }).toEqual({ code: 0, err: "" });
-    expect(out).toContain("## 🟡 good");
+    expect(out).toContain("## good\n");
   });
 
   it("text in a skill cannot paint the terminal or hide its direction", async () => {

@@ -209,9 +209,7 @@ describe("what rules do", () => {
     expect((await say(project, "a zebra")).out).toContain(
       "## 🔴 keeper (critical priority)\nBrief: Cares for striped animals\nActivate:",
     );
-    expect((await say(ruled(keywords("zebra")), "a zebra")).out).toContain(
-      "## 🟡 keeper (medium priority)\nBrief: Qwertz.\n",
-    );
+    expect((await say(ruled(keywords("zebra")), "a zebra")).out).toContain("## keeper\nBrief: Qwertz.\n");
   });
 
   it("recommend a skill that has no file here", async () => {
@@ -221,7 +219,7 @@ describe("what rules do", () => {
       JSON.stringify({ skills: { ghost: { description: "Cares for ghosts.", ...keywords("zebra") } } }),
     );
     expect((await say(project, "a zebra")).out).toContain(
-      '## 🟡 ghost (medium priority)\nBrief: Cares for ghosts.\nActivate: Skill(skill: "ghost")',
+      '## ghost\nBrief: Cares for ghosts.\nActivate: Skill(skill: "ghost")',
     );
   });
 

@@ -39,14 +39,14 @@ const context = async (project: Scratch, ...words: string[]) =>
   (await run(project, ["context", "--json", ...words])).json().skillTracking;
 
 describe("a session", () => {
-  it("goes through full, names, silence, incremental, switches and an explicit request", async () => {
+  it("goes through full, silence, incremental, switches, names on request and full by force", async () => {
     const project = pool();
     expect(await prompt(project, "a zebra")).toBe(FULL);
-    expect(await prompt(project, "a zebra")).toBe(NAMES);
+    expect(await prompt(project, "a zebra")).toBe("");
     expect(await prompt(project, "continue")).toBe("");
     expect(await prompt(project, "a zebra and soup")).toBe(NEW);
     expect(await prompt(project, "a truck")).toBe(FULL);
-    expect(await prompt(project, "which skills care for a zebra?")).toBe(FULL);
+    expect(await prompt(project, "which skills care for a zebra?")).toBe(NAMES);
     expect(await prompt(project, "a zebra", "--force")).toBe(FULL);
     const tracking = await context(project, "--session", "s1");
     expect(Object.keys(tracking)).toEqual(
@@ -69,7 +69,7 @@ describe("a session", () => {
     const age = (minutes: number) =>
       db.prepare("UPDATE sessions SET last_prompt_at = ?").run(new Date(Date.now() - minutes * 60_000).toISOString());
     age(29);
-    expect(await prompt(project, "a zebra")).toBe(NAMES);
+    expect(await prompt(project, "a zebra")).toBe("");
     age(31);
     expect(await prompt(project, "a zebra")).toBe(FULL);
     expect((await context(project)).promptCount).toBe(1);
@@ -84,7 +84,7 @@ describe("a session", () => {
     project.write(".haversack/config.json", '{"skills.forgetAfterPrompts": 2}');
     const seen: string[] = [];
     for (const text of ["a zebra", "continue", "a zebra", "a zebra"]) seen.push(await prompt(project, text));
-    expect(seen).toEqual([FULL, "", NAMES, FULL]);
+    expect(seen).toEqual([FULL, "", "", FULL]);
   });
 
   it("has an empty ledger after a compaction, also for loaded skills", async () => {
@@ -111,7 +111,7 @@ describe("a session", () => {
     await prompt(project, "a zebra");
     expect(await prompt(project, "a zebra", "--session", "s2")).toBe(FULL);
     expect(await prompt(project, "a zebra", "--agent", "a1")).toBe(FULL);
-    expect(await prompt(project, "a zebra")).toBe(NAMES);
+    expect(await prompt(project, "a zebra")).toBe("");
     expect((await context(project, "--session", "s1", "--agent", "a1")).promptCount).toBe(1);
     expect(await run(project, ["context", "--session", "nobody"])).toMatchObject({ code: 1, out: "" });
   });

@@ -6,20 +6,24 @@ import { testServer } from "./claude-test.ts";
 import { count, FITTING, haversack, haversackRepo, NAMING, ORDINARY, ours, SKILLS } from "./haversack-repo.ts";
 import { runClaude } from "./run-claude.ts";
 
-it("brings the right skill once, then its name, and nothing for an ordinary prompt; no earlier byte changes", async () => {
+it("brings the right skill once in 14 similar prompts, and its name when skills are asked for; no earlier byte changes", async () => {
   const repo = haversackRepo();
   const server = await testServer();
-  const run = await runClaude({ repo, server, prompt: [ORDINARY, FITTING, FITTING, FITTING, ORDINARY] });
+  const similar = Array.from({ length: 14 }, (_, at) => `${FITTING} Now part ${at + 1}.`);
+  const asked = "Which skill should I use?";
+  const run = await runClaude({ repo, server, prompt: [ORDINARY, ...similar, asked, ORDINARY] });
   expect(run).toMatchObject({ exitCode: 0, stderr: "" });
   const requests = server.of("main");
-  expect(requests.map((request) => ours(request).length)).toEqual([0, 1, 2, 2, 2]);
-  const [full, names] = ours(requests[4]);
+  expect(requests.map((request) => ours(request).length)).toEqual([0, ...similar.map(() => 1), 2, 2]);
+  expect(count(messagesText(requests[14]!), "release-notes (")).toBe(0);
+  expect(count(messagesText(requests[14]!), "## release-notes\n")).toBe(1);
+  const [full, names] = ours(requests.at(-1));
   expect(full?.event).toBe("UserPromptSubmit");
   expect(full?.text).toContain("# Skill Recommendations");
   expect(full?.text).toContain(`Brief: ${SKILLS["release-notes"].description}`);
   expect(full?.text).toContain('Activate: Skill(skill: "release-notes")');
   expect(full?.text).not.toMatch(/pdf-forms|sql-tuning/);
-  expect(names?.text).toMatch(/^# Skills Available\n\n🟡 release-notes\n/);
+  expect(names?.text).toMatch(/^# Skills Available\n\nrelease-notes\n/);
   expect(names?.text.length).toBeLessThan(150);
   for (const [at, later] of requests.entries()) {
     if (at > 0) expect(firstChange(requests[at - 1]!, later)).toBeUndefined();

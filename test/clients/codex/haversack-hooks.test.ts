@@ -27,13 +27,16 @@ describe("a prompt", () => {
     for (const request of server.requests) {
       const [text, ...more] = ours(request);
       expect(more).toEqual([]);
-      expect(text).toContain("## 🟡 sql-tuning");
+      expect(text).toContain("## sql-tuning\n");
       expect(text).toContain(`Read ${repo.root}/.agents/skills/sql-tuning/SKILL.md`);
       expect(text).not.toContain("pdf-forms");
     }
-    // The same words again bring the name at most: the window has the rest.
-    await runCodex({ repo, server, prompt, resume: run.threadId });
-    expect(ours(server.requests.at(-1)).filter((text) => text.includes("Brief:"))).toHaveLength(1);
+    // The same words again bring nothing: the window has it.
+    for (let n = 0; n < 2; n++) await runCodex({ repo, server, prompt, resume: run.threadId });
+    expect(ours(server.requests.at(-1))).toHaveLength(1);
+    await runCodex({ repo, server, prompt: "Which skill should I use?", resume: run.threadId });
+    const [, names] = ours(server.requests.at(-1));
+    expect(names).toMatch(/^# Skills Available\n\nsql-tuning\n\nTo activate: read \//);
   });
 
   it("that names a skill brings its body", async () => {

@@ -48,6 +48,8 @@ describe("a prompt", () => {
     expect(asked?.[0]).not.toContain("pdf-forms (");
     // The same text as before, which the history still holds.
     expect(after).toHaveLength(2);
+    for (let n = 0; n < 2; n++) await runGemini({ repo, server, prompt: RELEASE, args: AGAIN });
+    expect(messagesText(server.of("main").at(-1)!).split("(haversack)")).toHaveLength(2);
     expect(firstChange(server.of("main")[1]!, server.of("main")[2]!)).toBeUndefined();
   });
 

@@ -36,6 +36,19 @@ it("brings the right skill once, nothing to an ordinary prompt, and keeps what t
   expect(wip?.data).toMatchObject({ files_modified: ["limit.txt"] });
 });
 
+it("names a skill once in four similar prompts", async () => {
+  const repo = haversackRepo();
+  const server = await testServer();
+  const run = await runOpencode({ repo, server, prompt: RELEASE });
+  for (let part = 2; part <= 4; part++) {
+    await runOpencode({ repo, server, prompt: `${RELEASE} Now part ${part}.`, args: ["--session", run.sessionId] });
+  }
+  const text = messagesText(server.of("main").at(-1)!);
+  expect(text).toContain("Now part 4.");
+  expect(text.split("(haversack)")).toHaveLength(2);
+  expect(text.split("## release-notes\n")).toHaveLength(2);
+}, 240_000);
+
 it("follows a rule's pattern that is proven linear, and leaves out one that is not", async () => {
   const repo = haversackRepo();
   const intent = (pattern: string) => ({ promptTriggers: { intentPatterns: [pattern] } });

@@ -13,6 +13,8 @@ export interface FileStat {
   kind: "file" | "folder" | "other";
   size: number;
   mtimeMs: number;
+  /** It belongs neither to this user nor to root. Absent: it does, or the system has no owners. */
+  isForeign?: boolean;
 }
 
 export interface FileSystem {
@@ -37,10 +39,16 @@ export const diskFileSystem: FileSystem = {
       kind: stat.isDirectory() ? "folder" : stat.isFile() ? "file" : "other",
       size: stat.size,
       mtimeMs: stat.mtimeMs,
+      ...(isForeign(stat.uid) && { isForeign: true }),
     };
   },
   realpath: (path) => realpathSync.native(path),
 };
+
+function isForeign(owner: number): boolean {
+  const user = process.getuid?.();
+  return user !== undefined && owner !== user && owner !== 0;
+}
 
 /** ENOENT and its like: not there, which for most questions is an answer and no fault. */
 export function isMissing(error: unknown): boolean {

@@ -65,10 +65,7 @@ describe("in bytes", () => {
         const decision = { format: "full" as const, fresh: [match("listed", brief)], known: [], verdicts: new Map() };
         const autoLoad = [{ match: match("loaded", "short"), because: "the prompt names it" }];
         const index = { body: () => body, installed: 2, cardsNamed: () => [], names: () => [] };
-        const { text, loaded } = composeAnswer(
-          { ...decision, autoLoad },
-          { client: CODEX, index, isExplicit: false, isFirst: true },
-        );
+        const { text, loaded } = composeAnswer({ ...decision, autoLoad }, { client: CODEX, index, isFirst: true });
         expect(Buffer.byteLength(text)).toBeLessThanOrEqual(CODEX.maxChars);
         expect(text.endsWith("(haversack)")).toBe(true);
         const [shown] = loaded;

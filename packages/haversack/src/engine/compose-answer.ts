@@ -18,6 +18,7 @@ import {
   SILENCE,
 } from "../skills/disclosure.ts";
 import type { LedgerEntry } from "../skills/session.ts";
+import { withoutOwnTitle } from "../skills/skill-output.ts";
 import type { SkillCard } from "../skills/types.ts";
 import type { PromptAnswer } from "../store/sqlite/prompt-ledger.ts";
 import { estimateTokens } from "../tokens/estimate.ts";
@@ -38,12 +39,12 @@ export interface Answer extends Disclosure {
   loaded: { match: Match; text: string; tokens: number }[];
 }
 
-/** All names while they are few, for a request that names no topic or one that nothing fits. */
-function catalogue(index: AnswerIndex, client: ClientProfile): string {
+/** For a request for skills that names no subject, or one that nothing fits: all names while they are few. */
+function catalogue(index: AnswerIndex, client: ClientProfile, hasSubject: boolean): string {
+  if (index.installed === 0) return searchHint(0, client);
   const names = index.installed <= MOST_NAMES ? index.names(MOST_NAMES) : [];
-  return names.length > 0
-    ? `Installed: ${names.join(", ")}.`
-    : `None stands out for this prompt. ${searchHint(index.installed, client)}`;
+  const list = names.length > 0 ? `Installed: ${names.join(", ")}.` : searchHint(index.installed, client);
+  return hasSubject || names.length === 0 ? `None stands out for this. ${list}` : list;
 }
 
 const MOST_NAMES = 20;
@@ -81,9 +82,15 @@ export function composeAnswer(
   {
     client,
     index,
-    isExplicit,
+    request,
     isFirst,
-  }: { client: ClientProfile; index: AnswerIndex; isExplicit: boolean; isFirst: boolean },
+  }: {
+    client: ClientProfile;
+    index: AnswerIndex;
+    /** The user asks for skills, about something or in general. */
+    request?: { hasSubject: boolean } | undefined;
+    isFirst: boolean;
+  },
 ): Answer {
   const isMore = isFirst && fresh.length > 0 && index.installed > fresh.length;
   const hint = isMore ? { searchHint: searchHint(index.installed, client) } : {};
@@ -96,13 +103,10 @@ export function composeAnswer(
   for (const match of [...fresh, ...known]) {
     if (!listing.fresh.includes(match) && !listing.known.includes(match)) verdicts.set(match.card.id, NO_ROOM);
   }
-  const silentButAsked = isExplicit && listing.format === "none" && autoLoad.length === 0;
-  const shown = silentButAsked
-    ? {
-        format: "names" as const,
-        text: `# Skills Available\n\n${catalogue(index, client)}`,
-      }
-    : listing;
+  const shown =
+    request && listing.format === "none" && autoLoad.length === 0
+      ? { format: "names" as const, text: `# Skills Available\n\n${catalogue(index, client, request.hasSubject)}` }
+      : listing;
   if (shown.text) room -= sizeFor(client, shown.text) + GAP;
 
   // The shortest first: what it leaves of its share goes to the longer ones.
@@ -189,7 +193,7 @@ function entryOf({ card }: Match, client: ClientProfile): Entry {
       : undefined);
   return {
     id: card.id,
-    priority: rule?.priority ?? "medium",
+    ...(rule?.priority && { priority: rule.priority }),
     // Written by others: what is meant as a line may be pages.
     brief: briefOf(rule?.brief ?? card.brief, LONGEST_BRIEF),
     activation: activationOf(card, client),
@@ -212,12 +216,13 @@ function autoLoadedText(
 ): string | undefined {
   const head = `## AUTO-LOADED SKILL: ${card.id} (${because})\n\n`;
   const resources = card.folder ? `\n\nIts files are in ${card.folder}` : "";
-  const whole = head + body.trim() + resources;
+  const text = withoutOwnTitle(body.trim(), card.id);
+  const whole = head + text + resources;
   if (sizeFor(client, whole) <= room) return whole;
   const rest = `\n\n${CUT} ${activationOf(card, client)}]`;
   const space = room - sizeFor(client, head + rest + FENCE);
   if (space < 200) return undefined;
-  const cut = cutFor(client, body.trim(), space);
+  const cut = cutFor(client, text, space);
   const end = ["\n#", "\n", " "].map((mark) => cut.lastIndexOf(mark)).find((at) => at > cut.length / 2) ?? cut.length;
   const kept = cut.slice(0, end).trimEnd();
   const isInCode = (kept.match(/^\s*```/gm) ?? []).length % 2 === 1;

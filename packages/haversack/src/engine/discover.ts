@@ -103,29 +103,52 @@ export function discover(
   const files = tracking.files.map((file) => fromRoot(file, root));
   const isPacket = isPacketPrompt(prompt);
   const isExplicit = input.forceRecommend === true || (!isPacket && isExplicitRequest(prompt));
-  const { matches, slowPatterns } = combineMatches(
-    {
-      // "Which skills do you have for X?" asks about X; its other words would find skills that speak of skills.
-      prompt: isExplicit ? requestTopic(prompt) : isPacket ? "" : prompt,
-      files,
-      root,
-      domain: tracking.domainHistory.at(-1),
-      usedSkills: used,
-      taskType: input.taskType,
-      role: input.role,
-      ...(input.env && { env: input.env }),
-      ...(input.readHead && { readHead: input.readHead }),
-    },
-    index,
-    { matchRules, limit: MOST_CANDIDATES, faint: FAINT },
-  );
+  const match = (text: string) =>
+    combineMatches(
+      {
+        prompt: text,
+        files,
+        root,
+        domain: tracking.domainHistory.at(-1),
+        usedSkills: used,
+        taskType: input.taskType,
+        role: input.role,
+        ...(input.env && { env: input.env }),
+        ...(input.readHead && { readHead: input.readHead }),
+      },
+      index,
+      { matchRules, limit: MOST_CANDIDATES, faint: FAINT },
+    );
+  // "Which skills do you have for X?" asks about X; its other words would find skills that speak of skills.
+  const topic = isExplicit ? requestTopic(prompt) : isPacket ? "" : prompt;
+  let found = match(topic);
+  let hasSubject = isExplicit && /[\p{L}\p{N}]/u.test(topic);
+  if (isExplicit && found.matches.every(({ excluded }) => excluded)) {
+    // "Which skill should I use?" asks about what was going on.
+    const before = ledger.recentPrompts(key, RECENT_PROMPTS);
+    if (before.length > 0) {
+      found = match(before.join("\n"));
+      // Those prompts are many words: guesses are worth showing only where nothing is sure.
+      const sure = found.matches.filter(({ confidence }) => confidence >= settings.recommendThreshold);
+      if (sure.length > 0) found = { ...found, matches: sure };
+      hasSubject = true;
+    }
+  }
+  const { matches, slowPatterns } = found;
   const domain = promptDomain(matches, settings, files);
   const status = sessionStatus(tracking, { now: input.at, domain, idleMinutes: settings.idleMinutes });
-  const decision = decideDisclosure(matches, { ledger: tracking.ledger, status, isExplicit, promptNumber, settings });
+  const decision = decideDisclosure(matches, {
+    ledger: tracking.ledger,
+    status,
+    isExplicit,
+    isForced: input.forceRecommend === true,
+    promptNumber,
+    settings,
+  });
   const answer = composeAnswer(withRequired(decision, tracking.ledger, index), {
     client: input.client,
     index,
-    isExplicit,
+    ...(isExplicit && { request: { hasSubject } }),
     // The first text of a window says how to find the rest; the model has it from then on.
     isFirst: isExplicit || status === "idle" || tracking.ledger.length === 0,
   });
@@ -203,6 +226,8 @@ function promptDomain(
   return top && top.length > 1 ? top[0] : undefined;
 }
 
+/** Prompts before a request for skills that say what it is about. */
+const RECENT_PROMPTS = 3;
 /** Skills that are looked at in full: as many as `why` shows. */
 const MOST_CANDIDATES = 10;
 /** A card is a row to read: beyond the first few, what is this faint is not worth it. */

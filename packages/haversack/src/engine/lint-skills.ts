@@ -1,12 +1,13 @@
 /** `skills check`: every skill file read anew and held against the strict rules, then all of them together. */
+import { join } from "node:path";
 import type { Config } from "../base/config-schema.ts";
 import { errorText, HaversackError } from "../base/errors.ts";
 import { diskFileSystem } from "../base/file-system.ts";
 import { nearest } from "../base/nearest.ts";
-import { lintSkill, lintSkillSet } from "../skills/lint-skill.ts";
+import { lintQuickReference, lintSkill, lintSkillSet } from "../skills/lint-skill.ts";
 import { parseSkill } from "../skills/parse-skill.ts";
 import { findSkillFiles } from "../skills/skill-files.ts";
-import { listResources } from "../skills/skill-resources.ts";
+import { listResources, QUICK_REFERENCE, readResource } from "../skills/skill-resources.ts";
 import type { Problem, Skill, SkillCard } from "../skills/types.ts";
 import type { Environment, ProjectPaths } from "./project.ts";
 import { findSkillSources } from "./skill-sources.ts";
@@ -37,7 +38,7 @@ export function lintSkills(
         continue;
       checked++;
       const isDeferred = (parsed.skill && index.card(parsed.skill.id)?.rule?.isDeferred) ?? false;
-      if (file.folder) problems.push(...listResources(file.folder, diskFileSystem).problems);
+      if (file.folder) problems.push(...lintFolder(file.folder));
       problems.push(...lintSkill(parsed, { isDeferred, ...(file.folder && { folderName: file.folderName }) }));
     } catch (error) {
       problems.push({ level: "error", code: "skill-unreadable", file: file.path, text: errorText(error) });
@@ -57,4 +58,11 @@ export function lintSkills(
       .map(({ path }) => path),
   );
   return { skills: checked, problems: [...problems, ...lintSkillSet(skills).filter(({ file }) => wanted.has(file))] };
+}
+
+function lintFolder(folder: string): Problem[] {
+  const { problems, names } = listResources(folder, diskFileSystem);
+  const name = names.find((resource) => resource.toLowerCase() === QUICK_REFERENCE);
+  const quick = name === undefined ? undefined : readResource(folder, name, diskFileSystem);
+  return [...problems, ...(quick?.kind === "text" ? lintQuickReference(quick.text, join(folder, name!)) : [])];
 }

@@ -32,6 +32,35 @@ describe("loadSkill", () => {
     expect(project.load("base")).toMatchObject({ kind: "loaded", hasChanged: false });
   });
 
+  it("says the title once, and keeps a title of the author's own", () => {
+    const project = fakeProject();
+    project.skill("pdf-forms", "Fills forms.", { body: "# PDF Forms\n\nBody." });
+    project.skill("sql-tuning", "Tunes.", { body: "# Make queries fast\n\nBody." });
+    expect(project.load("pdf-forms")).toMatchObject({ text: "# pdf-forms\n\n*Fills forms.*\n\nBody." });
+    expect(project.load("sql-tuning")).toMatchObject({
+      text: "# sql-tuning\n\n*Tunes.*\n\n# Make queries fast\n\nBody.",
+    });
+    expect(project.prompt("use the pdf-forms skill", { sessionId: "other" }).text).toContain(
+      "## AUTO-LOADED SKILL: pdf-forms (the prompt names it)\n\nBody.",
+    );
+  });
+
+  it("lists the resources of a required skill too, with its own folder", () => {
+    const project = pool();
+    project.refresh();
+    const listResources = (folder: string) => ({
+      ...NO_RESOURCES,
+      reference: [`references/of-${folder.split("/").at(-1)}.md`],
+    });
+    const parts = { index: project.index(), ledger: project.ledger, listResources };
+    const loaded = loadSkill({ name: "left", at: project.now() }, parts);
+    expect(loaded.text).toMatch(/In \/repo\/\.claude\/skills\/base:[\s\S]*references\/of-base\.md[\s\S]*# left\n/);
+    expect(loaded.text).toContain("references/of-left.md");
+    expect(loadSkill({ name: "left", at: project.now(), includeResources: false }, parts).text).not.toContain(
+      "of-base",
+    );
+  });
+
   it("always gives it when the window is unknown, and records nothing then", () => {
     const project = pool();
     project.refresh();

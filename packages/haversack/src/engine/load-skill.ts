@@ -56,7 +56,9 @@ export function loadSkill(input: LoadInput, parts: LoadParts): LoadedSkill {
 
   const { cards, notes } = withRequired(card, index);
   const texts: string[] = [];
-  const resources = input.includeResources !== false && card.folder ? parts.listResources(card.folder) : undefined;
+  const resourcesOf = ({ folder }: SkillCard) =>
+    input.includeResources !== false && folder ? parts.listResources(folder) : undefined;
+  const resources = resourcesOf(card);
   for (const needed of cards) {
     const isMain = needed.id === card.id;
     if (!isMain && loadedHash(needed.id) === needed.hash) continue;
@@ -65,8 +67,8 @@ export function loadSkill(input: LoadInput, parts: LoadParts): LoadedSkill {
       description: needed.description,
       body: index.body(needed.hash) ?? "",
       folder: needed.folder,
+      resources: isMain ? resources : resourcesOf(needed),
       ...(isMain && {
-        resources,
         notes: [
           ...(before && before !== card.hash
             ? ["Changed since it was loaded in this window; this is the new version."]

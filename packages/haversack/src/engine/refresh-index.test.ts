@@ -91,6 +91,8 @@ const ids = (project: ReturnType<typeof fakeProject>) =>
     .listCards()
     .map(({ id }) => id);
 
+const YAML_FOR_PEOPLE = "policy:\n  allow_implicit_invocation: false\n";
+
 describe("refreshIndex", () => {
   it("reads only what changed by size or time", () => {
     const project = fakeProject();
@@ -103,6 +105,15 @@ describe("refreshIndex", () => {
     expect(project.refresh()).toMatchObject({ read: 1, unchanged: 2 });
     expect(project.files.reads).toEqual([path]);
     expect(differences(contents(project.handle), rebuilt(project))).toEqual([]);
+  });
+
+  it("does not recommend what Codex' own file beside the skill keeps for people", () => {
+    const project = fakeProject();
+    project.skill("work", "Takes the next task of the plan.");
+    project.files.write("/repo/.claude/skills/work/agents/openai.yaml", YAML_FOR_PEOPLE);
+    project.refresh({ isRebuild: true });
+    expect(project.index().card("work")).toMatchObject({ modelInvocable: false });
+    expect(project.prompt("take the next task of the plan").text).toBe("");
   });
 
   it("forgets a removed skill", () => {

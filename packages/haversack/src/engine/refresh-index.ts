@@ -174,7 +174,7 @@ function readSkillFile(file: SkillFile, fs: FileSystem): IndexedSkill {
     description: skill.description,
     brief: skill.shortDescription ?? briefOf(skill.description),
     body: skill.body,
-    modelInvocable: skill.modelInvocable,
+    modelInvocable: skill.modelInvocable && !isKeptForPeople(file.folder, fs),
     requires: skill.requires,
     ...(skill.domain && { domain: skill.domain }),
     ...(skill.triggers && { triggers: skill.triggers }),
@@ -182,6 +182,18 @@ function readSkillFile(file: SkillFile, fs: FileSystem): IndexedSkill {
     terms: skillTerms({ ...skill, ...(skill.triggers && { keywords: skill.triggers.keywords }) }),
     problems,
   };
+}
+
+/** Codex' way to say `disable-model-invocation`: a file beside the skill. */
+function isKeptForPeople(folder: string | undefined, fs: FileSystem): boolean {
+  if (!folder) return false;
+  const file = `${folder}/agents/openai.yaml`;
+  try {
+    return fs.stat(file).size < 65_536 && /^\s*allow_implicit_invocation:\s*false\b/m.test(fs.readFile(file));
+  } catch {
+    // Most skills have none.
+    return false;
+  }
 }
 
 /** A skill that only a rules file names has this for a path, the file and its name behind it. */
@@ -253,7 +265,7 @@ function indexFormat(): string {
 }
 
 /** Counted up when the rows change in a way that the sample does not show, such as another background list. */
-const ROW_FORMAT = 1;
+const ROW_FORMAT = 2;
 
 const SAMPLE = {
   name: "database-migrations",

@@ -21,12 +21,14 @@ export function findSkillSources(
   const claudeConfigDir = env["CLAUDE_CONFIG_DIR"];
   const configHome = env["XDG_CONFIG_HOME"];
   const geminiHome = env["GEMINI_CLI_HOME"];
+  const codexHome = env["CODEX_HOME"];
   const places = {
     projectDir: root,
     homeDir,
     ...(claudeConfigDir && { claudeConfigDir }),
     ...(configHome && { configHome }),
     ...(geminiHome && { geminiHome }),
+    ...(codexHome && { codexHome }),
   };
   const files = pluginFiles(places);
   const installedPlugins = readNamed(files.installedPlugins, fs);

@@ -25,7 +25,8 @@ skill skills add added adding build change changes changed check code coding cre
 function issue implement implementation list line lines name open part problem project read run running script see set
 setup show start step steps support task tasks test tests testing time update updates work working works write writing
 tell explain think question feature features version current different existing simple first last next second whole full
-example examples correct case cases point place end real day folder directory path text value values type types`;
+example examples correct case cases point place end real day folder directory path text value values type types
+git commit commits push branch merge`;
 
 const COMMON = `
 access action actions agent agents allow analyze analysis api app application apply approach area argument array

@@ -34,6 +34,7 @@ function decide(
     ledger?: LedgerEntry[];
     status?: SessionStatus;
     isExplicit?: boolean;
+    isForced?: boolean;
     promptNumber?: number;
     settings?: Partial<DisclosureSettings>;
   } = {},
@@ -42,6 +43,7 @@ function decide(
     ledger: more.ledger ?? [],
     status: more.status ?? "continue",
     isExplicit: more.isExplicit ?? false,
+    isForced: more.isForced ?? false,
     promptNumber: more.promptNumber ?? 5,
     settings: { ...settings, ...more.settings },
   });
@@ -78,28 +80,38 @@ describe("decideDisclosure", () => {
     ["new", [], "full", ["a", "b"], []],
     ["continue", ["a"], "incremental", ["b"], ["a"]],
     ["domain-switch", ["a"], "full", ["b"], []],
-    ["continue", ["a", "b"], "names", [], ["a", "b"]],
-    ["domain-switch", ["a", "b"], "names", [], ["a", "b"]],
+    ["continue", ["a", "b"], "none", [], []],
+    ["domain-switch", ["a", "b"], "none", [], []],
     ["idle", ["a", "b"], "full", ["a", "b"], []],
   ] as const)("%s with %j known: %s", (status, known, format, fresh, named) => {
     const ledger = known.map((skill) => ({ skill, shownAtPrompt: 1 }));
     expect(decide([match("a"), match("b")], { status, ledger })).toMatchObject({ format, fresh, known: named });
   });
 
-  it("repeats names when one of them earns it, and not again soon", () => {
-    const ledger = [
-      { skill: "a", shownAtPrompt: 1, namedAtPrompt: 4 },
-      { skill: "b", shownAtPrompt: 1 },
-    ];
-    expect(decide([match("a")], { ledger })).toMatchObject({ format: "none", known: [] });
-    expect(decide([match("a"), match("b")], { ledger })).toMatchObject({ format: "names", known: ["a", "b"] });
-    expect(decide([match("a")], { ledger, promptNumber: 9 }).format).toBe("names");
+  it("never mentions again what the window has, however many prompts later", () => {
+    const ledger = [{ skill: "a", shownAtPrompt: 1 }];
+    for (let promptNumber = 2; promptNumber <= 100; promptNumber++) {
+      expect(decide([match("a")], { ledger, promptNumber })).toMatchObject({ format: "none", known: [] });
+    }
   });
 
-  it("gives an explicit request everything in full, sure or not, but no body for a guess", () => {
-    const ledger = [{ skill: "a", shownAtPrompt: 1 }];
+  it("answers a request for skills by name for what the window has, loaded or not", () => {
+    const ledger = [
+      { skill: "a", shownAtPrompt: 1 },
+      { skill: "b", shownAtPrompt: 1, loadedHash: "h1" },
+    ];
+    const asked = { ledger, isExplicit: true };
+    expect(decide([match("a"), match("b")], asked)).toMatchObject({ format: "names", fresh: [], known: ["a", "b"] });
+    expect(decide([match("a"), match("c")], asked)).toMatchObject({
+      format: "incremental",
+      fresh: ["c"],
+      known: ["a"],
+    });
+    expect(decide([match("a")], { ...asked, isForced: true })).toMatchObject({ format: "full", fresh: ["a"] });
+  });
+
+  it("gives a request for skills what fits, sure or not, but no body for a guess", () => {
     const found = decide([match("a"), match("b", { confidence: 0.1, rule: { enforcement: "auto" } })], {
-      ledger,
       isExplicit: true,
     });
     expect(found).toMatchObject({ format: "full", fresh: ["a", "b"], loaded: [] });

@@ -5,7 +5,7 @@
 
 import type { Match } from "./combine-matches.ts";
 import type { Format } from "./disclosure.ts";
-import { earnsReminder, isForgotten, type LedgerEntry, type SessionStatus } from "./session.ts";
+import { isForgotten, type LedgerEntry, type SessionStatus } from "./session.ts";
 
 export interface DisclosureSettings {
   maxSkills: number;
@@ -34,12 +34,16 @@ export function decideDisclosure(
     ledger,
     status,
     isExplicit,
+    isForced = false,
     promptNumber,
     settings,
   }: {
     ledger: readonly LedgerEntry[];
     status: SessionStatus;
+    /** The user asks for skills. */
     isExplicit: boolean;
+    /** Show everything with its brief, whatever the window has. Default: false. */
+    isForced?: boolean;
     promptNumber: number;
     settings: DisclosureSettings;
   },
@@ -53,7 +57,8 @@ export function decideDisclosure(
     const { id, hash } = match.card;
     const entry = entries.get(id);
     if (entry?.loadedHash === hash) {
-      verdicts.set(id, "silent: the window has its body");
+      if (isExplicit) decision.known.push(match);
+      else verdicts.set(id, "silent: the window has its body");
       continue;
     }
     const because = autoLoadReason(match, settings);
@@ -65,7 +70,7 @@ export function decideDisclosure(
     const isFresh =
       status === "new" ||
       status === "idle" ||
-      isExplicit ||
+      isForced ||
       !entry ||
       isForgotten(entry, { promptNumber, forgetAfterPrompts: settings.forgetAfterPrompts });
     decision[isFresh ? "fresh" : "known"].push(match);
@@ -73,10 +78,11 @@ export function decideDisclosure(
 
   const { fresh, known } = decision;
   if (fresh.length > 0) {
-    decision.format = known.length > 0 && status === "continue" ? "incremental" : "full";
+    decision.format = known.length > 0 && (status === "continue" || isExplicit) ? "incremental" : "full";
     // After a change of domain the window still holds what it was shown: only the new comes.
     if (decision.format === "full") decision.known = [];
-  } else if (known.some(({ card }) => earnsReminder(entries.get(card.id)!, promptNumber))) {
+  } else if (known.length > 0 && isExplicit) {
+    // The window has their briefs or bodies; whoever asks for skills is told which of them fit.
     decision.format = "names";
   } else {
     decision.known = [];
@@ -85,9 +91,7 @@ export function decideDisclosure(
   for (const { card } of known) {
     verdicts.set(
       card.id,
-      decision.known.length > 0
-        ? "shown by name: the window has its brief"
-        : "silent: the window has its brief and name",
+      decision.known.length > 0 ? "shown by name: the window has its brief" : "silent: the window has its brief",
     );
   }
   return decision;

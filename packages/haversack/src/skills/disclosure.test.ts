@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { briefOf, type Entry, formatFull, formatIncremental, formatNames } from "./disclosure.ts";
 
-const entry = (id: string, priority: Entry["priority"], more: Partial<Entry> = {}): Entry => ({
+const entry = (id: string, priority?: Entry["priority"], more: Partial<Entry> = {}): Entry => ({
   id,
-  priority,
+  ...(priority && { priority }),
   brief: `About ${id}`,
   activation: `Skill(skill: "${id}")`,
   ...more,
@@ -49,6 +49,20 @@ Activate: Skill(skill: "base")
 Previously recommended: 🟠 read, 🟢 write
 
 Decide for each: YES or NO; activate every YES first.`);
+  });
+
+  it("speak of a priority only where a rule sets one", () => {
+    expect(formatFull({ fresh: [entry("read")], known: [] }).text).toContain("\n\n## read\nBrief: About read\n");
+    const { text } = formatIncremental({ fresh: [entry("base")], known: [entry("read"), entry("write", "low")] });
+    expect(text).toContain("\n\n## base\n");
+    expect(text).toContain("Previously recommended: read, 🟢 write");
+  });
+
+  it("names: say in plain words to read a file where there is no tool", () => {
+    const activation = "Read /skills/pdf/SKILL.md";
+    expect(formatNames({ fresh: [], known: [entry("pdf", undefined, { activation })] }).text).toBe(
+      "# Skills Available\n\npdf\n\nTo activate: read /skills/pdf/SKILL.md",
+    );
   });
 
   it("names: names alone", () => {

@@ -10,7 +10,8 @@ export type Format = "full" | "incremental" | "names" | "none";
 
 export interface Entry {
   id: string;
-  priority: Priority;
+  /** Only where a rule sets one. */
+  priority?: Priority;
   /** One line: the short description, else the beginning of the description. */
   brief: string;
   /** What the model must do to load it, in this client, for this skill. */
@@ -67,9 +68,15 @@ function howToActivate(entries: readonly Entry[]): string {
   const general = new Set(entries.map(({ id, activation }) => withPlaceholder(activation, id)));
   const [line] = general;
   if (entries.length > 1 && general.size === 1 && line) return `Use ${line} to activate.`;
-  if (entries.length === 1) return `Use ${first!.activation} to activate.`;
+  if (entries.length === 1) {
+    const { activation } = first!;
+    // `Read /…/SKILL.md` is no tool call but a sentence.
+    return activation.startsWith(READ) ? `To activate: r${activation.slice(1)}` : `Use ${activation} to activate.`;
+  }
   return entries.map(({ id, activation }) => `To activate ${id}: ${activation}`).join("\n");
 }
+
+const READ = "Read ";
 
 /** `Skill(skill: "pdf")` → `Skill(skill: "name")`, `… show pdf` → `… show name`. Undefined for what has no such place. */
 function withPlaceholder(activation: string, id: string): string | undefined {
@@ -108,7 +115,7 @@ const DECIDE = "Decide for";
 
 function formatEntry({ id, priority, brief, activation, notice }: Entry): string[] {
   return [
-    `## ${ICONS[priority]} ${id} (${priority} priority)`,
+    priority ? `## ${ICONS[priority]} ${id} (${priority} priority)` : `## ${id}`,
     ...(brief ? [`Brief: ${brief}`] : []),
     ...(notice ? [`Note: ${notice}`] : []),
     `Activate: ${activation}`,
@@ -116,5 +123,5 @@ function formatEntry({ id, priority, brief, activation, notice }: Entry): string
 }
 
 function formatNameList(entries: readonly Entry[]): string {
-  return entries.map(({ id, priority }) => `${ICONS[priority]} ${id}`).join(", ");
+  return entries.map(({ id, priority }) => (priority ? `${ICONS[priority]} ${id}` : id)).join(", ");
 }

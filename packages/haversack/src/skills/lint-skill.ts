@@ -15,6 +15,7 @@ const MAX_DESCRIPTION_CHARS = 1_024;
 const MAX_COMPATIBILITY_CHARS = 500;
 const MAX_SKILL_LINES = 500;
 const MAX_CORE_LINES = 50;
+const MAX_QUICK_REFERENCE_LINES = 20;
 
 export interface SkillLintOptions {
   /** The name of the skill's folder; absent for a single file, whose name is free. */
@@ -111,6 +112,20 @@ export function lintSkill(parsed: ParsedSkill, { folderName, isDeferred = false 
     report("suggestion", "core-too-long", text);
   }
   return problems;
+}
+
+/** A quick reference is read as a whole to be sure of a detail: what does not fit on a card belongs into references/. */
+export function lintQuickReference(text: string, file: string): Problem[] {
+  const count = text.trimEnd().split("\n").length;
+  if (count <= MAX_QUICK_REFERENCE_LINES) return [];
+  return [
+    {
+      level: "warning",
+      code: "quick-reference-too-long",
+      file,
+      text: `the quick reference has ${count} lines: keep ${MAX_QUICK_REFERENCE_LINES}, and move the rest to references/`,
+    },
+  ];
 }
 
 /** All skills together, shadowed ones too: names that stand twice, requirements that lead nowhere or in a circle. */

@@ -38,6 +38,9 @@ export function parseRule(
   const rule = emptyRule(skill, file);
   if (Array.isArray(entry) || typeof entry === "string") readLooseTriggers(rule, entry, complaints, "triggers");
   else if (isObject(entry)) {
+    for (const [key, value] of Object.entries(entry)) {
+      if (SWITCH_KEYS.has(plainKey(key)) && typeof value !== "boolean") complaints.badValue(skill, key, TRUE_OR_FALSE);
+    }
     if (isSwitchedOff(entry)) return undefined;
     readEntry(rule, entry, complaints);
   } else complaints.badValue(skill, "", "an object with triggers");
@@ -74,8 +77,8 @@ function isSwitchedOff(entry: JsonObject): boolean {
   return Object.entries(entry).some(([key, value]) => {
     const plain = plainKey(key);
     return (
-      (plain === "enabled" && value === false) ||
-      (plain === "disabled" && value === true) ||
+      (plain === "enabled" && readBoolean(value) === false) ||
+      (plain === "disabled" && readBoolean(value) === true) ||
       (plain === "enforcement" && readEnforcement(value) === "off")
     );
   });
@@ -87,7 +90,7 @@ function readEntry(rule: SkillRule, entry: JsonObject, complaints: RuleComplaint
   for (const [key, value] of Object.entries(entry)) {
     if (value === null || value === undefined) continue;
     const plain = plainKey(key);
-    if (isComment(key) || NAME_KEYS.has(plain)) continue;
+    if (isComment(key) || NAME_KEYS.has(plain) || SWITCH_KEYS.has(plain)) continue;
     const reader = RULE_KEYS.get(plain) ?? TRIGGER_KEYS.get(plain);
     if (reader) reader(rule, value, complaints, key);
     else if (UNUSED_KEYS.has(plain)) complaints.unusedKey(rule.skill, key);
@@ -100,11 +103,16 @@ export function isComment(key: string): boolean {
   return /^(?:[_$#]|\/\/)/.test(key) || /^(?:notes?|comments?|examples?|version)$/i.test(key);
 }
 
-const NAME_KEYS = new Set(["skill", "skills", "skillname", "name", "id", "enabled", "disabled"]);
+const NAME_KEYS = new Set(["skill", "skills", "skillname", "name", "id"]);
+/** Whether the rule counts at all: see isSwitchedOff. */
+const SWITCH_KEYS = new Set(["enabled", "disabled"]);
+/** "yes" and 1 are understood, and still wrong. */
+const TRUE_OR_FALSE = "true or false, without quotes";
 
 const list =
   (pick: (rule: SkillRule, items: string[]) => void): FieldReader =>
   (rule, value, complaints, key) => {
+    complainOfText(value, rule, complaints, key);
     const reading = counted(readTexts(value), rule, complaints, key);
     if (reading) pick(rule, reading);
   };
@@ -112,6 +120,7 @@ const list =
 const phrases =
   (pick: "keywords" | "synonyms"): FieldReader =>
   (rule, value, complaints, key) => {
+    complainOfText(value, rule, complaints, key);
     const items = counted(readPhrases(value), rule, complaints, key);
     if (items) rule[pick].push(...items.map(({ text, weight }) => ({ text: text.trim(), weight })));
   };
@@ -120,9 +129,15 @@ const flag =
   (pick: (rule: SkillRule, value: boolean) => void): FieldReader =>
   (rule, value, complaints, key) => {
     const read = readBoolean(value);
-    if (read === undefined) complaints.badValue(rule.skill, key, "true or false");
-    else pick(rule, read);
+    if (typeof value !== "boolean") complaints.badValue(rule.skill, key, TRUE_OR_FALSE);
+    if (read !== undefined) pick(rule, read);
   };
+
+/** `keyword: "x"` is one text; `keywords: "x"` is meant as a list, and is read as one. */
+function complainOfText(value: unknown, rule: SkillRule, complaints: RuleComplaints, key: string): void {
+  if (typeof value === "string" && plainKey(key).endsWith("s"))
+    complaints.badValue(rule.skill, key, "a list of texts, not one text");
+}
 
 const line =
   (pick: (rule: SkillRule, text: string) => void): FieldReader =>
@@ -327,9 +342,10 @@ function readDefer(rule: SkillRule, value: unknown, complaints: RuleComplaints, 
   for (const [inner, innerValue] of Object.entries(value)) {
     const plain = plainKey(inner);
     const short = readLine(innerValue);
-    if (plain === "enabled" && readBoolean(innerValue) !== undefined) defer.enabled = readBoolean(innerValue)!;
+    if (plain === "enabled" && typeof innerValue !== "boolean")
+      complaints.badValue(rule.skill, `${key}.${inner}`, TRUE_OR_FALSE);
+    if (plain === "enabled") defer.enabled = readBoolean(innerValue) ?? defer.enabled;
     else if (plain === "shortdescription" && short !== undefined) defer.shortDescription = short;
-    else if (plain === "enabled") complaints.badValue(rule.skill, `${key}.${inner}`, "true or false");
     else if (plain === "shortdescription") complaints.badValue(rule.skill, `${key}.${inner}`, "a text");
     else if (!isComment(inner)) complaints.unknownKey(rule.skill, `${key}.${inner}`);
   }

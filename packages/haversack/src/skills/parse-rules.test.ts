@@ -109,6 +109,39 @@ const SHAPES: Record<string, unknown> = {
   },
 };
 
+describe("values of the wrong type", () => {
+  const read = (entry: Record<string, unknown>) => parseRules({ skills: { x: entry } }, "rules.json");
+  const texts = (entry: Record<string, unknown>) => read(entry).problems.map(({ text }) => text);
+
+  it.each(["yes", "no", "true", 1, 0])("enabled: %j is understood and reported", (enabled) => {
+    const entry = { keywords: ["a"], enabled };
+    expect(texts(entry).join()).toContain("expected true or false, without quotes");
+    expect(read(entry).rules).toHaveLength(enabled === "no" || enabled === 0 ? 0 : 1);
+  });
+
+  it("a flag in quotes is understood and reported, also inside defer_loading", () => {
+    const entry = {
+      keywords: ["a"],
+      alwaysActive: "yes",
+      defer_loading: { enabled: "yes", short_description: "Says what it is for" },
+    };
+    expect(read(entry).rules[0]).toMatchObject({ alwaysActive: true, defer: { enabled: true } });
+    expect(
+      read(entry)
+        .problems.map(({ where }) => where)
+        .sort(),
+    ).toEqual(["alwaysActive", "defer_loading.enabled"]);
+  });
+
+  it("one text in place of a list is understood and reported; a key for one text may have one", () => {
+    expect(read({ promptTriggers: { keywords: "alpha" } }).rules[0]!.keywords).toEqual([{ text: "alpha", weight: 1 }]);
+    expect(texts({ promptTriggers: { keywords: "alpha" } }).join()).toContain("expected a list of texts, not one text");
+    expect(texts({ pathPatterns: "src/**" }).join()).toContain("expected a list of texts");
+    expect(texts({ keyword: "alpha" })).toEqual([]);
+    expect(texts({ keywords: ["alpha"], enabled: true })).toEqual([]);
+  });
+});
+
 describe("parseRules", () => {
   it("reads every field of a full rule", () => {
     const { rules, problems } = parse(SHAPES["map"]);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { matchEach, runPatterns } from "./run-patterns.ts";
+import { matchEach, type PatternHost, runPatterns } from "./run-patterns.ts";
 
 const pattern = (source: string, { linear = true, flags = "i" } = {}) => ({ source, flags, linear });
 
@@ -43,6 +43,45 @@ describe("runPatterns", () => {
     const run = runPatterns([pattern("(a+)+$")], [`${"a".repeat(40)}b`], { budgetMs: 20 });
     expect(run.slow).toEqual([]);
     expect(run.skipped).toEqual([0]);
+  });
+
+  describe("on a busy machine", () => {
+    /** A host whose clock moves only by time-outs; the first ones stop the patterns before or after they ran. */
+    function busyHost(timeouts: ("before" | "after")[]): PatternHost & { waitedMs: number } {
+      const left = [...timeouts];
+      const host = {
+        waitedMs: 0,
+        cpuMs: () => 0,
+        nowMs: () => host.waitedMs,
+        runFor(run: () => void, timeoutMs: number) {
+          const timeout = left.shift();
+          if (timeout !== "before") run();
+          if (timeout) host.waitedMs += timeoutMs;
+          return timeout === undefined;
+        },
+      };
+      return host;
+    }
+    const patterns = [pattern("deploy"), pattern("(a|b)*c", { linear: false }), pattern("prod")];
+
+    it("keeps every answer when the time-out fires after the last pattern", () => {
+      const run = runPatterns(patterns, ["deploy abc to prod"], { host: busyHost(["after"]) });
+      expect(run).toEqual({ hits: [0, 1, 2], slow: [], skipped: [] });
+    });
+
+    it("tries a pattern again that was stopped without CPU time, with more time each try", () => {
+      const host = busyHost(["before", "before", "before", "before"]);
+      const run = runPatterns(patterns, ["deploy abc to prod"], { host });
+      expect(run).toEqual({ hits: [0, 1, 2], slow: [], skipped: [] });
+      expect(host.waitedMs).toBe(25 + 50 + 100 + 200);
+    });
+
+    it("blames no pattern and ends when it never gets to run", () => {
+      const host = busyHost(Array.from({ length: 100 }, () => "before" as const));
+      const run = runPatterns(patterns, ["deploy abc to prod"], { host });
+      expect(run).toEqual({ hits: [], slow: [], skipped: [0, 1, 2] });
+      expect(host.waitedMs).toBe(1000);
+    });
   });
 
   it("says which text each pattern matched", () => {

@@ -29,13 +29,19 @@ export const PATTERN_BUDGET_MS = 50;
 const GUILTY_MS = 5;
 
 /**
- * The budget is time that this process had: a machine that lets it wait must not silence rules, nor brand a good pattern as
- * slow for ever. By the clock it may take this many times as long.
+ * The budget is CPU time: on a busy machine this process mostly waits, and waiting must not silence rules or brand a good
+ * pattern as slow for ever. By the clock it may take this many times as long (one second).
  */
-const MOST_WAITING = 4;
+const MOST_WAITING = 20;
 
-function cpuMs(): number {
-  return process.cpuUsage().user / 1000;
+/** Where time and time-outs come from; tests bring their own. */
+export interface PatternHost {
+  /** CPU time of this process so far. */
+  cpuMs(): number;
+  /** The clock. */
+  nowMs(): number;
+  /** Runs it for at most so long by the clock. False when it was stopped, or when the time-out fired just after its end. */
+  runFor(run: () => void, timeoutMs: number): boolean;
 }
 
 /** Longer texts are cut: a pattern speaks of what a person typed, not of what they pasted. */
@@ -46,6 +52,7 @@ export interface RunOptions {
   /** In milliseconds. Default: PATTERN_BUDGET_MS. */
   budgetMs?: number;
   canStop?: boolean;
+  host?: PatternHost;
 }
 
 export function runPatterns(
@@ -69,7 +76,12 @@ export function matchEach(
 function execute(
   patterns: readonly RunnablePattern[],
   texts: readonly string[],
-  { budgetMs = PATTERN_BUDGET_MS, canStop = !process.versions["bun"], isAll }: RunOptions & { isAll: boolean },
+  {
+    budgetMs = PATTERN_BUDGET_MS,
+    canStop = !process.versions["bun"],
+    host = VM_HOST,
+    isAll,
+  }: RunOptions & { isAll: boolean },
 ): { pairs: [number, number][]; slow: number[]; skipped: number[] } {
   const run = { pairs: [] as [number, number][], slow: [] as number[], skipped: [] as number[] };
   if (patterns.length === 0 || texts.length === 0) return run;
@@ -77,11 +89,11 @@ function execute(
     patterns: patterns.map(({ source, flags, linear }) => (canStop || linear ? { source, flags } : undefined)),
     texts: texts.map(cutText),
     at: 0,
-    /** The time this process had had when the pattern at `at` began. */
-    since: 0,
+    /** The last pattern that began and may be blamed, and the CPU time at that moment. */
+    began: { at: -1, cpuMs: 0 },
     begin: () => {
       // 2 µs; what is proven linear is never blamed.
-      if (!patterns[work.at]!.linear) work.since = cpuMs();
+      if (!patterns[work.at]!.linear) work.began = { at: work.at, cpuMs: host.cpuMs() };
     },
     pairs: run.pairs,
     isAll,
@@ -91,42 +103,54 @@ function execute(
   });
 
   const step = runInThisContext(SCRIPT) as (work: unknown) => void;
-  const start = cpuMs();
-  const deadline = performance.now() + budgetMs * MOST_WAITING;
-  // What the pattern at `at` has had so far, when it was interrupted and tried again.
-  let had = { at: -1, ms: 0 };
-  const key = "__haversackPatterns";
-  const scope = globalThis as Record<string, unknown>;
-  scope[key] = () => step(work);
-  try {
-    while (work.at < patterns.length) {
-      const leftMs = Math.min(budgetMs - (cpuMs() - start), deadline - performance.now());
-      if (leftMs < 1) {
-        for (; work.at < patterns.length; work.at++) if (work.patterns[work.at]) run.skipped.push(work.at);
-        break;
-      }
-      try {
-        // Half of what is left, so that one offender leaves time for the rest.
-        runInThisContext(`${key}()`, { timeout: Math.max(1, Math.ceil(leftMs / 2)) });
-      } catch (error) {
-        if ((error as NodeJS.ErrnoException).code !== "ERR_SCRIPT_EXECUTION_TIMEOUT") throw error;
-        const { at } = work;
-        const isLinear = patterns[at]!.linear;
-        had = { at, ms: (had.at === at ? had.ms : 0) + (isLinear ? 0 : cpuMs() - work.since) };
-        if (had.ms >= GUILTY_MS) {
-          run.slow.push(at);
-          work.at++;
-        } else {
-          // The time went to those before it, or to other processes: it is tried again with what is left.
-          run.pairs.splice(0, run.pairs.length, ...run.pairs.filter(([pattern]) => pattern !== at));
-        }
-      }
+  const startCpuMs = host.cpuMs();
+  const deadlineMs = host.nowMs() + budgetMs * MOST_WAITING;
+  // How often in a row the pattern at `at` was stopped before it had its share of CPU time.
+  let stopped = { at: -1, times: 0 };
+  while (work.at < patterns.length) {
+    const leftCpuMs = budgetMs - (host.cpuMs() - startCpuMs);
+    const leftMs = deadlineMs - host.nowMs();
+    if (leftCpuMs < 1 || leftMs < 1) {
+      for (; work.at < patterns.length; work.at++) if (work.patterns[work.at]) run.skipped.push(work.at);
+      break;
     }
-  } finally {
-    delete scope[key];
+    const times = stopped.at === work.at ? stopped.times : 0;
+    // Half of what is left, so that one offender leaves time for the rest; twice as long each time that it was not enough.
+    const timeoutMs = Math.min(leftMs, Math.max(1, leftCpuMs / 2) * 2 ** times);
+    if (host.runFor(() => step(work), Math.ceil(timeoutMs))) break;
+    const { at, began } = work;
+    // The time-out can fire when the last pattern is already done.
+    if (at >= patterns.length) break;
+    if (began.at === at && host.cpuMs() - began.cpuMs >= GUILTY_MS) {
+      run.slow.push(at);
+      work.at++;
+    } else {
+      // The time went to those before it, or to other processes: it is tried again.
+      stopped = { at, times: times + 1 };
+      run.pairs.splice(0, run.pairs.length, ...run.pairs.filter(([pattern]) => pattern !== at));
+    }
   }
   return run;
 }
+
+const VM_HOST: PatternHost = {
+  cpuMs: () => process.cpuUsage().user / 1000,
+  nowMs: () => performance.now(),
+  runFor(run, timeoutMs) {
+    const key = "__haversackPatterns";
+    const scope = globalThis as Record<string, unknown>;
+    scope[key] = run;
+    try {
+      runInThisContext(`${key}()`, { timeout: timeoutMs });
+      return true;
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== "ERR_SCRIPT_EXECUTION_TIMEOUT") throw error;
+      return false;
+    } finally {
+      delete scope[key];
+    }
+  },
+};
 
 function cutText(text: string): string {
   return text.length <= MAX_HEAD + MAX_TAIL ? text : `${text.slice(0, MAX_HEAD)}\n${text.slice(-MAX_TAIL)}`;

@@ -37,6 +37,58 @@ describe("rankSkills", () => {
     }
   });
 
+  describe("with short prompts", () => {
+    const others = [
+      skill("incident-review", "Write a blameless post-mortem after an outage. Use when an incident is over."),
+      skill("terraform", "Author reusable Terraform modules for AWS."),
+      skill("load-testing", "Run load tests with k6 and read the results."),
+      skill("email-templates", "Build HTML email templates that render in Outlook and Gmail."),
+      skill("cron-jobs", "Schedule recurring jobs and make them safe to run twice."),
+      skill("oauth-login", "Implement OAuth and OpenID Connect login flows."),
+      skill("css-layout", "Fix and design page layouts with CSS grid and flexbox."),
+      skill("adr", "Record architecture decisions as short dated documents."),
+      skill("dbt-models", "Create dbt models. Use when transforming warehouse data."),
+      skill("app-icons", "Generate app icons and splash screens in every size."),
+    ];
+    // Names that say nothing: the description alone must do.
+    const wanted = [
+      skill("ops", "Deploy services to Kubernetes clusters with Helm. Use when deploying, scaling or rolling back."),
+      skill("db", "Write safe schema migrations for Postgres. Use when adding or changing tables, columns or indexes."),
+    ];
+    const poolOf = (size: number) => memoryIndex([...wanted, ...others.slice(0, size - wanted.length)]);
+
+    it.each([2, 3, 6, 12])("recommends what plainly fits in a pool of %i", (size) => {
+      const [deploy] = rankSkills("deploy to kubernetes", poolOf(size));
+      expect(deploy).toMatchObject({ skill: "ops" });
+      expect(deploy!.confidence).toBeGreaterThanOrEqual(RECOMMEND_CONFIDENCE);
+      const [migrate] = rankSkills("add a column to the users table", poolOf(size));
+      expect(migrate).toMatchObject({ skill: "db" });
+      expect(migrate!.confidence).toBeGreaterThanOrEqual(RECOMMEND_CONFIDENCE);
+    });
+
+    it.each([
+      "continue",
+      "commit this",
+      "commit and push",
+      "run the tests again",
+      "git status",
+      "fix the failing test",
+    ])("stays silent at %s", (prompt) => {
+      for (const size of [2, 6, 12]) {
+        for (const { confidence } of rankSkills(prompt, poolOf(size)))
+          expect(confidence).toBeLessThan(RECOMMEND_CONFIDENCE);
+      }
+    });
+
+    it("takes one shared word, however often a skill repeats it, for no proof", () => {
+      const push = memoryIndex([
+        skill("push-notifications", "Push notifications: send a push, debug a push.", "Push tokens. Push topics."),
+      ]);
+      for (const prompt of ["push it", "push the button", "push the release forward"])
+        expect(rankSkills(prompt, push)[0]!.confidence).toBeLessThan(RECOMMEND_CONFIDENCE);
+    });
+  });
+
   it("is almost sure when the prompt calls a skill by name, and then shows no other by its words", () => {
     const ranked = rank("use the release-notes skill, then test the endpoint with xunit");
     expect(ranked[0]).toMatchObject({ skill: "release-notes", named: true, confidence: 0.99 });

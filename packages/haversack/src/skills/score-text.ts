@@ -93,6 +93,9 @@ export const SCORE = {
   steepness: 7,
   /** A telling word alone: see isTelling. */
   toldConfidence: 0.41,
+  /** See sharedConfidence: so many matches by chance give RECOMMEND_CONFIDENCE; fewer give more, up to this. */
+  fewChances: 0.1,
+  mostShared: 0.55,
   namedConfidence: 0.99,
   shadowConfidence: 0.3,
   /** Most terms looked up, rarest first. */
@@ -145,7 +148,8 @@ export function rankSkills<Key extends SkillKey = string>(
     const strength = (score * discount) / (known.mass + k.massPadding);
     const curve = 1 / (1 + Math.exp(-k.steepness * (strength - k.midpoint)));
     const isTold = !conflict && !asksToKnow && score === best && isTelling(gains, known.terms);
-    const sure = isTold ? Math.max(curve, k.toldConfidence) : curve;
+    const shared = conflict || asksToKnow ? 0 : sharedConfidence(gains, known.terms, { words, size: index.size, k });
+    const sure = Math.max(curve, shared, isTold ? k.toldConfidence : 0);
     const confidence = isNamed ? k.namedConfidence : overshadowed ? Math.min(sure, k.shadowConfidence) : sure;
     if (faint && ranked.length >= faint.after && confidence < faint.below) continue;
     ranked.push({ skill, confidence, score, named: isNamed, conflict, overshadowed, evidence: evidenceOf(gains) });
@@ -163,8 +167,8 @@ interface Scored<Key> {
 interface KnownTerm extends PromptTerm {
   idf: number;
   df: number;
-  /** The background knows it. */
-  isOrdinary: boolean;
+  /** The share of ordinary requests that hold it; absent when the background does not know it. */
+  share: number | undefined;
 }
 
 /** Looks up how telling each term is. `mass`: what the prompt says in all, known to the pool or not. */
@@ -179,7 +183,7 @@ function weighPrompt(
   const weighed = terms.map(({ term, text, kind, weight, origin }): KnownTerm => {
     const row = stats.get(term);
     const idf = idfOf(row, size, k);
-    return { term, text, kind, weight, origin, idf, df: row?.df ?? 0, isOrdinary: row?.share !== undefined };
+    return { term, text, kind, weight, origin, idf, df: row?.df ?? 0, share: row?.share };
   });
   weighed.sort((a, b) => b.weight * b.idf - a.weight * a.idf || (a.term < b.term ? -1 : 1));
   const found = new Map<string, KnownTerm>();
@@ -199,7 +203,7 @@ function weighPrompt(
 function isTelling(gains: ReadonlyMap<string, Gain>, terms: ReadonlyMap<string, KnownTerm>): boolean {
   for (const { term, fields } of gains.values()) {
     const known = terms.get(term.term);
-    if (term.kind !== "word" || !known || known.isOrdinary || known.df > TELLING_DF) continue;
+    if (term.kind !== "word" || !known || known.share !== undefined || known.df > TELLING_DF) continue;
     if (fields & (FIELD.name | FIELD.description)) return true;
   }
   return false;
@@ -207,6 +211,37 @@ function isTelling(gains: ReadonlyMap<string, Gain>, terms: ReadonlyMap<string, 
 
 /** Skills of the pool that may hold it. With 2, false triggers on the public cases rise from 5.7 to 6.7%. */
 const TELLING_DF = 1;
+
+/**
+ * The confidence that comes from words which the prompt shares with a skill's name or description, for pools and prompts of any
+ * size. It asks how many skills would share these words by chance: the product of how common each word is, times the number of ways
+ * to pick as many words from the prompt, times the square root of the pool's size (skills of one pool are alike, so
+ * 300 skills are not 300 independent chances). A word counts once however often the skill repeats it, and less in a long
+ * description, which holds more words. One shared word is not enough.
+ */
+function sharedConfidence(
+  gains: ReadonlyMap<string, Gain>,
+  terms: ReadonlyMap<string, KnownTerm>,
+  { words, size, k }: { words: number; size: number; k: typeof SCORE },
+): number {
+  let chances = Math.sqrt(size);
+  let count = 0;
+  for (const { term, fields, weight } of gains.values()) {
+    const known = terms.get(term.term);
+    if (!known || !isOwn(term) || !(fields & (FIELD.name | FIELD.description))) continue;
+    const share = known.share ?? k.rareShare;
+    if (share >= EVERYDAY_SHARE) continue;
+    count++;
+    const chance = (known.df - 1 + share * k.backgroundSize) / (size - 1 + k.backgroundSize);
+    chances *= chance ** Math.min(1, weight) * ((words - count + 1) / count);
+  }
+  if (count < 2) return 0;
+  const doubt = (1 / RECOMMEND_CONFIDENCE - 1) * Math.sqrt(chances / k.fewChances);
+  return Math.min(k.mostShared, 1 / (1 + doubt));
+}
+
+/** Words that every fourth request holds ("add", "file") are no evidence. */
+const EVERYDAY_SHARE = 0.2;
 
 /** A compound's whole is known or is the user's own name for something; only its parts count as said. */
 function isOwn(term: PromptTerm): boolean {
@@ -260,6 +295,8 @@ interface Gain {
   gain: number;
   term: PromptTerm;
   fields: number;
+  /** Of the term in this skill. */
+  weight: number;
 }
 
 /** Per skill what each term of the prompt brings; a synonym counts only where it brings more than the word itself. */
@@ -283,7 +320,8 @@ function tally<Key extends SkillKey>(
     const idf = term.origin === undefined ? term.idf : Math.min(term.idf, terms.get(term.origin)?.idf ?? term.idf);
     const gain = term.weight * idf * row.weight;
     const key = term.origin ?? term.term;
-    if (gain > (entry.gains.get(key)?.gain ?? 0)) entry.gains.set(key, { gain, term, fields: row.fields });
+    if (gain > (entry.gains.get(key)?.gain ?? 0))
+      entry.gains.set(key, { gain, term, fields: row.fields, weight: row.weight });
   }
   return tallies;
 }

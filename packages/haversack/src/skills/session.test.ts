@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { earnsReminder, isExplicitRequest, isForgotten, sessionStatus, withDomain } from "./session.ts";
+import { isExplicitRequest, isForgotten, sessionStatus, withDomain } from "./session.ts";
 
 const now = new Date("2026-03-01T12:00:00Z");
 const minutesAgo = (minutes: number) => new Date(now.getTime() - minutes * 60_000).toISOString();
@@ -51,13 +51,6 @@ describe("the ledger's rules", () => {
     expect(isForgotten(entry, { promptNumber: 102, forgetAfterPrompts: 100 })).toBe(true);
     expect(isForgotten(entry, { promptNumber: 9999, forgetAfterPrompts: 0 })).toBe(false);
   });
-
-  it("repeats a name that was not just repeated, and never one whose body is there", () => {
-    expect(earnsReminder({ skill: "x", shownAtPrompt: 1 }, 2)).toBe(true);
-    expect(earnsReminder({ skill: "x", shownAtPrompt: 1, namedAtPrompt: 2 }, 3)).toBe(false);
-    expect(earnsReminder({ skill: "x", shownAtPrompt: 1, namedAtPrompt: 2 }, 7)).toBe(true);
-    expect(earnsReminder({ skill: "x", shownAtPrompt: 1, loadedHash: "h" }, 9)).toBe(false);
-  });
 });
 
 describe("isExplicitRequest", () => {
@@ -69,6 +62,11 @@ describe("isExplicitRequest", () => {
     "Recommend skills for this migration",
     "are there any skills for PDF forms?",
     "what relevant skills are installed",
+    "recommend a skill",
+    "Can you recommend a good skill for this?",
+    "which skill should I use",
+    "suggest some skills",
+    "give me a suitable skill",
   ])("yes: %s", (prompt) => expect(isExplicitRequest(prompt)).toBe(true));
 
   it.each([
@@ -78,6 +76,9 @@ describe("isExplicitRequest", () => {
     "show the skills column in the grid",
     "find the bug in skills.ts",
     "rename skill to ability",
+    "show a skill tree on the profile page",
+    "find the skill model and add a field",
+    "create a skill",
     "",
   ])("no: %s", (prompt) => expect(isExplicitRequest(prompt)).toBe(false));
 });

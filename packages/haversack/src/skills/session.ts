@@ -40,8 +40,6 @@ export interface LedgerEntry {
   skill: string;
   /** The number of the prompt at which it was shown with its brief, or loaded. */
   shownAtPrompt: number;
-  /** The number of the prompt at which its name was last repeated. */
-  namedAtPrompt?: number;
   /** The version whose body the model has, when it was loaded. */
   loadedHash?: string;
 }
@@ -54,19 +52,8 @@ export function isForgotten(
 }
 
 /**
- * Whether a known skill's name is worth repeating. A loaded one needs no reminder, and a reminder given in the last
- * few prompts is still in plain sight.
- */
-export function earnsReminder(entry: LedgerEntry, promptNumber: number): boolean {
-  if (entry.loadedHash) return false;
-  return entry.namedAtPrompt === undefined || promptNumber - entry.namedAtPrompt >= REMIND_AFTER_PROMPTS;
-}
-
-const REMIND_AFTER_PROMPTS = 5;
-
-/**
- * "Which skills do you have?", "what skills could help here": the user asks for the list, so the ledger does not
- * silence it. A prompt that merely speaks of skills ("improve my writing skills", "add a skills table") is none.
+ * "Which skills do you have?", "recommend a skill": the user asks for skills, so the ledger does not silence the answer. A
+ * prompt that merely speaks of skills ("improve my writing skills", "add a skills table") is not such a request.
  */
 export function isExplicitRequest(prompt: string): boolean {
   // Most prompts do not speak of skills at all, and the patterns cost a new process a millisecond at their first use.
@@ -79,14 +66,14 @@ export function isExplicitRequest(prompt: string): boolean {
 /** What such a request is about: the prompt without the words of asking. */
 export function requestTopic(prompt: string): string {
   return prompt.replace(
-    /\b(?:which|what|are there|is there|do you have|have you got|any|all|list|show|find|suggest|recommend|search|me|your|my|the|available|installed|relevant|matching|skills?|could|can|would|help|here|for|with|this|have|do|you)\b/gi,
+    /\b(?:which|what|are there|is there|do you have|have you got|any|all|list|show|find|suggest|recommend|search|give|tell|me|your|my|the|an?|some|other|good|best|right|suitable|available|installed|relevant|matching|skills?|could|can|would|should|help|here|for|with|this|have|do|you|i|use)\b/gi,
     " ",
   );
 }
 
 const explicitRequests = (): RegExp[] => [
-  /\b(?:which|what) (?:\w+ ){0,2}skills?\b(?! level| set| gap| table| column| test| file| matrix)/i,
-  /\b(?:list|show|find|suggest|recommend|search)\b(?: me)?(?: (?:all|the|your|my|any|available|installed|relevant|matching)){0,3} skills?\b(?! level| set| gap| table| column| test| matrix)/i,
+  /\b(?:which|what) (?:\w+ ){0,2}skills?\b(?! (?:level|set|gap|table|column|test|file|matrix|tree|page|model|field))/i,
+  /\b(?:list|show|find|suggest|recommend|search|give)\b(?: me)?(?: (?:all|the|your|my|any|an?|some|other|good|best|right|suitable|available|installed|relevant|matching)){0,3} skills?\b(?! (?:level|set|gap|table|column|test|file|matrix|tree|page|model|field))/i,
   /\b(?:are there|do you have|have you got|is there)(?: \w+){0,2} skills?\b/i,
   /\bskills? (?:recommendations?|suggestions?|discovery)\b/i,
   /\bforce ?recommend\b/i,

@@ -1,8 +1,8 @@
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join, relative } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { diskFileSystem as fs } from "../base/file-system.ts";
+import { afterEach, beforeEach, describe, expect, it, onTestFinished } from "vitest";
+import { type FileSystem, diskFileSystem as fs } from "../base/file-system.ts";
 import { findSkillFiles, type SkillFileOptions, type SkillRoot } from "./skill-files.ts";
 import { listResources, readResource } from "./skill-resources.ts";
 
@@ -106,6 +106,70 @@ describe("findSkillFiles", () => {
     symlinkSync(join(home, "real"), join(home, "skills"));
     symlinkSync(join(home, "real"), join(home, "real/again"));
     expect(find()).toMatchObject({ paths: ["skills/a/SKILL.md"], problems: [] });
+  });
+
+  describe("links in a folder of the user's own", () => {
+    const user = { source: { ...source, kind: "user" as const } };
+
+    it("are followed wherever they lead: folders, collections and single files", () => {
+      write("dotfiles/b/SKILL.md", "team/x/SKILL.md", "team/y/SKILL.md", "one.md", "text.md");
+      mkdirSync(join(home, "skills/c"), { recursive: true });
+      symlinkSync(join(home, "dotfiles/b"), join(home, "skills/b"));
+      symlinkSync(join(home, "team"), join(home, "skills/team"));
+      symlinkSync(join(home, "one.md"), join(home, "skills/one.md"));
+      symlinkSync(join(home, "text.md"), join(home, "skills/c/SKILL.md"));
+      const { paths, problems } = find("skills", user);
+      expect(paths).toEqual([
+        "skills/b/SKILL.md",
+        "skills/c/SKILL.md",
+        "skills/one.md",
+        "skills/team/x/SKILL.md",
+        "skills/team/y/SKILL.md",
+      ]);
+      expect(problems).toEqual([]);
+    });
+
+    it("are not followed in a folder that such a link leads to, nor in circles", () => {
+      write("team/x/SKILL.md", "secret/SKILL.md", "skills/a/SKILL.md");
+      symlinkSync(join(home, "secret"), join(home, "team/leak"));
+      symlinkSync(join(home, "team"), join(home, "skills/team"));
+      symlinkSync(join(home, "skills"), join(home, "team/back"));
+      symlinkSync(home, join(home, "skills/up"));
+      const { paths, problems } = find("skills", user);
+      expect(paths).toEqual(["skills/a/SKILL.md", "skills/team/x/SKILL.md"]);
+      expect(problems).toEqual(["link-leads-out skills/team/leak", "link-circle skills/up"]);
+    });
+
+    it("are refused when they lead to what another user owns", () => {
+      write("other/SKILL.md", "skills/a/SKILL.md");
+      symlinkSync(join(home, "other"), join(home, "skills/b"));
+      const foreign: FileSystem = {
+        ...fs,
+        stat: (path) => ({ ...fs.stat(path), ...(path.endsWith("/other") && { isForeign: true }) }),
+      };
+      const { files, problems } = findSkillFiles([{ dir: join(home, "skills"), ...user }], foreign);
+      expect(files).toHaveLength(1);
+      expect(problems.map(({ code }) => code)).toEqual(["link-foreign"]);
+    });
+  });
+
+  describe("links in a project", () => {
+    const within = () => ({ within: home });
+
+    it("are followed inside of the project, and reported when they leave it", () => {
+      const outside = mkdtempSync(join(tmpdir(), "haversack-outside-"));
+      onTestFinished(() => rmSync(outside, { recursive: true, force: true }));
+      writeFileSync(join(outside, "SKILL.md"), "x");
+      write("shared/b/SKILL.md", "skills/a/SKILL.md");
+      symlinkSync(join(home, "shared/b"), join(home, "skills/b"));
+      symlinkSync(outside, join(home, "skills/c"));
+      symlinkSync(home, join(home, "skills/up"));
+      const { paths, problems } = find("skills", within());
+      expect(paths).toEqual(["skills/a/SKILL.md", "skills/b/SKILL.md"]);
+      expect(problems).toEqual(["link-leads-out skills/c", "link-circle skills/up"]);
+      symlinkSync(outside, join(home, "linked"));
+      expect(find("linked", within())).toMatchObject({ paths: [], problems: ["link-leads-out linked"] });
+    });
   });
 
   it("reads a folder once, though two sources name it", () => {

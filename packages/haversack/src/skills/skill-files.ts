@@ -1,7 +1,7 @@
 /**
  * Which files are skills: `X/SKILL.md` in folders up to four levels deep (collections nest by source), and single markdown
- * files directly in a source. Links that lead out of the source are refused: a repository could otherwise have any
- * file of the machine read into a prompt. A source that is itself a link is the user's own choice.
+ * files directly in a source. Links in a folder of the user's own are followed wherever they lead. Links in a project are followed only
+ * inside of it: a cloned repository could otherwise have any file of the machine read into a prompt. What is not followed is reported.
  */
 import { basename, join, sep } from "node:path";
 import { cleanLine } from "../base/clean-text.ts";
@@ -17,6 +17,8 @@ export interface SkillRoot {
   plugin?: string;
   /** The user named this folder, so it is a problem when it is not there. */
   isNamed?: boolean;
+  /** Absolute: links in this source, and the source if it is a link, may lead anywhere in here. Default: the source itself. */
+  within?: string;
 }
 
 export interface SkillFile {
@@ -97,18 +99,27 @@ function searchRoot(search: Search, root: SkillRoot): void {
       );
     return;
   }
-  searchFolder(search, root, real, root.dir, real, 0);
+  const within = root.within === undefined ? real : search.fs.realpath(root.within);
+  if (!isInside(real, within)) {
+    problem(search, "warning", "link-leads-out", root.dir, LEADS_OUT);
+    return;
+  }
+  searchFolder(search, { root, realRoot: real, within, isFree: root.source.kind === "user" }, root.dir, real, 0);
+}
+
+/** Where the search is, as far as links are concerned. */
+interface Place {
+  root: SkillRoot;
+  realRoot: string;
+  /** Links may lead here. */
+  within: string;
+  /** Links may lead anywhere: the user made them. Not those in a folder that such a link led to, which others may have written. */
+  isFree: boolean;
 }
 
 /** `realDir`: where `dir` really is. Known from its parent unless it is a link: asking the disk costs more than reading it. */
-function searchFolder(
-  search: Search,
-  root: SkillRoot,
-  realRoot: string,
-  dir: string,
-  realDir: string,
-  depth: number,
-): void {
+function searchFolder(search: Search, place: Place, dir: string, realDir: string, depth: number): void {
+  const { root } = place;
   if (search.isFull) return;
   let entries: FolderEntry[];
   try {
@@ -125,27 +136,20 @@ function searchFolder(
     return;
   }
   const own = skillEntry(entries);
-  if (own) addFile(search, root, realRoot, join(dir, own.name), own, dir);
+  if (own) addFile(search, place, join(dir, own.name), own, dir);
   if (own && !search.insideSkills) return;
   for (const entry of entries) {
     if (search.isFull) return;
     if (entry.name.startsWith(".") || entry.name === "node_modules") continue;
     const path = join(dir, entry.name);
-    const kind = entry.kind === "link" ? linkKind(search, realRoot, path) : entry.kind;
+    const target = entry.kind === "link" ? followLink(search, place, path) : undefined;
+    const kind = entry.kind === "link" ? target?.kind : entry.kind;
     if (kind === "folder" && depth < search.maxDepth) {
-      const real = entry.kind === "link" ? linkTarget(search, path) : join(realDir, entry.name);
-      if (real) searchFolder(search, root, realRoot, path, real, depth + 1);
+      const isOutside = target !== undefined && !isInside(target.real, place.within);
+      const next = isOutside ? { ...place, within: target.real, isFree: false } : place;
+      searchFolder(search, next, path, target?.real ?? join(realDir, entry.name), depth + 1);
     }
-    if (kind === "file" && depth === 0 && isSingleSkill(entry.name)) addFile(search, root, realRoot, path, entry);
-  }
-}
-
-function linkTarget(search: Search, path: string): string | undefined {
-  try {
-    return search.fs.realpath(path);
-  } catch (error) {
-    problem(search, "warning", "link-broken", path, errorText(error));
-    return undefined;
+    if (kind === "file" && depth === 0 && isSingleSkill(entry.name)) addFile(search, place, path, entry);
   }
 }
 
@@ -164,19 +168,13 @@ function isSingleSkill(name: string): boolean {
   return name.toLowerCase().endsWith(".md") && !NO_SKILLS.test(name);
 }
 
-function addFile(
-  search: Search,
-  root: SkillRoot,
-  realRoot: string,
-  path: string,
-  entry: FolderEntry,
-  folder?: string,
-): void {
+function addFile(search: Search, place: Place, path: string, entry: FolderEntry, folder?: string): void {
+  const { root } = place;
   if (search.files.length >= search.maxSkills) {
     stop(search, root, `more than ${search.maxSkills} skills: the rest is left out`);
     return;
   }
-  if (entry.kind === "link" && linkKind(search, realRoot, path) !== "file") return;
+  if (entry.kind === "link" && followLink(search, place, path)?.kind !== "file") return;
   try {
     const { size, mtimeMs } = search.fs.stat(path);
     const folderName = folder ? basename(folder) : basename(path).replace(/\.md$/i, "");
@@ -194,19 +192,31 @@ function addFile(
   }
 }
 
-/** What a link leads to, if it stays inside the source. */
-function linkKind(search: Search, realRoot: string, path: string): "file" | "folder" | "other" {
+/** What a link leads to, if it may be followed. */
+function followLink(
+  search: Search,
+  { realRoot, within, isFree }: Place,
+  path: string,
+): { real: string; kind: "file" | "folder" | "other" } | undefined {
+  const report = (code: string, text: string) => problem(search, "warning", code, path, text);
   try {
     const real = search.fs.realpath(path);
-    if (isInside(real, realRoot)) return search.fs.stat(real).kind;
-    const hint =
-      "the link leads out of its source and is not followed; to use it, name its folder under skills.folders";
-    problem(search, "warning", "link-leads-out", path, hint);
+    const { kind, isForeign } = search.fs.stat(real);
+    const isHere = isInside(real, within) || isInside(real, realRoot);
+    if (!isHere && !isFree) report("link-leads-out", LEADS_OUT);
+    else if (!isHere && isForeign)
+      report("link-foreign", "the link leads to what another user owns and is not followed");
+    else if (real !== realRoot && isInside(realRoot, real))
+      report("link-circle", "the link leads to a folder that contains it and is not followed");
+    else return { real, kind };
   } catch (error) {
-    problem(search, "warning", "link-broken", path, isMissing(error) ? "the link leads nowhere" : errorText(error));
+    report("link-broken", isMissing(error) ? "the link leads nowhere" : errorText(error));
   }
-  return "other";
+  return undefined;
 }
+
+const LEADS_OUT =
+  "the link leads out of its place and is not followed; to use it, name its target under skills.folders";
 
 /** Both real paths. */
 export function isInside(path: string, folder: string): boolean {

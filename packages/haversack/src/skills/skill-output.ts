@@ -23,10 +23,18 @@ export function formatSkill({ id, description, body, folder, resources, notes = 
     `# ${id}`,
     ...notes.map((note) => `> ${note}`),
     ...(description ? [`*${description}*`] : []),
-    body.trim(),
+    withoutOwnTitle(body.trim(), id),
   ];
   const listed = resources && folder ? formatResources(folder, resources) : "";
   return [...blocks, ...(listed ? [listed] : [])].join("\n\n");
+}
+
+/** The body without a first heading that only says the skill's name again. A title of the author's own stays. */
+export function withoutOwnTitle(body: string, id: string): string {
+  const title = /^#[ \t]+(.*?)[ \t#]*(?:\r?\n|$)/.exec(body);
+  const plain = (text: string) => text.toLowerCase().replace(/\b(?:the|skill|guide)\b|[^\p{L}\p{N}]/gu, "");
+  const name = plain(id.slice(id.lastIndexOf(":") + 1));
+  return title && name !== "" && plain(title[1]!) === name ? body.slice(title[0].length).trimStart() : body;
 }
 
 /** The folder once, then relative names. */

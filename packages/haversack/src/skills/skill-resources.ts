@@ -22,7 +22,7 @@ export type ResourceReading =
   | { kind: "refused" | "missing" | "binary"; text: string };
 
 const FOLDERS = ["assets", "reference", "references", "scripts"];
-const QUICK_REFERENCE = "quick-reference.md";
+export const QUICK_REFERENCE = "quick-reference.md";
 const MAX_DEPTH = 5;
 /** Counting stops here: such a folder is no list for a model anyway. */
 const MAX_COUNTED = 5_000;

@@ -33,35 +33,47 @@ describe("skillRoots", () => {
       ["/work/app/.claude/skills", "project", ".claude/skills", 1],
       ["/work/app/.agents/skills", "project", ".agents/skills", 2],
       ["/work/app/.gemini/skills", "project", ".gemini/skills", 3],
-      ["/work/app/.opencode/skills", "project", ".opencode/skills", 4],
-      ["/work/app/.opencode/skill", "project", ".opencode/skill", 5],
-      ["/home/me/.claude/skills", "user", "~/.claude/skills", 6],
-      ["/home/me/.agents/skills", "user", "~/.agents/skills", 7],
-      ["/home/me/.config/haversack/skills", "user", "~/.config/haversack/skills", 8],
-      ["/home/me/.gemini/skills", "user", "~/.gemini/skills", 9],
-      ["/home/me/.config/opencode/skills", "user", "~/.config/opencode/skills", 10],
-      ["/home/me/.config/opencode/skill", "user", "~/.config/opencode/skill", 11],
-      ["/home/me/.opencode/skills", "user", "~/.opencode/skills", 12],
-      ["/home/me/.opencode/skill", "user", "~/.opencode/skill", 13],
+      ["/work/app/.codex/skills", "project", ".codex/skills", 4],
+      ["/work/app/.opencode/skills", "project", ".opencode/skills", 5],
+      ["/work/app/.opencode/skill", "project", ".opencode/skill", 6],
+      ["/home/me/.claude/skills", "user", "~/.claude/skills", 7],
+      ["/home/me/.agents/skills", "user", "~/.agents/skills", 8],
+      ["/home/me/.config/haversack/skills", "user", "~/.config/haversack/skills", 9],
+      ["/home/me/.gemini/skills", "user", "~/.gemini/skills", 10],
+      ["/home/me/.codex/skills", "user", "~/.codex/skills", 11],
+      ["/home/me/.config/opencode/skills", "user", "~/.config/opencode/skills", 12],
+      ["/home/me/.config/opencode/skill", "user", "~/.config/opencode/skill", 13],
+      ["/home/me/.opencode/skills", "user", "~/.opencode/skills", 14],
+      ["/home/me/.opencode/skill", "user", "~/.opencode/skill", 15],
     ]);
     expect(problems).toEqual([]);
   });
 
   it("takes the client's and the system's own places", () => {
-    const { roots: found } = roots({}, {}, { claudeConfigDir: "~/cc", configHome: "/etc/me", geminiHome: "/srv/g" });
+    const { roots: found } = roots(
+      {},
+      {},
+      { claudeConfigDir: "~/cc", configHome: "/etc/me", geminiHome: "/srv/g", codexHome: "/srv/codex" },
+    );
     expect(found.map(({ dir }) => dir)).toEqual(
       expect.arrayContaining([
-        ...["/home/me/cc/skills", "/etc/me/haversack/skills", "/etc/me/opencode/skills", "/srv/g/.gemini/skills"],
+        ...[
+          "/home/me/cc/skills",
+          "/etc/me/haversack/skills",
+          "/etc/me/opencode/skills",
+          "/srv/g/.gemini/skills",
+          "/srv/codex/skills",
+        ],
       ]),
     );
   });
 
   it("adds the folders of the settings, wherever they are", () => {
     const { roots: found } = roots({ folders: ["team/skills", "~/shared", "/opt/skills/", " "] });
-    expect(found.slice(14)).toEqual([
-      { dir: "/work/app/team/skills", isNamed: true, source: { kind: "folder", label: "team/skills", rank: 14 } },
-      { dir: "/home/me/shared", isNamed: true, source: { kind: "folder", label: "~/shared", rank: 15 } },
-      { dir: "/opt/skills", isNamed: true, source: { kind: "folder", label: "/opt/skills/", rank: 16 } },
+    expect(found.slice(16)).toEqual([
+      { dir: "/work/app/team/skills", isNamed: true, source: { kind: "folder", label: "team/skills", rank: 16 } },
+      { dir: "/home/me/shared", isNamed: true, source: { kind: "folder", label: "~/shared", rank: 17 } },
+      { dir: "/opt/skills", isNamed: true, source: { kind: "folder", label: "/opt/skills/", rank: 18 } },
     ]);
   });
 
@@ -74,7 +86,7 @@ describe("skillRoots", () => {
 
   it("works without a project", () => {
     const { projectDir: _, ...outside } = places;
-    expect(skillRoots(outside, {}, disk()).roots.map(({ source }) => source.kind)).toEqual(Array(8).fill("user"));
+    expect(skillRoots(outside, {}, disk()).roots.map(({ source }) => source.kind)).toEqual(Array(9).fill("user"));
     expect(pluginFiles(outside).settings).toEqual(["/home/me/.claude/settings.json"]);
   });
 });
@@ -91,7 +103,7 @@ describe("plugins", () => {
     expect(roots(texts).roots.at(-1)).toEqual({
       dir: "/cache/tools/1.2.0/skills",
       plugin: "tools",
-      source: { kind: "plugin", label: "plugin tools", rank: 14 },
+      source: { kind: "plugin", label: "plugin tools", rank: 16 },
     });
   });
 

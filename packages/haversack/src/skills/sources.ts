@@ -22,6 +22,8 @@ export interface SourcePlaces {
   configHome?: string;
   /** `GEMINI_CLI_HOME`, in which Gemini CLI has its `.gemini`; default `~`. */
   geminiHome?: string;
+  /** `CODEX_HOME`; default `~/.codex`. */
+  codexHome?: string;
 }
 
 export interface SourceTexts {
@@ -65,7 +67,7 @@ export function skillRoots(
   };
   if (projectDir) {
     for (const label of [".haversack/skills", ".claude/skills", ".agents/skills", ...CLIENT_FOLDERS])
-      add(join(projectDir, label), { kind: "project", label });
+      add(join(projectDir, label), { kind: "project", label }, { within: projectDir });
   }
   const config = claudeDir(places);
   const configLabel = places.claudeConfigDir ? join(config, "skills") : "~/.claude/skills";
@@ -78,6 +80,8 @@ export function skillRoots(
   inConfig("haversack/skills");
   const geminiFolder = join(places.geminiHome ?? homeDir, ".gemini/skills");
   add(geminiFolder, { kind: "user", label: places.geminiHome ? geminiFolder : "~/.gemini/skills" });
+  const codexFolder = join(places.codexHome ?? join(homeDir, ".codex"), "skills");
+  add(codexFolder, { kind: "user", label: places.codexHome ? codexFolder : "~/.codex/skills" });
   for (const folder of OPENCODE_FOLDERS) inConfig(`opencode/${folder}`);
   for (const folder of OPENCODE_FOLDERS) {
     add(join(homeDir, ".opencode", folder), { kind: "user", label: `~/.opencode/${folder}` });
@@ -108,8 +112,8 @@ export function skillRoots(
 /** opencode reads both (seen in 1.18.33), in each folder of its settings. */
 const OPENCODE_FOLDERS = ["skills", "skill"];
 
-/** What Gemini CLI and opencode read beside the places that several clients share. */
-const CLIENT_FOLDERS = [".gemini/skills", ...OPENCODE_FOLDERS.map((folder) => `.opencode/${folder}`)];
+/** What Gemini CLI, Codex and opencode read beside the places that several clients share. */
+const CLIENT_FOLDERS = [".gemini/skills", ".codex/skills", ...OPENCODE_FOLDERS.map((folder) => `.opencode/${folder}`)];
 
 function claudeDir({ claudeConfigDir, homeDir }: SourcePlaces): string {
   return claudeConfigDir ? expandHome(claudeConfigDir, homeDir) : join(homeDir, ".claude");

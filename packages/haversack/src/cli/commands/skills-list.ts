@@ -35,14 +35,19 @@ export function run(call: Call): ExitCode {
       requires,
     }));
   print(call, { skills, problems: problems.length }, () => {
-    if (skills.length === 0)
-      return "No skills found. They live in .claude/skills, .agents/skills or .haversack/skills; `haversack skills new NAME` makes one.";
+    const links = problems.filter(({ code }) => code.startsWith("link-"));
+    const notFollowed = links.map(({ file, text }) => paint(call.io, "yellow", `${file}: ${text}`));
+    if (skills.length === 0) {
+      const none =
+        "No skills found. They live in .claude/skills, .agents/skills or .haversack/skills; `haversack skills new NAME` makes one.";
+      return [...notFollowed, none].join("\n");
+    }
     const width = Math.min(40, Math.max(...skills.map(({ id }) => id.length)));
     const lines = skills.map(
       ({ id, brief, source: label }) => `${id.padEnd(width)}  ${brief} ${paint(call.io, "dim", `[${label}]`)}`,
     );
     const count = `${skills.length} ${skills.length === 1 ? "skill" : "skills"}`;
-    return [...lines, "", `${count}${mentionProblems(problems.length)}.`].join("\n");
+    return [...lines, "", ...notFollowed, `${count}${mentionProblems(problems.length)}.`].join("\n");
   });
   return 0;
 }

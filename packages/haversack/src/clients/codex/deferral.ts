@@ -19,12 +19,14 @@ export function codexDeferral({ userConfig: path }: CodexPlaces): Deferral {
 }
 
 /** Its setting is the user's and counts in all projects: only skills that lie in this one are hidden by it. */
-function keyOf({ sourceKind, sourceLabel, folder, path }: SkillCard): { key: string } | { why: string } {
+function keyOf(card: SkillCard): { key: string } | { why: string } {
+  const { sourceKind, sourceLabel, folder, path } = card;
   if (!folder || !LISTED.test(sourceLabel)) return { why: "Codex does not list it anyway" };
+  if (!card.modelInvocable) return { why: "its author keeps it out of the listing already" };
   if (sourceKind !== "project") {
     return { why: "it is a skill for all your projects, and Codex has no setting that hides it in one" };
   }
   return { key: path };
 }
 
-const LISTED = /(?:^|\/)\.agents\/skills$/;
+const LISTED = /(?:^|\/)\.(?:agents|codex)\/skills$/;

@@ -14,13 +14,13 @@ async function world() {
   const store = new SqliteWorkStore(handle);
   const install = (name: string, body: string) => {
     project.skill(name, "Limits how often a call may be made.", { body });
-    project.refresh();
   };
   const parts = (by: Actor) => ({
     store,
     by,
     settings: { leaseMs: 1_000 },
-    afterClaim: (taskId: string) => afterClaim(taskId, { store, by, handle, settings: {}, cwd: "/nowhere" }),
+    afterClaim: (taskId: string) =>
+      afterClaim(taskId, { store, by, handle, settings: {}, cwd: "/nowhere", freshen: () => project.refresh() }),
   });
   const { id } = await store.createTask({ title: "Limit logins", skill: "rate-limits, gone" }, { name: "ann", at: AT });
   const pinned = async () =>
@@ -29,8 +29,17 @@ async function world() {
       skill,
       project.index().body(hash)?.trim(),
     ]);
-  return { store, install, parts, id, pinned };
+  return { store, install, parts, id, pinned, refresh: () => project.refresh() };
 }
+
+it("keeps the version on disk, whatever the index knew before", async () => {
+  const { install, parts, id, pinned, refresh } = await world();
+  install("rate-limits", "v1");
+  refresh();
+  install("rate-limits", "v2");
+  await claimTask({ taskId: id }, parts({ name: "a", at: AT }));
+  expect(await pinned()).toEqual([["a", "rate-limits", "v2"]]);
+});
 
 it("keeps the version that a task was begun with; a claim again by the same agent does not move it, another's does", async () => {
   const { install, parts, id, pinned } = await world();

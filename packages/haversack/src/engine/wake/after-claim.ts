@@ -1,7 +1,8 @@
 /**
  * What follows from a claim: the versions of the task's skills are kept, so that the agent is woken with those it began with; and
  * an agent that has a name can be written to from now on. At the claim and not at the first packet: between the two the files
- * may change, and that is what the version is for. It costs three small reads and, the first time, a write.
+ * may change, and that is what the version is for. The index is brought up to date first: a skill that is not indexed yet, or that
+ * changed since, would otherwise not be kept as it is now.
  */
 import { gitPlace } from "../../base/git-place.ts";
 import type { StoreHandle } from "../../store/sqlite/handle.ts";
@@ -20,6 +21,8 @@ export interface AfterClaimParts extends Pick<WorkParts, "store" | "by"> {
   settings: SkillSettings;
   cwd: string;
   client?: string | undefined;
+  /** Brings the skill index up to date: see freshenIndex. */
+  freshen(options: { isThorough: boolean }): void;
 }
 
 export async function afterClaim(taskId: string, parts: AfterClaimParts): Promise<void> {
@@ -38,14 +41,21 @@ async function makeKnown({ store, by, cwd, client }: AfterClaimParts): Promise<v
   await store.seeAgent({ name, ...gitPlace(cwd), ...(client && { client }), ...(sessionId && { sessionId }) }, at);
 }
 
-async function pinSkills(task: TaskDetails, { store, by, handle, settings }: AfterClaimParts): Promise<void> {
-  const index = new SqliteSkillIndex(handle.db);
+async function pinSkills(task: TaskDetails, parts: AfterClaimParts): Promise<void> {
+  const { store, by, handle, settings } = parts;
   const { rules } = readSkillSettings(settings);
   const parents = await parentsOf(task, store, by.at);
   const isSubAgent = Boolean(by.agentId);
   const { name, sessionId, agentId } = by;
   const role = roleAtWork(handle.db, { name, ...(sessionId && { sessionId }), ...(agentId && { agentId }) });
-  const wanted = skillsOfTask(task, { ...rules, parents, isSubAgent, role, findInstalled: (id) => index.idOf(id) });
+  const find = (isThorough: boolean) => {
+    tryFreshen(parts, isThorough);
+    const found = new SqliteSkillIndex(handle.db);
+    const findInstalled = (id: string) => found.idOf(id);
+    return { index: found, wanted: skillsOfTask(task, { ...rules, parents, isSubAgent, role, findInstalled }) };
+  };
+  let { index, wanted } = find(false);
+  if (wanted.some(({ isMissing }) => isMissing)) ({ index, wanted } = find(true));
   if (wanted.length === 0) return;
   const known = await store.skillHistory({ taskId: task.id, limit: 50 });
   for (const { id, because, isMissing } of wanted) {
@@ -54,6 +64,14 @@ async function pinSkills(task: TaskDetails, { store, by, handle, settings }: Aft
     const isPinned = known.find(({ skill }) => skill === id)?.agent === by.name;
     if (hash === undefined || isPinned) continue;
     await store.recordSkill({ agent: by.name, taskId: task.id, skill: id, hash, because }, by.at);
+  }
+}
+
+function tryFreshen({ freshen }: AfterClaimParts, isThorough: boolean): void {
+  try {
+    freshen({ isThorough });
+  } catch {
+    // The store is locked or full, or a folder cannot be read: the version that is indexed is better than none.
   }
 }
 

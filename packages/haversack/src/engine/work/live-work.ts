@@ -15,6 +15,7 @@ import { SessionState } from "../../store/sqlite/session-state.ts";
 import { SqliteLocalStore } from "../../store/sqlite/sqlite-local-store.ts";
 import { SqliteWorkStore } from "../../store/sqlite/sqlite-work-store.ts";
 import { clientName } from "../../work/agent-name.ts";
+import { freshenIndex } from "../fresh-index.ts";
 import { type Environment, ensureStateFolder, type ProjectPaths, projectPaths, requireConfig } from "../project.ts";
 import { afterClaim } from "../wake/after-claim.ts";
 import { wakeSettings } from "../wake/wake-settings.ts";
@@ -97,6 +98,8 @@ export class LiveWork {
         };
         const { store, handle } = open;
         const wake = wakeSettings(config);
+        const places = { root: paths.root, env, folders: config["skills.folders"] };
+        const freshen = (options: { isThorough: boolean }) => freshenIndex(handle, places, options);
         return use({
           store,
           by,
@@ -106,7 +109,7 @@ export class LiveWork {
           cwd,
           paths,
           config,
-          afterClaim: (taskId) => afterClaim(taskId, { store, by, handle, settings: wake, cwd, client: name }),
+          afterClaim: (taskId) => afterClaim(taskId, { store, by, handle, settings: wake, cwd, client: name, freshen }),
         });
       };
       const open = this.#current(paths);

@@ -73,6 +73,18 @@ export class PromptLedger {
     });
   }
 
+  /** What was asked last, newest first, with secrets masked. */
+  recentPrompts({ sessionId, agentId = "" }: SessionKey, limit: number): string[] {
+    return readTogether(this.handle, (db) =>
+      db
+        .prepare(
+          "SELECT prompt FROM prompt_matches WHERE session_id = ? AND agent_id = ? ORDER BY prompt_number DESC LIMIT ?",
+        )
+        .all(sessionId, agentId, limit)
+        .map(({ prompt }) => String(prompt)),
+    );
+  }
+
   recordAnswer(answer: PromptAnswer): void {
     const { sessionId, agentId = "", window, shown, named, loaded, format, text, tokens } = answer;
     const at = answer.at.toISOString();
@@ -195,7 +207,6 @@ export function toEntry(row: LedgerRow): LedgerEntry {
   return {
     skill: row.skill,
     shownAtPrompt: row.shown_at_prompt ?? row.named_at_prompt ?? 0,
-    ...(row.named_at_prompt !== null && { namedAtPrompt: row.named_at_prompt }),
     ...(row.loaded_hash !== null && { loadedHash: row.loaded_hash }),
   };
 }

@@ -7,7 +7,8 @@ export interface SkillStats {
   tokens: number;
   /** Shares of the prompts, by format. */
   answers: { none: number; names: number; incremental: number; full: number };
-  skills: { id: string; shown: number; used: number; hitRate: number; tokens: number }[];
+  /** used: how many of the showings led to a load in the same window; loaded: all loads, asked for or not. */
+  skills: { id: string; shown: number; used: number; loaded: number; hitRate: number; tokens: number }[];
 }
 
 export function readSkillStats(handle: StoreHandle): SkillStats {
@@ -31,20 +32,21 @@ export function readSkillStats(handle: StoreHandle): SkillStats {
           id: String(row["skill"]),
           shown: Number(row["shown"]),
           used: Number(row["used"]),
-          hitRate: Number(row["shown"]) === 0 ? 0 : Number(row["hits"]) / Number(row["shown"]),
+          loaded: Number(row["loaded"]),
+          hitRate: Number(row["shown"]) === 0 ? 0 : Number(row["used"]) / Number(row["shown"]),
           tokens: Number(row["tokens"]),
         })),
     };
   });
 }
 
-// A hit is a showing after which the same window loaded the skill. A body that came with the prompt is a showing and a use.
+// A showing was used when the same window loaded the skill after it. A body that came with the prompt is a showing and its use.
 const PER_SKILL = `
 SELECT skill,
   sum(event IN ('shown', 'auto-loaded')) AS shown,
-  sum(event IN ('loaded', 'auto-loaded')) AS used,
+  sum(event IN ('loaded', 'auto-loaded')) AS loaded,
   sum(event = 'auto-loaded' OR (event = 'shown' AND EXISTS (
     SELECT 1 FROM skill_uses later WHERE later.skill = u.skill AND later.session_id = u.session_id AND later.agent_id = u.agent_id
-      AND later.window = u.window AND later.event = 'loaded' AND later.id > u.id))) AS hits,
+      AND later.window = u.window AND later.event = 'loaded' AND later.id > u.id))) AS used,
   sum(tokens) AS tokens
 FROM skill_uses u GROUP BY skill ORDER BY shown DESC, skill`;

@@ -145,7 +145,7 @@ describe("the role of a session", () => {
   it("is none without a task, the implementer with one, and no orchestrator's for having asked for a batch", async () => {
     const { handle, store, ids } = await story(3);
     const me = { name: "claude-code-s1", sessionId: "s1", at: START };
-    await store.recordBatch({ sessionId: "s1", size: 2, taskIds: ids }, me);
+    await store.recordBatch({ receiver: "s1", size: 2, taskIds: ids }, me);
     const read = () => readWake(handle.db, { sessionId: "s1", client: "claude-code" });
     expect(read()).toMatchObject({ agent: { name: "", role: "" }, alsoHolds: [] });
     expect(read()).not.toHaveProperty("task");
