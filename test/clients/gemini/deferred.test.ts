@@ -39,3 +39,19 @@ it("takes sixty skills out of the listing, names our tool for the one that fits,
   expect(first?.lastUserText).toContain(`mcp_haversack_skill(name: "${FITTING.name}")`);
   expect(second?.toolResults[0]?.text).toContain(`BODY-OF-${FITTING.name}`);
 });
+
+it("a sub-agent's prompt is matched too: it is told the file to read, and the session's window has nothing of it", async () => {
+  const repo = scratchGemini();
+  writeMany(repo, ".agents/skills");
+  haversack(repo, "skills", "index");
+  wire(repo, "project");
+  haversack(repo, "skills", "defer", "--all");
+  const spawn = toolCall("invoke_agent", { agent_name: "codebase_investigator", prompt: FITTING.prompt });
+  const server = await testServer(steps([{ tools: [spawn] }, { text: "end" }]));
+  await runGemini({ repo, server, prompt: "Hello." });
+  const [inside] = server.of("sub-agent");
+  // It has no tool of ours: only what its author gave it.
+  expect(textOf(inside!)).not.toContain("mcp_haversack_skill");
+  expect(textOf(inside!)).toContain(`Read ${repo.root}/.agents/skills/${FITTING.name}/SKILL.md`);
+  expect(server.of("main").map(textOf).join()).not.toContain("(haversack)");
+});

@@ -30,6 +30,7 @@ type Part =
 interface Load {
   (name: "hook-start"): typeof import("./hook-start.ts");
   (name: "hook-wake", beside: "hook-packet"): typeof import("./hook-wake.ts");
+  (name: "hook-prompt"): typeof import("./hook-prompt.ts");
   (name: "hook-packet"): typeof import("./hook-packet.ts");
   (name: "hook-again"): typeof import("./hook-again.ts");
   (name: "hook-messages"): typeof import("./hook-messages.ts");
@@ -74,6 +75,7 @@ export function answerClient(payload: Fields, part: Part | undefined, load: Load
       client: () => (adapter ? adapter.profile(root, env) : claudeProfile(root, env)),
       settings: () => readHookSettings(configFiles()),
       configFiles,
+      discovery: () => load("hook-prompt"),
       wake: () => load("hook-wake", "hook-packet"),
       packet: () => load("hook-packet"),
       again: () => load("hook-again"),
