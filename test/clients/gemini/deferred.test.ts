@@ -38,6 +38,17 @@ it("takes sixty skills out of the listing, names our tool for the one that fits,
   const [first, second] = server.of("main").slice(from);
   expect(first?.lastUserText).toContain(`mcp_haversack_skill(name: "${FITTING.name}")`);
   expect(second?.toolResults[0]?.text).toContain(`BODY-OF-${FITTING.name}`);
+
+  // Switched off, nothing brings them: the client lists them itself.
+  server.setScript([]);
+  const listedNow = async () => {
+    await runGemini({ repo, server, prompt: "Hello." });
+    return listedIn(textOf(server.of("main").at(-1)!));
+  };
+  haversack(repo, "off");
+  expect(await listedNow()).toHaveLength(MANY.length);
+  haversack(repo, "on");
+  expect(await listedNow()).toEqual([]);
 });
 
 it("a sub-agent's prompt is matched too: it is told the file to read, and the session's window has nothing of it", async () => {

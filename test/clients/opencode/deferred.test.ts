@@ -44,8 +44,16 @@ it("takes sixty skills out of the listing, names our tool for the one that fits,
   expect(inside?.lastUserText.split(`haversack_skill(name: "${FITTING.name}")`)).toHaveLength(2);
   expect(third?.toolResults[0]?.text).toContain(`BODY-OF-${FITTING.name}`);
 
-  haversack(repo, "skills", "undefer", "--all");
   server.setScript([]);
-  await runOpencode({ repo, server, prompt: "Hello." });
-  expect(listedIn(textOf(server.of("main").at(-1)!))).toHaveLength(MANY.length);
+  const listedNow = async () => {
+    await runOpencode({ repo, server, prompt: "Hello." });
+    return listedIn(textOf(server.of("main").at(-1)!));
+  };
+  // Switched off, nothing brings them: the client lists them itself.
+  haversack(repo, "off");
+  expect(await listedNow()).toHaveLength(MANY.length);
+  haversack(repo, "on");
+  expect(await listedNow()).toEqual([]);
+  haversack(repo, "skills", "undefer", "--all");
+  expect(await listedNow()).toHaveLength(MANY.length);
 });

@@ -52,6 +52,8 @@ export interface CheckPlace extends Omit<WiringPlace, "scope"> {
   cards: readonly SkillCard[];
   /** Switched off: hooks do nothing, and that is right. */
   isOff: boolean;
+  /** `init` has wired this client, for the project or the user: nothing of it there is a fault, else a choice. */
+  wasWired: boolean;
 }
 
 export interface Scratch {
@@ -69,6 +71,8 @@ export interface Finding {
   text: string;
   /** What to do about it; every warning and failure has one. */
   remedy?: string;
+  /** Because of this no hook of ours runs, or no hidden skill can be loaded. For `doctor` itself; not in its report. */
+  isSilencing?: boolean;
 }
 
 /** hidden: neither name nor description in front of the model. names: the name alone. */
@@ -84,6 +88,10 @@ export interface Deferral {
   noNames?: string;
   /** The client's key for a skill, or why it cannot be deferred. */
   keyOf(card: SkillCard): { key: string } | { why: string };
+  /** What a value of ours means; absent: all are hidden. */
+  modeOf?(value: string): DeferMode;
+  /** A hidden skill is read from its file, so that the MCP server is not needed. Default: false. */
+  isReadByFile?: boolean;
   /** What people call the skill of a key; absent: the key itself. */
   nameOf?(key: string): string;
   /** `own`: the entries that are ours already, key to value. Others are never changed. */

@@ -11,6 +11,7 @@ import { judgeVersion } from "../client-version.ts";
 import { findOnPath } from "../find-program.ts";
 import type { HookEntry } from "../hook-entries.ts";
 import { objectOf } from "../json-settings.ts";
+import { notWired } from "../not-wired.ts";
 import { type ClaudePlaces, claudePlaces, TESTED_VERSION } from "./detect.ts";
 import { hiddenSkills } from "./hidden-skills.ts";
 import { isPluginEnabled, readPlugin } from "./plugin-wiring.ts";
@@ -42,9 +43,9 @@ export async function checkClaude(place: CheckPlace): Promise<Finding[]> {
     ...stoppedHooks(settings),
     ...(hasPlugin ? await checkPlugin(place, places) : []),
     ...(wired.length > 0 ? await checkWired(wired, { hasPlugin, place, places }) : []),
-    ...(wired.length === 0 && !hasPlugin ? [notWired()] : []),
+    ...(wired.length === 0 && !hasPlugin ? [withoutHooks(place)] : []),
     ...checkWorkFiles(wired, places),
-    ...(await checkOwnServer(place, places, hasPlugin)),
+    ...(await checkOwnServer(place, places, { hasPlugin, isWired: wired.length > 0 })),
     checkListing(place, places, settings),
   ];
 }
@@ -89,9 +90,9 @@ function stoppedHooks({ files }: Settings): Finding[] {
   return [{ part: `${NAME} hooks`, level: "fail", text, remedy: "take it out there" }];
 }
 
-function notWired(): Finding {
-  const text = "not wired: the settings have no hook of Haversack";
-  return { part: `${NAME} hooks`, level: "fail", text, remedy: "`haversack init` writes them" };
+function withoutHooks({ wasWired }: CheckPlace): Finding {
+  const what = "the settings have no hook of Haversack";
+  return notWired(`${NAME} hooks`, { what, remedy: "`haversack init` wires it", wasWired });
 }
 
 async function checkPlugin(place: CheckPlace, { configDir }: ClaudePlaces): Promise<Finding[]> {
@@ -185,7 +186,7 @@ function checkWorkFiles(wired: readonly WiredIn[], { root, configDir, userSettin
 async function checkOwnServer(
   place: CheckPlace,
   { state, root }: ClaudePlaces,
-  hasPlugin: boolean,
+  { hasPlugin, isWired }: { hasPlugin: boolean; isWired: boolean },
 ): Promise<Finding[]> {
   const part = `${NAME} MCP server`;
   let value: unknown;
@@ -198,7 +199,7 @@ async function checkOwnServer(
   }
   const entry = serverEntry(value, root) ?? serverEntry(value, undefined);
   if (entry) return [await checkServer(CLIENT, commandOf(entry), place)];
-  if (hasPlugin) return [];
+  if (hasPlugin || !(isWired || place.wasWired)) return [];
   return [{ part, level: "fail", text: `no server "haversack" in ${state}`, remedy: "`haversack init` writes it" }];
 }
 

@@ -13,7 +13,7 @@ import { claudePlaces, findClaude } from "./detect.ts";
 import { isPluginEnabled } from "./plugin-wiring.ts";
 import { mergeSettings, unmergeSettings } from "./settings.ts";
 import { mergeServer, unmergeServer } from "./settings-mcp.ts";
-import { dropOverrides, setOverrides } from "./settings-skills.ts";
+import { dropOverrides, modeOfOverride, setOverrides } from "./settings-skills.ts";
 import { workFileStates, workWiring } from "./wire-work-files.ts";
 
 export const claudeCode: Client = {
@@ -58,6 +58,7 @@ export const claudeCode: Client = {
       path,
       blank: "{}\n",
       keyOf: deferKey,
+      modeOf: modeOfOverride,
       set: (text, keys, mode, own) => setOverrides(text, keys, { file: path, mode, own }),
       drop: (text, own, keep) => dropOverrides(text, own, { file: path, keep }),
     };

@@ -7,6 +7,7 @@ import type { CheckPlace, Finding } from "../../engine/wiring.ts";
 import { checkEvents, checkServer, type RunningClient } from "../check-running.ts";
 import { findOnPath } from "../find-program.ts";
 import type { HookEntry } from "../hook-entries.ts";
+import { notWired } from "../not-wired.ts";
 import { checkNotify } from "./check-notify.ts";
 import { serverTable } from "./config-server.ts";
 import { type CodexPlaces, codexPlaces, TESTED_VERSION } from "./detect.ts";
@@ -33,8 +34,8 @@ export async function checkCodex(place: CheckPlace): Promise<Finding[]> {
   }
   const plugin = readCodexPlugin(places);
   if (wired.length === 0 && !plugin) {
-    const text = "not wired: there is no hook of Haversack";
-    findings.push({ part: "codex hooks", level: "fail", text, remedy: "`haversack init` writes them" });
+    const what = "there is no hook of Haversack";
+    findings.push(notWired("codex hooks", { what, remedy: "`haversack init` wires it", wasWired: place.wasWired }));
   }
   if (wired.length > 1) {
     const text = `wired twice, in ${wired.map(({ path }) => path).join(" and ")}: every event runs two processes`;
@@ -55,7 +56,8 @@ export async function checkCodex(place: CheckPlace): Promise<Finding[]> {
   );
   const present = wired.flatMap(({ hooks }) => hooks).filter(({ node, hook }) => existsSync(node) && existsSync(hook));
   const events = await checkEvents(CLIENT, [...present, ...(plugin?.hooks ?? [])], place);
-  return [...findings, ...events, ...(await checkOwnServer(place, places, plugin))];
+  const isWired = wired.length > 0 || place.wasWired;
+  return [...findings, ...events, ...(await checkOwnServer(place, places, { plugin, isWired }))];
 }
 
 interface WiredIn {
@@ -137,7 +139,8 @@ function checkTrust({ path, hooks }: ReviewedHooks, { root, userConfig, projectH
   }
   if (path === projectHooks && !isFolderTrusted) {
     const text = `Codex does not trust ${root}, so it reads nothing in ${path}`;
-    return { part, level: "warn", text, remedy: "start `codex` here and trust the folder, or `haversack init --user`" };
+    const remedy = "start `codex` here and trust the folder, or `haversack init --user`";
+    return { part, level: "warn", text, remedy, isSilencing: true };
   }
   if (unreviewed.length > 0) {
     const text = `${path}: you have not reviewed the hooks for ${unreviewed.join(", ")}, so Codex does not run them`;
@@ -153,7 +156,7 @@ function checkTrust({ path, hooks }: ReviewedHooks, { root, userConfig, projectH
 async function checkOwnServer(
   place: CheckPlace,
   { projectConfig, userConfig }: CodexPlaces,
-  plugin: CodexPlugin | undefined,
+  { plugin, isWired }: { plugin: CodexPlugin | undefined; isWired: boolean },
 ): Promise<Finding[]> {
   const part = "codex MCP server";
   for (const path of [projectConfig, userConfig]) {
@@ -169,6 +172,7 @@ async function checkOwnServer(
     return [await checkServer(CLIENT, command, place)];
   }
   if (plugin?.server) return [await checkServer(CLIENT, plugin.server, place)];
+  if (!isWired) return [];
   const text = `no server "haversack" in ${projectConfig} or ${userConfig}`;
   return [{ part, level: "fail", text, remedy: "`haversack init` writes it" }];
 }

@@ -14,7 +14,7 @@ function scene(): { place: CheckPlace; settings: string } {
   const installed = { node: process.execPath, hook: join(base, "hook.cjs"), bin: join(base, "haversack.cjs") };
   const env = { HOME: join(base, "home"), PATH: "" };
   const cwd = join(base, "repo");
-  const place = { cwd, env, installed, hasGuards: false, scratch: undefined, cards: [], isOff: false };
+  const place = { cwd, env, installed, hasGuards: false, scratch: undefined, cards: [], isOff: false, wasWired: true };
   return { place, settings: join(cwd, ".gemini/settings.json") };
 }
 

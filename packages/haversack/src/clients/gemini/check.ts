@@ -9,6 +9,7 @@ import { judgeVersion } from "../client-version.ts";
 import { findOnPath } from "../find-program.ts";
 import type { HookEntry } from "../hook-entries.ts";
 import { objectOf } from "../json-settings.ts";
+import { notWired } from "../not-wired.ts";
 import { blockedByCommit, isCommitted, WIRE_FOR_USER } from "./committed.ts";
 import { folderTrust, type GeminiPlaces, geminiPlaces, TESTED_VERSION } from "./detect.ts";
 import { hasExtension } from "./extension.ts";
@@ -36,8 +37,8 @@ export async function checkGemini(place: CheckPlace): Promise<Finding[]> {
     ...stoppedHooks(files),
     ...(isExtended ? [extensionFinding(isWired, places)] : []),
     ...(isWired ? await checkHooks(wired, place, places) : []),
-    ...(isWired || isExtended ? [] : [notWired(place)]),
-    ...(await checkOwnServer(files, { place, isExtended })),
+    ...(isWired || isExtended ? [] : [withoutHooks(place)]),
+    ...(await checkOwnServer(files, { place, isExtended, isWired })),
   ];
 }
 
@@ -84,12 +85,13 @@ function stoppedHooks(files: readonly SettingsFile[]): Finding[] {
   });
 }
 
-function notWired(place: CheckPlace): Finding {
+function withoutHooks(place: CheckPlace): Finding {
   const part = `${NAME} hooks`;
+  const { wasWired } = place;
   const blocked = blockedByCommit({ ...place, scope: "project" });
-  if (blocked) return { part, level: "fail", text: `not wired: ${blocked.why}`, remedy: blocked.instead };
-  const text = "not wired: the settings have no hook of Haversack";
-  return { part, level: "fail", text, remedy: "`haversack init --client gemini` writes them" };
+  if (blocked) return notWired(part, { what: blocked.why, remedy: blocked.instead, wasWired });
+  const what = "the settings have no hook of Haversack";
+  return notWired(part, { what, remedy: "`haversack init --client gemini` wires it", wasWired });
 }
 
 function extensionFinding(isWired: boolean, { extension }: GeminiPlaces): Finding {
@@ -124,6 +126,7 @@ async function checkHooks(
         level: "warn",
         text,
         remedy: "start `gemini` there and trust the folder; `/permissions` changes it",
+        isSilencing: true,
       });
     }
   }
@@ -146,13 +149,13 @@ function hookProblems(hooks: readonly HookEntry[], { hasGuards }: CheckPlace): s
 
 async function checkOwnServer(
   files: readonly SettingsFile[],
-  { place, isExtended }: { place: CheckPlace; isExtended: boolean },
+  { place, isExtended, isWired }: { place: CheckPlace; isExtended: boolean; isWired: boolean },
 ): Promise<Finding[]> {
   const part = `${NAME} MCP server`;
   const found = files.find(({ value }) => serverOf(value));
   const entry = found && serverOf(found.value);
   if (!found || !entry) {
-    if (isExtended) return [];
+    if (isExtended || !(isWired || place.wasWired)) return [];
     const remedy = `\`${isCommitted({ ...place, scope: "project" }) ? WIRE_FOR_USER : "haversack init --client gemini"}\` writes it`;
     return [{ part, level: "fail", text: 'no server "haversack" in the settings', remedy }];
   }

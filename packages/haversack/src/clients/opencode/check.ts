@@ -9,6 +9,7 @@ import { serverCommand } from "../claude-code/server-guard.ts";
 import { judgeVersion } from "../client-version.ts";
 import { findOnPath } from "../find-program.ts";
 import { stateOfStamped } from "../gemini/stamped-file.ts";
+import { notWired } from "../not-wired.ts";
 import { opencodePlaces, TESTED_VERSION } from "./detect.ts";
 import { bundleNamedIn, pluginFileText } from "./plugin-file.ts";
 
@@ -17,12 +18,11 @@ const NAME = "opencode";
 const CLIENT = { name: NAME, variables: () => ({ OPENCODE: "1" }) };
 
 export async function checkOpencode(place: CheckPlace): Promise<Finding[]> {
-  return [
-    await checkVersion(place),
-    ...checkPluginFiles(place),
-    await checkServer(CLIENT, serverCommand(place.installed), place),
-    ...checkRipgrep(place),
-  ];
+  const version = await checkVersion(place);
+  const plugin = checkPluginFiles(place);
+  if (plugin.some(({ isSilencing, level }) => isSilencing && level === "ok")) return [version, ...plugin];
+  const server = await checkServer(CLIENT, serverCommand(place.installed), place);
+  return [version, ...plugin, server, ...checkRipgrep(place)];
 }
 
 async function checkVersion({ env, cwd }: CheckPlace): Promise<Finding> {
@@ -38,14 +38,14 @@ async function checkVersion({ env, cwd }: CheckPlace): Promise<Finding> {
   return judgeVersion(part, version, { title: "opencode", tested: TESTED_VERSION, upTo: "minor" });
 }
 
-function checkPluginFiles({ cwd, env, installed }: CheckPlace): Finding[] {
+function checkPluginFiles({ cwd, env, installed, wasWired }: CheckPlace): Finding[] {
   const part = `${NAME} plugin`;
   const { projectPlugin, userPlugin } = opencodePlaces(cwd, env);
   const text = pluginFileText(installed);
   const found = [projectPlugin, userPlugin].filter((path) => existsSync(path));
   if (found.length === 0) {
-    const remedy = "`haversack init --client opencode` writes it";
-    return [{ part, level: "fail", text: "not wired: there is no plugin file of Haversack", remedy }];
+    const what = "there is no plugin file of Haversack";
+    return [notWired(part, { what, remedy: "`haversack init --client opencode` wires it", wasWired })];
   }
   const findings = found.map((path): Finding => {
     const remedy = `\`haversack init --client opencode${path === userPlugin ? " --user" : ""}\` writes it anew`;

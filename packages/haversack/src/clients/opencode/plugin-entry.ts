@@ -38,7 +38,9 @@ export const Haversack = async (
 
 /** Nothing while Haversack is switched off: nobody would recommend what is hidden. */
 function hidden(root: string): string[] {
-  return existsSync(join(root, STATE_FOLDER, "off")) ? [] : deferredIn(root);
+  const { XDG_CONFIG_HOME: config, HOME: home = "" } = process.env;
+  const marks = [join(root, STATE_FOLDER, "off"), join(config || join(home, ".config"), "haversack/off")];
+  return marks.some((mark) => existsSync(mark)) ? [] : deferredIn(root);
 }
 
 /** Inside the package the program lies beside this file, and `node` is looked for on the PATH. */
