@@ -20,6 +20,8 @@ export interface Repo {
   base: string;
   root: string;
   home: string;
+  /** Of its processes. */
+  env: Record<string, string>;
   read(path: string): string;
   write(path: string, text: string): string;
   skill(name: string, description?: string): void;
@@ -52,6 +54,7 @@ export function repository(folder = "it's a $project"): Repo {
     base,
     root,
     home,
+    env,
     read: (path) => readFileSync(at(path), "utf8"),
     write(path, text) {
       mkdirSync(dirname(at(path)), { recursive: true });

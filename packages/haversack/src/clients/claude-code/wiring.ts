@@ -34,7 +34,7 @@ export const claudeCode: Client = {
     const { scope, cwd, env } = place;
     const { localSettings, root } = claudePlaces(cwd, env);
     const notes: string[] = [];
-    if (hasPlugin(place)) notes.push("the haversack plugin is enabled too: with both, every event runs two processes");
+    if (hasPlugin(place)) notes.push(PLUGIN_NOTE);
     if (scope === "project" && gitView(root, localSettings) === "no-git") {
       notes.push(
         `git could not be asked whether it ignores ${localSettings}: do not commit it, it names paths of this machine`,
@@ -70,6 +70,9 @@ function hasPlugin({ cwd, env }: Pick<WiringPlace, "cwd" | "env">): boolean {
   const files = [localSettings, projectSettings, userSettings];
   return isPluginEnabled(files.map((path) => readJson(readText(path) ?? "{}").value));
 }
+
+const PLUGIN_NOTE =
+  "the haversack plugin is enabled too: it stands back where init has wired the client, and /haversack:work is there beside /work";
 
 /** Where commands and agents of this scope are. */
 function workFolder({ scope, cwd, env }: WiringPlace): string {

@@ -8,6 +8,7 @@ import { checkEvents, checkServer, type RunningClient } from "../check-running.t
 import { findOnPath } from "../find-program.ts";
 import type { HookEntry } from "../hook-entries.ts";
 import { notWired } from "../not-wired.ts";
+import { ownWiring } from "../own-wiring.ts";
 import { checkNotify } from "./check-notify.ts";
 import { serverTable } from "./config-server.ts";
 import { type CodexPlaces, codexPlaces, TESTED_VERSION } from "./detect.ts";
@@ -33,6 +34,7 @@ export async function checkCodex(place: CheckPlace): Promise<Finding[]> {
     }
   }
   const plugin = readCodexPlugin(places);
+  const standsBackFor = plugin && ownWiring("codex", { root: places.root, cwd: place.cwd, env: place.env });
   if (wired.length === 0 && !plugin) {
     const what = "there is no hook of Haversack";
     findings.push(notWired("codex hooks", { what, remedy: "`haversack init` wires it", wasWired: place.wasWired }));
@@ -44,8 +46,9 @@ export async function checkCodex(place: CheckPlace): Promise<Finding[]> {
   }
   for (const one of wired) findings.push(...checkHooks(one, place, places), checkTrust(one, places));
   if (plugin) {
-    findings.push(checkPlugin(plugin, wired.length > 0));
-    if (plugin.root) findings.push(checkTrust({ path: trustFile(plugin), hooks: plugin.hooks }, places));
+    findings.push(checkPlugin(plugin, standsBackFor));
+    if (plugin.root && !standsBackFor)
+      findings.push(checkTrust({ path: trustFile(plugin), hooks: plugin.hooks }, places));
   }
   findings.push(
     ...checkNotify(
@@ -55,7 +58,8 @@ export async function checkCodex(place: CheckPlace): Promise<Finding[]> {
     ),
   );
   const present = wired.flatMap(({ hooks }) => hooks).filter(({ node, hook }) => existsSync(node) && existsSync(hook));
-  const events = await checkEvents(CLIENT, [...present, ...(plugin?.hooks ?? [])], place);
+  const ofPlugin = standsBackFor ? [] : (plugin?.hooks ?? []);
+  const events = await checkEvents(CLIENT, [...present, ...ofPlugin], place);
   const isWired = wired.length > 0 || place.wasWired;
   return [...findings, ...events, ...(await checkOwnServer(place, places, { plugin, isWired }))];
 }
@@ -112,15 +116,19 @@ function checkHooks(
   return findings.length > 0 ? findings : [{ part, level: "ok", text: `all ${hooks.length} in ${path}` }];
 }
 
-function checkPlugin({ id, root }: CodexPlugin, isWired: boolean): Finding {
+function checkPlugin({ id, root }: CodexPlugin, wiredIn: string | undefined): Finding {
   const part = "codex plugin";
   if (!root) {
     const text = `${id} is enabled, and not in the cache of Codex`;
     return { part, level: "fail", text, remedy: `\`codex plugin add ${id}\` installs it again` };
   }
-  if (!isWired) return { part, level: "ok", text: `${id}, in ${root}` };
-  const text = "wired twice, by the plugin and in hooks.json: every event runs two processes";
-  return { part, level: "warn", text, remedy: `\`haversack uninstall\`, or \`codex plugin remove ${id}\`` };
+  const text = `${id}, in ${root}`;
+  if (!wiredIn) return { part, level: "ok", text };
+  return {
+    part,
+    level: "ok",
+    text: `${text}; it stands back, because ${wiredIn} has hooks of \`haversack init\` that you have trusted`,
+  };
 }
 
 interface ReviewedHooks {

@@ -38,7 +38,7 @@ export const codex: Client = {
       "Codex runs no hook before you have reviewed it, and says nothing: start `codex` here, open /hooks and trust those of Haversack (again after each change of them)",
     ];
     if (readCodexPlugin(places)) {
-      notes.push("the haversack plugin of Codex is installed too: with both, every event runs two processes");
+      notes.push("the haversack plugin of Codex is installed too: it stands back once you have trusted these hooks");
     }
     if (scope === "user" && notifyOf(readText(userConfig) ?? "").kind === "foreign") {
       notes.push(

@@ -45,5 +45,7 @@ it("says what is gone, switched off or not trusted", async () => {
 it("says when a file cannot be read", async () => {
   const { place, settings } = scene();
   writeFileSync(settings, "{ // mine\n}");
+  expect(told(await checkGemini(place))).not.toContain("warn: ");
+  writeFileSync(settings, "{ // mine\n,}");
   expect(told(await checkGemini(place))).toContain("warn: ");
 });

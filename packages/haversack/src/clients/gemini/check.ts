@@ -10,9 +10,11 @@ import { findOnPath } from "../find-program.ts";
 import type { HookEntry } from "../hook-entries.ts";
 import { objectOf } from "../json-settings.ts";
 import { notWired } from "../not-wired.ts";
+import { ownWiring } from "../own-wiring.ts";
 import { blockedByCommit, isCommitted, WIRE_FOR_USER } from "./committed.ts";
-import { folderTrust, type GeminiPlaces, geminiPlaces, TESTED_VERSION } from "./detect.ts";
+import { type GeminiPlaces, geminiPlaces, TESTED_VERSION } from "./detect.ts";
 import { hasExtension } from "./extension.ts";
+import { folderTrust } from "./folder-trust.ts";
 import { geminiSamplePayload } from "./sample-payloads.ts";
 import { geminiHookGroups, geminiServerCommand, ownGeminiHooks, readGeminiSettings, serverOf } from "./settings.ts";
 
@@ -35,7 +37,7 @@ export async function checkGemini(place: CheckPlace): Promise<Finding[]> {
     await checkVersion(place),
     ...problems,
     ...stoppedHooks(files),
-    ...(isExtended ? [extensionFinding(isWired, places)] : []),
+    ...(isExtended ? [extensionFinding(place, places)] : []),
     ...(isWired ? await checkHooks(wired, place, places) : []),
     ...(isWired || isExtended ? [] : [withoutHooks(place)]),
     ...(await checkOwnServer(files, { place, isExtended, isWired })),
@@ -56,7 +58,7 @@ function readAll({ projectSettings, userSettings }: GeminiPlaces): { files: Sett
       const text = readText(path);
       if (text?.trim()) files.push({ path, value: readGeminiSettings(text, path) });
     } catch (error) {
-      const remedy = "correct it; comments, which the client allows, are not read here";
+      const remedy = "correct it: the client cannot read it either";
       problems.push({ part: `${NAME} settings`, level: "warn", text: errorText(error), remedy });
     }
   }
@@ -94,16 +96,10 @@ function withoutHooks(place: CheckPlace): Finding {
   return notWired(part, { what, remedy: "`haversack init --client gemini` wires it", wasWired });
 }
 
-function extensionFinding(isWired: boolean, { extension }: GeminiPlaces): Finding {
-  const part = `${NAME} extension`;
-  if (!isWired) return { part, level: "ok", text: `installed in ${extension}` };
-  const remedy = "`haversack uninstall`, or `gemini extensions uninstall haversack`";
-  return {
-    part,
-    level: "warn",
-    text: "wired twice, by the extension and in the settings: every event runs two processes",
-    remedy,
-  };
+function extensionFinding({ env }: CheckPlace, { extension, root }: GeminiPlaces): Finding {
+  const wiredIn = ownWiring(NAME, { root, cwd: root, env });
+  const also = wiredIn ? `; it stands back, because ${wiredIn} has hooks of \`haversack init\`` : "";
+  return { part: `${NAME} extension`, level: "ok", text: `installed in ${extension}${also}` };
 }
 
 async function checkHooks(
@@ -119,7 +115,7 @@ async function checkHooks(
     const remedy = `\`haversack init --client gemini${isProject ? "" : " --user"}\` repairs it`;
     for (const text of problems) findings.push({ part, level: "fail", text: `${path}: ${text}`, remedy });
     if (problems.length === 0) findings.push({ part, level: "ok", text: `all ${hooks.length} in ${path}` });
-    if (isProject && folderTrust(places) !== "trusted") {
+    if (isProject && folderTrust(places, place.env) !== "trusted") {
       const text = `${places.root} is not trusted, and without that the client ignores ${path}`;
       findings.push({
         part,
