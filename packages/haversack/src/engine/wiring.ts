@@ -40,10 +40,28 @@ export interface Client {
   leftovers?(place: WiringPlace): string[];
   /** Everything about this client that `doctor` reports. */
   check(place: CheckPlace): Promise<Finding[]>;
+  /** How full a session's window is, from what the client itself keeps of it. Undefined: nothing is known. Reads only. */
+  fill(session: FilledSession, env: Environment): WindowFill | undefined;
   /** Its package (plugin, extension) is installed: it works without what `init` writes. */
   isPackaged?(place: { cwd: string; env: Environment }): boolean;
   /** The client's own setting that keeps skills out of its listing; absent: it has none. */
   deferral?(place: { cwd: string; env: Environment }): Deferral;
+}
+
+export interface FilledSession {
+  sessionId: string;
+  /** "" for the main agent. */
+  agentId: string;
+  startedAt: Date;
+}
+
+export interface WindowFill {
+  /** Of the last request and its answer. */
+  usedTokens: number;
+  /** Absent: the client does not say it. */
+  windowTokens?: number;
+  /** When that was. */
+  at: Date;
 }
 
 export interface CheckPlace extends Omit<WiringPlace, "scope"> {

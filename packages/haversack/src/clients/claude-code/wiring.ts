@@ -10,6 +10,7 @@ import { excludeLines } from "../exclude-lines.ts";
 import { gitView } from "../git-view.ts";
 import { checkClaude } from "./check.ts";
 import { claudePlaces, findClaude } from "./detect.ts";
+import { claudeFill } from "./fill.ts";
 import { isPluginEnabled } from "./plugin-wiring.ts";
 import { mergeSettings, unmergeSettings } from "./settings.ts";
 import { mergeServer, unmergeServer } from "./settings-mcp.ts";
@@ -51,6 +52,7 @@ export const claudeCode: Client = {
       state === "edited" ? [`${path} was changed by hand and stays`] : [],
     ),
   check: checkClaude,
+  fill: claudeFill,
   isPackaged: hasPlugin,
   deferral({ cwd, env }) {
     const { localSettings: path } = claudePlaces(cwd, env);

@@ -11,6 +11,7 @@ import { mergeNotify, notifyOf, notifyProgram, unmergeNotify } from "./config-no
 import { mergeServer, unmergeServer } from "./config-server.ts";
 import { codexDeferral } from "./deferral.ts";
 import { codexPlaces, findCodex } from "./detect.ts";
+import { codexFill } from "./fill.ts";
 import { mergeHooks, unmergeHooks } from "./hooks-file.ts";
 import { readCodexPlugin } from "./plugin-wiring.ts";
 import { codexWorkFiles } from "./work-files.ts";
@@ -58,6 +59,7 @@ export const codex: Client = {
       stateOfStamped(file) === "edited" ? [`${file.path} was changed by hand and stays`] : [],
     ),
   check: checkCodex,
+  fill: codexFill,
   isPackaged: ({ cwd, env }) => readCodexPlugin(codexPlaces(cwd, env)) !== undefined,
   deferral: ({ cwd, env }) => codexDeferral(codexPlaces(cwd, env)),
 };

@@ -6,6 +6,7 @@ import { checkGemini } from "./check.ts";
 import { blockedByCommit, isCommitted } from "./committed.ts";
 import { findGemini, geminiPlaces } from "./detect.ts";
 import { hasExtension } from "./extension.ts";
+import { geminiFill } from "./fill.ts";
 import { folderTrust } from "./folder-trust.ts";
 import { geminiProfile } from "./profile.ts";
 import { mergeGeminiSettings, unmergeGeminiSettings } from "./settings.ts";
@@ -51,6 +52,7 @@ export const gemini: Client = {
       stateOfStamped(file) === "edited" ? [`${file.path} was changed by hand and stays`] : [],
     ),
   check: checkGemini,
+  fill: geminiFill,
   isPackaged: ({ cwd, env }) => hasExtension(geminiPlaces(cwd, env)),
   deferral({ cwd, env }) {
     const { projectSettings: path } = geminiPlaces(cwd, env);

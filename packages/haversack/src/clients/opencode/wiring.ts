@@ -7,6 +7,7 @@ import { gitView } from "../git-view.ts";
 import { checkOpencode } from "./check.ts";
 import { addDeferred, BLANK, deferredFile, dropDeferred } from "./deferred-skills.ts";
 import { findOpencode, opencodePlaces } from "./detect.ts";
+import { opencodeFill } from "./fill.ts";
 import { pluginFileText } from "./plugin-file.ts";
 import { opencodeProfile } from "./profile.ts";
 import { isPackageNamed } from "./which-plugin.ts";
@@ -35,6 +36,7 @@ export const opencode: Client = {
   leftovers: (place) =>
     stateOfStamped(ownPlugin(place)) === "edited" ? [`${ownPlugin(place).path} was changed by hand and stays`] : [],
   check: checkOpencode,
+  fill: opencodeFill,
   isPackaged: hasPackage,
   deferral({ cwd, env }) {
     const path = deferredFile(opencodePlaces(cwd, env).root);
