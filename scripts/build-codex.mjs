@@ -44,7 +44,7 @@ the task queue with sub-agents.
 
 Nothing leaves your machine: state is one SQLite file in the project's \`.haversack/\`, there is no account and no telemetry.
 
-Use either this plugin or \`haversack init\`, not both: with both, every event would run two processes. Rules that guard files
-before they are edited work with \`haversack init\` only.
+Where \`haversack init\` has wired the client, this plugin stands back, so that no text comes twice. Rules that guard files before they
+are edited work with \`haversack init\` only.
 `,
 );

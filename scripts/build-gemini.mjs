@@ -68,8 +68,8 @@ An extension cannot allow its own MCP tools: the client asks before a call, and 
 
 Nothing leaves your machine: state is one SQLite file in the project's \`.haversack/\`, there is no account and no telemetry.
 
-Use either this extension or \`haversack init\`, not both: with both, every event would run two processes. Rules that guard files
-before they are edited work with \`haversack init\` only.
+Where \`haversack init\` has wired the client, this extension stands back, so that no text comes twice. Rules that guard files before they
+are edited work with \`haversack init\` only.
 `,
 );
 

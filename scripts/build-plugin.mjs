@@ -46,12 +46,12 @@ writeJson(".claude-plugin/marketplace.json", {
 
 // biome-ignore lint/suspicious/noTemplateCurlyInString: the client replaces it.
 const pluginRoot = "${CLAUDE_PLUGIN_ROOT}";
-// The last word tells the hook that the tools have the plugin's names. Whether rules guard files is known per project only, so the plugin watches no edits before they happen.
+// The last word tells the hook that it runs from a package, which stands back where `init` has wired the client. Whether rules guard files is known per project only, so the plugin watches no edits before they happen.
 const command = `haversack_sh="${pluginRoot}/node.sh"; [ -f "$haversack_sh" ] || exit 0; set -- hook.cjs claude-code plugin; . "$haversack_sh"`;
 const groups = Object.entries(hookGroups(command, false)).map(([event, group]) => [event, [group]]);
 writeJson("hooks/hooks.json", { hooks: Object.fromEntries(groups) });
 writeJson(".mcp.json", {
-  mcpServers: { haversack: { command: "sh", args: [`${pluginRoot}/node.sh`, "haversack.cjs", "mcp"] } },
+  mcpServers: { haversack: { command: "sh", args: [`${pluginRoot}/node.sh`, "haversack.cjs", "mcp", "--plugin"] } },
 });
 
 function writeJson(file, value) {

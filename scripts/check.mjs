@@ -27,6 +27,7 @@ const HOOK_PARTS = [
   "-codex",
   "-codex-notify",
   "-gemini",
+  "-packaged",
 ];
 const HOOK_FILES = HOOK_PARTS.map((part) => `hook${part}.cjs`);
 

@@ -153,3 +153,22 @@ describe("in any order", () => {
     );
   }, 120_000);
 });
+
+it("keeps comments and line ends of settings, and uninstall gives every byte back", () => {
+  const repo = repository();
+  const gemini = '// mine\r\n{\r\n  "ui": { "theme": "dark" }, // at night\r\n  "skills": { /* none */ }\r\n}\r\n';
+  const claude = '{\r\n\t"model": "opus",\r\n\t"hooks": {}\r\n}\r\n';
+  repo.write(".gemini/settings.json", gemini);
+  repo.write(".claude/settings.local.json", claude);
+  repo.write(".agents/skills/knots/SKILL.md", "---\nname: knots\ndescription: Ties knots.\n---\n\nBody.\n");
+  for (const client of ["gemini", "claude-code"]) expect(repo.run("init", "--yes", "--client", client).code).toBe(0);
+  expect(repo.run("skills", "defer", "--all").code).toBe(0);
+  const [wiredGemini, wiredClaude] = [".gemini/settings.json", ".claude/settings.local.json"].map(repo.read);
+  for (const comment of ["// mine", "// at night", "/* none */"]) expect(wiredGemini).toContain(comment);
+  expect(wiredGemini).toContain('"knots"');
+  for (const text of [wiredGemini, wiredClaude]) expect(text?.replaceAll("\r\n", "")).not.toMatch(/[\r\n]/);
+  expect(repo.run("init", "--yes", "--client", "gemini").out).toContain("Nothing to do");
+  expect(repo.run("uninstall", "--yes").code).toBe(0);
+  expect(repo.read(".gemini/settings.json")).toBe(gemini);
+  expect(repo.read(".claude/settings.local.json")).toBe(claude);
+});

@@ -418,14 +418,23 @@ describe("doctor", () => {
     expect(readdirSync(join(repo.base, "tmp"))).toEqual([]);
   });
 
-  it("says what is not wired", () => {
+  it("says what is not wired, which is no fault unless init had wired it", () => {
     const repo = repository();
-    expect(findings(repo)).toMatchObject({ code: 1, ok: false });
-    expect(bad(repo).map(({ part, level }) => `${level} ${part}`)).toEqual([
-      "warn store",
-      "fail claude-code hooks",
-      "fail claude-code MCP server",
-    ]);
+    for (const folder of [".gemini", ".codex", ".opencode"]) mkdirSync(join(repo.root, folder));
+    expect(findings(repo)).toMatchObject({ code: 0, ok: true });
+    expect(bad(repo).map(({ part, level }) => `${level} ${part}`)).toEqual(["warn store", "warn clients"]);
+
+    repo.run("init", "--yes", "--client", "claude-code");
+    const { findings: all, code } = findings(repo);
+    expect(code).toBe(0);
+    for (const part of ["gemini hooks", "codex hooks", "opencode plugin"]) {
+      expect(all).toContainEqual({ part, level: "ok", text: expect.stringMatching(/^not wired; `haversack init/) });
+    }
+    expect(all.some(({ part }) => part === "gemini MCP server" || part === "clients")).toBe(false);
+
+    rmSync(join(repo.root, LOCAL));
+    expect(findings(repo).code).toBe(1);
+    expect(bad(repo)).toMatchObject([{ part: "claude-code hooks", level: "fail" }]);
   });
 
   it.each<[string, (repo: Repo) => void, string, RegExp]>([
@@ -539,11 +548,15 @@ describe("doctor", () => {
   });
 
   it("prints every finding for people, with marks and remedies", () => {
-    const { code, out } = repository().run("doctor");
+    const repo = repository();
+    repo.run("init", "--yes");
+    repo.write(".haversack/off", "");
+    repo.write(LOCAL, "{}");
+    const { code, out } = repo.run("doctor");
     expect(code).toBe(1);
     expect(out).toMatch(/^ok {4}runtime: Node/m);
-    expect(out).toMatch(/^FAIL {2}claude-code hooks: not wired.*\n {6}→ `haversack init`/m);
-    expect(out).toMatch(/2 failed, 1 to look at\./);
+    expect(out).toMatch(/^FAIL {2}claude-code hooks: not wired any more.*\n {6}→ `haversack init`/m);
+    expect(out).toMatch(/1 failed, 1 to look at\./);
   });
 });
 

@@ -20,11 +20,15 @@ export interface Repo {
   base: string;
   root: string;
   home: string;
+  /** Of its processes. */
+  env: Record<string, string>;
   read(path: string): string;
   write(path: string, text: string): string;
   skill(name: string, description?: string): void;
   git(...args: string[]): string;
   run(...words: string[]): { code: number | null; out: string; err: string };
+  /** With more variables in its environment. */
+  runWith(more: Record<string, string>, ...words: string[]): { code: number | null; out: string; err: string };
   runIn(cwd: string, ...words: string[]): { code: number | null; out: string; err: string };
   /** The same in this process, for tests that call it often. */
   cli(...words: string[]): Promise<Ran>;
@@ -50,6 +54,7 @@ export function repository(folder = "it's a $project"): Repo {
     base,
     root,
     home,
+    env,
     read: (path) => readFileSync(at(path), "utf8"),
     write(path, text) {
       mkdirSync(dirname(at(path)), { recursive: true });
@@ -69,20 +74,23 @@ export function repository(folder = "it's a $project"): Repo {
         encoding: "utf8",
         stdio: "pipe",
       }),
-    run: (...words) => repo.runIn(root, ...words),
-    runIn(cwd, ...words) {
-      const { status, stdout, stderr } = spawnSync(process.execPath, [join(DIST, "haversack.cjs"), ...words], {
-        cwd,
-        env,
-        encoding: "utf8",
-      });
-      return { code: status, out: stdout, err: stderr };
-    },
+    run: (...words) => start(root, env, words),
+    runWith: (more, ...words) => start(root, { ...env, ...more }, words),
+    runIn: (cwd, ...words) => start(cwd, env, words),
     cli: (...words) => repo.cliIn(root, ...words),
     cliIn: (cwd, ...words) => runHere({ root, home }, words, { cwd, env }),
   };
   repo.git("init", "--quiet", "--initial-branch=main");
   return repo;
+}
+
+function start(cwd: string, env: Record<string, string>, words: readonly string[]) {
+  const { status, stdout, stderr } = spawnSync(process.execPath, [join(DIST, "haversack.cjs"), ...words], {
+    cwd,
+    env,
+    encoding: "utf8",
+  });
+  return { code: status, out: stdout, err: stderr };
 }
 
 /** Every file below the folders with its bytes and mode; git's own objects left out. */

@@ -92,3 +92,17 @@ it("cuts a huge skill that is named so that all of the text reaches the model", 
   // The client's own way with what is too long: a file and a preview.
   expect(messagesText(request!)).not.toMatch(/saved to|preview/i);
 });
+
+it("session list says how full the context of the running session is", async () => {
+  const repo = haversackRepo();
+  let listed: { client: string; context?: { usedTokens: number } }[] = [];
+  const server = await testServer((request, n) => {
+    if (request.kind !== "main") return undefined;
+    if (n === 1)
+      return { tools: [toolCall("Bash", { command: "true" })], usage: { inputTokens: 5_000, outputTokens: 20 } };
+    if (n === 2) listed = JSON.parse(haversack(repo, "session", "list", "--json")).sessions;
+    return { text: "end" };
+  });
+  await runClaude({ repo, server, prompt: ORDINARY });
+  expect(listed).toMatchObject([{ client: "claude-code", context: { usedTokens: 5_020 } }]);
+});

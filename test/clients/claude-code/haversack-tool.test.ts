@@ -49,3 +49,25 @@ it("is what the activation line of a deferred skill names, and works without a q
     { isError: false, text: expect.stringContaining("BODY-OF-release-notes") },
   ]);
 });
+
+it("off puts deferred skills back into the client's listing, its own tool loads them, and on hides them again", async () => {
+  const repo = haversackRepo();
+  haversack(repo, "skills", "defer", "--all");
+  const listed = async (reply?: Parameters<typeof steps>[0]) => {
+    const server = await testServer(reply && steps(reply));
+    await runClaude({ repo, server, prompt: FITTING });
+    const [first, second] = server.of("main");
+    const names = [...textOf(first!).matchAll(/^- (release-notes|pdf-forms|sql-tuning): /gm)].map(([, name]) => name);
+    return { names: names.sort(), ours: ours(first), result: second?.toolResults[0] };
+  };
+  expect(await listed()).toMatchObject({ names: [], ours: [{ event: "UserPromptSubmit" }] });
+  haversack(repo, "off");
+  const own = { tools: [toolCall("Skill", { skill: "release-notes" })] };
+  expect(await listed([own, { text: "done" }])).toMatchObject({
+    names: ["pdf-forms", "release-notes", "sql-tuning"],
+    ours: [],
+    result: { isError: false },
+  });
+  haversack(repo, "on");
+  expect(await listed()).toMatchObject({ names: [], ours: [{ event: "UserPromptSubmit" }] });
+});

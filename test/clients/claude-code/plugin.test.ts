@@ -3,11 +3,21 @@ import { execFile } from "node:child_process";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { expect, it } from "vitest";
-import { textOf } from "../request-text.ts";
+import { messagesText, textOf } from "../request-text.ts";
 import { type Rule, steps, toolCall } from "../script.ts";
 import type { ScriptedServer } from "../scripted-server.ts";
 import { testServer } from "./claude-test.ts";
-import { DIST, FITTING, haversack, NODE_ON_PATH, ORDINARY, ours, skillRepo } from "./haversack-repo.ts";
+import {
+  DIST,
+  FITTING,
+  haversack,
+  haversackRepo,
+  NODE_ON_PATH,
+  ORDINARY,
+  ours,
+  SKILL_TOOL,
+  skillRepo,
+} from "./haversack-repo.ts";
 import { claudeProgram } from "./install.ts";
 import { environment, runClaude } from "./run-claude.ts";
 import type { ScratchRepo } from "./scratch-repo.ts";
@@ -76,6 +86,29 @@ it("has /work, which names the agents as they are called here and may call our t
     expect(request?.lastUserText).toContain(`haversack:${type}`);
     expect(textOf(request!)).toContain(`- haversack:${type}: `);
   }
+});
+
+it("stands back where init has wired the project: one text for each prompt and sub-agent, one skill tool", async () => {
+  const agent = { description: "x", prompt: FITTING, subagent_type: "general-purpose", run_in_background: false };
+  const server = await testServer(
+    steps([{ tools: [toolCall("Agent", agent)] }, { tools: [toolCall(SKILL_TOOL, { name: "release-notes" })] }]),
+  );
+  const repo = haversackRepo();
+  haversack(repo, "skills", "defer", "--all");
+  const args = ["--plugin-dir", PLUGIN];
+  const run = await runClaude({ repo, server, prompt: FITTING, args, env: NODE_ON_PATH });
+  expect(run).toMatchObject({ exitCode: 0, stderr: "" });
+  const [first] = server.of("main");
+  expect(ours(first)).toHaveLength(1);
+  expect(ours(first)[0]?.text).toContain(`${SKILL_TOOL}(name: "release-notes")`);
+  const skillTools = first!.tools.map(({ name }) => name).filter((name) => name.endsWith("__skill"));
+  expect(skillTools).toEqual([SKILL_TOOL]);
+  expect(textOf(first!)).not.toContain("mcp__plugin_haversack");
+  const [inside] = server.of("sub-agent");
+  expect(messagesText(inside!).split("Activate: ")).toHaveLength(2);
+  expect(server.of("main")[2]?.toolResults[0]?.text).toContain("BODY-OF-release-notes");
+  const { prompts } = JSON.parse(haversack(repo, "why", "--session", run.sessionId, "--limit", "9", "--json"));
+  expect(prompts).toHaveLength(2);
 });
 
 it("adds nothing of its hooks in a project that does not use Haversack", async () => {

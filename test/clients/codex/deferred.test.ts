@@ -38,6 +38,13 @@ it("takes sixty skills out of the listing, names the one that fits, serves it, a
   );
   expect(fitting.server.requests[1]?.toolResults[0]?.text).toContain(`BODY-OF-${FITTING.name}`);
 
+  // Switched off, nothing brings them: the client lists them itself.
+  const listedNow = async () => listedIn(textOf((await codexOnce("Hello.", [], { repo })).server.requests[0]!));
+  haversack(repo, "off");
+  expect(await listedNow()).toHaveLength(MANY.length);
+  haversack(repo, "on");
+  expect(await listedNow()).toEqual([]);
+
   haversack(repo, "skills", "undefer", "--all");
   const again = (await codexOnce("Hello.", [], { repo })).server.requests[0]!;
   expect(listedIn(developerTexts(again).join("\n"))).toHaveLength(MANY.length);

@@ -67,6 +67,34 @@ describe("a sub-agent whose task is encrypted", () => {
   });
 });
 
+describe("a sub-agent without a task", () => {
+  it("gets the skill that fits its prompt, in its own window; a packet's sub-agent gets no second text", async () => {
+    const repo = haversackRepo("user");
+    const { id } = JSON.parse(haversack(repo, "task", "create", "Merge the PDF forms", "--json")) as { id: string };
+    const inside: Rule = { kind: "sub-agent", reply: { text: "Done." } };
+    const script = steps(
+      [
+        spawnAgent("Fill in the PDF forms."),
+        shell("sleep 1"),
+        spawnAgent(`Fill in the PDF forms of ${id}.`),
+        shell("sleep 1"),
+      ],
+      inside,
+    );
+    const { server, run } = await codexOnce("Go.", script, { repo });
+    const [first, second] = server.of("sub-agent");
+    expect(ours(first)).toEqual([expect.stringContaining(`Read ${repo.root}/.claude/skills/pdf-forms/SKILL.md`)]);
+    expect(JSON.stringify(second?.input)).toContain("From Haversack, ");
+    expect(ours(second)).toEqual([]);
+    expect(server.of("main").flatMap((request) => ours(request))).toEqual([]);
+    const { prompts } = JSON.parse(haversack(repo, "why", "--session", run.threadId, "--limit", "9", "--json"));
+    expect(prompts).toMatchObject([
+      { agentId: expect.stringMatching(/./), prompt: "Fill in the PDF forms." },
+      { agentId: "", prompt: "Go." },
+    ]);
+  });
+});
+
 const FOLDER = "docs/features/031-uploads";
 const ROLE = "plan-reviewer";
 const CLAIM = `Files read: prd.md (7 lines), spec.md (7 lines), design.md (16 lines)

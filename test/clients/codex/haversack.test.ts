@@ -5,7 +5,7 @@ import { describe, expect, it } from "vitest";
 import { hookGroups } from "../../../packages/haversack/src/clients/codex/hooks-file.ts";
 import { namespaceCall, textCall } from "../responses-api.ts";
 import type { ResponsesRequest } from "../responses-request.ts";
-import { type Reply, steps } from "../script.ts";
+import { type Reply, type Script, steps } from "../script.ts";
 import { type CodexRepo, RECORDER } from "./codex-repo.ts";
 import { codexOnce } from "./codex-test.ts";
 import { haversack, haversackRepo, ours, trustFolder } from "./haversack-repo.ts";
@@ -153,4 +153,19 @@ it("leaves the session unharmed when the store is broken", async () => {
   });
   expect(run).toMatchObject({ exitCode: 0, lastMessage: "DONE" });
   expect(server.requests[2]?.toolResults[0]?.text).toContain("on");
+});
+
+it("session list says how full the context of the running session is", async () => {
+  const repo = haversackRepo("user");
+  let listed: unknown[] = [];
+  const script: Script = (request, n) => {
+    if (request.kind !== "main") return undefined;
+    if (n === 1) return { ...shell("true"), usage: { inputTokens: 5_000, outputTokens: 20 } };
+    if (n === 2) listed = JSON.parse(haversack(repo, "session", "list", "--json")).sessions;
+    return { text: "end" };
+  };
+  await codexOnce("Go.", script, { repo });
+  expect(listed).toMatchObject([
+    { client: "codex", context: { usedTokens: 5_020, windowTokens: expect.any(Number), percent: expect.any(Number) } },
+  ]);
 });

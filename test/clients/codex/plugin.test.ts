@@ -72,6 +72,17 @@ it("adds nothing of its hooks in a project that does not use Haversack", async (
   expect(repo.git("status", "--porcelain")).not.toContain(".haversack");
 });
 
+it("stands back where init has wired the client: one text for a prompt, and the tools still answer", async () => {
+  const { repo, server } = await pluginRepo(steps([load("pdf-forms"), shell("true")]));
+  haversack(repo, "init", "--yes", "--user", "--client", "codex");
+  const run = await withPlugin(repo, server, { prompt: FITTING });
+  expect(run, run.stderr).toMatchObject({ exitCode: 0, lastMessage: "DONE" });
+  expect(ours(server.requests[0])).toEqual([expect.stringContaining("sql-tuning")]);
+  expect(server.requests[1]?.toolResults[0]?.text).toContain("BODY-OF-pdf-forms");
+  const { prompts } = JSON.parse(haversack(repo, "why", "--session", run.threadId, "--limit", "9", "--json"));
+  expect(prompts).toHaveLength(1);
+});
+
 it("is what doctor finds, tries, and wants to have reviewed", async () => {
   const { repo } = await pluginRepo();
   haversack(repo, "skills", "index");

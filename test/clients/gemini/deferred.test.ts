@@ -38,4 +38,31 @@ it("takes sixty skills out of the listing, names our tool for the one that fits,
   const [first, second] = server.of("main").slice(from);
   expect(first?.lastUserText).toContain(`mcp_haversack_skill(name: "${FITTING.name}")`);
   expect(second?.toolResults[0]?.text).toContain(`BODY-OF-${FITTING.name}`);
+
+  // Switched off, nothing brings them: the client lists them itself.
+  server.setScript([]);
+  const listedNow = async () => {
+    await runGemini({ repo, server, prompt: "Hello." });
+    return listedIn(textOf(server.of("main").at(-1)!));
+  };
+  haversack(repo, "off");
+  expect(await listedNow()).toHaveLength(MANY.length);
+  haversack(repo, "on");
+  expect(await listedNow()).toEqual([]);
+});
+
+it("a sub-agent's prompt is matched too: it is told the file to read, and the session's window has nothing of it", async () => {
+  const repo = scratchGemini();
+  writeMany(repo, ".agents/skills");
+  haversack(repo, "skills", "index");
+  wire(repo, "project");
+  haversack(repo, "skills", "defer", "--all");
+  const spawn = toolCall("invoke_agent", { agent_name: "codebase_investigator", prompt: FITTING.prompt });
+  const server = await testServer(steps([{ tools: [spawn] }, { text: "end" }]));
+  await runGemini({ repo, server, prompt: "Hello." });
+  const [inside] = server.of("sub-agent");
+  // It has no tool of ours: only what its author gave it.
+  expect(textOf(inside!)).not.toContain("mcp_haversack_skill");
+  expect(textOf(inside!)).toContain(`Read ${repo.root}/.agents/skills/${FITTING.name}/SKILL.md`);
+  expect(server.of("main").map(textOf).join()).not.toContain("(haversack)");
 });

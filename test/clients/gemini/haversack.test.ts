@@ -149,3 +149,20 @@ describe("a session is unharmed", () => {
     expect(server.of("main")).toHaveLength(1);
   });
 });
+
+it("session list says how full the context of the running session is", async () => {
+  const repo = haversackRepo();
+  let listed: { client: string; context?: { usedTokens: number } }[] = [];
+  const server = await testServer((request, n) => {
+    if (request.kind !== "main") return undefined;
+    if (n === 1)
+      return {
+        tools: [toolCall("run_shell_command", { command: "true" })],
+        usage: { inputTokens: 5_000, outputTokens: 20 },
+      };
+    if (n === 2) listed = JSON.parse(haversack(repo, "session", "list", "--json")).sessions;
+    return { text: "end" };
+  });
+  await runGemini({ repo, server, prompt: "Thanks, please go on." });
+  expect(listed).toMatchObject([{ client: "gemini", context: { usedTokens: 5_020 } }]);
+});

@@ -78,4 +78,14 @@ it("installs as an extension, whose server and commands work", async () => {
   expect(textOf(first!)).toContain("what was indexed");
   expect(textOf(first!)).toMatch(/sql-tuning|1 skill/);
   expect(second?.toolResults[0]).toMatchObject({ isError: false, text: expect.stringContaining("BODY-OF-sql-tuning") });
+
+  // Beside `init` it stands back: one text for a prompt, one server.
+  wire(repo, "project");
+  const from = server.of("main").length;
+  server.setScript(steps([load, { text: "end" }]));
+  await runGemini({ repo, server, prompt: "Make the slow SQL queries fast.", env: NODE_ON_PATH });
+  const [both, loaded] = server.of("main").slice(from);
+  expect(both?.lastUserText.split("(haversack)")).toHaveLength(2);
+  expect(JSON.stringify(both?.tools).match(/"name":"mcp_[a-z_]*_skill"/g)).toHaveLength(1);
+  expect(loaded?.toolResults[0]?.text).toContain("BODY-OF-sql-tuning");
 });

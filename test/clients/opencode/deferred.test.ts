@@ -30,7 +30,7 @@ it("takes sixty skills out of the listing, names our tool for the one that fits,
   const counted = await countTokens(nativeListing("opencode", manySkills(repo.root, ".agents/skills")));
   expect(Math.abs(counted - (before - after)) / (before - after)).toBeLessThan(0.05);
 
-  const spawn = toolCall("task", { description: "look", prompt: "Look around.", subagent_type: "general" });
+  const spawn = toolCall("task", { description: "look", prompt: FITTING.prompt, subagent_type: "general" });
   const load = toolCall("haversack_skill", { name: FITTING.name });
   const from = server.of("main").length;
   server.setScript(steps([{ tools: [spawn] }, { tools: [load] }, { text: "end" }]));
@@ -38,11 +38,22 @@ it("takes sixty skills out of the listing, names our tool for the one that fits,
   expect(run.exitCode).toBe(0);
   const [first, , third] = server.of("main").slice(from);
   expect(first?.lastUserText).toContain(`haversack_skill(name: "${FITTING.name}")`);
-  expect(listedIn(textOf(server.of("sub-agent")[0]!))).toEqual([]);
+  const [inside] = server.of("sub-agent");
+  // Not listed, and the one that fits its own prompt is recommended, once, as for a person's prompt.
+  expect(listedIn(textOf(inside!))).toEqual([FITTING.name]);
+  expect(inside?.lastUserText.split(`haversack_skill(name: "${FITTING.name}")`)).toHaveLength(2);
   expect(third?.toolResults[0]?.text).toContain(`BODY-OF-${FITTING.name}`);
 
-  haversack(repo, "skills", "undefer", "--all");
   server.setScript([]);
-  await runOpencode({ repo, server, prompt: "Hello." });
-  expect(listedIn(textOf(server.of("main").at(-1)!))).toHaveLength(MANY.length);
+  const listedNow = async () => {
+    await runOpencode({ repo, server, prompt: "Hello." });
+    return listedIn(textOf(server.of("main").at(-1)!));
+  };
+  // Switched off, nothing brings them: the client lists them itself.
+  haversack(repo, "off");
+  expect(await listedNow()).toHaveLength(MANY.length);
+  haversack(repo, "on");
+  expect(await listedNow()).toEqual([]);
+  haversack(repo, "skills", "undefer", "--all");
+  expect(await listedNow()).toHaveLength(MANY.length);
 });

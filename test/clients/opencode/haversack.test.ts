@@ -140,3 +140,20 @@ function logOf(repo: ScratchOpencode): string {
   const file = join(repo.root, ".haversack/log/haversack.log");
   return existsSync(file) ? readFileSync(file, "utf8") : "";
 }
+
+it("session list says how full the context of the running session is", async () => {
+  const repo = haversackRepo();
+  let listed: { client: string; context?: { usedTokens: number } }[] = [];
+  const server = await testServer((request, n) => {
+    if (request.kind !== "main") return undefined;
+    if (n === 1)
+      return {
+        tools: [toolCall("bash", { command: "true", description: "x" })],
+        usage: { inputTokens: 5_000, outputTokens: 20 },
+      };
+    if (n === 2) listed = JSON.parse(haversack(repo, "session", "list", "--json")).sessions;
+    return { text: "end" };
+  });
+  await runOpencode({ repo, server, prompt: ORDINARY });
+  expect(listed).toMatchObject([{ client: "opencode", context: { usedTokens: 5_020 } }]);
+});

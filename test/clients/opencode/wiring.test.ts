@@ -67,6 +67,23 @@ it("works as a package that opencode.json names", async () => {
   expect(server.of("main")[1]?.toolResults[0]?.text).toContain("BODY-OF-sql-tuning");
 });
 
+it("works once where the project, the user and a package bring it", async () => {
+  const repo = haversackRepo();
+  const folder = join(repo.base, "package");
+  buildInto(folder);
+  repo.writeConfig({ plugin: [pathToFileURL(folder).href] });
+  wire(repo, "user");
+  wire(repo, "project");
+  const server = await testServer(steps([load, { text: "end" }]));
+  const run = await runOpencode({ repo, server, prompt: "Make the slow SQL queries fast.", env: NODE_ON_PATH });
+  const [first, second] = server.of("main");
+  expect(first?.lastUserText.split("(haversack)")).toHaveLength(2);
+  expect(first?.tools.filter(({ name }) => name.endsWith("_skill"))).toHaveLength(1);
+  expect(second?.toolResults[0]?.text).toContain("BODY-OF-sql-tuning");
+  const { prompts } = JSON.parse(haversack(repo, "why", "--session", run.sessionId, "--limit", "9", "--json"));
+  expect(prompts).toHaveLength(1);
+});
+
 function haversackRepo(): ScratchOpencode {
   const repo = scratchOpencode();
   repo.writeSkill(".claude/skills", "sql-tuning", { description: "Makes slow SQL queries fast." });

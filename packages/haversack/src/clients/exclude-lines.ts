@@ -17,7 +17,8 @@ export function excludeLines(root: string, lines: Readonly<Record<string, string
       blank: "",
       isRecordedOnly: true,
       wire(text) {
-        const known = text.split("\n");
+        const known = text.split(/\r?\n/);
+        const lineBreak = text.includes("\r\n") ? "\r\n" : "\n";
         const missing = Object.entries(lines).filter(([line]) => !known.includes(line));
         const views = gitViews(
           root,
@@ -25,24 +26,25 @@ export function excludeLines(root: string, lines: Readonly<Record<string, string
         );
         const added = missing.flatMap(([line], at) => (views[at] === "open" ? [line] : []));
         if (added.length === 0) return { text, keep: [] };
-        const gap = text === "" || text.endsWith("\n") ? "" : "\n";
+        const gap = text === "" || text.endsWith("\n") ? "" : lineBreak;
         return {
-          text: `${text}${gap}${added.map((line) => `${line}\n`).join("")}`,
+          text: `${text}${gap}${added.map((line) => line + lineBreak).join("")}`,
           keep: [...added.map((line) => `${ADDED}${line}`), ...(gap ? [NO_BREAK] : [])],
         };
       },
       unwire(text, keep) {
         const ofAll = keep.flatMap((note) => (note.startsWith(ADDED) ? [note.slice(ADDED.length)] : []));
-        const rows = text.split("\n");
+        const lineBreak = text.includes("\r\n") ? "\r\n" : "\n";
+        const rows = text.split(lineBreak);
         const isAtEnd = ofAll.includes(rows.at(-2) ?? "") && rows.at(-1) === "";
         for (const line of ofAll.filter((one) => one in lines)) {
           const at = rows.lastIndexOf(line);
           if (at >= 0) rows.splice(at, 1);
         }
-        const rest = rows.join("\n");
+        const rest = rows.join(lineBreak);
         // Without a last line break the file is given back without one, by whoever is the last to go.
         const isLast = !ofAll.some((line) => rows.includes(line));
-        return keep.includes(NO_BREAK) && isAtEnd && isLast ? rest.replace(/\n$/, "") : rest;
+        return keep.includes(NO_BREAK) && isAtEnd && isLast ? rest.replace(/\r?\n$/, "") : rest;
       },
     },
   ];

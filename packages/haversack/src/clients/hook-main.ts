@@ -30,6 +30,7 @@ type Part =
 interface Load {
   (name: "hook-start"): typeof import("./hook-start.ts");
   (name: "hook-wake", beside: "hook-packet"): typeof import("./hook-wake.ts");
+  (name: "hook-prompt"): typeof import("./hook-prompt.ts");
   (name: "hook-packet"): typeof import("./hook-packet.ts");
   (name: "hook-again"): typeof import("./hook-again.ts");
   (name: "hook-messages"): typeof import("./hook-messages.ts");
@@ -42,9 +43,15 @@ const BUSY_MS = 1500;
 
 /**
  * Returns the ways through the code that this event took, for the cache of compiled code; 0 after a fault. An event without a
- * part only brings messages.
+ * part only brings messages. `packaged`: the client's package has started this; it stands back where `init` has wired the client.
  */
-export function answerClient(payload: Fields, part: Part | undefined, load: Load, adapter?: HookAdapter): number {
+export function answerClient(
+  payload: Fields,
+  part: Part | undefined,
+  load: Load,
+  adapter?: HookAdapter,
+  packaged?: typeof import("./hook-packaged.ts"),
+): number {
   const { env } = process;
   let state = "";
   try {
@@ -54,6 +61,7 @@ export function answerClient(payload: Fields, part: Part | undefined, load: Load
     const folder = `${root}/${STATE_FOLDER}`;
     // No folder: the project does not use Haversack. A mark: it is switched off.
     if (!existsSync(folder) || existsSync(`${folder}/off`) || existsSync(`${userFolder(env)}/off`)) return UNANSWERED;
+    if (packaged?.ownWiring(adapter?.client ?? "claude-code", { root, cwd: base.cwd, env })) return UNANSWERED;
     state = folder;
     const file = `${state}/haversack.db`;
     const handle = openForHook(file, { busyMs: BUSY_MS });
@@ -74,6 +82,7 @@ export function answerClient(payload: Fields, part: Part | undefined, load: Load
       client: () => (adapter ? adapter.profile(root, env) : claudeProfile(root, env)),
       settings: () => readHookSettings(configFiles()),
       configFiles,
+      discovery: () => load("hook-prompt"),
       wake: () => load("hook-wake", "hook-packet"),
       packet: () => load("hook-packet"),
       again: () => load("hook-again"),

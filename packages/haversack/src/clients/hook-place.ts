@@ -17,6 +17,8 @@ export interface HookPlace {
   settings(): DiscoverSettings;
   /** What the config files hold, the user's first. */
   configFiles(): unknown[];
+  /** Loads what finds skills for a prompt. */
+  discovery(): typeof import("./hook-prompt.ts");
   /** Loads what packets of new sessions and sub-agents need, and with it what packets are made with. */
   wake(): typeof import("./hook-wake.ts");
   packet(): typeof import("./hook-packet.ts");
@@ -29,4 +31,4 @@ export interface HookPlace {
 }
 
 /** What waking needs of it. */
-export type WakePlace = Omit<HookPlace, "log" | "artifacts" | "wake" | "again" | "messages">;
+export type WakePlace = Omit<HookPlace, "log" | "discovery" | "artifacts" | "wake" | "again" | "messages">;

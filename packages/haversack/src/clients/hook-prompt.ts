@@ -1,16 +1,17 @@
-/** A prompt, for hook.cjs: what the model receives with it. */
+/** A prompt, for hook.cjs: what the model receives with it. A sub-agent's prompt is answered with the call that starts it. */
 import { mayHoldSecret } from "../base/may-hold-secret.ts";
 import { readHead } from "../base/read-head.ts";
-import { discover } from "../engine/discover.ts";
+import { type DiscoverInput, discover } from "../engine/discover.ts";
 import type { HookAnswer } from "../engine/hook-event.ts";
+import type { BeforeSpawn } from "../engine/work/sub-agent.ts";
+import { profileForAgent } from "../skills/activation.ts";
 import { PromptIndex } from "../store/sqlite/prompt-index.ts";
-import { PromptLedger } from "../store/sqlite/prompt-ledger.ts";
+import { agentOfCall, PromptLedger, SpawnLedger } from "../store/sqlite/prompt-ledger.ts";
 import { type ClaudeBase, readClaudePrompt } from "./claude-code/prompt-event.ts";
 import type { HookPlace } from "./hook-place.ts";
 import { isWorthMasking } from "./hook-secrets.ts";
 
 export function answerPrompt(payload: Record<string, unknown>, base: ClaudeBase, place: HookPlace): HookAnswer {
-  const { root, env, handle, settings } = place;
   const { adapter } = place;
   const asked = adapter
     ? adapter.prompt(payload)
@@ -21,20 +22,38 @@ export function answerPrompt(payload: Record<string, unknown>, base: ClaudeBase,
   if (!adapter && prompt.startsWith("/"))
     (require("./hook-session.cjs") as typeof import("./hook-session.ts")).noteCommand(prompt, base, place);
   const promptId = asked.promptId;
+  return answerWith(
+    new PromptLedger(place.handle),
+    { ...base, client: place.client(), prompt, ...(typeof promptId === "string" && { promptId }) },
+    place,
+  );
+}
+
+/** Recorded under the call: which agent it starts is known later, and then its window is found by the call. */
+export function skillsForAgent(start: BeforeSpawn, place: HookPlace): string {
+  const { sessionId, cwd, prompt, toolUseId, agentType, client } = start;
+  const agentId = agentOfCall(toolUseId);
+  const input = { sessionId, agentId, cwd, prompt, client: profileForAgent(client, agentType) };
+  return answerWith(new SpawnLedger(place.handle), input, place).context ?? "";
+}
+
+function answerWith(
+  ledger: PromptLedger,
+  input: Omit<DiscoverInput, "root" | "at" | "env">,
+  place: HookPlace,
+): HookAnswer {
+  const { root, env, handle, settings } = place;
   const { text, skills, slowPatterns } = discover(
     {
-      ...base,
+      ...input,
       root,
-      client: place.client(),
-      prompt,
-      ...(typeof promptId === "string" && { promptId }),
       at: place.now,
       env,
       readHead: (path) => readHead(path.startsWith("/") ? path : `${root}/${path}`),
     },
     {
       index: new PromptIndex(handle.db),
-      ledger: new PromptLedger(handle),
+      ledger,
       settings: settings(),
       // Most projects have no rules, and most prompts no secrets: what deals with them is loaded when it is needed.
       matchRules: (input, index) =>

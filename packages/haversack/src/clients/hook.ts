@@ -23,6 +23,8 @@ function main(): void {
     const names = ["hook-main"];
     if (part) names.push(part);
     if (client !== CLIENTS[0]) names.push(`hook-${client}`);
+    // A package (plugin, extension) says so with one word more.
+    if (argv[3]) names.push("hook-packaged");
     const files: ReturnType<typeof loadCached> = {};
     const load = (...more: string[]) => {
       const [name = ""] = more;
@@ -37,7 +39,7 @@ function main(): void {
     }
     load(...names);
     const { adapter } = files[`hook-${client}`] ?? {};
-    const ways = files["hook-main"].answerClient(payload, files[part], load, adapter);
+    const ways = files["hook-main"].answerClient(payload, files[part], load, adapter, files["hook-packaged"]);
     for (const one of loaded) if ((one.ways | ways) !== one.ways) saving().saveCompiled(one, ways);
   } catch {
     // No JSON, or an installation with a file missing: without a project there is no log to write to.

@@ -1,13 +1,16 @@
 /** A client's settings as JSON text: read into an object, looked into by path, and cleaned of what a removal left empty. */
 import { HaversackError } from "../base/errors.ts";
 import { readJson } from "../base/json.ts";
-import { type JsonPath, removeIn } from "./claude-code/settings-text.ts";
+import { withoutComments } from "../base/json-comments.ts";
+import { hasCommentIn, type JsonPath, removeIn } from "./claude-code/settings-text.ts";
 
 /** What a person reads when the file cannot be used. */
 export interface SettingsFile {
   file: string;
   /** What to do about it; clients differ in what they accept. */
   hint: string;
+  /** The client accepts comments in it. Default: false. */
+  mayHaveComments?: boolean;
 }
 
 export interface Merged {
@@ -18,7 +21,7 @@ export interface Merged {
 
 /** Settings as an object, or a fault that names the file. */
 export function parseSettings(text: string, place: SettingsFile): Record<string, unknown> {
-  const { value, problem } = readJson(text);
+  const { value, problem } = readJson(place.mayHaveComments ? withoutComments(text) : text);
   if (problem !== undefined) throw wrongSettings(place, problem);
   if (!isObject(value)) throw wrongSettings(place, "is no JSON object");
   return value;
@@ -45,10 +48,12 @@ export function listAt(settings: unknown, path: JsonPath, place: SettingsFile): 
 export function prune(text: string, from: JsonPath, { keep }: { keep: readonly string[] }): string {
   let result = text;
   for (let path = from; path.length > 0; path = path.slice(0, -1)) {
-    const value = valueAt(readJson(result).value, path);
+    const value = valueAt(readJson(withoutComments(result)).value, path);
     // A group whose hooks are gone is nothing, whatever its matcher.
     const isGroup = path.length === 3 && path[0] === "hooks" && listOf(objectOf(value)["hooks"]).length === 0;
     if (keep.includes(pointer(path)) || (!isEmpty(value) && !isGroup)) return result;
+    // What a person has noted there is theirs.
+    if (isEmpty(value) && hasCommentIn(result, path)) return result;
     result = removeIn(result, path);
   }
   return result;

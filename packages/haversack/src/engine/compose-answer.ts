@@ -92,7 +92,7 @@ export function composeAnswer(
     isFirst: boolean;
   },
 ): Answer {
-  const isMore = isFirst && fresh.length > 0 && index.installed > fresh.length;
+  const isMore = isFirst && !client.isFileOnly && fresh.length > 0 && index.installed > fresh.length;
   const hint = isMore ? { searchHint: searchHint(index.installed, client) } : {};
   let room = client.maxChars - SIGNATURE.length - GAP;
   // A body that was asked for matters more than what else might fit.

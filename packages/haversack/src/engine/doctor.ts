@@ -16,12 +16,14 @@ import { openDatabase } from "../store/sqlite/open.ts";
 import { SqliteSkillIndex } from "../store/sqlite/skill-index.ts";
 import { SqliteLocalStore } from "../store/sqlite/sqlite-local-store.ts";
 import { checkResume } from "./artifacts/check-resume.ts";
+import { deferredInForce, modeOf } from "./defer-skills.ts";
 import { gitRefusal } from "./git-refusal.ts";
 import { notAProject } from "./no-project.ts";
 import { type Environment, loadConfig, offReason, type ProjectPaths } from "./project.ts";
 import { refreshIndex } from "./refresh-index.ts";
 import { findSkillSources } from "./skill-sources.ts";
-import type { Client, Finding, Installed, Scratch } from "./wiring.ts";
+import type { Client, Deferral, Finding, Installed, Scratch, WiringPlace } from "./wiring.ts";
+import { readReceipt } from "./wiring-receipt.ts";
 
 export interface DoctorInput {
   paths: ProjectPaths;
@@ -43,8 +45,11 @@ export async function runDoctor(input: DoctorInput): Promise<Finding[]> {
     const place = { ...input, hasGuards: guards > 0, scratch, cards, isOff: off !== undefined };
     const found = clients.filter((client) => client.find({ ...place, scope: "project" }).length > 0);
     const checked: Finding[] = [];
-    for (const client of found) checked.push(...(await client.check(place)));
-    return [
+    for (const client of found) {
+      const findings = await client.check({ ...place, wasWired: wasWired(client, place) });
+      checked.push(...findings, ...checkHidden(client, { ...place, findings, off }));
+    }
+    const findings: Finding[] = [
       { part: "runtime", level: "ok", text: `Node ${process.versions.node} (${process.execPath})` },
       off === undefined
         ? { part: "switch", level: "ok", text: "on" }
@@ -59,12 +64,68 @@ export async function runDoctor(input: DoctorInput): Promise<Finding[]> {
       ...checkConfig(paths),
       index,
       ...(found.length > 0 ? checked : [noClient(clients)]),
+      ...(found.length > 0 && found.every((client) => isUnwired(client, checked)) ? [noneWired()] : []),
       ...(scratch ? await checkResumes(paths, found, scratch) : []),
       checkLog(paths, input.now),
     ];
+    return findings.map(({ isSilencing: _, ...finding }) => finding);
   } finally {
     if (scratch) rmSync(scratch.root, { recursive: true, force: true, maxRetries: 3 });
   }
+}
+
+/** By the receipts of this project and of the user. */
+function wasWired(client: Client, place: Omit<WiringPlace, "scope"> & { paths: ProjectPaths }): boolean {
+  const { paths } = place;
+  return (["project", "user"] as const).some((scope) => {
+    const { files } = readReceipt(scope === "user" ? paths.user : paths.state);
+    return client.files({ ...place, scope }).some(({ path, isRecordedOnly }) => !isRecordedOnly && files[path]);
+  });
+}
+
+/** Skills that we took out of the client's listing, while nothing of ours can bring them. */
+function checkHidden(
+  client: Client,
+  { paths, cwd, env, findings, off }: DoctorInput & { findings: readonly Finding[]; off: string | undefined },
+): Finding[] {
+  const deferral = client.deferral?.({ cwd, env });
+  if (!deferral) return [];
+  const part = `${client.name} hidden skills`;
+  try {
+    const entries = Object.entries(deferredInForce(deferral, paths.state));
+    const count = entries.filter(([, value]) => modeOf(deferral, value) === "hidden").length;
+    const because = count > 0 ? whyUnreachable(client, deferral, { findings, off, env }) : undefined;
+    if (!because) return [];
+    const text = `${count} ${count === 1 ? "skill is" : "skills are"} hidden from its listing (${deferral.path}), and nothing brings them: ${because.why}`;
+    return [{ part, level: "fail", text, remedy: because.remedy }];
+  } catch (error) {
+    const remedy = "correct the file; then `haversack doctor` can say whether skills are hidden";
+    return [{ part, level: "warn", text: errorText(error), remedy }];
+  }
+}
+
+function whyUnreachable(
+  client: Client,
+  { isReadByFile }: Deferral,
+  { findings, off, env }: { findings: readonly Finding[]; off: string | undefined; env: Environment },
+): { why: string; remedy: string } | undefined {
+  if (off !== undefined && env["HAVERSACK"] === "0") {
+    return {
+      why: "HAVERSACK=0 is set, and an environment switch changes no settings",
+      remedy: "unset HAVERSACK, or use `haversack off` instead: it puts them back into the listing",
+    };
+  }
+  if (off !== undefined) {
+    const remedy = `\`haversack off${off.includes("everywhere") ? " --user" : ""}\` once more puts them back into the listing`;
+    return { why: "Haversack is off", remedy };
+  }
+  const cause = findings.find(
+    ({ part, level, isSilencing }) =>
+      isSilencing || (level === "fail" && !(isReadByFile && part.endsWith("MCP server"))),
+  );
+  if (!cause) return undefined;
+  const back = `\`haversack skills undefer --all --client ${client.name}\` puts them back into the listing`;
+  return { why: cause.text, remedy: `${cause.level !== "ok" && cause.remedy ? `${cause.remedy}; ` : ""}${back}` };
 }
 
 /** Only where the user wants it: what is known of each client, without a trial, which would call a model. */
@@ -92,6 +153,16 @@ function checkPlace(paths: ProjectPaths, env: Environment): Finding[] {
   const refusal = gitRefusal(paths.root, env);
   if (refusal) findings.push({ part: "git", level: "warn", text: refusal.why, remedy: refusal.remedy });
   return findings;
+}
+
+/** Its own check has said so, and that was no fault. */
+function isUnwired({ name }: Client, findings: readonly Finding[]): boolean {
+  return findings.some(({ part, level, isSilencing }) => isSilencing && level === "ok" && part.startsWith(`${name} `));
+}
+
+function noneWired(): Finding {
+  const remedy = "`haversack init` wires those that are found here";
+  return { part: "clients", level: "warn", text: "none is wired: Haversack works at the command line only", remedy };
 }
 
 function noClient(clients: readonly Client[]): Finding {

@@ -26,7 +26,14 @@ export type HookEvent = EventBase &
         /** Of a sub-agent's call: the call that started it, where the client tells. */
         startedBy?(): string | undefined;
       }
-    | { kind: "before-spawn"; toolUseId: string; agentType: string; prompt: string }
+    | {
+        kind: "before-spawn";
+        toolUseId: string;
+        agentType: string;
+        prompt: string;
+        /** The client also reports this prompt from inside the sub-agent, where skills are matched. Default: false. */
+        isPromptReported?: boolean;
+      }
     | { kind: "after-spawn"; toolUseId: string; childId: string; isDone: boolean }
     | {
         kind: "agent-start";

@@ -60,6 +60,14 @@ export function applyUninstall(planned: readonly PlannedRemoval[], folder: strin
   }
 }
 
+/** After an uninstall `on` must not hide what `off` had let back in. */
+export function forgetPaused(clients: readonly Client[], place: WiringPlace, folder: string): void {
+  const receipt = readReceipt(folder);
+  if (Object.keys(receipt.deferred.paused).length === 0) return;
+  for (const client of clients) delete receipt.deferred.paused[client.deferral?.(place).path ?? ""];
+  writeReceipt(folder, receipt);
+}
+
 /** Those without which the parts of the others would come out differently. */
 function notesFor(others: WiredFile, text: string, keep: readonly string[]): string[] {
   const right = others.unwire(text, keep);

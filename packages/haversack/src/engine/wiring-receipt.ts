@@ -19,6 +19,8 @@ export interface FileReceipt {
 export interface DeferReceipt {
   /** Settings file to our entries: name to value. */
   entries: Record<string, Record<string, string>>;
+  /** The same, for entries that `off` took out and `on` puts back. */
+  paused: Record<string, Record<string, string>>;
   files: Record<string, FileReceipt>;
 }
 
@@ -36,13 +38,19 @@ export function readReceipt(folder: string): Receipt {
   const receipt = (typeof value === "object" && value !== null ? value : {}) as Partial<Receipt>;
   return {
     files: receipt.files ?? {},
-    deferred: { entries: receipt.deferred?.entries ?? {}, files: receipt.deferred?.files ?? {} },
+    deferred: {
+      entries: receipt.deferred?.entries ?? {},
+      paused: receipt.deferred?.paused ?? {},
+      files: receipt.deferred?.files ?? {},
+    },
   };
 }
 
 export function writeReceipt(folder: string, receipt: Receipt): void {
   const { files, deferred } = receipt;
-  const isEmpty = [files, deferred.entries, deferred.files].every((part) => Object.keys(part).length === 0);
+  const isEmpty = [files, deferred.entries, deferred.paused, deferred.files].every(
+    (part) => Object.keys(part).length === 0,
+  );
   const file = join(folder, FILE);
   if (isEmpty) {
     rmSync(file, { force: true });

@@ -40,10 +40,28 @@ export interface Client {
   leftovers?(place: WiringPlace): string[];
   /** Everything about this client that `doctor` reports. */
   check(place: CheckPlace): Promise<Finding[]>;
+  /** How full a session's window is, from what the client itself keeps of it. Undefined: nothing is known. Reads only. */
+  fill(session: FilledSession, env: Environment): WindowFill | undefined;
   /** Its package (plugin, extension) is installed: it works without what `init` writes. */
   isPackaged?(place: { cwd: string; env: Environment }): boolean;
   /** The client's own setting that keeps skills out of its listing; absent: it has none. */
   deferral?(place: { cwd: string; env: Environment }): Deferral;
+}
+
+export interface FilledSession {
+  sessionId: string;
+  /** "" for the main agent. */
+  agentId: string;
+  startedAt: Date;
+}
+
+export interface WindowFill {
+  /** Of the last request and its answer. */
+  usedTokens: number;
+  /** Absent: the client does not say it. */
+  windowTokens?: number;
+  /** When that was. */
+  at: Date;
 }
 
 export interface CheckPlace extends Omit<WiringPlace, "scope"> {
@@ -52,6 +70,8 @@ export interface CheckPlace extends Omit<WiringPlace, "scope"> {
   cards: readonly SkillCard[];
   /** Switched off: hooks do nothing, and that is right. */
   isOff: boolean;
+  /** `init` has wired this client, for the project or the user: nothing of it there is a fault, else a choice. */
+  wasWired: boolean;
 }
 
 export interface Scratch {
@@ -69,6 +89,8 @@ export interface Finding {
   text: string;
   /** What to do about it; every warning and failure has one. */
   remedy?: string;
+  /** Because of this no hook of ours runs, or no hidden skill can be loaded. For `doctor` itself; not in its report. */
+  isSilencing?: boolean;
 }
 
 /** hidden: neither name nor description in front of the model. names: the name alone. */
@@ -84,6 +106,10 @@ export interface Deferral {
   noNames?: string;
   /** The client's key for a skill, or why it cannot be deferred. */
   keyOf(card: SkillCard): { key: string } | { why: string };
+  /** What a value of ours means; absent: all are hidden. */
+  modeOf?(value: string): DeferMode;
+  /** A hidden skill is read from its file, so that the MCP server is not needed. Default: false. */
+  isReadByFile?: boolean;
   /** What people call the skill of a key; absent: the key itself. */
   nameOf?(key: string): string;
   /** `own`: the entries that are ours already, key to value. Others are never changed. */

@@ -18,6 +18,10 @@ export interface ClientProfile {
   skillTool?: string;
   /** Its schema is always in the window there: a call needs no search first, and unlike reading the file it loads once. */
   isToolAtHand?: boolean;
+  /** For an agent that may have no tool but one that reads files: skills are named by path, and no search is offered. */
+  isFileOnly?: boolean;
+  /** Whether sub-agents of this type have the skill tools of their session. Absent: not known. */
+  hasAgentTools?(agentType: string): boolean;
   /** The client's own skill tool, and which sources it lists; absent: it has none. */
   ownTool?: { call: (id: string) => string; sees: (card: SkillCard) => boolean };
 }
@@ -58,13 +62,19 @@ export function profileOf(client: string): ClientProfile {
 
 export function activationOf(card: SkillCard, client: ClientProfile): string {
   const { name, ownTool, hidden, skillTool, session } = client;
+  // A skill that only a rules file names has no file of ours to read; its author means the skill tool.
+  if (client.isFileOnly && card.sourceKind !== "rule") return `Read ${card.path}`;
   const byTool = `${skillTool}(name: "${card.id}")`;
   if (skillTool && hidden?.has(lastPart(card.folder ?? ""))) return byTool;
   if (ownTool?.sees(card)) return ownTool.call(card.id);
-  // A skill that only a rules file names has no file of ours to read; its author means the skill tool.
   if (card.sourceKind === "rule") return `Skill(skill: "${card.id}")`;
   if (name === "plain") return `haversack skills show ${card.id}${session ? ` --session ${session}` : ""}`;
   return skillTool && client.isToolAtHand ? byTool : `Read ${card.path}`;
+}
+
+/** How a sub-agent is spoken to: by what its type can do, and by file where that is not known. */
+export function profileForAgent(client: ClientProfile, agentType: string): ClientProfile {
+  return client.hasAgentTools?.(agentType) ? client : { ...client, isFileOnly: true };
 }
 
 function lastPart(path: string): string {

@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import { isAbsolute } from "node:path";
 import { appendLog, type LogLevel } from "../../base/log.ts";
+import { isServerWired } from "../../clients/claude-code/wired-server.ts";
 import { LiveSkills } from "../../engine/live-skills.ts";
 import { type Environment, offReason, projectPaths } from "../../engine/project.ts";
 import { LiveWork } from "../../engine/work/live-work.ts";
@@ -17,6 +18,10 @@ export const spec: CommandSpec = {
       value: "SET",
       choices: ["default", "all"],
       about: "The tools to offer: default, or all; every one costs tokens where clients load them up front.",
+    },
+    plugin: {
+      type: "boolean",
+      about: "Started by the Claude Code plugin: list no tools where `haversack init` has wired this project already.",
     },
     "serve-skills": {
       type: "boolean",
@@ -41,11 +46,12 @@ export async function run(call: Call): Promise<ExitCode> {
   if (process.stdin.isTTY) io.err("haversack mcp: waiting for an MCP client on standard input; Ctrl-D ends it\n");
   const skills = new LiveSkills({ cwd, env: io.env, log });
   const work = new LiveWork({ cwd, env: io.env });
+  const standsBack = options["plugin"] === true && isServerWired(cwd, io.env);
   await serveMcp(
     { skills, work, env: io.env, offReason: () => offReason(paths(), io.env), log },
     {
       version: __VERSION__,
-      tools: toolsOf((options["tools"] as ToolSet | undefined) ?? "default"),
+      tools: standsBack ? [] : toolsOf((options["tools"] as ToolSet | undefined) ?? "default"),
       serveSkills: options["serve-skills"] === true,
     },
   );

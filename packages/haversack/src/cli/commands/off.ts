@@ -1,32 +1,45 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { HaversackError } from "../../base/errors.ts";
+import { CLIENTS } from "../../clients/table.ts";
+import { deferredProjects, noteDeferredProject } from "../../engine/deferred-projects.ts";
 import { noProject } from "../../engine/no-project.ts";
 import { ensureStateFolder, projectPaths } from "../../engine/project.ts";
+import { restoreListings } from "../../engine/switch-deferred.ts";
 import { type Call, type CommandSpec, type ExitCode, print } from "../command.ts";
+import { switchData, switchLines, warnOfProblems } from "../switch.ts";
 
 export const spec: CommandSpec = {
   about:
-    "Hooks print nothing and record nothing until `haversack on`. Stored state stays as it is. HAVERSACK=0 in the environment does the same for one process.",
+    "Hooks print nothing and record nothing until `haversack on`. Deferred skills go back into the clients' own listings, because nothing would bring them. Stored state stays as it is. HAVERSACK=0 in the environment switches one process off; it changes no file, so that deferred skills stay out of that session's listing.",
   options: { user: { type: "boolean", about: "For you in every project, not for this project." } },
   examples: [
     { run: "haversack off", says: "this project" },
     { run: "haversack off --user", says: "every project of yours" },
     { run: "HAVERSACK=0 claude", says: "one session" },
   ],
-  json: "{on: false, file}: file is the mark that switches it off.",
+  json: "{on: false, file, listings: [{project, client, file, skills: [name], skipped: [{name, why}], problem?}]}: file is the mark that switches it off; listings has the skills that are listed again.",
 };
 
 export function run(call: Call): ExitCode {
   const paths = projectPaths(call.io.cwd, call.io.env);
-  const file = call.options["user"] ? paths.userOffMark : paths.offMark;
-  if (call.options["user"]) mkdirSync(dirname(file), { recursive: true });
+  const isUser = call.options["user"] === true;
+  const file = isUser ? paths.userOffMark : paths.offMark;
+  if (isUser) mkdirSync(dirname(file), { recursive: true });
   else {
     const { why } = noProject(paths) ?? {};
     if (why) throw new HaversackError("no-project", why, { hint: "`haversack off --user` switches it off everywhere" });
     ensureStateFolder(paths);
   }
   writeFileSync(file, `off since ${new Date().toISOString()}\n`);
-  print(call, { on: false, file }, () => `Haversack is off (${file}).`);
+  const projects = isUser ? deferredProjects(paths) : [paths.root];
+  const listings = restoreListings(projects, { clients: CLIENTS, env: call.io.env });
+  noteDeferredProject(paths);
+  warnOfProblems(call, listings, "skills stay hidden");
+  print(call, { on: false, file, listings: switchData(listings) }, () =>
+    [`Haversack is off (${file}).`, ...switchLines(listings, { root: paths.root, done: "back in the listing" })].join(
+      "\n",
+    ),
+  );
   return 0;
 }

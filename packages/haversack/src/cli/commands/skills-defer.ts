@@ -2,6 +2,8 @@ import { basename } from "node:path";
 import { HaversackError } from "../../base/errors.ts";
 import { nearest } from "../../base/nearest.ts";
 import { deferSkills } from "../../engine/defer-skills.ts";
+import { noteDeferredProject } from "../../engine/deferred-projects.ts";
+import { offReason, projectPaths } from "../../engine/project.ts";
 import type { SkillCard } from "../../skills/types.ts";
 import { type Call, type CommandSpec, type ExitCode, print } from "../command.ts";
 import {
@@ -43,6 +45,7 @@ export function run(call: Call): ExitCode {
     names = false,
     "dry-run": isDryRun = false,
   } = call.options as DeferOptions & { names?: boolean };
+  refuseWhileOff(call);
   const open = openSkills(call, { store: isDryRun ? "read" : "make" });
   const mode = names ? "names" : "hidden";
   const cards = chosenCards(listedSkills(call, open), call.arguments, all);
@@ -58,6 +61,7 @@ export function run(call: Call): ExitCode {
     const report = deferSkills(cards, deferral, { mode, folder: open.paths.state, isDryRun });
     return { client, ...report };
   });
+  if (!isDryRun) noteDeferredProject(open.paths);
   print(call, { mode, clients: deferData(reports, isDryRun) }, () =>
     formatDefer(all ? reports.map(withoutUnlisted) : reports, {
       headline: (count, file) =>
@@ -66,6 +70,16 @@ export function run(call: Call): ExitCode {
     }),
   );
   return 0;
+}
+
+/** While Haversack is off nothing would bring them. HAVERSACK=0 counts for this process alone. */
+function refuseWhileOff({ io }: Call): void {
+  const reason = offReason(projectPaths(io.cwd, io.env), { ...io.env, HAVERSACK: undefined });
+  if (!reason) return;
+  const [why, remedy] = reason.split("; ");
+  throw new HaversackError("refused", `Haversack is ${why}: nothing would bring hidden skills`, {
+    hint: remedy ?? "switch it on first",
+  });
 }
 
 /** With `--all` nobody has asked for those that the client does not list anyway. */

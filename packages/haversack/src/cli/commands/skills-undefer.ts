@@ -1,6 +1,7 @@
 import { basename } from "node:path";
 import { HaversackError } from "../../base/errors.ts";
 import { undeferSkills } from "../../engine/defer-skills.ts";
+import { noteDeferredProject } from "../../engine/deferred-projects.ts";
 import { readReceipt } from "../../engine/wiring-receipt.ts";
 import { type Call, type CommandSpec, type ExitCode, print } from "../command.ts";
 import {
@@ -41,6 +42,7 @@ export function run(call: Call): ExitCode {
     });
     return { client, ...undeferSkills(all ? undefined : keys, deferral, { folder: paths.state, isDryRun }) };
   });
+  if (!isDryRun) noteDeferredProject(paths);
   print(call, { clients: deferData(reports, isDryRun) }, () =>
     formatDefer(reports, { headline: (count, file) => `${count} back in the listing (${file}).`, isDryRun }),
   );
@@ -49,8 +51,8 @@ export function run(call: Call): ExitCode {
 
 /** Where something of ours is hidden; nowhere: those that could have it, so that each says so. */
 function deferredClients(call: Call, state: string): Deferring[] {
-  const { entries } = readReceipt(state).deferred;
+  const { entries, paused } = readReceipt(state).deferred;
   const all = call.options["client"] ? deferringClients(call) : everyDeferral(call);
-  const having = all.filter(({ deferral }) => entries[deferral.path]);
+  const having = all.filter(({ deferral }) => entries[deferral.path] ?? paused[deferral.path]);
   return having.length > 0 ? having : deferringClients(call);
 }

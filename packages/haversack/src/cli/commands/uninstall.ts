@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
+import { deferredProjects, noteDeferredProject } from "../../engine/deferred-projects.ts";
 import { projectPaths } from "../../engine/project.ts";
-import { applyUninstall, planUninstall } from "../../engine/uninstall.ts";
+import { applyUninstall, forgetPaused, planUninstall } from "../../engine/uninstall.ts";
 import { type Call, type CommandSpec, type ExitCode, print } from "../command.ts";
 import { shortPath } from "../print-plan.ts";
 import {
@@ -44,11 +45,22 @@ export async function run(call: Call): Promise<ExitCode> {
   const place = wiringPlace(call, false);
   const planned = planUninstall(clients, place, folder, others);
   const stays = clients.flatMap((one) => one.leftovers?.(place) ?? []);
+  if (scope === "user") {
+    // Their settings are the project's: only there it is known whether something else brings the skills.
+    const hidden = deferredProjects(paths).map((project) => `${project} has deferred skills`);
+    stays.push(...hidden.map((text) => `${text}: \`haversack doctor\` there says whether anything still brings them`));
+  }
   const state = existsSync(paths.state) ? paths.state : undefined;
   const report = (written: boolean) => ({ scope, changes: planData(planned), written, state: state ?? null, stays });
   if (!call.json) showNotes(call.io, stays);
 
+  const forgetDeferred = () => {
+    forgetPaused(clients, place, folder);
+    noteDeferredProject(paths);
+  };
+
   if (planned.length === 0) {
+    if (scope === "project" && !call.options["dry-run"]) forgetDeferred();
     const other = scope === "user" ? "without --user it looks at this project" : "--user looks at your own settings";
     print(call, report(false), () => `Nothing to take out; ${other}.`);
     return 0;
@@ -72,6 +84,7 @@ export async function run(call: Call): Promise<ExitCode> {
     return 1;
   }
   applyUninstall(planned, folder);
+  if (scope === "project") forgetDeferred();
   print(call, report(true), () =>
     [
       "Done. Sessions that are running keep their hooks until they end.",

@@ -35,6 +35,11 @@ export const CLAUDE_CODE: readonly Capability[] = [
     how: "PreToolUse of `Agent` changes its prompt; the coordinator's own copy keeps its bytes",
   },
   {
+    what: "skills at a sub-agent's prompt",
+    works: "yes",
+    how: "PreToolUse of `Agent` adds those that fit to its prompt. Built-in types and ours load them with the Skill tool or our MCP tool; any other type may lack both and is told the file to read",
+  },
+  {
     what: "receipts of what a sub-agent read",
     works: "yes",
     how: "PostToolUse of Read and Bash, with the lines that were shown",

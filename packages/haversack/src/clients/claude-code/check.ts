@@ -2,6 +2,7 @@
 import { existsSync } from "node:fs";
 import { basename, join } from "node:path";
 import { errorText } from "../../base/errors.ts";
+import { findProjectRoot } from "../../base/project-root.ts";
 import { readText } from "../../engine/init.ts";
 import { tryProgram } from "../../engine/try-process.ts";
 import type { CheckPlace, Finding } from "../../engine/wiring.ts";
@@ -11,6 +12,8 @@ import { judgeVersion } from "../client-version.ts";
 import { findOnPath } from "../find-program.ts";
 import type { HookEntry } from "../hook-entries.ts";
 import { objectOf } from "../json-settings.ts";
+import { notWired } from "../not-wired.ts";
+import { ownWiring } from "../own-wiring.ts";
 import { type ClaudePlaces, claudePlaces, TESTED_VERSION } from "./detect.ts";
 import { hiddenSkills } from "./hidden-skills.ts";
 import { isPluginEnabled, readPlugin } from "./plugin-wiring.ts";
@@ -40,11 +43,11 @@ export async function checkClaude(place: CheckPlace): Promise<Finding[]> {
     await checkVersion(place),
     ...settings.problems,
     ...stoppedHooks(settings),
-    ...(hasPlugin ? await checkPlugin(place, places) : []),
-    ...(wired.length > 0 ? await checkWired(wired, { hasPlugin, place, places }) : []),
-    ...(wired.length === 0 && !hasPlugin ? [notWired()] : []),
+    ...(hasPlugin ? await checkPlugin(place, places, standsBack(place)) : []),
+    ...(wired.length > 0 ? await checkWired(wired, { place, places }) : []),
+    ...(wired.length === 0 && !hasPlugin ? [withoutHooks(place)] : []),
     ...checkWorkFiles(wired, places),
-    ...(await checkOwnServer(place, places, hasPlugin)),
+    ...(await checkOwnServer(place, places, { hasPlugin, isWired: wired.length > 0 })),
     checkListing(place, places, settings),
   ];
 }
@@ -89,17 +92,30 @@ function stoppedHooks({ files }: Settings): Finding[] {
   return [{ part: `${NAME} hooks`, level: "fail", text, remedy: "take it out there" }];
 }
 
-function notWired(): Finding {
-  const text = "not wired: the settings have no hook of Haversack";
-  return { part: `${NAME} hooks`, level: "fail", text, remedy: "`haversack init` writes them" };
+function withoutHooks({ wasWired }: CheckPlace): Finding {
+  const what = "the settings have no hook of Haversack";
+  return notWired(`${NAME} hooks`, { what, remedy: "`haversack init` wires it", wasWired });
 }
 
-async function checkPlugin(place: CheckPlace, { configDir }: ClaudePlaces): Promise<Finding[]> {
+/** The file for which the plugin stands back. */
+function standsBack({ cwd, env }: CheckPlace): string | undefined {
+  return ownWiring(NAME, { root: findProjectRoot(cwd).root, cwd, env });
+}
+
+async function checkPlugin(
+  place: CheckPlace,
+  { configDir }: ClaudePlaces,
+  wiredIn: string | undefined,
+): Promise<Finding[]> {
   const part = `${NAME} plugin`;
   const plugin = readPlugin(configDir);
   if (!plugin) {
     const remedy = "`claude plugin install haversack` brings it back";
     return [{ part, level: "fail", text: "enabled, but its files are not there", remedy }];
+  }
+  if (wiredIn !== undefined) {
+    const text = `enabled, in ${plugin.root}; it stands back, because ${wiredIn} has hooks of \`haversack init\``;
+    return [{ part, level: "ok", text }];
   }
   const more = { CLAUDE_PLUGIN_ROOT: plugin.root };
   return [
@@ -116,15 +132,10 @@ interface WiredIn {
 
 async function checkWired(
   wired: readonly WiredIn[],
-  { hasPlugin, place, places }: { hasPlugin: boolean; place: CheckPlace; places: ClaudePlaces },
+  { place, places }: { place: CheckPlace; places: ClaudePlaces },
 ): Promise<Finding[]> {
   const part = `${NAME} hooks`;
   const findings: Finding[] = [];
-  if (hasPlugin) {
-    const text = `wired twice, by the plugin and in ${wired.map(({ path }) => path).join(", ")}: every event runs two processes`;
-    const remedy = "`haversack uninstall`, or `claude plugin disable haversack`";
-    findings.push({ part, level: "warn", text, remedy });
-  }
   for (const { path, hooks } of wired) {
     const problems = hookProblems(hooks, place);
     const remedy = `\`haversack init${path === places.userSettings ? " --user" : ""}\` repairs it`;
@@ -185,7 +196,7 @@ function checkWorkFiles(wired: readonly WiredIn[], { root, configDir, userSettin
 async function checkOwnServer(
   place: CheckPlace,
   { state, root }: ClaudePlaces,
-  hasPlugin: boolean,
+  { hasPlugin, isWired }: { hasPlugin: boolean; isWired: boolean },
 ): Promise<Finding[]> {
   const part = `${NAME} MCP server`;
   let value: unknown;
@@ -198,7 +209,7 @@ async function checkOwnServer(
   }
   const entry = serverEntry(value, root) ?? serverEntry(value, undefined);
   if (entry) return [await checkServer(CLIENT, commandOf(entry), place)];
-  if (hasPlugin) return [];
+  if (hasPlugin || !(isWired || place.wasWired)) return [];
   return [{ part, level: "fail", text: `no server "haversack" in ${state}`, remedy: "`haversack init` writes it" }];
 }
 

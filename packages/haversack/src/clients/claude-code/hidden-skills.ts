@@ -35,7 +35,7 @@ function overridesOf(file: string): Record<string, unknown> {
   }
 }
 
-function repositoryRoot(root: string): string {
+export function repositoryRoot(root: string): string {
   for (let folder = root; folder !== ""; folder = folder.slice(0, Math.max(0, folder.lastIndexOf("/")))) {
     if (statSync(`${folder}/.git`, { throwIfNoEntry: false })) return folder;
   }

@@ -10,6 +10,7 @@ export function claudeProfile(root: string, env: Readonly<Record<string, string 
   return {
     ...profileOf("claude-code"),
     skillTool: `${prefix}__skill`,
+    hasAgentTools: (agentType) => WITH_ALL_TOOLS.test(agentType),
     // Read when a skill is named to the model: most events name none.
     get hidden() {
       hidden ??= hiddenSkills(root, configDir);
@@ -17,3 +18,9 @@ export function claudeProfile(root: string, env: Readonly<Record<string, string 
     },
   };
 }
+
+/**
+ * Types whose sub-agents have the Skill tool and our MCP tools (seen in 2.1.325), and our own. Any other may have a list of tools
+ * in its file, and then it has neither.
+ */
+const WITH_ALL_TOOLS = /^(?:|general-purpose|Explore|Plan|haversack[-:].*)$/;

@@ -13,6 +13,10 @@ import { removeIn, setIn } from "./settings-text.ts";
 const KEY = "skillOverrides";
 const VALUES: Record<DeferMode, string> = { hidden: "user-invocable-only", names: "name-only" };
 
+export function modeOfOverride(value: string): DeferMode {
+  return value === VALUES.names ? "names" : "hidden";
+}
+
 /** `own` holds the entries that are ours already: they may be changed, others may not. */
 export function setOverrides(
   text: string,

@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { withoutComments } from "../../base/json-comments.ts";
 import { removeIn, setIn } from "./settings-text.ts";
 
 describe("setIn", () => {
@@ -57,4 +58,42 @@ describe("removeIn", () => {
       ),
     );
   });
+});
+
+describe("a text with comments", () => {
+  const texts = [
+    '{\n  // mine\n  "a": 1, // one\n  /* two */ "b": [1] // last\n  // "c": 3,\n}\n',
+    '// head\n{\n    "a": 1 // trailing spaces   \n}\n',
+    "{\n  // nothing yet\n}\n",
+    "{ /* nothing yet */ }",
+    '{"a": 1 /* inline */}',
+    '{"a": 1 // c\n}',
+    '{\r\n\t"a": 1 // c\r\n}\r\n',
+    '{\n  "a": "http://x", "b": "/* no */"\n}',
+  ];
+  const read = (text: string) => JSON.parse(withoutComments(text));
+
+  it.each(texts)("%j keeps them, and gets back every byte", (text) => {
+    const added = setIn(setIn(text, ["mine", "deep"], [1]), ["other"], "x");
+    expect(read(added)).toEqual({ ...read(text), mine: { deep: [1] }, other: "x" });
+    for (const comment of text.match(/\/\/[^\r\n"]*|\/\*.*?\*\//g) ?? []) expect(added).toContain(comment.trimEnd());
+    expect(removeIn(removeIn(added, ["other"]), ["mine"])).toBe(text);
+    expect(removeIn(removeIn(added, ["mine"]), ["other"])).toBe(text);
+  });
+
+  it.each([
+    ['{\n  "a": 1, // about a\n  "b": 2\n}', ["b"], '{\n  "a": 1 // about a\n}'],
+    ['{\n  "a": 1,\n  // about b\n  "b": 2\n}', ["a"], '{\n  // about b\n  "b": 2\n}'],
+    ['{\n  "a": 1 // about a\n  , "b": 2\n}', ["b"], '{\n  "a": 1 // about a\n}'],
+    ['{\n  // first\n  "a": 1 // about a\n}', ["a"], "{\n  // first // about a\n}"],
+  ])("%j without %j", (text, path, expected) => {
+    expect(removeIn(text, path)).toBe(expected);
+  });
+});
+
+it("ends its lines as the text does", () => {
+  const text = '{\r\n  "a": {},\r\n  "l": [\r\n    1\r\n  ]\r\n}\r\n';
+  const added = setIn(setIn(setIn(text, ["a", "b"], { c: [1] }), ["l", 1], 2), ["z"], 3);
+  expect(added.replaceAll("\r\n", "")).not.toMatch(/[\r\n]/);
+  expect(removeIn(removeIn(removeIn(added, ["z"]), ["l", 1]), ["a", "b"])).toBe(text);
 });

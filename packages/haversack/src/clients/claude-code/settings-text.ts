@@ -1,14 +1,17 @@
 /**
  * Changes one value inside a JSON text and leaves every other byte as it is: a settings file belongs to its user, and
- * parsing it and writing it anew would lose their layout, long numbers and doubled keys. The text must be JSON already
- * (`readJson`). What `setIn` adds, `removeIn` takes out again, byte for byte.
+ * parsing it and writing it anew would lose their layout, comments, long numbers and doubled keys. The text must be JSON already
+ * (`readJson`), with or without comments. What `setIn` adds, `removeIn` takes out again, byte for byte. Additions end their lines
+ * as the text does.
  */
+import { withoutComments } from "../../base/json-comments.ts";
+
 export type JsonPath = readonly (string | number)[];
 
 /** Sets the value at the path; missing objects on the way are made. An index one past the end of a list appends. */
 export function setIn(text: string, path: JsonPath, value: unknown): string {
-  const unit = indentUnit(text);
-  let node = parseNode(text);
+  const unit = indentUnit(withoutComments(text));
+  let node = parseNode(withoutComments(text));
   for (let depth = 0; depth < path.length; depth++) {
     const child = childOf(node, path[depth]!);
     if (child) {
@@ -19,26 +22,70 @@ export function setIn(text: string, path: JsonPath, value: unknown): string {
     return addChild(text, node, { key: path[depth]!, value: rest, unit });
   }
   const layout = layoutOf(text, node, unit);
-  return splice(text, node.start, node.end, format(value, layout.unit, layout.baseIndent));
+  return splice(text, node.start, node.end, format(value, layout));
 }
 
 /** Takes out the member or item at the path. Nothing there: the text as it is. */
 export function removeIn(text: string, path: JsonPath): string {
-  let node = parseNode(text);
+  const plain = withoutComments(text);
+  const { node, parent } = findNode(parseNode(plain), path);
+  if (!node || !parent) return text;
+  const at = parent.children.findIndex(({ value }) => value === node);
+  const { start } = parent.children[at]!;
+  const before = parent.children[at - 1];
+  const after = parent.children[at + 1];
+  const note = (from: number, to: number) => lastComment(text, plain, { from, to });
+  const comment = before && note(before.value.end, start);
+  if (before && !comment) return splice(text, before.value.end, node.end, "");
+  if (after) {
+    if (!note(node.end, after.start)) return splice(text, start, after.start, "");
+    const comma = plain.indexOf(",", node.end);
+    const behind = text.slice(comma + 1).search(/\S/) + comma + 1;
+    return text.slice(0, start) + text.slice(node.end, comma) + text.slice(behind);
+  }
+  if (before && comment) {
+    // The comment stays where it is; the comma goes, on whichever side of it.
+    const comma = plain.indexOf(",", before.value.end);
+    const rest = splice(text, comment.end, node.end, "");
+    return comma < comment.start ? splice(rest, comma, comma + 1, "") : rest;
+  }
+  const [head, tail] = [note(parent.start + 1, start), note(node.end, parent.end - 1)];
+  if (!head && !tail) return splice(text, parent.start + 1, parent.end - 1, "");
+  return splice(text, head?.end ?? parent.start + 1, node.end, "");
+}
+
+/** Whether somebody has put a comment into the value at the path. */
+export function hasCommentIn(text: string, path: JsonPath): boolean {
+  const plain = withoutComments(text);
+  const { node } = findNode(parseNode(plain), path);
+  return node !== undefined && lastComment(text, plain, { from: node.start, to: node.end }) !== undefined;
+}
+
+function findNode(root: Node, path: JsonPath): { node?: Node; parent?: Node } {
+  let node = root;
   let parent: Node | undefined;
   for (const key of path) {
     const child = childOf(node, key);
-    if (!child) return text;
+    if (!child) return {};
     parent = node;
     node = child.value;
   }
-  if (!parent) return text;
-  const at = parent.children.findIndex(({ value }) => value === node);
-  const before = parent.children[at - 1];
-  const after = parent.children[at + 1];
-  if (before) return splice(text, before.value.end, node.end, "");
-  if (after) return splice(text, parent.children[at]!.start, after.start, "");
-  return splice(text, parent.start + 1, parent.end - 1, "");
+  return { node, ...(parent && { parent }) };
+}
+
+/** The comments between two offsets, from the first to the last of them. `plain` has spaces in their place. */
+function lastComment(
+  text: string,
+  plain: string,
+  { from, to }: { from: number; to: number },
+): { start: number; end: number } | undefined {
+  let [start, end] = [to, from];
+  for (let at = from; at < to; at++) {
+    if (text[at] === plain[at]) continue;
+    start = Math.min(start, at);
+    end = at + 1;
+  }
+  return end > start ? { start, end } : undefined;
 }
 
 interface Node {
@@ -75,19 +122,21 @@ function addChild(text: string, parent: Node, { key, value, unit }: Addition): s
     throw new TypeError(`${JSON.stringify(key)} cannot be put into what stands at ${parent.start}`);
   }
   const layout = layoutOf(text, parent, unit);
-  const inner = layout.baseIndent + layout.unit;
-  const name = typeof key === "number" ? "" : `${JSON.stringify(key)}:${layout.isTight ? "" : " "}`;
+  const { isInline, isTight, lineBreak, baseIndent } = layout;
+  const inner = { ...layout, baseIndent: baseIndent + layout.unit };
+  const name = typeof key === "number" ? "" : `${JSON.stringify(key)}:${isTight ? "" : " "}`;
+  const member = name + (isInline ? formatInline(value, isTight) : format(value, inner));
   const last = parent.children.at(-1);
-  if (layout.isInline) {
-    const gap = layout.isTight ? "" : " ";
-    const member = name + formatInline(value, layout.isTight);
-    return last
-      ? splice(text, last.value.end, last.value.end, `,${gap}${member}`)
-      : splice(text, parent.start + 1, parent.end - 1, member);
-  }
-  const member = `\n${inner}${name}${format(value, layout.unit, inner)}`;
-  if (last) return splice(text, last.value.end, last.value.end, `,${member}`);
-  return splice(text, parent.start + 1, parent.end - 1, `${member}\n${layout.baseIndent}`);
+  const from = last?.value.end ?? parent.start + 1;
+  const comment = lastComment(text, withoutComments(text), { from, to: parent.end - 1 });
+  const isLineComment = comment && text.slice(comment.start, comment.end).includes("//");
+  const gap = isInline && !isLineComment ? (isTight ? "" : " ") : lineBreak + inner.baseIndent;
+  // Behind the comments: what stands beside or below the last value is about that one.
+  const withMember = comment && splice(text, comment.end, comment.end, gap + member);
+  if (last) return splice(withMember ?? text, from, from, withMember ? "," : `,${gap}${member}`);
+  if (withMember) return withMember;
+  const whole = isInline ? member : `${gap}${member}${lineBreak}${baseIndent}`;
+  return splice(text, parent.start + 1, parent.end - 1, whole);
 }
 
 interface Layout {
@@ -98,6 +147,8 @@ interface Layout {
   unit: string;
   /** The indentation of the line that the container begins on. */
   baseIndent: string;
+  /** As the text has it. */
+  lineBreak: string;
 }
 
 function layoutOf(text: string, node: Node, unit: string): Layout {
@@ -107,16 +158,17 @@ function layoutOf(text: string, node: Node, unit: string): Layout {
   const isOneLine = !trimmed.includes("\n") && trimmed.slice(1, -1).trim() !== "";
   const hasChildren = node.children.length > 0;
   const isInline = hasChildren ? !text.slice(node.start, node.children[0]!.start).includes("\n") : isOneLine;
-  return { isInline, isTight: isInline && isTightAfter(text, node), unit, baseIndent };
+  const lineBreak = /\r?\n/.exec(text)?.[0] ?? "\n";
+  return { isInline, isTight: isInline && isTightAfter(text, node), unit, baseIndent, lineBreak };
 }
 
 /** What one level is indented by; two spaces where the text does not tell. */
 function indentUnit(text: string): string {
-  return /^[^\S\n]*[[{][^\S\n]*\r?\n([ \t]+)\S/.exec(text)?.[1] ?? "  ";
+  return /^\s*[[{][^\S\n]*\n(?:[^\S\n]*\n)*([ \t]+)\S/.exec(text)?.[1] ?? "  ";
 }
 
-function format(value: unknown, unit: string, baseIndent: string): string {
-  return JSON.stringify(value, null, unit).replaceAll("\n", `\n${baseIndent}`);
+function format(value: unknown, { unit, baseIndent, lineBreak }: Layout): string {
+  return JSON.stringify(value, null, unit).replaceAll("\n", lineBreak + baseIndent);
 }
 
 function formatInline(value: unknown, isTight: boolean): string {

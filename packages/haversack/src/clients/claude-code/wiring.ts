@@ -10,10 +10,11 @@ import { excludeLines } from "../exclude-lines.ts";
 import { gitView } from "../git-view.ts";
 import { checkClaude } from "./check.ts";
 import { claudePlaces, findClaude } from "./detect.ts";
+import { claudeFill } from "./fill.ts";
 import { isPluginEnabled } from "./plugin-wiring.ts";
 import { mergeSettings, unmergeSettings } from "./settings.ts";
 import { mergeServer, unmergeServer } from "./settings-mcp.ts";
-import { dropOverrides, setOverrides } from "./settings-skills.ts";
+import { dropOverrides, modeOfOverride, setOverrides } from "./settings-skills.ts";
 import { workFileStates, workWiring } from "./wire-work-files.ts";
 
 export const claudeCode: Client = {
@@ -34,7 +35,7 @@ export const claudeCode: Client = {
     const { scope, cwd, env } = place;
     const { localSettings, root } = claudePlaces(cwd, env);
     const notes: string[] = [];
-    if (hasPlugin(place)) notes.push("the haversack plugin is enabled too: with both, every event runs two processes");
+    if (hasPlugin(place)) notes.push(PLUGIN_NOTE);
     if (scope === "project" && gitView(root, localSettings) === "no-git") {
       notes.push(
         `git could not be asked whether it ignores ${localSettings}: do not commit it, it names paths of this machine`,
@@ -51,6 +52,7 @@ export const claudeCode: Client = {
       state === "edited" ? [`${path} was changed by hand and stays`] : [],
     ),
   check: checkClaude,
+  fill: claudeFill,
   isPackaged: hasPlugin,
   deferral({ cwd, env }) {
     const { localSettings: path } = claudePlaces(cwd, env);
@@ -58,6 +60,7 @@ export const claudeCode: Client = {
       path,
       blank: "{}\n",
       keyOf: deferKey,
+      modeOf: modeOfOverride,
       set: (text, keys, mode, own) => setOverrides(text, keys, { file: path, mode, own }),
       drop: (text, own, keep) => dropOverrides(text, own, { file: path, keep }),
     };
@@ -69,6 +72,9 @@ function hasPlugin({ cwd, env }: Pick<WiringPlace, "cwd" | "env">): boolean {
   const files = [localSettings, projectSettings, userSettings];
   return isPluginEnabled(files.map((path) => readJson(readText(path) ?? "{}").value));
 }
+
+const PLUGIN_NOTE =
+  "the haversack plugin is enabled too: it stands back where init has wired the client, and /haversack:work is there beside /work";
 
 /** Where commands and agents of this scope are. */
 function workFolder({ scope, cwd, env }: WiringPlace): string {

@@ -44,6 +44,11 @@ export const CODEX: readonly Capability[] = [
     how: "older models: with its task, where that names one; newer ones: at SubagentStart, where the agent is named after the task (implementer_t4829 for T4829), which get_next_batch tells those models. A sub-agent under another name gets none",
   },
   {
+    what: "skills at a sub-agent's prompt",
+    works: "partly",
+    how: "older models: the sub-agent's task comes as UserPromptSubmit with its agent_id, and what fits is a developer message in its own window; newer ones encrypt the task",
+  },
+  {
     what: "receipts of what a sub-agent read",
     works: "partly",
     how: "PostToolUse of Bash: what cat, sed, head, tail and a search with line numbers have shown, of a long output its head; a command that failed shows nothing. Only with older models, whose task can be read",

@@ -7,6 +7,8 @@ import type { CheckPlace, Finding } from "../../engine/wiring.ts";
 import { checkEvents, checkServer, type RunningClient } from "../check-running.ts";
 import { findOnPath } from "../find-program.ts";
 import type { HookEntry } from "../hook-entries.ts";
+import { notWired } from "../not-wired.ts";
+import { ownWiring } from "../own-wiring.ts";
 import { checkNotify } from "./check-notify.ts";
 import { serverTable } from "./config-server.ts";
 import { type CodexPlaces, codexPlaces, TESTED_VERSION } from "./detect.ts";
@@ -32,9 +34,10 @@ export async function checkCodex(place: CheckPlace): Promise<Finding[]> {
     }
   }
   const plugin = readCodexPlugin(places);
+  const standsBackFor = plugin && ownWiring("codex", { root: places.root, cwd: place.cwd, env: place.env });
   if (wired.length === 0 && !plugin) {
-    const text = "not wired: there is no hook of Haversack";
-    findings.push({ part: "codex hooks", level: "fail", text, remedy: "`haversack init` writes them" });
+    const what = "there is no hook of Haversack";
+    findings.push(notWired("codex hooks", { what, remedy: "`haversack init` wires it", wasWired: place.wasWired }));
   }
   if (wired.length > 1) {
     const text = `wired twice, in ${wired.map(({ path }) => path).join(" and ")}: every event runs two processes`;
@@ -43,8 +46,9 @@ export async function checkCodex(place: CheckPlace): Promise<Finding[]> {
   }
   for (const one of wired) findings.push(...checkHooks(one, place, places), checkTrust(one, places));
   if (plugin) {
-    findings.push(checkPlugin(plugin, wired.length > 0));
-    if (plugin.root) findings.push(checkTrust({ path: trustFile(plugin), hooks: plugin.hooks }, places));
+    findings.push(checkPlugin(plugin, standsBackFor));
+    if (plugin.root && !standsBackFor)
+      findings.push(checkTrust({ path: trustFile(plugin), hooks: plugin.hooks }, places));
   }
   findings.push(
     ...checkNotify(
@@ -54,8 +58,10 @@ export async function checkCodex(place: CheckPlace): Promise<Finding[]> {
     ),
   );
   const present = wired.flatMap(({ hooks }) => hooks).filter(({ node, hook }) => existsSync(node) && existsSync(hook));
-  const events = await checkEvents(CLIENT, [...present, ...(plugin?.hooks ?? [])], place);
-  return [...findings, ...events, ...(await checkOwnServer(place, places, plugin))];
+  const ofPlugin = standsBackFor ? [] : (plugin?.hooks ?? []);
+  const events = await checkEvents(CLIENT, [...present, ...ofPlugin], place);
+  const isWired = wired.length > 0 || place.wasWired;
+  return [...findings, ...events, ...(await checkOwnServer(place, places, { plugin, isWired }))];
 }
 
 interface WiredIn {
@@ -110,15 +116,19 @@ function checkHooks(
   return findings.length > 0 ? findings : [{ part, level: "ok", text: `all ${hooks.length} in ${path}` }];
 }
 
-function checkPlugin({ id, root }: CodexPlugin, isWired: boolean): Finding {
+function checkPlugin({ id, root }: CodexPlugin, wiredIn: string | undefined): Finding {
   const part = "codex plugin";
   if (!root) {
     const text = `${id} is enabled, and not in the cache of Codex`;
     return { part, level: "fail", text, remedy: `\`codex plugin add ${id}\` installs it again` };
   }
-  if (!isWired) return { part, level: "ok", text: `${id}, in ${root}` };
-  const text = "wired twice, by the plugin and in hooks.json: every event runs two processes";
-  return { part, level: "warn", text, remedy: `\`haversack uninstall\`, or \`codex plugin remove ${id}\`` };
+  const text = `${id}, in ${root}`;
+  if (!wiredIn) return { part, level: "ok", text };
+  return {
+    part,
+    level: "ok",
+    text: `${text}; it stands back, because ${wiredIn} has hooks of \`haversack init\` that you have trusted`,
+  };
 }
 
 interface ReviewedHooks {
@@ -137,7 +147,8 @@ function checkTrust({ path, hooks }: ReviewedHooks, { root, userConfig, projectH
   }
   if (path === projectHooks && !isFolderTrusted) {
     const text = `Codex does not trust ${root}, so it reads nothing in ${path}`;
-    return { part, level: "warn", text, remedy: "start `codex` here and trust the folder, or `haversack init --user`" };
+    const remedy = "start `codex` here and trust the folder, or `haversack init --user`";
+    return { part, level: "warn", text, remedy, isSilencing: true };
   }
   if (unreviewed.length > 0) {
     const text = `${path}: you have not reviewed the hooks for ${unreviewed.join(", ")}, so Codex does not run them`;
@@ -153,7 +164,7 @@ function checkTrust({ path, hooks }: ReviewedHooks, { root, userConfig, projectH
 async function checkOwnServer(
   place: CheckPlace,
   { projectConfig, userConfig }: CodexPlaces,
-  plugin: CodexPlugin | undefined,
+  { plugin, isWired }: { plugin: CodexPlugin | undefined; isWired: boolean },
 ): Promise<Finding[]> {
   const part = "codex MCP server";
   for (const path of [projectConfig, userConfig]) {
@@ -169,6 +180,7 @@ async function checkOwnServer(
     return [await checkServer(CLIENT, command, place)];
   }
   if (plugin?.server) return [await checkServer(CLIENT, plugin.server, place)];
+  if (!isWired) return [];
   const text = `no server "haversack" in ${projectConfig} or ${userConfig}`;
   return [{ part, level: "fail", text, remedy: "`haversack init` writes it" }];
 }

@@ -89,7 +89,8 @@ function setKeys(text: string, wanted: Readonly<Record<string, string>>): string
     } else if (!found) {
       // Of a version that did not write it; the command is always there.
       const command = tomlStatements(result).find(({ path }) => path.join(".") === `mcp_servers.${SERVER}.command`);
-      if (command) result = `${result.slice(0, command.end)}\n${name} = ${value}${result.slice(command.end)}`;
+      const lineBreak = text.includes("\r\n") ? "\r\n" : "\n";
+      if (command) result = `${result.slice(0, command.end)}${lineBreak}${name} = ${value}${result.slice(command.end)}`;
     }
   }
   return result;

@@ -10,6 +10,7 @@ export function codexDeferral({ userConfig: path }: CodexPlaces): Deferral {
     path,
     blank: "",
     isPrivate: true,
+    isReadByFile: true,
     noNames: "Codex cannot list a skill's name without its description",
     keyOf,
     nameOf: (key) => basename(dirname(key)),

@@ -35,7 +35,8 @@ export function readCodexEvent(payload: Fields, base: EventBase): HookEvent | un
         if (!prompt) return undefined;
         const role = ROLE_FILE.exec(prompt)?.[1];
         const agentType = role ? `haversack-${role}` : (text(input["agent_type"]) ?? "");
-        return { ...base, kind: "before-spawn", toolUseId, prompt, agentType };
+        // The sub-agent reports its task as a prompt of its own (prompt-event.ts).
+        return { ...base, kind: "before-spawn", toolUseId, prompt, agentType, isPromptReported: true };
       }
       const paths = toolName === PATCH_TOOL ? patchPaths(text(input["command"]) ?? "", base.cwd) : [];
       const [path] = paths;

@@ -76,9 +76,14 @@ describe("sessions, agents and calls", () => {
 });
 
 describe("prompts", () => {
-  it("are what a person typed, not what an agent told another", () => {
+  it("are what a person typed, and what an agent told another, but for a task that came with its packet", () => {
     expect(readCodexPrompt(payload("user-prompt-submit"))).toBe("Use all tools, and $knots.");
-    expect(readCodexPrompt(payload("user-prompt-submit.in-sub-agent"))).toBeUndefined();
+    const told = payload("user-prompt-submit.in-sub-agent");
+    expect(readCodexPrompt(told)).toBe("Look around.");
+    const packet = "Look around.\n\n---\n# Wake-up\n\nFrom Haversack, for a sub-agent; times are UTC.\n";
+    expect(readCodexPrompt({ ...told, prompt: packet })).toBeUndefined();
+    // Typed by a person it is a prompt like any.
+    expect(readCodexPrompt({ ...payload("user-prompt-submit"), prompt: packet })).toBe(packet);
   });
 
   it("have the id of their turn", () => {

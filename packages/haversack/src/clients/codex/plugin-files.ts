@@ -74,7 +74,7 @@ export function codexPluginFiles({ name, version, description, license }: Packag
 function pluginHooks() {
   // biome-ignore lint/suspicious/noTemplateCurlyInString: the client replaces it.
   const folder = "${CLAUDE_PLUGIN_ROOT}";
-  const command = `haversack_sh="${folder}/node.sh"; [ -f "$haversack_sh" ] || exit 0; set -- hook.cjs codex; . "$haversack_sh"`;
+  const command = `haversack_sh="${folder}/node.sh"; [ -f "$haversack_sh" ] || exit 0; set -- hook.cjs codex plugin; . "$haversack_sh"`;
   return Object.fromEntries(Object.entries(hookGroups(command, false)).map(([event, group]) => [event, [group]]));
 }
 

@@ -16,12 +16,16 @@ export function readCodexBase(payload: Record<string, unknown>, fallbackCwd: str
 }
 
 /**
- * Undefined for what nobody typed: the task that an agent gives to a sub-agent arrives as a prompt too, with some models
- * (`multi_agent_v1`) and not with others.
+ * What a person typed, or the task that an agent gives to a sub-agent: with some models (`multi_agent_v1`) that arrives as a prompt
+ * of the sub-agent's, with others not at all. Undefined for a task that came with a packet, which brings its skills.
  */
 export function readCodexPrompt({ prompt, agent_id }: Record<string, unknown>): string | undefined {
-  return typeof prompt === "string" && prompt !== "" && !agent_id ? prompt : undefined;
+  if (typeof prompt !== "string" || prompt === "") return undefined;
+  return agent_id && PACKET.test(prompt) ? undefined : prompt;
 }
+
+/** What `beforeSpawn` puts between a task and its packet, and the packet's own sign (wake/packet-sign.ts). */
+const PACKET = /\n---\n[\s\S]{0,500}From Haversack, /;
 
 /** The client's name for a prompt; the same in all events of its turn. */
 export function readCodexPromptId({ turn_id }: Record<string, unknown>): string | undefined {

@@ -118,7 +118,7 @@ describe("notify in the user's settings", () => {
   it("is checked by doctor: set, its files there, and hooks that ran or did not", async () => {
     wire();
     const check = async () => {
-      const found = await codex.check({ ...place, scratch: undefined, cards: [], isOff: false });
+      const found = await codex.check({ ...place, scratch: undefined, cards: [], isOff: false, wasWired: true });
       const notify = found.find(({ part }) => part === "codex notify");
       return `${notify?.level}: ${notify?.text}`;
     };
@@ -139,7 +139,7 @@ describe("notify in the user's settings", () => {
 
 describe("doctor", () => {
   const check = async () => {
-    const checked: CheckPlace = { ...place, scratch: undefined, cards: [], isOff: false };
+    const checked: CheckPlace = { ...place, scratch: undefined, cards: [], isOff: false, wasWired: true };
     return Object.fromEntries((await codex.check(checked)).map(({ part, level, text }) => [part, `${level}: ${text}`]));
   };
 

@@ -11,6 +11,7 @@ import { mergeNotify, notifyOf, notifyProgram, unmergeNotify } from "./config-no
 import { mergeServer, unmergeServer } from "./config-server.ts";
 import { codexDeferral } from "./deferral.ts";
 import { codexPlaces, findCodex } from "./detect.ts";
+import { codexFill } from "./fill.ts";
 import { mergeHooks, unmergeHooks } from "./hooks-file.ts";
 import { readCodexPlugin } from "./plugin-wiring.ts";
 import { codexWorkFiles } from "./work-files.ts";
@@ -38,7 +39,7 @@ export const codex: Client = {
       "Codex runs no hook before you have reviewed it, and says nothing: start `codex` here, open /hooks and trust those of Haversack (again after each change of them)",
     ];
     if (readCodexPlugin(places)) {
-      notes.push("the haversack plugin of Codex is installed too: with both, every event runs two processes");
+      notes.push("the haversack plugin of Codex is installed too: it stands back once you have trusted these hooks");
     }
     if (scope === "user" && notifyOf(readText(userConfig) ?? "").kind === "foreign") {
       notes.push(
@@ -58,6 +59,7 @@ export const codex: Client = {
       stateOfStamped(file) === "edited" ? [`${file.path} was changed by hand and stays`] : [],
     ),
   check: checkCodex,
+  fill: codexFill,
   isPackaged: ({ cwd, env }) => readCodexPlugin(codexPlaces(cwd, env)) !== undefined,
   deferral: ({ cwd, env }) => codexDeferral(codexPlaces(cwd, env)),
 };

@@ -44,6 +44,11 @@ export const GEMINI: readonly Capability[] = [
     how: "hook BeforeTool of `invoke_agent` changes its prompt; the client adds a line that says so",
   },
   {
+    what: "skills at a sub-agent's prompt",
+    works: "yes",
+    how: "hook BeforeTool of `invoke_agent` adds those that fit to its prompt, each with the file to read: most agents have no MCP tool",
+  },
+  {
     what: "receipts of documents that sub-agents read",
     works: "no",
     how: "a sub-agent's tool calls come as the session's own, so nobody can say who has read",

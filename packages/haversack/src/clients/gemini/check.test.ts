@@ -14,7 +14,7 @@ function scene(): { place: CheckPlace; settings: string } {
   const installed = { node: process.execPath, hook: join(base, "hook.cjs"), bin: join(base, "haversack.cjs") };
   const env = { HOME: join(base, "home"), PATH: "" };
   const cwd = join(base, "repo");
-  const place = { cwd, env, installed, hasGuards: false, scratch: undefined, cards: [], isOff: false };
+  const place = { cwd, env, installed, hasGuards: false, scratch: undefined, cards: [], isOff: false, wasWired: true };
   return { place, settings: join(cwd, ".gemini/settings.json") };
 }
 
@@ -45,5 +45,7 @@ it("says what is gone, switched off or not trusted", async () => {
 it("says when a file cannot be read", async () => {
   const { place, settings } = scene();
   writeFileSync(settings, "{ // mine\n}");
+  expect(told(await checkGemini(place))).not.toContain("warn: ");
+  writeFileSync(settings, "{ // mine\n,}");
   expect(told(await checkGemini(place))).toContain("warn: ");
 });

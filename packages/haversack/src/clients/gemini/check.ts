@@ -9,9 +9,12 @@ import { judgeVersion } from "../client-version.ts";
 import { findOnPath } from "../find-program.ts";
 import type { HookEntry } from "../hook-entries.ts";
 import { objectOf } from "../json-settings.ts";
+import { notWired } from "../not-wired.ts";
+import { ownWiring } from "../own-wiring.ts";
 import { blockedByCommit, isCommitted, WIRE_FOR_USER } from "./committed.ts";
-import { folderTrust, type GeminiPlaces, geminiPlaces, TESTED_VERSION } from "./detect.ts";
+import { type GeminiPlaces, geminiPlaces, TESTED_VERSION } from "./detect.ts";
 import { hasExtension } from "./extension.ts";
+import { folderTrust } from "./folder-trust.ts";
 import { geminiSamplePayload } from "./sample-payloads.ts";
 import { geminiHookGroups, geminiServerCommand, ownGeminiHooks, readGeminiSettings, serverOf } from "./settings.ts";
 
@@ -34,10 +37,10 @@ export async function checkGemini(place: CheckPlace): Promise<Finding[]> {
     await checkVersion(place),
     ...problems,
     ...stoppedHooks(files),
-    ...(isExtended ? [extensionFinding(isWired, places)] : []),
+    ...(isExtended ? [extensionFinding(place, places)] : []),
     ...(isWired ? await checkHooks(wired, place, places) : []),
-    ...(isWired || isExtended ? [] : [notWired(place)]),
-    ...(await checkOwnServer(files, { place, isExtended })),
+    ...(isWired || isExtended ? [] : [withoutHooks(place)]),
+    ...(await checkOwnServer(files, { place, isExtended, isWired })),
   ];
 }
 
@@ -55,7 +58,7 @@ function readAll({ projectSettings, userSettings }: GeminiPlaces): { files: Sett
       const text = readText(path);
       if (text?.trim()) files.push({ path, value: readGeminiSettings(text, path) });
     } catch (error) {
-      const remedy = "correct it; comments, which the client allows, are not read here";
+      const remedy = "correct it: the client cannot read it either";
       problems.push({ part: `${NAME} settings`, level: "warn", text: errorText(error), remedy });
     }
   }
@@ -84,24 +87,19 @@ function stoppedHooks(files: readonly SettingsFile[]): Finding[] {
   });
 }
 
-function notWired(place: CheckPlace): Finding {
+function withoutHooks(place: CheckPlace): Finding {
   const part = `${NAME} hooks`;
+  const { wasWired } = place;
   const blocked = blockedByCommit({ ...place, scope: "project" });
-  if (blocked) return { part, level: "fail", text: `not wired: ${blocked.why}`, remedy: blocked.instead };
-  const text = "not wired: the settings have no hook of Haversack";
-  return { part, level: "fail", text, remedy: "`haversack init --client gemini` writes them" };
+  if (blocked) return notWired(part, { what: blocked.why, remedy: blocked.instead, wasWired });
+  const what = "the settings have no hook of Haversack";
+  return notWired(part, { what, remedy: "`haversack init --client gemini` wires it", wasWired });
 }
 
-function extensionFinding(isWired: boolean, { extension }: GeminiPlaces): Finding {
-  const part = `${NAME} extension`;
-  if (!isWired) return { part, level: "ok", text: `installed in ${extension}` };
-  const remedy = "`haversack uninstall`, or `gemini extensions uninstall haversack`";
-  return {
-    part,
-    level: "warn",
-    text: "wired twice, by the extension and in the settings: every event runs two processes",
-    remedy,
-  };
+function extensionFinding({ env }: CheckPlace, { extension, root }: GeminiPlaces): Finding {
+  const wiredIn = ownWiring(NAME, { root, cwd: root, env });
+  const also = wiredIn ? `; it stands back, because ${wiredIn} has hooks of \`haversack init\`` : "";
+  return { part: `${NAME} extension`, level: "ok", text: `installed in ${extension}${also}` };
 }
 
 async function checkHooks(
@@ -117,13 +115,14 @@ async function checkHooks(
     const remedy = `\`haversack init --client gemini${isProject ? "" : " --user"}\` repairs it`;
     for (const text of problems) findings.push({ part, level: "fail", text: `${path}: ${text}`, remedy });
     if (problems.length === 0) findings.push({ part, level: "ok", text: `all ${hooks.length} in ${path}` });
-    if (isProject && folderTrust(places) !== "trusted") {
+    if (isProject && folderTrust(places, place.env) !== "trusted") {
       const text = `${places.root} is not trusted, and without that the client ignores ${path}`;
       findings.push({
         part,
         level: "warn",
         text,
         remedy: "start `gemini` there and trust the folder; `/permissions` changes it",
+        isSilencing: true,
       });
     }
   }
@@ -146,13 +145,13 @@ function hookProblems(hooks: readonly HookEntry[], { hasGuards }: CheckPlace): s
 
 async function checkOwnServer(
   files: readonly SettingsFile[],
-  { place, isExtended }: { place: CheckPlace; isExtended: boolean },
+  { place, isExtended, isWired }: { place: CheckPlace; isExtended: boolean; isWired: boolean },
 ): Promise<Finding[]> {
   const part = `${NAME} MCP server`;
   const found = files.find(({ value }) => serverOf(value));
   const entry = found && serverOf(found.value);
   if (!found || !entry) {
-    if (isExtended) return [];
+    if (isExtended || !(isWired || place.wasWired)) return [];
     const remedy = `\`${isCommitted({ ...place, scope: "project" }) ? WIRE_FOR_USER : "haversack init --client gemini"}\` writes it`;
     return [{ part, level: "fail", text: 'no server "haversack" in the settings', remedy }];
   }

@@ -51,7 +51,7 @@ it("is no obstacle once the user's settings are wired, nor where nothing is comm
 
 it("has doctor say the same, not a command that would do nothing", async () => {
   const { place } = scene();
-  const findings = await checkGemini({ ...place, scratch: undefined, cards: [], isOff: false });
+  const findings = await checkGemini({ ...place, scratch: undefined, cards: [], isOff: false, wasWired: true });
   const failed = findings.filter(({ level }) => level === "fail");
   expect(failed).toHaveLength(2);
   for (const { remedy } of failed) expect(remedy).toContain(COMMAND);

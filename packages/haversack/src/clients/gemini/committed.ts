@@ -39,7 +39,7 @@ function isWired(file: string): boolean {
   try {
     return ownGeminiHooks(readGeminiSettings(text, file)).length > 0;
   } catch {
-    // Comments, or no JSON: `init --user` says what is wrong with it.
+    // No JSON: `init --user` says what is wrong with it.
     return false;
   }
 }

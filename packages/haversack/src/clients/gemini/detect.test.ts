@@ -2,7 +2,8 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "nod
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
-import { findGemini, folderTrust, geminiPlaces } from "./detect.ts";
+import { findGemini, geminiPlaces } from "./detect.ts";
+import { folderTrust } from "./folder-trust.ts";
 import { gemini } from "./wiring.ts";
 
 function scratch(): { base: string; root: string; env: Record<string, string> } {
@@ -22,17 +23,38 @@ it("finds the client by its folders", () => {
 it("reads the nearest answer about trust", () => {
   const { base, root, env } = scratch();
   const places = geminiPlaces(root, env);
-  expect(folderTrust(places)).toBe("unknown");
+  expect(folderTrust(places, env)).toBe("unknown");
   mkdirSync(places.configDir);
   const answer = (rules: object) => writeFileSync(places.trustedFolders, JSON.stringify(rules));
   answer({ [base]: "TRUST_FOLDER" });
-  expect(folderTrust(places)).toBe("trusted");
+  expect(folderTrust(places, env)).toBe("trusted");
   answer({ [base]: "TRUST_FOLDER", [root]: "DO_NOT_TRUST" });
-  expect(folderTrust(places)).toBe("untrusted");
+  expect(folderTrust(places, env)).toBe("untrusted");
   answer({ [join(base, "other")]: "TRUST_PARENT" });
-  expect(folderTrust(places)).toBe("trusted");
+  expect(folderTrust(places, env)).toBe("trusted");
   writeFileSync(places.trustedFolders, "{");
-  expect(folderTrust(places)).toBe("unknown");
+  expect(folderTrust(places, env)).toBe("unknown");
+});
+
+it("trusts every folder where folder trust is switched off, and believes the environment first", () => {
+  const { root, env } = scratch();
+  const places = geminiPlaces(root, env);
+  mkdirSync(places.configDir);
+  const setting = (enabled: boolean) =>
+    writeFileSync(places.userSettings, `{ // mine\n "security": {"folderTrust": {"enabled": ${enabled}}}}`);
+  setting(true);
+  expect(folderTrust(places, env)).toBe("unknown");
+  setting(false);
+  expect(folderTrust(places, env)).toBe("trusted");
+  expect(folderTrust(places, { ...env, GEMINI_CLI_TRUST_WORKSPACE: "false" })).toBe("untrusted");
+  setting(true);
+  expect(folderTrust(places, { ...env, GEMINI_CLI_TRUST_WORKSPACE: "true" })).toBe("trusted");
+  writeFileSync(join(root, "machine.json"), '{"security": {"folderTrust": {"enabled": false}}}');
+  expect(folderTrust(places, { ...env, GEMINI_CLI_SYSTEM_SETTINGS_PATH: join(root, "machine.json") })).toBe("trusted");
+  // A project cannot say it of itself.
+  mkdirSync(join(root, ".gemini"));
+  writeFileSync(places.projectSettings, '{"security": {"folderTrust": {"enabled": false}}}');
+  expect(folderTrust(places, env)).toBe("unknown");
 });
 
 it("says beforehand that a project's settings need trust, and whose files stay", () => {

@@ -1,8 +1,7 @@
 /** Where Gemini CLI keeps its files, and whether it is used here. */
 import { realpathSync } from "node:fs";
-import { join, resolve } from "node:path";
+import { join } from "node:path";
 import { findProjectRoot } from "../../base/project-root.ts";
-import { readText } from "../../engine/init.ts";
 import type { Environment } from "../../engine/project.ts";
 import { findOnPath, isFolder } from "../find-program.ts";
 
@@ -42,28 +41,4 @@ export function findGemini(cwd: string, env: Environment): string[] {
     ...(program ? [`the program ${program}`] : []),
     ...[join(root, ".gemini"), configDir].filter(isFolder).map((folder) => `the folder ${folder}`),
   ];
-}
-
-export type FolderTrust = "trusted" | "untrusted" | "unknown";
-
-/** What the person has answered for this folder, or for the nearest one above it. */
-export function folderTrust({ root, trustedFolders }: Pick<GeminiPlaces, "root" | "trustedFolders">): FolderTrust {
-  const rules = rulesOf(readText(trustedFolders));
-  const fitting = Object.entries(rules)
-    .map(([folder, level]) => ({ folder: level === "TRUST_PARENT" ? resolve(folder, "..") : folder, level }))
-    .filter(({ folder }) => root === folder || root.startsWith(`${folder}/`))
-    .sort((a, b) => b.folder.length - a.folder.length);
-  const [nearest] = fitting;
-  if (!nearest) return "unknown";
-  return nearest.level === "DO_NOT_TRUST" ? "untrusted" : "trusted";
-}
-
-function rulesOf(text: string | undefined): Record<string, unknown> {
-  try {
-    const value: unknown = JSON.parse(text ?? "{}");
-    return typeof value === "object" && value !== null ? (value as Record<string, unknown>) : {};
-  } catch {
-    // The client cannot read it either, and asks again.
-    return {};
-  }
 }

@@ -1,5 +1,6 @@
 /** Which skills Gemini CLI hides from the model, read from its own settings. Loaded by the hook: nothing but `fs`. */
 import { readFileSync, statSync } from "node:fs";
+import { withoutComments } from "../../base/json-comments.ts";
 
 /** Names, from the project's list and the user's. `configDir` is the client's user folder, `~/.gemini`. */
 export function hiddenGeminiSkills(root: string, configDir: string): Set<string> {
@@ -13,10 +14,10 @@ function disabledIn(file: string): string[] {
     const text = readFileSync(file, "utf8");
     // Most settings have none: a search costs less than parsing.
     if (!text.includes('"disabled"')) return [];
-    const { skills } = JSON.parse(text) as { skills?: { disabled?: unknown } };
+    const { skills } = JSON.parse(withoutComments(text)) as { skills?: { disabled?: unknown } };
     return Array.isArray(skills?.disabled) ? skills.disabled.filter((name) => typeof name === "string") : [];
   } catch {
-    // Comments, which the client allows, or broken JSON: then its own tool is named for a skill that it may refuse.
+    // Broken JSON: the client ignores that too, and hides nothing.
     return [];
   }
 }

@@ -59,11 +59,35 @@ describe("merging", () => {
     expect(serverOf(readGeminiSettings(merge(distrusted).text, "x"))).toMatchObject({ trust: false });
   });
 
-  it("refuses another server of our name, and a file that is no plain JSON", () => {
+  it("refuses another server of our name, and a file that the client cannot read either", () => {
     expect(() => merge('{"mcpServers": {"haversack": {"command": "other"}}}')).toThrow(/another MCP server/);
-    expect(() => merge("{ // comment\n}")).toThrow(/settings\.json/);
+    expect(() => merge("{ // comment\n,}")).toThrow(/settings\.json/);
     expect(() => merge('{"hooks": []}')).toThrow(/hooks must be an object/);
   });
+});
+
+it("keeps comments and line ends, and gives every byte back", () => {
+  const text = [
+    "// mine",
+    "{",
+    '  "ui": { "theme": "dark" }, // at night',
+    '  "mcpServers": {',
+    '    /* the old one */ "other": { "command": "x" } // stays',
+    "  },",
+    '  "hooks": {',
+    "    // none yet",
+    "  }",
+    "}",
+    "",
+  ].join("\r\n");
+  const { text: merged, keep } = merge(text);
+  for (const comment of ["// mine", "// at night", "/* the old one */", "// stays", "// none yet"]) {
+    expect(merged.split(comment)).toHaveLength(2);
+  }
+  expect(merged.replaceAll("\r\n", "")).not.toMatch(/[\r\n]/);
+  expect(ownGeminiHooks(readGeminiSettings(merged, "x"))).toHaveLength(5);
+  expect(merge(merged).text).toBe(merged);
+  expect(unmerge(merged, keep)).toBe(text);
 });
 
 it("takes out what it put in, byte for byte, whatever was there", () => {

@@ -1,6 +1,6 @@
 /**
  * Our part of Gemini CLI's settings.json: the hooks, with times in milliseconds, and the MCP server. Texts in, texts out;
- * everything foreign keeps its bytes. The client accepts comments in this file; a file that has some is not ours to rewrite.
+ * everything foreign keeps its bytes. The client accepts comments in this file, and they stay where they are.
  */
 import { HaversackError } from "../../base/errors.ts";
 import type { HookFiles } from "../claude-code/hook-command.ts";
@@ -88,7 +88,8 @@ export function readGeminiSettings(text: string, file: string): Record<string, u
 function formOf(file: string): HookForm {
   return {
     file,
-    hint: "correct it, then run this again; comments, which Gemini CLI allows there, must go too",
+    hint: "Gemini CLI cannot read it either; correct it, then run this again",
+    mayHaveComments: true,
     readCommand: readGeminiHookCommand,
   };
 }

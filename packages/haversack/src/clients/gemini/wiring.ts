@@ -4,8 +4,10 @@ import type { Client, WiredFile, WiringPlace } from "../../engine/wiring.ts";
 import { excludeLines } from "../exclude-lines.ts";
 import { checkGemini } from "./check.ts";
 import { blockedByCommit, isCommitted } from "./committed.ts";
-import { findGemini, folderTrust, geminiPlaces } from "./detect.ts";
+import { findGemini, geminiPlaces } from "./detect.ts";
 import { hasExtension } from "./extension.ts";
+import { geminiFill } from "./fill.ts";
+import { folderTrust } from "./folder-trust.ts";
 import { geminiProfile } from "./profile.ts";
 import { mergeGeminiSettings, unmergeGeminiSettings } from "./settings.ts";
 import { disableSkills, enableSkills } from "./settings-skills.ts";
@@ -33,13 +35,14 @@ export const gemini: Client = {
     const { scope, cwd, env } = place;
     const places = geminiPlaces(cwd, env);
     const notes: string[] = [];
-    if (hasExtension(places)) notes.push("the haversack extension is installed too: with both, every event runs twice");
+    if (hasExtension(places))
+      notes.push("the haversack extension is installed too: it stands back in sessions that read these settings");
     if (isCommitted(place)) return notes;
     if (scope === "project") {
       notes.push(
         `Gemini CLI reads ${places.projectSettings} only in sessions that are started in ${places.root}; \`haversack init --user\` works from every folder`,
       );
-      if (folderTrust(places) !== "trusted") notes.push(trustNote(places.root));
+      if (folderTrust(places, env) !== "trusted") notes.push(trustNote(places.root));
       notes.push("Gemini CLI asks in its next interactive session whether the agents of /work may be used here");
     }
     return [...notes, ...notesOnStamped(stampedFiles(place))];
@@ -49,6 +52,7 @@ export const gemini: Client = {
       stateOfStamped(file) === "edited" ? [`${file.path} was changed by hand and stays`] : [],
     ),
   check: checkGemini,
+  fill: geminiFill,
   isPackaged: ({ cwd, env }) => hasExtension(geminiPlaces(cwd, env)),
   deferral({ cwd, env }) {
     const { projectSettings: path } = geminiPlaces(cwd, env);

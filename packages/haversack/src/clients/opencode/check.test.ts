@@ -14,7 +14,16 @@ function scene(): CheckPlace {
   for (const folder of ["repo", "home"]) mkdirSync(join(base, folder));
   const installed = { node: process.execPath, hook: join(base, "hook.cjs"), bin: join(base, "haversack.cjs") };
   const env = { HOME: join(base, "home"), PATH: "" };
-  return { cwd: join(base, "repo"), env, installed, hasGuards: false, scratch: undefined, cards: [], isOff: false };
+  return {
+    cwd: join(base, "repo"),
+    env,
+    installed,
+    hasGuards: false,
+    scratch: undefined,
+    cards: [],
+    isOff: false,
+    wasWired: true,
+  };
 }
 
 const told = (findings: readonly Finding[]) => findings.map(({ level, text }) => `${level}: ${text}`).join("\n");

@@ -9,20 +9,21 @@ import { serverCommand } from "../claude-code/server-guard.ts";
 import { judgeVersion } from "../client-version.ts";
 import { findOnPath } from "../find-program.ts";
 import { stateOfStamped } from "../gemini/stamped-file.ts";
+import { notWired } from "../not-wired.ts";
 import { opencodePlaces, TESTED_VERSION } from "./detect.ts";
 import { bundleNamedIn, pluginFileText } from "./plugin-file.ts";
+import { isPackageNamed } from "./which-plugin.ts";
 
 const NAME = "opencode";
 
 const CLIENT = { name: NAME, variables: () => ({ OPENCODE: "1" }) };
 
 export async function checkOpencode(place: CheckPlace): Promise<Finding[]> {
-  return [
-    await checkVersion(place),
-    ...checkPluginFiles(place),
-    await checkServer(CLIENT, serverCommand(place.installed), place),
-    ...checkRipgrep(place),
-  ];
+  const version = await checkVersion(place);
+  const plugin = checkPluginFiles(place);
+  if (plugin.some(({ isSilencing, level }) => isSilencing && level === "ok")) return [version, ...plugin];
+  const server = await checkServer(CLIENT, serverCommand(place.installed), place);
+  return [version, ...plugin, server, ...checkRipgrep(place)];
 }
 
 async function checkVersion({ env, cwd }: CheckPlace): Promise<Finding> {
@@ -38,14 +39,16 @@ async function checkVersion({ env, cwd }: CheckPlace): Promise<Finding> {
   return judgeVersion(part, version, { title: "opencode", tested: TESTED_VERSION, upTo: "minor" });
 }
 
-function checkPluginFiles({ cwd, env, installed }: CheckPlace): Finding[] {
+function checkPluginFiles({ cwd, env, installed, wasWired }: CheckPlace): Finding[] {
   const part = `${NAME} plugin`;
-  const { projectPlugin, userPlugin } = opencodePlaces(cwd, env);
+  const { root, projectPlugin, userPlugin } = opencodePlaces(cwd, env);
   const text = pluginFileText(installed);
   const found = [projectPlugin, userPlugin].filter((path) => existsSync(path));
+  const isPackaged = isPackageNamed({ root, env });
+  if (found.length === 0 && isPackaged) return [{ part, level: "ok", text: "the package that opencode.json names" }];
   if (found.length === 0) {
-    const remedy = "`haversack init --client opencode` writes it";
-    return [{ part, level: "fail", text: "not wired: there is no plugin file of Haversack", remedy }];
+    const what = "there is no plugin file of Haversack";
+    return [notWired(part, { what, remedy: "`haversack init --client opencode` wires it", wasWired })];
   }
   const findings = found.map((path): Finding => {
     const remedy = `\`haversack init --client opencode${path === userPlugin ? " --user" : ""}\` writes it anew`;
@@ -58,9 +61,9 @@ function checkPluginFiles({ cwd, env, installed }: CheckPlace): Finding[] {
     if (state === "older") return { part, level: "warn", text: `${path} names another installation`, remedy };
     return { part, level: "warn", text: `${path} was changed by hand or is not Haversack's`, remedy: "look at it" };
   });
-  if (found.length === 1) return findings;
-  const remedy = "`haversack uninstall` here, or for the user";
-  return [...findings, { part, level: "warn", text: "wired twice, for the project and for the user", remedy }];
+  const others = [...(found.length > 1 ? [userPlugin] : []), ...(isPackaged ? ["the package in opencode.json"] : [])];
+  if (others.length === 0) return findings;
+  return [...findings, { part, level: "ok", text: `${others.join(" and ")} stand back for ${found[0]}` }];
 }
 
 /** Without it the client lists no skills of its own. */

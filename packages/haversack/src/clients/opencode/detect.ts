@@ -16,9 +16,13 @@ export interface OpencodePlaces {
   userPlugin: string;
 }
 
+export function opencodeConfigDir(env: Environment): string {
+  return join(env["XDG_CONFIG_HOME"] || join(env["HOME"] ?? "", ".config"), "opencode");
+}
+
 export function opencodePlaces(cwd: string, env: Environment): OpencodePlaces {
   const { root } = findProjectRoot(realpathSync(cwd));
-  const configDir = join(env["XDG_CONFIG_HOME"] || join(env["HOME"] ?? "", ".config"), "opencode");
+  const configDir = opencodeConfigDir(env);
   return {
     root,
     configDir,

@@ -208,6 +208,8 @@ export function localEngine({ root, env, cli }: LocalEngineOptions): LocalEngine
         root,
         spawns: new Spawns(handle),
         packetFor: (task) => wake.packetFor(task, stores.index, place),
+        // The client reports a sub-agent's prompt as `chat.message` of its session.
+        skillsFor: () => "",
         handoffBy: (agentId) => readHandoffBy(handle, agentId),
         workSettings: () => readHookWorkSettings(configFiles()),
       });

@@ -2,7 +2,7 @@
  * The plugin as opencode loads it: scripts/build-opencode.mjs bundles this file. Whatever goes wrong while it starts, the client gets
  * a plugin that does nothing.
  */
-import { existsSync } from "node:fs";
+import { existsSync, realpathSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { findProjectRoot, STATE_FOLDER } from "../../base/project-root.ts";
@@ -11,14 +11,16 @@ import { deferredIn } from "./deferred-skills.ts";
 import { localEngine } from "./local-engine.ts";
 import { addOwnConfig } from "./own-config.ts";
 import { haversackPlugin } from "./plugin.ts";
+import { workingPluginFile } from "./which-plugin.ts";
 
-/** `server`: how the MCP server is started; the file that `init` writes knows the runtime. */
+/** The file that `init` writes says which file it is (as a URL), and how the MCP server is started: it knows the runtime. */
 export const Haversack = async (
   input: PluginInput,
-  { server }: { server?: readonly string[] } = {},
+  { server, file }: { server?: readonly string[]; file?: string } = {},
 ): Promise<Partial<PluginHooks>> => {
   try {
     if (process.env["HAVERSACK"] === "0") return {};
+    if (standsBack(input, { server, file })) return {};
     const { root } = findProjectRoot(input.directory);
     // Wired for all projects, it does nothing in one that does not use Haversack.
     if (!existsSync(join(root, STATE_FOLDER))) return {};
@@ -36,9 +38,21 @@ export const Haversack = async (
   }
 };
 
+/** A file that an older `init` wrote does not say which it is; it works. */
+function standsBack(
+  { directory }: PluginInput,
+  { server, file }: { server: readonly string[] | undefined; file: string | undefined },
+): boolean {
+  if (server && !file) return false;
+  const working = workingPluginFile({ directory, env: process.env });
+  return working !== undefined && (!file || realpathSync(working) !== realpathSync(fileURLToPath(file)));
+}
+
 /** Nothing while Haversack is switched off: nobody would recommend what is hidden. */
 function hidden(root: string): string[] {
-  return existsSync(join(root, STATE_FOLDER, "off")) ? [] : deferredIn(root);
+  const { XDG_CONFIG_HOME: config, HOME: home = "" } = process.env;
+  const marks = [join(root, STATE_FOLDER, "off"), join(config || join(home, ".config"), "haversack/off")];
+  return marks.some((mark) => existsSync(mark)) ? [] : deferredIn(root);
 }
 
 /** Inside the package the program lies beside this file, and `node` is looked for on the PATH. */

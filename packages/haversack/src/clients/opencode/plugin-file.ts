@@ -18,7 +18,7 @@ const server = ${JSON.stringify([command, ...args])};
 export const Haversack = async (input) => {
   try {
     const { Haversack } = await import(plugin);
-    return await Haversack(input, { server });
+    return await Haversack(input, { server, file: import.meta.url });
   } catch {
     // The package is gone: opencode goes on without it.
     return {};

@@ -155,7 +155,14 @@ export function haversackPlugin(
         const prompt = text(args["prompt"]);
         if (!prompt) return;
         const agentType = text(args["subagent_type"]) ?? "";
-        const answer = tell({ ...base, kind: "before-spawn", toolUseId: callID, agentType, prompt });
+        const answer = tell({
+          ...base,
+          kind: "before-spawn",
+          toolUseId: callID,
+          agentType,
+          prompt,
+          isPromptReported: true,
+        });
         // Not into the call itself: the coordinator would carry it in its own window from then on.
         const packet = answer.prompt?.startsWith(prompt) ? answer.prompt.slice(prompt.length).trim() : "";
         spawning.set(prompt, [...(spawning.get(prompt) ?? []), { callId: callID, agentType, packet }]);

@@ -7,8 +7,10 @@ import { gitView } from "../git-view.ts";
 import { checkOpencode } from "./check.ts";
 import { addDeferred, BLANK, deferredFile, dropDeferred } from "./deferred-skills.ts";
 import { findOpencode, opencodePlaces } from "./detect.ts";
+import { opencodeFill } from "./fill.ts";
 import { pluginFileText } from "./plugin-file.ts";
 import { opencodeProfile } from "./profile.ts";
+import { isPackageNamed } from "./which-plugin.ts";
 
 export const opencode: Client = {
   name: "opencode",
@@ -27,10 +29,15 @@ export const opencode: Client = {
     };
     return [refusing, ...excludeLines(root, { "/.opencode/plugin/haversack.js": ".opencode/plugin/haversack.js" })];
   },
-  notes: (place) => notesOnStamped([ownPlugin(place)]),
+  notes: (place) => [
+    ...(hasPackage(place) ? ["opencode.json names the haversack package too: it stands back for this file"] : []),
+    ...notesOnStamped([ownPlugin(place)]),
+  ],
   leftovers: (place) =>
     stateOfStamped(ownPlugin(place)) === "edited" ? [`${ownPlugin(place).path} was changed by hand and stays`] : [],
   check: checkOpencode,
+  fill: opencodeFill,
+  isPackaged: hasPackage,
   deferral({ cwd, env }) {
     const path = deferredFile(opencodePlaces(cwd, env).root);
     const { ownTool } = opencodeProfile();
@@ -44,6 +51,10 @@ export const opencode: Client = {
     };
   },
 };
+
+function hasPackage({ cwd, env }: Pick<WiringPlace, "cwd" | "env">): boolean {
+  return isPackageNamed({ root: opencodePlaces(cwd, env).root, env });
+}
 
 /** In project scope, or the user's. */
 export function ownPlugin({ scope, cwd, env, installed }: WiringPlace): StampedFile {

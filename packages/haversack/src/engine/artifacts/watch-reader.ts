@@ -18,7 +18,7 @@ import {
 } from "../../store/sqlite/artifact-observations.ts";
 import type { StoreHandle } from "../../store/sqlite/handle.ts";
 import { recordInjection } from "../../store/sqlite/injections.ts";
-import { agentOfCall } from "../../store/sqlite/session-tasks.ts";
+import { agentOfCall } from "../../store/sqlite/prompt-ledger.ts";
 import { appendHistory } from "./append-history.ts";
 import { settleAgent } from "./settle-agent.ts";
 

@@ -1,7 +1,8 @@
 /** What a sub-agent needs to begin with its task, by what it is started as. Loaded by the hook. */
 import type { ClientProfile } from "../../skills/activation.ts";
 import { writeStore } from "../../store/sqlite/access.ts";
-import { agentOfCall, noteRole } from "../../store/sqlite/session-tasks.ts";
+import { agentOfCall } from "../../store/sqlite/prompt-ledger.ts";
+import { noteRole } from "../../store/sqlite/session-tasks.ts";
 import { roleInPrompt } from "../../wake/role-in-prompt.ts";
 import { gatherWake, type WakeParts, type WakeRequest } from "./gather-wake.ts";
 import { recordPacket } from "./record-packet.ts";

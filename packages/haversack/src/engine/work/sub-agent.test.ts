@@ -29,6 +29,7 @@ async function world(replaceResults = true) {
     spawns: new Spawns(handle),
     packetFor: ({ taskId, agentType, isDispatched }) =>
       isDispatched ? "THE-REST" : `PACKET of ${taskId} for ${agentType}`,
+    skillsFor: ({ prompt }) => (prompt.includes("PDF") ? "SKILLS" : ""),
     handoffBy: (agentId) => readHandoffBy(handle, agentId),
     workSettings: () => ({ leaseMs: 1, replaceResults }),
     now: NOW,
@@ -63,6 +64,23 @@ it("makes an agent that nobody gave a role an orchestrator when it gives a task 
   expect(await role()).toBe("implementer");
   before(`Task ${id}`);
   expect(await role()).toBe("orchestrator");
+});
+
+it("adds the skills that fit the prompt where there is no packet, and nothing where none fits", async () => {
+  const { id, before, parts, after } = await world();
+  expect(before("Merge the PDF files.").prompt).toBe("Merge the PDF files.\n\n---\nSKILLS");
+  expect(before("Look around.")).toEqual({});
+  expect(before(`Merge the PDF files of ${id}.`).prompt).not.toContain("SKILLS");
+  expect(parts.tasks.isUnplaced({ sessionId: "s1", agentId: CHILD })).toBe(true);
+  expect(after(false)).toEqual({});
+  expect(parts.tasks.isUnplaced({ sessionId: "s1", agentId: CHILD })).toBe(false);
+});
+
+it("leaves the skills to the sub-agent's own prompt where the client reports it", async () => {
+  const { parts } = await world();
+  const call = { ...BASE, toolUseId: "call-1", agentType: "x", prompt: "Merge the PDF files.", isPromptReported: true };
+  expect(beforeSpawn(call, parts)).toEqual({});
+  expect(parts.tasks.isUnplaced({ sessionId: "s1", agentId: CHILD })).toBe(false);
 });
 
 it("asks for the rest only where the prompt is a dispatch, which a block written by hand is not", async () => {

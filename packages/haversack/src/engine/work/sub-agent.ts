@@ -1,8 +1,9 @@
 /**
- * A sub-agent that a call starts for a task: it gets the task's packet with its prompt, and, where the user has switched that
- * on, the coordinator sees the stored summary in place of its answer. Loaded by the hook.
+ * A call that starts a sub-agent. One that names a task gets that task's packet with its prompt; any other gets the skills that fit
+ * its prompt, as a user's prompt does. Where the user has switched that on, the coordinator sees the stored summary in place of
+ * the sub-agent's answer. Loaded by the hook.
  *
- * The packet goes into the prompt of the call and not through SubagentStart: that event does not say which call it belongs to,
+ * The text goes into the prompt of the call and not through SubagentStart: that event does not say which call it belongs to,
  * and three of one type start in any order. The coordinator's own copy of the call stays as it was (seen in Claude
  * Code 2.1.325), so no earlier byte of its requests changes.
  */
@@ -30,6 +31,8 @@ export interface SubAgentParts {
     prompt?: string;
     isDispatched?: boolean;
   }): string;
+  /** Skills that fit the sub-agent's prompt, as text for it; recorded for its window. "": none fits. */
+  skillsFor(start: BeforeSpawn): string;
   /** The latest that this agent stored. */
   handoffBy(agentId: string): StoredHandoff | undefined;
   workSettings(): HookWorkSettings;
@@ -40,6 +43,8 @@ export interface BeforeSpawn extends EventBase {
   toolUseId: string;
   agentType: string;
   prompt: string;
+  /** The client also reports this prompt from inside the sub-agent, where skills are matched. Default: false. */
+  isPromptReported?: boolean;
 }
 
 export interface AfterSpawn extends EventBase {
@@ -50,18 +55,25 @@ export interface AfterSpawn extends EventBase {
   isDone: boolean;
 }
 
-export function beforeSpawn(event: BeforeSpawn, { spawns, packetFor, now }: SubAgentParts): HookAnswer {
+export function beforeSpawn(event: BeforeSpawn, { spawns, packetFor, skillsFor, now }: SubAgentParts): HookAnswer {
   const { sessionId, toolUseId, agentType, prompt } = event;
   const named = spawns.firstOpen(taskIdsIn(prompt));
   // A helper of an agent that works on one task works on that task.
   const taskId = named ?? spawns.soleTaskOf(event)?.id;
-  if (taskId === undefined) return {};
-  spawns.noteSpawn(sessionId, { toolUseId, agentType, taskId, isDispatch: named !== undefined }, now);
   const isDispatched = DISPATCHED.test(prompt);
   const packet =
     named === undefined ? "" : packetFor({ sessionId, toolUseId, taskId: named, agentType, prompt, isDispatched });
-  return packet ? { prompt: `${prompt}\n\n---\n${packet}` } : {};
+  // A packet brings the skills of its task.
+  const added = packet || (event.isPromptReported ? "" : skillsFor(event));
+  // Also without a task: what was added is moved to the sub-agent's window once its id is known.
+  if (taskId !== undefined || added) {
+    const spawn = { toolUseId, agentType, taskId: taskId ?? NO_TASK, isDispatch: named !== undefined };
+    spawns.noteSpawn(sessionId, spawn, now);
+  }
+  return added ? { prompt: `${prompt}\n\n---\n${added}` } : {};
 }
+
+const NO_TASK = "";
 
 /**
  * The two lines that every prompt of `haversack dispatch` has. A reference block alone is no sign: one that was written by hand says

@@ -2,6 +2,7 @@
  * Per window, what the model has been shown of skills: the half that a prompt needs. Whole operations: a prompt's answer is
  * recorded in one transaction, so hooks that run at once lose nothing. The hook bundles this file.
  */
+import type { DatabaseSync } from "node:sqlite";
 import type { LedgerEntry } from "../../skills/session.ts";
 import type { SessionKey } from "../local-store.ts";
 import { readTogether, writeStore } from "./access.ts";
@@ -90,17 +91,7 @@ export class PromptLedger {
     const at = answer.at.toISOString();
     writeStore(this.handle, (db) => {
       // Counted here, under the lock: hooks that run at once have read the same number before.
-      const { number: promptNumber } = db.prepare(COUNT_PROMPT).get({
-        sessionId,
-        agentId,
-        client: answer.client,
-        cwd: answer.cwd,
-        at,
-        window,
-        fresh: answer.isFreshStart ? 1 : 0,
-        domains: JSON.stringify(answer.domainHistory),
-        promptId: answer.promptId ?? null,
-      }) as { number: number };
+      const promptNumber = this.countPrompt(db, answer);
       if (answer.isFreshStart && promptNumber > 1) {
         db.prepare(
           "DELETE FROM ledger WHERE session_id = ? AND agent_id = ? AND window = ? AND loaded_hash IS NULL",
@@ -149,12 +140,43 @@ export class PromptLedger {
     });
   }
 
+  /** The number of the prompt in its session. */
+  protected countPrompt(db: DatabaseSync, answer: PromptAnswer): number {
+    const row = db.prepare(COUNT_PROMPT).get({
+      sessionId: answer.sessionId,
+      agentId: answer.agentId ?? "",
+      client: answer.client,
+      cwd: answer.cwd,
+      at: answer.at.toISOString(),
+      window: answer.window,
+      fresh: answer.isFreshStart ? 1 : 0,
+      domains: JSON.stringify(answer.domainHistory),
+      promptId: answer.promptId ?? null,
+    });
+    return Number(row?.["number"]);
+  }
+
   recordSlowPatterns(sources: readonly string[], at: Date): void {
     if (sources.length === 0) return;
     writeStore(this.handle, (db) => {
       const insert = db.prepare("INSERT OR IGNORE INTO slow_patterns (source, at) VALUES (?, ?)");
       for (const source of sources) insert.run(source, at.toISOString());
     });
+  }
+}
+
+/** A sub-agent whose id nobody knows yet, by the call that starts it: under it stands what its prompt brings. */
+export function agentOfCall(toolUseId: string): string {
+  return `call:${toolUseId}`;
+}
+
+/**
+ * The window of a sub-agent that has no id yet (`agentOfCall`). It has no row among the sessions: the call may be refused, and then
+ * there is no sub-agent.
+ */
+export class SpawnLedger extends PromptLedger {
+  protected override countPrompt(): number {
+    return 1;
   }
 }
 

@@ -30,7 +30,7 @@ export const purgeRules: readonly PurgeRule[] = [
     "dispatched_agents",
   ].map((table) => ({ table, where: OF_OLD_SESSIONS })),
   // Of sub-agents that never came: see agentOfCall.
-  ...["ledger", "injections", "skill_uses", "agent_roles"].map((table) => ({
+  ...["ledger", "injections", "skill_uses", "agent_roles", "prompt_matches"].map((table) => ({
     table,
     where: `agent_id GLOB 'call:*' AND session_id IN (SELECT session_id FROM sessions WHERE last_seen_at < :before)`,
   })),

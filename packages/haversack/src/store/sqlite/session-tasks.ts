@@ -7,6 +7,7 @@ import type { DatabaseSync } from "node:sqlite";
 import type { SessionKey } from "../local-store.ts";
 import { readStore, writeStore } from "./access.ts";
 import type { StoreHandle } from "./handle.ts";
+import { agentOfCall } from "./prompt-ledger.ts";
 
 export interface BoundTask {
   /** Its row. */
@@ -52,12 +53,7 @@ export class SessionTasks {
   }
 }
 
-/** A sub-agent whose id nobody knows yet, by the call that starts it: under it stands what its prompt brings. */
-export function agentOfCall(toolUseId: string): string {
-  return `call:${toolUseId}`;
-}
-
-const BEFORE_ITS_NAME = ["ledger", "injections", "skill_uses", "agent_roles"];
+const BEFORE_ITS_NAME = ["ledger", "injections", "skill_uses", "agent_roles", "prompt_matches"];
 
 /** The role that a sub-agent is started in. For callers that hold the write lock already. */
 export function noteRole(db: DatabaseSync, { sessionId, agentId = "" }: SessionKey, role: string): void {
