@@ -32,6 +32,7 @@ const HOOK_FILES = [
   "hook-log",
   "hook-save",
   "hook-artifacts",
+  "hook-spool",
 ];
 const define = { __VERSION__: JSON.stringify(version) };
 

@@ -7,9 +7,12 @@ import { findProjectRoot, STATE_FOLDER } from "../base/project-root.ts";
 import type { HookAnswer } from "../engine/hook-event.ts";
 import { readHookSettings } from "../engine/hook-settings.ts";
 import { sizeFor } from "../skills/client-size.ts";
+import type { StoreHandle } from "../store/sqlite/handle.ts";
 import { hasUnread } from "../store/sqlite/has-unread.ts";
+import { isLockFault } from "../store/sqlite/lock-fault.ts";
 import { mayHaveToRead } from "../store/sqlite/may-have-to-read.ts";
 import { closeIfLogIsLong, openForHook } from "../store/sqlite/open-for-hook.ts";
+import { hasSpool } from "../store/sqlite/spool/has-spool.ts";
 import { formatClaudeAnswer } from "./claude-code/answer.ts";
 import { claudeProfile } from "./claude-code/profile.ts";
 import { type ClaudeBase, readClaudeBase } from "./claude-code/prompt-event.ts";
@@ -35,10 +38,14 @@ interface Load {
   (name: "hook-messages"): typeof import("./hook-messages.ts");
   (name: "hook-log"): typeof import("./hook-log.ts");
   (name: "hook-artifacts"): typeof import("./hook-artifacts.ts");
+  (name: "hook-spool"): typeof import("./hook-spool.ts");
 }
 
-/** How long the store may be locked by others before the hook gives up, in milliseconds. */
-const BUSY_MS = 1500;
+/**
+ * How long to wait for the store's lock, in milliseconds; then the event goes into the spool. Hooks hold the lock for 1 to 5 ms, so
+ * this is for a command that saves with a sync, and for a busy machine.
+ */
+const BUSY_MS = 200;
 
 /**
  * Returns the ways through the code that this event took, for the cache of compiled code; 0 after a fault. An event without a
@@ -56,7 +63,7 @@ export function answerClient(payload: Fields, part: Part | undefined, load: Load
     if (!existsSync(folder) || existsSync(`${folder}/off`) || existsSync(`${userFolder(env)}/off`)) return UNANSWERED;
     state = folder;
     const file = `${state}/haversack.db`;
-    const handle = openForHook(file, { busyMs: BUSY_MS });
+    const handle = openHere(file, base.sessionId, state, load);
     if (!handle) {
       // Most likely of an older version: without this it would stay so until somebody calls the CLI.
       if (payload["hook_event_name"] === "SessionStart" && existsSync(file)) load("hook-start").startIndexing(root);
@@ -95,6 +102,28 @@ export function answerClient(payload: Fields, part: Part | undefined, load: Load
     if (state) load("hook-log").logFault(state, error);
     return 0;
   }
+}
+
+/** With what waits in the spool read in before; undefined when there is no store that this program may use. */
+function openHere(file: string, sessionId: string, state: string, load: Load): StoreHandle | undefined {
+  const options = { sessionId, warn: (text: string) => load("hook-log").logLine(state, "warn", text) };
+  let handle: StoreHandle | undefined;
+  try {
+    handle = openForHook(file, { busyMs: BUSY_MS });
+  } catch (error) {
+    if (!isLockFault(error)) throw error;
+    return load("hook-spool").openBlind(file, options);
+  }
+  if (!handle) return undefined;
+  const open = handle;
+  open.whenLocked = () => load("hook-spool").standInFor(open, options);
+  if (hasSpool(file)) {
+    const taken = load("hook-spool").takeInSpool(open);
+    if (taken.kind === "locked") open.standIn = open.whenLocked();
+    else if (taken.kind === "taken")
+      for (const problem of taken.problems) options.warn(`left out of the spool: ${problem}`);
+  }
+  return open;
 }
 
 function answerPayload(payload: Fields, base: ClaudeBase, place: HookPlace, part: Part): HookAnswer {

@@ -14,6 +14,7 @@ import { openDatabase } from "../store/sqlite/open.ts";
 import { SessionState } from "../store/sqlite/session-state.ts";
 import { SqliteSkillIndex } from "../store/sqlite/skill-index.ts";
 import { SkillLedger } from "../store/sqlite/skill-ledger.ts";
+import { readInSpool } from "../store/sqlite/spool/read-in.ts";
 import { SqliteLocalStore } from "../store/sqlite/sqlite-local-store.ts";
 import { type LoadedSkill, type LoadInput, loadSkill } from "./load-skill.ts";
 import { type Environment, ensureStateFolder, type ProjectPaths, projectPaths, requireConfig } from "./project.ts";
@@ -132,6 +133,7 @@ export class LiveSkills {
 
   #current(paths: ProjectPaths): OpenIndex {
     if (this.#open && this.#open.place !== placeOf(paths)) this.close();
+    if (this.#open) readInSpool(this.#open.handle);
     this.#open ??= openIndex(paths);
     if (this.#now() - this.#checkedAt >= CHECK_EVERY_MS) {
       this.#refresh(this.#open, paths);

@@ -39,7 +39,7 @@ export function recordTool(
   const file = tool.path && !tool.isError ? relativePath(tool.path, root) : undefined;
   const patch = captureEvent({ ...tool, root, cwd });
   const merge = patch && ((current: Wip) => mergeWip(current, patch, { at: now }));
-  state.recordTool({ ...key, client, cwd, at: now, file, merge, leaseMs });
+  state.recordTool({ ...key, client, cwd, at: now, file, merge, patch, leaseMs });
 
   const card = skill ? index.card(skill) : tool.tool === "read" && tool.path ? index.cardAt(tool.path) : undefined;
   if (!card || tool.isError) return;

@@ -64,7 +64,7 @@ export function localEngine({ root, env, cli }: LocalEngineOptions): LocalEngine
   const configFiles = () => [`${userFolder}/config.json`, `${state}/config.json`].flatMap(readJsonFile);
   const log: HookEngine["log"] = (level, text) =>
     appendLog(`${state}/log`, { at: new Date(), level, part: "opencode", text });
-  const store = keptOpen(file);
+  const store = keptOpen(file, { warn: (text) => log("warn", text) });
 
   let rehearsed: StoreHandle | undefined;
   let warming: IdleSteps | undefined;
@@ -72,12 +72,13 @@ export function localEngine({ root, env, cli }: LocalEngineOptions): LocalEngine
     log("error", `opencode: ${fault instanceof Error ? fault.message : String(fault)}`);
 
   /** Undefined when the project has no store that we may use, or Haversack is switched off. */
-  const usable = () => (existsSync(`${state}/off`) || existsSync(`${userFolder}/off`) ? undefined : store());
+  const usable = (sessionId?: string) =>
+    existsSync(`${state}/off`) || existsSync(`${userFolder}/off`) ? undefined : store(sessionId);
   /** For an event; one of the client's own ends the warm-up. */
-  const open = (): StoreHandle | undefined => {
+  const open = ({ sessionId }: { sessionId: string }): StoreHandle | undefined => {
     if (rehearsed) return rehearsed;
     warming?.stop();
-    return usable();
+    return usable(sessionId);
   };
   const startIndexing = () => {
     const [program, ...args] = cli;
@@ -113,7 +114,7 @@ export function localEngine({ root, env, cli }: LocalEngineOptions): LocalEngine
 
   const engine: LocalEngine = {
     prompt(event) {
-      const handle = open();
+      const handle = open(event);
       if (!handle) return {};
       const place = placeFor(handle, event);
       const { text, skills, slowPatterns } = discover(
@@ -140,7 +141,7 @@ export function localEngine({ root, env, cli }: LocalEngineOptions): LocalEngine
     },
 
     tool({ observation, starter, ...event }) {
-      const handle = open();
+      const handle = open(event);
       if (!handle) return;
       const now = new Date();
       const parts = { ...storesOf(handle), root, startedBy: () => starter?.callId, leaseMs, now };
@@ -149,12 +150,12 @@ export function localEngine({ root, env, cli }: LocalEngineOptions): LocalEngine
     },
 
     judgeAgent(event) {
-      const handle = open();
+      const handle = open(event);
       if (handle) judgeReading(event, { root, handle, now: new Date() });
     },
 
     session(event): HookAnswer {
-      const handle = open();
+      const handle = open(event);
       if (!handle) {
         // Most likely of an older version: without this it would stay so until somebody calls the CLI.
         if (event.kind === "session-start" && existsSync(file)) startIndexing();

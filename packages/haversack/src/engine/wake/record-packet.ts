@@ -1,7 +1,9 @@
 /** What follows from a packet that a window was given: it is in the record, and its skills are in that window. Loaded by the hook. */
-import type { DatabaseSync } from "node:sqlite";
 import type { Session } from "../../store/local-store.ts";
-import { recordRestored, type WindowEntry } from "../../store/sqlite/restored-skills.ts";
+import { writeEvent } from "../../store/sqlite/access.ts";
+import type { StoreHandle } from "../../store/sqlite/handle.ts";
+import type { WindowEntry } from "../../store/sqlite/restored-skills.ts";
+import { type ShownPacket, savePacket } from "../../store/sqlite/shown-packet.ts";
 import type { WakeUp } from "./make-packet.ts";
 
 export interface PacketWindow {
@@ -19,14 +21,24 @@ export interface PacketWindow {
 /** For the record. The estimator proper costs a hook 3 ms for a packet. */
 const CHARS_PER_TOKEN = 4;
 
+/** `messages`: those that it has shown, and to whom. */
 export function recordPacket(
-  db: DatabaseSync,
+  handle: StoreHandle,
   { text, included, state }: Pick<WakeUp, "text" | "included" | "state">,
-  { carried = [], ...window }: PacketWindow,
+  { carried = [], session, ...window }: PacketWindow,
+  messages?: ShownPacket["messages"],
 ): void {
   const skills = included.flatMap(({ key, form }) => {
     const { id, hash } = state.skills.find((skill) => key === `skill:${skill.id}`) ?? {};
     return id !== undefined && hash !== undefined ? [{ skill: id, hash, isWhole: form === "full" }] : [];
   });
-  recordRestored(db, { ...window, carried, text, tokens: Math.ceil(text.length / CHARS_PER_TOKEN), skills });
+  writeEvent(handle, "packet", savePacket, {
+    ...window,
+    ...(session && { session: { window: session.window, promptCount: session.promptCount } }),
+    carried,
+    text,
+    tokens: Math.ceil(text.length / CHARS_PER_TOKEN),
+    skills,
+    ...(messages && { messages }),
+  });
 }

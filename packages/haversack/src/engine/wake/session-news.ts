@@ -2,9 +2,9 @@
 
 import { sizeFor } from "../../skills/client-size.ts";
 import type { Session } from "../../store/local-store.ts";
-import { writeStore } from "../../store/sqlite/access.ts";
-import { recordRestored } from "../../store/sqlite/restored-skills.ts";
+import { writeEvent } from "../../store/sqlite/access.ts";
 import { readNews } from "../../store/sqlite/session-news.ts";
+import { savePacket } from "../../store/sqlite/shown-packet.ts";
 import { cutLine } from "../../wake/cut-text.ts";
 import { formatEvent } from "../../wake/talk-pieces.ts";
 import type { SessionAnswer, StartedSession } from "../start-session.ts";
@@ -38,7 +38,7 @@ export function newsOf(
   const messages = deliverMessages({ sessionId, ...room }, { handle, now: at });
   if (news) {
     const restored = { sessionId, at, event: source, text: news, tokens: 0, skills: [], carried: [] };
-    writeStore(handle, (db) => recordRestored(db, restored));
+    writeEvent(handle, "packet", savePacket, restored);
   }
   const context = [news, messages].filter(Boolean).join("\n\n");
   return { problems: [], ...(context && { context }) };

@@ -1,6 +1,5 @@
 /** What a sub-agent needs to begin with its task, by what it is started as. Loaded by the hook. */
 import type { ClientProfile } from "../../skills/activation.ts";
-import { writeStore } from "../../store/sqlite/access.ts";
 import { agentOfCall } from "../../store/sqlite/session-tasks.ts";
 import { gatherWake, type WakeParts, type WakeRequest } from "./gather-wake.ts";
 import { recordPacket } from "./record-packet.ts";
@@ -33,7 +32,7 @@ export function subAgentPacket(
     isDispatched ? { ...parts, readText: () => BESIDE_DISPATCH } : parts,
   );
   const window = { sessionId, agentId: agentOfCall(toolUseId), at: parts.now, event: "agent-start" };
-  if (packet.text) writeStore(parts.handle, (db) => recordPacket(db, packet, window));
+  if (packet.text) recordPacket(parts.handle, packet, window);
   return packet.text;
 }
 

@@ -11,6 +11,7 @@ import type { StoreHandle } from "../../store/sqlite/handle.ts";
 import { openMemoryStore } from "../../store/sqlite/memory.ts";
 import { openDatabase } from "../../store/sqlite/open.ts";
 import { SessionState } from "../../store/sqlite/session-state.ts";
+import { readInSpool } from "../../store/sqlite/spool/read-in.ts";
 import { SqliteLocalStore } from "../../store/sqlite/sqlite-local-store.ts";
 import { SqliteWorkStore } from "../../store/sqlite/sqlite-work-store.ts";
 import { type Environment, ensureStateFolder, type ProjectPaths, projectPaths, requireConfig } from "../project.ts";
@@ -115,6 +116,7 @@ export class LiveWork {
 
   #current(paths: ProjectPaths): OpenWork {
     if (this.#open && this.#open.place !== placeOf(paths)) this.close();
+    if (this.#open) readInSpool(this.#open.handle);
     this.#open ??= openWork(paths);
     return this.#open;
   }

@@ -46,7 +46,11 @@ export interface AfterSpawn extends EventBase {
 }
 
 export function beforeSpawn(event: BeforeSpawn, { spawns, packetFor, now }: SubAgentParts): HookAnswer {
-  const { sessionId, toolUseId, agentType, prompt } = event;
+  const { sessionId, agentId, toolUseId, agentType, prompt } = event;
+  if (spawns.isBlind) {
+    spawns.noteUnresolved({ sessionId, agentId }, { toolUseId, agentType, taskIds: taskIdsIn(prompt) }, now);
+    return {};
+  }
   const named = spawns.firstOpen(taskIdsIn(prompt));
   // A helper of an agent that works on one task works on that task.
   const taskId = named ?? spawns.soleTaskOf(event)?.id;

@@ -1,6 +1,6 @@
 /**
  * Opens the store: WAL, foreign keys, a busy time, and the newest schema. The hook has its own, smaller way in.
- * When the schema is current, opening writes nothing.
+ * When the schema is current and nothing waits in the spool, opening writes nothing.
  */
 import { statSync } from "node:fs";
 import type { DatabaseSync } from "node:sqlite";
@@ -11,6 +11,7 @@ import { makeFolderOf } from "./folder.ts";
 import type { StoreHandle } from "./handle.ts";
 import { latestVersion, readPragma, refuseIfTooNew, schemaState, upgradeSchema } from "./migrate.ts";
 import { type Migration, migrations } from "./migrations.ts";
+import { readInSpool } from "./spool/read-in.ts";
 
 /**
  * A long process closes `db` when it is done. A hook does not: it ends with process.exit() after its last commit and leaves the
@@ -44,7 +45,9 @@ export function openDatabase(file: string, options: OpenOptions): StoreHandle {
     const db = retryWhileBusy(busyMs, () => prepare(file, { readOnly, busyMs, list }));
     // FULL is SQLite's default in Node's build; said anyway, because a promise hangs on it.
     if (!readOnly) db.exec(`PRAGMA synchronous = ${durability === "full" ? "FULL" : "NORMAL"}`);
-    return guardedHandle(file, db, { list, isReadOnly: readOnly });
+    const handle = guardedHandle(file, db, { list, isReadOnly: readOnly });
+    readInSpool(handle);
+    return handle;
   });
 }
 

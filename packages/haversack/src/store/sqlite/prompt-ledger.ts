@@ -2,9 +2,10 @@
  * Per window, what the model has been shown of skills: the half that a prompt needs. Whole operations: a prompt's answer is
  * recorded in one transaction, so hooks that run at once lose nothing. The hook bundles this file.
  */
+import type { DatabaseSync } from "node:sqlite";
 import type { LedgerEntry } from "../../skills/session.ts";
 import type { SessionKey } from "../local-store.ts";
-import { readTogether, writeStore } from "./access.ts";
+import { readTogether, writeEvent, writeStore } from "./access.ts";
 import type { StoreHandle } from "./handle.ts";
 
 /** What discovery must know of a session before it answers. */
@@ -73,66 +74,7 @@ export class PromptLedger {
   }
 
   recordAnswer(answer: PromptAnswer): void {
-    const { sessionId, agentId = "", window, shown, named, loaded, format, text, tokens } = answer;
-    const at = answer.at.toISOString();
-    writeStore(this.handle, (db) => {
-      // Counted here, under the lock: hooks that run at once have read the same number before.
-      const { number: promptNumber } = db.prepare(COUNT_PROMPT).get({
-        sessionId,
-        agentId,
-        client: answer.client,
-        cwd: answer.cwd,
-        at,
-        window,
-        fresh: answer.isFreshStart ? 1 : 0,
-        domains: JSON.stringify(answer.domainHistory),
-        promptId: answer.promptId ?? null,
-      }) as { number: number };
-      if (answer.isFreshStart && promptNumber > 1) {
-        db.prepare(
-          "DELETE FROM ledger WHERE session_id = ? AND agent_id = ? AND window = ? AND loaded_hash IS NULL",
-        ).run(sessionId, agentId, window);
-      }
-      db.prepare(INJECT).run(at, sessionId, agentId, window, "prompt", format, tokens, text);
-      const use = db.prepare(USE);
-      const note = db.prepare(NOTE);
-      const key = { sessionId, agentId, window };
-      for (const { skill, tokens: cost } of shown) {
-        note.run({ ...key, skill, shown: promptNumber, named: null, hash: null, loadedAt: null, by: null });
-        use.run(at, sessionId, agentId, window, skill, "shown", cost, null);
-      }
-      for (const { skill, tokens: cost } of named) {
-        note.run({ ...key, skill, shown: null, named: promptNumber, hash: null, loadedAt: null, by: null });
-        use.run(at, sessionId, agentId, window, skill, "named", cost, null);
-      }
-      for (const { skill, hash, tokens: cost } of loaded) {
-        note.run({
-          ...key,
-          skill,
-          shown: promptNumber,
-          named: null,
-          hash,
-          loadedAt: hash && at,
-          by: hash && "haversack",
-        });
-        use.run(at, sessionId, agentId, window, skill, "auto-loaded", cost, hash);
-      }
-      db.prepare("INSERT OR REPLACE INTO prompt_matches VALUES (?, ?, ?, ?, ?, ?)").run(
-        sessionId,
-        agentId,
-        promptNumber,
-        at,
-        answer.prompt,
-        JSON.stringify(answer.explanation),
-      );
-      if (promptNumber > KEPT_MATCHES) {
-        db.prepare("DELETE FROM prompt_matches WHERE session_id = ? AND agent_id = ? AND prompt_number <= ?").run(
-          sessionId,
-          agentId,
-          promptNumber - KEPT_MATCHES,
-        );
-      }
-    });
+    writeEvent(this.handle, "answer", saveAnswer, answer);
   }
 
   recordSlowPatterns(sources: readonly string[], at: Date): void {
@@ -141,6 +83,70 @@ export class PromptLedger {
       const insert = db.prepare("INSERT OR IGNORE INTO slow_patterns (source, at) VALUES (?, ?)");
       for (const source of sources) insert.run(source, at.toISOString());
     });
+  }
+}
+
+/** For callers that hold the write lock already. */
+export function saveAnswer(db: DatabaseSync, answer: PromptAnswer): void {
+  const { sessionId, agentId = "", window, shown, named, loaded, format, text, tokens } = answer;
+  const at = answer.at.toISOString();
+  // Counted here, under the lock: hooks that run at once have read the same number before.
+  const { number: promptNumber } = db.prepare(COUNT_PROMPT).get({
+    sessionId,
+    agentId,
+    client: answer.client,
+    cwd: answer.cwd,
+    at,
+    window,
+    fresh: answer.isFreshStart ? 1 : 0,
+    domains: JSON.stringify(answer.domainHistory),
+    promptId: answer.promptId ?? null,
+  }) as { number: number };
+  if (answer.isFreshStart && promptNumber > 1) {
+    db.prepare("DELETE FROM ledger WHERE session_id = ? AND agent_id = ? AND window = ? AND loaded_hash IS NULL").run(
+      sessionId,
+      agentId,
+      window,
+    );
+  }
+  db.prepare(INJECT).run(at, sessionId, agentId, window, "prompt", format, tokens, text);
+  const use = db.prepare(USE);
+  const note = db.prepare(NOTE);
+  const key = { sessionId, agentId, window };
+  for (const { skill, tokens: cost } of shown) {
+    note.run({ ...key, skill, shown: promptNumber, named: null, hash: null, loadedAt: null, by: null });
+    use.run(at, sessionId, agentId, window, skill, "shown", cost, null);
+  }
+  for (const { skill, tokens: cost } of named) {
+    note.run({ ...key, skill, shown: null, named: promptNumber, hash: null, loadedAt: null, by: null });
+    use.run(at, sessionId, agentId, window, skill, "named", cost, null);
+  }
+  for (const { skill, hash, tokens: cost } of loaded) {
+    note.run({
+      ...key,
+      skill,
+      shown: promptNumber,
+      named: null,
+      hash,
+      loadedAt: hash && at,
+      by: hash && "haversack",
+    });
+    use.run(at, sessionId, agentId, window, skill, "auto-loaded", cost, hash);
+  }
+  db.prepare("INSERT OR REPLACE INTO prompt_matches VALUES (?, ?, ?, ?, ?, ?)").run(
+    sessionId,
+    agentId,
+    promptNumber,
+    at,
+    answer.prompt,
+    JSON.stringify(answer.explanation),
+  );
+  if (promptNumber > KEPT_MATCHES) {
+    db.prepare("DELETE FROM prompt_matches WHERE session_id = ? AND agent_id = ? AND prompt_number <= ?").run(
+      sessionId,
+      agentId,
+      promptNumber - KEPT_MATCHES,
+    );
   }
 }
 

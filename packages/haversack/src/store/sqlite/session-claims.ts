@@ -5,7 +5,7 @@
  */
 import type { DatabaseSync } from "node:sqlite";
 import type { SessionKey } from "../local-store.ts";
-import { readStore, writeStore } from "./access.ts";
+import { readStore, writeEvent } from "./access.ts";
 import type { StoreHandle } from "./handle.ts";
 import { type OtherSession, sessionsOf } from "./other-sessions.ts";
 
@@ -68,13 +68,10 @@ export function takeOver(
   // What another start has freed before is only waiting for the next operation of the work store.
   const held = left.filter(({ leaseUntil }) => leaseUntil > now);
   if (own.length + held.length > 0) {
-    writeStore(handle, (db) => {
-      // Only while it is the same session's: it may have been taken between the look and the lock.
-      for (const { seq, session } of held) db.prepare(FREE).run(now, seq, session);
-      for (const { seq, session } of own) {
-        db.prepare(MOVE).run(sessionId, at.toISOString(), now + leaseMs(), seq, session);
-      }
-    });
+    const claims = (some: readonly OtherClaim[]) => some.map(({ seq, session }) => ({ seq, session }));
+    const leaseUntil = own.length > 0 ? now + leaseMs() : now;
+    const moved = { sessionId, free: claims(held), move: claims(own), leaseUntil, at };
+    writeEvent(handle, "take-over", saveTakeOver, moved);
   }
   return {
     left: left.map(({ task, agent, isEnded, cwd }) => ({
@@ -87,19 +84,44 @@ export function takeOver(
   };
 }
 
+export interface MovedClaims {
+  sessionId: string;
+  /** Claims of sessions that are over, by the task's row. */
+  free: readonly { seq: number; session: string }[];
+  /** What this session holds from now on. */
+  move: readonly { seq: number; session: string }[];
+  leaseUntil: number;
+  at: Date;
+}
+
+/** For callers that hold the write lock already; so are the others that save. */
+export function saveTakeOver(db: DatabaseSync, { sessionId, free, move, leaseUntil, at }: MovedClaims): void {
+  // Only while it is the same session's: it may have been taken between the look and the lock.
+  for (const { seq, session } of free) db.prepare(FREE).run(at.getTime(), seq, session);
+  for (const { seq, session } of move) db.prepare(MOVE).run(sessionId, at.toISOString(), leaseUntil, seq, session);
+}
+
 /** The session is back: what it held, and nobody took, is its own again. */
 export function takeBack(
   handle: StoreHandle,
   { sessionId }: SessionKey,
   { leaseMs, at }: { leaseMs: number; at: Date },
 ): void {
-  writeStore(handle, (db) => {
-    db.prepare("UPDATE claims SET heartbeat_at = ?, lease_until = max(lease_until, ?) WHERE session_id = ?").run(
-      at.toISOString(),
-      at.getTime() + leaseMs,
-      sessionId,
-    );
-  });
+  writeEvent(handle, "take-back", saveTakeBack, { sessionId, leaseMs, at });
+}
+
+export interface TakenBack {
+  sessionId: string;
+  leaseMs: number;
+  at: Date;
+}
+
+export function saveTakeBack(db: DatabaseSync, { sessionId, leaseMs, at }: TakenBack): void {
+  db.prepare("UPDATE claims SET heartbeat_at = ?, lease_until = max(lease_until, ?) WHERE session_id = ?").run(
+    at.toISOString(),
+    at.getTime() + leaseMs,
+    sessionId,
+  );
 }
 
 /**
@@ -108,27 +130,29 @@ export function takeBack(
  * started in place of this one would not know what it was.
  */
 export function letGo(handle: StoreHandle, { sessionId }: SessionKey, at: Date): void {
-  writeStore(handle, (db) => {
-    db.prepare(LET_GO).run(at.getTime() + GRACE_MS, sessionId);
-  });
+  writeEvent(handle, "let-go", saveLetGo, { sessionId, at });
 }
 
 /** A sub-agent that has ended will not go on: what it still holds is free at once, for a fixer or whoever comes next. */
 export function letGoOfAgent(handle: StoreHandle, { sessionId, agentId = "" }: SessionKey, at: Date): void {
-  if (agentId === "") return;
-  writeStore(handle, (db) => {
-    db.prepare("UPDATE claims SET lease_until = min(lease_until, ?) WHERE session_id = ? AND agent_id = ?").run(
-      at.getTime(),
-      sessionId,
-      agentId,
-    );
-  });
+  if (agentId !== "") writeEvent(handle, "let-go", saveLetGo, { sessionId, agentId, at });
+}
+
+export interface EndedHolder extends SessionKey {
+  at: Date;
+}
+
+export function saveLetGo(db: DatabaseSync, { sessionId, agentId = "", at }: EndedHolder): void {
+  if (agentId === "") db.prepare(LET_GO).run(at.getTime() + GRACE_MS, sessionId);
+  else db.prepare(LET_GO_OF_AGENT).run(at.getTime(), sessionId, agentId);
 }
 
 const GRACE_MS = 10 * 60_000;
 
 const LET_GO = `UPDATE claims SET lease_until = min(lease_until, ?) WHERE session_id = ?
 AND NOT EXISTS (SELECT 1 FROM agents a WHERE a.name = claims.agent)`;
+
+const LET_GO_OF_AGENT = "UPDATE claims SET lease_until = min(lease_until, ?) WHERE session_id = ? AND agent_id = ?";
 
 const FREE = "UPDATE claims SET lease_until = min(lease_until, ?) WHERE task = ? AND session_id = ?";
 

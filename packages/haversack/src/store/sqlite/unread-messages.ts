@@ -35,18 +35,40 @@ export function showUnread(
   { sessionId, isMentionOnly, event, at }: ShowRequest,
   write: (messages: readonly UnreadMessage[]) => { text: string; shown: number },
 ): string {
-  return writeStore(handle, (db) => {
+  const delivery = { sessionId, event, at };
+  const deliver = (db: DatabaseSync): DeliveredMessages => {
     const rows = db.prepare(isMentionOnly ? MENTIONS : UNREAD).all(sessionId);
     const { text, shown } = write(rows.map(toMessage));
-    if (!text) return "";
-    const time = at.toISOString();
-    const mark = db.prepare("UPDATE message_recipients SET read_at = ? WHERE message = ? AND agent = ?");
-    for (const { message, agent } of rows.slice(0, shown)) mark.run(time, message!, agent!);
-    const session = db.prepare("SELECT window FROM sessions WHERE session_id = ? AND agent_id = ''").get(sessionId);
-    const window = Number(session?.["window"] ?? 1);
-    db.prepare(INJECT).run(time, sessionId, "", window, event, "messages", Math.ceil(text.length / 4), text);
-    return text;
-  });
+    const read = text
+      ? rows.slice(0, shown).map(({ message, agent }) => [Number(message), Number(agent)] as const)
+      : [];
+    const delivered = { ...delivery, text, read };
+    saveDelivered(db, delivered);
+    return delivered;
+  };
+  const { text } = writeStore(handle, deliver, (args) => (args.text ? { kind: "messages", args } : undefined));
+  return text;
+}
+
+export interface DeliveredMessages {
+  sessionId: string;
+  event: string;
+  at: Date;
+  /** What the model was shown; "": nothing. */
+  text: string;
+  /** Rows of messages and of the agents that they were for. */
+  read: readonly (readonly [message: number, agent: number])[];
+}
+
+/** For callers that hold the write lock already. */
+export function saveDelivered(db: DatabaseSync, { sessionId, event, at, text, read }: DeliveredMessages): void {
+  if (!text) return;
+  const time = at.toISOString();
+  const mark = db.prepare("UPDATE message_recipients SET read_at = ? WHERE message = ? AND agent = ?");
+  for (const [message, agent] of read) mark.run(time, message, agent);
+  const session = db.prepare("SELECT window FROM sessions WHERE session_id = ? AND agent_id = ''").get(sessionId);
+  const window = Number(session?.["window"] ?? 1);
+  db.prepare(INJECT).run(time, sessionId, "", window, event, "messages", Math.ceil(text.length / 4), text);
 }
 
 /** Those that a packet has shown to an agent. */
