@@ -33,6 +33,7 @@ const HOOK_FILES = [
   "hook-save",
   "hook-artifacts",
   "hook-spool",
+  "hook-git",
 ];
 const define = { __VERSION__: JSON.stringify(version) };
 

@@ -7,6 +7,7 @@ import { findProjectRoot, STATE_FOLDER } from "../base/project-root.ts";
 import type { HookAnswer } from "../engine/hook-event.ts";
 import { readHookSettings } from "../engine/hook-settings.ts";
 import { sizeFor } from "../skills/client-size.ts";
+import { mayHaveChanged } from "../store/sqlite/git-states.ts";
 import type { StoreHandle } from "../store/sqlite/handle.ts";
 import { hasUnread } from "../store/sqlite/has-unread.ts";
 import { isLockFault } from "../store/sqlite/lock-fault.ts";
@@ -39,6 +40,7 @@ interface Load {
   (name: "hook-log"): typeof import("./hook-log.ts");
   (name: "hook-artifacts"): typeof import("./hook-artifacts.ts");
   (name: "hook-spool"): typeof import("./hook-spool.ts");
+  (name: "hook-git"): typeof import("./hook-git.ts");
 }
 
 /**
@@ -57,7 +59,7 @@ export function answerClient(payload: Fields, part: Part | undefined, load: Load
   try {
     const base = adapter ? adapter.base(payload, process.cwd()) : readClaudeBase(payload, process.cwd());
     if (!base) return UNANSWERED;
-    const { root } = findProjectRoot(base.cwd);
+    const { root, worktree } = findProjectRoot(base.cwd);
     const folder = `${root}/${STATE_FOLDER}`;
     // No folder: the project does not use Haversack. A mark: it is switched off.
     if (!existsSync(folder) || existsSync(`${folder}/off`) || existsSync(`${userFolder(env)}/off`)) return UNANSWERED;
@@ -73,6 +75,7 @@ export function answerClient(payload: Fields, part: Part | undefined, load: Load
     const configFiles = () => (config ??= readConfigFiles(folder, env));
     const place: HookPlace = {
       root,
+      worktree,
       state,
       env,
       handle,
@@ -91,6 +94,7 @@ export function answerClient(payload: Fields, part: Part | undefined, load: Load
     const start = adapter?.startBefore?.(payload, base, place);
     // Such a client's own start is answered later, but nobody waits then: 300 files are 3 ms.
     if (adapter?.startBefore && payload["hook_event_name"] === "SessionStart") load("hook-start").checkIndex(place);
+    if (isPause(start ?? payload) && mayHaveChanged(handle.db, base)) noteChanges(base, place, load);
     const opening = start ? load("hook-start").answerEvent(start, base, place).context : undefined;
     const answered = part ? answerPayload(payload, base, opening ? withRoomBeside(opening, place) : place, part) : {};
     const answer = withMessages(joined(opening, answered), payload, base, place);
@@ -124,6 +128,22 @@ function openHere(file: string, sessionId: string, state: string, load: Load): S
       for (const problem of taken.problems) options.warn(`left out of the spool: ${problem}`);
   }
   return open;
+}
+
+/** Somebody stops here, or is told next what it had in hand: the events at which git may be asked what has changed. */
+function isPause({ hook_event_name: event, source }: Fields): boolean {
+  return event === "SessionStart" ? source === "compact" : PAUSES.includes(String(event));
+}
+
+const PAUSES = ["Stop", "SubagentStop", "PreCompact", "PostCompact", "SessionEnd", "AfterAgent"];
+
+/** Whatever is wrong with git, the event is answered. */
+function noteChanges(base: ClaudeBase, place: HookPlace, load: Load): void {
+  try {
+    load("hook-git").noteChanges(base, place);
+  } catch (error) {
+    load("hook-log").logFault(place.state, error);
+  }
 }
 
 function answerPayload(payload: Fields, base: ClaudeBase, place: HookPlace, part: Part): HookAnswer {

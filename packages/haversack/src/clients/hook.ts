@@ -3,7 +3,7 @@
  * loads the others in their compiled form: hook-main.cjs, which every event needs, and the one that answers the event:
  * hook-prompt.cjs, hook-tool.cjs, hook-start.cjs or hook-session.cjs; hook-rules.cjs where the project has rules, hook-wake.cjs and hook-packet.cjs where a
  * session or a sub-agent may have work to go on with, hook-again.cjs where a session goes on, hook-messages.cjs where a message waits,
- * hook-artifacts.cjs for sub-agents with documents to read, hook-spool.cjs while another process holds the store's lock, hook-log.cjs when something fails. None loads more than
+ * hook-artifacts.cjs for sub-agents with documents to read, hook-spool.cjs while another process holds the store's lock, hook-git.cjs where a turn or a session ends, hook-log.cjs when something fails. None loads more than
  * `fs`, `node:sqlite` and `node:vm`, and none may exceed 50 kB: each 50 kB of code costs a start 5 to 10%, used or not. This one is
  * compiled anew at each start, a tenth of a millisecond for each kB.
  *

@@ -34,6 +34,7 @@ export function wipPieces({ wip = {}, task }: WakeState, options: PieceOptions):
 
   const open = stringsOf(wip.uncommitted_files);
   addLine(20, "next step", "Next", textOf(wip.next_step));
+  addLine(20, "worktree", "Worktree", textOf(wip.worktree));
   if (!open.every(isSaid)) addLine(20, "uncommitted files", "Not committed", listed(open, 15));
   addLine(21, "context", "Doing", textOf(wip.context));
   addDecisions(pieces, listOf(wip.decisions), options);
@@ -52,6 +53,7 @@ export function wipPieces({ wip = {}, task }: WakeState, options: PieceOptions):
 
 const KNOWN: ReadonlySet<string> = new Set([
   "phase",
+  "worktree",
   "files_modified",
   "uncommitted_changes",
   "uncommitted_files",

@@ -6,17 +6,19 @@ import { spawn } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { appendLog } from "../../base/log.ts";
 import { maskSecrets } from "../../base/mask.ts";
-import { STATE_FOLDER } from "../../base/project-root.ts";
+import { findProjectRoot, STATE_FOLDER } from "../../base/project-root.ts";
 import { readHead } from "../../base/read-head.ts";
 import { discover } from "../../engine/discover.ts";
 import { handleEvent } from "../../engine/handle-event.ts";
-import type { EventBase, HookAnswer } from "../../engine/hook-event.ts";
+import type { EventBase, HookAnswer, HookEvent } from "../../engine/hook-event.ts";
 import { readHookSettings } from "../../engine/hook-settings.ts";
 import { isIndexStale } from "../../engine/index-freshness.ts";
 import { recordTool } from "../../engine/record-tool.ts";
 import { startSession } from "../../engine/start-session.ts";
 import { readHookWorkSettings } from "../../engine/work/hook-work-settings.ts";
+import { noteGitChanges } from "../../engine/work/note-git-changes.ts";
 import { matchRules } from "../../skills/match-rules.ts";
+import { mayHaveChanged } from "../../store/sqlite/git-states.ts";
 import type { StoreHandle } from "../../store/sqlite/handle.ts";
 import { readHandoffBy } from "../../store/sqlite/handoff-by.ts";
 import { hasUnread } from "../../store/sqlite/has-unread.ts";
@@ -112,6 +114,16 @@ export function localEngine({ root, env, cli }: LocalEngineOptions): LocalEngine
   });
   const leaseMs = () => readHookWorkSettings(configFiles()).leaseMs;
 
+  /** Whatever is wrong with git, the event is answered. */
+  const noteChanges = (event: EventBase, { handle, now }: WakePlace) => {
+    const { worktree } = findProjectRoot(event.cwd);
+    try {
+      noteGitChanges({ ...event, client: event.client.name }, { handle, root, worktree, leaseMs, now });
+    } catch (fault) {
+      logFault(fault);
+    }
+  };
+
   const engine: LocalEngine = {
     prompt(event) {
       const handle = open(event);
@@ -144,7 +156,8 @@ export function localEngine({ root, env, cli }: LocalEngineOptions): LocalEngine
       const handle = open(event);
       if (!handle) return;
       const now = new Date();
-      const parts = { ...storesOf(handle), root, startedBy: () => starter?.callId, leaseMs, now };
+      const { worktree } = findProjectRoot(event.cwd);
+      const parts = { ...storesOf(handle), root, worktree, startedBy: () => starter?.callId, leaseMs, now };
       recordTool({ ...event, client: event.client.name }, parts);
       if (observation) noteReading({ ...event, observation, starter }, { root, handle, now });
     },
@@ -166,6 +179,7 @@ export function localEngine({ root, env, cli }: LocalEngineOptions): LocalEngine
       // Named as Claude Code names its own; here it is this very process.
       const process_ = () => claudeProcess({ CLAUDE_PID: String(process.pid) });
       expectReading(event, place);
+      if (isPause(event) && !rehearsed && mayHaveChanged(handle.db, event)) noteChanges(event, place);
       const common = {
         handle,
         sessions: new SqliteLocalStore(handle),
@@ -218,6 +232,12 @@ export function localEngine({ root, env, cli }: LocalEngineOptions): LocalEngine
     log,
   };
   return engine;
+}
+
+/** Somebody stops here, or is told next what it had in hand: the events at which git may be asked what has changed. */
+function isPause(event: HookEvent): boolean {
+  const { kind } = event;
+  return kind === "session-end" || kind === "agent-stop" || (kind === "session-start" && event.source === "compact");
 }
 
 function storesOf(handle: StoreHandle) {

@@ -12,6 +12,7 @@ import { work } from "./migrations/004-work.ts";
 import { wake } from "./migrations/005-wake.ts";
 import { artifacts } from "./migrations/006-artifacts.ts";
 import { longRows } from "./migrations/007-long-rows.ts";
+import { gitStates } from "./migrations/008-git-states.ts";
 
 export interface Migration {
   /** 1, 2, 3, … without gaps. */
@@ -20,4 +21,4 @@ export interface Migration {
   sql: string;
 }
 
-export const migrations: readonly Migration[] = [house, skills, clients, work, wake, artifacts, longRows];
+export const migrations: readonly Migration[] = [house, skills, clients, work, wake, artifacts, longRows, gitStates];
