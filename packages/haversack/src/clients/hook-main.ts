@@ -120,10 +120,11 @@ function openHere(file: string, sessionId: string, state: string, load: Load): S
   }
   if (!handle) return undefined;
   const open = handle;
-  open.whenLocked = () => load("hook-spool").standInFor(open, options);
+  const standIn = () => load("hook-spool").standInFor(open, options);
+  open.standInFor = (error) => (isLockFault(error) ? standIn() : undefined);
   if (hasSpool(file)) {
     const taken = load("hook-spool").takeInSpool(open);
-    if (taken.kind === "locked") open.standIn = open.whenLocked();
+    if (taken.kind === "locked") open.standIn = standIn();
     else if (taken.kind === "taken")
       for (const problem of taken.problems) options.warn(`left out of the spool: ${problem}`);
   }

@@ -11,6 +11,7 @@ import { appendLog } from "../../base/log.ts";
 import { findProjectRoot, STATE_FOLDER } from "../../base/project-root.ts";
 import { readHookWorkSettings } from "../../engine/work/hook-work-settings.ts";
 import type { StoreHandle } from "../../store/sqlite/handle.ts";
+import { isLockFault } from "../../store/sqlite/lock-fault.ts";
 import { openForHook } from "../../store/sqlite/open-for-hook.ts";
 import { takeBack } from "../../store/sqlite/session-claims.ts";
 
@@ -52,7 +53,7 @@ export function noteTurn(
     const handle = openForHook(`${state}/haversack.db`, { busyMs: BUSY_MS });
     if (!handle) return;
     const warn = (text: string) => appendLog(`${state}/log`, { at: now, level: "warn", part: "codex notify", text });
-    if (spool) handle.whenLocked = () => spool().standInFor(handle, { ...turn, warn });
+    handle.standInFor = (error) => (isLockFault(error) ? spool?.().standInFor(handle, { ...turn, warn }) : undefined);
     const isHeard = wasHeard(handle, turn);
     if (!isHeard)
       takeBack(handle, turn, { leaseMs: leaseMs([`${user}/config.json`, `${state}/config.json`]), at: now });

@@ -37,10 +37,10 @@ export function keptOpen(
     }
     const handle = kept?.handle;
     if (!handle) return undefined;
-    const whenLocked = () => standInFor(handle, { sessionId, warn });
-    handle.whenLocked = whenLocked;
+    const standIn = () => standInFor(handle, { sessionId, warn });
+    handle.standInFor = (error) => (isLockFault(error) ? standIn() : undefined);
     const taken = takeInSpool(handle);
-    if (taken.kind === "locked") handle.standIn = whenLocked();
+    if (taken.kind === "locked") handle.standIn = standIn();
     if (taken.kind === "taken") for (const problem of taken.problems) warn(`left out of the spool: ${problem}`);
     return handle;
   };

@@ -1,7 +1,6 @@
 /** Reading and writing an open store: faults translated, writes in one transaction. The hook bundles this file. */
 import type { DatabaseSync } from "node:sqlite";
 import type { StoreHandle } from "./handle.ts";
-import { isLockFault } from "./lock-fault.ts";
 import type { SpoolArgs, SpoolEntry, SpoolKind } from "./spool/spool-entry.ts";
 import { inTransaction } from "./transaction.ts";
 
@@ -10,8 +9,8 @@ import { inTransaction } from "./transaction.ts";
  * is looked at under the same lock: a program that has been open since before a breaking upgrade must not write into
  * tables it does not know.
  *
- * `entry` says what to put into the spool when another process holds the lock and the handle has a stand-in. Without it the
- * change is made in the stand-in alone and lost with this process.
+ * `entry` says what to put into the spool when another process holds the lock and the handle has a stand-in for that. Without
+ * it the change is made in the stand-in alone and lost with this process.
  */
 export function writeStore<T>(
   handle: StoreHandle,
@@ -27,10 +26,11 @@ export function writeStore<T>(
         return change(db);
       });
     } catch (error) {
-      // The lock is taken before anything else happens: nothing of `change` has run.
-      if (!handle.whenLocked || !isLockFault(error)) throw error;
-      handle.standIn = handle.whenLocked();
-      return handle.standIn.write(change, entry);
+      // Nothing of `change` has happened: it failed at the lock, or was rolled back.
+      const standIn = handle.standInFor?.(error);
+      if (!standIn) throw error;
+      handle.standIn = standIn;
+      return standIn.write(change, entry);
     }
   });
 }

@@ -10,13 +10,13 @@ export interface StoreHandle {
   guard<T>(action: () => T): T;
   /** Called under the write lock: throws when the schema has become one that this program may not write. */
   checkVersion(): void;
-  /** Called when the write lock cannot be had in time. Absent: that is a fault. */
-  whenLocked?(): StandIn;
+  /** What takes the place of a write that failed with this error; undefined: nothing does, and it is a fault. */
+  standInFor?(error: unknown): StandIn | undefined;
   /** Present from then on: all later writes of this handle go there, so that their order stays. */
   standIn?: StandIn;
 }
 
-/** Takes the writes of a process that cannot get the lock: into the spool, and into tables that only this process reads. */
+/** Takes the writes of a process that cannot write: into the spool where there is one, and into tables that only it reads. */
 export interface StandIn {
   /** Nothing of the store could be read: what depends on its content has to be decided later. */
   readonly isBlind: boolean;

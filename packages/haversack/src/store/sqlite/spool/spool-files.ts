@@ -61,6 +61,11 @@ export function spooledNames(storeFile: string): string[] {
     .sort();
 }
 
+/** When an entry was made, by its name. */
+export function spooledAt(name: string | undefined): Date | undefined {
+  return name === undefined ? undefined : new Date(Number(name.slice(0, 15)));
+}
+
 /** Undefined: it cannot be read as an entry. */
 export function readSpooled(storeFile: string, name: string): SpooledEntry | undefined {
   try {

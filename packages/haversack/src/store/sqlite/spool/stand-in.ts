@@ -17,7 +17,10 @@ import { saveEntry } from "./save-entry.ts";
 import { addToSpool, readSpooled, spooledNames } from "./spool-files.ts";
 
 export interface StandInOptions {
+  /** Whose events they are; "": of several. */
   sessionId: string;
+  /** false: what is written is forgotten with the process. Default: true. */
+  isSpooled?: boolean;
   /** Something could not be kept: one line for the log. */
   warn(text: string): void;
 }
@@ -53,12 +56,15 @@ export function openBlind(file: string, options: StandInOptions): StoreHandle {
   return handle;
 }
 
-function standIn({ db, file }: StoreHandle, { isBlind, warn }: StandInOptions & { isBlind: boolean }): StandIn {
+function standIn(
+  { db, file }: StoreHandle,
+  { isBlind, isSpooled = true, warn }: StandInOptions & { isBlind: boolean },
+): StandIn {
   return {
     isBlind,
     write(change, entryFor) {
       const result = inTransaction(db, () => change(db), "BEGIN");
-      const entry = entryFor(result);
+      const entry = isSpooled ? entryFor(result) : undefined;
       if (entry && !addToSpool(file, { entry, isBlind }))
         warn("the store is locked and the spool is full: an event is lost");
       return result;
@@ -98,7 +104,8 @@ function copyTables(db: DatabaseSync, handle: StoreHandle, { sessionId }: StandI
     if (typeof sql !== "string") continue;
     db.exec(sql.replace(/^CREATE TABLE/i, "CREATE TEMP TABLE"));
     if (rows === "all") db.exec(`INSERT INTO temp.${table} SELECT * FROM main.${table}`);
-    if (rows === "session") {
+    if (rows === "session" && sessionId === "") db.exec(`INSERT INTO temp.${table} SELECT * FROM main.${table}`);
+    else if (rows === "session") {
       db.prepare(`INSERT INTO temp.${table} SELECT * FROM main.${table} WHERE session_id = ?`).run(sessionId);
     }
   }
