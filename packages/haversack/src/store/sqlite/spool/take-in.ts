@@ -82,6 +82,7 @@ function saveSpooled({ db, file }: StoreHandle, name: string): string | undefine
 
 /** SQLite's codes for the file and the disk; all others are about the statement or its values. */
 function isStoreFault(error: unknown): boolean {
-  const { errcode } = error as { errcode?: number };
-  return errcode !== undefined && ![1, 18, 19, 20, 25].includes(errcode & 0xff);
+  const { errcode, errno = 0 } = error as { errcode?: number; errno?: number };
+  const code = (errcode ?? errno) & 0xff;
+  return code !== 0 && ![1, 18, 19, 20, 25].includes(code);
 }
