@@ -33,6 +33,8 @@ const HOOK_FILES = [
   "hook-save",
   "hook-artifacts",
   "hook-packaged",
+  "hook-spool",
+  "hook-git",
 ];
 const define = { __VERSION__: JSON.stringify(version) };
 

@@ -25,6 +25,8 @@ const HOOK_PARTS = [
   "-log",
   "-save",
   "-artifacts",
+  "-spool",
+  "-git",
   "-codex",
   "-codex-notify",
   "-gemini",
@@ -65,7 +67,7 @@ function hookProblems() {
     const { size } = statSync(file);
     const isAscii = readFileSync(file).every((byte) => byte < 128);
     // Where a process is started, after the answer or instead of one.
-    const also = ["hook-start.cjs", "hook-artifacts.cjs"].includes(name) ? ["node:child_process"] : [];
+    const also = ["hook-start.cjs", "hook-artifacts.cjs", "hook-git.cjs"].includes(name) ? ["node:child_process"] : [];
     const modules = [...readFileSync(file, "utf8").matchAll(/(?:require|getBuiltinModule)\("([^"]+)"\)/g)].map(
       ([, module]) => module,
     );

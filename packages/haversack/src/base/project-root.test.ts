@@ -44,7 +44,7 @@ describe("findProjectRoot", () => {
     git(repo, "worktree", "add", "-q", tree);
     folder("linked", ".haversack");
     folder("linked", "src");
-    expect(findProjectRoot(join(tree, "src"))).toEqual({ root: repo, because: "main-repository" });
+    expect(findProjectRoot(join(tree, "src"))).toEqual({ root: repo, because: "main-repository", worktree: tree });
   });
 
   it("finds the twin of a nested project in the main repository", () => {
@@ -53,7 +53,7 @@ describe("findProjectRoot", () => {
     const tree = join(base, "mono-linked");
     git(repo, "worktree", "add", "-q", tree);
     folder("mono-linked", "api", ".haversack");
-    expect(findProjectRoot(join(tree, "api")).root).toBe(join(repo, "api"));
+    expect(findProjectRoot(join(tree, "api"))).toMatchObject({ root: join(repo, "api"), worktree: join(tree, "api") });
   });
 
   it("keeps a submodule apart from its parent", () => {

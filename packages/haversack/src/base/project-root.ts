@@ -11,6 +11,8 @@ export interface ProjectRoot {
   root: string;
   /** Why this folder: for `haversack doctor` and messages. */
   because: "haversack-folder" | "git-root" | "main-repository" | "working-folder";
+  /** The folder that stands for the root in the linked worktree that we are in; absent in the main one. */
+  worktree?: string;
 }
 
 export function findProjectRoot(cwd: string): ProjectRoot {
@@ -22,9 +24,9 @@ export function findProjectRoot(cwd: string): ProjectRoot {
     // A worktree has its own copy of what `.haversack/` shares through git; its store is the main repository's.
     if (marked && marked.length > work.length && marked.startsWith(work)) {
       const twin = main + marked.slice(work.length);
-      if (isFolder(`${twin}/${STATE_FOLDER}`)) return { root: twin, because: "main-repository" };
+      if (isFolder(`${twin}/${STATE_FOLDER}`)) return { root: twin, because: "main-repository", worktree: marked };
     }
-    if (!marked || marked.length >= work.length) return { root: main, because: "main-repository" };
+    if (!marked || marked.length >= work.length) return { root: main, because: "main-repository", worktree: work };
   }
   if (marked) return { root: marked, because: "haversack-folder" };
   if (work) return { root: work, because: "git-root" };

@@ -6,6 +6,7 @@ import { formatWip } from "../work/format-wip.ts";
 const SAID = new Set([
   "context",
   "phase",
+  "worktree",
   "plan",
   "files_modified",
   "uncommitted_files",

@@ -1,11 +1,11 @@
 /** What most commands begin with: the project they were called in, its settings, and its store. */
-import { statSync } from "node:fs";
+import { accessSync, constants, statSync } from "node:fs";
 import type { Config } from "../base/config-schema.ts";
 import { noProject } from "../engine/no-project.ts";
 import { ensureStateFolder, type ProjectPaths, projectPaths, requireConfig } from "../engine/project.ts";
 import type { StoreHandle } from "../store/sqlite/handle.ts";
 import { openMemoryStore } from "../store/sqlite/memory.ts";
-import { openDatabase } from "../store/sqlite/open.ts";
+import { openDatabase, openToAnswer, openToRead } from "../store/sqlite/open.ts";
 import type { Call, Io } from "./command.ts";
 
 export interface OpenProject {
@@ -28,14 +28,31 @@ export function openStore(paths: ProjectPaths, durability: Durability = "full"):
 
 /** For commands that only look: where there is no store, an empty one in memory, and no folder is made. */
 export function readStore({ io }: Call, paths: ProjectPaths, durability: Durability = "normal"): StoreHandle {
-  if (!isMissing(paths)) return openStore(paths, durability);
-  noteNoProject(io, paths);
-  return openMemoryStore();
+  if (isMissing(paths)) {
+    noteNoProject(io, paths);
+    return openMemoryStore();
+  }
+  if (isWritable(paths.state)) ensureStateFolder(paths);
+  const handle = openToRead(paths.store, { durability });
+  if (handle.isReadOnly) noteReadOnly(io, paths);
+  return handle;
 }
 
 /** For commands that answer and also note what they answered: kept where there is a project, else forgotten. */
 export function keepStore(call: Call, paths: ProjectPaths, durability: Durability = "normal"): StoreHandle {
-  return noProject(paths) ? readStore(call, paths, durability) : openStore(paths, durability);
+  if (noProject(paths)) return readStore(call, paths, durability);
+  if (isMissing(paths) || isWritable(paths.state)) ensureStateFolder(paths);
+  const { io } = call;
+  return openToAnswer(paths.store, { durability, warn: (text) => io.err(`haversack: note: not recorded: ${text}\n`) });
+}
+
+function isWritable(folder: string): boolean {
+  try {
+    accessSync(folder, constants.W_OK);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 const told = new WeakSet<Io>();
@@ -46,6 +63,12 @@ function noteNoProject(io: Io, paths: ProjectPaths): void {
   if (!found || told.has(io)) return;
   told.add(io);
   io.err(`haversack: note: ${found.why} (${found.remedy})\n`);
+}
+
+function noteReadOnly(io: Io, paths: ProjectPaths): void {
+  if (told.has(io)) return;
+  told.add(io);
+  io.err(`haversack: note: ${paths.store} can only be read here; commands that save will fail\n`);
 }
 
 function isMissing({ state, store }: ProjectPaths): boolean {

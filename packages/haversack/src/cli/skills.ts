@@ -56,7 +56,8 @@ export function openSkills(
   const { paths, config } = openProject(call);
   const handle =
     store === "make" ? openStore(paths, "normal") : store === "keep" ? keepStore(call, paths) : readStore(call, paths);
-  const indexed = rulesFile === undefined ? handle : openMemoryStore();
+  // One that cannot be written cannot be brought up to date.
+  const indexed = rulesFile === undefined && !(refresh && handle.isReadOnly) ? handle : openMemoryStore();
   const sources = findSkillSources(paths.root, {
     env: call.io.env,
     folders: config["skills.folders"],

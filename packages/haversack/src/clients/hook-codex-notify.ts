@@ -2,7 +2,7 @@
 import { noteTurn } from "./codex/notify.ts";
 
 try {
-  noteTurn(process.argv.at(-1), process.env, new Date());
+  noteTurn(process.argv.at(-1), process.env, new Date(), () => require("./hook-spool.cjs"));
 } catch {
   // A folder that cannot be looked into: there is no log to write to.
 }

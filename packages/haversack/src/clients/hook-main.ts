@@ -7,9 +7,13 @@ import { findProjectRoot, STATE_FOLDER } from "../base/project-root.ts";
 import type { HookAnswer } from "../engine/hook-event.ts";
 import { readHookSettings } from "../engine/hook-settings.ts";
 import { sizeFor } from "../skills/client-size.ts";
+import { mayHaveChanged } from "../store/sqlite/git-states.ts";
+import type { StoreHandle } from "../store/sqlite/handle.ts";
 import { hasUnread } from "../store/sqlite/has-unread.ts";
+import { isLockFault } from "../store/sqlite/lock-fault.ts";
 import { mayHaveToRead } from "../store/sqlite/may-have-to-read.ts";
 import { closeIfLogIsLong, openForHook } from "../store/sqlite/open-for-hook.ts";
+import { hasSpool } from "../store/sqlite/spool/has-spool.ts";
 import { formatClaudeAnswer } from "./claude-code/answer.ts";
 import { claudeProfile } from "./claude-code/profile.ts";
 import { type ClaudeBase, readClaudeBase } from "./claude-code/prompt-event.ts";
@@ -36,10 +40,15 @@ interface Load {
   (name: "hook-messages"): typeof import("./hook-messages.ts");
   (name: "hook-log"): typeof import("./hook-log.ts");
   (name: "hook-artifacts"): typeof import("./hook-artifacts.ts");
+  (name: "hook-spool"): typeof import("./hook-spool.ts");
+  (name: "hook-git"): typeof import("./hook-git.ts");
 }
 
-/** How long the store may be locked by others before the hook gives up, in milliseconds. */
-const BUSY_MS = 1500;
+/**
+ * How long to wait for the store's lock, in milliseconds; then the event goes into the spool. Hooks hold the lock for 1 to 5 ms, so
+ * this is for a command that saves with a sync, and for a busy machine.
+ */
+const BUSY_MS = 200;
 
 /**
  * Returns the ways through the code that this event took, for the cache of compiled code; 0 after a fault. An event without a
@@ -57,14 +66,14 @@ export function answerClient(
   try {
     const base = adapter ? adapter.base(payload, process.cwd()) : readClaudeBase(payload, process.cwd());
     if (!base) return UNANSWERED;
-    const { root } = findProjectRoot(base.cwd);
+    const { root, worktree } = findProjectRoot(base.cwd);
     const folder = `${root}/${STATE_FOLDER}`;
     // No folder: the project does not use Haversack. A mark: it is switched off.
     if (!existsSync(folder) || existsSync(`${folder}/off`) || existsSync(`${userFolder(env)}/off`)) return UNANSWERED;
     if (packaged?.ownWiring(adapter?.client ?? "claude-code", { root, cwd: base.cwd, env })) return UNANSWERED;
     state = folder;
     const file = `${state}/haversack.db`;
-    const handle = openForHook(file, { busyMs: BUSY_MS });
+    const handle = openHere(file, base.sessionId, state, load);
     if (!handle) {
       // Most likely of an older version: without this it would stay so until somebody calls the CLI.
       if (payload["hook_event_name"] === "SessionStart" && existsSync(file)) load("hook-start").startIndexing(root);
@@ -74,6 +83,7 @@ export function answerClient(
     const configFiles = () => (config ??= readConfigFiles(folder, env));
     const place: HookPlace = {
       root,
+      worktree,
       state,
       env,
       handle,
@@ -93,6 +103,7 @@ export function answerClient(
     const start = adapter?.startBefore?.(payload, base, place);
     // Such a client's own start is answered later, but nobody waits then: 300 files are 3 ms.
     if (adapter?.startBefore && payload["hook_event_name"] === "SessionStart") load("hook-start").checkIndex(place);
+    if (isPause(start ?? payload) && mayHaveChanged(handle.db, base)) noteChanges(base, place, load);
     const opening = start ? load("hook-start").answerEvent(start, base, place).context : undefined;
     const answered = part ? answerPayload(payload, base, opening ? withRoomBeside(opening, place) : place, part) : {};
     const answer = withMessages(joined(opening, answered), payload, base, place);
@@ -103,6 +114,45 @@ export function answerClient(
   } catch (error) {
     if (state) load("hook-log").logFault(state, error);
     return 0;
+  }
+}
+
+/** With what waits in the spool read in before; undefined when there is no store that this program may use. */
+function openHere(file: string, sessionId: string, state: string, load: Load): StoreHandle | undefined {
+  const options = { sessionId, warn: (text: string) => load("hook-log").logLine(state, "warn", text) };
+  let handle: StoreHandle | undefined;
+  try {
+    handle = openForHook(file, { busyMs: BUSY_MS });
+  } catch (error) {
+    if (!isLockFault(error)) throw error;
+    return load("hook-spool").openBlind(file, options);
+  }
+  if (!handle) return undefined;
+  const open = handle;
+  const standIn = () => load("hook-spool").standInFor(open, options);
+  open.standInFor = (error) => (isLockFault(error) ? standIn() : undefined);
+  if (hasSpool(file)) {
+    const taken = load("hook-spool").takeInSpool(open);
+    if (taken.kind === "locked") open.standIn = standIn();
+    else if (taken.kind === "taken")
+      for (const problem of taken.problems) options.warn(`left out of the spool: ${problem}`);
+  }
+  return open;
+}
+
+/** Somebody stops here, or is told next what it had in hand: the events at which git may be asked what has changed. */
+function isPause({ hook_event_name: event, source }: Fields): boolean {
+  return event === "SessionStart" ? source === "compact" : PAUSES.includes(String(event));
+}
+
+const PAUSES = ["Stop", "SubagentStop", "PreCompact", "PostCompact", "SessionEnd", "AfterAgent"];
+
+/** Whatever is wrong with git, the event is answered. */
+function noteChanges(base: ClaudeBase, place: HookPlace, load: Load): void {
+  try {
+    load("hook-git").noteChanges(base, place);
+  } catch (error) {
+    load("hook-log").logFault(place.state, error);
   }
 }
 

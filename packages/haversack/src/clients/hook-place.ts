@@ -8,6 +8,8 @@ export interface HookPlace {
   /** Absent: Claude Code. */
   adapter?: HookAdapter;
   root: string;
+  /** The folder that stands for the root in the linked worktree that the event comes from. */
+  worktree?: string | undefined;
   /** `.haversack/` */
   state: string;
   env: NodeJS.ProcessEnv;

@@ -6,7 +6,7 @@ import type { HookAnswer } from "../engine/hook-event.ts";
 import type { BeforeSpawn } from "../engine/work/sub-agent.ts";
 import { profileForAgent } from "../skills/activation.ts";
 import { PromptIndex } from "../store/sqlite/prompt-index.ts";
-import { agentOfCall, PromptLedger, SpawnLedger } from "../store/sqlite/prompt-ledger.ts";
+import { agentOfCall, PromptLedger } from "../store/sqlite/prompt-ledger.ts";
 import { type ClaudeBase, readClaudePrompt } from "./claude-code/prompt-event.ts";
 import type { HookPlace } from "./hook-place.ts";
 import { isWorthMasking } from "./hook-secrets.ts";
@@ -34,7 +34,7 @@ export function skillsForAgent(start: BeforeSpawn, place: HookPlace): string {
   const { sessionId, cwd, prompt, toolUseId, agentType, client } = start;
   const agentId = agentOfCall(toolUseId);
   const input = { sessionId, agentId, cwd, prompt, client: profileForAgent(client, agentType) };
-  return answerWith(new SpawnLedger(place.handle), input, place).context ?? "";
+  return answerWith(new PromptLedger(place.handle), input, place).context ?? "";
 }
 
 function answerWith(

@@ -13,7 +13,7 @@ import type { HookPlace } from "./hook-place.ts";
 export function recordToolEvent(
   payload: Record<string, unknown>,
   base: ClaudeBase,
-  { root, handle, now, adapter, configFiles }: HookPlace,
+  { root, worktree, handle, now, adapter, configFiles }: HookPlace,
 ): void {
   const { tool, skill } = adapter ? adapter.tool(payload, base.cwd) : readClaudeTool(payload);
   if (!tool) return;
@@ -21,6 +21,7 @@ export function recordToolEvent(
     { ...base, client: adapter?.client ?? "claude-code", tool, ...(skill && { skill }) },
     {
       root,
+      worktree,
       index: new SkillCards(handle.db),
       ledger: new SkillLedger(handle),
       state: new SessionState(handle),

@@ -3,12 +3,12 @@
  * loads the others in their compiled form: hook-main.cjs, which every event needs, and the one that answers the event:
  * hook-prompt.cjs, hook-tool.cjs, hook-start.cjs or hook-session.cjs; hook-rules.cjs where the project has rules, hook-wake.cjs and hook-packet.cjs where a
  * session or a sub-agent may have work to go on with, hook-again.cjs where a session goes on, hook-messages.cjs where a message waits,
- * hook-artifacts.cjs for sub-agents with documents to read, hook-log.cjs when something fails. None loads more than
+ * hook-artifacts.cjs for sub-agents with documents to read, hook-spool.cjs while another process holds the store's lock, hook-git.cjs where a turn or a session ends, hook-log.cjs when something fails. None loads more than
  * `fs`, `node:sqlite` and `node:vm`, and none may exceed 70 kB: each 50 kB of code costs a start 5 to 10%, used or not. This one is
  * compiled anew at each start, a tenth of a millisecond for each kB.
  *
  * A hook never harms the session: whatever goes wrong is logged, nothing is printed, and the exit code is 0. Its time is
- * bounded by its parts: a second and a half for a locked store, 50 ms for all patterns, and texts that are cut before they are
+ * bounded by its parts: a fifth of a second for a locked store, 50 ms for all patterns, and texts that are cut before they are
  * searched.
  */
 import { loadCached, loaded, readFileSync, saving } from "./load-cached.ts";

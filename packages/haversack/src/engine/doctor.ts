@@ -10,10 +10,12 @@ import { diskFileSystem } from "../base/file-system.ts";
 import { readLog } from "../base/log.ts";
 import type { SkillCard } from "../skills/types.ts";
 import { SqliteArtifactStore } from "../store/sqlite/artifact-store.ts";
+import { whyNotWritable } from "../store/sqlite/faults.ts";
 import { backupStore, checkStore } from "../store/sqlite/maintenance.ts";
 import { openMemoryStore } from "../store/sqlite/memory.ts";
 import { openDatabase } from "../store/sqlite/open.ts";
 import { SqliteSkillIndex } from "../store/sqlite/skill-index.ts";
+import { spooledAt, spooledNames } from "../store/sqlite/spool/spool-files.ts";
 import { SqliteLocalStore } from "../store/sqlite/sqlite-local-store.ts";
 import { checkResume } from "./artifacts/check-resume.ts";
 import { deferredInForce, modeOf } from "./defer-skills.ts";
@@ -61,6 +63,7 @@ export async function runDoctor(input: DoctorInput): Promise<Finding[]> {
           },
       ...checkPlace(paths, env),
       store,
+      ...checkSpool(paths, input.now),
       ...checkConfig(paths),
       index,
       ...(found.length > 0 ? checked : [noClient(clients)]),
@@ -180,8 +183,13 @@ function checkStoreFile({ store }: ProjectPaths): Finding {
     return { part, level: "warn", text: `none yet at ${store}`, remedy: "`haversack init` makes it" };
   try {
     const { ok, problems, facts } = checkStore(store);
-    if (ok)
-      return { part, level: "ok", text: `sound, ${Math.ceil(facts.sizeBytes / 1000)} kB, schema ${facts.version}` };
+    if (ok) {
+      const text = `sound, ${Math.ceil(facts.sizeBytes / 1000)} kB, schema ${facts.version}`;
+      const why = whyNotWritable(store);
+      return why
+        ? { part, level: "fail", text: `${text}. ${why.message}`, ...(why.hint && { remedy: why.hint }) }
+        : { part, level: "ok", text };
+    }
     return {
       part,
       level: "fail",
@@ -192,6 +200,16 @@ function checkStoreFile({ store }: ProjectPaths): Finding {
     const hint = isFault(error) ? error.hint : undefined;
     return { part, level: "fail", text: errorText(error), remedy: hint ?? "`haversack store check` says more" };
   }
+}
+
+/** Only what still waits after a minute: until then the next event or command reads it in. */
+function checkSpool({ store }: ProjectPaths, now: Date): Finding[] {
+  const names = spooledNames(store);
+  const since = spooledAt(names[0]);
+  if (since === undefined || now.getTime() - since.getTime() < 60_000) return [];
+  const text = `${names.length} ${names.length === 1 ? "event waits" : "events wait"} to be saved, the first since ${since.toISOString()}`;
+  const remedy = "`haversack status` reads them in; if it does not, another program holds the store's lock";
+  return [{ part: "spool", level: "warn", text, remedy }];
 }
 
 function checkConfig(paths: ProjectPaths): Finding[] {

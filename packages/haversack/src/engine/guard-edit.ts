@@ -4,7 +4,7 @@
  */
 import { activationOf } from "../skills/activation.ts";
 import { runPatterns } from "../skills/run-patterns.ts";
-import { writeStore } from "../store/sqlite/access.ts";
+import { writeEvent } from "../store/sqlite/access.ts";
 import { type Because, recordInjection } from "../store/sqlite/injections.ts";
 import type { EventParts } from "./handle-event.ts";
 import type { EventBase, HookAnswer } from "./hook-event.ts";
@@ -38,9 +38,15 @@ export function guardEdit(
     if (settings().enforce && card.rule?.enforcement === "block") {
       const { sessionId, agentId } = event;
       const text = message;
-      writeStore(handle, (db) =>
-        recordInjection(db, { sessionId, agentId, at: now, event: "before-tool", format: "refusal", text, because }),
-      );
+      writeEvent(handle, "injection", recordInjection, {
+        sessionId,
+        agentId,
+        at: now,
+        event: "before-tool",
+        format: "refusal",
+        text,
+        because,
+      });
       return { deny: message };
     }
     // A warning was given in this window already.

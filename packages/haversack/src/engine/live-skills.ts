@@ -10,10 +10,11 @@ import { diskFileSystem } from "../base/file-system.ts";
 import { guardStore } from "../store/sqlite/faults.ts";
 import type { StoreHandle } from "../store/sqlite/handle.ts";
 import { openMemoryStore } from "../store/sqlite/memory.ts";
-import { openDatabase } from "../store/sqlite/open.ts";
+import { openToRead } from "../store/sqlite/open.ts";
 import { SessionState } from "../store/sqlite/session-state.ts";
 import { SqliteSkillIndex } from "../store/sqlite/skill-index.ts";
 import { SkillLedger } from "../store/sqlite/skill-ledger.ts";
+import { readInSpool } from "../store/sqlite/spool/read-in.ts";
 import { SqliteLocalStore } from "../store/sqlite/sqlite-local-store.ts";
 import { type LoadedSkill, type LoadInput, loadSkill } from "./load-skill.ts";
 import { type Environment, ensureStateFolder, type ProjectPaths, projectPaths, requireConfig } from "./project.ts";
@@ -131,23 +132,27 @@ export class LiveSkills {
   }
 
   #current(paths: ProjectPaths): OpenIndex {
-    if (this.#open && this.#open.place !== placeOf(paths)) this.close();
+    // One that could only be read may be writable by now; its index is in memory, and made anew with it.
+    const isLookedAtLately = this.#now() - this.#checkedAt < CHECK_EVERY_MS;
+    const isReadOnly = this.#open?.handle.isReadOnly && !isLookedAtLately;
+    if (this.#open && (this.#open.place !== placeOf(paths) || isReadOnly)) this.close();
+    if (this.#open) readInSpool(this.#open.handle);
     this.#open ??= openIndex(paths);
     if (this.#now() - this.#checkedAt >= CHECK_EVERY_MS) {
       this.#refresh(this.#open, paths);
       this.#checkedAt = this.#now();
       // Another process may have brought it up to date as well: the index counts its skills when it is made.
-      this.#open = { ...this.#open, index: new SqliteSkillIndex(this.#open.handle.db) };
+      this.#open = { ...this.#open, index: new SqliteSkillIndex(this.#open.indexed.db) };
     }
     return this.#open;
   }
 
-  #refresh({ handle, index }: OpenIndex, paths: ProjectPaths): void {
+  #refresh({ indexed, index }: OpenIndex, paths: ProjectPaths): void {
     const { env, log } = this.#options;
     const config = requireConfig(paths, () => undefined);
     const sources = findSkillSources(paths.root, { env, folders: config["skills.folders"], fs: diskFileSystem });
     try {
-      refreshIndex(handle, { ...sources, fs: diskFileSystem });
+      refreshIndex(indexed, { ...sources, fs: diskFileSystem });
     } catch (error) {
       if (!isUnwritable(error) || index.size === 0) throw error;
       log("warn", `the skill index could not be brought up to date: ${errorText(error)}`);
@@ -157,6 +162,8 @@ export class LiveSkills {
 
 interface OpenIndex {
   handle: StoreHandle;
+  /** Where the index is: in memory when the store can only be read. */
+  indexed: StoreHandle;
   /** Which file was opened; another one may have taken its name since. */
   place: string;
   isMemory: boolean;
@@ -168,12 +175,13 @@ interface OpenIndex {
 
 function openIndex(paths: ProjectPaths): OpenIndex {
   const isMemory = !exists(paths.state);
-  if (!isMemory) ensureStateFolder(paths);
-  const handle = isMemory ? openMemoryStore() : openDatabase(paths.store, { durability: "normal", busyMs: BUSY_MS });
+  const handle = isMemory ? openMemoryStore() : openProjectStore(paths);
   try {
-    const index = guardStore(handle.file, () => new SqliteSkillIndex(handle.db));
+    const indexed = handle.isReadOnly ? openMemoryStore() : handle;
+    const index = guardStore(handle.file, () => new SqliteSkillIndex(indexed.db));
     return {
       handle,
+      indexed,
       place: placeOf(paths),
       isMemory,
       index,
@@ -185,6 +193,16 @@ function openIndex(paths: ProjectPaths): OpenIndex {
     handle.db.close();
     throw error;
   }
+}
+
+/** A folder that cannot be written has no room for its .gitignore either, and needs none. */
+function openProjectStore(paths: ProjectPaths): StoreHandle {
+  try {
+    ensureStateFolder(paths);
+  } catch (error) {
+    if (!isUnwritable(error) || !exists(paths.store)) throw error;
+  }
+  return openToRead(paths.store, { durability: "normal", busyMs: BUSY_MS });
 }
 
 /** The file and what tells it from another of the same name. */

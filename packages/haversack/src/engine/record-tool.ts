@@ -1,4 +1,5 @@
 /** What a tool call did, into the WIP of the agent's task or session, its files, and the skills it has. Loaded by the hook. */
+import { findProjectRoot } from "../base/project-root.ts";
 import type { SessionKey } from "../store/local-store.ts";
 import type { SessionState } from "../store/sqlite/session-state.ts";
 import type { SessionTasks } from "../store/sqlite/session-tasks.ts";
@@ -6,7 +7,7 @@ import type { SkillLookup } from "../store/sqlite/skill-cards.ts";
 import type { SkillLedger } from "../store/sqlite/skill-ledger.ts";
 import { captureEvent, type ToolEvent } from "../work/capture.ts";
 import { mergeWip } from "../work/merge-wip.ts";
-import type { Wip } from "../work/wip.ts";
+import type { Wip, WipPatch } from "../work/wip.ts";
 
 export interface ToolRecord {
   sessionId: string;
@@ -20,6 +21,8 @@ export interface ToolRecord {
 
 export interface RecordToolParts {
   root: string;
+  /** The folder that stands for the root in the linked worktree that the agent is in. */
+  worktree?: string | undefined;
   index: SkillLookup;
   ledger: SkillLedger;
   state: SessionState;
@@ -32,14 +35,15 @@ export interface RecordToolParts {
 
 export function recordTool(
   { sessionId, agentId, client, cwd, tool, skill }: ToolRecord,
-  { root, index, ledger, state, tasks, startedBy, leaseMs, now }: RecordToolParts,
+  { root, worktree = root, index, ledger, state, tasks, startedBy, leaseMs, now }: RecordToolParts,
 ): void {
   const key = { sessionId, agentId };
   placeAgent(key, { tasks, startedBy, now });
-  const file = tool.path && !tool.isError ? relativePath(tool.path, root) : undefined;
-  const patch = captureEvent({ ...tool, root, cwd });
+  const tree = treeOf(tool, { root, worktree });
+  const file = tool.path && !tool.isError ? relativePath(tool.path, tree) : undefined;
+  const patch = placed(captureEvent({ ...tool, root: tree, cwd }), { root, tree });
   const merge = patch && ((current: Wip) => mergeWip(current, patch, { at: now }));
-  state.recordTool({ ...key, client, cwd, at: now, file, merge, leaseMs });
+  state.recordTool({ ...key, client, cwd, at: now, file, merge, patch, leaseMs });
 
   const card = skill ? index.card(skill) : tool.tool === "read" && tool.path ? index.cardAt(tool.path) : undefined;
   if (!card || tool.isError) return;
@@ -66,7 +70,21 @@ function placeAgent(
   if (toolUseId !== undefined) tasks.placeAgent(key, toolUseId, now);
 }
 
-/** Inside the project relative to it, outside as it is. */
+/** The worktree of the project that a call has changed: its own, or the one that the file lies in. */
+function treeOf({ path }: ToolEvent, { root, worktree }: { root: string; worktree: string }): string {
+  if (!path?.startsWith("/") || path.startsWith(`${worktree}/`)) return worktree;
+  if (path.startsWith(`${root}/`)) return root;
+  const found = findProjectRoot(path.slice(0, path.lastIndexOf("/")) || "/");
+  return found.root === root ? (found.worktree ?? root) : worktree;
+}
+
+/** With what its files are relative to. */
+function placed(patch: WipPatch | undefined, { root, tree }: { root: string; tree: string }): WipPatch | undefined {
+  if (!patch?.files_modified && !patch?.$settled?.files) return patch;
+  return { ...patch, $place: { root, ...(tree !== root && { worktree: tree }) } };
+}
+
+/** Inside the worktree relative to it, outside as it is. */
 function relativePath(path: string, root: string): string {
   return path.startsWith(`${root}/`) ? path.slice(root.length + 1) : path;
 }

@@ -8,11 +8,17 @@ import { hasUnread } from "../store/sqlite/has-unread.ts";
 import type { KnownAgent } from "../store/sqlite/known-agent.ts";
 import { hasWorkToFind } from "../store/sqlite/session-claims.ts";
 import { touchSession } from "../store/sqlite/sqlite-local-store.ts";
+import type { SeenAgent } from "../store/work-store.ts";
 import type { DiscoverSettings } from "./discover.ts";
 import type { EventBase, HookAnswer, SessionStart } from "./hook-event.ts";
 import { leftEdits } from "./wake/left-edits.ts";
 
 export type StartedSession = EventBase & SessionStart;
+
+export interface NamedAgent {
+  seen: SeenAgent & { sessionId: string };
+  note(db: DatabaseSync): KnownAgent;
+}
 
 /** The session as its start left it. */
 export interface NotedSession extends TouchedSession {
@@ -31,8 +37,8 @@ export interface StartParts {
   /** The client's; undefined when it does not say. */
   process(): ClientProcess | undefined;
   isAlive(processId: number): boolean;
-  /** For a session with a name, what notes that it is that agent. */
-  becomeKnown(event: StartedSession): ((db: DatabaseSync) => KnownAgent) | undefined;
+  /** For a session with a name: which agent it is, and what notes it. */
+  becomeKnown(event: StartedSession): NamedAgent | undefined;
   /** What a new session is told, when there may be something. */
   wakeSession(event: StartedSession, noted: NotedSession): SessionAnswer;
   /** What one is told that goes on: its window was compacted, or it is resumed or forked. */
@@ -79,8 +85,12 @@ function noteStart(event: StartedSession, { handle, now: at, process, becomeKnow
     event: isCompaction || source === "clear" ? ("window" as const) : ("seen" as const),
     process: isCompaction ? undefined : process(),
   };
-  const note = agentId === "" && !isCompaction ? becomeKnown(event) : undefined;
-  return writeStore(handle, (db) => ({ ...touchSession(db, touch), ...(note && { agent: note(db) }) }));
+  const named = agentId === "" && !isCompaction ? becomeKnown(event) : undefined;
+  return writeStore(
+    handle,
+    (db) => ({ ...touchSession(db, touch), ...(named && { agent: named.note(db) }) }),
+    () => ({ kind: "start", args: { ...touch, ...(named && { seen: named.seen }) } }),
+  );
 }
 
 function wake(event: StartedSession, noted: NotedSession, parts: StartParts): SessionAnswer {

@@ -48,6 +48,7 @@ export function wipPieces({ wip = {}, task }: WakeState, options: PieceOptions):
 
   const open = stringsOf(wip.uncommitted_files);
   addLine(20, "next step", "Next", textOf(wip.next_step));
+  addLine(20, "worktree", "Worktree", textOf(wip.worktree));
   if (!open.every(isSaid)) addLine(20, "uncommitted files", "Not committed", listed(open, 15));
   addLine(21, "context", "Doing", textOf(wip.context));
   addDecisions(pieces, listOf(wip.decisions), options);
@@ -69,6 +70,7 @@ const RED = { group: undefined, order: 40.4 };
 
 const KNOWN: ReadonlySet<string> = new Set([
   "phase",
+  "worktree",
   "files_modified",
   "uncommitted_changes",
   "uncommitted_files",

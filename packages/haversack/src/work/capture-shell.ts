@@ -6,12 +6,14 @@ import { COMMAND_MAX_CHARS, MESSAGE_MAX_CHARS, type OutputText, readableOutput, 
 import { joinPath, projectPath } from "./project-path.ts";
 import { readCommit } from "./read-commit.ts";
 import { checkerOf, onlyShows, readErrors } from "./read-errors.ts";
-import { readTestOutput, type TestReading } from "./read-test-output.ts";
-import { commandsIn } from "./shell-words.ts";
+import { readTestOutput, type Shown, type TestReading } from "./read-test-output.ts";
+import { commandsIn, programsIn, type ShellPart } from "./shell-words.ts";
 import type { WipError, WipPatch, WipTestResults } from "./wip.ts";
 
 interface Command {
   words: readonly string[];
+  /** What the commands behind it in the pipe let through. */
+  shown: Shown;
   /** As it is stored. */
   text: string;
   outcome: Outcome;
@@ -31,7 +33,8 @@ export function captureShell(event: ToolEvent): WipPatch | undefined {
   const parts = commandsIn(event.command);
   const outcomes = commandOutcomes(parts, end);
   const commands = parts.map(({ words }, index): Command => {
-    return { words, text: safeLine(words.join(" "), COMMAND_MAX_CHARS), outcome: outcomes[index]! };
+    const text = safeLine(words.join(" "), COMMAND_MAX_CHARS);
+    return { words, shown: shownOf(parts, index), text, outcome: outcomes[index]! };
   });
 
   const findings: Findings = { errors: [], over: [] };
@@ -58,10 +61,12 @@ export function captureShell(event: ToolEvent): WipPatch | undefined {
 
 /** Of several runs in one line the first that failed, else the last. */
 function findTests(commands: readonly Command[], output: OutputText, findings: Findings): void {
-  for (const { words, text: command, outcome } of commands) {
+  for (const { words, shown, text: command, outcome } of commands) {
     const kind = detectTests(words);
     if (!kind || (findings.tests && findings.tests.failed !== 0)) continue;
-    const reading = readTestOutput(output) ?? (kind === "sure" ? fromOutcome(outcome, output.text) : undefined);
+    const reading =
+      readTestOutput(output, kind === "sure" ? { shown } : {}) ??
+      (kind === "sure" ? fromOutcome(outcome, output.text) : undefined);
     if (!reading) continue;
     const { passed, failed, failingTest, reason } = reading;
     findings.tests = { ran: true, passed, failed, ...(failingTest && { failing_test: failingTest }), command };
@@ -72,6 +77,19 @@ function findTests(commands: readonly Command[], output: OutputText, findings: F
     findings.errors.push({ type: "test", message, command });
   }
 }
+
+/** `npm test 2>&1 | tee log | tail -20`: some of them hide lines. */
+function shownOf(parts: readonly ShellPart[], index: number): Shown {
+  let shown: Shown = "all";
+  for (let at = index + 1; parts[at]?.joint === "|"; at++) {
+    const program = programsIn(parts[at]!.words)[0]?.[0] ?? "";
+    if (PICKS.test(program)) shown = "some";
+    else if (program === "tail" && shown === "all") shown = "end";
+  }
+  return shown;
+}
+
+const PICKS = /^(?:[ef]?grep|rg|ag|ack|head|sed|awk|gawk|cut|uniq|sort|perl)$/;
 
 const NO_TESTS = /no tests? (?:files? |suites? )?(?:were )?(?:found|ran|to run)|did not match any test/i;
 

@@ -102,6 +102,60 @@ describe("test runs", () => {
     );
   });
 
+  describe("behind a pipe", () => {
+    const FAILED = [
+      "✖ failing tests:",
+      "",
+      "test at x.test.js:1:88",
+      "✖ adds up (0.68ms)",
+      "  AssertionError [ERR_ASSERTION]: 1 == 2",
+      "      at TestContext.<anonymous> (/repo/x.test.js:1:115) {",
+      "    code: 'ERR_ASSERTION',",
+      "  }",
+    ].join("\n");
+    const summary = (pass: number, fail: number) =>
+      ["# tests 3", "# suites 0", `# pass ${pass}`, `# fail ${fail}`, "# cancelled 0", "# duration_ms 344.7"].join(
+        "\n",
+      );
+
+    it.each([
+      "node --test | tail -20",
+      "node --test 2>&1 | tail -n 20",
+      "cd web && CI=1 node --test 2>&1 | tee out.log | tail -20",
+      "env NODE_ENV=test timeout 60 node --test |& tail -20",
+    ])("show a failing test although the counts are cut off: %s", (command) => {
+      // The exit code is tail's.
+      const wip = after(shell(command, FAILED, 0));
+      expect(wip.test_results).toMatchObject({ ran: true, passed: null, failed: null, failing_test: "adds up" });
+      expect(wip.errors).toMatchObject([{ type: "test", message: expect.stringContaining("1 == 2") }]);
+    });
+
+    it("are green by their counts, and not by the exit code", () => {
+      expect(after(shell("node --test | tail -20", summary(3, 0), 0)).test_results).toMatchObject({
+        passed: 3,
+        failed: 0,
+      });
+      expect(after(shell("node --test | tail -20", "some other output\n", 0)).test_results).toBeUndefined();
+      expect(after(shell("npm test 2>&1 | tail -20", "some other output\n", 0)).test_results).toBeUndefined();
+    });
+
+    it("take no count for zero that was not let through", () => {
+      const lines = (...wanted: string[]) =>
+        summary(2, 1)
+          .split("\n")
+          .filter((line) => wanted.some((word) => line.includes(word)))
+          .join("\n");
+      const results = (command: string, output: string) => after(shell(command, output, 0)).test_results;
+      expect(results("node --test | grep fail", lines("fail"))).toMatchObject({ passed: null, failed: 1 });
+      expect(results("node --test | grep pass", lines("pass"))).toMatchObject({ passed: 2, failed: null });
+      expect(results("node --test | grep -E 'pass|fail'", lines("pass", "fail"))).toMatchObject({
+        passed: 2,
+        failed: 1,
+      });
+      expect(results("npx vitest run | grep Tests", " Tests  3 passed (3)\n")).toMatchObject({ passed: 3, failed: 0 });
+    });
+  });
+
   it("that pass and yet fail are not green", () => {
     const wip = after(
       shell("npm test", RED, 1),

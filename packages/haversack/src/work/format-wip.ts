@@ -9,6 +9,7 @@ export function formatWip(wip: Fields): string {
     line("Doing", wip["context"]),
     line("Phase", wip["phase"]),
     line("Plan", formatPlan(plan)),
+    line("Worktree", wip["worktree"]),
     line("Files changed", list(wip["files_modified"], 15)),
     line("Not committed", list(wip["uncommitted_files"], 15)),
     line("Last commit", wip["last_commit"]),

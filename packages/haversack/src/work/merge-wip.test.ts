@@ -14,6 +14,35 @@ describe("mergeWip", () => {
     expect(changes).toEqual([]);
   });
 
+  it("keeps paths relative to the worktree that the work is in", () => {
+    const main = { root: "/repo" };
+    const tree = { root: "/repo", worktree: "/trees/a" };
+    const edit = (file: string) => ({ files_modified: [file], uncommitted_files: [file] });
+    const first = merge({}, { $place: main, ...edit("x.ts") }).wip;
+    expect(first).toMatchObject(edit("x.ts"));
+    expect(first).not.toHaveProperty("worktree");
+    expect(first).not.toHaveProperty("$place");
+
+    const moved = merge(first, { $place: tree, ...edit("y.ts") }).wip;
+    expect(moved).toMatchObject({ worktree: "/trees/a", uncommitted_files: ["/repo/x.ts", "y.ts"] });
+
+    const back = merge(moved, { $place: main, ...edit("z.ts") });
+    expect(back.wip).toMatchObject({ files_modified: ["x.ts", "/trees/a/y.ts", "z.ts"] });
+    expect(back.wip).not.toHaveProperty("worktree");
+    expect(back.changes).toEqual([{ path: "worktree", before: "/trees/a", after: null }]);
+  });
+
+  it("reads the WIP of before, with whole paths in a worktree", () => {
+    const old: Wip = { files_modified: ["/trees/a/x.ts", "/elsewhere/y.ts"] };
+    const place = { root: "/repo", worktree: "/trees/a" };
+    expect(merge(old, { $place: place, files_modified: ["x.ts"] }).wip).toMatchObject({
+      worktree: "/trees/a",
+      files_modified: ["/elsewhere/y.ts", "x.ts"],
+    });
+    // Not ours to believe: agents write WIP too.
+    expect(merge(old, { $place: {} as never, phase: "x" }).wip.files_modified).toEqual(old.files_modified);
+  });
+
   it("knows a decision by its text, keeps its reason, and says when it changes", () => {
     const before: Wip = { decisions: [{ decision: "JWT over sessions", reason: "Stateless" }] };
     expect(merge(before, { decisions: [{ decision: "JWT over sessions" }] }).wip.decisions).toEqual(before.decisions);

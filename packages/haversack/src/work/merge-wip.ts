@@ -2,7 +2,7 @@
  * Merges a patch into a WIP, with a rule per field. Nothing is replaced in silence: every value that was replaced, removed,
  * settled or pushed out by a cap is in `changes`. Neither argument is altered.
  *
- * - `$settled` first: what is over goes.
+ * - `$place` first: files of another worktree get their whole paths, then `$settled`: what is over goes.
  * - `null` removes a field, also inside objects.
  * - Arrays are united: what comes again moves to the end, so the newest stand last. `errors` keep the newest 10, every
  *   other list the newest 200. A file is known by its path, a decision by its text, an error by type, file and message.
@@ -13,7 +13,8 @@
  * tasks, as long as no field changes its type.
  */
 import { completePlan } from "./plan-position.ts";
-import type { Settled, Wip, WipPatch } from "./wip.ts";
+import { isOutside } from "./project-path.ts";
+import type { Settled, Wip, WipPatch, WipPlace } from "./wip.ts";
 
 export interface WipChange {
   /** `test_results`, `decisions[JWT over sessions].reason` */
@@ -35,12 +36,13 @@ const LIST_MAX = 200;
 const WHOLE = new Set(["test_results", "plan"]);
 const LISTS = new Set(["files_modified", "uncommitted_files", "decisions", "errors"]);
 /** Ours alone, or not a field at all: assigning `__proto__` would change the object's prototype. */
-const RESERVED = new Set(["$settled", "updated_at", "__proto__"]);
+const RESERVED = new Set(["$settled", "$place", "updated_at", "__proto__"]);
 
 export function mergeWip(current: Wip, patch: WipPatch, { at }: { at: Date }): WipMerge {
   const changes: WipChange[] = [];
   const wip: Fields = { ...current };
   const time = at.toISOString();
+  if (isObject(patch.$place)) moveTo(wip, patch.$place, changes);
   if (isObject(patch.$settled)) settle(wip, patch.$settled, changes);
   for (const [field, value] of Object.entries(completePlan(current.plan, patch))) {
     if (RESERVED.has(field) || value === undefined) continue;
@@ -123,6 +125,27 @@ function asElement(field: string, element: unknown): unknown {
   if (typeof element !== "string") return isObject(element) ? { ...element } : element;
   if (field === "decisions") return { decision: element };
   return field === "errors" ? { type: "other", message: element } : element;
+}
+
+/** Paths are relative to one worktree, the one that the work is in now. */
+function moveTo(wip: Fields, { root, worktree = root }: WipPlace, changes: WipChange[]): void {
+  if (typeof root !== "string" || typeof worktree !== "string") return;
+  const before = typeof wip["worktree"] === "string" ? wip["worktree"] : root;
+  const isMoved = before !== worktree;
+  for (const field of ["files_modified", "uncommitted_files"]) {
+    const files = own(wip, field);
+    if (!Array.isArray(files)) continue;
+    const placed = files.map((file: unknown) => {
+      if (typeof file !== "string") return file;
+      if (file.startsWith(`${worktree}/`)) return file.slice(worktree.length + 1);
+      return isMoved && !isOutside(file) ? `${before}/${file}` : file;
+    });
+    if (placed.some((file, at) => file !== files[at])) wip[field] = [...new Set(placed)];
+  }
+  const after = worktree === root ? undefined : worktree;
+  if (isMoved && wip["worktree"] !== undefined) changes.push({ path: "worktree", before, after: after ?? null });
+  if (after !== undefined) wip["worktree"] = after;
+  else delete wip["worktree"];
 }
 
 function settle(wip: Fields, { errors, files }: Settled, changes: WipChange[]): void {

@@ -13,19 +13,33 @@ export interface TestReading {
   reason?: string;
 }
 
+/**
+ * How much of what the run printed is in the output. `end`: its last lines. `some`: lines that were picked, so that what is not
+ * there may have been printed all the same. Default: all of it.
+ */
+export type Shown = "all" | "end" | "some";
+
 /** Undefined: this is no output of a test run, or no test ran. */
-export function readTestOutput(output: OutputText): TestReading | undefined {
+export function readTestOutput(output: OutputText, { shown = "all" }: { shown?: Shown } = {}): TestReading | undefined {
   for (const format of TEST_FORMATS) {
-    const reading = readCounts(output, format);
-    const name = reading && reading.failed !== 0 && firstName(output.text, format);
-    if (name) {
-      const reason = findReason(output.text, name);
-      reading.failingTest = safeLine(name.replace(/\n */g, " > "), MESSAGE_MAX_CHARS);
-      if (reason) reading.reason = safeLine(reason, MESSAGE_MAX_CHARS);
-    }
-    if (reading) return reading;
+    const reading = readCounts(output, format, shown);
+    if (reading) return reading.failed === 0 ? reading : withName(reading, output.text, firstName(output.text, format));
   }
-  return undefined;
+  if (shown === "all") return undefined;
+  // The counts stand before the details and are cut off. A failing test is there all the same.
+  const names = TEST_FORMATS.map((format) => firstName(output.text, format));
+  const name = names.find((found) => found !== undefined);
+  return name === undefined ? undefined : withName({ passed: null, failed: null }, output.text, name);
+}
+
+function withName(reading: TestReading, text: string, name: string | undefined): TestReading {
+  if (name === undefined) return reading;
+  const reason = findReason(text, name);
+  return {
+    ...reading,
+    failingTest: safeLine(name.replace(/\n */g, " > "), MESSAGE_MAX_CHARS),
+    ...(reason && { reason: safeLine(reason, MESSAGE_MAX_CHARS) }),
+  };
 }
 
 interface Tally {
@@ -50,7 +64,11 @@ const GROUPS: readonly (readonly [group: string, keyof Tally, isLine?: true])[] 
   ["fails", "fail", true],
 ];
 
-function readCounts({ text, isCut }: OutputText, [counts, , special]: TestFormat): TestReading | undefined {
+function readCounts(
+  { text, isCut }: OutputText,
+  [counts, , special, isSpread]: TestFormat,
+  shown: Shown,
+): TestReading | undefined {
   const matches = [...text.matchAll(counts)];
   const tally: Tally = {};
   const add = (kind: keyof Tally | undefined, value: number): void => {
@@ -76,7 +94,12 @@ function readCounts({ text, isCut }: OutputText, [counts, , special]: TestFormat
     const isUnknown = isCut ? failed > 0 : failed === 0 && /^FAIL\b/m.test(text);
     return { passed: isCut || !tally.pass ? null : passed, failed: isUnknown ? null : failed };
   }
-  return passed + failed > 0 ? { passed, failed } : undefined;
+  if (passed + failed === 0) return undefined;
+  if (!isSpread || shown === "all") return { passed, failed };
+  // A count that nobody sees is not zero. At the end of the output only earlier lines are missing, and failures come last.
+  const isPassedKnown = tally.pass !== undefined || tally.total !== undefined;
+  const isFailedKnown = tally.fail !== undefined || shown === "end";
+  return { passed: isPassedKnown ? passed : null, failed: isFailedKnown ? failed : null };
 }
 
 const NUMBER_FIRST = /(\d+) +([a-z]+)/gi;

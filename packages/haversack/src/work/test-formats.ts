@@ -15,7 +15,9 @@ export type TestFormat = readonly [
    * `word-first`: as in `Failures: 1`; otherwise `1 failed`. `last`: each suite prints its line, and the last is the sum.
    * A pattern: files that could not be loaded at all; their tests are in no other count.
    */
-  special?: "word-first" | "last" | RegExp,
+  special?: "word-first" | "last" | RegExp | undefined,
+  /** Each count has a line of its own: one may be hidden, and the others are there. */
+  isSpread?: true,
 ];
 
 export const TEST_FORMATS: readonly TestFormat[] = [
@@ -36,13 +38,14 @@ export const TEST_FORMATS: readonly TestFormat[] = [
     /^[ℹ#] (?:pass|fail|cancelled) \d+$/gm,
     [/^ *✖ (?!failing tests)(\S.*?)(?: \([\d.]+m?s\))?$/m, /^ *not ok \d+ - (.*)/m],
     "word-first",
+    true,
   ],
   // mocha
-  [/^ {2}\d+ (?:passing|failing|pending)\b/gm, [/^ {2}1\) (.+(?:\n {5,}\S.*){0,6}?):$/m]],
+  [/^ {2}\d+ (?:passing|failing|pending)\b/gm, [/^ {2}1\) (.+(?:\n {5,}\S.*){0,6}?):$/m], undefined, true],
   // Playwright
-  [/^ {2}\d+ (?:passed|failed|interrupted|skipped|flaky)(?: \(|$)/gm, [/^ {2}1\) (.*?)[ ─]*$/m]],
+  [/^ {2}\d+ (?:passed|failed|interrupted|skipped|flaky)(?: \(|$)/gm, [/^ {2}1\) (.*?)[ ─]*$/m], undefined, true],
   // Bun
-  [/^ *\d+ (?:pass|fail|errors?|skip|todo)$/gm, [/^(?:\(fail\)|✗) (.*?)(?: \[[\d.]+m?s\])?$/m]],
+  [/^ *\d+ (?:pass|fail|errors?|skip|todo)$/gm, [/^(?:\(fail\)|✗) (.*?)(?: \[[\d.]+m?s\])?$/m], undefined, true],
   // Deno
   [/^(?:ok|FAILED) \| \d+ passed.*/gm, [/^(\S.*?) \.\.\. .*FAILED/m, /^(\S.*) => \S+:\d+:\d+$/m]],
   // pytest, also inside tox and nox

@@ -6,16 +6,19 @@ export type Wip = WipFields & { [field: string]: unknown };
 
 /**
  * What `mergeWip` takes: a part of a WIP. `null` removes a field, arrays add to what is there, and `$settled` names what
- * is over: it acts before the rest and is never stored.
+ * is over: it acts before the rest and is never stored. Nor is `$place`, which says what the patch's paths are relative to.
  */
 export type WipPatch = { [Field in keyof WipFields]?: WipFields[Field] | null } & {
   $settled?: Settled;
+  $place?: WipPlace;
   [field: string]: unknown;
 };
 
 export interface WipFields {
   phase?: string;
-  /** Least recently changed first, relative to the project's root where they are inside it. */
+  /** The linked worktree that the work is in; absent for the main one. */
+  worktree?: string;
+  /** Least recently changed first; relative to the worktree where they are inside it. */
   files_modified?: string[];
   uncommitted_changes?: boolean;
   uncommitted_files?: string[];
@@ -75,6 +78,13 @@ export interface PlanTask {
   id: string;
   text?: string;
   status?: string;
+}
+
+export interface WipPlace {
+  /** The project's root: the main worktree. */
+  root: string;
+  /** Absent: the main one. */
+  worktree?: string;
 }
 
 export interface Settled {

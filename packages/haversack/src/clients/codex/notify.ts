@@ -11,6 +11,7 @@ import { appendLog } from "../../base/log.ts";
 import { findProjectRoot, STATE_FOLDER } from "../../base/project-root.ts";
 import { readHookWorkSettings } from "../../engine/work/hook-work-settings.ts";
 import type { StoreHandle } from "../../store/sqlite/handle.ts";
+import { isLockFault } from "../../store/sqlite/lock-fault.ts";
 import { openForHook } from "../../store/sqlite/open-for-hook.ts";
 import { takeBack } from "../../store/sqlite/session-claims.ts";
 
@@ -32,9 +33,16 @@ export interface TurnNote {
 /** In `.haversack/`. */
 export const TURN_FILE = "codex-turn.json";
 
-const BUSY_MS = 2_000;
+/** Nobody waits for this program; what it cannot write goes into the spool. */
+const BUSY_MS = 500;
 
-export function noteTurn(word: string | undefined, env: NodeJS.ProcessEnv, now: Date): void {
+/** `spool`: loaded when the store is locked; without it, a locked store is a line in the log. */
+export function noteTurn(
+  word: string | undefined,
+  env: NodeJS.ProcessEnv,
+  now: Date,
+  spool?: () => Pick<typeof import("../hook-spool.ts"), "standInFor">,
+): void {
   const turn = env["HAVERSACK"] === "0" ? undefined : readEndedTurn(word);
   if (!turn) return;
   const { root } = findProjectRoot(turn.cwd);
@@ -44,6 +52,8 @@ export function noteTurn(word: string | undefined, env: NodeJS.ProcessEnv, now: 
   try {
     const handle = openForHook(`${state}/haversack.db`, { busyMs: BUSY_MS });
     if (!handle) return;
+    const warn = (text: string) => appendLog(`${state}/log`, { at: now, level: "warn", part: "codex notify", text });
+    handle.standInFor = (error) => (isLockFault(error) ? spool?.().standInFor(handle, { ...turn, warn }) : undefined);
     const isHeard = wasHeard(handle, turn);
     if (!isHeard)
       takeBack(handle, turn, { leaseMs: leaseMs([`${user}/config.json`, `${state}/config.json`]), at: now });

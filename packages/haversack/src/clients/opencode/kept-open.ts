@@ -4,25 +4,53 @@
  */
 import { statSync } from "node:fs";
 import type { StoreHandle } from "../../store/sqlite/handle.ts";
+import { isLockFault } from "../../store/sqlite/lock-fault.ts";
 import { openForHook } from "../../store/sqlite/open-for-hook.ts";
+import { openBlind, standInFor } from "../../store/sqlite/spool/stand-in.ts";
+import { takeInSpool } from "../../store/sqlite/spool/take-in.ts";
 
 /** How long the store may be locked by others: the client's own screen waits as long. */
 export const BUSY_MS = 100;
 
-/** Undefined when there is no store, or none that this version may use. */
-export function keptOpen(file: string): () => StoreHandle | undefined {
+export interface KeptOpenOptions {
+  warn?(text: string): void;
+}
+
+/** Undefined when there is no store, or none that this version may use. `sessionId`: whose event it is opened for. */
+export function keptOpen(
+  file: string,
+  { warn = () => undefined }: KeptOpenOptions = {},
+): (sessionId?: string) => StoreHandle | undefined {
   let kept: { handle: StoreHandle; inode: number; schema: unknown } | undefined;
-  return () => {
+  const open = (sessionId: string): StoreHandle | undefined => {
     const inode = statSync(file, { throwIfNoEntry: false })?.ino;
-    if (kept && kept.inode === inode && kept.schema === schemaOf(kept.handle)) return kept.handle;
-    kept?.handle.db.close();
-    kept = undefined;
-    const handle = openForHook(file, { busyMs: BUSY_MS });
-    if (!handle || inode === undefined) return undefined;
-    // A hook leaves the log to the next one; a process that stays has to shorten it itself.
-    handle.db.exec("PRAGMA wal_autocheckpoint = 1000");
-    kept = { handle, inode, schema: schemaOf(handle) };
+    // One that could not write has tables of its own beside the real ones: the next event begins afresh.
+    const isSame = kept && !kept.handle.standIn && kept.inode === inode && kept.schema === schemaOf(kept.handle);
+    if (!isSame) {
+      kept?.handle.db.close();
+      kept = undefined;
+      const handle = openForHook(file, { busyMs: BUSY_MS });
+      if (!handle || inode === undefined) return undefined;
+      // A hook leaves the log to the next one; a process that stays has to shorten it itself.
+      handle.db.exec("PRAGMA wal_autocheckpoint = 1000");
+      kept = { handle, inode, schema: schemaOf(handle) };
+    }
+    const handle = kept?.handle;
+    if (!handle) return undefined;
+    const standIn = () => standInFor(handle, { sessionId, warn });
+    handle.standInFor = (error) => (isLockFault(error) ? standIn() : undefined);
+    const taken = takeInSpool(handle);
+    if (taken.kind === "locked") handle.standIn = standIn();
+    if (taken.kind === "taken") for (const problem of taken.problems) warn(`left out of the spool: ${problem}`);
     return handle;
+  };
+  return (sessionId = "") => {
+    try {
+      return open(sessionId);
+    } catch (error) {
+      if (!isLockFault(error)) throw error;
+      return openBlind(file, { sessionId, warn });
+    }
   };
 }
 

@@ -174,6 +174,25 @@ describe("the warm-up", () => {
   });
 });
 
+describe("while another process holds the store's lock", () => {
+  it("answers as usual, and reads in what it could not write", () => {
+    const { engine, event, root, file, inStore, log } = scene();
+    const path = join(root, "src/a.ts");
+    const other = openDatabase(file, { durability: "normal" });
+    other.db.exec("BEGIN IMMEDIATE");
+    engine.session({ ...event, kind: "session-start", source: "startup" });
+    engine.tool({ ...event, tool: { tool: "write", path } });
+    engine.tool({ ...event, tool: { tool: "write", path: join(root, "src/b.ts") } });
+    const files = () => inStore(({ db }) => db.prepare("SELECT path FROM session_files ORDER BY path").all());
+    other.db.exec("ROLLBACK");
+    other.db.close();
+    engine.tool({ ...event, tool: { tool: "write", path: join(root, "src/c.ts") } });
+    expect(files()).toEqual([{ path: "src/a.ts" }, { path: "src/b.ts" }, { path: "src/c.ts" }]);
+    expect(existsSync(join(file, "../spool"))).toBe(false);
+    expect(log()).toBe("");
+  });
+});
+
 describe("receipts", () => {
   const call = { callId: "call1", agentType: "reviewer" };
 

@@ -6,19 +6,21 @@ import { spawn } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { appendLog } from "../../base/log.ts";
 import { maskSecrets } from "../../base/mask.ts";
-import { STATE_FOLDER } from "../../base/project-root.ts";
+import { findProjectRoot, STATE_FOLDER } from "../../base/project-root.ts";
 import { readHead } from "../../base/read-head.ts";
 import { discover } from "../../engine/discover.ts";
 import { handleEvent } from "../../engine/handle-event.ts";
-import type { EventBase, HookAnswer } from "../../engine/hook-event.ts";
+import type { EventBase, HookAnswer, HookEvent } from "../../engine/hook-event.ts";
 import { readHookSettings } from "../../engine/hook-settings.ts";
 import { isIndexStale } from "../../engine/index-freshness.ts";
 import { recordTool } from "../../engine/record-tool.ts";
 import { startSession } from "../../engine/start-session.ts";
 import { readHookWorkSettings } from "../../engine/work/hook-work-settings.ts";
+import { noteGitChanges } from "../../engine/work/note-git-changes.ts";
 import { matchRules } from "../../skills/match-rules.ts";
 import { isCallAwaited } from "../../store/sqlite/call-notes.ts";
 import { otherHolders } from "../../store/sqlite/fork-claims.ts";
+import { mayHaveChanged } from "../../store/sqlite/git-states.ts";
 import type { StoreHandle } from "../../store/sqlite/handle.ts";
 import { readHandoffBy } from "../../store/sqlite/handoff-by.ts";
 import { hasUnread } from "../../store/sqlite/has-unread.ts";
@@ -66,7 +68,7 @@ export function localEngine({ root, env, cli }: LocalEngineOptions): LocalEngine
   const configFiles = () => [`${userFolder}/config.json`, `${state}/config.json`].flatMap(readJsonFile);
   const log: HookEngine["log"] = (level, text) =>
     appendLog(`${state}/log`, { at: new Date(), level, part: "opencode", text });
-  const store = keptOpen(file);
+  const store = keptOpen(file, { warn: (text) => log("warn", text) });
 
   let rehearsed: StoreHandle | undefined;
   let warming: IdleSteps | undefined;
@@ -74,12 +76,13 @@ export function localEngine({ root, env, cli }: LocalEngineOptions): LocalEngine
     log("error", `opencode: ${fault instanceof Error ? fault.message : String(fault)}`);
 
   /** Undefined when the project has no store that we may use, or Haversack is switched off. */
-  const usable = () => (existsSync(`${state}/off`) || existsSync(`${userFolder}/off`) ? undefined : store());
+  const usable = (sessionId?: string) =>
+    existsSync(`${state}/off`) || existsSync(`${userFolder}/off`) ? undefined : store(sessionId);
   /** For an event; one of the client's own ends the warm-up. */
-  const open = (): StoreHandle | undefined => {
+  const open = ({ sessionId }: { sessionId: string }): StoreHandle | undefined => {
     if (rehearsed) return rehearsed;
     warming?.stop();
-    return usable();
+    return usable(sessionId);
   };
   const startIndexing = () => {
     const [program, ...args] = cli;
@@ -113,9 +116,19 @@ export function localEngine({ root, env, cli }: LocalEngineOptions): LocalEngine
   });
   const leaseMs = () => readHookWorkSettings(configFiles()).leaseMs;
 
+  /** Whatever is wrong with git, the event is answered. */
+  const noteChanges = (event: EventBase, { handle, now }: WakePlace) => {
+    const { worktree } = findProjectRoot(event.cwd);
+    try {
+      noteGitChanges({ ...event, client: event.client.name }, { handle, root, worktree, leaseMs, now });
+    } catch (fault) {
+      logFault(fault);
+    }
+  };
+
   const engine: LocalEngine = {
     prompt(event) {
-      const handle = open();
+      const handle = open(event);
       if (!handle) return {};
       const place = placeFor(handle, event);
       const { text, skills, slowPatterns } = discover(
@@ -142,21 +155,22 @@ export function localEngine({ root, env, cli }: LocalEngineOptions): LocalEngine
     },
 
     tool({ observation, starter, ...event }) {
-      const handle = open();
+      const handle = open(event);
       if (!handle) return;
       const now = new Date();
-      const parts = { ...storesOf(handle), root, startedBy: () => starter?.callId, leaseMs, now };
+      const { worktree } = findProjectRoot(event.cwd);
+      const parts = { ...storesOf(handle), root, worktree, startedBy: () => starter?.callId, leaseMs, now };
       recordTool({ ...event, client: event.client.name }, parts);
       if (observation) noteReading({ ...event, observation, starter }, { root, handle, now });
     },
 
     judgeAgent(event) {
-      const handle = open();
+      const handle = open(event);
       if (handle) judgeReading(event, { root, handle, now: new Date() });
     },
 
     isCallAwaited({ sessionId, agentId }, call) {
-      const handle = open();
+      const handle = open({ sessionId });
       const own = clientProcess(process.pid);
       if (!handle || !own) return false;
       const above = { ids: [own.id], space: own.space };
@@ -164,14 +178,14 @@ export function localEngine({ root, env, cli }: LocalEngineOptions): LocalEngine
     },
 
     holders() {
-      const handle = open();
+      const handle = open({ sessionId: "" });
       return handle
         ? otherHolders(handle, { client: "opencode", sessionId: "" }).map(({ sessionId }) => sessionId)
         : [];
     },
 
     session(event): HookAnswer {
-      const handle = open();
+      const handle = open(event);
       if (!handle) {
         // Most likely of an older version: without this it would stay so until somebody calls the CLI.
         if (event.kind === "session-start" && existsSync(file)) startIndexing();
@@ -181,6 +195,7 @@ export function localEngine({ root, env, cli }: LocalEngineOptions): LocalEngine
       const stores = storesOf(handle);
       const process_ = () => clientProcess(process.pid);
       expectReading(event, place);
+      if (isPause(event) && !rehearsed && mayHaveChanged(handle.db, event)) noteChanges(event, place);
       const common = {
         handle,
         sessions: new SqliteLocalStore(handle),
@@ -236,6 +251,12 @@ export function localEngine({ root, env, cli }: LocalEngineOptions): LocalEngine
     log,
   };
   return engine;
+}
+
+/** Somebody stops here, or is told next what it had in hand: the events at which git may be asked what has changed. */
+function isPause(event: HookEvent): boolean {
+  const { kind } = event;
+  return kind === "session-end" || kind === "agent-stop" || (kind === "session-start" && event.source === "compact");
 }
 
 function storesOf(handle: StoreHandle) {

@@ -12,7 +12,7 @@ import {
 import { SqliteArtifactStore } from "../../store/sqlite/artifact-store.ts";
 import type { StoreHandle } from "../../store/sqlite/handle.ts";
 import { openMemoryStore } from "../../store/sqlite/memory.ts";
-import { openDatabase } from "../../store/sqlite/open.ts";
+import { openDatabase, openToRead } from "../../store/sqlite/open.ts";
 import { SqliteWorkStore } from "../../store/sqlite/sqlite-work-store.ts";
 import type { Actor, WorkStore } from "../../store/work-store.ts";
 import { loadCounter, type TokenCounter } from "../../tokens/count.ts";
@@ -63,8 +63,11 @@ export async function withArtifacts<T>(
 ): Promise<T> {
   const { paths } = place;
   if (isWrite) ensureStateFolder(paths);
-  const handle =
-    isWrite || existsSync(paths.store) ? openDatabase(paths.store, { durability: "full" }) : openMemoryStore();
+  const handle = isWrite
+    ? openDatabase(paths.store, { durability: "full" })
+    : existsSync(paths.store)
+      ? openToRead(paths.store, { durability: "full" })
+      : openMemoryStore();
   try {
     return await use(await artifactParts(handle, { ...place, by: by(handle) }));
   } finally {

@@ -4,9 +4,9 @@
  */
 import { judgeReceipts, type Observation, type ReceiptJudgement } from "../../artifacts/receipts.ts";
 import type { NewReceipts } from "../../store/artifact-store.ts";
-import { writeStore } from "../../store/sqlite/access.ts";
+import { writeEvent } from "../../store/sqlite/access.ts";
 import { type AgentEvidence, markAgent, readSeen } from "../../store/sqlite/artifact-observations.ts";
-import { insertReceipts } from "../../store/sqlite/artifact-receipts.ts";
+import { saveReceipts } from "../../store/sqlite/artifact-receipts.ts";
 import type { StoreHandle } from "../../store/sqlite/handle.ts";
 
 export type Settled =
@@ -31,7 +31,7 @@ export function settleAgent(
   if (!markAgent(handle, key, "settled_at", now)) return { kind: "nothing" };
   const { role, iteration } = evidence;
   const receipts = { ...receiptsOf(judgement, evidence), feature, role, ...(iteration && { iteration }) };
-  writeStore(handle, (db) => insertReceipts(db, receipts, now));
+  writeEvent(handle, "receipts", saveReceipts, { receipts, at: now });
   return { kind: "settled", evidence, judgement };
 }
 

@@ -7,7 +7,7 @@ import { readReferenceBlock } from "../../artifacts/read-reference-block.ts";
 import { formatSendBack, type Observation, type RequiredDocument, seenIn } from "../../artifacts/receipts.ts";
 import { appendReviewNote } from "../../artifacts/review-history.ts";
 import { findProjectRoot, nearestFolder } from "../../base/project-root.ts";
-import { writeStore } from "../../store/sqlite/access.ts";
+import { writeEvent } from "../../store/sqlite/access.ts";
 import {
   expectedOf,
   markAgent,
@@ -56,17 +56,15 @@ export function addDocuments(
   const { role = call.agentType, documents = [] } = readReferenceBlock(block) ?? {};
   const because = { kind: "documents" as const, role, files: documents.map(({ file }) => file) };
   const agentId = agentOfCall(call.toolUseId);
-  writeStore(parts.handle, (db) =>
-    recordInjection(db, {
-      sessionId: call.sessionId,
-      agentId,
-      at: parts.now,
-      event: "agent-start",
-      format: "documents",
-      text: block,
-      because,
-    }),
-  );
+  writeEvent(parts.handle, "injection", recordInjection, {
+    sessionId: call.sessionId,
+    agentId,
+    at: parts.now,
+    event: "agent-start",
+    format: "documents",
+    text: block,
+    because,
+  });
   return true;
 }
 
@@ -109,9 +107,14 @@ export function judgeReader(
     const { missing } = settled.judgement;
     const text = formatSendBack(missing);
     const because = { kind: "documents" as const, role: evidence.role, files: missing.map(({ file }) => file) };
-    writeStore(handle, (db) =>
-      recordInjection(db, { ...key, at: now, event: "agent-stop", format: "send-back", text, because }),
-    );
+    writeEvent(handle, "injection", recordInjection, {
+      ...key,
+      at: now,
+      event: "agent-stop",
+      format: "send-back",
+      text,
+      because,
+    });
     return text;
   }
   const warning = settled.kind === "settled" ? settled.judgement.warning : undefined;

@@ -13,6 +13,7 @@ import { isAgentName } from "../../wake/message.ts";
 import { readSkillSettings, type SkillSettings } from "../../wake/skill-settings.ts";
 import { type SkilledTask, skillsOfTask } from "../../wake/which-skill.ts";
 import type { TaskDetails } from "../../work/task.ts";
+import { keepStateAtClaim } from "../work/note-git-changes.ts";
 import type { WorkParts } from "../work/work-parts.ts";
 
 export interface AfterClaimParts extends Pick<WorkParts, "store" | "by"> {
@@ -28,7 +29,10 @@ export interface AfterClaimParts extends Pick<WorkParts, "store" | "by"> {
 export async function afterClaim(taskId: string, parts: AfterClaimParts): Promise<void> {
   try {
     await makeKnown(parts);
-    await pinSkills(await parts.store.getTask(taskId, parts.by.at), parts);
+    const task = await parts.store.getTask(taskId, parts.by.at);
+    await pinSkills(task, parts);
+    const { handle, cwd, by } = parts;
+    keepStateAtClaim({ taskId: task.id, hasWip: task.wip !== undefined }, { handle, cwd, at: by.at });
   } catch {
     // The claim itself is saved, and whoever made it must not hear that it failed: without this the packet shows the skill as it
     // is then, and the agent is known at its next start.

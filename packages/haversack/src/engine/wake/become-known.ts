@@ -1,17 +1,12 @@
 /** A session that starts with a name says which agent it is. Loaded by the hook. */
-import type { DatabaseSync } from "node:sqlite";
 import { gitPlace } from "../../base/git-place.ts";
-import { becomeKnown, type KnownAgent } from "../../store/sqlite/known-agent.ts";
+import { becomeKnown } from "../../store/sqlite/known-agent.ts";
 import { isAgentName } from "../../wake/message.ts";
-import type { StartedSession } from "../start-session.ts";
+import type { NamedAgent, StartedSession } from "../start-session.ts";
 
 /** What notes it in the transaction that notes the start. Undefined where the name cannot be one. */
-export function knownAs(
-  name: string,
-  { client, sessionId, cwd }: StartedSession,
-  at: Date,
-): ((db: DatabaseSync) => KnownAgent) | undefined {
+export function knownAs(name: string, { client, sessionId, cwd }: StartedSession, at: Date): NamedAgent | undefined {
   if (!isAgentName(name)) return undefined;
   const seen = { name, client: client.name, sessionId, ...gitPlace(cwd) };
-  return (db) => becomeKnown(db, seen, at);
+  return { seen, note: (db) => becomeKnown(db, seen, at) };
 }

@@ -4,10 +4,9 @@
  */
 import { isSameFolder, workPlace } from "../../base/git-place.ts";
 import type { ClientProcess } from "../../store/local-store.ts";
-import { readStore, writeStore } from "../../store/sqlite/access.ts";
+import { readStore, writeEvent } from "../../store/sqlite/access.ts";
 import type { StoreHandle } from "../../store/sqlite/handle.ts";
-import { recordInjection } from "../../store/sqlite/injections.ts";
-import { type EditingSession, markTold, untoldSessions, wipsOf } from "../../store/sqlite/untold-edits.ts";
+import { type EditingSession, saveTold, untoldSessions, wipsOf } from "../../store/sqlite/untold-edits.ts";
 import { cutLine, listOf } from "../../wake/cut-text.ts";
 import { clock } from "../../wake/talk-pieces.ts";
 
@@ -24,6 +23,8 @@ export function leftEdits(
   { sessionId, cwd, source }: { sessionId: string; cwd: string; source: string },
   { handle, process, isAlive, now }: LeftEditsParts,
 ): string {
+  // The copies that stand in for a locked store have no indexes. The next start tells it.
+  if (handle.standIn) return "";
   const untold = readStore(handle, (db) => untoldSessions(db, sessionId));
   if (untold.length === 0) return "";
   const { worktree } = workPlace(cwd);
@@ -40,11 +41,9 @@ export function leftEdits(
   // Those that are older are not what was going on last.
   const ids = over.map((one) => one.sessionId);
   if (ids.length === 0) return "";
-  writeStore(handle, (db) => {
-    markTold(db, ids, now);
-    const because = { kind: "left" as const, tasks: [], session };
-    if (line) recordInjection(db, { sessionId, at: now, event: source, format: "left", text: line, because });
-  });
+  const because = { kind: "left" as const, tasks: [], session };
+  const injection = { sessionId, at: now, event: source, format: "left", text: line, because };
+  writeEvent(handle, "left-edits", saveTold, { ids, at: now, ...(line && { injection }) });
   return line;
 }
 

@@ -2,6 +2,7 @@
  * A fork goes on with what the session held that it was forked from, once that one is over. While it runs, the tasks stay where they
  * are: two sessions on one task would undo each other's work. Loaded by the hook.
  */
+import { workPlace } from "../../base/git-place.ts";
 import { type Holder, moveClaims, otherHolders } from "../../store/sqlite/fork-claims.ts";
 import { cutLine } from "../../wake/cut-text.ts";
 import { sessionName } from "../../work/agent-name.ts";
@@ -12,7 +13,7 @@ type ForkParts = Pick<SessionWakeParts, "handle" | "name" | "process" | "isRunni
 
 /** What the fork is told: one line, or "" where its origin holds nothing or is not known. */
 export function ownFork(
-  { sessionId, client, forkedFrom }: StartedSession,
+  { sessionId, client, cwd, forkedFrom }: StartedSession,
   { handle, name, process, isRunning, leaseMs, now: at }: ForkParts,
 ): string {
   const holders = otherHolders(handle, { client: client.name, sessionId });
@@ -36,7 +37,7 @@ export function ownFork(
   }
   const from = { sessionId: origin.sessionId, name: sessionName(client.name, origin) };
   const to = { sessionId, name: name || sessionName(client.name, { sessionId }) };
-  moveClaims(handle, { from, to, leaseMs: leaseMs(), at });
+  moveClaims(handle, { from, to, place: { ...workPlace(cwd), client: client.name }, leaseMs: leaseMs(), at });
   return `From Haversack: this session holds what the session held that it was forked from: ${tasks}.`;
 }
 

@@ -1,8 +1,10 @@
 /** What follows from a packet that a window was given: it is in the record, and its skills are in that window. Loaded by the hook. */
-import type { DatabaseSync } from "node:sqlite";
 import type { Session } from "../../store/local-store.ts";
+import { writeEvent } from "../../store/sqlite/access.ts";
+import type { StoreHandle } from "../../store/sqlite/handle.ts";
 import type { Because } from "../../store/sqlite/injections.ts";
-import { recordRestored, type WindowEntry } from "../../store/sqlite/restored-skills.ts";
+import type { WindowEntry } from "../../store/sqlite/restored-skills.ts";
+import { type ShownPacket, savePacket } from "../../store/sqlite/shown-packet.ts";
 import type { WakeUp } from "./make-packet.ts";
 
 export interface PacketWindow {
@@ -20,17 +22,28 @@ export interface PacketWindow {
 type RecordedPacket = Pick<WakeUp, "text" | "included" | "state"> &
   Partial<Pick<WakeUp, "leftOut" | "messages" | "sizes">>;
 
+/** `messages`: those that it has shown, and to whom. `role`: the one that a sub-agent is started in. */
 export function recordPacket(
-  db: DatabaseSync,
+  handle: StoreHandle,
   packet: RecordedPacket,
-  { carried = [], ...window }: PacketWindow,
+  { carried = [], session, ...window }: PacketWindow,
+  { messages, role }: Pick<ShownPacket, "messages" | "role"> = {},
 ): void {
   const { text, included, state } = packet;
   const skills = included.flatMap(({ key, form }) => {
     const { id, hash } = state.skills.find((skill) => key === `skill:${skill.id}`) ?? {};
     return id !== undefined && hash !== undefined ? [{ skill: id, hash, isWhole: form === "full" }] : [];
   });
-  recordRestored(db, { ...window, carried, text, because: becauseOf(packet), skills });
+  writeEvent(handle, "packet", savePacket, {
+    ...window,
+    ...(session && { session: { window: session.window, promptCount: session.promptCount } }),
+    carried,
+    text,
+    because: becauseOf(packet),
+    skills,
+    ...(messages && { messages }),
+    ...(role !== undefined && { role }),
+  });
 }
 
 /** What `why` needs to say why each part is there. Facts alone: the words are made when somebody asks. */

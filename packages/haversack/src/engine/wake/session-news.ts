@@ -2,7 +2,7 @@
 
 import { sizeFor } from "../../skills/client-size.ts";
 import type { Session } from "../../store/local-store.ts";
-import { writeStore } from "../../store/sqlite/access.ts";
+import { writeEvent } from "../../store/sqlite/access.ts";
 import { recordInjection } from "../../store/sqlite/injections.ts";
 import { readNews } from "../../store/sqlite/session-news.ts";
 import { cutLine } from "../../wake/cut-text.ts";
@@ -50,9 +50,14 @@ export function newsOf(
       since: before?.lastSeenAt.toISOString() ?? at.toISOString(),
       tasks: [...new Set(tasks)],
     };
-    writeStore(handle, (db) =>
-      recordInjection(db, { sessionId, at, event: source, format: "news", text: news, because }),
-    );
+    writeEvent(handle, "injection", recordInjection, {
+      sessionId,
+      at,
+      event: source,
+      format: "news",
+      text: news,
+      because,
+    });
   }
   const context = [news, messages].filter(Boolean).join("\n\n");
   return { problems: [], ...(context && { context }) };

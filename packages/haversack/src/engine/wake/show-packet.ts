@@ -1,6 +1,4 @@
 /** The packet of a session, and what follows from showing it: its skills are in this window, its messages are read. Loaded by the hook. */
-import { writeStore } from "../../store/sqlite/access.ts";
-import { markShown } from "../../store/sqlite/unread-messages.ts";
 import { isNothing } from "../../wake/has-work.ts";
 import type { SessionAnswer } from "../start-session.ts";
 import { gatherWake, type WakeRequest } from "./gather-wake.ts";
@@ -13,14 +11,12 @@ export function showPacket(request: WakeRequest, parts: SessionWakeParts, window
   const { state, agentSeq, problems } = gathered;
   if (isNothing(state)) {
     const nothing = { text: "", included: [], state };
-    if (window.carried?.length) writeStore(handle, (db) => recordPacket(db, nothing, window));
+    if (window.carried?.length) recordPacket(handle, nothing, window);
     return { problems };
   }
   const packet = parts.makePacket(gathered, request, parts);
   const { text, messages } = packet;
-  writeStore(handle, (db) => {
-    recordPacket(db, packet, window);
-    if (agentSeq !== undefined && messages.length > 0) markShown(db, agentSeq, messages, window.at);
-  });
+  const isRead = agentSeq !== undefined && messages.length > 0;
+  recordPacket(handle, packet, window, isRead ? { messages: { agent: agentSeq, ids: messages } } : {});
   return { problems: packet.problems, ...(text && { context: text }) };
 }

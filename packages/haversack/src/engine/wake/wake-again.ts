@@ -2,9 +2,7 @@
  * What a session hears that goes on: after a compaction what this window had in hand; when it is resumed or forked only what
  * changed meanwhile, because its window still has the rest. A fork also hears whose its tasks are now. Loaded by the hook, apart from what new sessions need.
  */
-import { writeStore } from "../../store/sqlite/access.ts";
-import { hasLapsed, takeBack } from "../../store/sqlite/session-claims.ts";
-import { regainTasks } from "../../store/sqlite/work/hold.ts";
+import { hasLapsed, regain, takeBack } from "../../store/sqlite/session-claims.ts";
 import type { NotedSession, SessionAnswer, StartedSession } from "../start-session.ts";
 import { afterCompaction, type CompactionStores } from "./after-compaction.ts";
 import { ownFork } from "./own-fork.ts";
@@ -28,9 +26,8 @@ export function wakeAgain(
   const { source, sessionId } = event;
   if (source === "compact") {
     if (!before) return { problems: [] };
-    const regain = { leaseMs: parts.leaseMs, at: parts.now };
     // The window that is compacted may have been quiet for longer than its lease.
-    if (hasLapsed(parts.handle, event)) writeStore(parts.handle, (db) => regainTasks(db, event, regain));
+    if (hasLapsed(parts.handle, event)) regain(parts.handle, event, { leaseMs: parts.leaseMs(), at: parts.now });
     return afterCompaction(event, { before, session }, parts, stores);
   }
   const told = source === "fork" ? ownFork(event, parts) : "";

@@ -6,7 +6,7 @@
 import { workPlace } from "../../base/git-place.ts";
 import { sizeFor } from "../../skills/client-size.ts";
 import type { ClientProcess } from "../../store/local-store.ts";
-import { writeStore } from "../../store/sqlite/access.ts";
+import { writeEvent } from "../../store/sqlite/access.ts";
 import { recordInjection } from "../../store/sqlite/injections.ts";
 import { holdsTask, takeBack, takeOver } from "../../store/sqlite/session-claims.ts";
 import { leftLines } from "../../wake/left-work.ts";
@@ -81,8 +81,7 @@ export function wakeSession(
   const text = answer.context ? leftLines(rest, { at, hasPacket: true }) : lines;
   const because = { kind: "left" as const, tasks: rest.map(({ taskId }) => taskId) };
   const { window } = session;
-  writeStore(handle, (db) =>
-    recordInjection(db, { sessionId, at, window, event: source, format: "left", text, because }),
-  );
+  const injection = { sessionId, at, window, event: source, format: "left", text, because };
+  writeEvent(handle, "injection", recordInjection, injection);
   return { ...answer, context: answer.context ? `${answer.context}\n\n${text}` : text };
 }

@@ -1,8 +1,6 @@
 /** What a sub-agent needs to begin with its task, by what it is started as. Loaded by the hook. */
 import type { ClientProfile } from "../../skills/activation.ts";
-import { writeStore } from "../../store/sqlite/access.ts";
 import { agentOfCall } from "../../store/sqlite/prompt-ledger.ts";
-import { noteRole } from "../../store/sqlite/session-tasks.ts";
 import { roleInPrompt } from "../../wake/role-in-prompt.ts";
 import { gatherWake, type WakeParts, type WakeRequest } from "./gather-wake.ts";
 import { recordPacket } from "./record-packet.ts";
@@ -40,10 +38,7 @@ export function subAgentPacket(
   const packet = parts.makePacket(gatherWake(request, parts), request, parts);
   const window = { sessionId, agentId: agentOfCall(toolUseId), at: parts.now, event: "agent-start" };
   if (packet.text || role !== undefined) {
-    writeStore(parts.handle, (db) => {
-      if (packet.text) recordPacket(db, packet, window);
-      if (role !== undefined) noteRole(db, window, role);
-    });
+    recordPacket(parts.handle, packet, window, role === undefined ? {} : { role });
   }
   return packet.text;
 }

@@ -2,6 +2,8 @@ import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync }
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
+import { openDatabase } from "../../store/sqlite/open.ts";
+import { addToSpool } from "../../store/sqlite/spool/spool-files.ts";
 import { createTask } from "./create-task.ts";
 import { listTasks } from "./list-tasks.ts";
 import { LiveWork } from "./live-work.ts";
@@ -31,6 +33,21 @@ describe("LiveWork", () => {
     await create(work, "A");
     expect(existsSync(join(root, ".haversack/.gitignore"))).toBe(true);
     expect(await count(work)).toBe(1);
+  });
+
+  it("reads in what hooks could not write, at its next call", async () => {
+    const { root, work } = project({ hasState: true });
+    await create(work, "A");
+    const store = join(root, ".haversack/haversack.db");
+    const args = { sessionId: "s1", toolUseId: "t1", agentId: "a1", at: call.at };
+    expect(addToSpool(store, { entry: { kind: "tool-call", args }, isBlind: false })).toBe(true);
+    expect(await count(work)).toBe(1);
+    expect(existsSync(join(root, ".haversack/spool"))).toBe(false);
+    const { db } = openDatabase(store, { durability: "normal" });
+    expect(db.prepare("SELECT tool_use_id, agent_id FROM tool_calls").all()).toEqual([
+      { tool_use_id: "t1", agent_id: "a1" },
+    ]);
+    db.close();
   });
 
   it("makes no folder for a call that fails", async () => {

@@ -10,8 +10,9 @@ import { workPlace } from "../../base/git-place.ts";
 import { newId } from "../../base/ids.ts";
 import type { StoreHandle } from "../../store/sqlite/handle.ts";
 import { openMemoryStore } from "../../store/sqlite/memory.ts";
-import { openDatabase } from "../../store/sqlite/open.ts";
+import { openToRead } from "../../store/sqlite/open.ts";
 import { SessionState } from "../../store/sqlite/session-state.ts";
+import { readInSpool } from "../../store/sqlite/spool/read-in.ts";
 import { SqliteLocalStore } from "../../store/sqlite/sqlite-local-store.ts";
 import { SqliteWorkStore } from "../../store/sqlite/sqlite-work-store.ts";
 import { clientName } from "../../work/agent-name.ts";
@@ -127,7 +128,9 @@ export class LiveWork {
   }
 
   #current(paths: ProjectPaths): OpenWork {
-    if (this.#open && this.#open.place !== placeOf(paths)) this.close();
+    // One that could only be read may be writable by now.
+    if (this.#open && (this.#open.place !== placeOf(paths) || this.#open.handle.isReadOnly)) this.close();
+    if (this.#open) readInSpool(this.#open.handle);
     this.#open ??= openWork(paths);
     return this.#open;
   }
@@ -146,7 +149,7 @@ interface OpenWork {
 function openWork(paths: ProjectPaths): OpenWork {
   const isMemory = !exists(paths.state);
   // full: agents are told that it is saved.
-  const handle = isMemory ? openMemoryStore() : openDatabase(paths.store, { durability: "full", busyMs: BUSY_MS });
+  const handle = isMemory ? openMemoryStore() : openToRead(paths.store, { durability: "full", busyMs: BUSY_MS });
   return {
     handle,
     // After opening: that may have made the file.

@@ -8,7 +8,7 @@
  * Code 2.1.325), so no earlier byte of its requests changes.
  */
 
-import { writeStore } from "../../store/sqlite/access.ts";
+import { writeEvent } from "../../store/sqlite/access.ts";
 import type { StoreHandle } from "../../store/sqlite/handle.ts";
 import type { StoredHandoff } from "../../store/sqlite/handoff-by.ts";
 import { recordInjection } from "../../store/sqlite/injections.ts";
@@ -56,7 +56,11 @@ export interface AfterSpawn extends EventBase {
 }
 
 export function beforeSpawn(event: BeforeSpawn, { spawns, packetFor, skillsFor, now }: SubAgentParts): HookAnswer {
-  const { sessionId, toolUseId, agentType, prompt } = event;
+  const { sessionId, agentId, toolUseId, agentType, prompt } = event;
+  if (spawns.isBlind) {
+    spawns.noteUnresolved({ sessionId, agentId }, { toolUseId, agentType, taskIds: taskIdsIn(prompt) }, now);
+    return {};
+  }
   const named = spawns.firstOpen(taskIdsIn(prompt));
   // A helper of an agent that works on one task works on that task.
   const taskId = named ?? spawns.soleTaskOf(event)?.id;
@@ -120,8 +124,14 @@ export function afterSpawn(
     ...(hasDetails && { details: `get_task_handoff(task_id: "${taskId}", include_details: true)` }),
   });
   const because = { kind: "handoff" as const, handoff: id, taskId, agentId: childId };
-  writeStore(handle, (db) =>
-    recordInjection(db, { sessionId, agentId, at: now, event: "after-spawn", format: "result", text: result, because }),
-  );
+  writeEvent(handle, "injection", recordInjection, {
+    sessionId,
+    agentId,
+    at: now,
+    event: "after-spawn",
+    format: "result",
+    text: result,
+    because,
+  });
   return { result };
 }

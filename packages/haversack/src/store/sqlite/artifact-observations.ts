@@ -5,7 +5,7 @@
 import type { DatabaseSync } from "node:sqlite";
 import type { RequiredDocument } from "../../artifacts/receipts.ts";
 import type { SessionKey } from "../local-store.ts";
-import { readStore, writeStore } from "./access.ts";
+import { readStore, writeEvent, writeStore } from "./access.ts";
 import type { StoreHandle } from "./handle.ts";
 
 export interface Expectation {
@@ -43,17 +43,28 @@ export function noteSpawnDocuments(
   { role, folder, iteration, documents }: Expectation,
   at: Date,
 ): void {
-  writeStore(handle, (db) => {
-    db.prepare("INSERT OR REPLACE INTO spawn_documents VALUES (?, ?, ?, ?, ?, ?, ?)").run(
-      sessionId,
-      toolUseId,
-      role,
-      folder,
-      iteration ?? null,
-      JSON.stringify(documents),
-      at.toISOString(),
-    );
-  });
+  const expectation = { role, folder, documents, ...(iteration !== undefined && { iteration }) };
+  writeEvent(handle, "spawn-documents", saveSpawnDocuments, { ...expectation, sessionId, toolUseId, at });
+}
+
+export interface SpawnDocuments extends Expectation {
+  sessionId: string;
+  toolUseId: string;
+  at: Date;
+}
+
+/** For callers that hold the write lock already; so are the others that save. */
+export function saveSpawnDocuments(db: DatabaseSync, spawn: SpawnDocuments): void {
+  const { sessionId, toolUseId, role, folder, iteration, documents, at } = spawn;
+  db.prepare("INSERT OR REPLACE INTO spawn_documents VALUES (?, ?, ?, ?, ?, ?, ?)").run(
+    sessionId,
+    toolUseId,
+    role,
+    folder,
+    iteration ?? null,
+    JSON.stringify(documents),
+    at.toISOString(),
+  );
 }
 
 /**
@@ -62,20 +73,29 @@ export function noteSpawnDocuments(
  */
 export function placeReader(
   handle: StoreHandle,
-  { sessionId, agentId }: Required<SessionKey>,
-  { toolUseId, agentType, at }: { toolUseId: string; agentType: string; at: Date },
+  key: Required<SessionKey>,
+  call: { toolUseId: string; agentType: string; at: Date },
 ): void {
-  writeStore(handle, (db) => {
-    const found = db
-      .prepare("DELETE FROM spawn_documents WHERE session_id = ? AND tool_use_id = ? RETURNING *")
-      .get(sessionId, toolUseId);
-    const { role = "", folder = "", iteration = null } = found ?? {};
-    const { changes } = db
-      .prepare("INSERT OR IGNORE INTO dispatched_agents VALUES (?, ?, ?, ?, ?, ?, NULL, NULL, NULL)")
-      .run(sessionId, agentId, found ? role || agentType : "", folder, iteration, at.toISOString());
-    if (!found || changes === 0) return;
-    insertExpected(db, { sessionId, agentId }, JSON.parse(String(found["documents"])) as RequiredDocument[]);
-  });
+  writeEvent(handle, "place-reader", savePlacedReader, { ...key, ...call });
+}
+
+export interface PlacedReader extends Required<SessionKey> {
+  toolUseId: string;
+  agentType: string;
+  at: Date;
+}
+
+export function savePlacedReader(db: DatabaseSync, placed: PlacedReader): void {
+  const { sessionId, agentId, toolUseId, agentType, at } = placed;
+  const found = db
+    .prepare("DELETE FROM spawn_documents WHERE session_id = ? AND tool_use_id = ? RETURNING *")
+    .get(sessionId, toolUseId);
+  const { role = "", folder = "", iteration = null } = found ?? {};
+  const { changes } = db
+    .prepare("INSERT OR IGNORE INTO dispatched_agents VALUES (?, ?, ?, ?, ?, ?, NULL, NULL, NULL)")
+    .run(sessionId, agentId, found ? role || agentType : "", folder, iteration, at.toISOString());
+  if (!found || changes === 0) return;
+  insertExpected(db, { sessionId, agentId }, JSON.parse(String(found["documents"])) as RequiredDocument[]);
 }
 
 /** At the sub-agent's start. Again for the same agent (it goes on): what it has seen stays, what it must read is new. */
@@ -111,16 +131,17 @@ export function expectedOf(handle: StoreHandle, { sessionId, agentId = "" }: Ses
   return readStore(handle, (db) => db.prepare(EXPECTED).all(sessionId, agentId).map(toDocument));
 }
 
-export function recordSeen(
-  handle: StoreHandle,
-  { sessionId, agentId = "" }: SessionKey,
-  seen: readonly SeenLines[],
-): void {
-  if (seen.length === 0) return;
-  writeStore(handle, (db) => {
-    const insert = db.prepare("INSERT OR IGNORE INTO seen_lines VALUES (?, ?, ?, ?, ?)");
-    for (const { file, from, to } of seen) insert.run(sessionId, agentId, file, from, to);
-  });
+export function recordSeen(handle: StoreHandle, key: SessionKey, seen: readonly SeenLines[]): void {
+  if (seen.length > 0) writeEvent(handle, "seen", saveSeen, { ...key, seen });
+}
+
+export interface SeenByAgent extends SessionKey {
+  seen: readonly SeenLines[];
+}
+
+export function saveSeen(db: DatabaseSync, { sessionId, agentId = "", seen }: SeenByAgent): void {
+  const insert = db.prepare("INSERT OR IGNORE INTO seen_lines VALUES (?, ?, ?, ?, ?)");
+  for (const { file, from, to } of seen) insert.run(sessionId, agentId, file, from, to);
 }
 
 /** Undefined: nobody has said what this agent must read. */
@@ -150,17 +171,23 @@ export function readSeen(handle: StoreHandle, { sessionId, agentId = "" }: Sessi
 export type AgentMark = "sent_back_at" | "settled_at" | "warned_at";
 
 /** False: it was marked so before. Of two hooks that ask at once, one gets true. */
-export function markAgent(
-  handle: StoreHandle,
-  { sessionId, agentId = "" }: SessionKey,
-  mark: AgentMark,
-  at: Date,
-): boolean {
-  return writeStore(handle, (db) => {
-    const sql = `UPDATE dispatched_agents SET ${mark} = ? WHERE session_id = ? AND agent_id = ? AND ${mark} IS NULL`;
-    return db.prepare(sql).run(at.toISOString(), sessionId, agentId).changes === 1;
-  });
+export function markAgent(handle: StoreHandle, key: SessionKey, mark: AgentMark, at: Date): boolean {
+  return writeEvent(handle, "mark-agent", saveMark, { ...key, mark, at });
 }
+
+export interface MarkedAgent extends SessionKey {
+  mark: AgentMark;
+  at: Date;
+}
+
+export function saveMark(db: DatabaseSync, { sessionId, agentId = "", mark, at }: MarkedAgent): boolean {
+  // The name of a column cannot be a parameter, and an entry of the spool is only a text.
+  if (!MARKS.includes(mark)) throw new Error(`unknown mark ${mark}`);
+  const sql = `UPDATE dispatched_agents SET ${mark} = ? WHERE session_id = ? AND agent_id = ? AND ${mark} IS NULL`;
+  return db.prepare(sql).run(at.toISOString(), sessionId, agentId).changes === 1;
+}
+
+const MARKS: readonly AgentMark[] = ["sent_back_at", "settled_at", "warned_at"];
 
 /** The agents that were sent with documents of a feature, newest first. */
 export function agentsOf(handle: StoreHandle, folder: string, { limit = 50 }: { limit?: number } = {}): SessionKey[] {

@@ -32,3 +32,12 @@ export function insertReceipts(db: DatabaseSync, receipts: NewReceipts, at: Date
     );
   }
 }
+
+export interface StoredReceipts {
+  receipts: NewReceipts;
+  at: Date;
+}
+
+export function saveReceipts(db: DatabaseSync, { receipts, at }: StoredReceipts): void {
+  insertReceipts(db, receipts, at);
+}

@@ -88,6 +88,18 @@ const readOnly = (file: string, cause: unknown) =>
 const unreadable = (file: string, why: string, cause: unknown) =>
   fault("store-unreadable", `The store cannot be read: ${file} (${why}).`, cause);
 
+/** What a write would meet, without writing: no permission for the file, its log or their folder, or a full disk. Undefined: nothing. */
+export function whyNotWritable(file: string): HaversackError | undefined {
+  try {
+    for (const path of [file, folderOf(file), `${file}-wal`, `${file}-shm`]) {
+      if (statSync(path, { throwIfNoEntry: false })) accessSync(path, constants.W_OK);
+    }
+  } catch (reason) {
+    return readOnly(file, reason);
+  }
+  return isDiskFull(file) ? full(file, undefined) : undefined;
+}
+
 /** SQLITE_CANTOPEN has a dozen causes and names none; the file system can. */
 function whyNotOpened(file: string, error: Error): HaversackError {
   if (isDiskFull(file)) return full(file, error);

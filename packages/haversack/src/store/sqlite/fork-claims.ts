@@ -1,10 +1,12 @@
 /** Claims of a session that another one was forked from. The hook bundles this file. */
 import type { DatabaseSync } from "node:sqlite";
 import type { ClientProcess } from "../local-store.ts";
-import { readStore, writeStore } from "./access.ts";
+import type { WorkPlace } from "../work-store.ts";
+import { readStore, writeEvent } from "./access.ts";
 import type { StoreHandle } from "./handle.ts";
 import { processOf } from "./other-sessions.ts";
 import { note } from "./work/activity.ts";
+import { moveHolder } from "./work/last-holders.ts";
 
 export interface Holder {
   sessionId: string;
@@ -43,13 +45,21 @@ export function otherHolders(
  * All that one session holds, its sub-agents too, becomes another's. `from` and `to`: their names as agents; what is held under another
  * name was somebody's with a name of its own, and stays under it.
  */
-export function moveClaims(
-  handle: StoreHandle,
-  { from, to, leaseMs, at }: { from: NamedSession; to: NamedSession; leaseMs: number; at: Date },
-): void {
-  writeStore(handle, (db) => {
-    for (const row of db.prepare(OF_SESSION).all(from.sessionId)) moveClaim(db, row, { from, to, leaseMs, at });
-  });
+export function moveClaims(handle: StoreHandle, moved: MovedSession): void {
+  writeEvent(handle, "fork", saveMovedSession, moved);
+}
+
+export interface MovedSession {
+  from: NamedSession;
+  to: NamedSession;
+  place: WorkPlace;
+  leaseMs: number;
+  at: Date;
+}
+
+/** For callers that hold the write lock already. */
+export function saveMovedSession(db: DatabaseSync, moved: MovedSession): void {
+  for (const row of db.prepare(OF_SESSION).all(moved.from.sessionId)) moveClaim(db, row, moved);
 }
 
 export interface NamedSession {
@@ -60,12 +70,13 @@ export interface NamedSession {
 function moveClaim(
   db: DatabaseSync,
   row: Record<string, unknown>,
-  { from, to, leaseMs, at }: Parameters<typeof moveClaims>[1],
+  { from, to, place, leaseMs, at }: MovedSession,
 ): void {
   const before = String(row["agent"]);
   const isUnnamed = before === from.name || before.startsWith(`${from.name}.`);
   const agent = isUnnamed ? to.name : before;
   db.prepare(MOVE).run(to.sessionId, agent, at.toISOString(), at.getTime() + leaseMs, Number(row["task"]));
+  moveHolder(db, Number(row["task"]), { sessionId: to.sessionId, agent, place });
   note(
     db,
     { name: agent, at },

@@ -16,6 +16,7 @@ import { lastHolders } from "./migrations/008-last-holders.ts";
 import { reasonsAndRemovals } from "./migrations/009-reasons-and-removals.ts";
 import { aliases } from "./migrations/010-aliases.ts";
 import { agentRoles } from "./migrations/011-agent-roles.ts";
+import { gitStates } from "./migrations/012-git-states.ts";
 
 export interface Migration {
   /** 1, 2, 3, … without gaps. */
@@ -36,4 +37,5 @@ export const migrations: readonly Migration[] = [
   reasonsAndRemovals,
   aliases,
   agentRoles,
+  gitStates,
 ];

@@ -1,16 +1,18 @@
 /**
  * Opens the store: WAL, foreign keys, a busy time, and the newest schema. The hook has its own, smaller way in.
- * When the schema is current, opening writes nothing.
+ * When the schema is current and nothing waits in the spool, opening writes nothing.
  */
 import { statSync } from "node:fs";
 import type { DatabaseSync } from "node:sqlite";
-import { HaversackError } from "../../base/errors.ts";
+import { HaversackError, isFault } from "../../base/errors.ts";
 import { connect, DEFAULT_BUSY_MS } from "./connect.ts";
-import { guardStore, SQLITE_BUSY, sqliteCode } from "./faults.ts";
+import { guardStore, SQLITE_BUSY, sqliteCode, storeFault, whyNotWritable } from "./faults.ts";
 import { makeFolderOf } from "./folder.ts";
 import type { StoreHandle } from "./handle.ts";
 import { latestVersion, readPragma, refuseIfTooNew, schemaState, upgradeSchema } from "./migrate.ts";
 import { type Migration, migrations } from "./migrations.ts";
+import { readInSpool } from "./spool/read-in.ts";
+import { standInFor } from "./spool/stand-in.ts";
 
 /**
  * A long process closes `db` when it is done. A hook does not: it ends with process.exit() after its last commit and leaves the
@@ -44,8 +46,49 @@ export function openDatabase(file: string, options: OpenOptions): StoreHandle {
     const db = retryWhileBusy(busyMs, () => prepare(file, { readOnly, busyMs, list }));
     // FULL is SQLite's default in Node's build; said anyway, because a promise hangs on it.
     if (!readOnly) db.exec(`PRAGMA synchronous = ${durability === "full" ? "FULL" : "NORMAL"}`);
-    return guardedHandle(file, db, { list, isReadOnly: readOnly });
+    const handle = guardedHandle(file, db, { list, isReadOnly: readOnly });
+    readInSpool(handle);
+    return handle;
   });
+}
+
+/** For those that only look: where the store cannot be written, it is opened for reading, and a write is a fault. */
+export function openToRead(file: string, options: OpenOptions): StoreHandle {
+  try {
+    return openDatabase(file, options);
+  } catch (error) {
+    if (!isFault(error, "store-read-only") && !isFault(error, "store-full")) throw error;
+    try {
+      return openDatabase(file, { ...options, readOnly: true });
+    } catch {
+      // The first one says what can be done about it.
+      throw error;
+    }
+  }
+}
+
+/**
+ * For those that answer and also note what they answered: where that cannot be written, the answer matters more. What a lock keeps
+ * them from writing goes into the spool; on a full disk, or without write permission, it is forgotten, and `warn` hears why.
+ */
+export function openToAnswer(
+  file: string,
+  { warn, ...options }: OpenOptions & { warn(text: string): void },
+): StoreHandle {
+  const handle = openToRead(file, options);
+  const standIn = (isSpooled: boolean) => standInFor(handle, { sessionId: "", isSpooled, warn });
+  handle.standInFor = (error) => {
+    const fault = storeFault(error, file);
+    if (isFault(fault, "store-locked")) return standIn(true);
+    if (!isFault(fault, "store-full") && !isFault(fault, "store-read-only")) return undefined;
+    warn(fault.message);
+    return standIn(false);
+  };
+  if (handle.isReadOnly) {
+    warn(whyNotWritable(file)?.message ?? `${file} can only be read.`);
+    handle.standIn = standIn(false);
+  }
+  return handle;
 }
 
 export function guardedHandle(

@@ -5,7 +5,7 @@
 import type { DatabaseSync } from "node:sqlite";
 import type { LedgerEntry } from "../../skills/session.ts";
 import type { SessionKey } from "../local-store.ts";
-import { readTogether, writeStore } from "./access.ts";
+import { readTogether, writeEvent, writeStore } from "./access.ts";
 import type { StoreHandle } from "./handle.ts";
 import { INJECT } from "./injections.ts";
 
@@ -87,73 +87,7 @@ export class PromptLedger {
   }
 
   recordAnswer(answer: PromptAnswer): void {
-    const { sessionId, agentId = "", window, shown, named, loaded, format, text, tokens } = answer;
-    const at = answer.at.toISOString();
-    writeStore(this.handle, (db) => {
-      // Counted here, under the lock: hooks that run at once have read the same number before.
-      const promptNumber = this.countPrompt(db, answer);
-      if (answer.isFreshStart && promptNumber > 1) {
-        db.prepare(
-          "DELETE FROM ledger WHERE session_id = ? AND agent_id = ? AND window = ? AND loaded_hash IS NULL",
-        ).run(sessionId, agentId, window);
-      }
-      const because = `{"kind":"prompt","number":${promptNumber}}`;
-      db.prepare(INJECT).run(at, sessionId, agentId, window, "prompt", format, tokens, text, because);
-      const use = db.prepare(USE);
-      const note = db.prepare(NOTE);
-      const key = { sessionId, agentId, window };
-      for (const { skill, tokens: cost } of shown) {
-        note.run({ ...key, skill, shown: promptNumber, named: null, hash: null, loadedAt: null, by: null });
-        use.run(at, sessionId, agentId, window, skill, "shown", cost, null);
-      }
-      for (const { skill, tokens: cost } of named) {
-        note.run({ ...key, skill, shown: null, named: promptNumber, hash: null, loadedAt: null, by: null });
-        use.run(at, sessionId, agentId, window, skill, "named", cost, null);
-      }
-      for (const { skill, hash, tokens: cost } of loaded) {
-        note.run({
-          ...key,
-          skill,
-          shown: promptNumber,
-          named: null,
-          hash,
-          loadedAt: hash && at,
-          by: hash && "haversack",
-        });
-        use.run(at, sessionId, agentId, window, skill, "auto-loaded", cost, hash);
-      }
-      db.prepare("INSERT OR REPLACE INTO prompt_matches VALUES (?, ?, ?, ?, ?, ?)").run(
-        sessionId,
-        agentId,
-        promptNumber,
-        at,
-        answer.prompt,
-        JSON.stringify(answer.explanation),
-      );
-      if (promptNumber > KEPT_MATCHES) {
-        db.prepare("DELETE FROM prompt_matches WHERE session_id = ? AND agent_id = ? AND prompt_number <= ?").run(
-          sessionId,
-          agentId,
-          promptNumber - KEPT_MATCHES,
-        );
-      }
-    });
-  }
-
-  /** The number of the prompt in its session. */
-  protected countPrompt(db: DatabaseSync, answer: PromptAnswer): number {
-    const row = db.prepare(COUNT_PROMPT).get({
-      sessionId: answer.sessionId,
-      agentId: answer.agentId ?? "",
-      client: answer.client,
-      cwd: answer.cwd,
-      at: answer.at.toISOString(),
-      window: answer.window,
-      fresh: answer.isFreshStart ? 1 : 0,
-      domains: JSON.stringify(answer.domainHistory),
-      promptId: answer.promptId ?? null,
-    });
-    return Number(row?.["number"]);
+    writeEvent(this.handle, "answer", saveAnswer, answer);
   }
 
   recordSlowPatterns(sources: readonly string[], at: Date): void {
@@ -171,12 +105,87 @@ export function agentOfCall(toolUseId: string): string {
 }
 
 /**
- * The window of a sub-agent that has no id yet (`agentOfCall`). It has no row among the sessions: the call may be refused, and then
- * there is no sub-agent.
+ * The number of the prompt in its session. A sub-agent that has no id yet has no row among the sessions: the call may be refused,
+ * and then there is no sub-agent.
  */
-export class SpawnLedger extends PromptLedger {
-  protected override countPrompt(): number {
-    return 1;
+function countPrompt(db: DatabaseSync, answer: PromptAnswer): number {
+  const { agentId = "" } = answer;
+  if (agentId.startsWith(agentOfCall(""))) return 1;
+  const row = db.prepare(COUNT_PROMPT).get({
+    sessionId: answer.sessionId,
+    agentId,
+    client: answer.client,
+    cwd: answer.cwd,
+    at: answer.at.toISOString(),
+    window: answer.window,
+    fresh: answer.isFreshStart ? 1 : 0,
+    domains: JSON.stringify(answer.domainHistory),
+    promptId: answer.promptId ?? null,
+  });
+  return Number(row?.["number"]);
+}
+
+/** For callers that hold the write lock already. */
+export function saveAnswer(db: DatabaseSync, answer: PromptAnswer): void {
+  const { sessionId, agentId = "", window, shown, named, loaded, format, text, tokens } = answer;
+  const at = answer.at.toISOString();
+  // Counted here, under the lock: hooks that run at once have read the same number before.
+  const promptNumber = countPrompt(db, answer);
+  if (answer.isFreshStart && promptNumber > 1) {
+    db.prepare("DELETE FROM ledger WHERE session_id = ? AND agent_id = ? AND window = ? AND loaded_hash IS NULL").run(
+      sessionId,
+      agentId,
+      window,
+    );
+  }
+  db.prepare(INJECT).run(
+    at,
+    sessionId,
+    agentId,
+    window,
+    "prompt",
+    format,
+    tokens,
+    text,
+    `{"kind":"prompt","number":${promptNumber}}`,
+  );
+  const use = db.prepare(USE);
+  const note = db.prepare(NOTE);
+  const key = { sessionId, agentId, window };
+  for (const { skill, tokens: cost } of shown) {
+    note.run({ ...key, skill, shown: promptNumber, named: null, hash: null, loadedAt: null, by: null });
+    use.run(at, sessionId, agentId, window, skill, "shown", cost, null);
+  }
+  for (const { skill, tokens: cost } of named) {
+    note.run({ ...key, skill, shown: null, named: promptNumber, hash: null, loadedAt: null, by: null });
+    use.run(at, sessionId, agentId, window, skill, "named", cost, null);
+  }
+  for (const { skill, hash, tokens: cost } of loaded) {
+    note.run({
+      ...key,
+      skill,
+      shown: promptNumber,
+      named: null,
+      hash,
+      loadedAt: hash && at,
+      by: hash && "haversack",
+    });
+    use.run(at, sessionId, agentId, window, skill, "auto-loaded", cost, hash);
+  }
+  db.prepare("INSERT OR REPLACE INTO prompt_matches VALUES (?, ?, ?, ?, ?, ?)").run(
+    sessionId,
+    agentId,
+    promptNumber,
+    at,
+    answer.prompt,
+    JSON.stringify(answer.explanation),
+  );
+  if (promptNumber > KEPT_MATCHES) {
+    db.prepare("DELETE FROM prompt_matches WHERE session_id = ? AND agent_id = ? AND prompt_number <= ?").run(
+      sessionId,
+      agentId,
+      promptNumber - KEPT_MATCHES,
+    );
   }
 }
 

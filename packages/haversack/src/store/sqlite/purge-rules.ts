@@ -36,6 +36,7 @@ export const purgeRules: readonly PurgeRule[] = [
   })),
   { table: "spawns", where: "at < :before" },
   { table: "spawn_documents", where: "at < :before" },
+  { table: "git_states", where: "at < :before" },
   // Last: the rows of other tables are found through it.
   { table: "sessions", where: "last_seen_at < :before" },
 ];

@@ -4,11 +4,12 @@
  * work store returns what has ended, with a note. Who held it stays known (work/last-holders.ts), so that a session which starts
  * any time later still finds what was left.
  */
+import type { DatabaseSync } from "node:sqlite";
 import { isSameFolder } from "../../base/git-place.ts";
 import type { EndedAs } from "../../work/task.ts";
 import type { SessionKey } from "../local-store.ts";
 import type { WorkPlace } from "../work-store.ts";
-import { readStore, writeStore } from "./access.ts";
+import { readStore, writeEvent } from "./access.ts";
 import type { StoreHandle } from "./handle.ts";
 import { type OtherSession, sessionsOf } from "./other-sessions.ts";
 import { regainTasks } from "./work/hold.ts";
@@ -103,16 +104,15 @@ export function takeOver(handle: StoreHandle, start: StartingSession): TakenOver
     }
   }
   if (own.length + free.length > 0) {
-    writeStore(handle, (db) => {
-      // Only while it is the same session's: it may have been taken between the look and the lock.
-      for (const { task, because } of free) {
-        if (db.prepare(FREE).run(now, task.seq, task.sessionId).changes) noteOver(db, task.seq, because, at);
-      }
-      for (const { seq, sessionId: before } of own) {
-        const { changes } = db.prepare(MOVE).run(sessionId, at.toISOString(), now + leaseMs(), seq, before);
-        if (changes) moveHolder(db, seq, { sessionId, place });
-      }
-    });
+    const moved = {
+      sessionId,
+      place,
+      free: free.map(({ task: { seq, sessionId: session }, because }) => ({ seq, session, because })),
+      move: own.map(({ seq, sessionId: session }) => ({ seq, session })),
+      leaseUntil: own.length > 0 ? now + leaseMs() : now,
+      at,
+    };
+    writeEvent(handle, "take-over", saveTakeOver, moved);
   }
   const running = states.filter(({ task, state }) => task.agent === name && isHeld(task) && !isOver(state));
   return {
@@ -125,6 +125,29 @@ export function takeOver(handle: StoreHandle, start: StartingSession): TakenOver
         .map(({ task: { sessionId: session, taskId: task, id, space } }) => ({ session, task, id, space })),
     ),
   };
+}
+
+export interface MovedClaims {
+  sessionId: string;
+  place: WorkPlace;
+  /** Claims of sessions that are over, by the task's row. */
+  free: readonly { seq: number; session: string | null; because: "ended" | "gone" }[];
+  /** What this session holds from now on. */
+  move: readonly { seq: number; session: string | null }[];
+  leaseUntil: number;
+  at: Date;
+}
+
+/** For callers that hold the write lock already; so are the others that save. */
+export function saveTakeOver(db: DatabaseSync, { sessionId, place, free, move, leaseUntil, at }: MovedClaims): void {
+  // Only while it is the same session's: it may have been taken between the look and the lock.
+  for (const { seq, session, because } of free) {
+    if (db.prepare(FREE).run(at.getTime(), seq, session).changes) noteOver(db, seq, because, at);
+  }
+  for (const { seq, session } of move) {
+    const { changes } = db.prepare(MOVE).run(sessionId, at.toISOString(), leaseUntil, seq, session);
+    if (changes) moveHolder(db, seq, { sessionId, place });
+  }
 }
 
 /** What is known here of the session that held it. open: its client runs, or was heard of lately. */
@@ -173,13 +196,30 @@ export function takeBack(
   { sessionId }: SessionKey,
   { leaseMs, at }: { leaseMs: number; at: Date },
 ): LapsedTask[] {
-  return writeStore(handle, (db) => {
-    const { changes } = db
-      .prepare("UPDATE claims SET heartbeat_at = ?, lease_until = max(lease_until, ?) WHERE session_id = ?")
-      .run(at.toISOString(), at.getTime() + leaseMs, sessionId);
-    if (changes) noteBack(db, sessionId);
-    return regainTasks(db, { sessionId }, { leaseMs: () => leaseMs, at });
-  });
+  return writeEvent(handle, "take-back", saveTakeBack, { sessionId, leaseMs, at });
+}
+
+export interface TakenBack {
+  sessionId: string;
+  leaseMs: number;
+  at: Date;
+}
+
+export function saveTakeBack(db: DatabaseSync, { sessionId, leaseMs, at }: TakenBack): LapsedTask[] {
+  const { changes } = db
+    .prepare("UPDATE claims SET heartbeat_at = ?, lease_until = max(lease_until, ?) WHERE session_id = ?")
+    .run(at.toISOString(), at.getTime() + leaseMs, sessionId);
+  if (changes) noteBack(db, sessionId);
+  return saveRegain(db, { sessionId, leaseMs, at });
+}
+
+/** What an agent of the session lost when its lease ended, and nobody has taken since, is its own again. */
+export function regain(handle: StoreHandle, key: SessionKey, { leaseMs, at }: { leaseMs: number; at: Date }): void {
+  writeEvent(handle, "regain", saveRegain, { ...key, leaseMs, at });
+}
+
+export function saveRegain(db: DatabaseSync, { leaseMs, at, ...key }: TakenBack & SessionKey): LapsedTask[] {
+  return regainTasks(db, key, { leaseMs: () => leaseMs, at });
 }
 
 /**
@@ -187,29 +227,32 @@ export function takeBack(
  * which is only started again does not lose them to whoever asks for the next task in between.
  */
 export function letGo(handle: StoreHandle, { sessionId }: SessionKey, at: Date, place?: WorkPlace): void {
-  writeStore(handle, (db) => {
-    db.prepare(LET_GO).run(at.getTime() + GRACE_MS, sessionId);
-    noteEnded(db, { sessionId }, { at, place });
-  });
+  writeEvent(handle, "let-go", saveLetGo, { sessionId, at, ...(place && { place }) });
 }
 
 /** A sub-agent that has ended will not go on: what it still holds is free at once, for a fixer or whoever comes next. */
 export function letGoOfAgent(handle: StoreHandle, { sessionId, agentId = "" }: SessionKey, at: Date): void {
-  if (agentId === "") return;
-  writeStore(handle, (db) => {
-    db.prepare("UPDATE claims SET lease_until = min(lease_until, ?) WHERE session_id = ? AND agent_id = ?").run(
-      at.getTime(),
-      sessionId,
-      agentId,
-    );
-    noteEnded(db, { sessionId, agentId }, { at });
-  });
+  if (agentId !== "") writeEvent(handle, "let-go", saveLetGo, { sessionId, agentId, at });
+}
+
+export interface EndedHolder extends SessionKey {
+  at: Date;
+  /** Where it was at its end. */
+  place?: WorkPlace;
+}
+
+export function saveLetGo(db: DatabaseSync, { sessionId, agentId = "", at, place }: EndedHolder): void {
+  if (agentId === "") db.prepare(LET_GO).run(at.getTime() + GRACE_MS, sessionId);
+  else db.prepare(LET_GO_OF_AGENT).run(at.getTime(), sessionId, agentId);
+  noteEnded(db, { sessionId, ...(agentId !== "" && { agentId }) }, { at, place });
 }
 
 const GRACE_MS = 10 * 60_000;
 
 const LET_GO = `UPDATE claims SET lease_until = min(lease_until, ?) WHERE session_id = ?
 AND NOT EXISTS (SELECT 1 FROM agents a WHERE a.name = claims.agent)`;
+
+const LET_GO_OF_AGENT = "UPDATE claims SET lease_until = min(lease_until, ?) WHERE session_id = ? AND agent_id = ?";
 
 const FREE = "UPDATE claims SET lease_until = min(lease_until, ?) WHERE task = ? AND session_id = ?";
 

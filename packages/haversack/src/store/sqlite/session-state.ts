@@ -1,7 +1,8 @@
 /** What a session is in the middle of, and which of its agents made a tool call. The hook bundles this file. */
 import type { DatabaseSync } from "node:sqlite";
+import type { WipPatch } from "../../work/wip.ts";
 import type { SessionKey } from "../local-store.ts";
-import { readStore, writeStore } from "./access.ts";
+import { readStore, writeEvent, writeStore } from "./access.ts";
 import type { StoreHandle } from "./handle.ts";
 import { type BoundTask, boundTask, taskWip } from "./session-tasks.ts";
 import { regainTasks } from "./work/hold.ts";
@@ -25,6 +26,8 @@ export interface ToolWork extends SessionKey {
   merge?:
     | ((current: Record<string, unknown>) => { wip: Record<string, unknown>; changes: readonly WipChange[] })
     | undefined;
+  /** What `merge` merges, for the spool. */
+  patch?: WipPatch | undefined;
   /** How long a claim holds from now on, in milliseconds. Asked only when one is prolonged. */
   leaseMs: () => number;
 }
@@ -51,51 +54,24 @@ export class SessionState {
    * life that its claim needs. Reads, merges and writes under one lock: hooks of one session run at once, and none may
    * undo another's.
    */
-  recordTool({ sessionId, agentId = "", cwd, client, at, file, merge, leaseMs }: ToolWork): void {
-    const key = { sessionId, agentId };
-    const time = at.toISOString();
+  recordTool(work: ToolWork): void {
+    const { file, merge, patch, leaseMs, ...event } = work;
     const hasNews = file !== undefined || merge !== undefined;
-    if (
-      !hasNews &&
-      !isDue(
-        readStore(this.#handle, (db) => boundTask(db, key)),
-        at,
-      )
-    )
-      return;
-    writeStore(this.#handle, (db) => {
-      // A tool call may be the first that is heard of a session.
-      if (hasNews) db.prepare(MEET).run(sessionId, agentId, client, cwd, time, time);
-      if (file)
-        db.prepare("INSERT OR REPLACE INTO session_files VALUES (?, ?, ?, ?)").run(sessionId, agentId, file, time);
-      const bound = boundTask(db, key) ?? regainTask(db, key, { leaseMs, at });
-      if (bound && isDue(bound, at)) {
-        db.prepare("UPDATE claims SET heartbeat_at = ?, lease_until = max(lease_until, ?) WHERE task = ?").run(
-          time,
-          at.getTime() + leaseMs(),
-          bound.seq,
-        );
-      }
-      if (!merge) return;
-      const home = bound ? taskHome(db, bound, client) : sessionHome(db, key);
-      const current = home.text === undefined ? {} : (JSON.parse(home.text) as Record<string, unknown>);
-      const { wip, changes } = merge(current);
-      // The same object: nothing is new, and there is nothing to write.
-      if (wip === current) return;
-      home.save(JSON.stringify(wip), time);
-      for (const { path, before, after } of changes) home.note(time, path, text(before), text(after));
-    });
+    const isHeartbeatDue = () =>
+      isDue(
+        readStore(this.#handle, (db) => boundTask(db, work)),
+        work.at,
+      );
+    if (!hasNews && !isHeartbeatDue()) return;
+    writeStore(
+      this.#handle,
+      (db) => saveTool(db, work),
+      () => ({ kind: "tool", args: { ...event, ...(file && { file }), ...(patch && { patch }), leaseMs: leaseMs() } }),
+    );
   }
 
-  noteToolCall({ sessionId, agentId = "" }: SessionKey, toolUseId: string, at: Date): void {
-    writeStore(this.#handle, (db) => {
-      db.prepare("INSERT OR REPLACE INTO tool_calls VALUES (?, ?, ?, ?)").run(
-        sessionId,
-        toolUseId,
-        agentId,
-        at.toISOString(),
-      );
-    });
+  noteToolCall(key: SessionKey, toolUseId: string, at: Date): void {
+    writeEvent(this.#handle, "tool-call", saveToolCall, { ...key, toolUseId, at });
   }
 
   /** Undefined when no hook saw the call: then the agent is not known. */
@@ -137,6 +113,48 @@ function regainTask(
   { leaseMs, at }: Pick<ToolWork, "leaseMs" | "at">,
 ): BoundTask | undefined {
   return regainTasks(db, key, { leaseMs, at, most: 1 }).length > 0 ? boundTask(db, key) : undefined;
+}
+
+/** For callers that hold the write lock already. */
+export function saveTool(
+  db: DatabaseSync,
+  { sessionId, agentId = "", cwd, client, at, file, merge, leaseMs }: ToolWork,
+): void {
+  const key = { sessionId, agentId };
+  const time = at.toISOString();
+  // A tool call may be the first that is heard of a session.
+  if (file !== undefined || merge) db.prepare(MEET).run(sessionId, agentId, client, cwd, time, time);
+  if (file) db.prepare("INSERT OR REPLACE INTO session_files VALUES (?, ?, ?, ?)").run(sessionId, agentId, file, time);
+  const bound = boundTask(db, key) ?? regainTask(db, key, { leaseMs, at });
+  if (bound && isDue(bound, at)) {
+    db.prepare("UPDATE claims SET heartbeat_at = ?, lease_until = max(lease_until, ?) WHERE task = ?").run(
+      time,
+      at.getTime() + leaseMs(),
+      bound.seq,
+    );
+  }
+  if (!merge) return;
+  const home = bound ? taskHome(db, bound, client) : sessionHome(db, key);
+  const current = home.text === undefined ? {} : (JSON.parse(home.text) as Record<string, unknown>);
+  const { wip, changes } = merge(current);
+  // The same object: nothing is new, and there is nothing to write.
+  if (wip === current) return;
+  home.save(JSON.stringify(wip), time);
+  for (const { path, before, after } of changes) home.note(time, path, text(before), text(after));
+}
+
+export interface ToolCall extends SessionKey {
+  toolUseId: string;
+  at: Date;
+}
+
+export function saveToolCall(db: DatabaseSync, { sessionId, agentId = "", toolUseId, at }: ToolCall): void {
+  db.prepare("INSERT OR REPLACE INTO tool_calls VALUES (?, ?, ?, ?)").run(
+    sessionId,
+    toolUseId,
+    agentId,
+    at.toISOString(),
+  );
 }
 
 /** Where WIP is kept. */

@@ -5,7 +5,7 @@
  */
 import type { DatabaseSync } from "node:sqlite";
 import type { SessionKey } from "../local-store.ts";
-import { readStore, writeStore } from "./access.ts";
+import { readStore, writeEvent } from "./access.ts";
 import type { StoreHandle } from "./handle.ts";
 import { agentOfCall } from "./prompt-ledger.ts";
 
@@ -33,23 +33,34 @@ export class SessionTasks {
   /** Nobody has said yet which call started this sub-agent, and there are calls that it could be. */
   isUnplaced({ sessionId, agentId = "" }: SessionKey): boolean {
     if (agentId === "") return false;
+    // Whether there is such a call is seen when the spool is read in.
+    if (this.#handle.standIn?.isBlind) return true;
     return readStore(this.#handle, (db) => db.prepare(UNPLACED).get(sessionId, sessionId, agentId) !== undefined);
   }
 
   /** The sub-agent was started by this call; one that names no task is kept too, so that it is asked once. */
-  placeAgent({ sessionId, agentId = "" }: SessionKey, toolUseId: string, at: Date): void {
-    writeStore(this.#handle, (db) => {
-      db.prepare(PLACE).run({ sessionId, agentId, toolUseId, at: at.toISOString() });
-      db.prepare("DELETE FROM spawns WHERE session_id = ? AND tool_use_id = ?").run(sessionId, toolUseId);
-      // What its prompt brought is in its window.
-      for (const table of BEFORE_ITS_NAME) {
-        db.prepare(`UPDATE OR IGNORE ${table} SET agent_id = ? WHERE session_id = ? AND agent_id = ?`).run(
-          agentId,
-          sessionId,
-          agentOfCall(toolUseId),
-        );
-      }
-    });
+  placeAgent(key: SessionKey, toolUseId: string, at: Date): void {
+    writeEvent(this.#handle, "place-agent", savePlace, { ...key, toolUseId, at });
+  }
+}
+
+export interface PlacedAgent extends SessionKey {
+  /** The call that started it. */
+  toolUseId: string;
+  at: Date;
+}
+
+/** For callers that hold the write lock already. */
+export function savePlace(db: DatabaseSync, { sessionId, agentId = "", toolUseId, at }: PlacedAgent): void {
+  db.prepare(PLACE).run({ sessionId, agentId, toolUseId, at: at.toISOString() });
+  db.prepare("DELETE FROM spawns WHERE session_id = ? AND tool_use_id = ?").run(sessionId, toolUseId);
+  // What its prompt brought is in its window.
+  for (const table of BEFORE_ITS_NAME) {
+    db.prepare(`UPDATE OR IGNORE ${table} SET agent_id = ? WHERE session_id = ? AND agent_id = ?`).run(
+      agentId,
+      sessionId,
+      agentOfCall(toolUseId),
+    );
   }
 }
 

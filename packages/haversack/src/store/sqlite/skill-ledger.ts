@@ -1,6 +1,7 @@
 /** The ledger whole: loading, what a window knew, and looking back on what was shown and why. */
+import type { DatabaseSync } from "node:sqlite";
 import type { SessionKey } from "../local-store.ts";
-import { readStore, writeStore } from "./access.ts";
+import { readStore, writeEvent, writeStore } from "./access.ts";
 import { type Because, recordInjection, roughTokens } from "./injections.ts";
 import { LEDGER, type LedgerRow, NOTE, PromptLedger, toEntry, USE } from "./prompt-ledger.ts";
 import type { WindowEntry } from "./restored-skills.ts";
@@ -48,24 +49,8 @@ export interface RecordedMatch {
 
 export class SkillLedger extends PromptLedger {
   /** The model asked for a body and got it. */
-  recordLoad({ sessionId, agentId = "", at, window, promptNumber, skill, hash, tokens, by }: SkillLoad): void {
-    const time = at.toISOString();
-    writeStore(this.handle, (db) => {
-      // A skill may be loaded before any hook was seen. Without a session its window could never end.
-      db.prepare(MEET).run(sessionId, agentId, time, time);
-      db.prepare(NOTE).run({
-        sessionId,
-        agentId,
-        window,
-        skill,
-        shown: promptNumber,
-        named: null,
-        hash,
-        loadedAt: time,
-        by,
-      });
-      db.prepare(USE).run(time, sessionId, agentId, window, skill, "loaded", tokens, hash);
-    });
+  recordLoad(load: SkillLoad): void {
+    writeEvent(this.handle, "load", saveLoad, load);
   }
 
   /** What a window knew, the latest loaded first. */
@@ -86,24 +71,8 @@ export class SkillLedger extends PromptLedger {
   }
 
   /** A skill was put in front of the model outside of a prompt. */
-  recordShown({ sessionId, agentId = "", at, window, promptNumber, skill, text, event, because }: ShownSkill): void {
-    const time = at.toISOString();
-    const tokens = roughTokens(text);
-    writeStore(this.handle, (db) => {
-      recordInjection(db, { sessionId, agentId, at, window, event, format: "notice", text, because });
-      db.prepare(NOTE).run({
-        sessionId,
-        agentId,
-        window,
-        skill,
-        shown: promptNumber,
-        named: null,
-        hash: null,
-        loadedAt: null,
-        by: null,
-      });
-      db.prepare(USE).run(time, sessionId, agentId, window, skill, "shown", tokens, null);
-    });
+  recordShown(shown: ShownSkill): void {
+    writeEvent(this.handle, "shown", saveShown, shown);
   }
 
   /** Forgets what was shown in a session, as if its window were new. Says how many sessions and agents that was. */
@@ -155,6 +124,45 @@ export class SkillLedger extends PromptLedger {
       }));
     });
   }
+}
+
+/** For callers that hold the write lock already; so is the next one. */
+export function saveLoad(db: DatabaseSync, load: SkillLoad): void {
+  const { sessionId, agentId = "", at, window, promptNumber, skill, hash, tokens, by } = load;
+  const time = at.toISOString();
+  // A skill may be loaded before any hook was seen. Without a session its window could never end.
+  db.prepare(MEET).run(sessionId, agentId, time, time);
+  db.prepare(NOTE).run({
+    sessionId,
+    agentId,
+    window,
+    skill,
+    shown: promptNumber,
+    named: null,
+    hash,
+    loadedAt: time,
+    by,
+  });
+  db.prepare(USE).run(time, sessionId, agentId, window, skill, "loaded", tokens, hash);
+}
+
+export function saveShown(db: DatabaseSync, shown: ShownSkill): void {
+  const { sessionId, agentId = "", at, window, promptNumber, skill, text, event, because } = shown;
+  const time = at.toISOString();
+  const tokens = roughTokens(text);
+  recordInjection(db, { sessionId, agentId, at, window, event, format: "notice", text, because });
+  db.prepare(NOTE).run({
+    sessionId,
+    agentId,
+    window,
+    skill,
+    shown: promptNumber,
+    named: null,
+    hash: null,
+    loadedAt: null,
+    by: null,
+  });
+  db.prepare(USE).run(time, sessionId, agentId, window, skill, "shown", tokens, null);
 }
 
 const MEET =

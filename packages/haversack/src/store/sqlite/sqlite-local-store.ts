@@ -1,7 +1,7 @@
 /** Local state in SQLite. The hook bundles this file. */
 import type { DatabaseSync } from "node:sqlite";
 import type { LocalStore, Session, SessionKey, SessionQuery, SessionTouch, TouchedSession } from "../local-store.ts";
-import { readStore, writeStore } from "./access.ts";
+import { readStore, writeEvent } from "./access.ts";
 import type { StoreHandle } from "./handle.ts";
 
 export class SqliteLocalStore implements LocalStore {
@@ -12,7 +12,7 @@ export class SqliteLocalStore implements LocalStore {
   }
 
   touchSession(touch: SessionTouch): TouchedSession {
-    return writeStore(this.#handle, (db) => touchSession(db, touch));
+    return writeEvent(this.#handle, "touch", touchSession, touch);
   }
 
   getSession({ sessionId, agentId = "" }: SessionKey): Session | undefined {

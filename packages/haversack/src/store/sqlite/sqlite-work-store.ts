@@ -277,9 +277,10 @@ export class SqliteWorkStore implements WorkStore {
     return readStore(this.#handle, read);
   }
 
-  /** Claims that have expired by then are returned first; only then does reading write. */
+  /** Claims that have expired by then are returned first; only then does reading write. Where nothing can be written, they still show. */
   #readAt<T>(at: Date, read: (db: DatabaseSync) => T): T {
-    if (this.#read((db) => hasExpired(db, at))) writeStore(this.#handle, (db) => returnExpired(db, at));
+    if (!this.#handle.isReadOnly && this.#read((db) => hasExpired(db, at)))
+      writeStore(this.#handle, (db) => returnExpired(db, at));
     return this.#read(read);
   }
 

@@ -5,7 +5,7 @@
 import type { DatabaseSync } from "node:sqlite";
 import { writeStore } from "./access.ts";
 import type { StoreHandle } from "./handle.ts";
-import { recordInjection } from "./injections.ts";
+import { type Because, recordInjection } from "./injections.ts";
 
 export interface UnreadMessage {
   /** The agent of the session that it is for. */
@@ -35,20 +35,46 @@ export function showUnread(
   { sessionId, isMentionOnly, event, at }: ShowRequest,
   write: (messages: readonly UnreadMessage[]) => { text: string; shown: number },
 ): string {
-  return writeStore(handle, (db) => {
+  const delivery = { sessionId, event, at };
+  const deliver = (db: DatabaseSync): DeliveredMessages => {
     const rows = db.prepare(isMentionOnly ? MENTIONS : UNREAD).all(sessionId);
     const { text, shown } = write(rows.map(toMessage));
-    if (!text) return "";
-    const time = at.toISOString();
-    const mark = db.prepare("UPDATE message_recipients SET read_at = ? WHERE message = ? AND agent = ?");
-    for (const { message, agent } of rows.slice(0, shown)) mark.run(time, message!, agent!);
-    const messages = rows.slice(0, shown).map((row) => {
-      const { text: _, at: sentAt, ...message } = toMessage(row);
-      return { ...message, at: sentAt.toISOString() };
-    });
-    recordInjection(db, { sessionId, at, event, format: "messages", text, because: { kind: "messages", messages } });
-    return text;
-  });
+    const told = text ? rows.slice(0, shown) : [];
+    const delivered = {
+      ...delivery,
+      text,
+      read: told.map(({ message, agent }) => [Number(message), Number(agent)] as const),
+      messages: told.map((row) => {
+        const { text: _, at: sentAt, ...message } = toMessage(row);
+        return { ...message, at: sentAt.toISOString() };
+      }),
+    };
+    saveDelivered(db, delivered);
+    return delivered;
+  };
+  const { text } = writeStore(handle, deliver, (args) => (args.text ? { kind: "messages", args } : undefined));
+  return text;
+}
+
+export interface DeliveredMessages {
+  sessionId: string;
+  event: string;
+  at: Date;
+  /** What the model was shown; "": nothing. */
+  text: string;
+  /** Rows of messages and of the agents that they were for. */
+  read: readonly (readonly [message: number, agent: number])[];
+  messages: Extract<Because, { kind: "messages" }>["messages"];
+}
+
+/** For callers that hold the write lock already. */
+export function saveDelivered(db: DatabaseSync, delivered: DeliveredMessages): void {
+  const { sessionId, event, at, text, read, messages } = delivered;
+  if (!text) return;
+  const time = at.toISOString();
+  const mark = db.prepare("UPDATE message_recipients SET read_at = ? WHERE message = ? AND agent = ?");
+  for (const [message, agent] of read) mark.run(time, message, agent);
+  recordInjection(db, { sessionId, at, event, format: "messages", text, because: { kind: "messages", messages } });
 }
 
 /** Those that a packet has shown to an agent. */

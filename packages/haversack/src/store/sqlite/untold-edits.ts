@@ -3,6 +3,7 @@
  * work tree is told, once. The hook bundles this file.
  */
 import type { DatabaseSync } from "node:sqlite";
+import { type NewInjection, recordInjection } from "./injections.ts";
 import type { SessionWip } from "./session-state.ts";
 
 export interface EditingSession {
@@ -29,7 +30,21 @@ export function wipsOf(db: DatabaseSync, sessionId: string): SessionWip["data"][
     .map(({ data }) => JSON.parse(String(data)) as SessionWip["data"]);
 }
 
-export function markTold(db: DatabaseSync, sessionIds: readonly string[], at: Date): void {
+/** What a session was told of another's edits. */
+export interface ToldEdits {
+  /** Sessions whose edits are no news any more. */
+  ids: readonly string[];
+  injection?: NewInjection;
+  at: Date;
+}
+
+/** For callers that hold the write lock already. */
+export function saveTold(db: DatabaseSync, { ids, injection, at }: ToldEdits): void {
+  markTold(db, ids, at);
+  if (injection) recordInjection(db, injection);
+}
+
+function markTold(db: DatabaseSync, sessionIds: readonly string[], at: Date): void {
   const mark = db.prepare("UPDATE sessions SET edits_told_at = ? WHERE session_id = ? AND agent_id = ''");
   for (const id of sessionIds) mark.run(at.toISOString(), id);
 }

@@ -113,16 +113,17 @@ export function noteBack(db: DatabaseSync, sessionId: string): void {
   run(db, "UPDATE last_holders SET ended_as = NULL, ended_at = NULL WHERE session_id = ?", sessionId);
 }
 
-/** The claim goes on in another session of the same agent. */
+/** The claim goes on in another session: of the same agent, or of one that is called otherwise. */
 export function moveHolder(
   db: DatabaseSync,
   seq: number,
-  { sessionId, place }: { sessionId: string; place: WorkPlace },
+  { sessionId, agent, place }: { sessionId: string; agent?: string; place: WorkPlace },
 ): void {
   run(
     db,
-    `UPDATE last_holders SET session_id = ?, agent_id = '', ended_as = NULL, ended_at = NULL, client = coalesce(?, client),
+    `UPDATE last_holders SET agent = coalesce(?, agent), session_id = ?, agent_id = '', ended_as = NULL, ended_at = NULL, client = coalesce(?, client),
       worktree = coalesce(?, worktree), branch = ? WHERE task = ?`,
+    agent ?? null,
     sessionId,
     place.client ?? null,
     place.worktree ?? null,

@@ -1,0 +1,71 @@
+/** Saves an entry of the spool as its event would have been saved. The hook bundles this file, in a part of its own. */
+import type { DatabaseSync } from "node:sqlite";
+import { mergeWip } from "../../../work/merge-wip.ts";
+import type { Wip } from "../../../work/wip.ts";
+import { saveMark, savePlacedReader, saveSeen, saveSpawnDocuments } from "../artifact-observations.ts";
+import { saveReceipts } from "../artifact-receipts.ts";
+import { saveMovedSession } from "../fork-claims.ts";
+import { recordInjection } from "../injections.ts";
+import { becomeKnown } from "../known-agent.ts";
+import { type PromptAnswer, saveAnswer } from "../prompt-ledger.ts";
+import { saveLetGo, saveRegain, saveTakeBack, saveTakeOver } from "../session-claims.ts";
+import { saveTool, saveToolCall } from "../session-state.ts";
+import { savePlace } from "../session-tasks.ts";
+import { savePacket } from "../shown-packet.ts";
+import { saveLoad, saveShown } from "../skill-ledger.ts";
+import { saveSpawn, saveUnresolvedSpawn } from "../spawns.ts";
+import { touchSession } from "../sqlite-local-store.ts";
+import { saveDelivered } from "../unread-messages.ts";
+import { saveTold } from "../untold-edits.ts";
+import type { SpoolEntry, SpoolKind, SpoolKinds } from "./spool-entry.ts";
+
+/** `isBlind`: whoever wrote it could not read the store. For callers that hold the write lock. */
+export function saveEntry(db: DatabaseSync, { kind, args }: SpoolEntry, { isBlind }: { isBlind: boolean }): void {
+  const save = SAVE[kind] as ((db: DatabaseSync, args: unknown) => unknown) | undefined;
+  if (!save) throw new Error(`unknown kind ${String(kind)}`);
+  save(db, isBlind && kind === "answer" ? inItsWindow(db, args as PromptAnswer) : args);
+}
+
+const SAVE: { [Kind in SpoolKind]: (db: DatabaseSync, args: SpoolKinds[Kind]) => unknown } = {
+  answer: saveAnswer,
+  load: saveLoad,
+  shown: saveShown,
+  tool(db, { patch, leaseMs, ...work }) {
+    const merge = patch && ((current: Wip) => mergeWip(current, patch, work));
+    saveTool(db, { ...work, merge, leaseMs: () => leaseMs });
+  },
+  "tool-call": saveToolCall,
+  touch: touchSession,
+  start(db, { seen, ...touch }) {
+    touchSession(db, touch);
+    if (seen) becomeKnown(db, seen, touch.at);
+  },
+  "take-over": saveTakeOver,
+  "take-back": saveTakeBack,
+  "let-go": saveLetGo,
+  regain: saveRegain,
+  fork: saveMovedSession,
+  injection: recordInjection,
+  "left-edits": saveTold,
+  spawn: saveSpawn,
+  "unresolved-spawn": saveUnresolvedSpawn,
+  "place-agent": savePlace,
+  packet: savePacket,
+  messages: saveDelivered,
+  "spawn-documents": saveSpawnDocuments,
+  "place-reader": savePlacedReader,
+  seen: saveSeen,
+  "mark-agent": saveMark,
+  receipts: saveReceipts,
+};
+
+/** A prompt that was answered without the store: it was silent, belongs to the window of its time, and starts nothing anew. */
+function inItsWindow(db: DatabaseSync, answer: PromptAnswer): PromptAnswer {
+  const row = db
+    .prepare("SELECT window, domain_history FROM sessions WHERE session_id = ? AND agent_id = ?")
+    .get(answer.sessionId, answer.agentId ?? "");
+  if (!row) return answer;
+  const domainHistory = JSON.parse(String(row["domain_history"])) as string[];
+  const explanation = { ...(answer.explanation as object), status: "the store was locked" };
+  return { ...answer, window: Number(row["window"]), isFreshStart: false, domainHistory, explanation };
+}

@@ -1,0 +1,126 @@
+/**
+ * The spool: what processes could not write because another one held the store's lock. `.haversack/spool/` has one small file per
+ * entry. Each is written under another name and then renamed, so that none is ever seen half; the names sort by time. One
+ * file for all would need a protocol for those that still append while it is read in. The hook bundles this file: `node:fs` only.
+ */
+import {
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmdirSync,
+  statSync,
+  unlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { spoolOf } from "./has-spool.ts";
+import type { SpoolEntry } from "./spool-entry.ts";
+
+export interface SpooledEntry {
+  entry: SpoolEntry;
+  isBlind: boolean;
+}
+
+/** Beyond these nothing is added: a store that stays locked for this long is broken, and reading it all in takes time. */
+const MOST_ENTRIES = 1000;
+const MOST_BYTES = 4_000_000;
+/** A process that was killed between its two steps leaves one behind. */
+const ABANDONED_MS = 60 * 60_000;
+
+let written = 0;
+
+/** False: the spool is full, or its folder cannot be used. */
+export function addToSpool(storeFile: string, { entry, isBlind }: SpooledEntry): boolean {
+  const folder = spoolOf(storeFile);
+  const text = JSON.stringify({ v: 1, kind: entry.kind, args: entry.args, ...(isBlind && { isBlind }) });
+  const order = String(Date.now()).padStart(15, "0");
+  const random = Math.random().toString(36).slice(2, 8).padEnd(6, "0");
+  const name = `${order}-${String(written++).padStart(6, "0")}-${process.pid}-${random}`;
+  // A reader that finds the folder empty removes it: it may go between any two steps.
+  for (let tries = 0; tries < 5; tries++) {
+    try {
+      mkdirSync(folder, { recursive: true, mode: 0o700 });
+      if (!isOwnFolder(folder) || !hasRoom(folder, text.length)) return false;
+      writeFileSync(`${folder}/${name}.part`, text, { mode: 0o600, flag: "wx" });
+      renameSync(`${folder}/${name}.part`, `${folder}/${name}.json`);
+      return true;
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
+    }
+  }
+  return false;
+}
+
+/** Names, the oldest first. */
+export function spooledNames(storeFile: string): string[] {
+  const folder = spoolOf(storeFile);
+  if (!isOwnFolder(folder)) return [];
+  return readdirSync(folder)
+    .filter((name) => ENTRY.test(name))
+    .sort();
+}
+
+/** When an entry was made, by its name. */
+export function spooledAt(name: string | undefined): Date | undefined {
+  return name === undefined ? undefined : new Date(Number(name.slice(0, 15)));
+}
+
+/** Undefined: it cannot be read as an entry. */
+export function readSpooled(storeFile: string, name: string): SpooledEntry | undefined {
+  try {
+    const { kind, args, isBlind } = JSON.parse(readFileSync(`${spoolOf(storeFile)}/${name}`, "utf8"));
+    if (typeof kind !== "string" || typeof args !== "object" || args === null) return undefined;
+    if (typeof args.at === "string") args.at = new Date(args.at);
+    return { entry: { kind, args } as SpoolEntry, isBlind: isBlind === true };
+  } catch {
+    // Damaged, or not ours to read: it will not get better.
+    return undefined;
+  }
+}
+
+/** After they are saved. What is gone already was removed by another process that found it saved. */
+export function removeSpooled(storeFile: string, names: readonly string[]): void {
+  const folder = spoolOf(storeFile);
+  for (const name of names) ignoring(["ENOENT"], () => unlinkSync(`${folder}/${name}`));
+  if (!isOwnFolder(folder)) return;
+  for (const name of readdirSync(folder)) {
+    if (PART.test(name) && ageOf(`${folder}/${name}`) > ABANDONED_MS) {
+      ignoring(["ENOENT"], () => unlinkSync(`${folder}/${name}`));
+    }
+  }
+  // Another entry may have come, or another reader may have been faster.
+  ignoring(["ENOTEMPTY", "EEXIST", "ENOENT"], () => rmdirSync(folder));
+}
+
+const ENTRY = /^\d{15}-\d{6,}-\d+-[a-z0-9]+\.json$/;
+const PART = /^\d{15}-\d{6,}-\d+-[a-z0-9]+\.part$/;
+
+/** A repository could bring a link in its place, to a folder that is none of ours. */
+function isOwnFolder(folder: string): boolean {
+  return lstatSync(folder, { throwIfNoEntry: false })?.isDirectory() ?? false;
+}
+
+function hasRoom(folder: string, more: number): boolean {
+  const names = readdirSync(folder);
+  if (names.length >= MOST_ENTRIES) return false;
+  const used = names.reduce((sum, name) => sum + sizeOf(`${folder}/${name}`), 0);
+  return used + more <= MOST_BYTES;
+}
+
+function sizeOf(path: string): number {
+  return statSync(path, { throwIfNoEntry: false })?.size ?? 0;
+}
+
+function ageOf(path: string): number {
+  const stat = statSync(path, { throwIfNoEntry: false });
+  return stat ? Date.now() - stat.mtimeMs : 0;
+}
+
+function ignoring(codes: readonly string[], action: () => void): void {
+  try {
+    action();
+  } catch (error) {
+    if (!codes.includes((error as NodeJS.ErrnoException).code ?? "")) throw error;
+  }
+}

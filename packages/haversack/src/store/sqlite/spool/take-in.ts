@@ -1,0 +1,88 @@
+/**
+ * Reads the spool into the store: in order, each entry once. Which files were taken is noted in the same transaction as what they
+ * say, so a process that is killed before the commit leaves everything as it was, and one that is killed after it leaves
+ * files that the next reader knows. The hook bundles this file, in a part of its own.
+ */
+import { errorText } from "../../../base/errors.ts";
+import type { StoreHandle } from "../handle.ts";
+import { isLockFault } from "../lock-fault.ts";
+import { inTransaction } from "../transaction.ts";
+import { hasSpool } from "./has-spool.ts";
+import { saveEntry } from "./save-entry.ts";
+import { readSpooled, removeSpooled, spooledNames } from "./spool-files.ts";
+
+export type TakenIn =
+  | { kind: "nothing" }
+  /** problems: entries that make no sense here, one text each; they are gone. */
+  | { kind: "taken"; count: number; problems: string[] }
+  /** Another process holds the lock. */
+  | { kind: "locked" };
+
+/** Waits for the lock as long as the handle does. */
+export function takeInSpool(handle: StoreHandle): TakenIn {
+  const { db, file } = handle;
+  if (handle.isReadOnly || !hasSpool(file)) return { kind: "nothing" };
+  if (spooledNames(file).length === 0) {
+    removeSpooled(file, []);
+    return { kind: "nothing" };
+  }
+  const problems: string[] = [];
+  let count = 0;
+  let names: string[];
+  try {
+    names = handle.guard(() =>
+      inTransaction(db, () => {
+        handle.checkVersion();
+        // Under the lock: nobody else takes any of these.
+        const found = spooledNames(file);
+        const known = new Set(
+          db
+            .prepare("SELECT key FROM meta WHERE key >= 'spool/' AND key < 'spool0'")
+            .all()
+            .map(({ key }) => String(key).slice("spool/".length)),
+        );
+        const note = db.prepare("INSERT INTO meta (key, value) VALUES (?, ?)");
+        for (const name of found) {
+          if (known.delete(name)) continue;
+          const problem = saveSpooled(handle, name);
+          if (problem) problems.push(`${name}: ${problem}`);
+          else count++;
+          note.run(`spool/${name}`, new Date().toISOString());
+        }
+        // Their files are gone, and names do not come again.
+        const forget = db.prepare("DELETE FROM meta WHERE key = ?");
+        for (const name of known) forget.run(`spool/${name}`);
+        return found;
+      }),
+    );
+  } catch (error) {
+    if (isLockFault(error) || (error as { code?: unknown }).code === "store-locked") return { kind: "locked" };
+    throw error;
+  }
+  removeSpooled(file, names);
+  return { kind: "taken", count, problems };
+}
+
+/** What is wrong with the entry itself; what is wrong with the store is thrown, and nothing is taken. */
+function saveSpooled({ db, file }: StoreHandle, name: string): string | undefined {
+  const spooled = readSpooled(file, name);
+  if (!spooled) return "not an entry";
+  db.exec("SAVEPOINT spooled");
+  try {
+    saveEntry(db, spooled.entry, spooled);
+    db.exec("RELEASE spooled");
+    return undefined;
+  } catch (error) {
+    // SQLite may have ended the transaction itself: a full disk, an I/O error.
+    if (isStoreFault(error)) throw error;
+    db.exec("ROLLBACK TO spooled; RELEASE spooled");
+    return errorText(error).slice(0, 200);
+  }
+}
+
+/** SQLite's codes for the file and the disk; all others are about the statement or its values. */
+function isStoreFault(error: unknown): boolean {
+  const { errcode, errno = 0 } = error as { errcode?: number; errno?: number };
+  const code = (errcode ?? errno) & 0xff;
+  return code !== 0 && ![1, 18, 19, 20, 25].includes(code);
+}
