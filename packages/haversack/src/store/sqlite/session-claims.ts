@@ -15,6 +15,7 @@ import { regainTasks } from "./work/hold.ts";
 import {
   type HeldTask,
   hasHolders,
+  isHolding,
   type LapsedTask,
   lapsedOf,
   moveHolder,
@@ -186,10 +187,11 @@ export function takeBack(
  * The session has ended. A new session finds its tasks at once; all others have them in the queue after a while, so that a session
  * which is only started again does not lose them to whoever asks for the next task in between.
  */
-export function letGo(handle: StoreHandle, { sessionId }: SessionKey, at: Date, place?: WorkPlace): void {
+export function letGo(handle: StoreHandle, { sessionId }: SessionKey, at: Date, placeOf?: () => WorkPlace): void {
   writeStore(handle, (db) => {
     db.prepare(LET_GO).run(at.getTime() + GRACE_MS, sessionId);
-    noteEnded(db, { sessionId }, { at, place });
+    // Most sessions have no task.
+    if (isHolding(db, sessionId)) noteEnded(db, { sessionId }, { at, place: placeOf?.() });
   });
 }
 
