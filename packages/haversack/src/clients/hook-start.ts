@@ -3,7 +3,7 @@ import { statSync } from "node:fs";
 import type { HookAnswer } from "../engine/hook-event.ts";
 import { isIndexStale } from "../engine/index-freshness.ts";
 import { startSession } from "../engine/start-session.ts";
-import { claudeProcess, isAlive } from "./claude-code/client-process.ts";
+import { claudeProcess } from "./claude-code/client-process.ts";
 import type { ClaudeBase } from "./claude-code/prompt-event.ts";
 import { readClaudeStart } from "./claude-code/start-event.ts";
 import type { HookPlace } from "./hook-place.ts";
@@ -19,7 +19,7 @@ export function answerEvent(payload: Record<string, unknown>, base: ClaudeBase, 
     env,
     now,
     process: () => process,
-    isAlive,
+    leftEdits: (start) => place.wake().tellLeftEdits(start, process, place),
     becomeKnown: (start) => (env["HAVERSACK_AGENT"] ? place.wake().becomeKnown(start, place) : undefined),
     wakeSession: (start, noted) => {
       // A hundred pages, each looked at once: a small cache uses their memory again, and new memory costs a process 3 µs a page.

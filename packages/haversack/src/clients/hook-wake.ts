@@ -1,11 +1,13 @@
 /** Packets of new sessions and of sub-agents, for hook.cjs: loaded, with hook-packet.cjs, when there may be something to go on with. */
 import type { NotedSession, SessionAnswer, StartedSession } from "../engine/start-session.ts";
 import { knownAs } from "../engine/wake/become-known.ts";
+import { leftEdits } from "../engine/wake/left-edits.ts";
 import { wakeSession } from "../engine/wake/wake-session.ts";
 import { type StartedAgent, subAgentPacket } from "../engine/wake/wake-sub-agent.ts";
 import { givenName } from "../engine/work/actor.ts";
 import type { ClientProcess } from "../store/local-store.ts";
 import { SkillCards, type SkillLookup } from "../store/sqlite/skill-cards.ts";
+import { isAlive } from "./claude-code/client-process.ts";
 import type { WakePlace } from "./hook-place.ts";
 import { sessionParts, wakeParts } from "./wake-parts.ts";
 
@@ -22,6 +24,15 @@ export function answerStart(
   index: SkillLookup = new SkillCards(place.handle.db),
 ): SessionAnswer {
   return wakeSession(event, noted, sessionParts(process, index, place));
+}
+
+/** One line on what the last session here left without a task; "" when there is none. */
+export function tellLeftEdits(
+  event: StartedSession,
+  process: ClientProcess | undefined,
+  { handle, now }: WakePlace,
+): string {
+  return leftEdits(event, { handle, process, isAlive, now });
 }
 
 export function packetFor(start: Omit<StartedAgent, "client">, index: SkillLookup, place: WakePlace): string {

@@ -51,7 +51,7 @@ export function handleEvent(event: LaterEvent, parts: EventParts): HookAnswer {
       placeAgent(event, parts);
       return startNamed(event, parts);
     case "session-end":
-      letGo(parts.handle, event, now, workPlace(event.cwd));
+      letGo(parts.handle, event, now, () => workPlace(event.cwd));
       sessions.touchSession({ ...touch, event: "end" });
       return {};
     case "agent-stop":

@@ -13,7 +13,7 @@ function started(source: SessionStart["source"], { agentId = "", env = {}, news 
     env,
     now: project.now(),
     process: () => undefined,
-    isAlive: () => false,
+    leftEdits: () => "",
     becomeKnown: () => undefined,
     warn: () => undefined,
     wakeSession: () => {

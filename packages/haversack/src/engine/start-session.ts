@@ -9,9 +9,9 @@ import type { KnownAgent } from "../store/sqlite/known-agent.ts";
 import { hasWorkToFind } from "../store/sqlite/session-claims.ts";
 import { touchSession } from "../store/sqlite/sqlite-local-store.ts";
 import type { SeenAgent } from "../store/work-store.ts";
+import { hasUntoldEdits } from "../store/sqlite/untold-edits.ts";
 import type { DiscoverSettings } from "./discover.ts";
 import type { EventBase, HookAnswer, SessionStart } from "./hook-event.ts";
-import { leftEdits } from "./wake/left-edits.ts";
 
 export type StartedSession = EventBase & SessionStart;
 
@@ -36,7 +36,8 @@ export interface StartParts {
   now: Date;
   /** The client's; undefined when it does not say. */
   process(): ClientProcess | undefined;
-  isAlive(processId: number): boolean;
+  /** What the last session here left without a task, when there may be something: see wake/left-edits.ts. */
+  leftEdits(event: StartedSession): string;
   /** For a session with a name: which agent it is, and what notes it. */
   becomeKnown(event: StartedSession): NamedAgent | undefined;
   /** What a new session is told, when there may be something. */
@@ -50,7 +51,7 @@ export interface StartParts {
 
 export function startSession(event: StartedSession, parts: StartParts): HookAnswer {
   const noted = noteStart(event, parts);
-  const edits = mayHearOfEdits(event, parts) ? leftEdits(event, { ...parts, process: parts.process() }) : "";
+  const edits = mayHearOfEdits(event, parts) ? parts.leftEdits(event) : "";
   const { problems, ...answer } = mayResume(event, noted.before, parts)
     ? wake(edits ? withRoomFor(edits, event) : event, noted, parts)
     : { problems: [], context: undefined };
@@ -62,8 +63,9 @@ export function startSession(event: StartedSession, parts: StartParts): HookAnsw
 }
 
 /** Only a new window of the main agent: others know, or have work of their own. One that was started with a packet has its prompt. */
-function mayHearOfEdits({ source, agentId }: StartedSession, { env }: StartParts): boolean {
-  return agentId === "" && (source === "startup" || source === "clear") && !env["HAVERSACK_WOKEN"];
+function mayHearOfEdits({ source, agentId, sessionId }: StartedSession, { env, handle }: StartParts): boolean {
+  if (agentId !== "" || (source !== "startup" && source !== "clear") || env["HAVERSACK_WOKEN"]) return false;
+  return hasUntoldEdits(handle.db, sessionId);
 }
 
 /** What is told beside the packet takes of the client's room. */

@@ -32,7 +32,7 @@ import { SqliteSkillIndex } from "../../store/sqlite/skill-index.ts";
 import { SkillLedger } from "../../store/sqlite/skill-ledger.ts";
 import { Spawns } from "../../store/sqlite/spawns.ts";
 import { SqliteLocalStore } from "../../store/sqlite/sqlite-local-store.ts";
-import { clientProcess, isAlive } from "../claude-code/client-process.ts";
+import { clientProcess } from "../claude-code/client-process.ts";
 import { answerAgain } from "../hook-again.ts";
 import { messagesFor as waitingMessages } from "../hook-messages.ts";
 import { makePacket } from "../hook-packet.ts";
@@ -208,7 +208,7 @@ export function localEngine({ root, env, cli }: LocalEngineOptions): LocalEngine
         return startSession(event, {
           ...common,
           process: process_,
-          isAlive,
+          leftEdits: (start) => wake.tellLeftEdits(start, process_(), place),
           becomeKnown: (start) => wake.becomeKnown(start, place),
           wakeSession: (start, noted) =>
             wake.answerStart(start, { ...noted, process: process_() }, place, stores.index),

@@ -12,6 +12,7 @@ import type { SessionStart } from "../hook-event.ts";
 import { loadSkill } from "../load-skill.ts";
 import { type StartedSession, startSession } from "../start-session.ts";
 import { knownAs } from "./become-known.ts";
+import { leftEdits } from "./left-edits.ts";
 import { makePacket } from "./make-packet.ts";
 import { showPacket } from "./show-packet.ts";
 import { wakeAgain } from "./wake-again.ts";
@@ -54,7 +55,7 @@ async function world() {
       env: given.name ? { HAVERSACK_AGENT: given.name } : {},
       now: given.now,
       process: () => given.process,
-      isAlive: given.isAlive,
+      leftEdits: (start) => leftEdits(start, given),
       becomeKnown: (start) => knownAs(given.name, start, given.now),
       wakeSession: (start, noted) => wakeSession(start, noted, given),
       wakeAgain: (start, noted) =>

@@ -190,7 +190,7 @@ it("knows the worktree from the claim, from the end of the session, else from wh
   const by = { name: "a", sessionId: "old", at: later(0.5), place: { worktree: "/wt/one", branch: "one" } };
   await store.claim({ taskId: id, leaseMs: HOUR_MS }, by);
   expect(here()).toEqual([{ isHere: false, worktree: "/wt/one", branch: "one" }]);
-  letGo(handle, { sessionId: "old" }, later(0.6), { worktree: "/wt/two", branch: "two" });
+  letGo(handle, { sessionId: "old" }, later(0.6), () => ({ worktree: "/wt/two", branch: "two" }));
   expect(here()).toEqual([{ isHere: false, worktree: "/wt/two", branch: "two" }]);
   expect(start({ place: { worktree: "/wt/two" } })).toMatchObject([{ isHere: true }]);
 });

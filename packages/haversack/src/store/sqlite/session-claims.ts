@@ -16,6 +16,7 @@ import { regainTasks } from "./work/hold.ts";
 import {
   type HeldTask,
   hasHolders,
+  isHolding,
   type LapsedTask,
   lapsedOf,
   moveHolder,
@@ -226,7 +227,9 @@ export function saveRegain(db: DatabaseSync, { leaseMs, at, ...key }: TakenBack 
  * The session has ended. A new session finds its tasks at once; all others have them in the queue after a while, so that a session
  * which is only started again does not lose them to whoever asks for the next task in between.
  */
-export function letGo(handle: StoreHandle, { sessionId }: SessionKey, at: Date, place?: WorkPlace): void {
+export function letGo(handle: StoreHandle, { sessionId }: SessionKey, at: Date, placeOf?: () => WorkPlace): void {
+  // Most sessions have no task.
+  const place = readStore(handle, (db) => isHolding(db, sessionId)) ? placeOf?.() : undefined;
   writeEvent(handle, "let-go", saveLetGo, { sessionId, at, ...(place && { place }) });
 }
 

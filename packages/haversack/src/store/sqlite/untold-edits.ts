@@ -17,6 +17,11 @@ export interface EditingSession {
   space: string | null;
 }
 
+/** Whether there may be some: asked at every start. */
+export function hasUntoldEdits(db: DatabaseSync, sessionId: string): boolean {
+  return db.prepare(`SELECT 1 ${FROM_UNTOLD} LIMIT 1`).get(sessionId) !== undefined;
+}
+
 /** The last ones whose edits nobody has been told of yet, newest first. One that has or had a task is none of them. */
 export function untoldSessions(db: DatabaseSync, sessionId: string): EditingSession[] {
   return db.prepare(UNTOLD).all(sessionId) as unknown as EditingSession[];
@@ -52,10 +57,11 @@ function markTold(db: DatabaseSync, sessionIds: readonly string[], at: Date): vo
 /** So many changes of WIP back: what is older is not what was going on. */
 const REACH = 20;
 
-const UNTOLD = `SELECT s.session_id AS sessionId, s.client, s.cwd, s.last_seen_at AS lastSeenAt, s.ended_at AS endedAt,
-  s.process_id AS id, s.process_space AS space
-FROM (SELECT session_id, updated_at FROM session_wip INDEXED BY session_wip_by_time ORDER BY updated_at DESC LIMIT ${REACH}) w
+const FROM_UNTOLD = `FROM (SELECT session_id, updated_at FROM session_wip ORDER BY updated_at DESC LIMIT ${REACH}) w
 JOIN sessions s ON s.session_id = w.session_id AND s.agent_id = ''
-WHERE s.session_id <> ? AND (s.edits_told_at IS NULL OR s.edits_told_at < w.updated_at)
+WHERE s.session_id <> ? AND (s.edits_told_at IS NULL OR s.edits_told_at < w.updated_at)`;
+
+const UNTOLD = `SELECT s.session_id AS sessionId, s.client, s.cwd, s.last_seen_at AS lastSeenAt, s.ended_at AS endedAt,
+  s.process_id AS id, s.process_space AS space ${FROM_UNTOLD}
 AND NOT EXISTS (SELECT 1 FROM last_holders h WHERE h.session_id = s.session_id)
 GROUP BY s.session_id ORDER BY max(w.updated_at) DESC`;

@@ -1,12 +1,11 @@
 /** A task gets a holder: the claim, who it is, the status, the queue and the story. The hook bundles this file. */
 import type { DatabaseSync } from "node:sqlite";
-import type { TaskStatus } from "../../../work/task.ts";
 import type { Actor } from "../../work-store.ts";
 import { note } from "./activity.ts";
 import { followTasks } from "./groups.ts";
 import { type LapsedTask, lapsedOf, noteBack, noteHolder } from "./last-holders.ts";
 import { run } from "./prepared.ts";
-import { moveInQueue } from "./queue.ts";
+import { markInQueue } from "./queue.ts";
 
 export interface Holding {
   leaseMs: number;
@@ -16,10 +15,10 @@ export interface Holding {
   note?: string | undefined;
 }
 
-/** Whether it may was asked before. */
+/** Whether it may was asked before: what is held is open. */
 export function holdTask(
   db: DatabaseSync,
-  task: { seq: number; status: TaskStatus; story: number | null },
+  task: { seq: number; story: number | null },
   by: Actor,
   { leaseMs, claimedAt, note: text }: Holding,
 ): void {
@@ -44,7 +43,7 @@ export function holdTask(
     text ?? null,
     task.seq,
   );
-  moveInQueue(db, task.seq, task.status, "in_progress");
+  markInQueue(db, task.seq, "in_progress");
   followTasks(db, task.story, now);
 }
 

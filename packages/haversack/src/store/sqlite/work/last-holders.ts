@@ -77,6 +77,11 @@ export function noteLapsed(
   );
 }
 
+/** Whether the session holds a task, or held one that nobody has taken since. */
+export function isHolding(db: DatabaseSync, sessionId: string): boolean {
+  return one(db, "SELECT 1 FROM last_holders WHERE session_id = ? LIMIT 1", sessionId) !== undefined;
+}
+
 /** The end of a session, or of one of its agents; `place`: where it was then. */
 export function noteEnded(
   db: DatabaseSync,

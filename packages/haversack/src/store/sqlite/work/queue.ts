@@ -24,10 +24,13 @@ export function moveInQueue(db: DatabaseSync, seq: number, from: TaskStatus | un
   const isOpen = !isSettled(to);
   if (isOpen && !wasOpen) enter(db, seq);
   else if (wasOpen && !isOpen) leave(db, seq);
-  else if (isOpen) {
-    const isTodo = to === "todo" ? 1 : 0;
-    run(db, "UPDATE queue SET is_todo = ?, is_ready = (? AND waits_for = 0) WHERE task = ?", isTodo, isTodo, seq);
-  }
+  else if (isOpen) markInQueue(db, seq, to);
+}
+
+/** The same for one that was open and stays so. */
+export function markInQueue(db: DatabaseSync, seq: number, to: TaskStatus): void {
+  const isTodo = to === "todo" ? 1 : 0;
+  run(db, "UPDATE queue SET is_todo = ?, is_ready = (? AND waits_for = 0) WHERE task = ?", isTodo, isTodo, seq);
 }
 
 function enter(db: DatabaseSync, seq: number): void {
