@@ -347,7 +347,7 @@ describe("who calls", () => {
     expect(await start("by_a1")).toEqual({ text: '{"ok":true}', isError: false });
     const refused = await start("by_a2");
     expect(refused.isError).toBe(true);
-    expect(refused.text).toMatch(`${id} is held by test-s1.a1 until `);
+    expect(refused.text).toMatch(`${id} is held by claude-code-s1.a1 until `);
   });
 
   it("sees what the command line does, and the other way round", async () => {

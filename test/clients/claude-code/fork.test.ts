@@ -50,7 +50,7 @@ it.each([
   expect(await claimsOf(repo)).toEqual({ [id]: ofSession(fork.sessionId) });
   const told = ours(server.of("main").at(-1)).map(({ text }) => text);
   expect(told).toEqual([
-    `From Haversack: this session holds what the session held that it was forked from: ${id} "Limit logins".`,
+    `From Haversack: this session was forked from one that is over, and now holds its tasks: ${id} "Limit logins".`,
   ]);
 });
 
@@ -82,7 +82,7 @@ it("stays with a session that still runs, and its fork is told so", async () => 
     await runClaude({ repo, server: other, prompt: ORDINARY, args: ["--resume", first, "--fork-session"] });
     expect(await claimsOf(repo)).toEqual({ [id]: ofSession(first) });
     expect(ours(other.of("main")[0]).map(({ text }) => text)).toEqual([
-      `From Haversack: @${ofSession(first).agent}, the session that this one was forked from, is still open and holds ${id} "Limit logins".`,
+      `From Haversack: the session this one was forked from, @${ofSession(first).agent}, is still open and holds ${id} "Limit logins".`,
     ]);
   } finally {
     clearInterval(look);

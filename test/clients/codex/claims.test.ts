@@ -62,7 +62,7 @@ it("a fork holds what its origin held once that is over, and is told in a line",
   const fork = await runCodex({ repo, server, prompt: ORDINARY, fork: first.threadId });
   expect(fork.threadId).not.toBe(first.threadId);
   expect(ours(server.requests[at])).toEqual([
-    `From Haversack: this session holds what the session held that it was forked from: ${id} "Limit logins".`,
+    `From Haversack: this session was forked from one that is over, and now holds its tasks: ${id} "Limit logins".`,
   ]);
   expect(await claimsOf(repo)).toEqual({ [id]: ofSession(fork.threadId) });
   expect((await taskWip(repo, id))?.["files_modified"]).toEqual(["more.txt"]);
@@ -92,7 +92,7 @@ it("a fork of a session that still runs leaves the task there, and is told so", 
     await runCodex({ repo, server: other, prompt: ORDINARY, fork: first });
     expect(await claimsOf(repo)).toEqual({ [id]: ofSession(first) });
     expect(ours(other.requests[0])).toEqual([
-      `From Haversack: @${ofSession(first).agent}, the session that this one was forked from, is still open and holds ${id} "Limit logins".`,
+      `From Haversack: the session this one was forked from, @${ofSession(first).agent}, is still open and holds ${id} "Limit logins".`,
     ]);
   } finally {
     stop();

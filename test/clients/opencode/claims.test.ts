@@ -103,7 +103,9 @@ describe("a fork", LONG, () => {
     const fork = await runOpencode({ repo, server, prompt: "Go on.", args: ["-s", first.sessionId, "--fork"] });
     expect(fork.sessionId).not.toBe(first.sessionId);
     const asked = server.of("main").find(({ lastUserText }) => lastUserText.includes("Go on."));
-    expect(asked?.lastUserText).toContain(`this session holds what the session held that it was forked from: ${id}`);
+    expect(asked?.lastUserText).toContain(
+      `this session was forked from one that is over, and now holds its tasks: ${id}`,
+    );
     expect(await claimsOf(repo)).toEqual({ [id]: ofSession(fork.sessionId) });
     expect((await taskWip(repo, id))?.["files_modified"]).toEqual(["limit.txt", "more.txt"]);
   });
@@ -120,7 +122,7 @@ describe("a fork", LONG, () => {
     expect(await claimsOf(repo)).toEqual({ [id]: ofSession(first) });
     const told = server.of("main").at(-1)?.lastUserText ?? "";
     expect(told.match(/From Haversack.*/g)).toEqual([
-      `From Haversack: @${ofSession(first).agent}, the session that this one was forked from, is still open and holds ${id} "Limit logins".`,
+      `From Haversack: the session this one was forked from, @${ofSession(first).agent}, is still open and holds ${id} "Limit logins".`,
     ]);
   });
 });

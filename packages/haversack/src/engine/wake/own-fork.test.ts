@@ -51,7 +51,7 @@ it("takes over what its origin held, when the client said that it is over or its
     if (how === "ended") sessions.touchSession({ ...touch, sessionId: "origin", event: "end" });
     const told = fork({ isAlive: how === "ended" });
     expect(told).toBe(
-      `From Haversack: this session holds what the session held that it was forked from: ${id} "Limit logins".`,
+      `From Haversack: this session was forked from one that is over, and now holds its tasks: ${id} "Limit logins".`,
     );
     expect(await held()).toEqual([["codex-fork", "fork"]]);
   }
@@ -61,7 +61,7 @@ it("leaves it with an origin that still runs, and says so", async () => {
   const { id, claim, fork, held } = await world();
   await claim();
   expect(fork({ isAlive: true })).toBe(
-    `From Haversack: @codex-origin, the session that this one was forked from, is still open and holds ${id} "Limit logins".`,
+    `From Haversack: the session this one was forked from, @codex-origin, is still open and holds ${id} "Limit logins".`,
   );
   expect(await held()).toEqual([["codex-origin", "origin"]]);
 });

@@ -33,12 +33,12 @@ export function ownFork(
     .join(", ");
   const isGone = isSameProcess(origin) ? isAlone : origin.process && isRunning?.(origin.process) === false;
   if (!origin.isEnded && !isGone) {
-    return `From Haversack: @${cutLine(origin.agent, 60)}, the session that this one was forked from, is still open and holds ${tasks}.`;
+    return `From Haversack: the session this one was forked from, @${cutLine(origin.agent, 60)}, is still open and holds ${tasks}.`;
   }
   const from = { sessionId: origin.sessionId, name: sessionName(client.name, origin) };
   const to = { sessionId, name: name || sessionName(client.name, { sessionId }) };
   moveClaims(handle, { from, to, place: { ...workPlace(cwd), client: client.name }, leaseMs: leaseMs(), at });
-  return `From Haversack: this session holds what the session held that it was forked from: ${tasks}.`;
+  return `From Haversack: this session was forked from one that is over, and now holds its tasks: ${tasks}.`;
 }
 
 /** Clients whose process has several sessions open. */
