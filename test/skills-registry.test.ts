@@ -121,9 +121,10 @@ describe("sources", () => {
     project.write(".claude/skills/single.md", "---\ndescription: Feeds zebras.\n---\nBody.");
     skill(project, ".claude/skills", "folder", "Waters zebras.");
     skill(project, ".haversack/skills", "ours", "Brushes zebras.");
+    let session = 0;
     const say = async (client: string) =>
       (
-        await run(project, ["discover", "--client", client, "--session", client], {
+        await run(project, ["discover", "--client", client, "--session", `s${++session}`], {
           stdin: "which skills are for zebras?",
         })
       ).out;

@@ -52,6 +52,8 @@ describe("what a prompt brings", () => {
       expect(asked).toMatchObject({ format: "names", isExplicit: true });
       expect(asked.text).toContain("\n\ninvoice-forms\n\n");
     }
+    for (const prompt of ["which skills do you have?", "list all skills"])
+      expect(project.prompt(prompt).text).toContain("\n\nInstalled: invoice-forms, invoicing-law, ");
   });
 
   it("says that none fits when a request for skills has a subject that no skill is about", () => {

@@ -15,7 +15,14 @@ import {
 import { type Decision, type DisclosureSettings, decideDisclosure } from "../skills/decide-disclosure.ts";
 import type { Format } from "../skills/disclosure.ts";
 import { fromRoot } from "../skills/prompt-paths.ts";
-import { isExplicitRequest, requestTopic, type SessionStatus, sessionStatus, withDomain } from "../skills/session.ts";
+import {
+  asksForList,
+  isExplicitRequest,
+  requestTopic,
+  type SessionStatus,
+  sessionStatus,
+  withDomain,
+} from "../skills/session.ts";
 import type { PromptLedger } from "../store/sqlite/prompt-ledger.ts";
 import { estimateTokens } from "../tokens/estimate.ts";
 import { isPacketPrompt } from "../wake/packet-sign.ts";
@@ -123,7 +130,7 @@ export function discover(
   const topic = isExplicit ? requestTopic(prompt) : isPacket ? "" : prompt;
   let found = match(topic);
   let hasSubject = isExplicit && /[\p{L}\p{N}]/u.test(topic);
-  if (isExplicit && found.matches.every(({ excluded }) => excluded)) {
+  if (isExplicit && !asksForList(prompt) && found.matches.every(({ excluded }) => excluded)) {
     // "Which skill should I use?" asks about what was going on.
     const before = ledger.recentPrompts(key, RECENT_PROMPTS);
     if (before.length > 0) {

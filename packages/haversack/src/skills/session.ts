@@ -63,6 +63,13 @@ export function isExplicitRequest(prompt: string): boolean {
   return explicitRequests().some((pattern) => pattern.test(prompt));
 }
 
+/** "Which skills do you have?", "list all skills": wants the list, not what fits the work. Asked of a request without a subject. */
+export function asksForList(request: string): boolean {
+  return (
+    /\b(?:list|all|have|installed|available)\b/i.test(request) && !/\b(?:this|here|should|could|use)\b/i.test(request)
+  );
+}
+
 /** What such a request is about: the prompt without the words of asking. */
 export function requestTopic(prompt: string): string {
   return prompt.replace(
