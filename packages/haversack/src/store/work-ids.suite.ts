@@ -69,6 +69,8 @@ export function idsSuite(test: UnderTest): void {
     expect((await store.setHandoff({ taskId: "T1207", role: "r", status: "PASS", summary: "s" }, agent())).taskId).toBe(
       "T4829",
     );
+    await bring({ id: "T6000", aliases: ["t1"], at: 3 });
+    expect((await get("t1")).id).toBe("T6000");
     // An alias is taken whole: what nobody made here is not to be guessed at.
     expect((await faultOf(get("T120"))).code).toBe("not-found");
     expect((await faultOf(store.getStory("T1207"))).message).toBe("T1207 is a task, not a story");

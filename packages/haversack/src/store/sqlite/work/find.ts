@@ -83,7 +83,8 @@ function exactly(db: DatabaseSync, kind: IdKind, wanted: string): Found[] {
 }
 
 function byAlias(db: DatabaseSync, kind: IdKind, wanted: string): Found[] {
-  return withAlias(db, TABLES[kind], asWritten(wanted));
+  const found = withAlias(db, TABLES[kind], wanted);
+  return found.length > 0 ? found : withAlias(db, TABLES[kind], asWritten(wanted));
 }
 
 /** Our ids have a capital letter; people type `t4829`. */
