@@ -40,7 +40,7 @@ describe("LiveWork", () => {
     await create(work, "A");
     const store = join(root, ".haversack/haversack.db");
     const args = { sessionId: "s1", toolUseId: "t1", agentId: "a1", at: call.at };
-    expect(addToSpool(store, { entry: { kind: "tool-call", args }, isBlind: false })).toBe(true);
+    expect(addToSpool(store, { entry: { kind: "tool-call", args }, isBlind: false })).toBeUndefined();
     expect(await count(work)).toBe(1);
     expect(existsSync(join(root, ".haversack/spool"))).toBe(false);
     const { db } = openDatabase(store, { durability: "normal" });

@@ -30,8 +30,8 @@ const ABANDONED_MS = 60 * 60_000;
 
 let written = 0;
 
-/** False: the spool is full, or its folder cannot be used. */
-export function addToSpool(storeFile: string, { entry, isBlind }: SpooledEntry): boolean {
+/** Undefined when it is there; else why not. */
+export function addToSpool(storeFile: string, { entry, isBlind }: SpooledEntry): string | undefined {
   const folder = spoolOf(storeFile);
   const text = JSON.stringify({ v: 1, kind: entry.kind, args: entry.args, ...(isBlind && { isBlind }) });
   const order = String(Date.now()).padStart(15, "0");
@@ -41,15 +41,17 @@ export function addToSpool(storeFile: string, { entry, isBlind }: SpooledEntry):
   for (let tries = 0; tries < 5; tries++) {
     try {
       mkdirSync(folder, { recursive: true, mode: 0o700 });
-      if (!isOwnFolder(folder) || !hasRoom(folder, text.length)) return false;
+      if (!isOwnFolder(folder)) return "the spool is a link";
+      if (!hasRoom(folder, text.length)) return "the spool is full";
       writeFileSync(`${folder}/${name}.part`, text, { mode: 0o600, flag: "wx" });
       renameSync(`${folder}/${name}.part`, `${folder}/${name}.json`);
-      return true;
+      return undefined;
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
+      const { code } = error as NodeJS.ErrnoException;
+      if (code !== "ENOENT") return `the spool cannot be written (${code})`;
     }
   }
-  return false;
+  return "the spool cannot be written";
 }
 
 /** Names, the oldest first. */
@@ -66,32 +68,41 @@ export function spooledAt(name: string | undefined): Date | undefined {
   return name === undefined ? undefined : new Date(Number(name.slice(0, 15)));
 }
 
-/** Undefined: it cannot be read as an entry. */
-export function readSpooled(storeFile: string, name: string): SpooledEntry | undefined {
+/** damaged: it will never be an entry. unreadable: not by this user, or not now. */
+export type ReadSpooled = SpooledEntry | "damaged" | "unreadable";
+
+export function readSpooled(storeFile: string, name: string): ReadSpooled {
+  let text: string;
   try {
-    const { kind, args, isBlind } = JSON.parse(readFileSync(`${spoolOf(storeFile)}/${name}`, "utf8"));
-    if (typeof kind !== "string" || typeof args !== "object" || args === null) return undefined;
+    text = readFileSync(`${spoolOf(storeFile)}/${name}`, "utf8");
+  } catch {
+    return "unreadable";
+  }
+  try {
+    const { kind, args, isBlind } = JSON.parse(text);
+    if (typeof kind !== "string" || typeof args !== "object" || args === null) return "damaged";
     if (typeof args.at === "string") args.at = new Date(args.at);
     return { entry: { kind, args } as SpoolEntry, isBlind: isBlind === true };
   } catch {
-    // Damaged, or not ours to read: it will not get better.
-    return undefined;
+    return "damaged";
   }
 }
 
-/** After they are saved. What is gone already was removed by another process that found it saved. */
+/** After they are saved. Those that are gone or not ours to remove stay noted as saved. */
 export function removeSpooled(storeFile: string, names: readonly string[]): void {
   const folder = spoolOf(storeFile);
-  for (const name of names) ignoring(["ENOENT"], () => unlinkSync(`${folder}/${name}`));
+  for (const name of names) ignoring(NOT_REMOVED, () => unlinkSync(`${folder}/${name}`));
   if (!isOwnFolder(folder)) return;
   for (const name of readdirSync(folder)) {
     if (PART.test(name) && ageOf(`${folder}/${name}`) > ABANDONED_MS) {
-      ignoring(["ENOENT"], () => unlinkSync(`${folder}/${name}`));
+      ignoring(NOT_REMOVED, () => unlinkSync(`${folder}/${name}`));
     }
   }
   // Another entry may have come, or another reader may have been faster.
-  ignoring(["ENOTEMPTY", "EEXIST", "ENOENT"], () => rmdirSync(folder));
+  ignoring(["ENOTEMPTY", "EEXIST", ...NOT_REMOVED], () => rmdirSync(folder));
 }
+
+const NOT_REMOVED = ["ENOENT", "EACCES", "EPERM", "EBUSY", "EROFS"];
 
 const ENTRY = /^\d{15}-\d{6,}-\d+-[a-z0-9]+\.json$/;
 const PART = /^\d{15}-\d{6,}-\d+-[a-z0-9]+\.part$/;

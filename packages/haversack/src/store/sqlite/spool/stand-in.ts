@@ -65,8 +65,8 @@ function standIn(
     write(change, entryFor) {
       const result = inTransaction(db, () => change(db), "BEGIN");
       const entry = isSpooled ? entryFor(result) : undefined;
-      if (entry && !addToSpool(file, { entry, isBlind }))
-        warn("the store is locked and the spool is full: an event is lost");
+      const problem = entry && addToSpool(file, { entry, isBlind });
+      if (problem) warn(`the store is locked and ${problem}: an event is lost`);
       return result;
     },
   };
@@ -118,8 +118,8 @@ function copyTables(db: DatabaseSync, handle: StoreHandle, { sessionId }: StandI
 function saveWaiting({ db, file }: StoreHandle): void {
   const known = db.prepare("SELECT 1 FROM meta WHERE key = ?");
   for (const name of spooledNames(file)) {
-    const spooled = known.get(`spool/${name}`) ? undefined : readSpooled(file, name);
-    if (!spooled) continue;
+    const spooled = known.get(`spool/${name}`) ? "damaged" : readSpooled(file, name);
+    if (typeof spooled === "string") continue;
     try {
       saveEntry(db, spooled.entry, spooled);
     } catch {

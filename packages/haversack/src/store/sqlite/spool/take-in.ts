@@ -9,7 +9,7 @@ import { isLockFault } from "../lock-fault.ts";
 import { inTransaction } from "../transaction.ts";
 import { hasSpool } from "./has-spool.ts";
 import { saveEntry } from "./save-entry.ts";
-import { readSpooled, removeSpooled, spooledNames } from "./spool-files.ts";
+import { readSpooled, removeSpooled, type SpooledEntry, spooledNames } from "./spool-files.ts";
 
 export type TakenIn =
   | { kind: "nothing" }
@@ -35,6 +35,7 @@ export function takeInSpool(handle: StoreHandle): TakenIn {
         handle.checkVersion();
         // Under the lock: nobody else takes any of these.
         const found = spooledNames(file);
+        const taken: string[] = [];
         const known = new Set(
           db
             .prepare("SELECT key FROM meta WHERE key >= 'spool/' AND key < 'spool0'")
@@ -43,16 +44,23 @@ export function takeInSpool(handle: StoreHandle): TakenIn {
         );
         const note = db.prepare("INSERT INTO meta (key, value) VALUES (?, ?)");
         for (const name of found) {
-          if (known.delete(name)) continue;
-          const problem = saveSpooled(handle, name);
+          if (known.delete(name)) {
+            taken.push(name);
+            continue;
+          }
+          const spooled = readSpooled(file, name);
+          // Another user's, who has to read it in.
+          if (spooled === "unreadable") continue;
+          const problem = spooled === "damaged" ? "not an entry" : saveSpooled(handle, spooled);
           if (problem) problems.push(`${name}: ${problem}`);
           else count++;
+          taken.push(name);
           note.run(`spool/${name}`, new Date().toISOString());
         }
         // Their files are gone, and names do not come again.
         const forget = db.prepare("DELETE FROM meta WHERE key = ?");
         for (const name of known) forget.run(`spool/${name}`);
-        return found;
+        return taken;
       }),
     );
   } catch (error) {
@@ -64,9 +72,7 @@ export function takeInSpool(handle: StoreHandle): TakenIn {
 }
 
 /** What is wrong with the entry itself; what is wrong with the store is thrown, and nothing is taken. */
-function saveSpooled({ db, file }: StoreHandle, name: string): string | undefined {
-  const spooled = readSpooled(file, name);
-  if (!spooled) return "not an entry";
+function saveSpooled({ db }: StoreHandle, spooled: SpooledEntry): string | undefined {
   db.exec("SAVEPOINT spooled");
   try {
     saveEntry(db, spooled.entry, spooled);
