@@ -8,8 +8,8 @@ import { hasUnread } from "../store/sqlite/has-unread.ts";
 import type { KnownAgent } from "../store/sqlite/known-agent.ts";
 import { hasWorkToFind } from "../store/sqlite/session-claims.ts";
 import { touchSession } from "../store/sqlite/sqlite-local-store.ts";
-import type { SeenAgent } from "../store/work-store.ts";
 import { hasUntoldEdits } from "../store/sqlite/untold-edits.ts";
+import type { SeenAgent } from "../store/work-store.ts";
 import type { DiscoverSettings } from "./discover.ts";
 import type { EventBase, HookAnswer, SessionStart } from "./hook-event.ts";
 
