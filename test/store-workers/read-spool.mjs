@@ -1,4 +1,4 @@
-// Reads the spool into the store, slowly: `node read-spool.ts FILE`. Says when it begins.
+// Reads the spool into the store, slowly: `node read-spool.mjs FILE`. Says when it begins.
 import { openForHook } from "../../packages/haversack/src/store/sqlite/open-for-hook.ts";
 import { takeInSpool } from "../../packages/haversack/src/store/sqlite/spool/take-in.ts";
 
@@ -7,14 +7,14 @@ if (!handle) throw new Error("no store");
 process.stdout.write("begins\n");
 const { exec } = handle.db;
 // A kill is to meet it on both sides of the commit.
-handle.db.exec = (sql: string) => {
-  if (sql === "COMMIT") pause(10);
+handle.db.exec = (sql) => {
+  if (sql === "COMMIT") pause(60);
   exec.call(handle.db, sql);
-  if (sql === "COMMIT") pause(10);
+  if (sql === "COMMIT") pause(60);
 };
 takeInSpool(handle);
 pause(20);
 
-function pause(ms: number): void {
+function pause(ms) {
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
 }
