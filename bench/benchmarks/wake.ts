@@ -35,7 +35,7 @@ export const wake: Benchmark = {
       const timed = timeProcesses(
         [
           sessionStart(scratch, "session start with a packet", { HAVERSACK_AGENT: "june" }),
-          sessionStart(left, "session start with what another left", {}, () => holdAgain(left)),
+          sessionStart(left, "session start with what another left"),
           event(scratch, "a sub-agent's packet", {
             hook_event_name: "PreToolUse",
             ...spawn,
@@ -152,20 +152,8 @@ function assembled({ root }: Scratch, sessionId: string): number[] {
   return times;
 }
 
-/** The claim runs again, so that every start has to free it, as the first one after an ended session does. Not timed. */
-function holdAgain({ root }: Scratch): void {
-  const { db } = openDatabase(join(root, ".haversack/haversack.db"), { durability: "normal" });
-  db.prepare("UPDATE claims SET lease_until = ?").run(Date.now() + 3_600_000);
-  db.close();
-}
-
-/** Each time a session of its own: what one has been shown is recorded with it. `prepare` runs before each. */
-function sessionStart(
-  scratch: Scratch,
-  name: string,
-  env: Record<string, string> = {},
-  prepare: () => void = () => undefined,
-): Candidate {
+/** Each time a session of its own: what one has been shown is recorded with it. */
+function sessionStart(scratch: Scratch, name: string, env: Record<string, string> = {}): Candidate {
   let session = 0;
   const one = () => {
     const candidate = event(scratch, name, {
@@ -183,13 +171,7 @@ function sessionStart(
     encoding: "utf8",
   });
   if (!stdout.includes("count per address")) throw new Error(`no packet: ${stdout}`);
-  return Object.defineProperty(one(), "stdin", {
-    get: () => {
-      prepare();
-      return one().stdin;
-    },
-    enumerable: true,
-  });
+  return Object.defineProperty(one(), "stdin", { get: () => one().stdin, enumerable: true });
 }
 
 function event({ root, env }: Scratch, name: string, fields: object): Candidate {
