@@ -4,7 +4,8 @@
  */
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
-import { join } from "node:path";
+import { mkdirSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { openDatabase } from "../packages/haversack/src/store/sqlite/open.ts";
 import { type Scratch, scratchProject } from "./bins.ts";
@@ -26,7 +27,7 @@ describe("a task whose claim has ended", () => {
       expect(project.haversack(words).code).toBe(0);
     }
     const text = project.start(TWO);
-    expect(text).toContain(`Claim ${id} "Limit logins" first, with update_task_status in_progress: it was ${HOLDER}'s`);
+    expect(text).toContain(`To go on with ${id} "Limit logins", claim it with update_task_status in_progress: it was ${HOLDER}'s`);
     for (const part of ["limit.txt", "NEXT-STEP-OF-IT", "AT-MOST-FIVE"]) expect(text).toContain(part);
   });
 
@@ -53,7 +54,7 @@ describe("a task whose claim has ended", () => {
     project.wait(2 * HOUR_MS);
     project.haversack(["status"]);
     const text = project.start(TWO);
-    expect(text).toContain(`Claim ${id}`);
+    expect(text).toContain(`To go on with ${id}`);
     expect(text).toContain("whose client is gone");
     expect(text).toContain("limit.txt");
   });
@@ -67,7 +68,7 @@ describe("a task whose claim has ended", () => {
     const own = project.create("Of the other");
     project.start(TWO, { cwd: other });
     project.claim(own, TWO, { cwd: other });
-    expect(project.start("s3")).toContain(`Claim ${id}`);
+    expect(project.start("s3")).toContain(`To go on with ${id}`);
   });
 
   it("is told to its own worktree first, and to others in a line that says where it is", () => {
@@ -81,14 +82,14 @@ describe("a task whose claim has ended", () => {
     project.haversack(["status"]);
 
     const here = project.start("s3");
-    expect(here).toContain(`Claim ${main.id} "Limit logins" first`);
+    expect(here).toContain(`To go on with ${main.id} "Limit logins", claim it`);
     expect(here).toMatch(
       new RegExp(
         `- ${side.id} "Count logins" \\(in ${feature}, branch feature; @claude-code-22222222, last seen .*; its session has ended\\)`,
       ),
     );
     const there = project.start("s4", { cwd: feature });
-    expect(there).toContain(`Claim ${side.id} "Count logins" first`);
+    expect(there).toContain(`To go on with ${side.id} "Count logins", claim it`);
     expect(there).toMatch(new RegExp(`- ${main.id} "Limit logins" \\(in ${project.root}, branch main; `));
 
     project.haversack(["task", "done", side.id]);
@@ -157,7 +158,7 @@ describe("a task whose claim has ended", () => {
     project.haversack(["status"]);
     const { out, code } = project.haversack(["wake", "june"]);
     expect(code).toBe(0);
-    expect(out).toContain(`Claim ${id} "Limit logins" first`);
+    expect(out).toContain(`To go on with ${id} "Limit logins", claim it`);
     expect(out).toContain("NEXT-STEP-OF-IT");
     project.haversack(["release", id]);
     expect(project.haversack(["wake", "june"])).toMatchObject({ code: 1, out: "" });
@@ -173,7 +174,7 @@ describe("a task whose claim has ended", () => {
     const text = project.start(TWO, { source: "clear" });
     expect(text).toContain(`${own} "Count logins" is in progress`);
     expect(text).toContain(`Also left unfinished:\n- ${id} "Limit logins" (in this worktree; ${HOLDER}, last seen`);
-    expect(text).not.toContain("Claim T");
+    expect(text).not.toContain("claim it with");
   });
 
   it("goes with an export, and is told where that was imported", () => {
@@ -242,7 +243,7 @@ describe("a session that comes back after its lease ended", () => {
     project.haversack(["status"]);
     const packet = project.start(ONE, { source: "compact" });
     expect(packet).toContain(`${id} "Limit logins" is in progress`);
-    expect(packet).not.toContain("Claim T");
+    expect(packet).not.toContain("claim it with");
   });
 });
 
@@ -278,6 +279,8 @@ describe("a session that had edits and no task", () => {
     project.end(ONE);
     project.start(TWO);
     project.edit(TWO, "a.txt");
+    project.git("add", "a.txt");
+    project.git("commit", "-q", "-m", "done");
     project.tool(
       TWO,
       "Bash",
@@ -297,7 +300,7 @@ describe("a session that had edits and no task", () => {
     project.end(TWO);
     const text = project.start("s3");
     expect(text).toContain("and that it had not committed: a.txt.");
-    expect(text).toContain(`Claim ${id}`);
+    expect(text).toContain(`To go on with ${id}`);
     expect(text.length).toBeLessThanOrEqual(10_000);
   });
 });
@@ -315,7 +318,9 @@ function leftProject() {
   const project = scratchProject();
   const git = (...args: string[]) => execFileSync("git", args, { cwd: project.root, stdio: "pipe" });
   git("init", "-q", "-b", "main");
-  git("-c", "user.name=a", "-c", "user.email=a@b.c", "commit", "-q", "--allow-empty", "-m", "one");
+  git("config", "user.name", "a");
+  git("config", "user.email", "a@b.c");
+  git("commit", "-q", "--allow-empty", "-m", "one");
   project.haversack(["skills", "index"]);
   const env = ({ client }: Options, sessionId: string) => ({
     ...(client?.pid && { CLAUDE_PID: String(client.pid) }),
@@ -333,6 +338,9 @@ function leftProject() {
     hook(session, { hook_event_name: "PostToolUse", tool_name, tool_use_id: "t", tool_input, tool_response }, options);
   const edit = (session: string, path: string, options: Options = {}) => {
     const file_path = join(options.cwd ?? project.root, path);
+    // Really written: when a session ends, git is asked which of its files are not committed.
+    mkdirSync(dirname(file_path), { recursive: true });
+    writeFileSync(file_path, "x");
     tool(session, "Write", { file_path, content: "x" }, { type: "create", filePath: file_path }, options);
   };
   const start = (session: string, { source = "startup", ...options }: Options & { source?: string } = {}) =>
@@ -341,6 +349,7 @@ function leftProject() {
     project.haversack(["task", "start", id], { cwd, env: { CLAUDE_CODE_SESSION_ID: session } });
   return {
     ...project,
+    git,
     create,
     tool,
     edit,

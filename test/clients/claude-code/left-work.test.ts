@@ -22,7 +22,7 @@ describe("a task whose lease has ended", () => {
     for (const _ of ["once", "again"]) {
       const text = await nextSession(repo);
       expect(text).toContain(
-        `Claim ${id} "Limit logins" first, with update_task_status in_progress: it was @claude-code-${sessionId.slice(0, 8)}'s, whose session has ended.`,
+        `To go on with ${id} "Limit logins", claim it with update_task_status in_progress: it was @claude-code-${sessionId.slice(0, 8)}'s, whose session has ended.`,
       );
       for (const part of ["BODY-OF-pdf-forms", "DESCRIPTION-OF-THE-TASK", "limit.txt", "NEXT-STEP-OF-IT"]) {
         expect(text).toContain(part);
@@ -38,7 +38,7 @@ describe("a task whose lease has ended", () => {
     endLeases(repo);
     haversack(repo, "status");
     const text = await nextSession(repo);
-    expect(text).toContain(`Claim ${id} "Limit logins" first`);
+    expect(text).toContain(`To go on with ${id} "Limit logins", claim it`);
     expect(text).toContain("whose client is gone");
     expect(text).toContain("NEXT-STEP-OF-IT");
   });
