@@ -7,7 +7,8 @@ import type { DatabaseSync } from "node:sqlite";
 import { SQLITE_CANTOPEN, SQLITE_FULL, SQLITE_IOERR, SQLITE_READONLY, sqliteCode } from "./faults.ts";
 import { sqlite } from "./quiet.ts";
 
-export const DEFAULT_BUSY_MS = 5000;
+/** With 32 writers on a busy machine one of them waited more than five seconds: SQLite does not queue them. */
+export const DEFAULT_BUSY_MS = 15_000;
 
 const NEEDS_SHM = new Set([SQLITE_READONLY, SQLITE_IOERR, SQLITE_FULL, SQLITE_CANTOPEN]);
 

@@ -25,7 +25,7 @@ export interface OpenOptions {
   create?: boolean;
   /** For commands that only look. Still upgrades an older store first. Default: false. */
   readOnly?: boolean;
-  /** How long to wait for other processes, in milliseconds. Default: 5000. */
+  /** How long to wait for other processes, in milliseconds. Default: 15,000. */
   busyMs?: number;
   /** Tests hand in their own. */
   migrations?: readonly Migration[];

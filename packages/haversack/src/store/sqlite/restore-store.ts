@@ -37,7 +37,7 @@ export interface RestoreReport {
 export interface RestoreOptions {
   /** Names the kept file. Default: the present time. */
   now?: Date;
-  /** How long to wait for a writer, in milliseconds. Default: 5000. */
+  /** How long to wait for a writer, in milliseconds. Default: 15,000. */
   busyMs?: number;
 }
 
