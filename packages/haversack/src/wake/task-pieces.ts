@@ -52,9 +52,11 @@ function storyPieces({ stories = [], moreStories = 0 }: WakeState, into: Pieces,
     const head = `**${name}** (${done} of ${total} done${plan})`;
     const running = tree.find(({ status }) => status !== "done" && status !== "archived");
     const draw = treeOf(tree, { currentId: running?.id, counts: id === undefined ? undefined : { done, total } });
-    into.add(20 + index, `story ${id ?? ""}`, `${head}\n${draw(40)}`, {
-      short: `${head}\n${draw(12)}`,
+    // The first one is what the packet is about: told before shares are counted.
+    into.add(index === 0 ? 15 : 20 + index, `story ${id ?? ""}`, `${head}\n${draw(24)}`, {
+      short: `${head}\n${draw(10)}`,
       name: `${head}\n${draw(4)}`,
+      ...(index === 0 && { group: undefined }),
       what: "story",
       order: -2 + index / 100,
       how,
