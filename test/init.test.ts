@@ -595,7 +595,8 @@ describe("the plugin", () => {
   it("runs the hook with a Node of the PATH, the first that is new enough", () => {
     const { folder } = build();
     const repo = repository();
-    repo.run("init", "--yes");
+    // Not `init`: where that has wired the client, the plugin stands back.
+    repo.run("skills", "index");
     const [old, fresh] = [join(repo.base, "old"), join(repo.base, "fresh")];
     repo.write(join(old, "node"), '#!/bin/sh\n[ "$1" = --version ] && echo v20.11.0 || echo started >> "$0.log"\n');
     repo.write(join(fresh, "node"), `#!/bin/sh\nexec '${process.execPath}' "$@"\n`);
