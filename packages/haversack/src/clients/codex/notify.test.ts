@@ -2,6 +2,7 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync, 
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { beforeEach, describe, expect, it, onTestFinished } from "vitest";
+import { makeRecordedStore, userStateFolder } from "../../base/project-trust.ts";
 import type { StoreHandle } from "../../store/sqlite/handle.ts";
 import { openDatabase } from "../../store/sqlite/open.ts";
 import { SqliteWorkStore } from "../../store/sqlite/sqlite-work-store.ts";
@@ -48,6 +49,7 @@ beforeEach(() => {
   onTestFinished(() => rmSync(root, { recursive: true, force: true }));
   mkdirSync(state());
   env = { HOME: root };
+  makeRecordedStore(state(), userStateFolder(env), NOW);
   store(({ db }) => db.prepare("SELECT 1").get());
 });
 
