@@ -66,7 +66,7 @@ export function checkTrust(folder: string, userState: UserState): Trust {
     return { kind: "untrusted", because: "link" };
   }
   const found = fileIdentity(store);
-  if (found === undefined || isEmpty(store)) {
+  if (found === undefined || isEmptyOrFolder(store)) {
     const isForeign = OTHER_PARTS.some((part) => exists(`${folder}/${part}`)) && !trustRecord(folder, userState);
     return isForeign ? { kind: "untrusted", because: "no-record" } : { kind: "no-store" };
   }
@@ -172,8 +172,10 @@ function knowsBirthTimes(folder: string): boolean {
 }
 
 /** Nothing can hide in an empty file (SQLite deletes a log that lies beside one); between making it and recording it, another process may find it so. */
-function isEmpty(path: string): boolean {
-  return lstatSync(path, { throwIfNoEntry: false })?.size === 0;
+function isEmptyOrFolder(path: string): boolean {
+  const found = lstatSync(path, { throwIfNoEntry: false });
+  // Opening a folder says what is wrong.
+  return found?.size === 0 || found?.isDirectory() === true;
 }
 
 function exists(path: string): boolean {
