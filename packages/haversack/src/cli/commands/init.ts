@@ -1,4 +1,4 @@
-import { existsSync } from "node:fs";
+import { existsSync, statSync } from "node:fs";
 import { HaversackError } from "../../base/errors.ts";
 import { diskFileSystem } from "../../base/file-system.ts";
 import { gitRefusal } from "../../engine/git-refusal.ts";
@@ -132,7 +132,9 @@ export async function run(call: Call): Promise<ExitCode> {
       );
       return 1;
     }
-    if (scope === "project") {
+    // A file in its place: noting what is written fails before anything is.
+    const isPlace = statSync(project.paths.state, { throwIfNoEntry: false })?.isDirectory() ?? true;
+    if (scope === "project" && isPlace) {
       ensureStateFolder(project.paths, { isAsked: true });
       if (isBrought) acceptBrought(project.paths, brought, new Date());
       // Recorded as the user's own before anything of ours is in it.
