@@ -1,3 +1,5 @@
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { defineConfig } from "vitest/config";
 
 export default defineConfig({
@@ -6,6 +8,8 @@ export default defineConfig({
     // These need the real clients: npm run test:clients.
     exclude: ["**/node_modules/**", "test/clients/**"],
     testTimeout: 60_000,
+    // Records of trusted projects: none of a test's may reach the home of whoever runs it.
+    env: { XDG_STATE_HOME: join(tmpdir(), "haversack-test-state") },
     pool: "forks",
   },
 });

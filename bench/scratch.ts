@@ -3,6 +3,7 @@ import { spawnSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { makeRecordedStore, userStateFolder } from "../packages/haversack/src/base/project-trust.ts";
 import { syntheticSkills } from "./synthetic-skills.ts";
 
 const DIST = join(import.meta.dirname, "../packages/haversack/dist");
@@ -24,11 +25,18 @@ export function makeScratch(dist = DIST): Scratch {
   const base = mkdtempSync(join(tmpdir(), "haversack-bench-"));
   const root = join(base, "project");
   mkdirSync(join(root, ".haversack"), { recursive: true });
+  const env = {
+    HOME: join(base, "home"),
+    XDG_CONFIG_HOME: join(base, "home/.config"),
+    XDG_STATE_HOME: join(base, "state"),
+  };
+  // Benchmarks fill the store in their own process; the built programs use only one that is recorded.
+  makeRecordedStore(join(root, ".haversack"), userStateFolder(env), new Date());
   return {
     root,
     bin: join(dist, "haversack.cjs"),
     hook: join(dist, "hook.cjs"),
-    env: { HOME: join(base, "home"), XDG_CONFIG_HOME: join(base, "home/.config") },
+    env,
     remove: () => rmSync(base, { recursive: true, force: true }),
   };
 }

@@ -196,6 +196,7 @@ describe("the hook", () => {
       ".haversack/haversack.db",
       "this is a shopping list, and a long one at that\n".repeat(50),
     );
+    expect(project.haversack(["trust", "--yes"]).code).toBe(0);
     const before = readFileSync(file);
     const { code, out, err } = project.hook(start(project.root, "s"));
     expect({ code, out, err }).toEqual({ code: 0, out: "", err: "" });

@@ -566,6 +566,7 @@ describe("wrong input is an error that names the field, and nothing is changed",
     expect(await server.refuse("get_tasks")).toContain(`${file}: work.leaseMinutes must be`);
     project.write(".haversack/config.json", "{}");
     const store = project.write(".haversack/haversack.db", "this is no database, and long enough to be taken for one");
+    expect(project.haversack(["trust", "--yes"]).code).toBe(0);
     expect(await server.refuse("create_task", { title: "A" })).toContain(`${store} is not a database`);
   });
 });

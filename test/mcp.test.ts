@@ -1,8 +1,9 @@
 /** The MCP server as a client runs it: the built bin, newline-delimited JSON-RPC on its standard input and output. */
-import { existsSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { readLog } from "../packages/haversack/src/base/log.ts";
+import { makeRecordedStore, userStateFolder } from "../packages/haversack/src/base/project-trust.ts";
 import type { StoreHandle } from "../packages/haversack/src/store/sqlite/handle.ts";
 import { openDatabase } from "../packages/haversack/src/store/sqlite/open.ts";
 import { SessionState } from "../packages/haversack/src/store/sqlite/session-state.ts";
@@ -407,12 +408,14 @@ function writeSkill(project: Scratch, name: string, description: string, body = 
 }
 
 /** The project's store, as hooks write to it. */
-function openState({ root }: Scratch): {
+function openState({ root, home }: Scratch): {
   handle: StoreHandle;
   sessions: SqliteLocalStore;
   state: SessionState;
   at: Date;
 } {
+  mkdirSync(join(root, ".haversack"), { recursive: true });
+  makeRecordedStore(join(root, ".haversack"), userStateFolder({ HOME: home }), new Date());
   const handle = openDatabase(join(root, ".haversack/haversack.db"), { durability: "normal" });
   onTestFinished(() => handle.db.close());
   return { handle, sessions: new SqliteLocalStore(handle), state: new SessionState(handle), at: new Date() };

@@ -31,14 +31,20 @@ function project(): Project {
   const { id: task } = scratch.haversack(["task", "create", "Fill the form", "--json"]).json();
   const state = join(scratch.root, ".haversack");
   for (const folder of [dirname(scratch.root), scratch.root]) chmodSync(folder, 0o755);
-  chmodSync(scratch.home, 0o777);
+  const nobody = join(scratch.home, "nobody");
+  mkdirSync(nobody);
+  for (const folder of [scratch.home, nobody]) chmodSync(folder, 0o777);
   return {
     ...scratch,
     state,
     task,
     through(before, words, stdin = "") {
       const [program = "", ...rest] = [...before, process.execPath, join(DIST, "haversack.cjs"), ...words];
-      const env = { PATH: process.env["PATH"] ?? "", HOME: scratch.home };
+      // Another user has a home, and a record of trusted stores, of his own.
+      const env = { PATH: process.env["PATH"] ?? "", HOME: before === NOBODY ? nobody : scratch.home };
+      if (before === NOBODY && words[0] !== "trust") {
+        expect(this.through(before, ["trust", "--yes"]).err).toBe("");
+      }
       const ran = spawnSync(program, rest, { cwd: scratch.root, encoding: "utf8", env, input: stdin });
       return { code: ran.status, out: ran.stdout, err: ran.stderr, json: () => JSON.parse(ran.stdout) };
     },
@@ -170,7 +176,7 @@ describe.runIf(canMount)("a full disk", () => {
     cpSync(one.state, saved, { recursive: true });
     rmSync(one.state, { recursive: true });
     mkdirSync(one.state);
-    const script = `mount -t tmpfs -o size=1200k none "$0"; cp -a ${saved}/. "$0"; cat /dev/zero > "$0/ballast" 2>/dev/null || true; exec "$@"`;
+    const script = `mount -t tmpfs -o size=1200k none "$0"; cp -a ${saved}/. "$0"; cat /dev/zero > "$0/ballast" 2>/dev/null || true; "${process.execPath}" "${join(DIST, "haversack.cjs")}" trust --yes > ${saved}.trusted; exec "$@"`;
     return (words, stdin) => one.through(["unshare", "-rm", "sh", "-ec", script, one.state], words, stdin);
   }
 

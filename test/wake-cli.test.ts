@@ -151,6 +151,12 @@ describe("wake", () => {
     const project = wakeProject("backend");
     project.say("message", "send", "@backend", "hi");
     project.write(".haversack/templates/implementer.md", "# Ours\n{{identity}}\n\n## Mail\n{{messages}}\n");
+    const before = project.haversack(["wake", "backend"]);
+    expect(before.out).not.toContain("# Ours");
+    expect(before.err).toMatch(
+      /^haversack: note: \.haversack\/templates\/implementer\.md is not used.*haversack trust/m,
+    );
+    project.say("trust", "--yes");
     expect(project.say("wake", "backend")).toMatch(/^# Ours\n[\s\S]*You are @backend[\s\S]*## Mail\n/);
   });
 });
@@ -296,6 +302,7 @@ describe("what is missing", () => {
     project.say("agent", "add", "june", "--role", "orchestrator");
     project.say("message", "send", "@june", "hi");
     project.write(".haversack/templates/orchestrator.md", "# Ours\n{{identity}}\n{{nonsense}}\n\n{{messages}}\n");
+    project.say("trust", "--yes");
     const { out, err, code } = project.haversack(["wake", "june"]);
     expect(code).toBe(0);
     expect(out).toContain("You are @june");

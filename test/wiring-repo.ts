@@ -99,7 +99,8 @@ export function snapshot(...folders: string[]): Record<string, string> {
   for (const folder of folders) {
     for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true })) {
       const path = join(entry.parentPath, entry.name);
-      if (path.includes("/.haversack")) continue;
+      // State stays: the store, and the record that it is this user's own.
+      if (path.includes("/.haversack") || path.includes("/home/.local")) continue;
       files[path] = entry.isFile() ? `${statSync(path).mode.toString(8)} ${readFileSync(path, "utf8")}` : "folder";
     }
   }

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { build } from "esbuild";
 import { expect, it } from "vitest";
 import { diskFileSystem } from "../../../packages/haversack/src/base/file-system.ts";
+import { recordTrust, userStateFolder } from "../../../packages/haversack/src/base/project-trust.ts";
 import { refreshIndex } from "../../../packages/haversack/src/engine/refresh-index.ts";
 import { findSkillSources } from "../../../packages/haversack/src/engine/skill-sources.ts";
 import { openDatabase } from "../../../packages/haversack/src/store/sqlite/open.ts";
@@ -88,6 +89,7 @@ function makeStore(repo: ScratchOpencode): string {
     fs: diskFileSystem,
   });
   handle.db.close();
+  recordTrust(join(repo.root, ".haversack"), userStateFolder(repo.env), { at: new Date() });
   return file;
 }
 

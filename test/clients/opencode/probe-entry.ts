@@ -4,6 +4,7 @@
  */
 import { appendFileSync } from "node:fs";
 import { join } from "node:path";
+import { userStateFolder } from "../../../packages/haversack/src/base/project-trust.ts";
 import type { PluginInput } from "../../../packages/haversack/src/clients/opencode/client-api.ts";
 import type { HookEngine } from "../../../packages/haversack/src/clients/opencode/hook-engine.ts";
 import { haversackPlugin } from "../../../packages/haversack/src/clients/opencode/plugin.ts";
@@ -24,7 +25,10 @@ export const Probe = async (input: PluginInput) => {
   const note = (line: unknown) =>
     appendFileSync(join(process.env["HAVERSACK_TEST_FOLDER"] ?? "", "probe.jsonl"), `${JSON.stringify(line)}\n`);
   const root = input.directory;
-  const handle = openForHook(join(root, ".haversack/haversack.db"), { busyMs: 100 });
+  const handle = openForHook(join(root, ".haversack/haversack.db"), {
+    busyMs: 100,
+    userState: userStateFolder(process.env),
+  });
   note({ isOpen: handle !== undefined, bun: process.versions["bun"] });
   if (!handle) return {};
   const engine: HookEngine = {

@@ -10,6 +10,8 @@ export type FaultCode =
   | "store-full"
   | "store-read-only"
   | "store-too-new"
+  /** The store came with a clone, or another user made it: `haversack trust` accepts it. */
+  | "store-untrusted"
   | "config-invalid"
   | "file-unreadable"
   | "file-unwritable"

@@ -63,6 +63,42 @@ describe("findProjectRoot", () => {
     expect(findProjectRoot(join(parent, "lib"))).toEqual({ root: join(parent, "lib"), because: "git-root" });
   });
 
+  it("gives a submodule the .haversack of the repository around it, also from a worktree of that", () => {
+    const child = repository("part");
+    const parent = repository("whole");
+    git(parent, "submodule", "add", "-q", child, "lib");
+    git(parent, "commit", "-q", "-m", "lib");
+    folder("whole", ".haversack");
+    expect(findProjectRoot(join(parent, "lib"))).toEqual({ root: parent, because: "haversack-folder" });
+    const tree = join(base, "whole-linked");
+    git(parent, "worktree", "add", "-q", tree);
+    git(tree, "submodule", "update", "-q", "--init");
+    expect(findProjectRoot(join(tree, "lib"))).toEqual({ root: parent, because: "main-repository", worktree: tree });
+  });
+
+  it("is not captured by a .haversack above the repository", () => {
+    folder("shared", ".haversack");
+    const repo = repository("shared/repo");
+    expect(findProjectRoot(folder("shared", "repo", "src"))).toEqual({ root: repo, because: "git-root" });
+    folder("shared", "repo", ".haversack");
+    expect(findProjectRoot(join(repo, "src"))).toEqual({ root: repo, because: "haversack-folder" });
+    // A clone inside of another repository is a project of its own.
+    folder("outer", ".haversack");
+    repository("outer");
+    const inner = repository("outer/vendor/inner");
+    expect(findProjectRoot(inner)).toEqual({ root: inner, because: "git-root" });
+    // Without git the folder above still counts.
+    expect(findProjectRoot(folder("shared", "notes"))).toMatchObject({ root: join(base, "shared") });
+  });
+
+  it("takes the main repository from a worktree below it", () => {
+    const repo = repository("around");
+    folder("around", ".haversack");
+    const tree = join(repo, "trees/one");
+    git(repo, "worktree", "add", "-q", tree);
+    expect(findProjectRoot(tree)).toEqual({ root: repo, because: "main-repository", worktree: tree });
+  });
+
   it("shares one root among the worktrees of a bare repository", () => {
     const origin = repository("origin");
     folder("bare");

@@ -1,6 +1,7 @@
 /**
- * Where a project's state lives: the nearest `.haversack/`, else the git root; from a linked worktree always the
- * main repository, so that all worktrees share one store. Reads git's own files instead of running git: the hook
+ * Where a project's state lives: the nearest `.haversack/` of the repository, else its root; from a linked worktree always the
+ * main repository, so that all worktrees share one store. A `.haversack/` above a repository does not capture it: whoever can
+ * write to a folder above, such as /tmp, would choose its store. Only a submodule belongs to the repository around it. Reads git's own files instead of running git: the hook
  * asks this at every event and cannot afford a process. Loaded by the hook: nothing but `fs`.
  */
 import { existsSync, readFileSync, statSync } from "node:fs";
@@ -16,8 +17,9 @@ export interface ProjectRoot {
 }
 
 export function findProjectRoot(cwd: string): ProjectRoot {
-  const marked = nearestFolder(cwd, (folder) => isFolder(`${folder}/${STATE_FOLDER}`));
-  const work = nearestFolder(cwd, (folder) => existsSync(`${folder}/.git`));
+  const top = nearestFolder(cwd, (folder) => isMarked(folder) || existsSync(`${folder}/.git`));
+  const marked = top !== undefined && isMarked(top) ? top : undefined;
+  const work = top && nearestFolder(top, (folder) => existsSync(`${folder}/.git`));
   const main = work && mainRepository(work);
 
   if (work && main && main !== work) {
@@ -26,9 +28,13 @@ export function findProjectRoot(cwd: string): ProjectRoot {
       const twin = main + marked.slice(work.length);
       if (isFolder(`${twin}/${STATE_FOLDER}`)) return { root: twin, because: "main-repository", worktree: marked };
     }
-    if (!marked || marked.length >= work.length) return { root: main, because: "main-repository", worktree: work };
+    return { root: main, because: "main-repository", worktree: work };
   }
   if (marked) return { root: marked, because: "haversack-folder" };
+  if (work && isSubmodule(work)) {
+    const around = findProjectRoot(parent(work));
+    if (isMarked(around.root)) return around;
+  }
   if (work) return { root: work, because: "git-root" };
   return { root: cwd, because: "working-folder" };
 }
@@ -50,6 +56,16 @@ function mainRepository(work: string): string {
   const pointer = readText(`${above}/.git`);
   const target = pointer && /^gitdir:\s*(.+?)\s*$/m.exec(pointer)?.[1];
   return target && absolute(target, above) === commonFolder ? above : commonFolder;
+}
+
+/** Its git folder is inside of the one of the repository around it. */
+function isSubmodule(work: string): boolean {
+  const gitFolder = /^gitdir:\s*(.+?)\s*$/m.exec(readText(`${work}/.git`) ?? "")?.[1];
+  return gitFolder !== undefined && /[\\/]modules[\\/]/.test(gitFolder);
+}
+
+function isMarked(folder: string): boolean {
+  return isFolder(`${folder}/${STATE_FOLDER}`);
 }
 
 export function nearestFolder(from: string, matches: (folder: string) => boolean): string | undefined {

@@ -3,8 +3,10 @@ import { existsSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { whatIsWrong } from "../base/config.ts";
 import { SETTING_KEYS, SETTINGS, type Setting, type SettingKey } from "../base/config-schema.ts";
+import { formatFar } from "../base/config-trust.ts";
 import { HaversackError } from "../base/errors.ts";
 import { nearest } from "../base/nearest.ts";
+import { recordSettings } from "../base/project-trust.ts";
 import { type JsonPath, removeIn, setIn } from "../clients/claude-code/settings-text.ts";
 import { parseSettings, prune, valueAt } from "../clients/json-settings.ts";
 import { ensureStateFolder, loadConfig, type ProjectPaths } from "../engine/project.ts";
@@ -94,6 +96,8 @@ export function writeSetting(
 ): void {
   if (level === "project") ensureStateFolder(paths);
   else makeFolders(dirname(file));
+  // Whoever sets it wants it. What else the file holds still needs `haversack trust`.
+  const mayAccept = level === "project" && loadConfig(paths).ignored.length === 0;
   changeFile(file, (text, settings) => {
     const places = placesOf(key, settings);
     return (places.length > 0 ? places : [key.split(".")]).reduce((result, path) => {
@@ -107,6 +111,10 @@ export function writeSetting(
       return setIn(result, path, value);
     }, text);
   });
+  const { ignored } = loadConfig(paths);
+  if (mayAccept && ignored.length > 0) {
+    recordSettings(paths.state, paths.userState, { settings: formatFar(ignored), at: new Date() });
+  }
 }
 
 /** False: it is not set there. */

@@ -1,11 +1,11 @@
 /** What most commands begin with: the project they were called in, its settings, and its store. */
-import { accessSync, constants, statSync } from "node:fs";
+import { statSync } from "node:fs";
 import type { Config } from "../base/config-schema.ts";
 import { noProject } from "../engine/no-project.ts";
-import { ensureStateFolder, type ProjectPaths, projectPaths, requireConfig } from "../engine/project.ts";
+import { type ProjectPaths, projectPaths, requireConfig } from "../engine/project.ts";
+import { openProjectStore, openProjectToAnswer, openProjectToRead, requireTrust } from "../engine/project-store.ts";
 import type { StoreHandle } from "../store/sqlite/handle.ts";
 import { openMemoryStore } from "../store/sqlite/memory.ts";
-import { openDatabase, openToAnswer, openToRead } from "../store/sqlite/open.ts";
 import type { Call, Io } from "./command.ts";
 
 export interface OpenProject {
@@ -22,18 +22,17 @@ export type Durability = "full" | "normal";
 
 /** For commands that save: the store, made when there is none. What a person is told is saved goes through `full`. */
 export function openStore(paths: ProjectPaths, durability: Durability = "full"): StoreHandle {
-  ensureStateFolder(paths);
-  return openDatabase(paths.store, { durability });
+  return openProjectStore(paths, { durability });
 }
 
 /** For commands that only look: where there is no store, an empty one in memory, and no folder is made. */
 export function readStore({ io }: Call, paths: ProjectPaths, durability: Durability = "normal"): StoreHandle {
+  requireTrust(paths);
   if (isMissing(paths)) {
     noteNoProject(io, paths);
     return openMemoryStore();
   }
-  if (isWritable(paths.state)) ensureStateFolder(paths);
-  const handle = openToRead(paths.store, { durability });
+  const handle = openProjectToRead(paths, { durability });
   if (handle.isReadOnly) noteReadOnly(io, paths);
   return handle;
 }
@@ -41,18 +40,11 @@ export function readStore({ io }: Call, paths: ProjectPaths, durability: Durabil
 /** For commands that answer and also note what they answered: kept where there is a project, else forgotten. */
 export function keepStore(call: Call, paths: ProjectPaths, durability: Durability = "normal"): StoreHandle {
   if (noProject(paths)) return readStore(call, paths, durability);
-  if (isMissing(paths) || isWritable(paths.state)) ensureStateFolder(paths);
   const { io } = call;
-  return openToAnswer(paths.store, { durability, warn: (text) => io.err(`haversack: note: not recorded: ${text}\n`) });
-}
-
-function isWritable(folder: string): boolean {
-  try {
-    accessSync(folder, constants.W_OK);
-    return true;
-  } catch {
-    return false;
-  }
+  return openProjectToAnswer(paths, {
+    durability,
+    warn: (text) => io.err(`haversack: note: not recorded: ${text}\n`),
+  });
 }
 
 const told = new WeakSet<Io>();

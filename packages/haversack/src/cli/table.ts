@@ -27,6 +27,12 @@ export const COMMANDS: readonly CommandEntry[] = [
     summary: "Say what is wrong and what helps",
     load: () => import("./commands/doctor.ts"),
   },
+  {
+    name: "trust",
+    group: CLIENTS,
+    summary: "Accept the store, settings and templates of a cloned project",
+    load: () => import("./commands/trust.ts"),
+  },
   { name: "mcp", group: CLIENTS, summary: "The MCP server, for clients", load: () => import("./commands/mcp.ts") },
   {
     name: "status",

@@ -38,11 +38,12 @@ export const BUDGET: OptionSpec = {
 };
 
 export function wakeParts(call: Call, work: OpenWork): PromptParts {
-  const { root } = work.paths;
+  const { root, userState } = work.paths;
   return {
     ...work,
     index: openSkills(call).index,
     root,
+    userState,
     wake: wakeSettings(work.config),
     profile: (client) => PROFILE_OF[client]?.(root, call.io.env) ?? profileOf(client),
     isAlive: isRunning,

@@ -95,7 +95,8 @@ type Extra = Readonly<Record<string, string>>;
 function runIn({ variables }: Pick<RunningClient, "variables">, { env, scratch }: CheckPlace, more: Extra) {
   const cwd = scratch?.root ?? "";
   // HAVERSACK=0 of the person's shell would make every hook silent. HAVERSACK_DOCTOR: no rebuild in the background.
-  return { cwd, env: { ...env, ...variables(cwd), ...more, HAVERSACK: undefined, HAVERSACK_DOCTOR: "1" } };
+  const own = { XDG_STATE_HOME: scratch?.stateHome, HAVERSACK: undefined, HAVERSACK_DOCTOR: "1" };
+  return { cwd, env: { ...env, ...variables(cwd), ...more, ...own } };
 }
 
 /** What the client would make of the answer. */

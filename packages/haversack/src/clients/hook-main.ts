@@ -2,8 +2,10 @@
  * What every event needs, for hook.cjs: the project, its store, the switch, the answer's form, and a line in the log when something
  * fails. The part that answers the event comes loaded with it.
  */
-import { existsSync, readFileSync, writeSync } from "node:fs";
+import { existsSync, writeSync } from "node:fs";
+import { readConfigFiles } from "../base/config-files.ts";
 import { findProjectRoot, STATE_FOLDER } from "../base/project-root.ts";
+import { checkTrust, userStateFolder } from "../base/project-trust.ts";
 import type { HookAnswer } from "../engine/hook-event.ts";
 import { readHookSettings } from "../engine/hook-settings.ts";
 import { sizeFor } from "../skills/client-size.ts";
@@ -73,14 +75,17 @@ export function answerClient(
     if (packaged?.ownWiring(adapter?.client ?? "claude-code", { root, cwd: base.cwd, env })) return UNANSWERED;
     state = folder;
     const file = `${state}/haversack.db`;
-    const handle = openHere(file, base.sessionId, state, load);
+    const userState = userStateFolder(env);
+    const handle = openHere(file, { sessionId: base.sessionId, state, userState }, load);
     if (!handle) {
+      if (payload["hook_event_name"] !== "SessionStart") return UNANSWERED;
+      if (checkTrust(state, userState).kind === "untrusted") writeSync(1, untrustedNotice(file));
       // Most likely of an older version: without this it would stay so until somebody calls the CLI.
-      if (payload["hook_event_name"] === "SessionStart" && existsSync(file)) load("hook-start").startIndexing(root);
+      else if (existsSync(file)) load("hook-start").startIndexing(root);
       return UNANSWERED;
     }
     let config: unknown[] | undefined;
-    const configFiles = () => (config ??= readConfigFiles(folder, env));
+    const configFiles = () => (config ??= readConfigFiles({ state: folder, user: userFolder(env), userState }));
     const place: HookPlace = {
       root,
       worktree,
@@ -112,17 +117,22 @@ export function answerClient(
     closeIfLogIsLong(handle);
     return waysOf(payload, answer, text);
   } catch (error) {
-    if (state) load("hook-log").logFault(state, error);
+    // Nothing is written into a folder that came with a clone.
+    if (state && checkTrust(state, userStateFolder(env)).kind === "trusted") load("hook-log").logFault(state, error);
     return 0;
   }
 }
 
 /** With what waits in the spool read in before; undefined when there is no store that this program may use. */
-function openHere(file: string, sessionId: string, state: string, load: Load): StoreHandle | undefined {
+function openHere(
+  file: string,
+  { sessionId, state, userState }: { sessionId: string; state: string; userState: string | undefined },
+  load: Load,
+): StoreHandle | undefined {
   const options = { sessionId, warn: (text: string) => load("hook-log").logLine(state, "warn", text) };
   let handle: StoreHandle | undefined;
   try {
-    handle = openForHook(file, { busyMs: BUSY_MS });
+    handle = openForHook(file, { busyMs: BUSY_MS, userState });
   } catch (error) {
     if (!isLockFault(error)) throw error;
     return load("hook-spool").openBlind(file, options);
@@ -208,23 +218,10 @@ function waysOf(payload: Fields, { considered = 0 }: HookAnswer, text: string): 
   return 1 | (considered > 0 ? 2 : 0) | (text ? 4 : 0) | (tool === "Bash" ? 8 : 0) | kind;
 }
 
-/** Later ones beat earlier ones. */
-function readConfigFiles(state: string, env: NodeJS.ProcessEnv): unknown[] {
-  return [`${userFolder(env)}/config.json`, `${state}/config.json`].flatMap((file) => {
-    const text = readText(file);
-    return text === undefined ? [] : [JSON.parse(text) as unknown];
-  });
-}
-
-function readText(path: string): string | undefined {
-  // Asked first: an error thrown and caught costs more than the question.
-  if (!existsSync(path)) return undefined;
-  try {
-    return readFileSync(path, "utf8");
-  } catch {
-    // Absent or unreadable: the defaults hold.
-    return undefined;
-  }
+/** For the person alone: all clients that run this file show `systemMessage` on their screen and keep it from the model. */
+function untrustedNotice(file: string): string {
+  const why = `Haversack does not use ${JSON.stringify(file)}: you did not create it on this machine.`;
+  return JSON.stringify({ systemMessage: `${why} Run \`haversack trust\` to look at it and accept it.` });
 }
 
 function userFolder(env: NodeJS.ProcessEnv): string {

@@ -1,7 +1,8 @@
 /** What waking needs of a place, for the files of the hook that wake. */
+import { userStateFolder } from "../base/project-trust.ts";
 import type { WakeParts } from "../engine/wake/gather-wake.ts";
 import { readHookWakeSettings } from "../engine/wake/hook-wake-settings.ts";
-import { readInside } from "../engine/wake/read-inside.ts";
+import { readForPacket } from "../engine/wake/read-inside.ts";
 import type { SessionWakeParts } from "../engine/wake/wake-session.ts";
 import { givenName } from "../engine/work/actor.ts";
 import { readHookWorkSettings } from "../engine/work/hook-work-settings.ts";
@@ -10,13 +11,13 @@ import type { SkillLookup } from "../store/sqlite/skill-cards.ts";
 import { isAlive } from "./claude-code/client-process.ts";
 import type { WakePlace } from "./hook-place.ts";
 
-export function wakeParts(index: SkillLookup, { handle, root, configFiles, now }: WakePlace): WakeParts {
+export function wakeParts(index: SkillLookup, { handle, root, env, configFiles, now }: WakePlace): WakeParts {
   return {
     handle,
     index,
     root,
     settings: readHookWakeSettings(configFiles()),
-    readText: (path) => readInside(root, path),
+    readText: (path) => readForPacket(root, path, userStateFolder(env)),
     now,
   };
 }

@@ -2,12 +2,14 @@
  * Looks at everything that must be right for Haversack to work, and says what to do where it is not. Changes nothing: events
  * are sent into a copy of the project's state.
  */
-import { copyFileSync, existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync } from "node:fs";
+import { closeSync, copyFileSync, existsSync, mkdirSync, mkdtempSync, openSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { cleanLine } from "../base/clean-text.ts";
 import { errorText, isFault } from "../base/errors.ts";
 import { diskFileSystem } from "../base/file-system.ts";
 import { readLog } from "../base/log.ts";
+import { recordTrust, trustRecord } from "../base/project-trust.ts";
 import type { SkillCard } from "../skills/types.ts";
 import { SqliteArtifactStore } from "../store/sqlite/artifact-store.ts";
 import { whyNotWritable } from "../store/sqlite/faults.ts";
@@ -22,8 +24,10 @@ import { deferredInForce, modeOf } from "./defer-skills.ts";
 import { gitRefusal } from "./git-refusal.ts";
 import { notAProject } from "./no-project.ts";
 import { type Environment, loadConfig, offReason, type ProjectPaths } from "./project.ts";
+import { distrust } from "./project-store.ts";
 import { refreshIndex } from "./refresh-index.ts";
 import { findSkillSources } from "./skill-sources.ts";
+import { broughtAlong } from "./trust-project.ts";
 import type { Client, Deferral, Finding, Installed, Scratch, WiringPlace } from "./wiring.ts";
 import { readReceipt } from "./wiring-receipt.ts";
 
@@ -40,7 +44,8 @@ export interface DoctorInput {
 export async function runDoctor(input: DoctorInput): Promise<Finding[]> {
   const { paths, env, clients } = input;
   const off = offReason(paths, env);
-  const store = checkStoreFile(paths);
+  const untrusted = distrust(paths);
+  const store = untrusted ? untrustedStore(untrusted) : checkStoreFile(paths);
   const scratch = store.level === "fail" ? undefined : makeScratch(paths);
   try {
     const { finding: index, cards, guards } = checkIndex(input, scratch);
@@ -63,13 +68,14 @@ export async function runDoctor(input: DoctorInput): Promise<Finding[]> {
           },
       ...checkPlace(paths, env),
       store,
-      ...checkSpool(paths, input.now),
+      ...checkBrought(paths, env),
+      ...(untrusted ? [] : checkSpool(paths, input.now)),
       ...checkConfig(paths),
       index,
       ...(found.length > 0 ? checked : [noClient(clients)]),
       ...(found.length > 0 && found.every((client) => isUnwired(client, checked)) ? [noneWired()] : []),
       ...(scratch ? await checkResumes(paths, found, scratch) : []),
-      checkLog(paths, input.now),
+      ...(untrusted ? [] : [checkLog(paths, input.now)]),
     ];
     return findings.map(({ isSilencing: _, ...finding }) => finding);
   } finally {
@@ -81,6 +87,7 @@ export async function runDoctor(input: DoctorInput): Promise<Finding[]> {
 function wasWired(client: Client, place: Omit<WiringPlace, "scope"> & { paths: ProjectPaths }): boolean {
   const { paths } = place;
   return (["project", "user"] as const).some((scope) => {
+    if (scope === "project" && distrust(paths)) return false;
     const { files } = readReceipt(scope === "user" ? paths.user : paths.state);
     return client.files({ ...place, scope }).some(({ path, isRecordedOnly }) => !isRecordedOnly && files[path]);
   });
@@ -92,7 +99,7 @@ function checkHidden(
   { paths, cwd, env, findings, off }: DoctorInput & { findings: readonly Finding[]; off: string | undefined },
 ): Finding[] {
   const deferral = client.deferral?.({ cwd, env });
-  if (!deferral) return [];
+  if (!deferral || distrust(paths)) return [];
   const part = `${client.name} hidden skills`;
   try {
     const entries = Object.entries(deferredInForce(deferral, paths.state));
@@ -174,6 +181,43 @@ function noClient(clients: readonly Client[]): Finding {
     level: "warn",
     text: `none found; looked for ${clients.map(({ title }) => title).join(", ")}`,
     remedy: "`haversack init --client NAME` wires one that is yet to be installed",
+  };
+}
+
+function untrustedStore({ why, hint }: { why: string; hint: string }): Finding {
+  return { part: "store", level: "fail", text: `not used: ${why}`, remedy: hint };
+}
+
+/** What the repository brings that counts only when the user has accepted it, and state that git can replace. */
+function checkBrought(paths: ProjectPaths, env: Environment): Finding[] {
+  const remedy = "`haversack trust` shows it and asks whether to use it";
+  const { settings, templates, parts } = broughtAlong(paths, env);
+  const tracked = parts.filter(({ isTracked }) => isTracked).map(({ path }) => path);
+  const unaccepted = templates.filter(({ isAccepted }) => !isAccepted);
+  return [
+    ...settings
+      .filter(({ isAccepted }) => !isAccepted)
+      .map(({ key, value, why }): Finding => {
+        const shown = cleanLine(JSON.stringify(value), { maxChars: 200 });
+        const text = `${paths.config}: ${key} ${shown} is ignored: it ${why}`;
+        return { part: "config", level: "warn", text, remedy };
+      }),
+    ...unaccepted.map(({ path }): Finding => {
+      const text = `${cleanLine(path, { maxChars: 200 })} is ignored: agents would read it as instructions`;
+      return { part: "templates", level: "warn", text, remedy };
+    }),
+    ...(tracked.length > 0 ? [trackedByGit(tracked)] : []),
+  ];
+}
+
+function trackedByGit(paths: readonly string[]): Finding {
+  const [first = ""] = paths;
+  const more = paths.length > 1 ? ` and ${paths.length - 1} more` : "";
+  return {
+    part: "git",
+    level: "warn",
+    text: `git tracks ${cleanLine(first, { maxChars: 200 })}${more}: whoever can push to this repository can replace it`,
+    remedy: "`git rm --cached` stops tracking a file and keeps it here",
   };
 }
 
@@ -279,11 +323,17 @@ function makeScratch(paths: ProjectPaths): Scratch {
   const root = realpathSync(mkdtempSync(join(tmpdir(), "haversack-doctor-")));
   const state = join(root, ".haversack");
   const store = join(state, "haversack.db");
+  const stateHome = join(root, "state");
+  const userState = join(stateHome, "haversack");
+  const accepted = trustRecord(paths.state, paths.userState);
   mkdirSync(state);
   if (existsSync(paths.store)) backupStore(paths.store, store);
+  else closeSync(openSync(store, "wx", 0o600));
   if (existsSync(paths.config)) copyFileSync(paths.config, join(state, "config.json"));
+  recordTrust(state, userState, { ...accepted, at: new Date() });
   return {
     root,
+    stateHome,
     hasSession(sessionId) {
       const handle = openDatabase(store, { durability: "normal" });
       try {

@@ -10,14 +10,14 @@ import { diskFileSystem } from "../base/file-system.ts";
 import { guardStore } from "../store/sqlite/faults.ts";
 import type { StoreHandle } from "../store/sqlite/handle.ts";
 import { openMemoryStore } from "../store/sqlite/memory.ts";
-import { openToRead } from "../store/sqlite/open.ts";
 import { SessionState } from "../store/sqlite/session-state.ts";
 import { SqliteSkillIndex } from "../store/sqlite/skill-index.ts";
 import { SkillLedger } from "../store/sqlite/skill-ledger.ts";
 import { readInSpool } from "../store/sqlite/spool/read-in.ts";
 import { SqliteLocalStore } from "../store/sqlite/sqlite-local-store.ts";
 import { type LoadedSkill, type LoadInput, loadSkill } from "./load-skill.ts";
-import { type Environment, ensureStateFolder, type ProjectPaths, projectPaths, requireConfig } from "./project.ts";
+import { type Environment, type ProjectPaths, projectPaths, requireConfig } from "./project.ts";
+import { openProjectToRead } from "./project-store.ts";
 import { refreshIndex } from "./refresh-index.ts";
 import { type FoundSkill, searchSkills } from "./search-skills.ts";
 import { listSkillResources, readSkillResource, type SkillResource } from "./skill-folder.ts";
@@ -175,7 +175,7 @@ interface OpenIndex {
 
 function openIndex(paths: ProjectPaths): OpenIndex {
   const isMemory = !exists(paths.state);
-  const handle = isMemory ? openMemoryStore() : openProjectStore(paths);
+  const handle = isMemory ? openMemoryStore() : openProjectToRead(paths, { durability: "normal", busyMs: BUSY_MS });
   try {
     const indexed = handle.isReadOnly ? openMemoryStore() : handle;
     const index = guardStore(handle.file, () => new SqliteSkillIndex(indexed.db));
@@ -193,16 +193,6 @@ function openIndex(paths: ProjectPaths): OpenIndex {
     handle.db.close();
     throw error;
   }
-}
-
-/** A folder that cannot be written has no room for its .gitignore either, and needs none. */
-function openProjectStore(paths: ProjectPaths): StoreHandle {
-  try {
-    ensureStateFolder(paths);
-  } catch (error) {
-    if (!isUnwritable(error) || !exists(paths.store)) throw error;
-  }
-  return openToRead(paths.store, { durability: "normal", busyMs: BUSY_MS });
 }
 
 /** The file and what tells it from another of the same name. */

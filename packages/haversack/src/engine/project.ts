@@ -6,9 +6,11 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type ConfigFile, type ReadConfig, readConfig } from "../base/config.ts";
 import type { Config } from "../base/config-schema.ts";
+import { type IgnoredSetting, trustedConfig } from "../base/config-trust.ts";
 import { HaversackError } from "../base/errors.ts";
 import { readJson } from "../base/json.ts";
 import { findProjectRoot, type ProjectRoot, STATE_FOLDER } from "../base/project-root.ts";
+import { trustRecord, userStateFolder } from "../base/project-trust.ts";
 import { requireProject } from "./no-project.ts";
 
 export interface ProjectPaths {
@@ -24,6 +26,8 @@ export interface ProjectPaths {
   user: string;
   userConfig: string;
   userOffMark: string;
+  /** Where this user's records of trusted projects are: `$XDG_STATE_HOME/haversack`. Undefined without a home folder. */
+  userState: string | undefined;
   /** The user's home folder; empty when the environment has none. */
   home: string;
 }
@@ -45,6 +49,7 @@ export function projectPaths(cwd: string, env: Environment): ProjectPaths {
     user,
     userConfig: join(user, "config.json"),
     userOffMark: join(user, "off"),
+    userState: userStateFolder(env),
     home: env["HOME"] ?? "",
   };
 }
@@ -53,18 +58,29 @@ export function userFolder(env: Environment): string {
   return join(env["XDG_CONFIG_HOME"] || join(env["HOME"] ?? "", ".config"), "haversack");
 }
 
+export interface LoadedConfig extends ReadConfig {
+  /** Settings of the project that the user has not accepted. */
+  ignored: IgnoredSetting[];
+}
+
 /** Settings of the user and the project. Problems are returned, not thrown: `doctor` shows all of them. */
-export function loadConfig(paths: ProjectPaths): ReadConfig {
+export function loadConfig(paths: ProjectPaths): LoadedConfig {
   const files: ConfigFile[] = [];
+  const ignored: IgnoredSetting[] = [];
   const unreadable: ReadConfig["problems"] = [];
   for (const file of [paths.userConfig, paths.config]) {
     if (!existsSync(file)) continue;
     const read = readJson(readFileSync(file, "utf8"));
     if (read.problem !== undefined) unreadable.push({ level: "error", file, path: "", text: read.problem });
-    else files.push({ file, value: read.value });
+    else if (file === paths.userConfig) files.push({ file, value: read.value });
+    else {
+      const trusted = trustedConfig(read.value, trustRecord(paths.state, paths.userState)?.settings);
+      files.push({ file, value: trusted.value });
+      ignored.push(...trusted.ignored);
+    }
   }
   const result = readConfig(files);
-  return { ...result, problems: [...unreadable, ...result.problems] };
+  return { ...result, problems: [...unreadable, ...result.problems], ignored };
 }
 
 /** Settings, or the first wrong one as a fault. */

@@ -5,6 +5,7 @@
 import { join } from "node:path";
 import { errorText } from "../base/errors.ts";
 import { STATE_FOLDER } from "../base/project-root.ts";
+import { checkTrust, userStateFolder } from "../base/project-trust.ts";
 import { type DeferReport, pauseDeferred, resumeDeferred } from "./defer-skills.ts";
 import type { Environment } from "./project.ts";
 import type { Client, Deferral } from "./wiring.ts";
@@ -40,6 +41,8 @@ function inEach(
   return projects.flatMap((project) =>
     clients.flatMap((client): SwitchedSkills[] => {
       const folder = join(project, STATE_FOLDER);
+      // Somebody else's receipt is not believed; the switch itself works all the same.
+      if (checkTrust(folder, userStateFolder(env)).kind === "untrusted") return [];
       const deferral = client.deferral?.({ cwd: project, env });
       if (!deferral || !readReceipt(folder).deferred[part][deferral.path]) return [];
       try {

@@ -76,6 +76,8 @@ export interface CheckPlace extends Omit<WiringPlace, "scope"> {
 
 export interface Scratch {
   root: string;
+  /** XDG_STATE_HOME for processes there: it holds the record that the copy is trusted. */
+  stateHome: string;
   /** Whether an event of this session was recorded there. */
   hasSession(sessionId: string): boolean;
   /** What hooks logged there as errors. */

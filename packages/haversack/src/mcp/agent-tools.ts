@@ -67,7 +67,7 @@ const wake = defineTool({
       const { paths, config } = parts;
       const woken = await wakeAgent(
         { agent, taskId, sessionId, budgetTokens, client: call.client, ...place(parts) },
-        { ...parts, root: paths.root, wake: wakeSettings(config) },
+        { ...parts, root: paths.root, userState: paths.userState, wake: wakeSettings(config) },
       );
       return woken.kind === "nothing" ? refusal(woken) : { text: woken.packet.text };
     }),

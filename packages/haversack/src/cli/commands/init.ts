@@ -1,14 +1,17 @@
-import { existsSync } from "node:fs";
+import { existsSync, statSync } from "node:fs";
 import { HaversackError } from "../../base/errors.ts";
 import { diskFileSystem } from "../../base/file-system.ts";
 import { gitRefusal } from "../../engine/git-refusal.ts";
 import { applyInit, planInit } from "../../engine/init.ts";
 import { notAProject } from "../../engine/no-project.ts";
 import { ensureStateFolder, type ProjectPaths } from "../../engine/project.ts";
+import { prepare } from "../../engine/project-store.ts";
 import { refreshIndex } from "../../engine/refresh-index.ts";
 import { findSkillSources } from "../../engine/skill-sources.ts";
+import { acceptBrought, type BroughtAlong, broughtAlong, needsTrust } from "../../engine/trust-project.ts";
 import { openMemoryStore } from "../../store/sqlite/memory.ts";
 import { SqliteSkillIndex } from "../../store/sqlite/skill-index.ts";
+import { formatBrought } from "../brought-along.ts";
 import { type Call, type CommandSpec, type ExitCode, print } from "../command.ts";
 import { guardCount } from "../guards.ts";
 import { findInstalled, isTemporary } from "../installed.ts";
@@ -48,7 +51,14 @@ export async function run(call: Call): Promise<ExitCode> {
   const project = openProject(call);
   const scope = scopeOf(call);
   if (scope === "project") refuseHome(project.paths);
-  if (call.options["bare"]) return makeBare(call, project);
+  const brought = broughtAlong(project.paths, call.io.env);
+  const isBrought = scope === "project" && needsTrust(brought);
+  if (isBrought && !call.json) {
+    call.io.out(
+      `This repository brings what Haversack does not use until you accept it:\n${formatBrought(brought)}\n\n`,
+    );
+  }
+  if (call.options["bare"]) return makeBare(call, project, isBrought ? brought : undefined);
   const installed = findInstalled();
   const place = wiringPlace(call, guardCount(ruleIndex(call, project)) > 0);
   const chosen = chosenClients(call);
@@ -106,12 +116,13 @@ export async function run(call: Call): Promise<ExitCode> {
     );
     return 0;
   }
-  if (planned.length > 0) {
-    const answer = await mayWrite(
-      call,
-      `Write ${planned.length === 1 ? "this file" : `these ${planned.length} files`}?`,
-      planned,
-    );
+  if (planned.length > 0 || isBrought) {
+    const files = planned.length === 1 ? "this file" : `these ${planned.length} files`;
+    const what = [
+      ...(isBrought ? ["accept what the repository brings"] : []),
+      ...(planned.length > 0 ? [`write ${files}`] : []),
+    ];
+    const answer = await mayWrite(call, `${capital(what.join(" and "))}?`, planned);
     if (answer !== "yes") {
       print(call, report(false, undefined), () => "");
       call.io.err(
@@ -121,7 +132,15 @@ export async function run(call: Call): Promise<ExitCode> {
       );
       return 1;
     }
-    applyInit(planned, receiptFolder(scope, project.paths));
+    // A file in its place: noting what is written fails before anything is.
+    const isPlace = statSync(project.paths.state, { throwIfNoEntry: false })?.isDirectory() ?? true;
+    if (scope === "project" && isPlace) {
+      ensureStateFolder(project.paths, { isAsked: true });
+      if (isBrought) acceptBrought(project.paths, brought, new Date());
+      // Recorded as the user's own before anything of ours is in it.
+      prepare(project.paths);
+    }
+    if (planned.length > 0) applyInit(planned, receiptFolder(scope, project.paths));
   }
   // A home or any other folder that is no project does not become one because all projects are wired.
   const { because } = project.paths;
@@ -143,14 +162,24 @@ export async function run(call: Call): Promise<ExitCode> {
   return 0;
 }
 
-function makeBare(call: Call, { paths }: OpenProject): ExitCode {
+function makeBare(call: Call, { paths }: OpenProject, brought: BroughtAlong | undefined): ExitCode {
   const other = Object.keys(call.options).find((name) => name !== "bare" && name !== "project" && name !== "yes");
   if (other) throw new HaversackError("usage", `--bare and --${other} exclude each other`);
   const isNew = !existsSync(paths.state);
   ensureStateFolder(paths, { isAsked: true });
+  if (brought && !call.options["yes"]) {
+    throw new HaversackError("refused", "nothing was accepted", {
+      hint: "`haversack trust` asks; --yes accepts what is shown",
+    });
+  }
+  if (brought) acceptBrought(paths, brought, new Date());
   const data = { scope: "project", clients: [], changes: [], written: isNew, notes: [] };
   print(call, data, () => (isNew ? `Made ${paths.state}.` : `${paths.state} is there already.`));
   return 0;
+}
+
+function capital(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
 function nothingToDo(blocked: readonly { title: string }[]): string {

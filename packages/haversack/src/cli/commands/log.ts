@@ -1,5 +1,6 @@
 import { type LogLevel, readLog } from "../../base/log.ts";
 import { projectPaths } from "../../engine/project.ts";
+import { requireTrust } from "../../engine/project-store.ts";
 import { type Call, type CommandSpec, type ExitCode, print } from "../command.ts";
 import { paint } from "../terminal.ts";
 
@@ -25,7 +26,9 @@ export const spec: CommandSpec = {
 
 export function run(call: Call): ExitCode {
   const { limit = 50, level, part } = call.options as { limit?: number; level?: LogLevel; part?: string };
-  const entries = readLog(projectPaths(call.io.cwd, call.io.env).log, {
+  const paths = projectPaths(call.io.cwd, call.io.env);
+  requireTrust(paths);
+  const entries = readLog(paths.log, {
     limit,
     ...(level && { level }),
     ...(part && { part }),

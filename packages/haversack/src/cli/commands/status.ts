@@ -1,5 +1,6 @@
 import { cleanLine } from "../../base/clean-text.ts";
 import { offReason } from "../../engine/project.ts";
+import { trackedState } from "../../engine/trust-project.ts";
 import { listTasks } from "../../engine/work/list-tasks.ts";
 import { nextReady } from "../../engine/work/next-batch.ts";
 import { projectStatus } from "../../engine/work/project-status.ts";
@@ -51,6 +52,11 @@ export function run(call: Call): Promise<ExitCode> {
       ...Object.fromEntries(groups.map(({ status, tasks }) => [status, tasks.map(viewOne)])),
       next: next.views,
     });
+    const [tracked] = call.json ? [] : trackedState(work.paths, call.io.env);
+    if (tracked !== undefined) {
+      const why = "whoever can push to this repository can replace it";
+      call.io.err(`haversack: warning: git tracks ${cleanLine(tracked)}: ${why} (\`haversack doctor\` says more)\n`);
+    }
     print(call, view, () => {
       const head = off === undefined ? [] : [`${paint(call.io, "yellow", "Haversack is off")}: ${off}.`, ""];
       if (next.ready === 0 && Object.values(counts).every((count) => count === 0))

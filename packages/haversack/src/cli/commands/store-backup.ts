@@ -1,5 +1,6 @@
 import { resolve } from "node:path";
 import { projectPaths } from "../../engine/project.ts";
+import { requireTrust } from "../../engine/project-store.ts";
 import { backupStore } from "../../store/sqlite/maintenance.ts";
 import { type Call, type CommandSpec, type ExitCode, print } from "../command.ts";
 import { formatBytes } from "../terminal.ts";
@@ -14,7 +15,9 @@ export const spec: CommandSpec = {
 
 export function run(call: Call): ExitCode {
   const file = resolve(call.io.cwd, call.arguments[0] ?? "");
-  const { sizeBytes } = backupStore(projectPaths(call.io.cwd, call.io.env).store, file);
+  const paths = projectPaths(call.io.cwd, call.io.env);
+  requireTrust(paths);
+  const { sizeBytes } = backupStore(paths.store, file);
   print(call, { file, sizeBytes }, () => `Saved to ${file} (${formatBytes(sizeBytes)}).`);
   return 0;
 }

@@ -1,5 +1,6 @@
 import { existsSync } from "node:fs";
 import { projectPaths } from "../../engine/project.ts";
+import { distrust, requireTrust } from "../../engine/project-store.ts";
 import { checkStore } from "../../store/sqlite/maintenance.ts";
 import { type Call, type CommandSpec, type ExitCode, print } from "../command.ts";
 import { columns } from "../help.ts";
@@ -12,7 +13,12 @@ export const spec: CommandSpec = {
 };
 
 export function run(call: Call): ExitCode {
-  const file = projectPaths(call.io.cwd, call.io.env).store;
+  const paths = projectPaths(call.io.cwd, call.io.env);
+  const file = paths.store;
+  const untrusted = distrust(paths);
+  // Looking changes nothing; a link could lead to any file.
+  if (untrusted?.because === "link") requireTrust(paths);
+  if (untrusted) call.io.err(`haversack: note: not used: ${untrusted.why} (${untrusted.hint})\n`);
   if (!existsSync(file)) {
     print(
       call,

@@ -1,6 +1,7 @@
 import { HaversackError } from "../../base/errors.ts";
 import { purgeSnapshots } from "../../engine/artifacts/purge-snapshots.ts";
 import { projectPaths } from "../../engine/project.ts";
+import { requireTrust } from "../../engine/project-store.ts";
 import { purgeStore } from "../../store/sqlite/maintenance.ts";
 import { type Call, type CommandSpec, type ExitCode, print } from "../command.ts";
 import { columns } from "../help.ts";
@@ -28,6 +29,7 @@ export function run(call: Call): ExitCode {
   if (!age) throw new HaversackError("usage", "store purge needs --older-than, such as --older-than 90d");
   const olderThan = parseAge(age, new Date());
   const paths = projectPaths(call.io.cwd, call.io.env);
+  requireTrust(paths);
   const limits = { olderThan, dryRun: !call.options["yes"] };
   const { removed, dryRun } = purgeStore(paths.store, limits);
   const snapshotFiles = purgeSnapshots(paths.state, limits);

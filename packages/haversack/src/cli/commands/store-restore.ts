@@ -1,5 +1,6 @@
 import { resolve } from "node:path";
 import { ensureStateFolder, projectPaths } from "../../engine/project.ts";
+import { recordStore, requireTrust } from "../../engine/project-store.ts";
 import { restoreStore } from "../../store/sqlite/maintenance.ts";
 import { type Call, type CommandSpec, type ExitCode, print } from "../command.ts";
 
@@ -15,9 +16,12 @@ export const spec: CommandSpec = {
 
 export function run(call: Call): ExitCode {
   const paths = projectPaths(call.io.cwd, call.io.env);
+  requireTrust(paths);
   ensureStateFolder(paths);
   const from = resolve(call.io.cwd, call.arguments[0] ?? "");
   const { kept, way, tables } = restoreStore(paths.store, from);
+  // A damaged store was moved aside: another file is the store now.
+  if (way !== "in-place") recordStore(paths);
   print(call, { restored: paths.store, ...(kept && { kept }), way, tables }, () =>
     [`Restored from ${from}.`, ...(kept ? [`What was there before is kept in ${kept}`] : [])].join("\n"),
   );

@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import { deferredProjects, noteDeferredProject } from "../../engine/deferred-projects.ts";
 import { projectPaths } from "../../engine/project.ts";
+import { requireTrust } from "../../engine/project-store.ts";
 import { applyUninstall, forgetPaused, planUninstall } from "../../engine/uninstall.ts";
 import { type Call, type CommandSpec, type ExitCode, print } from "../command.ts";
 import { shortPath } from "../print-plan.ts";
@@ -40,6 +41,8 @@ export const spec: CommandSpec = {
 export async function run(call: Call): Promise<ExitCode> {
   const paths = projectPaths(call.io.cwd, call.io.env);
   const scope = scopeOf(call);
+  // The receipt says what is to be removed: a foreign one could name anything.
+  if (scope === "project") requireTrust(paths);
   const folder = receiptFolder(scope, paths);
   const { clients, others } = chosenClients(call);
   const place = wiringPlace(call, false);

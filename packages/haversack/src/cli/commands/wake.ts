@@ -1,3 +1,4 @@
+import { findTemplates } from "../../engine/trust-project.ts";
 import { wakeAgent } from "../../engine/wake/wake-agent.ts";
 import { type Call, type CommandSpec, type ExitCode, print } from "../command.ts";
 import { BRANCH, BUDGET, branchOf, CLIENT, noteLines, wakeParts } from "../wake.ts";
@@ -35,7 +36,12 @@ export function run(call: Call): Promise<ExitCode> {
     });
     const woken = await wakeAgent({ agent, branch: branchOf(call), ...options }, wakeParts(call, work));
     if (woken.kind === "nothing") return refuse(call, woken);
-    if (!call.json) noteLines(call, woken.packet.problems);
+    if (!call.json) {
+      const { role } = woken.packet.state.agent;
+      const unused = findTemplates(work.paths).filter((template) => template.role === role && !template.isAccepted);
+      const notes = unused.map(({ path }) => `${path} is not used before you accept it (\`haversack trust\`)`);
+      noteLines(call, [...notes, ...woken.packet.problems]);
+    }
     print(call, woken.view, () => woken.packet.text);
     return 0;
   });

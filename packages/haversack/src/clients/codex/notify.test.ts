@@ -2,6 +2,7 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync, 
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { beforeEach, describe, expect, it, onTestFinished } from "vitest";
+import { makeRecordedStore, recordTrust, userStateFolder } from "../../base/project-trust.ts";
 import type { StoreHandle } from "../../store/sqlite/handle.ts";
 import { openDatabase } from "../../store/sqlite/open.ts";
 import { SqliteWorkStore } from "../../store/sqlite/sqlite-work-store.ts";
@@ -48,6 +49,7 @@ beforeEach(() => {
   onTestFinished(() => rmSync(root, { recursive: true, force: true }));
   mkdirSync(state());
   env = { HOME: root };
+  makeRecordedStore(state(), userStateFolder(env), NOW);
   store(({ db }) => db.prepare("SELECT 1").get());
 });
 
@@ -95,12 +97,17 @@ describe("the end of a turn", () => {
     expect(existsSync(join(state(), TURN_FILE))).toBe(false);
     rmSync(state(), { recursive: true });
     noteTurn(notice(), env, NOW);
-    expect(readdirSync(root)).toEqual([]);
+    // The record of trusted projects is in this test's home.
+    expect(readdirSync(root)).toEqual([".local"]);
   });
 
   it("in a broken store is logged, and no note is left", () => {
     for (const file of readdirSync(state())) rmSync(join(state(), file));
     writeFileSync(join(state(), "haversack.db"), "no database at all, and long enough to look like one");
+    noteTurn(notice(), env, NOW);
+    // Not the file that was recorded: nothing is written beside it.
+    expect(readdirSync(state())).toEqual(["haversack.db"]);
+    recordTrust(state(), userStateFolder(env), { at: NOW });
     noteTurn(notice(), env, NOW);
     expect(readTurnNote(state())).toBeUndefined();
     expect(readdirSync(join(state(), "log"))).toHaveLength(1);

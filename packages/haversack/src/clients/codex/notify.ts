@@ -6,9 +6,11 @@
  * reaches the model, so messages wait. Sub-agents' turns are told too, without `client` (seen in 0.166.0).
  */
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { readConfigFiles } from "../../base/config-files.ts";
 import { errorText } from "../../base/errors.ts";
 import { appendLog } from "../../base/log.ts";
 import { findProjectRoot, STATE_FOLDER } from "../../base/project-root.ts";
+import { checkTrust, userStateFolder } from "../../base/project-trust.ts";
 import { readHookWorkSettings } from "../../engine/work/hook-work-settings.ts";
 import type { StoreHandle } from "../../store/sqlite/handle.ts";
 import { isLockFault } from "../../store/sqlite/lock-fault.ts";
@@ -49,14 +51,19 @@ export function noteTurn(
   const state = `${root}/${STATE_FOLDER}`;
   const user = `${env["XDG_CONFIG_HOME"] || `${env["HOME"]}/.config`}/haversack`;
   if (!existsSync(state) || existsSync(`${state}/off`) || existsSync(`${user}/off`)) return;
+  const userState = userStateFolder(env);
+  if (checkTrust(state, userState).kind !== "trusted") return;
   try {
-    const handle = openForHook(`${state}/haversack.db`, { busyMs: BUSY_MS });
+    const handle = openForHook(`${state}/haversack.db`, { busyMs: BUSY_MS, userState });
     if (!handle) return;
     const warn = (text: string) => appendLog(`${state}/log`, { at: now, level: "warn", part: "codex notify", text });
     handle.standInFor = (error) => (isLockFault(error) ? spool?.().standInFor(handle, { ...turn, warn }) : undefined);
     const isHeard = wasHeard(handle, turn);
     if (!isHeard)
-      takeBack(handle, turn, { leaseMs: leaseMs([`${user}/config.json`, `${state}/config.json`]), at: now });
+      takeBack(handle, turn, {
+        leaseMs: readHookWorkSettings(readConfigFiles({ state, user, userState })).leaseMs,
+        at: now,
+      });
     handle.db.close();
     const note: TurnNote = { sessionId: turn.sessionId, at: now.toISOString(), isHeard };
     writeFileSync(`${state}/${TURN_FILE}`, `${JSON.stringify(note)}\n`);
@@ -98,9 +105,4 @@ function wasHeard({ db }: StoreHandle, { sessionId, turnId }: EndedTurn): boolea
     .prepare("SELECT last_prompt_id AS id FROM sessions WHERE session_id = ? AND agent_id = ''")
     .get(sessionId);
   return row?.["id"] === turnId;
-}
-
-function leaseMs(files: readonly string[]): number {
-  const values = files.flatMap((file) => (existsSync(file) ? [JSON.parse(readFileSync(file, "utf8")) as unknown] : []));
-  return readHookWorkSettings(values).leaseMs;
 }

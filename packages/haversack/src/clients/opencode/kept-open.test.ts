@@ -1,7 +1,8 @@
 import { mkdtempSync, renameSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
+import { recordTrust } from "../../base/project-trust.ts";
 import { openDatabase } from "../../store/sqlite/open.ts";
 import { keptOpen } from "./kept-open.ts";
 
@@ -12,12 +13,17 @@ function scene(): string {
 }
 
 const make = (file: string) => openDatabase(file, { durability: "normal" }).db.close();
+const userStateOf = (file: string) => join(dirname(file), "home");
+/** As `haversack trust` does. */
+const trust = (file: string) => recordTrust(dirname(file), userStateOf(file), { at: new Date() });
 
 it("opens once, and anew when tables were changed or another file is there", () => {
   const file = scene();
-  const open = keptOpen(file);
+  const open = keptOpen(file, { userState: userStateOf(file) });
   expect(open()).toBeUndefined();
   make(file);
+  expect(open()).toBeUndefined();
+  trust(file);
   const first = open();
   expect(first).toBeDefined();
   expect(open()).toBe(first);
@@ -32,5 +38,9 @@ it("opens once, and anew when tables were changed or another file is there", () 
   make(`${file}.new`);
   for (const end of ["-wal", "-shm"]) rmSync(`${file}${end}`, { force: true });
   renameSync(`${file}.new`, file);
-  expect(open()).not.toBe(second);
+  expect(open()).toBeUndefined();
+  trust(file);
+  const third = open();
+  expect(third).toBeDefined();
+  expect(third).not.toBe(second);
 });

@@ -13,13 +13,15 @@ import { takeInSpool } from "../../store/sqlite/spool/take-in.ts";
 export const BUSY_MS = 100;
 
 export interface KeptOpenOptions {
+  /** Where this user's records of trusted projects are. */
+  userState: string | undefined;
   warn?(text: string): void;
 }
 
 /** Undefined when there is no store, or none that this version may use. `sessionId`: whose event it is opened for. */
 export function keptOpen(
   file: string,
-  { warn = () => undefined }: KeptOpenOptions = {},
+  { userState, warn = () => undefined }: KeptOpenOptions,
 ): (sessionId?: string) => StoreHandle | undefined {
   let kept: { handle: StoreHandle; inode: number; schema: unknown } | undefined;
   const open = (sessionId: string): StoreHandle | undefined => {
@@ -29,7 +31,7 @@ export function keptOpen(
     if (!isSame) {
       kept?.handle.db.close();
       kept = undefined;
-      const handle = openForHook(file, { busyMs: BUSY_MS });
+      const handle = openForHook(file, { busyMs: BUSY_MS, userState });
       if (!handle || inode === undefined) return undefined;
       // A hook leaves the log to the next one; a process that stays has to shorten it itself.
       handle.db.exec("PRAGMA wal_autocheckpoint = 1000");

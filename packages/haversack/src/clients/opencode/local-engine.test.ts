@@ -13,6 +13,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { diskFileSystem } from "../../base/file-system.ts";
+import { recordTrust, userStateFolder } from "../../base/project-trust.ts";
 import { refreshIndex } from "../../engine/refresh-index.ts";
 import { findSkillSources } from "../../engine/skill-sources.ts";
 import type { StoreHandle } from "../../store/sqlite/handle.ts";
@@ -34,12 +35,17 @@ function scene() {
   const env = { HOME: join(base, "home"), XDG_CONFIG_HOME: join(base, "home/.config") };
   write("repo/.claude/skills/release-notes/SKILL.md", skillText());
   makeStore(file);
+  trust();
 
   function write(path: string, text: string): string {
     const at = join(base, path);
     mkdirSync(join(at, ".."), { recursive: true });
     writeFileSync(at, text);
     return at;
+  }
+  /** As `haversack trust` does. */
+  function trust(): void {
+    recordTrust(join(root, ".haversack"), userStateFolder(env), { at: new Date() });
   }
   function makeStore(at: string): void {
     mkdirSync(join(at, ".."), { recursive: true });
@@ -59,7 +65,7 @@ function scene() {
   const engine = localEngine({ root, env, cli: [] });
   const event = { client: opencodeProfile(), sessionId: "o1", agentId: "", cwd: root };
   return {
-    ...{ root, base, file, engine, event, write, makeStore, inStore },
+    ...{ root, base, file, engine, event, write, makeStore, trust, inStore },
     ask: (prompt: string) => engine.prompt({ ...event, prompt, promptId: "p" }).context ?? "",
     counts: () =>
       inStore(({ db }) => TABLES.map((table) => Number(db.prepare(`SELECT count(*) AS n FROM ${table}`).get()?.["n"]))),
@@ -93,11 +99,13 @@ describe("a prompt", () => {
   });
 
   it("sees a store that has taken the old one's place", () => {
-    const { ask, file, makeStore } = scene();
+    const { ask, file, makeStore, trust } = scene();
     expect(ask(RELEASE)).not.toBe("");
     for (const end of ["", "-wal", "-shm"]) rmSync(`${file}${end}`, { force: true });
     makeStore(`${file}.new`);
     renameSync(`${file}.new`, file);
+    expect(ask(RELEASE)).toBe("");
+    trust();
     // The new one has not seen this session.
     expect(ask(RELEASE)).not.toBe("");
   });

@@ -3,10 +3,12 @@
  * stays open between events; whatever fails is thrown, and the plugin's guard logs it and goes on in silence.
  */
 import { spawn } from "node:child_process";
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync } from "node:fs";
+import { readConfigFiles } from "../../base/config-files.ts";
 import { appendLog } from "../../base/log.ts";
 import { maskSecrets } from "../../base/mask.ts";
 import { findProjectRoot, STATE_FOLDER } from "../../base/project-root.ts";
+import { checkTrust, userStateFolder } from "../../base/project-trust.ts";
 import { readHead } from "../../base/read-head.ts";
 import { discover } from "../../engine/discover.ts";
 import { handleEvent } from "../../engine/handle-event.ts";
@@ -65,10 +67,14 @@ export function localEngine({ root, env, cli }: LocalEngineOptions): LocalEngine
   const state = `${root}/${STATE_FOLDER}`;
   const file = `${state}/haversack.db`;
   const userFolder = `${env["XDG_CONFIG_HOME"] || `${env["HOME"]}/.config`}/haversack`;
-  const configFiles = () => [`${userFolder}/config.json`, `${state}/config.json`].flatMap(readJsonFile);
-  const log: HookEngine["log"] = (level, text) =>
+  const userState = userStateFolder(env);
+  const configFiles = () => readConfigFiles({ state, user: userFolder, userState });
+  const log: HookEngine["log"] = (level, text) => {
+    // Nothing is written into a folder that came with a clone.
+    if (checkTrust(state, userState).kind === "untrusted") return;
     appendLog(`${state}/log`, { at: new Date(), level, part: "opencode", text });
-  const store = keptOpen(file, { warn: (text) => log("warn", text) });
+  };
+  const store = keptOpen(file, { userState, warn: (text) => log("warn", text) });
 
   let rehearsed: StoreHandle | undefined;
   let warming: IdleSteps | undefined;
@@ -188,7 +194,8 @@ export function localEngine({ root, env, cli }: LocalEngineOptions): LocalEngine
       const handle = open(event);
       if (!handle) {
         // Most likely of an older version: without this it would stay so until somebody calls the CLI.
-        if (event.kind === "session-start" && existsSync(file)) startIndexing();
+        const isOlder = event.kind === "session-start" && existsSync(file);
+        if (isOlder && checkTrust(state, userState).kind !== "untrusted") startIndexing();
         return {};
       }
       const place = placeFor(handle, event);
@@ -272,8 +279,4 @@ function storesOf(handle: StoreHandle) {
 function messagesFor({ sessionId, agentId }: EventBase, used: number, place: WakePlace): string {
   if (agentId || !hasUnread(place.handle.db, sessionId, { isMentionOnly: false })) return "";
   return waitingMessages(sessionId, { event: "UserPromptSubmit", used: used + 2 }, place);
-}
-
-function readJsonFile(path: string): unknown[] {
-  return existsSync(path) ? [JSON.parse(readFileSync(path, "utf8")) as unknown] : [];
 }

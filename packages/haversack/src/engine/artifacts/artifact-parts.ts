@@ -12,12 +12,12 @@ import {
 import { SqliteArtifactStore } from "../../store/sqlite/artifact-store.ts";
 import type { StoreHandle } from "../../store/sqlite/handle.ts";
 import { openMemoryStore } from "../../store/sqlite/memory.ts";
-import { openDatabase, openToRead } from "../../store/sqlite/open.ts";
 import { SqliteWorkStore } from "../../store/sqlite/sqlite-work-store.ts";
 import type { Actor, WorkStore } from "../../store/work-store.ts";
 import { loadCounter, type TokenCounter } from "../../tokens/count.ts";
 import { estimateTokens } from "../../tokens/estimate.ts";
-import { ensureStateFolder, type ProjectPaths } from "../project.ts";
+import type { ProjectPaths } from "../project.ts";
+import { openProjectStore, openProjectToRead } from "../project-store.ts";
 
 export interface ArtifactParts {
   cwd: string;
@@ -62,11 +62,10 @@ export async function withArtifacts<T>(
   { isWrite }: { isWrite: boolean },
 ): Promise<T> {
   const { paths } = place;
-  if (isWrite) ensureStateFolder(paths);
   const handle = isWrite
-    ? openDatabase(paths.store, { durability: "full" })
+    ? openProjectStore(paths, { durability: "full" })
     : existsSync(paths.store)
-      ? openToRead(paths.store, { durability: "full" })
+      ? openProjectToRead(paths, { durability: "full" })
       : openMemoryStore();
   try {
     return await use(await artifactParts(handle, { ...place, by: by(handle) }));

@@ -28,6 +28,7 @@ function place(): PromptParts & { seen(minutesAgo: number, more?: object): void;
     by: { name: "june", at: NOW },
     settings: { leaseMs: 3_600_000 },
     root,
+    userState: undefined,
     wake: { budgetChars: 0 },
     isAlive: ({ id, space }) => (space === SPACE ? id === 1 : undefined),
   };

@@ -20,7 +20,7 @@ import { present } from "../../work/task-view.ts";
 import type { Wip } from "../../work/wip.ts";
 import { given, type WorkParts } from "../work/work-parts.ts";
 import { askingAgent } from "./agents.ts";
-import { readInside } from "./read-inside.ts";
+import { readForPacket } from "./read-inside.ts";
 import { type WakeRequest, type WakeSettings, type WakeUp, wakeUp } from "./wake-up.ts";
 
 export interface WakeAgentInput {
@@ -46,6 +46,8 @@ export interface WakeAgentParts extends WorkParts {
   /** Default: the store's, as it was last brought up to date. */
   index?: SqliteSkillIndex;
   root: string;
+  /** Where this user's records of trusted projects are. */
+  userState: string | undefined;
   wake: WakeSettings;
   /** What is known of a client here. Default: what is known of it everywhere. */
   profile?(client: string): ClientProfile;
@@ -65,7 +67,7 @@ export async function wakeAgent(
   input: WakeAgentInput,
   parts: WakeAgentParts,
 ): Promise<Woken | { kind: "nothing"; text: string }> {
-  const { handle, root, wake: settings, by, index = new SqliteSkillIndex(handle.db) } = parts;
+  const { handle, root, userState, wake: settings, by, index = new SqliteSkillIndex(handle.db) } = parts;
   const { agent, ...key } = await whoIsWoken(input, parts);
   const client = (parts.profile ?? profileOf)(input.client ?? agent?.client ?? "plain");
   const budgetTokens =
@@ -81,7 +83,8 @@ export async function wakeAgent(
     ...(input.isResumed && { isWindowKept: true }),
     ...sessionParts(key.sessionId, handle, input.isResumed === true),
   };
-  const reading = { handle, index, root, settings, readText: (path: string) => readInside(root, path), now: by.at };
+  const readText = (path: string) => readForPacket(root, path, userState);
+  const reading = { handle, index, root, settings, readText, now: by.at };
   const packet = wakeUp(request, { ...reading, ...given({ isRunning: parts.isAlive }) });
   if (packet.isEmpty) return { kind: "nothing", text: whyNothing(packet, { key, budgetTokens }) };
   return { kind: "packet", packet, ...given({ agent }), view: viewWake(packet) };

@@ -2,6 +2,7 @@ import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync }
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
+import { recordTrust, userStateFolder } from "../../base/project-trust.ts";
 import { openDatabase } from "../../store/sqlite/open.ts";
 import { addToSpool } from "../../store/sqlite/spool/spool-files.ts";
 import { createTask } from "./create-task.ts";
@@ -82,6 +83,8 @@ describe("LiveWork", () => {
     const { root, work } = project({ hasState: true });
     const file = join(root, ".haversack/haversack.db");
     writeFileSync(file, "this is no database, and long enough to be taken for one");
+    await expect(create(work, "A")).rejects.toThrow("you did not create on this machine");
+    recordTrust(join(root, ".haversack"), userStateFolder({ HOME: join(root, "home") }), { at: new Date() });
     await expect(create(work, "A")).rejects.toThrow("is not a database");
     rmSync(file);
     const results = await Promise.allSettled([create(work, "A"), create(work, ""), create(work, "B"), count(work)]);

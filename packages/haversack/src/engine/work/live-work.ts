@@ -10,7 +10,6 @@ import { workPlace } from "../../base/git-place.ts";
 import { newId } from "../../base/ids.ts";
 import type { StoreHandle } from "../../store/sqlite/handle.ts";
 import { openMemoryStore } from "../../store/sqlite/memory.ts";
-import { openToRead } from "../../store/sqlite/open.ts";
 import { SessionState } from "../../store/sqlite/session-state.ts";
 import { readInSpool } from "../../store/sqlite/spool/read-in.ts";
 import { SqliteLocalStore } from "../../store/sqlite/sqlite-local-store.ts";
@@ -18,6 +17,7 @@ import { SqliteWorkStore } from "../../store/sqlite/sqlite-work-store.ts";
 import { clientName } from "../../work/agent-name.ts";
 import { freshenIndex } from "../fresh-index.ts";
 import { type Environment, ensureStateFolder, type ProjectPaths, projectPaths, requireConfig } from "../project.ts";
+import { openProjectToRead } from "../project-store.ts";
 import { afterClaim } from "../wake/after-claim.ts";
 import { wakeSettings } from "../wake/wake-settings.ts";
 import { type CallMarks, callerOfCall } from "../window-of-call.ts";
@@ -149,7 +149,7 @@ interface OpenWork {
 function openWork(paths: ProjectPaths): OpenWork {
   const isMemory = !exists(paths.state);
   // full: agents are told that it is saved.
-  const handle = isMemory ? openMemoryStore() : openToRead(paths.store, { durability: "full", busyMs: BUSY_MS });
+  const handle = isMemory ? openMemoryStore() : openProjectToRead(paths, { durability: "full", busyMs: BUSY_MS });
   return {
     handle,
     // After opening: that may have made the file.

@@ -3,6 +3,8 @@
  * CLI and the MCP server, which can say what went wrong. The hook bundles this file.
  */
 import { statSync } from "node:fs";
+import { checkTrust } from "../../base/project-trust.ts";
+import { folderOf } from "./folder.ts";
 import type { StoreHandle } from "./handle.ts";
 import { sqlite } from "./quiet.ts";
 import { SCHEMA_VERSION } from "./schema-version.ts";
@@ -17,9 +19,16 @@ export function closeIfLogIsLong({ file, db }: StoreHandle): void {
 
 const LONG_LOG_BYTES = 512_000;
 
-/** Undefined when there is no store, or none that this program may use. */
-export function openForHook(file: string, { busyMs }: { busyMs: number }): StoreHandle | undefined {
-  if (!statSync(file, { throwIfNoEntry: false })) return undefined;
+export interface HookOpenOptions {
+  /** How long to wait for other processes, in milliseconds. */
+  busyMs: number;
+  /** Where this user's records of trusted projects are. */
+  userState: string | undefined;
+}
+
+/** Undefined when there is no store, when it is not this user's own, or when this program may not use it. */
+export function openForHook(file: string, { busyMs, userState }: HookOpenOptions): StoreHandle | undefined {
+  if (checkTrust(folderOf(file), userState).kind !== "trusted") return undefined;
   const db = new sqlite.DatabaseSync(file, { timeout: busyMs });
   const version = db.prepare("PRAGMA user_version");
   const isUsable = () => {

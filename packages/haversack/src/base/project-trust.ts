@@ -1,0 +1,234 @@
+/**
+ * Whether a project's local state (database, wiring, log, snapshots) belongs to this user on this machine. A cloned repository can
+ * bring a `.haversack/` of its own, and its database could forge packets or keep every hook busy. So the user's own state folder
+ * holds one record for each store that Haversack made here, or that the user accepted with `haversack trust`; a store without a
+ * matching record is not opened.
+ *
+ * A record names the database file by inode, birth time and owner, because git replaces ignored files without a word: a pulled
+ * `haversack.db` is another file at the same path. A moved repository, a restored backup and a container with another user
+ * need one `haversack trust`. The hook bundles this file: nothing but `fs`.
+ */
+import {
+  closeSync,
+  fsyncSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  writeSync,
+} from "node:fs";
+
+export type Trust =
+  /** There is no database yet, or an empty file: whoever fills it records it first. */
+  { kind: "no-store" } | { kind: "trusted"; record: TrustRecord } | { kind: "untrusted"; because: Distrust };
+
+/** What the user accepts besides the database. */
+export interface Accepted {
+  /** See `farReaching` in config-trust.ts. */
+  settings?: string | undefined;
+  templates?: Record<string, string> | undefined;
+}
+
+/**
+ * link: `.haversack` or a file of its database is a symbolic link, which `trust` does not accept either. other-file: the database is
+ * not the file that was accepted. no-record: this user never made or accepted it. no-home: there is no place for records.
+ */
+export type Distrust = "link" | "other-file" | "no-record" | "no-home";
+
+export interface TrustRecord {
+  /** The state folder, `.haversack/`, as a real path. */
+  folder: string;
+  /** The database file: see `fileIdentity`. Absent: none was there, and only the settings were accepted. */
+  store?: string;
+  /** The settings of the project's own config that reach further than a project may by itself, as accepted; see config-trust.ts. */
+  settings?: string;
+  /** The project's templates as accepted: role to text. A changed one needs a new acceptance. */
+  templates?: Record<string, string>;
+  /** When it was made or accepted last. */
+  at: string;
+}
+
+/** The user's own state folder; undefined where there is no home folder. */
+type UserState = string | undefined;
+
+const STORE_NAME = "haversack.db";
+/** SQLite opens these beside the database. */
+const STORE_PARTS = ["", "-wal", "-shm", "-journal"];
+/** Local state that commands act on; without a record of the folder somebody else wrote it. */
+const OTHER_PARTS = ["wiring.json", "spool"];
+
+export function checkTrust(folder: string, userState: UserState): Trust {
+  const store = `${folder}/${STORE_NAME}`;
+  if (isLink(folder) || STORE_PARTS.some((part) => isLink(store + part))) {
+    return { kind: "untrusted", because: "link" };
+  }
+  const found = fileIdentity(store);
+  if (found === undefined || isEmptyOrFolder(store)) {
+    const isForeign = OTHER_PARTS.some((part) => exists(`${folder}/${part}`)) && !trustRecord(folder, userState);
+    return isForeign ? { kind: "untrusted", because: "no-record" } : { kind: "no-store" };
+  }
+  if (userState === undefined) return { kind: "untrusted", because: "no-home" };
+  const record = trustRecord(folder, userState);
+  if (record?.store === undefined) return { kind: "untrusted", because: "no-record" };
+  return isSameFile(record.store, found, folder)
+    ? { kind: "trusted", record }
+    : { kind: "untrusted", because: "other-file" };
+}
+
+/** The record of a project, whether its store still is the recorded one or not. */
+export function trustRecord(folder: string, userState: UserState): TrustRecord | undefined {
+  if (userState === undefined || !exists(folder)) return undefined;
+  const real = realpathSync.native(folder);
+  return readRecord(recordFile(real, userState), real);
+}
+
+/** Makes an empty database file, recorded as this user's own, where there is none. False: see `recordTrust`. */
+export function makeRecordedStore(folder: string, userState: UserState, at: Date): boolean {
+  if (checkTrust(folder, userState).kind !== "no-store") return true;
+  if (userState === undefined) return false;
+  try {
+    closeSync(openSync(`${folder}/${STORE_NAME}`, "wx", 0o600));
+  } catch (error) {
+    // Another process made it a moment ago, and may not have recorded it yet.
+    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+  }
+  return recordTrust(folder, userState, { at });
+}
+
+/**
+ * Records the database that is there now as this user's own. Settings and templates that are left out stay accepted as they were.
+ * False when there is no home folder to keep the record in.
+ */
+export function recordTrust(
+  folder: string,
+  userState: UserState,
+  { settings, templates, at }: Accepted & { at: Date },
+): boolean {
+  const store = fileIdentity(`${folder}/${STORE_NAME}`);
+  return changeRecord(folder, userState, (before) => ({
+    store,
+    settings: settings ?? before?.settings,
+    templates: templates ?? before?.templates,
+    at: at.toISOString(),
+  }));
+}
+
+/** Records that the user set these settings; the database is trusted or not as it was. False: see `recordTrust`. */
+export function recordSettings(
+  folder: string,
+  userState: UserState,
+  { settings, at }: Accepted & { at: Date },
+): boolean {
+  return changeRecord(folder, userState, (before) => ({ ...before, settings, at: at.toISOString() }));
+}
+
+function changeRecord(
+  folder: string,
+  userState: UserState,
+  change: (before: TrustRecord | undefined) => Accepted & { store?: string | undefined; at: string },
+): boolean {
+  if (userState === undefined) return false;
+  const real = realpathSync.native(folder);
+  const file = recordFile(real, userState);
+  writeRecord(file, `${JSON.stringify({ ...change(readRecord(file, real)), folder: real })}\n`);
+  return true;
+}
+
+export function forgetTrust(folder: string, userState: UserState): void {
+  if (userState !== undefined && exists(folder)) {
+    rmSync(recordFile(realpathSync.native(folder), userState), { force: true });
+  }
+}
+
+/** `$XDG_STATE_HOME/haversack`. */
+export function userStateFolder(env: Readonly<Record<string, string | undefined>>): UserState {
+  const base = env["XDG_STATE_HOME"] || (env["HOME"] && `${env["HOME"]}/.local/state`);
+  // A relative one would be looked for in the project, where a clone can put it.
+  return base?.startsWith("/") ? `${base}/haversack` : undefined;
+}
+
+/** The same for the same file only: a file that git or a copy put in its place has another. Undefined: there is none. */
+function fileIdentity(path: string): string | undefined {
+  const stat = lstatSync(path, { bigint: true, throwIfNoEntry: false });
+  return stat && `${stat.ino}:${stat.birthtimeNs}:${stat.uid}`;
+}
+
+function isSameFile(recorded: string, found: string, folder: string): boolean {
+  if (recorded === found) return true;
+  const [inode, , owner] = found.split(":");
+  return recorded.startsWith(`${inode}:`) && recorded.endsWith(`:${owner}`) && !knowsBirthTimes(folder);
+}
+
+/**
+ * Some runtimes, containers and file systems give 0 or the time of the last change instead: then the inode has to do. Asked of the
+ * folder, which is older than the last change of what is in it.
+ */
+function knowsBirthTimes(folder: string): boolean {
+  const { birthtimeNs, ctimeNs } = lstatSync(folder, { bigint: true });
+  return birthtimeNs !== 0n && birthtimeNs !== ctimeNs;
+}
+
+/** Nothing can hide in an empty file (SQLite deletes a log that lies beside one); between making it and recording it, another process may find it so. */
+function isEmptyOrFolder(path: string): boolean {
+  const found = lstatSync(path, { throwIfNoEntry: false });
+  // Opening a folder says what is wrong.
+  return found?.size === 0 || found?.isDirectory() === true;
+}
+
+function exists(path: string): boolean {
+  return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
+}
+
+function isLink(path: string): boolean {
+  return lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() ?? false;
+}
+
+/** `real`: the real path, so that a project has one record through whichever links it is reached. */
+function recordFile(real: string, userState: string): string {
+  const parts = real.split("/");
+  // The project's name is for people who look into the folder; the number tells projects of one name apart.
+  const name = (parts[parts.length - 2] ?? "").replace(/[^\w.-]/g, "_").slice(0, 60);
+  return `${userState}/projects/${name}-${hash(real)}.json`;
+}
+
+/** FNV-1a, 64 bits in two halves. Not against attackers: the record holds the whole path, and that is compared. */
+function hash(text: string): string {
+  let high = 0xcbf29ce4;
+  let low = 0x84222325;
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at);
+    low = Math.imul(low ^ code, 0x01000193) >>> 0;
+    high = Math.imul(high ^ code ^ (low >>> 16), 0x01000193) >>> 0;
+  }
+  return high.toString(16).padStart(8, "0") + low.toString(16).padStart(8, "0");
+}
+
+function readRecord(file: string, real: string): TrustRecord | undefined {
+  const stat = lstatSync(file, { throwIfNoEntry: false });
+  // Somebody else's file is not this user's word.
+  if (!stat?.isFile() || (process.getuid && stat.uid !== process.getuid())) return undefined;
+  try {
+    const record = JSON.parse(readFileSync(file, "utf8")) as TrustRecord;
+    return record.folder === real ? record : undefined;
+  } catch {
+    // Cut short or not ours: as good as none, and `trust` writes it anew.
+    return undefined;
+  }
+}
+
+function writeRecord(file: string, text: string): void {
+  mkdirSync(file.slice(0, file.lastIndexOf("/")), { recursive: true, mode: 0o700 });
+  const aside = `${file}.${process.pid}`;
+  rmSync(aside, { force: true });
+  const opened = openSync(aside, "wx", 0o600);
+  try {
+    writeSync(opened, text);
+    fsyncSync(opened);
+  } finally {
+    closeSync(opened);
+  }
+  renameSync(aside, file);
+}

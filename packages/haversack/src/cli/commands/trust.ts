@@ -1,0 +1,48 @@
+import { existsSync } from "node:fs";
+import { HaversackError } from "../../base/errors.ts";
+import { projectPaths } from "../../engine/project.ts";
+import { acceptBrought, broughtAlong, needsTrust } from "../../engine/trust-project.ts";
+import { ask } from "../ask.ts";
+import { broughtData, formatBrought } from "../brought-along.ts";
+import { type Call, type CommandSpec, type ExitCode, print } from "../command.ts";
+
+export const spec: CommandSpec = {
+  about:
+    "Shows what this repository brings that Haversack does not use until you accept it, and asks: a store in .haversack/ that you did not create on this machine, settings that reach outside of the project or load text unasked, and templates. Run it after you cloned, moved or copied a project whose store you want to keep using.",
+  options: { yes: { type: "boolean", about: "Accept what is there without a question." } },
+  examples: [
+    { run: "haversack trust", says: "look, then decide" },
+    { run: "haversack trust --yes", says: "accept it, for a script or a container" },
+  ],
+  json: "{accepted, untrusted, parts: [{path, about, bytes, tracked, link?}], settings: [{key, value, why, accepted}], templates: [{path, role, chars, accepted}]}: untrusted says why the store is not used, or null.",
+};
+
+export async function run(call: Call): Promise<ExitCode> {
+  const { io } = call;
+  const paths = projectPaths(io.cwd, io.env);
+  if (!existsSync(paths.state)) {
+    throw new HaversackError("not-found", `there is no ${paths.state}, so there is nothing to trust`, {
+      hint: "`haversack init` sets Haversack up here",
+    });
+  }
+  const brought = broughtAlong(paths, io.env);
+  const report = (accepted: boolean) => ({ accepted, ...broughtData(brought) });
+  if (!needsTrust(brought)) {
+    print(call, report(true), () => `Nothing to accept: everything in ${paths.state} is yours.`);
+    return 0;
+  }
+  if (!call.json) io.out(`${paths.root}\n${formatBrought(brought)}\n`);
+  const answer = call.options["yes"] ? "y" : call.json ? undefined : await ask(io, "Use all of this? [y/N] ");
+  if (!/^y(?:es)?$/i.test(answer ?? "")) {
+    print(call, report(false), () => "");
+    io.err(
+      answer === undefined
+        ? "haversack: nothing was accepted: there is no terminal to ask in; --yes accepts what is shown\n"
+        : "haversack: nothing was accepted\n",
+    );
+    return 1;
+  }
+  acceptBrought(paths, brought, new Date());
+  print(call, report(true), () => "Accepted. It is used from now on, in all work trees of this repository.");
+  return 0;
+}

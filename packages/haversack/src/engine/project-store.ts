@@ -1,0 +1,108 @@
+/**
+ * Opens a project's store: the one way in for the CLI, the MCP server and the library. A store that this user neither made nor
+ * accepted is not opened; one that is made here is recorded as this user's own. Hooks check the same record in open-for-hook.ts.
+ */
+import { accessSync, constants } from "node:fs";
+import { HaversackError } from "../base/errors.ts";
+import { checkTrust, type Distrust, makeRecordedStore, recordTrust } from "../base/project-trust.ts";
+import { whyNotWritable } from "../store/sqlite/faults.ts";
+import type { StoreHandle } from "../store/sqlite/handle.ts";
+import { type OpenOptions, openDatabase, openToAnswer, openToRead } from "../store/sqlite/open.ts";
+import { ensureStateFolder, type ProjectPaths } from "./project.ts";
+
+/** For those that save. Makes the store where there is none. */
+export function openProjectStore(paths: ProjectPaths, options: OpenOptions): StoreHandle {
+  prepare(paths);
+  return openDatabase(paths.store, options);
+}
+
+/** See `openToRead`. */
+export function openProjectToRead(paths: ProjectPaths, options: OpenOptions): StoreHandle {
+  prepare(paths);
+  return openToRead(paths.store, options);
+}
+
+/** See `openToAnswer`. */
+export function openProjectToAnswer(
+  paths: ProjectPaths,
+  options: OpenOptions & { warn(text: string): void },
+): StoreHandle {
+  prepare(paths);
+  return openToAnswer(paths.store, options);
+}
+
+/** A fault when the project's local state is not this user's own. */
+export function requireTrust(paths: ProjectPaths): void {
+  const found = distrust(paths);
+  if (found) throw new HaversackError("store-untrusted", found.why, { hint: found.hint });
+}
+
+/** Why the project's local state is not used, for messages. Undefined: it is this user's own, or there is none. */
+export function distrust(paths: ProjectPaths): { because: Distrust; why: string; hint: string } | undefined {
+  const trust = checkTrust(paths.state, paths.userState);
+  return trust.kind === "untrusted" ? { because: trust.because, ...reason(trust.because, paths) } : undefined;
+}
+
+/** Makes an empty store where there is none, recorded as this user's own. */
+export function prepare(paths: ProjectPaths): void {
+  requireTrust(paths);
+  if (checkTrust(paths.state, paths.userState).kind === "trusted") {
+    // A folder that cannot be written has no room for its .gitignore either, and needs none.
+    if (isWritable(paths.state)) ensureStateFolder(paths);
+    return;
+  }
+  ensureStateFolder(paths);
+  record(paths, () => makeRecordedStore(paths.state, paths.userState, new Date()));
+}
+
+/** Records the store that is there as this user's own: for whoever has just made it. */
+export function recordStore(paths: ProjectPaths): void {
+  record(paths, () => recordTrust(paths.state, paths.userState, { at: new Date() }));
+}
+
+function record(paths: ProjectPaths, write: () => boolean): void {
+  let isRecorded: boolean;
+  try {
+    isRecorded = write();
+  } catch (error) {
+    const { code, path } = error as NodeJS.ErrnoException;
+    if (path?.startsWith(paths.state)) {
+      throw whyNotWritable(paths.store) ?? new HaversackError("store-read-only", `${paths.store}: ${code}`);
+    }
+    throw new HaversackError("file-unwritable", `${paths.userState}: cannot be written (${code})`, {
+      hint: "your record of trusted projects is kept there; XDG_STATE_HOME names another folder",
+      cause: error,
+    });
+  }
+  const { why, hint } = reason("no-home", paths);
+  if (!isRecorded) throw new HaversackError("store-untrusted", why, { hint });
+}
+
+function isWritable(folder: string): boolean {
+  try {
+    accessSync(folder, constants.W_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function reason(because: Distrust, { state, store }: ProjectPaths): { why: string; hint: string } {
+  const hint = "`haversack trust` shows what is there and asks whether to use it";
+  switch (because) {
+    case "link":
+      return {
+        why: `${state} or a file of its database is a symbolic link, which Haversack does not follow`,
+        hint: "replace the link with a folder or file of the project",
+      };
+    case "other-file":
+      return { why: `${store} is not the file that you used before: git or another program has replaced it`, hint };
+    case "no-record":
+      return { why: `${state} holds local state that you did not create on this machine`, hint };
+    case "no-home":
+      return {
+        why: "HOME is not set, so there is no place to record which stores are yours",
+        hint: "set HOME or XDG_STATE_HOME",
+      };
+  }
+}

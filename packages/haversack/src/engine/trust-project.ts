@@ -1,0 +1,192 @@
+/**
+ * What a project brings that counts only when its user has accepted it: local state in `.haversack/`, settings of its config that
+ * reach far, and templates. For `haversack trust`, `init`, `doctor` and `config`.
+ */
+import { spawnSync } from "node:child_process";
+import { existsSync, lstatSync, readdirSync, readFileSync, readlinkSync } from "node:fs";
+import { basename, join } from "node:path";
+import { type FarReach, farReaching, trustedConfig } from "../base/config-trust.ts";
+import { HaversackError } from "../base/errors.ts";
+import { readJson } from "../base/json.ts";
+import { STATE_FOLDER } from "../base/project-root.ts";
+import { checkTrust, recordTrust, trustRecord } from "../base/project-trust.ts";
+import type { Environment, ProjectPaths } from "./project.ts";
+import { distrust } from "./project-store.ts";
+
+export interface BroughtAlong {
+  /** Why the local state is not used; absent: it is the user's own, or there is none. */
+  untrusted?: { why: string; hint: string };
+  parts: LocalPart[];
+  settings: FoundSetting[];
+  templates: FoundTemplate[];
+}
+
+export interface LocalPart {
+  /** Below the project's root. */
+  path: string;
+  about: string;
+  bytes: number;
+  isTracked: boolean;
+  /** Where it leads, when it is a symbolic link. */
+  link?: string;
+}
+
+interface FoundSetting {
+  key: string;
+  value: unknown;
+  why: string;
+  isAccepted: boolean;
+}
+
+interface FoundTemplate {
+  path: string;
+  role: string;
+  text: string;
+  isAccepted: boolean;
+}
+
+/** What teams share through git on purpose. */
+const SHARED = [".gitignore", "config.json", "artifacts.json", "skills", "templates", "skill-rules.json"];
+
+const ABOUT: Readonly<Record<string, string>> = {
+  "haversack.db": "database: tasks, messages, sessions, the skill index",
+  "haversack.db-wal": "database: the latest writes",
+  "wiring.json": "what `init` wrote into the clients' settings",
+  log: "log",
+  snapshots: "snapshots of reviewed files",
+  spool: "events that wait to be saved",
+  off: "switches Haversack off here",
+};
+
+const WHY: Readonly<Record<FarReach, string>> = {
+  outside: "names a folder outside of the project",
+  lower: "is lower than the default, so more text reaches the model unasked",
+  on: "switches on what is off by default",
+};
+
+/** Templates are short; whatever is longer is not shown and not accepted. */
+const MAX_TEMPLATE_BYTES = 100_000;
+
+export function broughtAlong(paths: ProjectPaths, env: Environment): BroughtAlong {
+  const untrusted = distrust(paths);
+  return {
+    ...(untrusted && { untrusted: { why: untrusted.why, hint: untrusted.hint } }),
+    parts: localParts(paths, env),
+    settings: farSettings(paths),
+    templates: findTemplates(paths),
+  };
+}
+
+/** Whether the user has to say yes to anything. */
+export function needsTrust({ untrusted, settings, templates }: BroughtAlong): boolean {
+  return untrusted !== undefined || [...settings, ...templates].some(({ isAccepted }) => !isAccepted);
+}
+
+/** Records what was shown as accepted. A fault when a part of it is a link. */
+export function acceptBrought(paths: ProjectPaths, { parts, templates }: BroughtAlong, at: Date): void {
+  const trust = checkTrust(paths.state, paths.userState);
+  const link = parts.find((part) => part.link !== undefined);
+  const isLink = trust.kind === "untrusted" && trust.because === "link";
+  if (isLink || link) {
+    throw new HaversackError("refused", `${link?.path ?? paths.state} is a symbolic link and cannot be accepted`, {
+      hint: "replace the link with a folder or file of the project",
+    });
+  }
+  const isRecorded = recordTrust(paths.state, paths.userState, {
+    settings: farReaching(projectConfig(paths)) ?? "",
+    templates: Object.fromEntries(templates.map(({ role, text }) => [role, text])),
+    at,
+  });
+  if (isRecorded) return;
+  throw new HaversackError("store-untrusted", "HOME is not set, so there is no place to record what you accept", {
+    hint: "set HOME or XDG_STATE_HOME",
+  });
+}
+
+/** Files of the local state that git tracks, below the root. Git replaces such a file without a question. */
+export function trackedState({ root }: ProjectPaths, env: Environment): string[] {
+  const { status, stdout } = spawnSync("git", ["-C", root, "ls-files", "-z", "--", `${STATE_FOLDER}/`], {
+    encoding: "utf8",
+    timeout: 10_000,
+    env: { ...env },
+  });
+  if (status !== 0) return [];
+  return stdout.split("\0").filter((path) => path !== "" && !SHARED.includes(path.split("/")[1] ?? ""));
+}
+
+function localParts(paths: ProjectPaths, env: Environment): LocalPart[] {
+  const found = lstatSync(paths.state, { throwIfNoEntry: false });
+  if (!found) return [];
+  if (found.isSymbolicLink()) {
+    return [
+      {
+        path: STATE_FOLDER,
+        about: "link",
+        bytes: 0,
+        isTracked: false,
+        link: readlinkSync(paths.state),
+      } satisfies LocalPart,
+    ];
+  }
+  if (!found.isDirectory()) return [];
+  const tracked = trackedState(paths, env);
+  return readdirSync(paths.state, { withFileTypes: true })
+    .filter(({ name }) => !SHARED.includes(name))
+    .map((entry): LocalPart => {
+      const file = join(paths.state, entry.name);
+      const path = `${STATE_FOLDER}/${entry.name}`;
+      return {
+        path,
+        about: ABOUT[entry.name] ?? (entry.isDirectory() ? "folder" : "file"),
+        bytes: sizeOf(file),
+        isTracked: tracked.some((one) => one === path || one.startsWith(`${path}/`)),
+        ...(entry.isSymbolicLink() && { link: readlinkSync(file) }),
+      };
+    })
+    .sort((one, other) => (one.path < other.path ? -1 : 1));
+}
+
+/** Of a folder the sum of its files; links are not followed. */
+function sizeOf(path: string): number {
+  const found = lstatSync(path);
+  if (!found.isDirectory()) return found.size;
+  return readdirSync(path, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .reduce((sum, entry) => sum + lstatSync(join(entry.parentPath, entry.name)).size, 0);
+}
+
+function projectConfig({ config }: ProjectPaths): unknown {
+  return existsSync(config) ? readJson(readFileSync(config, "utf8")).value : undefined;
+}
+
+function farSettings(paths: ProjectPaths): FoundSetting[] {
+  const config = projectConfig(paths);
+  const record = trustRecord(paths.state, paths.userState);
+  const isAccepted = trustedConfig(config, record?.settings).ignored.length === 0;
+  return trustedConfig(config, undefined).ignored.map(({ key, value, reach }) => ({
+    key,
+    value,
+    why: whyIgnored(reach),
+    isAccepted,
+  }));
+}
+
+export function whyIgnored(reach: FarReach): string {
+  return WHY[reach];
+}
+
+export function findTemplates(paths: ProjectPaths): FoundTemplate[] {
+  const folder = join(paths.state, "templates");
+  if (!lstatSync(folder, { throwIfNoEntry: false })?.isDirectory()) return [];
+  const accepted = trustRecord(paths.state, paths.userState)?.templates ?? {};
+  return readdirSync(folder)
+    .filter((name) => name.endsWith(".md"))
+    .flatMap((name): FoundTemplate[] => {
+      const found = lstatSync(join(folder, name));
+      if (!found.isFile() || found.size > MAX_TEMPLATE_BYTES) return [];
+      const role = basename(name, ".md");
+      const text = readFileSync(join(folder, name), "utf8");
+      const isAccepted = Object.hasOwn(accepted, role) && accepted[role] === text;
+      return [{ path: `${STATE_FOLDER}/templates/${name}`, role, text, isAccepted }];
+    });
+}
