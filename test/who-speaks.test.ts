@@ -69,7 +69,10 @@ it("shows a running session the same marks", () => {
 
 it("does not take a call through MCP for the person, whatever its environment says", async () => {
   const project = scene();
-  const server = await startServer(project, { args: ["--tools", "all"], env: { HAVERSACK_AGENT: "person", USER: "zoe" } });
+  const server = await startServer(project, {
+    args: ["--tools", "all"],
+    env: { HAVERSACK_AGENT: "person", USER: "zoe" },
+  });
   expect((await server.call("send_message", { to: ["backend"], text: "Hello" })).isError).toBe(false);
   const [message] = inbox(project);
   expect(message.from).not.toBe("person");
@@ -86,7 +89,7 @@ it("does not take a shell below a client for the person, even when its variables
     client: "claude-code",
     cwd: project.root,
     at: new Date(),
-    event: "start",
+    event: "seen",
     process: process_,
   });
   send(project, "Approved", PERSON);

@@ -3,6 +3,7 @@ import type { Config } from "../base/config-schema.ts";
 import { HaversackError, isFault } from "../base/errors.ts";
 import { workPlace } from "../base/git-place.ts";
 import type { ProjectPaths } from "../engine/project.ts";
+import { retireOldState } from "../engine/retire-state.ts";
 import { actorForCli } from "../engine/work/actor.ts";
 import { clientAbove, sessionOfShell } from "../engine/work/shell-session.ts";
 import type { WorkParts } from "../engine/work/work-parts.ts";
@@ -57,6 +58,7 @@ function openWork(call: Call, access: Access): OpenWork {
   const handle = access === "save" ? openStore(paths) : readStore(call, paths, "full");
   // Nobody may be told that something is saved which is in memory.
   if (access === "read" && handle.file === ":memory:") handle.db.exec("PRAGMA query_only = ON");
+  if (access === "save") retireOldState(handle, { paths, days: config["store.retentionDays"], now: new Date() });
   const session = sessionOfShell(io.env, { handle });
   const by = {
     ...actorForCli(io.env, {

@@ -140,7 +140,8 @@ describe("parseSkill", () => {
   });
 
   it("uses so many keywords, tags and patterns of one skill, and reports what it leaves out", () => {
-    const list = (count: number, text: string) => JSON.stringify(Array.from({ length: count }, (_, n) => `${text}${n}`));
+    const list = (count: number, text: string) =>
+      JSON.stringify(Array.from({ length: count }, (_, n) => `${text}${n}`));
     const { skill, problems } = parse(
       `---\nname: x\ndescription: d\ntags: ${list(201, "t")}\ntriggers:\n  keywords: ${list(300, "k")}\n  patterns: ${list(51, "p")}\n---\n`,
     );

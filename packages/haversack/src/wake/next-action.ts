@@ -55,7 +55,9 @@ const LEFT_BECAUSE: Readonly<Record<NonNullable<WakeState["leftBy"]>["because"],
 
 const TABLE: readonly Row[] = [
   ({ state: { reason, newMessage } }) =>
-    reason === "message" && newMessage ? [`Deal with the new message from ${speakerOf({ ...newMessage, from: name(newMessage.from) })} first.`] : [],
+    reason === "message" && newMessage
+      ? [`Deal with the new message from ${speakerOf({ ...newMessage, from: name(newMessage.from) })} first.`]
+      : [],
   ({ state: { leftBy }, task }) =>
     leftBy && task
       ? [

@@ -49,7 +49,11 @@ export function run(call: Call): Promise<ExitCode> {
   });
 }
 
-function formatMessage({ io }: Call, { id, from, isPerson = false, at, subject, text, readAt }: Message, now: Date): string {
+function formatMessage(
+  { io }: Call,
+  { id, from, isPerson = false, at, subject, text, readAt }: Message,
+  now: Date,
+): string {
   const about = subject === undefined ? "" : `, about ${cleanLine(subject)}`;
   const head = `${id}  ${paint(io, "bold", speakerOf({ from: cleanLine(from), isPerson }))}, ${formatAgo(at, now)}${about}${readAt ? ", read" : ""}`;
   return `${head}\n${block(stripControl(text).trimEnd())}`;

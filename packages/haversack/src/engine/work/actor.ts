@@ -24,7 +24,10 @@ export interface ShellOrigin {
   at: Date;
 }
 
-export function actorForCli(env: Environment, { agent, session, clientAbove = () => undefined, at }: ShellOrigin): Actor {
+export function actorForCli(
+  env: Environment,
+  { agent, session, clientAbove = () => undefined, at }: ShellOrigin,
+): Actor {
   const where = session && {
     sessionId: session.sessionId,
     ...(session.agentId && { agentId: session.agentId }),

@@ -4,7 +4,12 @@
  * another: then the nearest of their processes decides.
  */
 import type { SessionKey } from "../../store/local-store.ts";
-import { clientOfProcesses, hasOpenProcesses, type ProcessesAbove, sessionAbove } from "../../store/sqlite/call-notes.ts";
+import {
+  clientOfProcesses,
+  hasOpenProcesses,
+  type ProcessesAbove,
+  sessionAbove,
+} from "../../store/sqlite/call-notes.ts";
 import type { StoreHandle } from "../../store/sqlite/handle.ts";
 import { processOfSession } from "../../store/sqlite/other-sessions.ts";
 import type { Environment } from "../project.ts";
