@@ -397,7 +397,7 @@ describe("prompt", () => {
     expect(started.args).toEqual(["-p"]);
     expect(started.env).toMatchObject({ cwd: project.root, agent: "backend", woken: "1", inside: "", session: "" });
     expect(started.stdin).toMatch(/^# Implementer/);
-    expect(started.stdin).toContain(`@june: "${text}"`);
+    expect(started.stdin).toContain(`@june: "${text.replaceAll('"', '\\"')}"`);
     expect(existsSync(join(project.root, "pwned"))).toBe(false);
     // The packet has it whole: it is read.
     expect(project.json("inbox", "backend")).toEqual([]);
