@@ -50,11 +50,13 @@ export function spawnServer(
   child.stderr?.setEncoding("utf8").on("data", (text: string) => {
     errors += text;
   });
+  const errorsWithoutId: number[] = [];
   // biome-ignore lint/suspicious/noExplicitAny: a test states the shape by what it expects of it.
   const waiting = new Map<number, { resolve(result: any): void; reject(error: Error): void }>();
   createInterface({ input: child.stdout! }).on("line", (line) => {
     // Throws, and so fails the test, on anything that is not the protocol's.
     const { jsonrpc, id, result, error } = JSON.parse(line);
+    if (id === null) errorsWithoutId.push(error.code);
     if (jsonrpc !== "2.0") throw new Error(`not JSON-RPC: ${line}`);
     if (error) waiting.get(id)?.reject(new Error(`${error.code}: ${error.message}`));
     else waiting.get(id)?.resolve(result);
@@ -80,5 +82,7 @@ export function spawnServer(
     child.stdin?.end();
     return exited;
   };
-  return { write, request, call, skill, end, errors: () => errors };
+  /** Nobody reads its answers any more; its input stays open. */
+  const closeOutput = () => void child.stdout?.destroy();
+  return { write, request, call, skill, end, closeOutput, exited, errorsWithoutId, errors: () => errors };
 }

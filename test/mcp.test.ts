@@ -373,7 +373,28 @@ describe("the skills extension", () => {
   });
 });
 
+describe("lines that are no message", () => {
+  it("get an error of JSON-RPC, and the server goes on", async () => {
+    const server = await startServer(skillProject());
+    server.write("{no json\n");
+    server.write("\n");
+    server.write('[{"jsonrpc":"2.0","id":90,"method":"ping"}]\n');
+    expect((await server.skill({ name: "api-errors" })).text).toContain(BODY);
+    expect(server.errorsWithoutId).toEqual([-32700, -32600]);
+    expect(await server.end()).toBe(0);
+    expect(server.errors()).toBe("");
+  });
+});
+
 describe("the end", () => {
+  it("comes when nobody reads the output any more, although the input is open", async () => {
+    const server = await startServer(skillProject());
+    server.closeOutput();
+    for (let n = 0; n < 3; n++) server.write(`${JSON.stringify({ jsonrpc: "2.0", id: 100 + n, method: "ping" })}\n`);
+    expect(await server.exited).toBe(0);
+    expect(server.errors()).toBe("");
+  });
+
   it("comes with the end of standard input, with exit code 0 and nothing on standard error", async () => {
     const server = await startServer(skillProject());
     await server.skill({ name: "api-errors" });

@@ -115,6 +115,8 @@ describe("a read-only folder", () => {
   it("is told apart from a file that may not be read and from a folder in its place", async () => {
     await makeStore();
     const bytes = readFileSync(file);
+    // The folder is private; here only the file is to be out of reach.
+    chmodSync(folder, 0o755);
     chmodSync(file, 0o000);
     for (const verb of ["read", "append"]) expectFault(await run(verb), "store-unreadable");
     chmodSync(file, 0o644);

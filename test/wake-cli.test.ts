@@ -72,7 +72,7 @@ describe("messages", () => {
     expect(sent).toEqual({ id: expect.stringMatching(MESSAGE), to: ["ann", "bob", "eve"] });
     expect(project.say("inbox", "ann", "--keep-unread")).toContain("  Look at this, @eve and @nobody\n");
     expect(project.json("inbox", "@ann")).toEqual([
-      { id: sent.id, from: "person", at: expect.any(String), text: "Look at this, @eve and @nobody" },
+      { id: sent.id, from: "person", from_user: true, at: expect.any(String), text: "Look at this, @eve and @nobody" },
     ]);
     expect(project.say("inbox", "ann")).toBe("No unread messages for @ann.\n");
     expect(project.json("inbox", "ann", "--all")).toMatchObject([{ id: sent.id, read_at: expect.any(String) }]);
@@ -406,7 +406,7 @@ describe("prompt", () => {
     expect(started.args).toEqual(["-p"]);
     expect(started.env).toMatchObject({ cwd: project.root, agent: "backend", woken: "1", inside: "", session: "" });
     expect(started.stdin).toMatch(/^# Implementer/);
-    expect(started.stdin).toContain(`@june: "${text}"`);
+    expect(started.stdin).toContain(`@june: "${text.replaceAll('"', '\\"')}"`);
     expect(existsSync(join(project.root, "pwned"))).toBe(false);
     // The packet has it whole: it is read.
     expect(project.json("inbox", "backend")).toEqual([]);
@@ -475,7 +475,7 @@ describe("prompt", () => {
       const words = ["prompt", "backend", "hi", "--", "-m", "x"];
       expect(project.haversack(words, { env }).code).toBe(0);
       expect(project.started().args).toEqual(begin);
-      expect(project.started().stdin).toContain('@person: "hi"');
+      expect(project.started().stdin).toContain('the user (person): "hi"');
       await project.seen("backend", "s-1", { client, event: "end" });
       project.haversack(words, { env });
       expect(project.started().args).toEqual(resume);
@@ -487,7 +487,7 @@ describe("prompt", () => {
   it("only prints with --print: nothing is stored and nobody started", () => {
     const project = wakeProject("backend");
     const env = project.claude();
-    expect(project.say("prompt", "backend", "look", "--print", { env })).toContain('@person: "look"');
+    expect(project.say("prompt", "backend", "look", "--print", { env })).toContain('the user (person): "look"');
     expect(project.json("prompt", "backend", "look", "--print", { env })).toMatchObject({ agent: "backend" });
     expect(project.hasStarted()).toBe(false);
     expect(project.json("inbox", "backend", "--all")).toEqual([]);
@@ -503,7 +503,7 @@ describe("prompt", () => {
     expect(ran.code).toBe(0);
     expect(ran.err).toContain("@bob is at work");
     expect(project.started()).toMatchObject({ args: ["-p", "--model", "x"], env: { agent: "ann" } });
-    expect(project.started().stdin).toContain('@person: "now"');
+    expect(project.started().stdin).toContain('the user (person): "now"');
   });
 
   it("message send --wake starts the others although one client is not there", () => {

@@ -24,7 +24,7 @@ it("starts a session with the packet as its prompt and resumes it; nothing comes
   expect(first.stderr).toContain("starting a session for @backend");
   const [begun] = server.of("main");
   const text = messagesText(begun!);
-  expect(text).toContain('@person: "FIRST-MESSAGE"');
+  expect(text).toContain('the user (person): "FIRST-MESSAGE"');
   for (const part of ["From Haversack", "BODY-OF-pdf-forms", `${id} "Limit logins" is in progress`])
     expect(count(text, part), part).toBe(1);
   expect(ours(begun)).toEqual([]);

@@ -138,6 +138,15 @@ export const SETTINGS = {
     default: false,
     about: "Send a sub-agent back once when it ends without having read the documents it must read.",
   }),
+  "store.retentionDays": setting<number>({
+    type: "integer",
+    default: 90,
+    minimum: 0,
+    maximum: 36_500,
+    unit: "days",
+    about:
+      "How long local state is kept: sessions with their ledger and what hooks noted, snapshots of reviews, the log. Work is never removed by age. 0: for ever.",
+  }),
   "log.maxBytes": setting<number>({
     type: "integer",
     default: 1_000_000,

@@ -103,6 +103,23 @@ describe("readFrontmatter", () => {
     expect(large.body).toBe("Body");
   });
 
+  it.each([`x: ${"[".repeat(3_000)}`, `x: ${"{a: ".repeat(1_000)}`, `x:\n${"- ".repeat(2_000)}`])(
+    "does not parse what is nested without end: %#",
+    (line) => {
+      const { data, problems } = readFrontmatter(`---\nname: deep\n${line}\n---\n`);
+      expect(data["name"]).toBe("deep");
+      expect(problems).toMatchObject([{ code: "frontmatter-too-deep" }]);
+    },
+  );
+
+  it("reads only the simple entries of a header that would take long to parse", () => {
+    const list = "- b\n".repeat(8_000);
+    const { data, problems, body } = readFrontmatter(`---\nname: slow\nk: a: [\n${list}---\nBody`);
+    expect(data["name"]).toBe("slow");
+    expect(problems).toMatchObject([{ code: "frontmatter-too-large" }]);
+    expect(body).toBe("Body");
+  });
+
   it("does not let a key reach the prototype", () => {
     const { data } = readFrontmatter('---\n__proto__: {"polluted": true}\nname: x: y: z\n---\n');
     expect(Object.getPrototypeOf(data)).toBe(Object.prototype);

@@ -46,8 +46,8 @@ export interface LogLimits {
   keep?: number;
 }
 
-const CURRENT = "haversack.log";
-const ROTATED = /^haversack\.\d{15}-[a-z0-9]+\.log$/;
+export const LOG_FILE = "haversack.log";
+export const ROTATED_LOG = /^haversack\.\d{15}-[a-z0-9]+\.log$/;
 const MAX_TEXT_CHARS = 8_000;
 const MAX_DATA_CHARS = 32_000;
 
@@ -138,20 +138,20 @@ function openForAppend(dir: string): number {
   // A repository could bring a link in the log's place, to a file of the user: it is not followed.
   const flags = O_APPEND | O_CREAT | O_WRONLY | O_NOFOLLOW;
   try {
-    return openSync(`${dir}/${CURRENT}`, flags, 0o600);
+    return openSync(`${dir}/${LOG_FILE}`, flags, 0o600);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
-    mkdirSync(dir, { recursive: true });
-    return openSync(`${dir}/${CURRENT}`, flags, 0o600);
+    mkdirSync(dir, { recursive: true, mode: 0o700 });
+    return openSync(`${dir}/${LOG_FILE}`, flags, 0o600);
   }
 }
 
 /** Whether the caller should open the file anew: we have renamed it, or another process was first. */
 function rotate(dir: string, ino: number): boolean {
   try {
-    if (statSync(`${dir}/${CURRENT}`).ino !== ino) return true;
+    if (statSync(`${dir}/${LOG_FILE}`).ino !== ino) return true;
     const random = Math.random().toString(36).slice(2, 10) || "0";
-    renameSync(`${dir}/${CURRENT}`, `${dir}/haversack.${String(Date.now()).padStart(15, "0")}-${random}.log`);
+    renameSync(`${dir}/${LOG_FILE}`, `${dir}/haversack.${String(Date.now()).padStart(15, "0")}-${random}.log`);
     return true;
   } catch (error) {
     // ENOENT: another process has just renamed it. Anything else: go on with the file that is open.
@@ -175,13 +175,13 @@ function prune(dir: string, { keep, maxBytes }: { keep: number; maxBytes: number
 /** Oldest first: the name starts with the time of rotation. */
 function rotatedNames(dir: string): string[] {
   return readdirSync(dir)
-    .filter((name) => ROTATED.test(name))
+    .filter((name) => ROTATED_LOG.test(name))
     .sort();
 }
 
 /** The current file is read first: a rotation in between then shows its lines twice, which its inode tells, and hides none. */
 function readLines(dir: string): string[] {
-  const current = readFile(`${dir}/${CURRENT}`);
+  const current = readFile(`${dir}/${LOG_FILE}`);
   let names: string[] = [];
   try {
     names = rotatedNames(dir);

@@ -6,6 +6,7 @@ import { maskSecrets } from "../base/mask.ts";
 import { readHead } from "../base/read-head.ts";
 import { type DiscoverSettings, discoverSettings } from "../engine/discover.ts";
 import { type RefreshReport, refreshIndex } from "../engine/refresh-index.ts";
+import { retireOldState } from "../engine/retire-state.ts";
 import { listSkillResources, readSkillResource } from "../engine/skill-folder.ts";
 import { findSkillSources } from "../engine/skill-sources.ts";
 import type { RuleMatcher } from "../skills/combine-matches.ts";
@@ -74,6 +75,8 @@ export function openSkills(
     report = refreshIndex(indexed, { ...sources, fs: diskFileSystem, isRebuild, onProgress: progress.step });
     progress.end();
   }
+  // Hooks start `skills index` in the background, so this comes by in projects without work too.
+  if (store === "make") retireOldState(handle, { paths, days: config["store.retentionDays"], now: new Date() });
   const index = new SqliteSkillIndex(indexed.db);
   return {
     paths,

@@ -3,8 +3,9 @@ import type { Config } from "../base/config-schema.ts";
 import { HaversackError, isFault } from "../base/errors.ts";
 import { workPlace } from "../base/git-place.ts";
 import type { ProjectPaths } from "../engine/project.ts";
+import { retireOldState } from "../engine/retire-state.ts";
 import { actorForCli } from "../engine/work/actor.ts";
-import { sessionOfShell } from "../engine/work/shell-session.ts";
+import { clientAbove, sessionOfShell } from "../engine/work/shell-session.ts";
 import type { WorkParts } from "../engine/work/work-parts.ts";
 import { workSettings } from "../engine/work/work-settings.ts";
 import type { StoreHandle } from "../store/sqlite/handle.ts";
@@ -57,8 +58,17 @@ function openWork(call: Call, access: Access): OpenWork {
   const handle = access === "save" ? openStore(paths) : readStore(call, paths, "full");
   // Nobody may be told that something is saved which is in memory.
   if (access === "read" && handle.file === ":memory:") handle.db.exec("PRAGMA query_only = ON");
+  if (access === "save") retireOldState(handle, { paths, days: config["store.retentionDays"], now: new Date() });
   const session = sessionOfShell(io.env, { handle });
-  const by = { ...actorForCli(io.env, { at: new Date(), agent, session }), place: workPlace(io.cwd) };
+  const by = {
+    ...actorForCli(io.env, {
+      at: new Date(),
+      agent,
+      session,
+      clientAbove: () => clientAbove(handle),
+    }),
+    place: workPlace(io.cwd),
+  };
   return {
     store: new SqliteWorkStore(handle),
     handle,

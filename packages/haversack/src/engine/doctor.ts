@@ -27,6 +27,7 @@ import { type Environment, loadConfig, offReason, type ProjectPaths } from "./pr
 import { distrust } from "./project-store.ts";
 import { refreshIndex } from "./refresh-index.ts";
 import { findSkillSources } from "./skill-sources.ts";
+import { describeState } from "./state-size.ts";
 import { broughtAlong } from "./trust-project.ts";
 import type { Client, Deferral, Finding, Installed, Scratch, WiringPlace } from "./wiring.ts";
 import { readReceipt } from "./wiring-receipt.ts";
@@ -70,6 +71,7 @@ export async function runDoctor(input: DoctorInput): Promise<Finding[]> {
       store,
       ...checkBrought(paths, env),
       ...(untrusted ? [] : checkSpool(paths, input.now)),
+      ...(scratch && !untrusted ? checkState(paths, scratch, input.now) : []),
       ...checkConfig(paths),
       index,
       ...(found.length > 0 ? checked : [noClient(clients)]),
@@ -254,6 +256,16 @@ function checkSpool({ store }: ProjectPaths, now: Date): Finding[] {
   const text = `${names.length} ${names.length === 1 ? "event waits" : "events wait"} to be saved, the first since ${since.toISOString()}`;
   const remedy = "`haversack status` reads them in; if it does not, another program holds the store's lock";
   return [{ part: "spool", level: "warn", text, remedy }];
+}
+
+function checkState(paths: ProjectPaths, scratch: Scratch, now: Date): Finding[] {
+  if (!existsSync(paths.store)) return [];
+  const handle = openDatabase(join(scratch.root, ".haversack/haversack.db"), { durability: "normal" });
+  try {
+    return [describeState(paths, { handle, days: loadConfig(paths).config["store.retentionDays"], now })];
+  } finally {
+    handle.db.close();
+  }
 }
 
 function checkConfig(paths: ProjectPaths): Finding[] {

@@ -112,7 +112,7 @@ export function ensureStateFolder(paths: ProjectPaths, { isAsked = false }: { is
   if (existsSync(ignore)) return;
   if (!isAsked) requireProject(paths);
   try {
-    mkdirSync(paths.state, { recursive: true });
+    mkdirSync(paths.state, { recursive: true, mode: 0o700 });
     // "wx": of several processes that start at once, one writes it.
     writeFileSync(ignore, SHARED_PARTS, { flag: "wx" });
   } catch (error) {

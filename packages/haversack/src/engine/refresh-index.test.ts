@@ -159,6 +159,22 @@ describe("refreshIndex", () => {
     expect(ids(project)).toEqual(["three", "two"]);
   });
 
+  it("does not read a skill or a rules file of many megabytes, and says so", () => {
+    const project = fakeProject();
+    project.skill("small", "Small okapis.");
+    const large = project.skill("large", "Large okapis.", { body: "x".repeat(9_000_000) });
+    project.rules(`{"skills": {}}${" ".repeat(9_000_000)}`);
+    const { problems } = project.refresh();
+    expect(problems.map(({ code, file }) => [code, file === large])).toEqual(
+      expect.arrayContaining([
+        ["skill-too-large", true],
+        ["rules-too-large", false],
+      ]),
+    );
+    expect(project.index().card("small")).toBeDefined();
+    expect(project.index().card("large")).toBeUndefined();
+  });
+
   it("tries an unreadable file again, though giving the right to read changes neither size nor time", () => {
     const project = fakeProject();
     const path = project.skill("alpha", "Use for invoices.");

@@ -133,6 +133,14 @@ function isSame(known: IndexedFile | undefined, { size, mtimeMs, source }: Skill
 /** In place of the size of a file that could not be read: a right that is given changes neither size nor time. */
 const TRY_AGAIN = -1;
 
+/** A larger file is not read at all: of a skill, the first 256 kB are used. */
+const MAX_FILE_BYTES = 8 * 1024 * 1024;
+
+function tooLarge({ path, size }: { path: string; size: number }, code: string): Problem {
+  const text = `the file has ${size} bytes, more than ${MAX_FILE_BYTES}: not read`;
+  return { level: "error", code, file: path, text };
+}
+
 function readSkillFile(file: SkillFile, fs: FileSystem): IndexedSkill {
   const place = {
     path: file.path,
@@ -157,6 +165,7 @@ function readSkillFile(file: SkillFile, fs: FileSystem): IndexedSkill {
     terms: [],
     problems,
   });
+  if (file.size > MAX_FILE_BYTES) return unusable([tooLarge(file, "skill-too-large")]);
   let text: string;
   try {
     text = fs.readFile(file.path);
@@ -232,6 +241,10 @@ class RuleBook {
   /** All rules, the nearest file's first. */
   rules(): readonly SkillRule[] {
     this.#rules ??= this.files.flatMap((file) => {
+      if (file.size > MAX_FILE_BYTES) {
+        file.problems.push(tooLarge(file, "rules-too-large"));
+        return [];
+      }
       try {
         const read = readJson(this.#fs.readFile(file.path));
         if (read.problem !== undefined) {
@@ -265,7 +278,7 @@ function indexFormat(): string {
 }
 
 /** Counted up when the rows change in a way that the sample does not show, such as another background list. */
-const ROW_FORMAT = 2;
+const ROW_FORMAT = 3;
 
 const SAMPLE = {
   name: "database-migrations",

@@ -1,6 +1,6 @@
 /**
  * The MCP server: lists the tools of the registry and answers calls. Whatever goes wrong in a call is a result that the
- * agent can act on; nothing ends the process but the end of its input.
+ * agent can act on. The process ends when its input ends or nobody reads its output any more.
  *
  * The two tool handlers are our own, on the SDK's server: its registration would add to every listing what a model pays for,
  * and answer wrong input with errors of the protocol, which a model does not see.
@@ -41,14 +41,23 @@ export interface ServerOptions {
 /** After the handshake, so that a cold index does not delay it. */
 const FIRST_CHECK_MS = 200;
 
-/** Serves standard input and output until the input ends. */
+/** Serves standard input and output until the input ends or the output is closed. */
 export async function serveMcp(parts: ServerParts, options: ServerOptions): Promise<void> {
   const extension = options.serveSkills ? await import("./skill-source.ts") : undefined;
-  const input = new WholeLines({ onTooLong: (id) => refuseTooLong(id, parts) });
+  const input = new WholeLines({
+    onTooLong: (id) => refuseTooLong(id, parts),
+    onInvalid: ({ id, code, message }) => {
+      parts.log("warn", `${message} (code ${code})`);
+      writeLine({ id, error: { code, message } });
+    },
+  });
   const ended = new Promise<void>((resolve) => {
     input.once("end", resolve);
     input.once("close", resolve);
     process.stdin.once("close", resolve);
+    // EPIPE: the client is gone, even if another process still holds our input open.
+    process.stdout.on("error", () => resolve());
+    process.stdout.once("close", resolve);
   });
   // A pipe that breaks ends the input; `pipe` does not pass that on.
   process.stdin.once("error", (error) => input.destroy(error));
@@ -67,6 +76,9 @@ export async function serveMcp(parts: ServerParts, options: ServerOptions): Prom
   );
   await ended;
   await handle.close();
+  // An input that is still open would keep the process alive.
+  process.stdin.unpipe(input);
+  process.stdin.destroy();
 }
 
 /** As the result of a call, which a model sees; an error of the protocol would not reach it in every client. */
@@ -74,8 +86,11 @@ function refuseTooLong(id: string | number | undefined, { log }: ServerParts): v
   const text = `The call has more than ${MOST_LINE_BYTES / 1024 / 1024} MiB and was not read; nothing was changed. Give less at once: of full_details the part that others need.`;
   log("warn", text);
   if (id === undefined) return;
-  const result = { content: [{ type: "text", text }], isError: true };
-  process.stdout.write(`${JSON.stringify({ jsonrpc: "2.0", id, result })}\n`);
+  writeLine({ id, result: { content: [{ type: "text", text }], isError: true } });
+}
+
+function writeLine(message: object): void {
+  process.stdout.write(`${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`);
 }
 
 export function makeServer(parts: ServerParts, { version, tools }: ServerOptions): McpServer {

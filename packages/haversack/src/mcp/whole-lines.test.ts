@@ -51,6 +51,29 @@ describe("WholeLines", () => {
     expect((await run([Buffer.from("x".repeat(2000))])).skipped).toEqual([undefined]);
   });
 
+  it.each([
+    ["{no json", { id: null, code: -32700 }],
+    ['{"jsonrpc":"2.0","id":5,"method":', { id: null, code: -32700 }],
+    ["[".repeat(100_000), { id: null, code: -32700 }],
+    ["null", { id: null, code: -32600 }],
+    ["7", { id: null, code: -32600 }],
+    ['[{"jsonrpc":"2.0","id":1,"method":"ping"}]', { id: null, code: -32600 }],
+    ['{"jsonrpc":"1.0","id":1,"method":"ping"}', { id: 1, code: -32600 }],
+    ['{"jsonrpc":"2.0","id":"a"}', { id: "a", code: -32600 }],
+    ['{"jsonrpc":"2.0","id":{},"method":"ping"}', { id: null, code: -32600 }],
+    ['{"jsonrpc":"2.0","id":2,"method":"ping","params":"x"}', { id: 2, code: -32600 }],
+    ["", undefined],
+    ['{"jsonrpc":"2.0","id":2,"method":"ping"}\r', undefined],
+    ['{"jsonrpc":"2.0","method":"notifications/initialized"}', undefined],
+    ['{"jsonrpc":"2.0","id":2,"result":{}}', undefined],
+  ])("skips a line that is no message, and says which error it is: %#", async (line, error) => {
+    const invalid: object[] = [];
+    const lines = new WholeLines({ onTooLong: () => undefined, onInvalid: (found) => void invalid.push(found) });
+    Readable.from([Buffer.from(`${line}\n`)], { objectMode: false }).pipe(lines);
+    expect(await text(lines)).toBe(error ? "" : `${line}\n`);
+    expect(invalid).toEqual(error ? [expect.objectContaining(error)] : []);
+  });
+
   it("passes text through unchanged", async () => {
     const lines = new WholeLines({ onTooLong: () => undefined });
     Readable.from([Buffer.from("ä\n🎉\n")], { objectMode: false }).pipe(lines);

@@ -1,7 +1,8 @@
 /**
- * Standard input in whole lines. The SDK appends every piece to one buffer and searches all of it again, which takes minutes for
+ * Standard input in whole lines, each of them a message of JSON-RPC. The SDK appends every piece to one buffer and searches all of it again, which takes minutes for
  * 100 MB, and at its limit closes the connection, which ends the server for the rest of the session. Here the pieces of a line are
- * put together once, and a line that is too long is answered and skipped.
+ * put together once, and a line that is too long is answered and skipped. So is a line that is no message: the SDK drops it in
+ * silence, and the client would wait for an answer until its own time limit.
  */
 import { Transform, type TransformCallback } from "node:stream";
 
@@ -15,6 +16,15 @@ export interface WholeLinesOptions {
   maxBytes?: number;
   /** A line was skipped. Undefined: its id was not found, so nobody can be told. */
   onTooLong(id: string | number | undefined): void;
+  /** A line that is no message was skipped. Default: every line is passed on. */
+  onInvalid?(invalid: InvalidLine): void;
+}
+
+/** The error of JSON-RPC to answer with. */
+export interface InvalidLine {
+  id: string | number | null;
+  code: -32700 | -32600;
+  message: string;
 }
 
 export class WholeLines extends Transform {
@@ -67,7 +77,11 @@ export class WholeLines extends Transform {
       this.#options.onTooLong(idIn(this.#head.toString("utf8"), this.#tail.toString("utf8")));
       this.#head = undefined;
     } else if (this.#bytes > 0) {
-      this.push(this.#pieces.length === 1 ? this.#pieces[0] : Buffer.concat(this.#pieces));
+      const [first, ...more] = this.#pieces;
+      const line = more.length === 0 ? first! : Buffer.concat(this.#pieces);
+      const invalid = this.#options.onInvalid && invalidLine(line);
+      if (invalid) this.#options.onInvalid?.(invalid);
+      else this.push(line);
     }
     this.#forget();
   }
@@ -76,6 +90,34 @@ export class WholeLines extends Transform {
     this.#pieces = [];
     this.#bytes = 0;
   }
+}
+
+/** Undefined: a message, an empty line, or the cut-off end of the input, which nobody waits for. */
+function invalidLine(line: Buffer): InvalidLine | undefined {
+  if (line.at(-1) !== LINE_BREAK) return undefined;
+  const text = line.toString("utf8").trim();
+  if (text === "") return undefined;
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    return { id: null, code: -32700, message: "Parse error: the line is not valid JSON" };
+  }
+  const { jsonrpc, id, method, params, result, error } = (value ?? {}) as Record<string, unknown>;
+  // An error is never answered with an error: two sides that both did would go on for ever.
+  if (error !== undefined && method === undefined) return undefined;
+  const isMessage = typeof method === "string" || result !== undefined;
+  const hasId = typeof id === "string" || Number.isSafeInteger(id);
+  const isWhole =
+    jsonrpc === "2.0" &&
+    isMessage &&
+    (id === undefined || hasId) &&
+    (params === undefined || (typeof params === "object" && params !== null && !Array.isArray(params)));
+  if (isWhole) return undefined;
+  const message = Array.isArray(value)
+    ? "Invalid Request: batches are not supported"
+    : "Invalid Request: the line is not a JSON-RPC 2.0 message";
+  return { id: hasId ? (id as string | number) : null, code: -32600, message };
 }
 
 /** Only at the edges of the request itself: inside `params` an `id` is something else. */

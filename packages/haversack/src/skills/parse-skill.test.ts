@@ -133,6 +133,28 @@ describe("parseSkill", () => {
     expect(problems.map(({ code }) => code)).toEqual(["skill-body-cut"]);
   });
 
+  it("says when only the beginning of a body is searched", () => {
+    const { skill, problems } = parse(`---\nname: long\ndescription: d\n---\n${"word ".repeat(10_000)}`);
+    expect(skill!.body.length).toBeGreaterThan(49_000);
+    expect(problems.map(({ code }) => code)).toEqual(["skill-body-long"]);
+  });
+
+  it("uses so many keywords, tags and patterns of one skill, and reports what it leaves out", () => {
+    const list = (count: number, text: string) =>
+      JSON.stringify(Array.from({ length: count }, (_, n) => `${text}${n}`));
+    const { skill, problems } = parse(
+      `---\nname: x\ndescription: d\ntags: ${list(201, "t")}\ntriggers:\n  keywords: ${list(300, "k")}\n  patterns: ${list(51, "p")}\n---\n`,
+    );
+    expect(skill?.triggers?.keywords).toHaveLength(200);
+    expect(skill?.triggers?.patterns).toHaveLength(50);
+    expect(skill?.tags).toHaveLength(200);
+    expect(problems.map(({ code, where }) => [code, where])).toEqual([
+      ["skill-field-cut", "triggers.keywords"],
+      ["skill-field-cut", "triggers.patterns"],
+      ["skill-field-cut", "tags"],
+    ]);
+  });
+
   it("refuses a binary file", () => {
     expect(parse("\u0000\u0001\u0002PNG").skill).toBeUndefined();
     expect(

@@ -6,6 +6,7 @@ import { createHash } from "node:crypto";
 import { cleanLine, cutAt, stripControl } from "../base/clean-text.ts";
 import { readFrontmatter } from "../base/frontmatter.ts";
 import { isObject, plainKey, readBoolean, readLine, readPhrases, readTexts } from "./rule-values.ts";
+import { SEARCHED_BODY_CHARS } from "./skill-text.ts";
 import type { Problem, Skill, SkillSource, SkillTriggers } from "./types.ts";
 
 export interface SkillPlace {
@@ -31,14 +32,20 @@ export interface ParsedSkill {
   bodyLineCount: number;
 }
 
-/** What is longer is cut for the index and for loading: no model could read it. */
-export const MAX_BODY_CHARS = 1024 * 1024;
+/** What is longer is cut for the index and for loading: 64,000 tokens are more than a model should read at once. */
+export const MAX_BODY_CHARS = 256 * 1024;
+/** Of the author's own triggers. A prompt is held against every one of them. */
+const MAX_KEYWORDS = 200;
+const MAX_PATTERNS = 50;
+/** One bad file must not fill the report. */
+const MAX_PROBLEMS = 20;
 const MAX_DESCRIPTION_CHARS = 8_192;
 const MAX_NAME_CHARS = 128;
 
 export function parseSkill(text: string, place: SkillPlace): ParsedSkill {
   const problems: Problem[] = [];
   const report = (level: Problem["level"], code: string, message: string, where?: string): void => {
+    if (problems.length >= MAX_PROBLEMS) return;
     problems.push({ level, code, file: place.path, ...(where === undefined ? {} : { where }), text: message });
   };
   if (isBinary(text)) {
@@ -53,6 +60,12 @@ export function parseSkill(text: string, place: SkillPlace): ParsedSkill {
       "warning",
       "skill-body-cut",
       `the body has ${wholeBody.length} characters: only the first ${MAX_BODY_CHARS} are used`,
+    );
+  } else if (body.length > SEARCHED_BODY_CHARS) {
+    report(
+      "suggestion",
+      "skill-body-long",
+      `the body has ${body.length} characters: only the words of the first ${SEARCHED_BODY_CHARS} are searched`,
     );
   }
   const fields = new Map(Object.entries(data).map(([key, value]) => [plainKey(key), value]));
@@ -176,9 +189,18 @@ function readNames(value: unknown, key: string, report: Report): string[] {
   if (value === undefined || value === null || value === "") return [];
   const reading = isObject(value) ? undefined : readPhrases(value);
   if (!reading || reading.bad > 0) report("warning", "skill-field", "expected names, as a list or between commas", key);
-  return [...new Set((reading?.items ?? []).map(({ text }) => cleanLine(text, { maxChars: MAX_NAME_CHARS })))].filter(
-    (name) => name !== "",
-  );
+  const names = (reading?.items ?? []).map(({ text }) => cleanLine(text, { maxChars: MAX_NAME_CHARS }));
+  const found = [...new Set(names)].filter((name) => name !== "");
+  return firstOf(found, { most: MAX_KEYWORDS, unread: reading?.cut ?? 0, key, report });
+}
+
+function firstOf(
+  items: readonly string[],
+  { most, unread, key, report }: { most: number; unread: number; key: string; report: Report },
+): string[] {
+  const total = items.length + unread;
+  if (total > most) report("warning", "skill-field-cut", `${total} entries: only the first ${most} are used`, key);
+  return items.slice(0, most);
 }
 
 /** Between commas or spaces, but not inside `Bash(git add:*)`. */
@@ -212,7 +234,12 @@ function readTriggers(value: unknown, report: Report): SkillTriggers | undefined
         const patterns = readTexts(inner);
         if (!patterns || patterns.bad > 0)
           report("warning", "skill-field", "expected a list of regular expressions", "triggers.patterns");
-        triggers.patterns = patterns?.items ?? [];
+        triggers.patterns = firstOf(patterns?.items ?? [], {
+          most: MAX_PATTERNS,
+          unread: patterns?.cut ?? 0,
+          key: "triggers.patterns",
+          report,
+        });
         break;
       }
       case "confidence":

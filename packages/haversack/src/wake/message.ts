@@ -18,6 +18,8 @@ export interface Agent {
 export interface Message {
   id: string;
   from: string;
+  /** Sent by the person at the terminal; else by an agent. */
+  isPerson?: boolean;
   text: string;
   /** The id of the task, handoff or message it came with. */
   subject?: string;
@@ -26,6 +28,20 @@ export interface Message {
   isMention: boolean;
   readAt?: Date;
 }
+
+/** Who sent a message. Agents always have the @: no name of an agent can look like the person. */
+export function speakerOf({ from, isPerson }: Pick<Message, "from" | "isPerson">): string {
+  return isPerson ? `the user (${from})` : `@${from}`;
+}
+
+/** Names that mean the person, in whatever spelling. No agent may have one. */
+export function isPersonName(name: string): boolean {
+  let plain = "";
+  for (const letter of name.normalize("NFKC").toLowerCase()) if (!"@._- ".includes(letter)) plain += letter;
+  return PERSON_NAMES.includes(plain.startsWith("the") ? plain.slice(3) : plain);
+}
+
+const PERSON_NAMES = ["person", "user", "human", "me"];
 
 /** What a name may be: a letter or digit, then those, `.`, `_` and `-`; 64 at most. By hand: a hook compiles patterns anew. */
 export function isAgentName(name: string): boolean {

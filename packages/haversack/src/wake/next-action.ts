@@ -7,6 +7,7 @@ import { isSettled } from "../work/task.ts";
 import { cutLine, textOf } from "./cut-text.ts";
 import { type Dispatch, nextDispatches, reviewOf, subjectOf } from "./dispatch-order.ts";
 import { hasWork } from "./has-work.ts";
+import { speakerOf } from "./message.ts";
 import { Said } from "./said.ts";
 import type { WakeState, WakeTask } from "./state.ts";
 import { bareName } from "./which-skill.ts";
@@ -54,7 +55,9 @@ const LEFT_BECAUSE: Readonly<Record<NonNullable<WakeState["leftBy"]>["because"],
 
 const TABLE: readonly Row[] = [
   ({ state: { reason, newMessage } }) =>
-    reason === "message" && newMessage ? [`Deal with the new message from @${name(newMessage.from)} first.`] : [],
+    reason === "message" && newMessage
+      ? [`Deal with the new message from ${speakerOf({ ...newMessage, from: name(newMessage.from) })} first.`]
+      : [],
   ({ state: { leftBy }, task }) =>
     leftBy && task
       ? [

@@ -156,6 +156,8 @@ export interface WakeHandoff {
 export interface WakeMessage {
   id: string;
   from: string;
+  /** Sent by the person at the terminal; else by an agent. */
+  isPerson?: boolean;
   text: string;
   at: Date;
   /** It names the agent with an @, or was sent to it alone. */

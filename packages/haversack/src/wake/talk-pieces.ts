@@ -1,6 +1,7 @@
 /** Who the agent is, the plan it follows, what is said to it and what happened. Loaded by the hook. */
 import { headingLevel } from "../base/markdown-line.ts";
 import { cutLine, cutText, deepen } from "./cut-text.ts";
+import { speakerOf } from "./message.ts";
 import { type Piece, type PieceOptions, Pieces } from "./piece.ts";
 import { planRest } from "./plan-rest.ts";
 import type { WakeActivity, WakeMessage, WakeState } from "./state.ts";
@@ -97,7 +98,7 @@ export function messagePieces(state: WakeState, { budgetChars, how }: PieceOptio
   const said = new Pieces(["new_message"], { how: how.messages });
   if (newMessage) {
     const quote = (maxChars: number): string =>
-      `${at(newMessage.from)}: "${cutLine(newMessage.text, Math.floor(maxChars))}"`;
+      `${speaker(newMessage)}: ${quoted(newMessage.text, Math.floor(maxChars))}`;
     const most = Math.min(1_500, budgetChars / 4);
     said.add(5, "new message", quote(most), {
       message: { id: newMessage.id, ...(newMessage.text.length <= most && { whole: "full" }) },
@@ -115,13 +116,13 @@ export function messagePieces(state: WakeState, { budgetChars, how }: PieceOptio
     for (const [age, message] of alike.slice(-MOST_MESSAGES).reverse().entries()) {
       const isFirst = message === newest || (isCall && age < FIRST_MENTIONS);
       const most = isFirst ? 240 : isCall ? 400 : 200;
-      const who = `- ${clock(message.at, now)} ${at(message.from)}${message.taskId ? ` on ${cutLine(message.taskId, 64)}` : ""}`;
+      const who = `- ${clock(message.at, now)} ${speaker(message)}${message.taskId ? ` on ${cutLine(message.taskId, 64)}` : ""}`;
       box.add(
         (isFirst ? 9 : isCall ? 10 : 60) + age / 100,
         `message ${cutLine(message.id, 60)}`,
-        `${who}: "${cutLine(message.text, most)}"`,
+        `${who}: ${quoted(message.text, most)}`,
         {
-          short: `${who}: "${cutLine(message.text, 120)}"`,
+          short: `${who}: ${quoted(message.text, 120)}`,
           says: message.text,
           message: { id: message.id, ...(message.text.length <= most && { whole: "full" }) },
           what: UNREAD,
@@ -134,13 +135,13 @@ export function messagePieces(state: WakeState, { budgetChars, how }: PieceOptio
   // Read, and forgotten with the window: what was asked for still holds.
   const before = new Pieces(["messages", "new_message"], { how: how.messages, label: "Told before:", group: "talk" });
   for (const [index, message] of heard.entries()) {
-    const who = `- ${clock(message.at, now)} ${at(message.from)}`;
+    const who = `- ${clock(message.at, now)} ${speaker(message)}`;
     before.add(
       61 + (heard.length - index) / 100,
       `heard ${cutLine(message.id, 60)}`,
-      `${who}: "${cutLine(message.text, 300)}"`,
+      `${who}: ${quoted(message.text, 300)}`,
       {
-        short: `${who}: "${cutLine(message.text, 120)}"`,
+        short: `${who}: ${quoted(message.text, 120)}`,
         says: message.text,
         what: "message told before",
         how: `${how.messages} --all`,
@@ -193,6 +194,16 @@ const DAY_MS = 86_400_000;
 
 function padded(part: number): string {
   return part < 10 ? `0${part}` : `${part}`;
+}
+
+/** At the start of a line, which is ours: no text of an agent can put the person's mark there. */
+function speaker({ from, isPerson }: WakeMessage): string {
+  return speakerOf({ from: cutLine(from, 60), isPerson: isPerson === true });
+}
+
+/** On one line. Quotes are escaped, so that the text cannot seem to end and another message to begin. */
+function quoted(text: string, maxChars: number): string {
+  return `"${cutLine(text, maxChars).replaceAll('"', '\\"')}"`;
 }
 
 function at(agent: string): string {

@@ -8,7 +8,7 @@ import { readWork } from "../work.ts";
 
 export const spec: CommandSpec = {
   about:
-    "Writes all work as JSON lines: epics, stories, tasks with their WIP and claims, dependencies, blockers, failures, handoffs, agents, messages, the skills that tasks were worked on with, activity. One line per thing, in a fixed order, so that it diffs well in git; `haversack import jsonl` takes it back without loss. It holds what is stored, so read it before you share it.",
+    "Writes all work as JSON lines: epics, stories, tasks with their WIP and claims, dependencies, blockers, failures, handoffs, agents, messages, the skills that tasks were worked on with, activity. One line per thing, in a fixed order, so that it diffs well in git; `haversack import jsonl` takes it back without loss. It holds what is stored, so read it before you share it. A new file can be read by you alone.",
   arguments: [{ name: "FILE", about: "where to write; standard output without it" }],
   options: { "no-activity": { type: "boolean", about: "Leave out the activity, which grows with every change." } },
   examples: [
@@ -35,7 +35,7 @@ export function run(call: Call): Promise<ExitCode> {
     }
     const file = resolve(call.io.cwd, name);
     const text = `${FIRST_LINE}\n${lines.join("")}`;
-    replaceFile(file, text);
+    replaceFile(file, text, { modeIfNew: 0o600 });
     const sizeBytes = Buffer.byteLength(text);
     print(call, { file, records: lines.length, sizeBytes }, () => {
       return `${lines.length} ${lines.length === 1 ? "record" : "records"} to ${file} (${formatBytes(sizeBytes)}).`;

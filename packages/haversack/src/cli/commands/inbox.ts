@@ -1,6 +1,6 @@
 import { cleanLine, stripControl } from "../../base/clean-text.ts";
 import { readInbox } from "../../engine/wake/messages.ts";
-import type { Message } from "../../wake/message.ts";
+import { type Message, speakerOf } from "../../wake/message.ts";
 import type { Call, CommandSpec, ExitCode } from "../command.ts";
 import { block, commandLine, formatAgo } from "../print-work.ts";
 import { paint } from "../terminal.ts";
@@ -21,7 +21,7 @@ export const spec: CommandSpec = {
     { run: "haversack inbox backend --keep-unread", says: "look, and leave them for the agent" },
     { run: "haversack inbox --all --limit 5", says: "the last five, as the agent itself" },
   ],
-  json: "[{id, from, at, about?, text, read_at?}]. What was left out is said on standard error.",
+  json: "[{id, from, from_user?, at, about?, text, read_at?}]. What was left out is said on standard error.",
 };
 
 type Input = Parameters<typeof readInbox>[0];
@@ -49,8 +49,12 @@ export function run(call: Call): Promise<ExitCode> {
   });
 }
 
-function formatMessage({ io }: Call, { id, from, at, subject, text, readAt }: Message, now: Date): string {
+function formatMessage(
+  { io }: Call,
+  { id, from, isPerson = false, at, subject, text, readAt }: Message,
+  now: Date,
+): string {
   const about = subject === undefined ? "" : `, about ${cleanLine(subject)}`;
-  const head = `${id}  ${paint(io, "bold", `@${cleanLine(from)}`)}, ${formatAgo(at, now)}${about}${readAt ? ", read" : ""}`;
+  const head = `${id}  ${paint(io, "bold", speakerOf({ from: cleanLine(from), isPerson }))}, ${formatAgo(at, now)}${about}${readAt ? ", read" : ""}`;
   return `${head}\n${block(stripControl(text).trimEnd())}`;
 }

@@ -44,3 +44,15 @@ it("opens once, and anew when tables were changed or another file is there", () 
   expect(third).toBeDefined();
   expect(third).not.toBe(second);
 });
+
+it("opens anew after a connection has failed", () => {
+  const file = scene();
+  make(file);
+  const open = keptOpen(file);
+  const first = open();
+  first?.db.close();
+  expect(() => open()).toThrow();
+  const second = open();
+  expect(second).toBeDefined();
+  expect(second).not.toBe(first);
+});

@@ -29,8 +29,9 @@ export function keptOpen(
     // One that could not write has tables of its own beside the real ones: the next event begins afresh.
     const isSame = kept && !kept.handle.standIn && kept.inode === inode && kept.schema === schemaOf(kept.handle);
     if (!isSame) {
-      kept?.handle.db.close();
+      const last = kept?.handle.db;
       kept = undefined;
+      last?.close();
       const handle = openForHook(file, { busyMs: BUSY_MS, userState });
       if (!handle || inode === undefined) return undefined;
       // A hook leaves the log to the next one; a process that stays has to shorten it itself.
@@ -50,7 +51,17 @@ export function keptOpen(
     try {
       return open(sessionId);
     } catch (error) {
-      if (!isLockFault(error)) throw error;
+      if (!isLockFault(error)) {
+        // A connection that has failed may keep failing: the next event opens a new one.
+        const last = kept?.handle.db;
+        kept = undefined;
+        try {
+          last?.close();
+        } catch {
+          // It was closed already; the first fault is the one to report.
+        }
+        throw error;
+      }
       return openBlind(file, { sessionId, warn });
     }
   };

@@ -6,6 +6,7 @@
 import { copyFileSync, existsSync, mkdirSync, rmSync, statSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { STATE_FOLDER } from "../../base/project-root.ts";
+import { tighten } from "../../store/sqlite/private-files.ts";
 import { HISTORY_FILE } from "./append-history.ts";
 import { type Difference, git, PLAIN_DIFF } from "./git-facts.ts";
 
@@ -57,7 +58,8 @@ function openPlace(root: string, state: string): { index: string; env: Record<st
   const objects = existsSync(state) ? git(root, ["rev-parse", "--git-path", "objects"])?.trim() : undefined;
   if (!objects) return undefined;
   const folder = join(state, "snapshots");
-  mkdirSync(folder, { recursive: true });
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  tighten(folder, 0o700);
   const alternates = resolve(root, objects);
   return {
     index: join(folder, `index.${process.pid}`),

@@ -8,6 +8,7 @@ import { cutFor, sizeFor } from "../../skills/client-size.ts";
 import type { StoreHandle } from "../../store/sqlite/handle.ts";
 import { showUnread, type UnreadMessage } from "../../store/sqlite/unread-messages.ts";
 import { cutLine, cutText } from "../../wake/cut-text.ts";
+import { speakerOf } from "../../wake/message.ts";
 import { clock } from "../../wake/talk-pieces.ts";
 
 export interface Delivery {
@@ -50,7 +51,9 @@ function formatMessages(
   let shown = 0;
   for (const message of messages) {
     const about = message.subject ? ` on ${cutLine(message.subject, 64)}` : "";
-    const head = `- ${clock(message.at, now)} @${cutLine(message.from, 64)}${about}: `;
+    // At the start of a line; the lines of a text are indented, so that no agent's text can put the user's mark there.
+    const who = speakerOf({ from: cutLine(message.from, 64), isPerson: message.isPerson === true });
+    const head = `- ${clock(message.at, now)} ${who}${about}: `;
     const text = stripControl(message.text).trim().replaceAll("\n", "\n  ");
     const how = ` (cut: \`haversack inbox ${cutLine(message.to, 64)} --all\` has the rest)`;
     const whole = head + text;

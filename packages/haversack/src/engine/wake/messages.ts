@@ -95,8 +95,8 @@ function firstThatFit(messages: readonly Message[], room: number): Message[] {
   return messages.slice(0, end < 0 ? messages.length : Math.max(1, end));
 }
 
-export function viewMessage({ id, from, text, subject, at, readAt }: Message): object {
-  return present({ id, from, at, about: subject, text, read_at: readAt });
+export function viewMessage({ id, from, isPerson, text, subject, at, readAt }: Message): object {
+  return present({ id, from, from_user: isPerson, at, about: subject, text, read_at: readAt });
 }
 
 /**

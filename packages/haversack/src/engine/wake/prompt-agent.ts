@@ -7,6 +7,7 @@ import { statSync } from "node:fs";
 import type { ClientProcess } from "../../store/local-store.ts";
 import { readStore } from "../../store/sqlite/access.ts";
 import type { StoreHandle } from "../../store/sqlite/handle.ts";
+import type { Actor } from "../../store/work-store.ts";
 import type { Agent } from "../../wake/message.ts";
 import type { WakeMessage } from "../../wake/state.ts";
 import { invalid } from "../../work/check-value.ts";
@@ -47,7 +48,7 @@ export interface RunningAgent {
 /** Only the packet: nothing is stored and nobody is woken. */
 export async function previewPrompt({ text, ...input }: PromptInput, parts: WakeAgentParts): Promise<Woken> {
   const agent = await parts.store.getAgent({ name: input.agent, ...given({ branch: input.branch }) });
-  const message = { id: "preview", from: parts.by.name, text: cleanMessage(text), at: parts.by.at, isMention: true };
+  const message = { id: "preview", ...senderOf(parts.by), text: cleanMessage(text), isMention: true };
   return wokenWith(message, { ...input, agent }, parts);
 }
 
@@ -74,7 +75,7 @@ export async function readyAgent(
   const session = agent.sessionId === undefined ? undefined : readSession(handle, agent.sessionId);
   const running = session && whyRunning(session, parts);
   if (running) return { kind: "running", agent, text: `@${agent.name} is at work (${running})` };
-  const message = { id, from: by.name, text, at: by.at, isMention: true };
+  const message = { id, ...senderOf(by), text, isMention: true };
   const client = input.client ?? agent.client;
   // Another client has no such session.
   const isItsOwn = session !== undefined && (client === undefined || session.client === client);
@@ -83,6 +84,10 @@ export async function readyAgent(
   const folders = [session?.cwd, agent.worktree, root];
   const cwd = folders.find((folder) => folder !== undefined && isFolder(folder)) ?? root;
   return { kind: "ready", agent, woken, ...given({ resume }), cwd };
+}
+
+function senderOf({ name, isPerson, at }: Actor): Pick<WakeMessage, "from" | "isPerson" | "at"> {
+  return { from: name, at, ...(isPerson && { isPerson }) };
 }
 
 /** The client has the packet in its window now: what was whole in it is read. */

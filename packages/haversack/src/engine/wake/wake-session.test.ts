@@ -139,7 +139,7 @@ it("tells a resumed session only what others did, and its messages once", async 
   expect(news).toMatch(/^From Haversack, as this session resumes/);
   expect(news).toMatch(/@ann T\d+: Released by ann: NOT-NOW/);
   expect(news).toContain(`You no longer hold ${id}`);
-  expect(news).toContain("@ann: WHY");
+  expect(news).toContain("the user (ann): WHY");
   project.wait(5);
   expect(resume()).toBeUndefined();
 });

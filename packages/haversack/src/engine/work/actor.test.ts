@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { actorForCall, actorForCli } from "./actor.ts";
+import { actorForCall, actorForCli, givenName } from "./actor.ts";
 
 const at = new Date("2031-05-06T07:00:00.000Z");
 const SESSION = "1f2e3d4c-aaaa-bbbb-cccc-121212121212";
@@ -30,6 +30,22 @@ describe("actorForCli", () => {
       sessionId: SESSION,
       at,
     });
+  });
+
+  it.each(["person", "User", "@human", "me", "the user", "PER-SON", "ｐｅｒｓｏｎ"])(
+    "lets no agent be called %s",
+    (agent) => {
+      expect(() => actorForCli({ USER: "zoe" }, { agent, at })).toThrow("means the person");
+      expect(() => actorForCli({ USER: "zoe", HAVERSACK_AGENT: agent }, { at })).toThrow("means the person");
+      const call = { env: { HAVERSACK_AGENT: agent }, processId: "1", at };
+      expect(actorForCall({}, call)).toEqual({ name: "agent-1", at });
+      expect(givenName({ HAVERSACK_AGENT: agent })).toBe("");
+    },
+  );
+
+  it("is never the person below a client, even when the environment was emptied", () => {
+    expect(actorForCli({ USER: "zoe" }, { clientAbove: () => "codex", at })).toEqual({ name: "codex", at });
+    expect(actorForCli({ USER: "zoe" }, { clientAbove: () => undefined, at })).toMatchObject({ isPerson: true });
   });
 
   it("keeps sub-agents apart where the environment names the agent", () => {

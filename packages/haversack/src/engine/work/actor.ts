@@ -3,8 +3,10 @@
  * spaces, so that they can be typed after `--agent`.
  */
 import { cleanLine } from "../../base/clean-text.ts";
+import { HaversackError } from "../../base/errors.ts";
 import type { SessionKey } from "../../store/local-store.ts";
 import type { Actor } from "../../store/work-store.ts";
+import { isPersonName } from "../../wake/message.ts";
 import { clientName, sessionName, shortId } from "../../work/agent-name.ts";
 import type { Environment } from "../project.ts";
 import type { CallMarks } from "../window-of-call.ts";
@@ -17,15 +19,26 @@ export interface ShellOrigin {
   agent?: string | undefined;
   /** Of the client that the shell belongs to. */
   session?: ShellSession | undefined;
+  /** The client that this process runs below, by its hooks. Asked only before somebody counts as the person. */
+  clientAbove?: () => string | undefined;
   at: Date;
 }
 
-export function actorForCli(env: Environment, { agent, session, at }: ShellOrigin): Actor {
+export function actorForCli(
+  env: Environment,
+  { agent, session, clientAbove = () => undefined, at }: ShellOrigin,
+): Actor {
   const where = session && {
     sessionId: session.sessionId,
     ...(session.agentId && { agentId: session.agentId }),
   };
   const given = cleanName(agent);
+  const taken = [given, cleanName(env["HAVERSACK_AGENT"])].find(isPersonName);
+  if (taken) {
+    throw new HaversackError("input-invalid", `an agent must not be called "${taken}": it means the person`, {
+      hint: "leave the name out to act as yourself",
+    });
+  }
   if (given) return { name: given, at, isNamed: true, ...where };
   const named = namedByEnv(env, where);
   if (named) return { ...named, at, ...where };
@@ -33,6 +46,9 @@ export function actorForCli(env: Environment, { agent, session, at }: ShellOrigi
   if (session) return { name: sessionName(session.client, session), at, ...where };
   const client = AGENT_SHELLS.find(([mark]) => env[mark]);
   if (client) return { name: client[1], at };
+  // Its variables may have been taken out of the environment; the process above is still there.
+  const above = clientAbove();
+  if (above) return { name: above, at };
   return { name: cleanName(env["USER"]) || cleanName(env["LOGNAME"]) || "person", isPerson: true, at };
 }
 
@@ -67,9 +83,10 @@ export function actorForCall(marks: CallMarks, { env, client, caller, processId,
   return { name: where ? sessionName(who, where) : `${who}-${processId}`, at, ...where };
 }
 
-/** What the agent of this process is called; "" when nobody said. */
+/** What the agent of this process is called; "" when nobody said, or it is a name that means the person. */
 export function givenName(env: Environment): string {
-  return cleanName(env["HAVERSACK_AGENT"]);
+  const name = cleanName(env["HAVERSACK_AGENT"]);
+  return isPersonName(name) ? "" : name;
 }
 
 /** Sub-agents share the environment: one name for all of them would let two hold the same task. */

@@ -18,6 +18,7 @@ import { clientName } from "../../work/agent-name.ts";
 import { freshenIndex } from "../fresh-index.ts";
 import { type Environment, ensureStateFolder, type ProjectPaths, projectPaths, requireConfig } from "../project.ts";
 import { openProjectToRead } from "../project-store.ts";
+import { retireOldState } from "../retire-state.ts";
 import { afterClaim } from "../wake/after-claim.ts";
 import { wakeSettings } from "../wake/wake-settings.ts";
 import { type CallMarks, callerOfCall } from "../window-of-call.ts";
@@ -115,6 +116,7 @@ export class LiveWork {
       };
       const open = this.#current(paths);
       const answer = await ask(open);
+      retireOldState(open.handle, { paths, days: config["store.retentionDays"], now: at });
       if (!isWrite || !open.isMemory) return answer;
       // That was in memory: what can be done there is worth a folder, what cannot leaves no trace in the project.
       ensureStateFolder(paths);

@@ -4,7 +4,12 @@
  * another: then the nearest of their processes decides.
  */
 import type { SessionKey } from "../../store/local-store.ts";
-import { type ProcessesAbove, sessionAbove } from "../../store/sqlite/call-notes.ts";
+import {
+  clientOfProcesses,
+  hasOpenProcesses,
+  type ProcessesAbove,
+  sessionAbove,
+} from "../../store/sqlite/call-notes.ts";
 import type { StoreHandle } from "../../store/sqlite/handle.ts";
 import { processOfSession } from "../../store/sqlite/other-sessions.ts";
 import type { Environment } from "../project.ts";
@@ -37,6 +42,11 @@ export function sessionOfShell(
     return { session, place: place < 0 ? Number.POSITIVE_INFINITY : place };
   });
   return places.sort((a, b) => a.place - b.place)[0]?.session;
+}
+
+/** The client whose open session this process runs in, whatever the environment says. */
+export function clientAbove(handle: StoreHandle, above: () => ProcessesAbove = processesAbove): string | undefined {
+  return hasOpenProcesses(handle) ? clientOfProcesses(handle, above()) : undefined;
 }
 
 interface NamedSession {

@@ -12,6 +12,7 @@ import { folderOf, syncPath } from "./folder.ts";
 import { readPragma, schemaState } from "./migrate.ts";
 import { migrations } from "./migrations.ts";
 import { notFound } from "./open.ts";
+import { makePrivateFile } from "./private-files.ts";
 
 export interface BackupReport {
   target: string;
@@ -38,6 +39,7 @@ export function copyDatabase(db: DatabaseSync, target: string): BackupReport {
   const part = `${target}.part-${process.pid}`;
   try {
     rmSync(part, { force: true });
+    makePrivateFile(part);
     // VACUUM INTO and not the backup API, which starts over whenever another process writes.
     guardTarget(target, () => db.prepare("VACUUM INTO ?").run(part));
     const version = verifyCopy(part);

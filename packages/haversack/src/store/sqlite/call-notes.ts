@@ -78,6 +78,20 @@ export function sessionAbove(
   return { sessionId: only.session_id, client: only.client, processId: only.process_id };
 }
 
+/** The nearest client above that has a session open here, however many it has. */
+export function clientOfProcesses(handle: StoreHandle, { ids, space }: ProcessesAbove): string | undefined {
+  const rows = readStore(handle, (db) => db.prepare(OPEN).all(JSON.stringify(ids))) as unknown as OpenSession[];
+  const open = rows.filter((row) => (row.process_space ?? "") === space);
+  const nearest = ids.find((id) => open.some((row) => row.process_id === id));
+  return open.find(({ process_id: id }) => id === nearest)?.client;
+}
+
+/** Asked first: without /proc, a program must be started to learn the processes above. */
+export function hasOpenProcesses(handle: StoreHandle): boolean {
+  const sql = "SELECT 1 FROM sessions WHERE process_id IS NOT NULL AND ended_at IS NULL LIMIT 1";
+  return readStore(handle, (db) => db.prepare(sql).get()) !== undefined;
+}
+
 interface Note {
   session_id: string;
   agent_id: string;

@@ -1,14 +1,9 @@
 /** The folder a store lives in, without `node:path`: the hook bundles this file. */
-import { closeSync, fsyncSync, mkdirSync, openSync } from "node:fs";
+import { closeSync, fsyncSync, openSync } from "node:fs";
 
 export function folderOf(file: string): string {
   const cut = Math.max(file.lastIndexOf("/"), file.lastIndexOf("\\"));
   return cut > 0 ? file.slice(0, cut) : cut === 0 ? file.slice(0, 1) : ".";
-}
-
-export function makeFolderOf(file: string): void {
-  const made = mkdirSync(folderOf(file), { recursive: true });
-  if (made !== undefined) syncPath(folderOf(made));
 }
 
 /**

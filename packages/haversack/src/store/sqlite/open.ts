@@ -7,10 +7,10 @@ import type { DatabaseSync } from "node:sqlite";
 import { HaversackError, isFault } from "../../base/errors.ts";
 import { connect, DEFAULT_BUSY_MS } from "./connect.ts";
 import { guardStore, SQLITE_BUSY, sqliteCode, storeFault, whyNotWritable } from "./faults.ts";
-import { makeFolderOf } from "./folder.ts";
 import type { StoreHandle } from "./handle.ts";
 import { latestVersion, readPragma, refuseIfTooNew, schemaState, upgradeSchema } from "./migrate.ts";
 import { type Migration, migrations } from "./migrations.ts";
+import { makePrivateFile, makePrivateFolderOf, tightenStore } from "./private-files.ts";
 import { readInSpool } from "./spool/read-in.ts";
 import { standInFor } from "./spool/stand-in.ts";
 
@@ -40,12 +40,15 @@ export function openDatabase(file: string, options: OpenOptions): StoreHandle {
     migrations: list = migrations,
   } = options;
   return guardStore(file, () => {
-    if (create) makeFolderOf(file);
-    else if (!statSync(file, { throwIfNoEntry: false })) throw notFound(file);
+    if (create) {
+      makePrivateFolderOf(file);
+      makePrivateFile(file);
+    } else if (!statSync(file, { throwIfNoEntry: false })) throw notFound(file);
 
     const db = retryWhileBusy(busyMs, () => prepare(file, { readOnly, busyMs, list }));
     // FULL is SQLite's default in Node's build; said anyway, because a promise hangs on it.
     if (!readOnly) db.exec(`PRAGMA synchronous = ${durability === "full" ? "FULL" : "NORMAL"}`);
+    if (!readOnly) tightenStore(file);
     const handle = guardedHandle(file, db, { list, isReadOnly: readOnly });
     readInSpool(handle);
     return handle;

@@ -12,6 +12,8 @@ export interface UnreadMessage {
   to: string;
   id: string;
   from: string;
+  /** Sent by the person at the terminal; else by an agent. */
+  isPerson?: boolean;
   text: string;
   /** The id of what it came with. */
   subject?: string;
@@ -85,7 +87,7 @@ export function markShown(db: DatabaseSync, agent: number, ids: readonly string[
   for (const id of ids) mark.run(at.toISOString(), agent, id);
 }
 
-const FROM = `SELECT r.message, r.agent, a.name, m.id, m.sender, substr(m.text, 1, 20000) AS text, m.subject, m.created_at
+const FROM = `SELECT r.message, r.agent, a.name, m.id, m.sender, m.is_person, substr(m.text, 1, 20000) AS text, m.subject, m.created_at
 FROM agents a JOIN message_recipients r ON r.agent = a.seq JOIN messages m ON m.seq = r.message
 WHERE a.session_id = ? AND r.read_at IS NULL`;
 const FIRST = `ORDER BY r.message LIMIT ${MOST_MESSAGES}`;
@@ -98,6 +100,7 @@ function toMessage(row: Record<string, unknown>): UnreadMessage {
     to: String(row["name"]),
     id: String(row["id"]),
     from: String(row["sender"]),
+    ...(row["is_person"] === 1 && { isPerson: true }),
     text: String(row["text"]),
     ...(typeof subject === "string" && { subject }),
     at: new Date(String(row["created_at"])),

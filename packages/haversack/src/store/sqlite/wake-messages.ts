@@ -30,7 +30,7 @@ const UNREAD_COUNT = `SELECT count(*) AS count FROM (SELECT 1 FROM message_recip
   WHERE agent = ? AND read_at IS NULL LIMIT ${MOST_COUNTED})`;
 
 /** The newest unread: what was said last may take back what was said before. */
-const MESSAGES = `SELECT m.id, m.sender, substr(m.text, 1, ${MOST_CHARS}) AS text, m.subject, m.created_at, r.is_mention,
+const MESSAGES = `SELECT m.id, m.sender, m.is_person, substr(m.text, 1, ${MOST_CHARS}) AS text, m.subject, m.created_at, r.is_mention,
   r.read_at IS NOT NULL AS is_read
 FROM message_recipients r JOIN messages m ON m.seq = r.message WHERE r.agent = ?1 AND r.message IN (
   SELECT message FROM (SELECT message FROM message_recipients WHERE agent = ?1 AND read_at IS NULL ORDER BY message DESC LIMIT ${MOST_MESSAGES})
@@ -43,6 +43,7 @@ function toMessage(row: Record<string, unknown>): WakeMessage {
   return {
     id: String(row["id"]),
     from: String(row["sender"]),
+    ...(row["is_person"] === 1 && { isPerson: true }),
     text: String(row["text"]),
     at: new Date(String(row["created_at"])),
     isMention: Number(row["is_mention"]) === 1,

@@ -2,7 +2,7 @@
 import type { DatabaseSync } from "node:sqlite";
 import { HaversackError } from "../../../base/errors.ts";
 import { nearest } from "../../../base/nearest.ts";
-import { type Agent, isAgentName } from "../../../wake/message.ts";
+import { type Agent, isAgentName, isPersonName } from "../../../wake/message.ts";
 import type { Actor, AgentQuery, NewAgent, RemoveAgentOutcome, SeenAgent } from "../../work-store.ts";
 import { ROLE_NOW } from "../role-now.ts";
 import { note } from "./activity.ts";
@@ -168,6 +168,7 @@ function checkName(name: string): string {
   if (!isAgentName(bare)) {
     throw invalid(`name must be letters, digits, ".", "_" and "-", 64 at most, but is ${JSON.stringify(name)}`);
   }
+  if (isPersonName(bare)) throw invalid(`name must not be ${JSON.stringify(bare)}: it means the person`);
   return bare;
 }
 

@@ -22,9 +22,10 @@ export function sendMessage(
   const id = freshId(db, "messages");
   run(
     db,
-    "INSERT INTO messages (id, sender, text, subject, created_at) VALUES (?, ?, ?, ?, ?)",
+    "INSERT INTO messages (id, sender, is_person, text, subject, created_at) VALUES (?, ?, ?, ?, ?, ?)",
     id,
     by.name,
+    by.isPerson ? 1 : 0,
     text,
     subject ?? null,
     by.at.toISOString(),
@@ -49,7 +50,7 @@ export function inboxOf(
   const where = includeRead ? "r.agent = ?" : "r.agent = ? AND r.read_at IS NULL";
   const rows = all<MessageRow>(
     db,
-    `SELECT m.id, m.sender, m.text, m.subject, m.created_at, r.is_mention, r.read_at FROM message_recipients r JOIN messages m ON m.seq = r.message WHERE ${where} ORDER BY r.message ${includeRead ? "DESC" : ""} LIMIT ?`,
+    `SELECT m.id, m.sender, m.is_person, m.text, m.subject, m.created_at, r.is_mention, r.read_at FROM message_recipients r JOIN messages m ON m.seq = r.message WHERE ${where} ORDER BY r.message ${includeRead ? "DESC" : ""} LIMIT ?`,
     agent,
     limit,
   );
@@ -77,6 +78,7 @@ export function markRead(db: DatabaseSync, agent: number, ids: readonly string[]
 interface MessageRow {
   id: string;
   sender: string;
+  is_person: number;
   text: string;
   subject: string | null;
   created_at: string;
@@ -84,10 +86,11 @@ interface MessageRow {
   read_at: string | null;
 }
 
-function toMessage({ id, sender, text, subject, created_at, is_mention, read_at }: MessageRow): Message {
+function toMessage({ id, sender, is_person, text, subject, created_at, is_mention, read_at }: MessageRow): Message {
   return {
     id,
     from: sender,
+    ...(is_person === 1 && { isPerson: true }),
     text,
     ...(subject !== null && { subject }),
     at: new Date(created_at),

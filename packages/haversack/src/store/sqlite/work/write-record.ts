@@ -154,9 +154,18 @@ export function writeAgent(db: DatabaseSync, agent: AgentRecord): void {
 
 /** Its readers exist: whoever imports has looked. */
 export function writeMessage(db: DatabaseSync, message: MessageRecord): void {
+  // Whether the person sent it is known for what was sent here, and only as long as it is unchanged.
+  const known = one<{ is_person: number }>(
+    db,
+    "SELECT is_person FROM messages WHERE id = ? AND sender = ? AND text = ?",
+    message.id,
+    message.from,
+    message.text,
+  );
   upsert(db, "messages", {
     id: message.id,
     sender: message.from,
+    is_person: known?.is_person ?? 0,
     text: message.text,
     subject: message.subject,
     created_at: message.created_at,
