@@ -5,6 +5,7 @@
 import { statSync } from "node:fs";
 import type { StoreHandle } from "./handle.ts";
 import { sqlite } from "./quiet.ts";
+import { GUARDED, GUARDED_OPTIONS, readMinReader, refuseForeignSchema } from "./schema-check.ts";
 import { SCHEMA_VERSION } from "./schema-version.ts";
 
 /**
@@ -17,19 +18,27 @@ export function closeIfLogIsLong({ file, db }: StoreHandle): void {
 
 const LONG_LOG_BYTES = 512_000;
 
-/** Undefined when there is no store, or none that this program may use. */
+/** Undefined when there is no store, or only an older or a too new one. Throws when its tables are not exactly ours. */
 export function openForHook(file: string, { busyMs }: { busyMs: number }): StoreHandle | undefined {
   if (!statSync(file, { throwIfNoEntry: false })) return undefined;
-  const db = new sqlite.DatabaseSync(file, { timeout: busyMs });
+  const db = new sqlite.DatabaseSync(file, { timeout: busyMs, ...GUARDED_OPTIONS });
+  db.exec(GUARDED);
   const version = db.prepare("PRAGMA user_version");
+  const readVersion = () => Number(version.get()?.["user_version"]);
   const isUsable = () => {
-    const found = Number(version.get()?.["user_version"]);
+    const found = readVersion();
     if (found === SCHEMA_VERSION) return true;
     if (found < SCHEMA_VERSION) return false;
-    const row = db.prepare("SELECT value FROM meta WHERE key = 'min_reader'").get();
-    return Number(row?.["value"]) <= SCHEMA_VERSION;
+    return readMinReader(db) <= SCHEMA_VERSION;
   };
-  if (!isUsable()) return undefined;
+  try {
+    if (readVersion() < SCHEMA_VERSION) return closed(db);
+    refuseForeignSchema(db, file, readVersion);
+    if (!isUsable()) return closed(db);
+  } catch (error) {
+    closed(db);
+    throw error;
+  }
   db.exec("PRAGMA synchronous = NORMAL; PRAGMA wal_autocheckpoint = 0");
   return {
     file,
@@ -40,4 +49,9 @@ export function openForHook(file: string, { busyMs }: { busyMs: number }): Store
       if (!isUsable()) throw new Error(`${file} was upgraded by a newer Haversack`);
     },
   };
+}
+
+/** A process that stays must not keep every file open that it could not use. */
+function closed(db: StoreHandle["db"]): undefined {
+  db.close();
 }
