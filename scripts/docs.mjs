@@ -1,4 +1,4 @@
-// Generated pages: the CLI reference, the settings, the layer table, what works in each client. `node scripts/docs.mjs` writes them,
+// Generated pages: the CLI reference, the settings, the layer table, what works in each client, the text of the schema. `node scripts/docs.mjs` writes them,
 // `npm run check` fails when they drift.
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -15,6 +15,8 @@ import { GEMINI } from "../packages/haversack/src/clients/gemini/capabilities.ts
 import { TESTED_VERSION as GEMINI_VERSION } from "../packages/haversack/src/clients/gemini/detect.ts";
 import { OPENCODE } from "../packages/haversack/src/clients/opencode/capabilities.ts";
 import { TESTED_VERSION as OPENCODE_VERSION } from "../packages/haversack/src/clients/opencode/detect.ts";
+import { expectedSchema, latestVersion } from "../packages/haversack/src/store/sqlite/migrate.ts";
+import { migrations } from "../packages/haversack/src/store/sqlite/migrations.ts";
 import { LAYERS } from "./layers.mjs";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
@@ -32,6 +34,7 @@ async function pages() {
     "docs/reference/config.md": configPage(),
     "docs/reference/clients.md": clientsPage(),
     ...Object.fromEntries(CLIENTS.map((client) => [client.page, withCapabilities(client)])),
+    "packages/haversack/src/store/sqlite/schema-text.ts": schemaFile(),
     "docs/ARCHITECTURE.md": withLayers(readFileSync(join(root, "docs/ARCHITECTURE.md"), "utf8")),
   };
 }
@@ -40,6 +43,12 @@ export async function staleDocs() {
   return Object.entries(await pages())
     .filter(([file, text]) => !existsSync(join(root, file)) || readFileSync(join(root, file), "utf8") !== text)
     .map(([file]) => `${file} is stale: npm run docs`);
+}
+
+/** From a copy of the list: for the list itself the answer is this very file. */
+function schemaFile() {
+  const text = expectedSchema([...migrations], latestVersion(migrations)).replace(/[\\`]|\$\{/g, "\\$&");
+  return `/** Every entry of the newest schema, as the migrations leave it; see schema-check.ts. \`npm run docs\` writes this file. */\nexport const SCHEMA_TEXT = \`${text}\`;\n`;
 }
 
 async function cliPage() {

@@ -48,7 +48,8 @@ it("opens once, and anew when tables were changed or another file is there", () 
 it("opens anew after a connection has failed", () => {
   const file = scene();
   make(file);
-  const open = keptOpen(file);
+  trust(file);
+  const open = keptOpen(file, { userState: userStateOf(file) });
   const first = open();
   first?.db.close();
   expect(() => open()).toThrow();

@@ -6,6 +6,7 @@ import { statSync } from "node:fs";
 import type { DatabaseSync } from "node:sqlite";
 import { SQLITE_CANTOPEN, SQLITE_FULL, SQLITE_IOERR, SQLITE_READONLY, sqliteCode } from "./faults.ts";
 import { sqlite } from "./quiet.ts";
+import { GUARDED, GUARDED_OPTIONS } from "./schema-check.ts";
 
 /** With 32 writers on a busy machine one of them waited more than five seconds: SQLite does not queue them. */
 export const DEFAULT_BUSY_MS = 15_000;
@@ -26,10 +27,10 @@ export function connect(file: string, { readOnly = false, busyMs = DEFAULT_BUSY_
 }
 
 function openAndLook(location: string, readOnly: boolean, busyMs: number): DatabaseSync {
-  const db = new sqlite.DatabaseSync(location, { readOnly });
+  const db = new sqlite.DatabaseSync(location, { readOnly, ...GUARDED_OPTIONS });
   try {
     // Foreign keys are on by default in Node.
-    db.exec(`PRAGMA busy_timeout = ${Math.round(busyMs)}`);
+    db.exec(`PRAGMA busy_timeout = ${Math.round(busyMs)}; ${GUARDED}`);
     // SQLite opens lazily; only a read shows whether this is a database that can be used here.
     if (readOnly) db.prepare("SELECT 1 FROM sqlite_schema LIMIT 1").get();
   } catch (error) {

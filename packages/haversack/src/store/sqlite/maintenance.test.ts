@@ -72,16 +72,41 @@ describe("checkStore", () => {
     expect(readFileSync(file).equals(before)).toBe(true);
   });
 
-  it("names damage, a missing table and a broken link as problems", async () => {
+  it("names damage and a broken link as problems", () => {
     const handle = open();
-    handle.db.exec("CREATE TABLE child (parent TEXT REFERENCES meta (key)); PRAGMA foreign_keys = OFF");
-    handle.db.exec("INSERT INTO child VALUES ('nobody'); DROP TABLE sessions");
+    handle.db.exec("PRAGMA foreign_keys = OFF; INSERT INTO task_files VALUES (77, 'a.ts')");
     handle.db.close();
     const { ok, problems } = checkStore(file);
     expect(ok).toBe(false);
-    expect(problems).toEqual(["broken link: child row 1 points to a missing row of meta", "missing: table sessions"]);
+    expect(problems).toEqual(["broken link: task_files row ? points to a missing row of tasks"]);
     damage(file);
     expect(checkStore(file).problems.join("\n")).toContain("damaged: ");
+  });
+
+  it("names every table, view and trigger that is not ours, and reads none of them", () => {
+    const { db } = open();
+    db.exec(`CREATE TABLE notes (x); DROP TABLE ledger;
+      CREATE VIEW endless AS WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i FROM n;
+      CREATE TRIGGER forge AFTER INSERT ON activity BEGIN SELECT 1; END;
+      ALTER TABLE meta ADD COLUMN extra TEXT`);
+    db.close();
+    const { ok, problems, facts } = checkStore(file);
+    expect(ok).toBe(false);
+    expect(problems.sort()).toEqual([
+      "changed: table meta",
+      "missing: table ledger",
+      "unknown: table notes",
+      "unknown: trigger forge",
+      "unknown: view endless",
+    ]);
+    expect(facts.rows).toEqual({});
+  });
+
+  it("names a version that is not the one of the tables", () => {
+    open().db.exec("PRAGMA user_version = 5");
+    expect(checkStore(file)).toMatchObject({ ok: false });
+    expect(checkStore(file).problems).toContain("unknown: table last_holders");
+    expect(() => open()).toThrow(expect.objectContaining({ code: "store-not-a-database" }));
   });
 
   it("does not upgrade an old store", () => {
@@ -157,37 +182,45 @@ describe("restoreStore", () => {
     expect(await record(open(), "3")).toEqual({ id: 3 });
   });
 
-  it("carries full-text tables, views, triggers, indexes and generated columns", () => {
+  it("carries the full-text index and all other indexes", () => {
     const handle = open();
-    handle.db.exec(`
-      CREATE TABLE note (id INTEGER PRIMARY KEY, body TEXT, size INTEGER GENERATED ALWAYS AS (length(body)) STORED) STRICT;
-      CREATE VIRTUAL TABLE note_text USING fts5 (body, content = 'note', content_rowid = 'id');
-      CREATE TRIGGER note_in AFTER INSERT ON note BEGIN INSERT INTO note_text (rowid, body) VALUES (new.id, new.body); END;
-      CREATE VIEW long_note AS SELECT * FROM note WHERE size > 3;
-      CREATE INDEX note_by_size ON note (size);
-      CREATE VIRTUAL TABLE own_text USING fts5 (body);
-      INSERT INTO note (id, body) VALUES (7, 'apple pie'), (9, 'fig');
-      INSERT INTO own_text VALUES ('pear tart')`);
+    const insert = "INSERT INTO skills_search (rowid, name, description, body) VALUES";
+    handle.db.exec(`${insert} (7, 'apple', 'pie', ''), (9, 'fig', '', '')`);
     backupStore(file, target);
-    handle.db.exec("DELETE FROM note; DELETE FROM own_text; DROP VIEW long_note; INSERT INTO own_text VALUES ('lost')");
+    handle.db.exec("DELETE FROM skills_search WHERE rowid = 7");
     restoreStore(file, target);
 
     const { db } = open();
     for (const reader of [db, handle.db]) {
-      expect(reader.prepare("SELECT rowid FROM note_text WHERE note_text MATCH 'apple'").all()).toEqual([{ rowid: 7 }]);
-      expect(reader.prepare("SELECT body FROM own_text WHERE own_text MATCH 'pear OR lost'").all()).toEqual([
-        { body: "pear tart" },
+      expect(reader.prepare("SELECT rowid FROM skills_search WHERE skills_search MATCH 'apple'").all()).toEqual([
+        { rowid: 7 },
       ]);
-      expect(reader.prepare("SELECT id, size FROM long_note").all()).toEqual([{ id: 7, size: 9 }]);
     }
-    db.exec("INSERT INTO note (id, body) VALUES (11, 'plum jam')");
-    expect(handle.db.prepare("SELECT rowid FROM note_text WHERE note_text MATCH 'plum'").all()).toEqual([
+    db.exec(`${insert} (11, 'plum', 'jam', '')`);
+    expect(handle.db.prepare("SELECT rowid FROM skills_search WHERE skills_search MATCH 'plum'").all()).toEqual([
       { rowid: 11 },
     ]);
-    db.exec("INSERT INTO note_text (note_text, rank) VALUES ('integrity-check', 1)");
-    const plan = db.prepare("EXPLAIN QUERY PLAN SELECT id FROM note WHERE size = 3").get();
-    expect(plan?.["detail"]).toContain("note_by_size");
+    const plan = db.prepare("EXPLAIN QUERY PLAN SELECT * FROM claims WHERE agent = 'a'").get();
+    expect(plan?.["detail"]).toContain("claims_by_agent");
     expect(checkStore(file)).toMatchObject({ ok: true });
+  });
+
+  it("refuses a backup with a trigger, and takes the place of a store that has one", async () => {
+    const handle = open();
+    await record(handle, "kept");
+    backupStore(file, target);
+    const trigger = "CREATE TRIGGER forge AFTER INSERT ON activity BEGIN DELETE FROM tasks; END";
+    handle.db.exec(trigger);
+    handle.db.close();
+    expect(restoreStore(file, target)).toMatchObject({ way: "moved-aside" });
+    expect(checkStore(file)).toMatchObject({ ok: true, facts: { rows: { activity: 1 } } });
+
+    const other = openDatabase(target, { durability: "full" });
+    other.db.exec(trigger);
+    other.db.close();
+    expect(() => restoreStore(file, target)).toThrow(expect.objectContaining({ code: "store-not-a-database" }));
+    expect(() => backupStore(target, join(folder, "again.db"))).toThrow("unknown: trigger forge");
+    expect(checkStore(file)).toMatchObject({ ok: true, facts: { rows: { activity: 1 } } });
   });
 
   it("makes a store where there is none", () => {
@@ -303,10 +336,10 @@ describe("purgeStore", () => {
     ] as const)
       touch(handle, id, number);
     await record(handle, "work stays");
-    handle.db.exec("CREATE TABLE notes (session_id TEXT, agent_id TEXT) STRICT");
-    handle.db.exec("INSERT INTO notes VALUES ('ended', ''), ('ended', ''), ('fresh', ''), ('idle', 'other agent')");
-    const rules = [{ table: "notes", where: `(session_id, agent_id) IN (${OLD_SESSIONS})` }, ...purgeRules];
-    const expected = { notes: 2, sessions: 2 };
+    handle.db.exec(`INSERT INTO batches (session_id, at, size, tasks)
+      VALUES ('ended', '', 1, ''), ('ended', '', 1, ''), ('fresh', '', 1, ''), ('other', '', 1, '')`);
+    const rules = [{ table: "batches", where: `(session_id, '') IN (${OLD_SESSIONS})` }, ...purgeRules];
+    const expected = { batches: 2, sessions: 2 };
 
     expect(purgeStore(file, { olderThan: day(5), dryRun: true, rules })).toMatchObject({
       removed: expected,
@@ -317,7 +350,7 @@ describe("purgeStore", () => {
       removed: expected,
       dryRun: false,
     });
-    expect(checkStore(file)).toMatchObject({ ok: true, facts: { rows: { activity: 1, notes: 2, sessions: 1 } } });
+    expect(checkStore(file)).toMatchObject({ ok: true, facts: { rows: { activity: 1, batches: 2, sessions: 1 } } });
   });
 
   it("removes nothing when one rule fails", () => {

@@ -8,17 +8,55 @@
 import type { DatabaseSync } from "node:sqlite";
 import { HaversackError } from "../../base/errors.ts";
 import { fault } from "./faults.ts";
-import type { Migration } from "./migrations.ts";
+import { type Migration, migrations } from "./migrations.ts";
+import { sqlite } from "./quiet.ts";
+import { APPLICATION_ID, isMetaSound, notOurs, readMinReader, readSchemaText, schemaProblems } from "./schema-check.ts";
+import { SCHEMA_TEXT } from "./schema-text.ts";
 import { inTransaction } from "./transaction.ts";
-
-/** "HVSK" in ASCII. `file` shows it; a database without it is someone else's and stays untouched. */
-export const APPLICATION_ID = 0x4856534b;
 
 /** usable: at this program's version, or newer but still readable. behind: must be upgraded first. */
 export type SchemaState = "usable" | "behind" | "empty";
 
-/** Reads only. Throws for a database of another program and for a store that is too new. */
+/** Reads only. Throws for a database of another program, for a store that is too new, and for tables that are not exactly ours. */
 export function schemaState(db: DatabaseSync, file: string, list: readonly Migration[]): SchemaState {
+  const { state, problems } = examineSchema(db, file, list);
+  if (problems.length > 0) throw fault("store-not-a-database", notOurs(file, problems));
+  return state;
+}
+
+/** The same, with what is wrong with the tables as lines: nothing but the schema has been read then, and nothing else should be. */
+export function examineSchema(
+  db: DatabaseSync,
+  file: string,
+  list: readonly Migration[],
+): { state: SchemaState; problems: string[] } {
+  const state = versionState(db, file, list);
+  if (state === "empty") return { state, problems: [] };
+  const version = readPragma(db, "user_version");
+  const known = latestVersion(list);
+  const isNewer = version > known;
+  const expected = expectedSchema(list, Math.min(version, known));
+  const problems = !isNewer && readSchemaText(db) === expected ? [] : schemaProblems(db, { expected, isNewer });
+  // Upgraded between the two looks: tables and version change in one commit.
+  if (problems.length > 0 && readPragma(db, "user_version") !== version) return examineSchema(db, file, list);
+  if (isNewer && isMetaSound(problems)) refuseIfTooNew(db, file, known);
+  return { state, problems };
+}
+
+/** What the migrations up to a version leave behind. Of the newest it is known; of others they are run in memory. */
+export function expectedSchema(list: readonly Migration[], version: number): string {
+  if (list === migrations && version === latestVersion(list)) return SCHEMA_TEXT;
+  const ideal = new sqlite.DatabaseSync(":memory:");
+  try {
+    for (const migration of list) if (migration.version <= version) ideal.exec(migration.sql);
+    return readSchemaText(ideal) ?? "";
+  } finally {
+    ideal.close();
+  }
+}
+
+/** By the two numbers in the file's header alone. */
+function versionState(db: DatabaseSync, file: string, list: readonly Migration[]): SchemaState {
   const owner = readPragma(db, "application_id");
   if (owner !== APPLICATION_ID) {
     if (owner === 0 && !db.prepare("SELECT 1 FROM sqlite_schema LIMIT 1").get()) return "empty";
@@ -28,10 +66,7 @@ export function schemaState(db: DatabaseSync, file: string, list: readonly Migra
       throw fault("store-not-a-database", `${file} is a database of another program, not a Haversack store.`);
     }
   }
-  const version = readPragma(db, "user_version");
-  const known = latestVersion(list);
-  if (version > known) refuseIfTooNew(db, file, known);
-  return version < known ? "behind" : "usable";
+  return readPragma(db, "user_version") < latestVersion(list) ? "behind" : "usable";
 }
 
 /** The newest version in the list. */
@@ -45,8 +80,7 @@ export function readPragma(db: DatabaseSync, name: string): number {
 
 /** For a store whose version is above `known`: throws unless all migrations since then were additive. */
 export function refuseIfTooNew(db: DatabaseSync, file: string, known: number): void {
-  const row = db.prepare("SELECT value FROM meta WHERE key = 'min_reader'").get();
-  const needed = Number(row?.["value"] ?? Number.POSITIVE_INFINITY);
+  const needed = readMinReader(db);
   if (needed <= known) return;
   throw new HaversackError(
     "store-too-new",

@@ -7,6 +7,7 @@ import { checkTrust } from "../../base/project-trust.ts";
 import { folderOf } from "./folder.ts";
 import type { StoreHandle } from "./handle.ts";
 import { sqlite } from "./quiet.ts";
+import { GUARDED, GUARDED_OPTIONS, readMinReader, refuseForeignSchema } from "./schema-check.ts";
 import { SCHEMA_VERSION } from "./schema-version.ts";
 
 /**
@@ -26,19 +27,27 @@ export interface HookOpenOptions {
   userState: string | undefined;
 }
 
-/** Undefined when there is no store, when it is not this user's own, or when this program may not use it. */
+/** Undefined when there is no store, when it is not this user's own, or when it is older or too new. Throws when its tables are not exactly ours. */
 export function openForHook(file: string, { busyMs, userState }: HookOpenOptions): StoreHandle | undefined {
   if (checkTrust(folderOf(file), userState).kind !== "trusted") return undefined;
-  const db = new sqlite.DatabaseSync(file, { timeout: busyMs });
+  const db = new sqlite.DatabaseSync(file, { timeout: busyMs, ...GUARDED_OPTIONS });
+  db.exec(GUARDED);
   const version = db.prepare("PRAGMA user_version");
+  const readVersion = () => Number(version.get()?.["user_version"]);
   const isUsable = () => {
-    const found = Number(version.get()?.["user_version"]);
+    const found = readVersion();
     if (found === SCHEMA_VERSION) return true;
     if (found < SCHEMA_VERSION) return false;
-    const row = db.prepare("SELECT value FROM meta WHERE key = 'min_reader'").get();
-    return Number(row?.["value"]) <= SCHEMA_VERSION;
+    return readMinReader(db) <= SCHEMA_VERSION;
   };
-  if (!isUsable()) return undefined;
+  try {
+    if (readVersion() < SCHEMA_VERSION) return closed(db);
+    refuseForeignSchema(db, file, readVersion);
+    if (!isUsable()) return closed(db);
+  } catch (error) {
+    closed(db);
+    throw error;
+  }
   db.exec("PRAGMA synchronous = NORMAL; PRAGMA wal_autocheckpoint = 0");
   return {
     file,
@@ -49,4 +58,9 @@ export function openForHook(file: string, { busyMs, userState }: HookOpenOptions
       if (!isUsable()) throw new Error(`${file} was upgraded by a newer Haversack`);
     },
   };
+}
+
+/** A process that stays must not keep every file open that it could not use. */
+function closed(db: StoreHandle["db"]): undefined {
+  db.close();
 }

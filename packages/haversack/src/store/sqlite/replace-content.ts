@@ -1,6 +1,6 @@
 /**
- * Makes `main` hold what the attached database `incoming` holds: tables, rows, indexes, views, triggers. Runs inside a transaction
- * of the caller's, with foreign keys off, on `main` and on a private copy that nobody else has open.
+ * Makes `main` hold what the attached database `incoming` holds: tables, rows and indexes. Runs inside a transaction
+ * of the caller's, with foreign keys off, on `main` and on a private copy that nobody else has open. The schema of both has been checked.
  *
  * It works as VACUUM does: ordinary tables are created from their own SQL and filled; a virtual table is entered into the
  * schema as it is, because its content lies in ordinary tables (`x_data`, `x_idx`, …) that were copied with the rest.
@@ -64,11 +64,11 @@ function copySequences(db: DatabaseSync, objects: SchemaRow[]): void {
   db.exec("DELETE FROM main.sqlite_sequence; INSERT INTO main.sqlite_sequence SELECT * FROM incoming.sqlite_sequence");
 }
 
-/** Views, triggers and virtual tables: their row in the schema is all there is to them. */
+/** Virtual tables: their row in the schema is all there is to them. */
 function enterDirectly(db: DatabaseSync): void {
   db.exec(`PRAGMA writable_schema = ON;
     INSERT INTO main.sqlite_schema SELECT type, name, tbl_name, 0, sql FROM incoming.sqlite_schema
-      WHERE type IN ('view', 'trigger') OR (type = 'table' AND rootpage = 0);
+      WHERE type = 'table' AND rootpage = 0;
     PRAGMA writable_schema = RESET`);
 }
 
