@@ -27,7 +27,9 @@ describe("a task whose claim has ended", () => {
       expect(project.haversack(words).code).toBe(0);
     }
     const text = project.start(TWO);
-    expect(text).toContain(`To go on with ${id} "Limit logins", claim it with update_task_status in_progress: it was ${HOLDER}'s`);
+    expect(text).toContain(
+      `To go on with ${id} "Limit logins", claim it with update_task_status in_progress: it was ${HOLDER}'s`,
+    );
     for (const part of ["limit.txt", "NEXT-STEP-OF-IT", "AT-MOST-FIVE"]) expect(text).toContain(part);
   });
 

@@ -65,7 +65,13 @@ export function workAtHand(handle: StoreHandle, { sessionId, agentId = "" }: Ses
  */
 export function whoseFile(
   handle: StoreHandle,
-  { taskId, worktree, sessionId, agentId = "", since }: SessionKey & { taskId: string; worktree: string; since: string },
+  {
+    taskId,
+    worktree,
+    sessionId,
+    agentId = "",
+    since,
+  }: SessionKey & { taskId: string; worktree: string; since: string },
 ): (path: string) => boolean {
   return readStore(handle, (db) => {
     const touched = db
