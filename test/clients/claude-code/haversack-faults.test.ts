@@ -28,6 +28,8 @@ interface Fault {
   doctor: RegExp;
   /** Nothing of ours can run: the session is as without any entry of ours, the MCP server's included. */
   isSilent?: true;
+  /** The session is answered all the same, from what can be read and what waits in the spool: a text that it is given. */
+  says?: string;
 }
 
 const FAULTS: Fault[] = [
@@ -51,8 +53,18 @@ const FAULTS: Fault[] = [
     make: (repo) => writeFileSync(storeOf(repo), "x".repeat(5000)),
     doctor: /store: .*not a database/i,
   },
-  { name: "the store is locked for writing", make: (repo) => lockStore(repo, "NORMAL"), doctor: /lock/i },
-  { name: "the store is locked altogether", make: (repo) => lockStore(repo, "EXCLUSIVE"), doctor: /lock/i },
+  {
+    name: "the store is locked for writing",
+    make: (repo) => lockStore(repo, "NORMAL"),
+    doctor: /lock/i,
+    says: "release-notes",
+  },
+  {
+    name: "the store is locked altogether",
+    make: (repo) => lockStore(repo, "EXCLUSIVE"),
+    doctor: /lock/i,
+    says: "Not committed: notes.txt",
+  },
   {
     name: "the config is broken",
     make: (repo) => void repo.write(".haversack/config.json", '{ "skills": '),
@@ -72,16 +84,22 @@ const FAULTS: Fault[] = [
   },
 ];
 
-it.each(FAULTS)("$name", async ({ make, doctor, isSilent }) => {
+it.each(FAULTS)("$name", async ({ make, doctor, isSilent, says }) => {
   const repo = haversackRepo();
   await make(repo);
   const bare = isSilent ? withoutEntries(repo) : await withoutHooks(make);
   const [with_, without] = await Promise.all([session(repo), session(bare)]);
-  expect(with_.requests.flatMap(ours)).toEqual([]);
-  expect(with_.texts).toEqual(without.texts);
+  const told = with_.requests.flatMap(ours).map(({ text }) => text);
+  if (says) expect(told.join("\n")).toContain(says);
+  else {
+    expect(told).toEqual([]);
+    expect(with_.texts).toEqual(without.texts);
+  }
   expect(with_.run).toMatchObject({ exitCode: 0, stderr: "", results: without.run.results });
   const answers = with_.run.events.filter(({ subtype }) => subtype === "hook_response");
-  for (const answer of answers) expect(answer).toMatchObject({ stdout: "", stderr: "", exit_code: 0 });
+  for (const answer of answers) {
+    expect(answer).toMatchObject({ stderr: "", exit_code: 0, ...(!says && { stdout: "" }) });
+  }
 
   const { stdout } = spawnSync(process.execPath, [BIN, "doctor"], {
     cwd: repo.root,

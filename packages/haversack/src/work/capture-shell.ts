@@ -91,13 +91,17 @@ function shownOf(parts: readonly ShellPart[], index: number): Shown {
 
 const PICKS = /^(?:[ef]?grep|rg|ag|ack|head|sed|awk|gawk|cut|uniq|sort|perl)$/;
 
-const NO_TESTS = /no tests? (?:files? |suites? )?(?:were )?(?:found|ran|to run)|did not match any test/i;
+const NO_TESTS =
+  /no tests? (?:files? |suites? )?(?:were )?(?:found|ran|to run)|^\s*no tests\s*$|did not match any test/im;
 
 /** The exit code alone. Without one nothing is known, and nothing is said. */
 function fromOutcome(outcome: Outcome, text: string): TestReading | undefined {
   if (outcome === "unknown" || NO_TESTS.test(text)) return undefined;
-  return { passed: null, failed: outcome === "failed" ? null : 0 };
+  // A script may end well although tests failed: an output that speaks of failures and cannot be read gives no count.
+  return { passed: null, failed: outcome === "failed" || SPEAKS_OF_FAILURES.test(text) ? null : 0 };
 }
+
+const SPEAKS_OF_FAILURES = /\b(?:FAIL(?:ED|URES?)?|[1-9]\d* (?:failed|failing|failures?|errors?)|not ok)\b/;
 
 const LOOKS_BAD = /error|fail|fatal|✖|×|✗|not found|denied/i;
 

@@ -90,6 +90,14 @@ describe("test runs", () => {
     });
   });
 
+  it.each(["FAIL login.test.js\n 1 failed, 2 passed\n", "3 failures\n", "not ok 2 - adds\n"])(
+    "that end well and speak of failures in a form of their own give no count: %j",
+    (text) => {
+      const { test_results: tests } = after(shell("npm test", text, 0));
+      expect((tests as { failed?: unknown } | undefined)?.failed).not.toBe(0);
+    },
+  );
+
   it("of which nothing is known leave the last result alone", () => {
     const red = shell("npm test", RED, 1);
     const known = after(red).test_results;

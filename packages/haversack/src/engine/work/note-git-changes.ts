@@ -45,7 +45,8 @@ export function noteGitChanges(pause: GitPause, { handle, root, worktree, leaseM
   if (!state) return;
   // Claimed elsewhere: from now on it is known.
   if (place && !before) keepGitState(handle, place, state, now);
-  const mayBeOurs = place && before ? whoseFile(handle, { ...place, sessionId, since: before.at }) : () => false;
+  const mayBeOurs =
+    place && before ? whoseFile(handle, { ...place, sessionId, agentId, since: before.at }) : () => false;
   const { changed, uncommitted, settled } = changesSince(before, state, { known, mayBeOurs });
   if (changed.length + uncommitted.length + settled.length === 0) return;
 

@@ -60,19 +60,25 @@ export function workAtHand(handle: StoreHandle, { sessionId, agentId = "" }: Ses
 }
 
 /**
- * Whether a file that nobody was seen to change may be this task's. Not when another session has touched it since; and where others
- * work on tasks in the same worktree, only when the task itself names it.
+ * Whether a file that nobody was seen to change may be this task's. Not when another agent has touched it since, of this session or
+ * another; and where others have worked on tasks in the same worktree meanwhile, only when the task itself names it.
  */
 export function whoseFile(
   handle: StoreHandle,
-  { taskId, worktree, sessionId, since }: { taskId: string; worktree: string; sessionId: string; since: string },
+  {
+    taskId,
+    worktree,
+    sessionId,
+    agentId = "",
+    since,
+  }: SessionKey & { taskId: string; worktree: string; since: string },
 ): (path: string) => boolean {
   return readStore(handle, (db) => {
     const touched = db
-      .prepare("SELECT path FROM session_files WHERE session_id <> ? AND at >= ?")
-      .all(sessionId, since);
+      .prepare("SELECT path FROM session_files WHERE NOT (session_id = ? AND agent_id = ?) AND at >= ?")
+      .all(sessionId, agentId, since);
     const theirs = new Set(touched.map(({ path }) => String(path)));
-    const isShared = db.prepare(OTHERS).get(worktree, taskId) !== undefined;
+    const isShared = db.prepare(OTHERS).get(worktree, taskId, since) !== undefined;
     const own = db.prepare(OWN_FILES).all(taskId);
     const named = own.map(({ path }) => String(path).replace(/\/+$/, ""));
     const isNamed = (path: string) => named.some((file) => path === file || path.startsWith(`${file}/`));
@@ -80,8 +86,9 @@ export function whoseFile(
   });
 }
 
-const OTHERS = `SELECT 1 FROM git_states g JOIN tasks t ON t.id = g.task JOIN claims c ON c.task = t.seq
-WHERE g.worktree = ? AND g.task <> ? LIMIT 1`;
+/** Held by somebody now, or begun since. */
+const OTHERS = `SELECT 1 FROM git_states g JOIN tasks t ON t.id = g.task
+WHERE g.worktree = ? AND g.task <> ? AND (g.at >= ? OR EXISTS (SELECT 1 FROM claims c WHERE c.task = t.seq)) LIMIT 1`;
 
 const OWN_FILES = "SELECT f.path FROM task_files f JOIN tasks t ON t.seq = f.task WHERE t.id = ?";
 
