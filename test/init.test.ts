@@ -24,7 +24,7 @@ describe("init", () => {
     expect(out).toContain(`make ${join(repo.root, LOCAL)}`);
     expect(out).toMatch(/\+ {5}"UserPromptSubmit": \[/);
     expect(out).toContain("Nothing was written");
-    expect(snapshot(repo.root, repo.home)).toEqual(before);
+    expect(snapshot(repo.root, join(repo.home, ".local/state"))).toEqual(before);
     expect(existsSync(join(repo.root, ".haversack"))).toBe(false);
   });
 
@@ -568,14 +568,14 @@ describe("the plugin", () => {
     const json = (file: string) => JSON.parse(readFileSync(join(folder, file), "utf8"));
     return { folder, json };
   };
-  const hook = (folder: string, path: string, cwd: string, home = cwd) => {
+  const hook = (folder: string, path: string, cwd: string, stateHome = cwd) => {
     const payload = { session_id: "s1", cwd, hook_event_name: "SessionStart", source: "startup" };
     const { hooks } = JSON.parse(readFileSync(join(folder, "hooks/hooks.json"), "utf8"));
     const [{ command }] = hooks.SessionStart[0].hooks;
     const { status, stdout, stderr } = spawnSync("/bin/sh", ["-c", command], {
       input: JSON.stringify(payload),
       encoding: "utf8",
-      env: { PATH: path, HOME: home, CLAUDE_PLUGIN_ROOT: folder },
+      env: { PATH: path, HOME: cwd, XDG_STATE_HOME: stateHome, CLAUDE_PLUGIN_ROOT: folder },
     });
     return { code: status, out: stdout, err: stderr };
   };
