@@ -24,7 +24,7 @@ describe("init", () => {
     expect(out).toContain(`make ${join(repo.root, LOCAL)}`);
     expect(out).toMatch(/\+ {5}"UserPromptSubmit": \[/);
     expect(out).toContain("Nothing was written");
-    expect(snapshot(repo.root, join(repo.home, ".local/state"))).toEqual(before);
+    expect(snapshot(repo.root, repo.home)).toEqual(before);
     expect(existsSync(join(repo.root, ".haversack"))).toBe(false);
   });
 
@@ -600,7 +600,7 @@ describe("the plugin", () => {
     repo.write(join(old, "node"), '#!/bin/sh\n[ "$1" = --version ] && echo v20.11.0 || echo started >> "$0.log"\n');
     repo.write(join(fresh, "node"), `#!/bin/sh\nexec '${process.execPath}' "$@"\n`);
     for (const path of [old, fresh]) chmodSync(join(path, "node"), 0o755);
-    expect(hook(folder, `${old}:${fresh}:/usr/bin:/bin`, repo.root, repo.home)).toEqual({
+    expect(hook(folder, `${old}:${fresh}:/usr/bin:/bin`, repo.root, join(repo.home, ".local/state"))).toEqual({
       code: 0,
       out: expect.any(String),
       err: "",
