@@ -568,14 +568,14 @@ describe("the plugin", () => {
     const json = (file: string) => JSON.parse(readFileSync(join(folder, file), "utf8"));
     return { folder, json };
   };
-  const hook = (folder: string, path: string, cwd: string, home = cwd) => {
+  const hook = (folder: string, path: string, cwd: string, stateHome = cwd) => {
     const payload = { session_id: "s1", cwd, hook_event_name: "SessionStart", source: "startup" };
     const { hooks } = JSON.parse(readFileSync(join(folder, "hooks/hooks.json"), "utf8"));
     const [{ command }] = hooks.SessionStart[0].hooks;
     const { status, stdout, stderr } = spawnSync("/bin/sh", ["-c", command], {
       input: JSON.stringify(payload),
       encoding: "utf8",
-      env: { PATH: path, HOME: home, CLAUDE_PLUGIN_ROOT: folder },
+      env: { PATH: path, HOME: cwd, XDG_STATE_HOME: stateHome, CLAUDE_PLUGIN_ROOT: folder },
     });
     return { code: status, out: stdout, err: stderr };
   };
@@ -601,7 +601,7 @@ describe("the plugin", () => {
     repo.write(join(old, "node"), '#!/bin/sh\n[ "$1" = --version ] && echo v20.11.0 || echo started >> "$0.log"\n');
     repo.write(join(fresh, "node"), `#!/bin/sh\nexec '${process.execPath}' "$@"\n`);
     for (const path of [old, fresh]) chmodSync(join(path, "node"), 0o755);
-    expect(hook(folder, `${old}:${fresh}:/usr/bin:/bin`, repo.root, repo.home)).toEqual({
+    expect(hook(folder, `${old}:${fresh}:/usr/bin:/bin`, repo.root, join(repo.home, ".local/state"))).toEqual({
       code: 0,
       out: expect.any(String),
       err: "",

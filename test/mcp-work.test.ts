@@ -1,7 +1,8 @@
 /** Tasks through the MCP server as a client runs it: names and sizes of the tools, their answers, and every wrong input. */
-import { existsSync } from "node:fs";
+import { existsSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
+import { makeRecordedStore, userStateFolder } from "../packages/haversack/src/base/project-trust.ts";
 import { openDatabase } from "../packages/haversack/src/store/sqlite/open.ts";
 import { SessionState } from "../packages/haversack/src/store/sqlite/session-state.ts";
 import { SqliteLocalStore } from "../packages/haversack/src/store/sqlite/sqlite-local-store.ts";
@@ -330,6 +331,8 @@ describe("what is left out", () => {
 describe("who calls", () => {
   it("is the session and the sub-agent that a hook has seen, and one does not take the other's task", async () => {
     const project = workProject();
+    mkdirSync(join(project.root, ".haversack"), { recursive: true });
+    makeRecordedStore(join(project.root, ".haversack"), userStateFolder({ HOME: project.home }), new Date());
     const handle = openDatabase(join(project.root, ".haversack/haversack.db"), { durability: "normal" });
     onTestFinished(() => handle.db.close());
     const [sessions, state, at] = [new SqliteLocalStore(handle), new SessionState(handle), new Date()];

@@ -378,8 +378,8 @@ describe("the user's own store", () => {
     expect(one.hook("SessionStart", { source: "startup" }).out).not.toContain("systemMessage");
   });
 
-  const nobody = ["--reuid=65534", "--regid=65534", "--clear-groups", "--"];
-  const canBeNobody = process.getuid?.() === 0 && spawnSync("setpriv", [...nobody, "true"]).status === 0;
+  const [asNobody = "", ...nobody] = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "--"];
+  const canBeNobody = process.getuid?.() === 0 && spawnSync(asNobody, [...nobody, "true"]).status === 0;
 
   it.runIf(canBeNobody)("is not another user's, who needs one `trust`", () => {
     const one = own();
@@ -388,7 +388,7 @@ describe("the user's own store", () => {
     for (const folder of [one.base, home, one.root]) chmodSync(folder, 0o777);
     execFileSync("chmod", ["-R", "a+rwX", join(one.root, ".haversack")]);
     const as = (...words: string[]) =>
-      spawnSync("setpriv", [...nobody, process.execPath, join(DIST, "haversack.cjs"), ...words], {
+      spawnSync(asNobody, [...nobody, process.execPath, join(DIST, "haversack.cjs"), ...words], {
         cwd: one.root,
         env: { PATH: process.env["PATH"] ?? "", HOME: home },
         encoding: "utf8",

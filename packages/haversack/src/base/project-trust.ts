@@ -62,6 +62,8 @@ const OTHER_PARTS = ["wiring.json", "spool"];
 
 export function checkTrust(folder: string, userState: UserState): Trust {
   const store = `${folder}/${STORE_NAME}`;
+  // A file in the folder's place: whoever makes the folder says so.
+  if (lstatSync(folder, { throwIfNoEntry: false })?.isFile()) return { kind: "no-store" };
   if (isLink(folder) || STORE_PARTS.some((part) => isLink(store + part))) {
     return { kind: "untrusted", because: "link" };
   }
@@ -220,7 +222,7 @@ function readRecord(file: string, real: string): TrustRecord | undefined {
 }
 
 function writeRecord(file: string, text: string): void {
-  mkdirSync(file.slice(0, file.lastIndexOf("/")), { recursive: true, mode: 0o700 });
+  makeFolders(file.slice(0, file.lastIndexOf("/")));
   const aside = `${file}.${process.pid}`;
   rmSync(aside, { force: true });
   const opened = openSync(aside, "wx", 0o600);
@@ -231,4 +233,17 @@ function writeRecord(file: string, text: string): void {
     closeSync(opened);
   }
   renameSync(aside, file);
+}
+
+/** Not `recursive`: Node never returns from it where the system makes no folder, as below /proc. */
+function makeFolders(folder: string): void {
+  if (exists(folder)) return;
+  const above = folder.slice(0, folder.lastIndexOf("/"));
+  if (above !== "") makeFolders(above);
+  try {
+    mkdirSync(folder, { mode: 0o700 });
+  } catch (error) {
+    // Another process made it a moment ago.
+    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+  }
 }

@@ -5,7 +5,7 @@
 import { accessSync, constants } from "node:fs";
 import { HaversackError } from "../base/errors.ts";
 import { checkTrust, type Distrust, makeRecordedStore, recordTrust } from "../base/project-trust.ts";
-import { whyNotWritable } from "../store/sqlite/faults.ts";
+import { guardStore, whyNotWritable } from "../store/sqlite/faults.ts";
 import type { StoreHandle } from "../store/sqlite/handle.ts";
 import { type OpenOptions, openDatabase, openToAnswer, openToRead } from "../store/sqlite/open.ts";
 import { ensureStateFolder, type ProjectPaths } from "./project.ts";
@@ -39,7 +39,7 @@ export function requireTrust(paths: ProjectPaths): void {
 
 /** Why the project's local state is not used, for messages. Undefined: it is this user's own, or there is none. */
 export function distrust(paths: ProjectPaths): { because: Distrust; why: string; hint: string } | undefined {
-  const trust = checkTrust(paths.state, paths.userState);
+  const trust = guardStore(paths.store, () => checkTrust(paths.state, paths.userState));
   return trust.kind === "untrusted" ? { because: trust.because, ...reason(trust.because, paths) } : undefined;
 }
 

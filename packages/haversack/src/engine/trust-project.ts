@@ -68,6 +68,8 @@ const WHY: Readonly<Record<FarReach, string>> = {
 const MAX_TEMPLATE_BYTES = 100_000;
 
 export function broughtAlong(paths: ProjectPaths, env: Environment): BroughtAlong {
+  // A file in the folder's place brings nothing.
+  if (lstatSync(paths.state, { throwIfNoEntry: false })?.isFile()) return { parts: [], settings: [], templates: [] };
   const untrusted = distrust(paths);
   return {
     ...(untrusted && { untrusted: { why: untrusted.why, hint: untrusted.hint } }),
