@@ -17,6 +17,7 @@ import { reasonsAndRemovals } from "./migrations/009-reasons-and-removals.ts";
 import { aliases } from "./migrations/010-aliases.ts";
 import { agentRoles } from "./migrations/011-agent-roles.ts";
 import { gitStates } from "./migrations/012-git-states.ts";
+import { lostClaims } from "./migrations/013-lost-claims.ts";
 
 export interface Migration {
   /** 1, 2, 3, … without gaps. */
@@ -38,4 +39,5 @@ export const migrations: readonly Migration[] = [
   aliases,
   agentRoles,
   gitStates,
+  lostClaims,
 ];
