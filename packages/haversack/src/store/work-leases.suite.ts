@@ -1,6 +1,6 @@
 /** Leases: an end for every claim, a heartbeat against it, and the way back into the queue. */
-import { expect, it } from "vitest";
-import type { WorkStore } from "./work-store.ts";
+import { describe, expect, it } from "vitest";
+import type { Actor, WorkStore } from "./work-store.ts";
 import {
   agent,
   clock,
@@ -28,6 +28,81 @@ export function leasesSuite(test: UnderTest): void {
     expect(await store.getTask(id, clock(9))).toMatchObject({ claim: { leaseUntil: clock(10) } });
     await store.setHandoff({ taskId: id, role: "other", status: "PASS", summary: "s" }, agent("ben", 9));
     expect((await store.getTask(id, clock(10))).status).toBe("todo");
+  });
+
+  describe("a holder who has lost the task to somebody else", () => {
+    const report = { role: "r", status: "PASS", summary: "s" } as const;
+    const reports: [name: string, call: (store: WorkStore, id: string, by: Actor) => Promise<unknown>][] = [
+      ["a handoff", (store, taskId, by) => store.setHandoff({ taskId, ...report }, by)],
+      ["WIP", (store, taskId, by) => store.updateWip({ taskId, merge: merging({ phase: "late" }) }, by)],
+      ["a failure", (store, taskId, by) => store.recordFailure({ taskId, summary: "late" }, by)],
+    ];
+    const ann = (minutes: number) => agent("ann", minutes, { sessionId: "s1" });
+    const ben = (minutes: number) => agent("ben", minutes, { sessionId: "s2" });
+    const lose = async () => {
+      const id = await makeTask(test, "t");
+      await test.store.claim({ taskId: id, leaseMs: LEASE_MS }, ann(0));
+      await test.store.claim({ taskId: id, leaseMs: LEASE_MS }, ben(61));
+      return id;
+    };
+
+    for (const [name, call] of reports) {
+      it(`is refused ${name}, while the other works on it and after`, async () => {
+        const { store } = test;
+        const id = await lose();
+        expect(await faultOf(call(store, id, ann(62)))).toMatchObject({ code: "refused" });
+        expect(await faultOf(call(store, id, agent("ann.sub", 62, { sessionId: "s1", agentId: "a1" })))).toMatchObject({
+          code: "refused",
+        });
+        await call(store, id, ben(63));
+        await setTo(test, id, "done", ben(64));
+        expect(await faultOf(call(store, id, ann(65)))).toMatchObject({
+          code: "refused",
+          message: expect.stringContaining("ben has claimed it since"),
+        });
+        await call(store, id, person(66));
+      });
+    }
+
+    it("can neither finish, reopen, release nor prolong it", async () => {
+      const { store } = test;
+      const id = await lose();
+      expect(await setTo(test, id, "done", ann(62))).toMatchObject({ kind: "held" });
+      expect(await store.release({ taskId: id }, ann(62))).toMatchObject({ kind: "held" });
+      expect(await store.heartbeat({ taskId: id, leaseMs: LEASE_MS }, ann(62))).toMatchObject({ kind: "lost" });
+      await setTo(test, id, "done", ben(63));
+      expect(await faultOf(setTo(test, id, "todo", ann(64)))).toMatchObject({ code: "refused" });
+      expect(await faultOf(store.release({ taskId: id }, ann(64)))).toMatchObject({ code: "refused" });
+    });
+
+    it("may report again once it has claimed the task again", async () => {
+      const { store } = test;
+      const id = await lose();
+      await store.release({ taskId: id }, ben(62));
+      expect(await faultOf(store.setHandoff({ taskId: id, ...report }, ann(63)))).toMatchObject({ code: "refused" });
+      await store.claim({ taskId: id, leaseMs: LEASE_MS }, ann(64));
+      expect(await store.setHandoff({ taskId: id, ...report }, ann(65))).toMatchObject({ status: "PASS" });
+    });
+
+    it("is also one from whom it was taken by force", async () => {
+      const { store } = test;
+      const id = await makeTask(test, "t");
+      await store.claim({ taskId: id, leaseMs: LEASE_MS }, ann(0));
+      await store.claim({ taskId: id, leaseMs: LEASE_MS, stealReason: "stuck" }, ben(1));
+      expect(await faultOf(store.setHandoff({ taskId: id, ...report }, ann(2)))).toMatchObject({ code: "refused" });
+    });
+
+    it("is not one whose lease ended without anybody taking the task, nor one who put it down, nor a reviewer", async () => {
+      const { store } = test;
+      const id = await makeTask(test, "t");
+      await store.claim({ taskId: id, leaseMs: LEASE_MS }, ann(0));
+      await store.setHandoff({ taskId: id, ...report }, ann(61));
+      await store.claim({ taskId: id, leaseMs: LEASE_MS }, ann(62));
+      await setTo(test, id, "review", ann(63));
+      await store.setHandoff({ taskId: id, ...report, role: "reviewer" }, ben(64));
+      await store.claim({ taskId: id, leaseMs: LEASE_MS }, ben(65));
+      await store.setHandoff({ taskId: id, ...report, summary: "more" }, ann(66));
+    });
   });
 
   it("gives an expired task back to the queue with its WIP and a note", async () => {

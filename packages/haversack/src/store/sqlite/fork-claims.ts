@@ -7,6 +7,7 @@ import type { StoreHandle } from "./handle.ts";
 import { processOf } from "./other-sessions.ts";
 import { note } from "./work/activity.ts";
 import { moveHolder } from "./work/last-holders.ts";
+import { leaseTime } from "./work/store-clock.ts";
 
 export interface Holder {
   sessionId: string;
@@ -75,7 +76,8 @@ function moveClaim(
   const before = String(row["agent"]);
   const isUnnamed = before === from.name || before.startsWith(`${from.name}.`);
   const agent = isUnnamed ? to.name : before;
-  db.prepare(MOVE).run(to.sessionId, agent, at.toISOString(), at.getTime() + leaseMs, Number(row["task"]));
+  const now = leaseTime(db, at);
+  db.prepare(MOVE).run(to.sessionId, agent, now.toISOString(), now.getTime() + leaseMs, Number(row["task"]));
   moveHolder(db, Number(row["task"]), { sessionId: to.sessionId, agent, place });
   note(
     db,

@@ -18,6 +18,7 @@ import { aliases } from "./migrations/010-aliases.ts";
 import { agentRoles } from "./migrations/011-agent-roles.ts";
 import { gitStates } from "./migrations/012-git-states.ts";
 import { speakers } from "./migrations/013-speakers.ts";
+import { lostClaims } from "./migrations/014-lost-claims.ts";
 
 export interface Migration {
   /** 1, 2, 3, … without gaps. */
@@ -40,4 +41,5 @@ export const migrations: readonly Migration[] = [
   agentRoles,
   gitStates,
   speakers,
+  lostClaims,
 ];

@@ -108,7 +108,7 @@ describe("refuses a store, in hooks and commands, with", () => {
   it("a version below that of its tables", () => {
     tamper(`PRAGMA user_version = ${SCHEMA_VERSION - 1}`);
     expect(openHook()).toBeUndefined();
-    expect(openCli).toThrow("unknown: table git_states");
+    expect(openCli).toThrow(/unknown: (table|index)/);
   });
 });
 

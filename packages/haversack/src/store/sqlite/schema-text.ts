@@ -1,5 +1,5 @@
 /** Every entry of the newest schema, as the migrations leave it; see schema-check.ts. `npm run docs` writes this file. */
-export const SCHEMA_TEXT = `116
+export const SCHEMA_TEXT = `118
 
 index activity_by_subject activity
 CREATE INDEX activity_by_subject ON activity (subject, id) WHERE subject IS NOT NULL
@@ -48,6 +48,9 @@ CREATE INDEX last_holders_by_session ON last_holders (session_id, agent_id) WHER
 
 index last_holders_by_time last_holders
 CREATE INDEX last_holders_by_time ON last_holders (last_seen_at)
+
+index lost_claims_by_task lost_claims
+CREATE INDEX lost_claims_by_task ON lost_claims (task)
 
 index messages_unread message_recipients
 CREATE INDEX messages_unread ON message_recipients (agent, message) WHERE read_at IS NULL
@@ -420,6 +423,19 @@ CREATE TABLE ledger (
   loaded_at TEXT, loaded_by TEXT,
   PRIMARY KEY (session_id, agent_id, window, skill)
 ) STRICT, WITHOUT ROWID
+
+table lost_claims lost_claims
+CREATE TABLE lost_claims (
+  -- Grows with every loss.
+  token INTEGER PRIMARY KEY AUTOINCREMENT,
+  task INTEGER NOT NULL REFERENCES tasks (seq),
+  agent TEXT NOT NULL,
+  session_id TEXT,
+  agent_id TEXT NOT NULL DEFAULT '',
+  -- Who took it, and when.
+  taken_by TEXT NOT NULL,
+  at TEXT NOT NULL
+) STRICT
 
 table message_recipients message_recipients
 CREATE TABLE message_recipients (

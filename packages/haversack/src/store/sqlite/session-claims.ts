@@ -25,6 +25,7 @@ import {
   noteOver,
   readHeld,
 } from "./work/last-holders.ts";
+import { leaseTime } from "./work/store-clock.ts";
 
 /** A task that somebody began, who has stopped without a word. */
 export interface LeftTask {
@@ -83,7 +84,7 @@ export interface TakenOver {
  */
 export function takeOver(handle: StoreHandle, start: StartingSession): TakenOver {
   const { sessionId, name, place, leaseMs, at } = start;
-  const now = at.getTime();
+  const now = readStore(handle, (db) => leaseTime(db, at)).getTime();
   // What the session itself held is its own to take back, see takeBack.
   const others = readStore(handle, readHeld).filter((task) => task.sessionId !== sessionId);
   const states = others.map((task) => ({ task, state: stateOf(task, start) }));
@@ -207,9 +208,10 @@ export interface TakenBack {
 }
 
 export function saveTakeBack(db: DatabaseSync, { sessionId, leaseMs, at }: TakenBack): LapsedTask[] {
+  const now = leaseTime(db, at);
   const { changes } = db
     .prepare("UPDATE claims SET heartbeat_at = ?, lease_until = max(lease_until, ?) WHERE session_id = ?")
-    .run(at.toISOString(), at.getTime() + leaseMs, sessionId);
+    .run(now.toISOString(), now.getTime() + leaseMs, sessionId);
   if (changes) noteBack(db, sessionId);
   return saveRegain(db, { sessionId, leaseMs, at });
 }

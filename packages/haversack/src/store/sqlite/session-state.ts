@@ -5,7 +5,8 @@ import type { SessionKey } from "../local-store.ts";
 import { readStore, writeEvent, writeStore } from "./access.ts";
 import type { StoreHandle } from "./handle.ts";
 import { type BoundTask, boundTask, taskWip } from "./session-tasks.ts";
-import { regainTasks } from "./work/hold.ts";
+import { isStandIn, regainTasks } from "./work/hold.ts";
+import { acceptTime, leaseTime } from "./work/store-clock.ts";
 
 export interface WipChange {
   path: string;
@@ -127,9 +128,10 @@ export function saveTool(
   if (file) db.prepare("INSERT OR REPLACE INTO session_files VALUES (?, ?, ?, ?)").run(sessionId, agentId, file, time);
   const bound = boundTask(db, key) ?? regainTask(db, key, { leaseMs, at });
   if (bound && isDue(bound, at)) {
+    const now = isStandIn(db) ? leaseTime(db, at) : acceptTime(db, at);
     db.prepare("UPDATE claims SET heartbeat_at = ?, lease_until = max(lease_until, ?) WHERE task = ?").run(
-      time,
-      at.getTime() + leaseMs(),
+      now.toISOString(),
+      now.getTime() + leaseMs(),
       bound.seq,
     );
   }

@@ -105,7 +105,8 @@ WHERE c.session_id = ? AND c.agent_id = ? ORDER BY c.claimed_at DESC, c.task DES
 const BY_SPAWN = `SELECT t.seq, t.id, t.title, c.agent, c.heartbeat_at FROM agent_tasks a JOIN tasks t ON t.id = a.task
 LEFT JOIN claims c ON c.task = t.seq AND c.session_id = a.session_id
 WHERE a.session_id = ? AND a.agent_id = ? AND ${IS_OPEN}
-AND NOT EXISTS (SELECT 1 FROM claims o WHERE o.task = t.seq AND o.session_id IS NOT a.session_id)`;
+AND NOT EXISTS (SELECT 1 FROM claims o WHERE o.task = t.seq AND o.session_id IS NOT a.session_id)
+AND NOT EXISTS (SELECT 1 FROM lost_claims l WHERE l.task = t.seq AND l.session_id = a.session_id)`;
 
 const UNPLACED = `SELECT 1 FROM spawns WHERE session_id = ?
 AND NOT EXISTS (SELECT 1 FROM agent_tasks WHERE session_id = ? AND agent_id = ?) LIMIT 1`;

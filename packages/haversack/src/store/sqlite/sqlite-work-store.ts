@@ -11,7 +11,16 @@ import type { StoreHandle } from "./handle.ts";
 import { addActivity, listActivity, note } from "./work/activity.ts";
 import { addAgent, findAgent, getAgent, listAgents, removeAgent, seeAgent } from "./work/agents.ts";
 import { checkCount, invalid } from "./work/checks.ts";
-import { hasExpired, heartbeat, listClaims, release, returnExpired, takeTask, touchClaims } from "./work/claims.ts";
+import {
+  hasExpired,
+  heartbeat,
+  listClaims,
+  refuseIfLost,
+  release,
+  returnExpired,
+  takeTask,
+  touchClaims,
+} from "./work/claims.ts";
 import { addDependency, listDependencies, removeDependency } from "./work/dependencies.ts";
 import { createEpic, createStory, listEpics, listStories, updateEpic, updateStory } from "./work/epics.ts";
 import { exportRecords } from "./work/export-records.ts";
@@ -34,6 +43,7 @@ import { all, one, run, value } from "./work/prepared.ts";
 import { toEpic, toStory } from "./work/rows.ts";
 import { recordSkill, skillHistory } from "./work/skill-history.ts";
 import { resolveBlockers, setBlocker, setStatus } from "./work/status.ts";
+import { acceptTime, farLeases, shortenFarLeases } from "./work/store-clock.ts";
 import { countTasks, createTask, getTask, listTasks, updateTask } from "./work/tasks.ts";
 import { updateWip, wipHistory } from "./work/wip.ts";
 
@@ -104,7 +114,9 @@ export class SqliteWorkStore implements WorkStore {
   recordFailure: Operations["recordFailure"] = async ({ taskId, summary, details }, by) =>
     this.#write(by.at, (db) => {
       if (summary.trim() === "") throw invalid("summary must not be empty");
-      const { seq, id } = findTask(db, taskId);
+      const task = findTask(db, taskId);
+      refuseIfLost(db, task, by);
+      const { seq, id } = task;
       run(
         db,
         "INSERT INTO failures (task, actor, created_at, summary, details) VALUES (?, ?, ?, ?, ?)",
@@ -279,17 +291,24 @@ export class SqliteWorkStore implements WorkStore {
 
   /** Claims that have expired by then are returned first; only then does reading write. Where nothing can be written, they still show. */
   #readAt<T>(at: Date, read: (db: DatabaseSync) => T): T {
-    if (!this.#handle.isReadOnly && this.#read((db) => hasExpired(db, at)))
-      writeStore(this.#handle, (db) => returnExpired(db, at));
+    if (!this.#handle.isReadOnly && this.#read((db) => hasExpired(db, at) || farLeases(db, at).length > 0))
+      writeStore(this.#handle, (db) => settleClaims(db, at));
     return this.#read(read);
   }
 
   #write<T>(at: Date, change: (db: DatabaseSync) => T): T {
     return writeStore(this.#handle, (db) => {
-      if (hasExpired(db, at)) returnExpired(db, at);
+      settleClaims(db, at);
       return change(db);
     });
   }
+}
+
+/** By the time that the store believes, which may not be the caller's. */
+function settleClaims(db: DatabaseSync, at: Date): void {
+  const now = acceptTime(db, at);
+  shortenFarLeases(db, now);
+  if (hasExpired(db, now)) returnExpired(db, now);
 }
 
 /** Ends a transaction whose changes nobody wants. */

@@ -14,9 +14,11 @@ import { findTask } from "./find.ts";
 import { followTasks } from "./groups.ts";
 import { holdTask } from "./hold.ts";
 import { forgetHolder, noteHolder, noteLapsed } from "./last-holders.ts";
+import { takenBy } from "./lost-claims.ts";
 import { all, one, run } from "./prepared.ts";
 import { moveInQueue, WAITING } from "./queue.ts";
 import { brief, CLAIM_COLUMNS, type ClaimRow, type TaskRow, toClaim } from "./rows.ts";
+import { leaseTime } from "./store-clock.ts";
 
 export function hasExpired(db: DatabaseSync, at: Date): boolean {
   return one(db, "SELECT 1 FROM claims WHERE lease_until <= ? LIMIT 1", at.getTime()) !== undefined;
@@ -114,6 +116,7 @@ export function release(
   const task = findTask(db, taskId);
   const held = claimOf(db, task.seq);
   if (held && !mayChange(held, by)) return { kind: "held", task: brief(task), by: held };
+  refuseIfLost(db, task, by);
   // A claim that has ended by itself leaves the task to whoever comes; nobody is told of it again after this.
   const isLeft = forgetHolder(db, task.seq);
   if (!held && !isLeft) return { kind: "not-held", task: brief(task) };
@@ -164,6 +167,21 @@ export function refuseIfHeld(db: DatabaseSync, task: { seq: number; id: string }
   );
 }
 
+/** For reports on a claim: a fault when the actor held the task, and somebody else has claimed it since. */
+export function refuseIfLost(db: DatabaseSync, task: { seq: number; id: string }, by: Actor): void {
+  const taker = takenBy(db, task.seq, by);
+  if (taker === undefined) return;
+  const held = claimOf(db, task.seq);
+  if (held && mayChange(held, by)) return;
+  throw new HaversackError(
+    "refused",
+    `${task.id} is no longer yours: your claim ended, and ${taker} has claimed it since`,
+    {
+      hint: `tell ${taker} what you know in a message, or claim the task again when it is free`,
+    },
+  );
+}
+
 /** A coordinator claims, and the sub-agent that it starts for the task takes over. */
 function isFromMainAgent(held: Claim, by: Actor): boolean {
   return held.sessionId !== undefined && held.sessionId === by.sessionId && !held.agentId && Boolean(by.agentId);
@@ -190,12 +208,13 @@ export function touchClaims(db: DatabaseSync, by: Actor): void {
 }
 
 function prolong(db: DatabaseSync, seq: number, by: Actor, leaseMs: number): void {
+  const now = leaseTime(db, by.at);
   run(
     db,
     // Never shorter than it is: a hook of a long lease must not cut it.
     "UPDATE claims SET heartbeat_at = ?, lease_until = max(lease_until, ?) WHERE task = ?",
-    by.at.toISOString(),
-    by.at.getTime() + leaseMs,
+    now.toISOString(),
+    now.getTime() + leaseMs,
     seq,
   );
 }

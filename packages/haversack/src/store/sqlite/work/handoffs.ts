@@ -4,6 +4,7 @@ import { type Handoff, VERDICTS, type Verdict } from "../../../work/handoff.ts";
 import type { Actor, Boundaries, DecayRequest, HandoffQuery, NewHandoff, Page, Scope } from "../../work-store.ts";
 import { note } from "./activity.ts";
 import { checkChoice, checkCount, invalid } from "./checks.ts";
+import { refuseIfLost } from "./claims.ts";
 import { findAny, findSeq, findTask } from "./find.ts";
 import { freshId } from "./fresh-id.ts";
 import { all, one, run, value } from "./prepared.ts";
@@ -18,6 +19,8 @@ export function setHandoff(
   if (role.trim() === "") throw invalid("role must not be empty");
   if (attempt !== undefined) checkCount("attempt", attempt);
   const task = findTask(db, taskId);
+  // A reviewer may report on a task that another holds; whoever has lost the task may not.
+  refuseIfLost(db, task, by);
   const latest = value(
     db,
     "SELECT coalesce(max(attempt), 0) FROM handoffs WHERE task = ? AND role = ?",

@@ -4,8 +4,10 @@ import type { Actor } from "../../work-store.ts";
 import { note } from "./activity.ts";
 import { followTasks } from "./groups.ts";
 import { type LapsedTask, lapsedOf, noteBack, noteHolder } from "./last-holders.ts";
+import { noteLoss } from "./lost-claims.ts";
 import { run } from "./prepared.ts";
 import { markInQueue } from "./queue.ts";
+import { leaseTime } from "./store-clock.ts";
 
 export interface Holding {
   leaseMs: number;
@@ -23,6 +25,8 @@ export function holdTask(
   { leaseMs, claimedAt, note: text }: Holding,
 ): void {
   const now = by.at.toISOString();
+  const start = leaseTime(db, by.at);
+  noteLoss(db, task.seq, by);
   run(
     db,
     "INSERT OR REPLACE INTO claims VALUES (?, ?, ?, ?, ?, ?, ?)",
@@ -31,8 +35,8 @@ export function holdTask(
     by.sessionId ?? null,
     by.agentId ?? "",
     claimedAt ?? now,
-    now,
-    by.at.getTime() + leaseMs,
+    start.toISOString(),
+    start.getTime() + leaseMs,
   );
   noteHolder(db, task.seq, by, claimedAt ?? now);
   run(
@@ -68,6 +72,7 @@ export function regainTasks(
   return lapsed;
 }
 
-function isStandIn(db: DatabaseSync): boolean {
+/** While the store is locked, copies of some tables take their place; `meta` has none. */
+export function isStandIn(db: DatabaseSync): boolean {
   return db.prepare("SELECT 1 FROM temp.sqlite_schema WHERE name = 'claims'").get() !== undefined;
 }

@@ -4,7 +4,7 @@ import { followersOf, isSettled, mayFollow, TASK_STATUSES, type TaskStatus } fro
 import type { Actor, Boundaries, StatusChange, StatusOutcome } from "../../work-store.ts";
 import { note } from "./activity.ts";
 import { checkChoice, invalid } from "./checks.ts";
-import { claimOf, mayChange, takeTask } from "./claims.ts";
+import { claimOf, mayChange, refuseIfLost, takeTask } from "./claims.ts";
 import { findTask } from "./find.ts";
 import { followTasks } from "./groups.ts";
 import { decayCompleted } from "./handoffs.ts";
@@ -41,6 +41,7 @@ export function setStatus(db: DatabaseSync, { taskId, status, notes, ...how }: S
   }
   const held = claimOf(db, task.seq);
   if (held && !mayChange(held, by)) return { kind: "held", task: brief(task), by: held };
+  refuseIfLost(db, task, by);
   if (status === "blocked") addBlocker(db, task, notes, by);
   const boundaries = applyStatus(db, task, status, by, notes);
   return { kind: "changed", task: { ...brief(task), status }, from: task.status, boundaries };

@@ -3,7 +3,7 @@ import type { DatabaseSync } from "node:sqlite";
 import type { Wip } from "../../../work/wip.ts";
 import type { Actor, WipHistoryEntry, WipMerger } from "../../work-store.ts";
 import { checkCount } from "./checks.ts";
-import { refuseIfHeld } from "./claims.ts";
+import { refuseIfHeld, refuseIfLost } from "./claims.ts";
 import { findTask } from "./find.ts";
 import { all, one, run } from "./prepared.ts";
 
@@ -23,6 +23,7 @@ export function updateWip(
 ): { wip: Wip; changed: boolean } {
   const task = findTask(db, taskId);
   refuseIfHeld(db, task, by);
+  refuseIfLost(db, task, by);
   const { seq } = task;
   const current = readTaskWip(db, seq)?.wip ?? {};
   const { wip, changes } = merge(current);
