@@ -50,7 +50,8 @@ function because(parts: readonly Part[], part: string): string | undefined {
 }
 
 function enforce(project: Scratch, isOn: boolean): void {
-  project.write(".haversack/config.json", JSON.stringify({ skills: { enforce: isOn } }));
+  // As the user says it: a file that came with the project would not count.
+  project.haversack(["config", "set", "skills.enforce", String(isOn)]);
 }
 
 describe("a packet", () => {

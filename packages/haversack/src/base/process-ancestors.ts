@@ -2,7 +2,6 @@
  * The processes above this one, nearest first. A client's hooks, its MCP server and the shells of its agents all stand below the
  * client's own process, whatever wrappers stand between. Not for hooks: without `/proc` it starts a program.
  */
-import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 
 const MOST = 32;
@@ -25,6 +24,8 @@ function parentOf(id: number): number | undefined {
 
 /** Where there is no `/proc`, as on a Mac. Empty where `ps` is missing too: then only the parent is known. */
 function listedParents(): Map<number, number> {
+  // Loaded here: it costs every command 3 ms, and where there is /proc none needs it.
+  const { spawnSync } = process.getBuiltinModule("node:child_process");
   const { stdout } = spawnSync("ps", ["-axo", "pid=,ppid="], { encoding: "utf8", timeout: 2_000 });
   const rows = (stdout ?? "").split("\n").map((line) => line.trim().split(/\s+/).map(Number));
   return new Map(rows.flatMap(([id, parent]) => (id && parent ? [[id, parent] as const] : [])));

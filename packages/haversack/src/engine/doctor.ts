@@ -13,7 +13,7 @@ import { recordTrust, trustRecord } from "../base/project-trust.ts";
 import type { SkillCard } from "../skills/types.ts";
 import { SqliteArtifactStore } from "../store/sqlite/artifact-store.ts";
 import { whyNotWritable } from "../store/sqlite/faults.ts";
-import { backupStore, checkStore } from "../store/sqlite/maintenance.ts";
+import { backupStore, checkStore, isWriteLocked } from "../store/sqlite/maintenance.ts";
 import { openMemoryStore } from "../store/sqlite/memory.ts";
 import { openDatabase } from "../store/sqlite/open.ts";
 import { SqliteSkillIndex } from "../store/sqlite/skill-index.ts";
@@ -232,6 +232,10 @@ function checkStoreFile({ store }: ProjectPaths): Finding {
     if (ok) {
       const text = `sound, ${Math.ceil(facts.sizeBytes / 1000)} kB, schema ${facts.version}`;
       const why = whyNotWritable(store);
+      if (!why && isWriteLocked(store)) {
+        const remedy = "end that program if it is stuck; until then hooks keep what they note in .haversack/spool";
+        return { part, level: "warn", text: `${text}. Another program holds its lock for writing`, remedy };
+      }
       return why
         ? { part, level: "fail", text: `${text}. ${why.message}`, ...(why.hint && { remedy: why.hint }) }
         : { part, level: "ok", text };

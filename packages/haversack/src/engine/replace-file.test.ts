@@ -76,3 +76,8 @@ function scratch(): string {
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   return folder;
 }
+
+it("says in one line that a folder cannot be written when its lock cannot be made", () => {
+  const lock = join(scratch(), "missing", ".lock");
+  expect(() => withLock(lock, () => undefined)).toThrow(/missing: cannot be written \(ENOENT\)/);
+});

@@ -76,7 +76,13 @@ export function withLock<T>(lock: string | undefined, action: () => T, { waitMs 
       mkdirSync(lock);
       break;
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+      const { code } = error as NodeJS.ErrnoException;
+      if (code !== "EEXIST") {
+        throw new HaversackError("file-unwritable", `${dirname(lock)}: cannot be written (${code})`, {
+          hint: "give yourself write access to the folder",
+          cause: error,
+        });
+      }
       const age = Date.now() - (statSync(lock, { throwIfNoEntry: false })?.mtimeMs ?? 0);
       if (age > STALE_LOCK_MS) rmdirSync(lock);
       else if (Date.now() > deadline) {

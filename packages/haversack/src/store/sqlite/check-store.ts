@@ -6,7 +6,7 @@ import { statSync } from "node:fs";
 import type { DatabaseSync } from "node:sqlite";
 import { errorText } from "../../base/errors.ts";
 import { connect } from "./connect.ts";
-import { guardStore, SQLITE_CORRUPT, sqliteCode, storeFault } from "./faults.ts";
+import { guardStore, SQLITE_BUSY, SQLITE_CORRUPT, sqliteCode, storeFault } from "./faults.ts";
 import { examineSchema, latestVersion, readPragma } from "./migrate.ts";
 import { type Migration, migrations } from "./migrations.ts";
 import { notFound } from "./open.ts";
@@ -94,6 +94,20 @@ export function checkStore(
 }
 
 /** At most 100 lines, as SQLite words them; none when all is well. */
+/** Whether another program keeps everybody from writing, for longer than a write takes. */
+export function isWriteLocked(file: string): boolean {
+  const db = connect(file, { busyMs: 1000 });
+  try {
+    db.exec("BEGIN IMMEDIATE; ROLLBACK");
+    return false;
+  } catch (error) {
+    if (sqliteCode(error) === SQLITE_BUSY) return true;
+    throw error;
+  } finally {
+    db.close();
+  }
+}
+
 export function integrityProblems(db: DatabaseSync): string[] {
   const lines = db
     .prepare("PRAGMA integrity_check(100)")

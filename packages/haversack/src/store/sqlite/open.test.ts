@@ -19,7 +19,7 @@ describe("openDatabase", () => {
     expect(db.prepare("PRAGMA journal_mode").get()).toEqual({ journal_mode: "wal" });
     expect(readPragma(db, "synchronous")).toBe(2);
     expect(readPragma(db, "foreign_keys")).toBe(1);
-    expect(readPragma(db, "busy_timeout")).toBe(5000);
+    expect(readPragma(db, "busy_timeout")).toBe(15_000);
     db.close();
   });
 
