@@ -8,7 +8,7 @@ import { staleDocs } from "./docs.mjs";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
 const home = join(root, "packages/haversack");
-const HOOK_LIMIT_BYTES = 50_000;
+const HOOK_LIMIT_BYTES = 60_000;
 const HOOK_PARTS = [
   "",
   "-main",
@@ -23,6 +23,7 @@ const HOOK_PARTS = [
   "-start",
   "-log",
   "-save",
+  "-mask",
   "-artifacts",
   "-codex",
   "-codex-notify",
