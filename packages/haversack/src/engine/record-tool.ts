@@ -6,6 +6,7 @@ import type { SkillLookup } from "../store/sqlite/skill-cards.ts";
 import type { SkillLedger } from "../store/sqlite/skill-ledger.ts";
 import { captureEvent, type ToolEvent } from "../work/capture.ts";
 import { mergeWip } from "../work/merge-wip.ts";
+import { PATH_MAX_CHARS, safeStart } from "../work/output-text.ts";
 import type { Wip } from "../work/wip.ts";
 
 export interface ToolRecord {
@@ -66,7 +67,7 @@ function placeAgent(
   if (toolUseId !== undefined) tasks.placeAgent(key, toolUseId, now);
 }
 
-/** Inside the project relative to it, outside as it is. */
+/** Inside the project relative to it, outside as it is. A path may hold a secret like any other text. */
 function relativePath(path: string, root: string): string {
-  return path.startsWith(`${root}/`) ? path.slice(root.length + 1) : path;
+  return safeStart(path.startsWith(`${root}/`) ? path.slice(root.length + 1) : path, PATH_MAX_CHARS * 2);
 }
