@@ -24,6 +24,7 @@ const HOOK_PARTS = [
   "-start",
   "-log",
   "-save",
+  "-mask",
   "-artifacts",
   "-spool",
   "-git",

@@ -67,6 +67,16 @@ describe("appendLog and readLog", () => {
     });
   });
 
+  it("mask a private key whose lines are a list", () => {
+    const body = "MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSjAgEAAoIBAQC7VJTUt9Us8cKj";
+    const key = [["-----BEGIN", "PRIVATE KEY-----"].join(" "), body, body, ["-----END", "PRIVATE KEY-----"].join(" ")];
+    appendLog(dir, entry("read", { data: { lines: key, argv: ["--password", "hunter2"] } }));
+    expect(readLog(dir)[0]?.data).toEqual({
+      lines: ["[masked:private-key]"],
+      argv: ["--password", "[masked:password]"],
+    });
+  });
+
   it("cut what is too long, and keep an entry whose data cannot be written", () => {
     const cycle: Record<string, unknown> = {};
     cycle["self"] = cycle;

@@ -26,6 +26,7 @@ import {
 } from "node:fs";
 import { stripControl } from "./clean-text.ts";
 import { maskSecrets } from "./mask.ts";
+import { maskField, maskLines } from "./mask-fields.ts";
 
 export type LogLevel = "debug" | "info" | "warn" | "error";
 
@@ -115,13 +116,11 @@ function formatData(data: unknown): string {
   }
 }
 
-/** Masks a string by itself, and by the name of its field: `{ password: "x" }`. */
+/** Masks a text by itself, by the name of its field (`{ password: "x" }`), and with its neighbours in a list. */
 function cleanField(key: string, value: unknown): unknown {
-  if (typeof value !== "string") return value;
-  const cleaned = clean(value);
-  const before = `${JSON.stringify(key)}: "`;
-  const pair = maskSecrets(`${before}${cleaned.replaceAll('"', "'")}"`);
-  return pair.startsWith(`${before}[masked:`) ? pair.slice(before.length, -1) : cleaned;
+  if (Array.isArray(value) && value.every((item) => typeof item === "string"))
+    return maskLines(value.map(stripControl));
+  return typeof value === "string" ? maskField(key, clean(value)) : value;
 }
 
 function clean(text: string): string {

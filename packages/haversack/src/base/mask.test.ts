@@ -34,6 +34,15 @@ const known: [kind: string, key: string][] = [
   ["stripe-key", `rk_live_${alnum.slice(0, 24)}`],
   ["telegram-token", `123456789:AA${alnum.slice(0, 33)}`],
   ["vault-token", `hvs.${alnum.slice(0, 24)}`],
+  ["discord-token", `MTA${alnum.slice(0, 21)}.${alnum.slice(0, 6)}.${alnum.slice(0, 38)}`],
+  ["databricks-token", `dapi${hex.slice(0, 32)}`],
+  ["atlassian-token", `ATATT3xFfGF0${alnum}`],
+  ["terraform-token", `${alnum.slice(0, 14)}.atlasv1.${alnum}${alnum.slice(0, 19)}`],
+  ["mailgun-key", `key-${hex.slice(0, 32)}`],
+  ["mailgun-key", `${hex.slice(0, 32)}-${hex.slice(0, 8)}-${hex.slice(0, 8)}`],
+  ["new-relic-key", `NRAK-${"ABCD2345".repeat(3)}XYZ`],
+  ["new-relic-key", `${hex.slice(0, 36)}NRAL`],
+  ["api-key", `acme_live_${alnum.slice(0, 40)}`],
 ];
 
 describe("maskSecrets", () => {
@@ -77,6 +86,58 @@ describe("maskSecrets", () => {
       "DefaultEndpointsProtocol=https;AccountKey=abc/123+def==;x",
       "DefaultEndpointsProtocol=https;AccountKey=[masked:secret];x",
     ],
+    // Headers and cookies.
+    ["Cookie: theme=dark; sid=0a1b2c3d4e5f", "Cookie: theme=dark; sid=[masked:cookie]"],
+    ["Set-Cookie: sid=0a1b2c3d4e5f; Path=/; HttpOnly", "Set-Cookie: sid=[masked:cookie]; Path=/; HttpOnly"],
+    ["curl -b 'session=0a1b2c3d4e5f' x", "curl -b 'session=[masked:cookie]' x"],
+    ["Authorization: ApiKey abc123def456", "Authorization: ApiKey [masked:authorization]"],
+    [`authorization: ${alnum}`, "authorization: [masked:authorization]"],
+    // Files that programs keep passwords in.
+    ["//npm.acme.dev/:_auth=dXNlcjpwYXNzdzByZA==", "//npm.acme.dev/:_auth=[masked:authorization]"],
+    ["//npm.acme.dev/:_authToken=0a1b2c3d4e5f", "//npm.acme.dev/:_authToken=[masked:secret]"],
+    ['{"auths":{"x":{"auth":"dXNlcjpwYXNzdzByZA=="}}}', '{"auths":{"x":{"auth":"[masked:authorization]"}}}'],
+    ["machine a.dev login me password hunter2", "machine a.dev login me password [masked:password]"],
+    ["machine a.dev\n  login me\n  password hunter2\n", "machine a.dev\n  login me\n  password [masked:password]\n"],
+    ["db.acme.dev:5432:main:app:hunter2", "db.acme.dev:5432:main:app:[masked:password]"],
+    ["localhost:*:*:app:hunter2\nx", "localhost:*:*:app:[masked:password]\nx"],
+    [
+      "kind: Secret\ndata:\n  dsn: cG9zdGdyZXM=\ntype: Opaque",
+      "kind: Secret\ndata:\n  dsn: [masked:secret]\ntype: Opaque",
+    ],
+    // Addresses.
+    [
+      "https://a.blob.core.windows.net/c?sp=r&sig=a1B2c3D4%2Be5F6g7%3D",
+      "https://a.blob.core.windows.net/c?sp=r&sig=[masked:signature]",
+    ],
+    [
+      `https://b.s3.amazonaws.com/k?X-Amz-Signature=${hex}`,
+      "https://b.s3.amazonaws.com/k?X-Amz-Signature=[masked:signature]",
+    ],
+    ["postgres://app:p@ss@w0rd@db:5432/x", "postgres://app:[masked:password]@db:5432/x"],
+    ["postgres://app:p4ss/w0rd#1@db:5432/x", "postgres://app:[masked:password]@db:5432/x"],
+    [`https://${alnum}@git.acme.dev/r`, "https://[masked:token]@git.acme.dev/r"],
+    // Command lines.
+    ["mysql -u root -phunter2 main", "mysql -u root -p[masked:password] main"],
+    ["mysqldump -p'a b' main > d", "mysqldump -p'[masked:password]' main > d"],
+    ["sshpass -p hunter2 ssh h", "sshpass -p [masked:password] ssh h"],
+    ["redis-cli -a hunter2 ping", "redis-cli -a [masked:password] ping"],
+    ["openssl rsa -passin pass:hunter2 -in k", "openssl rsa -passin pass:[masked:password] -in k"],
+    ["docker login -u me -p hunter2 r.dev", "docker login -u me -p [masked:password] r.dev"],
+    ["echo hunter2 | sudo -S ls", "echo [masked:password] | sudo -S ls"],
+    ["deploy --password correcthorse --yes", "deploy --password [masked:password] --yes"],
+    // Names and values.
+    ["SecretAccessKey: wJalrXUtnFEMI/KxMDENG/bPxRfiCYzzzzzzzzzz", "SecretAccessKey: [masked:secret]"],
+    [
+      'const key: string = "x"; const apiKey: string = "abc123def456";',
+      'const key: string = "x"; const apiKey: string = "[masked:secret]";',
+    ],
+    ["define('DB_PASSWORD', 'hunter2');", "define('DB_PASSWORD', '[masked:password]');"],
+    ["<password>hunter2</password>", "<password>[masked:password]</password>"],
+    ["- name: DB_PASSWORD\n  value: hunter2", "- name: DB_PASSWORD\n  value: [masked:password]"],
+    ["CREATE USER a IDENTIFIED BY 'hunter2';", "CREATE USER a IDENTIFIED BY '[masked:password]';"],
+    ["DB_PASSWORD=a&b;c9(d\nPORT=1", "DB_PASSWORD=[masked:password]\nPORT=1"],
+    ["the password is hunter2.", "the password is [masked:password]."],
+    [`use the token ${hex} for that`, "use the token [masked:secret] for that"],
   ])("masks the value and keeps the key: %s", (text, expected) => {
     expect(maskSecrets(text)).toBe(expected);
   });
@@ -93,6 +154,17 @@ describe("maskSecrets", () => {
     ["cut off at its start", `x y\n${base64Line}\n${base64Line}\nabc=\n${end}\nb`, "x y\n[masked:private-key]\nb"],
     ["as a removed line of a diff", `-${begin}\n-${base64Line}\n-${end}\n`, "-[masked:private-key]\n"],
     ["with line numbers", `     1→${begin}\n     2→${base64Line}\n     3→${end}\n`, "     1→[masked:private-key]\n"],
+    ["quoted in a shell line", `echo "${begin}\\n${base64Line}\\n${end}" > k`, 'echo "[masked:private-key]" > k'],
+    ["in pieces of code", `"${begin}\\n" +\n  "${base64Line}\\n" +\n  "${end}"`, '"[masked:private-key]"'],
+    ["as words of a command", `printf '%s' '${begin}' '${base64Line}' '${end}'`, "printf '%s' '[masked:private-key]'"],
+    ["escaped twice", `{\\"k\\":\\"${begin}\\\\n${base64Line}\\\\n${base64Line}`, '{\\"k\\":\\"[masked:private-key]'],
+    [
+      "in base64, as Kubernetes keeps it",
+      `tls.key: ${btoa(`${begin}\n${base64Line}\n${end}\n`)}`,
+      "tls.key: [masked:private-key]",
+    ],
+    ["without its markers", `key(${base64Line})`, "key([masked:private-key])"],
+    ["as a JSON Web Key", `{"kty":"EC","x":"abc","d":"${alnum}"}`, '{"kty":"EC","x":"abc","d":"[masked:private-key]"}'],
     ["only mentioned", `it looks for ${begin} in each file`, "it looks for [masked:private-key] in each file"],
     [
       "two",
@@ -136,6 +208,19 @@ describe("maskSecrets", () => {
     "src/skills/token-budget.ts secret/name@1.2.3 user@host:path",
     "https://example.com/a:b@c",
     "pass: 12, fail: 0, tests_pass=12",
+    `tls.crt: ${btoa(`-----BEGIN CERTIFICATE-----\n${base64Line}\n-----END CERTIFICATE-----\n`)}`,
+    `if (text.startsWith("-----BEGIN CERTIFICATE-----") && text.endsWith("-----END CERTIFICATE-----")) return read(text);`,
+    "Cookie: name=value; Set-Cookie: <name>=<value>; cookie: Cookie",
+    "auth: none, auth=basic, _auth: true, auth: 'required'",
+    "On that machine the login form password field is too narrow.",
+    "main.go:1234:56: undefined: token and fe80:1234:abcd:ef01:2345:6789:abcd:ef01",
+    "mysql -p asks for it; mkdir -p a/b; docker run -p 8080:80 x; sshpass -e ssh h",
+    "password: &str, token: Option<String>, secret: Vec<u8>; endOfFileToken: sourceFile.endOfFileToken",
+    "TOKEN_URL=https://a.dev/x1 PASSWORD_FILE=/run/secrets/db_2026_01 secret_name=prod-db-2026",
+    "the password is sha256-hashed with a 16-byte salt, the token is base64url-encoded",
+    "napi_tsfn_nonblocking gss_krb5_rfc1964_keydata test_handlesUtf8InputAndReturns400WhenInvalid",
+    "ghp_xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx glpat-your-token-goes-here xoxb-your-bot-token-here",
+    "readFile('/etc/passwd', 'utf8'); ['password', 'confirm_password', 'token2']",
   ])("leaves ordinary text alone: %s", (text) => {
     expect(maskSecrets(text)).toBe(text);
   });
@@ -173,6 +258,29 @@ describe("maskSecrets", () => {
       "sk-",
       "abc1",
       "-----",
+      "\\n",
+      ",",
+      ";",
+      "&sig=",
+      "?key=",
+      "cookie: a=",
+      "; b=",
+      "mysql -p",
+      "sshpass -p ",
+      "echo ",
+      " | sudo -S",
+      "machine a.dev login b password ",
+      "\na:5432:b:c:",
+      "kind: Secret\ndata:\n  k: ",
+      "password is ",
+      "\nDB_PASSWORD=",
+      "<token>",
+      "</token>",
+      "name: api_token\nvalue: ",
+      "identified by '",
+      "user:p@",
+      "$2y$10$",
+      "LS0tLS1CRUdJTi",
     ],
   );
 
@@ -193,6 +301,17 @@ describe("maskSecrets", () => {
         },
       ),
       { numRuns: 2_000 },
+    );
+  });
+
+  it("keeps what is one line on one line, escaped line breaks too", () => {
+    fc.assert(
+      fc.property(fc.array(fragments, { maxLength: 14 }), (pieces) => {
+        const line = JSON.stringify({ text: pieces.join("") });
+        expect(maskSecrets(line)).not.toContain("\n");
+        expect(maskSecrets(line)).not.toContain("\u2028");
+      }),
+      { numRuns: 1_000 },
     );
   });
 
@@ -237,6 +356,27 @@ describe("maskSecrets", () => {
     "\\n",
     "ghp_",
     "pass_",
+    "://a:b@",
+    "a@",
+    "cookie: a=b; ",
+    "cookie: a=",
+    "machine a login b ",
+    "a:1234:b:c:",
+    "mysql -pa ",
+    'curl "',
+    "-a-",
+    "key-",
+    "echo a ",
+    "kind: Secret\n data:\n  a: bcde\n",
+    "LS0tLS1CRUdJTi",
+    "token is ",
+    "token: a ",
+    "name: token value: ",
+    "<password>a",
+    "\nexport KEY",
+    "$6$a$",
+    "ab_cd_",
+    "0123456789abcdef0123456789abcdef-",
     "\u001b[",
     "\u001b]",
     "\u200d",

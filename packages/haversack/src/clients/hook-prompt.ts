@@ -9,7 +9,6 @@ import { PromptIndex } from "../store/sqlite/prompt-index.ts";
 import { agentOfCall, PromptLedger } from "../store/sqlite/prompt-ledger.ts";
 import { type ClaudeBase, readClaudePrompt } from "./claude-code/prompt-event.ts";
 import type { HookPlace } from "./hook-place.ts";
-import { isWorthMasking } from "./hook-secrets.ts";
 
 export function answerPrompt(payload: Record<string, unknown>, base: ClaudeBase, place: HookPlace): HookAnswer {
   const { adapter } = place;
@@ -58,7 +57,7 @@ function answerWith(
       // Most projects have no rules, and most prompts no secrets: what deals with them is loaded when it is needed.
       matchRules: (input, index) =>
         (require("./hook-rules.cjs") as typeof import("./hook-rules.ts")).matchRules(input, index),
-      maskSecrets: (found) => (isWorthMasking(found) && mayHoldSecret(found) ? place.log().maskSecrets(found) : found),
+      maskSecrets: (found) => (mayHoldSecret(found) ? place.log().maskSecrets(found) : found),
     },
   );
   for (const source of slowPatterns) {

@@ -163,7 +163,7 @@ export function discover(
   const skills = matches.map((match) => describeMatch(match, answer, decision.verdicts));
   const tokens = estimateTokens(answer.text);
   // Masked before it is cut: half a secret is no longer known as one.
-  const masked = maskSecrets(prompt.slice(0, 4000));
+  const masked = cutAt(maskSecrets(prompt.slice(0, 8000)), 4000);
   ledger.recordAnswer({
     ...key,
     client: input.client.name,

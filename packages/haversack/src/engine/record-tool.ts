@@ -7,6 +7,7 @@ import type { SkillLookup } from "../store/sqlite/skill-cards.ts";
 import type { SkillLedger } from "../store/sqlite/skill-ledger.ts";
 import { captureEvent, type ToolEvent } from "../work/capture.ts";
 import { mergeWip } from "../work/merge-wip.ts";
+import { PATH_MAX_CHARS, safeStart } from "../work/output-text.ts";
 import type { Wip, WipPatch } from "../work/wip.ts";
 
 export interface ToolRecord {
@@ -84,7 +85,7 @@ function placed(patch: WipPatch | undefined, { root, tree }: { root: string; tre
   return { ...patch, $place: { root, ...(tree !== root && { worktree: tree }) } };
 }
 
-/** Inside the worktree relative to it, outside as it is. */
+/** Inside the worktree relative to it, outside as it is. A path may hold a secret like any other text. */
 function relativePath(path: string, root: string): string {
-  return path.startsWith(`${root}/`) ? path.slice(root.length + 1) : path;
+  return safeStart(path.startsWith(`${root}/`) ? path.slice(root.length + 1) : path, PATH_MAX_CHARS * 2);
 }

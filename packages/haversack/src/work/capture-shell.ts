@@ -2,12 +2,19 @@
 import type { ToolEvent } from "./capture.ts";
 import { commandOutcomes, lineExitCode, type Outcome } from "./command-outcome.ts";
 import { detectTests } from "./detect-tests.ts";
-import { COMMAND_MAX_CHARS, MESSAGE_MAX_CHARS, type OutputText, readableOutput, safeLine } from "./output-text.ts";
+import {
+  COMMAND_MAX_CHARS,
+  MESSAGE_MAX_CHARS,
+  type OutputText,
+  readableOutput,
+  safeLine,
+  safeStart,
+} from "./output-text.ts";
 import { joinPath, projectPath } from "./project-path.ts";
 import { readCommit } from "./read-commit.ts";
 import { checkerOf, onlyShows, readErrors } from "./read-errors.ts";
 import { readTestOutput, type Shown, type TestReading } from "./read-test-output.ts";
-import { commandsIn, programsIn, type ShellPart } from "./shell-words.ts";
+import { commandsIn, LINE_MAX_CHARS, programsIn, type ShellPart } from "./shell-words.ts";
 import type { WipError, WipPatch, WipTestResults } from "./wip.ts";
 
 interface Command {
@@ -30,7 +37,8 @@ export function captureShell(event: ToolEvent): WipPatch | undefined {
   if (!event.command || event.isBackground) return undefined;
   const output = readableOutput(event.output ?? "");
   const end = { exitCode: event.exitCode, isError: event.isError, text: output.text };
-  const parts = commandsIn(event.command);
+  // Masked before it is split: without its quotes and escapes, a private key's body is only letters.
+  const parts = commandsIn(safeStart(event.command, LINE_MAX_CHARS));
   const outcomes = commandOutcomes(parts, end);
   const commands = parts.map(({ words }, index): Command => {
     const text = safeLine(words.join(" "), COMMAND_MAX_CHARS);
@@ -52,7 +60,7 @@ export function captureShell(event: ToolEvent): WipPatch | undefined {
     const files = commit.files === "all" ? [""] : commit.files.map((file) => projectPath(file, { root, cwd }));
     const isAll = files.includes("");
     // An old hash would be wrong; none is only less.
-    patch.last_commit = event.commitSha ?? commit.sha ?? null;
+    patch.last_commit = (event.commitSha && safeLine(event.commitSha, 64)) ?? commit.sha ?? null;
     if (isAll) patch.uncommitted_changes = false;
     if (files.length > 0) patch.$settled = { ...patch.$settled, files: isAll ? "all" : files };
   }

@@ -318,6 +318,58 @@ describe("hostile input", () => {
     expect(long.length).toBeLessThanOrEqual(500);
   });
 
+  const body = "MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSjAgEAAoIBAQC7VJTUt9Us8cKj";
+  const pem = (joint: string, lines = 3) =>
+    [
+      ["-----BEGIN", "RSA PRIVATE KEY-----"].join(" "),
+      ...Array.from({ length: lines }, (_, at) => (at === 0 ? body.slice(0, 40) : body).split("").reverse().join("")),
+      ["-----END", "RSA PRIVATE KEY-----"].join(" "),
+    ].join(joint);
+  const pieces = [body.slice(0, 40), body].map((line) => line.split("").reverse().join("").slice(4, 30));
+
+  it.each([
+    ["in double quotes, with \\n", `node deploy.js --key "${pem("\\n")}"`],
+    ["in $'…'", `node deploy.js --key $'${pem("\\n")}'`],
+    ["as words", `node deploy.js '${pem("' '")}'`],
+    ["on several lines", `node deploy.js "${pem("\n")}"`],
+    ["with a line continued", `node deploy.js ${pem("\\\n")}`],
+    ["inside bash -c", `bash -c "node deploy.js '${pem("\\n")}'"`],
+  ])("holds no piece of a private key %s", (_, command) => {
+    const stored = JSON.stringify(captureEvent(shell(command, "Error: no such key\n", 1)));
+    expect(stored).toContain("deploy.js");
+    expect(stored).toContain("[masked:private-key]");
+    for (const piece of pieces) expect(stored).not.toContain(piece);
+  });
+
+  it("holds no half of a secret that the output was cut in", () => {
+    const key = ["sk", "ant", "api03", "Zq8Xw2Lr9Tn4Vb7Mc1Kd6Hj3Pf5Gs0Ya"].join("-");
+    for (let shift = 0; shift < 60; shift += 7) {
+      const head = `${"x".repeat(15_950 + shift)} ${key} `;
+      const tail = ` ${key} ${"y".repeat(47_950 + shift)}\nError: boom at ${key}\n`;
+      const long = `Error: ${"z".repeat(360 + shift)} ${key}\n`;
+      for (const output of [head + "m".repeat(90_000) + tail, long]) {
+        const stored = JSON.stringify(captureEvent(shell("node deploy.js", output, 1)));
+        expect(stored).not.toMatch(/api03|Zq8Xw2|Gs0Ya/);
+      }
+    }
+  });
+
+  it("holds no secret of a path", () => {
+    const key = `ghp_${"a1B2".repeat(9)}`;
+    const paths = [
+      `/repo/tmp/${key}/a.ts`,
+      "https://me:hunter2@host.dev/r/a.ts",
+      `/repo/${"d/".repeat(495)}${key}/a.ts`,
+    ];
+    for (const path of paths) {
+      const stored = JSON.stringify(captureEvent(edit(path)));
+      expect(stored).not.toMatch(/hunter2|ghp_/);
+    }
+    expect(captureEvent(edit(paths[0]!))!.files_modified).toEqual(["tmp/[masked:github-token]/a.ts"]);
+    const commit = captureEvent(shell(`git add ${key}.ts && git commit -m x ${key}.ts`, COMMIT, 0));
+    expect(JSON.stringify(commit)).not.toContain("ghp_");
+  });
+
   it.each([
     ["spaces", " ".repeat(1_000_000)],
     ["blank lines", "\n".repeat(1_000_000)],

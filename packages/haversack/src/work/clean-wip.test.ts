@@ -39,6 +39,27 @@ describe("cleanWip", () => {
     expect(clean).toContain('"note":"hunter22"');
   });
 
+  it("masks what a list or a long field holds", () => {
+    const body = "MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSjAgEAAoIBAQC7VJTUt9Us8cKj";
+    const key = [
+      ["-----BEGIN", "PRIVATE KEY-----"].join(" "),
+      body.slice(4),
+      ["-----END", "PRIVATE KEY-----"].join(" "),
+    ];
+    const clean = cleanWip({
+      lines: ["before", ...key, "after"],
+      argv: ["deploy", "--password", "hunter22"],
+      env: { session_token: "0a1b".repeat(300), password: 'with "quotes"' },
+      files: ["src/token.ts", "src/password.ts"],
+    });
+    expect(clean).toEqual({
+      lines: ["before", "[masked:private-key]", "after"],
+      argv: ["deploy", "--password", "[masked:password]"],
+      env: { session_token: "[masked:secret]", password: 'with "quotes"' },
+      files: ["src/token.ts", "src/password.ts"],
+    });
+  });
+
   it("cuts long texts and drops control characters", () => {
     const clean = cleanWip({ context: "y".repeat(30_000), phase: "\u001b[31mtesting" });
     expect(clean.context).toHaveLength(20_000);

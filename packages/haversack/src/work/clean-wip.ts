@@ -4,7 +4,7 @@
  */
 import { cutAt, stripControl } from "../base/clean-text.ts";
 import { readJson } from "../base/json.ts";
-import { maskSecrets } from "../base/mask.ts";
+import { maskField, maskLines } from "../base/mask-fields.ts";
 import { invalid, shown } from "./check-value.ts";
 import type { WipPatch } from "./wip.ts";
 
@@ -48,21 +48,24 @@ function checkDepth(value: object, field: string): void {
 }
 
 function cleanValue(value: unknown): unknown {
-  if (typeof value === "string") {
-    // Masked before it is cut: half a key is no longer known as one.
-    return cutAt(maskSecrets(stripControl(value.toWellFormed())), MOST_STRING_CHARS);
-  }
-  if (Array.isArray(value)) return value.map(cleanValue);
+  if (typeof value === "string") return cleanLines([value])[0];
+  if (Array.isArray(value))
+    return value.every((item) => typeof item === "string") ? cleanLines(value) : value.map(cleanValue);
   if (!isObject(value)) return value;
   const entries = Object.entries(value).filter(([name]) => name !== "__proto__");
   return Object.fromEntries(entries.map(([name, inner]) => [cleanValue(name), cleanField(name, inner)]));
 }
 
-/** `{"password": "…"}`: only name and value together show that it is a secret. */
+/** Masked before it is cut: half a key is no longer known as one. */
+function cleanLines(lines: readonly string[]): string[] {
+  return maskLines(lines.map((line) => stripControl(line.toWellFormed()))).map((line) =>
+    cutAt(line, MOST_STRING_CHARS),
+  );
+}
+
 function cleanField(name: string, value: unknown): unknown {
   const clean = cleanValue(value);
-  if (typeof clean !== "string" || !/^[^"\\\n]{3,500}$/.test(clean)) return clean;
-  return /^[^\n]*: "(\[masked:[a-z-]+\])"$/.exec(maskSecrets(`${name}: "${clean}"`))?.[1] ?? clean;
+  return typeof clean === "string" ? maskField(name, clean) : clean;
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {

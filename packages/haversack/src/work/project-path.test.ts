@@ -12,6 +12,7 @@ it.each([
   ["src/a.ts", {}, "src/a.ts"],
   ["../a.ts", {}, "../a.ts"],
   ["/a.ts", {}, "/a.ts"],
+  ["https://me:hunter2@host.dev/a.ts", {}, "https:/me:[masked:password]@host.dev/a.ts"],
 ])("%s in %j is %j", (path, place, expected) => expect(projectPath(path, place)).toBe(expected));
 
 it("knows what lies outside", () => {

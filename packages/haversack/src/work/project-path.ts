@@ -1,5 +1,5 @@
 /** Paths as the WIP keeps them: relative to the project's root where they lie inside it, with `/` between folders. */
-import { PATH_MAX_CHARS, safeLine } from "./output-text.ts";
+import { PATH_MAX_CHARS, safeLine, safeStart } from "./output-text.ts";
 
 export interface Place {
   root?: string | undefined;
@@ -8,7 +8,8 @@ export interface Place {
 
 /** "" is the root itself. */
 export function projectPath(path: string, { root, cwd }: Place): string {
-  const full = joinPath(cwd ?? root ?? "", path.slice(0, PATH_MAX_CHARS * 2));
+  // Masked as it came: `https://me:secret@host/x` is no address any more once its slashes are tidied.
+  const full = joinPath(cwd ?? root ?? "", safeStart(path, PATH_MAX_CHARS * 2));
   const base = root && joinPath("", root);
   return safeLine(base && `${full}/`.startsWith(`${base}/`) ? full.slice(base.length + 1) : full, PATH_MAX_CHARS);
 }

@@ -10,7 +10,7 @@ export interface ShellPart {
   writesTo?: string;
 }
 
-const LINE_MAX_CHARS = 60_000;
+export const LINE_MAX_CHARS = 60_000;
 /** Each is looked at many times; nobody writes that many. */
 const PARTS_MAX = 50;
 const WORDS_MAX = 200;

@@ -1,0 +1,144 @@
+/**
+ * Keys that their form gives away, mostly by how their makers let them begin. What follows must not be made of words (`sk-loading-box-2`)
+ * nor be a placeholder (`ghp_xxxxxxxx`).
+ */
+import { isJumble, isName, isPlaceholder, mask } from "./value.ts";
+
+export function maskKnownKeys(text: string): string {
+  let result = text.replace(knownPattern(), maskKnown);
+  if (result.includes(".")) result = result.replace(JWT, mask("jwt"));
+  for (const [kind, inside, pattern] of MARKED) {
+    if (result.includes(inside)) result = result.replace(pattern, mask(kind));
+  }
+  return result.includes("_") ? result.replace(UNKNOWN_MAKER, maskUnknownMaker) : result;
+}
+
+type Format = readonly [kind: string, beginning: string, rest: string];
+
+/** Beginnings that mean nothing else. */
+const SURE: readonly Format[] = [
+  ["anthropic-key", "sk-ant-", "[\\w-]{16,}"],
+  ["github-token", "gh[opsur]_|github_pat_", "\\w{20,}"],
+  ["gitlab-token", "gl(?:pat|dt|ft|rtr?|soat|cbt|ptt|agent|oas|imt|ffct|wt)-|GR1348941", "[\\w.-]{16,}"],
+  ["slack-token", "xox[abcdeoprs](?:\\.xox[a-z])?-|xapp-\\d-|xwfp-", "[\\w-]{11,}"],
+  ["aws-key-id", "AKIA|ASIA|ABIA|ACCA|A3T[A-Z0-9]", "[A-Z0-9]{16}(?![A-Za-z0-9])"],
+  ["aws-key", "ABSK|bedrock-api-key-", "[A-Za-z0-9+/=]{60,}"],
+  ["aws-session-token", "IQoJb3JpZ2lu|FwoGZXIvYXdz", "[A-Za-z0-9+/=%]{60,}"],
+  ["aws-key", "amzn\\.mws\\.", "[0-9a-f-]{30,}"],
+  ["google-key", "AIza|GOCSPX-|ya29\\.|1//0", "[\\w-]{20,}"],
+  ["google-key", "AAAA[\\w-]{7}:", "[\\w-]{100,}"],
+  ["alibaba-key-id", "LTAI", "[A-Za-z0-9]{12,}"],
+  ["tencent-key-id", "AKID", "[A-Za-z0-9]{20,}"],
+  ["yandex-key", "AQVN", "[\\w-]{35,}"],
+  ["npm-token", "npm_", "[A-Za-z0-9]{30,}"],
+  ["huggingface-token", "hf_|api_org_", "[A-Za-z0-9]{30,}"],
+  ["pypi-token", "pypi-", "[\\w-]{40,}"],
+  ["crates-token", "cio", "[A-Za-z0-9]{32}(?![A-Za-z0-9])"],
+  ["grafana-token", "glc_", "[A-Za-z0-9+/=]{40,}"],
+  ["sentry-token", "sntry[su]_", "[\\w+/=-]{40,}"],
+  ["fly-token", "fm[12][ar]?_|fo1_", "[\\w+/=-]{40,}"],
+  ["grafana-token", "eyJrIjoi", "[A-Za-z0-9+/=]{60,}"],
+  ["1password-token", "ops_eyJ", "[\\w+/=-]{60,}"],
+  ["jwt", "ZXlK", "[\\w+/=-]{60,}"],
+  ["harness-token", "[ps]at\\.[\\w-]{22}\\.[A-Za-z0-9]{24}\\.", "[A-Za-z0-9]{20}"],
+  ["clickhouse-key", "4b1d", "[A-Za-z0-9]{38}(?![A-Za-z0-9])"],
+  ["flutterwave-key", "FLWSECK(?:_TEST)?-", "[0-9a-hX-]{12,}"],
+  ["docker-config", "eyJhdXRo", "[A-Za-z0-9+/=]{30,}"],
+  ["nuget-key", "oy2", "[a-z0-9]{43}(?![A-Za-z0-9])"],
+  ["artifactory-token", "AKCp\\d|cmVmdGtu", "[A-Za-z0-9]{50,}"],
+  ["sendgrid-key", "SG\\.[\\w-]{16,32}\\.", "[\\w-]{30,}"],
+  ["stripe-key", "(?:sk|rk|pk)_(?:live|test|prod)_|whsec_", "[\\w+/=]{10,}"],
+  ["square-token", "sq0[a-z]{3}-|EAAA[A-Za-z]", "[\\w-]{22,}"],
+  ["shopify-token", "shp(?:at|ca|pa|ss|ua|tka)_", "[A-Za-z0-9]{24,}"],
+  ["twilio-key", "SK", "[0-9a-fA-F]{32}(?![A-Za-z0-9])"],
+  ["vault-token", "hv[sbr]\\.", "[\\w-]{20,}"],
+  ["doppler-token", "dp\\.(?:pt|st|ct|sa|scim|audit)\\.", "[\\w.-]{30,}"],
+  ["databricks-token", "dapi|dose|dkea", "[0-9a-f]{32}(?:-\\d{1,2})?(?![A-Za-z0-9])"],
+  ["atlassian-token", "AT(?:ATT3|CTT3|BB|OA)|BBDC-", "[\\w=-]{20,}"],
+  ["mailgun-key", "(?:pub)?key-", "[0-9a-z]{32}(?![A-Za-z0-9])"],
+  ["mailersend-key", "mlsn\\.", "[0-9a-f]{60,}"],
+  ["new-relic-key", "NR[A-Z]{2}-", "[\\w-]{16,}"],
+  ["dynatrace-token", "dt0[a-z]\\d\\d\\.[A-Za-z0-9]{8,24}\\.", "[A-Za-z0-9]{40,}"],
+  ["airtable-token", "pat[A-Za-z0-9]{14}\\.", "[0-9a-f]{60,}"],
+  ["hubspot-token", "pat-[a-z]{2}\\d-", "[0-9a-f-]{30,}"],
+  ["launchdarkly-key", "(?:sdk|api|mob)-", "[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}"],
+  ["plaid-token", "access-(?:sandbox|development|production)-", "[0-9a-f-]{30,}"],
+  ["paypal-token", "access_token\\$(?:production|sandbox)\\$", "[\\w$]{20,}"],
+  ["asana-token", "[12]/\\d{10,20}(?:/\\d{10,20})?:", "[0-9a-f]{32}"],
+  ["facebook-token", "EAA[A-Z0-9]|IGQ[A-Z]", "[\\w-]{60,}"],
+  ["dropbox-token", "sl\\.(?:u\\.)?", "[\\w-]{60,}"],
+  ["easypost-key", "EZ[AT]K", "[A-Za-z0-9]{50,}"],
+  ["openshift-token", "sha256~", "[\\w-]{43}"],
+  ["mapbox-token", "[st]k\\.eyJ", "[\\w.-]{40,}"],
+  ["intercom-token", "dG9rO", "[\\w=+/]{30,}"],
+  ["notion-token", "secret_|ntn_", "[A-Za-z0-9]{40,}"],
+  ["resend-key", "re_[A-Za-z0-9]{8}_", "[A-Za-z0-9]{20,}"],
+  ["1password-key", "A3-[A-Z0-9]{6}-", "[A-Z0-9-]{20,}"],
+  ["cloudflare-key", "v1\\.0-[0-9a-f]{24}-", "[0-9a-f]{100,}"],
+  ["age-key", "AGE-SECRET-KEY-1", "[A-Z0-9]{20,}"],
+  ["wallet-key", "[xyz]prv", "[1-9A-HJ-NP-Za-km-z]{90,}"],
+  ["password-hash", "\\$2[abxy]\\$\\d\\d\\$", "[\\w./]{50,}"],
+  ["password-hash", "\\$(?:[156y]|apr1)\\$(?:rounds=\\d{1,9}\\$)?[\\w./]{1,40}\\$", "[\\w./]{20,}"],
+  ["password-hash", "\\$argon2\\w{1,2}\\$[\\w=,$]{8,60}\\$", "[\\w+/$]{20,}"],
+  ["password-hash", "pbkdf2_sha\\d{1,3}\\$\\d{1,9}\\$", "[\\w+/=$]{40,}"],
+];
+
+/** Beginnings that are also how names begin: what follows must not be words, whatever stands between them. */
+const LIKELY: readonly Format[] = [
+  ["vault-token", "[sb]\\.", "[A-Za-z0-9]{24}(?![\\w.(])"],
+  [
+    "api-key",
+    "(?:sk|pplx|xai|nvapi|tskey|tvly|fc|csk|ctx7sk|fio-u|p8e|xkeysib|xsmtpsib|pul|s-s4t2[a-z]{2}|ico|tk-us|dnkey|HRKU|PMAK|CFPAT|API)-",
+    "[\\w=-]{20,}",
+  ],
+  [
+    "api-key",
+    "(?:gsk|r8|fig[dou]|lin_(?:api|oauth)|sbp|sb_secret|rubygems|do[opr]_v1|dckr_[po]at|lsv2_[a-z]{2}|pcsk|jina|fw|e2b|apify_api|CCIPAT|CCIPRJ|bkua|sq[apu]|sgp|snyk_[a-z]{2,4}|glsa|phx|nfp|rnd|vc[a-z]|vercel_blob_rw|pscale_(?:tkn|pw|oauth)|napi|mdb_sa_sk|rdme|pnu|tfp|ion|aio|CLOJARS|shippo_(?:live|test)|duffel_(?:live|test)|sm_[a-z]{3}|sk|pat|cfut|cfat)_",
+    "[\\w.=-]{16,}",
+  ],
+];
+
+const FORMATS = [...SURE, ...LIKELY];
+let known: RegExp | undefined;
+
+/** Not in the middle of a word; inside JSON, the r of \\r is no part of one. */
+function knownPattern(): RegExp {
+  const formats = FORMATS.map(([, beginning, rest]) => `(?:${beginning})(${rest})`).join("|");
+  known ??= new RegExp(`(?:(?<![A-Za-z0-9])|(?<=\\\\[nrt]))(?:${formats})`, "g");
+  return known;
+}
+
+function maskKnown(match: string, ...groups: unknown[]): string {
+  const at = groups.findIndex((group) => group !== undefined);
+  const rest = groups[at] as string;
+  const isWords = (at >= SURE.length || /[-_.]/.test(rest)) && isName(rest);
+  return isWords || isPlaceholder(rest) ? match : mask(FORMATS[at]![0]);
+}
+
+const JWT = /(?<![\w-])e(?:yJ|yA|wo)[\w-]{13,}\.[\w-]{8,}(?:\.[\w-]*){0,3}/g;
+
+/** Formats that are known by what stands inside or at their end. */
+const MARKED: readonly (readonly [kind: string, inside: string, pattern: RegExp])[] = [
+  ["terraform-token", ".atlasv1.", /(?<![A-Za-z0-9])[A-Za-z0-9]{14}\.atlasv1\.[\w=-]{40,}/g],
+  ["telegram-token", ":", /(?<!\d)\d{8,10}:(?:AA[\w-]{32,}|[\w-]{35}(?![\w-]))/g],
+  ["discord-token", ".", /(?<![\w-])[MNO][A-Za-z0-9]{23,27}\.[\w-]{6}\.[\w-]{27,}/g],
+  ["azure-key", "Q~", /(?<![\w.~])[\w.~]{3}\dQ~[\w.~-]{31,34}/g],
+  ["azure-key", "JQQJ99", /(?<![A-Za-z0-9])[A-Za-z0-9]{52}JQQJ99[A-Za-z0-9]{20,}/g],
+  ["azure-key", "AZDO", /(?<![A-Za-z0-9])[A-Za-z0-9]{70,80}AZDO[A-Za-z0-9]{4}(?![A-Za-z0-9])/g],
+  ["new-relic-key", "NRAL", /(?<![A-Za-z0-9])[0-9a-z]{30,40}(?:FFFF)?NRAL(?![A-Za-z0-9])/g],
+  ["maxmind-key", "_mmk", /(?<![A-Za-z0-9])[A-Za-z0-9]{6}_[A-Za-z0-9]{29}_mmk/g],
+  ["facebook-token", "|", /(?<!\d)\d{15,16}\|[\w-]{27,40}/g],
+  ["mailchimp-key", "-us", /(?<![A-Za-z0-9])[0-9a-f]{32}-us\d{1,2}(?!\w)/g],
+  ["mailgun-key", "-", /(?<![\w-])[0-9a-f]{32}-[0-9a-f]{8}-[0-9a-f]{8}(?![\w-])/g],
+  ["slack-webhook", "hooks.slack.com", /hooks\.slack\.com\/(?:services|workflows|triggers)\/[\w/]{20,}/g],
+  ["discord-webhook", "/webhooks/", /discord(?:app)?\.com\/api\/(?:v\d{1,2}\/)?webhooks\/\d{10,25}\/[\w-]{30,}/g],
+  ["teams-webhook", ".office.com", /webhook\.office\.com\/[\w@/-]{60,}/g],
+  ["zapier-webhook", "hooks.zapier.com", /hooks\.zapier\.com\/hooks\/catch\/\d{3,12}\/\w{5,}/g],
+];
+
+/** A short word, an underscore and a jumble of 32 or more: how most makers write their keys today. */
+const UNKNOWN_MAKER = /(?<![\w.-])[A-Za-z][a-z0-9]{1,11}(?:_[a-z0-9]{1,8}){0,3}_([A-Za-z0-9]{32,})/g;
+
+function maskUnknownMaker(match: string, rest: string): string {
+  return isJumble(rest) ? mask("api-key") : match;
+}

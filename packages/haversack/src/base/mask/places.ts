@@ -1,0 +1,188 @@
+/** Secrets known by their place: in an address, a header, a cookie, a file of a known format, an SQL statement. */
+import {
+  countDigits,
+  decodeBase64,
+  isName,
+  isOrdinaryWord,
+  isPlaceholder,
+  LINE_START,
+  looksRandom,
+  mask,
+} from "./value.ts";
+
+/** `lower`: the text in small letters. Patterns are costly at first use, so each waits for the words that it needs. */
+export function maskPlaces(text: string, lower: string): string {
+  const holds = (...words: string[]) => words.some((word) => lower.includes(word));
+  let result = text;
+  if (holds("://")) result = result.replace(ADDRESS, maskAddress).replace(LOOSE_ADDRESS, maskLooseAddress);
+  if (holds("auth", "bearer")) result = result.replace(AUTHORIZATION, maskAuthorization);
+  if (holds("bearer", "basic")) result = result.replace(SCHEME, maskScheme);
+  if (holds("cookie", " -b")) result = result.replace(COOKIE, maskCookies);
+  if (holds("_session=", "sessid=", ".sid=")) result = result.replace(SESSION, maskSession);
+  if (holds("auth")) result = result.replace(BASIC_AUTH, maskBasicAuth);
+  if (holds("sig", "key=", "sid=", "jwt=", "hmac=", "auth=")) result = result.replace(QUERY, maskQuery);
+  if (holds("password")) result = result.replace(NETRC, maskNetrc).replace(SQL_PASSWORD, maskQuotedWord);
+  if (holds("identified")) result = result.replace(SQL_USER, maskQuotedWord);
+  if (holds("requirepass", "masterauth", "bindpw")) result = result.replace(DIRECTIVE, maskDirective);
+  if (/:(?:\d{4,5}|\*):/.test(result)) result = result.replace(PGPASS, maskPgpass);
+  if (holds("kind") && SECRET_MANIFEST.test(result)) result = maskManifests(result);
+  return result;
+}
+
+/** Addresses: `scheme://user:password@host`; the password may hold an `@`. Or a key in the user's place. */
+const ADDRESS = /(:\/\/(?:[^\s:@/?#"'`<>]{0,128}:)?)([^\s/?#"'`<>]{1,256})(?=@)/g;
+
+function maskAddress(match: string, before: string, value: string): string {
+  if (isPlaceholder(value) || isOrdinaryWord(value) || before.endsWith("[masked:")) return match;
+  if (before.length > 3) return before + mask("password");
+  return value.length >= 20 && looksRandom(value) && !value.includes(":") ? before + mask("token") : match;
+}
+
+/** With a `/`, `?` or `#` in the password, which should be escaped but often is not; `host:3000/@scope` has a port there. */
+const LOOSE_ADDRESS =
+  /(:\/\/[^\s:@/?#"'`<>]{1,64}:)(?!\d{1,5}[/?#])([^\s@:"'`<>[\]]{1,64})(?=@[\w.-]{1,100}(?:[:/?\s"']|$))/g;
+
+function maskLooseAddress(match: string, before: string, value: string): string {
+  return /[/?#]/.test(value) && !isPlaceholder(value) && !before.endsWith("[masked:")
+    ? before + mask("password")
+    : match;
+}
+
+/** The value of the header, with a scheme or without. */
+const AUTHORIZATION =
+  /(authorization(?:\\{0,3}["'`])?\]?\s{0,4}[:=,]\s{0,4}(?:\\{0,3}["'`])?)((?:[A-Za-z][\w-]{1,30}\s{1,4}){0,2})((?:token|key|apikey|auth)=)?([^\s"'`\\,;()[\]{}]{6,})/gi;
+
+function maskAuthorization(match: string, ...groups: unknown[]): string {
+  const [header, scheme, name = "", value, offset, whole] = groups as [string, string, string, string, number, string];
+  const isCall = whole[offset + match.length] === "(";
+  if (isPlaceholder(value) || isOrdinaryWord(value) || isCall || isExpression(value)) return match;
+  const isKnown =
+    name !== "" || /^(?:bearer|basic|token|api-?key|key|jwt|negotiate|bot|ssws|hmac|splunk)\s/i.test(scheme);
+  const isSecret = isKnown ? !/^[a-z_-]+$/.test(value) : looksRandom(value);
+  return isSecret ? header + scheme + name + mask("authorization") : match;
+}
+
+const SCHEME = /\b((?:bearer|basic)\s{1,4})([\w.~+/=-]{16,})/gi;
+
+function maskScheme(match: string, scheme: string, value: string): string {
+  return looksRandom(value) || (value.endsWith("=") && !isName(value)) ? scheme + mask("authorization") : match;
+}
+
+/** `req.headers.authorization`: code, not a value. */
+function isExpression(value: string): boolean {
+  return /^[a-z_$][\w$]*(?:[.?!:]+[a-z_$][\w$]*)+\W?$/i.test(value) && isName(value.replace(/[$?!]/g, ""));
+}
+
+/** The values of `Cookie: a=1; b=2`, of `Set-Cookie: a=1; Path=/`, and of what a client is told to send. */
+const COOKIE =
+  /((?:cookies?(?:\\{0,3}["'`])?\]?(?:\s{0,4}[:=,]\s{0,4}|\s{1,4})|\s-b\s{0,4})(?:\\{0,3}["'`])?)((?:[\w.$-]{1,100}=[^\s;"'`\\]{0,4096};?[ \t]{0,4}){1,50})/gi;
+const COOKIE_ATTRIBUTE = /^(?:path|domain|expires|max-age|samesite|secure|httponly|priority|version)$/i;
+
+function maskCookies(_match: string, before: string, pairs: string): string {
+  return before + pairs.replace(/([\w.$-]{1,100})=([^\s;"'`\\]{1,4096})/g, maskCookie);
+}
+
+function maskCookie(match: string, name: string, value: string): string {
+  if (COOKIE_ATTRIBUTE.test(name) || isPlaceholder(value) || isOrdinaryWord(value)) return match;
+  const isSession = /sess|sid|auth|token|jwt|csrf|xsrf|login|remember|ident|user/i.test(name);
+  const isSecret = isSession
+    ? value.length >= 4 && !/^[a-z_-]{1,12}$/i.test(value)
+    : value.length >= 12 && !isName(value);
+  return isSecret ? `${name}=${mask("cookie")}` : match;
+}
+
+/** Cookies by their usual names, wherever they stand. */
+const SESSION = /((?:_session|sessid|\.sid)=)([\w%.-]{16,4096})/gi;
+
+function maskSession(match: string, before: string, value: string): string {
+  return looksRandom(value) ? before + mask("cookie") : match;
+}
+
+/** `"auth": "dXNlcjpwYXNz"` of Docker, `_auth=dXNlcjpwYXNz` of npm: base64 of `user:password`. */
+const BASIC_AUTH = /(\b_?auth(?:\\{0,3}["'`])?\s{0,4}[:=]\s{0,4}(?:\\{0,3}["'`])?)([A-Za-z0-9+/]{8,}={0,2})/gi;
+
+function maskBasicAuth(match: string, before: string, value: string): string {
+  return /^[\x20-\x7e]{1,200}:[\x20-\x7e]+$/.test(decodeBase64(value)) ? before + mask("authorization") : match;
+}
+
+/** Signatures and keys in the query of an address, and signatures in a header. */
+const QUERY =
+  /((?:[?&;](?:sig|hmac|sid|jwt|key|auth)|[?&;,\s](?:x-[a-z]{2,4}-|q-)?signature)=)([^(&\s"'`<>#;,\\]{8,2048})/gi;
+
+function maskQuery(match: string, before: string, value: string): string {
+  const isSecret = !isPlaceholder(value) && (looksRandom(value) || (/sig|hmac/i.test(before) && !isName(value)));
+  return isSecret ? before + mask("signature") : match;
+}
+
+/** `machine example.com login me password hunter2`, on one line or several. */
+const GAP = String.raw`\s{1,20}${LINE_START}`;
+const NETRC = new RegExp(
+  String.raw`((?:\bmachine${GAP}([^\s]{1,255})|\bdefault)${GAP}(?:(?:login|account)${GAP}[^\s]{1,255}${GAP}){0,2}password${GAP})([^\s"'\x60\\]{1,256})`,
+  "gi",
+);
+
+function maskNetrc(match: string, before: string, machine: string | undefined, value: string): string {
+  if (isPlaceholder(value) || isOrdinaryWord(value)) return match;
+  // Prose may hold the same words, but no host and no digits.
+  const isFile = /[.\d]|^localhost/.test(machine ?? "") || !/^[a-z]+[.,]?$/i.test(value);
+  return isFile ? before + mask("password") : match;
+}
+
+const SQL_USER =
+  /(\bidentified\s{1,4}(?:with\s{1,4}[\w'"]{1,40}\s{1,4})?(?:by|as)\s{1,4}(?:password\s{1,4})?)(["'])([^"'\n]{1,256})/gi;
+const SQL_PASSWORD = /(\bpassword(?:\s{1,4}|\s{0,4}\(\s{0,4}))(["'])([^"'\n\s]{1,256})(?=["'])/gi;
+
+function maskQuotedWord(match: string, before: string, quote: string, value: string): string {
+  return isPlaceholder(value) || isOrdinaryWord(value) || (isName(value) && !/identified|\d/i.test(before + value))
+    ? match
+    : before + quote + mask("password");
+}
+
+/** redis.conf, ldap.conf. */
+const DIRECTIVE = /((?<![\w-])(?:requirepass|masterauth|bindpw)[ \t]{1,20})([^\s"'`\\]{3,256})/gi;
+
+function maskDirective(match: string, before: string, value: string, offset: number, whole: string): string {
+  if (isPlaceholder(value) || isOrdinaryWord(value)) return match;
+  const isLine = /^\s*$/.test(whole.slice(Math.max(0, offset - 20), offset).replace(/^.*[\n\u2028]/s, ""));
+  return isLine || !/^[a-z]+\W?$/i.test(value) ? before + mask("password") : match;
+}
+
+/** `host:port:database:user:password`. Places in code have a number in the third field, IPv6 addresses short ones in all. */
+const PGPASS =
+  /(?<![\w.*:/@-])([\w.*-]{1,255}:(?:\d{4,5}|\*):(?!\d+:)[\w*-]{1,63}:[\w*.@-]{1,63}:)((?:[^\s:"'`\])\\]|\\[:\\])(?:[^\s"'`\])\\]|\\[:\\]){0,255})(?=[\s"'`\])\\]|$)/g;
+
+function maskPgpass(match: string, before: string, value: string): string {
+  return /^(?:[0-9a-f]{1,4}:){4,}/i.test(before) || isPlaceholder(value) ? match : before + mask("password");
+}
+
+/** The values of a Kubernetes Secret, in YAML or JSON: under `data` all are secret, whatever they are called. */
+function maskManifests(text: string): string {
+  // One file may hold several documents, and a page several blocks.
+  return text
+    .split(/^(?=[ \t]*(?:---|```))/m)
+    .map((part) => (SECRET_MANIFEST.test(part) ? maskManifest(part) : part))
+    .join("");
+}
+
+const SECRET_MANIFEST = /kind["']?:\s{0,4}["']?Secret\b(?!\w)/;
+
+function maskManifest(text: string): string {
+  let inside = -1;
+  const lines = text.split("\n").map((line) => {
+    const prefix = MANIFEST_PREFIX.exec(line)![0];
+    const rest = line.slice(prefix.length);
+    const indent = rest.search(/\S/);
+    if (/^\s*["']?(?:data|stringData)["']?:\s*\{?\s*$/.test(rest)) inside = indent;
+    else if (inside >= 0 && indent >= 0 && indent <= inside) inside = -1;
+    else if (inside >= 0) return prefix + rest.replace(MANIFEST_VALUE, maskManifestValue);
+    return line;
+  });
+  return lines.join("\n");
+}
+
+const MANIFEST_PREFIX = new RegExp(`^${LINE_START.replace("{0,8})?", "{0,1})?")}`);
+const MANIFEST_VALUE = /^(\s*["']?[\w.-]{1,253}["']?:\s{1,4}["']?)([^\s"',|>][^\s"',]{3,})/;
+
+function maskManifestValue(match: string, before: string, value: string): string {
+  return isPlaceholder(value) || countDigits(value) === value.length ? match : before + mask("secret");
+}
