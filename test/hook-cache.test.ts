@@ -61,10 +61,16 @@ describe("the hook's cache", () => {
 
   it("does without where there is no home, or none that can be written", () => {
     const { ask, root, home } = project();
-    const first = ask("one", { HOME: "", XDG_CONFIG_HOME: join(home, ".config") });
+    const first = ask("one", {
+      HOME: "",
+      XDG_CONFIG_HOME: join(home, ".config"),
+      XDG_STATE_HOME: join(home, ".local/state"),
+    });
     expect(first).toMatchObject({ code: 0, err: "" });
     expect(first.out).toContain("api-errors");
     expect(existsSync(join(root, "undefined"))).toBe(false);
+    // Without a home nobody can have accepted the store.
+    expect(ask("none", { HOME: "" })).toMatchObject({ code: 0, out: "", err: "" });
     mkdirSync(join(home, "blocked"));
     writeFileSync(join(home, "blocked/haversack"), "a file where the folder should be");
     expect(ask("two", { XDG_CACHE_HOME: join(home, "blocked") })).toMatchObject({ code: 0, out: first.out, err: "" });

@@ -60,7 +60,7 @@ describe("skills", () => {
       "5 MB",
       "huge/SKILL.md",
       skillText("huge", "Huge okapis.", { body: "okapi line\n".repeat(480_000) }),
-      /only the first 1048576 are used/,
+      /only the first 262144 are used/,
     ],
     [
       "a name that leads out",

@@ -194,7 +194,10 @@ describe("what rules do", () => {
     );
     const block = ruled({ ...keywords("zebra"), enforcement: "block", blockMessage: "Read it first." });
     expect((await say(block, "a zebra")).out).toContain("Note: Read it first.\nActivate:");
+    // A cloned repository cannot switch it on, its user can.
     block.write(".haversack/config.json", '{"skills.enforce": true}');
+    expect((await say(block, "a zebra", ["--session", "cloned"])).out).toContain("Note: Read it first.\nActivate:");
+    await run(block, ["config", "set", "skills.enforce", "true"]);
     expect((await say(block, "a zebra", ["--session", "other"])).out).toContain(
       "AUTO-LOADED SKILL: keeper (its rule says block)",
     );

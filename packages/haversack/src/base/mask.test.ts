@@ -387,6 +387,35 @@ describe("maskSecrets", () => {
   });
 });
 
+describe("long texts", () => {
+  it.each([
+    ["one row of letters", "x", ""],
+    ["one word and spaces", "x ", ""],
+    ["a quoted value without its end", "x", 'password = "'],
+    ["escaped quotes", '\\"', 'password = "'],
+    ["a private key without its end", `${base64Line}\n`, `${begin}\n`],
+  ])("10 MB of %s do not overflow", (_, unit, start) => {
+    const text = start + unit.repeat(10_000_000 / unit.length);
+    expect(maskSecrets(text).length).toBeGreaterThan(10);
+  });
+
+  it("are masked wherever the secret stands", () => {
+    const key = `ghp_${alnum.slice(0, 36)}`;
+    const filler = `${"some words of a line\n".repeat(9_999)}`;
+    const text = `${filler}${key}\n`.repeat(8);
+    const masked = maskSecrets(text);
+    expect(masked).not.toContain(key);
+    expect(masked.split("[masked:github-token]")).toHaveLength(9);
+    expect(masked.replaceAll("[masked:github-token]", key)).toBe(text);
+  });
+
+  it("hide a private key that lies across two pieces", () => {
+    const block = `${begin}\n${`${base64Line}\n`.repeat(25)}${end}\n`;
+    const masked = maskSecrets(`${"line\n".repeat(49_800)}${block.repeat(3)}`);
+    expect(masked).not.toContain(base64Line.slice(0, 30));
+  });
+});
+
 describe("stripControl", () => {
   it.each([
     ["colours", "\u001b[1;31mred\u001b[0m text", "red text"],

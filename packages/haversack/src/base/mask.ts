@@ -11,9 +11,31 @@
  * placeholder or prose beside the word "password" is left alone. Masking twice changes nothing.
  */
 import { maskKeys, maskNamed } from "./mask/patterns.ts";
-import { escapedLines, hasKey, hasPlace, realLines } from "./may-hold-secret.ts";
+import { escapedLines, hasKey, hasPlace, PIECE, realLines } from "./may-hold-secret.ts";
 
 export function maskSecrets(text: string): string {
+  if (text.length <= PIECE) return maskPiece(text);
+  let result = "";
+  for (let at = 0; at < text.length; ) {
+    const end = pieceEnd(text, at);
+    result += maskPiece(text.slice(at, end));
+    at = end;
+  }
+  return result;
+}
+
+/** Behind a line, else behind a word: a key of several lines is known by either half of it. */
+function pieceEnd(text: string, start: number): number {
+  const end = start + PIECE;
+  if (end >= text.length) return text.length;
+  for (const border of ["\n", " ", "\\n"]) {
+    const found = text.lastIndexOf(border, end - border.length);
+    if (found > start + PIECE / 2) return found + border.length;
+  }
+  return end;
+}
+
+function maskPiece(text: string): string {
   let result = realLines(text);
   const isEscaped = result !== text;
   // A mask may uncover another secret that ran into the first one. More than twice in a row is nothing but an attack.

@@ -5,9 +5,14 @@
 import { isName } from "./mask/value.ts";
 
 export function mayHoldSecret(text: string): boolean {
+  // Masking takes such a text in pieces.
+  if (text.length > PIECE) return true;
   const lines = realLines(text);
   return hasKey(lines) || hasPlace(lines);
 }
+
+/** The engine's stack for patterns overflows in a row of some millions of characters, so long texts are masked in pieces. */
+export const PIECE = 250_000;
 
 /** White space for a pattern, and the start of a line. */
 const LINE_MARK = "\u2028";

@@ -97,7 +97,7 @@ export function writeSetting(
   if (level === "project") ensureStateFolder(paths);
   else makeFolders(dirname(file));
   // Whoever sets it wants it. What else the file holds still needs `haversack trust`.
-  const mayAccept = level === "project" && loadConfig(paths).ignored.length === 0;
+  const mayAccept = level === "project" && loadConfig(paths).ignored.every((setting) => setting.key === key);
   changeFile(file, (text, settings) => {
     const places = placesOf(key, settings);
     return (places.length > 0 ? places : [key.split(".")]).reduce((result, path) => {

@@ -36,7 +36,8 @@ export function run(call: Call): ExitCode {
   writeSetting(place, paths, { key, value });
   printEffective(call, paths, { key, file: place.file });
   const { origin } = loadConfig(paths);
-  if (origin[key] !== place.file) {
+  // A setting that is ignored has no origin, and `printEffective` has said why.
+  if (origin[key] !== undefined && origin[key] !== place.file) {
     call.io.err(`haversack: note: set in ${place.file}, but ${origin[key]} sets it too, and wins in this project\n`);
   }
   return 0;
