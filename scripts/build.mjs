@@ -13,30 +13,8 @@ const final = join(home, "dist");
 // Built aside and moved into place at the end: programs that run from the last build never see half of this one.
 const dist = join(home, `dist.${process.pid}`);
 const { version } = JSON.parse(readFileSync(join(home, "package.json"), "utf8"));
-/** What a client starts, and the files that it loads when it needs them. */
-const HOOK_FILES = [
-  "hook",
-  "hook-main",
-  "hook-prompt",
-  "hook-rules",
-  "hook-tool",
-  "hook-session",
-  "hook-start",
-  "hook-codex",
-  "hook-codex-notify",
-  "hook-gemini",
-  "hook-wake",
-  "hook-again",
-  "hook-messages",
-  "hook-packet",
-  "hook-log",
-  "hook-save",
-  "hook-mask",
-  "hook-artifacts",
-  "hook-packaged",
-  "hook-spool",
-  "hook-git",
-];
+/** What a client starts: a small file, and the one that answers. */
+const HOOK_FILES = ["hook", "hook-events", "hook-codex-notify", "hook-mask"];
 const define = { __VERSION__: JSON.stringify(version) };
 
 rmSync(dist, { recursive: true, force: true });
@@ -126,7 +104,7 @@ const built = await Promise.all([
     ...shared,
     entryPoints: Object.fromEntries(HOOK_FILES.map((name) => [name, join(src, `clients/${name}.ts`)])),
     external: HOOK_FILES.map((name) => `./${name}.cjs`),
-    // ASCII: see load-cached.ts.
+    // ASCII: see compiled-code.ts.
     charset: "ascii",
     outdir: dist,
     outExtension: { ".js": ".cjs" },
@@ -175,7 +153,7 @@ const built = await Promise.all([
   }),
 ]);
 
-// The hook reads its parts byte by byte (load-cached.ts). esbuild escapes texts but leaves patterns as they are written; an
+// The hook reads its parts byte by byte (compiled-code.ts). esbuild escapes texts but leaves patterns as they are written; an
 // escape means the same in both.
 const hookTexts = HOOK_FILES.map((name) => {
   const escaped = (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`;

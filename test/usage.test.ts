@@ -51,7 +51,7 @@ it("counts sessions of every client, each against its own form of a listing", ()
   }
   const engine = localEngine({ root, env: { HOME: home }, cli: [] });
   const place = { client: opencodeProfile(), sessionId: "opencode", agentId: "", cwd: root };
-  for (const prompt of [asked, "thanks"]) engine.prompt({ ...place, prompt, promptId: prompt });
+  for (const prompt of [asked, "thanks"]) engine.answer({ ...place, kind: "prompt", prompt, promptId: prompt });
 
   const { sessions } = project.haversack(["usage", "--json"]).json();
   const of = (client: string) => sessions.find(({ sessionId }: { sessionId: string }) => sessionId === client);

@@ -2,7 +2,7 @@
 import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { claudeProcess } from "../packages/haversack/src/clients/claude-code/client-process.ts";
+import { claudeProcess } from "../packages/haversack/src/engine/events/client-process.ts";
 import type { SessionTouch } from "../packages/haversack/src/store/local-store.ts";
 import { openDatabase } from "../packages/haversack/src/store/sqlite/open.ts";
 import { SqliteLocalStore } from "../packages/haversack/src/store/sqlite/sqlite-local-store.ts";

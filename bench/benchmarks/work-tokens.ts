@@ -52,7 +52,7 @@ export const workTokens: Benchmark = {
       work: new LiveWork(place),
       skills: new LiveSkills({ ...place, log: () => undefined }),
       env: scratch.env,
-      offReason: () => undefined,
+      hook: () => "{}", offReason: () => undefined,
       log: () => undefined,
     };
     try {

@@ -8,9 +8,10 @@ import { userStateFolder } from "../../../packages/haversack/src/base/project-tr
 import type { PluginInput } from "../../../packages/haversack/src/clients/opencode/client-api.ts";
 import type { HookEngine } from "../../../packages/haversack/src/clients/opencode/hook-engine.ts";
 import { haversackPlugin } from "../../../packages/haversack/src/clients/opencode/plugin.ts";
-import { discover } from "../../../packages/haversack/src/engine/discover.ts";
-import { readHookSettings } from "../../../packages/haversack/src/engine/hook-settings.ts";
-import { recordTool } from "../../../packages/haversack/src/engine/record-tool.ts";
+import { readConfig } from "../../../packages/haversack/src/base/config.ts";
+import { discover, discoverSettings } from "../../../packages/haversack/src/engine/discover.ts";
+import type { EventAnswer, EventBase, ToolCall } from "../../../packages/haversack/src/engine/events/client-event.ts";
+import { recordTool } from "../../../packages/haversack/src/engine/events/record-tool.ts";
 import { matchRules } from "../../../packages/haversack/src/skills/match-rules.ts";
 import { openForHook } from "../../../packages/haversack/src/store/sqlite/open-for-hook.ts";
 import { PromptIndex } from "../../../packages/haversack/src/store/sqlite/prompt-index.ts";
@@ -32,47 +33,54 @@ export const Probe = async (input: PluginInput) => {
   note({ isOpen: handle !== undefined, bun: process.versions["bun"] });
   if (!handle) return {};
   const engine: HookEngine = {
-    prompt(event) {
-      const startedAt = performance.now();
-      const { text } = discover(
-        { ...event, root, at: new Date() },
-        {
-          index: new PromptIndex(handle.db),
-          ledger: new PromptLedger(handle),
-          settings: readHookSettings([]),
-          matchRules,
-          maskSecrets: (found) => found,
-        },
-      );
-      note({ promptMs: performance.now() - startedAt });
-      return text ? { context: text } : {};
-    },
-    tool({ client, ...event }) {
-      recordTool(
-        { ...event, client: client.name },
-        {
-          root,
-          index: new SqliteSkillIndex(handle.db),
-          ledger: new SkillLedger(handle),
-          state: new SessionState(handle),
-          tasks: new SessionTasks(handle),
-          startedBy: () => undefined,
-          leaseMs: () => 60_000,
-          now: new Date(),
-        },
-      );
-    },
-    session(event) {
+    answer(event) {
+      if (event.kind === "prompt") return answerPrompt(event);
+      if (event.kind === "after-tool") {
+        recordCall(event);
+        return {};
+      }
       const { kind, client, sessionId, agentId, cwd } = event;
       new SqliteLocalStore(handle).touchSession({ sessionId, agentId, cwd, client: client.name, at: new Date() });
       note({ kind, agentId });
       if (kind === "session-start" && event.source === "compact") return { context: "PACKET-AFTER-COMPACTION" };
       return kind === "before-spawn" ? { prompt: `${event.prompt}\n\nPACKET-OF-THE-TASK` } : {};
     },
-    judgeAgent: () => undefined,
     isCallAwaited: () => false,
     holders: () => [],
     log: (level, text) => note({ level, text }),
   };
   return haversackPlugin(input, { engine, addTo: () => undefined });
+
+  function answerPrompt({ prompt = "", ...event }: EventBase & { prompt: string | undefined }): EventAnswer {
+    const startedAt = performance.now();
+    const { text } = discover(
+      { ...event, prompt, root, at: new Date() },
+      {
+        index: new PromptIndex(handle!.db),
+        ledger: new PromptLedger(handle!),
+        settings: discoverSettings(readConfig([]).config),
+        matchRules,
+        maskSecrets: (found) => found,
+      },
+    );
+    note({ promptMs: performance.now() - startedAt });
+    return text ? { context: text } : {};
+  }
+
+  function recordCall({ client, tool, ...event }: EventBase & ToolCall): void {
+    if (!tool) return;
+    recordTool(
+      { ...event, tool, client: client.name },
+      {
+        root,
+        index: new SqliteSkillIndex(handle!.db),
+        ledger: new SkillLedger(handle!),
+        state: new SessionState(handle!),
+        tasks: new SessionTasks(handle!),
+        startedBy: () => undefined,
+        leaseMs: () => 60_000,
+        now: new Date(),
+      },
+    );
+  }
 };

@@ -2,7 +2,7 @@
 import { noteTurn } from "./codex/notify.ts";
 
 try {
-  noteTurn(process.argv.at(-1), process.env, new Date(), () => require("./hook-spool.cjs"));
+  noteTurn(process.argv.at(-1), process.env, new Date());
 } catch {
   // A folder that cannot be looked into: there is no log to write to.
 }

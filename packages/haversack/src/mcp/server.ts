@@ -26,6 +26,8 @@ export interface ServerParts {
   skills: LiveSkills;
   work: LiveWork;
   env: Environment;
+  /** Answers an event that the client tells by calling the tool `hook`. */
+  hook(input: unknown): string;
   /** Why everything is switched off, or undefined when it is on. Asked at every call. */
   offReason(): string | undefined;
   log(level: LogLevel, text: string): void;
@@ -37,6 +39,9 @@ export interface ServerOptions {
   /** Serve the skills through the protocol's skills extension as well. Default: false. */
   serveSkills?: boolean;
 }
+
+/** Not listed: a model pays for no word of it, and a client that is asked for it by a model knows no such tool. */
+export const HOOK_TOOL = "hook";
 
 /** After the handshake, so that a cold index does not delay it. */
 const FIRST_CHECK_MS = 200;
@@ -102,6 +107,8 @@ export function makeServer(parts: ServerParts, { version, tools }: ServerOptions
   // Switched off means that the model reads not a word of ours: no tool is listed. One listed before says so when called.
   server.setRequestHandler("tools/list", () => ({ tools: parts.offReason() ? [] : tools.map(describeTool) }));
   server.setRequestHandler("tools/call", async ({ params }, { mcpReq }) => {
+    // Hooks of the client call it, models never see it. The answer is the one text block that the client reads; `{}` is silence.
+    if (params.name === HOOK_TOOL) return { content: [{ type: "text", text: answerHook(params.arguments, parts) }] };
     const { text, isError } = await answerCall(
       { ...params, meta: mcpReq._meta, client: server.getClientVersion()?.name },
       { tools, parts },
@@ -112,6 +119,15 @@ export function makeServer(parts: ServerParts, { version, tools }: ServerOptions
     if (!isOff) setTimeout(() => parts.skills.checkNow(), FIRST_CHECK_MS).unref();
   };
   return mcp;
+}
+
+function answerHook(input: unknown, { hook, log }: ServerParts): string {
+  try {
+    return hook(input);
+  } catch (error) {
+    log("error", `hook: ${errorText(error)}`);
+    return "{}";
+  }
 }
 
 /** The surface's one translator: outcomes, wrong input, faults and bugs to a result. */

@@ -2,12 +2,14 @@ import { existsSync } from "node:fs";
 import { isAbsolute } from "node:path";
 import { appendLog, type LogLevel } from "../../base/log.ts";
 import { isServerWired } from "../../clients/claude-code/wired-server.ts";
+import { hookServer } from "../../clients/hook-server.ts";
 import { LiveSkills } from "../../engine/live-skills.ts";
 import { type Environment, offReason, projectPaths } from "../../engine/project.ts";
 import { LiveWork } from "../../engine/work/live-work.ts";
 import { serveMcp } from "../../mcp/server.ts";
 import { type ToolSet, toolsOf } from "../../mcp/tools.ts";
 import type { Call, CommandSpec, ExitCode } from "../command.ts";
+import { findInstalled } from "../installed.ts";
 
 export const spec: CommandSpec = {
   about:
@@ -46,9 +48,18 @@ export async function run(call: Call): Promise<ExitCode> {
   if (process.stdin.isTTY) io.err("haversack mcp: waiting for an MCP client on standard input; Ctrl-D ends it\n");
   const skills = new LiveSkills({ cwd, env: io.env, log });
   const work = new LiveWork({ cwd, env: io.env });
-  const standsBack = options["plugin"] === true && isServerWired(cwd, io.env);
+  let hooks: ReturnType<typeof hookServer> | undefined;
+  const isPackaged = options["plugin"] === true;
+  const standsBack = isPackaged && isServerWired(cwd, io.env);
   await serveMcp(
-    { skills, work, env: io.env, offReason: () => offReason(paths(), io.env), log },
+    {
+      skills,
+      work,
+      env: io.env,
+      hook: (input) => (hooks ??= hookServer({ env: io.env, cwd, cli: ownProgram(), isPackaged }))(input),
+      offReason: () => offReason(paths(), io.env),
+      log,
+    },
     {
       version: __VERSION__,
       tools: standsBack ? [] : toolsOf((options["tools"] as ToolSet | undefined) ?? "default"),
@@ -58,6 +69,12 @@ export async function run(call: Call): Promise<ExitCode> {
   work.close();
   skills.close();
   return 0;
+}
+
+/** For what a hook leaves to another process. */
+function ownProgram(): string[] {
+  const { node, bin } = findInstalled();
+  return [node, bin];
 }
 
 /** The client may start a server from another folder than the project's. */

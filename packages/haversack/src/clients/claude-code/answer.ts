@@ -3,9 +3,9 @@
  * event's own name; anywhere else it is dropped without a word. A changed input counts without a permission decision, and a
  * changed result only in the whole shape of the tool's own (both seen in 2.1.325).
  */
-import type { HookAnswer } from "../../engine/hook-event.ts";
+import type { EventAnswer } from "../../engine/events/client-event.ts";
 
-export function formatClaudeAnswer(payload: Readonly<Record<string, unknown>>, answer: HookAnswer): string {
+export function formatClaudeAnswer(payload: Readonly<Record<string, unknown>>, answer: EventAnswer): string {
   const { context, deny, prompt, result, sendBack } = answer;
   // At a sub-agent's end there is nothing else to say.
   if (sendBack) return JSON.stringify({ decision: "block", reason: sendBack });

@@ -2,11 +2,11 @@
  * Claude Code's hook payloads (seen in 2.1.325) to events, all but a start, which is start-event.ts's. Reads the few fields it needs by hand: a schema library would
  * cost more than the whole hook. An event or shape it does not know is no event.
  */
-import type { EventBase, HookEvent } from "../../engine/hook-event.ts";
+import type { EventBase, ClientEvent } from "../../engine/events/client-event.ts";
 import { type Fields, object, text } from "./fields.ts";
 import { startedBy } from "./started-by.ts";
 
-export function readClaudeEvent(payload: Fields, base: EventBase): HookEvent | undefined {
+export function readClaudeEvent(payload: Fields, base: EventBase): ClientEvent | undefined {
   switch (payload["hook_event_name"]) {
     case "PreToolUse": {
       const toolName = text(payload["tool_name"]) ?? "";
@@ -40,12 +40,22 @@ export function readClaudeEvent(payload: Fields, base: EventBase): HookEvent | u
       return base.agentId ? { ...base, kind: "agent-start", agentType: text(payload["agent_type"]) ?? "" } : undefined;
     case "SubagentStop":
       // It also fires, with an empty type, for the summariser of a compaction.
-      return base.agentId && payload["agent_type"] ? { ...base, kind: "agent-stop" } : undefined;
+      return base.agentId && payload["agent_type"] ? { ...base, kind: "agent-stop", ...agentEnd(payload, base) } : undefined;
     case "SessionEnd":
       return { ...base, kind: "session-end" };
     default:
       return undefined;
   }
+}
+
+function agentEnd(payload: Fields, { agentId }: EventBase) {
+  const answer = text(payload["last_assistant_message"]);
+  return {
+    agentType: text(payload["agent_type"]) ?? "",
+    startedBy: () => startedBy(payload["transcript_path"], agentId),
+    canGoOn: true,
+    ...(answer && { answer }),
+  };
 }
 
 /** The tool that starts sub-agents; `Task` before 2.1. */

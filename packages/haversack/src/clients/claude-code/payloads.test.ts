@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { profileOf } from "../../skills/activation.ts";
 import { readClaudeEvent } from "./events.ts";
-import { readClaudeBase, readClaudePrompt } from "./prompt-event.ts";
+import { readClaudeBase, readClaudePrompt } from "./adapter.ts";
 import { readClaudeStart } from "./start-event.ts";
 import { readClaudeTool } from "./tool-event.ts";
 
@@ -70,8 +70,8 @@ describe("sessions, agents and calls", () => {
 });
 
 it("takes what a person typed for a prompt, and a background agent's report for none", () => {
-  expect(readClaudePrompt(payload("user-prompt-submit"))).toMatch(/./);
-  expect(readClaudePrompt(payload("user-prompt-submit.task-notification"))).toBeUndefined();
+  expect(readClaudePrompt(payload("user-prompt-submit")).prompt).toMatch(/./);
+  expect(readClaudePrompt(payload("user-prompt-submit.task-notification")).prompt).toBeUndefined();
 });
 
 describe("what a tool did", () => {

@@ -1,10 +1,10 @@
 /** Claude Code's payload of a session's start (seen in 2.1.325), read by hand as in events.ts. */
-import type { EventBase, HookEvent } from "../../engine/hook-event.ts";
+import type { EventBase, ClientEvent } from "../../engine/events/client-event.ts";
 import { type Fields, text } from "./fields.ts";
 import { forkedFrom } from "./forked-from.ts";
 import { hasToolResult } from "./transcript-tail.ts";
 
-export function readClaudeStart(payload: Fields, base: EventBase): HookEvent | undefined {
+export function readClaudeStart(payload: Fields, base: EventBase): ClientEvent | undefined {
   const source = text(payload["source"]);
   const prompt = text(payload["prompt_id"]);
   // What a prompt was given survives a compaction before its first answer; in the middle of its turn it is gone.

@@ -4,7 +4,7 @@
  * only together with the decision to allow the call. A result is replaced by a refusal whose reason the model sees in its
  * place. At the end of a turn, too, a refusal's reason is what the model goes on with; other text there is an error to the client.
  */
-import type { HookAnswer } from "../../engine/hook-event.ts";
+import type { EventAnswer } from "../../engine/events/client-event.ts";
 
 /**
  * 2,500 tokens as the client counts them, four bytes of UTF-8 each. Past it the model gets the head, the tail and a file's name: at
@@ -12,7 +12,7 @@ import type { HookAnswer } from "../../engine/hook-event.ts";
  */
 export const MAX_CONTEXT_BYTES = 10_000;
 
-export function formatCodexAnswer(payload: Readonly<Record<string, unknown>>, answer: HookAnswer): string {
+export function formatCodexAnswer(payload: Readonly<Record<string, unknown>>, answer: EventAnswer): string {
   const { deny, prompt, result, sendBack } = answer;
   const event = payload["hook_event_name"];
   const context = SILENT.has(event) ? undefined : answer.context && fitBytes(answer.context);

@@ -3,13 +3,13 @@
  * the whole hook. An event or shape it does not know is no event. The same payloads come from models that call tools
  * directly and from those that call them in JavaScript.
  */
-import type { EventBase, HookEvent } from "../../engine/hook-event.ts";
+import type { EventBase, ClientEvent } from "../../engine/events/client-event.ts";
 import { patchPaths } from "./patch-paths.ts";
 import { readAgentName, readForkedFrom } from "./rollout.ts";
 
 export type Fields = Record<string, unknown>;
 
-export function readCodexEvent(payload: Fields, base: EventBase): HookEvent | undefined {
+export function readCodexEvent(payload: Fields, base: EventBase): ClientEvent | undefined {
   switch (payload["hook_event_name"]) {
     case "SessionStart": {
       const source = text(payload["source"]);
@@ -48,17 +48,22 @@ export function readCodexEvent(payload: Fields, base: EventBase): HookEvent | un
       if (!isSpawnTool(payload["tool_name"]) || !toolUseId) return undefined;
       // The newer tool answers with a task's name and no id: whose call it was, nobody says.
       const childId = text(parsed(payload["tool_response"])["agent_id"]);
-      return childId ? { ...base, kind: "after-spawn", toolUseId, childId, isDone: false } : undefined;
+      return childId ? { ...base, kind: "after-spawn", toolUseId, childId, isDone: false, isOnlySign: true } : undefined;
     }
     case "SubagentStart":
       return base.agentId ? { ...base, ...agentStart(payload) } : undefined;
     case "SubagentStop":
-      return base.agentId ? { ...base, kind: "agent-stop" } : undefined;
+      return base.agentId ? { ...base, kind: "agent-stop", ...agentEnd(payload) } : undefined;
     case "SessionEnd":
       return { ...base, kind: "session-end" };
     default:
       return undefined;
   }
+}
+
+function agentEnd(payload: Fields) {
+  const answer = text(payload["last_assistant_message"]);
+  return { agentType: text(payload["agent_type"]) ?? "", canGoOn: true, ...(answer && { answer }) };
 }
 
 /** Nothing of the task that the newer tool gives can be read but its name, which only the sub-agent's own file has. */

@@ -6,15 +6,13 @@
  * reaches the model, so messages wait. Sub-agents' turns are told too, without `client` (seen in 0.166.0).
  */
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
-import { readConfigFiles } from "../../base/config-files.ts";
 import { errorText } from "../../base/errors.ts";
-import { appendLog } from "../../base/log.ts";
-import { findProjectRoot, STATE_FOLDER } from "../../base/project-root.ts";
-import { checkTrust, userStateFolder } from "../../base/project-trust.ts";
-import { readHookWorkSettings } from "../../engine/work/hook-work-settings.ts";
+import { checkTrust } from "../../base/project-trust.ts";
+import { logLine } from "../../engine/events/event-project.ts";
+import { keptOpen } from "../../engine/events/kept-store.ts";
+import { loadConfig, offReason, projectPaths } from "../../engine/project.ts";
+import { workSettings } from "../../engine/work/work-settings.ts";
 import type { StoreHandle } from "../../store/sqlite/handle.ts";
-import { isLockFault } from "../../store/sqlite/lock-fault.ts";
-import { openForHook } from "../../store/sqlite/open-for-hook.ts";
 import { takeBack } from "../../store/sqlite/session-claims.ts";
 
 export interface EndedTurn {
@@ -38,37 +36,25 @@ export const TURN_FILE = "codex-turn.json";
 /** Nobody waits for this program; what it cannot write goes into the spool. */
 const BUSY_MS = 500;
 
-/** `spool`: loaded when the store is locked; without it, a locked store is a line in the log. */
-export function noteTurn(
-  word: string | undefined,
-  env: NodeJS.ProcessEnv,
-  now: Date,
-  spool?: () => Pick<typeof import("../hook-spool.ts"), "standInFor">,
-): void {
-  const turn = env["HAVERSACK"] === "0" ? undefined : readEndedTurn(word);
+export function noteTurn(word: string | undefined, env: NodeJS.ProcessEnv, now: Date): void {
+  const turn = readEndedTurn(word);
   if (!turn) return;
-  const { root } = findProjectRoot(turn.cwd);
-  const state = `${root}/${STATE_FOLDER}`;
-  const user = `${env["XDG_CONFIG_HOME"] || `${env["HOME"]}/.config`}/haversack`;
-  if (!existsSync(state) || existsSync(`${state}/off`) || existsSync(`${user}/off`)) return;
-  const userState = userStateFolder(env);
+  const paths = projectPaths(turn.cwd, env);
+  const { state, store, userState } = paths;
+  if (!existsSync(state) || offReason(paths, env)) return;
   if (checkTrust(state, userState).kind !== "trusted") return;
+  const log = (level: "warn" | "error", text: string) => logLine(paths, { level, text, part: "codex notify", at: now });
   try {
-    const handle = openForHook(`${state}/haversack.db`, { busyMs: BUSY_MS, userState });
+    const open = keptOpen(store, { busyMs: BUSY_MS, userState, warn: (text) => log("warn", text), isForOne: true });
+    const handle = open(turn.sessionId);
     if (!handle) return;
-    const warn = (text: string) => appendLog(`${state}/log`, { at: now, level: "warn", part: "codex notify", text });
-    handle.standInFor = (error) => (isLockFault(error) ? spool?.().standInFor(handle, { ...turn, warn }) : undefined);
     const isHeard = wasHeard(handle, turn);
-    if (!isHeard)
-      takeBack(handle, turn, {
-        leaseMs: readHookWorkSettings(readConfigFiles({ state, user, userState })).leaseMs,
-        at: now,
-      });
+    if (!isHeard) takeBack(handle, turn, { leaseMs: workSettings(loadConfig(paths).config).leaseMs, at: now });
     handle.db.close();
     const note: TurnNote = { sessionId: turn.sessionId, at: now.toISOString(), isHeard };
     writeFileSync(`${state}/${TURN_FILE}`, `${JSON.stringify(note)}\n`);
   } catch (error) {
-    appendLog(`${state}/log`, { at: now, level: "error", part: "codex notify", text: errorText(error) });
+    log("error", errorText(error));
   }
 }
 

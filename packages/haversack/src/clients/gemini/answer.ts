@@ -6,11 +6,11 @@
  * A changed input replaces the whole input, although the client's documentation says that it is merged. A sub-agent's answer cannot
  * be replaced but by an error, which would tell the model that it failed: `result` is left out.
  */
-import type { HookAnswer } from "../../engine/hook-event.ts";
+import type { EventAnswer } from "../../engine/events/client-event.ts";
 
 const TAKES_CONTEXT = ["SessionStart", "BeforeAgent", "AfterTool"];
 
-export function formatGeminiAnswer(payload: Readonly<Record<string, unknown>>, answer: HookAnswer): string {
+export function formatGeminiAnswer(payload: Readonly<Record<string, unknown>>, answer: EventAnswer): string {
   const { context, deny, prompt } = answer;
   const event = String(payload["hook_event_name"]);
   const isBeforeTool = event === "BeforeTool";

@@ -3,19 +3,12 @@
  * do. PreCompress is no event of ours: it fires before every model call, compaction or not; transcript.ts has the real sign.
  */
 import { callKey, noteOfCall } from "../../engine/call-key.ts";
-import type { EventBase, HookEvent } from "../../engine/hook-event.ts";
+import type { EventBase, ClientEvent } from "../../engine/events/client-event.ts";
 import { type Fields, object, text } from "../claude-code/fields.ts";
 import { resolvePath } from "./paths.ts";
 
-export function readGeminiEvent(payload: Fields, base: EventBase): HookEvent | undefined {
+export function readGeminiEvent(payload: Fields, base: EventBase): ClientEvent | undefined {
   switch (payload["hook_event_name"]) {
-    case "SessionStart": {
-      const source = payload["source"];
-      // "compact" is never the client's own word: start-before.ts says it.
-      return source === "startup" || source === "resume" || source === "clear" || source === "compact"
-        ? { ...base, kind: "session-start", source }
-        : undefined;
-    }
     case "BeforeTool": {
       const toolName = text(payload["tool_name"]) ?? "";
       const input = object(payload["tool_input"]);

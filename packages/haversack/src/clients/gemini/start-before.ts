@@ -4,28 +4,23 @@
  * compaction, the transcript is looked at with prompts and tool results. Loaded by the hook.
  */
 import type { StoreHandle } from "../../store/sqlite/handle.ts";
-import { endSession, readSessionTimes, type SessionTimes } from "../../store/sqlite/session-times.ts";
+import { readSessionTimes, type SessionTimes } from "../../store/sqlite/session-times.ts";
 import { readGeminiCompaction } from "./transcript.ts";
 
 type Fields = Record<string, unknown>;
 type Source = "startup" | "resume" | "compact";
 
-/** The payload of a start that this event answers too. `/clear` begins a session with a new id, which is a start like any. */
+/** The start that is answered with this event, before it. `/clear` begins a session with a new id, which is a start like any. */
 export function geminiStartBefore(
   payload: Fields,
   { sessionId }: { sessionId: string },
-  { handle, now }: { handle: StoreHandle; now: Date },
-): Fields | undefined {
+  { handle }: { handle: StoreHandle },
+): Source | undefined {
   const event = payload["hook_event_name"];
-  if (event !== "SessionStart" && event !== "BeforeAgent" && event !== "AfterTool") return undefined;
+  if (event !== "BeforeAgent" && event !== "AfterTool") return undefined;
   const before = readSessionTimes(handle, sessionId);
-  if (event === "SessionStart") {
-    // A session that was killed has not said that it is over; its next prompt must see that it resumes.
-    if (before && !before.endedAt) endSession(handle, sessionId, now);
-    return undefined;
-  }
-  const source = wasCompacted(payload, before) ? "compact" : event === "BeforeAgent" ? startOf(before) : undefined;
-  return source && { ...payload, hook_event_name: "SessionStart", source };
+  if (wasCompacted(payload, before)) return "compact";
+  return event === "BeforeAgent" ? startOf(before) : undefined;
 }
 
 function startOf(before: SessionTimes | undefined): Source | undefined {

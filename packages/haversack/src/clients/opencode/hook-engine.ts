@@ -3,12 +3,8 @@
  * a hook; who implements it opens the store with a short lock time and runs no pattern that is not proven linear (the client
  * runs on Bun, where a time limit does not stop a pattern).
  */
-import type { Observation } from "../../engine/artifacts/watch-reader.ts";
 import type { CallKey } from "../../engine/call-key.ts";
-import type { EventBase, HookAnswer, HookEvent } from "../../engine/hook-event.ts";
-import type { ToolEvent } from "../../work/capture.ts";
-
-export type PromptEvent = EventBase & { prompt: string; promptId: string };
+import type { ClientEvent, EventAnswer, EventBase } from "../../engine/events/client-event.ts";
 
 /** The call that a sub-agent was started by, and its type. */
 export interface Starter {
@@ -16,27 +12,10 @@ export interface Starter {
   agentType: string;
 }
 
-export type ToolCallEvent = EventBase & {
-  tool: ToolEvent;
-  /** The skill that the client's own tool loaded. */
-  skill?: string;
-  /** What the model got to see of a file. */
-  observation?: Observation;
-  /** Of the sub-agent that made the call; absent: the session itself, or not known. */
-  starter?: Starter;
-};
-
-/** A sub-agent has answered. */
-export type AgentEndEvent = EventBase & { starter: Starter; answer: string };
-
 export type FillEvent = EventBase & { usedTokens: number; windowTokens?: number };
 
 export interface HookEngine {
-  prompt(event: PromptEvent): HookAnswer;
-  tool(event: ToolCallEvent): void;
-  session(event: HookEvent): HookAnswer;
-  /** Holds what a sub-agent has read against what it had to read. */
-  judgeAgent(event: AgentEndEvent): void;
+  answer(event: ClientEvent): EventAnswer;
   /** Another session or agent of this process makes the very same call of our server, and the server has not seen it yet. */
   isCallAwaited(event: EventBase, call: CallKey): boolean;
   /** Sessions of this client that hold tasks. */

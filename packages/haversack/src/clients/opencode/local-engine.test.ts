@@ -66,7 +66,7 @@ function scene() {
   const event = { client: opencodeProfile(), sessionId: "o1", agentId: "", cwd: root };
   return {
     ...{ root, base, file, engine, event, write, makeStore, trust, inStore },
-    ask: (prompt: string) => engine.prompt({ ...event, prompt, promptId: "p" }).context ?? "",
+    ask: (prompt: string) => engine.answer({ ...event, kind: "prompt", prompt, promptId: "p" }).context ?? "",
     counts: () =>
       inStore(({ db }) => TABLES.map((table) => Number(db.prepare(`SELECT count(*) AS n FROM ${table}`).get()?.["n"]))),
     log: () => {
@@ -120,7 +120,7 @@ describe("a prompt", () => {
 
 it("keeps what a tool did", () => {
   const { engine, event, root, inStore } = scene();
-  engine.tool({ ...event, tool: { tool: "write", path: join(root, "src/a.ts") } });
+  engine.answer({ ...event, kind: "after-tool", tool: { tool: "write", path: join(root, "src/a.ts") } });
   expect(inStore((handle) => new SessionState(handle).wip({ sessionId: "o1" }))?.data).toMatchObject({
     files_modified: ["src/a.ts"],
   });
@@ -131,7 +131,7 @@ describe("the warm-up", () => {
     vi.useFakeTimers();
     try {
       const { engine, counts, ask, log } = scene();
-      const prompted = vi.spyOn(engine, "prompt");
+      const prompted = vi.spyOn(engine, "answer");
       engine.warmUp();
       expect(prompted).not.toHaveBeenCalled();
       await vi.runAllTimersAsync();
@@ -188,13 +188,13 @@ describe("while another process holds the store's lock", () => {
     const path = join(root, "src/a.ts");
     const other = openDatabase(file, { durability: "normal" });
     other.db.exec("BEGIN IMMEDIATE");
-    engine.session({ ...event, kind: "session-start", source: "startup" });
-    engine.tool({ ...event, tool: { tool: "write", path } });
-    engine.tool({ ...event, tool: { tool: "write", path: join(root, "src/b.ts") } });
+    engine.answer({ ...event, kind: "session-start", source: "startup" });
+    engine.answer({ ...event, kind: "after-tool", tool: { tool: "write", path } });
+    engine.answer({ ...event, kind: "after-tool", tool: { tool: "write", path: join(root, "src/b.ts") } });
     const files = () => inStore(({ db }) => db.prepare("SELECT path FROM session_files ORDER BY path").all());
     other.db.exec("ROLLBACK");
     other.db.close();
-    engine.tool({ ...event, tool: { tool: "write", path: join(root, "src/c.ts") } });
+    engine.answer({ ...event, kind: "after-tool", tool: { tool: "write", path: join(root, "src/c.ts") } });
     expect(files()).toEqual([{ path: "src/a.ts" }, { path: "src/b.ts" }, { path: "src/c.ts" }]);
     expect(existsSync(join(file, "../spool"))).toBe(false);
     expect(log()).toBe("");
@@ -209,14 +209,16 @@ describe("receipts", () => {
     mkdirSync(join(root, ".git"), { recursive: true });
     const path = write("repo/docs/031/spec.md", "one\ntwo\nthree\nfour\n");
     const prompt = `Review it.\n\n## Required Artifacts\n- Spec: ${path} (4 lines)`;
-    engine.session({ ...event, kind: "before-spawn", toolUseId: call.callId, agentType: call.agentType, prompt });
+    engine.answer({ ...event, kind: "before-spawn", toolUseId: call.callId, agentType: call.agentType, prompt, receipts: "named" });
     const inside = { ...event, agentId: "child" };
     const seen = read(path);
     if (seen) {
       const observation = { tool: "read" as const, path, offset: 1, totalLines: 4, ...seen };
-      engine.tool({ ...inside, tool: { tool: "read", path }, observation, starter: call });
+      const seenBy = { agentType: call.agentType, startedBy: () => call.callId, observation: () => observation };
+      engine.answer({ ...inside, kind: "after-tool", tool: { tool: "read", path }, ...seenBy });
     }
-    engine.judgeAgent({ ...inside, starter: call, answer: "Fine." });
+    const end = { agentType: call.agentType, startedBy: () => call.callId, answer: "Fine." };
+    engine.answer({ ...inside, kind: "agent-stop", ...end, receipts: "named" });
     const history = join(root, "docs/031/.review-history.md");
     return { history: existsSync(history) ? readFileSync(history, "utf8") : "", log: log() };
   }
@@ -241,11 +243,11 @@ it("counts a sub-agent's packet to its own window from its start, before it has 
     { name: "june", at: new Date() },
   );
   handle.db.close();
-  engine.session({ ...event, kind: "session-start", source: "startup" });
+  engine.answer({ ...event, kind: "session-start", source: "startup" });
   const spawn = { toolUseId: "call-1", agentType: "general", prompt: `Task ${id}` };
-  expect(engine.session({ ...event, kind: "before-spawn", ...spawn }).prompt).toContain("Limit logins");
+  expect(engine.answer({ ...event, kind: "before-spawn", ...spawn }).prompt).toContain("Limit logins");
   const child = { ...event, agentId: "ses_child" };
-  engine.session({ ...child, kind: "agent-start", agentType: "general", startedBy: () => "call-1" });
+  engine.answer({ ...child, kind: "agent-start", agentType: "general", startedBy: () => "call-1" });
   const owners = inStore(({ db }) => db.prepare("SELECT agent_id FROM injections WHERE event = 'agent-start'").all());
   expect(owners).toMatchObject([{ agent_id: "ses_child" }]);
   expect(inStore((open) => new SessionTasks(open).isUnplaced(child))).toBe(false);

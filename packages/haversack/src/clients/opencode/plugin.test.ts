@@ -3,10 +3,10 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it, vi } from "vitest";
 import { callKey } from "../../engine/call-key.ts";
-import type { EventBase, HookAnswer, HookEvent } from "../../engine/hook-event.ts";
+import type { EventBase, EventAnswer, ClientEvent } from "../../engine/events/client-event.ts";
 import type { SkillCard } from "../../skills/types.ts";
 import type { PluginInput, TextPart } from "./client-api.ts";
-import type { AgentEndEvent, HookEngine, PromptEvent, ToolCallEvent } from "./hook-engine.ts";
+import type { HookEngine } from "./hook-engine.ts";
 import { haversackPlugin } from "./plugin.ts";
 
 const FOLDER = join(import.meta.dirname, "../../../../../test/fixtures/opencode");
@@ -20,9 +20,11 @@ interface Recorded {
 
 const recorded = (name: string): Recorded => JSON.parse(readFileSync(join(FOLDER, `${name}.json`), "utf8"));
 
+type Of<Kind extends ClientEvent["kind"]> = Extract<ClientEvent, { kind: Kind }>;
+
 interface Answers {
-  prompt?: HookAnswer;
-  session?: (event: HookEvent) => HookAnswer;
+  prompt?: EventAnswer;
+  session?: (event: ClientEvent) => EventAnswer;
   isAwaited?: (event: EventBase, key: string) => boolean;
   /** Times of messages, by session. */
   messages?: Record<string, number[]>;
@@ -30,24 +32,25 @@ interface Answers {
 
 function scene(answers: Answers = {}) {
   const heard = {
-    prompts: [] as PromptEvent[],
-    tools: [] as ToolCallEvent[],
-    sessions: [] as HookEvent[],
-    ends: [] as AgentEndEvent[],
+    prompts: [] as Of<"prompt">[],
+    tools: [] as Of<"after-tool">[],
+    sessions: [] as ClientEvent[],
   };
   const lines: string[] = [];
   const fills: number[] = [];
   const engine: HookEngine = {
-    prompt: (event) => {
-      heard.prompts.push(event);
-      return answers.prompt ?? {};
-    },
-    tool: (event) => void heard.tools.push(event),
-    session: (event) => {
+    answer: (event) => {
+      if (event.kind === "prompt") {
+        heard.prompts.push(event);
+        return answers.prompt ?? {};
+      }
+      if (event.kind === "after-tool") {
+        heard.tools.push(event);
+        return {};
+      }
       heard.sessions.push(event);
       return answers.session?.(event) ?? {};
     },
-    judgeAgent: (event) => void heard.ends.push(event),
     isCallAwaited: (event, { key }) => answers.isAwaited?.(event, key) ?? false,
     holders: () => Object.keys(answers.messages ?? {}).filter((id) => id !== "ses_0002"),
     fill: ({ usedTokens }) => void fills.push(usedTokens),
@@ -105,7 +108,7 @@ describe("a prompt", () => {
   });
 
   it("brings a new session's packet first, and a resumed one's", async () => {
-    const session = (event: HookEvent): HookAnswer => (event.kind === "session-start" ? { context: event.source } : {});
+    const session = (event: ClientEvent): EventAnswer => (event.kind === "session-start" ? { context: event.source } : {});
     const fresh = scene({ session, prompt: { context: "TEXT" } });
     await fresh.play("event.session-created");
     expect(texts((await fresh.play("chat-message")).parts)).toEqual(['"Use the tools."', "startup\n\nTEXT"]);
@@ -116,7 +119,7 @@ describe("a prompt", () => {
   });
 
   it("of a sub-agent belongs to the topmost session, and has its task's packet; the coordinator's call has not", async () => {
-    const session = (event: HookEvent): HookAnswer =>
+    const session = (event: ClientEvent): EventAnswer =>
       event.kind === "before-spawn" ? { prompt: `${event.prompt}\n\nPACKET` } : {};
     const { play, heard } = scene({ session });
     await play("event.session-created");
@@ -185,16 +188,17 @@ describe("a tool", () => {
     const read = recorded("tool-execute-after.read");
     await plugin["tool.execute.after"]?.({ ...read.input, sessionID: input.sessionID }, read.output);
     const { callID } = recorded("tool-execute-before.task").input;
-    expect(heard.tools).toMatchObject([
-      {
-        starter: { callId: callID, agentType: "general" },
-        observation: { tool: "read", path: "/repo/a.txt", offset: 1, shownLines: 2, totalLines: 2 },
-      },
-    ]);
+    const [call] = heard.tools;
+    expect(call?.agentType).toBe("general");
+    expect(call?.startedBy?.()).toBe(callID);
+    expect(call?.observation?.()).toMatchObject({
+      ...{ tool: "read", path: "/repo/a.txt" },
+      ...{ offset: 1, shownLines: 2, totalLines: 2 },
+    });
     await play("tool-execute-after.task");
-    expect(heard.ends).toMatchObject([
-      { agentId: input.sessionID, answer: "The agent's report.", starter: { callId: callID } },
-    ]);
+    const end = heard.sessions.at(-1) as Of<"agent-stop">;
+    expect(end).toMatchObject({ kind: "agent-stop", agentId: input.sessionID, answer: "The agent's report." });
+    expect(end.startedBy?.()).toBe(callID);
     // The session's own calls are not looked at.
     await play("tool-execute-after.read");
     expect(heard.tools[1]).not.toHaveProperty("observation");
@@ -273,7 +277,7 @@ describe("a fork", () => {
 });
 
 describe("a compaction", () => {
-  const session = (event: HookEvent): HookAnswer =>
+  const session = (event: ClientEvent): EventAnswer =>
     event.kind === "session-start" && event.source === "compact" ? { context: "PACKET" } : {};
 
   it("that the client goes on from by itself gets the packet as a message before that", async () => {

@@ -6,7 +6,7 @@
  * The system prompt is left alone: a change there would make the client's whole cached prefix worthless.
  */
 import { type CallKey, callKey, noteOfCall } from "../../engine/call-key.ts";
-import type { EventBase, HookAnswer, HookEvent } from "../../engine/hook-event.ts";
+import type { EventBase, EventAnswer, ClientEvent } from "../../engine/events/client-event.ts";
 import { SESSION_VARIABLE, sessionVariable } from "../../engine/work/shell-session.ts";
 import { object, text } from "../claude-code/fields.ts";
 import type { Config, PluginHooks, PluginInput, TextPart } from "./client-api.ts";
@@ -63,7 +63,7 @@ export function haversackPlugin(
     cwd: directory,
     ...(await tree.place(id)),
   });
-  const tell = (event: HookEvent): HookAnswer => guard.call(event.kind, () => engine.session(event)) ?? {};
+  const tell = (event: ClientEvent): EventAnswer => guard.call(event.kind, () => engine.answer(event)) ?? {};
   const isAwaited = (base: EventBase, call: CallKey): boolean =>
     guard.call("call", () => engine.isCallAwaited(base, call)) ?? false;
   /** The text that a session begins with, or goes on with after a compaction. */
@@ -144,8 +144,8 @@ export function haversackPlugin(
         starters.set(sessionID, call);
         texts.push(call.packet);
       }
-      const answer = guard.call("prompt", () => engine.prompt({ ...base, prompt, promptId: message.id }));
-      texts.push(answer?.context ?? "");
+      const messages = { which: "all" as const, event: "UserPromptSubmit" };
+      texts.push(tell({ ...base, kind: "prompt", prompt, promptId: message.id, messages }).context ?? "");
       addPart(parts, texts.filter(Boolean).join("\n\n"));
     }),
 
@@ -162,6 +162,7 @@ export function haversackPlugin(
           agentType,
           prompt,
           isPromptReported: true,
+          receipts: "named",
         });
         // Not into the call itself: the coordinator would carry it in its own window from then on.
         const packet = answer.prompt?.startsWith(prompt) ? answer.prompt.slice(prompt.length).trim() : "";
@@ -198,10 +199,10 @@ export function haversackPlugin(
         const { childId, isDone, answer } = agent;
         const { result } = tell({ ...base, kind: "after-spawn", toolUseId: callID, childId, isDone });
         if (isDone) {
-          const inside = { ...base, agentId: childId };
-          const starter = { callId: callID, agentType: text(args["subagent_type"]) ?? "" };
-          guard.call("receipts", () => engine.judgeAgent({ ...inside, starter, answer }));
-          tell({ ...inside, kind: "agent-stop" });
+          const agentType = text(args["subagent_type"]) ?? "";
+          const end = { agentType, answer, startedBy: () => callID, receipts: "named" as const };
+          // It cannot be sent back: when the call's result is told, it has ended.
+          tell({ ...base, agentId: childId, kind: "agent-stop", ...end });
           starters.delete(childId);
         }
         if (result) output["output"] = result;
@@ -209,9 +210,12 @@ export function haversackPlugin(
       }
       const { tool: did, skill } = readOpencodeTool(tool, object(args), output);
       const starter = starters.get(sessionID);
-      const observation = starter && readOpencodeObservation(tool, object(args), output);
-      const more = { ...(skill && { skill }), ...(starter && { starter }), ...(observation && { observation }) };
-      if (did) guard.call("tool", () => engine.tool({ ...base, tool: did, ...more }));
+      const reading = starter && {
+        agentType: starter.agentType,
+        startedBy: () => starter.callId,
+        observation: () => readOpencodeObservation(tool, object(args), output),
+      };
+      if (did) tell({ ...base, kind: "after-tool", tool: did, ...(skill && { skill }), ...reading });
       if (behind && typeof output["output"] === "string") output["output"] += `\n\n${behind}`;
     }),
 

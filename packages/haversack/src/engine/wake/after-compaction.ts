@@ -11,9 +11,10 @@ import type { SessionState } from "../../store/sqlite/session-state.ts";
 import { type SessionTasks, taskWip } from "../../store/sqlite/session-tasks.ts";
 import type { SkillLedger } from "../../store/sqlite/skill-ledger.ts";
 import type { Wip } from "../../work/wip.ts";
-import type { SessionAnswer, StartedSession } from "../start-session.ts";
+import type { SessionAnswer, StartedSession } from "../events/start-session.ts";
 import type { WakeRequest } from "./gather-wake.ts";
-import type { WakeAgainParts } from "./wake-again.ts";
+import { showPacket } from "./show-packet.ts";
+import type { SessionWakeParts } from "./wake-session.ts";
 import { roleOfAgent } from "./wake-sub-agent.ts";
 
 export interface CompactionStores {
@@ -25,7 +26,7 @@ export interface CompactionStores {
 export function afterCompaction(
   event: StartedSession,
   { before, session }: Required<TouchedSession>,
-  parts: WakeAgainParts,
+  parts: SessionWakeParts,
   { ledger, state, tasks }: CompactionStores,
 ): SessionAnswer {
   const { index, handle, now: at } = parts;
@@ -65,7 +66,7 @@ export function afterCompaction(
     ),
     isCarried: (id) => carried.some(({ skill, loadedHash }) => skill === id && loadedHash !== null),
   };
-  return parts.showPacket(request, parts, { ...key, at, event: "compaction", carried, session });
+  return showPacket(request, parts, { ...key, at, event: "compaction", carried, session });
 }
 
 /**

@@ -2,7 +2,7 @@
 import { gitPlace } from "../../base/git-place.ts";
 import { becomeKnown } from "../../store/sqlite/known-agent.ts";
 import { isAgentName } from "../../wake/message.ts";
-import type { NamedAgent, StartedSession } from "../start-session.ts";
+import type { NamedAgent, StartedSession } from "../events/start-session.ts";
 
 /** What notes it in the transaction that notes the start. Undefined where the name cannot be one. */
 export function knownAs(name: string, { client, sessionId, cwd }: StartedSession, at: Date): NamedAgent | undefined {

@@ -8,7 +8,7 @@ import { readNews } from "../../store/sqlite/session-news.ts";
 import { cutLine } from "../../wake/cut-text.ts";
 import { formatEvent } from "../../wake/talk-pieces.ts";
 import { sessionName } from "../../work/agent-name.ts";
-import type { SessionAnswer, StartedSession } from "../start-session.ts";
+import type { SessionAnswer, StartedSession } from "../events/start-session.ts";
 import { deliverMessages } from "./deliver-messages.ts";
 import type { SessionWakeParts } from "./wake-session.ts";
 

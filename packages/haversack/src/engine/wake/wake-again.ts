@@ -3,23 +3,17 @@
  * changed meanwhile, because its window still has the rest. A fork also hears whose its tasks are now. Loaded by the hook, apart from what new sessions need.
  */
 import { hasLapsed, regain, takeBack } from "../../store/sqlite/session-claims.ts";
-import type { NotedSession, SessionAnswer, StartedSession } from "../start-session.ts";
+import type { NotedSession, SessionAnswer, StartedSession } from "../events/start-session.ts";
 import { afterCompaction, type CompactionStores } from "./after-compaction.ts";
 import { ownFork } from "./own-fork.ts";
 import { runningBeside } from "./running-beside.ts";
 import { newsOf } from "./session-news.ts";
-import type { showPacket } from "./show-packet.ts";
 import type { SessionWakeParts } from "./wake-session.ts";
-
-export interface WakeAgainParts extends SessionWakeParts {
-  /** Loaded when there may be a packet. */
-  showPacket: typeof showPacket;
-}
 
 export function wakeAgain(
   event: StartedSession,
   { before, session }: NotedSession,
-  given: WakeAgainParts,
+  given: SessionWakeParts,
   stores: CompactionStores,
 ): SessionAnswer {
   const parts = { isRunning: runningBeside(given), ...given };

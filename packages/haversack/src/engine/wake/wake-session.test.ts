@@ -8,13 +8,12 @@ import { SessionTasks } from "../../store/sqlite/session-tasks.ts";
 import { Spawns } from "../../store/sqlite/spawns.ts";
 import { SqliteWorkStore } from "../../store/sqlite/sqlite-work-store.ts";
 import { fakeProject } from "../fake-project.suite.ts";
-import type { SessionStart } from "../hook-event.ts";
+import type { SessionStart } from "../events/client-event.ts";
 import { loadSkill } from "../load-skill.ts";
-import { type StartedSession, startSession } from "../start-session.ts";
+import { type StartedSession, startSession } from "../events/start-session.ts";
 import { knownAs } from "./become-known.ts";
 import { leftEdits } from "./left-edits.ts";
 import { makePacket } from "./make-packet.ts";
-import { showPacket } from "./show-packet.ts";
 import { wakeAgain } from "./wake-again.ts";
 import { type SessionWakeParts, wakeSession } from "./wake-session.ts";
 import { subAgentPacket } from "./wake-sub-agent.ts";
@@ -62,7 +61,7 @@ async function world() {
         wakeAgain(
           start,
           noted,
-          { ...given, showPacket },
+          given,
           { ledger, state: new SessionState(handle), tasks: new SessionTasks(handle) },
         ),
       warn: () => undefined,

@@ -10,7 +10,7 @@ import { writeEvent } from "../../store/sqlite/access.ts";
 import { recordInjection } from "../../store/sqlite/injections.ts";
 import { holdsTask, takeBack, takeOver } from "../../store/sqlite/session-claims.ts";
 import { leftLines } from "../../wake/left-work.ts";
-import type { NotedSession, SessionAnswer, StartedSession } from "../start-session.ts";
+import type { NotedSession, SessionAnswer, StartedSession } from "../events/start-session.ts";
 import type { Gathered, WakeParts, WakeRequest } from "./gather-wake.ts";
 import type { WakeUp } from "./make-packet.ts";
 import { runningBeside } from "./running-beside.ts";

@@ -31,7 +31,7 @@ async function world(replaceResults = true) {
       isDispatched ? "THE-REST" : `PACKET of ${taskId} for ${agentType}`,
     skillsFor: ({ prompt }) => (prompt.includes("PDF") ? "SKILLS" : ""),
     handoffBy: (agentId) => readHandoffBy(handle, agentId),
-    workSettings: () => ({ leaseMs: 1, replaceResults }),
+    replacesResults: () => replaceResults,
     now: NOW,
   };
   const before = (prompt: string) => beforeSpawn({ ...BASE, toolUseId: "call-1", agentType: "x", prompt }, parts);

@@ -8,6 +8,7 @@
  * Code 2.1.325), so no earlier byte of its requests changes.
  */
 
+import type { ClientProfile } from "../../skills/activation.ts";
 import { writeEvent } from "../../store/sqlite/access.ts";
 import type { StoreHandle } from "../../store/sqlite/handle.ts";
 import type { StoredHandoff } from "../../store/sqlite/handoff-by.ts";
@@ -15,8 +16,7 @@ import { recordInjection } from "../../store/sqlite/injections.ts";
 import type { SessionTasks } from "../../store/sqlite/session-tasks.ts";
 import type { Spawns } from "../../store/sqlite/spawns.ts";
 import { taskIdsIn } from "../../work/task-ids.ts";
-import type { EventBase, HookAnswer } from "../hook-event.ts";
-import type { HookWorkSettings } from "./hook-work-settings.ts";
+import type { EventBase, EventAnswer } from "../events/client-event.ts";
 
 export interface SubAgentParts {
   handle: StoreHandle;
@@ -30,12 +30,13 @@ export interface SubAgentParts {
     agentType: string;
     prompt?: string;
     isDispatched?: boolean;
-  }): string;
+  }, client: ClientProfile): string;
   /** Skills that fit the sub-agent's prompt, as text for it; recorded for its window. "": none fits. */
   skillsFor(start: BeforeSpawn): string;
   /** The latest that this agent stored. */
   handoffBy(agentId: string): StoredHandoff | undefined;
-  workSettings(): HookWorkSettings;
+  /** The coordinator sees the stored summary in place of the answer. */
+  replacesResults(): boolean;
   now: Date;
 }
 
@@ -55,7 +56,7 @@ export interface AfterSpawn extends EventBase {
   isDone: boolean;
 }
 
-export function beforeSpawn(event: BeforeSpawn, { spawns, packetFor, skillsFor, now }: SubAgentParts): HookAnswer {
+export function beforeSpawn(event: BeforeSpawn, { spawns, packetFor, skillsFor, now }: SubAgentParts): EventAnswer {
   const { sessionId, agentId, toolUseId, agentType, prompt } = event;
   if (spawns.isBlind) {
     spawns.noteUnresolved({ sessionId, agentId }, { toolUseId, agentType, taskIds: taskIdsIn(prompt) }, now);
@@ -66,7 +67,7 @@ export function beforeSpawn(event: BeforeSpawn, { spawns, packetFor, skillsFor, 
   const taskId = named ?? spawns.soleTaskOf(event)?.id;
   const isDispatched = DISPATCHED.test(prompt);
   const packet =
-    named === undefined ? "" : packetFor({ sessionId, toolUseId, taskId: named, agentType, prompt, isDispatched });
+    named === undefined ? "" : packetFor({ sessionId, toolUseId, taskId: named, agentType, prompt, isDispatched }, event.client);
   // A packet brings the skills of its task.
   const added = packet || (event.isPromptReported ? "" : skillsFor(event));
   // Also without a task: what was added is moved to the sub-agent's window once its id is known.
@@ -92,7 +93,7 @@ const DISPATCHED = /^Feature: .*\r?\nRole: \S+[ \t]*\r?$/m;
 export function startNamed(
   event: EventBase & { agentType: string; taskName?: string },
   { spawns, tasks, packetFor, now }: SubAgentParts,
-): HookAnswer {
+): EventAnswer {
   const { sessionId, agentId, agentType, taskName = "" } = event;
   const taskId = taskName && spawns.firstOpen(taskIdsIn(taskName));
   if (!taskId) return {};
@@ -100,19 +101,19 @@ export function startNamed(
   spawns.noteSpawn(sessionId, { toolUseId, agentType, taskId, isDispatch: true }, now);
   // Of names such as `review_t12_again` only the words can say what it is for.
   const prompt = taskName.replaceAll("_", " ");
-  const packet = packetFor({ sessionId, toolUseId, taskId, agentType, prompt });
+  const packet = packetFor({ sessionId, toolUseId, taskId, agentType, prompt }, event.client);
   tasks.placeAgent({ sessionId, agentId }, toolUseId, now);
   return packet ? { context: packet } : {};
 }
 
 export function afterSpawn(
   { sessionId, agentId, toolUseId, childId, isDone }: AfterSpawn,
-  { handle, tasks, handoffBy, workSettings, now }: SubAgentParts,
-): HookAnswer {
+  { handle, tasks, handoffBy, replacesResults, now }: SubAgentParts,
+): EventAnswer {
   const child = { sessionId, agentId: childId };
   // In the background this comes at its start, and says early what its first tool call would find out.
   if (tasks.isUnplaced(child)) tasks.placeAgent(child, toolUseId, now);
-  if (!isDone || !workSettings().replaceResults) return {};
+  if (!isDone || !replacesResults()) return {};
   const handoff = handoffBy(childId);
   if (!handoff) return {};
   const { id, taskId, status, summary, hasDetails } = handoff;

@@ -4,7 +4,7 @@ import { dirname, join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
 import { recordTrust } from "../../base/project-trust.ts";
 import { openDatabase } from "../../store/sqlite/open.ts";
-import { keptOpen } from "./kept-open.ts";
+import { keptOpen } from "./kept-store.ts";
 
 function scene(): string {
   const folder = mkdtempSync(join(tmpdir(), "haversack-kept-"));
@@ -19,7 +19,7 @@ const trust = (file: string) => recordTrust(dirname(file), userStateOf(file), { 
 
 it("opens once, and anew when tables were changed or another file is there", () => {
   const file = scene();
-  const open = keptOpen(file, { userState: userStateOf(file) });
+  const open = keptOpen(file, { busyMs: 100, userState: userStateOf(file) });
   expect(open()).toBeUndefined();
   make(file);
   expect(open()).toBeUndefined();
@@ -50,7 +50,7 @@ it("opens anew after a connection has failed", () => {
   const file = scene();
   make(file);
   trust(file);
-  const open = keptOpen(file, { userState: userStateOf(file) });
+  const open = keptOpen(file, { busyMs: 100, userState: userStateOf(file) });
   const first = open();
   first?.db.close();
   expect(() => open()).toThrow();

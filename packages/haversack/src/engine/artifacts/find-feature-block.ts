@@ -4,7 +4,7 @@
  * of their own, and only for a call that may need it. The hook bundles this file.
  */
 import { readdirSync, statSync } from "node:fs";
-import { absolute } from "../base/project-root.ts";
+import { absolute } from "../../base/project-root.ts";
 
 export interface BlockRequest {
   prompt: string;
@@ -12,17 +12,22 @@ export interface BlockRequest {
   cwd: string;
   root: string;
   env: NodeJS.ProcessEnv;
+  /** How our CLI is started, without its arguments; empty: not known. */
+  cli: readonly string[];
 }
 
 /** Undefined: the type is no role, or there is nothing to read, or not one folder that is meant. */
-export function findFeatureBlock({ prompt, agentType, cwd, root, env }: BlockRequest): string | undefined {
+export function findFeatureBlock({ prompt, agentType, cwd, root, env, cli }: BlockRequest): string | undefined {
   if (BUILT_IN.includes(agentType)) return undefined;
   const folders = foldersIn(prompt, { cwd, root });
   const [folder] = folders;
   if (folder === undefined || folders.length > 1) return undefined;
+  const [program, ...before] = cli;
+  if (program === undefined) return undefined;
+  const words = [...before, "artifacts", "refs", "--feature", folder, "--", roleOf(agentType)];
+  // Loaded here: it takes a new process 4 ms, and few events need it.
   const { spawnSync } = process.getBuiltinModule("node:child_process");
-  const words = [`${__dirname}/haversack.cjs`, "artifacts", "refs", "--feature", folder, "--", roleOf(agentType)];
-  const { status, stdout } = spawnSync(process.execPath, words, { cwd, env, encoding: "utf8", timeout: LIMIT_MS });
+  const { status, stdout } = spawnSync(program, words, { cwd, env, encoding: "utf8", timeout: LIMIT_MS });
   return status === 0 && stdout.trim() !== "" ? stdout.trim() : undefined;
 }
 

@@ -1,16 +1,16 @@
 /** What happens to a session after its start: a tool is about to run, sub-agents come and go, it ends. Loaded by the hook. */
 
-import { workPlace } from "../base/git-place.ts";
-import type { StoreHandle } from "../store/sqlite/handle.ts";
-import { letGo, letGoOfAgent } from "../store/sqlite/session-claims.ts";
-import type { SessionState } from "../store/sqlite/session-state.ts";
-import type { SkillLookup } from "../store/sqlite/skill-cards.ts";
-import type { SkillLedger } from "../store/sqlite/skill-ledger.ts";
-import type { SqliteLocalStore } from "../store/sqlite/sqlite-local-store.ts";
-import type { DiscoverSettings } from "./discover.ts";
+import { workPlace } from "../../base/git-place.ts";
+import type { StoreHandle } from "../../store/sqlite/handle.ts";
+import { letGo, letGoOfAgent } from "../../store/sqlite/session-claims.ts";
+import type { SessionState } from "../../store/sqlite/session-state.ts";
+import type { SkillLookup } from "../../store/sqlite/skill-cards.ts";
+import type { SkillLedger } from "../../store/sqlite/skill-ledger.ts";
+import type { SqliteLocalStore } from "../../store/sqlite/sqlite-local-store.ts";
+import type { DiscoverSettings } from "../discover.ts";
 import { guardEdit } from "./guard-edit.ts";
-import type { EventBase, HookAnswer, HookEvent } from "./hook-event.ts";
-import { afterSpawn, beforeSpawn, type SubAgentParts, startNamed } from "./work/sub-agent.ts";
+import type { EventBase, EventAnswer, ClientEvent } from "./client-event.ts";
+import { afterSpawn, beforeSpawn, type SubAgentParts, startNamed } from "../work/sub-agent.ts";
 
 export interface EventParts extends SubAgentParts {
   root: string;
@@ -23,10 +23,13 @@ export interface EventParts extends SubAgentParts {
   env: Readonly<Record<string, string | undefined>>;
 }
 
-/** All but a start, which is start-session.ts's. */
-export type LaterEvent = Exclude<HookEvent, { kind: "session-start" }>;
+/** What is not answered elsewhere: see answer-event.ts. */
+export type LaterEvent = Extract<
+  ClientEvent,
+  { kind: "before-tool" | "before-spawn" | "after-spawn" | "agent-start" | "agent-stop" | "session-end" }
+>;
 
-export function handleEvent(event: LaterEvent, parts: EventParts): HookAnswer {
+export function handleEvent(event: LaterEvent, parts: EventParts): EventAnswer {
   const { sessions, state, now } = parts;
   const touch = {
     sessionId: event.sessionId,
@@ -62,8 +65,8 @@ export function handleEvent(event: LaterEvent, parts: EventParts): HookAnswer {
 }
 
 /** The first file that a rule guards speaks for all: the call is one, and so is the answer. */
-function guardEdits(event: EventBase & { path?: string; paths?: readonly string[] }, parts: EventParts): HookAnswer {
-  let warning: HookAnswer = {};
+function guardEdits(event: EventBase & { path?: string; paths?: readonly string[] }, parts: EventParts): EventAnswer {
+  let warning: EventAnswer = {};
   for (const path of event.paths ?? (event.path ? [event.path] : [])) {
     const answer = guardEdit({ ...event, path }, parts);
     // A refusal for one file outweighs a warning for another.

@@ -2,17 +2,17 @@
  * Guardrails on file edits: a rule with `block` or `require` whose paths fit the file asks for its skill first. It warns, once
  * per window; only where the user has switched `skills.enforce` on does `block` refuse the edit. Loaded by the hook.
  */
-import { activationOf } from "../skills/activation.ts";
-import { runPatterns } from "../skills/run-patterns.ts";
-import { writeEvent } from "../store/sqlite/access.ts";
-import { type Because, recordInjection } from "../store/sqlite/injections.ts";
-import type { EventParts } from "./handle-event.ts";
-import type { EventBase, HookAnswer } from "./hook-event.ts";
+import { activationOf } from "../../skills/activation.ts";
+import { runPatterns } from "../../skills/run-patterns.ts";
+import { writeEvent } from "../../store/sqlite/access.ts";
+import { type Because, recordInjection } from "../../store/sqlite/injections.ts";
+import type { EventParts } from "./later-events.ts";
+import type { EventBase, EventAnswer } from "./client-event.ts";
 
 export function guardEdit(
   event: EventBase & { path: string },
   { root, handle, index, ledger, settings, env, now }: EventParts,
-): HookAnswer {
+): EventAnswer {
   const path = event.path.startsWith(`${root}/`) ? event.path.slice(root.length + 1) : event.path;
   const rows = index.patterns(["path", "path-exclude"]);
   const hits = runPatterns(rows, [path]).hits.map((at) => rows[at]!);

@@ -1,17 +1,17 @@
 /** A session starts, anew or again, or its window does: it is noted, and told what it goes on with. Loaded by the hook. */
 import type { DatabaseSync } from "node:sqlite";
-import { sizeFor } from "../skills/client-size.ts";
-import type { ClientProcess, Session, TouchedSession } from "../store/local-store.ts";
-import { writeStore } from "../store/sqlite/access.ts";
-import type { StoreHandle } from "../store/sqlite/handle.ts";
-import { hasUnread } from "../store/sqlite/has-unread.ts";
-import type { KnownAgent } from "../store/sqlite/known-agent.ts";
-import { hasWorkToFind } from "../store/sqlite/session-claims.ts";
-import { touchSession } from "../store/sqlite/sqlite-local-store.ts";
-import { hasUntoldEdits } from "../store/sqlite/untold-edits.ts";
-import type { SeenAgent } from "../store/work-store.ts";
-import type { DiscoverSettings } from "./discover.ts";
-import type { EventBase, HookAnswer, SessionStart } from "./hook-event.ts";
+import { sizeFor } from "../../skills/client-size.ts";
+import type { ClientProcess, Session, TouchedSession } from "../../store/local-store.ts";
+import { writeStore } from "../../store/sqlite/access.ts";
+import type { StoreHandle } from "../../store/sqlite/handle.ts";
+import { hasUnread } from "../../store/sqlite/has-unread.ts";
+import type { KnownAgent } from "../../store/sqlite/known-agent.ts";
+import { hasWorkToFind } from "../../store/sqlite/session-claims.ts";
+import { touchSession } from "../../store/sqlite/sqlite-local-store.ts";
+import { hasUntoldEdits } from "../../store/sqlite/untold-edits.ts";
+import type { SeenAgent } from "../../store/work-store.ts";
+import type { DiscoverSettings } from "../discover.ts";
+import type { EventBase, EventAnswer, SessionStart } from "./client-event.ts";
 
 export type StartedSession = EventBase & SessionStart;
 
@@ -27,7 +27,7 @@ export interface NotedSession extends TouchedSession {
 }
 
 /** Problems are with settings. */
-export type SessionAnswer = HookAnswer & { problems: string[] };
+export type SessionAnswer = EventAnswer & { problems: string[] };
 
 export interface StartParts {
   handle: StoreHandle;
@@ -49,7 +49,7 @@ export interface StartParts {
   checkIndex(): void;
 }
 
-export function startSession(event: StartedSession, parts: StartParts): HookAnswer {
+export function startSession(event: StartedSession, parts: StartParts): EventAnswer {
   const noted = noteStart(event, parts);
   const edits = mayHearOfEdits(event, parts) ? parts.leftEdits(event) : "";
   const { problems, ...answer } = mayResume(event, noted.before, parts)

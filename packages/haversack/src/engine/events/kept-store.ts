@@ -1,50 +1,55 @@
 /**
- * A project's store for a process that stays: opened at its first use, and anew when another file has taken its place or its tables
- * were changed. Bun gives a prepared statement's rows the columns that the table had when it was prepared.
+ * A project's store for events: opened at the first one, with what waits in the spool read in before each. A process that stays keeps it
+ * open, and opens it anew when another file has taken its place or its tables were changed (Bun gives a prepared statement's rows
+ * the columns that the table had when it was prepared).
  */
 import { statSync } from "node:fs";
 import type { StoreHandle } from "../../store/sqlite/handle.ts";
 import { isLockFault } from "../../store/sqlite/lock-fault.ts";
 import { openForHook } from "../../store/sqlite/open-for-hook.ts";
+import { hasSpool } from "../../store/sqlite/spool/has-spool.ts";
 import { openBlind, standInFor } from "../../store/sqlite/spool/stand-in.ts";
 import { takeInSpool } from "../../store/sqlite/spool/take-in.ts";
 
-/** How long the store may be locked by others: the client's own screen waits as long. */
-export const BUSY_MS = 100;
-
 export interface KeptOpenOptions {
+  /** How long to wait for other processes, in milliseconds; then the event goes into the spool. */
+  busyMs: number;
   /** Where this user's records of trusted projects are. */
   userState: string | undefined;
   warn?(text: string): void;
+  /** The process answers one event and ends without closing. Default: false. */
+  isForOne?: boolean;
 }
 
 /** Undefined when there is no store, or none that this version may use. `sessionId`: whose event it is opened for. */
 export function keptOpen(
   file: string,
-  { userState, warn = () => undefined }: KeptOpenOptions,
+  { busyMs, userState, warn = () => undefined, isForOne = false }: KeptOpenOptions,
 ): (sessionId?: string) => StoreHandle | undefined {
-  let kept: { handle: StoreHandle; inode: number; schema: unknown } | undefined;
+  let kept: { handle: StoreHandle; inode: number | undefined; schema: unknown } | undefined;
   const open = (sessionId: string): StoreHandle | undefined => {
-    const inode = statSync(file, { throwIfNoEntry: false })?.ino;
+    const inode = isForOne ? undefined : statSync(file, { throwIfNoEntry: false })?.ino;
     // One that could not write has tables of its own beside the real ones: the next event begins afresh.
     const isSame = kept && !kept.handle.standIn && kept.inode === inode && kept.schema === schemaOf(kept.handle);
     if (!isSame) {
       const last = kept?.handle.db;
       kept = undefined;
       last?.close();
-      const handle = openForHook(file, { busyMs: BUSY_MS, userState });
-      if (!handle || inode === undefined) return undefined;
+      const handle = openForHook(file, { busyMs, userState });
+      if (!handle) return undefined;
       // A hook leaves the log to the next one; a process that stays has to shorten it itself.
-      handle.db.exec("PRAGMA wal_autocheckpoint = 1000");
-      kept = { handle, inode, schema: schemaOf(handle) };
+      if (!isForOne) handle.db.exec("PRAGMA wal_autocheckpoint = 1000");
+      kept = { handle, inode, schema: isForOne ? undefined : schemaOf(handle) };
     }
     const handle = kept?.handle;
     if (!handle) return undefined;
     const standIn = () => standInFor(handle, { sessionId, warn });
     handle.standInFor = (error) => (isLockFault(error) ? standIn() : undefined);
-    const taken = takeInSpool(handle);
-    if (taken.kind === "locked") handle.standIn = standIn();
-    if (taken.kind === "taken") for (const problem of taken.problems) warn(`left out of the spool: ${problem}`);
+    if (hasSpool(file)) {
+      const taken = takeInSpool(handle);
+      if (taken.kind === "locked") handle.standIn = standIn();
+      if (taken.kind === "taken") for (const problem of taken.problems) warn(`left out of the spool: ${problem}`);
+    }
     return handle;
   };
   return (sessionId = "") => {

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
-import { profileOf } from "../skills/activation.ts";
-import { fakeProject } from "./fake-project.suite.ts";
-import type { SessionStart } from "./hook-event.ts";
+import { profileOf } from "../../skills/activation.ts";
+import { fakeProject } from "../fake-project.suite.ts";
+import type { SessionStart } from "./client-event.ts";
 import { startSession } from "./start-session.ts";
 
 function started(source: SessionStart["source"], { agentId = "", env = {}, news = "" } = {}) {

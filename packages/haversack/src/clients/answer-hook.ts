@@ -1,0 +1,91 @@
+/**
+ * A client's payload in, its answer out: finds the project, opens its store, and lets the engine answer. For the process that a client
+ * starts at an event, and for the MCP server that is asked instead.
+ *
+ * It never harms the session: whatever goes wrong is logged, and the answer is silence.
+ */
+import { existsSync } from "node:fs";
+import { checkTrust } from "../base/project-trust.ts";
+import { answerEvents } from "../engine/events/answer-event.ts";
+import { eventProject, logFault, logLine, startIndexing } from "../engine/events/event-project.ts";
+import { offReason, type ProjectPaths, projectPaths } from "../engine/project.ts";
+import type { ClientProcess } from "../store/local-store.ts";
+import type { StoreHandle } from "../store/sqlite/handle.ts";
+import { claudeCode } from "./claude-code/adapter.ts";
+import type { ClientAdapter, Payload } from "./client-adapter.ts";
+import { codex } from "./codex/adapter.ts";
+import { gemini } from "./gemini/adapter.ts";
+import { ownWiring } from "./own-wiring.ts";
+
+const ADAPTERS: readonly ClientAdapter[] = [claudeCode, codex, gemini];
+
+/** Who asks: a process for one event, or a server that stays. */
+export interface HookHost {
+  env: NodeJS.ProcessEnv;
+  cwd: string;
+  /** How our CLI is started, without its arguments. */
+  cli: readonly string[];
+  /** The client's package asks: it stands back where `init` has wired the client. Default: false. */
+  isPackaged?: boolean;
+  openStore(paths: ProjectPaths, sessionId: string, warn: (text: string) => void): StoreHandle | undefined;
+  /** The client's own process; absent: as the adapter knows it. */
+  process?(): ClientProcess | undefined;
+  /** After the answer. */
+  done?(handle: StoreHandle): void;
+}
+
+/** "" for silence. */
+export function answerHook(client: string, payload: unknown, host: HookHost): string {
+  const adapter = ADAPTERS.find((one) => one.client === client);
+  if (!adapter || typeof payload !== "object" || payload === null) return "";
+  let paths: ProjectPaths | undefined;
+  try {
+    const base = adapter.readBase(payload as Payload, host.cwd);
+    if (!base) return "";
+    paths = projectPaths(base.cwd, host.env);
+    // No folder: the project does not use Haversack.
+    if (!existsSync(paths.state) || offReason(paths, host.env)) return "";
+    const { root } = paths;
+    if (host.isPackaged && ownWiring(client, { root, cwd: base.cwd, env: host.env })) return "";
+    return answerIn(paths, { adapter, payload: payload as Payload, base, host });
+  } catch (fault) {
+    if (paths) logFault(paths, PART, fault);
+    return "";
+  }
+}
+
+const PART = "hook";
+
+interface Asked {
+  adapter: ClientAdapter;
+  payload: Payload;
+  base: NonNullable<ReturnType<ClientAdapter["readBase"]>>;
+  host: HookHost;
+}
+
+function answerIn(paths: ProjectPaths, { adapter, payload, base, host }: Asked): string {
+  const { env, cli } = host;
+  const warn = (text: string) => logLine(paths, { level: "warn", part: PART, text });
+  const handle = host.openStore(paths, base.sessionId, warn);
+  if (!handle) return payload["hook_event_name"] === "SessionStart" ? withoutStore(paths, host) : "";
+  const process = host.process ?? (() => adapter.process(env));
+  const project = eventProject(paths, handle, { env, process, cli, part: PART });
+  const events = adapter.readEvents(payload, { ...base, client: adapter.profile(paths.root, env) }, project);
+  const text = adapter.writeAnswer(payload, answerEvents(events, project));
+  host.done?.(handle);
+  return text;
+}
+
+/** At a session's start: a line for the person, or an upgrade. */
+function withoutStore({ root, state, store, userState }: ProjectPaths, { env, cli }: HookHost): string {
+  if (checkTrust(state, userState).kind === "untrusted") return untrustedNotice(store);
+  // Most likely of an older version: without this it would stay so until somebody calls the CLI.
+  if (existsSync(store)) startIndexing({ root, env, cli });
+  return "";
+}
+
+/** For the person alone: all clients that run hooks show `systemMessage` on their screen and keep it from the model. */
+function untrustedNotice(file: string): string {
+  const why = `Haversack does not use ${JSON.stringify(file)}: you did not create it on this machine.`;
+  return JSON.stringify({ systemMessage: `${why} Run \`haversack trust\` to look at it and accept it.` });
+}

@@ -1,0 +1,26 @@
+/**
+ * What the hook needs to know of a client: how its payloads are read and its answers written. There is one for each client that tells its
+ * events to another program; opencode's plugin runs inside the client and makes events itself.
+ */
+import type { ClientEvent, EventAnswer, EventBase } from "../engine/events/client-event.ts";
+import type { EventProject } from "../engine/events/event-project.ts";
+import type { ClientProfile } from "../skills/activation.ts";
+import type { ClientProcess } from "../store/local-store.ts";
+
+export type Payload = Record<string, unknown>;
+
+/** What every payload says first. */
+export type PayloadBase = Pick<EventBase, "sessionId" | "agentId" | "cwd">;
+
+export interface ClientAdapter {
+  client: string;
+  /** Undefined: no payload of this client's. */
+  readBase(payload: Payload, fallbackCwd: string): PayloadBase | undefined;
+  profile(root: string, env: NodeJS.ProcessEnv): ClientProfile;
+  /** Mostly one; a client may tell of two things at once. */
+  readEvents(payload: Payload, base: EventBase, project: EventProject): ClientEvent[];
+  /** What the client takes as an answer; "" for silence. */
+  writeAnswer(payload: Payload, answer: EventAnswer): string;
+  /** The client's own process, which lives as long as its session, as a process that it starts for an event knows it. */
+  process(env: NodeJS.ProcessEnv): ClientProcess | undefined;
+}
