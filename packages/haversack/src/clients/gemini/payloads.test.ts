@@ -32,8 +32,6 @@ describe("every recorded payload", () => {
 
 describe("sessions and calls", () => {
   it.each([
-    ["session-start.startup", { kind: "session-start", source: "startup" }],
-    ["session-start.resume", { kind: "session-start", source: "resume" }],
     ["session-end", { kind: "session-end" }],
     [
       "before-tool.write-file",
