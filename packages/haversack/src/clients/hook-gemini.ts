@@ -6,6 +6,7 @@ import { geminiProfile } from "./gemini/profile.ts";
 import { readGeminiBase, readGeminiPrompt } from "./gemini/prompt-event.ts";
 import { geminiStartBefore } from "./gemini/start-before.ts";
 import { readGeminiTool } from "./gemini/tool-event.ts";
+import { hasGeminiAnswer } from "./gemini/transcript.ts";
 import type { HookAdapter } from "./hook-adapter.ts";
 
 export const adapter: HookAdapter = {
@@ -18,6 +19,7 @@ export const adapter: HookAdapter = {
   tool: readGeminiTool,
   event: readGeminiEvent,
   startBefore: geminiStartBefore,
+  hasAnswered: (payload) => hasGeminiAnswer(payload["transcript_path"]),
   answer: formatGeminiAnswer,
   profile: geminiProfile,
   // The shell that the client starts gives its place to the hook (`exec`), so that the parent is the client itself (seen in 0.61.0).

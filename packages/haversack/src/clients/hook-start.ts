@@ -13,7 +13,7 @@ export function answerEvent(payload: Record<string, unknown>, base: ClaudeBase, 
   const event = (adapter ? adapter.event : readClaudeStart)(payload, { ...base, client: place.client() });
   if (event?.kind !== "session-start") return {};
   const process = adapter ? adapter.process?.() : claudeProcess(env);
-  return startSession(event, {
+  const answer = startSession(event, {
     handle,
     settings,
     env,
@@ -33,9 +33,13 @@ export function answerEvent(payload: Record<string, unknown>, base: ClaudeBase, 
       if (!adapter?.startBefore) checkIndex(place);
     },
   });
+  // In a store that cannot be written no start is noted, so every prompt looks like the first.
+  return handle.standIn?.isKept === false && adapter?.hasAnswered?.(payload) ? {} : answer;
 }
 
 export function checkIndex({ env, handle, root }: HookPlace): void {
+  // An index that cannot be written stays as it is.
+  if (handle.standIn?.isKept === false) return;
   // `doctor` sends a test event and wants no process to outlive it.
   if (!env["HAVERSACK_DOCTOR"] && isIndexStale(handle.db)) startIndexing(root);
 }
