@@ -1,6 +1,16 @@
 /** A store that this user may only read, and one on a full disk: what looks goes on, what saves says why it cannot. */
 import { spawnSync } from "node:child_process";
-import { appendFileSync, chmodSync, cpSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import {
+  appendFileSync,
+  chmodSync,
+  cpSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
@@ -207,7 +217,10 @@ describe.runIf(canBeRefused)("a store that this user may only read", () => {
     writeFileSync(transcript, '{"sessionId":"s1"}\n{"id":"1","type":"user","content":"go on"}\n');
     chmodSync(transcript, 0o644);
     expect(one.hookThrough(who, before, options)).toMatchObject(says("Fill the form"));
-    appendFileSync(transcript, '{"id":"2","type":"gemini","content":"I do."}\n{"id":"3","type":"user","content":"x"}\n');
+    appendFileSync(
+      transcript,
+      '{"id":"2","type":"gemini","content":"I do."}\n{"id":"3","type":"user","content":"x"}\n',
+    );
     expect(one.hookThrough(who, before, options)).toMatchObject(silent);
   });
 
