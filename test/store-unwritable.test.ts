@@ -260,8 +260,11 @@ describe.runIf(canBeRefused)("a state folder of the user that may only be read",
     if (isRoot) for (const name of ["", ...readdirSync(one.state)]) chmodSync(join(one.state, name), 0o777);
     one.through(who, ["status"]);
     const folder = join(one.home, isRoot ? "nobody" : "", ".local/state/haversack");
-    for (const path of [join(folder, "projects"), folder]) chmodSync(path, 0o555);
-    onTestFinished(() => [folder, join(folder, "projects")].forEach((path) => chmodSync(path, 0o755)));
+    const setMode = (mode: number) => {
+      for (const path of [folder, join(folder, "projects")]) chmodSync(path, mode);
+    };
+    setMode(0o555);
+    onTestFinished(() => setMode(0o755));
     expect(one.hookThrough(who, start)).toMatchObject(silent);
     expect(one.hookThrough(who, prompt)).toMatchObject(says("pdf-forms"));
     expect(one.hookThrough(who, written)).toMatchObject(silent);

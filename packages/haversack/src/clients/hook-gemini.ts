@@ -1,5 +1,5 @@
 /** Gemini CLI, for hook.cjs. */
-import { clientProcess } from "./claude-code/client-process.ts";
+import { parentProcess } from "./claude-code/client-process.ts";
 import { formatGeminiAnswer } from "./gemini/answer.ts";
 import { readGeminiEvent } from "./gemini/events.ts";
 import { geminiProfile } from "./gemini/profile.ts";
@@ -22,7 +22,7 @@ export const adapter: HookAdapter = {
   hasAnswered: (payload) => hasGeminiAnswer(payload["transcript_path"]),
   answer: formatGeminiAnswer,
   profile: geminiProfile,
-  // The shell that the client starts gives its place to the hook (`exec`), so that the parent is the client itself (seen in 0.61.0).
-  process: () => clientProcess(process.ppid),
+  // Mostly the shell that the client starts gives its place to the hook (`exec`), and the parent is the client itself (seen in 0.61.0).
+  process: () => parentProcess(),
   talking: ["BeforeAgent", "AfterTool"],
 };

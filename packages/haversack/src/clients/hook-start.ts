@@ -1,5 +1,6 @@
 /** A session's start, for hook.cjs, with all that it takes to see whether there may be work to go on with; what then follows is in hook-wake.cjs. */
 import { statSync } from "node:fs";
+import { processSpace } from "../base/process-space.ts";
 import type { HookAnswer } from "../engine/hook-event.ts";
 import { isIndexStale } from "../engine/index-freshness.ts";
 import { startSession } from "../engine/start-session.ts";
@@ -19,7 +20,7 @@ export function answerEvent(payload: Record<string, unknown>, base: ClaudeBase, 
     env,
     now,
     process: () => process,
-    leftEdits: (start) => place.wake().tellLeftEdits(start, process, place),
+    leftEdits: (start) => place.wake().tellLeftEdits(start, process?.space ?? processSpace(), place),
     becomeKnown: (start) => (env["HAVERSACK_AGENT"] ? place.wake().becomeKnown(start, place) : undefined),
     wakeSession: (start, noted) => {
       // A hundred pages, each looked at once: a small cache uses their memory again, and new memory costs a process 3 µs a page.

@@ -70,9 +70,7 @@ export function decideDisclosure(
       continue;
     }
     const isFresh =
-      isAnew ||
-      !entry ||
-      isForgotten(entry, { promptNumber, forgetAfterPrompts: settings.forgetAfterPrompts });
+      isAnew || !entry || isForgotten(entry, { promptNumber, forgetAfterPrompts: settings.forgetAfterPrompts });
     decision[isFresh ? "fresh" : "known"].push(match);
   }
 

@@ -19,10 +19,7 @@ export interface BunDatabase {
 }
 
 export interface BunDatabaseClass {
-  new (
-    file: string,
-    options: { strict: true; readonly?: boolean; readwrite?: boolean; create?: boolean },
-  ): BunDatabase;
+  new (file: string, options: { strict: true; readonly?: boolean; readwrite?: boolean; create?: boolean }): BunDatabase;
   deserialize(bytes: Uint8Array, options: { strict: true }): BunDatabase;
 }
 

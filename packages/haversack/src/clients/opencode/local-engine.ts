@@ -216,7 +216,7 @@ export function localEngine({ root, env, cli }: LocalEngineOptions): LocalEngine
         return startSession(event, {
           ...common,
           process: process_,
-          leftEdits: (start) => wake.tellLeftEdits(start, process_(), place),
+          leftEdits: (start) => wake.tellLeftEdits(start, process_()?.space ?? "", place),
           becomeKnown: (start) => wake.becomeKnown(start, place),
           wakeSession: (start, noted) =>
             wake.answerStart(start, { ...noted, process: process_() }, place, stores.index),

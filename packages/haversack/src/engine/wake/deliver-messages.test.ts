@@ -67,7 +67,7 @@ it("counts all that wait, and calls new only what came since the session was las
   const because = { kind: "left" as const, tasks: [], session: "" };
   const packet = { event: "startup", format: "restored", text: "# Packet", because };
   recordInjection(handle.db, { sessionId: "s1", at: minutes(1), ...packet });
-  expect(later(2, 300)).toMatch(/^From Haversack: 60 unread messages for @june;[^]*\n5\d more wait and come with/);
+  expect(later(2, 300)).toMatch(/^From Haversack: 60 unread messages for @june;[\s\S]*\n5\d more wait and come with/);
   await send("IT IS NEW", minutes(3));
   expect(later(4, 300)).toMatch(/^From Haversack: 5\d unread messages \(1 new\) for @june;/);
   let last = "";

@@ -9,8 +9,8 @@ import { isLockFault } from "../lock-fault.ts";
 import { inTransaction } from "../transaction.ts";
 import { hasSpool } from "./has-spool.ts";
 import { saveEntry } from "./save-entry.ts";
-import { type StandInOptions, standInAfter, standInFor } from "./stand-in.ts";
 import { readSpooled, removeSpooled, type SpooledEntry, spooledNames } from "./spool-files.ts";
+import { type StandInOptions, standInAfter, standInFor } from "./stand-in.ts";
 
 export type TakenIn =
   | { kind: "nothing" }
