@@ -32,6 +32,8 @@ export interface HookAdapter {
    * event, before it. Absent: starts are answered when they come.
    */
   startBefore?(payload: Fields, base: HookBase, place: { handle: StoreHandle; now: Date }): Fields | undefined;
+  /** With `startBefore`: whether the transcript holds an answer of the model already, so that this is not the first prompt. */
+  hasAnswered?(payload: Fields): boolean;
   answer(payload: Fields, answer: HookAnswer): string;
   profile(root: string, env: NodeJS.ProcessEnv): ClientProfile;
   /** The client's own process, which lives as long as its session; absent: it cannot be known. */

@@ -1,5 +1,5 @@
 /** Codex, for hook.cjs. */
-import { clientProcess } from "./claude-code/client-process.ts";
+import { parentProcess } from "./claude-code/client-process.ts";
 import { formatCodexAnswer } from "./codex/answer.ts";
 import { readCodexEvent } from "./codex/events.ts";
 import { codexProfile } from "./codex/profile.ts";
@@ -21,7 +21,7 @@ export const adapter: HookAdapter = {
   event: readCodexEvent,
   answer: formatCodexAnswer,
   profile: codexProfile,
-  // The shell that Codex starts gives its place to the hook (`exec`), so that the parent is Codex itself (seen in 0.166.0).
-  process: () => clientProcess(process.ppid),
+  // Mostly the shell that Codex starts gives its place to the hook (`exec`), and the parent is Codex itself (seen in 0.166.0).
+  process: () => parentProcess(),
   talking: ["UserPromptSubmit", "PostToolUse", "Stop"],
 };

@@ -1,11 +1,12 @@
 /** Gemini CLI, for hook.cjs. */
-import { clientProcess } from "./claude-code/client-process.ts";
+import { parentProcess } from "./claude-code/client-process.ts";
 import { formatGeminiAnswer } from "./gemini/answer.ts";
 import { readGeminiEvent } from "./gemini/events.ts";
 import { geminiProfile } from "./gemini/profile.ts";
 import { readGeminiBase, readGeminiPrompt } from "./gemini/prompt-event.ts";
 import { geminiStartBefore } from "./gemini/start-before.ts";
 import { readGeminiTool } from "./gemini/tool-event.ts";
+import { hasGeminiAnswer } from "./gemini/transcript.ts";
 import type { HookAdapter } from "./hook-adapter.ts";
 
 export const adapter: HookAdapter = {
@@ -18,9 +19,10 @@ export const adapter: HookAdapter = {
   tool: readGeminiTool,
   event: readGeminiEvent,
   startBefore: geminiStartBefore,
+  hasAnswered: (payload) => hasGeminiAnswer(payload["transcript_path"]),
   answer: formatGeminiAnswer,
   profile: geminiProfile,
-  // The shell that the client starts gives its place to the hook (`exec`), so that the parent is the client itself (seen in 0.61.0).
-  process: () => clientProcess(process.ppid),
+  // Mostly the shell that the client starts gives its place to the hook (`exec`), and the parent is the client itself (seen in 0.61.0).
+  process: () => parentProcess(),
   talking: ["BeforeAgent", "AfterTool"],
 };

@@ -123,7 +123,10 @@ export function answerClient(
   }
 }
 
-/** With what waits in the spool read in before; undefined when there is no store that this program may use. */
+/**
+ * With what waits in the spool read in before; undefined when there is no store that this program may use. A store that cannot be
+ * written is answered from all the same: see spool/stand-in.ts.
+ */
 function openHere(
   file: string,
   { sessionId, state, userState }: { sessionId: string; state: string; userState: string | undefined },
@@ -134,19 +137,14 @@ function openHere(
   try {
     handle = openForHook(file, { busyMs: BUSY_MS, userState });
   } catch (error) {
-    if (!isLockFault(error)) throw error;
-    return load("hook-spool").openBlind(file, options);
+    const { openBlind, connectToRead } = load("hook-spool");
+    if (isLockFault(error)) return openBlind(file, options);
+    handle = openForHook(file, { busyMs: BUSY_MS, userState, readable: connectToRead(error, file) });
   }
   if (!handle) return undefined;
   const open = handle;
-  const standIn = () => load("hook-spool").standInFor(open, options);
-  open.standInFor = (error) => (isLockFault(error) ? standIn() : undefined);
-  if (hasSpool(file)) {
-    const taken = load("hook-spool").takeInSpool(open);
-    if (taken.kind === "locked") open.standIn = standIn();
-    else if (taken.kind === "taken")
-      for (const problem of taken.problems) options.warn(`left out of the spool: ${problem}`);
-  }
+  open.standInFor = (error) => load("hook-spool").standInAfter(error, open, options);
+  if (hasSpool(file)) load("hook-spool").takeInOrStandIn(open, options);
   return open;
 }
 

@@ -1,5 +1,6 @@
 /** A session's start, for hook.cjs, with all that it takes to see whether there may be work to go on with; what then follows is in hook-wake.cjs. */
 import { statSync } from "node:fs";
+import { processSpace } from "../base/process-space.ts";
 import type { HookAnswer } from "../engine/hook-event.ts";
 import { isIndexStale } from "../engine/index-freshness.ts";
 import { startSession } from "../engine/start-session.ts";
@@ -13,13 +14,13 @@ export function answerEvent(payload: Record<string, unknown>, base: ClaudeBase, 
   const event = (adapter ? adapter.event : readClaudeStart)(payload, { ...base, client: place.client() });
   if (event?.kind !== "session-start") return {};
   const process = adapter ? adapter.process?.() : claudeProcess(env);
-  return startSession(event, {
+  const answer = startSession(event, {
     handle,
     settings,
     env,
     now,
     process: () => process,
-    leftEdits: (start) => place.wake().tellLeftEdits(start, process, place),
+    leftEdits: (start) => place.wake().tellLeftEdits(start, process?.space ?? processSpace(), place),
     becomeKnown: (start) => (env["HAVERSACK_AGENT"] ? place.wake().becomeKnown(start, place) : undefined),
     wakeSession: (start, noted) => {
       // A hundred pages, each looked at once: a small cache uses their memory again, and new memory costs a process 3 µs a page.
@@ -33,9 +34,13 @@ export function answerEvent(payload: Record<string, unknown>, base: ClaudeBase, 
       if (!adapter?.startBefore) checkIndex(place);
     },
   });
+  // In a store that cannot be written no start is noted, so every prompt looks like the first.
+  return handle.standIn?.isKept === false && adapter?.hasAnswered?.(payload) ? {} : answer;
 }
 
 export function checkIndex({ env, handle, root }: HookPlace): void {
+  // An index that cannot be written stays as it is.
+  if (handle.standIn?.isKept === false) return;
   // `doctor` sends a test event and wants no process to outlive it.
   if (!env["HAVERSACK_DOCTOR"] && isIndexStale(handle.db)) startIndexing(root);
 }

@@ -27,12 +27,8 @@ export function answerStart(
 }
 
 /** One line on what the last session here left without a task; "" when there is none. */
-export function tellLeftEdits(
-  event: StartedSession,
-  process: ClientProcess | undefined,
-  { handle, now }: WakePlace,
-): string {
-  return leftEdits(event, { handle, process, isAlive, now });
+export function tellLeftEdits(event: StartedSession, space: string, { handle, now }: WakePlace): string {
+  return leftEdits(event, { handle, space, isAlive, now });
 }
 
 export function packetFor(start: Omit<StartedAgent, "client">, index: SkillLookup, place: WakePlace): string {

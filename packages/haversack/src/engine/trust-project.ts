@@ -148,13 +148,18 @@ function localParts(paths: ProjectPaths, env: Environment): LocalPart[] {
     .sort((one, other) => (one.path < other.path ? -1 : 1));
 }
 
-/** Of a folder the sum of its files; links are not followed. */
+/** Of a folder the sum of its files; links are not followed. 0 where another user's folder may not be read. */
 function sizeOf(path: string): number {
   const found = lstatSync(path);
   if (!found.isDirectory()) return found.size;
-  return readdirSync(path, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile())
-    .reduce((sum, entry) => sum + lstatSync(join(entry.parentPath, entry.name)).size, 0);
+  try {
+    return readdirSync(path, { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile())
+      .reduce((sum, entry) => sum + lstatSync(join(entry.parentPath, entry.name)).size, 0);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "EACCES") throw error;
+    return 0;
+  }
 }
 
 function projectConfig({ config }: ProjectPaths): unknown {

@@ -136,6 +136,8 @@ function goOn(facts: Facts): string[] {
   const at = task.steps.findIndex(({ done }) => !done);
   if (at !== -1) return [`Step ${at + 1} of ${task.steps.length}: ${short(task.steps[at]!.text)}`];
   if (task.steps.length > 0) return [`All steps are done: check ${task.id} against its criteria and hand it off.`];
+  // How to go on with a task that was left is told above.
+  if (state.leftBy) return [];
   if (!state.wip) return [`Start ${task.id}: nothing is recorded as done yet.`];
   return hasWork(state.wip) ? [`Go on with ${label(task)} from its work in progress.`] : [];
 }

@@ -13,7 +13,6 @@ import { findProjectRoot, STATE_FOLDER } from "../../base/project-root.ts";
 import { checkTrust, userStateFolder } from "../../base/project-trust.ts";
 import { readHookWorkSettings } from "../../engine/work/hook-work-settings.ts";
 import type { StoreHandle } from "../../store/sqlite/handle.ts";
-import { isLockFault } from "../../store/sqlite/lock-fault.ts";
 import { openForHook } from "../../store/sqlite/open-for-hook.ts";
 import { takeBack } from "../../store/sqlite/session-claims.ts";
 
@@ -43,7 +42,7 @@ export function noteTurn(
   word: string | undefined,
   env: NodeJS.ProcessEnv,
   now: Date,
-  spool?: () => Pick<typeof import("../hook-spool.ts"), "standInFor">,
+  spool?: () => Pick<typeof import("../hook-spool.ts"), "standInAfter">,
 ): void {
   const turn = env["HAVERSACK"] === "0" ? undefined : readEndedTurn(word);
   if (!turn) return;
@@ -57,7 +56,7 @@ export function noteTurn(
     const handle = openForHook(`${state}/haversack.db`, { busyMs: BUSY_MS, userState });
     if (!handle) return;
     const warn = (text: string) => appendLog(`${state}/log`, { at: now, level: "warn", part: "codex notify", text });
-    handle.standInFor = (error) => (isLockFault(error) ? spool?.().standInFor(handle, { ...turn, warn }) : undefined);
+    handle.standInFor = (error) => spool?.().standInAfter(error, handle, { ...turn, warn });
     const isHeard = wasHeard(handle, turn);
     if (!isHeard)
       takeBack(handle, turn, {

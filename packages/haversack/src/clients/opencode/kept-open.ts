@@ -6,8 +6,8 @@ import { statSync } from "node:fs";
 import type { StoreHandle } from "../../store/sqlite/handle.ts";
 import { isLockFault } from "../../store/sqlite/lock-fault.ts";
 import { openForHook } from "../../store/sqlite/open-for-hook.ts";
-import { openBlind, standInFor } from "../../store/sqlite/spool/stand-in.ts";
-import { takeInSpool } from "../../store/sqlite/spool/take-in.ts";
+import { connectToRead, openBlind, standInAfter } from "../../store/sqlite/spool/stand-in.ts";
+import { takeInOrStandIn } from "../../store/sqlite/spool/take-in.ts";
 
 /** How long the store may be locked by others: the client's own screen waits as long. */
 export const BUSY_MS = 100;
@@ -32,7 +32,7 @@ export function keptOpen(
       const last = kept?.handle.db;
       kept = undefined;
       last?.close();
-      const handle = openForHook(file, { busyMs: BUSY_MS, userState });
+      const handle = openOrRead(file, userState);
       if (!handle || inode === undefined) return undefined;
       // A hook leaves the log to the next one; a process that stays has to shorten it itself.
       handle.db.exec("PRAGMA wal_autocheckpoint = 1000");
@@ -40,11 +40,8 @@ export function keptOpen(
     }
     const handle = kept?.handle;
     if (!handle) return undefined;
-    const standIn = () => standInFor(handle, { sessionId, warn });
-    handle.standInFor = (error) => (isLockFault(error) ? standIn() : undefined);
-    const taken = takeInSpool(handle);
-    if (taken.kind === "locked") handle.standIn = standIn();
-    if (taken.kind === "taken") for (const problem of taken.problems) warn(`left out of the spool: ${problem}`);
+    handle.standInFor = (error) => standInAfter(error, handle, { sessionId, warn });
+    takeInOrStandIn(handle, { sessionId, warn });
     return handle;
   };
   return (sessionId = "") => {
@@ -65,6 +62,16 @@ export function keptOpen(
       return openBlind(file, { sessionId, warn });
     }
   };
+}
+
+/** Where the store cannot be written, it is opened for reading: see spool/stand-in.ts. */
+function openOrRead(file: string, userState: string | undefined): StoreHandle | undefined {
+  try {
+    return openForHook(file, { busyMs: BUSY_MS, userState });
+  } catch (error) {
+    if (isLockFault(error)) throw error;
+    return openForHook(file, { busyMs: BUSY_MS, userState, readable: connectToRead(error, file) });
+  }
 }
 
 /** A number that SQLite raises with every change of a table. */

@@ -105,7 +105,8 @@ export function localEngine({ root, env, cli }: LocalEngineOptions): LocalEngine
     if (rehearsed) return;
     const check = () => {
       const handle = store();
-      if (handle && isIndexStale(handle.db)) startIndexing();
+      // An index that cannot be written stays as it is.
+      if (handle && !handle.isReadOnly && isIndexStale(handle.db)) startIndexing();
     };
     runWhenIdle([check], { onFault: logFault, delayMs: CHECK_INDEX_MS });
   };
@@ -215,7 +216,7 @@ export function localEngine({ root, env, cli }: LocalEngineOptions): LocalEngine
         return startSession(event, {
           ...common,
           process: process_,
-          leftEdits: (start) => wake.tellLeftEdits(start, process_(), place),
+          leftEdits: (start) => wake.tellLeftEdits(start, process_()?.space ?? "", place),
           becomeKnown: (start) => wake.becomeKnown(start, place),
           wakeSession: (start, noted) =>
             wake.answerStart(start, { ...noted, process: process_() }, place, stores.index),

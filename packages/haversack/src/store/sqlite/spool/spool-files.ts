@@ -58,7 +58,7 @@ export function addToSpool(storeFile: string, { entry, isBlind }: SpooledEntry):
 export function spooledNames(storeFile: string): string[] {
   const folder = spoolOf(storeFile);
   if (!isOwnFolder(folder)) return [];
-  return readdirSync(folder)
+  return namesIn(folder)
     .filter((name) => ENTRY.test(name))
     .sort();
 }
@@ -93,7 +93,7 @@ export function removeSpooled(storeFile: string, names: readonly string[]): void
   const folder = spoolOf(storeFile);
   for (const name of names) ignoring(NOT_REMOVED, () => unlinkSync(`${folder}/${name}`));
   if (!isOwnFolder(folder)) return;
-  for (const name of readdirSync(folder)) {
+  for (const name of namesIn(folder)) {
     if (PART.test(name) && ageOf(`${folder}/${name}`) > ABANDONED_MS) {
       ignoring(NOT_REMOVED, () => unlinkSync(`${folder}/${name}`));
     }
@@ -110,6 +110,16 @@ const PART = /^\d{15}-\d{6,}-\d+-[a-z0-9]+\.part$/;
 /** A repository could bring a link in its place, to a folder that is none of ours. */
 function isOwnFolder(folder: string): boolean {
   return lstatSync(folder, { throwIfNoEntry: false })?.isDirectory() ?? false;
+}
+
+/** None where the folder is another user's, who has to read it in. */
+function namesIn(folder: string): string[] {
+  try {
+    return readdirSync(folder);
+  } catch (error) {
+    if (!NOT_REMOVED.includes((error as NodeJS.ErrnoException).code ?? "")) throw error;
+    return [];
+  }
 }
 
 function hasRoom(folder: string, more: number): boolean {
