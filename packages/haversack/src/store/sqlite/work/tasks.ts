@@ -15,6 +15,7 @@ import { followTasks } from "./groups.ts";
 import { decayCompleted } from "./handoffs.ts";
 import { all, one, run, setFields, value } from "./prepared.ts";
 import { moveInQueue, requeue, WAITING } from "./queue.ts";
+import { orderReviews } from "./review-order.ts";
 import { brief, TASK_COLUMNS, type TaskRow, toTasks } from "./rows.ts";
 import { readTaskWip } from "./wip.ts";
 
@@ -58,6 +59,7 @@ export function createTask(db: DatabaseSync, task: NewTask, by: Actor): Task {
     // A new task can close no cycle: nothing waits for it yet.
     addDependency(db, { taskId: id, dependsOnId, type: "blocks" }, by);
   }
+  orderReviews(db, seq, by);
   followTasks(db, story?.seq ?? null, now);
   note(db, by, "task-created", id, `created: ${title}`);
   return readTask(db, seq);
@@ -92,6 +94,7 @@ export function updateTask(db: DatabaseSync, id: string, changes: TaskChanges, b
   const { sql, values } = setFields(fields);
   if (sql) run(db, `UPDATE tasks SET ${sql}, updated_at = ? WHERE seq = ?`, ...values, now, before.seq);
   if (changes.files !== undefined) setFiles(db, before.seq, changes.files ?? []);
+  orderReviews(db, before.seq, by, before);
   if (storyId !== undefined || priority !== undefined) requeue(db, before.seq);
   if (storyId !== undefined && (story?.seq ?? null) !== before.story) {
     // The story it left may be complete without it.
