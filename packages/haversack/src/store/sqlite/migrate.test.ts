@@ -53,7 +53,15 @@ describe("migrations", () => {
 
   it("give stored reviews their order, with a queue that is right", () => {
     const { db } = openWith(migrations.slice(0, 14));
-    const titles = ["Add login", "Code quality review", "Spec review", "Add logout", "Code review", "Spec-review", "Implement it"];
+    const titles = [
+      "Add login",
+      "Code quality review",
+      "Spec review",
+      "Add logout",
+      "Code review",
+      "Spec-review",
+      "Implement it",
+    ];
     for (const [at, title] of titles.entries()) {
       const parent = at === 0 || at === 3 ? null : at < 3 ? 1 : 4;
       db.prepare(

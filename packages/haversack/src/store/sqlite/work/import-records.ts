@@ -99,7 +99,8 @@ class Import {
     const taskId = (id: string) => this.#resolve("task", id);
     importDependencies(this.#db, this.#came.dependency, { taskId, report: this.#report });
     // A file from before reviews had an order, or from another tool.
-    for (const id of this.#newTasks) orderReviews(this.#db, seqOf(this.#db, "tasks", id) as number, { at, name: "haversack" });
+    for (const id of this.#newTasks)
+      orderReviews(this.#db, seqOf(this.#db, "tasks", id) as number, { at, name: "haversack" });
     importEvents(this.#db, this.#came, { taskId, subjectId: (id) => this.#subject(id), report: this.#report });
     this.#importHandoffs();
     this.#importAgents();

@@ -20,7 +20,12 @@ interface Part {
 }
 
 /** After a sub-task was made, renamed or moved: `before` is what it was. */
-export function orderReviews(db: DatabaseSync, seq: number, by: Actor, before?: { title: string; parent: number | null }): void {
+export function orderReviews(
+  db: DatabaseSync,
+  seq: number,
+  by: Actor,
+  before?: { title: string; parent: number | null },
+): void {
   const part = one<Part>(db, `${PARTS} WHERE seq = ?`, seq);
   if (!part) return;
   if (before?.title === part.title && before.parent === part.parent) return;
