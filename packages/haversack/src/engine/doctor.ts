@@ -10,7 +10,7 @@ import { errorText, isFault } from "../base/errors.ts";
 import { diskFileSystem } from "../base/file-system.ts";
 import { readLog } from "../base/log.ts";
 import { recordTrust, trustRecord } from "../base/project-trust.ts";
-import type { SkillCard } from "../skills/types.ts";
+import type { Problem, SkillCard } from "../skills/types.ts";
 import { SqliteArtifactStore } from "../store/sqlite/artifact-store.ts";
 import { whyNotWritable } from "../store/sqlite/faults.ts";
 import { backupStore, checkStore, isWriteLocked } from "../store/sqlite/maintenance.ts";
@@ -49,7 +49,7 @@ export async function runDoctor(input: DoctorInput): Promise<Finding[]> {
   const store = untrusted ? untrustedStore(untrusted) : checkStoreFile(paths);
   const scratch = store.level === "fail" ? undefined : makeScratch(paths);
   try {
-    const { finding: index, cards, guards } = checkIndex(input, scratch);
+    const { findings: index, cards, guards } = checkIndex(input, scratch);
     const place = { ...input, hasGuards: guards > 0, scratch, cards, isOff: off !== undefined };
     const found = clients.filter((client) => client.find({ ...place, scope: "project" }).length > 0);
     const checked: Finding[] = [];
@@ -73,7 +73,7 @@ export async function runDoctor(input: DoctorInput): Promise<Finding[]> {
       ...(untrusted ? [] : checkSpool(paths, input.now)),
       ...(scratch && !untrusted ? checkState(paths, scratch, input.now) : []),
       ...checkConfig(paths),
-      index,
+      ...index,
       ...(found.length > 0 ? checked : [noClient(clients)]),
       ...(found.length > 0 && found.every((client) => isUnwired(client, checked)) ? [noneWired()] : []),
       ...(scratch ? await checkResumes(paths, found, scratch) : []),
@@ -288,7 +288,7 @@ function checkConfig(paths: ProjectPaths): Finding[] {
 function checkIndex(
   { paths, env, guardCount }: DoctorInput,
   scratch: Scratch | undefined,
-): { finding: Finding; cards: SkillCard[]; guards: number } {
+): { findings: Finding[]; cards: SkillCard[]; guards: number } {
   const handle = scratch
     ? openDatabase(join(scratch.root, ".haversack/haversack.db"), { durability: "normal" })
     : openMemoryStore();
@@ -301,7 +301,7 @@ function checkIndex(
     const { read, removed, problems } = refreshIndex(handle, { ...sources, fs: diskFileSystem });
     const index = new SqliteSkillIndex(handle.db);
     const wrong = [...sources.problems, ...problems].filter(({ level }) => level === "error").length;
-    const text = `${index.size} skills`;
+    const text = `${index.size} ${index.size === 1 ? "skill" : "skills"}`;
     const finding: Finding =
       read + removed > 0
         ? {
@@ -318,10 +318,19 @@ function checkIndex(
               remedy: "`haversack skills check` lists them",
             }
           : { part: "index", level: "ok", text: `${text}, fresh` };
-    return { finding, cards: index.listCards(), guards: guardCount(index) };
+    return { findings: [finding, ...ignoredLinks(problems)], cards: index.listCards(), guards: guardCount(index) };
   } finally {
     handle.db.close();
   }
+}
+
+/** Skills that are linked into a folder and cannot be found through the link. */
+function ignoredLinks(problems: readonly Problem[]): Finding[] {
+  const [first, ...others] = problems.filter(({ code }) => code.startsWith("link-"));
+  if (!first) return [];
+  const more = others.length > 0 ? ` (and ${others.length} more)` : "";
+  const text = `${others.length + 1} ignored: ${first.file}: ${first.text}${more}`;
+  return [{ part: "skill links", level: "warn", text, remedy: "`haversack skills check` lists them" }];
 }
 
 const DAY_MS = 24 * 60 * 60 * 1000;

@@ -1,4 +1,4 @@
-import { mkdirSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { HaversackError } from "../../base/errors.ts";
 import { CLIENTS } from "../../clients/table.ts";
@@ -31,15 +31,17 @@ export function run(call: Call): ExitCode {
     if (why) throw new HaversackError("no-project", why, { hint: "`haversack off --user` switches it off everywhere" });
     ensureStateFolder(paths);
   }
-  writeFileSync(file, `off since ${new Date().toISOString()}\n`);
+  const wasOff = existsSync(file);
+  if (!wasOff) writeFileSync(file, `off since ${new Date().toISOString()}\n`);
   const projects = isUser ? deferredProjects(paths) : [paths.root];
   const listings = restoreListings(projects, { clients: CLIENTS, env: call.io.env });
   noteDeferredProject(paths);
   warnOfProblems(call, listings, "skills stay hidden");
   print(call, { on: false, file, listings: switchData(listings) }, () =>
-    [`Haversack is off (${file}).`, ...switchLines(listings, { root: paths.root, done: "back in the listing" })].join(
-      "\n",
-    ),
+    [
+      `Haversack ${wasOff ? "was off already" : "is off"} (${file}).`,
+      ...switchLines(listings, { root: paths.root, done: "back in the listing" }),
+    ].join("\n"),
   );
   return 0;
 }

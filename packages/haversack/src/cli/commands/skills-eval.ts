@@ -7,6 +7,7 @@ import { evaluateSkills, type SkillEvaluation } from "../../engine/evaluate-skil
 import { parseCases } from "../../skills/evaluate-cases.ts";
 import { type Call, type CommandSpec, type ExitCode, print } from "../command.ts";
 import { openProject } from "../project.ts";
+import { targetFile } from "../read-file.ts";
 import { startProgress } from "../terminal.ts";
 
 export const spec: CommandSpec = {
@@ -34,6 +35,9 @@ export function run(call: Call): ExitCode {
   const { options, io } = call;
   const folder = requirePath(call, "skills", "folder");
   const file = requirePath(call, "cases", "file");
+  const results = options["results"] as string | undefined;
+  // Before the evaluation, which can take minutes.
+  const target = results && targetFile(call, results);
   const { config } = openProject(call);
   const skill = options["skill"] as string | undefined;
   const { cases, problems } = parseCases(readFileSync(file, "utf8"), { file, ...(skill && { skill }) });
@@ -57,9 +61,7 @@ export function run(call: Call): ExitCode {
     const advice = guess ? `did you mean ${guess}?` : `it has ${found.skills} skills`;
     throw new HaversackError("usage", `the pool has no skill ${skill}; ${advice}`);
   }
-  const results = options["results"] as string | undefined;
-  if (results)
-    writeFileSync(resolve(io.cwd, results), found.results.map((line) => `${JSON.stringify(line)}\n`).join(""));
+  if (target) writeResults(target, found.results.map((line) => `${JSON.stringify(line)}\n`).join(""));
   const { metrics, sources, mean, misses } = found;
   const data = {
     skills: found.skills,
@@ -105,6 +107,16 @@ function formatEvaluation(
         ]
       : []),
   ].join("\n");
+}
+
+/** In place: it may be a device such as /dev/stdout. */
+function writeResults(file: string, text: string): void {
+  try {
+    writeFileSync(file, text);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    throw new HaversackError("file-unwritable", `${file}: cannot be written (${code})`, { cause: error });
+  }
 }
 
 function round(ms: number | null): number | null {

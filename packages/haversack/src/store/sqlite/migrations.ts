@@ -20,6 +20,7 @@ import { gitStates } from "./migrations/012-git-states.ts";
 import { speakers } from "./migrations/013-speakers.ts";
 import { lostClaims } from "./migrations/014-lost-claims.ts";
 import { processStart } from "./migrations/015-process-start.ts";
+import { reviewOrder } from "./migrations/016-review-order.ts";
 
 export interface Migration {
   /** 1, 2, 3, … without gaps. */
@@ -44,4 +45,5 @@ export const migrations: readonly Migration[] = [
   speakers,
   lostClaims,
   processStart,
+  reviewOrder,
 ];
