@@ -72,6 +72,7 @@ export const Probe = async (input: PluginInput) => {
     judgeAgent: () => undefined,
     isCallAwaited: () => false,
     holders: () => [],
+    notice: () => undefined,
     log: (level, text) => note({ level, text }),
   };
   return haversackPlugin(input, { engine, addTo: () => undefined });

@@ -30,13 +30,15 @@ export interface Accepted {
   /** See `farReaching` in config-trust.ts. */
   settings?: string | undefined;
   templates?: Record<string, string> | undefined;
+  /** See skills/rule-reach.ts. */
+  rules?: string[] | undefined;
 }
 
 /**
  * link: `.haversack` or a file of its database is a symbolic link, which `trust` does not accept either. other-file: the database is
- * not the file that was accepted. no-record: this user never made or accepted it. no-home: there is no place for records.
+ * not the file that was accepted. other-log: a file beside it was not made by SQLite. no-record: this user never made or accepted it. no-home: there is no place for records.
  */
-export type Distrust = "link" | "other-file" | "no-record" | "no-home";
+export type Distrust = "link" | "other-file" | "other-log" | "no-record" | "no-home";
 
 export interface TrustRecord {
   /** The state folder, `.haversack/`, as a real path. */
@@ -47,6 +49,8 @@ export interface TrustRecord {
   settings?: string;
   /** The project's templates as accepted: role to text. A changed one needs a new acceptance. */
   templates?: Record<string, string>;
+  /** The rules of the project that load text unasked, as accepted; see skills/rule-reach.ts. */
+  rules?: string[];
   /** When it was made or accepted last. */
   at: string;
 }
@@ -64,20 +68,31 @@ export function checkTrust(folder: string, userState: UserState): Trust {
   const store = `${folder}/${STORE_NAME}`;
   // A file in the folder's place: whoever makes the folder says so.
   if (lstatSync(folder, { throwIfNoEntry: false })?.isFile()) return { kind: "no-store" };
-  if (isLink(folder) || STORE_PARTS.some((part) => isLink(store + part))) {
-    return { kind: "untrusted", because: "link" };
-  }
+  const parts = STORE_PARTS.map((part) => lstatSync(store + part, { throwIfNoEntry: false }));
+  if (isLink(folder) || parts.some((part) => part?.isSymbolicLink())) return { kind: "untrusted", because: "link" };
   const found = fileIdentity(store);
-  if (found === undefined || isEmptyOrFolder(store)) {
-    const isForeign = OTHER_PARTS.some((part) => exists(`${folder}/${part}`)) && !trustRecord(folder, userState);
+  const [main, ...beside] = parts;
+  // Nothing can hide in an empty file (SQLite deletes a log that lies beside one); between making it and recording it, another
+  // process may find it so. Opening a folder says what is wrong.
+  if (found === undefined || main?.size === 0 || main?.isDirectory()) {
+    const isAny = beside.some(Boolean) || OTHER_PARTS.some((part) => exists(`${folder}/${part}`));
+    const isForeign = isAny && !trustRecord(folder, userState);
     return isForeign ? { kind: "untrusted", because: "no-record" } : { kind: "no-store" };
   }
   if (userState === undefined) return { kind: "untrusted", because: "no-home" };
   const record = trustRecord(folder, userState);
   if (record?.store === undefined) return { kind: "untrusted", because: "no-record" };
-  return isSameFile(record.store, found, folder)
-    ? { kind: "trusted", record }
-    : { kind: "untrusted", because: "other-file" };
+  if (!isSameFile(record.store, found, folder)) return { kind: "untrusted", because: "other-file" };
+  // SQLite gives its files the mode of the database, 0600; git makes files that others may read. They hold pages of the database.
+  if (beside.some((part) => part && main && (part.mode & ~main.mode & 0o777) !== 0))
+    return { kind: "untrusted", because: "other-log" };
+  return { kind: "trusted", record };
+}
+
+/** For the person alone, at the start of a session. */
+export function untrustedNotice(folder: string): string {
+  const why = `Haversack does not use ${JSON.stringify(`${folder}/${STORE_NAME}`)}: you did not create it on this machine.`;
+  return `${why} Run \`haversack trust\` to look at it and accept it.`;
 }
 
 /** The record of a project, whether its store still is the recorded one or not. */
@@ -107,13 +122,14 @@ export function makeRecordedStore(folder: string, userState: UserState, at: Date
 export function recordTrust(
   folder: string,
   userState: UserState,
-  { settings, templates, at }: Accepted & { at: Date },
+  { settings, templates, rules, at }: Accepted & { at: Date },
 ): boolean {
   const store = fileIdentity(`${folder}/${STORE_NAME}`);
   return changeRecord(folder, userState, (before) => ({
     store,
     settings: settings ?? before?.settings,
     templates: templates ?? before?.templates,
+    rules: rules ?? before?.rules,
     at: at.toISOString(),
   }));
 }
@@ -171,13 +187,6 @@ function isSameFile(recorded: string, found: string, folder: string): boolean {
 function knowsBirthTimes(folder: string): boolean {
   const { birthtimeNs, ctimeNs } = lstatSync(folder, { bigint: true });
   return birthtimeNs !== 0n && birthtimeNs !== ctimeNs;
-}
-
-/** Nothing can hide in an empty file (SQLite deletes a log that lies beside one); between making it and recording it, another process may find it so. */
-function isEmptyOrFolder(path: string): boolean {
-  const found = lstatSync(path, { throwIfNoEntry: false });
-  // Opening a folder says what is wrong.
-  return found?.size === 0 || found?.isDirectory() === true;
 }
 
 function exists(path: string): boolean {

@@ -5,7 +5,7 @@
 import { existsSync, writeSync } from "node:fs";
 import { readConfigFiles } from "../base/config-files.ts";
 import { findProjectRoot, STATE_FOLDER } from "../base/project-root.ts";
-import { checkTrust, userStateFolder } from "../base/project-trust.ts";
+import { checkTrust, untrustedNotice, userStateFolder } from "../base/project-trust.ts";
 import type { HookAnswer } from "../engine/hook-event.ts";
 import { readHookSettings } from "../engine/hook-settings.ts";
 import { sizeFor } from "../skills/client-size.ts";
@@ -79,7 +79,9 @@ export function answerClient(
     const handle = openHere(file, { sessionId: base.sessionId, state, userState }, load);
     if (!handle) {
       if (payload["hook_event_name"] !== "SessionStart") return UNANSWERED;
-      if (checkTrust(state, userState).kind === "untrusted") writeSync(1, untrustedNotice(file));
+      if (checkTrust(state, userState).kind === "untrusted")
+        // All clients that run this file show `systemMessage` on their screen and keep it from the model.
+        writeSync(1, JSON.stringify({ systemMessage: untrustedNotice(state) }));
       // Most likely of an older version: without this it would stay so until somebody calls the CLI.
       else if (existsSync(file)) load("hook-start").startIndexing(root);
       return UNANSWERED;
@@ -214,12 +216,6 @@ function waysOf(payload: Fields, { considered = 0 }: HookAnswer, text: string): 
   const { hook_event_name: event, tool_name: tool } = payload;
   const kind = event === "SessionStart" ? 32 : event === "PreToolUse" ? 64 : 0;
   return 1 | (considered > 0 ? 2 : 0) | (text ? 4 : 0) | (tool === "Bash" ? 8 : 0) | kind;
-}
-
-/** For the person alone: all clients that run this file show `systemMessage` on their screen and keep it from the model. */
-function untrustedNotice(file: string): string {
-  const why = `Haversack does not use ${JSON.stringify(file)}: you did not create it on this machine.`;
-  return JSON.stringify({ systemMessage: `${why} Run \`haversack trust\` to look at it and accept it.` });
 }
 
 function userFolder(env: NodeJS.ProcessEnv): string {

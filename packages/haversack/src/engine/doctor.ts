@@ -193,7 +193,7 @@ function untrustedStore({ why, hint }: { why: string; hint: string }): Finding {
 /** What the repository brings that counts only when the user has accepted it, and state that git can replace. */
 function checkBrought(paths: ProjectPaths, env: Environment): Finding[] {
   const remedy = "`haversack trust` shows it and asks whether to use it";
-  const { settings, templates, parts } = broughtAlong(paths, env);
+  const { settings, templates, rules, parts } = broughtAlong(paths, env);
   const tracked = parts.filter(({ isTracked }) => isTracked).map(({ path }) => path);
   const unaccepted = templates.filter(({ isAccepted }) => !isAccepted);
   return [
@@ -208,6 +208,12 @@ function checkBrought(paths: ProjectPaths, env: Environment): Finding[] {
       const text = `${cleanLine(path, { maxChars: 200 })} is ignored: agents would read it as instructions`;
       return { part: "templates", level: "warn", text, remedy };
     }),
+    ...rules
+      .filter(({ isAccepted }) => !isAccepted)
+      .map(({ path, skill, why }): Finding => {
+        const rule = cleanLine(`${path}: the rule for “${skill}” ${why}`, { maxChars: 300 });
+        return { part: "rules", level: "warn", text: `${rule}, so it only recommends`, remedy };
+      }),
     ...(tracked.length > 0 ? [trackedByGit(tracked)] : []),
   ];
 }

@@ -8,7 +8,7 @@ import { readConfigFiles } from "../../base/config-files.ts";
 import { appendLog } from "../../base/log.ts";
 import { maskSecrets } from "../../base/mask.ts";
 import { findProjectRoot, STATE_FOLDER } from "../../base/project-root.ts";
-import { checkTrust, userStateFolder } from "../../base/project-trust.ts";
+import { checkTrust, untrustedNotice, userStateFolder } from "../../base/project-trust.ts";
 import { readHead } from "../../base/read-head.ts";
 import { discover } from "../../engine/discover.ts";
 import { handleEvent } from "../../engine/handle-event.ts";
@@ -255,6 +255,8 @@ export function localEngine({ root, env, cli }: LocalEngineOptions): LocalEngine
       warming = runWhenIdle(steps, { onFault: logFault });
       return warming;
     },
+
+    notice: () => (checkTrust(state, userState).kind === "untrusted" ? untrustedNotice(state) : undefined),
 
     log,
   };
