@@ -1,9 +1,11 @@
-import { readFileSync, statSync, writeFileSync } from "node:fs";
+import { readFileSync, statSync } from "node:fs";
 import { resolve } from "node:path";
 import { HaversackError } from "../../base/errors.ts";
 import { diskFileSystem } from "../../base/file-system.ts";
 import { nearest } from "../../base/nearest.ts";
+import { putFile } from "../../base/safe-write.ts";
 import { evaluateSkills, type SkillEvaluation } from "../../engine/evaluate-skills.ts";
+import { placeOfNamed } from "../../engine/wired-place.ts";
 import { parseCases } from "../../skills/evaluate-cases.ts";
 import { type Call, type CommandSpec, type ExitCode, print } from "../command.ts";
 import { openProject } from "../project.ts";
@@ -58,8 +60,10 @@ export function run(call: Call): ExitCode {
     throw new HaversackError("usage", `the pool has no skill ${skill}; ${advice}`);
   }
   const results = options["results"] as string | undefined;
-  if (results)
-    writeFileSync(resolve(io.cwd, results), found.results.map((line) => `${JSON.stringify(line)}\n`).join(""));
+  if (results) {
+    const target = resolve(io.cwd, results);
+    putFile(target, found.results.map((line) => `${JSON.stringify(line)}\n`).join(""), placeOfNamed(target, io.cwd));
+  }
   const { metrics, sources, mean, misses } = found;
   const data = {
     skills: found.skills,
