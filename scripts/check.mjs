@@ -4,6 +4,7 @@ import { readFileSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { layerViolations } from "./check-layers.mjs";
+import { strayWrites } from "./check-writes.mjs";
 import { staleDocs } from "./docs.mjs";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
@@ -40,6 +41,7 @@ const checks = {
   types: () => run("tsc", ["-p", "."]),
   "format and lint": () => run("biome", ["ci", "--colors=off", "--error-on-warnings", "."]),
   layers: () => layerViolations(join(home, "src")),
+  "files are written in one place": () => strayWrites(join(home, "src")),
   "unused code and dependencies": () => run("knip", ["--no-progress"]),
   package: () => run("publint", ["--strict", "packages/haversack"]),
   "generated docs": () => staleDocs(),

@@ -301,12 +301,10 @@ describe("the spool", () => {
     }
     // A pause between the steps, so that a kill meets all of them: before, in and after the commit, while files are removed.
     const reader = join(import.meta.dirname, "store-workers/read-spool.mjs");
+    const userState = join(one.home, ".local/state/haversack");
     let kills = 0;
     for (let round = 0; round < 25 && existsSync(one.spool); round++) {
-      const child = spawn(process.execPath, [reader, one.store], {
-        stdio: ["ignore", "pipe", "inherit"],
-        env: { PATH: process.env["PATH"] ?? "", HOME: one.home },
-      });
+      const child = spawn(process.execPath, [reader, one.store, userState], { stdio: ["ignore", "pipe", "inherit"] });
       const ended = new Promise<void>((resolve) => child.on("close", () => resolve()));
       const begun = new Promise<boolean>((resolve) => child.stdout.once("data", () => resolve(true)));
       // A reader that cannot open the store says nothing and ends.

@@ -8,18 +8,8 @@
  * `haversack.db` is another file at the same path. A moved repository, a restored backup and a container with another user
  * need one `haversack trust`. The hook bundles this file: nothing but `fs`.
  */
-import {
-  closeSync,
-  fsyncSync,
-  lstatSync,
-  mkdirSync,
-  openSync,
-  readFileSync,
-  realpathSync,
-  renameSync,
-  rmSync,
-  writeSync,
-} from "node:fs";
+import { lstatSync, readFileSync, realpathSync } from "node:fs";
+import { makeFolder, putFile, putNewFile, removeFile, USER } from "./safe-write.ts";
 
 export type Trust =
   /** There is no database yet, or an empty file: whoever fills it records it first. */
@@ -106,12 +96,8 @@ export function trustRecord(folder: string, userState: UserState): TrustRecord |
 export function makeRecordedStore(folder: string, userState: UserState, at: Date): boolean {
   if (checkTrust(folder, userState).kind !== "no-store") return true;
   if (userState === undefined) return false;
-  try {
-    closeSync(openSync(`${folder}/${STORE_NAME}`, "wx", 0o600));
-  } catch (error) {
-    // Another process made it a moment ago, and may not have recorded it yet.
-    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
-  }
+  // Where another process made it a moment ago, it may not have recorded it yet.
+  putNewFile(`${folder}/${STORE_NAME}`, "", { within: folder, mode: 0o600 });
   return recordTrust(folder, userState, { at });
 }
 
@@ -157,7 +143,7 @@ function changeRecord(
 
 export function forgetTrust(folder: string, userState: UserState): void {
   if (userState !== undefined && exists(folder)) {
-    rmSync(recordFile(realpathSync.native(folder), userState), { force: true });
+    removeFile(recordFile(realpathSync.native(folder), userState), { within: USER });
   }
 }
 
@@ -231,28 +217,6 @@ function readRecord(file: string, real: string): TrustRecord | undefined {
 }
 
 function writeRecord(file: string, text: string): void {
-  makeFolders(file.slice(0, file.lastIndexOf("/")));
-  const aside = `${file}.${process.pid}`;
-  rmSync(aside, { force: true });
-  const opened = openSync(aside, "wx", 0o600);
-  try {
-    writeSync(opened, text);
-    fsyncSync(opened);
-  } finally {
-    closeSync(opened);
-  }
-  renameSync(aside, file);
-}
-
-/** Not `recursive`: Node never returns from it where the system makes no folder, as below /proc. */
-function makeFolders(folder: string): void {
-  if (exists(folder)) return;
-  const above = folder.slice(0, folder.lastIndexOf("/"));
-  if (above !== "") makeFolders(above);
-  try {
-    mkdirSync(folder, { mode: 0o700 });
-  } catch (error) {
-    // Another process made it a moment ago.
-    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
-  }
+  makeFolder(file.slice(0, file.lastIndexOf("/")), { within: USER, mode: 0o700 });
+  putFile(file, text, { within: USER, mode: 0o600 });
 }

@@ -1,5 +1,6 @@
 /** Keeps the compiled form of the hook's files, for load-cached.ts: loaded when there is none yet, or one that lacks functions. */
-import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { lstatSync, readFileSync } from "node:fs";
+import { makeFolder, makePrivate, putFile, removeFile, USER } from "../base/safe-write.ts";
 import type { Loaded } from "./load-cached.ts";
 
 export function wrapped(name: string): string {
@@ -11,16 +12,24 @@ export function wrapped(name: string): string {
  * runs functions of its own. What ran on an earlier way is in the compiled form already and stays in it, so that each
  * way is compiled once, whatever comes first. A byte at the end says which they are.
  */
-export function saveCompiled(one: Loaded, ways: number): void {
+export function saveCompiled({ script, source, base, cache, ways: known }: Loaded, ways: number): void {
   try {
-    mkdirSync(one.cache.slice(0, one.cache.lastIndexOf("/")), { recursive: true, mode: 0o700 });
-    const aside = `${one.cache}.${process.pid}`;
-    const code = one.script.createCachedData();
-    const tail = Buffer.of(0, 0, 0, 0, one.ways | ways);
+    const place = { within: base };
+    const folder = cache.slice(0, cache.lastIndexOf("/"));
+    makeFolder(base, { within: USER, mode: 0o700 });
+    makeFolder(folder, { ...place, mode: 0o700 });
+    makePrivate(folder, 0o700);
+    // Somebody else's folder: what is in it would never be used.
+    if (lstatSync(folder).uid !== process.getuid?.()) return;
+    const code = script.createCachedData();
+    const text = Buffer.from(source, "latin1");
+    const tail = Buffer.alloc(9, known | ways);
     tail.writeUInt32LE(code.length);
-    // On the disk before it has its name: V8 does not look whether compiled code is whole, and ends the process if it is not.
-    writeFileSync(aside, Buffer.concat([code, Buffer.from(one.source, "latin1"), tail]), { flush: true });
-    renameSync(aside, one.cache);
+    tail.writeUInt32LE(code.length + text.length + tail.length, 4);
+    const once = [code, text, tail];
+    // What is there may be a link, or have a mode or an owner that the new one would take over.
+    removeFile(cache, place);
+    putFile(cache, Buffer.concat([...once, ...once]), { ...place, mode: 0o600 });
   } catch {
     // No cache folder can be made: the next start compiles again.
   }

@@ -2,7 +2,7 @@
  * Looks at everything that must be right for Haversack to work, and says what to do where it is not. Changes nothing: events
  * are sent into a copy of the project's state.
  */
-import { closeSync, copyFileSync, existsSync, mkdirSync, mkdtempSync, openSync, realpathSync, rmSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { cleanLine } from "../base/clean-text.ts";
@@ -10,6 +10,7 @@ import { errorText, isFault } from "../base/errors.ts";
 import { diskFileSystem } from "../base/file-system.ts";
 import { readLog } from "../base/log.ts";
 import { recordTrust, trustRecord } from "../base/project-trust.ts";
+import { copyToNew, makeFolder, makeScratch, putNewFile, removeScratch } from "../base/safe-write.ts";
 import type { Problem, SkillCard } from "../skills/types.ts";
 import { SqliteArtifactStore } from "../store/sqlite/artifact-store.ts";
 import { whyNotWritable } from "../store/sqlite/faults.ts";
@@ -47,7 +48,7 @@ export async function runDoctor(input: DoctorInput): Promise<Finding[]> {
   const off = offReason(paths, env);
   const untrusted = distrust(paths);
   const store = untrusted ? untrustedStore(untrusted) : checkStoreFile(paths);
-  const scratch = store.level === "fail" ? undefined : makeScratch(paths);
+  const scratch = store.level === "fail" ? undefined : copyOfProject(paths);
   try {
     const { findings: index, cards, guards } = checkIndex(input, scratch);
     const place = { ...input, hasGuards: guards > 0, scratch, cards, isOff: off !== undefined };
@@ -81,7 +82,7 @@ export async function runDoctor(input: DoctorInput): Promise<Finding[]> {
     ];
     return findings.map(({ isSilencing: _, ...finding }) => finding);
   } finally {
-    if (scratch) rmSync(scratch.root, { recursive: true, force: true, maxRetries: 3 });
+    if (scratch) removeScratch(scratch.root);
   }
 }
 
@@ -350,17 +351,18 @@ function checkLog({ log }: ProjectPaths, now: Date): Finding {
 }
 
 /** A folder with a copy of the store and the settings. Whoever makes it removes it. */
-function makeScratch(paths: ProjectPaths): Scratch {
-  const root = realpathSync(mkdtempSync(join(tmpdir(), "haversack-doctor-")));
+function copyOfProject(paths: ProjectPaths): Scratch {
+  const root = makeScratch(join(tmpdir(), "haversack-doctor-"));
   const state = join(root, ".haversack");
   const store = join(state, "haversack.db");
   const stateHome = join(root, "state");
   const userState = join(stateHome, "haversack");
   const accepted = trustRecord(paths.state, paths.userState);
-  mkdirSync(state);
+  const place = { within: root };
+  makeFolder(state, place);
   if (existsSync(paths.store)) backupStore(paths.store, store);
-  else closeSync(openSync(store, "wx", 0o600));
-  if (existsSync(paths.config)) copyFileSync(paths.config, join(state, "config.json"));
+  else putNewFile(store, "", { ...place, mode: 0o600 });
+  if (existsSync(paths.config)) copyToNew(paths.config, join(state, "config.json"), place);
   recordTrust(state, userState, { ...accepted, at: new Date() });
   return {
     root,

@@ -1,5 +1,6 @@
 import { HaversackError } from "../../base/errors.ts";
-import { replaceFile } from "../../engine/replace-file.ts";
+import { putFile } from "../../base/safe-write.ts";
+import { placeOfNamed } from "../../engine/wired-place.ts";
 import { FIRST_LINE, formatRecord } from "../../store/record-lines.ts";
 import { type Call, type CommandSpec, type ExitCode, print } from "../command.ts";
 import { targetFile } from "../read-file.ts";
@@ -35,7 +36,7 @@ export function run(call: Call): Promise<ExitCode> {
     }
     const file = targetFile(call, name);
     const text = `${FIRST_LINE}\n${lines.join("")}`;
-    replaceFile(file, text, { modeIfNew: 0o600 });
+    putFile(file, text, { ...placeOfNamed(file, call.io.cwd), mode: 0o600 });
     const sizeBytes = Buffer.byteLength(text);
     print(call, { file, records: lines.length, sizeBytes }, () => {
       return `${lines.length} ${lines.length === 1 ? "record" : "records"} to ${file} (${formatBytes(sizeBytes)}).`;

@@ -1,9 +1,11 @@
-import { readFileSync, statSync, writeFileSync } from "node:fs";
+import { readFileSync, statSync } from "node:fs";
 import { resolve } from "node:path";
 import { HaversackError } from "../../base/errors.ts";
 import { diskFileSystem } from "../../base/file-system.ts";
 import { nearest } from "../../base/nearest.ts";
+import { putFile } from "../../base/safe-write.ts";
 import { evaluateSkills, type SkillEvaluation } from "../../engine/evaluate-skills.ts";
+import { placeOfNamed } from "../../engine/wired-place.ts";
 import { parseCases } from "../../skills/evaluate-cases.ts";
 import { type Call, type CommandSpec, type ExitCode, print } from "../command.ts";
 import { openProject } from "../project.ts";
@@ -61,7 +63,9 @@ export function run(call: Call): ExitCode {
     const advice = guess ? `did you mean ${guess}?` : `it has ${found.skills} skills`;
     throw new HaversackError("usage", `the pool has no skill ${skill}; ${advice}`);
   }
-  if (target) writeResults(target, found.results.map((line) => `${JSON.stringify(line)}\n`).join(""));
+  if (target) {
+    putFile(target, found.results.map((line) => `${JSON.stringify(line)}\n`).join(""), placeOfNamed(target, io.cwd));
+  }
   const { metrics, sources, mean, misses } = found;
   const data = {
     skills: found.skills,
@@ -107,16 +111,6 @@ function formatEvaluation(
         ]
       : []),
   ].join("\n");
-}
-
-/** In place: it may be a device such as /dev/stdout. */
-function writeResults(file: string, text: string): void {
-  try {
-    writeFileSync(file, text);
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    throw new HaversackError("file-unwritable", `${file}: cannot be written (${code})`, { cause: error });
-  }
 }
 
 function round(ms: number | null): number | null {

@@ -5,12 +5,13 @@
  * it keeps the tasks that the session claimed through the MCP server from going back to the queue. Nothing that it prints
  * reaches the model, so messages wait. Sub-agents' turns are told too, without `client` (seen in 0.166.0).
  */
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { readConfigFiles } from "../../base/config-files.ts";
 import { errorText } from "../../base/errors.ts";
 import { appendLog } from "../../base/log.ts";
 import { findProjectRoot, STATE_FOLDER } from "../../base/project-root.ts";
 import { checkTrust, userStateFolder } from "../../base/project-trust.ts";
+import { putFile } from "../../base/safe-write.ts";
 import { readHookWorkSettings } from "../../engine/work/hook-work-settings.ts";
 import type { StoreHandle } from "../../store/sqlite/handle.ts";
 import { openForHook } from "../../store/sqlite/open-for-hook.ts";
@@ -65,7 +66,7 @@ export function noteTurn(
       });
     handle.db.close();
     const note: TurnNote = { sessionId: turn.sessionId, at: now.toISOString(), isHeard };
-    writeFileSync(`${state}/${TURN_FILE}`, `${JSON.stringify(note)}\n`);
+    putFile(`${state}/${TURN_FILE}`, `${JSON.stringify(note)}\n`, { within: root, mode: 0o600, isSynced: false });
   } catch (error) {
     appendLog(`${state}/log`, { at: now, level: "error", part: "codex notify", text: errorText(error) });
   }
