@@ -278,7 +278,7 @@ function indexFormat(): string {
 }
 
 /** Counted up when the rows change in a way that the sample does not show, such as another background list. */
-const ROW_FORMAT = 3;
+const ROW_FORMAT = 4;
 
 const SAMPLE = {
   name: "database-migrations",
