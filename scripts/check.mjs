@@ -10,7 +10,7 @@ import { staleDocs } from "./docs.mjs";
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
 const home = join(root, "packages/haversack");
 // A bound against surprises: what counts is `npm run bench compare`, which times whole hooks against an older build.
-const HOOK_LIMIT_BYTES = 70_000;
+const HOOK_LIMIT_BYTES = 76_000;
 const HOOK_PARTS = [
   "",
   "-main",

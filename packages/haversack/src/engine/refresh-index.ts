@@ -302,7 +302,7 @@ function indexFormat(): string {
 }
 
 /** Counted up when the rows change in a way that the sample does not show, such as another background list. */
-const ROW_FORMAT = 4;
+const ROW_FORMAT = 5;
 
 const SAMPLE = {
   name: "database-migrations",

@@ -3,7 +3,7 @@
  * reach far, templates, and rules that load text unasked. For `haversack trust`, `init`, `doctor` and `config`.
  */
 import { spawnSync } from "node:child_process";
-import { chmodSync, existsSync, lstatSync, readdirSync, readFileSync, readlinkSync } from "node:fs";
+import { existsSync, lstatSync, readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { basename, join } from "node:path";
 import { type FarReach, farReaching, trustedConfig } from "../base/config-trust.ts";
 import { HaversackError } from "../base/errors.ts";
@@ -11,6 +11,7 @@ import { diskFileSystem } from "../base/file-system.ts";
 import { readJson } from "../base/json.ts";
 import { STATE_FOLDER } from "../base/project-root.ts";
 import { checkTrust, recordTrust, trustRecord } from "../base/project-trust.ts";
+import { makePrivate } from "../base/safe-write.ts";
 import { parseRules } from "../skills/parse-rules.ts";
 import { type FarRule, farRuleKey, farRules, whyFar } from "../skills/rule-reach.ts";
 import { checkStore } from "../store/sqlite/maintenance.ts";
@@ -155,7 +156,7 @@ function giveLogsModeOf(store: string): void {
   const mode = lstatSync(store, { throwIfNoEntry: false })?.mode;
   for (const part of ["-wal", "-shm", "-journal"]) {
     const found = lstatSync(store + part, { throwIfNoEntry: false });
-    if (mode !== undefined && found?.isFile() && found.mode !== mode) chmodSync(store + part, mode & 0o777);
+    if (mode !== undefined && found?.isFile() && found.mode !== mode) makePrivate(store + part, mode & 0o777);
   }
 }
 

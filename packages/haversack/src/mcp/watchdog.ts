@@ -48,7 +48,8 @@ for (let seen = -1, idleMs = 0; ; ) {
   idleMs = now === seen ? idleMs + sliceMs : 0;
   seen = now;
   if (idleMs < stuckMs) continue;
-  require("node:fs").writeSync(2, "haversack: the server hung for " + stuckMs / 1000 + " s and was ended; \`haversack store check\` looks at the store\\n");
+  const { writeSync } = require("node:fs");
+  writeSync(2, "haversack: the server hung for " + stuckMs / 1000 + " s and was ended; \`haversack store check\` looks at the store\\n");
   process.kill(process.pid, "SIGKILL");
 }
 `;
