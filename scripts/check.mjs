@@ -4,12 +4,13 @@ import { readFileSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { layerViolations } from "./check-layers.mjs";
+import { strayWrites } from "./check-writes.mjs";
 import { staleDocs } from "./docs.mjs";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
 const home = join(root, "packages/haversack");
 // A bound against surprises: what counts is `npm run bench compare`, which times whole hooks against an older build.
-const HOOK_LIMIT_BYTES = 70_000;
+const HOOK_LIMIT_BYTES = 76_000;
 const HOOK_PARTS = [
   "",
   "-main",
@@ -40,6 +41,7 @@ const checks = {
   types: () => run("tsc", ["-p", "."]),
   "format and lint": () => run("biome", ["ci", "--colors=off", "--error-on-warnings", "."]),
   layers: () => layerViolations(join(home, "src")),
+  "files are written in one place": () => strayWrites(join(home, "src")),
   "unused code and dependencies": () => run("knip", ["--no-progress"]),
   package: () => run("publint", ["--strict", "packages/haversack"]),
   "generated docs": () => staleDocs(),

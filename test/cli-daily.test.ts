@@ -169,6 +169,10 @@ describe("agent rm", () => {
       status: "todo",
       note: "@june was removed; go on from its WIP.",
     });
+    // Nobody is told of work that june left: she is gone, and it was given back on purpose.
+    const status = project.say("status");
+    expect(status).not.toContain("june");
+    expect(status).not.toContain("Left unfinished");
   });
 
   it("of a name on two branches removes one; a session under its name brings it back; an export keeps it", () => {
@@ -351,6 +355,23 @@ describe("what a command is given by name", () => {
     expect(ran.err).not.toContain("ENOENT");
   });
 
+  it("exits 1 when the folder of a file to write is not there, 2 when it is a folder", () => {
+    const project = daily();
+    project.write("cases.jsonl", '{"prompt": "x", "expected": []}\n');
+    project.write("skills/a/SKILL.md", "---\nname: a\ndescription: does a\n---\nText\n");
+    const evaluate = ["skills", "eval", "--skills", "skills", "--cases", "cases.jsonl", "--results"];
+    for (const words of [evaluate, ["export"]]) {
+      expect(project.haversack([...words, "none/results.jsonl"])).toMatchObject({
+        code: 1,
+        out: "",
+        err: "haversack: there is no folder none\n",
+      });
+      expect(project.haversack([...words, "skills"])).toMatchObject({ code: 2, out: "" });
+    }
+    project.say(...evaluate, "results.jsonl");
+    expect(existsSync(join(project.root, "results.jsonl"))).toBe(true);
+  });
+
   it.each([
     ["rules", "check", "folder"],
     ["import", "plan", "folder"],
@@ -361,6 +382,25 @@ describe("what a command is given by name", () => {
     mkdirSync(join(project.root, "folder"));
     expect(project.haversack(words.filter(Boolean))).toMatchObject({ code: 2, out: "" });
   });
+});
+
+it("off and on say when nothing changes", () => {
+  const project = daily();
+  project.say("task", "create", "A");
+  expect(project.say("on")).toBe("Haversack was on already.\n");
+  expect(project.say("off")).toMatch(/^Haversack is off \(/);
+  expect(project.say("off")).toMatch(/^Haversack was off already \(/);
+  expect(project.say("on")).toBe("Haversack is on.\n");
+  expect(project.say("off", "--user")).toMatch(/^Haversack is off \(/);
+  expect(project.say("off", "--user")).toMatch(/^Haversack was off already \(/);
+});
+
+it("counts one skill and one file as one", () => {
+  const project = daily();
+  project.write(".claude/skills/a/SKILL.md", "---\nname: a\ndescription: does a\n---\nText\n");
+  expect(project.say("skills", "index")).toMatch(/^1 skill indexed from 1 file in /);
+  project.write(".claude/skills/b/SKILL.md", "---\nname: b\ndescription: does b\n---\nText\n");
+  expect(project.say("skills", "index")).toMatch(/^2 skills indexed from 2 files in /);
 });
 
 it("completion knows the new commands and the settings", () => {

@@ -1,5 +1,19 @@
 /** The compiled parts of the hook, in the user's cache folder. */
-import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  chownSync,
+  cpSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { DIST, scratchProject } from "./bins.ts";
@@ -74,6 +88,112 @@ describe("the hook's cache", () => {
     mkdirSync(join(home, "blocked"));
     writeFileSync(join(home, "blocked/haversack"), "a file where the folder should be");
     expect(ask("two", { XDG_CACHE_HOME: join(home, "blocked") })).toMatchObject({ code: 0, out: first.out, err: "" });
+  });
+
+  it("is never fatal when it is damaged, wherever that is, and is made anew", () => {
+    const { ask, cache } = project();
+    const { out } = ask("first");
+    const [name = ""] = readdirSync(cache);
+    const file = join(cache, name);
+    ask("warm");
+    const whole = readFileSync(file);
+    // Seeded: a failure can be repeated.
+    let seed = 20_261_118;
+    const random = (below: number) => {
+      seed = (Math.imul(seed, 1_664_525) + 1_013_904_223) >>> 0;
+      return seed % below;
+    };
+    const flipped = (count: number) => {
+      const bytes = Buffer.from(whole);
+      for (let at = 0; at < count; at++) bytes[random(bytes.length)]! ^= 1 << random(8);
+      return bytes;
+    };
+    const damaged = [
+      ...Array.from({ length: 200 }, (_, at) => flipped(1 + (at % 3) * 20)),
+      ...[0, 1, 4, 5, 64, whole.length / 2, whole.length - 1, whole.length - 2].map((size) => whole.subarray(0, size)),
+      Buffer.alloc(whole.length),
+      Buffer.concat([whole, whole]),
+    ];
+    for (const [at, bytes] of damaged.entries()) {
+      writeFileSync(file, bytes);
+      expect(ask(`damaged ${at}`)).toMatchObject({ code: 0, out, err: "" });
+      expect(readFileSync(file).equals(bytes)).toBe(false);
+    }
+    expect(readdirSync(cache)).toEqual([name]);
+  }, 600_000);
+
+  it("is used from a private folder of the user's own only", () => {
+    const { ask, cache, home } = project();
+    const { out } = ask("first");
+    const [name = ""] = readdirSync(cache);
+    const file = join(cache, name);
+    let asked = 0;
+    const right = () => expect(ask(`again ${asked++}`)).toMatchObject({ code: 0, out, err: "" });
+    // A marker in a copy that would be run if the entry were believed.
+    const poison = () => {
+      const bytes = readFileSync(file);
+      const half = bytes.subarray(0, bytes.length / 2);
+      const build = half.toString("latin1", half.length - 25, half.length - 9);
+      const source = Buffer.from(`[function(){process.stdout.write("POISON");process.exit(7)}]//${build}`);
+      const tail = Buffer.alloc(9);
+      tail.writeUInt32LE(source.length + tail.length, 4);
+      return Buffer.concat([source, tail, source, tail]);
+    };
+    const bytes = poison();
+
+    // The control: in a private folder it runs, so that the rest of this test means something.
+    writeFileSync(file, bytes, { mode: 0o600 });
+    chmodSync(file, 0o600);
+    expect(ask("control")).toMatchObject({ out: "POISON" });
+
+    for (const mode of [0o777, 0o750, 0o701]) {
+      writeFileSync(file, bytes);
+      chmodSync(cache, mode);
+      right();
+      expect(statSync(cache).mode & 0o777).toBe(0o700);
+      expect(readFileSync(file).equals(bytes)).toBe(false);
+    }
+    writeFileSync(file, bytes);
+    chmodSync(file, 0o644);
+    right();
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+
+    // An entry, and then the folder, that is a link.
+    const elsewhere = join(home, "elsewhere");
+    mkdirSync(elsewhere, { mode: 0o700 });
+    writeFileSync(join(elsewhere, name), bytes, { mode: 0o600 });
+    rmSync(file);
+    symlinkSync(join(elsewhere, name), file);
+    right();
+    expect(lstatSync(file).isFile()).toBe(true);
+    renameSync(cache, join(home, "old"));
+    symlinkSync(elsewhere, cache);
+    right();
+    expect(readFileSync(join(elsewhere, name)).equals(bytes)).toBe(true);
+  });
+
+  it.skipIf(process.getuid?.() !== 0)("is not another user's (only root can give a file away)", () => {
+    const { ask, cache } = project();
+    const { out } = ask("first");
+    const [name = ""] = readdirSync(cache);
+    const file = join(cache, name);
+    chownSync(file, 12345, 12345);
+    expect(ask("again")).toMatchObject({ code: 0, out, err: "" });
+    expect(statSync(file).uid).toBe(0);
+    chownSync(cache, 12345, 12345);
+    const before = statSync(file).mtimeMs;
+    expect(ask("once more")).toMatchObject({ code: 0, out, err: "" });
+    expect(statSync(file).mtimeMs).toBe(before);
+  });
+
+  it("holds for one set of V8 flags, and a relative folder is not used", () => {
+    const { ask, cache, root } = project();
+    const { out } = ask("first");
+    expect(readdirSync(cache)).toHaveLength(1);
+    expect(ask("again", { NODE_OPTIONS: "--max-old-space-size=512" })).toMatchObject({ code: 0, out, err: "" });
+    expect(readdirSync(cache)).toHaveLength(2);
+    expect(ask("relative", { XDG_CACHE_HOME: ".cache" })).toMatchObject({ code: 0, out, err: "" });
+    expect(existsSync(join(root, ".cache"))).toBe(false);
   });
 
   it("is no reason to be silent about a file of the installation that is gone", () => {

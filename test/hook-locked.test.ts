@@ -301,11 +301,14 @@ describe("the spool", () => {
     }
     // A pause between the steps, so that a kill meets all of them: before, in and after the commit, while files are removed.
     const reader = join(import.meta.dirname, "store-workers/read-spool.mjs");
+    const userState = join(one.home, ".local/state/haversack");
     let kills = 0;
     for (let round = 0; round < 25 && existsSync(one.spool); round++) {
-      const child = spawn(process.execPath, [reader, one.store], { stdio: ["ignore", "pipe", "inherit"] });
+      const child = spawn(process.execPath, [reader, one.store, userState], { stdio: ["ignore", "pipe", "inherit"] });
       const ended = new Promise<void>((resolve) => child.on("close", () => resolve()));
-      await new Promise<void>((resolve) => child.stdout.once("data", () => resolve()));
+      const begun = new Promise<boolean>((resolve) => child.stdout.once("data", () => resolve(true)));
+      // A reader that cannot open the store says nothing and ends.
+      expect(await Promise.race([begun, ended.then(() => false)])).toBe(true);
       await new Promise((resolve) => setTimeout(resolve, Math.random() * 140));
       if (child.exitCode === null && child.kill("SIGKILL")) kills++;
       await ended;

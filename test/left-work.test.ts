@@ -8,7 +8,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { openDatabase } from "../packages/haversack/src/store/sqlite/open.ts";
-import { type Scratch, scratchProject } from "./bins.ts";
+import { DIST, type Scratch, scratchProject } from "./bins.ts";
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
@@ -275,6 +275,44 @@ describe("a session that had edits and no task", () => {
     expect(project.start("s4")).toBe("");
   });
 
+  // A shell that does not give its place to the hook ends with it: it must not be taken for the client.
+  it.each([
+    ["claude-code", { hook_event_name: "SessionStart", source: "startup" }],
+    ["codex", { hook_event_name: "SessionStart", source: "startup" }],
+    ["gemini", { hook_event_name: "BeforeAgent", prompt: "hello" }],
+  ])("is told of at once when it was killed in a client that does not name its process: %s", async (name, event) => {
+    const project = leftProject();
+    const client = await namelessClient(name, { ...event, session_id: ONE, cwd: project.root }, project);
+    project.edit(ONE, "a.txt");
+    expect(project.start("s2")).toBe("");
+    await kill(client);
+    const told = project.start("s3");
+    expect(told).toContain(`the last session here (${name}) was last seen at `);
+    expect(told).toMatch(/: a\.txt\.$/);
+    expect(project.start("s4")).toBe("");
+  });
+
+  it("is told of when its process number is another program's by now", () => {
+    const project = leftProject();
+    project.start(ONE);
+    project.edit(ONE, "a.txt");
+    expect(project.start("s2")).toBe("");
+    const { db } = openDatabase(join(project.root, ".haversack/haversack.db"), { durability: "normal" });
+    db.prepare("UPDATE sessions SET process_start = process_start - 1 WHERE session_id = ?").run(ONE);
+    db.close();
+    expect(project.start("s3")).toContain("a.txt");
+  });
+
+  it("is not told of when nobody knows its process and it was quiet for less than an hour", () => {
+    const project = leftProject();
+    project.start(ONE, { client: undefined });
+    project.edit(ONE, "a.txt");
+    project.wait(HOUR_MS / 2);
+    expect(project.start("s2")).toBe("");
+    project.wait(HOUR_MS);
+    expect(project.start("s3")).toContain("a.txt");
+  });
+
   it("is not told of when it changed nothing, or committed what it changed", () => {
     const project = leftProject();
     project.start(ONE);
@@ -384,6 +422,24 @@ function startClient(): ChildProcess {
   const client = spawn("sleep", ["600"], { stdio: "ignore" });
   onTestFinished(() => void client.kill("SIGKILL"));
   return client;
+}
+
+/** Runs a hook through a shell that waits for it, as a client of that name, and goes on running. */
+async function namelessClient(client: string, payload: object, { root, home }: Scratch): Promise<ChildProcess> {
+  const script = `process.title = ${JSON.stringify(client.split("-")[0])};
+    const command = '"$0" "$1" "$2"; :';
+    const args = ["-c", command, process.execPath, ${JSON.stringify(join(DIST, "hook.cjs"))}, ${JSON.stringify(client)}];
+    require("node:child_process").execFileSync("sh", args, { input: ${JSON.stringify(JSON.stringify(payload))} });
+    console.log("done"); setInterval(() => {}, 1000);`;
+  const child = spawn(process.execPath, ["-e", script], {
+    cwd: root,
+    env: { PATH: process.env["PATH"] ?? "", HOME: home },
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  onTestFinished(() => void child.kill("SIGKILL"));
+  const said = await Promise.race([once(child.stdout, "data").then(String), once(child, "exit").then(() => "ended")]);
+  expect(said).toBe("done\n");
+  return child;
 }
 
 async function kill(client: ChildProcess): Promise<void> {

@@ -38,9 +38,12 @@ describe("links", () => {
     ]) {
       const { out } = project.haversack(words);
       expect(out).toContain("skills/leak");
-      expect(out).toContain("leads out of its place and is not followed");
+      expect(out).toContain("the link points outside the project and is not followed");
       expect(out).toContain("a folder that contains it and is not followed");
     }
+    const { findings } = project.haversack(["doctor", "--json"]).json();
+    const links = findings.filter(({ part }: { part: string }) => part === "skill links");
+    expect(links).toMatchObject([{ level: "warn", text: expect.stringMatching(/^2 ignored: .*\(and 1 more\)$/) }]);
     rmSync(join(project.home, ".claude/skills/own"));
     rmSync(join(project.root, ".claude/skills/near"));
     const none = project.haversack(["skills", "list"]).out;

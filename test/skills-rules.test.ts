@@ -189,6 +189,9 @@ describe("what rules do", () => {
 
   it("auto loads the body and says why; block and require warn until the user switches enforcement on", async () => {
     const auto = ruled({ ...keywords("zebra"), enforcement: "auto" });
+    // A rule of the project loads text only when the user has accepted it.
+    await run(auto, ["skills", "index"]);
+    expect((await run(auto, ["trust", "--yes"])).code).toBe(0);
     expect((await say(auto, "a zebra")).out).toMatch(
       /^## AUTO-LOADED SKILL: keeper \(its rule says auto\)\n\nHow to keeper\./,
     );
@@ -197,7 +200,7 @@ describe("what rules do", () => {
     // A cloned repository cannot switch it on, its user can.
     block.write(".haversack/config.json", '{"skills.enforce": true}');
     expect((await say(block, "a zebra", ["--session", "cloned"])).out).toContain("Note: Read it first.\nActivate:");
-    await run(block, ["config", "set", "skills.enforce", "true"]);
+    expect((await run(block, ["config", "set", "skills.enforce", "true"])).code).toBe(0);
     expect((await say(block, "a zebra", ["--session", "other"])).out).toContain(
       "AUTO-LOADED SKILL: keeper (its rule says block)",
     );

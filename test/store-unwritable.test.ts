@@ -1,6 +1,16 @@
 /** A store that this user may only read, and one on a full disk: what looks goes on, what saves says why it cannot. */
 import { spawnSync } from "node:child_process";
-import { chmodSync, cpSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
+import {
+  appendFileSync,
+  chmodSync,
+  cpSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
@@ -22,13 +32,17 @@ interface Project extends Scratch {
   task: string;
   /** Runs the CLI through other words. */
   through(before: readonly string[], words: readonly string[], stdin?: string): Ran;
+  hookThrough(before: readonly string[], payload: object, options?: { client?: string; agent?: string }): Ran;
 }
+
+const PROMPT = "fill this PDF form";
 
 function project(): Project {
   const scratch = scratchProject();
   scratch.write(".claude/skills/pdf-forms/SKILL.md", SKILL);
   scratch.haversack(["skills", "index"]);
   const { id: task } = scratch.haversack(["task", "create", "Fill the form", "--json"]).json();
+  scratch.haversack(["claim", task, "--agent", "june"]);
   const state = join(scratch.root, ".haversack");
   for (const folder of [dirname(scratch.root), scratch.root]) chmodSync(folder, 0o755);
   const nobody = join(scratch.home, "nobody");
@@ -48,8 +62,31 @@ function project(): Project {
       const ran = spawnSync(program, rest, { cwd: scratch.root, encoding: "utf8", env, input: stdin });
       return { code: ran.status, out: ran.stdout, err: ran.stderr, json: () => JSON.parse(ran.stdout) };
     },
+    hookThrough(before, payload, { client = "claude-code", agent } = {}) {
+      const [program = "", ...rest] = [...before, process.execPath, join(DIST, "hook.cjs"), client];
+      const env = {
+        PATH: process.env["PATH"] ?? "",
+        HOME: before === NOBODY ? nobody : scratch.home,
+        ...(agent && { HAVERSACK_AGENT: agent }),
+      };
+      const input = JSON.stringify({ session_id: "s1", cwd: scratch.root, ...payload });
+      const ran = spawnSync(program, rest, { cwd: scratch.root, encoding: "utf8", env, input });
+      return { code: ran.status, out: ran.stdout, err: ran.stderr, json: () => JSON.parse(ran.stdout) };
+    },
   };
 }
+
+const start = { hook_event_name: "SessionStart", source: "startup" };
+const prompt = { hook_event_name: "UserPromptSubmit", prompt: PROMPT };
+const written = {
+  hook_event_name: "PostToolUse",
+  tool_name: "Write",
+  tool_use_id: "t1",
+  tool_input: { file_path: "x.ts", content: "x" },
+  tool_response: { type: "create" },
+};
+const silent = { code: 0, out: "", err: "" };
+const says = (text: string) => ({ code: 0, out: expect.stringContaining(text), err: "" });
 
 /** The MCP server's answers to calls of tools. */
 function callTools(run: (words: readonly string[], stdin: string) => Ran, calls: readonly [string, object][]) {
@@ -154,6 +191,51 @@ describe.runIf(canBeRefused)("a store that this user may only read", () => {
     expect(store.remedy).toContain("write permission");
   });
 
+  it("is answered from by hooks, which record nothing", () => {
+    const { one, run } = readOnly();
+    run(["status"]);
+    const bytes = readFileSync(join(one.state, "haversack.db"));
+    const who = isRoot ? NOBODY : [];
+    for (const client of ["claude-code", "codex"]) {
+      expect(one.hookThrough(who, start, { client })).toEqual(expect.objectContaining(silent));
+      expect(one.hookThrough(who, prompt, { client })).toMatchObject(says("pdf-forms"));
+      expect(one.hookThrough(who, written, { client })).toMatchObject(silent);
+      expect(one.hookThrough(who, start, { client, agent: "june" })).toMatchObject(says("Fill the form"));
+      expect(one.hookThrough(who, { hook_event_name: "Stop" }, { client })).toMatchObject(silent);
+    }
+    expect(readFileSync(join(one.state, "haversack.db")).equals(bytes)).toBe(true);
+    expect(readdirSync(one.state)).not.toContain("spool");
+  });
+
+  it("tells a session of Gemini CLI once what it starts with, although it cannot note that it did", () => {
+    const { one, run } = readOnly();
+    run(["status"]);
+    const who = isRoot ? NOBODY : [];
+    const transcript = join(one.home, "chat.jsonl");
+    const options = { client: "gemini", agent: "june" };
+    const before = { hook_event_name: "BeforeAgent", prompt: "go on", transcript_path: transcript };
+    writeFileSync(transcript, '{"sessionId":"s1"}\n{"id":"1","type":"user","content":"go on"}\n');
+    chmodSync(transcript, 0o644);
+    expect(one.hookThrough(who, before, options)).toMatchObject(says("Fill the form"));
+    appendFileSync(
+      transcript,
+      '{"id":"2","type":"gemini","content":"I do."}\n{"id":"3","type":"user","content":"x"}\n',
+    );
+    expect(one.hookThrough(who, before, options)).toMatchObject(silent);
+  });
+
+  it("is answered from by hooks while another user's events wait in its spool", () => {
+    const one = project();
+    const spool = join(one.state, "spool");
+    mkdirSync(spool, { mode: 0o700 });
+    writeFileSync(join(spool, "000000000000001-000000-1-aaaaaa.json"), "{}");
+    for (const name of ["haversack.db", "spool"]) chmodSync(join(one.state, name), name === "spool" ? 0o700 : 0o444);
+    chmodSync(one.state, 0o555);
+    onTestFinished(() => chmodSync(one.state, 0o755));
+    one.through(isRoot ? NOBODY : [], ["status"]);
+    expect(one.hookThrough(isRoot ? NOBODY : [], prompt)).toMatchObject(says("pdf-forms"));
+  });
+
   it("can be read while its last changes are still in the log", () => {
     const one = project();
     const copy = join(one.home, "copy");
@@ -166,23 +248,50 @@ describe.runIf(canBeRefused)("a store that this user may only read", () => {
     onTestFinished(() => chmodSync(one.state, 0o755));
     const ran = one.through(isRoot ? NOBODY : [], ["session", "list", "--json"]);
     expect(ran.json().sessions).toHaveLength(1);
+    expect(one.hookThrough(isRoot ? NOBODY : [], prompt)).toMatchObject(says("pdf-forms"));
+    expect(one.hookThrough(isRoot ? NOBODY : [], start, { agent: "june" })).toMatchObject(says("Fill the form"));
+  });
+});
+
+describe.runIf(canBeRefused)("a state folder of the user that may only be read", () => {
+  it("changes nothing for hooks and commands in a project that is trusted already", () => {
+    const one = project();
+    const who = isRoot ? NOBODY : [];
+    if (isRoot) for (const name of ["", ...readdirSync(one.state)]) chmodSync(join(one.state, name), 0o777);
+    one.through(who, ["status"]);
+    const folder = join(one.home, isRoot ? "nobody" : "", ".local/state/haversack");
+    const setMode = (mode: number) => {
+      for (const path of [folder, join(folder, "projects")]) chmodSync(path, mode);
+    };
+    setMode(0o555);
+    onTestFinished(() => setMode(0o755));
+    expect(one.hookThrough(who, start)).toMatchObject(silent);
+    expect(one.hookThrough(who, prompt)).toMatchObject(says("pdf-forms"));
+    expect(one.hookThrough(who, written)).toMatchObject(silent);
+    const listed = spawnSync(process.execPath, [join(DIST, "haversack.cjs"), "wip", "show", "--session", "s1"], {
+      cwd: one.root,
+      encoding: "utf8",
+      env: { HOME: one.home },
+    });
+    expect(listed.stdout).toContain("x.ts");
   });
 });
 
 describe.runIf(canMount)("a full disk", () => {
   /** The project's state on a file system of its own, without a free block. */
-  function onFullDisk(one: Project): (words: readonly string[], stdin?: string) => Ran {
+  function onFullDisk(one: Project): string[] {
     const saved = join(one.home, "saved");
     cpSync(one.state, saved, { recursive: true });
     rmSync(one.state, { recursive: true });
     mkdirSync(one.state);
     const script = `mount -t tmpfs -o size=1200k none "$0"; cp -a ${saved}/. "$0"; cat /dev/zero > "$0/ballast" 2>/dev/null || true; "${process.execPath}" "${join(DIST, "haversack.cjs")}" trust --yes > ${saved}.trusted; exec "$@"`;
-    return (words, stdin) => one.through(["unshare", "-rm", "sh", "-ec", script, one.state], words, stdin);
+    return ["unshare", "-rm", "sh", "-ec", script, one.state];
   }
 
   it("does not keep a skill from being loaded", () => {
     const one = project();
-    const run = onFullDisk(one);
+    const before = onFullDisk(one);
+    const run = (words: readonly string[], stdin?: string) => one.through(before, words, stdin);
     for (const words of [
       ["skills", "show", "pdf-forms"],
       ["skills", "show", "pdf-forms", "--session", "s1"],
@@ -197,6 +306,15 @@ describe.runIf(canMount)("a full disk", () => {
     expect(findings).toContainEqual(
       expect.objectContaining({ part: "store", level: "fail", text: expect.stringContaining("disk is full") }),
     );
+  });
+
+  it("does not silence hooks", () => {
+    const one = project();
+    const before = onFullDisk(one);
+    expect(one.hookThrough(before, start)).toMatchObject(silent);
+    expect(one.hookThrough(before, prompt)).toMatchObject(says("pdf-forms"));
+    expect(one.hookThrough(before, start, { agent: "june" })).toMatchObject(says("Fill the form"));
+    expect(one.hookThrough(before, written)).toMatchObject(silent);
   });
 });
 
@@ -220,5 +338,6 @@ describe("a limit on the size of files", () => {
     const ran = one.through(limited, ["skills", "show", "pdf-forms", "--session", "s1"]);
     expect(ran).toMatchObject({ code: 0, out: expect.stringContaining("Use pdftk.") });
     expect(ran.err).toContain("not recorded");
+    expect(one.hookThrough(limited, { ...prompt, session_id: "s9" })).toMatchObject(says("pdf-forms"));
   });
 });

@@ -20,6 +20,7 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { DIST, type Ran } from "./bins.ts";
 
@@ -248,6 +249,45 @@ describe("a store that came with a clone", () => {
   });
 });
 
+it("is not accepted when its pages are linked so that a search would never end, or when it holds a program", () => {
+  const damage = (change: (file: string, db: DatabaseSync) => void) =>
+    clone(({ attacker, origin }) => {
+      attackersStore(attacker);
+      const file = join(origin, ".haversack/haversack.db");
+      const db = new DatabaseSync(file);
+      db.exec("PRAGMA journal_mode = DELETE");
+      const insert = db.prepare("INSERT INTO activity (at, actor, kind, text) VALUES ('x', 'a', 'k', ?)");
+      for (let row = 0; row < 500; row++) insert.run("some words ".repeat(30));
+      change(file, db);
+      if (db.isOpen) db.close();
+    });
+  const linked = damage((file, db) => {
+    const { rootpage } = db.prepare("SELECT rootpage FROM sqlite_schema WHERE name = 'activity'").get() as {
+      rootpage: number;
+    };
+    db.close();
+    const bytes = readFileSync(file);
+    const page = bytes.subarray((rootpage - 1) * 4096, rootpage * 4096);
+    // An inner page of a table: every cell begins with the number of the page below.
+    expect(page[0]).toBe(5);
+    const cells = Array.from({ length: page.readUInt16BE(3) }, (_, at) => page.readUInt16BE(12 + 2 * at));
+    for (const cell of cells) page.writeUInt32BE(page.readUInt32BE(cells[0]), cell);
+    writeFileSync(file, bytes);
+  });
+  const program = damage((_, db) =>
+    db.exec("CREATE TRIGGER forge AFTER INSERT ON sessions BEGIN UPDATE tasks SET title = 'x'; END"),
+  );
+  for (const [one, why] of [
+    [linked, /cannot be accepted: .*page/i],
+    [program, /cannot be accepted: .*trigger forge/],
+  ] as const) {
+    const refused = one.haversack("trust", "--yes");
+    expect(refused).toMatchObject({ code: 1, err: expect.stringMatching(why) });
+    expect(one.haversack("status").code).toBe(3);
+    expect(one.hook("SessionStart", { source: "startup" }).out).toMatch(NOTICE);
+  }
+});
+
 describe("wiring that came with a clone", () => {
   it("is not believed by uninstall, though there is no store", () => {
     const one = clone(({ base, origin }) => {
@@ -321,6 +361,121 @@ describe("settings that came with a clone", () => {
     const other = withConfig();
     expect(other.haversack("config", "set", "skills.enforce", "true").out).toContain("skills.enforce = false");
     expect(values(other)).toMatchObject({ autoLoad: "asked" });
+  });
+});
+
+describe("rules that came with a clone", () => {
+  const FILE = ".claude/skills/skill-rules.json";
+  const rulesFile = (enforcement: string) =>
+    JSON.stringify({
+      skills: {
+        evil: { enforcement, promptTriggers: { keywords: ["deploy"] } },
+        loud: { alwaysActive: true, promptTriggers: { keywords: ["nothing"] } },
+      },
+    });
+  const withRules = (enforcement = "auto") =>
+    clone(({ origin }) => {
+      for (const name of ["evil", "loud"]) {
+        mkdirSync(join(origin, `.claude/skills/${name}`), { recursive: true });
+        const text = `---\nname: ${name}\ndescription: Deploys.\n---\n\n${FORGED} ${name}\n`;
+        writeFileSync(join(origin, `.claude/skills/${name}/SKILL.md`), text);
+      }
+      writeFileSync(join(origin, FILE), rulesFile(enforcement));
+    });
+  const ask = (one: Clone, session: string, prompt = "deploy it") =>
+    one.hook("UserPromptSubmit", { session_id: session, prompt }).out;
+
+  it("only recommend; `config` and doctor name them, and they count after `trust`", () => {
+    const one = withRules();
+    expect(one.haversack("skills", "index").code).toBe(0);
+    expect(ask(one, "before")).toContain("evil");
+    expect(ask(one, "before-2")).not.toContain(FORGED);
+    expect(ask(one, "before-3", "tell me about the weather")).toBe("");
+
+    const { err } = one.haversack("config");
+    expect(err).toContain(`${FILE}: the rule for “evil” loads the skill's text unasked`);
+    expect(err).toContain(`${FILE}: the rule for “loud” names the skill with every prompt`);
+    expect(one.haversack("config", "--json").json().ignoredRules).toHaveLength(2);
+    expect(one.haversack("doctor").out).toContain(`${FILE}: the rule for “evil” loads the skill's text unasked`);
+    const shown = one.haversack("trust");
+    expect(shown).toMatchObject({ code: 1, out: expect.stringContaining("“evil” loads the skill's text unasked") });
+
+    expect(one.haversack("trust", "--yes").code).toBe(0);
+    expect(ask(one, "after")).toContain(FORGED);
+    expect(ask(one, "after-2", "tell me about the weather")).toContain("loud");
+    expect(one.haversack("config").err).not.toContain("rule for");
+    expect(one.haversack("trust").out).toContain("Nothing to accept");
+  });
+
+  it("need a new acceptance when a pull adds one", () => {
+    const one = withRules("suggest");
+    one.haversack("trust", "--yes");
+    one.haversack("skills", "index");
+    writeFileSync(join(one.origin, FILE), rulesFile("auto"));
+    one.push("auto");
+    one.git("pull", "--quiet");
+    one.haversack("skills", "index");
+    expect(ask(one, "s")).not.toContain(FORGED);
+    expect(one.haversack("trust").code).toBe(1);
+  });
+
+  it("in the user's own folders count as they are", () => {
+    const one = clone(({ origin }) => writeFileSync(join(origin, "README.md"), "hello"));
+    const own = join(one.home, ".claude/skills");
+    mkdirSync(join(own, "evil"), { recursive: true });
+    writeFileSync(join(own, "evil/SKILL.md"), "---\nname: evil\ndescription: Deploys.\n---\n\nMINE\n");
+    writeFileSync(join(own, "skill-rules.json"), rulesFile("auto"));
+    expect(one.haversack("skills", "index").code).toBe(0);
+    expect(ask(one, "s")).toContain("MINE");
+  });
+});
+
+describe("a write-ahead file that came with a clone", () => {
+  it("alone, without a database, is not used", () => {
+    const one = clone(({ origin }) => {
+      mkdirSync(join(origin, ".haversack"));
+      writeFileSync(join(origin, ".haversack/haversack.db-wal"), "not mine");
+    });
+    expect(one.hook("SessionStart", { source: "startup" }).out).toMatch(NOTICE);
+    expect(one.haversack("task", "create", "x")).toMatchObject({ code: 3, out: "" });
+    expect(existsSync(join(one.root, ".haversack/haversack.db"))).toBe(false);
+    // A file that every pull can replace is never accepted.
+    const refused = one.haversack("trust", "--yes");
+    expect(refused).toMatchObject({
+      code: 1,
+      err: expect.stringContaining("git rm --cached .haversack/haversack.db-wal"),
+    });
+    one.git("rm", "--quiet", "--cached", ".haversack/haversack.db-wal");
+    expect(one.haversack("trust", "--yes").code).toBe(0);
+    expect(one.haversack("task", "create", "x").code).toBe(0);
+  });
+
+  it("beside the user's own database is not read into it", () => {
+    const one = clone(({ origin }) => writeFileSync(join(origin, "README.md"), "hello"));
+    expect(one.haversack("task", "create", "Mine").code).toBe(0);
+    const store = join(one.root, ".haversack/haversack.db");
+    // The attacker's log holds the attacker's pages for a database of the same shape.
+    cpSync(store, join(one.base, "attack.db"));
+    const db = new DatabaseSync(join(one.base, "attack.db"));
+    db.exec("PRAGMA journal_mode = WAL; PRAGMA wal_autocheckpoint = 0");
+    db.prepare("UPDATE tasks SET title = ?").run(FORGED);
+    mkdirSync(join(one.origin, ".haversack"));
+    cpSync(join(one.base, "attack.db-wal"), join(one.origin, ".haversack/haversack.db-wal"));
+    db.close();
+    chmodSync(join(one.origin, ".haversack/haversack.db-wal"), 0o644);
+    one.push("a log");
+    one.git("pull", "--quiet");
+    expect(existsSync(`${store}-wal`)).toBe(true);
+
+    expect(one.hook("SessionStart", { source: "startup" }).out).toMatch(NOTICE);
+    const status = one.haversack("task", "list");
+    expect(status).toMatchObject({ code: 3, out: "" });
+    expect(status.err).toContain("-wal");
+    expect(mcp(one, "get_tasks", {})).toMatchObject({ isError: true });
+    expect(one.haversack("trust", "--yes").code).toBe(1);
+    one.git("rm", "--quiet", "--cached", ".haversack/haversack.db-wal");
+    rmSync(`${store}-wal`);
+    expect(one.haversack("task", "list").out).toContain("Mine");
   });
 });
 

@@ -68,3 +68,56 @@ it("counts sessions of every client, each against its own form of a listing", ()
   expect(new Set(costs).size).toBe(4);
   expect(project.haversack(["usage"]).out).toContain("opencode (opencode): 2 prompts in 1 window");
 });
+
+it("counts what sub-agents were given, and says - where it is not known which call started one", () => {
+  const project = scratchProject();
+  const { root } = project;
+  const description = "Use when an HTTP endpoint reports error status codes.";
+  project.write(
+    ".claude/skills/api-errors/SKILL.md",
+    `---\nname: api-errors\ndescription: ${description}\n---\n\nBody.\n`,
+  );
+  project.haversack(["skills", "index"]);
+  const base = { session_id: "s", cwd: root, transcript_path: join(root, "../s.jsonl") };
+  const agent = (id: string) => ({ ...base, agent_id: id, agent_type: "general-purpose" });
+  const run = (call: string, id: string) => {
+    project.hook({
+      ...base,
+      hook_event_name: "PreToolUse",
+      tool_name: "Agent",
+      tool_use_id: call,
+      tool_input: {
+        subagent_type: "general-purpose",
+        prompt: "report error status codes from the endpoint",
+        description: "x",
+      },
+    });
+    project.hook({ ...agent(id), hook_event_name: "SubagentStart" });
+    project.hook({
+      ...agent(id),
+      hook_event_name: "PostToolUse",
+      tool_name: "Write",
+      tool_use_id: `w-${id}`,
+      tool_input: { file_path: join(root, "a.ts"), content: "x" },
+      tool_response: { type: "create" },
+    });
+    project.hook({ ...agent(id), hook_event_name: "SubagentStop" });
+  };
+  project.hook({ ...base, hook_event_name: "UserPromptSubmit", prompt: "go" });
+  // As the client notes it; of the second one it does not.
+  project.write("../s/subagents/agent-a1.meta.json", '{"toolUseId":"call-1"}');
+  run("call-1", "a1");
+  run("call-2", "a2");
+
+  const { sessions } = project.haversack(["usage", "--json"]).json();
+  const of = (id: string) => sessions.find(({ agentId }: { agentId: string }) => agentId === id);
+  expect(of("a1").added.uncached).toBeGreaterThan(10);
+  expect(of("a2").added).toBeNull();
+  expect(of("")).toMatchObject({
+    added: { uncached: 0, cached: 0 },
+    calls: { count: 1, tokens: of("a1").added.uncached },
+  });
+  const { out } = project.haversack(["usage"]);
+  expect(out).toContain("s/a2 (claude-code): 0 prompts in 1 window\n  added by Haversack      -\n");
+  expect(out).toContain(`added to sub-agents     ${of("a1").added.uncached} tokens in 1 call;`);
+});

@@ -326,6 +326,40 @@ describe("claims", () => {
     expect(project.haversack(["release", id, "--agent", "alice"]).code).toBe(1);
   });
 
+  it("hands out no quality review before the spec review, and names what it waits for", () => {
+    const project = workProject();
+    const parent = project.json("task", "create", "Add login").id;
+    const quality = project.json("task", "create", "Code quality review", "--parent", parent, "--priority", "P0").id;
+    const spec = project.json("task", "create", "Spec review", "--parent", parent).id;
+    const ready = () => project.json("next").map(({ id }: { id: string }) => id);
+    expect(ready()).not.toContain(quality);
+    const { code, err } = project.haversack(["claim", quality, "--agent", "ann"]);
+    expect(code).toBe(1);
+    expect(err).toContain(`${quality} waits for ${spec} (todo: Spec review)`);
+    expect(project.json("claim", quality, "--agent", "ann", "--force").id).toBe(quality);
+    project.say("release", quality, "--agent", "ann");
+    project.say("task", "done", spec);
+    expect(ready()[0]).toBe(quality);
+  });
+
+  it("tells who may release what another agent holds, and takes ids without their letter", () => {
+    const project = workProject();
+    const { id } = project.json("task", "create", "A");
+    project.say("claim", id.slice(1), "--agent", "rev");
+    for (const [words, verb] of [
+      [["release", id], "release"],
+      [["task", "done", id], "change"],
+    ] as const) {
+      const { err } = project.haversack([...words, "--agent", "june"]);
+      expect(err).toMatch(
+        new RegExp(`^haversack: ${id} is held by rev until \\S+; only rev or a person can ${verb} it\\.\\n$`),
+      );
+    }
+    expect(project.json("task", "show", id.slice(1)).id).toBe(id);
+    expect(project.say("dep", "list", id.slice(1))).toContain(id);
+    expect(project.say("activity", id.slice(1))).toContain("claimed by rev");
+  });
+
   it("does not start what waits, unless it is forced", () => {
     const project = workProject();
     const first = project.json("task", "create", "First").id;
@@ -569,6 +603,42 @@ describe("status, tree, activity", () => {
     expect(cut.match(/^ *[EST]\d{4,12}/gm)).toHaveLength(2);
     expect(cut).toContain("2 of 4 rows; `haversack tree --limit 4` shows all.");
     expect(project.refused("tree", open).err).toContain(`${open} is a task`);
+  });
+
+  it("shows sub-tasks below their parent, and says when a parent is done before they are", () => {
+    const project = workProject();
+    const story = project.json("story", "create", "Accounts").id;
+    const parent = project.json("task", "create", "Add login", "--story", story).id;
+    const quality = project.json("task", "create", "Code quality review", "--parent", parent).id;
+    const spec = project.json("task", "create", "Spec review", "--parent", parent, "--story", story).id;
+    const other = project.json("task", "create", "Other").id;
+    project.say("claim", spec, "--agent", "rev");
+    const rows = project.say("tree").split("\n");
+    const places = rows.flatMap((row) => /^( *)([EST]\d+)/.exec(row)?.slice(1, 3).join("") ?? []);
+    expect(places).toEqual([story, `  ${parent}`, `    ${quality}`, `    ${spec}`, other]);
+    const [node] = project.json("tree", story);
+    expect(node.tasks).toMatchObject([{ id: parent, tasks: [{ id: quality }, { id: spec, status: "in_progress" }] }]);
+    expect(project.say("tree", story, "--limit", "3")).toContain("3 of 4 rows");
+    expect(project.say("tree", "--limit", "2")).toContain("2 of 5 rows");
+
+    const shown = project.say("task", "show", parent);
+    expect(shown).toContain(`${quality} Code quality review (todo)\n  ${spec} Spec review (in progress, rev)`);
+    expect(project.json("task", "show", parent).sub_tasks).toMatchObject([{ id: quality }, { id: spec }]);
+    expect(project.say("task", "show", spec)).toContain(`${parent} Add login`);
+
+    expect(project.say("task", "done", parent)).toContain(
+      `Warning: 2 sub-tasks are still open: ${spec} "Spec review" (in_progress, held by rev), ${quality} "Code quality review" (todo).`,
+    );
+    // A parent that is not shown any more has nothing below it.
+    const after = project
+      .say("tree")
+      .split("\n")
+      .flatMap((row) => /^( *)(T\d+)/.exec(row)?.slice(1, 3).join("") ?? []);
+    expect(after.sort()).toEqual([`  ${spec}`, quality, other].sort());
+    project.say("task", "done", spec, "--agent", "rev");
+    project.say("task", "reopen", parent);
+    project.say("task", "done", quality);
+    expect(project.json("task", "done", parent)).not.toHaveProperty("warning");
   });
 
   it("activity says who did what, and pages backwards", () => {

@@ -89,7 +89,13 @@ function makePool(size: number, rules?: unknown): Pool {
   if (rules) writeFileSync(ruleFile, JSON.stringify(rules));
   const handle = openDatabase(join(base, "haversack.db"), { durability: "normal" });
   const roots = [{ dir: folder, source: { kind: "project" as const, label: ".claude/skills", rank: 0 } }];
-  const refresh = () => refreshIndex(handle, { roots, ruleFiles: [ruleFile], fs: diskFileSystem });
+  const refresh = () =>
+    refreshIndex(handle, {
+      roots,
+      ruleFiles: [ruleFile],
+      ruleTrust: { root: "/elsewhere", accepted: [] },
+      fs: diskFileSystem,
+    });
   const start = performance.now();
   refresh();
   return {

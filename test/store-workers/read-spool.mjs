@@ -1,8 +1,8 @@
-// Reads the spool into the store, slowly: `node read-spool.mjs FILE`. Says when it begins.
+// Reads the spool into the store, slowly: `node read-spool.mjs FILE USER-STATE`. Says when it begins.
 import { openForHook } from "../../packages/haversack/src/store/sqlite/open-for-hook.ts";
 import { takeInSpool } from "../../packages/haversack/src/store/sqlite/spool/take-in.ts";
 
-const handle = openForHook(process.argv[2] ?? "", { busyMs: 5000 });
+const handle = openForHook(process.argv[2] ?? "", { busyMs: 5000, userState: process.argv[3] });
 if (!handle) throw new Error("no store");
 process.stdout.write("begins\n");
 const { exec } = handle.db;

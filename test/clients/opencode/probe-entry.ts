@@ -47,6 +47,7 @@ export const Probe = async (input: PluginInput) => {
     },
     isCallAwaited: () => false,
     holders: () => [],
+    notice: () => undefined,
     log: (level, text) => note({ level, text }),
   };
   return haversackPlugin(input, { engine, addTo: () => undefined });

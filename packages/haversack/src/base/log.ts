@@ -11,22 +11,11 @@
  * because no reader of a log is worth a broken session.
  */
 // Named, not `* as fs`: the bundle would copy the whole module at every start (0.4 ms).
-import {
-  closeSync,
-  constants,
-  fstatSync,
-  mkdirSync,
-  openSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  statSync,
-  unlinkSync,
-  writeSync,
-} from "node:fs";
+import { closeSync, fstatSync, openSync, readdirSync, readFileSync, statSync, writeSync } from "node:fs";
 import { stripControl } from "./clean-text.ts";
 import { maskSecrets } from "./mask.ts";
 import { maskField, maskLines } from "./mask-fields.ts";
+import { errnoOf, makeFolder, moveFile, openToAppend, removeFile } from "./safe-write.ts";
 
 export type LogLevel = "debug" | "info" | "warn" | "error";
 
@@ -133,16 +122,20 @@ function cut(text: string): string {
 }
 
 function openForAppend(dir: string): number {
-  const { O_APPEND, O_CREAT, O_WRONLY, O_NOFOLLOW = 0 } = constants;
-  // A repository could bring a link in the log's place, to a file of the user: it is not followed.
-  const flags = O_APPEND | O_CREAT | O_WRONLY | O_NOFOLLOW;
+  const file = `${dir}/${LOG_FILE}`;
+  const place = placeOf(dir);
   try {
-    return openSync(`${dir}/${LOG_FILE}`, flags, 0o600);
+    return openToAppend(file, place);
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
-    mkdirSync(dir, { recursive: true, mode: 0o700 });
-    return openSync(`${dir}/${LOG_FILE}`, flags, 0o600);
+    if (errnoOf(error) !== "ENOENT") throw error;
+    makeFolder(dir, { ...place, mode: 0o700 });
+    return openToAppend(file, place);
   }
+}
+
+/** The log is in `.haversack/log`: neither of the two folders may be a link. */
+export function placeOf(dir: string): { within: string } {
+  return { within: dir.split("/").slice(0, -2).join("/") || "/" };
 }
 
 /** Whether the caller should open the file anew: we have renamed it, or another process was first. */
@@ -150,11 +143,12 @@ function rotate(dir: string, ino: number): boolean {
   try {
     if (statSync(`${dir}/${LOG_FILE}`).ino !== ino) return true;
     const random = Math.random().toString(36).slice(2, 10) || "0";
-    renameSync(`${dir}/${LOG_FILE}`, `${dir}/haversack.${String(Date.now()).padStart(15, "0")}-${random}.log`);
+    const name = `haversack.${String(Date.now()).padStart(15, "0")}-${random}.log`;
+    moveFile(`${dir}/${LOG_FILE}`, `${dir}/${name}`, placeOf(dir));
     return true;
   } catch (error) {
     // ENOENT: another process has just renamed it. Anything else: go on with the file that is open.
-    return (error as NodeJS.ErrnoException).code === "ENOENT";
+    return errnoOf(error) === "ENOENT";
   }
 }
 
@@ -163,7 +157,7 @@ function prune(dir: string, { keep, maxBytes }: { keep: number; maxBytes: number
   let full = 0;
   for (const name of rotatedNames(dir).reverse()) {
     try {
-      if (full >= keep) unlinkSync(`${dir}/${name}`);
+      if (full >= keep) removeFile(`${dir}/${name}`, placeOf(dir));
       else if (statSync(`${dir}/${name}`).size > maxBytes / 2) full++;
     } catch {
       // Another process has removed it already.

@@ -1,7 +1,8 @@
 /** Ends the life of log files: see log.ts for how they are written and rotated. No hook does this. */
-import { closeSync, lstatSync, openSync, readdirSync, readSync, renameSync, unlinkSync } from "node:fs";
+import { closeSync, lstatSync, openSync, readdirSync, readSync } from "node:fs";
 import { join } from "node:path";
-import { LOG_FILE, ROTATED_LOG } from "./log.ts";
+import { LOG_FILE, placeOf, ROTATED_LOG } from "./log.ts";
+import { moveFile, removeFile } from "./safe-write.ts";
 
 const WEEK_MS = 7 * 86_400_000;
 
@@ -15,11 +16,12 @@ export function removeOldLogs(dir: string, { olderThan, now }: { olderThan: Date
     const stat = lstatSync(file, { throwIfNoEntry: false });
     if (!stat?.isFile()) continue;
     if (stat.mtimeMs < olderThan.getTime()) {
-      unlinkSync(file);
+      removeFile(file, placeOf(dir));
       removed++;
     } else if (name === LOG_FILE && firstTime(file) < now.getTime() - WEEK_MS) {
       const random = Math.random().toString(36).slice(2, 10) || "0";
-      renameSync(file, join(dir, `haversack.${String(now.getTime()).padStart(15, "0")}-${random}.log`));
+      const rotated = join(dir, `haversack.${String(now.getTime()).padStart(15, "0")}-${random}.log`);
+      moveFile(file, rotated, placeOf(dir));
     }
   }
   return removed;

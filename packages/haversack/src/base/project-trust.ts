@@ -8,18 +8,8 @@
  * `haversack.db` is another file at the same path. A moved repository, a restored backup and a container with another user
  * need one `haversack trust`. The hook bundles this file: nothing but `fs`.
  */
-import {
-  closeSync,
-  fsyncSync,
-  lstatSync,
-  mkdirSync,
-  openSync,
-  readFileSync,
-  realpathSync,
-  renameSync,
-  rmSync,
-  writeSync,
-} from "node:fs";
+import { lstatSync, readFileSync, realpathSync } from "node:fs";
+import { makeFolder, putFile, putNewFile, removeFile, USER } from "./safe-write.ts";
 
 export type Trust =
   /** There is no database yet, or an empty file: whoever fills it records it first. */
@@ -30,13 +20,15 @@ export interface Accepted {
   /** See `farReaching` in config-trust.ts. */
   settings?: string | undefined;
   templates?: Record<string, string> | undefined;
+  /** See skills/rule-reach.ts. */
+  rules?: string[] | undefined;
 }
 
 /**
  * link: `.haversack` or a file of its database is a symbolic link, which `trust` does not accept either. other-file: the database is
- * not the file that was accepted. no-record: this user never made or accepted it. no-home: there is no place for records.
+ * not the file that was accepted. other-log: a file beside it was not made by SQLite. no-record: this user never made or accepted it. no-home: there is no place for records.
  */
-export type Distrust = "link" | "other-file" | "no-record" | "no-home";
+export type Distrust = "link" | "other-file" | "other-log" | "no-record" | "no-home";
 
 export interface TrustRecord {
   /** The state folder, `.haversack/`, as a real path. */
@@ -47,6 +39,8 @@ export interface TrustRecord {
   settings?: string;
   /** The project's templates as accepted: role to text. A changed one needs a new acceptance. */
   templates?: Record<string, string>;
+  /** The rules of the project that load text unasked, as accepted; see skills/rule-reach.ts. */
+  rules?: string[];
   /** When it was made or accepted last. */
   at: string;
 }
@@ -64,20 +58,31 @@ export function checkTrust(folder: string, userState: UserState): Trust {
   const store = `${folder}/${STORE_NAME}`;
   // A file in the folder's place: whoever makes the folder says so.
   if (lstatSync(folder, { throwIfNoEntry: false })?.isFile()) return { kind: "no-store" };
-  if (isLink(folder) || STORE_PARTS.some((part) => isLink(store + part))) {
-    return { kind: "untrusted", because: "link" };
-  }
+  const parts = STORE_PARTS.map((part) => lstatSync(store + part, { throwIfNoEntry: false }));
+  if (isLink(folder) || parts.some((part) => part?.isSymbolicLink())) return { kind: "untrusted", because: "link" };
   const found = fileIdentity(store);
-  if (found === undefined || isEmptyOrFolder(store)) {
-    const isForeign = OTHER_PARTS.some((part) => exists(`${folder}/${part}`)) && !trustRecord(folder, userState);
+  const [main, ...beside] = parts;
+  // Nothing can hide in an empty file (SQLite deletes a log that lies beside one); between making it and recording it, another
+  // process may find it so. Opening a folder says what is wrong.
+  if (found === undefined || main?.size === 0 || main?.isDirectory()) {
+    const isAny = beside.some(Boolean) || OTHER_PARTS.some((part) => exists(`${folder}/${part}`));
+    const isForeign = isAny && !trustRecord(folder, userState);
     return isForeign ? { kind: "untrusted", because: "no-record" } : { kind: "no-store" };
   }
   if (userState === undefined) return { kind: "untrusted", because: "no-home" };
   const record = trustRecord(folder, userState);
   if (record?.store === undefined) return { kind: "untrusted", because: "no-record" };
-  return isSameFile(record.store, found, folder)
-    ? { kind: "trusted", record }
-    : { kind: "untrusted", because: "other-file" };
+  if (!isSameFile(record.store, found, folder)) return { kind: "untrusted", because: "other-file" };
+  // SQLite gives its files the mode of the database, 0600; git makes files that others may read. They hold pages of the database.
+  if (beside.some((part) => part && main && (part.mode & ~main.mode & 0o777) !== 0))
+    return { kind: "untrusted", because: "other-log" };
+  return { kind: "trusted", record };
+}
+
+/** For the person alone, at the start of a session. */
+export function untrustedNotice(folder: string): string {
+  const why = `Haversack does not use ${JSON.stringify(`${folder}/${STORE_NAME}`)}: you did not create it on this machine.`;
+  return `${why} Run \`haversack trust\` to look at it and accept it.`;
 }
 
 /** The record of a project, whether its store still is the recorded one or not. */
@@ -91,12 +96,8 @@ export function trustRecord(folder: string, userState: UserState): TrustRecord |
 export function makeRecordedStore(folder: string, userState: UserState, at: Date): boolean {
   if (checkTrust(folder, userState).kind !== "no-store") return true;
   if (userState === undefined) return false;
-  try {
-    closeSync(openSync(`${folder}/${STORE_NAME}`, "wx", 0o600));
-  } catch (error) {
-    // Another process made it a moment ago, and may not have recorded it yet.
-    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
-  }
+  // Where another process made it a moment ago, it may not have recorded it yet.
+  putNewFile(`${folder}/${STORE_NAME}`, "", { within: folder, mode: 0o600 });
   return recordTrust(folder, userState, { at });
 }
 
@@ -107,13 +108,14 @@ export function makeRecordedStore(folder: string, userState: UserState, at: Date
 export function recordTrust(
   folder: string,
   userState: UserState,
-  { settings, templates, at }: Accepted & { at: Date },
+  { settings, templates, rules, at }: Accepted & { at: Date },
 ): boolean {
   const store = fileIdentity(`${folder}/${STORE_NAME}`);
   return changeRecord(folder, userState, (before) => ({
     store,
     settings: settings ?? before?.settings,
     templates: templates ?? before?.templates,
+    rules: rules ?? before?.rules,
     at: at.toISOString(),
   }));
 }
@@ -141,7 +143,7 @@ function changeRecord(
 
 export function forgetTrust(folder: string, userState: UserState): void {
   if (userState !== undefined && exists(folder)) {
-    rmSync(recordFile(realpathSync.native(folder), userState), { force: true });
+    removeFile(recordFile(realpathSync.native(folder), userState), { within: USER });
   }
 }
 
@@ -171,13 +173,6 @@ function isSameFile(recorded: string, found: string, folder: string): boolean {
 function knowsBirthTimes(folder: string): boolean {
   const { birthtimeNs, ctimeNs } = lstatSync(folder, { bigint: true });
   return birthtimeNs !== 0n && birthtimeNs !== ctimeNs;
-}
-
-/** Nothing can hide in an empty file (SQLite deletes a log that lies beside one); between making it and recording it, another process may find it so. */
-function isEmptyOrFolder(path: string): boolean {
-  const found = lstatSync(path, { throwIfNoEntry: false });
-  // Opening a folder says what is wrong.
-  return found?.size === 0 || found?.isDirectory() === true;
 }
 
 function exists(path: string): boolean {
@@ -222,28 +217,6 @@ function readRecord(file: string, real: string): TrustRecord | undefined {
 }
 
 function writeRecord(file: string, text: string): void {
-  makeFolders(file.slice(0, file.lastIndexOf("/")));
-  const aside = `${file}.${process.pid}`;
-  rmSync(aside, { force: true });
-  const opened = openSync(aside, "wx", 0o600);
-  try {
-    writeSync(opened, text);
-    fsyncSync(opened);
-  } finally {
-    closeSync(opened);
-  }
-  renameSync(aside, file);
-}
-
-/** Not `recursive`: Node never returns from it where the system makes no folder, as below /proc. */
-function makeFolders(folder: string): void {
-  if (exists(folder)) return;
-  const above = folder.slice(0, folder.lastIndexOf("/"));
-  if (above !== "") makeFolders(above);
-  try {
-    mkdirSync(folder, { mode: 0o700 });
-  } catch (error) {
-    // Another process made it a moment ago.
-    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
-  }
+  makeFolder(file.slice(0, file.lastIndexOf("/")), { within: USER, mode: 0o700 });
+  putFile(file, text, { within: USER, mode: 0o600 });
 }

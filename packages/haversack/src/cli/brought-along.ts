@@ -4,7 +4,7 @@ import type { BroughtAlong } from "../engine/trust-project.ts";
 import { columns } from "./help.ts";
 import { formatBytes } from "./terminal.ts";
 
-export function formatBrought({ untrusted, parts, settings, templates }: BroughtAlong): string {
+export function formatBrought({ untrusted, parts, settings, templates, rules }: BroughtAlong): string {
   const rows = (list: readonly [string, string][]) => columns(list.map(([name, text]) => [clean(name), clean(text)]));
   const mark = (isAccepted: boolean) => (isAccepted ? " (accepted)" : "");
   return [
@@ -39,11 +39,17 @@ export function formatBrought({ untrusted, parts, settings, templates }: Brought
           rows(templates.map(({ path, text, isAccepted }) => [path, `${text.length} characters${mark(isAccepted)}`])),
         ]
       : []),
+    ...(rules.length > 0
+      ? [
+          "Rules for skills that need your word:",
+          rows(rules.map(({ path, skill, why, isAccepted }) => [path, `“${skill}” ${why}${mark(isAccepted)}`])),
+        ]
+      : []),
   ].join("\n");
 }
 
 /** For `--json`: without the templates' texts, which lie in their files. */
-export function broughtData({ untrusted, parts, settings, templates }: BroughtAlong) {
+export function broughtData({ untrusted, parts, settings, templates, rules }: BroughtAlong) {
   return {
     untrusted: untrusted?.why ?? null,
     parts: parts.map(({ isTracked, ...part }) => ({ ...part, tracked: isTracked })),
@@ -54,6 +60,7 @@ export function broughtData({ untrusted, parts, settings, templates }: BroughtAl
       chars: text.length,
       accepted: isAccepted,
     })),
+    rules: rules.map(({ path, skill, why, isAccepted }) => ({ path, skill, why, accepted: isAccepted })),
   };
 }
 

@@ -7,10 +7,11 @@ import { formatFar } from "../base/config-trust.ts";
 import { HaversackError } from "../base/errors.ts";
 import { nearest } from "../base/nearest.ts";
 import { recordSettings } from "../base/project-trust.ts";
+import { makeFolder, type Place, putFile, USER } from "../base/safe-write.ts";
 import { type JsonPath, removeIn, setIn } from "../clients/claude-code/settings-text.ts";
 import { parseSettings, prune, valueAt } from "../clients/json-settings.ts";
 import { ensureStateFolder, loadConfig, type ProjectPaths } from "../engine/project.ts";
-import { makeFolders, replaceFile, withLock } from "../engine/replace-file.ts";
+import { withLock } from "../engine/with-lock.ts";
 import { type ArgumentSpec, type Call, type OptionSpec, print } from "./command.ts";
 
 export const SETTING: ArgumentSpec = {
@@ -78,27 +79,30 @@ function parseList(words: readonly string[]): unknown {
 export interface ConfigPlace {
   file: string;
   level: "user" | "project";
+  place: Place;
 }
 
 export function configPlace({ options }: Call, paths: ProjectPaths): ConfigPlace {
   if (options["user"] && options["project"])
     throw new HaversackError("usage", "--user and --project exclude each other");
-  return options["user"] ? { level: "user", file: paths.userConfig } : { level: "project", file: paths.config };
+  return options["user"]
+    ? { level: "user", file: paths.userConfig, place: { within: USER } }
+    : { level: "project", file: paths.config, place: { within: paths.root } };
 }
 
 const BLANK = "{}\n";
 const HINT = "repair the file first; nothing was changed";
 
 export function writeSetting(
-  { file, level }: ConfigPlace,
+  { file, level, place }: ConfigPlace,
   paths: ProjectPaths,
   { key, value }: { key: SettingKey; value: unknown },
 ): void {
   if (level === "project") ensureStateFolder(paths);
-  else makeFolders(dirname(file));
+  else makeFolder(dirname(file), place);
   // Whoever sets it wants it. What else the file holds still needs `haversack trust`.
   const mayAccept = level === "project" && loadConfig(paths).ignored.every((setting) => setting.key === key);
-  changeFile(file, (text, settings) => {
+  changeFile({ file, place }, (text, settings) => {
     const places = placesOf(key, settings);
     return (places.length > 0 ? places : [key.split(".")]).reduce((result, path) => {
       for (let depth = 1; depth < path.length; depth++) {
@@ -118,10 +122,10 @@ export function writeSetting(
 }
 
 /** False: it is not set there. */
-export function removeSetting({ file }: ConfigPlace, key: SettingKey): boolean {
+export function removeSetting({ file, place }: ConfigPlace, key: SettingKey): boolean {
   if (!existsSync(file)) return false;
   let isSet = false;
-  changeFile(file, (text, settings) => {
+  changeFile({ file, place }, (text, settings) => {
     const places = placesOf(key, settings);
     isSet = places.length > 0;
     return places.reduce((result, path) => prune(removeIn(result, path), path.slice(0, -1), { keep: [] }), text);
@@ -134,15 +138,19 @@ function placesOf(key: SettingKey, settings: unknown): JsonPath[] {
   return [key.split("."), [key]].filter((path) => valueAt(settings, path) !== undefined);
 }
 
-function changeFile(file: string, change: (text: string, settings: Record<string, unknown>) => string): void {
-  withLock(join(dirname(file), ".config.lock"), () => {
+function changeFile(
+  { file, place }: Pick<ConfigPlace, "file" | "place">,
+  change: (text: string, settings: Record<string, unknown>) => string,
+): void {
+  const write = () => {
     const before = existsSync(file) ? readFileSync(file, "utf8") : undefined;
     const text = before === undefined || before.trim() === "" ? BLANK : before;
     const changed = change(text, parseSettings(text, { file, hint: HINT }));
     // A file with Windows line ends keeps them.
     const after = /(?<!\r)\n/.test(text) ? changed : changed.replace(/(?<!\r)\n/g, "\r\n");
-    if (after !== before) replaceFile(file, after);
-  });
+    if (after !== before) putFile(file, after, place);
+  };
+  withLock(join(dirname(file), ".config.lock"), write, place);
 }
 
 /** The value in effect, and why it is another than the one in the file that was changed. */

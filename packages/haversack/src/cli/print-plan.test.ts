@@ -8,7 +8,7 @@ const io = (width?: number) => ({ isColour: false, ...(width !== undefined && { 
 
 function planned(kind: PlannedFile["kind"], path: string, about: string, before: string, after: string): PlannedFile {
   const file = { path, about, blank: "", wire: (text: string) => ({ text, keep: [] }), unwire: (text: string) => text };
-  return { clients: ["x"], path, about, kind, diff: lineDiff(before, after), file };
+  return { clients: ["x"], path, about, kind, diff: lineDiff(before, after), file, place: { within: "/p" } };
 }
 
 describe("formatSummary", () => {

@@ -12,10 +12,11 @@ import { paint } from "./terminal.ts";
 export interface Above {
   story?: string | undefined;
   epic?: string | undefined;
+  parent?: string | undefined;
   leftOut?: AroundLeftOut;
 }
 
-export function formatTask(io: Io, task: TaskDetails, { story, epic, leftOut = {} }: Above, now: Date): string {
+export function formatTask(io: Io, task: TaskDetails, { story, epic, parent, leftOut = {} }: Above, now: Date): string {
   const {
     claim,
     blockers,
@@ -33,6 +34,7 @@ export function formatTask(io: Io, task: TaskDetails, { story, epic, leftOut = {
     ["Description", task.description],
     ["Acceptance criteria", task.acceptanceCriteria],
     ["Steps", task.steps.map(({ text, done }) => `[${done ? "x" : " "}] ${cleanLine(text)}`).join("\n")],
+    ["Sub-tasks", partLines(task, leftOut.sub_tasks)],
     ["Context", task.contextSummary],
     ["Handoff notes", task.handoffNotes],
     ["Work in progress", task.wip && wipLines(task.wip).join("\n")],
@@ -52,7 +54,7 @@ export function formatTask(io: Io, task: TaskDetails, { story, epic, leftOut = {
       ["failed", failureCount > 0 ? `${failureCount} ${failureCount === 1 ? "time" : "times"}` : undefined],
       ["story", line(story)],
       ["epic", line(epic)],
-      ["parent", task.parentId],
+      ["parent", line(parent)],
       ["skill", line(task.skill)],
       ["assignee", line(task.assignee)],
       ["estimate", estimateHours === undefined ? undefined : `${estimateHours} h`],
@@ -84,6 +86,15 @@ export function brief({ id, title, status }: TaskBrief): string {
 function briefs({ id }: Task, tasks: readonly TaskBrief[], more = 0): string {
   const rest = more > 0 ? [`and ${more} more (\`haversack dep list ${id}\`)`] : [];
   return [...tasks.map(brief), ...rest].join("; ");
+}
+
+function partLines({ id, parts }: TaskDetails, more = 0): string {
+  const rest = more > 0 ? [`and ${more} more (\`haversack task list --parent ${id}\`)`] : [];
+  const lines = parts.map((part) => {
+    const holder = part.agent === undefined ? "" : `, ${cleanLine(part.agent)}`;
+    return `${part.id} ${cleanLine(part.title)} (${statusWord(part.status)}${holder})`;
+  });
+  return [...lines, ...rest].join("\n");
 }
 
 function line(text: string | undefined): string | undefined {

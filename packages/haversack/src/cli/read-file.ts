@@ -1,6 +1,6 @@
 /** Files that a command is given by name. Whatever the command: a missing one exits 1, a folder in its place 2, others that cannot be read 3. */
-import { readFileSync } from "node:fs";
-import { resolve } from "node:path";
+import { readFileSync, statSync } from "node:fs";
+import { dirname, resolve } from "node:path";
 import { HaversackError } from "../base/errors.ts";
 import type { Call } from "./command.ts";
 
@@ -11,6 +11,15 @@ export function readNamedFile({ io }: Pick<Call, "io">, file: string, { hint }: 
   } catch (error) {
     throw unreadableFile(file, error, { ...(hint !== undefined && { hint }) });
   }
+}
+
+/** The path of a file that a command is to write. Its folder must be there. */
+export function targetFile({ io }: Pick<Call, "io">, file: string): string {
+  const path = resolve(io.cwd, file);
+  const look = (at: string) => statSync(at, { throwIfNoEntry: false });
+  if (!look(dirname(path))?.isDirectory()) throw new HaversackError("not-found", `there is no folder ${dirname(file)}`);
+  if (look(path)?.isDirectory()) throw new HaversackError("usage", `${file} is a folder, and a file is needed`);
+  return path;
 }
 
 function unreadableFile(file: string, cause: unknown, { hint }: { hint?: string }): HaversackError {

@@ -23,7 +23,7 @@ export const STATUS_OPTIONS: Readonly<Record<string, OptionSpec>> = {
   agent: AGENT,
 };
 
-export const STATUS_JSON = several("{id, status, note?, boundaries?: {story_completed, epic_completed}}");
+export const STATUS_JSON = several("{id, status, note?, warning?, boundaries?: {story_completed, epic_completed}}");
 
 /** What `--json` prints of a command that takes several tasks. */
 export function several(one: string): string {
@@ -103,6 +103,11 @@ export async function describeStatus(
     from === task.status
       ? `${task.id} is ${statusWord(task.status)} already`
       : `${task.id} is ${statusWord(task.status)}, was ${statusWord(from)}`;
-  const lines = [`${change}: ${cleanLine(task.title)}`, ...(note ? [`Note: ${cleanLine(note)}`] : []), ...completed];
+  const lines = [
+    `${change}: ${cleanLine(task.title)}`,
+    ...(note ? [`Note: ${cleanLine(note)}`] : []),
+    ...(view.warning ? [`Warning: ${view.warning}.`] : []),
+    ...completed,
+  ];
   return { kind: "done", view, text: lines.join("\n") };
 }

@@ -1,6 +1,7 @@
 /**
- * Epics, their stories, their tasks, in reading order and no more than fits: what is done is folded into a number, reading
- * stops with the last row that is shown, and what comes behind it is only counted.
+ * Epics, their stories, their tasks and sub-tasks, in reading order and no more than fits: what is done is folded into a number, reading
+ * stops with the last row that is shown, and what comes behind it is only counted. A sub-task stands below its parent, whichever story
+ * it is in itself; where the parent is not shown, it stands with the other tasks of its story.
  */
 import { everyItem } from "../engine/work/filter-pages.ts";
 import type { TaskCounts, WorkStore } from "../store/work-store.ts";
@@ -45,6 +46,9 @@ class TreeReader {
   readonly #query: TreeQuery;
   #left: number;
   #isCut = false;
+  /** Sub-tasks that can be shown, by their parent. */
+  readonly #parts = new Map<string, Task[]>();
+  readonly #parents = new Map<string, Task>();
 
   constructor(store: WorkStore, query: TreeQuery) {
     this.#store = store;
@@ -53,21 +57,60 @@ class TreeReader {
   }
 
   async read(): Promise<WorkTree> {
-    const { root } = this.#query;
-    const nodes =
-      root?.kind === "epic"
-        ? await this.#each([await this.#store.getEpic(root.id)], (epic) => this.#epic(epic))
-        : root
-          ? await this.#each([await this.#store.getStory(root.id)], (story) => this.#story(story))
-          : await this.#all();
+    await this.#readParts();
+    const nodes = await this.#nodes();
     return { nodes, leftOut: this.#isCut ? (await this.#countRows()) - this.#query.limit : 0 };
+  }
+
+  async #nodes(): Promise<TreeNode[]> {
+    const { root } = this.#query;
+    if (root?.kind === "epic") return this.#each([await this.#store.getEpic(root.id)], (epic) => this.#epic(epic));
+    if (root) return this.#each([await this.#store.getStory(root.id)], (story) => this.#story(story));
+    return this.#all();
+  }
+
+  async #readParts(): Promise<void> {
+    const { at, isAll } = this.#query;
+    for await (const part of everyItem((page) => this.#store.listTasks({ ...page, isPart: true, at }))) {
+      if (!isAll && isSettled(part.status)) break;
+      const siblings = this.#parts.get(part.parentId as string);
+      if (siblings) siblings.push(part);
+      else this.#parts.set(part.parentId as string, [part]);
+    }
+    for (const siblings of this.#parts.values()) siblings.sort((a, b) => a.createdAt.getTime() - b.createdAt.getTime());
+  }
+
+  /** Whether a sub-task stands below its parent, because the parent has a row of its own. */
+  async #isBelow({ parentId }: Task): Promise<boolean> {
+    const { root, isAll, at } = this.#query;
+    if (parentId === undefined) return false;
+    const parent = this.#parents.get(parentId) ?? (await this.#store.getTask(parentId, at));
+    this.#parents.set(parentId, parent);
+    if (isAll ? parent.status === "archived" : isSettled(parent.status)) return false;
+    return !root || this.#isInRoot(parent) || this.#isBelow(parent);
+  }
+
+  #isInRoot({ storyId, epicId }: Task): boolean {
+    const { root } = this.#query;
+    return root !== undefined && root.id === (root.kind === "epic" ? epicId : storyId);
+  }
+
+  /** Rows of sub-tasks that stand in the tree for their parent, not for their own story. */
+  async #countAdded(): Promise<number> {
+    let rows = 0;
+    for (const part of [...this.#parts.values()].flat())
+      if (!this.#isInRoot(part) && (await this.#isBelow(part))) rows++;
+    return rows;
   }
 
   /** All rows that there would be without a limit. */
   async #countRows(): Promise<number> {
     const { root } = this.#query;
-    if (root?.kind === "epic") return this.#rowsOfEpic(await this.#store.getEpic(root.id));
-    if (root) return this.#rowsOfStory(await this.#store.getStory(root.id));
+    if (root) {
+      const added = await this.#countAdded();
+      if (root.kind === "epic") return added + (await this.#rowsOfEpic(await this.#store.getEpic(root.id)));
+      return added + (await this.#rowsOfStory(await this.#store.getStory(root.id)));
+    }
     let rows = 0;
     let grouped = 0;
     for await (const epic of everyItem((page) => this.#store.listEpics(page))) {
@@ -136,31 +179,29 @@ class TreeReader {
   async #tasks(scope: { storyId?: string }, isOurs: (task: Task) => boolean = () => true): Promise<TreeNode[]> {
     const tasks = await this.#every(
       (page) => this.#store.listTasks({ ...scope, ...page, at: this.#query.at }),
-      isOurs,
+      async (task) => isOurs(task) && !(await this.#isBelow(task)),
       // The list ends with what is settled.
       ({ status }) => !this.#query.isAll && isSettled(status),
     );
-    return this.#each(tasks, async ({ id, title, status }) => ({
-      kind: "task",
-      id,
-      title,
-      status,
-      children: [],
-      folded: 0,
-    }));
+    return this.#each(tasks, (task) => this.#task(task));
+  }
+
+  async #task({ id, title, status }: Task): Promise<TreeNode> {
+    const children = await this.#each(this.#parts.get(id) ?? [], (part) => this.#task(part));
+    return { kind: "task", id, title, status, children, folded: 0 };
   }
 
   /** Pages of a list, until there are more than can be shown. */
   async #every<T>(
     list: (page: { limit: number; offset: number }) => Promise<{ items: T[] }>,
-    isWanted: (item: T) => boolean = () => true,
+    isWanted: (item: T) => boolean | Promise<boolean> = () => true,
     isEnd: (item: T) => boolean = () => false,
   ): Promise<T[]> {
     const found: T[] = [];
     for (let offset = 0; found.length <= this.#left; offset += PAGE) {
       const { items } = await list({ limit: PAGE, offset });
       const end = items.findIndex(isEnd);
-      found.push(...(end < 0 ? items : items.slice(0, end)).filter(isWanted));
+      for (const item of end < 0 ? items : items.slice(0, end)) if (await isWanted(item)) found.push(item);
       if (end >= 0 || items.length < PAGE) break;
     }
     return found;

@@ -5,7 +5,7 @@
  * It never harms the session: whatever goes wrong is logged, and the answer is silence.
  */
 import { existsSync } from "node:fs";
-import { checkTrust } from "../base/project-trust.ts";
+import { checkTrust, untrustedNotice } from "../base/project-trust.ts";
 import { answerEvents } from "../engine/events/answer-event.ts";
 import { eventProject, logFault, logLine, startIndexing } from "../engine/events/event-project.ts";
 import { offReason, type ProjectPaths, projectPaths } from "../engine/project.ts";
@@ -78,14 +78,9 @@ function answerIn(paths: ProjectPaths, { adapter, payload, base, host }: Asked):
 
 /** At a session's start: a line for the person, or an upgrade. */
 function withoutStore({ root, state, store, userState }: ProjectPaths, { env, cli }: HookHost): string {
-  if (checkTrust(state, userState).kind === "untrusted") return untrustedNotice(store);
+  // For the person alone: all clients that run hooks show it on their screen and keep it from the model.
+  if (checkTrust(state, userState).kind === "untrusted") return JSON.stringify({ systemMessage: untrustedNotice(state) });
   // Most likely of an older version: without this it would stay so until somebody calls the CLI.
   if (existsSync(store)) startIndexing({ root, env, cli });
   return "";
-}
-
-/** For the person alone: all clients that run hooks show `systemMessage` on their screen and keep it from the model. */
-function untrustedNotice(file: string): string {
-  const why = `Haversack does not use ${JSON.stringify(file)}: you did not create it on this machine.`;
-  return JSON.stringify({ systemMessage: `${why} Run \`haversack trust\` to look at it and accept it.` });
 }

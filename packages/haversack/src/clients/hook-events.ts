@@ -4,6 +4,8 @@ import { keptOpen } from "../engine/events/kept-store.ts";
 import { closeIfLogIsLong } from "../store/sqlite/open-for-hook.ts";
 import { answerHook } from "./answer-hook.ts";
 
+export { keepCompiled } from "./keep-compiled.ts";
+
 /**
  * How long to wait for the store's lock, in milliseconds; then the event goes into the spool. Hooks hold the lock for 1 to 5 ms, so
  * this is for a command that saves with a sync, and for a busy machine.

@@ -10,9 +10,9 @@ import { loadCompiled } from "./compiled-code.ts";
 function main(): void {
   try {
     const payload = JSON.parse(readFileSync(0, "utf8"));
-    const { exports, keep } = loadCompiled<typeof import("./hook-events.ts")>("hook-events", wayOf(payload));
+    const { exports, toKeep } = loadCompiled<typeof import("./hook-events.ts")>("hook-events", wayOf(payload), process.env);
     exports.answerProcess(payload);
-    keep();
+    if (toKeep) exports.keepCompiled(toKeep);
   } catch {
     // No JSON, or an installation with a file missing: without a project there is no log to write to.
   }

@@ -6,10 +6,11 @@
  * receipt until `on`.
  */
 import { dirname } from "node:path";
+import { makeFolder, type Place, putFile, requireNoLink } from "../base/safe-write.ts";
 import type { SkillCard } from "../skills/types.ts";
 import { readText } from "./init.ts";
-import { makeFolders, replaceFile } from "./replace-file.ts";
 import { putBack } from "./uninstall.ts";
+import { placeOfWired } from "./wired-place.ts";
 import type { DeferMode, Deferral } from "./wiring.ts";
 import { readReceipt, writeReceipt } from "./wiring-receipt.ts";
 
@@ -24,13 +25,15 @@ export interface DeferReport {
 interface Options {
   /** Where the receipt is kept. */
   folder: string;
+  /** Where the command was called, or a folder of the project whose settings these are. */
+  cwd: string;
   isDryRun: boolean;
 }
 
 export function deferSkills(
   cards: readonly SkillCard[],
   deferral: Deferral,
-  { mode, folder, isDryRun }: Options & { mode: DeferMode },
+  { mode, ...options }: Options & { mode: DeferMode },
 ): DeferReport {
   const skipped: DeferReport["skipped"] = [];
   const keys = new Set<string>();
@@ -39,14 +42,14 @@ export function deferSkills(
     if ("key" in answer) keys.add(answer.key);
     else skipped.push({ name: card.id, why: answer.why });
   }
-  const report = deferKeys([...keys].sort(), deferral, { mode, folder, isDryRun });
+  const report = deferKeys([...keys].sort(), deferral, { mode, ...options });
   return { ...report, skipped: [...skipped, ...report.skipped] };
 }
 
 function deferKeys(
   keys: readonly string[],
   deferral: Deferral,
-  { mode, folder, isDryRun }: Options & { mode: DeferMode },
+  { mode, folder, cwd, isDryRun }: Options & { mode: DeferMode },
 ): DeferReport {
   const receipt = readReceipt(folder);
   const known = receipt.deferred.entries[deferral.path] ?? {};
@@ -59,13 +62,15 @@ function deferKeys(
 
   const isChanged = change.text !== (before ?? deferral.blank);
   if (isChanged && !isDryRun) {
-    const folders = makeFolders(dirname(deferral.path));
+    const place = placeOf(deferral, cwd);
+    requireNoLink(deferral.path, place);
+    const folders = makeFolder(dirname(deferral.path), place);
     // The receipt first: an entry of ours that is not recorded would count as the user's.
     receipt.deferred.entries[deferral.path] = { ...known, ...change.own };
     const own = receipt.deferred.files[deferral.path];
     receipt.deferred.files[deferral.path] = own ?? { isNew: before === undefined, folders, keep: change.keep };
     writeReceipt(folder, receipt);
-    replaceFile(deferral.path, change.text, deferral.isPrivate ? { modeIfNew: 0o600 } : {});
+    putFile(deferral.path, change.text, { ...place, mode: deferral.isPrivate ? 0o600 : 0o644 });
   }
   const skills = Object.keys(change.own).map((key) => nameOf(deferral, key));
   return { file: deferral.path, skills, skipped, isChanged };
@@ -75,7 +80,7 @@ function deferKeys(
 export function undeferSkills(
   names: readonly string[] | undefined,
   deferral: Deferral,
-  { folder, isDryRun }: Options,
+  { folder, cwd, isDryRun }: Options,
 ): DeferReport {
   const receipt = readReceipt(folder);
   const known = receipt.deferred.entries[deferral.path] ?? {};
@@ -87,7 +92,7 @@ export function undeferSkills(
     .filter((name) => !known[name] && !waiting.includes(name))
     .map((name) => ({ name: nameOf(deferral, name), why: "was not deferred by `haversack skills defer`" }));
 
-  const { isChanged } = dropEntries(own, deferral, { folder, isDryRun });
+  const { isChanged } = dropEntries(own, deferral, { folder, cwd, isDryRun });
   if (!isDryRun && waiting.length > 0) {
     const left = Object.entries(paused).filter(([name]) => !waiting.includes(name));
     setPaused(deferral, Object.fromEntries(left), folder);
@@ -100,24 +105,24 @@ export function undeferSkills(
  * Takes our entries out of the client's settings until `resumeDeferred`. An entry that a person has removed or changed since is theirs,
  * and does not come back.
  */
-export function pauseDeferred(deferral: Deferral, { folder }: Pick<Options, "folder">): DeferReport {
+export function pauseDeferred(deferral: Deferral, { folder, cwd }: Pick<Options, "folder" | "cwd">): DeferReport {
   const inForce = deferredInForce(deferral, folder);
   // The note first: a kill in between must not lose which entries were ours.
   setPaused(deferral, { ...readReceipt(folder).deferred.paused[deferral.path], ...inForce }, folder);
   const known = readReceipt(folder).deferred.entries[deferral.path] ?? {};
-  const { isChanged } = dropEntries(known, deferral, { folder, isDryRun: false });
+  const { isChanged } = dropEntries(known, deferral, { folder, cwd, isDryRun: false });
   const skills = Object.keys(inForce).map((key) => nameOf(deferral, key));
   return { file: deferral.path, skills, skipped: [], isChanged };
 }
 
 /** Puts back what `pauseDeferred` took out, each in the mode it had. */
-export function resumeDeferred(deferral: Deferral, { folder }: Pick<Options, "folder">): DeferReport {
+export function resumeDeferred(deferral: Deferral, { folder, cwd }: Pick<Options, "folder" | "cwd">): DeferReport {
   const paused = Object.entries(readReceipt(folder).deferred.paused[deferral.path] ?? {});
   const whole: DeferReport = { file: deferral.path, skills: [], skipped: [], isChanged: false };
   for (const mode of ["hidden", "names"] as const) {
     const keys = paused.filter(([, value]) => modeOf(deferral, value) === mode).map(([key]) => key);
     if (keys.length === 0) continue;
-    const { skills, skipped, isChanged } = deferKeys(keys, deferral, { mode, folder, isDryRun: false });
+    const { skills, skipped, isChanged } = deferKeys(keys, deferral, { mode, folder, cwd, isDryRun: false });
     whole.skills.push(...skills);
     whole.skipped.push(...skipped);
     whole.isChanged ||= isChanged;
@@ -143,7 +148,7 @@ export function modeOf(deferral: Deferral, value: string): DeferMode {
 function dropEntries(
   own: Readonly<Record<string, string>>,
   deferral: Deferral,
-  { folder, isDryRun }: Options,
+  { folder, cwd, isDryRun }: Options,
 ): { isChanged: boolean } {
   const receipt = readReceipt(folder);
   const known = receipt.deferred.entries[deferral.path] ?? {};
@@ -154,7 +159,9 @@ function dropEntries(
   const after = made?.isNew && !wired && rest?.trim() === deferral.blank.trim() ? undefined : rest;
   const isChanged = after !== before;
   if (isDryRun || Object.keys(own).length === 0) return { isChanged };
-  if (isChanged && before !== undefined) putBack(deferral.path, before, after, made?.folders ?? []);
+  if (isChanged && before !== undefined) {
+    putBack(deferral.path, { before, after, folders: made?.folders ?? [] }, placeOf(deferral, cwd));
+  }
   const left = Object.fromEntries(Object.entries(known).filter(([name]) => !(name in own)));
   if (Object.keys(left).length > 0) receipt.deferred.entries[deferral.path] = left;
   else {
@@ -172,6 +179,10 @@ function setPaused(deferral: Deferral, paused: Readonly<Record<string, string>>,
   if (Object.keys(paused).length > 0) receipt.deferred.paused[deferral.path] = { ...paused };
   else delete receipt.deferred.paused[deferral.path];
   writeReceipt(folder, receipt);
+}
+
+function placeOf({ path }: Deferral, cwd: string): Place {
+  return placeOfWired(path, { scope: "project", cwd });
 }
 
 function nameOf(deferral: Deferral, key: string): string {

@@ -6,9 +6,9 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { readJson } from "../base/json.ts";
 import { STATE_FOLDER } from "../base/project-root.ts";
+import { makeFolder, putFile, USER } from "../base/safe-write.ts";
 import { readText } from "./init.ts";
 import type { ProjectPaths } from "./project.ts";
-import { makeFolders, replaceFile } from "./replace-file.ts";
 import { putBack } from "./uninstall.ts";
 import { readReceipt } from "./wiring-receipt.ts";
 
@@ -32,12 +32,12 @@ export function noteDeferredProject(paths: ProjectPaths): void {
   const noted = readNoted(file);
   const projects = deferredProjects(paths);
   if (projects.length === 0) {
-    if (before !== undefined) putBack(file, before, undefined, noted.folders);
+    if (before !== undefined) putBack(file, { before, after: undefined, folders: noted.folders }, { within: USER });
     return;
   }
   if (projects.join("\n") === noted.projects.join("\n")) return;
-  const folders = before === undefined ? makeFolders(paths.user) : noted.folders;
-  replaceFile(file, `${JSON.stringify({ projects, folders }, null, 2)}\n`);
+  const folders = before === undefined ? makeFolder(paths.user, { within: USER }) : noted.folders;
+  putFile(file, `${JSON.stringify({ projects, folders }, null, 2)}\n`, { within: USER });
 }
 
 function hasDeferred(root: string): boolean {

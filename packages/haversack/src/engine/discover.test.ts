@@ -56,6 +56,29 @@ describe("what a prompt brings", () => {
       expect(project.prompt(prompt).text).toContain("\n\nInstalled: invoice-forms, invoicing-law, ");
   });
 
+  it("repeats all that fit the last prompts, each by itself, as often as it is asked", () => {
+    const project = fakeProject();
+    const keywords = {
+      "invoice-forms": "invoice",
+      "invoice-archive": "invoice",
+      "ledger-export": "ledger",
+      "pod-restart": "pod",
+      "pod-scaling": "pod",
+    };
+    for (const name of Object.keys(keywords)) project.skill(name, `Is about ${name}.`);
+    const triggers = Object.entries(keywords).map(([name, word]) => [name, { promptTriggers: { keywords: [word] } }]);
+    project.rules({ skills: Object.fromEntries(triggers) });
+    project.prompt("the invoice is wrong");
+    project.prompt("restart the pod of the cluster");
+    project.prompt("export the ledger as CSV");
+    for (let n = 0; n < 5; n++) {
+      const asked = project.prompt("recommend a skill");
+      expect(asked).toMatchObject({ format: "names", isExplicit: true });
+      const names = asked.text.split("\n\n")[1]?.split(", ").sort();
+      expect(names).toEqual(["invoice-archive", "invoice-forms", "ledger-export", "pod-restart", "pod-scaling"]);
+    }
+  });
+
   it("says that none fits when a request for skills has a subject that no skill is about", () => {
     const project = pool();
     expect(project.prompt("which skill should I use for beekeeping?").text).toContain(

@@ -9,6 +9,7 @@ import {
   combineMatches,
   type Match,
   type MatchIndex,
+  type MatchResult,
   type Reason,
   type RuleMatcher,
 } from "../skills/combine-matches.ts";
@@ -129,13 +130,13 @@ export function discover(
   // "Which skills do you have for X?" asks about X; its other words would find skills that speak of skills.
   const topic = isExplicit ? requestTopic(prompt) : isPacket ? "" : prompt;
   let found = match(topic);
-  let hasSubject = isExplicit && /[\p{L}\p{N}]/u.test(topic);
+  let hasSubject = isExplicit && hasWords(topic);
   if (isExplicit && !asksForList(prompt) && found.matches.every(({ excluded }) => excluded)) {
     // "Which skill should I use?" asks about what was going on.
-    const before = ledger.recentPrompts(key, RECENT_PROMPTS);
+    const before = ledger.recentPrompts(key, LOOK_BACK).map(topicOf).filter(hasWords).slice(0, RECENT_PROMPTS);
     if (before.length > 0) {
-      found = match(before.join("\n"));
-      // Those prompts are many words: guesses are worth showing only where nothing is sure.
+      found = bestOf(before.map(match));
+      // Guesses are worth showing only where nothing is sure.
       const sure = found.matches.filter(({ confidence }) => confidence >= settings.recommendThreshold);
       if (sure.length > 0) found = { ...found, matches: sure };
       hasSubject = true;
@@ -233,8 +234,40 @@ function promptDomain(
   return top && top.length > 1 ? top[0] : undefined;
 }
 
+/** What a prompt is about: of a request for skills its subject, of a packet nothing. */
+function topicOf(prompt: string): string {
+  if (isPacketPrompt(prompt)) return "";
+  return isExplicitRequest(prompt) ? requestTopic(prompt) : prompt;
+}
+
+function hasWords(text: string): boolean {
+  return /[\p{L}\p{N}]/u.test(text);
+}
+
+/**
+ * Each prompt is matched by itself: in one long text the words of one would drown those of another. A skill that an earlier prompt
+ * named is not named by this one, so its body is not loaded for that.
+ */
+function bestOf(results: readonly MatchResult[]): MatchResult {
+  const best = new Map<string, Match>();
+  for (const match of results.flatMap(({ matches }) => matches)) {
+    const { id } = match.card;
+    const other = best.get(id);
+    if (!other || other.confidence < match.confidence) best.set(id, { ...match, named: false });
+  }
+  const matches = [...best.values()].sort(
+    (a, b) => Number(Boolean(a.excluded)) - Number(Boolean(b.excluded)) || b.confidence - a.confidence,
+  );
+  return {
+    matches: matches.slice(0, MOST_CANDIDATES),
+    slowPatterns: [...new Set(results.flatMap(({ slowPatterns }) => slowPatterns))],
+  };
+}
+
 /** Prompts before a request for skills that say what it is about. */
 const RECENT_PROMPTS = 3;
+/** So far back they are looked for, past other such requests. */
+const LOOK_BACK = 12;
 /** Skills that are looked at in full: as many as `why` shows. */
 const MOST_CANDIDATES = 10;
 /** A card is a row to read: beyond the first few, what is this faint is not worth it. */

@@ -2,7 +2,7 @@
  * Looks at everything that must be right for Haversack to work, and says what to do where it is not. Changes nothing: events
  * are sent into a copy of the project's state.
  */
-import { closeSync, copyFileSync, existsSync, mkdirSync, mkdtempSync, openSync, realpathSync, rmSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { cleanLine } from "../base/clean-text.ts";
@@ -10,7 +10,8 @@ import { errorText, isFault } from "../base/errors.ts";
 import { diskFileSystem } from "../base/file-system.ts";
 import { readLog } from "../base/log.ts";
 import { recordTrust, trustRecord } from "../base/project-trust.ts";
-import type { SkillCard } from "../skills/types.ts";
+import { copyToNew, makeFolder, makeScratch, putNewFile, removeScratch } from "../base/safe-write.ts";
+import type { Problem, SkillCard } from "../skills/types.ts";
 import { SqliteArtifactStore } from "../store/sqlite/artifact-store.ts";
 import { whyNotWritable } from "../store/sqlite/faults.ts";
 import { backupStore, checkStore, isWriteLocked } from "../store/sqlite/maintenance.ts";
@@ -47,9 +48,9 @@ export async function runDoctor(input: DoctorInput): Promise<Finding[]> {
   const off = offReason(paths, env);
   const untrusted = distrust(paths);
   const store = untrusted ? untrustedStore(untrusted) : checkStoreFile(paths);
-  const scratch = store.level === "fail" ? undefined : makeScratch(paths);
+  const scratch = store.level === "fail" ? undefined : copyOfProject(paths);
   try {
-    const { finding: index, cards, guards } = checkIndex(input, scratch);
+    const { findings: index, cards, guards } = checkIndex(input, scratch);
     const place = { ...input, hasGuards: guards > 0, scratch, cards, isOff: off !== undefined };
     const found = clients.filter((client) => client.find({ ...place, scope: "project" }).length > 0);
     const checked: Finding[] = [];
@@ -73,7 +74,7 @@ export async function runDoctor(input: DoctorInput): Promise<Finding[]> {
       ...(untrusted ? [] : checkSpool(paths, input.now)),
       ...(scratch && !untrusted ? checkState(paths, scratch, input.now) : []),
       ...checkConfig(paths),
-      index,
+      ...index,
       ...(found.length > 0 ? checked : [noClient(clients)]),
       ...(found.length > 0 && found.every((client) => isUnwired(client, checked)) ? [noneWired()] : []),
       ...(scratch ? await checkResumes(paths, found, scratch) : []),
@@ -81,7 +82,7 @@ export async function runDoctor(input: DoctorInput): Promise<Finding[]> {
     ];
     return findings.map(({ isSilencing: _, ...finding }) => finding);
   } finally {
-    if (scratch) rmSync(scratch.root, { recursive: true, force: true, maxRetries: 3 });
+    if (scratch) removeScratch(scratch.root);
   }
 }
 
@@ -193,7 +194,7 @@ function untrustedStore({ why, hint }: { why: string; hint: string }): Finding {
 /** What the repository brings that counts only when the user has accepted it, and state that git can replace. */
 function checkBrought(paths: ProjectPaths, env: Environment): Finding[] {
   const remedy = "`haversack trust` shows it and asks whether to use it";
-  const { settings, templates, parts } = broughtAlong(paths, env);
+  const { settings, templates, rules, parts } = broughtAlong(paths, env);
   const tracked = parts.filter(({ isTracked }) => isTracked).map(({ path }) => path);
   const unaccepted = templates.filter(({ isAccepted }) => !isAccepted);
   return [
@@ -208,6 +209,12 @@ function checkBrought(paths: ProjectPaths, env: Environment): Finding[] {
       const text = `${cleanLine(path, { maxChars: 200 })} is ignored: agents would read it as instructions`;
       return { part: "templates", level: "warn", text, remedy };
     }),
+    ...rules
+      .filter(({ isAccepted }) => !isAccepted)
+      .map(({ path, skill, why }): Finding => {
+        const rule = cleanLine(`${path}: the rule for “${skill}” ${why}`, { maxChars: 300 });
+        return { part: "rules", level: "warn", text: `${rule}, so it only recommends`, remedy };
+      }),
     ...(tracked.length > 0 ? [trackedByGit(tracked)] : []),
   ];
 }
@@ -288,7 +295,7 @@ function checkConfig(paths: ProjectPaths): Finding[] {
 function checkIndex(
   { paths, env, guardCount }: DoctorInput,
   scratch: Scratch | undefined,
-): { finding: Finding; cards: SkillCard[]; guards: number } {
+): { findings: Finding[]; cards: SkillCard[]; guards: number } {
   const handle = scratch
     ? openDatabase(join(scratch.root, ".haversack/haversack.db"), { durability: "normal" })
     : openMemoryStore();
@@ -301,7 +308,7 @@ function checkIndex(
     const { read, removed, problems } = refreshIndex(handle, { ...sources, fs: diskFileSystem });
     const index = new SqliteSkillIndex(handle.db);
     const wrong = [...sources.problems, ...problems].filter(({ level }) => level === "error").length;
-    const text = `${index.size} skills`;
+    const text = `${index.size} ${index.size === 1 ? "skill" : "skills"}`;
     const finding: Finding =
       read + removed > 0
         ? {
@@ -318,10 +325,19 @@ function checkIndex(
               remedy: "`haversack skills check` lists them",
             }
           : { part: "index", level: "ok", text: `${text}, fresh` };
-    return { finding, cards: index.listCards(), guards: guardCount(index) };
+    return { findings: [finding, ...ignoredLinks(problems)], cards: index.listCards(), guards: guardCount(index) };
   } finally {
     handle.db.close();
   }
+}
+
+/** Skills that are linked into a folder and cannot be found through the link. */
+function ignoredLinks(problems: readonly Problem[]): Finding[] {
+  const [first, ...others] = problems.filter(({ code }) => code.startsWith("link-"));
+  if (!first) return [];
+  const more = others.length > 0 ? ` (and ${others.length} more)` : "";
+  const text = `${others.length + 1} ignored: ${first.file}: ${first.text}${more}`;
+  return [{ part: "skill links", level: "warn", text, remedy: "`haversack skills check` lists them" }];
 }
 
 const DAY_MS = 24 * 60 * 60 * 1000;
@@ -335,17 +351,18 @@ function checkLog({ log }: ProjectPaths, now: Date): Finding {
 }
 
 /** A folder with a copy of the store and the settings. Whoever makes it removes it. */
-function makeScratch(paths: ProjectPaths): Scratch {
-  const root = realpathSync(mkdtempSync(join(tmpdir(), "haversack-doctor-")));
+function copyOfProject(paths: ProjectPaths): Scratch {
+  const root = makeScratch(join(tmpdir(), "haversack-doctor-"));
   const state = join(root, ".haversack");
   const store = join(state, "haversack.db");
   const stateHome = join(root, "state");
   const userState = join(stateHome, "haversack");
   const accepted = trustRecord(paths.state, paths.userState);
-  mkdirSync(state);
+  const place = { within: root };
+  makeFolder(state, place);
   if (existsSync(paths.store)) backupStore(paths.store, store);
-  else closeSync(openSync(store, "wx", 0o600));
-  if (existsSync(paths.config)) copyFileSync(paths.config, join(state, "config.json"));
+  else putNewFile(store, "", { ...place, mode: 0o600 });
+  if (existsSync(paths.config)) copyToNew(paths.config, join(state, "config.json"), place);
   recordTrust(state, userState, { ...accepted, at: new Date() });
   return {
     root,

@@ -81,6 +81,8 @@ export const SETTINGS: DiscoverSettings = {
 
 const NEAR = "/repo/.haversack/skills";
 const FAR = "/repo/.claude/skills";
+/** All rules are the user's own. */
+const OWN_RULES = { root: "/elsewhere", accepted: [] };
 export const RULES_FILE = "/repo/.claude/skill-rules.json";
 
 export function skillText(name: string, description: string, { more = "", body = `How to ${name}.` } = {}): string {
@@ -114,7 +116,7 @@ export function fakeProject() {
       files.write(RULES_FILE, typeof value === "string" ? value : JSON.stringify(value));
     },
     refresh(options: Partial<Parameters<typeof refreshIndex>[1]> = {}) {
-      return refreshIndex(handle, { roots, ruleFiles: [RULES_FILE], fs: files, ...options });
+      return refreshIndex(handle, { roots, ruleFiles: [RULES_FILE], ruleTrust: OWN_RULES, fs: files, ...options });
     },
     index: () => new SqliteSkillIndex(handle.db),
     /** Time passes before the next prompt. */

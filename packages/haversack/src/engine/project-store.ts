@@ -97,6 +97,11 @@ function reason(because: Distrust, { state, store }: ProjectPaths): { why: strin
       };
     case "other-file":
       return { why: `${store} is not the file that you used before: git or another program has replaced it`, hint };
+    case "other-log":
+      return {
+        why: `a file beside ${store} (-wal, -shm or -journal) has other permissions than the database: git or another program has put it there`,
+        hint,
+      };
     case "no-record":
       return { why: `${state} holds local state that you did not create on this machine`, hint };
     case "no-home":

@@ -2,7 +2,7 @@
  * The project a command works in: its root, its paths, its settings, and whether Haversack is switched on.
  * Commands ask for the store through it, so that nothing is opened that is not used.
  */
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { type ConfigFile, type ReadConfig, readConfig } from "../base/config.ts";
 import type { Config } from "../base/config-schema.ts";
@@ -11,6 +11,7 @@ import { HaversackError } from "../base/errors.ts";
 import { readJson } from "../base/json.ts";
 import { findProjectRoot, type ProjectRoot, STATE_FOLDER } from "../base/project-root.ts";
 import { trustRecord, userStateFolder } from "../base/project-trust.ts";
+import { errnoOf, makeFolder, putNewFile } from "../base/safe-write.ts";
 import { requireProject } from "./no-project.ts";
 
 export interface ProjectPaths {
@@ -112,12 +113,14 @@ export function ensureStateFolder(paths: ProjectPaths, { isAsked = false }: { is
   if (existsSync(ignore)) return;
   if (!isAsked) requireProject(paths);
   try {
-    mkdirSync(paths.state, { recursive: true, mode: 0o700 });
-    // "wx": of several processes that start at once, one writes it.
-    writeFileSync(ignore, SHARED_PARTS, { flag: "wx" });
+    makeFolder(paths.state, { within: paths.root, mode: 0o700 });
+    // Of several processes that start at once, one writes it.
+    putNewFile(ignore, SHARED_PARTS, { within: paths.root });
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
+    const code = errnoOf(error);
     if (code === "EEXIST") return;
+    // A link in its place.
+    if (code === "") throw error;
     throw new HaversackError("store-read-only", `${paths.state}: cannot be written (${code})`, {
       hint: "give yourself write access to the project's folder, or run from another project",
       cause: error,

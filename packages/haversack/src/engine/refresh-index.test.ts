@@ -40,7 +40,12 @@ function contents({ db }: StoreHandle) {
 /** The index as it would be if it were made from nothing. */
 function rebuilt({ files, roots }: ReturnType<typeof fakeProject>) {
   const other = fakeProject();
-  refreshIndex(other.handle, { roots, ruleFiles: [RULES_FILE], fs: files });
+  refreshIndex(other.handle, {
+    roots,
+    ruleFiles: [RULES_FILE],
+    ruleTrust: { root: "/elsewhere", accepted: [] },
+    fs: files,
+  });
   return contents(other.handle);
 }
 
@@ -265,7 +270,13 @@ describe("refreshIndex", () => {
           "/repo/.claude/skills/aaa/SKILL.md",
           skillText("aaa", "Other words come first: zebra, giraffe."),
         );
-        refreshIndex(other, { roots: project.roots, ruleFiles: [RULES_FILE], fs: project.files, isRebuild: true });
+        refreshIndex(other, {
+          roots: project.roots,
+          ruleFiles: [RULES_FILE],
+          ruleTrust: { root: "/elsewhere", accepted: [] },
+          fs: project.files,
+          isRebuild: true,
+        });
       },
     });
     project.refresh();

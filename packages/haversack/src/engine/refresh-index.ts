@@ -12,6 +12,7 @@ import { compileRules } from "../skills/compile-rules.ts";
 import { briefOf } from "../skills/disclosure.ts";
 import { parseRules } from "../skills/parse-rules.ts";
 import { parseSkill } from "../skills/parse-skill.ts";
+import { type RuleTrust, tameRules, whyFar } from "../skills/rule-reach.ts";
 import { ruleTargets } from "../skills/rule-target.ts";
 import { findSkillFiles, type SkillFile, type SkillRoot } from "../skills/skill-files.ts";
 import { skillTerms } from "../skills/skill-terms.ts";
@@ -25,6 +26,7 @@ export interface RefreshInput {
   roots: readonly SkillRoot[];
   /** Rules files that may exist, nearest first. */
   ruleFiles: readonly string[];
+  ruleTrust: RuleTrust;
   fs: FileSystem;
   /** Forget the index and read everything. */
   isRebuild?: boolean;
@@ -44,7 +46,7 @@ const BATCH = 200;
 
 export function refreshIndex(
   handle: StoreHandle,
-  { roots, ruleFiles, fs, isRebuild = false, onProgress }: RefreshInput,
+  { roots, ruleFiles, ruleTrust, fs, isRebuild = false, onProgress }: RefreshInput,
 ): RefreshReport {
   const writer = new SkillIndexWriter(handle.db);
   const write = <T>(change: () => T): T =>
@@ -69,7 +71,7 @@ export function refreshIndex(
   const wanted = new Set(files.map(({ path }) => path));
   const changed = files.filter((file) => !isSame(known.get(file.path), file));
   const gone = [...known.values()].filter(({ path }) => !wanted.has(path) && !path.startsWith(RULE_PREFIX));
-  const rules = new RuleBook(ruleFiles, fs, writer);
+  const rules = new RuleBook(ruleFiles, fs, { writer, trust: ruleTrust });
   const isChange = changed.length + gone.length > 0;
   const mustSettle = rules.hasChanged || (isChange && rules.isAny);
   // Until they are settled again at the end, the rules count as never read: a kill in between is made good next time.
@@ -213,10 +215,16 @@ class RuleBook {
   readonly files: { path: string; size: number; mtimeMs: number; problems: Problem[] }[] = [];
   readonly hasChanged: boolean;
   readonly #fs: FileSystem;
+  readonly #trust: RuleTrust;
   #rules: SkillRule[] | undefined;
 
-  constructor(paths: readonly string[], fs: FileSystem, writer: SkillIndexWriter) {
+  constructor(
+    paths: readonly string[],
+    fs: FileSystem,
+    { writer, trust }: { writer: SkillIndexWriter; trust: RuleTrust },
+  ) {
     this.#fs = fs;
+    this.#trust = trust;
     for (const path of paths) {
       try {
         const { kind, size, mtimeMs } = fs.stat(path);
@@ -228,10 +236,16 @@ class RuleBook {
     const before = writer.ruleFiles();
     this.hasChanged =
       before.length !== this.files.length ||
+      (this.isAny && writer.acceptedRules() !== this.accepted) ||
       this.files.some(
         ({ path, size, mtimeMs }) =>
           !before.some((old) => old.path === path && old.size === size && old.mtimeMs === mtimeMs),
       );
+  }
+
+  /** What the user has accepted of the rules, as one text: a change makes them count anew. */
+  get accepted(): string {
+    return JSON.stringify(this.#trust.accepted);
   }
 
   get isAny(): boolean {
@@ -252,8 +266,15 @@ class RuleBook {
           return [];
         }
         const { rules, problems } = parseRules(read.value, file.path);
-        file.problems.push(...problems);
-        return rules;
+        const { rules: usable, ignored } = tameRules(rules, this.#trust);
+        file.problems.push(
+          ...problems,
+          ...ignored.slice(0, MAX_IGNORED).map(({ skill, reach }): Problem => {
+            const text = `the rule for “${skill}” ${whyFar(reach)}, so it only recommends until you run \`haversack trust\``;
+            return { level: "warning", code: "rule-untrusted", file: file.path, where: skill, text };
+          }),
+        );
+        return usable;
       } catch (error) {
         file.problems.push({ level: "error", code: "rules-unreadable", file: file.path, text: errorText(error) });
         file.size = TRY_AGAIN;
@@ -263,6 +284,9 @@ class RuleBook {
     return this.#rules;
   }
 }
+
+/** Of rules that the user has not accepted, this many are named. */
+const MAX_IGNORED = 20;
 
 /**
  * Says by which rules the index was made: other weights or stems make every row stale though no file changed. A sample
@@ -278,7 +302,7 @@ function indexFormat(): string {
 }
 
 /** Counted up when the rows change in a way that the sample does not show, such as another background list. */
-const ROW_FORMAT = 3;
+const ROW_FORMAT = 5;
 
 const SAMPLE = {
   name: "database-migrations",
@@ -323,6 +347,7 @@ function settleRules(writer: SkillIndexWriter, book: RuleBook): void {
     for (const problem of compiled.problems)
       problems.set(problem.file, [...(problems.get(problem.file) ?? []), problem]);
   }
+  writer.putAcceptedRules(book.accepted);
   writer.putRuleFiles(
     book.files.map((file) => ({ ...file, problems: [...file.problems, ...(problems.get(file.path) ?? [])] })),
   );

@@ -1,6 +1,9 @@
 /** Where this project's skills and rules are: the places of the project, the user, plugins and the settings, read from disk. */
 import { join } from "node:path";
 import type { FileSystem } from "../base/file-system.ts";
+import { STATE_FOLDER } from "../base/project-root.ts";
+import { trustRecord, userStateFolder } from "../base/project-trust.ts";
+import type { RuleTrust } from "../skills/rule-reach.ts";
 import type { SkillRoot } from "../skills/skill-files.ts";
 import { type NamedText, pluginFiles, skillRoots } from "../skills/sources.ts";
 import type { Problem } from "../skills/types.ts";
@@ -10,6 +13,7 @@ export interface SkillSources {
   roots: SkillRoot[];
   /** Rules files that may exist, nearest first. */
   ruleFiles: string[];
+  ruleTrust: RuleTrust;
   problems: Problem[];
 }
 
@@ -41,7 +45,8 @@ export function findSkillSources(
     },
     fs,
   );
-  return { roots, ruleFiles: ruleFilesOf(root, roots), problems };
+  const accepted = trustRecord(join(root, STATE_FOLDER), userStateFolder(env))?.rules ?? [];
+  return { roots, ruleFiles: ruleFilesOf(root, roots), ruleTrust: { root, accepted }, problems };
 }
 
 /** Beside the skills, where most keep them, and in the client's own folders. */

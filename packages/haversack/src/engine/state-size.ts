@@ -32,8 +32,14 @@ function ageOf(handle: StoreHandle, now: Date): string {
 
 function folderSize(folder: string): number {
   if (!lstatSync(folder, { throwIfNoEntry: false })?.isDirectory()) return 0;
-  const names = readdirSync(folder, { recursive: true, encoding: "utf8" });
-  return names.reduce((sum, name) => sum + sizeOf(join(folder, name)), 0);
+  try {
+    const names = readdirSync(folder, { recursive: true, encoding: "utf8" });
+    return names.reduce((sum, name) => sum + sizeOf(join(folder, name)), 0);
+  } catch (error) {
+    // Another user's.
+    if ((error as NodeJS.ErrnoException).code !== "EACCES") throw error;
+    return 0;
+  }
 }
 
 function sizeOf(path: string): number {

@@ -36,7 +36,10 @@ export function deferAgain(projects: readonly string[], place: Place): SwitchedS
 function inEach(
   projects: readonly string[],
   { clients, env }: Place,
-  { part, act }: { part: "entries" | "paused"; act(deferral: Deferral, options: { folder: string }): DeferReport },
+  {
+    part,
+    act,
+  }: { part: "entries" | "paused"; act(deferral: Deferral, options: { folder: string; cwd: string }): DeferReport },
 ): SwitchedSkills[] {
   return projects.flatMap((project) =>
     clients.flatMap((client): SwitchedSkills[] => {
@@ -46,7 +49,7 @@ function inEach(
       const deferral = client.deferral?.({ cwd: project, env });
       if (!deferral || !readReceipt(folder).deferred[part][deferral.path]) return [];
       try {
-        return [{ project, client, report: act(deferral, { folder }) }];
+        return [{ project, client, report: act(deferral, { folder, cwd: project }) }];
       } catch (error) {
         const report = { file: deferral.path, skills: [], skipped: [], isChanged: false };
         return [{ project, client, report, problem: errorText(error) }];

@@ -1,13 +1,15 @@
 /**
  * Takes out what `init` put in, and the entries of deferred skills, and nothing else. State in `.haversack/` stays.
  */
-import { rmdirSync, rmSync } from "node:fs";
+import { errorText } from "../base/errors.ts";
+import { type Place, putFile, removeEmptyFolder, removeFile, requireNoLink } from "../base/safe-write.ts";
 import { type PlannedFile, readText } from "./init.ts";
 import { jointFiles } from "./joint-files.ts";
 import { lineDiff } from "./line-diff.ts";
-import { replaceFile, withLock } from "./replace-file.ts";
+import { placeOfWired } from "./wired-place.ts";
 import type { Client, WiredFile, WiringPlace } from "./wiring.ts";
 import { type FileReceipt, type Receipt, readReceipt, writeReceipt } from "./wiring-receipt.ts";
+import { withLock } from "./with-lock.ts";
 
 export interface PlannedRemoval extends PlannedFile {
   /** The parts of those clients that stay wired, where they write this file too. */
@@ -30,26 +32,30 @@ export function planUninstall(
   );
   return files.flatMap((file): PlannedRemoval[] => {
     const { clients: names, path, about } = file;
+    const allowed = placeOfWired(path, place);
+    if (linkProblem(path, allowed)) return [];
     const before = readText(path);
     const after = before === undefined ? undefined : unwired(file, before, receiptOf(path, receipt));
     if (before === undefined || after === before) return [];
     const kind = after === undefined ? "remove" : "change";
-    return [{ clients: names, path, about, kind, diff: lineDiff(before, after ?? ""), file, others: others.get(path) }];
+    const diff = lineDiff(before, after ?? "");
+    return [{ clients: names, path, about, kind, diff, file, place: allowed, others: others.get(path) }];
   });
 }
 
 export function applyUninstall(planned: readonly PlannedRemoval[], folder: string): void {
   const receipt = readReceipt(folder);
   // A folder is noted with the first file that was written into it: that one goes last.
-  for (const { path, file, others } of planned.toReversed()) {
+  for (const { path, file, others, place } of planned.toReversed()) {
     const own = receiptOf(path, receipt);
-    const after = withLock(file.lock, () => {
+    const takeOut = () => {
       const before = readText(path);
       if (before === undefined) return undefined;
       const rest = unwired(file, before, own);
-      putBack(path, before, rest, own?.folders ?? []);
+      putBack(path, { before, after: rest, folders: own?.folders ?? [] }, place);
       return rest;
-    });
+    };
+    const after = withLock(file.lock, takeOut, place);
     const known = receipt.files[path];
     if (known && others && after !== undefined && others.unwire(after, known.keep) !== after) {
       known.keep = notesFor(others, after, known.keep);
@@ -78,19 +84,53 @@ function notesFor(others: WiredFile, text: string, keep: readonly string[]): str
 }
 
 /** Writes the text without ours; without a text the file goes, and the folders that were made for it if nothing else is in them. */
-export function putBack(path: string, before: string, after: string | undefined, folders: readonly string[]): void {
+export function putBack(
+  path: string,
+  { before, after, folders }: { before: string; after: string | undefined; folders: readonly string[] },
+  place: Place,
+): void {
   if (after !== undefined) {
-    if (after !== before) replaceFile(path, after);
+    if (after !== before) putFile(path, after, place);
     return;
   }
-  rmSync(path);
-  for (const folder of folders.toReversed()) {
-    try {
-      rmdirSync(folder);
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code === "ENOTEMPTY") return;
-      throw error;
-    }
+  removeFile(path, place);
+  // Made for this file means above it: a receipt that names another folder is not ours.
+  const above = folders.filter((folder) => path.startsWith(`${folder}/`) && !folder.split("/").includes(".."));
+  for (const folder of above.toReversed()) if (!removeEmptyFolder(folder, place)) return;
+}
+
+/**
+ * What the receipt names and `uninstall` leaves alone, one line each: files that no client writes, folders that are not above
+ * their file, and files that are links by now. `clients`: all that there are.
+ */
+export function ignoredInReceipt(clients: readonly Client[], place: WiringPlace, folder: string): string[] {
+  const { files, deferred } = readReceipt(folder);
+  const known = [
+    ...clients.flatMap((client) => client.files(place).map(({ path }) => path)),
+    ...clients.flatMap((client) => client.deferral?.(place).path ?? []),
+  ];
+  // All work trees share the receipt: the same files in another one are taken out there.
+  const tails = known.map((path) => path.split("/").slice(-2).join("/"));
+  const isKnown = (path: string) => known.includes(path) || tails.some((tail) => path.endsWith(`/${tail}`));
+  const named = { ...deferred.entries, ...deferred.paused, ...deferred.files, ...files };
+  const strange = Object.keys(named)
+    .filter((path) => !isKnown(path))
+    .map((path) => `wiring.json names ${JSON.stringify(path)}, which Haversack does not write: it was left alone`);
+  const folders = [...Object.entries(files), ...Object.entries(deferred.files)].flatMap(([path, receipt]) =>
+    receipt.folders
+      .filter((one) => isKnown(path) && !(path.startsWith(`${one}/`) && !one.split("/").includes("..")))
+      .map((one) => `wiring.json names the folder ${JSON.stringify(one)} for ${path}: it was left alone`),
+  );
+  const links = known.flatMap((path) => linkProblem(path, placeOfWired(path, place)) ?? []);
+  return [...new Set([...strange, ...folders, ...links])];
+}
+
+function linkProblem(path: string, place: Place): string | undefined {
+  try {
+    requireNoLink(path, place);
+    return undefined;
+  } catch (error) {
+    return errorText(error);
   }
 }
 

@@ -3,10 +3,11 @@
  * made, which empty objects were there before, which skill entries are ours. A file of its own in our local state, not a key in
  * the client's settings: the client owns those, may check them, and may write them anew without what it does not know.
  */
-import { existsSync, mkdirSync, readFileSync, rmSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
 import { readJson } from "../base/json.ts";
-import { replaceFile } from "./replace-file.ts";
+import { makeFolder, putFile, removeFile } from "../base/safe-write.ts";
+import { placeOfReceipt } from "./wired-place.ts";
 
 export interface FileReceipt {
   isNew: boolean;
@@ -31,19 +32,46 @@ export interface Receipt {
 
 const FILE = "wiring.json";
 
-/** A lost or broken receipt is an empty one: entries are still recognised by their form. */
+/**
+ * A lost or broken receipt is an empty one: entries are still recognised by their form. It lies in the project, so nothing in it
+ * is believed beyond its shape: whoever uses it looks up paths that a client can have, and never goes through those in it.
+ */
 export function readReceipt(folder: string): Receipt {
   const file = join(folder, FILE);
   const { value } = existsSync(file) ? readJson(readFileSync(file, "utf8")) : {};
-  const receipt = (typeof value === "object" && value !== null ? value : {}) as Partial<Receipt>;
+  const { files, deferred } = fieldsOf(value);
+  const { entries, paused, files: deferredFiles } = fieldsOf(deferred);
   return {
-    files: receipt.files ?? {},
-    deferred: {
-      entries: receipt.deferred?.entries ?? {},
-      paused: receipt.deferred?.paused ?? {},
-      files: receipt.deferred?.files ?? {},
-    },
+    files: readFiles(files),
+    deferred: { entries: readEntries(entries), paused: readEntries(paused), files: readFiles(deferredFiles) },
   };
+}
+
+function readFiles(value: unknown): Record<string, FileReceipt> {
+  return mapFields(value, (file) => {
+    const { isNew, folders, keep } = fieldsOf(file);
+    return { isNew: isNew === true, folders: textsOf(folders), keep: textsOf(keep) };
+  });
+}
+
+function readEntries(value: unknown): Record<string, Record<string, string>> {
+  return mapFields(value, (entries) =>
+    Object.fromEntries(
+      Object.entries(fieldsOf(entries)).filter((entry): entry is [string, string] => typeof entry[1] === "string"),
+    ),
+  );
+}
+
+function mapFields<T>(value: unknown, read: (field: unknown) => T): Record<string, T> {
+  return Object.fromEntries(Object.entries(fieldsOf(value)).map(([name, field]) => [name, read(field)]));
+}
+
+function fieldsOf(value: unknown): Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : {};
+}
+
+function textsOf(value: unknown): string[] {
+  return Array.isArray(value) ? value.filter((one) => typeof one === "string") : [];
 }
 
 export function writeReceipt(folder: string, receipt: Receipt): void {
@@ -52,10 +80,11 @@ export function writeReceipt(folder: string, receipt: Receipt): void {
     (part) => Object.keys(part).length === 0,
   );
   const file = join(folder, FILE);
+  const place = placeOfReceipt(folder);
   if (isEmpty) {
-    rmSync(file, { force: true });
+    removeFile(file, place);
     return;
   }
-  mkdirSync(dirname(file), { recursive: true });
-  replaceFile(file, `${JSON.stringify(receipt, null, 2)}\n`);
+  makeFolder(folder, place);
+  putFile(file, `${JSON.stringify(receipt, null, 2)}\n`, place);
 }

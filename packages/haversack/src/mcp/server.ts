@@ -18,6 +18,7 @@ import { callSchema, type Tool, type ToolAnswer } from "./tool.ts";
 import { hintForAgent } from "./tool-hints.ts";
 import { readInput } from "./tool-input.ts";
 import { describeTool } from "./tools.ts";
+import { STUCK_MS, startWatchdog } from "./watchdog.ts";
 import { shortenedId } from "./whole-ids.ts";
 import { MOST_LINE_BYTES, WholeLines } from "./whole-lines.ts";
 
@@ -79,7 +80,15 @@ export async function serveMcp(parts: ServerParts, options: ServerOptions): Prom
       onerror: (error) => parts.log("warn", errorText(error)),
     },
   );
+  // After the first answer: a thread takes some 15 ms to start, and a client waits for the handshake.
+  let watchdog: ReturnType<typeof startWatchdog> | undefined;
+  const later = setTimeout(() => {
+    watchdog = startWatchdog({ stuckMs: STUCK_MS });
+  }, FIRST_CHECK_MS / 2);
+  later.unref();
   await ended;
+  clearTimeout(later);
+  watchdog?.stop();
   await handle.close();
   // An input that is still open would keep the process alive.
   process.stdin.unpipe(input);

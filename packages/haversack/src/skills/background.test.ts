@@ -14,6 +14,11 @@ describe("backgroundTerms", () => {
     expect(CLASS_SHARE.common).toBeGreaterThan(CLASS_SHARE.known);
   });
 
+  it("knows plain English, which no skill is about", () => {
+    for (const word of ["yellow", "tuesday", "bracket", "helper", "afternoon", "uppercase"])
+      expect([word, terms.get(termOf(word))]).toEqual([word, CLASS_SHARE.known]);
+  });
+
   it("lets the commoner class decide for words of one stem", () => {
     expect(terms.get(termOf("implementation"))).toBe(CLASS_SHARE.everyday);
   });

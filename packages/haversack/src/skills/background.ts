@@ -113,8 +113,64 @@ vertical video virtual visibility visible visual visualize vm voice volume vue v
 weight widget width wiki wire wizard worker workers workspace worktree wrap wrapper xml yaml zero zone
 `;
 
+/** Plain English and the small change of programming: known to everyone, the subject of hardly any skill. */
+const PLAIN = `
+ai ml llm llms mcp dev prod qa os pc cpu ram gb mb kb ms fps hd pm am utc faq pto hr vp ceo cto diy fyi asap tldr
+accent accident addition address adjacent admit advantage africa afternoon afterwards agree airport alike almost alone alphabet
+alphabetical although amazing amend america ancient angry ant anyway anywhere apart apologize apparently appear append apple
+approximately april arabic args argv arm army arrive ascending asia attitude august aunt australia autumn avatar awesome awful
+awk baby backslash backward bag ball banana bank banner barely basket bathroom battery battle beach bear beautiful become bed
+bedroom bee beer beforehand began beginning begun belief believe belong belt bend benefit besides bicycle bigger biggest bike
+billion bird birthday bits black blame blank blood blue blunt boat bomb bone bool border bored borrow boss bottle bottom bowl
+boy brace bracket brain brave bread breakfast brief bright brother brown bus butter buy bye byte cable cake calm camera capital
+car carry cash cat cd ceiling cell certain chair chapter char cheap checkbox cheers cheese cherry chicken china chinese chmod
+chocolate chown circle city clamp clever climb clipboard clock coat coffee coin cold colleague college colon colour comma
+complain concat concatenate cons const cook cookie cool corner cough country couple court cousin cow coworker cp crime crowd
+cruel cry ctor cup cut dance danger dark dash daughter december decent decimal decrease decrement def definitely depart depth
+descending desk desktop dessert destructor detach diagonal diameter diary dict dictionary digit dinner dirty disadvantage
+disagree disappear disaster disease divided dns doctor dog doll dollar door dot doubt downside downward dozen drag drawback
+dream dress drink dropdown dry duck dummy dust dutch ear early earn east eat echo educate egg eight eighth elephant eleven elif
+elsewhere emacs enemy england english enough envelope euro europe evening eventually everywhere exam excellent excited excuse
+exit expand eye face fake fall farmer fastest father fault favourite fear february feeling feet fever fifth film fine finger
+fire fish five fixme flip floor fly food foolish forbid forbidden forest forever forgive fork forward four fourth fraction
+france frankly freeze french friday fridge frog froze fruit ftp fully func funny future gain garden gate general gentle german
+germany getter giant gift girl glass glove goodbye grab graduate grammar grandfather grandmother grape grass gray greek green
+greet grep grey grow guess guest gun gzip habit haiku hair hang happy hashmap hat hate hear heart heavy helper hero hide
+highest hill hindi hit hmm holiday hollow homework honest hope horrible horse hospital hotel house huge hundred hung husband
+hyphen ice imagine incomplete increase increment indent india infinity ink inner interpreter invisible invite inward ip island
+italian italy jacket january japan japanese jealous joke journey judge juice july jump june keyboard kick kid kill king kitchen
+knee knife korean kwargs lake lamp laptop largest latin laugh law lawyer leaf leftover leg lemon lend lib lie lift lion
+literally little localhost lonely longest lose loud love lower lowercase lowest ls luck luggage lunch magazine man march max
+meal meanwhile meat medicine men mention mess middle milk million min mind minus mirror mkdir modal monday money monkey mood
+moon morning mostly mother mountain mouse mouth movie mud multiply music mv nan nano narrow nation navbar nearest nearly neck
+negative neighbor neighbour nervous newer newest newline newspaper nice nicer nightly nil nine ninth none noon nope north nose
+notebook novel november nowhere nurse obsolete obvious ocean october odd offset older oldest once oops opinion opposite orange
+ordinary orphan otherwise outdated outer outward oven owe padding pain pale pan pants parentheses parenthesis particular
+partner passport paste pause peace pen pencil pepper percent percentage perfect permit peru phrase pig pilot pink pizza plate
+plenty plug pocket poem police polish polite poor popup portuguese possess possibly pot pour practise prepend pretend pretty
+prime printf println prison probably pros proud pupil purple puzzle quarter queen quiet quit quote radio radius rain rare rat
+ratio reach readme rearrange rebase rebuild recall recheck recognize recursion red redo reformat refuse regroup reinstall
+relabel remain reopen reorder rephrase reread rerun resend restaurant resume retest reveal reverse reword rice ride ring rise
+river rm road rock roof room rotten rough round rude russian sad safety salad salary salt sand saturday scared school sea
+season sed sell semicolon sense september serious setter seven seventh shadow shake shallow sharp sheep sheet shirt shoe shop
+shortcut shortest shoulder shout shown shrink shuffle sidebar sideways signin signup silent silly simply sing singleton sink
+sister six sixth sketch skin skirt sky slash sleep slider slowest smallest smell smile smoke snack snake snow sock sofa soft
+soldier somehow somewhere son song soon sorry soup south spain spanish spare speak special spelling spider spin spoon spring
+square squash squeeze ssh stacktrace stairs stalled stamp star stash station stderr stdin stdout steady stone storm straight
+stranger street stretch stride strip struct study stupid subclass subdomain subfolder submenu subtract sudden sudo sugar sum
+summer sun sunday superclass suppose swap swear swim swipe synonym tab tablet tail tall tap tar taste tax tcp tea teach teeth
+television temp ten tenth terrible thick thin third though thought thousand thursday tiger tight tiny tired tmp todo tongue
+tonight toolbar tooltip tooth touch tour town toy traceback tradition triangle trim trip triple trouble truck truncate truth
+tuesday tunnel turkish twelve twice twist typedef typical udp ugly uncle undef undefined underscore undo university unless
+unnecessary unsigned unsorted unwrap unzip upper uppercase upside upward uri username usual vacation valley vanish var vector
+verse village vim visit wage wake wall wander war warm waste water weapon wedding wednesday weekend weird welcome west wet wget
+whisper white whitespace wide wider wife win wind wine winter wise wish wolf woman women wonder worry worse worst wow yard yeah
+yellow yep young zip zoom
+`;
+
 const CLASSES: readonly (readonly [string, number])[] = [
   [EVERYDAY, CLASS_SHARE.everyday],
   [COMMON, CLASS_SHARE.common],
   [KNOWN, CLASS_SHARE.known],
+  [PLAIN, CLASS_SHARE.known],
 ];

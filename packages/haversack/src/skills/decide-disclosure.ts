@@ -49,8 +49,10 @@ export function decideDisclosure(
   },
 ): Decision {
   const verdicts = new Map<string, string>();
-  const wanted = pickWanted(matches, { isExplicit, settings, verdicts });
   const entries = new Map(ledger.map((entry) => [entry.skill, entry]));
+  const isAnew = status === "new" || status === "idle" || isForced;
+  const isKnown = (id: string) => !isAnew && entries.has(id);
+  const wanted = pickWanted(matches, { isExplicit, isKnown, settings, verdicts });
   const decision: Decision = { format: "none", fresh: [], known: [], autoLoad: [], verdicts };
 
   for (const match of wanted) {
@@ -68,11 +70,7 @@ export function decideDisclosure(
       continue;
     }
     const isFresh =
-      status === "new" ||
-      status === "idle" ||
-      isForced ||
-      !entry ||
-      isForgotten(entry, { promptNumber, forgetAfterPrompts: settings.forgetAfterPrompts });
+      isAnew || !entry || isForgotten(entry, { promptNumber, forgetAfterPrompts: settings.forgetAfterPrompts });
     decision[isFresh ? "fresh" : "known"].push(match);
   }
 
@@ -104,11 +102,18 @@ function pickWanted(
   matches: readonly Match[],
   {
     isExplicit,
+    isKnown,
     settings,
     verdicts,
-  }: { isExplicit: boolean; settings: DisclosureSettings; verdicts: Map<string, string> },
+  }: {
+    isExplicit: boolean;
+    isKnown(id: string): boolean;
+    settings: DisclosureSettings;
+    verdicts: Map<string, string>;
+  },
 ): Match[] {
   const wanted: Match[] = [];
+  let count = 0;
   for (const match of matches) {
     const { card, confidence, excluded } = match;
     const threshold = card.rule?.threshold ?? settings.recommendThreshold;
@@ -116,9 +121,13 @@ function pickWanted(
     // Who asks for skills gets the best there are, sure or not.
     else if (confidence < (isExplicit ? Math.min(threshold, ASKED_THRESHOLD) : threshold))
       verdicts.set(card.id, `below the threshold of ${threshold}`);
-    else if (wanted.length >= settings.maxSkills)
-      verdicts.set(card.id, `left out: at most ${settings.maxSkills} a prompt`);
-    else wanted.push(match);
+    // Who asks is told of all that fit; what the window knows costs no more than a name.
+    else if (isExplicit && confidence >= threshold && isKnown(card.id)) wanted.push(match);
+    else if (count >= settings.maxSkills) verdicts.set(card.id, `left out: at most ${settings.maxSkills} a prompt`);
+    else {
+      wanted.push(match);
+      count++;
+    }
   }
   return wanted;
 }

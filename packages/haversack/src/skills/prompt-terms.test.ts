@@ -34,6 +34,13 @@ describe("promptTerms", () => {
     expect(promptTerms("what is the difference between my two files?").asksToKnow).toBe(false);
   });
 
+  it("tells an order of one word from a remark about it", () => {
+    for (const prompt of ["deploy", "Deploy!", "please deploy this", "can you deploy it now?"])
+      expect([prompt, promptTerms(prompt).isOrder]).toEqual([prompt, true]);
+    for (const prompt of ["what's the plan", "design looks good to me", "deploy the walrus", "is it deployed?", ""])
+      expect([prompt, promptTerms(prompt).isOrder]).toEqual([prompt, false]);
+  });
+
   it("adds synonyms at a discount, never in place of a word that was said", () => {
     const { terms } = promptTerms("debug the crash");
     expect(terms.find((term) => term.term === "diagnos")).toMatchObject({

@@ -16,10 +16,14 @@ export interface PromptTerm {
   weight: number;
   /** For a synonym: the prompt's own term that it stands for. */
   origin: string | undefined;
+  /** For a pair: its two words, as terms. */
+  of?: readonly [string, string];
 }
 
 export interface PromptTerms {
   terms: PromptTerm[];
+  /** It is an order of one word: "deploy", "please deploy this". Not "what's the plan", not "design looks good". */
+  isOrder: boolean;
   worlds: string[];
   /** It asks to have a general matter explained: such a prompt rarely needs a skill's procedure. */
   asksToKnow: boolean;
@@ -44,9 +48,9 @@ export function promptTerms(prompt: string): PromptTerms {
     if (!seen || weight > seen.weight) terms.set(term, { term, text: said, kind, weight, origin: undefined });
   }
   const own = [...terms.values()];
-  for (const { term, text: said } of neighbours) {
+  for (const { term, text: said, of } of neighbours) {
     if (terms.has(term)) continue;
-    terms.set(term, { term, text: said, kind: "pair", weight: PROMPT_WEIGHT.pair, origin: undefined });
+    terms.set(term, { term, text: said, kind: "pair", weight: PROMPT_WEIGHT.pair, origin: undefined, of });
   }
   for (const { term, text: said, weight } of own) {
     for (const other of synonymsOf(term)) {
@@ -55,12 +59,22 @@ export function promptTerms(prompt: string): PromptTerms {
       terms.set(other, { term: other, text: said, kind: "synonym", weight: half, origin: term });
     }
   }
+  const words = wordsOf(lower);
   return {
     terms: [...terms.values()],
+    isOrder: own.length === 1 && isOrder(words, tokens[0]!.at),
     worlds: worldsOf(tokens, neighbours),
     asksToKnow: asksToKnow(text, lower),
-    ...namesIn(lower),
+    ...namesIn(words),
   };
+}
+
+/** Whether only polite words stand before this place, and after it nothing or what an order is given about. */
+function isOrder(words: readonly string[], at: number): boolean {
+  const next = words[at + 1];
+  return (
+    words.slice(0, at).every((word) => POLITE.has(word)) && (next === undefined || OBJECTS.has(withoutQuotes(next)))
+  );
 }
 
 /** What stands in a code block was pasted: it shows the matter, it does not ask. Unless there is nothing else. */
@@ -94,10 +108,9 @@ function excerpt(prompt: string, most: number): string {
  * `/name`, `$name`, `@name`, `plugin:name`, a name with a hyphen that is no path, "the … skill", "skill …".
  * A single plain word never counts: "commit this" is not a call of a skill named commit.
  */
-function namesIn(lower: string): { names: string[]; refused: string[] } {
+function namesIn(words: readonly string[]): { names: string[]; refused: string[] } {
   const names: string[] = [];
   const refused: string[] = [];
-  const words = wordsOf(lower);
   words.forEach((written, at) => {
     const add = (name: string) => {
       const term = nameTerm(name.slice(name.lastIndexOf(":") + 1));
@@ -168,6 +181,11 @@ function isPlain(code: number): boolean {
 
 /** Up to four words before a name: "do not use the x skill". */
 const REFUSALS = new PackedSet(" don't dont not never without no avoid skip stop ");
+/** What may stand before an order, and what may follow it. */
+const POLITE = new PackedSet(
+  " please now ok okay and then so can could would will you let's lets let us i we want need to help me just also ",
+);
+const OBJECTS = new PackedSet(" it this that these those the my our all everything now again please here to for with ");
 const MOST_WORDS = 400;
 /** Words of a skill's name that is written with spaces. */
 const LONGEST_NAME = 4;

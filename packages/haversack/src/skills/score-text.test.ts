@@ -80,6 +80,63 @@ describe("rankSkills", () => {
       }
     });
 
+    describe("and names of one word", () => {
+      const named = [
+        skill("billing", "Trials, proration and refunds."),
+        skill("pagination", "Cursors and page sizes for our lists."),
+        skill("deploy", "Ship a build to staging or production."),
+        skill("review", "Read a branch for naming and missing tests. Use when asked to review a branch."),
+        skill("plan", "Cut a feature into tasks of half a day."),
+        skill("release", "Tag a version and announce it."),
+        skill("test", "How we name test cases."),
+        skill("house-style", "Wording, quotes and dates in what customers read. Ask before you touch a headline."),
+      ];
+      const poolOf = (size: number) => memoryIndex([...named, ...others, ...wanted].slice(0, size));
+
+      it.each([8, 12, 20])("recommends the skill whose name the prompt says, in a pool of %i", (size) => {
+        const shown = (prompt: string) =>
+          rankSkills(prompt, poolOf(size), { limit: 3 })
+            .filter(({ confidence }) => confidence >= RECOMMEND_CONFIDENCE)
+            .map((entry) => entry.skill);
+        for (const [prompt, id] of [
+          ["billing", "billing"],
+          ["fix the billing", "billing"],
+          ["add pagination to the orders page", "pagination"],
+          ["deploy to production", "deploy"],
+          ["deploy", "deploy"],
+          ["can you deploy this?", "deploy"],
+          ["review my branch", "review"],
+        ] as const) {
+          expect([prompt, shown(prompt)]).toEqual([prompt, expect.arrayContaining([id])]);
+        }
+      });
+
+      it.each([
+        "what's the plan",
+        "that plan looks fine",
+        "deploy is broken again",
+        "the review was helpful",
+        "release the lock before returning",
+        "test it by hand",
+        "test this",
+        "use single quotes",
+        "don't touch the tests",
+      ])("takes an ordinary word in ordinary use for no request: %s", (prompt) => {
+        for (const size of [8, 12, 20]) {
+          for (const { confidence } of rankSkills(prompt, poolOf(size)))
+            expect(confidence).toBeLessThan(RECOMMEND_CONFIDENCE);
+        }
+      });
+
+      it("has more doubt the more of the prompt a skill does not hold", () => {
+        const confidence = (prompt: string) => rankSkills(prompt, poolOf(12))[0]!.confidence;
+        expect(confidence("billing for the walrus")).toBeLessThan(confidence("fix the billing"));
+        expect(confidence("billing for the walrus and the umbrella")).toBeLessThan(
+          confidence("billing for the walrus"),
+        );
+      });
+    });
+
     it("takes one shared word, however often a skill repeats it, for no proof", () => {
       const push = memoryIndex([
         skill("push-notifications", "Push notifications: send a push, debug a push.", "Push tokens. Push topics."),

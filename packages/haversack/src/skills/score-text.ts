@@ -91,10 +91,24 @@ export const SCORE = {
   /** Confidence is a logistic curve over score / (mass + padding). */
   midpoint: 0.45,
   steepness: 7,
-  /** A telling word alone: see isTelling. */
-  toldConfidence: 0.41,
-  /** See sharedConfidence: so many matches by chance give RECOMMEND_CONFIDENCE; fewer give more, up to this. */
-  fewChances: 0.1,
+  /** See wordConfidence: the odds that a request means a given skill of a pool of one, before a word of it is read. */
+  priorOdds: 0.1,
+  /** They fall with the pool's size to this power. Skills of one pool are alike, so 16 skills halve them. */
+  priorPower: 0.25,
+  /** How likely a request for a skill says a word of its description, per unit of the word's weight, up to `mostSaid`. */
+  said: 0.21,
+  mostSaid: 0.5,
+  /** How likely it says the name, if that is one word. */
+  nameSaid: 0.6,
+  /** How likely it says two words that stand together in the name or description. */
+  pairSaid: 0.3,
+  /** An order that is the name alone ("deploy this") counts so many times as much as the name elsewhere. */
+  orderFactor: 3,
+  /** Each further word of the prompt that name and description do not hold leaves this share of the odds. */
+  missing: 0.75,
+  /** Two words or more that are all the prompt speaks of count so many times as much. */
+  wholeFactor: 1.5,
+  /** Words shared with a name or description give at most this much. */
   mostShared: 0.55,
   namedConfidence: 0.99,
   shadowConfidence: 0.3,
@@ -112,7 +126,7 @@ export function rankSkills<Key extends SkillKey = string>(
   index: TermIndex<Key>,
   { limit = 10, constants: k = SCORE, faint }: { limit?: number; constants?: typeof SCORE; faint?: Faint } = {},
 ): RankedSkill<Key>[] {
-  const { terms, worlds, names, asksToKnow, refused } = promptTerms(prompt);
+  const { terms, isOrder, worlds, names, asksToKnow, refused } = promptTerms(prompt);
   if (terms.length === 0 && names.length === 0) return [];
   const known = weighPrompt(terms, index, k);
   const named = new Set<Key>();
@@ -134,7 +148,7 @@ export function rankSkills<Key extends SkillKey = string>(
     if (score > best) best = score;
     return { skill, score, conflict, gains: found.gains };
   });
-  const words = terms.filter(isOwn).length;
+  const words = known.own.length;
   const discount = (asksToKnow ? k.knowledgeFactor : 1) * (1 - k.shortStep * Math.max(0, k.shortWords - words));
   scored.sort(
     (a, b) =>
@@ -144,12 +158,12 @@ export function rankSkills<Key extends SkillKey = string>(
   for (const { skill, score, conflict, gains } of scored) {
     if (ranked.length === limit) break;
     const isNamed = named.has(skill);
-    const overshadowed = !isNamed && (named.size > 0 || score < k.shadowShare * best);
+    const isOrdered = isOrder && [...gains.values()].some(({ fields }) => fields & FIELD.onlyName);
+    const overshadowed = !isNamed && (named.size > 0 || (score < k.shadowShare * best && !isOrdered));
     const strength = (score * discount) / (known.mass + k.massPadding);
     const curve = 1 / (1 + Math.exp(-k.steepness * (strength - k.midpoint)));
-    const isTold = !conflict && !asksToKnow && score === best && isTelling(gains, known.terms);
-    const shared = conflict || asksToKnow ? 0 : sharedConfidence(gains, known.terms, { words, size: index.size, k });
-    const sure = Math.max(curve, shared, isTold ? k.toldConfidence : 0);
+    const shared = conflict || asksToKnow ? 0 : wordConfidence(gains, known.own, { size: index.size, isOrder, k });
+    const sure = Math.max(curve, shared);
     const confidence = isNamed ? k.namedConfidence : overshadowed ? Math.min(sure, k.shadowConfidence) : sure;
     if (faint && ranked.length >= faint.after && confidence < faint.below) continue;
     ranked.push({ skill, confidence, score, named: isNamed, conflict, overshadowed, evidence: evidenceOf(gains) });
@@ -171,19 +185,19 @@ interface KnownTerm extends PromptTerm {
   share: number | undefined;
 }
 
-/** Looks up how telling each term is. `mass`: what the prompt says in all, known to the pool or not. */
+/** Looks up how telling each term is. `own`: the words of the prompt; `mass`: what it says in all, known to the pool or not. */
 function weighPrompt(
   terms: readonly PromptTerm[],
   index: Pick<TermIndex, "terms" | "size">,
   k: typeof SCORE,
-): { terms: Map<string, KnownTerm>; mass: number } {
+): { terms: Map<string, KnownTerm>; own: KnownTerm[]; mass: number } {
   const stats = new Map<string, TermStats>();
   for (const row of index.terms(terms.map((term) => term.term))) stats.set(row.term, row);
   const { size } = index;
-  const weighed = terms.map(({ term, text, kind, weight, origin }): KnownTerm => {
+  const weighed = terms.map(({ term, text, kind, weight, origin, of }): KnownTerm => {
     const row = stats.get(term);
     const idf = idfOf(row, size, k);
-    return { term, text, kind, weight, origin, idf, df: row?.df ?? 0, share: row?.share };
+    return { term, text, kind, weight, origin, ...(of && { of }), idf, df: row?.df ?? 0, share: row?.share };
   });
   weighed.sort((a, b) => b.weight * b.idf - a.weight * a.idf || (a.term < b.term ? -1 : 1));
   const found = new Map<string, KnownTerm>();
@@ -193,54 +207,61 @@ function weighPrompt(
     if (isOwn(known) && own++ < k.maxTerms) mass += known.weight * known.idf;
     if (known.df > 0 && found.size < k.maxTerms) found.set(known.term, known);
   }
-  return { terms: found, mass };
+  return { terms: found, own: weighed.filter(isOwn), mass };
 }
 
 /**
- * A short prompt says little else than the one word that matters ("write a Dockerfile for this service"). A word that ordinary
- * requests do not hold, and that one skill alone holds, in its name or description, is enough to recommend that one.
+ * The confidence that comes from the words which the prompt shares with a skill's name or description, by Bayes' rule: the odds that a
+ * request means this skill, before it is read, times for each shared word how much likelier such a request says it than any other
+ * request does. How common a word is in other requests comes from the background, and from the pool as it grows. So one
+ * word is enough if it is rare or is the skill's name, and two or three ordinary words together are, whatever the length of the prompt and the
+ * size of the pool. Words of the prompt that neither holds leave doubt.
  */
-function isTelling(gains: ReadonlyMap<string, Gain>, terms: ReadonlyMap<string, KnownTerm>): boolean {
-  for (const { term, fields } of gains.values()) {
-    const known = terms.get(term.term);
-    if (term.kind !== "word" || !known || known.share !== undefined || known.df > TELLING_DF) continue;
-    if (fields & (FIELD.name | FIELD.description)) return true;
-  }
-  return false;
-}
-
-/** Skills of the pool that may hold it. With 2, false triggers on the public cases rise from 5.7 to 6.7%. */
-const TELLING_DF = 1;
-
-/**
- * The confidence that comes from words which the prompt shares with a skill's name or description, for pools and prompts of any
- * size. It asks how many skills would share these words by chance: the product of how common each word is, times the number of ways
- * to pick as many words from the prompt, times the square root of the pool's size (skills of one pool are alike, so
- * 300 skills are not 300 independent chances). A word counts once however often the skill repeats it, and less in a long
- * description, which holds more words. One shared word is not enough.
- */
-function sharedConfidence(
+function wordConfidence(
   gains: ReadonlyMap<string, Gain>,
-  terms: ReadonlyMap<string, KnownTerm>,
-  { words, size, k }: { words: number; size: number; k: typeof SCORE },
+  prompt: readonly KnownTerm[],
+  { size, isOrder, k }: { size: number; isOrder: boolean; k: typeof SCORE },
 ): number {
-  let chances = Math.sqrt(size);
-  let count = 0;
-  for (const { term, fields, weight } of gains.values()) {
-    const known = terms.get(term.term);
-    if (!known || !isOwn(term) || !(fields & (FIELD.name | FIELD.description))) continue;
-    const share = known.share ?? k.rareShare;
+  let odds = k.priorOdds / size ** k.priorPower;
+  let isWhole = true;
+  const chances = new Map<string, number>();
+  const ratios = new Map<string, number>();
+  for (const { term, weight, df, share = k.rareShare } of prompt) {
+    const chance = (Math.max(0, df - 1) + share * k.backgroundSize) / (size - 1 + k.backgroundSize);
+    chances.set(term, chance);
     if (share >= EVERYDAY_SHARE) continue;
-    count++;
-    const chance = (known.df - 1 + share * k.backgroundSize) / (size - 1 + k.backgroundSize);
-    chances *= chance ** Math.min(1, weight) * ((words - count + 1) / count);
+    const gain = gains.get(term);
+    if (gain?.term.term !== term || !isAboutWhole(gain)) {
+      odds *= k.missing ** weight;
+      isWhole = false;
+      continue;
+    }
+    const isName = (gain.fields & FIELD.onlyName) !== 0;
+    const said = isName ? k.nameSaid : Math.min(k.mostSaid, k.said * gain.weight);
+    const ratio = Math.max(1, said / chance) ** weight * (isName && isOrder ? k.orderFactor : 1);
+    ratios.set(term, ratio);
+    odds *= ratio;
   }
-  if (count < 2) return 0;
-  const doubt = (1 / RECOMMEND_CONFIDENCE - 1) * Math.sqrt(chances / k.fewChances);
-  return Math.min(k.mostShared, 1 / (1 + doubt));
+  // A pair replaces what its two words give if it gives more. Everyday words count here: "review my branch".
+  for (const gain of gains.values()) {
+    const [left, right] = gain.term.of ?? [];
+    if (left === undefined || right === undefined || !isAboutWhole(gain)) continue;
+    const apart = (ratios.get(left) ?? 1) * (ratios.get(right) ?? 1);
+    const together = k.pairSaid / ((chances.get(left) ?? 1) * (chances.get(right) ?? 1));
+    if (together <= apart) continue;
+    odds *= together / apart;
+    ratios.set(left, Math.sqrt(together)).set(right, Math.sqrt(together));
+  }
+  if (isWhole && ratios.size > 1) odds *= k.wholeFactor;
+  return ratios.size === 0 ? 0 : Math.min(k.mostShared, odds / (1 + odds));
 }
 
-/** Words that every fourth request holds ("add", "file") are no evidence. */
+/** A name and a description say what the skill is for; a body also mentions other things. */
+function isAboutWhole({ fields }: Gain): boolean {
+  return (fields & (FIELD.name | FIELD.description)) !== 0;
+}
+
+/** Words that every fourth request holds ("add", "file") are no evidence by themselves, not even as a name ("test"). */
 const EVERYDAY_SHARE = 0.2;
 
 /** A compound's whole is known or is the user's own name for something; only its parts count as said. */

@@ -101,7 +101,7 @@ function searchRoot(search: Search, root: SkillRoot): void {
   }
   const within = root.within === undefined ? real : search.fs.realpath(root.within);
   if (!isInside(real, within)) {
-    problem(search, "warning", "link-leads-out", root.dir, LEADS_OUT);
+    problem(search, "warning", "link-leads-out", root.dir, pointsOutside(root));
     return;
   }
   searchFolder(search, { root, realRoot: real, within, isFree: root.source.kind === "user" }, root.dir, real, 0);
@@ -195,7 +195,7 @@ function addFile(search: Search, place: Place, path: string, entry: FolderEntry,
 /** What a link leads to, if it may be followed. */
 function followLink(
   search: Search,
-  { realRoot, within, isFree }: Place,
+  { root, realRoot, within, isFree }: Place,
   path: string,
 ): { real: string; kind: "file" | "folder" | "other" } | undefined {
   const report = (code: string, text: string) => problem(search, "warning", code, path, text);
@@ -203,7 +203,7 @@ function followLink(
     const real = search.fs.realpath(path);
     const { kind, isForeign } = search.fs.stat(real);
     const isHere = isInside(real, within) || isInside(real, realRoot);
-    if (!isHere && !isFree) report("link-leads-out", LEADS_OUT);
+    if (!isHere && !isFree) report("link-leads-out", pointsOutside(root));
     else if (!isHere && isForeign)
       report("link-foreign", "the link leads to what another user owns and is not followed");
     else if (real !== realRoot && isInside(realRoot, real))
@@ -215,8 +215,10 @@ function followLink(
   return undefined;
 }
 
-const LEADS_OUT =
-  "the link leads out of its place and is not followed; to use it, name its target under skills.folders";
+function pointsOutside({ source }: SkillRoot): string {
+  const place = source.kind === "user" ? "its folder" : "the project";
+  return `the link points outside ${place} and is not followed; to use it, name its target under skills.folders`;
+}
 
 /** Both real paths. */
 export function isInside(path: string, folder: string): boolean {

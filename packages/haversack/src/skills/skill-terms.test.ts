@@ -32,6 +32,11 @@ describe("skillTerms", () => {
     expect(rows.get("~language:python")).toMatchObject({ weight: 0, fields: FIELD.world });
   });
 
+  it("marks the word that is the whole name", () => {
+    expect(byTerm({ ...pdf, name: "invoices" }).get("invoic")!.fields & FIELD.onlyName).toBeTruthy();
+    expect(byTerm(pdf).get("pdf")!.fields & FIELD.onlyName).toBe(0);
+  });
+
   it("lowers no weight when an author lists more keywords", () => {
     const before = byTerm(pdf);
     const after = byTerm({ ...pdf, keywords: ["signature", "checkbox", "acroform", "xfa"] });

@@ -102,7 +102,7 @@ function weighTerms(fields: SkillFields, k: typeof SKILL_TERMS): SkillTerm[] {
     add(field.words, bit, saturated);
     add(field.pairs, bit, (times) => k.pairWeight * saturated(times));
   };
-  addField(fields.name, FIELD.name, k.nameWeight);
+  addField(fields.name, fields.name.length === 1 ? FIELD.name | FIELD.onlyName : FIELD.name, k.nameWeight);
   addField(fields.description, FIELD.description, k.descriptionWeight, k.descriptionLength);
   addField(fields.tags, FIELD.description, k.tagWeight);
   addField(fields.body, FIELD.body, k.bodyWeight, k.bodyLength);

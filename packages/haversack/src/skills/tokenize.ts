@@ -19,14 +19,18 @@ export function tokenize(text: string): Token[] {
 }
 
 /** Two neighbours as one term. Joined without a sign, so that "front end", "front-end" and "frontend" meet. */
-export function pairs(tokens: readonly Token[]): { term: string; text: string }[] {
-  const found: { term: string; text: string }[] = [];
+export function pairs(tokens: readonly Token[]): { term: string; text: string; of: readonly [string, string] }[] {
+  const found: ReturnType<typeof pairs> = [];
   let previous: Token | undefined;
   for (const token of tokens) {
     if (token.kind === "whole") continue;
     // One stop word may stand between them: "role of assignment".
     if (previous && token.at > previous.at && token.at - previous.at <= 2 && token.term !== previous.term) {
-      found.push({ term: previous.term + token.term, text: `${previous.text} ${token.text}` });
+      found.push({
+        term: previous.term + token.term,
+        text: `${previous.text} ${token.text}`,
+        of: [previous.term, token.term],
+      });
     }
     previous = token;
   }

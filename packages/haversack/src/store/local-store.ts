@@ -34,6 +34,8 @@ export interface ClientProcess {
   id: number;
   /** Where that number means this process: the machine's start and its process name space. "": not known. */
   space: string;
+  /** When it was started, in ticks since the machine's start: the number may be another process's later. Absent: not known. */
+  start?: number | undefined;
 }
 
 export interface TouchedSession {

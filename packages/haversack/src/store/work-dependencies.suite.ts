@@ -40,6 +40,48 @@ export function dependenciesSuite(test: UnderTest): void {
     });
   }
 
+  it("makes the reviews of a task wait for one another in the workflow's order, whichever was made first", async () => {
+    const parentId = await makeTask(test, "Add login");
+    const quality = await makeTask(test, "Code quality review", { parentId });
+    const spec = await makeTask(test, "Spec review", { parentId });
+    expect(await ready(test)).toEqual(["Add login", "Spec review"].reverse());
+    const early = await test.store.claim({ taskId: quality, leaseMs: 60_000 }, agent());
+    expect(early).toMatchObject({ kind: "waits", for: [{ id: spec }] });
+    expect(await setTo(test, quality, "in_progress")).toMatchObject({ kind: "waits", for: [{ id: spec }] });
+    const forced = await test.store.claim({ taskId: quality, leaseMs: 60_000, isForced: true }, agent("bob"));
+    expect(forced.kind).toBe("claimed");
+    await test.store.release({ taskId: quality }, agent("bob"));
+    await finish(test, spec);
+    expect(await ready(test)).toContain("Code quality review");
+    // The review did not hold: it is opened again.
+    await setTo(test, spec, "todo");
+    expect(await ready(test)).not.toContain("Code quality review");
+  });
+
+  it("puts a sub-task for the implementation before the reviews, and leaves reviews of other tasks alone", async () => {
+    const parentId = await makeTask(test, "Add login");
+    const spec = await makeTask(test, "Spec review", { parentId });
+    const build = await makeTask(test, "Implement the form", { parentId });
+    await makeTask(test, "Code review", { parentId: await makeTask(test, "Add logout") });
+    await makeTask(test, "Code review");
+    expect((await test.store.getTask(spec, clock(0))).waitsFor.map(({ id }) => id)).toEqual([build]);
+    expect((await ready(test)).filter((title) => title.includes("review"))).toEqual(["Code review", "Code review"]);
+  });
+
+  it("follows a review that gets another title or parent, and no order where somebody has set the opposite", async () => {
+    const parentId = await makeTask(test, "Add login");
+    const spec = await makeTask(test, "Spec review", { parentId });
+    const later = await makeTask(test, "Look at the names", { parentId });
+    await test.store.updateTask(later, { title: "Quality review" }, agent());
+    const waits = async () => (await test.store.getTask(later, clock(0))).waitsFor.map(({ id }) => id);
+    expect(await waits()).toEqual([spec]);
+    await test.store.updateTask(later, { parentId: null }, agent());
+    expect(await waits()).toEqual([]);
+    await add(spec, later);
+    await test.store.updateTask(later, { parentId }, agent());
+    expect(await waits()).toEqual([]);
+  });
+
   it("waits until the last of several is over", async () => {
     const [a, b, c] = await make("a", "b", "c");
     await add(c, a);

@@ -54,6 +54,27 @@ export function idsSuite(test: UnderTest): void {
     expect((await test.store.findId("t48291")).id).toBe("T48291");
   });
 
+  it("takes an id without its letter: a task, or what the operation is about; else as any other id", async () => {
+    const { store } = test;
+    await bring({ id: "T4829" }, { id: "T48301" }, { id: "T7000", aliases: ["T1207"] });
+    expect((await get("4829")).id).toBe("T4829");
+    expect((await get(" 483 ")).id).toBe("T48301");
+    expect((await get("1207")).id).toBe("T7000");
+    expect(await store.findId("4829")).toEqual({ id: "T4829", kind: "task" });
+    expect((await store.claim({ taskId: "7000", leaseMs: LEASE_MS }, agent())).kind).toBe("claimed");
+    expect(await store.findLonger("4829")).toEqual([]);
+    expect(await store.findLonger("48")).toEqual([
+      { id: "T4829", kind: "task" },
+      { id: "T48301", kind: "task" },
+    ]);
+    expect((await faultOf(get("48"))).code).toBe("not-found");
+    const epic = (await store.createEpic({ title: "e" }, agent())).id;
+    expect((await store.getEpic(epic.slice(1))).id).toBe(epic);
+    await bring({ id: `T${epic.slice(1)}` });
+    expect(await store.findId(epic.slice(1))).toEqual({ id: `T${epic.slice(1)}`, kind: "task" });
+    expect((await store.getEpic(epic.slice(1))).id).toBe(epic);
+  });
+
   it("finds a thing by its alias, in every operation, with a small letter too, and says so", async () => {
     const { store } = test;
     await bring({ id: "T4829", aliases: ["T1207", "T482913577204"] }, { id: "T5000" });

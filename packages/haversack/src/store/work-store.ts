@@ -27,6 +27,7 @@ import type {
   Task,
   TaskBrief,
   TaskDetails,
+  TaskPart,
   TaskStatus,
   TaskStep,
   TaskType,
@@ -249,6 +250,8 @@ export interface TaskQuery extends Scope {
   type?: TaskType;
   assignee?: string;
   parentId?: string;
+  /** Only sub-tasks. */
+  isPart?: boolean;
   /** Only those with WIP. */
   hasWip?: boolean;
   planFile?: string;
@@ -281,7 +284,16 @@ export interface Boundaries {
 }
 
 export type StatusOutcome =
-  | { kind: "changed"; task: TaskBrief; from: TaskStatus; boundaries: Boundaries; claim?: Claim; note?: string }
+  | {
+      kind: "changed";
+      task: TaskBrief;
+      from: TaskStatus;
+      boundaries: Boundaries;
+      claim?: Claim;
+      note?: string;
+      /** Sub-tasks that are still open though the task is over. */
+      openParts?: TaskPart[];
+    }
   | { kind: "cannot-follow"; task: TaskBrief; allowed: readonly TaskStatus[] }
   | ClaimRefusal;
 

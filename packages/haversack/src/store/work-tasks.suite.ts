@@ -62,6 +62,7 @@ export function tasksSuite(test: UnderTest): void {
       waitsFor: [],
       waitedForBy: [],
       relatesTo: [],
+      parts: [],
       blockers: [],
       failureCount: 0,
     });

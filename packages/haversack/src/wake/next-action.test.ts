@@ -276,4 +276,17 @@ describe("nextAction of a reviewer", () => {
     const own = { name: "", role: "security-reviewer" };
     expect(next(emptyState({ agent: own, task: task(), wip }))).toEqual([expect.stringMatching(/^Review how/)]);
   });
+
+  it("does the review that the sub-task asks for, under whichever name", () => {
+    const told = (role: string, title: string, parentId?: string) =>
+      next(emptyState({ agent: { name: "rev", role }, task: task({ title, ...(parentId && { parentId }) }) }))[0];
+    for (const role of ["reviewer", "security-reviewer", "spec-reviewer", "quality-reviewer"]) {
+      expect(told(role, "Spec review", "T1")).toMatch(/^Hold the change against/);
+      expect(told(role, "Code quality review", "T1")).toMatch(/^Review how/);
+    }
+    expect(told("reviewer", "Spec review of the login")).toMatch(/^Hold the change against/);
+    // A task about reviews is no review, and who builds it reviews nothing.
+    expect(told("spec-reviewer", "Add the code review page")).toMatch(/^Hold the change against/);
+    expect(told("implementer", "Add the spec review page", "T1")).toMatch(/^Start/);
+  });
 });

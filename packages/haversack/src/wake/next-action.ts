@@ -5,7 +5,7 @@
  */
 import { isSettled } from "../work/task.ts";
 import { cutLine, textOf } from "./cut-text.ts";
-import { type Dispatch, nextDispatches, reviewOf, subjectOf } from "./dispatch-order.ts";
+import { type Dispatch, nextDispatches, reviewOf, roleOfPart, subjectOf } from "./dispatch-order.ts";
 import { hasWork } from "./has-work.ts";
 import { speakerOf } from "./message.ts";
 import { Said } from "./said.ts";
@@ -88,13 +88,21 @@ function factsOf(state: WakeState, workflow: Workflow): Facts {
     isHeld: blocked({ task: inHand }).length > 0,
     isOrchestrator: agent.role === "orchestrator",
     isOwn: !isCoordinating && hasWork(wip) && (leftBy !== undefined || task?.agent === agent.name),
-    role:
-      workflow.roles.find(({ role }) => role === agent.role) ??
-      // A project's own reviewer is none who builds.
-      (agent.role.endsWith("reviewer") ? workflow.roles.findLast(({ does }) => does) : undefined),
+    role: roleAt(inHand, agent.role, workflow),
     isPassed: last?.status === "PASS" && wipUpdatedAt !== undefined && last.at > wipUpdatedAt,
     said: new Said(),
   };
+}
+
+/**
+ * What a reviewer is told to do follows from the sub-task: a project's own `reviewer` on "Spec review" reviews the spec. Where the task
+ * names no kind of review, the role says it; a project's own reviewer then has the last one.
+ */
+function roleAt(task: WakeTask | undefined, own: string, { roles }: Workflow): WorkflowRole | undefined {
+  const known = roles.find(({ role }) => role === own);
+  if (!own.endsWith("reviewer")) return known;
+  const named = task && roleOfPart(known ? task : { ...task, parentId: "" }, roles);
+  return named?.does ? named : (known ?? roles.findLast(({ does }) => does));
 }
 
 function blocked({ task }: Pick<Facts, "task">): string[] {
@@ -136,6 +144,8 @@ function goOn(facts: Facts): string[] {
   const at = task.steps.findIndex(({ done }) => !done);
   if (at !== -1) return [`Step ${at + 1} of ${task.steps.length}: ${short(task.steps[at]!.text)}`];
   if (task.steps.length > 0) return [`All steps are done: check ${task.id} against its criteria and hand it off.`];
+  // How to go on with a task that was left is told above.
+  if (state.leftBy) return [];
   if (!state.wip) return [`Start ${task.id}: nothing is recorded as done yet.`];
   return hasWork(state.wip) ? [`Go on with ${label(task)} from its work in progress.`] : [];
 }

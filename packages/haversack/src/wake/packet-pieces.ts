@@ -69,6 +69,7 @@ export function gatherPieces(
     about: stemsOf(query),
     hasTree,
     hasTask: template.placeholders.has("task"),
+    isLeftSaid: state.leftBy !== undefined && sentences.length > 0,
     how,
   };
   const gone = skills.filter(({ body, isCarried }) => body === undefined && !isCarried);

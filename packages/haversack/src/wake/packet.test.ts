@@ -47,6 +47,28 @@ describe("assemblePacket", () => {
     expect(text).toContain("tests 1 passed, 1 failed");
   });
 
+  it("tells once that a task was left, and by whom", () => {
+    const note = "The claim of claude-code-1 expired at 2031-05-06T08:08Z; go on from its WIP.";
+    const expired = { at: at("10:00"), actor: "haversack", kind: "claim-expired", text: note, subject: "T2" };
+    const other = { ...expired, subject: "T3", text: note.replace("-1", "-2") };
+    const left = emptyState({
+      task: task({ note, status: "todo" }),
+      wip: { uncommitted_files: ["src/login.ts"] },
+      leftBy: { agent: "claude-code-1", because: "ended" },
+      activity: [expired, other],
+    });
+    const { text } = pack(left);
+    expect(text.split("claude-code-1")).toHaveLength(2);
+    expect(text.match(/go on (with|from)/gi)).toEqual(["go on from", "go on with"]);
+    expect(text).toContain("@haversack T3: The claim of claude-code-2 expired");
+    expect(text).toContain("src/login.ts");
+    // Where the template has no next action, the note tells it.
+    expect(pack(left, { template: "# X\n{{task}}\n{{wip}}" }).text).toContain(`**Note:** ${note}`);
+    // Of a task that somebody has taken over, the note alone tells it.
+    const { leftBy: _, ...taken } = left;
+    expect(pack(taken).text.split("claude-code-1 expired")).toHaveLength(2);
+  });
+
   it("says what was done, not only to what", () => {
     const event = (kind: string, text: string) => ({ at: at("10:00"), actor: "june", kind, text, subject: "T2" });
     const activity = [

@@ -91,6 +91,8 @@ export interface PieceOptions {
   hasTree: boolean;
   /** The template has a place for the task. */
   hasTask: boolean;
+  /** The next action says who left the task, and why. */
+  isLeftSaid: boolean;
   /** How to get what was left out. */
   how: Readonly<Record<"task" | "wip" | "handoffs" | "tree" | "messages" | "activity", string>>;
 }

@@ -93,8 +93,8 @@ export function unreadOf({ messages, newMessage }: Pick<WakeState, "messages" | 
   return messages.filter(({ id }) => id !== newMessage?.id);
 }
 
-export function messagePieces(state: WakeState, { budgetChars, how }: PieceOptions): Piece[] {
-  const { heard = [], newMessage, activity, handoffs, now } = state;
+export function messagePieces(state: WakeState, { budgetChars, isLeftSaid, how }: PieceOptions): Piece[] {
+  const { heard = [], newMessage, activity, handoffs, task, now } = state;
   const said = new Pieces(["new_message"], { how: how.messages });
   if (newMessage) {
     const quote = (maxChars: number): string =>
@@ -150,9 +150,11 @@ export function messagePieces(state: WakeState, { budgetChars, how }: PieceOptio
     );
   }
   const events = new Pieces(["activity"], { group: "talk", how: how.activity, what: "event" });
-  // Handoffs are told with what they say.
-  const isTold = ({ kind, subject }: WakeActivity): boolean =>
-    kind === "handoff-stored" && handoffs.some(({ taskId }) => taskId === subject);
+  // Handoffs are told with what they say, and a claim that has expired with its task.
+  const isTold = ({ kind, subject, text }: WakeActivity): boolean =>
+    kind === "claim-expired"
+      ? subject === task?.id && (isLeftSaid || text === task?.note)
+      : kind === "handoff-stored" && handoffs.some(({ taskId }) => taskId === subject);
   const rest = activity.filter((event) => !isTold(event));
   for (const [age, event] of rest.slice(0, 10).entries()) {
     events.add(70 + age / 100, `event ${age}`, formatEvent(event, now), { order: -age });

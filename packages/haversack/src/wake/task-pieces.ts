@@ -103,7 +103,7 @@ function addCriteria(
 
 type AddText = (rank: number, order: number, key: string, value: string | undefined, label?: string) => void;
 
-function ownPieces(state: WakeState, { budgetChars, hasTree, how }: PieceOptions): Piece[] {
+function ownPieces(state: WakeState, { budgetChars, hasTree, isLeftSaid, how }: PieceOptions): Piece[] {
   const { task } = state;
   const own = new Pieces(["task"], { group: "work", how: how.task });
   if (!task) return [];
@@ -127,7 +127,7 @@ function ownPieces(state: WakeState, { budgetChars, hasTree, how }: PieceOptions
     });
   };
   addText(26, 2, "description", task.description);
-  if (task.note)
+  if (task.note && !(isLeftSaid && EXPIRED.test(task.note)))
     own.add(25, "note", `**Note:** ${cutLine(task.note, 400)}`, {
       short: `**Note:** ${cutLine(task.note, 140)}`,
       order: 1,
@@ -152,6 +152,9 @@ function ownPieces(state: WakeState, { budgetChars, hasTree, how }: PieceOptions
   addText(35, 38, "context", task.contextSummary, "**Context:** ", ["wip", "task"]);
   return own.list;
 }
+
+/** What the store notes on a task whose claim has run out. */
+const EXPIRED = /^The claim of .+ expired at /;
 
 function formatTask({ id, title, status, agent, lastVerdict }: TreeTask): string {
   const who = agent ? `@${cutLine(agent, 60)}, ` : "";

@@ -6,7 +6,13 @@ import type { Claim, TaskBrief, TaskStatus } from "./task.ts";
 
 /** Every outcome of the store that is no success. */
 export type Refusal =
-  | { kind: "held"; task: TaskBrief; by: Claim }
+  | {
+      kind: "held";
+      task: TaskBrief;
+      by: Claim;
+      /** What was asked for. Default: a claim. */
+      wanted?: "release" | "change";
+    }
   | { kind: "waits"; task: TaskBrief; for: readonly TaskBrief[] }
   | { kind: "blocked"; task: TaskBrief; reasons: readonly string[] }
   | { kind: "too-many"; limit: number; holding: readonly string[] }
@@ -22,13 +28,16 @@ export function explain(refusal: Refusal, { for: audience }: { for: Audience }):
   const isAgent = audience === "agent";
   switch (refusal.kind) {
     case "held": {
-      const { task, by } = refusal;
+      const { task, by, wanted } = refusal;
+      const until = by.leaseUntil.toISOString();
+      if (wanted)
+        return `${task.id} is held by ${by.agent} until ${until}; only ${by.agent} or a person can ${wanted} it.`;
       const how = isAgent
         ? `take another (get_next_batch); ${COMES_BACK}`
         : audience === "shell"
           ? `take another (\`haversack next\`); ${COMES_BACK}`
           : `\`haversack claim ${task.id} --steal REASON\` takes it over`;
-      return `${task.id} is held by ${by.agent} until ${by.leaseUntil.toISOString()}; ${how}.`;
+      return `${task.id} is held by ${by.agent} until ${until}; ${how}.`;
     }
     case "waits": {
       const { task, for: others } = refusal;

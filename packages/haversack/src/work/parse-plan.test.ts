@@ -408,3 +408,59 @@ describe("parsePlan", () => {
     expect(parsePlan(`### Task 1: A\n${hostile.join("\n")}\n### Task 2: B\n`).tasks).toHaveLength(2);
   });
 });
+
+describe("what stands behind the criteria", () => {
+  const task = (body: string) => {
+    const { tasks } = parsePlan(`### Task 1: A\n\n### Task 2: B\n${body}\n`);
+    const { acceptanceCriteria, steps, dependsOn, description } = tasks[1]!;
+    return { acceptanceCriteria, steps: steps.map(({ text }) => text), dependsOn, description };
+  };
+
+  it.each([
+    ["checkboxes below a criterion on the label's line", "Acceptance: it works.\n- [ ] Test\n- [x] Code"],
+    ["a numbered list below it", "**Acceptance:** it works.\n\n1. Test\n2. Code"],
+    ["checkboxes behind bullets", "Acceptance:\n- it works.\n\n- [ ] Test\n- [x] Code"],
+    ["a numbered list behind bullets", "Acceptance Criteria:\n- it works.\n\n1. Test\n2. Code"],
+    ["a numbered list behind checkboxes", "Done when:\n- [ ] it works.\n\n1. Test\n2. Code"],
+    ["checkboxes that are called steps", "Done when:\n- [ ] it works.\n- [ ] Step 1: Test\n- [ ] Step 2: Code"],
+  ])("are the steps: %s", (_, body) => {
+    expect(task(body)).toMatchObject({ acceptanceCriteria: "- it works.", steps: ["Test", "Code"] });
+  });
+
+  it.each([
+    ["checkboxes, with a blank line", "Acceptance:\n- [ ] it works\n\n- [ ] it is fast"],
+    ["a numbered list", "Acceptance:\n1. it works\n2. it is fast"],
+    ["bullets below the first", "Acceptance: it works\n- it is fast"],
+    ["what the label's line announces", "Done when: all of these hold:\n- [ ] it works\n- [ ] it is fast"],
+  ])("are still criteria: %s", (_, body) => {
+    const { acceptanceCriteria, steps } = task(body);
+    expect(steps).toEqual([]);
+    expect(acceptanceCriteria).toContain("it works");
+    expect(acceptanceCriteria).toContain("it is fast");
+  });
+
+  it.each([
+    ["Depends on Task 1.", undefined],
+    ["- Depends on Task 1", undefined],
+    ["_This task depends on Task 1._", undefined],
+    ["Blocked by T1.", undefined],
+    ["Adds the form. Depends on Task 1. It is small.", "Adds the form. Depends on Task 1. It is small."],
+  ])("a sentence is a dependency: %s", (sentence, description) => {
+    expect(task(sentence)).toMatchObject({ dependsOn: ["1"], description });
+  });
+
+  it.each([
+    "It no longer depends on Task 1.",
+    "Depends on the weather.",
+    "Requires 1 cup.",
+    "Does not depend on Task 1.",
+  ])("no dependency: %s", (sentence) => expect(task(sentence)).toMatchObject({ dependsOn: [], description: sentence }));
+
+  it("says when the sentence names a task that the plan does not have", () => {
+    const { tasks } = parsePlan("### Task 1: A\nDepends on Tasks 2 and 9.\n### Task 2: B\n");
+    expect(tasks[0]).toMatchObject({
+      dependsOn: ["2"],
+      problems: ["depends on Task 9, which the plan does not have"],
+    });
+  });
+});

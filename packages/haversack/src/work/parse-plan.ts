@@ -3,7 +3,8 @@
  *
  * - headings `Task 1: Name` of any level, with numbers such as 1.2 and 10a; in them the parts Files, Steps, Done When (or
  *   Acceptance Criteria), Depends on (or Blocked by) and Skill, as bold labels, plain labels or headings; steps as
- *   `**Step 1: …**`, checkboxes, headings, or the list under Steps; where there is none of these, the numbered list;
+ *   `**Step 1: …**`, checkboxes, headings, or the list under Steps; where there is none of these, the numbered list; the sentence
+ *   "Depends on Task 1.";
  * - without such headings: numbered checkboxes (`- [ ] 1.1 …`, `- [ ] T001 …`), numbered headings that have one of the parts,
  *   or any checkboxes.
  *

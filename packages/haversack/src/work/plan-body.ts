@@ -4,6 +4,7 @@ import {
   type PlanPart,
   partOf,
   plainLine,
+  readDependence,
   readDependsOn,
   readFiles,
   readLabel,
@@ -33,6 +34,8 @@ export function readPlanBody(lines: readonly PlanLine[]): PlanBody {
 /** step: below a step, where everything but the next step stays in the plan. */
 type Place = PlanPart | "step";
 
+type ListKind = "checkboxes" | "numbers" | "bullets";
+
 class BodyReader {
   #place: Place = "description";
   /** The step or criterion that a line may go on with, and how far it is indented. */
@@ -40,8 +43,10 @@ class BodyReader {
   #isAfterBlank = false;
   /** The part began with a list item, so the next one beside it ends it. */
   #partIndent: number | undefined;
-  /** Its files stood behind the label: what comes after a blank line are none. */
+  /** Its files or criteria stood behind the label: for files, what comes after a blank line are none; for criteria, what another list says. */
   #isInline = false;
+  /** What kind of list the criteria are, once there is one. */
+  #criteriaList: ListKind | undefined;
   readonly #description: string[] = [];
   readonly #criteria: string[] = [];
   readonly #files = new Set<string>();
@@ -97,7 +102,8 @@ class BodyReader {
   }
 
   #readCheckbox({ indent }: PlanLine, text: string, isChecked: boolean): void {
-    if (this.#place === "criteria") this.#addCriterion(text, indent);
+    const isStep = readStep(text) !== undefined || this.#endsCriteria("checkboxes", indent);
+    if (this.#place === "criteria" && !isStep) this.#addCriterion(text, indent);
     else this.#addStep(readStep(text) ?? withoutNumber(plainLine(text)), { indent, isChecked });
   }
 
@@ -119,12 +125,35 @@ class BodyReader {
       return;
     }
     if (this.#goesOn(line)) this.#open?.add(plainLine(text));
+    else if (this.#place !== "steps" && this.#readDependence(item?.text ?? text)) return;
     else if (item) this.#readItem(line, item.text);
     else this.#readParagraph(text, indent);
   }
 
+  /** "Depends on Task 1." as a sentence. True: the line says nothing else. */
+  #readDependence(text: string): boolean {
+    const found = readDependence(text);
+    if (!found) return false;
+    this.#dependsOn.push(...found.numbers);
+    return found.isWhole;
+  }
+
+  /**
+   * Whether a list that follows the criteria is none of them, but the steps: they stood behind their label, or are a list of another kind.
+   * Bullets are no steps without a word that says so.
+   */
+  #endsCriteria(kind: ListKind, indent: number): boolean {
+    if (this.#place !== "criteria") return false;
+    const isInside = this.#open !== undefined && indent > this.#open.indent + 1;
+    const isOther = this.#isInline || (this.#criteriaList !== undefined && this.#criteriaList !== kind);
+    if (!isInside && kind !== "bullets" && isOther) return true;
+    if (!isInside) this.#criteriaList ??= kind;
+    return false;
+  }
+
   #enter(place: Place): void {
     this.#place = place;
+    this.#criteriaList = undefined;
     this.#partIndent = undefined;
     this.#isInline = false;
   }
@@ -146,8 +175,11 @@ class BodyReader {
     }
     this.#enter(part ?? "description");
     if (part === "files") this.#isInline = this.#addFiles(rest) > 0;
-    else if (part === "criteria" && rest) this.#addCriterion(rest, indent);
-    else if (part === "steps" && rest) this.#addStep(plainLine(rest), { indent, isIn: "steps" });
+    else if (part === "criteria" && rest) {
+      this.#addCriterion(rest, indent);
+      // "Done when all of these hold:" goes on below.
+      this.#isInline = !/[:,]$/.test(plainLine(rest));
+    } else if (part === "steps" && rest) this.#addStep(plainLine(rest), { indent, isIn: "steps" });
     else if (part === "description" && rest) this.#description.push(rest);
     else if (!part) this.#description.push(piece.trim());
   }
@@ -162,6 +194,7 @@ class BodyReader {
       }
       this.#enter("description");
     }
+    if (this.#endsCriteria(item?.isOrdered ? "numbers" : "bullets", indent)) this.#enter("description");
     if (this.#place === "depends") this.#dependsOn.push(...readDependsOn(words).numbers);
     else if (this.#place === "skill") this.#setSkill(words);
     else if (this.#place === "criteria") this.#addCriterion(words, indent);

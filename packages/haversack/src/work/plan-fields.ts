@@ -102,6 +102,19 @@ export function readDependsOn(text: string): DependsOn {
   return { numbers: [...new Set(numbers)], isAboutTasks: numbers.length > 0 };
 }
 
+const DEPENDENCE =
+  /(?:^|[.;]\s+)(?:this (?:task )?|it )?(?:depends (?:up)?on|(?:is )?blocked by|requires|waits for|builds on)(?= (?:tasks?\s+#?|T)\d)\s+([^.;]*(?:\.\d[^.;]*)*)/i;
+
+/** "Depends on Task 1." at the start of a sentence. `isWhole`: the line says nothing else. */
+export function readDependence(text: string): { numbers: string[]; isWhole: boolean } | undefined {
+  const line = plainLine(text).replace(/^[\s>_*]+|[\s_*]+$/g, "");
+  const found = DEPENDENCE.exec(line);
+  if (!found) return undefined;
+  const { numbers } = readDependsOn(found[1] ?? "");
+  const rest = line.slice(0, found.index) + line.slice(found.index + found[0].length);
+  return numbers.length > 0 ? { numbers, isWhole: /^[\s.;]*$/.test(rest) } : undefined;
+}
+
 const VERB = /^\s*(?:create|modify|test|tests|edit|update|add|new|delete|remove|move|rename|read|extend)\w*\s*:/i;
 const EXTENSION =
   /\.(?:[cm]?[jt]sx?|json[5c]?|jsonl|mdx?|py|pyi|rs|go|java|kts?|rb|php|c|cc|cpp|h|hpp|cs|s?css|less|html?|vue|svelte|astro|sql|sh|bash|ya?ml|toml|lock|txt|xml|ini|cfg|conf|env|proto|graphql|swift|dart|exs?|ipynb|csv|svg|png|gradle|lua|zig|tf|prisma|snap)$/i;

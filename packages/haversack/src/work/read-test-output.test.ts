@@ -41,6 +41,22 @@ describe("readTestOutput", () => {
     });
   });
 
+  it("takes a sum for counts, never for the name of a test", () => {
+    const read = (text: string) => readTestOutput(readableOutput(text), { shown: "end" });
+    expect(read("npm error code 1\nFAILED 3 of 5\n")).toEqual({ passed: 2, failed: 3 });
+    expect(read("FAILED 3 of 5\n  FAILED  Cart > keeps 3 of 5 items  \n")).toEqual({
+      failed: 3,
+      passed: 2,
+      failingTest: "Cart > keeps 3 of 5 items",
+    });
+    for (const line of ["FAILED 3 tests in 2.1s", "FAILED 5", "FAIL 2 files", "FAILED (failures=1, errors=2)"])
+      expect(read(`${line}\n`)?.failingTest).toBeUndefined();
+    expect(read("FAILED 12 tests\n  FAILED  Cart > keeps 3 of 5 items  \n")?.failingTest).toBe(
+      "Cart > keeps 3 of 5 items",
+    );
+    expect(read("  FAILED  3 of 5 items are kept\n")?.failingTest).toBe("3 of 5 items are kept");
+  });
+
   it("finds name and counts when the middle is cut out", () => {
     const middle = "    at somewhere in the middle of things\n".repeat(30_000);
     const output = ` FAIL  a.test.ts > first\nError: no: way\n${middle} FAIL  z.test.ts > last\n\n      Tests  2 failed (2)\n`;

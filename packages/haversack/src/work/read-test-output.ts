@@ -108,10 +108,22 @@ const WORD_FIRST = /([a-z]+)[:= ] *(\d+)/gi;
 function firstName(text: string, [, names]: TestFormat): string | undefined {
   for (const pattern of names) {
     const name = pattern.exec(text)?.[1]?.trim();
-    if (name) return name;
+    if (name && !isTally(name)) return name;
+    if (!name) continue;
+    // A sum such as `FAILED 3 of 5` looks like a failing test; a name may stand behind it.
+    const all = text.matchAll(new RegExp(pattern, `${pattern.flags}g`));
+    for (const [, other = ""] of all) if (other.trim() && !isTally(other)) return other.trim();
   }
   return undefined;
 }
+
+/** Numbers, and words that count, alone. */
+function isTally(name: string): boolean {
+  return /\d/.test(name) && !/[a-z]|[^\0-\x7f]/i.test(name.replace(COUNTING, ""));
+}
+
+const COUNTING =
+  /\b(?:of|out|in|and|with|total|tests?|specs?|examples?|suites?|files?|cases?|assertions?|checks?|runs?|fail(?:ed|ing|ures?|s)?|pass(?:ed|ing|es)?|errors?|skip(?:ped|s)?)\b|\d+(?:m?s|%)?/gi;
 
 const REASONS = [
   /^\W*(?:E +)?[\w.]*(?:Error|Exception|Failure)\b.*: /,

@@ -18,6 +18,7 @@ const bare: TaskDetails = {
   waitsFor: [],
   waitedForBy: [],
   relatesTo: [],
+  parts: [],
   blockers: [],
   failureCount: 0,
 };

@@ -33,6 +33,7 @@ export function viewTask(task: Task | TaskDetails, fields: FieldSet): View {
     files: task.files,
     steps: task.steps.map(({ text, done }) => (done ? { text, done } : { text })),
     waits_for: around.waitsFor?.map(viewBrief),
+    sub_tasks: around.parts?.map(viewBrief),
     blockers: around.blockers?.filter(isOpen).map(({ reason }) => reason),
     note: task.note,
     aliases: around.aliases,

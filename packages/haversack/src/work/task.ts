@@ -90,6 +90,11 @@ export interface Task extends TaskBrief {
 }
 
 /** A task with what is known around it. */
+/** A sub-task, and who holds it. */
+export interface TaskPart extends TaskBrief {
+  agent?: string;
+}
+
 export interface TaskDetails extends Task {
   wip?: Wip;
   wipUpdatedAt?: Date;
@@ -99,6 +104,8 @@ export interface TaskDetails extends Task {
   /** Open tasks that wait for this one, the first ten. */
   waitedForBy: TaskBrief[];
   relatesTo: TaskBrief[];
+  /** Sub-tasks that are not archived, the first fifty. */
+  parts: TaskPart[];
   /** Open reasons, oldest first. */
   blockers: Blocker[];
   failureCount: number;

@@ -120,4 +120,9 @@ export const TEST_FORMATS: readonly TestFormat[] = [
     [/^Test Case '(?:-\[)?(.*?)\]?' failed/m],
     "last",
   ],
+  // Scripts of one's own: `FAILED 3 of 5`
+  [
+    /^ *FAIL(?:ED|URES?)?:? +(?<fail>\d+) *(?:of|out of|\/) *(?<total>\d+)(?: tests?)?\.?$/gm,
+    [/^ *(?:FAIL(?:ED)?:?|not ok|[✖✗×]) +(\S.*?)(?: {2}|$)/m],
+  ],
 ];

@@ -2,7 +2,7 @@ import { cleanLine } from "../../base/clean-text.ts";
 import { whatIsWrong } from "../../base/config.ts";
 import { SETTING_KEYS, SETTINGS, type SettingKey } from "../../base/config-schema.ts";
 import { loadConfig, projectPaths } from "../../engine/project.ts";
-import { whyIgnored } from "../../engine/trust-project.ts";
+import { broughtAlong, whyIgnored } from "../../engine/trust-project.ts";
 import { type Call, type CommandSpec, type ExitCode, print } from "../command.ts";
 import { requireSetting, SETTING } from "../config-file.ts";
 import { columns } from "../help.ts";
@@ -15,7 +15,7 @@ export const spec: CommandSpec = {
     { run: "haversack config", says: "all settings" },
     { run: "haversack config skills.maxSkills", says: "one, with its bounds and meaning" },
   ],
-  json: "{settings: [{key, value, default, origin, about}], problems: [{level, file, path, text}], ignored: [{key, value, why}]}: ignored has the settings of the project that you have not accepted.",
+  json: "{settings: [{key, value, default, origin, about}], problems: [{level, file, path, text}], ignored: [{key, value, why}], ignoredRules: [{path, skill, why}]}: ignored and ignoredRules have what the project sets and you have not accepted.",
 };
 
 export function run(call: Call): ExitCode {
@@ -33,7 +33,12 @@ export function run(call: Call): ExitCode {
   const unaccepted = ignored
     .filter((one) => !key || one.key === key)
     .map(({ key: name, value, reach }) => ({ key: name, value, why: whyIgnored(reach) }));
-  print(call, { settings, problems, ignored: unaccepted }, () => {
+  const ignoredRules = key
+    ? []
+    : broughtAlong(paths, call.io.env)
+        .rules.filter(({ isAccepted }) => !isAccepted)
+        .map(({ path, skill, why }) => ({ path, skill, why }));
+  print(call, { settings, problems, ignored: unaccepted, ignoredRules }, () => {
     if (key) return describeSetting(key as SettingKey, settings[0]?.value, settings[0]?.origin ?? "");
     return columns(
       settings.map(({ key: name, value, origin: from }) => [
@@ -47,6 +52,10 @@ export function run(call: Call): ExitCode {
     call.io.err(
       `haversack: note: ${paths.config}: ${name} ${shown} is ignored: it ${why} (\`haversack trust\` accepts it)\n`,
     );
+  }
+  for (const { path, skill, why } of ignoredRules) {
+    const rule = cleanLine(`${path}: the rule for “${skill}” ${why}`, { maxChars: 300 });
+    call.io.err(`haversack: note: ${rule}, so it only recommends (\`haversack trust\` accepts it)\n`);
   }
   for (const { level, file, path, text } of problems)
     call.io.err(`haversack: ${level}: ${file}: ${path ? `${path} ` : ""}${text}\n`);

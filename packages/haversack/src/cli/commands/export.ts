@@ -1,8 +1,9 @@
-import { resolve } from "node:path";
 import { HaversackError } from "../../base/errors.ts";
-import { replaceFile } from "../../engine/replace-file.ts";
+import { putFile } from "../../base/safe-write.ts";
+import { placeOfNamed } from "../../engine/wired-place.ts";
 import { FIRST_LINE, formatRecord } from "../../store/record-lines.ts";
 import { type Call, type CommandSpec, type ExitCode, print } from "../command.ts";
+import { targetFile } from "../read-file.ts";
 import { formatBytes } from "../terminal.ts";
 import { readWork } from "../work.ts";
 
@@ -33,9 +34,9 @@ export function run(call: Call): Promise<ExitCode> {
       for (const line of lines) call.io.out(line);
       return 0;
     }
-    const file = resolve(call.io.cwd, name);
+    const file = targetFile(call, name);
     const text = `${FIRST_LINE}\n${lines.join("")}`;
-    replaceFile(file, text, { modeIfNew: 0o600 });
+    putFile(file, text, { ...placeOfNamed(file, call.io.cwd), mode: 0o600 });
     const sizeBytes = Buffer.byteLength(text);
     print(call, { file, records: lines.length, sizeBytes }, () => {
       return `${lines.length} ${lines.length === 1 ? "record" : "records"} to ${file} (${formatBytes(sizeBytes)}).`;

@@ -201,11 +201,11 @@ function refuseHome(paths: ProjectPaths): void {
 /** The rules alone, without a store: a dry run writes nothing, and reading 300 skills would take two seconds more. */
 function ruleIndex(call: Call, { paths, config }: OpenProject): SqliteSkillIndex {
   const handle = openMemoryStore();
-  const { ruleFiles } = findSkillSources(paths.root, {
+  const { ruleFiles, ruleTrust } = findSkillSources(paths.root, {
     env: call.io.env,
     folders: config["skills.folders"],
     fs: diskFileSystem,
   });
-  refreshIndex(handle, { roots: [], ruleFiles, fs: diskFileSystem });
+  refreshIndex(handle, { roots: [], ruleFiles, ruleTrust, fs: diskFileSystem });
   return new SqliteSkillIndex(handle.db);
 }

@@ -1,6 +1,7 @@
-import { mkdirSync, writeFileSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { dirname } from "node:path";
 import { HaversackError } from "../../base/errors.ts";
+import { makeFolder, putFile, USER } from "../../base/safe-write.ts";
 import { CLIENTS } from "../../clients/table.ts";
 import { deferredProjects, noteDeferredProject } from "../../engine/deferred-projects.ts";
 import { noProject } from "../../engine/no-project.ts";
@@ -25,21 +26,24 @@ export function run(call: Call): ExitCode {
   const paths = projectPaths(call.io.cwd, call.io.env);
   const isUser = call.options["user"] === true;
   const file = isUser ? paths.userOffMark : paths.offMark;
-  if (isUser) mkdirSync(dirname(file), { recursive: true });
+  const place = { within: isUser ? USER : paths.root };
+  if (isUser) makeFolder(dirname(file), place);
   else {
     const { why } = noProject(paths) ?? {};
     if (why) throw new HaversackError("no-project", why, { hint: "`haversack off --user` switches it off everywhere" });
     ensureStateFolder(paths);
   }
-  writeFileSync(file, `off since ${new Date().toISOString()}\n`);
+  const wasOff = existsSync(file);
+  if (!wasOff) putFile(file, `off since ${new Date().toISOString()}\n`, place);
   const projects = isUser ? deferredProjects(paths) : [paths.root];
   const listings = restoreListings(projects, { clients: CLIENTS, env: call.io.env });
   noteDeferredProject(paths);
   warnOfProblems(call, listings, "skills stay hidden");
   print(call, { on: false, file, listings: switchData(listings) }, () =>
-    [`Haversack is off (${file}).`, ...switchLines(listings, { root: paths.root, done: "back in the listing" })].join(
-      "\n",
-    ),
+    [
+      `Haversack ${wasOff ? "was off already" : "is off"} (${file}).`,
+      ...switchLines(listings, { root: paths.root, done: "back in the listing" }),
+    ].join("\n"),
   );
   return 0;
 }

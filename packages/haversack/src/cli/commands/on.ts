@@ -1,6 +1,7 @@
-import { existsSync, rmSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { STATE_FOLDER } from "../../base/project-root.ts";
+import { removeFile, USER } from "../../base/safe-write.ts";
 import { CLIENTS } from "../../clients/table.ts";
 import { deferredProjects, noteDeferredProject } from "../../engine/deferred-projects.ts";
 import { offReason, projectPaths } from "../../engine/project.ts";
@@ -22,7 +23,7 @@ export function run(call: Call): ExitCode {
   const isUser = call.options["user"] === true;
   const mark = isUser ? paths.userOffMark : paths.offMark;
   const wasOff = existsSync(mark);
-  rmSync(mark, { force: true });
+  removeFile(mark, { within: isUser ? USER : paths.root });
   // The environment counts for this process alone, the marks for every session: files follow the marks.
   const isOffForUser = existsSync(paths.userOffMark);
   const candidates = isUser ? deferredProjects(paths) : [paths.root];

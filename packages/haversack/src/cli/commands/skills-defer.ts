@@ -58,7 +58,7 @@ export function run(call: Call): ExitCode {
     const { path: file, noNames } = deferral;
     if (names && noNames)
       return { client, file, skills: [], skipped: [{ name: "by name alone", why: noNames }], isChanged: false };
-    const report = deferSkills(cards, deferral, { mode, folder: open.paths.state, isDryRun });
+    const report = deferSkills(cards, deferral, { mode, folder: open.paths.state, cwd: call.io.cwd, isDryRun });
     return { client, ...report };
   });
   if (!isDryRun) noteDeferredProject(open.paths);

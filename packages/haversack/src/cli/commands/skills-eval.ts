@@ -1,12 +1,15 @@
-import { readFileSync, statSync, writeFileSync } from "node:fs";
+import { readFileSync, statSync } from "node:fs";
 import { resolve } from "node:path";
 import { HaversackError } from "../../base/errors.ts";
 import { diskFileSystem } from "../../base/file-system.ts";
 import { nearest } from "../../base/nearest.ts";
+import { putFile } from "../../base/safe-write.ts";
 import { evaluateSkills, type SkillEvaluation } from "../../engine/evaluate-skills.ts";
+import { placeOfNamed } from "../../engine/wired-place.ts";
 import { parseCases } from "../../skills/evaluate-cases.ts";
 import { type Call, type CommandSpec, type ExitCode, print } from "../command.ts";
 import { openProject } from "../project.ts";
+import { targetFile } from "../read-file.ts";
 import { startProgress } from "../terminal.ts";
 
 export const spec: CommandSpec = {
@@ -34,6 +37,9 @@ export function run(call: Call): ExitCode {
   const { options, io } = call;
   const folder = requirePath(call, "skills", "folder");
   const file = requirePath(call, "cases", "file");
+  const results = options["results"] as string | undefined;
+  // Before the evaluation, which can take minutes.
+  const target = results && targetFile(call, results);
   const { config } = openProject(call);
   const skill = options["skill"] as string | undefined;
   const { cases, problems } = parseCases(readFileSync(file, "utf8"), { file, ...(skill && { skill }) });
@@ -57,9 +63,9 @@ export function run(call: Call): ExitCode {
     const advice = guess ? `did you mean ${guess}?` : `it has ${found.skills} skills`;
     throw new HaversackError("usage", `the pool has no skill ${skill}; ${advice}`);
   }
-  const results = options["results"] as string | undefined;
-  if (results)
-    writeFileSync(resolve(io.cwd, results), found.results.map((line) => `${JSON.stringify(line)}\n`).join(""));
+  if (target) {
+    putFile(target, found.results.map((line) => `${JSON.stringify(line)}\n`).join(""), placeOfNamed(target, io.cwd));
+  }
   const { metrics, sources, mean, misses } = found;
   const data = {
     skills: found.skills,

@@ -18,7 +18,11 @@ export function run(call: Call): ExitCode {
   const { index, report, problems } = openSkills(call, { store: "make", isRebuild: call.options["changed"] !== true });
   const ms = Math.round(performance.now() - start);
   print(call, { skills: index.size, read: report?.read ?? 0, problems: problems.length, ms }, () => {
-    return `${index.size} skills indexed from ${report?.read} files in ${ms} ms${mentionProblems(problems.length)}.`;
+    return `${count(index.size, "skill")} indexed from ${count(report?.read ?? 0, "file")} in ${ms} ms${mentionProblems(problems.length)}.`;
   });
   return 0;
+}
+
+function count(number: number, noun: string): string {
+  return `${number} ${noun}${number === 1 ? "" : "s"}`;
 }

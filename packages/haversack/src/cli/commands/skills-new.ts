@@ -1,6 +1,7 @@
-import { existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { HaversackError } from "../../base/errors.ts";
+import { makeFolder, putNewFile } from "../../base/safe-write.ts";
 import { ensureStateFolder } from "../../engine/project.ts";
 import { templateDescription } from "../../skills/skill-template.ts";
 import { type Call, type CommandSpec, type ExitCode, print } from "../command.ts";
@@ -45,13 +46,9 @@ export function run(call: Call): ExitCode {
   if (folder.startsWith(paths.state)) ensureStateFolder(paths);
   const description = String(call.options["description"] ?? templateDescription(name));
   const files = skeleton(name, description);
-  try {
-    mkdirSync(join(folder, "references"), { recursive: true });
-    for (const [file, text] of Object.entries(files)) writeFileSync(join(folder, file), text);
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    throw new HaversackError("file-unwritable", `${folder}: cannot be written (${code})`, { cause: error });
-  }
+  const place = { within: paths.root };
+  makeFolder(join(folder, "references"), place);
+  for (const [file, text] of Object.entries(files)) putNewFile(join(folder, file), text, place);
   print(
     call,
     { name, folder, files: Object.keys(files) },

@@ -40,7 +40,10 @@ export function run(call: Call): ExitCode {
       if (own && "key" in own) return own.key;
       return card?.folder ? basename(card.folder) : name;
     });
-    return { client, ...undeferSkills(all ? undefined : keys, deferral, { folder: paths.state, isDryRun }) };
+    return {
+      client,
+      ...undeferSkills(all ? undefined : keys, deferral, { folder: paths.state, cwd: call.io.cwd, isDryRun }),
+    };
   });
   if (!isDryRun) noteDeferredProject(paths);
   print(call, { clients: deferData(reports, isDryRun) }, () =>

@@ -1,6 +1,7 @@
 import { resolve } from "node:path";
 import { projectPaths } from "../../engine/project.ts";
 import { requireTrust } from "../../engine/project-store.ts";
+import { placeOfNamed } from "../../engine/wired-place.ts";
 import { backupStore } from "../../store/sqlite/maintenance.ts";
 import { type Call, type CommandSpec, type ExitCode, print } from "../command.ts";
 import { formatBytes } from "../terminal.ts";
@@ -17,7 +18,7 @@ export function run(call: Call): ExitCode {
   const file = resolve(call.io.cwd, call.arguments[0] ?? "");
   const paths = projectPaths(call.io.cwd, call.io.env);
   requireTrust(paths);
-  const { sizeBytes } = backupStore(paths.store, file);
+  const { sizeBytes } = backupStore(paths.store, file, placeOfNamed(file, call.io.cwd));
   print(call, { file, sizeBytes }, () => `Saved to ${file} (${formatBytes(sizeBytes)}).`);
   return 0;
 }

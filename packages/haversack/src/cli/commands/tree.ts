@@ -10,7 +10,7 @@ const DEFAULT_ROWS = 100;
 
 export const spec: CommandSpec = {
   about:
-    "Shows epics, their stories and their tasks with their statuses; then stories without an epic and tasks without a story. What is done is only counted.",
+    "Shows epics, their stories, their tasks and sub-tasks with their statuses; then stories without an epic and tasks without a story. What is done is only counted.",
   arguments: [{ name: "ID", about: "only this epic or story" }],
   options: {
     limit: { type: "integer", value: "N", minimum: 1, about: `How many rows (default ${DEFAULT_ROWS}).` },
@@ -20,7 +20,7 @@ export const spec: CommandSpec = {
     { run: "haversack tree", says: "everything that is open" },
     { run: "haversack tree E4829 --all", says: "one epic, with what is done" },
   ],
-  json: "[{kind, id, title, status, done?, stories?: [{…, tasks?: [{id, title, status}]}]}]: done counts tasks that are not listed. What was left out is said on standard error.",
+  json: "[{kind, id, title, status, done?, stories?: [{…, tasks?: [{id, title, status, tasks?}]}]}]: done counts tasks that are not listed. What was left out is said on standard error.",
 };
 
 export function run(call: Call): Promise<ExitCode> {
@@ -88,8 +88,13 @@ function view({ kind, id, title, status, children, folded, counts }: TreeNode): 
     ...(children.length === 0 && status === "done" && counts ? { done: counts.done } : done > 0 && { done }),
     ...(children.length > 0 && {
       [kind === "epic" ? "stories" : "tasks"]: children.map((child) =>
-        child.kind === "task" ? { id: child.id, title: child.title, status: child.status } : view(child),
+        child.kind === "task" ? viewPart(child) : view(child),
       ),
     }),
   };
+}
+
+/** Inside of a list of tasks: its kind is known. */
+function viewPart({ id, title, status, children }: TreeNode): object {
+  return { id, title, status, ...(children.length > 0 && { tasks: children.map(viewPart) }) };
 }

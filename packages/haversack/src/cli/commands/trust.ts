@@ -1,6 +1,8 @@
 import { existsSync } from "node:fs";
 import { HaversackError } from "../../base/errors.ts";
-import { projectPaths } from "../../engine/project.ts";
+import { freshenIndex } from "../../engine/fresh-index.ts";
+import { loadConfig, projectPaths } from "../../engine/project.ts";
+import { openProjectStore } from "../../engine/project-store.ts";
 import { acceptBrought, broughtAlong, needsTrust } from "../../engine/trust-project.ts";
 import { ask } from "../ask.ts";
 import { broughtData, formatBrought } from "../brought-along.ts";
@@ -8,13 +10,13 @@ import { type Call, type CommandSpec, type ExitCode, print } from "../command.ts
 
 export const spec: CommandSpec = {
   about:
-    "Shows what this repository brings that Haversack does not use until you accept it, and asks: a store in .haversack/ that you did not create on this machine, settings that reach outside of the project or load text unasked, and templates. Run it after you cloned, moved or copied a project whose store you want to keep using.",
+    "Shows what this repository brings that Haversack does not use until you accept it, and asks: a store in .haversack/ that you did not create on this machine, settings that reach outside of the project or load text unasked, templates, and rules that load a skill's text unasked. Run it after you cloned, moved or copied a project whose store you want to keep using.",
   options: { yes: { type: "boolean", about: "Accept what is there without a question." } },
   examples: [
     { run: "haversack trust", says: "look, then decide" },
     { run: "haversack trust --yes", says: "accept it, for a script or a container" },
   ],
-  json: "{accepted, untrusted, parts: [{path, about, bytes, tracked, link?}], settings: [{key, value, why, accepted}], templates: [{path, role, chars, accepted}]}: untrusted says why the store is not used, or null.",
+  json: "{accepted, untrusted, parts: [{path, about, bytes, tracked, link?}], settings: [{key, value, why, accepted}], templates: [{path, role, chars, accepted}], rules: [{path, skill, why, accepted}]}: untrusted says why the store is not used, or null.",
 };
 
 export async function run(call: Call): Promise<ExitCode> {
@@ -43,6 +45,13 @@ export async function run(call: Call): Promise<ExitCode> {
     return 1;
   }
   acceptBrought(paths, brought, new Date());
+  // Hooks read rules from the index alone.
+  if (brought.rules.some(({ isAccepted }) => !isAccepted) && existsSync(paths.store)) {
+    const handle = openProjectStore(paths, { durability: "normal" });
+    const folders = loadConfig(paths).config["skills.folders"];
+    freshenIndex(handle, { root: paths.root, env: io.env, folders }, { isThorough: true });
+    handle.db.close();
+  }
   print(call, report(true), () => "Accepted. It is used from now on, in all work trees of this repository.");
   return 0;
 }

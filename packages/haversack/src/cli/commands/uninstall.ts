@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { deferredProjects, noteDeferredProject } from "../../engine/deferred-projects.ts";
 import { projectPaths } from "../../engine/project.ts";
 import { requireTrust } from "../../engine/project-store.ts";
-import { applyUninstall, forgetPaused, planUninstall } from "../../engine/uninstall.ts";
+import { applyUninstall, forgetPaused, ignoredInReceipt, planUninstall } from "../../engine/uninstall.ts";
 import { type Call, type CommandSpec, type ExitCode, print } from "../command.ts";
 import { shortPath } from "../print-plan.ts";
 import {
@@ -35,7 +35,7 @@ export const spec: CommandSpec = {
     { run: "haversack uninstall", says: "this project, after a question" },
     { run: "haversack uninstall --user --dry-run", says: "only show what would go" },
   ],
-  json: "{scope, changes: [{clients, path, about, kind, lines}], written, state, stays: [text]}: kind is change or remove; state is the folder that stays; stays names files that a person has changed.",
+  json: "{scope, changes: [{clients, path, about, kind, lines}], written, state, stays: [text]}: kind is change or remove; state is the folder that stays; stays names files that a person has changed, and what was ignored in wiring.json.",
 };
 
 export async function run(call: Call): Promise<ExitCode> {
@@ -47,7 +47,10 @@ export async function run(call: Call): Promise<ExitCode> {
   const { clients, others } = chosenClients(call);
   const place = wiringPlace(call, false);
   const planned = planUninstall(clients, place, folder, others);
-  const stays = clients.flatMap((one) => one.leftovers?.(place) ?? []);
+  const stays = [
+    ...clients.flatMap((one) => one.leftovers?.(place) ?? []),
+    ...ignoredInReceipt([...clients, ...others], place, folder),
+  ];
   if (scope === "user") {
     // Their settings are the project's: only there it is known whether something else brings the skills.
     const hidden = deferredProjects(paths).map((project) => `${project} has deferred skills`);

@@ -16,7 +16,7 @@ export const spec: CommandSpec = {
     { run: "haversack usage", says: "the last ten sessions" },
     { run: "haversack usage --session s1", says: "every text of one" },
   ],
-  json: "{sessions: [{sessionId, agentId, client, prompts, windows, added: {uncached, cached}, native: {uncached, cached, skills}, injections?: [{at, event, format, tokens, text}]}]}: tokens.",
+  json: "{sessions: [{sessionId, agentId, client, prompts, windows, added: {uncached, cached}, native: {uncached, cached, skills}, calls?: {count, tokens}, injections?: [{at, event, format, tokens, text}]}]}: tokens. `added` is null for a sub-agent when it is unknown which call started it; `calls` of its session has what those calls were given.",
 };
 
 export function run(call: Call): ExitCode {
@@ -38,10 +38,15 @@ export function run(call: Call): ExitCode {
     if (sessions.length === 0)
       return session ? `No session ${session} was seen here.` : "No session was seen here yet.";
     return sessions
-      .map(({ sessionId, agentId, client, prompts, windows, added, native, injections }) => {
+      .map(({ sessionId, agentId, client, prompts, windows, added, native, calls, injections }) => {
         const head = `${sessionId}${agentId && `/${agentId}`} (${client}): ${prompts} ${prompts === 1 ? "prompt" : "prompts"} in ${windows} ${windows === 1 ? "window" : "windows"}`;
         const lines = [
-          `  added by Haversack      ${added.uncached} tokens, and ${added.cached} cached`,
+          `  added by Haversack      ${added ? `${added.uncached} tokens, and ${added.cached} cached` : "-"}`,
+          ...(calls
+            ? [
+                `  added to sub-agents     ${calls.tokens} tokens in ${calls.count} ${calls.count === 1 ? "call" : "calls"}; which agent each started is unknown`,
+              ]
+            : []),
           `  native listing instead  ${native.uncached} tokens, and ${native.cached} cached (${native.skills} ${native.skills === 1 ? "skill" : "skills"})`,
         ];
         const texts = (injections ?? []).map(

@@ -1,6 +1,6 @@
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { HaversackError } from "../../base/errors.ts";
+import { makeFolder, putNewFile } from "../../base/safe-write.ts";
 import { ensureStateFolder } from "../../engine/project.ts";
 import { type Call, type CommandSpec, type ExitCode, print } from "../command.ts";
 import { openProject } from "../project.ts";
@@ -35,7 +35,11 @@ export function run(call: Call): ExitCode {
       added.push(skill);
       if (isDryRun) continue;
       ensureStateFolder(paths);
-      for (const { path, text } of files) write(join(place, path), text);
+      for (const { path, text } of files) {
+        const file = join(place, path);
+        makeFolder(dirname(file), { within: paths.root });
+        putNewFile(file, text, { within: paths.root });
+      }
     }
   }
   const data = {
@@ -62,15 +66,4 @@ function isSame(place: string, files: readonly { path: string; text: string }[])
     const file = join(place, path);
     return existsSync(file) && readFileSync(file, "utf8") === text;
   });
-}
-
-function write(file: string, text: string): void {
-  try {
-    mkdirSync(dirname(file), { recursive: true });
-    // "wx": whatever came into being meanwhile is not overwritten.
-    writeFileSync(file, text, { flag: "wx" });
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    throw new HaversackError("file-unwritable", `${file}: cannot be written (${code})`, { cause: error });
-  }
 }

@@ -1,5 +1,5 @@
 /** Codex's hook payloads (seen in 0.166.0) to events, and answers to what it takes. */
-import { clientProcess } from "../../engine/events/client-process.ts";
+import { parentProcess } from "../../engine/events/client-process.ts";
 import type { ClientEvent, EventBase } from "../../engine/events/client-event.ts";
 import { readShellOutput } from "../claude-code/observation.ts";
 import type { ClientAdapter, Payload } from "../client-adapter.ts";
@@ -20,8 +20,8 @@ export const codex: ClientAdapter = {
     return [{ ...event, receipts: "found", ...(messages && { messages }) }];
   },
   writeAnswer: formatCodexAnswer,
-  // The shell that Codex starts gives its place to the hook (`exec`), so that the parent is Codex itself (seen in 0.166.0).
-  process: () => clientProcess(process.ppid),
+  // Mostly the shell that Codex starts gives its place to the hook (`exec`), and the parent is Codex itself (seen in 0.166.0).
+  process: () => parentProcess(),
 };
 
 function readEvent(payload: Payload, base: EventBase): ClientEvent {

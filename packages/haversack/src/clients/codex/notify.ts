@@ -5,9 +5,10 @@
  * it keeps the tasks that the session claimed through the MCP server from going back to the queue. Nothing that it prints
  * reaches the model, so messages wait. Sub-agents' turns are told too, without `client` (seen in 0.166.0).
  */
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { errorText } from "../../base/errors.ts";
 import { checkTrust } from "../../base/project-trust.ts";
+import { putFile } from "../../base/safe-write.ts";
 import { logLine } from "../../engine/events/event-project.ts";
 import { keptOpen } from "../../engine/events/kept-store.ts";
 import { loadConfig, offReason, projectPaths } from "../../engine/project.ts";
@@ -40,7 +41,7 @@ export function noteTurn(word: string | undefined, env: NodeJS.ProcessEnv, now: 
   const turn = readEndedTurn(word);
   if (!turn) return;
   const paths = projectPaths(turn.cwd, env);
-  const { state, store, userState } = paths;
+  const { root, state, store, userState } = paths;
   if (!existsSync(state) || offReason(paths, env)) return;
   if (checkTrust(state, userState).kind !== "trusted") return;
   const log = (level: "warn" | "error", text: string) => logLine(paths, { level, text, part: "codex notify", at: now });
@@ -52,7 +53,7 @@ export function noteTurn(word: string | undefined, env: NodeJS.ProcessEnv, now: 
     if (!isHeard) takeBack(handle, turn, { leaseMs: workSettings(loadConfig(paths).config).leaseMs, at: now });
     handle.db.close();
     const note: TurnNote = { sessionId: turn.sessionId, at: now.toISOString(), isHeard };
-    writeFileSync(`${state}/${TURN_FILE}`, `${JSON.stringify(note)}\n`);
+    putFile(`${state}/${TURN_FILE}`, `${JSON.stringify(note)}\n`, { within: root, mode: 0o600, isSynced: false });
   } catch (error) {
     log("error", errorText(error));
   }

@@ -1,5 +1,5 @@
 /** Gemini CLI's hook payloads (seen in 0.61.0) to events, and answers to what it takes. */
-import { clientProcess } from "../../engine/events/client-process.ts";
+import { parentProcess } from "../../engine/events/client-process.ts";
 import type { ClientEvent, EventBase } from "../../engine/events/client-event.ts";
 import type { ClientAdapter, Payload } from "../client-adapter.ts";
 import { formatGeminiAnswer } from "./answer.ts";
@@ -8,6 +8,7 @@ import { geminiProfile } from "./profile.ts";
 import { readGeminiBase, readGeminiPrompt } from "./prompt-event.ts";
 import { geminiStartBefore } from "./start-before.ts";
 import { readGeminiTool } from "./tool-event.ts";
+import { hasGeminiAnswer } from "./transcript.ts";
 
 export const gemini: ClientAdapter = {
   client: "gemini",
@@ -16,11 +17,12 @@ export const gemini: ClientAdapter = {
   readEvents: (payload, base, project) => {
     const source = geminiStartBefore(payload, base, project);
     const event = readEvent(payload, base);
-    return source ? [{ ...base, kind: "session-start", source, isPromptWaiting: true }, event] : [event];
+    const hasAnswered = () => hasGeminiAnswer(payload["transcript_path"]);
+    return source ? [{ ...base, kind: "session-start", source, isPromptWaiting: true, hasAnswered }, event] : [event];
   },
   writeAnswer: formatGeminiAnswer,
-  // The shell that the client starts gives its place to the hook (`exec`), so that the parent is the client itself (seen in 0.61.0).
-  process: () => clientProcess(process.ppid),
+  // Mostly the shell that the client starts gives its place to the hook (`exec`), and the parent is the client itself (seen in 0.61.0).
+  process: () => parentProcess(),
 };
 
 function readEvent(payload: Payload, base: EventBase): ClientEvent {

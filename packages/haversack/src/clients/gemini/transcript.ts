@@ -20,6 +20,11 @@ export function readGeminiCompaction(transcriptPath: unknown): Date | undefined 
 const SUMMARY = '","type":"user","content":[{"text":"<state_snapshot>';
 const TIME = /"timestamp":"(\d{4}-\d\d-\d\dT[\d:.]+Z)","type":"user","content":\[\{"text":"<state_snapshot>/;
 
+/** Whether the model has answered in this session. */
+export function hasGeminiAnswer(transcriptPath: unknown): boolean {
+  return typeof transcriptPath === "string" && findLast(transcriptPath, '"type":"gemini"', MAX_BYTES) !== undefined;
+}
+
 /** Tokens of the last request and its answer: how full the window is. */
 export function readGeminiFill(transcriptPath: unknown): number | undefined {
   const found = typeof transcriptPath === "string" ? findLast(transcriptPath, TOKENS, MAX_BYTES) : undefined;

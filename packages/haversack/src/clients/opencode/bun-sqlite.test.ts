@@ -1,6 +1,9 @@
 /** The shim in the terms of Bun's interface; test/clients/opencode/bun-store.test.ts runs it in the real client. */
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { expect, it } from "vitest";
+import { expect, it, onTestFinished } from "vitest";
 import { type BunDatabaseClass, databaseSyncOn } from "./bun-sqlite.ts";
 
 /** As Bun's class behaves where it differs: null for no row. */
@@ -10,6 +13,13 @@ class FakeBun {
   readonly #db: DatabaseSync;
   constructor(file: string, options: { readonly?: boolean }) {
     this.#db = new DatabaseSync(file, { readOnly: options.readonly ?? false });
+  }
+  /** Bun copies the bytes into memory; a file does here. */
+  static deserialize(bytes: Uint8Array): FakeBun {
+    const copy = join(mkdtempSync(join(tmpdir(), "haversack-bun-")), "copy.db");
+    onTestFinished(() => rmSync(dirname(copy), { recursive: true }));
+    writeFileSync(copy, bytes);
+    return new FakeBun(copy, {});
   }
   prepare(sql: string) {
     FakeBun.prepared++;
@@ -64,4 +74,18 @@ it("prepares what comes again once, within bounds, and closes it all", () => {
   expect(db.prepare("SELECT * FROM t").all()[0]).toEqual({ a: 1, b: null });
   db.close();
   expect(FakeBun.finalized).toBe(FakeBun.prepared + 1);
+});
+
+it("reads a store whole that may only be read: Bun takes no `immutable`", () => {
+  const file = join(mkdtempSync(join(tmpdir(), "haversack bun ")), "a#b.db");
+  onTestFinished(() => rmSync(dirname(file), { recursive: true }));
+  const made = new DatabaseSync(file);
+  made.exec("PRAGMA journal_mode = WAL; CREATE TABLE t (a); INSERT INTO t VALUES (7)");
+  made.close();
+  const Shim = databaseSyncOn(FakeBun as unknown as BunDatabaseClass);
+  const uri = `file:${encodeURI(file).replace(/[?#]/g, encodeURIComponent)}?immutable=1`;
+  const db = new Shim(uri, { readOnly: true });
+  expect(db.prepare("SELECT a FROM t").get()).toEqual({ a: 7 });
+  expect(db.prepare("PRAGMA journal_mode").get()).toEqual({ journal_mode: "delete" });
+  db.close();
 });

@@ -2,6 +2,7 @@
  * `node:sqlite` for the runtime inside opencode (Bun 1.3.14), which does not have it, on top of `bun:sqlite`, which it has: as
  * much of `DatabaseSync` as our stores use. The plugin's build puts this file in the place of store/sqlite/quiet.ts.
  */
+import { readFileSync } from "node:fs";
 
 export interface BunStatement {
   get(...values: unknown[]): unknown;
@@ -17,10 +18,10 @@ export interface BunDatabase {
   close(): void;
 }
 
-export type BunDatabaseClass = new (
-  file: string,
-  options: { strict: true; readonly?: boolean; readwrite?: boolean; create?: boolean },
-) => BunDatabase;
+export interface BunDatabaseClass {
+  new (file: string, options: { strict: true; readonly?: boolean; readwrite?: boolean; create?: boolean }): BunDatabase;
+  deserialize(bytes: Uint8Array, options: { strict: true }): BunDatabase;
+}
 
 export interface OpenOptions {
   /** How long a lock may be held by others, in milliseconds. */
@@ -30,6 +31,16 @@ export interface OpenOptions {
 
 const MAX_STATEMENTS = 100;
 
+/** As connect.ts writes it. Bun opens no such address when it is given options. */
+const IMMUTABLE = /^file:(.*)\?immutable=1$/s;
+
+/** A copy in memory has no log beside it, so its header must not ask for one (bytes 18 and 19: 2 means WAL). */
+function readWhole(file: string): Uint8Array {
+  const bytes = readFileSync(file);
+  bytes.set([1, 1], 18);
+  return bytes;
+}
+
 /** A class with the interface of `node:sqlite`'s DatabaseSync. */
 export function databaseSyncOn(Database: BunDatabaseClass) {
   return class DatabaseSync {
@@ -38,10 +49,11 @@ export function databaseSyncOn(Database: BunDatabaseClass) {
     readonly #statements = new Map<string, BunStatement>();
 
     constructor(file: string, { timeout = 0, readOnly = false }: OpenOptions = {}) {
-      this.#db = new Database(file, {
-        strict: true,
-        ...(readOnly ? { readonly: true } : { readwrite: true, create: true }),
-      });
+      const way = readOnly ? { readonly: true } : { readwrite: true, create: true };
+      const whole = IMMUTABLE.exec(file)?.[1];
+      this.#db = whole
+        ? Database.deserialize(readWhole(decodeURIComponent(whole)), { strict: true })
+        : new Database(file, { strict: true, ...way });
       this.#db.exec(`PRAGMA busy_timeout = ${Math.max(0, Math.floor(timeout))}; PRAGMA foreign_keys = ON`);
     }
 

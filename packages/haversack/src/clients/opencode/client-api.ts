@@ -6,6 +6,10 @@ export interface PluginInput {
   directory: string;
   worktree: string;
   client: {
+    /** Absent in older versions. A toast is seen by the person alone. */
+    tui?: {
+      showToast(request: { body: { title?: string; message: string; variant: "warning" } }): Promise<unknown>;
+    };
     session: {
       get(request: { path: { id: string } }): Promise<{ data?: { parentID?: string } }>;
       /** Oldest first. */

@@ -21,6 +21,8 @@ export interface HookEngine {
   /** Sessions of this client that hold tasks. */
   holders(): string[];
   fill?(event: FillEvent): void;
+  /** What the person should know and the model should not: the store is not used. */
+  notice(): string | undefined;
   /** Faults end here, in the project's log. */
   log(level: "warn" | "error", text: string): void;
 }

@@ -4,7 +4,7 @@
  */
 import { existsSync } from "node:fs";
 import { errorText } from "../../base/errors.ts";
-import { checkTrust } from "../../base/project-trust.ts";
+import { checkTrust, untrustedNotice } from "../../base/project-trust.ts";
 import { answerEvent } from "../../engine/events/answer-event.ts";
 import type { ClientEvent } from "../../engine/events/client-event.ts";
 import { clientProcess } from "../../engine/events/client-process.ts";
@@ -64,7 +64,8 @@ export function localEngine({ root, env, cli }: LocalEngineOptions): LocalEngine
   const checkIndexLater = () => {
     const check = () => {
       const handle = store();
-      if (handle && isIndexStale(handle.db)) startIndexing({ root, env, cli });
+      // An index that cannot be written stays as it is.
+      if (handle && !handle.isReadOnly && isIndexStale(handle.db)) startIndexing({ root, env, cli });
     };
     runWhenIdle([check], { onFault: logFault, delayMs: CHECK_INDEX_MS });
   };
@@ -116,6 +117,9 @@ export function localEngine({ root, env, cli }: LocalEngineOptions): LocalEngine
       warming = runWhenIdle(steps, { onFault: logFault });
       return warming;
     },
+
+    notice: () =>
+      checkTrust(paths.state, paths.userState).kind === "untrusted" ? untrustedNotice(paths.state) : undefined,
 
     log,
   };

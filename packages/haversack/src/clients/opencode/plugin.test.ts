@@ -28,6 +28,7 @@ interface Answers {
   isAwaited?: (event: EventBase, key: string) => boolean;
   /** Times of messages, by session. */
   messages?: Record<string, number[]>;
+  notice?: string;
 }
 
 function scene(answers: Answers = {}) {
@@ -54,6 +55,7 @@ function scene(answers: Answers = {}) {
     isCallAwaited: (event, { key }) => answers.isAwaited?.(event, key) ?? false,
     holders: () => Object.keys(answers.messages ?? {}).filter((id) => id !== "ses_0002"),
     fill: ({ usedTokens }) => void fills.push(usedTokens),
+    notice: () => answers.notice,
     log: (_, line) => void lines.push(line),
   };
   const get = vi.fn(async () => ({ data: {} }));
@@ -61,7 +63,9 @@ function scene(answers: Answers = {}) {
   const messages = async ({ path: { id } }: { path: { id: string } }) => ({
     data: (answers.messages?.[id] ?? []).map((created) => ({ info: { time: { created } } })),
   });
-  const input: PluginInput = { directory: "/repo", worktree: "/repo", client: { session: { get, prompt, messages } } };
+  const showToast = vi.fn(async (_request: unknown) => ({}));
+  const client = { session: { get, prompt, messages }, tui: { showToast } };
+  const input: PluginInput = { directory: "/repo", worktree: "/repo", client };
   const plugin = haversackPlugin(input, { engine, addTo: () => undefined });
   /** Plays a recorded hook and returns what became of its output. */
   const play = async (name: string) => {
@@ -75,7 +79,7 @@ function scene(answers: Answers = {}) {
     await (plugin as Record<string, ((a: unknown, b: unknown) => Promise<void>) | undefined>)[key]?.(given, output);
     return output;
   };
-  return { plugin, play, heard, lines, fills, get, prompt };
+  return { plugin, play, heard, lines, fills, get, prompt, showToast };
 }
 
 const texts = (parts: TextPart[]) => [...parts].sort((a, b) => (a.id < b.id ? -1 : 1)).map(({ text }) => text);
@@ -89,6 +93,20 @@ it("names our own tool for a skill that the client's settings deny, and the clie
   const card = (name: string) =>
     ({ name, id: name, sourceKind: "project", sourceLabel: ".agents/skills", folder: `/r/${name}` }) as SkillCard;
   expect(["knots", "sails"].map((name) => ownTool?.sees(card(name)))).toEqual([false, true]);
+});
+
+it("tells the person once, and not the model, that the store is not used", async () => {
+  const { play, showToast } = scene({ notice: "Haversack does not use it." });
+  await play("event.session-created");
+  const { parts } = await play("chat-message");
+  await play("chat-message");
+  expect(texts(parts)).toEqual(['"Use the tools."']);
+  expect(showToast.mock.calls).toEqual([
+    [{ body: { title: "Haversack", message: "Haversack does not use it.", variant: "warning" } }],
+  ]);
+  const own = scene();
+  await own.play("chat-message");
+  expect(own.showToast).not.toHaveBeenCalled();
 });
 
 describe("a prompt", () => {

@@ -83,6 +83,15 @@ export function haversackPlugin(
     const source = forks.has(id) ? "fork" : created.has(id) ? "startup" : "resume";
     return tell({ ...base, kind: "session-start", source, forkedFrom: () => forkedFrom }).context ?? "";
   };
+  let isNoticed = false;
+  /** Once for each start of the client. */
+  const noticePerson = async (): Promise<void> => {
+    if (isNoticed) return;
+    isNoticed = true;
+    const message = guard.call("notice", () => engine.notice());
+    if (!message || !client.tui) return;
+    await within(ASK_MS, client.tui.showToast({ body: { title: "Haversack", message, variant: "warning" } }));
+  };
   const times = async (id: string): Promise<unknown[]> => {
     const answer = await within(ASK_MS, client.session.messages({ path: { id } }));
     return (answer?.data ?? []).map(({ info }) => info?.time?.created);
@@ -136,6 +145,7 @@ export function haversackPlugin(
       // Our own packet, and what the client adds by itself, come along here too.
       if (typed.length === 0) return;
       const prompt = typed.map((part) => part.text).join("\n");
+      await noticePerson();
       const base = await baseOf(sessionID);
       const call = base.agentId === "" ? undefined : takeFirst(spawning, prompt);
       const forkedFrom = forks.has(sessionID) && !started.has(sessionID) ? await originOf(sessionID) : undefined;

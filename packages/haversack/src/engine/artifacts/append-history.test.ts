@@ -75,11 +75,11 @@ describe("appendHistory", () => {
     const secret = join(base, "secret.md");
     writeFileSync(secret, "mine\n");
     symlinkSync(secret, path);
-    expect(fault(() => add("x"))).toBe(`${path} leads out of the repository; nothing was written`);
+    expect(fault(() => add("x"))).toContain(`${path}: nothing was written, because it is a symbolic link`);
     expect(readFileSync(secret, "utf8")).toBe("mine\n");
     rmSync(path);
     symlinkSync(join(base, "not-there.md"), path);
-    expect(fault(() => add("x"))).toBe(`${path}: cannot be written (ENOENT)`);
+    expect(fault(() => add("x"))).toContain(`${path}: nothing was written, because it is a symbolic link`);
     expect(existsSync(join(base, "not-there.md"))).toBe(false);
     rmSync(path);
     mkdirSync(path);

@@ -8,15 +8,13 @@ import {
   fstatSync,
   fsyncSync,
   ftruncateSync,
-  linkSync,
-  openSync,
+  lstatSync,
   readFileSync,
   realpathSync,
-  rmSync,
-  statSync,
   writeSync,
 } from "node:fs";
 import { HaversackError, isFault } from "../../base/errors.ts";
+import { openToAppend, putNewFile, requireNoLink } from "../../base/safe-write.ts";
 
 export const HISTORY_FILE = ".review-history.md";
 
@@ -31,8 +29,14 @@ export function appendHistory(
 ): void {
   const path = historyPath(folder);
   try {
-    if (!statSync(path, { throwIfNoEntry: false }) && createWith(path, change(""))) return;
-    appendTo(path, { root, change });
+    // A feature's folder may be reached through a link inside the repository; the file itself is none.
+    const [within, real] = [realpathSync(root), historyPath(realpathSync(folder))];
+    if (!real.startsWith(within.endsWith("/") ? within : `${within}/`)) {
+      throw unwritable(`${path} leads out of the repository; nothing was written`, "make it a file of its own");
+    }
+    requireNoLink(real, { within });
+    if (!lstatSync(real, { throwIfNoEntry: false }) && putNewFile(real, change(""), { within })) return;
+    appendTo(real, { within, change });
   } catch (error) {
     if (isFault(error)) throw error;
     const { code } = error as NodeJS.ErrnoException;
@@ -40,40 +44,14 @@ export function appendHistory(
   }
 }
 
-/** False: somebody else was first. */
-function createWith(path: string, text: string): boolean {
-  const temporary = `${path}.${process.pid}.${Date.now()}.haversack`;
-  const file = openSync(temporary, "wx", 0o644);
-  try {
-    try {
-      writeAll(file, Buffer.from(text));
-    } finally {
-      closeSync(file);
-    }
-    // A link fails where the name is taken; a rename would take it.
-    linkSync(temporary, path);
-    return true;
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "EEXIST") return false;
-    throw error;
-  } finally {
-    rmSync(temporary, { force: true });
-  }
-}
-
-function appendTo(path: string, { root, change }: { root: string; change: (text: string) => string }): void {
-  const real = realpathSync(path);
-  const inside = realpathSync(root);
-  if (!real.startsWith(inside.endsWith("/") ? inside : `${inside}/`)) {
-    throw unwritable(`${path} leads out of the repository; nothing was written`, "make it a file of its own");
-  }
-  if (!statSync(real).isFile()) throw unwritable(`${path} is no file; nothing was written`, "move it away");
-  const bytes = readFileSync(real);
+function appendTo(path: string, { within, change }: { within: string; change: (text: string) => string }): void {
+  if (!lstatSync(path).isFile()) throw unwritable(`${path} is no file; nothing was written`, "move it away");
+  const bytes = readFileSync(path);
   if (bytes.includes(0)) throw unwritable(`${path} is no text; nothing was written`, "move it away");
   // Bytes that are no UTF-8 become one mark each here, and stay what they are there: only the addition is written.
   const text = bytes.toString("utf8");
   const addition = Buffer.from(change(text).slice(text.length));
-  const file = openSync(real, "a");
+  const file = openToAppend(path, { within });
   try {
     const sizeBefore = fstatSync(file).size;
     try {

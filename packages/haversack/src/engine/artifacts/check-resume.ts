@@ -3,12 +3,12 @@
  * `doctor` shows what is known; the trial itself calls a model and therefore runs only when a person asks for it.
  */
 import { randomBytes } from "node:crypto";
-import { mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type ResumeWay, resumeName } from "../../artifacts/resume-call.ts";
 import { cleanLine } from "../../base/clean-text.ts";
 import { errorText } from "../../base/errors.ts";
+import { makeScratch, putFile, removeFile, removeScratch } from "../../base/safe-write.ts";
 import type { ArtifactStore, ResumeCheck } from "../../store/artifact-store.ts";
 import type { Environment } from "../project.ts";
 import type { Finding } from "../wiring.ts";
@@ -35,7 +35,7 @@ export async function tryResume(
   client: ResumableClient,
   { store, env, now }: { store: ArtifactStore; env: Environment; now: Date },
 ): Promise<ResumeCheck> {
-  const cwd = realpathSync(mkdtempSync(join(tmpdir(), "haversack-resume-")));
+  const cwd = makeScratch(join(tmpdir(), "haversack-resume-"));
   try {
     // Our own hooks stay out of the trial's sessions, where they are wired for all projects.
     const outcome = await attempt(client, { cwd, env: { ...env, HAVERSACK: "0" } });
@@ -43,7 +43,7 @@ export async function tryResume(
     await store.recordResumeCheck(check);
     return check;
   } finally {
-    rmSync(cwd, { recursive: true, force: true, maxRetries: 3 });
+    removeScratch(cwd);
   }
 }
 
@@ -52,10 +52,10 @@ async function attempt(client: ResumableClient, place: TrialPlace): Promise<{ is
   const word = `kestrel-${randomBytes(4).toString("hex")}`;
   const who = client.way === "session" ? "a session" : "a sub-agent";
   try {
-    writeFileSync(file, `${word}\n`);
+    putFile(file, `${word}\n`, { within: place.cwd });
     const { agentId } = await client.start(`Read the file ${file}. Then answer only: done`, place);
     if (agentId === "") return { isOk: false, text: "the client named no agent to go on with" };
-    rmSync(file);
+    removeFile(file, { within: place.cwd });
     const { answer } = await client.resume(
       agentId,
       "Without a tool: which word stood in the file you have read?",

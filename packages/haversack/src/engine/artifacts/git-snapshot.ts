@@ -3,10 +3,10 @@
  * because reviewed documents are often neither committed nor known to git. Made with an index and a folder for objects of our own:
  * the repository, its index and its objects stay as they are. Only made where `artifacts.resume` is on.
  */
-import { copyFileSync, existsSync, mkdirSync, rmSync, statSync } from "node:fs";
-import { join, resolve } from "node:path";
+import { existsSync, readdirSync, statSync } from "node:fs";
+import { dirname, join, resolve } from "node:path";
 import { STATE_FOLDER } from "../../base/project-root.ts";
-import { tighten } from "../../store/sqlite/private-files.ts";
+import { copyToNew, makeFolder, makePrivate, removeFile } from "../../base/safe-write.ts";
 import { HISTORY_FILE } from "./append-history.ts";
 import { type Difference, git, PLAIN_DIFF } from "./git-facts.ts";
 
@@ -19,9 +19,12 @@ export function takeSnapshot(root: string, state: string): string | undefined {
   const place = openPlace(root, state);
   if (!place) return undefined;
   const { index, env } = place;
+  const removeIndex = () => [index, `${index}.lock`].map((file) => removeFile(file, place));
   try {
+    // A killed process with our number may have left one.
+    removeIndex();
     const own = git(root, ["rev-parse", "--git-path", "index"])?.trim();
-    if (own !== undefined && existsSync(resolve(root, own))) copyFileSync(resolve(root, own), index);
+    if (own !== undefined && existsSync(resolve(root, own))) copyToNew(resolve(root, own), index, place);
     const withIndex = { env: { ...env, GIT_INDEX_FILE: index } };
     if (git(root, ["add", "--update", "--", "."], withIndex) === undefined) return undefined;
     const added = newFiles(root);
@@ -30,8 +33,7 @@ export function takeSnapshot(root: string, state: string): string | undefined {
       git(root, ["update-index", "--add", "-z", "--stdin"], { ...withIndex, input: added.join("\0") }) !== undefined;
     return isKept ? git(root, ["write-tree"], withIndex)?.trim() || undefined : undefined;
   } finally {
-    rmSync(index, { force: true });
-    rmSync(`${index}.lock`, { force: true });
+    removeIndex();
   }
 }
 
@@ -53,15 +55,22 @@ export function differenceBetween(
 const TREE = /^[0-9a-f]{40,64}$/;
 
 /** Objects that the repository has are read from there. */
-function openPlace(root: string, state: string): { index: string; env: Record<string, string> } | undefined {
+function openPlace(
+  root: string,
+  state: string,
+): { within: string; index: string; env: Record<string, string> } | undefined {
   // The folder of the project's state is made by whoever opens the store, with what belongs in it.
   const objects = existsSync(state) ? git(root, ["rev-parse", "--git-path", "objects"])?.trim() : undefined;
   if (!objects) return undefined;
   const folder = join(state, "snapshots");
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
-  tighten(folder, 0o700);
+  const within = dirname(state);
+  makeFolder(folder, { within, mode: 0o700 });
+  makePrivate(folder, 0o700);
+  // Git itself writes here, and would follow a link that a repository brought.
+  if (readdirSync(folder, { withFileTypes: true }).some((entry) => entry.isSymbolicLink())) return undefined;
   const alternates = resolve(root, objects);
   return {
+    within,
     index: join(folder, `index.${process.pid}`),
     // Quoted as git wants it: a path may hold the separator.
     env: { GIT_OBJECT_DIRECTORY: folder, GIT_ALTERNATE_OBJECT_DIRECTORIES: JSON.stringify(alternates) },

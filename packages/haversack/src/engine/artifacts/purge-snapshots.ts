@@ -2,20 +2,22 @@
  * Removes old snapshots of the working tree (git-snapshot.ts). By the time of their objects: git renews that of an object which a newer
  * snapshot holds too. A review whose snapshot is gone gets all of its documents again.
  */
-import { readdirSync, rmSync, statSync } from "node:fs";
-import { join } from "node:path";
+import { lstatSync, readdirSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { removeFile } from "../../base/safe-write.ts";
 
 /** How many objects are older, and gone unless it is a dry run. */
 export function purgeSnapshots(state: string, { olderThan, dryRun }: { olderThan: Date; dryRun: boolean }): number {
   const folder = join(state, "snapshots");
-  if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory()) return 0;
+  // A link here would lead to files that are none of ours.
+  if (!lstatSync(folder, { throwIfNoEntry: false })?.isDirectory()) return 0;
   let count = 0;
   for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true })) {
     const file = join(entry.parentPath, entry.name);
-    const found = entry.isFile() ? statSync(file, { throwIfNoEntry: false }) : undefined;
+    const found = entry.isFile() ? lstatSync(file, { throwIfNoEntry: false }) : undefined;
     if (!found || found.mtimeMs >= olderThan.getTime()) continue;
     count++;
-    if (!dryRun) rmSync(file, { force: true });
+    if (!dryRun) removeFile(file, { within: dirname(state) });
   }
   return count;
 }

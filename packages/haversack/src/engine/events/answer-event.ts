@@ -3,6 +3,7 @@
  * the opencode plugin all come here. Everything is synchronous and short; whatever fails is thrown, and who called logs it
  * and answers nothing.
  */
+import { processSpace } from "../../base/process-space.ts";
 import { maskSecrets } from "../../base/mask.ts";
 import { readHead } from "../../base/read-head.ts";
 import { profileForAgent } from "../../skills/activation.ts";
@@ -155,13 +156,13 @@ function start(event: Of<"session-start">, project: EventProject): EventAnswer {
     isAlive,
     leaseMs: () => leaseMs(project),
   });
-  return startSession(event, {
+  const answer = startSession(event, {
     handle,
     settings: () => discoverSettings(config()),
     env,
     now,
     process: () => client,
-    leftEdits: (started) => leftEdits(started, { handle, process: client, isAlive, now }),
+    leftEdits: (started) => leftEdits(started, { handle, space: client?.space ?? processSpace(), isAlive, now }),
     becomeKnown: (started) => knownAs(givenName(env), started, now),
     wakeSession: (started, noted) => wakeSession(started, noted, parts()),
     wakeAgain: (started, noted) => wakeAgain(started, noted, parts(), storesOf(handle)),
@@ -170,6 +171,8 @@ function start(event: Of<"session-start">, project: EventProject): EventAnswer {
       if (!event.isPromptWaiting) checkIndex(project);
     },
   });
+  // In a store that cannot be written no start is noted, so every prompt looks like the first.
+  return handle.standIn?.isKept === false && event.hasAnswered?.() ? {} : answer;
 }
 
 /** A session that was killed has not said that it is over; its next prompt must see that it resumes. */
@@ -180,7 +183,9 @@ function endKilled({ sessionId }: EventBase, { handle, now }: EventProject): voi
 
 /** A stale index is rebuilt by another process while the session goes on: 300 files are 3 ms to look at, and more to read. */
 function checkIndex(project: EventProject): void {
-  if (!project.isRehearsal && isIndexStale(project.handle.db)) startIndexing(project);
+  // An index that cannot be written stays as it is.
+  const isFixed = project.isRehearsal || project.handle.standIn?.isKept === false;
+  if (!isFixed && isIndexStale(project.handle.db)) startIndexing(project);
 }
 
 function laterParts(project: EventProject): Parameters<typeof handleEvent>[1] {

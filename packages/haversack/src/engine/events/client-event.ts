@@ -80,6 +80,8 @@ export interface SessionStart {
   source: "startup" | "resume" | "fork" | "clear" | "compact";
   /** A prompt waits for the answer: nothing is looked at that can wait. Default: false. */
   isPromptWaiting?: boolean;
+  /** Whether the model has answered already, so that this is no start: for a store that cannot note that there was one. */
+  hasAnswered?(): boolean;
   promptId?: string;
   /** Of a fork: which of these sessions, all of them with tasks, it was forked from. Undefined: none, or the client does not tell. */
   forkedFrom?(sessionIds: readonly string[]): string | undefined;

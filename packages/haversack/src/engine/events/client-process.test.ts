@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { setTimeout as wait } from "node:timers/promises";
 import { expect, it, onTestFinished } from "vitest";
-import { isAlive } from "./client-process.ts";
+import { clientProcess, isAlive } from "./client-process.ts";
 
 it("takes a running process for alive, and one that was killed for dead, also while nobody has asked for its end", async () => {
   expect(isAlive(process.pid)).toBe(true);
@@ -17,4 +17,13 @@ it("takes a running process for alive, and one that was killed for dead, also wh
   for (let tries = 0; tries < 200 && !/\) Z/.test(readFileSync(`/proc/${child}/stat`, "latin1")); tries++)
     await wait(5);
   expect(isAlive(child)).toBe(false);
+});
+
+it("takes a process that was started at another time for another process", () => {
+  const own = clientProcess(process.pid);
+  expect(own?.start).toBeGreaterThan(0);
+  expect(isAlive(process.pid, own?.start)).toBe(true);
+  expect(isAlive(process.pid, (own?.start ?? 0) - 1)).toBe(false);
+  // Not known: the number has to do.
+  for (const start of [0, null, undefined]) expect(isAlive(process.pid, start)).toBe(true);
 });

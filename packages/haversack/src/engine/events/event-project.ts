@@ -35,7 +35,7 @@ export interface EventProject {
   sessions(): SqliteLocalStore;
   /** The client's; undefined: not known. */
   process(): ClientProcess | undefined;
-  isAlive(processId: number): boolean;
+  isAlive(processId: number, start?: number | null): boolean;
   /** How our CLI is started, without its arguments; empty: not known. */
   cli: readonly string[];
   log(level: "warn" | "error", text: string): void;

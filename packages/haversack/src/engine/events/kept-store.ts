@@ -8,8 +8,8 @@ import type { StoreHandle } from "../../store/sqlite/handle.ts";
 import { isLockFault } from "../../store/sqlite/lock-fault.ts";
 import { openForHook } from "../../store/sqlite/open-for-hook.ts";
 import { hasSpool } from "../../store/sqlite/spool/has-spool.ts";
-import { openBlind, standInFor } from "../../store/sqlite/spool/stand-in.ts";
-import { takeInSpool } from "../../store/sqlite/spool/take-in.ts";
+import { connectToRead, openBlind, standInAfter } from "../../store/sqlite/spool/stand-in.ts";
+import { takeInOrStandIn } from "../../store/sqlite/spool/take-in.ts";
 
 export interface KeptOpenOptions {
   /** How long to wait for other processes, in milliseconds; then the event goes into the spool. */
@@ -35,21 +35,16 @@ export function keptOpen(
       const last = kept?.handle.db;
       kept = undefined;
       last?.close();
-      const handle = openForHook(file, { busyMs, userState });
-      if (!handle) return undefined;
+      const handle = openOrRead(file, { busyMs, userState });
+      if (!handle || (!isForOne && inode === undefined)) return undefined;
       // A hook leaves the log to the next one; a process that stays has to shorten it itself.
       if (!isForOne) handle.db.exec("PRAGMA wal_autocheckpoint = 1000");
       kept = { handle, inode, schema: isForOne ? undefined : schemaOf(handle) };
     }
     const handle = kept?.handle;
     if (!handle) return undefined;
-    const standIn = () => standInFor(handle, { sessionId, warn });
-    handle.standInFor = (error) => (isLockFault(error) ? standIn() : undefined);
-    if (hasSpool(file)) {
-      const taken = takeInSpool(handle);
-      if (taken.kind === "locked") handle.standIn = standIn();
-      if (taken.kind === "taken") for (const problem of taken.problems) warn(`left out of the spool: ${problem}`);
-    }
+    handle.standInFor = (error) => standInAfter(error, handle, { sessionId, warn });
+    if (hasSpool(file)) takeInOrStandIn(handle, { sessionId, warn });
     return handle;
   };
   return (sessionId = "") => {
@@ -70,6 +65,16 @@ export function keptOpen(
       return openBlind(file, { sessionId, warn });
     }
   };
+}
+
+/** Where the store cannot be written, it is opened for reading: see spool/stand-in.ts. */
+function openOrRead(file: string, options: { busyMs: number; userState: string | undefined }): StoreHandle | undefined {
+  try {
+    return openForHook(file, options);
+  } catch (error) {
+    if (isLockFault(error)) throw error;
+    return openForHook(file, { ...options, readable: connectToRead(error, file) });
+  }
 }
 
 /** A number that SQLite raises with every change of a table. */

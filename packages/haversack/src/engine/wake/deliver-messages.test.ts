@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
 import { hasUnread } from "../../store/sqlite/has-unread.ts";
+import { recordInjection } from "../../store/sqlite/injections.ts";
 import { openMemoryStore } from "../../store/sqlite/memory.ts";
 import { SqliteWorkStore } from "../../store/sqlite/sqlite-work-store.ts";
 import { deliverMessages } from "./deliver-messages.ts";
@@ -49,6 +50,32 @@ it("leaves for the next event what there is no room for, and cuts one that never
   await send("y".repeat(5_000));
   expect(deliver(1_000)).toMatch(/y … \(cut: `haversack inbox june --all` has the rest\)$/);
   expect(isWaiting()).toBe(false);
+});
+
+it("counts all that wait, and calls new only what came since the session was last shown messages or a packet", async () => {
+  const { handle, deliver, isWaiting } = await world();
+  const store = new SqliteWorkStore(handle);
+  const minutes = (count: number) => new Date(NOW.getTime() + count * 60_000);
+  const send = (text: string, at: Date) => store.sendMessage({ to: ["june"], text }, { name: "backend", at });
+  const later = (count: number, maxChars: number) =>
+    deliverMessages(
+      { sessionId: "s1", maxChars, isMentionOnly: false, event: "Stop" },
+      { handle, now: minutes(count) },
+    );
+  for (let n = 1; n <= 60; n++) await send(`number ${n}.`, NOW);
+  // As a packet that had room for none of them.
+  const because = { kind: "left" as const, tasks: [], session: "" };
+  const packet = { event: "startup", format: "restored", text: "# Packet", because };
+  recordInjection(handle.db, { sessionId: "s1", at: minutes(1), ...packet });
+  expect(later(2, 300)).toMatch(/^From Haversack: 60 unread messages for @june;[\s\S]*\n5\d more wait and come with/);
+  await send("IT IS NEW", minutes(3));
+  expect(later(4, 300)).toMatch(/^From Haversack: 5\d unread messages \(1 new\) for @june;/);
+  let last = "";
+  for (let n = 0; isWaiting(); n++) last = later(5 + n, 2_000);
+  expect(last).toContain("IT IS NEW");
+  await send("alone", minutes(200));
+  expect(later(201, 300)).toContain("a new message for @june");
+  expect(deliver()).toBe("");
 });
 
 it("never exceeds its room, and brings every message in the end", async () => {

@@ -6,7 +6,7 @@ import { stripControl } from "../../base/clean-text.ts";
 import type { ClientProfile } from "../../skills/activation.ts";
 import { cutFor, sizeFor } from "../../skills/client-size.ts";
 import type { StoreHandle } from "../../store/sqlite/handle.ts";
-import { showUnread, type UnreadMessage } from "../../store/sqlite/unread-messages.ts";
+import { showUnread, type Waiting } from "../../store/sqlite/unread-messages.ts";
 import { cutLine, cutText } from "../../wake/cut-text.ts";
 import { speakerOf } from "../../wake/message.ts";
 import { clock } from "../../wake/talk-pieces.ts";
@@ -31,22 +31,20 @@ export function deliverMessages(
   { handle, now }: { handle: StoreHandle; now: Date },
 ): string {
   if (room.maxChars < LEAST_CHARS) return "";
-  return showUnread(handle, { sessionId, isMentionOnly, event, at: now }, (messages) =>
-    formatMessages(messages, { ...room, now }),
+  return showUnread(handle, { sessionId, isMentionOnly, event, at: now }, (waiting) =>
+    formatMessages(waiting, { ...room, now }),
   );
 }
 
 function formatMessages(
-  messages: readonly UnreadMessage[],
+  { messages, total, newCount }: Waiting,
   { maxChars, now, ...client }: Pick<Delivery, "maxChars" | "sizeOf"> & { now: Date },
 ): { text: string; shown: number } {
   const [first] = messages;
   if (!first) return { text: "", shown: 0 };
   const to = [...new Set(messages.map((message) => message.to))];
   const whom = to.map((name) => `@${cutLine(name, 64)}`).join(", ");
-  const parts = [
-    `From Haversack: ${messages.length === 1 ? "a new message" : "new messages"} for ${whom}; times are UTC.`,
-  ];
+  const parts = [`From Haversack: ${whatWaits(total, newCount)} for ${whom}; times are UTC.`];
   let room = maxChars - sizeFor(client, parts[0]!) - REST_CHARS;
   let shown = 0;
   for (const message of messages) {
@@ -69,8 +67,15 @@ function formatMessages(
     room -= sizeFor(client, fitting) + 1;
     shown++;
   }
-  if (shown < messages.length) parts.push(`${messages.length - shown} more wait and come with the next event.`);
+  if (shown < total) parts.push(`${total - shown} more wait and come with the next event.`);
   return { text: parts.join("\n"), shown };
+}
+
+/** One that a packet had no room for is no news. */
+function whatWaits(total: number, newCount: number): string {
+  if (newCount === total) return total === 1 ? "a new message" : "new messages";
+  const all = total === 1 ? "an unread message" : `${total} unread messages`;
+  return newCount > 0 ? `${all} (${newCount} new)` : all;
 }
 
 function cutMessage(text: string, most: number, client: Pick<Delivery, "sizeOf">): string {

@@ -3,7 +3,6 @@
  * once. Facts only: what is to be done with the edits is the user's to say. Loaded by the hook.
  */
 import { isSameFolder, workPlace } from "../../base/git-place.ts";
-import type { ClientProcess } from "../../store/local-store.ts";
 import { readStore, writeEvent } from "../../store/sqlite/access.ts";
 import type { StoreHandle } from "../../store/sqlite/handle.ts";
 import { type EditingSession, saveTold, untoldSessions, wipsOf } from "../../store/sqlite/untold-edits.ts";
@@ -12,16 +11,16 @@ import { clock } from "../../wake/talk-pieces.ts";
 
 export interface LeftEditsParts {
   handle: StoreHandle;
-  /** Of the session that starts. */
-  process: ClientProcess | undefined;
-  isAlive(processId: number): boolean;
+  /** Where process numbers mean something here; see ClientProcess. */
+  space: string;
+  isAlive(processId: number, start?: number | null): boolean;
   now: Date;
 }
 
 /** "" when there is nothing to tell. What was told is noted: it is not told again unless that session goes on. */
 export function leftEdits(
   { sessionId, cwd, source }: { sessionId: string; cwd: string; source: string },
-  { handle, process, isAlive, now }: LeftEditsParts,
+  { handle, space, isAlive, now }: LeftEditsParts,
 ): string {
   // The copies that stand in for a locked store have no indexes. The next start tells it.
   if (handle.standIn) return "";
@@ -29,7 +28,7 @@ export function leftEdits(
   if (untold.length === 0) return "";
   const { worktree } = workPlace(cwd);
   const over = untold.filter(
-    (session) => isOver(session, { process, isAlive, now }) && isSameFolder(workPlace(session.cwd).worktree, worktree),
+    (session) => isOver(session, { space, isAlive, now }) && isSameFolder(workPlace(session.cwd).worktree, worktree),
   );
   let line = "";
   let session = "";
@@ -51,11 +50,11 @@ export function leftEdits(
 const SILENT_MS = 60 * 60_000;
 
 function isOver(
-  { endedAt, id, space, lastSeenAt }: EditingSession,
-  { process, isAlive, now }: Omit<LeftEditsParts, "handle">,
+  { endedAt, id, start, lastSeenAt, ...its }: EditingSession,
+  { space, isAlive, now }: Omit<LeftEditsParts, "handle">,
 ): boolean {
   if (endedAt !== null) return true;
-  if (id !== null && process && process.space !== "" && space === process.space) return !isAlive(id);
+  if (id !== null && space !== "" && its.space === space) return !isAlive(id, start);
   return now.getTime() - Date.parse(lastSeenAt) >= SILENT_MS;
 }
 

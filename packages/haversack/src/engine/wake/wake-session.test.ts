@@ -54,7 +54,7 @@ async function world() {
       env: given.name ? { HAVERSACK_AGENT: given.name } : {},
       now: given.now,
       process: () => given.process,
-      leftEdits: (start) => leftEdits(start, given),
+      leftEdits: (start) => leftEdits(start, { ...given, space: given.process?.space ?? "" }),
       becomeKnown: (start) => knownAs(given.name, start, given.now),
       wakeSession: (start, noted) => wakeSession(start, noted, given),
       wakeAgain: (start, noted) =>

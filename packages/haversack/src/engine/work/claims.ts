@@ -56,7 +56,8 @@ export async function releaseTask(
 ): Promise<{ kind: "released"; task: TaskBrief } | Refused> {
   const clean = cleanText(reason, { field: "reason", maxChars: REASON_MAX_CHARS });
   const outcome = await parts.store.release({ taskId, ...given({ reason: clean }) }, parts.by);
-  return outcome.kind === "released" ? outcome : refused(outcome, parts);
+  if (outcome.kind === "released") return outcome;
+  return refused(outcome.kind === "held" ? { ...outcome, wanted: "release" } : outcome, parts);
 }
 
 export interface ClaimView {

@@ -8,6 +8,7 @@ export interface AroundLeftOut {
   waits_for?: number;
   waited_for_by?: number;
   relates_to?: number;
+  sub_tasks?: number;
 }
 
 export async function getTask(
@@ -16,26 +17,34 @@ export async function getTask(
 ): Promise<{ task: TaskDetails; view: View; leftOut: AroundLeftOut }> {
   const set = checkChoice(fields, { field: "fields", choices: FIELD_SETS }) ?? "standard";
   const task = await store.getTask(taskId, by.at);
-  const leftOut = await aroundLeftOut(task, store);
+  const leftOut = await aroundLeftOut(task, { store, by });
   const shown = shownOf(leftOut, set);
-  const more = audience === "agent" ? "get_task_dependencies" : `haversack dep list ${task.id}`;
+  const more = moreOf(shown, { id: task.id, audience });
   const view = viewTask(task, set);
   return { task, view: Object.keys(shown).length > 0 ? { ...view, left_out: shown, more } : view, leftOut };
 }
 
+function moreOf(shown: AroundLeftOut, { id, audience }: { id: string; audience: string }): string {
+  const isParts = Object.keys(shown).join() === "sub_tasks";
+  if (audience === "agent") return isParts ? "get_tasks" : "get_task_dependencies";
+  return isParts ? `haversack task list --parent ${id}` : `haversack dep list ${id}`;
+}
+
 function shownOf(leftOut: AroundLeftOut, set: FieldSet): AroundLeftOut {
   if (set === "full") return leftOut;
-  return set === "standard" && leftOut.waits_for ? { waits_for: leftOut.waits_for } : {};
+  const { waits_for, sub_tasks } = leftOut;
+  return set === "standard" ? present({ waits_for, sub_tasks }) : {};
 }
 
 /** The store gives the first ten or twenty of each. */
 const FEWEST_CUT = 10;
 
 async function aroundLeftOut(
-  { id, waitsFor, waitedForBy, relatesTo }: TaskDetails,
-  store: WorkParts["store"],
+  { id, waitsFor, waitedForBy, relatesTo, parts }: TaskDetails,
+  { store, by }: Pick<WorkParts, "store" | "by">,
 ): Promise<AroundLeftOut> {
-  if ([waitsFor, waitedForBy, relatesTo].every(({ length }) => length < FEWEST_CUT)) return {};
+  if ([waitsFor, waitedForBy, relatesTo, parts].every(({ length }) => length < FEWEST_CUT)) return {};
+  const { total } = await store.listTasks({ parentId: id, limit: 1, at: by.at });
   const { dependsOn, neededBy } = await store.listDependencies(id);
   const open = (tasks: typeof dependsOn) =>
     tasks.filter(({ type, status }) => type !== "relates_to" && !isSettled(status)).length;
@@ -46,5 +55,6 @@ async function aroundLeftOut(
     waits_for: open(dependsOn) - waitsFor.length || undefined,
     waited_for_by: open(neededBy) - waitedForBy.length || undefined,
     relates_to: related.size - relatesTo.length || undefined,
+    sub_tasks: total - parts.length || undefined,
   });
 }

@@ -2,10 +2,11 @@
  * Another program's SQLite file, read from a copy in a folder of our own: opening a database can leave files beside it, and an
  * unfinished write could only be undone by writing. The original is only ever read.
  */
-import { closeSync, copyFileSync, mkdtempSync, openSync, readSync, rmSync, statSync } from "node:fs";
+import { closeSync, openSync, readSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { HaversackError } from "../../base/errors.ts";
+import { copyToNew, makeScratch, removeScratch } from "../../base/safe-write.ts";
 import { sqlite } from "../../store/sqlite/quiet.ts";
 
 export interface ForeignTable {
@@ -38,15 +39,15 @@ export function findOhnoFile(path: string): string {
 
 export function readForeignDatabase(file: string): ForeignDatabase {
   if (!isSqlite(file)) throw notADatabase(file);
-  const folder = mkdtempSync(join(tmpdir(), "haversack-import-"));
+  const folder = makeScratch(join(tmpdir(), "haversack-import-"));
   try {
     for (const end of ["", "-wal", "-journal"]) {
       if (statSync(file + end, { throwIfNoEntry: false })?.isFile())
-        copyFileSync(file + end, join(folder, `copy.db${end}`));
+        copyToNew(file + end, join(folder, `copy.db${end}`), { within: folder });
     }
     return { file, changedAt: statSync(file).mtime, tables: readTables(file, join(folder, "copy.db")) };
   } finally {
-    rmSync(folder, { recursive: true, force: true });
+    removeScratch(folder);
   }
 }
 

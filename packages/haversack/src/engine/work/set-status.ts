@@ -1,8 +1,9 @@
 /** A task's status, and what came of it: a claim, a story or epic that is complete. */
+import { cleanLine } from "../../base/clean-text.ts";
 import type { Boundaries, StatusOutcome } from "../../store/work-store.ts";
 import { checkChoice, invalid } from "../../work/check-value.ts";
 import { cleanText } from "../../work/clean-input.ts";
-import { isSettled, TASK_STATUSES, type TaskStatus } from "../../work/task.ts";
+import { isSettled, TASK_STATUSES, type TaskPart, type TaskStatus } from "../../work/task.ts";
 import { present } from "../../work/task-view.ts";
 import { given, type Refused, refused, type WorkParts } from "./work-parts.ts";
 
@@ -21,6 +22,8 @@ export interface StatusView {
   id: string;
   status: TaskStatus;
   note?: string;
+  /** Sub-tasks that are still open though the task is over. */
+  warning?: string;
   /** Only where a story or epic could have been completed. */
   boundaries?: BoundariesView;
 }
@@ -55,19 +58,35 @@ export function statusAnswer(
   parts: WorkParts & { wanted?: TaskStatus },
 ): StatusChanged | Refused {
   if (outcome.kind !== "changed") {
-    return refused(
-      outcome.kind === "cannot-follow" ? { ...outcome, ...given({ wanted: parts.wanted }) } : outcome,
-      parts,
-    );
+    const { wanted } = parts;
+    if (outcome.kind === "cannot-follow") return refused({ ...outcome, ...given({ wanted }) }, parts);
+    // Whoever sets it in progress wants to work on it, and can take another; whoever reports on it cannot.
+    const isReport = outcome.kind === "held" && wanted !== undefined && wanted !== "in_progress";
+    return refused(isReport ? { ...outcome, wanted: "change" } : outcome, parts);
   }
-  const { task, note, boundaries } = outcome;
+  const { task, note, boundaries, openParts = [] } = outcome;
   const view = present({
     id: task.id,
     status: task.status,
     note,
+    warning: openParts.length > 0 ? stillOpen(openParts) : undefined,
     boundaries: isSettled(task.status) ? viewBoundaries(boundaries) : undefined,
   }) as StatusView;
   return { ...outcome, view };
+}
+
+const MOST_NAMED = 5;
+
+/** `its sub-task T22 "Spec review" is still in progress (rev)` */
+function stillOpen(parts: readonly TaskPart[]): string {
+  // Who is at work first: that work is lost on whoever thinks the task is over.
+  const sorted = parts.toSorted((a, b) => Number(b.agent !== undefined) - Number(a.agent !== undefined));
+  const named = sorted.slice(0, MOST_NAMED).map(({ id, title, status, agent }) => {
+    const holder = agent === undefined ? "" : `, held by ${cleanLine(agent)}`;
+    return `${id} "${cleanLine(title)}" (${status}${holder})`;
+  });
+  const more = parts.length > MOST_NAMED ? ` and ${parts.length - MOST_NAMED} more` : "";
+  return `${parts.length === 1 ? "a sub-task is" : `${parts.length} sub-tasks are`} still open: ${named.join(", ")}${more}`;
 }
 
 function viewBoundaries({ storyCompleted, epicCompleted }: Boundaries): BoundariesView {

@@ -2,13 +2,14 @@
  * A copy of a store in one file, taken while others go on writing: it holds everything committed before it began.
  * The target is complete and on disk, or it is not there.
  */
-import { existsSync, linkSync, renameSync, rmSync, statSync } from "node:fs";
+import { existsSync, statSync } from "node:fs";
 import type { DatabaseSync } from "node:sqlite";
 import { HaversackError, isFault } from "../../base/errors.ts";
+import { moveFile, type Place, removeFile, syncPath } from "../../base/safe-write.ts";
 import { integrityProblems } from "./check-store.ts";
 import { connect } from "./connect.ts";
 import { fault, guardStore } from "./faults.ts";
-import { folderOf, syncPath } from "./folder.ts";
+import { folderOf } from "./folder.ts";
 import { readPragma, schemaState } from "./migrate.ts";
 import { migrations } from "./migrations.ts";
 import { notFound } from "./open.ts";
@@ -20,13 +21,14 @@ export interface BackupReport {
   version: number;
 }
 
-export function backupStore(file: string, target: string): BackupReport {
+/** `place`: see safe-write.ts; by default the target itself must not be a link. */
+export function backupStore(file: string, target: string, place: Place = { within: folderOf(target) }): BackupReport {
   return guardStore(file, () => {
     if (!existsSync(file)) throw notFound(file);
     const db = connect(file, { readOnly: true });
     try {
       schemaState(db, file, migrations);
-      return copyDatabase(db, target);
+      return copyDatabase(db, target, place);
     } finally {
       db.close();
     }
@@ -34,23 +36,23 @@ export function backupStore(file: string, target: string): BackupReport {
 }
 
 /** Writes what `db` sees now to `target`, under another name until it is whole. */
-export function copyDatabase(db: DatabaseSync, target: string): BackupReport {
+export function copyDatabase(db: DatabaseSync, target: string, place: Place): BackupReport {
   refuseTarget(target);
   const part = `${target}.part-${process.pid}`;
   try {
-    rmSync(part, { force: true });
-    makePrivateFile(part);
+    removeFile(part, place);
+    makePrivateFile(part, place);
     // VACUUM INTO and not the backup API, which starts over whenever another process writes.
     guardTarget(target, () => db.prepare("VACUUM INTO ?").run(part));
     const version = verifyCopy(part);
     return guardStore(target, () => {
       syncPath(part, "r+");
-      moveWithoutReplacing(part, target);
+      if (!moveFile(part, target, { ...place, isNew: true })) throw exists(target);
       syncPath(folderOf(target));
       return { target, sizeBytes: statSync(target).size, version };
     });
   } finally {
-    rmSync(part, { force: true });
+    removeFile(part, place);
   }
 }
 
@@ -89,14 +91,5 @@ function verifyCopy(part: string): number {
     return readPragma(copy, "user_version");
   } finally {
     copy.close();
-  }
-}
-
-function moveWithoutReplacing(part: string, target: string): void {
-  try {
-    linkSync(part, target); // Unlike rename, a link fails when the name was taken meanwhile.
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "EEXIST") throw exists(target);
-    renameSync(part, target); // A file system without links; the name was free a moment ago.
   }
 }

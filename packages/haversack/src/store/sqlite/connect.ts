@@ -4,14 +4,12 @@
  */
 import { statSync } from "node:fs";
 import type { DatabaseSync } from "node:sqlite";
-import { SQLITE_CANTOPEN, SQLITE_FULL, SQLITE_IOERR, SQLITE_READONLY, sqliteCode } from "./faults.ts";
+import { isRefusedWrite } from "./lock-fault.ts";
 import { sqlite } from "./quiet.ts";
 import { GUARDED, GUARDED_OPTIONS } from "./schema-check.ts";
 
 /** With 32 writers on a busy machine one of them waited more than five seconds: SQLite does not queue them. */
 export const DEFAULT_BUSY_MS = 15_000;
-
-const NEEDS_SHM = new Set([SQLITE_READONLY, SQLITE_IOERR, SQLITE_FULL, SQLITE_CANTOPEN]);
 
 export function connect(file: string, { readOnly = false, busyMs = DEFAULT_BUSY_MS } = {}): DatabaseSync {
   if (!readOnly) return openAndLook(file, false, busyMs);
@@ -20,7 +18,7 @@ export function connect(file: string, { readOnly = false, busyMs = DEFAULT_BUSY_
   } catch (error) {
     // A WAL database cannot be read where its -shm file can be neither found nor made: a read-only folder, a full disk.
     // Without changes in a -wal file the main file is whole, and `immutable` reads it as it is.
-    if (!NEEDS_SHM.has(sqliteCode(error)) || hasBytes(`${file}-wal`) || !hasBytes(file)) throw error;
+    if (!isRefusedWrite(error) || hasBytes(`${file}-wal`) || !hasBytes(file)) throw error;
     const uri = `file:${encodeURI(file).replace(/[?#]/g, encodeURIComponent)}?immutable=1`;
     return openAndLook(uri, true, busyMs);
   }

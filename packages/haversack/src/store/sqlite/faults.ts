@@ -35,6 +35,8 @@ const SQLITE_NOTADB = 26;
 const REFUSED_WRITES = new Set([778 /* IOERR_WRITE */, 4874 /* IOERR_SHMSIZE */]);
 
 export function storeFault(error: unknown, file: string): unknown {
+  // What the system said to a write of ours, and not that we refused it.
+  if (isFault(error, "file-unwritable") && error.cause instanceof Error) return storeFault(error.cause, file);
   if (isFault(error) || !(error instanceof Error)) return error;
   const fileCode = (error as NodeJS.ErrnoException).code ?? "";
   switch (sqliteCode(error)) {

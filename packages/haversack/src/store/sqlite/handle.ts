@@ -20,5 +20,7 @@ export interface StoreHandle {
 export interface StandIn {
   /** Nothing of the store could be read: what depends on its content has to be decided later. */
   readonly isBlind: boolean;
+  /** false: the store cannot be written by this user, or the disk is full. What is written is forgotten with this process. */
+  readonly isKept: boolean;
   write<T>(change: (db: DatabaseSync) => T, entry: (result: T) => SpoolEntry | undefined): T;
 }

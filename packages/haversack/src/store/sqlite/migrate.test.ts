@@ -9,6 +9,8 @@ import { house } from "./migrations/001-house.ts";
 import { type Migration, migrations } from "./migrations.ts";
 import { openDatabase } from "./open.ts";
 import { sqlite } from "./quiet.ts";
+import { rebuildQueue } from "./work/queue.ts";
+import { brokenTruths } from "./work/work-truths.ts";
 
 const additive: Migration = { version: 2, kind: "additive", sql: "CREATE TABLE extra (id INTEGER PRIMARY KEY) STRICT" };
 const breaking: Migration = { version: 3, kind: "breaking", sql: "ALTER TABLE activity RENAME TO events" };
@@ -47,6 +49,38 @@ describe("migrations", () => {
   it("are numbered without gaps, and the first one says that all programs must know it", () => {
     expect(migrations.map(({ version }) => version)).toEqual(migrations.map((_, index) => index + 1));
     expect(migrations[0]?.kind).toBe("breaking");
+  });
+
+  it("give stored reviews their order, with a queue that is right", () => {
+    const { db } = openWith(migrations.slice(0, 14));
+    const titles = [
+      "Add login",
+      "Code quality review",
+      "Spec review",
+      "Add logout",
+      "Code review",
+      "Spec-review",
+      "Implement it",
+    ];
+    for (const [at, title] of titles.entries()) {
+      const parent = at === 0 || at === 3 ? null : at < 3 ? 1 : 4;
+      db.prepare(
+        "INSERT INTO tasks (seq, id, parent, title, type, status, priority, created_at, updated_at) VALUES (?, ?, ?, ?, 'feature', 'todo', 2, ?, ?)",
+      ).run(at + 1, `T100${at}`, parent, title, "2031-01-01T00:00:00.000Z", "2031-01-01T00:00:00.000Z");
+    }
+    // Somebody has put the second pair in another order.
+    db.exec("INSERT INTO dependencies VALUES (6, 5, 'blocks', 't')");
+    rebuildQueue(db);
+    closeAll();
+    const upgraded = openWith(migrations).db;
+    const pairs = upgraded.prepare("SELECT task, depends_on FROM dependencies ORDER BY task, depends_on").all();
+    expect(pairs.map((row) => Object.values(row))).toEqual([
+      [2, 3],
+      [5, 7],
+      [6, 5],
+      [6, 7],
+    ]);
+    expect(brokenTruths(upgraded, new Date())).toEqual([]);
   });
 
   it("build a new store at the newest version", () => {

@@ -19,6 +19,8 @@ import { agentRoles } from "./migrations/011-agent-roles.ts";
 import { gitStates } from "./migrations/012-git-states.ts";
 import { speakers } from "./migrations/013-speakers.ts";
 import { lostClaims } from "./migrations/014-lost-claims.ts";
+import { processStart } from "./migrations/015-process-start.ts";
+import { reviewOrder } from "./migrations/016-review-order.ts";
 
 export interface Migration {
   /** 1, 2, 3, … without gaps. */
@@ -42,4 +44,6 @@ export const migrations: readonly Migration[] = [
   gitStates,
   speakers,
   lostClaims,
+  processStart,
+  reviewOrder,
 ];

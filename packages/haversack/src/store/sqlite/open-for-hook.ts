@@ -3,6 +3,7 @@
  * CLI and the MCP server, which can say what went wrong. The hook bundles this file.
  */
 import { statSync } from "node:fs";
+import type { DatabaseSync } from "node:sqlite";
 import { checkTrust } from "../../base/project-trust.ts";
 import { folderOf } from "./folder.ts";
 import type { StoreHandle } from "./handle.ts";
@@ -25,12 +26,14 @@ export interface HookOpenOptions {
   busyMs: number;
   /** Where this user's records of trusted projects are. */
   userState: string | undefined;
+  /** A connection that only reads, for a store that cannot be opened otherwise. */
+  readable?: DatabaseSync;
 }
 
 /** Undefined when there is no store, when it is not this user's own, or when it is older or too new. Throws when its tables are not exactly ours. */
-export function openForHook(file: string, { busyMs, userState }: HookOpenOptions): StoreHandle | undefined {
+export function openForHook(file: string, { busyMs, userState, readable }: HookOpenOptions): StoreHandle | undefined {
   if (checkTrust(folderOf(file), userState).kind !== "trusted") return undefined;
-  const db = new sqlite.DatabaseSync(file, { timeout: busyMs, ...GUARDED_OPTIONS });
+  const db = readable ?? new sqlite.DatabaseSync(file, { timeout: busyMs, ...GUARDED_OPTIONS });
   db.exec(GUARDED);
   const version = db.prepare("PRAGMA user_version");
   const readVersion = () => Number(version.get()?.["user_version"]);
@@ -52,7 +55,7 @@ export function openForHook(file: string, { busyMs, userState }: HookOpenOptions
   return {
     file,
     db,
-    isReadOnly: false,
+    isReadOnly: readable !== undefined,
     guard: (action) => action(),
     checkVersion: () => {
       if (!isUsable()) throw new Error(`${file} was upgraded by a newer Haversack`);

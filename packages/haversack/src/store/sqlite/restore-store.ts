@@ -11,14 +11,15 @@
  * Not SQLite's backup API: Node opens the target of a backup itself, so the copy of the present content and the restore could not
  * share one lock.
  */
-import { existsSync, realpathSync, renameSync, rmSync, statSync } from "node:fs";
+import { existsSync, realpathSync, statSync } from "node:fs";
 import type { DatabaseSync } from "node:sqlite";
 import { HaversackError, isFault } from "../../base/errors.ts";
+import { moveFile, removeFile, syncPath } from "../../base/safe-write.ts";
 import { copyDatabase } from "./backup-store.ts";
 import { integrityProblems, tableNames } from "./check-store.ts";
 import { connect, DEFAULT_BUSY_MS } from "./connect.ts";
 import { fault, guardStore } from "./faults.ts";
-import { folderOf, syncPath } from "./folder.ts";
+import { folderOf, placeOfStore } from "./folder.ts";
 import type { StoreHandle } from "./handle.ts";
 import { applyMigrations, schemaState } from "./migrate.ts";
 import { migrations } from "./migrations.ts";
@@ -63,7 +64,7 @@ export function restoreStore(
     moveAside(file, aside);
     return { way: "moved-aside", kept: aside, tables: replaceAll(file, incoming, { busyMs }) };
   } finally {
-    rmSync(incoming, { force: true });
+    removeFile(incoming, placeOfStore(file));
   }
 }
 
@@ -84,8 +85,8 @@ function takeIn(from: string, incoming: string, file: string): void {
         throw fault("store-not-a-database", `${from} is empty, not a backup.`);
       const [problem] = integrityProblems(source);
       if (problem) throw fault("store-corrupt", `The backup ${from} is damaged (${problem}); nothing was changed.`);
-      rmSync(incoming, { force: true });
-      copyDatabase(source, incoming);
+      removeFile(incoming, placeOfStore(file));
+      copyDatabase(source, incoming, placeOfStore(file));
     } finally {
       source.close();
     }
@@ -124,7 +125,7 @@ function brokenLinks(table: string): HaversackError {
 function keepPresent(file: string, kept: string): void {
   const db: DatabaseSync = connect(file, { readOnly: true });
   try {
-    copyDatabase(db, kept);
+    copyDatabase(db, kept, placeOfStore(file));
   } finally {
     db.close();
   }
@@ -133,9 +134,10 @@ function keepPresent(file: string, kept: string): void {
 /** -wal goes with the file it belongs to; -shm is only an index of it. */
 function moveAside(file: string, aside: string): void {
   guardStore(file, () => {
-    if (existsSync(`${file}-wal`)) renameSync(`${file}-wal`, `${aside}-wal`);
-    renameSync(file, aside);
-    rmSync(`${file}-shm`, { force: true });
+    const place = placeOfStore(file);
+    if (existsSync(`${file}-wal`)) moveFile(`${file}-wal`, `${aside}-wal`, place);
+    moveFile(file, aside, place);
+    removeFile(`${file}-shm`, place);
     syncPath(folderOf(file));
   });
 }

@@ -106,7 +106,8 @@ describe("refuses a store, in hooks and commands, with", () => {
   });
 
   it("a version below that of its tables", () => {
-    tamper(`PRAGMA user_version = ${SCHEMA_VERSION - 1}`);
+    // 16 changes rows and no table.
+    tamper("PRAGMA user_version = 13");
     expect(openHook()).toBeUndefined();
     expect(openCli).toThrow(/unknown: (table|index)/);
   });

@@ -639,7 +639,7 @@ CREATE TABLE sessions (
   window INTEGER NOT NULL DEFAULT 1,
   prompt_count INTEGER NOT NULL DEFAULT 0,
   last_prompt_at TEXT,
-  ended_at TEXT, domain_history TEXT NOT NULL DEFAULT '[]', tracking_since TEXT, tracking_prompts INTEGER NOT NULL DEFAULT 0, last_prompt_id TEXT, process_id INTEGER, process_space TEXT, edits_told_at TEXT,
+  ended_at TEXT, domain_history TEXT NOT NULL DEFAULT '[]', tracking_since TEXT, tracking_prompts INTEGER NOT NULL DEFAULT 0, last_prompt_id TEXT, process_id INTEGER, process_space TEXT, edits_told_at TEXT, process_start INTEGER,
   PRIMARY KEY (session_id, agent_id)
 ) STRICT, WITHOUT ROWID
 

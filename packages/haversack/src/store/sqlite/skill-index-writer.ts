@@ -228,6 +228,16 @@ export class SkillIndexWriter {
     this.#prepare("INSERT OR REPLACE INTO meta (key, value) VALUES ('skill-index', ?)").run(format);
   }
 
+  /** Of the rules, what the user had accepted when they were settled, as JSON. */
+  acceptedRules(): string {
+    const row = this.#prepare("SELECT value FROM meta WHERE key = 'accepted-rules'").get();
+    return String(row?.["value"] ?? "[]");
+  }
+
+  putAcceptedRules(accepted: string): void {
+    this.#prepare("INSERT OR REPLACE INTO meta (key, value) VALUES ('accepted-rules', ?)").run(accepted);
+  }
+
   /** The folders that were searched with their times, as JSON: how a hook sees that a skill was added. */
   folders(): string | undefined {
     const row = this.#prepare("SELECT value FROM meta WHERE key = 'skill-roots'").get();

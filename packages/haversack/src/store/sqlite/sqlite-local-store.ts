@@ -48,6 +48,8 @@ export function touchSession(db: DatabaseSync, touch: SessionTouch): TouchedSess
     row.ended_at,
     process?.id ?? null,
     process?.space ?? null,
+    // 0: not known of this process; what was known of another one must not stay.
+    process ? (process.start ?? 0) : null,
     sessionId,
     agentId,
   );
@@ -58,10 +60,11 @@ const SELECT_ONE = "SELECT * FROM sessions WHERE session_id = ? AND agent_id = ?
 
 // Two statements instead of one that does both: the row is read before, under the same lock, and each takes half the time.
 const INSERT = `INSERT INTO sessions (client, cwd, started_at, last_seen_at, window, prompt_count, last_prompt_at, ended_at,
-  process_id, process_space, session_id, agent_id) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
+  process_id, process_space, process_start, session_id, agent_id) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
 
 const UPDATE = `UPDATE sessions SET client = ?, cwd = ?, started_at = ?, last_seen_at = ?, window = ?, prompt_count = ?, last_prompt_at = ?,
-  ended_at = ?, process_id = coalesce(?, process_id), process_space = coalesce(?, process_space) WHERE session_id = ? AND agent_id = ?`;
+  ended_at = ?, process_id = coalesce(?, process_id), process_space = coalesce(?, process_space),
+  process_start = coalesce(?, process_start) WHERE session_id = ? AND agent_id = ?`;
 
 interface SessionRow {
   session_id: string;

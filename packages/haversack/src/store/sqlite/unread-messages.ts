@@ -31,16 +31,27 @@ export interface ShowRequest {
 /** How much one event looks at. */
 const MOST_MESSAGES = 50;
 
-/** `write` gets the oldest unread ones and says which text it made of how many of them; those are read from then on. */
+/** What waits for a session. */
+export interface Waiting {
+  /** The oldest. */
+  messages: readonly UnreadMessage[];
+  /** All of them. */
+  total: number;
+  /** Those that came since the session was last shown a packet or messages. The others had no room then. */
+  newCount: number;
+}
+
+/** `write` says which text it made of how many of the oldest; those are read from then on. */
 export function showUnread(
   handle: StoreHandle,
   { sessionId, isMentionOnly, event, at }: ShowRequest,
-  write: (messages: readonly UnreadMessage[]) => { text: string; shown: number },
+  write: (waiting: Waiting) => { text: string; shown: number },
 ): string {
   const delivery = { sessionId, event, at };
   const deliver = (db: DatabaseSync): DeliveredMessages => {
     const rows = db.prepare(isMentionOnly ? MENTIONS : UNREAD).all(sessionId);
-    const { text, shown } = write(rows.map(toMessage));
+    const { total, old } = db.prepare(isMentionOnly ? COUNT_MENTIONS : COUNT).get(sessionId) as unknown as Counts;
+    const { text, shown } = write({ messages: rows.map(toMessage), total, newCount: total - old });
     const told = text ? rows.slice(0, shown) : [];
     const delivered = {
       ...delivery,
@@ -87,12 +98,22 @@ export function markShown(db: DatabaseSync, agent: number, ids: readonly string[
   for (const id of ids) mark.run(at.toISOString(), agent, id);
 }
 
+const WAITING = `FROM agents a JOIN message_recipients r ON r.agent = a.seq JOIN messages m ON m.seq = r.message
+WHERE a.session_id = ?1 AND r.read_at IS NULL`;
 const FROM = `SELECT r.message, r.agent, a.name, m.id, m.sender, m.is_person, substr(m.text, 1, 20000) AS text, m.subject, m.created_at
-FROM agents a JOIN message_recipients r ON r.agent = a.seq JOIN messages m ON m.seq = r.message
-WHERE a.session_id = ? AND r.read_at IS NULL`;
+${WAITING}`;
 const FIRST = `ORDER BY r.message LIMIT ${MOST_MESSAGES}`;
 const UNREAD = `${FROM} ${FIRST}`;
 const MENTIONS = `${FROM} AND r.is_mention = 1 ${FIRST}`;
+
+interface Counts {
+  total: number;
+  old: number;
+}
+
+const COUNT = `SELECT count(*) AS total, count(*) FILTER (WHERE m.created_at <= (SELECT max(at) FROM injections
+WHERE session_id = ?1 AND agent_id = '' AND format IN ('restored', 'messages'))) AS old ${WAITING}`;
+const COUNT_MENTIONS = `${COUNT} AND r.is_mention = 1`;
 
 function toMessage(row: Record<string, unknown>): UnreadMessage {
   const { subject } = row;

@@ -15,6 +15,7 @@ export interface EditingSession {
   /** The client's process. */
   id: number | null;
   space: string | null;
+  start: number | null;
 }
 
 /** Whether there may be some: asked at every start. */
@@ -62,6 +63,6 @@ JOIN sessions s ON s.session_id = w.session_id AND s.agent_id = ''
 WHERE s.session_id <> ? AND (s.edits_told_at IS NULL OR s.edits_told_at < w.updated_at)`;
 
 const UNTOLD = `SELECT s.session_id AS sessionId, s.client, s.cwd, s.last_seen_at AS lastSeenAt, s.ended_at AS endedAt,
-  s.process_id AS id, s.process_space AS space ${FROM_UNTOLD}
+  s.process_id AS id, s.process_space AS space, s.process_start AS start ${FROM_UNTOLD}
 AND NOT EXISTS (SELECT 1 FROM last_holders h WHERE h.session_id = s.session_id)
 GROUP BY s.session_id ORDER BY max(w.updated_at) DESC`;

@@ -1,6 +1,7 @@
 /** What was injected per session, and what the client's own listing of the same skills would have cost. */
 import { readStore } from "./access.ts";
 import type { StoreHandle } from "./handle.ts";
+import { agentOfCall } from "./prompt-ledger.ts";
 
 export interface Cost {
   /** Paid in full, when the text is new in a window. */
@@ -16,7 +17,10 @@ export interface SessionUsage {
   client: string;
   prompts: number;
   windows: number;
-  added: Cost;
+  /** null: of a sub-agent, when it is not known which of the session's calls started it; see `calls`. */
+  added: Cost | null;
+  /** Of a main agent: what was added to the prompts of sub-agents that could not be told apart. Absent: nothing. */
+  calls?: { count: number; tokens: number };
   native: Cost & { skills: number };
   injections?: { at: string; event: string; format: string; tokens: number; text: string }[];
 }
@@ -39,7 +43,10 @@ export function readUsage(handle: StoreHandle, { limit, sessionId, listing }: Us
     const injections = db.prepare(
       "SELECT at, window, event, format, tokens, text FROM injections WHERE session_id = ? AND agent_id = ? ORDER BY id",
     );
+    const unplaced = db.prepare(UNPLACED);
     return sessions.map((row) => {
+      const agentId = String(row["agent_id"]);
+      const calls = unplaced.get(row["session_id"]!, `${agentOfCall("")}*`) as { count: number; tokens: number };
       const rows = injections.all(row["session_id"]!, row["agent_id"]!);
       const windows = Number(row["window"]);
       const prompts = rows.filter(({ event }) => event === "prompt").length;
@@ -47,11 +54,12 @@ export function readUsage(handle: StoreHandle, { limit, sessionId, listing }: Us
       const { tokens, skills } = listing(client);
       return {
         sessionId: String(row["session_id"]),
-        agentId: String(row["agent_id"]),
+        agentId,
         client,
         prompts,
         windows,
-        added: addedCost(rows),
+        added: agentId !== "" && rows.length === 0 && calls.count > 0 ? null : addedCost(rows),
+        ...(agentId === "" && calls.count > 0 && { calls: { ...calls } }),
         native: {
           uncached: tokens * windows,
           cached: tokens * Math.max(0, prompts - windows),
@@ -70,6 +78,10 @@ export function readUsage(handle: StoreHandle, { limit, sessionId, listing }: Us
     });
   });
 }
+
+/** A call's texts are moved to the sub-agent that it started once the client says which that is. */
+const UNPLACED = `SELECT count(DISTINCT agent_id) AS count, coalesce(sum(tokens), 0) AS tokens FROM injections
+WHERE session_id = ? AND agent_id GLOB ? AND tokens > 0`;
 
 /** A text is new once, and is read from the cache by every later prompt of its window. */
 function addedCost(rows: readonly Record<string, unknown>[]): Cost {

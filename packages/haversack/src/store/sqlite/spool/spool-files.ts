@@ -3,17 +3,10 @@
  * entry. Each is written under another name and then renamed, so that none is ever seen half; the names sort by time. One
  * file for all would need a protocol for those that still append while it is read in. The hook bundles this file: `node:fs` only.
  */
-import {
-  lstatSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmdirSync,
-  statSync,
-  unlinkSync,
-  writeFileSync,
-} from "node:fs";
+import { lstatSync, readdirSync, readFileSync, statSync } from "node:fs";
+import { errorText } from "../../../base/errors.ts";
+import { errnoOf, makeFolder, putFile, removeEmptyFolder, removeFile } from "../../../base/safe-write.ts";
+import { placeOfStore } from "../folder.ts";
 import { spoolOf } from "./has-spool.ts";
 import type { SpoolEntry } from "./spool-entry.ts";
 
@@ -33,6 +26,7 @@ let written = 0;
 /** Undefined when it is there; else why not. */
 export function addToSpool(storeFile: string, { entry, isBlind }: SpooledEntry): string | undefined {
   const folder = spoolOf(storeFile);
+  const place = placeOfStore(storeFile);
   const text = JSON.stringify({ v: 1, kind: entry.kind, args: entry.args, ...(isBlind && { isBlind }) });
   const order = String(Date.now()).padStart(15, "0");
   const random = Math.random().toString(36).slice(2, 8).padEnd(6, "0");
@@ -40,15 +34,14 @@ export function addToSpool(storeFile: string, { entry, isBlind }: SpooledEntry):
   // A reader that finds the folder empty removes it: it may go between any two steps.
   for (let tries = 0; tries < 5; tries++) {
     try {
-      mkdirSync(folder, { recursive: true, mode: 0o700 });
+      makeFolder(folder, { ...place, mode: 0o700 });
       if (!isOwnFolder(folder)) return "the spool is a link";
       if (!hasRoom(folder, text.length)) return "the spool is full";
-      writeFileSync(`${folder}/${name}.part`, text, { mode: 0o600, flag: "wx" });
-      renameSync(`${folder}/${name}.part`, `${folder}/${name}.json`);
+      putFile(`${folder}/${name}.json`, text, { ...place, mode: 0o600, isSynced: false });
       return undefined;
     } catch (error) {
-      const { code } = error as NodeJS.ErrnoException;
-      if (code !== "ENOENT") return `the spool cannot be written (${code})`;
+      const code = errnoOf(error);
+      if (code !== "ENOENT") return code ? `the spool cannot be written (${code})` : errorText(error);
     }
   }
   return "the spool cannot be written";
@@ -58,7 +51,7 @@ export function addToSpool(storeFile: string, { entry, isBlind }: SpooledEntry):
 export function spooledNames(storeFile: string): string[] {
   const folder = spoolOf(storeFile);
   if (!isOwnFolder(folder)) return [];
-  return readdirSync(folder)
+  return namesIn(folder)
     .filter((name) => ENTRY.test(name))
     .sort();
 }
@@ -91,25 +84,38 @@ export function readSpooled(storeFile: string, name: string): ReadSpooled {
 /** After they are saved. Those that are gone or not ours to remove stay noted as saved. */
 export function removeSpooled(storeFile: string, names: readonly string[]): void {
   const folder = spoolOf(storeFile);
-  for (const name of names) ignoring(NOT_REMOVED, () => unlinkSync(`${folder}/${name}`));
+  const place = placeOfStore(storeFile);
+  // A repository could bring a link in its place, to a folder that is none of ours.
   if (!isOwnFolder(folder)) return;
-  for (const name of readdirSync(folder)) {
+  for (const name of names) ignoring(NOT_REMOVED, () => removeFile(`${folder}/${name}`, place));
+  for (const name of namesIn(folder)) {
     if (PART.test(name) && ageOf(`${folder}/${name}`) > ABANDONED_MS) {
-      ignoring(NOT_REMOVED, () => unlinkSync(`${folder}/${name}`));
+      ignoring(NOT_REMOVED, () => removeFile(`${folder}/${name}`, place));
     }
   }
   // Another entry may have come, or another reader may have been faster.
-  ignoring(["ENOTEMPTY", "EEXIST", ...NOT_REMOVED], () => rmdirSync(folder));
+  ignoring(NOT_REMOVED, () => removeEmptyFolder(folder, place));
 }
 
-const NOT_REMOVED = ["ENOENT", "EACCES", "EPERM", "EBUSY", "EROFS"];
+const NOT_REMOVED = ["EACCES", "EPERM", "EBUSY", "EROFS"];
 
 const ENTRY = /^\d{15}-\d{6,}-\d+-[a-z0-9]+\.json$/;
-const PART = /^\d{15}-\d{6,}-\d+-[a-z0-9]+\.part$/;
+/** Before it has its name; `.part` is what older versions called it. */
+const PART = /^\.?\d{15}-\d{6,}-\d+-[a-z0-9]+\.(?:part|json\.\d+-[a-z0-9]+\.haversack)$/;
 
 /** A repository could bring a link in its place, to a folder that is none of ours. */
 function isOwnFolder(folder: string): boolean {
   return lstatSync(folder, { throwIfNoEntry: false })?.isDirectory() ?? false;
+}
+
+/** None where the folder is another user's, who has to read it in. */
+function namesIn(folder: string): string[] {
+  try {
+    return readdirSync(folder);
+  } catch (error) {
+    if (!NOT_REMOVED.includes((error as NodeJS.ErrnoException).code ?? "")) throw error;
+    return [];
+  }
 }
 
 function hasRoom(folder: string, more: number): boolean {
@@ -132,6 +138,6 @@ function ignoring(codes: readonly string[], action: () => void): void {
   try {
     action();
   } catch (error) {
-    if (!codes.includes((error as NodeJS.ErrnoException).code ?? "")) throw error;
+    if (!codes.includes(errnoOf(error))) throw error;
   }
 }

@@ -1,15 +1,19 @@
 /**
- * What a process does that cannot get the store's lock. In WAL mode it can still read, so the tables that events change are
+ * What a process does that cannot write to the store. Mostly another one holds its lock. In WAL mode it can still read, so the tables that events change are
  * copied into temporary ones of the same name, which SQLite finds first; what waits in the spool is saved into them, and so is
  * what this process writes. Everything it then reads is as if the lock had been free. What it writes goes into the spool as
  * well, and from there into the store.
+ *
+ * Where the store may only be read, or the disk is full, there is no spool either: events are answered in the same way, and
+ * forgotten.
  *
  * Where not even reading is possible, an empty store in memory takes the place of the whole. The hook bundles this file, in a
  * part of its own.
  */
 import type { DatabaseSync } from "node:sqlite";
+import { connect } from "../connect.ts";
 import type { StandIn, StoreHandle } from "../handle.ts";
-import { isLockFault } from "../lock-fault.ts";
+import { isLockFault, isRefusedWrite } from "../lock-fault.ts";
 import { migrations } from "../migrations.ts";
 import { sqlite } from "../quiet.ts";
 import { inTransaction } from "../transaction.ts";
@@ -23,6 +27,18 @@ export interface StandInOptions {
   isSpooled?: boolean;
   /** Something could not be kept: one line for the log. */
   warn(text: string): void;
+}
+
+/** A connection to a store that could not be opened because it cannot be written. Throws the error again when it has another cause. */
+export function connectToRead(error: unknown, file: string): DatabaseSync {
+  if (!isRefusedWrite(error)) throw error;
+  return connect(file, { readOnly: true, busyMs: 0 });
+}
+
+/** For a write that failed with this error. Undefined: the error has another cause. */
+export function standInAfter(error: unknown, handle: StoreHandle, options: StandInOptions): StandIn | undefined {
+  if (isLockFault(error)) return standInFor(handle, options);
+  return isRefusedWrite(error) ? standInFor(handle, { ...options, isSpooled: false }) : undefined;
 }
 
 export function standInFor(handle: StoreHandle, options: StandInOptions): StandIn {
@@ -62,6 +78,7 @@ function standIn(
 ): StandIn {
   return {
     isBlind,
+    isKept: isSpooled,
     write(change, entryFor) {
       const result = inTransaction(db, () => change(db), "BEGIN");
       const entry = isSpooled ? entryFor(result) : undefined;

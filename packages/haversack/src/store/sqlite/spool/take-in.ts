@@ -10,6 +10,7 @@ import { inTransaction } from "../transaction.ts";
 import { hasSpool } from "./has-spool.ts";
 import { saveEntry } from "./save-entry.ts";
 import { readSpooled, removeSpooled, type SpooledEntry, spooledNames } from "./spool-files.ts";
+import { type StandInOptions, standInAfter, standInFor } from "./stand-in.ts";
 
 export type TakenIn =
   | { kind: "nothing" }
@@ -69,6 +70,19 @@ export function takeInSpool(handle: StoreHandle): TakenIn {
   }
   removeSpooled(file, names);
   return { kind: "taken", count, problems };
+}
+
+/** Before an event: reads the spool in, or has a stand-in answer the event where the store cannot be written. */
+export function takeInOrStandIn(handle: StoreHandle, options: StandInOptions): void {
+  try {
+    const taken = takeInSpool(handle);
+    if (taken.kind === "locked") handle.standIn = standInFor(handle, options);
+    if (taken.kind === "taken") for (const problem of taken.problems) options.warn(`left out of the spool: ${problem}`);
+  } catch (error) {
+    const standIn = standInAfter(error, handle, options);
+    if (!standIn) throw error;
+    handle.standIn = standIn;
+  }
 }
 
 /** What is wrong with the entry itself; what is wrong with the store is thrown, and nothing is taken. */

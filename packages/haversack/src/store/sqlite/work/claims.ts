@@ -219,9 +219,11 @@ function prolong(db: DatabaseSync, seq: number, by: Actor, leaseMs: number): voi
   );
 }
 
-/** Whoever holds it, and whoever asks: the caller has decided that it may. */
+/** Released on purpose, whoever holds it and whoever asks: the caller has decided that it may. */
 export function returnToQueue(db: DatabaseSync, taskId: string, by: Actor, text: string): void {
-  giveBack(db, findTask(db, taskId).seq, by, text, "claim-released");
+  const { seq } = findTask(db, taskId);
+  forgetHolder(db, seq);
+  giveBack(db, seq, by, text, "claim-released");
 }
 
 function giveBack(db: DatabaseSync, seq: number, by: Actor, text: string, kind: string): void {

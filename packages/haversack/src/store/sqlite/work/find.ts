@@ -35,7 +35,7 @@ export function findSeq(db: DatabaseSync, kind: IdKind, id: string): number {
   const whole = findWhole(db, kind, wanted);
   if (whole.length === 1 && whole[0]) return whole[0].seq;
   if (whole.length > 1) throw sharedAlias(kind, wanted, whole);
-  const found = beginsWith(db, TABLES[kind], wanted);
+  const found = beginsWith(db, kind, wanted);
   if (found.length === 1 && found[0]) return found[0].seq;
   if (found.length > 1) throw ambiguous(kind, wanted, found);
   throw unknown(db, kind, wanted);
@@ -47,9 +47,12 @@ export function findAny(db: DatabaseSync, id: string): { kind: IdKind; seq: numb
   for (const find of [exactly, byAlias]) {
     const found = KINDS.flatMap((kind) => find(db, kind, wanted).map((row) => ({ kind, ...row })));
     if (found.length === 1 && found[0]) return found[0];
+    // Digits alone may be of an epic and of a task: whoever leaves the letter out speaks of a task.
+    const task = isBare(wanted) ? found.filter(({ kind }) => kind === "task") : [];
+    if (task.length === 1 && task[0]) return task[0];
     if (found.length > 1) throw sharedAlias("id", wanted, found);
   }
-  const found = KINDS.flatMap((kind) => beginsWith(db, TABLES[kind], wanted).map((row) => ({ kind, ...row })));
+  const found = KINDS.flatMap((kind) => beginsWith(db, kind, wanted).map((row) => ({ kind, ...row })));
   if (found.length === 1 && found[0]) return found[0];
   if (found.length > 1) throw ambiguous("id", wanted, found);
   throw unknown(db, "task", wanted, "nothing has the id");
@@ -60,7 +63,7 @@ export function findLonger(db: DatabaseSync, id: string): { kind: IdKind; id: st
   const wanted = id.trim();
   if (wanted === "" || KINDS.some((kind) => findWhole(db, kind, wanted).length > 0)) return [];
   return KINDS.flatMap((kind) =>
-    beginsWith(db, TABLES[kind], wanted, { isAnyLength: true }).map((row) => ({ kind, id: row.id })),
+    beginsWith(db, kind, wanted, { isAnyLength: true }).map((row) => ({ kind, id: row.id })),
   ).slice(0, 4);
 }
 
@@ -78,18 +81,25 @@ function findWhole(db: DatabaseSync, kind: IdKind, wanted: string): Found[] {
 
 function exactly(db: DatabaseSync, kind: IdKind, wanted: string): Found[] {
   const sql = `SELECT seq, id FROM ${TABLES[kind]} WHERE id = ?`;
-  const found = one<Found>(db, sql, wanted) ?? one<Found>(db, sql, asWritten(wanted));
+  const found = one<Found>(db, sql, wanted) ?? one<Found>(db, sql, asWritten(wanted, kind));
   return found ? [found] : [];
 }
 
 function byAlias(db: DatabaseSync, kind: IdKind, wanted: string): Found[] {
   const found = withAlias(db, TABLES[kind], wanted);
-  return found.length > 0 ? found : withAlias(db, TABLES[kind], asWritten(wanted));
+  return found.length > 0 ? found : withAlias(db, TABLES[kind], asWritten(wanted, kind));
 }
 
-/** Our ids have a capital letter; people type `t4829`. */
-function asWritten(id: string): string {
+const LETTERS: Readonly<Record<IdKind, string>> = { epic: "E", story: "S", task: "T", handoff: "H" };
+
+/** Our ids have a capital letter; people type `t4829`, or `4829` where the kind is clear. */
+function asWritten(id: string, kind: IdKind): string {
+  if (isBare(id)) return `${LETTERS[kind]}${id}`;
   return /^[a-z]\d/.test(id) ? id.charAt(0).toUpperCase() + id.slice(1) : id;
+}
+
+function isBare(id: string): boolean {
+  return /^\d+$/.test(id);
 }
 
 /** Less is more likely made up than meant: "T4" for the fourth task of a plan. */
@@ -99,14 +109,14 @@ const FEWEST_CHARACTERS = 5;
 
 function beginsWith(
   db: DatabaseSync,
-  table: ThingTable,
+  kind: IdKind,
   wanted: string,
   { isAnyLength = false }: { isAnyLength?: boolean } = {},
 ): Found[] {
-  const fewest = /^[a-z]\d*$/i.test(wanted) ? 1 + FEWEST_DIGITS : FEWEST_CHARACTERS;
-  if (wanted.length < fewest && !isAnyLength) return [];
-  const start = asWritten(wanted);
-  return all(db, `SELECT seq, id FROM ${table} WHERE id >= ? AND id < ? LIMIT 4`, start, `${start}\u{10ffff}`);
+  const start = asWritten(wanted, kind);
+  const fewest = /^[a-z]\d*$/i.test(start) ? 1 + FEWEST_DIGITS : FEWEST_CHARACTERS;
+  if (start.length < fewest && !isAnyLength) return [];
+  return all(db, `SELECT seq, id FROM ${TABLES[kind]} WHERE id >= ? AND id < ? LIMIT 4`, start, `${start}\u{10ffff}`);
 }
 
 function sharedAlias(kind: string, wanted: string, found: readonly { id: string }[]): HaversackError {
@@ -133,7 +143,7 @@ function unknown(db: DatabaseSync, kind: IdKind, wanted: string, text?: string):
   // Newest first: a wrong id is most likely one of those. All of 100,000 would take a quarter of a second.
   const ids = all<{ id: string }>(db, `SELECT id FROM ${TABLES[kind]} ORDER BY seq DESC LIMIT 20000`);
   const [guess] = nearest(
-    asWritten(wanted),
+    asWritten(wanted, kind),
     ids.map((row) => row.id),
   );
   const shown = JSON.stringify(wanted.length > 80 ? `${wanted.slice(0, 80)}…` : wanted);

@@ -16,6 +16,7 @@ import { importEvents } from "./import-events.ts";
 import { mergeRecord } from "./merge-record.ts";
 import { one, run } from "./prepared.ts";
 import { rebuildQueue } from "./queue.ts";
+import { orderReviews } from "./review-order.ts";
 import {
   agentSeq,
   seqOf,
@@ -75,6 +76,7 @@ class Import {
   /** Ids that things of this import have got. */
   readonly #given = new Set<string>();
   readonly #aliases: { kind: ThingKind; alias: string; id: string }[] = [];
+  readonly #newTasks: string[] = [];
   readonly #touchedStories = new Set<string>();
   readonly #touchedEpics = new Set<string>();
 
@@ -96,6 +98,9 @@ class Import {
     this.#importTasks();
     const taskId = (id: string) => this.#resolve("task", id);
     importDependencies(this.#db, this.#came.dependency, { taskId, report: this.#report });
+    // A file from before reviews had an order, or from another tool.
+    for (const id of this.#newTasks)
+      orderReviews(this.#db, seqOf(this.#db, "tasks", id) as number, { at, name: "haversack" });
     importEvents(this.#db, this.#came, { taskId, subjectId: (id) => this.#subject(id), report: this.#report });
     this.#importHandoffs();
     this.#importAgents();
@@ -138,9 +143,11 @@ class Import {
         this.#problem(task, `claim of ${task.claim.agent} left out: the task is ${task.status}, not in_progress`);
         delete task.claim;
       }
-      const before = this.#stored("task", task.id)?.story_id;
+      const stored = this.#stored("task", task.id);
+      const before = stored?.story_id;
       const written = this.#put(task, writeTask);
       if (written) parents.push(written);
+      if (written && !stored) this.#newTasks.push(written.id);
       for (const story of [before, task.story_id]) if (story) this.#touchedStories.add(story);
     }
     for (const task of parents) this.#setParent(task);

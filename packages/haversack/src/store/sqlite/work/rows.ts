@@ -49,6 +49,7 @@ export interface TaskRow {
   epic: number | null;
   story_id: string | null;
   epic_id: string | null;
+  parent: number | null;
   parent_id: string | null;
   title: string;
   type: TaskType;

@@ -12,6 +12,7 @@ import { forgetHolder } from "./last-holders.ts";
 import { run } from "./prepared.ts";
 import { moveInQueue } from "./queue.ts";
 import { brief, type TaskRow } from "./rows.ts";
+import { partsOf } from "./tasks.ts";
 
 export function setStatus(db: DatabaseSync, { taskId, status, notes, ...how }: StatusChange, by: Actor): StatusOutcome {
   checkChoice("status", status, TASK_STATUSES);
@@ -44,7 +45,14 @@ export function setStatus(db: DatabaseSync, { taskId, status, notes, ...how }: S
   refuseIfLost(db, task, by);
   if (status === "blocked") addBlocker(db, task, notes, by);
   const boundaries = applyStatus(db, task, status, by, notes);
-  return { kind: "changed", task: { ...brief(task), status }, from: task.status, boundaries };
+  const openParts = isSettled(status) ? partsOf(db, task.seq).filter((part) => !isSettled(part.status)) : [];
+  return {
+    kind: "changed",
+    task: { ...brief(task), status },
+    from: task.status,
+    boundaries,
+    ...(openParts.length > 0 && { openParts }),
+  };
 }
 
 export function setBlocker(

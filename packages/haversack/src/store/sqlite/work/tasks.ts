@@ -1,7 +1,7 @@
 /** Tasks: made, changed, read and listed. */
 import type { DatabaseSync, SQLInputValue } from "node:sqlite";
 import { rankOf } from "../../../work/queue-order.ts";
-import type { TaskBrief, TaskDetails } from "../../../work/task.ts";
+import type { TaskBrief, TaskDetails, TaskPart } from "../../../work/task.ts";
 import { DEFAULT_PRIORITY, PRIORITIES, TASK_STATUSES, TASK_TYPES, type Task } from "../../../work/task.ts";
 import type { Actor, NewTask, Page, Scope, TaskChanges, TaskCounts, TaskQuery } from "../../work-store.ts";
 import { note } from "./activity.ts";
@@ -15,6 +15,7 @@ import { followTasks } from "./groups.ts";
 import { decayCompleted } from "./handoffs.ts";
 import { all, one, run, setFields, value } from "./prepared.ts";
 import { moveInQueue, requeue, WAITING } from "./queue.ts";
+import { orderReviews } from "./review-order.ts";
 import { brief, TASK_COLUMNS, type TaskRow, toTasks } from "./rows.ts";
 import { readTaskWip } from "./wip.ts";
 
@@ -58,6 +59,7 @@ export function createTask(db: DatabaseSync, task: NewTask, by: Actor): Task {
     // A new task can close no cycle: nothing waits for it yet.
     addDependency(db, { taskId: id, dependsOnId, type: "blocks" }, by);
   }
+  orderReviews(db, seq, by);
   followTasks(db, story?.seq ?? null, now);
   note(db, by, "task-created", id, `created: ${title}`);
   return readTask(db, seq);
@@ -92,6 +94,7 @@ export function updateTask(db: DatabaseSync, id: string, changes: TaskChanges, b
   const { sql, values } = setFields(fields);
   if (sql) run(db, `UPDATE tasks SET ${sql}, updated_at = ? WHERE seq = ?`, ...values, now, before.seq);
   if (changes.files !== undefined) setFiles(db, before.seq, changes.files ?? []);
+  orderReviews(db, before.seq, by, before);
   if (storyId !== undefined || priority !== undefined) requeue(db, before.seq);
   if (storyId !== undefined && (story?.seq ?? null) !== before.story) {
     // The story it left may be complete without it.
@@ -134,9 +137,22 @@ export function getTask(db: DatabaseSync, id: string): TaskDetails {
     waitsFor: waitsFor(db, seq),
     waitedForBy: waiting.map(brief),
     relatesTo: related.map(brief),
+    parts: partsOf(db, seq),
     blockers: blockers.map(({ created_at, ...row }) => ({ ...row, taskId: task.id, at: new Date(created_at) })),
     failureCount: value(db, "SELECT count(*) FROM failures WHERE task = ?", seq),
   };
+}
+
+const MOST_PARTS = 50;
+
+/** A task's sub-tasks, in the order in which they were made. */
+export function partsOf(db: DatabaseSync, seq: number): TaskPart[] {
+  const rows = all<TaskBrief & { agent: string | null }>(
+    db,
+    `SELECT t.id, t.title, t.status, c.agent FROM tasks t LEFT JOIN claims c ON c.task = t.seq WHERE t.parent = ? AND t.status <> 'archived' ORDER BY t.seq LIMIT ${MOST_PARTS}`,
+    seq,
+  );
+  return rows.map((row) => ({ ...brief(row), ...(row.agent !== null && { agent: row.agent }) }));
 }
 
 /** The parts of a list, in their order, each of them sorted by an index. */
@@ -207,7 +223,7 @@ export function countTasks(db: DatabaseSync, scope: Scope): TaskCounts {
 
 function filter(
   db: DatabaseSync,
-  { epicId, storyId, priority, type, assignee, parentId, hasWip, planFile }: Partial<TaskQuery>,
+  { epicId, storyId, priority, type, assignee, parentId, isPart, hasWip, planFile }: Partial<TaskQuery>,
 ): { conditions: string[]; values: SQLInputValue[] } {
   const parts: [string, SQLInputValue | undefined][] = [
     ["t.epic = ?", epicId === undefined ? undefined : findSeq(db, "epic", epicId)],
@@ -220,6 +236,7 @@ function filter(
   ];
   const used = parts.flatMap(([sql, given]) => (given === undefined ? [] : [{ sql, given }]));
   const conditions = used.map(({ sql }) => sql);
+  if (isPart) conditions.push("t.parent IS NOT NULL");
   if (hasWip) conditions.push("t.seq IN (SELECT task FROM task_wip)");
   return { conditions, values: used.map(({ given }) => given) };
 }

@@ -1,0 +1,11 @@
+/** When a session's client was started: its process number may be another program's by now, above all in containers. */
+import type { Migration } from "../migrations.ts";
+
+export const processStart: Migration = {
+  version: 15,
+  kind: "additive",
+  sql: `
+-- As /proc gives it: ticks since the machine's start. NULL or 0: not known.
+ALTER TABLE sessions ADD COLUMN process_start INTEGER;
+`,
+};
