@@ -56,12 +56,12 @@ describe("the installed package", () => {
     expect(readdirSync(installed)).toEqual(expect.arrayContaining(["README.md", "LICENSE"]));
   });
 
-  it("stays small: unpacked below 35 MB, and a client's plugin below 5", () => {
+  it("stays small: unpacked below 40 MB, and a client's plugin below 5", () => {
     const sizeOf = (path: string) =>
       readdirSync(path, { recursive: true, withFileTypes: true })
         .filter((entry) => entry.isFile())
         .reduce((sum, { parentPath, name }) => sum + statSync(join(parentPath, name)).size, 0);
-    expect(sizeOf(installed)).toBeLessThan(35_000_000);
+    expect(sizeOf(installed)).toBeLessThan(40_000_000);
     for (const client of ["plugin", "codex", "gemini", "opencode"]) {
       expect(sizeOf(join(installed, "dist", client)), client).toBeLessThan(5_000_000);
     }

@@ -4,7 +4,7 @@
  */
 import { statSync } from "node:fs";
 import { STATE_FOLDER } from "../../base/project-root.ts";
-import { errnoOf, makeFolder, makePrivate, type Place, putNewFile, syncPath } from "../../base/safe-write.ts";
+import { errnoOf, makeFolder, makePrivate, type Place, putNewFile, syncPath, USER } from "../../base/safe-write.ts";
 import { folderOf, placeOfStore } from "./folder.ts";
 
 /** An empty file, for SQLite to fill. Nothing happens to one that is there. */
@@ -20,7 +20,9 @@ export function makePrivateFile(file: string, place: Place = placeOfStore(file))
 export function makePrivateFolderOf(file: string): void {
   const folder = folderOf(file);
   if (statSync(folder, { throwIfNoEntry: false })?.isDirectory()) return;
-  const [made] = makeFolder(folder, { ...placeOfStore(file), mode: 0o700 });
+  const { within } = placeOfStore(file);
+  // A store that somebody keeps elsewhere lies in a folder of their own.
+  const [made] = makeFolder(folder, { within: within === folder ? USER : within, mode: 0o700 });
   if (made !== undefined) syncPath(folderOf(made));
 }
 
