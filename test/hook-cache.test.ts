@@ -15,11 +15,15 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
+import { Script } from "node:vm";
 import { describe, expect, it } from "vitest";
 import { DIST, scratchProject } from "./bins.ts";
 
 const SKILL =
   "---\nname: api-errors\ndescription: Use when an HTTP endpoint reports error status codes.\n---\n\nBody.\n";
+
+/** What compiled-code.ts puts around the file. */
+const WRAPPER = "(function(exports,require,module,__dirname){\n})";
 
 function project() {
   const scratch = scratchProject();
@@ -44,25 +48,22 @@ describe("the hook's cache", () => {
     const first = ask("one");
     expect(first.out).toContain("api-errors");
     const files = readdirSync(cache);
-    expect(files.filter((file) => file.startsWith("hook-main+hook-prompt-"))).toHaveLength(1);
+    expect(files.filter((file) => file.startsWith("hook-events-UserPromptSubmit-"))).toHaveLength(1);
     expect(ask("two").out).toBe(first.out);
     expect(readdirSync(cache)).toEqual(files);
   });
 
-  it("grows when an event takes a way that it does not hold yet, and then rests", () => {
-    const { ask, cache } = project();
-    const sizeOf = () =>
-      readdirSync(cache)
-        .map((file) => statSync(join(cache, file)).size)
-        .reduce((sum, size) => sum + size, 0);
-    expect(ask("one", {}, "continue").out).toBe("");
-    const small = sizeOf();
-    expect(ask("one").out).toContain("api-errors");
-    const grown = sizeOf();
-    expect(grown).toBeGreaterThan(small);
+  it("has one entry for each kind of event, whatever the payload calls it", () => {
+    const { ask, cache, hook, root } = project();
     ask("one", {}, "continue");
-    expect(ask("two").out).toContain("api-errors");
-    expect(sizeOf()).toBe(grown);
+    ask("one");
+    expect(readdirSync(cache)).toHaveLength(1);
+    const event = (hook_event_name: string) => hook({ session_id: "one", cwd: root, hook_event_name });
+    event("Stop");
+    expect(readdirSync(cache)).toHaveLength(2);
+    for (const name of ["../../evil", "Evil", "x".repeat(5_000), "Stop/../Stop"]) event(name);
+    expect(readdirSync(cache)).toHaveLength(3);
+    expect(existsSync(join(cache, "../../evil"))).toBe(false);
   });
 
   it("is passed over when it is rubbish, and made anew", () => {
@@ -129,17 +130,13 @@ describe("the hook's cache", () => {
     const file = join(cache, name);
     let asked = 0;
     const right = () => expect(ask(`again ${asked++}`)).toMatchObject({ code: 0, out, err: "" });
-    // A marker in a copy that would be run if the entry were believed.
-    const poison = () => {
-      const bytes = readFileSync(file);
-      const half = bytes.subarray(0, bytes.length / 2);
-      const build = half.toString("latin1", half.length - 25, half.length - 9);
-      const source = Buffer.from(`[function(){process.stdout.write("POISON");process.exit(7)}]//${build}`);
-      const tail = Buffer.alloc(9);
-      tail.writeUInt32LE(source.length + tail.length, 4);
-      return Buffer.concat([source, tail, source, tail]);
-    };
-    const bytes = poison();
+    // Compiled from another source of the same length, which is all that V8 compares: it would be run if the entry were believed.
+    const length = readFileSync(join(DIST, "hook-events.cjs"), "latin1").length + WRAPPER.length;
+    const source = '(function(){process.stdout.write("POISON");process.exit(7)})'.padEnd(length);
+    const code = new Script(source).createCachedData();
+    const end = Buffer.alloc(4);
+    end.writeUInt32LE(code.length);
+    const bytes = Buffer.concat([code, end, code, end]);
 
     // The control: in a private folder it runs, so that the rest of this test means something.
     writeFileSync(file, bytes, { mode: 0o600 });
@@ -196,17 +193,12 @@ describe("the hook's cache", () => {
     expect(existsSync(join(root, ".cache"))).toBe(false);
   });
 
-  it("is no reason to be silent about a file of the installation that is gone", () => {
+  it("of an installation with a file missing is silence", () => {
     const { root, home, hook } = project();
     const dist = join(home, "dist");
     cpSync(DIST, dist, { recursive: true, filter: (path) => path === DIST || /hook[^/]*\.cjs$/.test(path) });
-    const start = (session: string) =>
-      hook(
-        { session_id: session, cwd: root, hook_event_name: "SessionStart", source: "startup" },
-        { dist, env: { HAVERSACK_AGENT: "june" } },
-      );
-    rmSync(join(dist, "hook-packet.cjs"));
-    expect(start("one")).toMatchObject({ code: 0, out: "", err: "" });
-    expect(readFileSync(join(root, ".haversack/log/haversack.log"), "utf8")).toContain("hook-packet.cjs");
+    rmSync(join(dist, "hook-events.cjs"));
+    const start = { session_id: "one", cwd: root, hook_event_name: "SessionStart", source: "startup" };
+    expect(hook(start, { dist })).toMatchObject({ code: 0, out: "", err: "" });
   });
 });

@@ -55,13 +55,18 @@ function readKept(cache: string): Buffer | undefined {
     const file = openSync(cache, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
     const twice = isOwn(fstatSync(file), 0o100000) ? readFileSync(file) : Buffer.alloc(0);
     closeSync(file);
-    const once = twice.subarray(0, twice.length / 2);
-    return once.length > 0 && once.equals(twice.subarray(once.length)) ? once : undefined;
+    const half = twice.length / 2;
+    const isWhole = half > LENGTH_BYTES && twice.subarray(0, half).equals(twice.subarray(half));
+    const end = half - LENGTH_BYTES;
+    return isWhole && twice.readUInt32LE(end) === end ? twice.subarray(0, end) : undefined;
   } catch {
     // There is none yet.
     return undefined;
   }
 }
+
+/** Behind the compiled form: how long it is. */
+export const LENGTH_BYTES = 4;
 
 /** Of this type, and only this user may read or write it. */
 function isOwn({ mode, uid }: { mode: number; uid: number }, type: number): boolean {

@@ -10,7 +10,10 @@ import { isSame, listAt, listOf, objectOf, parseSettings, prune, type SettingsFi
 export interface HookEntry extends HookFiles {
   event: string;
   matcher: string | undefined;
+  /** "" where our running MCP server is asked. */
   command: string;
+  /** A process for each event, or the MCP server that runs already. */
+  way: "command" | "server";
   /** In the client's unit. */
   timeout: number | undefined;
   /** Of the hook itself: hooks, event, group, hooks, place. */
@@ -22,6 +25,20 @@ export interface HookEntry extends HookFiles {
 export interface HookForm extends SettingsFile {
   /** Undefined: not our command. */
   readCommand(command: unknown): HookFiles | undefined;
+}
+
+/** What our MCP server is called in a client's settings, and its tool for events. */
+const SERVER = "haversack";
+const HOOK_TOOL = "hook";
+
+/** A hook that asks our running MCP server; `input`: which fields of the event go along. Their names are the client's own. */
+export function serverHook(client: string, fields: readonly string[], timeout: number) {
+  const input = Object.fromEntries(fields.map((field) => [field, `\${${field}}`]));
+  return { type: "mcp_tool" as const, server: SERVER, tool: HOOK_TOOL, timeout, input: { client, ...input } };
+}
+
+function isServerHook({ type, server, tool }: Record<string, unknown>): boolean {
+  return type === "mcp_tool" && server === SERVER && tool === HOOK_TOOL;
 }
 
 /** A line of a client's table: event, matcher, and its time in the client's unit. */
@@ -48,13 +65,15 @@ export function hookEntries(settings: unknown, readCommand: HookForm["readComman
       const { matcher, hooks } = objectOf(group);
       for (const [at, hook] of listOf(hooks).entries()) {
         const { command, timeout } = objectOf(hook);
-        const files = readCommand(command);
+        const isServer = isServerHook(objectOf(hook));
+        const files = isServer ? { node: "", hook: "" } : readCommand(command);
         if (!files) continue;
         found.push({
           ...files,
           event,
+          way: isServer ? "server" : "command",
           matcher: typeof matcher === "string" ? matcher : undefined,
-          command: String(command),
+          command: isServer ? "" : String(command),
           timeout: typeof timeout === "number" ? timeout : undefined,
           path: ["hooks", event, groupAt, "hooks", at],
           isMixed: listOf(hooks).length > 1,

@@ -18,10 +18,17 @@ function main(): void {
   }
 }
 
-/** What decides which functions run. */
+/** What decides which functions run. All that is not known is one way. */
 function wayOf({ hook_event_name: event, tool_name: tool }: Record<string, unknown>): string {
-  return `${event}${tool === "Bash" ? "-bash" : ""}`.replace(/[^A-Za-z-]/g, "").slice(0, 40);
+  const way = WAYS.includes(String(event)) ? String(event) : "other";
+  return tool === "Bash" ? `${way}-Bash` : way;
 }
+
+const WAYS = [
+  ...["SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "PostToolUseFailure", "SubagentStart"],
+  ...["SubagentStop", "Stop", "SessionEnd", "PreCompact", "PostCompact"],
+  ...["BeforeAgent", "BeforeTool", "AfterTool", "AfterAgent"],
+];
 
 if (process.env["HAVERSACK"] !== "0") main();
 // A normal end, and process.exit too, would close the store and copy its log into the main file: time that nobody has here.

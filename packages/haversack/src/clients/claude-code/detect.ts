@@ -1,9 +1,11 @@
 /** Where Claude Code keeps its files, and whether it is used here. */
+import { spawnSync } from "node:child_process";
 import { existsSync, realpathSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { findProjectRoot } from "../../base/project-root.ts";
 import type { Environment } from "../../engine/project.ts";
 import { findOnPath, isFolder } from "../find-program.ts";
+import { SERVER_HOOKS_SINCE } from "./settings.ts";
 
 export const TESTED_VERSION = "2.1.325";
 
@@ -45,6 +47,28 @@ function clientRoot(cwd: string): string {
     }
     if (dirname(folder) === folder) return findProjectRoot(start).root;
   }
+}
+
+/** The installed version; undefined: there is none on the PATH, or it does not say. */
+export function claudeVersion(env: Environment): string | undefined {
+  const program = findOnPath("claude", env);
+  if (!program) return undefined;
+  const quiet = { DISABLE_AUTOUPDATER: "1", DISABLE_TELEMETRY: "1", CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: "1" };
+  const { stdout } = spawnSync(program, ["--version"], { env: { ...env, ...quiet }, encoding: "utf8", timeout: 15_000 });
+  return /^\d+\.\d+\.\d+/.exec(stdout ?? "")?.[0];
+}
+
+/** Whether the installed client's hooks can ask our running MCP server. `HAVERSACK_HOOKS=command` keeps a process for each event. */
+export function canAskServer(env: Environment): boolean {
+  if (env["HAVERSACK_HOOKS"] === "command") return false;
+  const version = claudeVersion(env);
+  return version !== undefined && !isOlder(version, SERVER_HOOKS_SINCE);
+}
+
+export function isOlder(version: string, than: string): boolean {
+  const [one, other] = [version, than].map((text) => text.split(".").map(Number));
+  const at = one!.findIndex((part, index) => part !== other![index]);
+  return at >= 0 && one![at]! < other![at]!;
 }
 
 /** Why Claude Code seems to be used here, one line each. */

@@ -10,6 +10,7 @@ import {
   hookEntries,
   putHooks,
   removeHooks,
+  serverHook,
 } from "../hook-entries.ts";
 import { emptyAmong, listAt, type Merged, parseSettings, prune } from "../json-settings.ts";
 import { type HookFiles, hookCommand, readHookCommand } from "./hook-command.ts";
@@ -67,15 +68,51 @@ export function hookGroups(command: string, hasGuards: boolean) {
   return groupsOf(hookTable(hasGuards), command, {});
 }
 
+/**
+ * The first version whose hooks can ask a running MCP server (`mcp_tool`; runs in 2.1.120). One entry of that kind makes 2.1.90 ignore all
+ * hooks of the file, so it is written only where the version is known.
+ */
+export const SERVER_HOOKS_SINCE = "2.1.120";
+
+const COMMON_FIELDS = ["hook_event_name", "session_id", "cwd", "transcript_path", "agent_id", "agent_type"];
+const CALL_FIELDS = ["tool_name", "tool_use_id", "tool_input"];
+
+/**
+ * The events that the running server answers, with the fields that it needs of each. Not SessionStart, which comes before the server
+ * is there, nor SessionEnd, when it is gone already. What may have to be refused is left to a process: a call goes ahead when
+ * the server has crashed.
+ */
+const SERVER_EVENTS: Readonly<Record<string, readonly string[]>> = {
+  UserPromptSubmit: ["prompt", "prompt_id"],
+  PreToolUse: CALL_FIELDS,
+  PostToolUse: [...CALL_FIELDS, "tool_response"],
+  PostToolUseFailure: [...CALL_FIELDS, "error", "is_interrupt"],
+  SubagentStart: [],
+  SubagentStop: ["last_assistant_message"],
+  Stop: ["stop_hook_active"],
+};
+
+/** The same, with the running MCP server where it can answer. */
+export function serverHookGroups(command: string, hasGuards: boolean) {
+  const groups = Object.entries(hookGroups(command, hasGuards)).map(([event, group]) => {
+    const fields = event === "PreToolUse" && hasGuards ? undefined : SERVER_EVENTS[event];
+    if (!fields) return [event, group];
+    const hooks = group.hooks.map(({ timeout }) => serverHook("claude-code", [...COMMON_FIELDS, ...fields], timeout));
+    return [event, { ...group, hooks }];
+  });
+  return Object.fromEntries(groups);
+}
+
 export function mergeSettings(
   text: string,
-  { file, hasGuards, ...files }: HookFiles & { file: string; hasGuards: boolean },
+  { file, hasGuards, asksServer, ...files }: HookFiles & { file: string; hasGuards: boolean; asksServer: boolean },
 ): Merged {
   const form = formOf(file);
   const before = readSettings(text, file);
   const isFirst = ownHooks(before).length === 0;
   const keep = isFirst ? emptyContainers(before) : [];
-  let result = putHooks(text, hookGroups(hookCommand(files), hasGuards), form);
+  const groups = (asksServer ? serverHookGroups : hookGroups)(hookCommand(files), hasGuards);
+  let result = putHooks(text, groups, form);
   const allowed = listAt(readSettings(result, file), ["permissions", "allow"], form);
   if (!allowed.includes(PERMISSION)) result = setIn(result, ["permissions", "allow", allowed.length], PERMISSION);
   if (isFirst) keep.push(...OWN_PERMISSIONS.filter((permission) => allowed.includes(permission)));

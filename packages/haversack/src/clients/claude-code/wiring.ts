@@ -9,7 +9,7 @@ import type { SkillCard } from "../../skills/types.ts";
 import { excludeLines } from "../exclude-lines.ts";
 import { gitView } from "../git-view.ts";
 import { checkClaude } from "./check.ts";
-import { claudePlaces, findClaude } from "./detect.ts";
+import { canAskServer, claudePlaces, findClaude } from "./detect.ts";
 import { claudeFill } from "./fill.ts";
 import { isPluginEnabled } from "./plugin-wiring.ts";
 import { mergeSettings, unmergeSettings } from "./settings.ts";
@@ -97,7 +97,7 @@ function settingsFile(path: string, { installed, hasGuards, scope, cwd, env }: W
     blank: "{}\n",
     wire: (text) => {
       if (scope === "project") refuseTracked(path, claudePlaces(cwd, env).root);
-      return mergeSettings(text, { ...installed, file: path, hasGuards });
+      return mergeSettings(text, { ...installed, file: path, hasGuards, asksServer: canAskServer(env) });
     },
     unwire: (text, keep) => unmergeSettings(text, { file: path, keep }),
   };
