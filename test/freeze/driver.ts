@@ -3,6 +3,7 @@
  * differ. `FREEZE_DRIVER=NAME` chooses one; `cold` runs by default.
  */
 import { ColdDriver } from "./drivers/cold.ts";
+import { InProcessDriver } from "./drivers/in-process.ts";
 import type { Project } from "./project.ts";
 import type { Client } from "./recorded.ts";
 
@@ -40,6 +41,7 @@ export interface Driver {
 /** To add a way: a class in `drivers/` and a line here. */
 const DRIVERS: Readonly<Record<string, () => Driver>> = {
   cold: () => new ColdDriver(),
+  "in-process": () => new InProcessDriver(),
 };
 
 export function chosenDriver(name = process.env["FREEZE_DRIVER"] ?? "cold"): Driver {

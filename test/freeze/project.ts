@@ -48,8 +48,9 @@ export function newProject(): Project {
   const env = { PATH: process.env["PATH"] ?? "", HOME: home };
   let at = BEGIN;
   const set = () => {
-    // Timers stay real.
-    vi.useFakeTimers({ toFake: ["Date"], now: at });
+    // Once only, because classes of loaded files may extend the first `Date`; and timers stay real.
+    if (!vi.isFakeTimers()) vi.useFakeTimers({ toFake: ["Date"] });
+    vi.setSystemTime(at);
   };
   set();
   countIdsAnew();
@@ -89,7 +90,6 @@ export function newProject(): Project {
     onEnd: (one) => void undo.unshift(one),
     async end() {
       for (const one of undo) await one();
-      vi.useRealTimers();
     },
   };
   return project;

@@ -1,5 +1,5 @@
 /** What is in a project's state folder, and what an event changed there, in a form that is the same on every machine. */
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import type { Project } from "./project.ts";
@@ -17,9 +17,30 @@ const MACHINE = new Set(["process_id", "process_space"]);
 /** Of the database itself: they come and go. */
 const STORE_FILES = /^haversack\.db(-wal|-shm|-journal)?$/;
 
+/** Of each project, the state of its files and what they held then: most events write nothing. */
+const latest = new WeakMap<Project, { files: string; digest: Digest }>();
+
 /** Undefined while somebody else keeps everybody from reading. */
 export function storeDigest(project: Project): Digest | undefined {
   const state = join(project.root, ".haversack");
+  const known = latest.get(project);
+  const files = stateOfFiles(state);
+  if (known?.files === files) return known.digest;
+  const digest = readStore(state, project);
+  if (digest) latest.set(project, { files, digest });
+  return digest;
+}
+
+function stateOfFiles(state: string): string {
+  if (!existsSync(state)) return "";
+  const names = readdirSync(state, { recursive: true, encoding: "utf8" }).filter((name) => !name.endsWith("-shm"));
+  const stats = names.map(
+    (name) => [name, statSync(join(state, name), { bigint: true, throwIfNoEntry: false })] as const,
+  );
+  return stats.map(([name, stat]) => `${name} ${stat?.ino} ${stat?.size} ${stat?.mtimeNs}`).join("\n");
+}
+
+function readStore(state: string, project: Project): Digest | undefined {
   const digest = new Map<string, Map<string, Row>>([["(files)", filesIn(state, project)]]);
   const file = join(state, "haversack.db");
   if (!existsSync(file)) return digest;
@@ -77,11 +98,13 @@ function rowsOf(db: DatabaseSync, table: string, project: Project): Map<string, 
   const order = keys.length > 0 ? keys.join(", ") : "rowid";
   const found = new Map<string, Row>();
   for (const row of db.prepare(`SELECT * FROM ${table} ORDER BY ${order}`).all()) {
-    // When which folder was searched for skills, and by which program.
-    if (table === "meta" && row["key"] === "skill-roots") continue;
+    // When which folder was searched for skills; names of files in the spool, with process numbers.
+    if (table === "meta" && /^(skill-roots$|spool\/)/.test(String(row["key"]))) continue;
     const normal = Object.fromEntries(
       Object.entries(row).flatMap(([name, value]) =>
-        value === null ? [] : [[name, MACHINE.has(name) ? "(this machine's)" : normalValue(value, project)]],
+        value === null
+          ? []
+          : [[name, MACHINE.has(name) ? "(this machine's)" : withoutCount(name, normalValue(value, project))]],
       ),
     );
     const key = Object.fromEntries((keys.length > 0 ? keys : Object.keys(normal)).map((name) => [name, normal[name]]));
@@ -109,7 +132,12 @@ function rounded(value: unknown): unknown {
   if (typeof value === "number") return Number.isInteger(value) ? value : Number(value.toPrecision(6));
   if (Array.isArray(value)) return value.map(rounded);
   if (typeof value !== "object" || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, rounded(member)]));
+  return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, withoutCount(key, rounded(member))]));
+}
+
+/** Paths of this machine are in the texts that were counted. */
+function withoutCount(name: string, value: unknown): unknown {
+  return name === "tokens" && typeof value === "number" && value > 0 ? "(counted)" : value;
 }
 
 function filesIn(state: string, project: Project): Map<string, Row> {
