@@ -32,6 +32,11 @@ vi.mock("../../packages/haversack/src/store/sqlite/quiet.ts", async (original) =
   return { sqlite: { ...sqlite, DatabaseSync: Noted } };
 });
 
+/** Before a command; what is open now belongs to others. */
+export function noteStores(): void {
+  opened.clear();
+}
+
 /** A command leaves its store open: its process ends. */
 export function closeStores(): void {
   for (const db of opened) if (db.isOpen) db.close();

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { expect, vi } from "vitest";
 import { run } from "../skills-run.ts";
-import { closeStores, countIdsAnew } from "./as-built.ts";
+import { closeStores, countIdsAnew, noteStores } from "./as-built.ts";
 
 export interface Project {
   base: string;
@@ -76,6 +76,7 @@ export function newProject(): Project {
       execFileSync("git", [...who, ...args], { cwd: root, env: { ...env, ...dates }, stdio: "pipe" });
     },
     async cli(words, more = {}, stdin = "") {
+      noteStores();
       const { code, out, err } = await run({ root, home }, words.map(project.placed), {
         env: { ...env, ...more },
         stdin,

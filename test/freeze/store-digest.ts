@@ -17,6 +17,8 @@ const MACHINE = new Set(["process_id", "process_space"]);
 /** Of the database itself: they come and go. */
 const STORE_FILES = /^haversack\.db(-wal|-shm|-journal)?$/;
 
+const STEP_MS = 20;
+
 /** Of each project, the state of its files and what they held then: most events write nothing. */
 const latest = new WeakMap<Project, { files: string; digest: Digest }>();
 
@@ -25,18 +27,22 @@ export function storeDigest(project: Project): Digest | undefined {
   const state = join(project.root, ".haversack");
   const known = latest.get(project);
   const files = stateOfFiles(state);
-  if (known?.files === files) return known.digest;
+  if (files !== undefined && known?.files === files) return known.digest;
   const digest = readStore(state, project);
-  if (digest) latest.set(project, { files, digest });
+  if (digest && files !== undefined) latest.set(project, { files, digest });
   return digest;
 }
 
-function stateOfFiles(state: string): string {
+/** Undefined: they have changed just now. */
+function stateOfFiles(state: string): string | undefined {
   if (!existsSync(state)) return "";
+  // Times of files move in steps: what was written just now may be written again without a trace.
+  const now = BigInt(Math.floor((performance.timeOrigin + performance.now() - STEP_MS) * 1_000_000));
   const names = readdirSync(state, { recursive: true, encoding: "utf8" }).filter((name) => !name.endsWith("-shm"));
   const stats = names.map(
     (name) => [name, statSync(join(state, name), { bigint: true, throwIfNoEntry: false })] as const,
   );
+  if (stats.some(([, stat]) => stat && stat.mtimeNs > now)) return undefined;
   return stats.map(([name, stat]) => `${name} ${stat?.ino} ${stat?.size} ${stat?.mtimeNs}`).join("\n");
 }
 

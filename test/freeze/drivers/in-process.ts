@@ -24,10 +24,16 @@ export class InProcessDriver implements Driver {
   async answer(event: SentEvent, project: Project): Promise<Answered> {
     if (event.client === "opencode") return this.#plugins.answer(event, project);
     const input = typeof event.payload === "string" ? event.payload : JSON.stringify(event.payload);
-    return await withEnvironment({ ...project.env, ...event.env }, async () => ({
-      stdout: outputOf(() => answerHook(event.client, input)),
-      exit: 0,
-    }));
+    const own = process.cwd();
+    process.chdir(project.root);
+    try {
+      return await withEnvironment({ ...project.env, ...event.env }, async () => ({
+        stdout: outputOf(() => answerHook(event.client, input)),
+        exit: 0,
+      }));
+    } finally {
+      process.chdir(own);
+    }
   }
 
   async end(): Promise<void> {
