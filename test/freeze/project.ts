@@ -45,7 +45,8 @@ export function newProject(): Project {
   const undo: (() => unknown)[] = [() => rmSync(base, { recursive: true, force: true })];
   mkdirSync(root, { recursive: true });
   mkdirSync(home);
-  const env = { PATH: process.env["PATH"] ?? "", HOME: home };
+  // With the variable of doctor no event starts a process that outlives it: one that rebuilds the index would also read in the spool.
+  const env = { PATH: process.env["PATH"] ?? "", HOME: home, HAVERSACK_DOCTOR: "1" };
   let at = BEGIN;
   const set = () => {
     // Once only, because classes of loaded files may extend the first `Date`; and timers stay real.
