@@ -33,9 +33,12 @@ export class PluginPlayer {
     return await withEnvironment({ ...project.env, ...env }, async () => {
       const playing = this.#playing.get(project.root) ?? (await this.#start(project));
       const before = JSON.stringify(output);
-      const refused = await playing.hooks[HOOKS[event] ?? event]?.(input, output).then(
-        () => undefined,
-        (error: Error) => error.message,
+      const hook = playing.hooks[HOOKS[event] ?? event];
+      const refused = await withoutLater(async () =>
+        hook?.(input, output).then(
+          () => undefined,
+          (error: Error) => error.message,
+        ),
       );
       const sent = playing.sent.splice(0);
       const did = {
@@ -61,7 +64,8 @@ export class PluginPlayer {
     const { Haversack } = (await import(/* @vite-ignore */ pathToFileURL(this.#file).href)) as {
       Haversack(input: PluginInput, options: object): Promise<Partial<PluginHooks>>;
     };
-    const hooks = await Haversack({ directory: root, worktree: root, client: { session } }, { server: [] });
+    const client = { session };
+    const hooks = await withoutLater(() => Haversack({ directory: root, worktree: root, client }, { server: [] }));
     const playing = { hooks: hooks as Playing["hooks"], sent };
     this.#playing.set(root, playing);
     await (hooks.config as Hook | undefined)?.({}, {});
@@ -87,5 +91,16 @@ export async function withEnvironment<Result>(
   } finally {
     process.env = own;
     clock.mockRestore();
+  }
+}
+
+/** What the plugin puts off until nobody waits (its warm-up, a look at the index) would come at a moment of its own: it does not come. */
+async function withoutLater<Result>(act: () => Promise<Result>): Promise<Result> {
+  const { setTimeout: own } = globalThis;
+  globalThis.setTimeout = (() => own(() => undefined, 0)) as unknown as typeof setTimeout;
+  try {
+    return await act();
+  } finally {
+    globalThis.setTimeout = own;
   }
 }
