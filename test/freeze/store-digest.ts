@@ -13,7 +13,7 @@ export type Changes = Record<string, { new?: Row[]; changed?: Row[]; gone?: unkn
 /** The index of skills: built from files by a refresh, and read by events. */
 const INDEX =
   /^(skills|skills_search.*|skill_bodies|skill_rules|rule_files|terms|triggers|patterns|slow_patterns|sqlite_.*)$/;
-const MACHINE = new Set(["process_id", "process_space"]);
+const MACHINE = new Set(["process_id", "process_space", "process_start"]);
 /** Of the database itself: they come and go. */
 const STORE_FILES = /^haversack\.db(-wal|-shm|-journal)?$/;
 
