@@ -46,14 +46,14 @@ describe("what a prompt brings", () => {
     const project = pool();
     project.prompt("the invoice is wrong");
     project.prompt("continue");
-    project.skill("invoicing-law", "Knows the law. Nothing else about an invoice is in it, but much about the courts.");
+    project.skill("court-rules", "Knows the law. Nothing else about an invoice is in it, but much about the courts.");
     for (const prompt of ["recommend a skill", "which skill should I use?"]) {
       const asked = project.prompt(prompt);
       expect(asked).toMatchObject({ format: "names", isExplicit: true });
       expect(asked.text).toContain("\n\ninvoice-forms\n\n");
     }
     for (const prompt of ["which skills do you have?", "list all skills"])
-      expect(project.prompt(prompt).text).toContain("\n\nInstalled: invoice-forms, invoicing-law, ");
+      expect(project.prompt(prompt).text).toContain("\n\nInstalled: court-rules, invoice-forms, ");
   });
 
   it("repeats all that fit the last prompts, each by itself, as often as it is asked", () => {

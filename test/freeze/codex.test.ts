@@ -1,0 +1,4 @@
+import "./as-built.ts";
+import { runScenarios } from "./run-scenarios.ts";
+
+runScenarios("codex");
