@@ -52,7 +52,8 @@ export const workTokens: Benchmark = {
       work: new LiveWork(place),
       skills: new LiveSkills({ ...place, log: () => undefined }),
       env: scratch.env,
-      hook: () => "{}", offReason: () => undefined,
+      hook: () => "{}",
+      offReason: () => undefined,
       log: () => undefined,
     };
     try {

@@ -4,11 +4,11 @@
  */
 import { appendFileSync } from "node:fs";
 import { join } from "node:path";
+import { readConfig } from "../../../packages/haversack/src/base/config.ts";
 import { userStateFolder } from "../../../packages/haversack/src/base/project-trust.ts";
 import type { PluginInput } from "../../../packages/haversack/src/clients/opencode/client-api.ts";
 import type { HookEngine } from "../../../packages/haversack/src/clients/opencode/hook-engine.ts";
 import { haversackPlugin } from "../../../packages/haversack/src/clients/opencode/plugin.ts";
-import { readConfig } from "../../../packages/haversack/src/base/config.ts";
 import { discover, discoverSettings } from "../../../packages/haversack/src/engine/discover.ts";
 import type { EventAnswer, EventBase, ToolCall } from "../../../packages/haversack/src/engine/events/client-event.ts";
 import { recordTool } from "../../../packages/haversack/src/engine/events/record-tool.ts";

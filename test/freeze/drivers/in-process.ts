@@ -1,7 +1,4 @@
-/**
- * The built files of the hook, called in this process instead of started: what they keep between events would show. For opencode
- * the plugin's sources. When there is one function for all events, this calls it and nothing else.
- */
+/** The built hook, called in this process instead of started: what it keeps between events would show. For opencode the plugin's sources. */
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import type { DatabaseSync } from "node:sqlite";
@@ -44,23 +41,15 @@ export class InProcessDriver implements Driver {
 /** As clients/hook.ts does. */
 function answerHook(client: string, input: string): void {
   if (process.env["HAVERSACK"] === "0") return;
+  const { argv } = process;
+  process.argv = [argv[0] ?? "", argv[1] ?? "", client];
   try {
-    const payload = JSON.parse(input);
-    const name = partFor(payload.hook_event_name, payload.tool_name, client);
-    const load = (file: string) => require(`./${file}.cjs`);
-    const { adapter } = client === "claude-code" ? {} : load(`hook-${client}`);
-    load("hook-main").answerClient(payload, name ? load(name) : undefined, load, adapter);
+    require("./hook-events.cjs").answerProcess(JSON.parse(input));
   } catch {
     // No JSON.
+  } finally {
+    process.argv = argv;
   }
-}
-
-function partFor(event: string, tool: string | undefined, client: string): string {
-  if (event === "UserPromptSubmit" || event === "BeforeAgent") return "hook-prompt";
-  if (event === "Stop" || (event === "SessionStart" && client === "gemini")) return "";
-  if (event === "SessionStart" || event === "PostCompact") return "hook-start";
-  const isAfterTool = event.startsWith("PostToolUse") || event === "AfterTool";
-  return isAfterTool && tool !== "Agent" && !tool?.endsWith("spawn_agent") ? "hook-tool" : "hook-session";
 }
 
 /** What it writes to standard output. Stores that it leaves open are closed, as the end of a process does. */

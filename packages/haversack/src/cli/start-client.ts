@@ -4,9 +4,9 @@
  */
 import { spawn } from "node:child_process";
 import { HaversackError } from "../base/errors.ts";
-import { clientProcess, isAlive } from "../engine/events/client-process.ts";
 import { findOnPath } from "../clients/find-program.ts";
 import { HEADLESS, OF_A_SESSION } from "../clients/headless.ts";
+import { clientProcess, isAlive } from "../engine/events/client-process.ts";
 import type { Environment } from "../engine/project.ts";
 import type { ClientProcess } from "../store/local-store.ts";
 

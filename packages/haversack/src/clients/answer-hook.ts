@@ -79,7 +79,8 @@ function answerIn(paths: ProjectPaths, { adapter, payload, base, host }: Asked):
 /** At a session's start: a line for the person, or an upgrade. */
 function withoutStore({ root, state, store, userState }: ProjectPaths, { env, cli }: HookHost): string {
   // For the person alone: all clients that run hooks show it on their screen and keep it from the model.
-  if (checkTrust(state, userState).kind === "untrusted") return JSON.stringify({ systemMessage: untrustedNotice(state) });
+  if (checkTrust(state, userState).kind === "untrusted")
+    return JSON.stringify({ systemMessage: untrustedNotice(state) });
   // Most likely of an older version: without this it would stay so until somebody calls the CLI.
   if (existsSync(store)) startIndexing({ root, env, cli });
   return "";

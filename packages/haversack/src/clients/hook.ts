@@ -10,7 +10,11 @@ import { loadCompiled } from "./compiled-code.ts";
 function main(): void {
   try {
     const payload = JSON.parse(readFileSync(0, "utf8"));
-    const { exports, toKeep } = loadCompiled<typeof import("./hook-events.ts")>("hook-events", wayOf(payload), process.env);
+    const { exports, toKeep } = loadCompiled<typeof import("./hook-events.ts")>(
+      "hook-events",
+      wayOf(payload),
+      process.env,
+    );
     exports.answerProcess(payload);
     if (toKeep) exports.keepCompiled(toKeep);
   } catch {

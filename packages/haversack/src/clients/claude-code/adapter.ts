@@ -2,8 +2,9 @@
  * Claude Code's hook payloads (seen in 2.1.325) to events, and answers to what it takes. Reads the few fields it needs by hand, without
  * trust. An event or shape it does not know is nothing that we answer.
  */
-import { claudeProcess } from "../../engine/events/client-process.ts";
+
 import type { ClientEvent, EventBase } from "../../engine/events/client-event.ts";
+import { claudeProcess } from "../../engine/events/client-process.ts";
 import type { ClientAdapter, Payload, PayloadBase } from "../client-adapter.ts";
 import { formatClaudeAnswer } from "./answer.ts";
 import { isSpawnTool, readClaudeEvent } from "./events.ts";

@@ -54,7 +54,11 @@ export function claudeVersion(env: Environment): string | undefined {
   const program = findOnPath("claude", env);
   if (!program) return undefined;
   const quiet = { DISABLE_AUTOUPDATER: "1", DISABLE_TELEMETRY: "1", CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: "1" };
-  const { stdout } = spawnSync(program, ["--version"], { env: { ...env, ...quiet }, encoding: "utf8", timeout: 15_000 });
+  const { stdout } = spawnSync(program, ["--version"], {
+    env: { ...env, ...quiet },
+    encoding: "utf8",
+    timeout: 15_000,
+  });
   return /^\d+\.\d+\.\d+/.exec(stdout ?? "")?.[0];
 }
 

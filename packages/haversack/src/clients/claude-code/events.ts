@@ -2,7 +2,7 @@
  * Claude Code's hook payloads (seen in 2.1.325) to events, all but a start, which is start-event.ts's. Reads the few fields it needs by hand: a schema library would
  * cost more than the whole hook. An event or shape it does not know is no event.
  */
-import type { EventBase, ClientEvent } from "../../engine/events/client-event.ts";
+import type { ClientEvent, EventBase } from "../../engine/events/client-event.ts";
 import { type Fields, object, text } from "./fields.ts";
 import { startedBy } from "./started-by.ts";
 
@@ -40,7 +40,9 @@ export function readClaudeEvent(payload: Fields, base: EventBase): ClientEvent |
       return base.agentId ? { ...base, kind: "agent-start", agentType: text(payload["agent_type"]) ?? "" } : undefined;
     case "SubagentStop":
       // It also fires, with an empty type, for the summariser of a compaction.
-      return base.agentId && payload["agent_type"] ? { ...base, kind: "agent-stop", ...agentEnd(payload, base) } : undefined;
+      return base.agentId && payload["agent_type"]
+        ? { ...base, kind: "agent-stop", ...agentEnd(payload, base) }
+        : undefined;
     case "SessionEnd":
       return { ...base, kind: "session-end" };
     default:

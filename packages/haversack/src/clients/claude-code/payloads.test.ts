@@ -3,8 +3,8 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { profileOf } from "../../skills/activation.ts";
-import { readClaudeEvent } from "./events.ts";
 import { readClaudeBase, readClaudePrompt } from "./adapter.ts";
+import { readClaudeEvent } from "./events.ts";
 import { readClaudeStart } from "./start-event.ts";
 import { readClaudeTool } from "./tool-event.ts";
 

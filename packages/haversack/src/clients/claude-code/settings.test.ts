@@ -11,7 +11,7 @@ const FILES = { node: "/opt/node 24/bin/node", hook: "/home/o'neil/dist/hook.cjs
 const OLD = { node: "/gone/node", hook: "/gone/hook.cjs" };
 const file = "/project/.claude/settings.local.json";
 const merge = (text: string, more: Partial<{ hasGuards: boolean; node: string; hook: string }> = {}) =>
-  mergeSettings(text, { file, hasGuards: false, ...FILES, ...more });
+  mergeSettings(text, { file, hasGuards: false, asksServer: false, ...FILES, ...more });
 
 describe("hookCommand", () => {
   it("can be read back, and a shell sees the paths whole", () => {

@@ -1,5 +1,5 @@
 /** Claude Code's payload of a session's start (seen in 2.1.325), read by hand as in events.ts. */
-import type { EventBase, ClientEvent } from "../../engine/events/client-event.ts";
+import type { ClientEvent, EventBase } from "../../engine/events/client-event.ts";
 import { type Fields, text } from "./fields.ts";
 import { forkedFrom } from "./forked-from.ts";
 import { hasToolResult } from "./transcript-tail.ts";

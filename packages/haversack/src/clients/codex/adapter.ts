@@ -1,6 +1,7 @@
 /** Codex's hook payloads (seen in 0.166.0) to events, and answers to what it takes. */
-import { parentProcess } from "../../engine/events/client-process.ts";
+
 import type { ClientEvent, EventBase } from "../../engine/events/client-event.ts";
+import { parentProcess } from "../../engine/events/client-process.ts";
 import { readShellOutput } from "../claude-code/observation.ts";
 import type { ClientAdapter, Payload } from "../client-adapter.ts";
 import { formatCodexAnswer } from "./answer.ts";

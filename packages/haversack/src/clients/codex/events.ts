@@ -3,7 +3,7 @@
  * the whole hook. An event or shape it does not know is no event. The same payloads come from models that call tools
  * directly and from those that call them in JavaScript.
  */
-import type { EventBase, ClientEvent } from "../../engine/events/client-event.ts";
+import type { ClientEvent, EventBase } from "../../engine/events/client-event.ts";
 import { patchPaths } from "./patch-paths.ts";
 import { readAgentName, readForkedFrom } from "./rollout.ts";
 
@@ -48,7 +48,9 @@ export function readCodexEvent(payload: Fields, base: EventBase): ClientEvent | 
       if (!isSpawnTool(payload["tool_name"]) || !toolUseId) return undefined;
       // The newer tool answers with a task's name and no id: whose call it was, nobody says.
       const childId = text(parsed(payload["tool_response"])["agent_id"]);
-      return childId ? { ...base, kind: "after-spawn", toolUseId, childId, isDone: false, isOnlySign: true } : undefined;
+      return childId
+        ? { ...base, kind: "after-spawn", toolUseId, childId, isDone: false, isOnlySign: true }
+        : undefined;
     }
     case "SubagentStart":
       return base.agentId ? { ...base, ...agentStart(payload) } : undefined;

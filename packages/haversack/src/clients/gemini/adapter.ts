@@ -1,6 +1,7 @@
 /** Gemini CLI's hook payloads (seen in 0.61.0) to events, and answers to what it takes. */
-import { parentProcess } from "../../engine/events/client-process.ts";
+
 import type { ClientEvent, EventBase } from "../../engine/events/client-event.ts";
+import { parentProcess } from "../../engine/events/client-process.ts";
 import type { ClientAdapter, Payload } from "../client-adapter.ts";
 import { formatGeminiAnswer } from "./answer.ts";
 import { readGeminiEvent } from "./events.ts";

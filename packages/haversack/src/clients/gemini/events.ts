@@ -3,7 +3,7 @@
  * do. PreCompress is no event of ours: it fires before every model call, compaction or not; transcript.ts has the real sign.
  */
 import { callKey, noteOfCall } from "../../engine/call-key.ts";
-import type { EventBase, ClientEvent } from "../../engine/events/client-event.ts";
+import type { ClientEvent, EventBase } from "../../engine/events/client-event.ts";
 import { type Fields, object, text } from "../claude-code/fields.ts";
 import { resolvePath } from "./paths.ts";
 

@@ -209,7 +209,14 @@ describe("receipts", () => {
     mkdirSync(join(root, ".git"), { recursive: true });
     const path = write("repo/docs/031/spec.md", "one\ntwo\nthree\nfour\n");
     const prompt = `Review it.\n\n## Required Artifacts\n- Spec: ${path} (4 lines)`;
-    engine.answer({ ...event, kind: "before-spawn", toolUseId: call.callId, agentType: call.agentType, prompt, receipts: "named" });
+    engine.answer({
+      ...event,
+      kind: "before-spawn",
+      toolUseId: call.callId,
+      agentType: call.agentType,
+      prompt,
+      receipts: "named",
+    });
     const inside = { ...event, agentId: "child" };
     const seen = read(path);
     if (seen) {

@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it, vi } from "vitest";
 import { callKey } from "../../engine/call-key.ts";
-import type { EventBase, EventAnswer, ClientEvent } from "../../engine/events/client-event.ts";
+import type { ClientEvent, EventAnswer, EventBase } from "../../engine/events/client-event.ts";
 import type { SkillCard } from "../../skills/types.ts";
 import type { PluginInput, TextPart } from "./client-api.ts";
 import type { HookEngine } from "./hook-engine.ts";
@@ -126,7 +126,8 @@ describe("a prompt", () => {
   });
 
   it("brings a new session's packet first, and a resumed one's", async () => {
-    const session = (event: ClientEvent): EventAnswer => (event.kind === "session-start" ? { context: event.source } : {});
+    const session = (event: ClientEvent): EventAnswer =>
+      event.kind === "session-start" ? { context: event.source } : {};
     const fresh = scene({ session, prompt: { context: "TEXT" } });
     await fresh.play("event.session-created");
     expect(texts((await fresh.play("chat-message")).parts)).toEqual(['"Use the tools."', "startup\n\nTEXT"]);

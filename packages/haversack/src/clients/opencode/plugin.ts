@@ -6,7 +6,7 @@
  * The system prompt is left alone: a change there would make the client's whole cached prefix worthless.
  */
 import { type CallKey, callKey, noteOfCall } from "../../engine/call-key.ts";
-import type { EventBase, EventAnswer, ClientEvent } from "../../engine/events/client-event.ts";
+import type { ClientEvent, EventAnswer, EventBase } from "../../engine/events/client-event.ts";
 import { SESSION_VARIABLE, sessionVariable } from "../../engine/work/shell-session.ts";
 import { object, text } from "../claude-code/fields.ts";
 import type { Config, PluginHooks, PluginInput, TextPart } from "./client-api.ts";

@@ -27,7 +27,8 @@ export const WARM_UP: readonly WarmUpStep[] = [
   promptLike(3),
   (engine, base) => engine.answer({ ...base, kind: "session-start", source: "startup" }),
   promptLike(2),
-  (engine, base) => engine.answer({ ...base, kind: "after-tool", tool: { tool: "write", path: `${base.cwd}/warm-up` } }),
+  (engine, base) =>
+    engine.answer({ ...base, kind: "after-tool", tool: { tool: "write", path: `${base.cwd}/warm-up` } }),
   (engine, base) => engine.answer({ ...base, kind: "prompt", prompt: "warm up the index", promptId: "" }),
   promptLike(1),
   promptLike(0),

@@ -3,8 +3,9 @@
  * the opencode plugin all come here. Everything is synchronous and short; whatever fails is thrown, and who called logs it
  * and answers nothing.
  */
-import { processSpace } from "../../base/process-space.ts";
+
 import { maskSecrets } from "../../base/mask.ts";
+import { processSpace } from "../../base/process-space.ts";
 import { readHead } from "../../base/read-head.ts";
 import { profileForAgent } from "../../skills/activation.ts";
 import { sizeFor } from "../../skills/client-size.ts";
@@ -135,13 +136,25 @@ function noteCommand(name: string, { sessionId, agentId, client }: EventBase, { 
 }
 
 function recordCall(
-  { tool, skill, startedBy = () => undefined, ...base }: Of<"after-tool"> & { tool: NonNullable<Of<"after-tool">["tool"]> },
+  {
+    tool,
+    skill,
+    startedBy = () => undefined,
+    ...base
+  }: Of<"after-tool"> & { tool: NonNullable<Of<"after-tool">["tool"]> },
   project: EventProject,
 ): void {
   const { root, handle, now } = project;
   recordTool(
     { ...base, client: base.client.name, tool, ...(skill && { skill }) },
-    { ...storesOf(handle), root, worktree: project.worktree(base.cwd), startedBy, leaseMs: () => leaseMs(project), now },
+    {
+      ...storesOf(handle),
+      root,
+      worktree: project.worktree(base.cwd),
+      startedBy,
+      leaseMs: () => leaseMs(project),
+      now,
+    },
   );
 }
 

@@ -111,7 +111,11 @@ export function startIndexing({
   if (!program || env["HAVERSACK_DOCTOR"]) return;
   // Loaded here: it takes a new process 4 ms, and few events need it.
   const { spawn } = process.getBuiltinModule("node:child_process");
-  const child = spawn(program, [...args, "skills", "index", "--changed"], { cwd: root, detached: true, stdio: "ignore" });
+  const child = spawn(program, [...args, "skills", "index", "--changed"], {
+    cwd: root,
+    detached: true,
+    stdio: "ignore",
+  });
   // An installation that is gone: the next command looks at the index too.
   child.on("error", () => undefined).unref();
 }
@@ -136,7 +140,13 @@ export function storesOf(handle: StoreHandle): EventStores {
   };
 }
 
-export function wakeParts({ handle, root, config, now, userState }: EventProject): WakeParts & { makePacket: typeof makePacket } {
+export function wakeParts({
+  handle,
+  root,
+  config,
+  now,
+  userState,
+}: EventProject): WakeParts & { makePacket: typeof makePacket } {
   return {
     handle,
     index: new SkillCards(handle.db),

@@ -8,9 +8,9 @@ import type { SkillLookup } from "../../store/sqlite/skill-cards.ts";
 import type { SkillLedger } from "../../store/sqlite/skill-ledger.ts";
 import type { SqliteLocalStore } from "../../store/sqlite/sqlite-local-store.ts";
 import type { DiscoverSettings } from "../discover.ts";
-import { guardEdit } from "./guard-edit.ts";
-import type { EventBase, EventAnswer, ClientEvent } from "./client-event.ts";
 import { afterSpawn, beforeSpawn, type SubAgentParts, startNamed } from "../work/sub-agent.ts";
+import type { ClientEvent, EventAnswer, EventBase } from "./client-event.ts";
+import { guardEdit } from "./guard-edit.ts";
 
 export interface EventParts extends SubAgentParts {
   root: string;

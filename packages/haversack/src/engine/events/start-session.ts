@@ -11,7 +11,7 @@ import { touchSession } from "../../store/sqlite/sqlite-local-store.ts";
 import { hasUntoldEdits } from "../../store/sqlite/untold-edits.ts";
 import type { SeenAgent } from "../../store/work-store.ts";
 import type { DiscoverSettings } from "../discover.ts";
-import type { EventBase, EventAnswer, SessionStart } from "./client-event.ts";
+import type { EventAnswer, EventBase, SessionStart } from "./client-event.ts";
 
 export type StartedSession = EventBase & SessionStart;
 

@@ -7,10 +7,10 @@ import { SessionState } from "../../store/sqlite/session-state.ts";
 import { SessionTasks } from "../../store/sqlite/session-tasks.ts";
 import { Spawns } from "../../store/sqlite/spawns.ts";
 import { SqliteWorkStore } from "../../store/sqlite/sqlite-work-store.ts";
-import { fakeProject } from "../fake-project.suite.ts";
 import type { SessionStart } from "../events/client-event.ts";
-import { loadSkill } from "../load-skill.ts";
 import { type StartedSession, startSession } from "../events/start-session.ts";
+import { fakeProject } from "../fake-project.suite.ts";
+import { loadSkill } from "../load-skill.ts";
 import { knownAs } from "./become-known.ts";
 import { leftEdits } from "./left-edits.ts";
 import { makePacket } from "./make-packet.ts";
@@ -58,12 +58,7 @@ async function world() {
       becomeKnown: (start) => knownAs(given.name, start, given.now),
       wakeSession: (start, noted) => wakeSession(start, noted, given),
       wakeAgain: (start, noted) =>
-        wakeAgain(
-          start,
-          noted,
-          given,
-          { ledger, state: new SessionState(handle), tasks: new SessionTasks(handle) },
-        ),
+        wakeAgain(start, noted, given, { ledger, state: new SessionState(handle), tasks: new SessionTasks(handle) }),
       warn: () => undefined,
       checkIndex: () => undefined,
     });

@@ -16,21 +16,24 @@ import { recordInjection } from "../../store/sqlite/injections.ts";
 import type { SessionTasks } from "../../store/sqlite/session-tasks.ts";
 import type { Spawns } from "../../store/sqlite/spawns.ts";
 import { taskIdsIn } from "../../work/task-ids.ts";
-import type { EventBase, EventAnswer } from "../events/client-event.ts";
+import type { EventAnswer, EventBase } from "../events/client-event.ts";
 
 export interface SubAgentParts {
   handle: StoreHandle;
   tasks: SessionTasks;
   spawns: Spawns;
   /** What a sub-agent of this type needs to begin with the task. */
-  packetFor(start: {
-    sessionId: string;
-    toolUseId: string;
-    taskId: string;
-    agentType: string;
-    prompt?: string;
-    isDispatched?: boolean;
-  }, client: ClientProfile): string;
+  packetFor(
+    start: {
+      sessionId: string;
+      toolUseId: string;
+      taskId: string;
+      agentType: string;
+      prompt?: string;
+      isDispatched?: boolean;
+    },
+    client: ClientProfile,
+  ): string;
   /** Skills that fit the sub-agent's prompt, as text for it; recorded for its window. "": none fits. */
   skillsFor(start: BeforeSpawn): string;
   /** The latest that this agent stored. */
@@ -67,7 +70,9 @@ export function beforeSpawn(event: BeforeSpawn, { spawns, packetFor, skillsFor, 
   const taskId = named ?? spawns.soleTaskOf(event)?.id;
   const isDispatched = DISPATCHED.test(prompt);
   const packet =
-    named === undefined ? "" : packetFor({ sessionId, toolUseId, taskId: named, agentType, prompt, isDispatched }, event.client);
+    named === undefined
+      ? ""
+      : packetFor({ sessionId, toolUseId, taskId: named, agentType, prompt, isDispatched }, event.client);
   // A packet brings the skills of its task.
   const added = packet || (event.isPromptReported ? "" : skillsFor(event));
   // Also without a task: what was added is moved to the sub-agent's window once its id is known.
