@@ -14,7 +14,7 @@ import type { HookEntry } from "../hook-entries.ts";
 import { objectOf } from "../json-settings.ts";
 import { notWired } from "../not-wired.ts";
 import { ownWiring } from "../own-wiring.ts";
-import { type ClaudePlaces, claudePlaces, TESTED_VERSION } from "./detect.ts";
+import { type ClaudePlaces, claudePlaces, isTooOldToAsk, TESTED_VERSION } from "./detect.ts";
 import { hiddenSkills } from "./hidden-skills.ts";
 import { isPluginEnabled, readPlugin } from "./plugin-wiring.ts";
 import { samplePayload } from "./sample-payloads.ts";
@@ -140,7 +140,8 @@ async function checkWired(
     const problems = hookProblems(hooks, place);
     const remedy = `\`haversack init${path === places.userSettings ? " --user" : ""}\` repairs it`;
     for (const { level, text } of problems) findings.push({ part, level, text: `${path}: ${text}`, remedy });
-    if (problems.length === 0) findings.push({ part, level: "ok", text: `all ${hooks.length} in ${path}` });
+    if (problems.length === 0)
+      findings.push({ part, level: "ok", text: `all ${hooks.length} in ${path}; ${waysOf(hooks)}` });
   }
   // The same command in several settings runs once, so one of each is tried.
   const commands = new Map(wired.flatMap(({ hooks }) => hooks).map((hook) => [`${hook.event} ${hook.command}`, hook]));
@@ -148,12 +149,20 @@ async function checkWired(
   return [...findings, ...(await checkEvents(CLIENT, present, place))];
 }
 
+/** Which way each event goes. */
+function waysOf(hooks: readonly HookEntry[]): string {
+  const asked = hooks.filter(({ way }) => way === "server").map(({ event }) => event);
+  if (asked.length === 0) return "a process for each event";
+  const others = hooks.filter(({ way }) => way === "command").map(({ event }) => event);
+  return `the running MCP server answers ${asked.join(", ")}; a process each ${others.join(", ")}`;
+}
+
 interface HookProblem {
   level: "warn" | "fail";
   text: string;
 }
 
-function hookProblems(hooks: readonly HookEntry[], { hasGuards, installed }: CheckPlace): HookProblem[] {
+function hookProblems(hooks: readonly HookEntry[], { hasGuards, installed, env }: CheckPlace): HookProblem[] {
   const problems: HookProblem[] = [];
   const expected = hookGroups("", hasGuards);
   const missing = Object.keys(expected).filter((event) => !hooks.some((hook) => hook.event === event));
@@ -163,10 +172,16 @@ function hookProblems(hooks: readonly HookEntry[], { hasGuards, installed }: Che
     const why = event === "PreToolUse" && hasGuards ? "; rules guard files, and it does not see edits" : "";
     problems.push({ level: "warn", text: `${event} has another matcher than this version writes${why}` });
   }
-  for (const file of new Set(hooks.flatMap(({ node, hook }) => [node, hook]))) {
+  const commands = hooks.filter(({ way }) => way === "command");
+  if (commands.length < hooks.length && isTooOldToAsk(env)) {
+    const text =
+      "asks the MCP server at events, which the installed client cannot do: it may ignore all hooks of this file";
+    problems.push({ level: "fail", text });
+  }
+  for (const file of new Set(commands.flatMap(({ node, hook }) => [node, hook]))) {
     if (!existsSync(file)) problems.push({ level: "fail", text: `${file} is gone, so the hooks are silent` });
   }
-  for (const hook of new Set(hooks.map(({ hook }) => hook))) {
+  for (const hook of new Set(commands.map(({ hook }) => hook))) {
     if (hook === installed.hook || !existsSync(hook)) continue;
     problems.push({ level: "warn", text: `runs ${hook}, and you run ${installed.hook}` });
   }

@@ -69,7 +69,13 @@ export function canAskServer(env: Environment): boolean {
   return version !== undefined && !isOlder(version, SERVER_HOOKS_SINCE);
 }
 
-export function isOlder(version: string, than: string): boolean {
+/** False where the version is not known. */
+export function isTooOldToAsk(env: Environment): boolean {
+  const version = claudeVersion(env);
+  return version !== undefined && isOlder(version, SERVER_HOOKS_SINCE);
+}
+
+function isOlder(version: string, than: string): boolean {
   const [one, other] = [version, than].map((text) => text.split(".").map(Number));
   const at = one!.findIndex((part, index) => part !== other![index]);
   return at >= 0 && one![at]! < other![at]!;

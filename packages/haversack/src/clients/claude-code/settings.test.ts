@@ -10,7 +10,8 @@ import { dropOverrides, setOverrides } from "./settings-skills.ts";
 const FILES = { node: "/opt/node 24/bin/node", hook: "/home/o'neil/dist/hook.cjs" };
 const OLD = { node: "/gone/node", hook: "/gone/hook.cjs" };
 const file = "/project/.claude/settings.local.json";
-const merge = (text: string, more: Partial<{ hasGuards: boolean; node: string; hook: string }> = {}) =>
+type Options = { hasGuards: boolean; asksServer: boolean; node: string; hook: string };
+const merge = (text: string, more: Partial<Options> = {}) =>
   mergeSettings(text, { file, hasGuards: false, asksServer: false, ...FILES, ...more });
 
 describe("hookCommand", () => {
@@ -52,6 +53,44 @@ describe("mergeSettings", () => {
     const after = merge(before, { hasGuards: true }).text;
     expect(matcher(after)).toMatch(/^mcp__.*Edit\|Write/);
     expect(merge(after).text).toBe(before);
+  });
+
+  it("has the running server asked where the client can, and a process where something may have to be refused", () => {
+    const ways = (more: Partial<Options>) => {
+      const hooks = ownHooks(JSON.parse(merge("{}", more).text));
+      return Object.fromEntries(hooks.map(({ event, way }) => [event, way]));
+    };
+    const server = ways({ asksServer: true });
+    expect(server).toMatchObject({
+      UserPromptSubmit: "server",
+      PostToolUse: "server",
+      PreToolUse: "server",
+      Stop: "server",
+    });
+    expect(server).toMatchObject({ SessionStart: "command", SessionEnd: "command" });
+    expect(ways({ asksServer: true, hasGuards: true })["PreToolUse"]).toBe("command");
+    const { UserPromptSubmit } = JSON.parse(merge("{}", { asksServer: true }).text).hooks;
+    expect(UserPromptSubmit[0].hooks[0]).toMatchObject({
+      ...{ type: "mcp_tool", server: "haversack", tool: "hook" },
+      input: { client: "claude-code", session_id: "$" + "{session_id}", prompt: "$" + "{prompt}" },
+    });
+  });
+
+  it("moves from one way to the other and back, and takes out either", () => {
+    const start = '{\n  "model": "x"\n}\n';
+    const command = merge(start);
+    const server = merge(command.text, { asksServer: true });
+    expect(ownHooks(JSON.parse(server.text))).toHaveLength(9);
+    expect(merge(server.text).text).toBe(command.text);
+    expect(unmergeSettings(server.text, { file, keep: command.keep })).toBe(start);
+  });
+
+  it("leaves a foreign hook that asks another server alone", () => {
+    const foreign = { hooks: [{ type: "mcp_tool", server: "other", tool: "hook" }] };
+    const text = JSON.stringify({ hooks: { Stop: [foreign] } });
+    expect(JSON.parse(unmergeSettings(merge(text, { asksServer: true }).text, { file, keep: [] })).hooks.Stop).toEqual([
+      foreign,
+    ]);
   });
 
   it("replaces the entry of another runtime where it stands, and keeps foreign ones", () => {
