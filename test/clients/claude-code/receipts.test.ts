@@ -210,7 +210,7 @@ function featureRepo({ sendBack = false } = {}): ScratchRepo {
   const repo = haversackRepo({});
   for (const { file } of sampleDocuments()) repo.write(`${FOLDER}/${file}`, sampleText(file));
   repo.write(`.claude/agents/${ROLE}.md`, `---\nname: ${ROLE}\ndescription: Reviews plans.\n---\nReview the plan.\n`);
-  if (sendBack) repo.write(".haversack/config.json", JSON.stringify({ "artifacts.sendBack": true }));
+  if (sendBack) haversack(repo, "config", "set", "artifacts.sendBack", "true");
   return repo;
 }
 

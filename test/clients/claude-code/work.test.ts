@@ -180,7 +180,7 @@ async function work(
   { replace = false, skipPermissions = true, allow = [] as string[] } = {},
 ) {
   const { repo, ids } = taskRepo();
-  if (replace) repo.write(".haversack/config.json", '{"work": {"replaceResults": true}}');
+  if (replace) haversack(repo, "config", "set", "work.replaceResults", "true");
   const detailsOf: WorkScenario["detailsOf"] = (id, role) => `DETAILS-OF-${role}-${id}`;
   const server = await testServer(workScript({ ...scenario, root: repo.root, detailsOf }));
   const args = allow.length > 0 ? ["--allowedTools", ...allow] : [];

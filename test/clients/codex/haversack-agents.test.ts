@@ -142,7 +142,7 @@ describe("a sub-agent that must read three documents", () => {
 function featureRepo({ sendBack = false } = {}): CodexRepo {
   const repo = haversackRepo("user");
   for (const { file } of sampleDocuments()) repo.write(`${FOLDER}/${file}`, sampleText(file));
-  if (sendBack) repo.write(".haversack/config.json", JSON.stringify({ "artifacts.sendBack": true }));
+  if (sendBack) haversack(repo, "config", "set", "artifacts.sendBack", "true");
   return repo;
 }
 

@@ -20,7 +20,7 @@ function guardedRepo({ enforce }: { enforce: boolean }): CodexRepo {
     fileTriggers: { pathPatterns: ["db/**"] },
   };
   repo.write(".claude/skills/skill-rules.json", JSON.stringify({ version: "1.0", skills: { "sql-tuning": rule } }));
-  repo.write(".haversack/config.json", JSON.stringify({ "skills.enforce": enforce }));
+  haversack(repo, "config", "set", "skills.enforce", String(enforce));
   repo.write("db/schema.sql", "one\n");
   repo.write("notes.txt", "one\n");
   haversack(repo, "skills", "index");
