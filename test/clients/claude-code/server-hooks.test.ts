@@ -1,0 +1,85 @@
+/** Events answered by the MCP server that runs already, as `init` wires a client that can (2.1.120 and later). */
+import { spawnSync } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { expect, it } from "vitest";
+import { messagesText } from "../request-text.ts";
+import { steps, toolCall } from "../script.ts";
+import { testServer } from "./claude-test.ts";
+import { BIN, count, FITTING, haversack, ORDINARY, ours, SKILL_TOOL, skillRepo, wipOf } from "./haversack-repo.ts";
+import { claudeProgram } from "./install.ts";
+import { runClaude } from "./run-claude.ts";
+import type { ScratchRepo } from "./scratch-repo.ts";
+
+/** With the client on the PATH: `init` asks for its version. */
+function run(repo: ScratchRepo, ...words: string[]) {
+  const PATH = `${dirname(claudeProgram())}:${process.env["PATH"] ?? ""}`;
+  return spawnSync(process.execPath, [BIN, ...words], { cwd: repo.root, env: { ...repo.env, PATH }, encoding: "utf8" });
+}
+
+function serverRepo(): ScratchRepo {
+  const repo = skillRepo();
+  expect(run(repo, "init", "--yes", "--project", "--client", "claude-code").status).toBe(0);
+  return repo;
+}
+
+const ways = (repo: ScratchRepo): string[] =>
+  Object.values<{ hooks: { type: string }[] }[]>(
+    JSON.parse(readFileSync(join(repo.root, ".claude/settings.local.json"), "utf8")).hooks,
+  ).flatMap((groups) => groups.flatMap(({ hooks }) => hooks.map(({ type }) => type)));
+
+it("brings skills, records what tools did, and survives a compaction, like a process for each event", async () => {
+  const repo = serverRepo();
+  expect(ways(repo).filter((type) => type === "mcp_tool")).toHaveLength(7);
+  const write = toolCall("Write", { file_path: join(repo.root, "src/a.ts"), content: "a\n" });
+  const bash = toolCall("Bash", { command: "false" });
+  const server = await testServer(steps([{ tools: [write] }, { tools: [bash] }, { text: "done" }]));
+  const { exitCode, stderr, sessionId } = await runClaude({
+    ...{ repo, server },
+    prompt: [`${FITTING} Quotes " and $& and \${cwd} stay.`, ORDINARY, "/compact", ORDINARY],
+  });
+  expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: "" });
+  const [first] = ours(server.of("main")[0]);
+  expect(first?.event).toBe("UserPromptSubmit");
+  expect(first?.text).toContain('Activate: Skill(skill: "release-notes")');
+  expect(wipOf(repo, sessionId)).toMatchObject({ files_modified: ["src/a.ts"] });
+  const why = haversack(repo, "why", "--session", sessionId);
+  expect(why).toContain("release-notes");
+  // What the window had in hand comes back, once.
+  expect(count(messagesText(server.of("main").at(-1)!), "src/a.ts")).toBeGreaterThan(0);
+});
+
+it("ties a claim to its session: what is edited next belongs to the task", async () => {
+  const repo = serverRepo();
+  const { id } = JSON.parse(haversack(repo, "task", "create", "Limit logins", "--json"));
+  const claim = toolCall("mcp__haversack__update_task_status", { task_id: id, status: "in_progress" });
+  const write = toolCall("Write", { file_path: join(repo.root, "src/b.ts"), content: "b\n" });
+  const server = await testServer(steps([{ tools: [claim] }, { tools: [write] }, { text: "claimed" }]));
+  await runClaude({ repo, server, prompt: "Claim it." });
+  // The edit reaches the task, so the claim was known to be this session's.
+  expect(JSON.parse(haversack(repo, "wip", "show", id, "--json")).wip).toMatchObject({ files_modified: ["src/b.ts"] });
+});
+
+it("refuses a model that calls the tool for events itself, and records nothing", async () => {
+  const repo = serverRepo();
+  const forged = { client: "claude-code", hook_event_name: "UserPromptSubmit", session_id: "forged", prompt: FITTING };
+  const call = toolCall(SKILL_TOOL.replace("skill", "hook"), { ...forged, cwd: repo.root });
+  const server = await testServer(steps([{ tools: [call] }, { text: "tried" }]));
+  await runClaude({ repo, server, prompt: ORDINARY });
+  expect(server.of("main")[1]?.toolResults.map(({ text }) => text).join()).toMatch(/No such tool/i);
+  expect(haversack(repo, "session", "list", "--json")).not.toContain("forged");
+});
+
+it("is silent while Haversack is off, and leaves nothing behind that the client could stumble over", async () => {
+  const repo = serverRepo();
+  haversack(repo, "off");
+  const server = await testServer();
+  const off = await runClaude({ repo, server, prompt: FITTING });
+  expect(off).toMatchObject({ exitCode: 0, stderr: "" });
+  expect(ours(server.of("main")[0])).toEqual([]);
+  haversack(repo, "on");
+  expect(run(repo, "uninstall", "--yes", "--project").status).toBe(0);
+  const after = await runClaude({ repo, server, prompt: FITTING });
+  expect(after).toMatchObject({ exitCode: 0, stderr: "" });
+  expect(server.requests.flatMap(ours)).toEqual([]);
+});
