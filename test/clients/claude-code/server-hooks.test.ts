@@ -1,4 +1,4 @@
-/** Events answered by the MCP server that runs already, as `init` wires a client that can (2.1.120 and later). */
+/** Events answered by the MCP server that runs already, as `init --hooks server` wires a client that can. */
 import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -19,7 +19,7 @@ function run(repo: ScratchRepo, ...words: string[]) {
 
 function serverRepo(): ScratchRepo {
   const repo = skillRepo();
-  expect(run(repo, "init", "--yes", "--project", "--client", "claude-code").status).toBe(0);
+  expect(run(repo, "init", "--yes", "--project", "--client", "claude-code", "--hooks", "server").status).toBe(0);
   return repo;
 }
 
@@ -66,7 +66,12 @@ it("refuses a model that calls the tool for events itself, and records nothing",
   const call = toolCall(SKILL_TOOL.replace("skill", "hook"), { ...forged, cwd: repo.root });
   const server = await testServer(steps([{ tools: [call] }, { text: "tried" }]));
   await runClaude({ repo, server, prompt: ORDINARY });
-  expect(server.of("main")[1]?.toolResults.map(({ text }) => text).join()).toMatch(/No such tool/i);
+  expect(
+    server
+      .of("main")[1]
+      ?.toolResults.map(({ text }) => text)
+      .join(),
+  ).toMatch(/No such tool/i);
   expect(haversack(repo, "session", "list", "--json")).not.toContain("forged");
 });
 

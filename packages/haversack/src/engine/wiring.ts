@@ -23,6 +23,8 @@ export interface WiringPlace {
   installed: Installed;
   /** A rule guards files, so edits must be seen before they happen. */
   hasGuards: boolean;
+  /** Events go to the MCP server that runs already, where the client can do that. Default: false. */
+  asksServer?: boolean;
 }
 
 export interface Client {

@@ -62,9 +62,8 @@ export function claudeVersion(env: Environment): string | undefined {
   return /^\d+\.\d+\.\d+/.exec(stdout ?? "")?.[0];
 }
 
-/** Whether the installed client's hooks can ask our running MCP server. `HAVERSACK_HOOKS=command` keeps a process for each event. */
+/** Whether the installed client's hooks can ask our running MCP server. */
 export function canAskServer(env: Environment): boolean {
-  if (env["HAVERSACK_HOOKS"] === "command") return false;
   const version = claudeVersion(env);
   return version !== undefined && !isOlder(version, SERVER_HOOKS_SINCE);
 }

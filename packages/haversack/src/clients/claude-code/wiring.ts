@@ -12,7 +12,7 @@ import { checkClaude } from "./check.ts";
 import { canAskServer, claudePlaces, findClaude } from "./detect.ts";
 import { claudeFill } from "./fill.ts";
 import { isPluginEnabled } from "./plugin-wiring.ts";
-import { mergeSettings, unmergeSettings } from "./settings.ts";
+import { mergeSettings, SERVER_HOOKS_SINCE, unmergeSettings } from "./settings.ts";
 import { mergeServer, unmergeServer } from "./settings-mcp.ts";
 import { dropOverrides, modeOfOverride, setOverrides } from "./settings-skills.ts";
 import { workFileStates, workWiring } from "./wire-work-files.ts";
@@ -35,6 +35,7 @@ export const claudeCode: Client = {
     const { scope, cwd, env } = place;
     const { localSettings, root } = claudePlaces(cwd, env);
     const notes: string[] = [];
+    if (place.asksServer && !asksServer(place)) notes.push(NO_SERVER_NOTE);
     if (hasPlugin(place)) notes.push(PLUGIN_NOTE);
     if (scope === "project" && gitView(root, localSettings) === "no-git") {
       notes.push(
@@ -73,6 +74,12 @@ function hasPlugin({ cwd, env }: Pick<WiringPlace, "cwd" | "env">): boolean {
   return isPluginEnabled(files.map((path) => readJson(readText(path) ?? "{}").value));
 }
 
+function asksServer({ asksServer: isAsked, env }: WiringPlace): boolean {
+  return isAsked === true && canAskServer(env);
+}
+
+const NO_SERVER_NOTE = `hooks can ask the MCP server in Claude Code ${SERVER_HOOKS_SINCE} and later, and no such claude is on the PATH: each event starts a process`;
+
 const PLUGIN_NOTE =
   "the haversack plugin is enabled too: it stands back where init has wired the client, and /haversack:work is there beside /work";
 
@@ -90,14 +97,15 @@ function deferKey(card: SkillCard): { key: string } | { why: string } {
   return { key: basename(card.folder) };
 }
 
-function settingsFile(path: string, { installed, hasGuards, scope, cwd, env }: WiringPlace): WiredFile {
+function settingsFile(path: string, place: WiringPlace): WiredFile {
+  const { installed, hasGuards, scope, cwd, env } = place;
   return {
     path,
     about: "hooks, and the permission to call our tools",
     blank: "{}\n",
     wire: (text) => {
       if (scope === "project") refuseTracked(path, claudePlaces(cwd, env).root);
-      return mergeSettings(text, { ...installed, file: path, hasGuards, asksServer: canAskServer(env) });
+      return mergeSettings(text, { ...installed, file: path, hasGuards, asksServer: asksServer(place) });
     },
     unwire: (text, keep) => unmergeSettings(text, { file: path, keep }),
   };
