@@ -112,5 +112,7 @@ function without(config: Record<string, unknown>): Record<string, unknown> {
 function keep(key: string, value: unknown): unknown[] {
   const rule = Object.hasOwn(FAR_REACHING, key) ? FAR_REACHING[key] : undefined;
   if (!rule || farPart(value, rule) === undefined) return [value];
-  return rule.reach === "outside" ? [(value as unknown[]).filter((folder) => !isOutside(folder))] : [];
+  const inside = rule.reach === "outside" ? (value as unknown[]).filter((folder) => !isOutside(folder)) : [];
+  // Without anything left the setting is not the project's at all.
+  return inside.length > 0 ? [inside] : [];
 }

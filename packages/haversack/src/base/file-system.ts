@@ -2,7 +2,8 @@
  * The few questions that parts which do no I/O themselves ask of a disk. All may throw what node:fs throws; who asks for
  * many files catches for each.
  */
-import { readdirSync, readFileSync, realpathSync, statSync } from "node:fs";
+import { accessSync, constants, readdirSync, realpathSync, statSync } from "node:fs";
+import { readBounded } from "./read-text.ts";
 
 export interface FolderEntry {
   name: string;
@@ -19,12 +20,15 @@ export interface FileStat {
 
 export interface FileSystem {
   readDir(path: string): FolderEntry[];
-  /** As UTF-8; bytes that are none become U+FFFD. */
+  /** A regular file as UTF-8; bytes that are none become U+FFFD. Throws when it is longer than any text. */
   readFile(path: string): string;
   /** Of what a link leads to. */
   stat(path: string): FileStat;
   realpath(path: string): string;
 }
+
+/** Longer than any text that somebody reads or writes by hand. */
+const MAX_FILE_BYTES = 16_000_000;
 
 export const diskFileSystem: FileSystem = {
   readDir: (path) =>
@@ -32,7 +36,13 @@ export const diskFileSystem: FileSystem = {
       name: entry.name,
       kind: entry.isSymbolicLink() ? "link" : entry.isDirectory() ? "folder" : entry.isFile() ? "file" : "other",
     })),
-  readFile: (path) => readFileSync(path, "utf8"),
+  readFile: (path) => {
+    const read = readBounded(path, MAX_FILE_BYTES);
+    if (read?.text !== undefined) return read.text;
+    // Says what is wrong in the system's own words, or that there is no such file.
+    accessSync(path, constants.R_OK);
+    throw new Error(`${path} ${read?.problem ?? "is gone"}`);
+  },
   stat: (path) => {
     const stat = statSync(path);
     return {

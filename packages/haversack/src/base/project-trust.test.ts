@@ -17,6 +17,7 @@ import {
   checkTrust,
   forgetTrust,
   makeRecordedStore,
+  OWN_MODE,
   recordSettings,
   recordTrust,
   trustRecord,
@@ -40,7 +41,7 @@ describe("a project's store", () => {
     expect(makeRecordedStore(folder, userState, at)).toBe(true);
     appendFileSync(store, "data");
     expect(checkTrust(folder, userState)).toMatchObject({ kind: "trusted", record: { folder, at: at.toISOString() } });
-    expect(statSync(store).mode & 0o777).toBe(0o600);
+    expect(statSync(store).mode & 0o777).toBe(OWN_MODE);
     expect(statSync(join(userState, "projects")).mode & 0o777).toBe(0o700);
   });
 
@@ -107,12 +108,12 @@ describe("a project's store", () => {
       writeFileSync(join(base, "other"), "data");
       symlinkSync(join(base, "other"), join(folder, linked));
       recordTrust(folder, userState, { at });
-      expect(checkTrust(folder, userState)).toEqual({ kind: "untrusted", because: "link" });
+      expect(checkTrust(folder, userState)).toEqual({ kind: "untrusted", because: "link", files: [linked] });
     }
     const { base, folder, userState } = scene();
     renameSync(folder, join(base, "elsewhere"));
     symlinkSync(join(base, "elsewhere"), folder);
-    expect(checkTrust(folder, userState)).toEqual({ kind: "untrusted", because: "link" });
+    expect(checkTrust(folder, userState)).toEqual({ kind: "untrusted", because: "link", files: [""] });
   });
 
   it("cannot be recorded without a home folder, and a relative one is none", () => {

@@ -9,11 +9,17 @@
  * need one `haversack trust`. The hook bundles this file: nothing but `fs`.
  */
 import { lstatSync, readFileSync, realpathSync } from "node:fs";
-import { makeFolder, putFile, putNewFile, removeFile, USER } from "./safe-write.ts";
+import { giveMode, makeFolder, putFile, putNewFile, removeFile, USER } from "./safe-write.ts";
 
 export type Trust =
   /** There is no database yet, or an empty file: whoever fills it records it first. */
-  { kind: "no-store" } | { kind: "trusted"; record: TrustRecord } | { kind: "untrusted"; because: Distrust };
+  { kind: "no-store" } | { kind: "trusted"; record: TrustRecord } | ({ kind: "untrusted" } & Untrusted);
+
+export interface Untrusted {
+  because: Distrust;
+  /** Names of the files that are links, or that came from elsewhere; "" is the folder itself. */
+  files?: string[];
+}
 
 /** What the user accepts besides the database. */
 export interface Accepted {
@@ -26,7 +32,7 @@ export interface Accepted {
 
 /**
  * link: `.haversack` or a file of its database is a symbolic link, which `trust` does not accept either. other-file: the database is
- * not the file that was accepted. other-log: a file beside it was not made by SQLite. no-record: this user never made or accepted it. no-home: there is no place for records.
+ * not the file that was accepted. other-log: a file beside it was not made by SQLite here. no-record: this user never made or accepted it. no-home: there is no place for records.
  */
 export type Distrust = "link" | "other-file" | "other-log" | "no-record" | "no-home";
 
@@ -50,7 +56,14 @@ type UserState = string | undefined;
 
 const STORE_NAME = "haversack.db";
 /** SQLite opens these beside the database. */
-const STORE_PARTS = ["", "-wal", "-shm", "-journal"];
+const BESIDE = ["-wal", "-shm", "-journal"];
+
+/**
+ * The mode of a database that is this user's own, and of what SQLite makes beside it: SQLite gives those files the mode of the
+ * database, whatever the umask. Git makes files with 0666 or 0777 less the umask, so it never makes one that its group may execute
+ * and its owner may not. Execution means nothing for these files; nobody but the owner can read them.
+ */
+export const OWN_MODE = 0o610;
 /** Local state that commands act on; without a record of the folder somebody else wrote it. */
 const OTHER_PARTS = ["wiring.json", "spool"];
 
@@ -58,14 +71,19 @@ export function checkTrust(folder: string, userState: UserState): Trust {
   const store = `${folder}/${STORE_NAME}`;
   // A file in the folder's place: whoever makes the folder says so.
   if (lstatSync(folder, { throwIfNoEntry: false })?.isFile()) return { kind: "no-store" };
-  const parts = STORE_PARTS.map((part) => lstatSync(store + part, { throwIfNoEntry: false }));
-  if (isLink(folder) || parts.some((part) => part?.isSymbolicLink())) return { kind: "untrusted", because: "link" };
+  const main = lstatSync(store, { throwIfNoEntry: false });
+  const beside = BESIDE.map((part) => ({ part, stat: lstatSync(store + part, { throwIfNoEntry: false }) }));
+  const links = [
+    ...(isLink(folder) ? [""] : []),
+    ...(main?.isSymbolicLink() ? [STORE_NAME] : []),
+    ...beside.filter(({ stat }) => stat?.isSymbolicLink()).map(({ part }) => STORE_NAME + part),
+  ];
+  if (links.length > 0) return { kind: "untrusted", because: "link", files: links };
   const found = fileIdentity(store);
-  const [main, ...beside] = parts;
   // Nothing can hide in an empty file (SQLite deletes a log that lies beside one); between making it and recording it, another
   // process may find it so. Opening a folder says what is wrong.
   if (found === undefined || main?.size === 0 || main?.isDirectory()) {
-    const isAny = beside.some(Boolean) || OTHER_PARTS.some((part) => exists(`${folder}/${part}`));
+    const isAny = beside.some(({ stat }) => stat) || OTHER_PARTS.some((part) => exists(`${folder}/${part}`));
     const isForeign = isAny && !trustRecord(folder, userState);
     return isForeign ? { kind: "untrusted", because: "no-record" } : { kind: "no-store" };
   }
@@ -73,16 +91,69 @@ export function checkTrust(folder: string, userState: UserState): Trust {
   const record = trustRecord(folder, userState);
   if (record?.store === undefined) return { kind: "untrusted", because: "no-record" };
   if (!isSameFile(record.store, found, folder)) return { kind: "untrusted", because: "other-file" };
-  // SQLite gives its files the mode of the database, 0600; git makes files that others may read. They hold pages of the database.
-  if (beside.some((part) => part && main && (part.mode & ~main.mode & 0o777) !== 0))
-    return { kind: "untrusted", because: "other-log" };
+  // They hold pages of the database.
+  const foreign = beside.filter(({ stat }) => stat && main && isForeignMode(stat.mode, main.mode));
+  if (foreign.length > 0)
+    return { kind: "untrusted", because: "other-log", files: foreign.map(({ part }) => STORE_NAME + part) };
   return { kind: "trusted", record };
 }
 
+/** Where the database does not have our mode (an older version made it, the file system has no modes), more rights tell. */
+function isForeignMode(mode: number, main: number): boolean {
+  return (main & 0o777) === OWN_MODE ? (mode & 0o777) !== OWN_MODE : (mode & ~main & ~OWN_MODE & 0o777) !== 0;
+}
+
+/** Whether `checkTrust` can tell files that SQLite made beside this database from others. */
+export function isMarked(folder: string): boolean {
+  const mode = lstatSync(`${folder}/${STORE_NAME}`, { throwIfNoEntry: false })?.mode;
+  return mode !== undefined && (mode & 0o777) === OWN_MODE;
+}
+
+/** Gives the database and what lies beside it the mode of this user's own. */
+export function markOwn(folder: string): void {
+  // The database last: while it has another mode, files with ours beside it are accepted.
+  for (const part of [...BESIDE, ""]) giveMode(`${folder}/${STORE_NAME}${part}`, OWN_MODE);
+}
+
 /** For the person alone, at the start of a session. */
-export function untrustedNotice(folder: string): string {
-  const why = `Haversack does not use ${JSON.stringify(`${folder}/${STORE_NAME}`)}: you did not create it on this machine.`;
-  return `${why} Run \`haversack trust\` to look at it and accept it.`;
+export function untrustedNotice(found: Untrusted, folder: string): string {
+  const { why, next } = explainDistrust(found, ".haversack");
+  const hint = next.charAt(0).toUpperCase() + next.slice(1);
+  return `Haversack does not use ${JSON.stringify(`${folder}/${STORE_NAME}`)}: ${why}. ${hint}.`;
+}
+
+/** Why a store is not used, and what to do. `folder`: how to name the state folder. */
+export function explainDistrust({ because, files = [] }: Untrusted, folder: string): { why: string; next: string } {
+  const look = "`haversack trust` shows what is there and asks whether to use it";
+  const paths = files.map((name) => (name ? `${folder}/${name}` : folder));
+  const isOne = paths.length === 1;
+  switch (because) {
+    case "link":
+      return {
+        why: `${paths.join(" and ")} ${isOne ? "is a symbolic link" : "are symbolic links"}, which Haversack does not follow`,
+        next: `replace ${isOne ? "the link" : "the links"} with a folder or file of the project`,
+      };
+    case "other-file":
+      return {
+        why: `${folder}/${STORE_NAME} is not the file that you used before: git, a copy or another program has replaced it`,
+        next: `\`haversack store restore FILE\` takes your work back from a backup; ${look}`,
+      };
+    case "other-log":
+      return {
+        why: `${paths.join(" and ")} came from git or a copy, not from Haversack`,
+        next: `move ${isOne ? "it" : "them"} away (and run \`git rm --cached\` if git tracks ${isOne ? "it" : "them"}), and your own store is used again`,
+      };
+    case "no-record":
+      return {
+        why: `${folder} is new to this account: it was cloned, moved, copied, or made under another home folder`,
+        next: look,
+      };
+    case "no-home":
+      return {
+        why: "HOME is not set, so there is no place to record which stores are yours",
+        next: "set HOME or XDG_STATE_HOME",
+      };
+  }
 }
 
 /** The record of a project, whether its store still is the recorded one or not. */
@@ -97,7 +168,7 @@ export function makeRecordedStore(folder: string, userState: UserState, at: Date
   if (checkTrust(folder, userState).kind !== "no-store") return true;
   if (userState === undefined) return false;
   // Where another process made it a moment ago, it may not have recorded it yet.
-  putNewFile(`${folder}/${STORE_NAME}`, "", { within: folder, mode: 0o600 });
+  putNewFile(`${folder}/${STORE_NAME}`, "", { within: folder, mode: OWN_MODE, isExact: true });
   return recordTrust(folder, userState, { at });
 }
 
@@ -111,6 +182,7 @@ export function recordTrust(
   { settings, templates, rules, at }: Accepted & { at: Date },
 ): boolean {
   const store = fileIdentity(`${folder}/${STORE_NAME}`);
+  if (userState !== undefined) markOwn(folder);
   return changeRecord(folder, userState, (before) => ({
     store,
     settings: settings ?? before?.settings,

@@ -4,7 +4,7 @@ import type { BroughtAlong } from "../engine/trust-project.ts";
 import { columns } from "./help.ts";
 import { formatBytes } from "./terminal.ts";
 
-export function formatBrought({ untrusted, parts, settings, templates, rules }: BroughtAlong): string {
+export function formatBrought({ untrusted, parts, settings, templates, rules, unread }: BroughtAlong): string {
   const rows = (list: readonly [string, string][]) => columns(list.map(([name, text]) => [clean(name), clean(text)]));
   const mark = (isAccepted: boolean) => (isAccepted ? " (accepted)" : "");
   return [
@@ -45,11 +45,16 @@ export function formatBrought({ untrusted, parts, settings, templates, rules }: 
           rows(rules.map(({ path, skill, why, isAccepted }) => [path, `“${skill}” ${why}${mark(isAccepted)}`])),
         ]
       : []),
+    ...(unread.length > 0 ? [formatUnread({ unread })] : []),
   ].join("\n");
 }
 
+export function formatUnread({ unread }: Pick<BroughtAlong, "unread">): string {
+  return ["Not read, accepted or not:", columns(unread.map(({ path, why }) => [clean(path), clean(why)]))].join("\n");
+}
+
 /** For `--json`: without the templates' texts, which lie in their files. */
-export function broughtData({ untrusted, parts, settings, templates, rules }: BroughtAlong) {
+export function broughtData({ untrusted, parts, settings, templates, rules, unread }: BroughtAlong) {
   return {
     untrusted: untrusted?.why ?? null,
     parts: parts.map(({ isTracked, ...part }) => ({ ...part, tracked: isTracked })),
@@ -61,6 +66,7 @@ export function broughtData({ untrusted, parts, settings, templates, rules }: Br
       accepted: isAccepted,
     })),
     rules: rules.map(({ path, skill, why, isAccepted }) => ({ path, skill, why, accepted: isAccepted })),
+    unread: unread.map(({ path, why }) => ({ path, why })),
   };
 }
 

@@ -8,7 +8,7 @@ import { existsSync } from "node:fs";
 import { checkTrust, untrustedNotice } from "../base/project-trust.ts";
 import { answerEvents } from "../engine/events/answer-event.ts";
 import { eventProject, logFault, logLine, startIndexing } from "../engine/events/event-project.ts";
-import { offReason, type ProjectPaths, projectPaths } from "../engine/project.ts";
+import { isOffForUser, isOffHere, type ProjectPaths, projectPaths } from "../engine/project.ts";
 import type { ClientProcess } from "../store/local-store.ts";
 import type { StoreHandle } from "../store/sqlite/handle.ts";
 import { claudeCode } from "./claude-code/adapter.ts";
@@ -44,7 +44,9 @@ export function answerHook(client: string, payload: unknown, host: HookHost): st
     if (!base) return "";
     paths = projectPaths(base.cwd, host.env);
     // No folder: the project does not use Haversack.
-    if (!existsSync(paths.state) || offReason(paths, host.env)) return "";
+    if (!existsSync(paths.state) || isOffForUser(paths, host.env)) return "";
+    // A clone can bring this mark too, and must not silence the line about what else it brings.
+    if (isOffHere(paths)) return untrustedLine(paths, payload as Payload);
     const { root } = paths;
     if (host.isPackaged && ownWiring(client, { root, cwd: base.cwd, env: host.env })) return "";
     return answerIn(paths, { adapter, payload: payload as Payload, base, host });
@@ -67,7 +69,7 @@ function answerIn(paths: ProjectPaths, { adapter, payload, base, host }: Asked):
   const { env, cli } = host;
   const warn = (text: string) => logLine(paths, { level: "warn", part: PART, text });
   const handle = host.openStore(paths, base.sessionId, warn);
-  if (!handle) return payload["hook_event_name"] === "SessionStart" ? withoutStore(paths, host) : "";
+  if (!handle) return withoutStore(paths, payload, host);
   const process = host.process ?? (() => adapter.process(env));
   const project = eventProject(paths, handle, { env, process, cli, part: PART });
   const events = adapter.readEvents(payload, { ...base, client: adapter.profile(paths.root, env) }, project);
@@ -77,11 +79,20 @@ function answerIn(paths: ProjectPaths, { adapter, payload, base, host }: Asked):
 }
 
 /** At a session's start: a line for the person, or an upgrade. */
-function withoutStore({ root, state, store, userState }: ProjectPaths, { env, cli }: HookHost): string {
-  // For the person alone: all clients that run hooks show it on their screen and keep it from the model.
-  if (checkTrust(state, userState).kind === "untrusted")
-    return JSON.stringify({ systemMessage: untrustedNotice(state) });
+function withoutStore(paths: ProjectPaths, payload: Payload, { env, cli }: HookHost): string {
+  if (payload["hook_event_name"] !== "SessionStart") return "";
+  const { root, state, store, userState } = paths;
+  if (checkTrust(state, userState).kind === "untrusted") return untrustedLine(paths, payload);
   // Most likely of an older version: without this it would stay so until somebody calls the CLI.
   if (existsSync(store)) startIndexing({ root, env, cli });
   return "";
+}
+
+/** For the person alone: all clients that run hooks show it on their screen and keep it from the model. */
+function untrustedLine({ state, userState }: ProjectPaths, payload: Payload): string {
+  const { hook_event_name: event, source } = payload;
+  // Told once: not after each time that the conversation was compacted or cleared.
+  if (event !== "SessionStart" || source === "compact" || source === "clear") return "";
+  const trust = checkTrust(state, userState);
+  return trust.kind === "untrusted" ? JSON.stringify({ systemMessage: untrustedNotice(trust, state) }) : "";
 }

@@ -5,8 +5,9 @@
  *
  * A package's hook asks this at every event: a file or two to read, and nothing but `fs` to load.
  */
-import { existsSync, readFileSync, realpathSync, statSync } from "node:fs";
+import { existsSync, readFileSync, realpathSync } from "node:fs";
 import { withoutComments } from "../base/json-comments.ts";
+import { MAX_CONFIG_BYTES, readBounded } from "../base/read-text.ts";
 import { repositoryRoot } from "./claude-code/hidden-skills.ts";
 import { type HookFiles, readHookCommand } from "./claude-code/hook-command.ts";
 import { readHookCommand as readCodexCommand } from "./codex/hook-command.ts";
@@ -67,11 +68,10 @@ const PLUGIN_REVIEW = /"haversack@[^"]*:hooks\/hooks\.json:/;
 
 /** Those whose runtime and file are there. */
 function hooksIn(file: string, readCommand: (command: unknown) => HookFiles | undefined): HookEntry[] {
-  if (!statSync(file, { throwIfNoEntry: false })) return [];
+  const text = readBounded(file, MAX_CONFIG_BYTES)?.text;
   try {
-    const text = readFileSync(file, "utf8");
     // Most settings have none: a search costs less than parsing.
-    if (!text.includes("hook.cjs")) return [];
+    if (!text?.includes("hook.cjs")) return [];
     const hooks = hookEntries(JSON.parse(withoutComments(text)), readCommand);
     return hooks.filter(({ node, hook }) => existsSync(node) && existsSync(hook));
   } catch {

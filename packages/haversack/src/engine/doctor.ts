@@ -10,7 +10,7 @@ import { errorText, isFault } from "../base/errors.ts";
 import { diskFileSystem } from "../base/file-system.ts";
 import { readLog } from "../base/log.ts";
 import { recordTrust, trustRecord } from "../base/project-trust.ts";
-import { copyToNew, makeFolder, makeScratch, putNewFile, removeScratch } from "../base/safe-write.ts";
+import { makeFolder, makeScratch, putNewFile, removeScratch } from "../base/safe-write.ts";
 import type { Problem, SkillCard } from "../skills/types.ts";
 import { SqliteArtifactStore } from "../store/sqlite/artifact-store.ts";
 import { whyNotWritable } from "../store/sqlite/faults.ts";
@@ -24,7 +24,7 @@ import { checkResume } from "./artifacts/check-resume.ts";
 import { deferredInForce, modeOf } from "./defer-skills.ts";
 import { gitRefusal } from "./git-refusal.ts";
 import { notAProject } from "./no-project.ts";
-import { type Environment, loadConfig, offReason, type ProjectPaths } from "./project.ts";
+import { type Environment, loadConfig, offReason, type ProjectPaths, readProjectConfig } from "./project.ts";
 import { distrust } from "./project-store.ts";
 import { refreshIndex } from "./refresh-index.ts";
 import { findSkillSources } from "./skill-sources.ts";
@@ -194,7 +194,7 @@ function untrustedStore({ why, hint }: { why: string; hint: string }): Finding {
 /** What the repository brings that counts only when the user has accepted it, and state that git can replace. */
 function checkBrought(paths: ProjectPaths, env: Environment): Finding[] {
   const remedy = "`haversack trust` shows it and asks whether to use it";
-  const { settings, templates, rules, parts } = broughtAlong(paths, env);
+  const { settings, templates, rules, parts, unread } = broughtAlong(paths, env);
   const tracked = parts.filter(({ isTracked }) => isTracked).map(({ path }) => path);
   const unaccepted = templates.filter(({ isAccepted }) => !isAccepted);
   return [
@@ -214,6 +214,18 @@ function checkBrought(paths: ProjectPaths, env: Environment): Finding[] {
       .map(({ path, skill, why }): Finding => {
         const rule = cleanLine(`${path}: the rule for “${skill}” ${why}`, { maxChars: 300 });
         return { part: "rules", level: "warn", text: `${rule}, so it only recommends`, remedy };
+      }),
+    // A problem of the config is told with the others of its kind.
+    ...unread
+      .filter(({ path }) => join(paths.root, path) !== paths.config)
+      .map(({ path, why }): Finding => {
+        const part = path.includes("/templates")
+          ? "templates"
+          : path.endsWith("artifacts.json")
+            ? "artifacts"
+            : "rules";
+        const text = `${cleanLine(path, { maxChars: 200 })} is not read: it ${why}`;
+        return { part, level: "warn", text, remedy: "replace it with a regular file, or remove it" };
       }),
     ...(tracked.length > 0 ? [trackedByGit(tracked)] : []),
   ];
@@ -281,8 +293,9 @@ function checkState(paths: ProjectPaths, scratch: Scratch, now: Date): Finding[]
 
 function checkConfig(paths: ProjectPaths): Finding[] {
   const part = "config";
-  const { problems } = loadConfig(paths);
-  if (problems.length === 0) return [{ part, level: "ok", text: "no problems" }];
+  const { problems, ignored } = loadConfig(paths);
+  // What is ignored has its own lines.
+  if (problems.length === 0) return ignored.length > 0 ? [] : [{ part, level: "ok", text: "no problems" }];
   return problems.map(({ level, file, path, text }) => ({
     part,
     level: level === "error" ? "fail" : "warn",
@@ -362,7 +375,8 @@ function copyOfProject(paths: ProjectPaths): Scratch {
   makeFolder(state, place);
   if (existsSync(paths.store)) backupStore(paths.store, store);
   else putNewFile(store, "", { ...place, mode: 0o600 });
-  if (existsSync(paths.config)) copyToNew(paths.config, join(state, "config.json"), place);
+  const config = readProjectConfig(paths)?.text;
+  if (config !== undefined) putNewFile(join(state, "config.json"), config, place);
   recordTrust(state, userState, { ...accepted, at: new Date() });
   return {
     root,

@@ -4,11 +4,20 @@
  */
 import { accessSync, constants } from "node:fs";
 import { HaversackError } from "../base/errors.ts";
-import { checkTrust, type Distrust, makeRecordedStore, recordTrust } from "../base/project-trust.ts";
+import {
+  checkTrust,
+  type Distrust,
+  explainDistrust,
+  isMarked,
+  makeRecordedStore,
+  markOwn,
+  recordTrust,
+} from "../base/project-trust.ts";
 import { guardStore, whyNotWritable } from "../store/sqlite/faults.ts";
 import type { StoreHandle } from "../store/sqlite/handle.ts";
 import { type OpenOptions, openDatabase, openToAnswer, openToRead } from "../store/sqlite/open.ts";
 import { ensureStateFolder, type ProjectPaths } from "./project.ts";
+import { trackedLogs } from "./tracked-state.ts";
 
 /** For those that save. Makes the store where there is none. */
 export function openProjectStore(paths: ProjectPaths, options: OpenOptions): StoreHandle {
@@ -38,15 +47,29 @@ export function requireTrust(paths: ProjectPaths): void {
 }
 
 /** Why the project's local state is not used, for messages. Undefined: it is this user's own, or there is none. */
-export function distrust(paths: ProjectPaths): { because: Distrust; why: string; hint: string } | undefined {
+export function distrust(
+  paths: ProjectPaths,
+): { because: Distrust; files: readonly string[]; why: string; hint: string } | undefined {
   const trust = guardStore(paths.store, () => checkTrust(paths.state, paths.userState));
-  return trust.kind === "untrusted" ? { because: trust.because, ...reason(trust.because, paths) } : undefined;
+  if (trust.kind === "no-store") return undefined;
+  const found = trust.kind === "untrusted" ? trust : unmarked(paths);
+  if (!found) return undefined;
+  const { why, next } = explainDistrust(found, paths.state);
+  return { because: found.because, files: found.files ?? [], why, hint: next };
+}
+
+/** Git is asked about the files beside a store that an older version made, or on a file system without modes. */
+function unmarked(paths: ProjectPaths): { because: Distrust; files: string[] } | undefined {
+  if (isMarked(paths.state)) return undefined;
+  const tracked = trackedLogs(paths, process.env);
+  return tracked.length > 0 ? { because: "other-log", files: tracked } : undefined;
 }
 
 /** Makes an empty store where there is none, recorded as this user's own. */
 export function prepare(paths: ProjectPaths): void {
   requireTrust(paths);
   if (checkTrust(paths.state, paths.userState).kind === "trusted") {
+    markOwn(paths.state);
     // A folder that cannot be written has no room for its .gitignore either, and needs none.
     if (isWritable(paths.state)) ensureStateFolder(paths);
     return;
@@ -74,8 +97,8 @@ function record(paths: ProjectPaths, write: () => boolean): void {
       cause: error,
     });
   }
-  const { why, hint } = reason("no-home", paths);
-  if (!isRecorded) throw new HaversackError("store-untrusted", why, { hint });
+  const { why, next } = explainDistrust({ because: "no-home" }, paths.state);
+  if (!isRecorded) throw new HaversackError("store-untrusted", why, { hint: next });
 }
 
 function isWritable(folder: string): boolean {
@@ -84,30 +107,5 @@ function isWritable(folder: string): boolean {
     return true;
   } catch {
     return false;
-  }
-}
-
-function reason(because: Distrust, { state, store }: ProjectPaths): { why: string; hint: string } {
-  const hint = "`haversack trust` shows what is there and asks whether to use it";
-  switch (because) {
-    case "link":
-      return {
-        why: `${state} or a file of its database is a symbolic link, which Haversack does not follow`,
-        hint: "replace the link with a folder or file of the project",
-      };
-    case "other-file":
-      return { why: `${store} is not the file that you used before: git or another program has replaced it`, hint };
-    case "other-log":
-      return {
-        why: `a file beside ${store} (-wal, -shm or -journal) has other permissions than the database: git or another program has put it there`,
-        hint,
-      };
-    case "no-record":
-      return { why: `${state} holds local state that you did not create on this machine`, hint };
-    case "no-home":
-      return {
-        why: "HOME is not set, so there is no place to record which stores are yours",
-        hint: "set HOME or XDG_STATE_HOME",
-      };
   }
 }

@@ -2,7 +2,7 @@
  * The project a command works in: its root, its paths, its settings, and whether Haversack is switched on.
  * Commands ask for the store through it, so that nothing is opened that is not used.
  */
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, lstatSync } from "node:fs";
 import { join } from "node:path";
 import { type ConfigFile, type ReadConfig, readConfig } from "../base/config.ts";
 import type { Config } from "../base/config-schema.ts";
@@ -11,6 +11,7 @@ import { HaversackError } from "../base/errors.ts";
 import { readJson } from "../base/json.ts";
 import { findProjectRoot, type ProjectRoot, STATE_FOLDER } from "../base/project-root.ts";
 import { trustRecord, userStateFolder } from "../base/project-trust.ts";
+import { MAX_CONFIG_BYTES, readBounded, readProjectText, type TextRead } from "../base/read-text.ts";
 import { errnoOf, makeFolder, putNewFile } from "../base/safe-write.ts";
 import { requireProject } from "./no-project.ts";
 
@@ -70,8 +71,9 @@ export function loadConfig(paths: ProjectPaths): LoadedConfig {
   const ignored: IgnoredSetting[] = [];
   const unreadable: ReadConfig["problems"] = [];
   for (const file of [paths.userConfig, paths.config]) {
-    if (!existsSync(file)) continue;
-    const read = readJson(readFileSync(file, "utf8"));
+    const found = file === paths.config ? readProjectConfig(paths) : readBounded(file, MAX_CONFIG_BYTES);
+    if (!found) continue;
+    const read = found.text === undefined ? found : readJson(found.text);
     if (read.problem !== undefined) unreadable.push({ level: "error", file, path: "", text: read.problem });
     else if (file === paths.userConfig) files.push({ file, value: read.value });
     else {
@@ -82,6 +84,11 @@ export function loadConfig(paths: ProjectPaths): LoadedConfig {
   }
   const result = readConfig(files);
   return { ...result, problems: [...unreadable, ...result.problems], ignored };
+}
+
+/** The text of the project's own config. It comes with the repository. */
+export function readProjectConfig({ config, root }: Pick<ProjectPaths, "config" | "root">): TextRead {
+  return readProjectText(config, { root, maxBytes: MAX_CONFIG_BYTES });
 }
 
 /** Settings, or the first wrong one as a fault. */
@@ -96,10 +103,20 @@ export function requireConfig(paths: ProjectPaths, warn: (line: string) => void)
   return config;
 }
 
+/** By the user, for this process or everywhere: nothing at all is shown then. */
+export function isOffForUser({ userOffMark }: Pick<ProjectPaths, "userOffMark">, env: Environment): boolean {
+  return env["HAVERSACK"] === "0" || existsSync(userOffMark);
+}
+
+/** By a file in the project. A link there is not ours: `off` makes a file. */
+export function isOffHere({ offMark }: Pick<ProjectPaths, "offMark">): boolean {
+  return lstatSync(offMark, { throwIfNoEntry: false })?.isFile() ?? false;
+}
+
 /** Why everything is switched off, or undefined when it is on. */
 export function offReason(paths: ProjectPaths, env: Environment): string | undefined {
   if (env["HAVERSACK"] === "0") return "HAVERSACK=0 is set";
-  if (existsSync(paths.offMark)) return "switched off for this project; `haversack on` switches it on";
+  if (isOffHere(paths)) return "switched off for this project; `haversack on` switches it on";
   if (existsSync(paths.userOffMark)) return "switched off for you everywhere; `haversack on --user` switches it on";
   return undefined;
 }

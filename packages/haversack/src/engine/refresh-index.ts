@@ -260,6 +260,11 @@ class RuleBook {
         return [];
       }
       try {
+        if (leadsOut(file.path, this.#trust.root, this.#fs)) {
+          const text = "is a symbolic link that leads out of the project, so it is not read";
+          file.problems.push({ level: "error", code: "rules-link", file: file.path, text });
+          return [];
+        }
         const read = readJson(this.#fs.readFile(file.path));
         if (read.problem !== undefined) {
           file.problems.push({ level: "error", code: "rules-no-json", file: file.path, text: read.problem });
@@ -283,6 +288,11 @@ class RuleBook {
     });
     return this.#rules;
   }
+}
+
+/** A file of the project that is, through a link, none. */
+function leadsOut(path: string, root: string, fs: FileSystem): boolean {
+  return path.startsWith(`${root}/`) && !fs.realpath(path).startsWith(`${fs.realpath(root)}/`);
 }
 
 /** Of rules that the user has not accepted, this many are named. */

@@ -2,30 +2,39 @@
  * What a project brings that counts only when its user has accepted it: local state in `.haversack/`, settings of its config that
  * reach far, templates, and rules that load text unasked. For `haversack trust`, `init`, `doctor` and `config`.
  */
-import { spawnSync } from "node:child_process";
-import { existsSync, lstatSync, readdirSync, readFileSync, readlinkSync } from "node:fs";
+import { existsSync, lstatSync, readdirSync, readlinkSync } from "node:fs";
 import { basename, join } from "node:path";
 import { type FarReach, farReaching, trustedConfig } from "../base/config-trust.ts";
 import { HaversackError } from "../base/errors.ts";
 import { diskFileSystem } from "../base/file-system.ts";
 import { readJson } from "../base/json.ts";
 import { STATE_FOLDER } from "../base/project-root.ts";
-import { checkTrust, recordTrust, trustRecord } from "../base/project-trust.ts";
-import { makePrivate } from "../base/safe-write.ts";
+import { checkTrust, type Distrust, recordTrust, trustRecord } from "../base/project-trust.ts";
+import { MAX_TEMPLATE_BYTES, readProjectText, type TextRead } from "../base/read-text.ts";
 import { parseRules } from "../skills/parse-rules.ts";
 import { type FarRule, farRuleKey, farRules, whyFar } from "../skills/rule-reach.ts";
-import { checkStore } from "../store/sqlite/maintenance.ts";
-import { type Environment, loadConfig, type ProjectPaths } from "./project.ts";
+import { readRoleMapText, roleMapFile } from "./artifacts/load-role-map.ts";
+import { lookAtStore } from "./look-at-store.ts";
+import { type Environment, loadConfig, type ProjectPaths, readProjectConfig } from "./project.ts";
 import { distrust } from "./project-store.ts";
 import { findSkillSources } from "./skill-sources.ts";
+import { LOGS, SHARED, trackedState } from "./tracked-state.ts";
 
 export interface BroughtAlong {
   /** Why the local state is not used; absent: it is the user's own, or there is none. */
-  untrusted?: { why: string; hint: string };
+  untrusted?: { because: Distrust; why: string; hint: string };
   parts: LocalPart[];
   settings: FoundSetting[];
   templates: FoundTemplate[];
   rules: FoundRule[];
+  /** Shared files that are not read, because they are links or too large. */
+  unread: UnreadFile[];
+}
+
+export interface UnreadFile {
+  /** Below the project's root. */
+  path: string;
+  why: string;
 }
 
 export interface LocalPart {
@@ -62,9 +71,6 @@ interface FoundTemplate {
   isAccepted: boolean;
 }
 
-/** What teams share through git on purpose. */
-const SHARED = [".gitignore", "config.json", "artifacts.json", "skills", "templates", "skill-rules.json"];
-
 const ABOUT: Readonly<Record<string, string>> = {
   "haversack.db": "database: tasks, messages, sessions, the skill index",
   "haversack.db-wal": "database: the latest writes",
@@ -83,21 +89,31 @@ const WHY: Readonly<Record<FarReach, string>> = {
   on: "switches on what is off by default",
 };
 
-/** Templates are short; whatever is longer is not shown and not accepted. */
-const MAX_TEMPLATE_BYTES = 100_000;
-
 export function broughtAlong(paths: ProjectPaths, env: Environment): BroughtAlong {
   // A file in the folder's place brings nothing.
   if (lstatSync(paths.state, { throwIfNoEntry: false })?.isFile())
-    return { parts: [], settings: [], templates: [], rules: [] };
+    return { parts: [], settings: [], templates: [], rules: [], unread: [] };
   const untrusted = distrust(paths);
   return {
-    ...(untrusted && { untrusted: { why: untrusted.why, hint: untrusted.hint } }),
+    ...(untrusted && { untrusted: { because: untrusted.because, why: untrusted.why, hint: untrusted.hint } }),
     parts: localParts(paths, env),
     settings: farSettings(paths),
     templates: findTemplates(paths),
     rules: findFarRules(paths, env),
+    unread: findUnread(paths, env),
   };
+}
+
+function findUnread(paths: ProjectPaths, env: Environment): UnreadFile[] {
+  const reads: [string, TextRead][] = [
+    [paths.config, readProjectConfig(paths)],
+    [roleMapFile(paths), readRoleMapText(paths)],
+    ...projectRuleFiles(paths, env).map((file): [string, TextRead] => [file, readRules(file, paths)]),
+    ...templateFiles(paths).map((file): [string, TextRead] => [file, readTemplate(file, paths)]),
+  ];
+  return reads.flatMap(([file, read]) =>
+    read?.problem === undefined ? [] : [{ path: file.slice(paths.root.length + 1), why: read.problem }],
+  );
 }
 
 /** Whether the user has to say yes to anything. */
@@ -105,24 +121,31 @@ export function needsTrust({ untrusted, settings, templates, rules }: BroughtAlo
   return untrusted !== undefined || [...settings, ...templates, ...rules].some(({ isAccepted }) => !isAccepted);
 }
 
-/** Records what was shown as accepted. A fault when a part of it is a link, or a log of the database that git can replace. */
-export function acceptBrought(paths: ProjectPaths, { parts, templates, rules }: BroughtAlong, at: Date): void {
+/** Why this cannot be accepted: a part of it is a link, or a file beside the database that every pull could replace. */
+export function whyRefused({ parts }: BroughtAlong): HaversackError | undefined {
+  const links = parts.filter(({ link }) => link !== undefined).map(({ path }) => path);
+  if (links.length > 0) {
+    const are = links.length === 1 ? "is a symbolic link" : "are symbolic links";
+    return new HaversackError("refused", `${links.join(" and ")} ${are} and cannot be accepted`, {
+      hint: `replace ${links.length === 1 ? "the link" : "the links"} with a folder or file of the project`,
+    });
+  }
+  const logs = parts
+    .filter(({ path, isTracked }) => isTracked && LOGS.some((name) => path === `${STATE_FOLDER}/${name}`))
+    .map(({ path }) => path);
+  if (logs.length === 0) return undefined;
+  const text = `git tracks ${logs.join(" and ")}, so every pull could replace what SQLite keeps there`;
+  return new HaversackError("refused", text, {
+    hint: `\`git rm --cached ${logs.join(" ")}\` stops that; then run \`haversack trust\` again`,
+  });
+}
+
+/** Records what was shown as accepted, or says why not. */
+export function acceptBrought(paths: ProjectPaths, brought: BroughtAlong, at: Date): void {
+  const refused = whyRefused(brought);
+  if (refused) throw refused;
+  const { templates, rules } = brought;
   const trust = checkTrust(paths.state, paths.userState);
-  const link = parts.find((part) => part.link !== undefined);
-  const isLink = trust.kind === "untrusted" && trust.because === "link";
-  if (isLink || link) {
-    throw new HaversackError("refused", `${link?.path ?? paths.state} is a symbolic link and cannot be accepted`, {
-      hint: "replace the link with a folder or file of the project",
-    });
-  }
-  const log = parts.find(({ path, isTracked }) => isTracked && LOGS.some((name) => path === `${STATE_FOLDER}/${name}`));
-  if (log) {
-    // The database is known by its inode. SQLite makes these files anew all the time, so nothing could tell a pulled one.
-    throw new HaversackError("refused", `git tracks ${log.path}, so every pull could replace the latest writes`, {
-      hint: `\`git rm --cached ${log.path}\` stops that; then run \`haversack trust\` again`,
-    });
-  }
-  giveLogsModeOf(paths.store);
   if (trust.kind === "untrusted" && (lstatSync(paths.store, { throwIfNoEntry: false })?.size ?? 0) > 0)
     refuseDamaged(paths);
   const isRecorded = recordTrust(paths.state, paths.userState, {
@@ -142,33 +165,11 @@ export function acceptBrought(paths: ProjectPaths, { parts, templates, rules }: 
  * looks at each page once, so it ends.
  */
 function refuseDamaged({ store }: ProjectPaths): void {
-  const { ok, problems } = checkStore(store);
+  const { ok, problems } = lookAtStore(store);
   if (ok) return;
   throw new HaversackError("refused", `${store} cannot be accepted: ${problems[0]}`, {
     hint: "`haversack store check` lists what is wrong with it",
   });
-}
-
-/** SQLite's own files beside the database; with another mode they count as somebody else's. */
-const LOGS = ["haversack.db-wal", "haversack.db-shm", "haversack.db-journal"];
-
-function giveLogsModeOf(store: string): void {
-  const mode = lstatSync(store, { throwIfNoEntry: false })?.mode;
-  for (const part of ["-wal", "-shm", "-journal"]) {
-    const found = lstatSync(store + part, { throwIfNoEntry: false });
-    if (mode !== undefined && found?.isFile() && found.mode !== mode) makePrivate(store + part, mode & 0o777);
-  }
-}
-
-/** Files of the local state that git tracks, below the root. Git replaces such a file without a question. */
-export function trackedState({ root }: ProjectPaths, env: Environment): string[] {
-  const { status, stdout } = spawnSync("git", ["-C", root, "ls-files", "-z", "--", `${STATE_FOLDER}/`], {
-    encoding: "utf8",
-    timeout: 10_000,
-    env: { ...env },
-  });
-  if (status !== 0) return [];
-  return stdout.split("\0").filter((path) => path !== "" && !SHARED.includes(path.split("/")[1] ?? ""));
 }
 
 function localParts(paths: ProjectPaths, env: Environment): LocalPart[] {
@@ -217,8 +218,9 @@ function sizeOf(path: string): number {
   }
 }
 
-function projectConfig({ config }: ProjectPaths): unknown {
-  return existsSync(config) ? readJson(readFileSync(config, "utf8")).value : undefined;
+function projectConfig(paths: ProjectPaths): unknown {
+  const text = readProjectConfig(paths)?.text;
+  return text === undefined ? undefined : readJson(text).value;
 }
 
 function farSettings(paths: ProjectPaths): FoundSetting[] {
@@ -239,41 +241,56 @@ export function whyIgnored(reach: FarReach): string {
 
 /** Rules of the project's own files that load text unasked. Files that cannot be read bring none. */
 function findFarRules(paths: ProjectPaths, env: Environment): FoundRule[] {
-  const folders = loadConfig(paths).config["skills.folders"];
-  const { ruleFiles, ruleTrust } = findSkillSources(paths.root, { env, folders, fs: diskFileSystem });
-  const found = ruleFiles.filter((file) => file.startsWith(`${paths.root}/`) && existsSync(file)).flatMap(readFarRules);
+  const { accepted } = skillSources(paths, env).ruleTrust;
+  const found = projectRuleFiles(paths, env).flatMap((file): FarRule[] => {
+    const text = readRules(file, paths)?.text;
+    return text === undefined ? [] : farRules(parseRules(readJson(text).value, file).rules, paths.root);
+  });
   return found.map((far) => {
     const key = farRuleKey(far, paths.root);
     const path = far.file.slice(paths.root.length + 1);
-    return { path, skill: far.skill, why: whyFar(far.reach), key, isAccepted: ruleTrust.accepted.includes(key) };
+    return { path, skill: far.skill, why: whyFar(far.reach), key, isAccepted: accepted.includes(key) };
   });
+}
 
-  function readFarRules(file: string): FarRule[] {
-    if (lstatSync(file).size > MAX_RULES_BYTES) return [];
-    try {
-      return farRules(parseRules(readJson(readFileSync(file, "utf8")).value, file).rules, paths.root);
-    } catch {
-      // A folder in its place, or a file that may not be read: `rules check` says so.
-      return [];
-    }
-  }
+function skillSources(paths: ProjectPaths, env: Environment) {
+  const folders = loadConfig(paths).config["skills.folders"];
+  return findSkillSources(paths.root, { env, folders, fs: diskFileSystem });
+}
+
+function projectRuleFiles(paths: ProjectPaths, env: Environment): string[] {
+  return skillSources(paths, env).ruleFiles.filter((file) => file.startsWith(`${paths.root}/`) && existsSync(file));
 }
 
 /** As for the index. */
 const MAX_RULES_BYTES = 8 * 1024 * 1024;
 
+function readRules(file: string, { root }: ProjectPaths): TextRead {
+  return readProjectText(file, { root, maxBytes: MAX_RULES_BYTES, mayLinkInside: true });
+}
+
 export function findTemplates(paths: ProjectPaths): FoundTemplate[] {
-  const folder = join(paths.state, "templates");
-  if (!lstatSync(folder, { throwIfNoEntry: false })?.isDirectory()) return [];
   const accepted = trustRecord(paths.state, paths.userState)?.templates ?? {};
+  return templateFiles(paths).flatMap((file): FoundTemplate[] => {
+    const text = readTemplate(file, paths)?.text;
+    if (text === undefined) return [];
+    const role = basename(file, ".md");
+    const isAccepted = Object.hasOwn(accepted, role) && accepted[role] === text;
+    return [{ path: `${STATE_FOLDER}/templates/${role}.md`, role, text, isAccepted }];
+  });
+}
+
+/** A link in the folder's place is named instead. */
+function templateFiles({ state }: ProjectPaths): string[] {
+  const folder = join(state, "templates");
+  const found = lstatSync(folder, { throwIfNoEntry: false });
+  if (found?.isSymbolicLink()) return [folder];
+  if (!found?.isDirectory()) return [];
   return readdirSync(folder)
     .filter((name) => name.endsWith(".md"))
-    .flatMap((name): FoundTemplate[] => {
-      const found = lstatSync(join(folder, name));
-      if (!found.isFile() || found.size > MAX_TEMPLATE_BYTES) return [];
-      const role = basename(name, ".md");
-      const text = readFileSync(join(folder, name), "utf8");
-      const isAccepted = Object.hasOwn(accepted, role) && accepted[role] === text;
-      return [{ path: `${STATE_FOLDER}/templates/${name}`, role, text, isAccepted }];
-    });
+    .map((name) => join(folder, name));
+}
+
+function readTemplate(file: string, { root }: ProjectPaths): TextRead {
+  return readProjectText(file, { root, maxBytes: MAX_TEMPLATE_BYTES });
 }

@@ -8,7 +8,7 @@ import { jointFiles } from "./joint-files.ts";
 import { lineDiff } from "./line-diff.ts";
 import { placeOfWired } from "./wired-place.ts";
 import type { Client, WiredFile, WiringPlace } from "./wiring.ts";
-import { type FileReceipt, type Receipt, readReceipt, writeReceipt } from "./wiring-receipt.ts";
+import { emptyReceipt, type FileReceipt, type Receipt, readReceipt, writeReceipt } from "./wiring-receipt.ts";
 import { withLock } from "./with-lock.ts";
 
 export interface PlannedRemoval extends PlannedFile {
@@ -16,14 +16,14 @@ export interface PlannedRemoval extends PlannedFile {
   others: WiredFile | undefined;
 }
 
-/** `folder`: where the receipt is kept. `staying`: the clients that are not asked about, and keep what they need. */
+/** `folder`: where the receipt is kept; undefined: there is none that can be believed. `staying`: the clients that are not asked about, and keep what they need. */
 export function planUninstall(
   clients: readonly Client[],
   place: WiringPlace,
-  folder: string,
+  folder: string | undefined,
   staying: readonly Client[] = [],
 ): PlannedRemoval[] {
-  const receipt = readReceipt(folder);
+  const receipt = receiptIn(folder);
   const others = new Map(jointFiles(staying, place).map((file) => [file.path, file]));
   const files = jointFiles(
     clients.map((client) => withDeferralFile(client, receipt)),
@@ -43,8 +43,8 @@ export function planUninstall(
   });
 }
 
-export function applyUninstall(planned: readonly PlannedRemoval[], folder: string): void {
-  const receipt = readReceipt(folder);
+export function applyUninstall(planned: readonly PlannedRemoval[], folder: string | undefined): void {
+  const receipt = receiptIn(folder);
   // A folder is noted with the first file that was written into it: that one goes last.
   for (const { path, file, others, place } of planned.toReversed()) {
     const own = receiptOf(path, receipt);
@@ -62,8 +62,12 @@ export function applyUninstall(planned: readonly PlannedRemoval[], folder: strin
     } else delete receipt.files[path];
     delete receipt.deferred.files[path];
     delete receipt.deferred.entries[path];
-    writeReceipt(folder, receipt);
+    if (folder !== undefined) writeReceipt(folder, receipt);
   }
+}
+
+function receiptIn(folder: string | undefined): Receipt {
+  return folder === undefined ? emptyReceipt() : readReceipt(folder);
 }
 
 /** After an uninstall `on` must not hide what `off` had let back in. */

@@ -3,10 +3,10 @@
  * made, which empty objects were there before, which skill entries are ours. A file of its own in our local state, not a key in
  * the client's settings: the client owns those, may check them, and may write them anew without what it does not know.
  */
-import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { readJson } from "../base/json.ts";
-import { makeFolder, putFile, removeFile } from "../base/safe-write.ts";
+import { readBounded, readProjectText } from "../base/read-text.ts";
+import { makeFolder, putFile, removeFile, USER } from "../base/safe-write.ts";
 import { placeOfReceipt } from "./wired-place.ts";
 
 export interface FileReceipt {
@@ -31,6 +31,7 @@ export interface Receipt {
 }
 
 const FILE = "wiring.json";
+const MAX_BYTES = 16_000_000;
 
 /**
  * A lost or broken receipt is an empty one: entries are still recognised by their form. It lies in the project, so nothing in it
@@ -38,13 +39,21 @@ const FILE = "wiring.json";
  */
 export function readReceipt(folder: string): Receipt {
   const file = join(folder, FILE);
-  const { value } = existsSync(file) ? readJson(readFileSync(file, "utf8")) : {};
+  const { within } = placeOfReceipt(folder);
+  const read =
+    within === USER ? readBounded(file, MAX_BYTES) : readProjectText(file, { root: within, maxBytes: MAX_BYTES });
+  const text = read?.text;
+  const { value } = text === undefined ? {} : readJson(text);
   const { files, deferred } = fieldsOf(value);
   const { entries, paused, files: deferredFiles } = fieldsOf(deferred);
   return {
     files: readFiles(files),
     deferred: { entries: readEntries(entries), paused: readEntries(paused), files: readFiles(deferredFiles) },
   };
+}
+
+export function emptyReceipt(): Receipt {
+  return { files: {}, deferred: { entries: {}, paused: {}, files: {} } };
 }
 
 function readFiles(value: unknown): Record<string, FileReceipt> {

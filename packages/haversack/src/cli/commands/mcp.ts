@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import { isAbsolute } from "node:path";
 import { appendLog, type LogLevel } from "../../base/log.ts";
+import { checkTrust } from "../../base/project-trust.ts";
 import { isServerWired } from "../../clients/claude-code/wired-server.ts";
 import { hookServer } from "../../clients/hook-server.ts";
 import { LiveSkills } from "../../engine/live-skills.ts";
@@ -41,9 +42,10 @@ export async function run(call: Call): Promise<ExitCode> {
   const cwd = projectFolder(io.env, io.cwd);
   const paths = () => projectPaths(cwd, io.env);
   const log = (level: LogLevel, text: string) => {
-    const { state, log: folder } = paths();
-    // A project that does not use Haversack gets no folder from us.
-    if (existsSync(state)) appendLog(folder, { at: new Date(), level, part: "mcp", text });
+    const { state, log: folder, userState } = paths();
+    // A project that does not use Haversack gets no folder from us, and nothing is written into what came with a clone.
+    if (existsSync(state) && checkTrust(state, userState).kind !== "untrusted")
+      appendLog(folder, { at: new Date(), level, part: "mcp", text });
   };
   if (process.stdin.isTTY) io.err("haversack mcp: waiting for an MCP client on standard input; Ctrl-D ends it\n");
   const skills = new LiveSkills({ cwd, env: io.env, log });

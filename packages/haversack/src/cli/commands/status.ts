@@ -1,6 +1,6 @@
 import { cleanLine } from "../../base/clean-text.ts";
 import { offReason } from "../../engine/project.ts";
-import { trackedState } from "../../engine/trust-project.ts";
+import { trackedState } from "../../engine/tracked-state.ts";
 import { listTasks } from "../../engine/work/list-tasks.ts";
 import { nextReady } from "../../engine/work/next-batch.ts";
 import { projectStatus } from "../../engine/work/project-status.ts";

@@ -1,4 +1,5 @@
 import { existsSync } from "node:fs";
+import { lookAtStore } from "../../engine/look-at-store.ts";
 import { projectPaths } from "../../engine/project.ts";
 import { distrust, requireTrust } from "../../engine/project-store.ts";
 import { checkStore } from "../../store/sqlite/maintenance.ts";
@@ -27,7 +28,7 @@ export function run(call: Call): ExitCode {
     );
     return 0;
   }
-  const { ok, problems, facts } = checkStore(file);
+  const { ok, problems, facts } = untrusted ? lookAtStore(file) : checkStore(file);
   print(call, { file, exists: true, ok, problems, facts }, () => {
     const tables = Object.entries(facts.rows);
     const full = tables.filter(([, count]) => count > 0);

@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
 import { ensureStateFolder, projectPaths } from "../../engine/project.ts";
-import { recordStore, requireTrust } from "../../engine/project-store.ts";
+import { distrust, recordStore, requireTrust } from "../../engine/project-store.ts";
 import { restoreStore } from "../../store/sqlite/maintenance.ts";
 import { type Call, type CommandSpec, type ExitCode, print } from "../command.ts";
 
@@ -16,10 +16,15 @@ export const spec: CommandSpec = {
 
 export function run(call: Call): ExitCode {
   const paths = projectPaths(call.io.cwd, call.io.env);
-  requireTrust(paths);
+  const untrusted = distrust(paths);
+  const isReplaced = untrusted?.because === "other-file";
+  // After git has replaced the user's own store, or put a file beside it, this is the way back.
+  if (!isReplaced && untrusted?.because !== "other-log") requireTrust(paths);
   ensureStateFolder(paths);
   const from = resolve(call.io.cwd, call.arguments[0] ?? "");
-  const { kept, way, tables } = restoreStore(paths.store, from);
+  const { kept, way, tables } = restoreStore(paths.store, from, {
+    foreign: isReplaced ? "store" : (untrusted?.files ?? []),
+  });
   // A damaged store was moved aside: another file is the store now.
   if (way !== "in-place") recordStore(paths);
   print(call, { restored: paths.store, ...(kept && { kept }), way, tables }, () =>

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { deferredProjects, noteDeferredProject } from "../../engine/deferred-projects.ts";
 import { projectPaths } from "../../engine/project.ts";
-import { requireTrust } from "../../engine/project-store.ts";
+import { distrust } from "../../engine/project-store.ts";
 import { applyUninstall, forgetPaused, ignoredInReceipt, planUninstall } from "../../engine/uninstall.ts";
 import { type Call, type CommandSpec, type ExitCode, print } from "../command.ts";
 import { shortPath } from "../print-plan.ts";
@@ -41,16 +41,20 @@ export const spec: CommandSpec = {
 export async function run(call: Call): Promise<ExitCode> {
   const paths = projectPaths(call.io.cwd, call.io.env);
   const scope = scopeOf(call);
-  // The receipt says what is to be removed: a foreign one could name anything.
-  if (scope === "project") requireTrust(paths);
-  const folder = receiptFolder(scope, paths);
+  // The receipt says what is to be removed: a foreign one could name anything. What `init` would write is known without it.
+  const untrusted = scope === "project" ? distrust(paths) : undefined;
+  const folder = untrusted ? undefined : receiptFolder(scope, paths);
   const { clients, others } = chosenClients(call);
   const place = wiringPlace(call, false);
   const planned = planUninstall(clients, place, folder, others);
   const stays = [
     ...clients.flatMap((one) => one.leftovers?.(place) ?? []),
-    ...ignoredInReceipt([...clients, ...others], place, folder),
+    ...(folder === undefined ? [] : ignoredInReceipt([...clients, ...others], place, folder)),
   ];
+  if (untrusted)
+    stays.push(
+      `${untrusted.why}; so nothing is read from it, and deferred skills stay as they are (${untrusted.hint})`,
+    );
   if (scope === "user") {
     // Their settings are the project's: only there it is known whether something else brings the skills.
     const hidden = deferredProjects(paths).map((project) => `${project} has deferred skills`);
@@ -61,6 +65,7 @@ export async function run(call: Call): Promise<ExitCode> {
   if (!call.json) showNotes(call.io, stays);
 
   const forgetDeferred = () => {
+    if (folder === undefined) return;
     forgetPaused(clients, place, folder);
     noteDeferredProject(paths);
   };

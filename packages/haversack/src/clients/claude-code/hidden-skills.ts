@@ -2,7 +2,8 @@
  * Which skills the client hides from the model, so that its own Skill tool refuses them. Read from the client's settings
  * themselves, not from a list of ours: what a person changes there by hand counts at once. Loaded by the hook: nothing but `fs`.
  */
-import { readFileSync, statSync } from "node:fs";
+import { statSync } from "node:fs";
+import { MAX_CONFIG_BYTES, readBounded } from "../../base/read-text.ts";
 
 /**
  * Folder names, the client's own key for a skill. `root` is the project's; settings stand at the repository's root, also
@@ -21,12 +22,10 @@ export function hiddenSkills(root: string, configDir?: string): Set<string> {
 }
 
 function overridesOf(file: string): Record<string, unknown> {
-  // Asked first: an error thrown and caught costs more than the question.
-  if (!statSync(file, { throwIfNoEntry: false })) return {};
+  const text = readBounded(file, MAX_CONFIG_BYTES)?.text;
   try {
-    const text = readFileSync(file, "utf8");
     // Most settings have none: a search costs less than parsing.
-    if (!text.includes('"skillOverrides"')) return {};
+    if (!text?.includes('"skillOverrides"')) return {};
     const overrides = (JSON.parse(text) as { skillOverrides?: unknown }).skillOverrides;
     return typeof overrides === "object" && overrides !== null ? (overrides as Record<string, unknown>) : {};
   } catch {

@@ -1,6 +1,6 @@
 /** Which skills Gemini CLI hides from the model, read from its own settings. Loaded by the hook: nothing but `fs`. */
-import { readFileSync, statSync } from "node:fs";
 import { withoutComments } from "../../base/json-comments.ts";
+import { MAX_CONFIG_BYTES, readBounded } from "../../base/read-text.ts";
 
 /** Names, from the project's list and the user's. `configDir` is the client's user folder, `~/.gemini`. */
 export function hiddenGeminiSkills(root: string, configDir: string): Set<string> {
@@ -8,12 +8,10 @@ export function hiddenGeminiSkills(root: string, configDir: string): Set<string>
 }
 
 function disabledIn(file: string): string[] {
-  // Asked first: an error thrown and caught costs more than the question.
-  if (!statSync(file, { throwIfNoEntry: false })) return [];
+  const text = readBounded(file, MAX_CONFIG_BYTES)?.text;
   try {
-    const text = readFileSync(file, "utf8");
     // Most settings have none: a search costs less than parsing.
-    if (!text.includes('"disabled"')) return [];
+    if (!text?.includes('"disabled"')) return [];
     const { skills } = JSON.parse(withoutComments(text)) as { skills?: { disabled?: unknown } };
     return Array.isArray(skills?.disabled) ? skills.disabled.filter((name) => typeof name === "string") : [];
   } catch {

@@ -3,10 +3,10 @@
  * while it starts. Nothing is written into the person's opencode.json, which is usually committed, and without the plugin no skill is
  * hidden. The client cannot list a name without its description.
  */
-import { existsSync, readFileSync } from "node:fs";
 import { HaversackError } from "../../base/errors.ts";
 import { readJson } from "../../base/json.ts";
 import { STATE_FOLDER } from "../../base/project-root.ts";
+import { MAX_CONFIG_BYTES, readProjectText } from "../../base/read-text.ts";
 import type { DeferChange } from "../../engine/wiring.ts";
 
 export function deferredFile(root: string): string {
@@ -16,9 +16,8 @@ export function deferredFile(root: string): string {
 /** Names; empty where there is no list, or none that can be read: then the client lists everything. */
 export function deferredIn(root: string): string[] {
   const file = deferredFile(root);
-  if (!existsSync(file)) return [];
-  const list = namesOf(readFileSync(file, "utf8"));
-  return list ?? [];
+  const text = readProjectText(file, { root, maxBytes: MAX_CONFIG_BYTES })?.text;
+  return (text === undefined ? undefined : namesOf(text)) ?? [];
 }
 
 export const BLANK = `{\n  "hidden": []\n}\n`;

@@ -11,7 +11,7 @@ import { clientProcess } from "../../engine/events/client-process.ts";
 import { eventProject, logLine, startIndexing } from "../../engine/events/event-project.ts";
 import { keptOpen } from "../../engine/events/kept-store.ts";
 import { isIndexStale } from "../../engine/index-freshness.ts";
-import { offReason, projectPaths } from "../../engine/project.ts";
+import { isOffForUser, offReason, projectPaths } from "../../engine/project.ts";
 import { isCallAwaited } from "../../store/sqlite/call-notes.ts";
 import { otherHolders } from "../../store/sqlite/fork-claims.ts";
 import type { StoreHandle } from "../../store/sqlite/handle.ts";
@@ -118,8 +118,10 @@ export function localEngine({ root, env, cli }: LocalEngineOptions): LocalEngine
       return warming;
     },
 
-    notice: () =>
-      checkTrust(paths.state, paths.userState).kind === "untrusted" ? untrustedNotice(paths.state) : undefined,
+    notice() {
+      const trust = checkTrust(paths.state, paths.userState);
+      return trust.kind === "untrusted" && !isOffForUser(paths, env) ? untrustedNotice(trust, paths.state) : undefined;
+    },
 
     log,
   };

@@ -1,12 +1,11 @@
 /** The project's role map: `.haversack/artifacts.json`, or the shipped roles while there is none. */
-import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { PRESETS } from "../../artifacts/presets/iflow.ts";
 import { readRoleMap } from "../../artifacts/read-role-map.ts";
 import { type FoundRole, findRole, type MapFinding, type Role, type RoleMap } from "../../artifacts/role-map.ts";
-import { HaversackError, isFault } from "../../base/errors.ts";
-import { isMissing } from "../../base/file-system.ts";
+import { HaversackError } from "../../base/errors.ts";
 import { readJson } from "../../base/json.ts";
+import { MAX_CONFIG_BYTES, readProjectText, type TextRead } from "../../base/read-text.ts";
 import type { ProjectPaths } from "../project.ts";
 import { readDocument } from "./read-document.ts";
 
@@ -25,9 +24,14 @@ export function roleMapFile(paths: ProjectPaths): string {
   return join(paths.state, "artifacts.json");
 }
 
+/** It comes with the repository. */
+export function readRoleMapText(paths: ProjectPaths): TextRead {
+  return readProjectText(roleMapFile(paths), { root: paths.root, maxBytes: MAX_CONFIG_BYTES });
+}
+
 export function loadRoleMap(paths: ProjectPaths): LoadedMap {
   const file = roleMapFile(paths);
-  const text = readText(file);
+  const text = readText(paths);
   if (text === undefined) {
     return { ...readRoleMap({ extends: SHIPPED_PRESET }, { presets: PRESETS }), file, isShipped: true };
   }
@@ -86,15 +90,11 @@ function did(nearest: readonly string[], otherwise: string): string {
   return `did you mean ${more.length === 0 ? first : `${nearest.slice(0, -1).join(", ")} or ${nearest.at(-1)}`}?`;
 }
 
-function readText(file: string): string | undefined {
-  try {
-    if (!statSync(file).isFile()) throw new HaversackError("config-invalid", `${file} is no file`);
-    return readFileSync(file, "utf8");
-  } catch (error) {
-    if (isMissing(error)) return undefined;
-    if (isFault(error)) throw error;
-    throw new HaversackError("file-unreadable", `${file}: cannot be read (${(error as NodeJS.ErrnoException).code})`, {
-      cause: error,
-    });
-  }
+function readText(paths: ProjectPaths): string | undefined {
+  const read = readRoleMapText(paths);
+  if (read?.problem === undefined) return read?.text;
+  const kind = read.problem.startsWith("cannot") ? "file-unreadable" : "config-invalid";
+  throw new HaversackError(kind, `${roleMapFile(paths)} ${read.problem}`, {
+    hint: "replace it with a regular file; until then no role is known",
+  });
 }

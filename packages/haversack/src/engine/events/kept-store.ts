@@ -26,11 +26,15 @@ export function keptOpen(
   file: string,
   { busyMs, userState, warn = () => undefined, isForOne = false }: KeptOpenOptions,
 ): (sessionId?: string) => StoreHandle | undefined {
-  let kept: { handle: StoreHandle; inode: number | undefined; schema: unknown } | undefined;
+  let kept: { handle: StoreHandle; inode: number | undefined; log: number | undefined; schema: unknown } | undefined;
+  const inodeOf = (path: string) => (isForOne ? undefined : statSync(path, { throwIfNoEntry: false })?.ino);
+  // While we have it open nobody but git or a copy replaces it, and whether the store is still trusted is asked again.
+  const isSameLog = () => kept?.log === undefined || kept.log === inodeOf(`${file}-wal`);
   const open = (sessionId: string): StoreHandle | undefined => {
-    const inode = isForOne ? undefined : statSync(file, { throwIfNoEntry: false })?.ino;
+    const inode = inodeOf(file);
     // One that could not write has tables of its own beside the real ones: the next event begins afresh.
-    const isSame = kept && !kept.handle.standIn && kept.inode === inode && kept.schema === schemaOf(kept.handle);
+    const isSame =
+      kept && !kept.handle.standIn && kept.inode === inode && isSameLog() && kept.schema === schemaOf(kept.handle);
     if (!isSame) {
       const last = kept?.handle.db;
       kept = undefined;
@@ -39,7 +43,7 @@ export function keptOpen(
       if (!handle || (!isForOne && inode === undefined)) return undefined;
       // A hook leaves the log to the next one; a process that stays has to shorten it itself.
       if (!isForOne) handle.db.exec("PRAGMA wal_autocheckpoint = 1000");
-      kept = { handle, inode, schema: isForOne ? undefined : schemaOf(handle) };
+      kept = { handle, inode, log: inodeOf(`${file}-wal`), schema: isForOne ? undefined : schemaOf(handle) };
     }
     const handle = kept?.handle;
     if (!handle) return undefined;

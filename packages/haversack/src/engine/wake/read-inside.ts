@@ -1,7 +1,7 @@
 /** Reads a plan or a template: a file of the project, and no longer than anybody writes one. Loaded by the hook. */
-import { readFileSync, realpathSync, statSync } from "node:fs";
 import { STATE_FOLDER } from "../../base/project-root.ts";
 import { trustRecord } from "../../base/project-trust.ts";
+import { MAX_TEMPLATE_BYTES, readProjectText } from "../../base/read-text.ts";
 
 const MOST_BYTES = 4_000_000;
 
@@ -10,8 +10,10 @@ const MOST_BYTES = 4_000_000;
  * the user accepted it; any other one is as if it were not there.
  */
 export function readForPacket(root: string, path: string, userState: string | undefined): string | undefined {
-  const text = readInside(root, path);
   const folder = `${root}/${STATE_FOLDER}/templates/`;
+  const text = path.startsWith(folder)
+    ? readProjectText(path, { root, maxBytes: MAX_TEMPLATE_BYTES })?.text
+    : readInside(root, path);
   if (text === undefined || !path.startsWith(folder)) return text;
   const accepted = trustRecord(`${root}/${STATE_FOLDER}`, userState)?.templates ?? {};
   const role = path.slice(folder.length, -".md".length);
@@ -20,16 +22,5 @@ export function readForPacket(root: string, path: string, userState: string | un
 
 /** Undefined: there is none, it is no file of the project, or not ours to read. */
 function readInside(root: string, path: string): string | undefined {
-  try {
-    const found = statSync(path, { throwIfNoEntry: false });
-    if (!found?.isFile() || found.size > MOST_BYTES) return undefined;
-    // A link may lead out of the project.
-    const real = realpathSync.native(path);
-    const folder = realpathSync.native(root);
-    const isInside = real.startsWith(folder) && ["/", "\\"].includes(real.charAt(folder.length));
-    return isInside ? readFileSync(path, "utf8") : undefined;
-  } catch {
-    // Not ours to read: the packet says that it cannot be read.
-    return undefined;
-  }
+  return readProjectText(path, { root, maxBytes: MOST_BYTES, mayLinkInside: true })?.text;
 }

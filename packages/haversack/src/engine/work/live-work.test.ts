@@ -83,7 +83,7 @@ describe("LiveWork", () => {
     const { root, work } = project({ hasState: true });
     const file = join(root, ".haversack/haversack.db");
     writeFileSync(file, "this is no database, and long enough to be taken for one");
-    await expect(create(work, "A")).rejects.toThrow("you did not create on this machine");
+    await expect(create(work, "A")).rejects.toThrow("is new to this account");
     recordTrust(join(root, ".haversack"), userStateFolder({ HOME: join(root, "home") }), { at: new Date() });
     await expect(create(work, "A")).rejects.toThrow("is not a database");
     rmSync(file);

@@ -40,12 +40,14 @@ export interface RestoreOptions {
   now?: Date;
   /** How long to wait for a writer, in milliseconds. Default: 15,000. */
   busyMs?: number;
+  /** What is not this user's own is moved aside unopened: all of the store, or names of files beside it. */
+  foreign?: "store" | readonly string[];
 }
 
 export function restoreStore(
   file: string,
   from: string,
-  { now = new Date(), busyMs = DEFAULT_BUSY_MS }: RestoreOptions = {},
+  { now = new Date(), busyMs = DEFAULT_BUSY_MS, foreign = [] }: RestoreOptions = {},
 ): RestoreReport {
   const incoming = `${file}.incoming-${process.pid}`;
   const stamp = now.toISOString().replace(/[-:]/g, "").replace(".", "-");
@@ -54,13 +56,16 @@ export function restoreStore(
     const hadStore = existsSync(file);
     takeIn(from, incoming, file);
     if (!hadStore) return { way: "new", tables: replaceAll(file, incoming, { busyMs }) };
-    try {
-      return { way: "in-place", kept, tables: replaceAll(file, incoming, { busyMs, kept }) };
-    } catch (error) {
-      if (!isFault(error, "store-corrupt") && !isFault(error, "store-not-a-database")) throw error;
-    }
     // Another name: the damage may have shown only after a good copy was kept.
     const aside = `${file}.moved-aside-${stamp}`;
+    if (foreign !== "store") {
+      for (const name of foreign) moveBeside(file, aside, name.slice(baseName(file).length));
+      try {
+        return { way: "in-place", kept, tables: replaceAll(file, incoming, { busyMs, kept }) };
+      } catch (error) {
+        if (!isFault(error, "store-corrupt") && !isFault(error, "store-not-a-database")) throw error;
+      }
+    }
     moveAside(file, aside);
     return { way: "moved-aside", kept: aside, tables: replaceAll(file, incoming, { busyMs }) };
   } finally {
@@ -134,10 +139,18 @@ function keepPresent(file: string, kept: string): void {
 /** -wal goes with the file it belongs to; -shm is only an index of it. */
 function moveAside(file: string, aside: string): void {
   guardStore(file, () => {
-    const place = placeOfStore(file);
-    if (existsSync(`${file}-wal`)) moveFile(`${file}-wal`, `${aside}-wal`, place);
-    moveFile(file, aside, place);
-    removeFile(`${file}-shm`, place);
+    for (const part of ["-wal", "-journal", "-shm"]) moveBeside(file, aside, part);
+    moveFile(file, aside, placeOfStore(file));
     syncPath(folderOf(file));
   });
+}
+
+function moveBeside(file: string, aside: string, part: string): void {
+  const place = placeOfStore(file);
+  if (part === "-shm") removeFile(file + part, place);
+  else if (existsSync(file + part)) moveFile(file + part, aside + part, place);
+}
+
+function baseName(file: string): string {
+  return file.slice(folderOf(file).length + 1);
 }

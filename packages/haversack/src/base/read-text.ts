@@ -1,0 +1,86 @@
+/**
+ * Reads a text file that somebody else may have put there: a regular file, up to a bound, and without waiting for a pipe. A repository
+ * can bring a link in place of any file of its own, to a device that has no end or to a file of the user's. The hook bundles this
+ * file: nothing but `fs`.
+ */
+import { closeSync, constants, fstatSync, lstatSync, openSync, readSync, realpathSync, statSync } from "node:fs";
+
+/** Undefined: there is no such file. A problem is the rest of a sentence that begins with the file's name. */
+export type TextRead = { text: string; problem?: undefined } | { text?: undefined; problem: string } | undefined;
+
+export const MAX_CONFIG_BYTES = 1_000_000;
+export const MAX_TEMPLATE_BYTES = 256_000;
+
+export interface ProjectTextOptions {
+  /** The project's folder. The path must be written as one below it. */
+  root: string;
+  maxBytes: number;
+  /** Follow links that stay in the project. Default: follow none. */
+  mayLinkInside?: boolean;
+}
+
+/** A file of a project. */
+export function readProjectText(path: string, { root, maxBytes, mayLinkInside }: ProjectTextOptions): TextRead {
+  const top = root === "/" ? "" : root;
+  const problem = mayLinkInside ? leadsOut(path, top) : linkOnTheWay(path, top);
+  return problem === undefined ? readBounded(path, maxBytes) : { problem };
+}
+
+/** Follows links: for the user's own files, which may be links to wherever the user keeps them. */
+export function readBounded(path: string, maxBytes: number): TextRead {
+  try {
+    // Asked first: opening some devices does something.
+    const found = statSync(path, { throwIfNoEntry: false });
+    if (!found) return undefined;
+    if (!found.isFile()) return { problem: NO_FILE };
+    const { O_RDONLY, O_NONBLOCK = 0 } = constants;
+    const file = openSync(path, O_RDONLY | O_NONBLOCK);
+    try {
+      const stat = fstatSync(file);
+      if (!stat.isFile()) return { problem: NO_FILE };
+      if (stat.size > maxBytes) return { problem: `is larger than ${maxBytes / 1000} kB` };
+      return { text: readAll(file, stat.size) };
+    } finally {
+      closeSync(file);
+    }
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === "ENOENT" || code === "ENOTDIR") return undefined;
+    return { problem: `cannot be read (${code})` };
+  }
+}
+
+const NO_FILE = "is not a regular file";
+
+/** As many bytes as the file had when it was opened. */
+function readAll(file: number, size: number): string {
+  const bytes = Buffer.allocUnsafe(size);
+  let end = 0;
+  for (let count = -1; count !== 0 && end < size; end += count) count = readSync(file, bytes, end, size - end, null);
+  return bytes.toString("utf8", 0, end);
+}
+
+function linkOnTheWay(path: string, root: string): string | undefined {
+  let at = root;
+  for (const part of path.slice(root.length + 1).split("/")) {
+    at += `/${part}`;
+    const found = lstatSync(at, { throwIfNoEntry: false });
+    if (!found) return undefined;
+    if (!found.isSymbolicLink()) continue;
+    if (at === path) return "is a symbolic link";
+    return lstatSync(path, { throwIfNoEntry: false }) ? `is behind a symbolic link (${at})` : undefined;
+  }
+  return undefined;
+}
+
+function leadsOut(path: string, root: string): string | undefined {
+  try {
+    if (!lstatSync(path, { throwIfNoEntry: false })) return undefined;
+    const [real, folder] = [realpathSync.native(path), realpathSync.native(root || "/")];
+    return real.startsWith(folder === "/" ? folder : `${folder}/`)
+      ? undefined
+      : "is a symbolic link that leads out of the project";
+  } catch (error) {
+    return `cannot be read (${(error as NodeJS.ErrnoException).code})`;
+  }
+}
