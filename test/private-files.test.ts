@@ -10,7 +10,7 @@ import { addToSpool } from "../packages/haversack/src/store/sqlite/spool/spool-f
 import { scratchProject } from "./bins.ts";
 
 /** Only the owner reads and writes. The right to execute tells SQLite's files from git's: see docs/trust.md. */
-const OWN = "610";
+const OWN = "600";
 const mode = (path: string) => (statSync(path).mode & 0o777).toString(8);
 
 it("makes the store, its copies and exports for the owner alone", () => {

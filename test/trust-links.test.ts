@@ -2,12 +2,11 @@
  * What a repository can still put into a project after its user has begun to use it: a log beside the user's own database, links and
  * endless files in place of what teams share, a mark that silences the warning. And the ways back.
  */
-import { execFileSync, spawnSync } from "node:child_process";
+import { execFileSync } from "node:child_process";
 import {
   chmodSync,
   cpSync,
   existsSync,
-  lstatSync,
   mkdirSync,
   readdirSync,
   readFileSync,
@@ -71,9 +70,8 @@ describe("a log that a pull puts beside the user's own database, with umask 077"
     expect(one.haversack("task", "list").out).toContain("Mine");
   });
 
-  it("is refused beside a store of an older version, which has no mark yet, because git tracks it", () => {
+  it("is refused in one line, and the store stays as it is", () => {
     const one = own();
-    chmodSync(join(one.root, STORE), 0o600);
     pullLog(one);
     const ran = one.haversack("task", "list");
     expect(ran).toMatchObject({ code: 3, out: "", err: expect.stringContaining("haversack.db-wal came from git") });
@@ -100,15 +98,6 @@ describe("a log that a pull puts beside the user's own database, with umask 077"
     expect(refused.err).not.toContain("latest writes");
     expect(refused.err).not.toContain("--yes");
   });
-});
-
-it("marks a store of an older version at the first command, without a new `trust`", () => {
-  const one = own();
-  chmodSync(join(one.root, STORE), 0o600);
-  expect(start(one)).not.toContain("systemMessage");
-  expect(one.haversack("status").code).toBe(0);
-  expect(mode(join(one.root, STORE))).toBe(0o610);
-  expect(start(one)).not.toContain("systemMessage");
 });
 
 describe("links and endless files in place of what teams share", () => {
@@ -286,27 +275,4 @@ it("does not call a config sound, nor the project its source, while what it sets
   const { settings } = one.haversack("config", "--json").json();
   const folders = settings.find(({ key }: { key: string }) => key === "skills.folders");
   expect(folders).toMatchObject({ value: [], origin: "default" });
-});
-
-it("gives SQLite's files the mode that git cannot make, whatever the umask", () => {
-  for (const umask of ["077", "022", "000"]) {
-    const one = clone(({ origin }) => writeFileSync(join(origin, "README.md"), "hello"));
-    const env = { PATH: process.env["PATH"] ?? "", HOME: one.home };
-    const bin = join(import.meta.dirname, "../packages/haversack/dist/haversack.cjs");
-    const { status } = spawnSync(
-      "sh",
-      ["-c", `umask ${umask}; exec "$0" "$1" task create Mine`, process.execPath, bin],
-      {
-        cwd: one.root,
-        env,
-      },
-    );
-    expect(status).toBe(0);
-    // A hook ends without closing, so the log stays.
-    start(one);
-    const files = readdirSync(join(one.root, ".haversack")).filter((name) => name.startsWith("haversack.db"));
-    expect(files).toContain("haversack.db-wal");
-    const modes = files.map((name) => lstatSync(join(one.root, ".haversack", name)).mode & 0o777);
-    expect(new Set(modes)).toEqual(new Set([0o610]));
-  }
 });

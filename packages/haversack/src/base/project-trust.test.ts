@@ -17,7 +17,6 @@ import {
   checkTrust,
   forgetTrust,
   makeRecordedStore,
-  OWN_MODE,
   recordSettings,
   recordTrust,
   trustRecord,
@@ -41,7 +40,7 @@ describe("a project's store", () => {
     expect(makeRecordedStore(folder, userState, at)).toBe(true);
     appendFileSync(store, "data");
     expect(checkTrust(folder, userState)).toMatchObject({ kind: "trusted", record: { folder, at: at.toISOString() } });
-    expect(statSync(store).mode & 0o777).toBe(OWN_MODE);
+    expect(statSync(store).mode & 0o777).toBe(0o600);
     expect(statSync(join(userState, "projects")).mode & 0o777).toBe(0o700);
   });
 

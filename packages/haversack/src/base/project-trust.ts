@@ -9,7 +9,8 @@
  * need one `haversack trust`. The hook bundles this file: nothing but `fs`.
  */
 import { lstatSync, readFileSync, realpathSync } from "node:fs";
-import { giveMode, makeFolder, putFile, putNewFile, removeFile, USER } from "./safe-write.ts";
+import { indexState, trackedInIndex } from "./git-index.ts";
+import { makeFolder, makePrivate, putFile, putNewFile, removeFile, USER } from "./safe-write.ts";
 
 export type Trust =
   /** There is no database yet, or an empty file: whoever fills it records it first. */
@@ -47,6 +48,8 @@ export interface TrustRecord {
   templates?: Record<string, string>;
   /** The rules of the project that load text unasked, as accepted; see skills/rule-reach.ts. */
   rules?: string[];
+  /** Git's index when it was last searched for files of the database: see `indexState`. */
+  index?: string | undefined;
   /** When it was made or accepted last. */
   at: string;
 }
@@ -58,12 +61,6 @@ const STORE_NAME = "haversack.db";
 /** SQLite opens these beside the database. */
 const BESIDE = ["-wal", "-shm", "-journal"];
 
-/**
- * The mode of a database that is this user's own, and of what SQLite makes beside it: SQLite gives those files the mode of the
- * database, whatever the umask. Git makes files with 0666 or 0777 less the umask, so it never makes one that its group may execute
- * and its owner may not. Execution means nothing for these files; nobody but the owner can read them.
- */
-export const OWN_MODE = 0o610;
 /** Local state that commands act on; without a record of the folder somebody else wrote it. */
 const OTHER_PARTS = ["wiring.json", "spool"];
 
@@ -92,27 +89,43 @@ export function checkTrust(folder: string, userState: UserState): Trust {
   if (record?.store === undefined) return { kind: "untrusted", because: "no-record" };
   if (!isSameFile(record.store, found, folder)) return { kind: "untrusted", because: "other-file" };
   // They hold pages of the database.
-  const foreign = beside.filter(({ stat }) => stat && main && isForeignMode(stat.mode, main.mode));
-  if (foreign.length > 0)
-    return { kind: "untrusted", because: "other-log", files: foreign.map(({ part }) => STORE_NAME + part) };
+  const logs = beside.flatMap(({ part, stat }) => (stat ? [{ name: STORE_NAME + part, mode: stat.mode }] : []));
+  const foreign = main ? foreignLogs(folder, { main: main.mode, beside: logs, record, userState }) : [];
+  if (foreign.length > 0) return { kind: "untrusted", because: "other-log", files: foreign };
   return { kind: "trusted", record };
 }
 
-/** Where the database does not have our mode (an older version made it, the file system has no modes), more rights tell. */
-function isForeignMode(mode: number, main: number): boolean {
-  return (main & 0o777) === OWN_MODE ? (mode & 0o777) !== OWN_MODE : (mode & ~main & ~OWN_MODE & 0o777) !== 0;
+/**
+ * Of SQLite's files beside the database, those that it did not make here. SQLite gives them the mode of the database, 0600, and git
+ * makes files that others may read. With a umask of 077 git's files look the same, so its index tells; it is searched again when it has changed.
+ */
+function foreignLogs(
+  folder: string,
+  { main, beside, record, userState }: { main: number; beside: readonly Log[]; record: TrustRecord; userState: string },
+): string[] {
+  const open = beside.filter(({ mode }) => (mode & ~main & 0o777) !== 0);
+  if (open.length > 0 || beside.length === 0) return open.map(({ name }) => name);
+  const root = folder.slice(0, folder.lastIndexOf("/"));
+  const index = indexState(root);
+  if (index === undefined || index === record.index) return [];
+  const tracked = trackedInIndex(root, LOG_NAMES);
+  if (tracked.length === 0) noteIndex(folder, userState, index);
+  return tracked.filter((name) => beside.some((log) => log.name === name));
 }
 
-/** Whether `checkTrust` can tell files that SQLite made beside this database from others. */
-export function isMarked(folder: string): boolean {
-  const mode = lstatSync(`${folder}/${STORE_NAME}`, { throwIfNoEntry: false })?.mode;
-  return mode !== undefined && (mode & 0o777) === OWN_MODE;
+interface Log {
+  name: string;
+  mode: number;
 }
 
-/** Gives the database and what lies beside it the mode of this user's own. */
-export function markOwn(folder: string): void {
-  // The database last: while it has another mode, files with ours beside it are accepted.
-  for (const part of [...BESIDE, ""]) giveMode(`${folder}/${STORE_NAME}${part}`, OWN_MODE);
+const LOG_NAMES = BESIDE.map((part) => STORE_NAME + part);
+
+function noteIndex(folder: string, userState: string, index: string): void {
+  try {
+    changeRecord(folder, userState, (before) => ({ at: new Date().toISOString(), ...before, index }));
+  } catch {
+    // A state folder that can only be read: the next event searches again.
+  }
 }
 
 /** For the person alone, at the start of a session. */
@@ -168,7 +181,7 @@ export function makeRecordedStore(folder: string, userState: UserState, at: Date
   if (checkTrust(folder, userState).kind !== "no-store") return true;
   if (userState === undefined) return false;
   // Where another process made it a moment ago, it may not have recorded it yet.
-  putNewFile(`${folder}/${STORE_NAME}`, "", { within: folder, mode: OWN_MODE, isExact: true });
+  putNewFile(`${folder}/${STORE_NAME}`, "", { within: folder, mode: 0o600 });
   return recordTrust(folder, userState, { at });
 }
 
@@ -182,7 +195,8 @@ export function recordTrust(
   { settings, templates, rules, at }: Accepted & { at: Date },
 ): boolean {
   const store = fileIdentity(`${folder}/${STORE_NAME}`);
-  if (userState !== undefined) markOwn(folder);
+  // A log that the user accepts with it gets the mode that SQLite gives.
+  if (userState !== undefined) for (const part of [...BESIDE, ""]) makePrivate(`${folder}/${STORE_NAME}${part}`, 0o600);
   return changeRecord(folder, userState, (before) => ({
     store,
     settings: settings ?? before?.settings,

@@ -71,19 +71,18 @@ export function putFile(
   });
 }
 
-/** Makes the file with all of its text at once; with `isExact` the umask takes nothing from its mode. False: the name is taken, and nothing was changed. */
+/** Makes the file with all of its text at once. False: the name is taken, and nothing was changed. */
 export function putNewFile(
   path: string,
   data: string | Uint8Array,
-  { within, mode = 0o644, isSynced = true, isExact = false }: NewFile & { isExact?: boolean },
+  { within, mode = 0o644, isSynced = true }: NewFile,
 ): boolean {
   return guarded(path, () => {
     const target = targetOf(path, within);
     if (lstatSync(target, QUIET)) return false;
-    if (data.length === 0 && !isExact) return makeEmpty(target, mode);
+    if (data.length === 0) return makeEmpty(target, mode);
     const aside = writeAside(target, data, { before: undefined, mode, isSynced });
     try {
-      if (isExact) giveMode(aside, mode);
       return moveToFreeName(aside, target);
     } finally {
       rmSync(aside, { force: true });
@@ -153,17 +152,11 @@ export function copyToNew(from: string, to: string, { within }: Place): void {
   guarded(to, () => copyFileSync(from, nameOf(to, within), constants.COPYFILE_EXCL));
 }
 
-/** Takes the rights of others that `mode` does not have from what is the user's own. */
+/** Takes the rights of others from what is the user's own; a link, or what belongs to somebody else, is left alone. */
 export function makePrivate(path: string, mode: number): void {
-  const found = lstatSync(path, QUIET);
-  if (found && (found.mode & 0o077 & ~mode) !== 0) giveMode(path, mode);
-}
-
-/** Sets exactly this mode on what is the user's own; a link, or what belongs to somebody else, is left alone. */
-export function giveMode(path: string, mode: number): void {
   const user = process.getuid?.();
   const found = user === undefined ? undefined : lstatSync(path, QUIET);
-  if (!found || found.uid !== user || found.isSymbolicLink() || (found.mode & 0o7777) === mode) return;
+  if (!found || found.uid !== user || found.isSymbolicLink() || (found.mode & 0o077) === 0) return;
   try {
     const file = openSync(path, constants.O_RDONLY | noFollow());
     try {

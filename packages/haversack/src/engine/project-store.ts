@@ -2,22 +2,15 @@
  * Opens a project's store: the one way in for the CLI, the MCP server and the library. A store that this user neither made nor
  * accepted is not opened; one that is made here is recorded as this user's own. Hooks check the same record in open-for-hook.ts.
  */
-import { accessSync, constants } from "node:fs";
+import { accessSync, constants, existsSync } from "node:fs";
 import { HaversackError } from "../base/errors.ts";
-import {
-  checkTrust,
-  type Distrust,
-  explainDistrust,
-  isMarked,
-  makeRecordedStore,
-  markOwn,
-  recordTrust,
-} from "../base/project-trust.ts";
+import { trackedInIndex } from "../base/git-index.ts";
+import { checkTrust, type Distrust, explainDistrust, makeRecordedStore, recordTrust } from "../base/project-trust.ts";
 import { guardStore, whyNotWritable } from "../store/sqlite/faults.ts";
 import type { StoreHandle } from "../store/sqlite/handle.ts";
 import { type OpenOptions, openDatabase, openToAnswer, openToRead } from "../store/sqlite/open.ts";
 import { ensureStateFolder, type ProjectPaths } from "./project.ts";
-import { trackedLogs } from "./tracked-state.ts";
+import { LOGS } from "./tracked-state.ts";
 
 /** For those that save. Makes the store where there is none. */
 export function openProjectStore(paths: ProjectPaths, options: OpenOptions): StoreHandle {
@@ -52,16 +45,18 @@ export function distrust(
 ): { because: Distrust; files: readonly string[]; why: string; hint: string } | undefined {
   const trust = guardStore(paths.store, () => checkTrust(paths.state, paths.userState));
   if (trust.kind === "no-store") return undefined;
-  const found = trust.kind === "untrusted" ? trust : unmarked(paths);
+  const found = trust.kind === "untrusted" ? trust : trackedBeside(paths);
   if (!found) return undefined;
   const { why, next } = explainDistrust(found, paths.state);
   return { because: found.because, files: found.files ?? [], why, hint: next };
 }
 
-/** Git is asked about the files beside a store that an older version made, or on a file system without modes. */
-function unmarked(paths: ProjectPaths): { because: Distrust; files: string[] } | undefined {
-  if (isMarked(paths.state)) return undefined;
-  const tracked = trackedLogs(paths, process.env);
+/** Modes do not tell where the file system has none, or the umask was 077: git is asked about the files beside the store. */
+function trackedBeside(paths: ProjectPaths): { because: Distrust; files: string[] } | undefined {
+  const tracked = trackedInIndex(
+    paths.root,
+    LOGS.filter((name) => existsSync(`${paths.state}/${name}`)),
+  );
   return tracked.length > 0 ? { because: "other-log", files: tracked } : undefined;
 }
 
@@ -69,7 +64,6 @@ function unmarked(paths: ProjectPaths): { because: Distrust; files: string[] } |
 export function prepare(paths: ProjectPaths): void {
   requireTrust(paths);
   if (checkTrust(paths.state, paths.userState).kind === "trusted") {
-    markOwn(paths.state);
     // A folder that cannot be written has no room for its .gitignore either, and needs none.
     if (isWritable(paths.state)) ensureStateFolder(paths);
     return;

@@ -1,6 +1,5 @@
 /** Which files of the local state git tracks: it replaces such a file without a question. */
 import { spawnSync } from "node:child_process";
-import { existsSync } from "node:fs";
 import { STATE_FOLDER } from "../base/project-root.ts";
 import type { Environment, ProjectPaths } from "./project.ts";
 
@@ -19,12 +18,4 @@ export function trackedState({ root }: ProjectPaths, env: Environment): string[]
   });
   if (status !== 0) return [];
   return stdout.split("\0").filter((path) => path !== "" && !SHARED.includes(path.split("/")[1] ?? ""));
-}
-
-/** Names of SQLite's files that are there and tracked. Git is asked only if there is one. */
-export function trackedLogs(paths: ProjectPaths, env: Environment): string[] {
-  const found = LOGS.filter((name) => existsSync(`${paths.state}/${name}`));
-  if (found.length === 0) return [];
-  const tracked = trackedState(paths, env);
-  return found.filter((name) => tracked.includes(`${STATE_FOLDER}/${name}`));
 }

@@ -1,10 +1,9 @@
 /**
- * Prompts and work are nobody else's to read: the store and what lies beside it can be read by their owner alone, in a folder with
+ * Prompts and work are nobody else's to read: the store and what lies beside it have mode 0600, in a folder with
  * mode 0700. SQLite gives -wal and -shm the mode of the store. Not for hooks, which make no store.
  */
 import { statSync } from "node:fs";
 import { STATE_FOLDER } from "../../base/project-root.ts";
-import { OWN_MODE } from "../../base/project-trust.ts";
 import { errnoOf, makeFolder, makePrivate, type Place, putNewFile, syncPath, USER } from "../../base/safe-write.ts";
 import { folderOf, placeOfStore } from "./folder.ts";
 
@@ -29,7 +28,7 @@ export function makePrivateFolderOf(file: string): void {
 
 /** For a store that an older version made, or a loose umask. */
 export function tightenStore(file: string): void {
-  for (const path of [`${file}-wal`, `${file}-shm`, file]) makePrivate(path, OWN_MODE);
+  for (const path of [`${file}-wal`, `${file}-shm`, file]) makePrivate(path, 0o600);
   const folder = folderOf(file);
   if (folder.endsWith(`/${STATE_FOLDER}`)) makePrivate(folder, 0o700);
 }
