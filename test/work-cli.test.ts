@@ -192,7 +192,7 @@ describe("lists", () => {
     expect(ids("--assignee", "maria")).toEqual([a]);
     expect(ids("--parent", a)).toEqual([b]);
     expect(ids("--plan", "p.md")).toEqual([b]);
-    expect(ids("--story", story)).toEqual([a]);
+    expect(ids("--story", story)).toEqual([b, a]);
     expect(ids("--wip")).toEqual([b]);
     expect(ids("--status", "review")).toEqual([]);
     expect(project.say("task", "list", "--status", "review")).toBe("No task is like that.\n");
