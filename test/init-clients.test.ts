@@ -45,7 +45,9 @@ describe("all clients at once", () => {
     expect(out.match(/info\/exclude/g)).toHaveLength(1);
     expect(snapshot(repo.root, repo.home)).toEqual(before);
     expect(existsSync(join(repo.root, ".haversack/wiring.json"))).toBe(false);
-    expect((await repo.cli("uninstall", "--yes")).out).toContain("Nothing to take out");
+    expect((await repo.cli("uninstall", "--yes")).out).toContain(
+      "Nothing of Haversack in the settings of this project",
+    );
   });
 
   it.each(NAMES)("uninstall --client %s leaves what the others need, and they go as well later", async (name) => {

@@ -203,7 +203,7 @@ describe("uninstall", () => {
     expect(out).toContain("stays in");
     expect(snapshot(repo.root, repo.home)).toEqual(before);
     expect(existsSync(join(repo.root, ".haversack/haversack.db"))).toBe(true);
-    expect(repo.run("uninstall", "--yes").out).toContain("Nothing to take out");
+    expect(repo.run("uninstall", "--yes").out).toContain("Nothing of Haversack in the settings of this project");
   });
 
   it("removes the files and folders that init made, in whatever order skills were deferred", () => {

@@ -33,6 +33,23 @@ describe("a task whose claim has ended", () => {
     for (const part of ["limit.txt", "NEXT-STEP-OF-IT", "AT-MOST-FIVE"]) expect(text).toContain(part);
   });
 
+  it("is told as `status` tells it, before and after a command has returned it to the queue", () => {
+    const project = leftProject();
+    const { id } = project.begin(ONE);
+    project.wait(2 * HOUR_MS);
+    const left = new RegExp(
+      `${id} "Limit logins" was left unfinished \\(claim expired (\\d\\d-\\d\\d )?\\d\\d:\\d\\d\\)`,
+    );
+    // Only hooks have run since: no operation has returned the claim.
+    const text = project.start(TWO);
+    expect(text).toMatch(left);
+    expect(text).not.toContain("in progress");
+    const { out } = project.haversack(["status"]);
+    expect(out).toContain("Left unfinished");
+    expect(out).not.toContain("In progress");
+    expect(project.start("33333333-cccc-4000-8000-000000000003")).toMatch(left);
+  });
+
   it("is told a week later, at every start until somebody takes it, and then no more", () => {
     const project = leftProject();
     const { id } = project.begin(ONE);

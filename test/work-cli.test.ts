@@ -192,7 +192,7 @@ describe("lists", () => {
     expect(ids("--assignee", "maria")).toEqual([a]);
     expect(ids("--parent", a)).toEqual([b]);
     expect(ids("--plan", "p.md")).toEqual([b]);
-    expect(ids("--story", story)).toEqual([a]);
+    expect(ids("--story", story)).toEqual([b, a]);
     expect(ids("--wip")).toEqual([b]);
     expect(ids("--status", "review")).toEqual([]);
     expect(project.say("task", "list", "--status", "review")).toBe("No task is like that.\n");
@@ -626,19 +626,47 @@ describe("status, tree, activity", () => {
     expect(project.json("task", "show", parent).sub_tasks).toMatchObject([{ id: quality }, { id: spec }]);
     expect(project.say("task", "show", spec)).toContain(`${parent} Add login`);
 
-    expect(project.say("task", "done", parent)).toContain(
+    const ended = project.say("task", "done", parent);
+    expect(ended).not.toContain("is complete");
+    expect(ended).toContain(
       `Warning: 2 sub-tasks are still open: ${spec} "Spec review" (in_progress, held by rev), ${quality} "Code quality review" (todo).`,
     );
-    // A parent that is not shown any more has nothing below it.
-    const after = project
-      .say("tree")
-      .split("\n")
-      .flatMap((row) => /^( *)(T\d+)/.exec(row)?.slice(1, 3).join("") ?? []);
-    expect(after.sort()).toEqual([`  ${spec}`, quality, other].sort());
+    // The parent stays in sight until they are done too.
+    const placesNow = () =>
+      project
+        .say("tree")
+        .split("\n")
+        .flatMap((row) => /^( *)([EST]\d+)/.exec(row)?.slice(1, 3).join("") ?? []);
+    expect(placesNow()).toEqual([story, `  ${parent}`, `    ${quality}`, `    ${spec}`, other]);
+    expect(project.say("tree")).toContain("Accounts (1 of 3 done)");
+    expect(project.say("tree", "--limit", "2")).toContain("2 of 5 rows");
     project.say("task", "done", spec, "--agent", "rev");
     project.say("task", "reopen", parent);
     project.say("task", "done", quality);
-    expect(project.json("task", "done", parent)).not.toHaveProperty("warning");
+    const last = project.json("task", "done", parent);
+    expect(last).not.toHaveProperty("warning");
+    expect(last.boundaries).toMatchObject({ story_completed: true });
+    expect(placesNow()).toEqual([story, other]);
+  });
+
+  it("hands out the sub-tasks of a task, and the task itself only when it is named or they are done", () => {
+    const project = workProject();
+    const parent = project.json("task", "create", "Cart total").id;
+    const part = project.json("task", "create", "Implement cart total", "--parent", parent).id;
+    const ids = (words: string[]) => project.json(...words).map(({ id }: { id: string }) => id);
+    expect(ids(["next"])).toEqual([part]);
+    expect(ids(["next", "--batch"])).toEqual([part]);
+    expect(project.say("claim", parent, "--agent", "ann")).toContain(
+      `Warning: a sub-task is still open: ${part} "Implement cart total" (todo). The queue hands out those.`,
+    );
+    project.say("release", parent, "--agent", "ann");
+    expect(project.json("claim", "--agent", "ann").id).toBe(part);
+    expect(project.haversack(["claim", "--agent", "ben"]).code).toBe(1);
+    project.say("task", "done", part);
+    expect(project.say("claim", "--agent", "ben")).toContain(
+      "All sub-tasks are done: check the task as a whole and close it.",
+    );
+    expect(project.json("task", "show", parent).status).toBe("in_progress");
   });
 
   it("activity says who did what, and pages backwards", () => {

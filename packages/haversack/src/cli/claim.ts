@@ -53,11 +53,12 @@ async function claimOne(
   const parts = { ...work, afterClaim: (taskId: string) => afterClaim(taskId, follow) };
   const outcome = await claimTask({ ...scope, ...input }, parts);
   if (outcome.kind !== "claimed") return outcome;
-  const { claim, task, note, view } = outcome;
+  const { claim, task, note, warning, view } = outcome;
   const span = formatSpan(claim.leaseUntil.getTime() - work.by.at.getTime());
   const wip = task.wip ? wipLines(task.wip) : [];
   const lines = [
     `${task.id} is ${cleanLine(claim.agent)}'s for ${span}: ${cleanLine(task.title)}`,
+    ...(warning === undefined ? [] : [`Warning: ${warning}. The queue hands out those.`]),
     ...fields(call.io, [
       ["note", note && cleanLine(note)],
       ["skill", task.skill && cleanLine(task.skill)],

@@ -1,7 +1,8 @@
 /**
  * Epics, their stories, their tasks and sub-tasks, in reading order and no more than fits: what is done is folded into a number, reading
  * stops with the last row that is shown, and what comes behind it is only counted. A sub-task stands below its parent, whichever story
- * it is in itself; where the parent is not shown, it stands with the other tasks of its story.
+ * it is in itself. A task that is done is shown as long as it has open sub-tasks. Below an archived parent, which is not shown, sub-tasks
+ * stand with the other tasks of their story.
  */
 import { everyItem } from "../engine/work/filter-pages.ts";
 import type { TaskCounts, WorkStore } from "../store/work-store.ts";
@@ -49,6 +50,8 @@ class TreeReader {
   /** Sub-tasks that can be shown, by their parent. */
   readonly #parts = new Map<string, Task[]>();
   readonly #parents = new Map<string, Task>();
+  /** Done, and shown all the same: there are open sub-tasks below. */
+  readonly #kept = new Map<string, Task>();
 
   constructor(store: WorkStore, query: TreeQuery) {
     this.#store = store;
@@ -73,20 +76,43 @@ class TreeReader {
     const { at, isAll } = this.#query;
     for await (const part of everyItem((page) => this.#store.listTasks({ ...page, isPart: true, at }))) {
       if (!isAll && isSettled(part.status)) break;
-      const siblings = this.#parts.get(part.parentId as string);
-      if (siblings) siblings.push(part);
-      else this.#parts.set(part.parentId as string, [part]);
+      this.#addPart(part);
     }
+    if (!isAll) for (const part of [...this.#parts.values()].flat()) await this.#keepAbove(part);
     for (const siblings of this.#parts.values()) siblings.sort((a, b) => a.createdAt.getTime() - b.createdAt.getTime());
+  }
+
+  #addPart(part: Task): void {
+    const siblings = this.#parts.get(part.parentId as string);
+    if (siblings) siblings.push(part);
+    else this.#parts.set(part.parentId as string, [part]);
+  }
+
+  async #keepAbove(part: Task): Promise<void> {
+    for (let at = part; at.parentId !== undefined; ) {
+      const parent = await this.#parent(at.parentId);
+      if (this.#kept.has(parent.id)) return;
+      if (parent.status === "done") {
+        this.#kept.set(parent.id, parent);
+        if (parent.parentId !== undefined) this.#addPart(parent);
+      }
+      at = parent;
+    }
+  }
+
+  async #parent(id: string): Promise<Task> {
+    const parent = this.#parents.get(id) ?? (await this.#store.getTask(id, this.#query.at));
+    this.#parents.set(id, parent);
+    return parent;
   }
 
   /** Whether a sub-task stands below its parent, because the parent has a row of its own. */
   async #isBelow({ parentId }: Task): Promise<boolean> {
-    const { root, isAll, at } = this.#query;
+    const { root, isAll } = this.#query;
     if (parentId === undefined) return false;
-    const parent = this.#parents.get(parentId) ?? (await this.#store.getTask(parentId, at));
-    this.#parents.set(parentId, parent);
-    if (isAll ? parent.status === "archived" : isSettled(parent.status)) return false;
+    const parent = await this.#parent(parentId);
+    const isShown = isAll ? parent.status !== "archived" : !isSettled(parent.status) || this.#kept.has(parent.id);
+    if (!isShown) return false;
     return !root || this.#isInRoot(parent) || this.#isBelow(parent);
   }
 
@@ -140,7 +166,13 @@ class TreeReader {
 
   async #countTasks(scope: { epicId?: string; storyId?: string }): Promise<number> {
     const { todo, in_progress, review, blocked, done } = await this.#store.countTasks(scope, this.#query.at);
-    return todo + in_progress + review + blocked + (this.#query.isAll ? done : 0);
+    return todo + in_progress + review + blocked + (this.#query.isAll ? done : this.#keptIn(scope).length);
+  }
+
+  #keptIn({ epicId, storyId }: { epicId?: string; storyId?: string }): Task[] {
+    return [...this.#kept.values()].filter(
+      (task) => (epicId === undefined || task.epicId === epicId) && (storyId === undefined || task.storyId === storyId),
+    );
   }
 
   async #all(): Promise<TreeNode[]> {
@@ -167,7 +199,7 @@ class TreeReader {
     const node = await this.#group("story", story);
     if (this.#isFolded(story)) return node;
     node.children = await this.#tasks({ storyId: story.id });
-    if (!this.#query.isAll && node.counts) node.folded = node.counts.done;
+    if (!this.#query.isAll && node.counts) node.folded = node.counts.done - this.#keptIn({ storyId: story.id }).length;
     return node;
   }
 
@@ -183,6 +215,7 @@ class TreeReader {
       // The list ends with what is settled.
       ({ status }) => !this.#query.isAll && isSettled(status),
     );
+    for (const task of this.#keptIn(scope)) if (isOurs(task) && !(await this.#isBelow(task))) tasks.push(task);
     return this.#each(tasks, (task) => this.#task(task));
   }
 
@@ -220,8 +253,9 @@ class TreeReader {
     return nodes;
   }
 
-  #isFolded({ status }: Group): boolean {
-    return !this.#query.isAll && !this.#query.root && status === "done";
+  #isFolded({ id, status }: Group): boolean {
+    const isNeeded = [...this.#kept.values()].some(({ storyId, epicId }) => id === storyId || id === epicId);
+    return !this.#query.isAll && !this.#query.root && status === "done" && !isNeeded;
   }
 }
 

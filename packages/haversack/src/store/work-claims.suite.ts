@@ -230,7 +230,11 @@ export function claimsSuite(test: UnderTest): void {
     await claim({ taskId: id }, agent("ann"));
     const change = { taskId: id, merge: merging({ next_step: "mine" }) };
     for (const call of [store.updateWip(change, agent("ben")), store.updateTask(id, { title: "x" }, agent("ben"))]) {
-      expect(await faultOf(call)).toMatchObject({ code: "refused", message: expect.stringContaining("held by ann") });
+      expect(await faultOf(call)).toMatchObject({
+        code: "refused",
+        message: expect.stringMatching(/^T\d+ is held by ann until [\d-]+T[\d:]+Z$/),
+        hint: "only ann may change it now",
+      });
     }
     expect(await store.getTask(id, clock(0))).toMatchObject({ title: "t" });
     expect(await store.getTask(id, clock(0))).not.toHaveProperty("wip");
@@ -238,6 +242,19 @@ export function claimsSuite(test: UnderTest): void {
     await store.updateWip(change, agent("ann"));
     // Evidence is never refused.
     await store.setHandoff({ taskId: id, role: "reviewer", status: "FAIL", summary: "s" }, agent("ben"));
+  });
+
+  it("says of a claim that expired who holds the task since, and how to get it back", async () => {
+    const { store } = test;
+    const id = await makeTask(test, "t");
+    await claim({ taskId: id }, agent("ann"));
+    await claim({ taskId: id }, agent("ben", 90));
+    const held = await faultOf(store.updateTask(id, { title: "x" }, agent("ann", 91)));
+    expect(`${held.message}; ${held.hint}`).toMatch(
+      /^T\d+ is no longer yours: your claim ended, and ben has claimed it since; ben holds it until .*Z: send ben a message, or claim it when it is free$/,
+    );
+    const free = await faultOf(store.updateWip({ taskId: id, merge: merging({ phase: "x" }) }, agent("ann", 300)));
+    expect(free.hint).toBe("nobody holds it now: claim it again, then report");
   });
 
   it("lists claims, oldest first, all or of one agent", async () => {

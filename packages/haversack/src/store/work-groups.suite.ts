@@ -252,4 +252,39 @@ export function groupsSuite(test: UnderTest): void {
     const { items, total } = await store.listStories({ epicId: epic, limit: 2, offset: 1 });
     expect([items.map(({ title }) => title), total]).toEqual([["s1", "s2"], 3]);
   });
+
+  it("is complete only when the sub-tasks of its tasks are done", async () => {
+    const { epic, stories } = await epicWith(1);
+    const whole = await makeTask(test, "whole", { storyId: stories[0] });
+    const part = await makeTask(test, "part", { parentId: whole });
+    const below = await makeTask(test, "below", { parentId: part });
+    expect(boundaries(await finish(test, whole))).toEqual({});
+    await finish(test, part);
+    expect([await story(stories[0]), await epicStatus(epic)]).toEqual(["in_progress", "in_progress"]);
+    expect(await test.store.countTasks({ epicId: epic }, clock(0))).toMatchObject({ done: 2, todo: 1 });
+    expect(boundaries(await finish(test, below))).toEqual({ storyCompleted: stories[0], epicCompleted: epic });
+  });
+
+  it("takes sub-tasks along when a task changes its story, and a task that becomes a sub-task", async () => {
+    const { store } = test;
+    const { stories } = await epicWith(2);
+    const [from, to] = stories;
+    const storyOf = async (id: string) => (await store.getTask(id, clock(0))).storyId;
+    const whole = await makeTask(test, "whole");
+    const part = await makeTask(test, "part", { parentId: whole });
+    const apart = await makeTask(test, "apart", { parentId: whole, storyId: to });
+    await store.updateTask(whole, { storyId: from }, agent());
+    expect([await storyOf(part), await storyOf(apart)]).toEqual([from, to]);
+    await store.updateTask(whole, { storyId: to }, agent());
+    expect(await storyOf(part)).toBe(to);
+    expect(await story(from)).toBe("todo");
+    // The parent's, not none.
+    await store.updateTask(part, { storyId: null }, agent());
+    expect(await storyOf(part)).toBe(to);
+    const other = await makeTask(test, "other", { storyId: from });
+    await store.updateTask(other, { parentId: whole }, agent());
+    expect(await storyOf(other)).toBe(to);
+    await store.updateTask(whole, { storyId: null }, agent());
+    expect([await storyOf(part), await storyOf(other)]).toEqual([undefined, undefined]);
+  });
 }

@@ -166,4 +166,41 @@ export function queueSuite(test: UnderTest): void {
       "batch_size",
     );
   });
+
+  it("hands out sub-tasks instead of their task, and the task when the last of them is over", async () => {
+    const whole = await makeTask(test, "whole");
+    const part = await makeTask(test, "part", { parentId: whole });
+    const below = await makeTask(test, "below", { parentId: part });
+    expect(await ready(test)).toEqual(["below"]);
+    // Of its own accord whoever wants it gets it.
+    expect(await test.store.claim({ taskId: whole, leaseMs: 1000 }, agent())).toMatchObject({ kind: "claimed" });
+    await setTo(test, whole, "todo");
+    // Two levels below, and the one between is over.
+    await finish(test, part);
+    expect(await ready(test)).toEqual(["below"]);
+    await finish(test, below);
+    expect(await ready(test)).toEqual(["whole"]);
+    await setTo(test, below, "todo");
+    expect(await ready(test)).toEqual(["below"]);
+    await test.store.updateTask(part, { parentId: null }, agent());
+    expect(await ready(test)).toEqual(["whole", "below"]);
+  });
+
+  it("hands out a task whose sub-tasks come after its own work: they wait for it, or are reviews of it", async () => {
+    const { store } = test;
+    const first = await makeTask(test, "first");
+    const after = await makeTask(test, "after", { parentId: first, dependsOn: [first] });
+    await makeTask(test, "at last", { parentId: first, dependsOn: [after] });
+    expect(await ready(test)).toEqual(["first"]);
+    const second = await makeTask(test, "second");
+    const review = await makeTask(test, "Spec review", { parentId: second });
+    expect(await ready(test)).toEqual(["first", "second", "Spec review"]);
+    const build = await makeTask(test, "Implement it", { parentId: second });
+    expect(await ready(test)).toEqual(["first", "Implement it"]);
+    await finish(test, build);
+    expect(await ready(test)).toEqual(["first", "Spec review"]);
+    await store.updateTask(review, { title: "Something else" }, agent());
+    await finish(test, review);
+    expect(await ready(test)).toEqual(["first", "second"]);
+  });
 }

@@ -291,8 +291,8 @@ export type StatusOutcome =
       boundaries: Boundaries;
       claim?: Claim;
       note?: string;
-      /** Sub-tasks that are still open though the task is over. */
-      openParts?: TaskPart[];
+      /** Its sub-tasks, where the task was claimed or is over. */
+      parts?: TaskPart[];
     }
   | { kind: "cannot-follow"; task: TaskBrief; allowed: readonly TaskStatus[] }
   | ClaimRefusal;

@@ -203,7 +203,7 @@ export function tasksSuite(test: UnderTest): void {
     const b = await makeTask(test, "b", { storyId: story.id, priority: "P0" });
     await makeTask(test, "c", { parentId: b });
     await store.updateWip({ taskId: b, merge: merging({ phase: "x" }) }, agent());
-    expect((await list({ epicId: epic.id })).titles).toEqual(["a", "b"]);
+    expect((await list({ epicId: epic.id })).titles).toEqual(["a", "c", "b"]);
     expect((await list({ storyId: story.id, type: "bug" })).titles).toEqual(["a"]);
     expect((await list({ priority: "P0", type: "feature" })).titles).toEqual(["b"]);
     expect((await list({ assignee: "ben" })).titles).toEqual(["a"]);

@@ -77,7 +77,7 @@ export async function kindsOf({ store }: UnderTest, subject: string): Promise<st
 }
 
 /** The fault of a promise that must fail. */
-export async function faultOf(promise: Promise<unknown>): Promise<{ code: FaultCode; message: string }> {
+export async function faultOf(promise: Promise<unknown>): Promise<{ code: FaultCode; message: string; hint?: string }> {
   const error = await promise.then(
     (value) => {
       throw new Error(`no fault, but ${JSON.stringify(value)}`);
@@ -85,7 +85,7 @@ export async function faultOf(promise: Promise<unknown>): Promise<{ code: FaultC
     (thrown: HaversackError) => thrown,
   );
   if (error.name !== "HaversackError") throw error;
-  return { code: error.code, message: error.message };
+  return { code: error.code, message: error.message, ...(error.hint !== undefined && { hint: error.hint }) };
 }
 
 export function merging(patch: WipPatch, minutes = 0): WipMerger {

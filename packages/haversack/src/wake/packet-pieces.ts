@@ -41,7 +41,9 @@ export function gatherPieces(
   // The position says all of a task that stands alone.
   const hasTree = template.placeholders.has("tasks") && state.tree.length > 1;
   const step = task?.steps.find(({ done }) => !done)?.text;
-  const position = positionOf(state, { hasTree, isStepSaid: step !== undefined && said.has(cutLine(step, 200)) });
+  const isLeftSaid = state.leftBy !== undefined && sentences.length > 0;
+  const isStepSaid = step !== undefined && said.has(cutLine(step, 200));
+  const position = positionOf(state, { hasTree, isStepSaid, isLeftSaid });
   said.add(position, state.newMessage?.text.slice(0, 1_000));
   const query = [
     ...sentences,
@@ -69,7 +71,7 @@ export function gatherPieces(
     about: stemsOf(query),
     hasTree,
     hasTask: template.placeholders.has("task"),
-    isLeftSaid: state.leftBy !== undefined && sentences.length > 0,
+    isLeftSaid,
     how,
   };
   const gone = skills.filter(({ body, isCarried }) => body === undefined && !isCarried);

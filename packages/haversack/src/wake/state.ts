@@ -19,8 +19,8 @@ export interface WakeState {
   task?: WakeTask;
   /** The task that the one in hand is a part of, such as the one that a review is about. */
   whole?: WholeTask;
-  /** The task is free and not the agent's yet: whose it was, and whether that session ended, its client is gone, or only its claim has expired. */
-  leftBy?: { agent: string; because: "ended" | "gone" | "expired" };
+  /** The task is free and not the agent's yet: whose it was, whether that session ended, its client is gone, or only its claim has expired, and when. */
+  leftBy?: { agent: string; because: "ended" | "gone" | "expired"; at?: Date };
   /** It has tasks done by sub-agents. Merely asking for a batch is no sign of it. */
   isCoordinating?: boolean;
   /** Other sessions of the same agent that are at work, and what they hold. */

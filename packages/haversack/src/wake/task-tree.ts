@@ -5,6 +5,7 @@
 import { isSettled, type TaskStep } from "../work/task.ts";
 import { cutLine } from "./cut-text.ts";
 import type { TreeTask, WakeState } from "./state.ts";
+import { clock } from "./talk-pieces.ts";
 
 export interface TreeOptions {
   currentId?: string | undefined;
@@ -46,12 +47,17 @@ export interface PositionOptions {
   isStepSaid?: boolean;
   /** The tree shows its parts. Default: false. */
   hasTree?: boolean;
+  /** The next action says who left it. Default: false. */
+  isLeftSaid?: boolean;
 }
 
-/** `T48 "…" (of T40 "…") is in progress (3 of 9 tasks of its story done), step 3 of 4: …; Spec review: PASS` */
+/**
+ * `T48 "…" (of T40 "…") is in progress (3 of 9 tasks of its story done), step 3 of 4: …; Spec review: PASS`. Of one that was left:
+ * `T48 "…" was left unfinished by @ann (claim expired 04:43)`.
+ */
 export function positionOf(
-  { task, whole, story, tree }: WakeState,
-  { isStepSaid = false, hasTree = false }: PositionOptions = {},
+  { task, whole, story, tree, leftBy, now }: WakeState,
+  { isStepSaid = false, hasTree = false, isLeftSaid = false }: PositionOptions = {},
 ): string {
   if (!task) return "";
   const parts = (hasTree ? [] : tree)
@@ -62,8 +68,24 @@ export function positionOf(
   const among = story && story.total > 0 ? ` (${story.done} of ${story.total} tasks of its story done)` : "";
   const which = `, step ${at + 1} of ${task.steps.length}`;
   const step = at === -1 ? "" : isStepSaid ? which : `${which}: ${cutLine(task.steps[at]!.text, 200)}`;
-  return `${titleOf({ task, whole }, 200)} is ${STATUS_WORDS[task.status]}${among}${step}${parts.join("")}`;
+  const stands = leftBy ? leftWords(leftBy, { now, isLeftSaid }) : `is ${STATUS_WORDS[task.status]}`;
+  return `${titleOf({ task, whole }, 200)} ${stands}${among}${step}${parts.join("")}`;
 }
+
+function leftWords(
+  { agent, because, at }: NonNullable<WakeState["leftBy"]>,
+  { now, isLeftSaid }: { now: Date; isLeftSaid: boolean },
+): string {
+  const who = isLeftSaid ? "" : ` by @${cutLine(agent, 60)}`;
+  const time = at ? ` ${clock(at, now)}` : "";
+  return `was left unfinished${who} (${LEFT_BECAUSE[because]}${time})`;
+}
+
+const LEFT_BECAUSE: Readonly<Record<NonNullable<WakeState["leftBy"]>["because"], string>> = {
+  expired: "claim expired",
+  ended: "session ended",
+  gone: "client gone, last seen",
+};
 
 /** Which task it is; of a part also what it is a part of. */
 export function titleOf({ task, whole }: { task?: TreeTask; whole?: TreeTask | undefined }, maxChars: number): string {

@@ -72,8 +72,11 @@ export async function run(call: Call): Promise<ExitCode> {
 
   if (planned.length === 0) {
     if (scope === "project" && !call.options["dry-run"]) forgetDeferred();
-    const other = scope === "user" ? "without --user it looks at this project" : "--user looks at your own settings";
-    print(call, report(false), () => `Nothing to take out; ${other}.`);
+    print(call, report(false), () =>
+      scope === "user"
+        ? "Nothing of Haversack in your own settings. For this project: `haversack uninstall`"
+        : "Nothing of Haversack in the settings of this project. For your own settings: `haversack uninstall --user`",
+    );
     return 0;
   }
   if (!call.json) {

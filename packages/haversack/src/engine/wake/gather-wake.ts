@@ -14,7 +14,7 @@ import type { SkillLookup } from "../../store/sqlite/skill-cards.ts";
 import type { Ready } from "../../store/sqlite/wake-overview.ts";
 import { readWake, type StoredWake, type WakeKey } from "../../store/sqlite/wake-state.ts";
 import { readSkillSettings, type SkillSettings } from "../../wake/skill-settings.ts";
-import type { WakeMessage, WakePlan, WakeSkill, WakeState } from "../../wake/state.ts";
+import type { TreeTask, WakeMessage, WakePlan, WakeSkill, WakeState, WakeTask } from "../../wake/state.ts";
 import { skillsOfOrchestrator, skillsOfTask } from "../../wake/which-skill.ts";
 import type { Wip } from "../../work/wip.ts";
 
@@ -81,6 +81,7 @@ export function gatherWake(request: WakeRequest, parts: WakeParts): Gathered {
   const plan = planFile === undefined ? undefined : readPlan(planFile, planSection, { root, readText, missing });
   const state: WakeState = {
     ...known,
+    ...(request.leftBy && known.task && returned(known.task, known.tree)),
     now,
     reason,
     ...(plan && { plan }),
@@ -99,6 +100,13 @@ export function gatherWake(request: WakeRequest, parts: WakeParts): Gathered {
     missing,
   };
   return { state, problems, ...(agentSeq !== undefined && { agentSeq }), ...(ready && { ready }) };
+}
+
+/** A claim that is over makes no task `in_progress`, also before the next operation of the work store returns it to the queue. */
+function returned(task: WakeTask, tree: WakeState["tree"]): Pick<WakeState, "tree"> & { task: WakeTask } {
+  const giveBack = <T extends TreeTask>({ agent: _, ...rest }: T) => ({ ...rest, status: "todo" as const });
+  if (task.status !== "in_progress") return { task, tree };
+  return { task: giveBack(task), tree: tree.map((each) => (each.id === task.id ? giveBack(each) : each)) };
 }
 
 function offeredTo({ isSolo: _, name, ...agent }: WakeState["agent"], isNamed: boolean): WakeState["agent"] {

@@ -58,7 +58,7 @@ function becauseOf({ state, included, leftOut = [], messages = [], sizes = {} }:
     ...(task && {
       task: { id: task.id, title: task.title.slice(0, 120), ...(task.agent !== undefined && { holder: task.agent }) },
     }),
-    ...(leftBy && { leftBy }),
+    ...(leftBy && { leftBy: { agent: leftBy.agent, because: leftBy.because } }),
     ...(isCoordinating && { isCoordinating }),
     ...(alsoHolds.length > 0 && { alsoHolds: alsoHolds.map(({ id }) => id) }),
     ...(plan && { plan: { file: plan.file, ...(plan.section !== undefined && { section: plan.section }) } }),

@@ -75,7 +75,7 @@ export async function wakeAgent(
   const left = await leftByIt(key, parts);
   const request: WakeRequest = {
     key: { ...key, client: client.name, ...(left && { taskId: left.id }) },
-    ...(left && { leftBy: { agent: left.agent, because: left.endedAs } }),
+    ...(left && { leftBy: { agent: left.agent, because: left.endedAs, at: left.endedAt } }),
     reason: input.reason ?? "asked",
     client,
     ...(budgetTokens !== undefined && { budget: { size: budgetTokens, unit: "tokens", count: estimateTokens } }),

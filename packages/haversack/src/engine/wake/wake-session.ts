@@ -72,7 +72,7 @@ export function wakeSession(
     client: lines ? { ...client, maxChars: client.maxChars - sizeFor(client, lines) - 2 } : client,
     // Without a name it may still be known as one: then they are looked for.
     ...(name && { others: isLastRunning ? [last, ...others] : others }),
-    ...(found && { leftBy: { agent: found.agent, because: found.because } }),
+    ...(found && { leftBy: { agent: found.agent, because: found.because, at: found.endedAt } }),
   };
   const answer = showPacket(request, parts, { sessionId, agentId, at, event: source, session });
   // Its prompt is the packet: that is recorded like one of ours, so that the prompt does not bring its skills again.

@@ -4,6 +4,7 @@ import { checkChoice } from "../../work/check-value.ts";
 import { cleanText } from "../../work/clean-input.ts";
 import type { Claim, TaskBrief } from "../../work/task.ts";
 import { FIELD_SETS, type View, viewTask } from "../../work/task-view.ts";
+import { claimNote, openPartsWarning } from "./say-parts.ts";
 import { given, type Refused, refused, type WorkParts } from "./work-parts.ts";
 
 export interface ClaimInput {
@@ -18,7 +19,11 @@ export interface ClaimInput {
   fields?: string | undefined;
 }
 
-export type Claimed = Extract<ClaimOutcome, { kind: "claimed" }> & { view: View };
+export type Claimed = Extract<ClaimOutcome, { kind: "claimed" }> & {
+  /** It has open sub-tasks. */
+  warning?: string;
+  view: View;
+};
 
 export async function claimTask(
   { stealReason, fields, ...input }: ClaimInput,
@@ -37,7 +42,10 @@ export async function claimTask(
   const outcome = await store.claim(request, by);
   if (outcome.kind === "claimed") {
     await parts.afterClaim?.(outcome.task.id);
-    return { ...outcome, view: viewTask(outcome.task, set) };
+    const { parts: subTasks } = outcome.task;
+    const note = claimNote(outcome.note, subTasks);
+    const warning = openPartsWarning(subTasks);
+    return { ...outcome, ...given({ note, warning }), view: { ...viewTask(outcome.task, set), ...given({ warning }) } };
   }
   if (outcome.kind === "nothing-ready") return { kind: "nothing-ready", text: nothingReady(input) };
   return refused(outcome, parts);

@@ -1,10 +1,10 @@
 /** A task's status, and what came of it: a claim, a story or epic that is complete. */
-import { cleanLine } from "../../base/clean-text.ts";
 import type { Boundaries, StatusOutcome } from "../../store/work-store.ts";
 import { checkChoice, invalid } from "../../work/check-value.ts";
 import { cleanText } from "../../work/clean-input.ts";
-import { isSettled, TASK_STATUSES, type TaskPart, type TaskStatus } from "../../work/task.ts";
+import { isSettled, TASK_STATUSES, type TaskStatus } from "../../work/task.ts";
 import { present } from "../../work/task-view.ts";
+import { claimNote, openPartsWarning } from "./say-parts.ts";
 import { given, type Refused, refused, type WorkParts } from "./work-parts.ts";
 
 export interface SetStatusInput {
@@ -22,7 +22,7 @@ export interface StatusView {
   id: string;
   status: TaskStatus;
   note?: string;
-  /** Sub-tasks that are still open though the task is over. */
+  /** Sub-tasks that are still open, though the task is over or somebody takes it as a whole. */
   warning?: string;
   /** Only where a story or epic could have been completed. */
   boundaries?: BoundariesView;
@@ -64,29 +64,16 @@ export function statusAnswer(
     const isReport = outcome.kind === "held" && wanted !== undefined && wanted !== "in_progress";
     return refused(isReport ? { ...outcome, wanted: "change" } : outcome, parts);
   }
-  const { task, note, boundaries, openParts = [] } = outcome;
+  const { task, boundaries, claim, parts: subTasks = [] } = outcome;
+  const note = claim ? claimNote(outcome.note, subTasks) : outcome.note;
   const view = present({
     id: task.id,
     status: task.status,
     note,
-    warning: openParts.length > 0 ? stillOpen(openParts) : undefined,
+    warning: openPartsWarning(subTasks),
     boundaries: isSettled(task.status) ? viewBoundaries(boundaries) : undefined,
   }) as StatusView;
-  return { ...outcome, view };
-}
-
-const MOST_NAMED = 5;
-
-/** `its sub-task T22 "Spec review" is still in progress (rev)` */
-function stillOpen(parts: readonly TaskPart[]): string {
-  // Who is at work first: that work is lost on whoever thinks the task is over.
-  const sorted = parts.toSorted((a, b) => Number(b.agent !== undefined) - Number(a.agent !== undefined));
-  const named = sorted.slice(0, MOST_NAMED).map(({ id, title, status, agent }) => {
-    const holder = agent === undefined ? "" : `, held by ${cleanLine(agent)}`;
-    return `${id} "${cleanLine(title)}" (${status}${holder})`;
-  });
-  const more = parts.length > MOST_NAMED ? ` and ${parts.length - MOST_NAMED} more` : "";
-  return `${parts.length === 1 ? "a sub-task is" : `${parts.length} sub-tasks are`} still open: ${named.join(", ")}${more}`;
+  return { ...outcome, ...given({ note }), view };
 }
 
 function viewBoundaries({ storyCompleted, epicCompleted }: Boundaries): BoundariesView {

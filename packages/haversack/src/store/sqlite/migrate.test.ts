@@ -132,6 +132,47 @@ describe("migrations", () => {
     expect(readPragma(openWith([house]).db, "user_version")).toBe(1);
   });
 
+  it("put stored sub-tasks into the story of their parent, and take tasks out of the queue that are worked on through them", () => {
+    const { db } = openWith(migrations.slice(0, 16));
+    const at = "2031-01-01T00:00:00.000Z";
+    db.exec(`INSERT INTO epics (seq, id, title, priority, status, created_at, updated_at, completed_at) VALUES (1, 'E1', 'e', 0, 'done', '${at}', '${at}', '${at}');
+      INSERT INTO stories (seq, id, epic, title, status, created_at, updated_at, completed_at) VALUES (1, 'S1', 1, 's', 'done', '${at}', '${at}', '${at}')`);
+    const add = db.prepare(
+      "INSERT INTO tasks (seq, id, parent, story, epic, title, type, status, priority, created_at, updated_at) VALUES (?, 'T' || ?1, ?, ?, ?, ?, 'feature', ?, 2, ?, ?)",
+    );
+    const rows: [number | null, number | null, string, string][] = [
+      [null, 1, "Cart total", "done"],
+      [1, null, "Spec review", "todo"],
+      [2, null, "a part of it", "todo"],
+      [null, null, "whole", "todo"],
+      [4, null, "part", "todo"],
+      [null, null, "reviewed itself", "todo"],
+      [6, null, "Spec review", "todo"],
+      [null, null, "first", "todo"],
+      [8, null, "after it", "todo"],
+      [8, null, "at last", "todo"],
+    ];
+    for (const [index, [parent, story, title, status]] of rows.entries())
+      add.run(index + 1, parent, story, story, title, status, at, at);
+    db.exec("INSERT INTO dependencies VALUES (9, 8, 'blocks', 't'), (10, 9, 'blocks', 't')");
+    rebuildQueue(db);
+    // As an older program left it.
+    db.exec("UPDATE queue SET is_ready = 1, waits_for = 0 WHERE task IN (2, 4)");
+    closeAll();
+    const upgraded = openWith(migrations).db;
+    const read = (sql: string) =>
+      upgraded
+        .prepare(sql)
+        .all()
+        .map((row) => Object.values(row)[0]);
+    expect(read("SELECT task FROM queue WHERE is_ready = 1 ORDER BY task")).toEqual([3, 5, 6, 7, 8]);
+    expect(read("SELECT status FROM stories UNION ALL SELECT status FROM epics")).toEqual([
+      "in_progress",
+      "in_progress",
+    ]);
+    expect(brokenTruths(upgraded, new Date())).toEqual([]);
+  });
+
   it("let an older program work on after additive ones, and leave the version alone", () => {
     openWith([house, additive]);
     const older = openWith([house]);

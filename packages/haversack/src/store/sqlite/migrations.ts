@@ -21,6 +21,7 @@ import { speakers } from "./migrations/013-speakers.ts";
 import { lostClaims } from "./migrations/014-lost-claims.ts";
 import { processStart } from "./migrations/015-process-start.ts";
 import { reviewOrder } from "./migrations/016-review-order.ts";
+import { partsInStories } from "./migrations/017-parts-in-stories.ts";
 
 export interface Migration {
   /** 1, 2, 3, … without gaps. */
@@ -46,4 +47,5 @@ export const migrations: readonly Migration[] = [
   lostClaims,
   processStart,
   reviewOrder,
+  partsInStories,
 ];

@@ -42,6 +42,8 @@ export interface LeftTask {
   /** In the work tree of whoever asks. */
   isHere: boolean;
   lastSeenAt: Date;
+  /** When the session or its claim ended; of a client that is gone, the last sign of life. */
+  endedAt: Date;
 }
 
 export interface StartingSession {
@@ -184,7 +186,14 @@ function toLeft(task: HeldTask, state: HolderState, { place, worktreeOf }: Start
     ...(branch !== null && { branch }),
     isHere: worktree !== undefined && isSameFolder(worktree, place.worktree),
     lastSeenAt: new Date(lastSeenAt),
+    endedAt: endOf(task, state),
   };
+}
+
+function endOf({ endedAt, leaseUntil, lastSeenAt }: HeldTask, state: HolderState): Date {
+  if (state === "gone") return new Date(lastSeenAt);
+  if (endedAt !== null) return new Date(endedAt);
+  return new Date(state === "ended" ? lastSeenAt : (leaseUntil ?? lastSeenAt));
 }
 
 /** Whether an agent of the session held something until its lease ended, that nobody has taken since. */

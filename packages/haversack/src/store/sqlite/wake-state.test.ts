@@ -263,7 +263,7 @@ describe("what an orchestrator without a task looks after", () => {
     await handoff(auth[1] ?? "", "implementer", "PASS", 2);
     const { stories = [], planFile, handoffs } = read();
     expect(stories).toMatchObject([
-      { title: "Auth", done: 1, total: 3, planFile: "auth.md", ready: [{ id: auth[2] }] },
+      { title: "Auth", done: 1, total: 4, planFile: "auth.md", ready: [{ id: auth[2] }] },
       { title: "Exports", done: 0, total: 2, ready: [{ id: exports[1] }] },
     ]);
     expect(stories[0]?.tree).toMatchObject([

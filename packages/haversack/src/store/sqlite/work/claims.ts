@@ -15,8 +15,9 @@ import { followTasks } from "./groups.ts";
 import { holdTask } from "./hold.ts";
 import { forgetHolder, noteHolder, noteLapsed } from "./last-holders.ts";
 import { takenBy } from "./lost-claims.ts";
+import { WAITING } from "./open-parts.ts";
 import { all, one, run } from "./prepared.ts";
-import { moveInQueue, WAITING } from "./queue.ts";
+import { moveInQueue } from "./queue.ts";
 import { brief, CLAIM_COLUMNS, type ClaimRow, type TaskRow, toClaim } from "./rows.ts";
 import { leaseTime } from "./store-clock.ts";
 
@@ -158,13 +159,11 @@ export function mayChange(held: Claim, by: Actor): boolean {
 export function refuseIfHeld(db: DatabaseSync, task: { seq: number; id: string }, by: Actor): void {
   const held = claimOf(db, task.seq);
   if (!held || mayChange(held, by)) return;
-  throw new HaversackError(
-    "refused",
-    `${task.id} is held by ${held.agent} until ${held.leaseUntil.toISOString().slice(0, 16)}Z`,
-    {
-      hint: "what another agent works on is its own to change; if that was your claim, it is over",
-    },
-  );
+  refuseIfLost(db, task, by);
+  const until = held.leaseUntil.toISOString().slice(0, 16);
+  throw new HaversackError("refused", `${task.id} is held by ${held.agent} until ${until}Z`, {
+    hint: `only ${held.agent} may change it now`,
+  });
 }
 
 /** For reports on a claim: a fault when the actor held the task, and somebody else has claimed it since. */
@@ -177,7 +176,9 @@ export function refuseIfLost(db: DatabaseSync, task: { seq: number; id: string }
     "refused",
     `${task.id} is no longer yours: your claim ended, and ${taker} has claimed it since`,
     {
-      hint: `tell ${taker} what you know in a message, or claim the task again when it is free`,
+      hint: held
+        ? `${held.agent} holds it until ${held.leaseUntil.toISOString().slice(0, 16)}Z: send ${held.agent} a message, or claim it when it is free`
+        : `nobody holds it now: claim it again, then report`,
     },
   );
 }

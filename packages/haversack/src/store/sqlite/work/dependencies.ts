@@ -5,8 +5,9 @@ import type { Actor, DependencyList, DependencyOutcome } from "../../work-store.
 import { note } from "./activity.ts";
 import { checkChoice, invalid } from "./checks.ts";
 import { findTask } from "./find.ts";
+import { tasksAbove, WAITING } from "./open-parts.ts";
 import { all, one, run } from "./prepared.ts";
-import { moveDependency, WAITING } from "./queue.ts";
+import { followParts, moveDependency } from "./queue.ts";
 import { brief } from "./rows.ts";
 
 export function addDependency(
@@ -39,7 +40,10 @@ export function addDependency(
     by.at.toISOString(),
   );
   const waited = before !== undefined && isWaiting(before);
-  if (isWaiting(type) !== waited) moveDependency(db, task.seq, target.seq, waited ? -1 : 1);
+  if (isWaiting(type) !== waited) {
+    moveDependency(db, task.seq, target.seq, waited ? -1 : 1);
+    followParts(db, tasksAbove(db, task.seq));
+  }
   note(
     db,
     by,
@@ -66,6 +70,7 @@ export function removeDependency(
   if (before === undefined) return false;
   if (isWaiting(before)) moveDependency(db, task.seq, target.seq, -1);
   run(db, "DELETE FROM dependencies WHERE task = ? AND depends_on = ?", task.seq, target.seq);
+  if (isWaiting(before)) followParts(db, tasksAbove(db, task.seq));
   note(
     db,
     by,

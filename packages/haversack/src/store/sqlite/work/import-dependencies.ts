@@ -1,8 +1,8 @@
 /** Dependencies of an import. One that would close a cycle, also over several that came with it, is left out and shown. */
 import type { DatabaseSync } from "node:sqlite";
 import type { DependencyRecord, ImportReport } from "../../work-records.ts";
+import { WAITING } from "./open-parts.ts";
 import { all, one, run } from "./prepared.ts";
-import { WAITING } from "./queue.ts";
 import { seqOf } from "./write-record.ts";
 
 export function importDependencies(

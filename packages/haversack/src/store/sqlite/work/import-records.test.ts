@@ -121,7 +121,7 @@ function everything(): WorkRecord[] {
       wip_updated_at: late,
       wip_history: [{ at: late, actor: "ann", path: "phase", before: "coding", after: "testing" }],
     }),
-    task("T2", { parent_id: "T1", status: "blocked" }),
+    task("T2", { parent_id: "T1", story_id: "S1", status: "blocked" }),
     waits("T2", "T1"),
     { kind: "blocker", task_id: "T2", reason: "no key", actor: "ann", created_at: late },
     { kind: "failure", task_id: "T1", actor: "ann", created_at: late, summary: "red", details: "trace" },

@@ -139,6 +139,11 @@ class Import {
     for (const task of tasks) {
       this.#refer(task, "story_id", "story");
       this.#refer(task, "parent_id", "task");
+    }
+    const cameAs = new Map(tasks.map((task) => [task.id, task]));
+    for (const task of tasks) {
+      const story = task.story_id ?? this.#storyAbove(task, cameAs);
+      if (story !== undefined) task.story_id = story;
       if (task.claim && task.status !== "in_progress") {
         this.#problem(task, `claim of ${task.claim.agent} left out: the task is ${task.status}, not in_progress`);
         delete task.claim;
@@ -151,6 +156,18 @@ class Import {
       for (const story of [before, task.story_id]) if (story) this.#touchedStories.add(story);
     }
     for (const task of parents) this.#setParent(task);
+  }
+
+  /** A sub-task without a story is in that of its parent: in a file from before that was so, or from another tool. */
+  #storyAbove(task: TaskRecord, came: ReadonlyMap<string, TaskRecord>): string | undefined {
+    const seen = new Set<string>();
+    for (let above = task.parent_id; above !== undefined && !seen.has(above); ) {
+      seen.add(above);
+      const parent: TaskRecord | undefined = came.get(above) ?? this.#stored("task", above);
+      if (parent?.story_id !== undefined) return parent.story_id;
+      above = parent?.parent_id;
+    }
+    return undefined;
   }
 
   #setParent(task: TaskRecord): void {

@@ -233,6 +233,7 @@ export interface HeldTask {
   branch: string | null;
   lastSeenAt: string;
   endedAs: EndedAs | null;
+  endedAt: string | null;
   /** Somebody gave the agent its name. */
   isNamed: number;
   /** Of the session; null: no client has said anything of it here. */
@@ -254,7 +255,7 @@ const MOST_LEFT = 200;
 
 const HELD = `SELECT t.seq, t.id AS taskId, t.title, coalesce(c.agent, h.agent) AS agent, iif(c.task IS NULL, h.session_id, c.session_id) AS sessionId,
   coalesce(c.agent_id, h.agent_id, '') AS agentId, c.lease_until AS leaseUntil, h.worktree, h.branch,
-  max(coalesce(c.heartbeat_at, h.last_seen_at), coalesce(w.updated_at, '')) AS lastSeenAt, h.ended_as AS endedAs,
+  max(coalesce(c.heartbeat_at, h.last_seen_at), coalesce(w.updated_at, '')) AS lastSeenAt, h.ended_as AS endedAs, h.ended_at AS endedAt,
   EXISTS (SELECT 1 FROM agents a WHERE a.name = coalesce(c.agent, h.agent)) AS isNamed,
   s.cwd, s.ended_at IS NOT NULL AS isEnded, s.last_seen_at AS sessionSeenAt, s.process_id AS id, s.process_space AS space
 FROM (SELECT task FROM (SELECT task FROM last_holders ORDER BY last_seen_at DESC LIMIT ${MOST_LEFT}) UNION SELECT task FROM claims) k

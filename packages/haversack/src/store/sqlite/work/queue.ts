@@ -13,10 +13,8 @@ import {
   orderKey,
 } from "../../../work/queue-order.ts";
 import { isSettled, type TaskStatus } from "../../../work/task.ts";
+import { isWorkedOnInParts, tasksAbove, WAITING } from "./open-parts.ts";
 import { all, one, run, statement, value } from "./prepared.ts";
-
-/** The types of dependency that make a task wait. As a list and not a negation: the index is used. */
-export const WAITING = "('blocks', 'requires')";
 
 /** After the task's status changed in `tasks`. */
 export function moveInQueue(db: DatabaseSync, seq: number, from: TaskStatus | undefined, to: TaskStatus): void {
@@ -25,6 +23,23 @@ export function moveInQueue(db: DatabaseSync, seq: number, from: TaskStatus | un
   if (isOpen && !wasOpen) enter(db, seq);
   else if (wasOpen && !isOpen) leave(db, seq);
   else if (isOpen) markInQueue(db, seq, to);
+  followParts(db, tasksAbove(db, seq));
+}
+
+/**
+ * After a sub-task came, went, was renamed, or changed its status or what it waits for: the tasks above it may be ready, or no longer.
+ * `waits_for` counts one more for a task that is worked on through its sub-tasks.
+ */
+export function followParts(db: DatabaseSync, above: readonly number[]): void {
+  for (const seq of above) {
+    const waits = countWaits(db, seq);
+    run(
+      db,
+      "UPDATE queue SET waits_for = ?1, is_ready = (is_todo AND ?1 = 0) WHERE task = ?2 AND waits_for <> ?1",
+      waits,
+      seq,
+    );
+  }
 }
 
 /** The same for one that was open and stays so. */
@@ -122,6 +137,10 @@ export function computeQueue(db: DatabaseSync): QueueRow[] {
     waitsFor.set(task, (waitsFor.get(task) ?? 0) + 1);
     dependents.set(depends_on, (dependents.get(depends_on) ?? 0) + 1);
   }
+  const parents = all<{ parent: number }>(db, "SELECT DISTINCT parent FROM tasks WHERE parent IS NOT NULL");
+  for (const { parent } of parents) {
+    if (isOpen.has(parent) && isWorkedOnInParts(db, parent)) waitsFor.set(parent, (waitsFor.get(parent) ?? 0) + 1);
+  }
   return open.map((task) => toQueueRow(task, waitsFor.get(task.seq) ?? 0, dependents.get(task.seq) ?? 0));
 }
 
@@ -143,17 +162,21 @@ const INSERT = "INSERT INTO queue VALUES (?, ?, ?, ?, ?, ?, ?, ?)";
 function insert(db: DatabaseSync, seq: number): void {
   const task = one<OpenTask>(db, `SELECT ${OPEN_TASK} WHERE t.seq = ?`, seq);
   if (!task) return;
-  const waitsFor = value(
-    db,
-    `SELECT count(*) FROM dependencies d JOIN queue q ON q.task = d.depends_on WHERE d.task = ? AND d.type IN ${WAITING}`,
-    seq,
-  );
   const dependents = value(
     db,
     `SELECT count(*) FROM dependencies d JOIN queue q ON q.task = d.task WHERE d.depends_on = ? AND d.type IN ${WAITING}`,
     seq,
   );
-  statement(db, INSERT).run(...toQueueRow(task, waitsFor, dependents));
+  statement(db, INSERT).run(...toQueueRow(task, countWaits(db, seq), dependents));
+}
+
+function countWaits(db: DatabaseSync, seq: number): number {
+  const open = value(
+    db,
+    `SELECT count(*) FROM dependencies d JOIN queue q ON q.task = d.depends_on WHERE d.task = ? AND d.type IN ${WAITING}`,
+    seq,
+  );
+  return open + (isWorkedOnInParts(db, seq) ? 1 : 0);
 }
 
 function toQueueRow(

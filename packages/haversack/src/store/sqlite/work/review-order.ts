@@ -4,11 +4,10 @@
  * their own, and `dep rm` takes one out where a project works in another order.
  */
 import type { DatabaseSync } from "node:sqlite";
-import { roleOfPart } from "../../../wake/dispatch-order.ts";
-import { DEVELOPMENT } from "../../../wake/workflows/development.ts";
 import { isSettled, type TaskStatus } from "../../../work/task.ts";
 import type { Actor } from "../../work-store.ts";
 import { addDependency, removeDependency } from "./dependencies.ts";
+import { roleRank } from "./open-parts.ts";
 import { all, one } from "./prepared.ts";
 
 interface Part {
@@ -54,7 +53,7 @@ const PARTS = "SELECT seq, id, title, parent, status FROM tasks";
 
 /** The sub-task with each of its siblings that another role works on. */
 function pairsOf(db: DatabaseSync, part: Part): Pair[] {
-  const rank = part.parent === null ? -1 : rankOf(part);
+  const rank = part.parent === null ? -1 : roleRank(part.title);
   if (rank < 0) return [];
   const siblings = all<Part>(
     db,
@@ -63,14 +62,8 @@ function pairsOf(db: DatabaseSync, part: Part): Pair[] {
     part.seq,
   );
   return siblings.flatMap((sibling) => {
-    const other = rankOf(sibling);
+    const other = roleRank(sibling.title);
     if (other < 0 || other === rank) return [];
     return [other < rank ? { later: part, earlier: sibling } : { later: sibling, earlier: part }];
   });
-}
-
-/** The place of its role in the workflow; -1: no role's. */
-function rankOf({ id, title, status }: Part): number {
-  const role = roleOfPart({ id, title, status, parentId: "" }, DEVELOPMENT.roles);
-  return role ? DEVELOPMENT.roles.indexOf(role) : -1;
 }

@@ -25,6 +25,7 @@ export function setStatus(db: DatabaseSync, { taskId, status, notes, ...how }: S
     }
     if (taken.kind !== "taken") return taken;
     if (notes) note(db, by, "task-note", task.id, notes);
+    const parts = partsOf(db, task.seq);
     return {
       kind: "changed",
       task: { ...brief(task), status },
@@ -32,6 +33,7 @@ export function setStatus(db: DatabaseSync, { taskId, status, notes, ...how }: S
       boundaries: {},
       claim: taken.claim,
       ...(taken.note !== undefined && { note: taken.note }),
+      ...(parts.length > 0 && { parts }),
     };
   }
   if (task.status === status && !(status === "blocked" && notes)) {
@@ -45,13 +47,13 @@ export function setStatus(db: DatabaseSync, { taskId, status, notes, ...how }: S
   refuseIfLost(db, task, by);
   if (status === "blocked") addBlocker(db, task, notes, by);
   const boundaries = applyStatus(db, task, status, by, notes);
-  const openParts = isSettled(status) ? partsOf(db, task.seq).filter((part) => !isSettled(part.status)) : [];
+  const parts = isSettled(status) ? partsOf(db, task.seq) : [];
   return {
     kind: "changed",
     task: { ...brief(task), status },
     from: task.status,
     boundaries,
-    ...(openParts.length > 0 && { openParts }),
+    ...(parts.length > 0 && { parts }),
   };
 }
 

@@ -13,8 +13,9 @@ import { findSeq, findStory, findTask } from "./find.ts";
 import { freshId } from "./fresh-id.ts";
 import { followTasks } from "./groups.ts";
 import { decayCompleted } from "./handoffs.ts";
+import { tasksAbove, WAITING } from "./open-parts.ts";
 import { all, one, run, setFields, value } from "./prepared.ts";
-import { moveInQueue, requeue, WAITING } from "./queue.ts";
+import { followParts, moveInQueue, requeue } from "./queue.ts";
 import { orderReviews } from "./review-order.ts";
 import { brief, TASK_COLUMNS, type TaskRow, toTasks } from "./rows.ts";
 import { readTaskWip } from "./wip.ts";
@@ -22,8 +23,8 @@ import { readTaskWip } from "./wip.ts";
 export function createTask(db: DatabaseSync, task: NewTask, by: Actor): Task {
   const title = checkTitle(task.title);
   checkFields(task);
-  const story = task.storyId === undefined ? undefined : findStory(db, task.storyId);
   const parent = task.parentId === undefined ? null : findSeq(db, "task", task.parentId);
+  const story = task.storyId === undefined ? groupOf(db, parent) : findStory(db, task.storyId);
   const id = freshId(db, "tasks");
   const now = by.at.toISOString();
   run(
@@ -32,8 +33,8 @@ export function createTask(db: DatabaseSync, task: NewTask, by: Actor): Task {
       estimate_hours, skill, plan_file, plan_section, context_summary, handoff_notes, assignee, source, created_at, updated_at)
      VALUES (?, ?, ?, ?, ?, ?, 'todo', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     id,
-    story?.seq ?? null,
-    story?.epic ?? null,
+    story.seq,
+    story.epic,
     parent,
     title,
     task.type ?? "feature",
@@ -60,7 +61,7 @@ export function createTask(db: DatabaseSync, task: NewTask, by: Actor): Task {
     addDependency(db, { taskId: id, dependsOnId, type: "blocks" }, by);
   }
   orderReviews(db, seq, by);
-  followTasks(db, story?.seq ?? null, now);
+  followTasks(db, story.seq, now);
   note(db, by, "task-created", id, `created: ${title}`);
   return readTask(db, seq);
 }
@@ -70,14 +71,14 @@ export function updateTask(db: DatabaseSync, id: string, changes: TaskChanges, b
   refuseIfHeld(db, before, by);
   checkFields(changes);
   const { storyId, parentId, priority, type, title } = changes;
-  const story = storyId === undefined || storyId === null ? undefined : findStory(db, storyId);
   const parent = parentId === undefined || parentId === null ? parentId : findSeq(db, "task", parentId);
   if (parent) refuseParentCycle(db, before.seq, parent);
+  const story = storyAfter(db, before, { storyId, parent });
   const fields = {
     title: title === undefined ? undefined : checkTitle(title),
     type: type === null ? "feature" : type,
     priority: priority === undefined ? undefined : rankOf(priority ?? DEFAULT_PRIORITY),
-    ...(storyId !== undefined && { story: story?.seq ?? null, epic: story?.epic ?? null }),
+    ...((storyId !== undefined || story.seq !== before.story) && { story: story.seq, epic: story.epic }),
     parent,
     description: changes.description,
     acceptance_criteria: changes.acceptanceCriteria,
@@ -95,15 +96,65 @@ export function updateTask(db: DatabaseSync, id: string, changes: TaskChanges, b
   if (sql) run(db, `UPDATE tasks SET ${sql}, updated_at = ? WHERE seq = ?`, ...values, now, before.seq);
   if (changes.files !== undefined) setFiles(db, before.seq, changes.files ?? []);
   orderReviews(db, before.seq, by, before);
-  if (storyId !== undefined || priority !== undefined) requeue(db, before.seq);
-  if (storyId !== undefined && (story?.seq ?? null) !== before.story) {
+  if (storyId !== undefined || priority !== undefined || story.seq !== before.story) requeue(db, before.seq);
+  if (story.seq !== before.story) {
+    moveParts(db, { task: before.seq, from: before.story, to: story, at: now });
     // The story it left may be complete without it.
     decayCompleted(db, followTasks(db, before.story, now), by);
-    followTasks(db, story?.seq ?? null, now);
+    followTasks(db, story.seq, now);
   }
+  if (parent !== undefined && before.parent !== null)
+    followParts(db, [before.parent, ...tasksAbove(db, before.parent)]);
+  if (parent !== undefined || title !== undefined) followParts(db, tasksAbove(db, before.seq));
   const names = Object.keys(changes).filter((name) => changes[name as keyof TaskChanges] !== undefined);
   if (names.length > 0) note(db, by, "task-updated", before.id, names.join(", "));
   return readTask(db, before.seq);
+}
+
+interface InStory {
+  seq: number | null;
+  epic: number | null;
+}
+
+/** A sub-task for which nobody names a story is in that of its parent, so that the story is not complete without it. */
+function groupOf(db: DatabaseSync, parent: number | null): InStory {
+  const above =
+    parent === null
+      ? undefined
+      : one<{ story: number | null; epic: number | null }>(db, "SELECT story, epic FROM tasks WHERE seq = ?", parent);
+  return { seq: above?.story ?? null, epic: above?.epic ?? null };
+}
+
+function storyAfter(
+  db: DatabaseSync,
+  before: TaskRow,
+  { storyId, parent }: { storyId: string | null | undefined; parent: number | null | undefined },
+): InStory {
+  if (typeof storyId === "string") return findStory(db, storyId);
+  const stays = { seq: before.story, epic: before.epic };
+  if (storyId === null) return groupOf(db, parent === undefined ? before.parent : parent);
+  if (!parent || parent === before.parent) return stays;
+  const above = groupOf(db, parent);
+  return above.seq === null ? stays : above;
+}
+
+/** After a task moved to another story: its sub-tasks that were in the same one go with it. */
+function moveParts(
+  db: DatabaseSync,
+  { task, from, to, at }: { task: number; from: number | null; to: InStory; at: string },
+): void {
+  const rows = all<{ seq: number }>(
+    db,
+    `WITH RECURSIVE moving (seq) AS (
+      SELECT ?1 UNION SELECT t.seq FROM moving m JOIN tasks t ON t.parent = m.seq WHERE t.story IS ?2
+    ) SELECT seq FROM moving WHERE seq <> ?1`,
+    task,
+    from,
+  );
+  for (const { seq } of rows) {
+    run(db, "UPDATE tasks SET story = ?, epic = ?, updated_at = ? WHERE seq = ?", to.seq, to.epic, at, seq);
+    requeue(db, seq);
+  }
 }
 
 export function getTask(db: DatabaseSync, id: string): TaskDetails {

@@ -30,6 +30,8 @@ const operation = fc.oneof(
     arbitrary: fc.record({
       kind: fc.constant("create-task"),
       story: fc.option(pick),
+      parent: fc.option(pick),
+      title: fc.constantFrom("t", "Implement it", "Spec review"),
       priority: fc.constantFrom(...PRIORITIES),
       dependsOn: fc.array(pick, { maxLength: 3 }),
     }),
@@ -40,6 +42,7 @@ const operation = fc.oneof(
     weight: 2,
     arbitrary: fc.record({ kind: fc.constant("task-priority"), task: pick, priority: fc.constantFrom(...PRIORITIES) }),
   },
+  { weight: 3, arbitrary: fc.record({ kind: fc.constant("task-parent"), task: pick, parent: fc.option(pick) }) },
   { weight: 2, arbitrary: fc.record({ kind: fc.constant("task-story"), task: pick, story: fc.option(pick) }) },
   {
     weight: 2,
@@ -188,7 +191,15 @@ class World {
       case "create-task": {
         const storyId = this.#of(this.stories, asked.story);
         const dependsOn = this.tasks.length === 0 ? [] : asked.dependsOn.map((number) => this.#task(number));
-        const task = { title: "t", priority: asked.priority, dependsOn, ...(storyId !== undefined && { storyId }) };
+        const { title, priority } = asked;
+        const parentId = this.#of(this.tasks, asked.parent);
+        const task = {
+          title,
+          priority,
+          dependsOn,
+          ...(storyId !== undefined && { storyId }),
+          ...(parentId !== undefined && { parentId }),
+        };
         this.tasks.push((await store.createTask(task, by)).id);
         return;
       }
@@ -202,6 +213,12 @@ class World {
         return;
       case "task-priority":
         return void (await store.updateTask(this.#task(asked.task), { priority: asked.priority }, by));
+      case "task-parent":
+        return void (await store.updateTask(
+          this.#task(asked.task),
+          { parentId: this.#of(this.tasks, asked.parent) ?? null },
+          by,
+        ));
       case "task-story":
         return void (await store.updateTask(
           this.#task(asked.task),

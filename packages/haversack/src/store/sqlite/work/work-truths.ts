@@ -28,7 +28,7 @@ function queueTruths(db: DatabaseSync): string[] {
 
 function groupTruths(db: DatabaseSync): string[] {
   const problems: string[] = [];
-  const tasks = rows(db, "SELECT id, story, epic, status FROM tasks");
+  const tasks = rows(db, "SELECT seq, id, parent, story, epic, status FROM tasks");
   const stories = rows(db, "SELECT seq, epic, status, completed_at FROM stories");
   const hold = (what: string, status: unknown, parts: readonly unknown[], completedAt: unknown) => {
     const wanted = statusOf(parts);
@@ -45,6 +45,12 @@ function groupTruths(db: DatabaseSync): string[] {
   for (const { seq, status, completed_at } of rows(db, "SELECT seq, status, completed_at FROM epics")) {
     const parts = stories.filter(({ epic }) => epic === seq).map((story) => story["status"]);
     hold(`epic ${seq}`, status, parts, completed_at);
+  }
+  for (const { id, story, parent } of tasks) {
+    const above = tasks.find(({ seq }) => seq === parent)?.["story"] ?? null;
+    // Of before sub-tasks were in stories: those of an archived one were left out.
+    const isArchived = stories.find(({ seq }) => seq === above)?.["status"] === "archived";
+    if (story === null && above !== null && !isArchived) problems.push(`${id} is in no story, its parent in ${above}`);
   }
   for (const { id, story, epic } of tasks) {
     const wanted = story === null ? null : stories.find(({ seq }) => seq === story)?.["epic"];
