@@ -65,7 +65,8 @@ function linkOnTheWay(path: string, root: string): string | undefined {
   for (const part of path.slice(root.length + 1).split("/")) {
     at += `/${part}`;
     const found = lstatSync(at, { throwIfNoEntry: false });
-    if (!found) return undefined;
+    // A file in a folder's place: nothing can be behind it.
+    if (!found || (found.isFile() && at !== path)) return undefined;
     if (!found.isSymbolicLink()) continue;
     if (at === path) return "is a symbolic link";
     return lstatSync(path, { throwIfNoEntry: false }) ? `is behind a symbolic link (${at})` : undefined;
@@ -81,6 +82,7 @@ function leadsOut(path: string, root: string): string | undefined {
       ? undefined
       : "is a symbolic link that leads out of the project";
   } catch (error) {
-    return `cannot be read (${(error as NodeJS.ErrnoException).code})`;
+    const { code } = error as NodeJS.ErrnoException;
+    return code === "ENOTDIR" ? undefined : `cannot be read (${code})`;
   }
 }
