@@ -21,7 +21,7 @@ if (!existsSync(join(dist, "hook.cjs"))) throw new Error("dist/hook.cjs is missi
 rmSync(extension, { recursive: true, force: true });
 mkdirSync(extension, { recursive: true });
 
-copyProgram(dist, extension);
+copyProgram(dist, extension, { without: ["hook-codex-notify.cjs"] });
 cpSync(join(home, "plugin/node.sh"), join(extension, "node.sh"));
 cpSync(join(home, "LICENSE"), join(extension, "LICENSE"));
 for (const { path, text } of geminiWorkFiles()) write(path, text);

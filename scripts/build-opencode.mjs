@@ -36,7 +36,7 @@ await build({
   plugins: [bunStore()],
 });
 
-copyProgram(dist, folder);
+copyProgram(dist, folder, { without: ["hook-events.cjs", "hook-codex-notify.cjs"] });
 if (!given) cpSync(bundle, join(folder, "opencode-plugin.mjs"));
 cpSync(join(home, "plugin/node.sh"), join(folder, "node.sh"));
 cpSync(join(home, "LICENSE"), join(folder, "LICENSE"));

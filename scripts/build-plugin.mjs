@@ -21,7 +21,7 @@ if (!existsSync(join(dist, "hook.cjs"))) throw new Error("dist/hook.cjs is missi
 rmSync(plugin, { recursive: true, force: true });
 mkdirSync(join(plugin, ".claude-plugin"), { recursive: true });
 
-copyProgram(dist, plugin);
+copyProgram(dist, plugin, { without: ["hook-codex-notify.cjs"] });
 cpSync(join(home, "plugin"), plugin, { recursive: true });
 for (const { path, text } of workFiles("plugin")) {
   mkdirSync(dirname(join(plugin, path)), { recursive: true });

@@ -5,9 +5,10 @@ import { join } from "node:path";
 
 const COMMANDS = ["mcp", "doctor", "skills-index"];
 
-export function copyProgram(dist, folder) {
+/** `without`: files that this client never starts. */
+export function copyProgram(dist, folder, { without = [] } = {}) {
   mkdirSync(join(folder, "commands"), { recursive: true });
-  const bins = readdirSync(dist).filter((file) => file.endsWith(".cjs"));
+  const bins = readdirSync(dist).filter((file) => file.endsWith(".cjs") && !without.includes(file));
   const files = [...bins, ...COMMANDS.map((name) => `commands/${name}.cjs`), "THIRD-PARTY-NOTICES.txt"];
   for (const file of files) cpSync(join(dist, file), join(folder, file));
 }
