@@ -111,7 +111,7 @@ function knownPattern(): RegExp {
 function maskKnown(match: string, ...groups: unknown[]): string {
   const at = groups.findIndex((group) => group !== undefined);
   const rest = groups[at] as string;
-  const isWords = (at >= SURE.length || /[-_.]/.test(rest)) && isName(rest);
+  const isWords = (at >= SURE.length || /[-_.]/.test(rest) || !/\d/.test(rest)) && isName(rest);
   return isWords || isPlaceholder(rest) ? match : mask(FORMATS[at]![0]);
 }
 

@@ -55,6 +55,7 @@ it("frees what a session held whose process is gone; the next operation returns 
       worktree: "/repo",
       isHere: true,
       lastSeenAt: START,
+      endedAt: START,
     },
   ]);
   const task = await store.getTask(id, later(1));
