@@ -157,7 +157,7 @@ describe("a store that came with a clone", () => {
       ["inbox", "june"],
     ]) {
       const { code, out, err } = one.haversack(...words);
-      expect([words, code, out]).toEqual([words, 3, ""]);
+      expect([words, code, out]).toEqual([words, 1, ""]);
       expect(err).toMatch(/^haversack: .* that you did not create on this machine \(`haversack trust` [^\n]*\)\n$/);
     }
     const answer = mcp(one, "get_tasks", {});
@@ -170,7 +170,7 @@ describe("a store that came with a clone", () => {
       err: expect.stringMatching(/^haversack: nothing was accepted: [^\n]*--yes[^\n]*\n$/),
     });
     expect(asked.out).toMatch(/\.haversack\/haversack\.db +\d.*TRACKED BY GIT/);
-    expect(one.haversack("status").code).toBe(3);
+    expect(one.haversack("status").code).toBe(1);
 
     expect(one.haversack("trust", "--yes")).toMatchObject({ code: 0, err: "" });
     const status = one.haversack("status");
@@ -190,7 +190,7 @@ describe("a store that came with a clone", () => {
     const tracked = expect.stringContaining("git tracks .haversack/haversack.db");
     expect(before).toContainEqual(expect.objectContaining({ part: "git", text: tracked }));
     expect(one.haversack("init", "--client", "claude-code").code).toBe(1);
-    expect(one.haversack("status").code).toBe(3);
+    expect(one.haversack("status").code).toBe(1);
     const init = one.haversack("init", "--client", "claude-code", "--yes");
     expect(init).toMatchObject({ code: 0, out: expect.stringContaining("TRACKED BY GIT") });
     expect(one.haversack("status").code).toBe(0);
@@ -209,7 +209,7 @@ describe("a store that came with a clone", () => {
     one.git("pull", "--quiet", "--no-rebase");
     expect(one.hook("SessionStart", { source: "startup" }).out).toMatch(NOTICE);
     const { code, err } = one.haversack("status");
-    expect([code, err]).toEqual([3, expect.stringContaining("is not the file that you used before")]);
+    expect([code, err]).toEqual([1, expect.stringContaining("is not the file that you used before")]);
     expect(one.haversack("trust", "--yes").code).toBe(0);
     expect(one.haversack("status").code).toBe(0);
   });
@@ -223,7 +223,7 @@ describe("a store that came with a clone", () => {
       });
       expect(one.hook("SessionStart", { source: "startup" }).out).toMatch(NOTICE);
       expect(one.haversack("task", "create", "x")).toMatchObject({
-        code: 3,
+        code: 1,
         err: expect.stringContaining("symbolic link"),
       });
       expect(one.haversack("trust", "--yes")).toMatchObject({ code: 1, err: expect.stringContaining("symbolic link") });
@@ -283,7 +283,7 @@ it("is not accepted when its pages are linked so that a search would never end, 
   ] as const) {
     const refused = one.haversack("trust", "--yes");
     expect(refused).toMatchObject({ code: 1, err: expect.stringMatching(why) });
-    expect(one.haversack("status").code).toBe(3);
+    expect(one.haversack("status").code).toBe(1);
     expect(one.hook("SessionStart", { source: "startup" }).out).toMatch(NOTICE);
   }
 });
@@ -302,7 +302,7 @@ describe("wiring that came with a clone", () => {
       ["uninstall", "--yes"],
       ["skills", "undefer", "--all"],
     ]) {
-      expect(one.haversack(...words)).toMatchObject({ code: 3, err: expect.stringContaining("haversack trust") });
+      expect(one.haversack(...words)).toMatchObject({ code: 1, err: expect.stringContaining("haversack trust") });
     }
     expect(one.haversack("off").code).toBe(0);
     expect(readFileSync(join(one.home, "notes.txt"), "utf8")).toBe("precious");
@@ -437,7 +437,7 @@ describe("a write-ahead file that came with a clone", () => {
       writeFileSync(join(origin, ".haversack/haversack.db-wal"), "not mine");
     });
     expect(one.hook("SessionStart", { source: "startup" }).out).toMatch(NOTICE);
-    expect(one.haversack("task", "create", "x")).toMatchObject({ code: 3, out: "" });
+    expect(one.haversack("task", "create", "x")).toMatchObject({ code: 1, out: "" });
     expect(existsSync(join(one.root, ".haversack/haversack.db"))).toBe(false);
     // A file that every pull can replace is never accepted.
     const refused = one.haversack("trust", "--yes");
@@ -469,7 +469,7 @@ describe("a write-ahead file that came with a clone", () => {
 
     expect(one.hook("SessionStart", { source: "startup" }).out).toMatch(NOTICE);
     const status = one.haversack("task", "list");
-    expect(status).toMatchObject({ code: 3, out: "" });
+    expect(status).toMatchObject({ code: 1, out: "" });
     expect(status.err).toContain("-wal");
     expect(mcp(one, "get_tasks", {})).toMatchObject({ isError: true });
     expect(one.haversack("trust", "--yes").code).toBe(1);
@@ -518,7 +518,7 @@ describe("the user's own store", () => {
     const one = own();
     renameSync(one.root, join(one.base, "aside"));
     cpSync(join(one.base, "aside"), one.root, { recursive: true });
-    expect(one.haversack("status").code).toBe(3);
+    expect(one.haversack("status").code).toBe(1);
     expect(one.haversack("trust", "--yes").code).toBe(0);
     expect(one.haversack("status").out).toContain("Mine");
   });
@@ -548,14 +548,14 @@ describe("the user's own store", () => {
         env: { PATH: process.env["PATH"] ?? "", HOME: home },
         encoding: "utf8",
       });
-    expect(as("status").status).toBe(3);
+    expect(as("status").status).toBe(1);
     expect(as("trust", "--yes").status).toBe(0);
     expect(as("status").stdout).toContain("Mine");
     // A record that somebody else wrote is no record.
     expect(one.haversack("status").code).toBe(0);
     const records = join(one.home, ".local/state/haversack/projects");
     execFileSync("chown", ["-R", "65534", records]);
-    expect(one.haversack("status").code).toBe(3);
+    expect(one.haversack("status").code).toBe(1);
   });
 });
 

@@ -120,13 +120,13 @@ export function recordTrust(
   }));
 }
 
-/** Records that the user set these settings; the database is trusted or not as it was. False: see `recordTrust`. */
-export function recordSettings(
+/** Records what the user set or accepted; the database is trusted or not as it was. False: see `recordTrust`. */
+export function recordAccepted(
   folder: string,
   userState: UserState,
-  { settings, at }: Accepted & { at: Date },
+  { at, ...accepted }: Accepted & { at: Date },
 ): boolean {
-  return changeRecord(folder, userState, (before) => ({ ...before, settings, at: at.toISOString() }));
+  return changeRecord(folder, userState, (before) => ({ ...before, ...accepted, at: at.toISOString() }));
 }
 
 function changeRecord(

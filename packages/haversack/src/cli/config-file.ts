@@ -6,11 +6,12 @@ import { SETTING_KEYS, SETTINGS, type Setting, type SettingKey } from "../base/c
 import { formatFar } from "../base/config-trust.ts";
 import { HaversackError } from "../base/errors.ts";
 import { nearest } from "../base/nearest.ts";
-import { recordSettings } from "../base/project-trust.ts";
+import { recordAccepted } from "../base/project-trust.ts";
 import { makeFolder, type Place, putFile, USER } from "../base/safe-write.ts";
 import { type JsonPath, removeIn, setIn } from "../clients/claude-code/settings-text.ts";
 import { parseSettings, prune, valueAt } from "../clients/json-settings.ts";
 import { ensureStateFolder, loadConfig, type ProjectPaths } from "../engine/project.ts";
+import { distrust } from "../engine/project-store.ts";
 import { withLock } from "../engine/with-lock.ts";
 import { type ArgumentSpec, type Call, type OptionSpec, print } from "./command.ts";
 
@@ -101,7 +102,10 @@ export function writeSetting(
   if (level === "project") ensureStateFolder(paths);
   else makeFolder(dirname(file), place);
   // Whoever sets it wants it. What else the file holds still needs `haversack trust`.
-  const mayAccept = level === "project" && loadConfig(paths).ignored.every((setting) => setting.key === key);
+  // Without a database, a record alone makes the rest of the local state count as the user's own.
+  const isForeign = !existsSync(paths.store) && distrust(paths) !== undefined;
+  const mayAccept =
+    level === "project" && !isForeign && loadConfig(paths).ignored.every((setting) => setting.key === key);
   changeFile({ file, place }, (text, settings) => {
     const places = placesOf(key, settings);
     return (places.length > 0 ? places : [key.split(".")]).reduce((result, path) => {
@@ -117,7 +121,7 @@ export function writeSetting(
   });
   const { ignored } = loadConfig(paths);
   if (mayAccept && ignored.length > 0) {
-    recordSettings(paths.state, paths.userState, { settings: formatFar(ignored), at: new Date() });
+    recordAccepted(paths.state, paths.userState, { settings: formatFar(ignored), at: new Date() });
   }
 }
 

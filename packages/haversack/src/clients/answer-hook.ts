@@ -76,12 +76,13 @@ function answerIn(paths: ProjectPaths, { adapter, payload, base, host }: Asked):
   return text;
 }
 
-/** At a session's start: a line for the person, or an upgrade. */
-function withoutStore({ root, state, store, userState }: ProjectPaths, { env, cli }: HookHost): string {
+/** At a session's start: a line for the person, or a process that makes or upgrades the store. */
+function withoutStore({ root, state, store, config, userState }: ProjectPaths, { env, cli }: HookHost): string {
   // For the person alone: all clients that run hooks show it on their screen and keep it from the model.
   if (checkTrust(state, userState).kind === "untrusted")
     return JSON.stringify({ systemMessage: untrustedNotice(state) });
-  // Most likely of an older version: without this it would stay so until somebody calls the CLI.
-  if (existsSync(store)) startIndexing({ root, env, cli });
+  // A store of an older version, or a fresh clone of a project that shares its settings: without this it would stay so until somebody
+  // calls the CLI.
+  if (existsSync(store) || existsSync(config)) startIndexing({ root, env, cli });
   return "";
 }
