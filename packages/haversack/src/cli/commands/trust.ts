@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { HaversackError } from "../../base/errors.ts";
 import { freshenIndex } from "../../engine/fresh-index.ts";
 import { loadConfig, type ProjectPaths, projectPaths } from "../../engine/project.ts";
-import { distrust, openProjectToRead } from "../../engine/project-store.ts";
+import { distrust, openProjectStore } from "../../engine/project-store.ts";
 import {
   acceptBrought,
   broughtAlong,
@@ -11,6 +11,7 @@ import {
   TRUST_PARTS,
   type TrustPart,
 } from "../../engine/trust-project.ts";
+import { whyNotWritable } from "../../store/sqlite/faults.ts";
 import { ask } from "../ask.ts";
 import { broughtData, formatBrought } from "../brought-along.ts";
 import { type Call, type CommandSpec, type ExitCode, print } from "../command.ts";
@@ -112,10 +113,11 @@ async function choose(
 /** Hooks read rules and skills from the index alone; a clone has none yet. False: its store is not accepted. */
 function bringIndexUpToDate(paths: ProjectPaths, env: Call["io"]["env"]): boolean {
   if (distrust(paths)) return false;
-  const handle = openProjectToRead(paths, { durability: "normal" });
-  const folders = loadConfig(paths).config["skills.folders"];
   // One that can only be read keeps the index that it has.
-  if (!handle.isReadOnly) freshenIndex(handle, { root: paths.root, env, folders }, { isThorough: true });
+  if (existsSync(paths.store) && whyNotWritable(paths.store)) return true;
+  const handle = openProjectStore(paths, { durability: "normal" });
+  const folders = loadConfig(paths).config["skills.folders"];
+  freshenIndex(handle, { root: paths.root, env, folders }, { isThorough: true });
   handle.db.close();
   return true;
 }
