@@ -182,13 +182,14 @@ describe("an accepted rule", () => {
     return one;
   };
 
-  it.each<[string, Files]>([
+  const changed: [string, Files][] = [
     ["its keywords", { [RULES]: { skills: { deploy: rule("auto", "css", "fix") } } }],
     ["the skill's text", { ".claude/skills/deploy/SKILL.md": skill("deploy", "EVIL BODY") }],
     ["a skill that it requires", { ".claude/skills/base/SKILL.md": skill("base", "EVIL BODY") }],
     ["another rule for the same skill", { ".claude/skill-rules.json": { skills: { Deploy: rule("auto", "css") } } }],
     ["a nearer skill of the same name", { ".haversack/skills/deploy/SKILL.md": skill("deploy", "EVIL BODY") }],
-  ])("needs a new word after a pull changed %s", (_, changes) => {
+  ];
+  it.each(changed)("needs a new word after a pull changed %s", (_, changes) => {
     const one = accepted();
     one.pull(changes);
     for (const prompt of ["fix the css", "deploy it"]) {
@@ -316,14 +317,18 @@ describe("haversack trust", () => {
     expect(left()).toEqual([false, false, false, false]);
   });
 
-  it("does not take the word for settings as one for wiring that came along", () => {
-    const one = clone({ ...files, ".haversack/wiring.json": { files: {} } });
+  const stores: [string, Files][] = [
+    ["no database", {}],
+    ["an empty database", { ".haversack/haversack.db": "" }],
+  ];
+  it.each(stores)("does not take the word for settings as one for wiring that came along, with %s", (_, store) => {
+    const one = clone({ ...files, ...store, ".haversack/wiring.json": { files: {} } });
     expect(one.haversack("trust", "--only", "settings", "--yes")).toMatchObject({
       code: 1,
       err: expect.stringContaining("--only store"),
     });
     one.haversack("config", "set", "work.replaceResults", "true");
-    expect(one.haversack("uninstall", "--yes")).toMatchObject({
+    expect(one.haversack("skills", "undefer", "--all")).toMatchObject({
       code: 1,
       err: expect.stringContaining("haversack trust"),
     });

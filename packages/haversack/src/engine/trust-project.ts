@@ -167,7 +167,10 @@ export function partsToTrust({ untrusted, ...lists }: BroughtAlong): TrustPart[]
  * Why this cannot be accepted: something in the folder is a link, or the store is to be accepted and has a file beside the database that
  * every pull could replace.
  */
-export function whyRefused({ parts }: BroughtAlong, only: readonly TrustPart[]): HaversackError | undefined {
+export function whyRefused(
+  { parts }: BroughtAlong,
+  only: readonly TrustPart[] = TRUST_PARTS,
+): HaversackError | undefined {
   const links = parts.filter(({ link }) => link !== undefined).map(({ path }) => path);
   if (links.length > 0) {
     const are = links.length === 1 ? "is a symbolic link" : "are symbolic links";

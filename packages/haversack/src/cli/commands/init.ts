@@ -9,7 +9,7 @@ import { ensureStateFolder, type ProjectPaths } from "../../engine/project.ts";
 import { prepare } from "../../engine/project-store.ts";
 import { refreshIndex } from "../../engine/refresh-index.ts";
 import { findSkillSources } from "../../engine/skill-sources.ts";
-import { acceptBrought, type BroughtAlong, broughtAlong, needsTrust } from "../../engine/trust-project.ts";
+import { acceptBrought, type BroughtAlong, broughtAlong, needsTrust, whyRefused } from "../../engine/trust-project.ts";
 import { openMemoryStore } from "../../store/sqlite/memory.ts";
 import { SqliteSkillIndex } from "../../store/sqlite/skill-index.ts";
 import { formatBrought } from "../brought-along.ts";
@@ -64,7 +64,7 @@ export async function run(call: Call): Promise<ExitCode> {
   const isBrought = scope === "project" && needsTrust(brought);
   if (isBrought && !call.json) {
     call.io.out(
-      `This repository brings what Haversack does not use until you accept it:\n${formatBrought(brought, { look: lookIntoStore(project.paths) })}\n\n`,
+      `This repository brings what Haversack does not use until you accept it:\n${formatBrought(brought, { look: whyRefused(brought) ? undefined : lookIntoStore(project.paths) })}\n\n`,
     );
   }
   if (call.options["bare"]) return makeBare(call, project, isBrought ? brought : undefined);

@@ -54,9 +54,11 @@ export async function run(call: Call): Promise<ExitCode> {
     });
   }
   const brought = broughtAlong(paths, io.env);
-  const look = lookIntoStore(paths);
   const all = partsToTrust(brought);
   const open = all.filter((part) => wanted.includes(part));
+  const refused = whyRefused(brought, open);
+  // Only for a decision: what cannot be accepted is not read either.
+  const look = refused ? undefined : lookIntoStore(paths);
   if (open.length === 0) {
     print(call, { accepted: true, ...broughtData(brought, { look }) }, () =>
       [
@@ -69,7 +71,6 @@ export async function run(call: Call): Promise<ExitCode> {
     return 0;
   }
   if (!call.json) io.out(`${paths.root}\n${formatBrought(brought, { look })}\n`);
-  const refused = whyRefused(brought, open);
   if (refused) throw refused;
   const { chosen, isAsked } = await choose(call, open);
   const way = open.includes("store") && !chosen.includes("store") && !call.json ? ownWay(brought) : undefined;
