@@ -261,11 +261,11 @@ describe("the store's commands", () => {
   it.each([
     ["no database", "just text, a good deal longer than a header of one hundred bytes would be. ".repeat(4)],
     ["a cut-off file", "SQLite format 3\u0000"],
-  ])("says in one line that the file is %s, exit 3, and leaves it", (_, text) => {
+  ])("says in one line that it does not use %s that nobody here made, exit 1, and leaves it", (_, text) => {
     const project = scratchProject();
     const file = project.write(".haversack/haversack.db", text);
     const { code, err, out } = project.haversack(["session", "list"]);
-    expect(code).toBe(3);
+    expect(code).toBe(1);
     expect(out).toBe("");
     expect(err.trimEnd().split("\n")).toHaveLength(1);
     expect(readFileSync(file, "utf8")).toBe(text);

@@ -201,6 +201,9 @@ describe("what rules do", () => {
     block.write(".haversack/config.json", '{"skills.enforce": true}');
     expect((await say(block, "a zebra", ["--session", "cloned"])).out).toContain("Note: Read it first.\nActivate:");
     expect((await run(block, ["config", "set", "skills.enforce", "true"])).code).toBe(0);
+    // The rule still needs a word of its own.
+    expect((await say(block, "a zebra", ["--session", "set"])).out).toContain("Note: Read it first.\nActivate:");
+    expect((await run(block, ["trust", "--yes"])).code).toBe(0);
     expect((await say(block, "a zebra", ["--session", "other"])).out).toContain(
       "AUTO-LOADED SKILL: keeper (its rule says block)",
     );

@@ -74,7 +74,7 @@ describe("a log that a pull puts beside the user's own database, with umask 077"
     const one = own();
     pullLog(one);
     const ran = one.haversack("task", "list");
-    expect(ran).toMatchObject({ code: 3, out: "", err: expect.stringContaining("haversack.db-wal came from git") });
+    expect(ran).toMatchObject({ code: 1, out: "", err: expect.stringContaining("haversack.db-wal came from git") });
     expect(mode(join(one.root, STORE))).toBe(0o600);
   });
 
@@ -235,7 +235,7 @@ it("is unwired by uninstall without accepting the store", () => {
   expect(ran).toMatchObject({ code: 0, err: expect.stringContaining("is new to this account") });
   expect(existsSync(settings) ? readFileSync(settings, "utf8") : "").not.toContain("hook.cjs");
   expect(readFileSync(join(one.root, ".haversack/wiring.json"), "utf8")).toBe(wiring);
-  expect(one.haversack("status").code).toBe(3);
+  expect(one.haversack("status").code).toBe(1);
 }, 120_000);
 
 it("has ways for who does not want the store: one's own again, or one's own backup", () => {

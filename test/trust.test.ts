@@ -50,7 +50,7 @@ describe("a store that came with a clone", () => {
     const one = clone();
     for (const words of [["status"], ["task", "list"], ["log"], ["store", "backup", "x.db"], ["inbox", "june"]]) {
       const { code, out, err } = one.haversack(...words);
-      expect([words, code, out]).toEqual([words, 3, ""]);
+      expect([words, code, out]).toEqual([words, 1, ""]);
       expect(err).toMatch(/^haversack: .* is new to this account: [^\n]* \(`haversack trust` [^\n]*\)\n$/);
     }
     const answer = mcp(one, "get_tasks", {});
@@ -65,7 +65,7 @@ describe("a store that came with a clone", () => {
       ),
     });
     expect(asked.out).toMatch(/\.haversack\/haversack\.db +\d.*TRACKED BY GIT/);
-    expect(one.haversack("status").code).toBe(3);
+    expect(one.haversack("status").code).toBe(1);
 
     expect(one.haversack("trust", "--yes")).toMatchObject({ code: 0, err: "" });
     const status = one.haversack("status");
@@ -85,7 +85,7 @@ describe("a store that came with a clone", () => {
     const tracked = expect.stringContaining("git tracks .haversack/haversack.db");
     expect(before).toContainEqual(expect.objectContaining({ part: "git", text: tracked }));
     expect(one.haversack("init", "--client", "claude-code").code).toBe(1);
-    expect(one.haversack("status").code).toBe(3);
+    expect(one.haversack("status").code).toBe(1);
     const init = one.haversack("init", "--client", "claude-code", "--yes");
     expect(init).toMatchObject({ code: 0, out: expect.stringContaining("TRACKED BY GIT") });
     expect(one.haversack("status").code).toBe(0);
@@ -104,7 +104,7 @@ describe("a store that came with a clone", () => {
     one.git("pull", "--quiet", "--no-rebase");
     expect(one.hook("SessionStart", { source: "startup" }).out).toMatch(NOTICE);
     const { code, err } = one.haversack("status");
-    expect([code, err]).toEqual([3, expect.stringContaining("is not the file that you used before")]);
+    expect([code, err]).toEqual([1, expect.stringContaining("is not the file that you used before")]);
     expect(one.haversack("trust", "--yes").code).toBe(0);
     expect(one.haversack("status").code).toBe(0);
   });
@@ -118,7 +118,7 @@ describe("a store that came with a clone", () => {
       });
       expect(one.hook("SessionStart", { source: "startup" }).out).toMatch(OTHER_NOTICE);
       expect(one.haversack("task", "create", "x")).toMatchObject({
-        code: 3,
+        code: 1,
         err: expect.stringContaining("symbolic link"),
       });
       expect(one.haversack("trust", "--yes")).toMatchObject({ code: 1, err: expect.stringContaining("symbolic link") });
@@ -178,7 +178,7 @@ it("is not accepted when its pages are linked so that a search would never end, 
   ] as const) {
     const refused = one.haversack("trust", "--yes");
     expect(refused).toMatchObject({ code: 1, err: expect.stringMatching(why) });
-    expect(one.haversack("status").code).toBe(3);
+    expect(one.haversack("status").code).toBe(1);
     expect(one.hook("SessionStart", { source: "startup" }).out).toMatch(NOTICE);
   }
 });
@@ -194,7 +194,7 @@ describe("wiring that came with a clone", () => {
       writeFileSync(join(origin, ".haversack/wiring.json"), JSON.stringify({ files, deferred }));
     });
     const undefer = one.haversack("skills", "undefer", "--all");
-    expect(undefer).toMatchObject({ code: 3, err: expect.stringContaining("haversack trust") });
+    expect(undefer).toMatchObject({ code: 1, err: expect.stringContaining("haversack trust") });
     expect(one.haversack("uninstall", "--yes")).toMatchObject({ code: 0, out: expect.stringContaining("Nothing") });
     expect(one.haversack("off").code).toBe(0);
     expect(readFileSync(join(one.home, "notes.txt"), "utf8")).toBe("precious");
@@ -329,7 +329,7 @@ describe("a write-ahead file that came with a clone", () => {
       writeFileSync(join(origin, ".haversack/haversack.db-wal"), "not mine");
     });
     expect(one.hook("SessionStart", { source: "startup" }).out).toMatch(NOTICE);
-    expect(one.haversack("task", "create", "x")).toMatchObject({ code: 3, out: "" });
+    expect(one.haversack("task", "create", "x")).toMatchObject({ code: 1, out: "" });
     expect(existsSync(join(one.root, ".haversack/haversack.db"))).toBe(false);
     // A file that every pull can replace is never accepted.
     const refused = one.haversack("trust", "--yes");
@@ -361,7 +361,7 @@ describe("a write-ahead file that came with a clone", () => {
 
     expect(one.hook("SessionStart", { source: "startup" }).out).toMatch(OTHER_NOTICE);
     const status = one.haversack("task", "list");
-    expect(status).toMatchObject({ code: 3, out: "" });
+    expect(status).toMatchObject({ code: 1, out: "" });
     expect(status.err).toContain("-wal");
     expect(mcp(one, "get_tasks", {})).toMatchObject({ isError: true });
     expect(one.haversack("trust", "--yes").code).toBe(1);
@@ -410,7 +410,7 @@ describe("the user's own store", () => {
     const one = own();
     renameSync(one.root, join(one.base, "aside"));
     cpSync(join(one.base, "aside"), one.root, { recursive: true });
-    expect(one.haversack("status").code).toBe(3);
+    expect(one.haversack("status").code).toBe(1);
     expect(one.haversack("trust", "--yes").code).toBe(0);
     expect(one.haversack("status").out).toContain("Mine");
   });
@@ -440,14 +440,14 @@ describe("the user's own store", () => {
         env: { PATH: process.env["PATH"] ?? "", HOME: home },
         encoding: "utf8",
       });
-    expect(as("status").status).toBe(3);
+    expect(as("status").status).toBe(1);
     expect(as("trust", "--yes").status).toBe(0);
     expect(as("status").stdout).toContain("Mine");
     // A record that somebody else wrote is no record.
     expect(one.haversack("status").code).toBe(0);
     const records = join(one.home, ".local/state/haversack/projects");
     execFileSync("chown", ["-R", "65534", records]);
-    expect(one.haversack("status").code).toBe(3);
+    expect(one.haversack("status").code).toBe(1);
   });
 });
 

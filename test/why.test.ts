@@ -168,6 +168,7 @@ it("a warning before an edit and a refused edit name the rule's skill and the fi
   const edit = { tool_input: { file_path: join(project.root, "src/a.ts"), old_string: "a", new_string: "b" } };
   expect(project.send("pre-tool-use.edit", edit)).toContain("tdd");
   enforce(project, true);
+  expect(project.haversack(["trust", "--yes"]).code).toBe(0);
   expect(project.send("pre-tool-use.edit", edit)).toContain('"permissionDecision":"deny"');
   const [refused, warned] = project.why();
   expect([refused?.what, warned?.what]).toEqual(["edit refused", "warning before an edit"]);

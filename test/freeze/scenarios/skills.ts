@@ -54,6 +54,7 @@ export function skills(voice: Voice): Scenario[] {
       async seed(project) {
         await withRules(voice, project);
         await project.cli(["config", "set", "skills.enforce", "on"]);
+        await project.cli(["trust", "--yes"]);
       },
       steps: [
         ...start("startup"),

@@ -10,23 +10,44 @@ export type FarReach =
   | "outside"
   /** Lower than the default, so that more is shown or loaded than the user expects. */
   | "lower"
+  /** So high that the log could fill the disk. */
+  | "disk"
+  /** So high or so low that a prompt could bring far more text than usual. */
+  | "flood"
+  /** So low that local state is deleted after a few days. */
+  | "forget"
+  /** So low that a claim ends while its agent still works, and another agent takes the task. */
+  | "lease"
   /** Switches on what is off by default. */
   | "on";
 
 interface FarRule {
   reach: FarReach;
   default?: number | string | boolean;
+  /** A number below this one needs the user's word. 0 does not where it means never (`isZeroFree`). */
+  below?: number;
+  isZeroFree?: boolean;
+  /** A number above this one needs the user's word. */
+  above?: number;
 }
 
 /** The defaults are those of config-schema.ts, which is too large for the hook; a test holds both together. */
 export const FAR_REACHING: Readonly<Record<string, FarRule>> = {
   "skills.folders": { reach: "outside" },
-  "skills.recommendThreshold": { reach: "lower", default: 0.4 },
-  "skills.autoLoadThreshold": { reach: "lower", default: 0.6 },
+  "skills.recommendThreshold": { reach: "lower", default: 0.4, below: 0.4 },
+  "skills.autoLoadThreshold": { reach: "lower", default: 0.6, below: 0.6 },
   "skills.autoLoad": { reach: "on", default: "asked" },
   "skills.enforce": { reach: "on", default: false },
   "work.replaceResults": { reach: "on", default: false },
   "artifacts.sendBack": { reach: "on", default: false },
+  // Teams change these for good reasons, so a wide range around the default is free.
+  "skills.maxSkills": { reach: "flood", default: 3, above: 5 },
+  "skills.forgetAfterPrompts": { reach: "flood", default: 100, below: 10, isZeroFree: true },
+  "skills.idleMinutes": { reach: "flood", default: 30, below: 5 },
+  "work.leaseMinutes": { reach: "lease", default: 60, below: 5 },
+  "store.retentionDays": { reach: "forget", default: 90, below: 14, isZeroFree: true },
+  "log.maxBytes": { reach: "disk", default: 1_000_000, above: 10_000_000 },
+  "log.keep": { reach: "disk", default: 3, above: 10 },
 };
 
 export interface IgnoredSetting {
@@ -68,12 +89,16 @@ function farSettings(value: unknown): IgnoredSetting[] {
 }
 
 /** The part of a value that reaches too far: of folders those outside, else all of it. */
-function farPart(value: unknown, { reach, default: usual }: FarRule): unknown {
+function farPart(value: unknown, { reach, default: usual, below, above, isZeroFree }: FarRule): unknown {
   if (reach === "outside") {
     const outside = Array.isArray(value) ? value.filter(isOutside) : [];
     return outside.length > 0 ? outside : undefined;
   }
-  if (reach === "lower") return typeof value === "number" && value < Number(usual) ? value : undefined;
+  if (below !== undefined || above !== undefined) {
+    // What is no number counts as absent.
+    if (typeof value !== "number" || (isZeroFree && value === 0)) return undefined;
+    return value < (below ?? value) || value > (above ?? value) ? value : undefined;
+  }
   return value === undefined || value === usual ? undefined : value;
 }
 

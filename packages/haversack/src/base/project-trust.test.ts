@@ -17,7 +17,7 @@ import {
   checkTrust,
   forgetTrust,
   makeRecordedStore,
-  recordSettings,
+  recordAccepted,
   recordTrust,
   trustRecord,
   userStateFolder,
@@ -86,7 +86,7 @@ describe("a project's store", () => {
   it("is not trusted because its user set a setting", () => {
     const { folder, store, userState } = scene();
     writeFileSync(store, "forged");
-    recordSettings(folder, userState, { settings: "x", at });
+    recordAccepted(folder, userState, { settings: "x", at });
     expect(checkTrust(folder, userState)).toEqual({ kind: "untrusted", because: "no-record" });
     expect(trustRecord(folder, userState)?.settings).toBe("x");
   });

@@ -8,7 +8,7 @@
  * `haversack.db` is another file at the same path. A moved repository, a restored backup and a container with another user
  * need one `haversack trust`. The hook bundles this file: nothing but `fs`.
  */
-import { lstatSync, readFileSync, realpathSync } from "node:fs";
+import { lstatSync, readFileSync, realpathSync, type Stats } from "node:fs";
 import { indexState, trackedInIndex } from "./git-index.ts";
 import { makeFolder, makePrivate, putFile, putNewFile, removeFile, USER } from "./safe-write.ts";
 
@@ -79,7 +79,7 @@ export function checkTrust(folder: string, userState: UserState): Trust {
   const found = fileIdentity(store);
   // Nothing can hide in an empty file (SQLite deletes a log that lies beside one); between making it and recording it, another
   // process may find it so. Opening a folder says what is wrong.
-  if (found === undefined || main?.size === 0 || main?.isDirectory()) {
+  if (found === undefined || holdsNothing(main)) {
     const isAny = beside.some(({ stat }) => stat) || OTHER_PARTS.some((part) => exists(`${folder}/${part}`));
     const isForeign = isAny && !trustRecord(folder, userState);
     return isForeign ? { kind: "untrusted", because: "no-record" } : { kind: "no-store" };
@@ -93,6 +93,10 @@ export function checkTrust(folder: string, userState: UserState): Trust {
   const foreign = main ? foreignLogs(folder, { main: main.mode, beside: logs, record, userState }) : [];
   if (foreign.length > 0) return { kind: "untrusted", because: "other-log", files: foreign };
   return { kind: "trusted", record };
+}
+
+function holdsNothing(main: Stats | undefined): boolean {
+  return main === undefined || main.size === 0 || main.isDirectory();
 }
 
 /**
@@ -206,13 +210,22 @@ export function recordTrust(
   }));
 }
 
-/** Records that the user set these settings; the database is trusted or not as it was. False: see `recordTrust`. */
-export function recordSettings(
+/** Records what the user set or accepted; the database is trusted or not as it was. False: see `recordTrust`. */
+export function recordAccepted(
   folder: string,
   userState: UserState,
-  { settings, at }: Accepted & { at: Date },
+  { at, ...accepted }: Accepted & { at: Date },
 ): boolean {
-  return changeRecord(folder, userState, (before) => ({ ...before, settings, at: at.toISOString() }));
+  return changeRecord(folder, userState, (before) => ({ ...before, ...accepted, at: at.toISOString() }));
+}
+
+/**
+ * There is no database to tell by, so any record would make the rest of the local state count as this user's own. Then what is in
+ * `.haversack/` has to be accepted first.
+ */
+export function isRecordEnough(folder: string, userState: UserState): boolean {
+  const main = lstatSync(`${folder}/${STORE_NAME}`, { throwIfNoEntry: false });
+  return holdsNothing(main) && checkTrust(folder, userState).kind === "untrusted";
 }
 
 function changeRecord(

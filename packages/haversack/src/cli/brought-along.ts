@@ -1,12 +1,27 @@
 /** What `trust` and `init` show before they ask. */
 import { cleanLine } from "../base/clean-text.ts";
+import { lineDiff } from "../engine/line-diff.ts";
+import type { lookIntoStore } from "../engine/look-at-store.ts";
 import type { BroughtAlong } from "../engine/trust-project.ts";
 import { columns } from "./help.ts";
 import { formatBytes } from "./terminal.ts";
 
-export function formatBrought({ untrusted, parts, settings, templates, rules, unread }: BroughtAlong): string {
+/** What is in the database: see `lookIntoStore`. */
+type Look = ReturnType<typeof lookIntoStore>;
+
+/** `look`: absent when the database is the user's own. */
+export function formatBrought(
+  { untrusted, parts, settings, templates, rules, unread }: BroughtAlong,
+  { look }: { look?: Look } = {},
+): string {
   const rows = (list: readonly [string, string][]) => columns(list.map(([name, text]) => [clean(name), clean(text)]));
-  const mark = (isAccepted: boolean) => (isAccepted ? " (accepted)" : "");
+  /** One row, and below it what a person wants to read before they decide. */
+  const entry = (row: [string, string], details: readonly string[]) => [
+    rows([row]),
+    ...details.map((line) => `      ${clean(line)}`),
+  ];
+  const mark = (isAccepted: boolean, isChanged = false) =>
+    isAccepted ? " (accepted)" : isChanged ? " (CHANGED since you accepted it)" : "";
   return [
     ...(untrusted ? [`${untrusted.why}.`] : []),
     ...(parts.length > 0
@@ -22,6 +37,7 @@ export function formatBrought({ untrusted, parts, settings, templates, rules, un
           ),
         ]
       : []),
+    ...describeLook(look).map(clean),
     ...(settings.length > 0
       ? [
           "Settings of .haversack/config.json that need your word:",
@@ -36,13 +52,30 @@ export function formatBrought({ untrusted, parts, settings, templates, rules, un
     ...(templates.length > 0
       ? [
           "Templates, which agents read as instructions:",
-          rows(templates.map(({ path, text, isAccepted }) => [path, `${text.length} characters${mark(isAccepted)}`])),
+          ...templates.flatMap(({ path, text, isAccepted, before }) =>
+            entry(
+              [path, `${text.length} characters${mark(isAccepted, before !== undefined)}`],
+              isAccepted ? [] : before === undefined ? firstLines(text) : shortDiff(before, text),
+            ),
+          ),
         ]
       : []),
     ...(rules.length > 0
       ? [
           "Rules for skills that need your word:",
-          rows(rules.map(({ path, skill, why, isAccepted }) => [path, `“${skill}” ${why}${mark(isAccepted)}`])),
+          ...rules.flatMap(({ path, skill, why, triggers, loads, isAccepted, isChanged }) =>
+            entry(
+              [path, `“${skill}” ${why}${mark(isAccepted, isChanged)}`],
+              isAccepted
+                ? []
+                : [
+                    `when: ${some(triggers, MAX_TRIGGERS) || "the skill fits the prompt"}`,
+                    ...(loads
+                      ? [`text: ${loads.path}, ${loads.text.length} characters`, ...firstLines(loads.text)]
+                      : ["text: none, no skill of this name is installed"]),
+                  ],
+            ),
+          ),
         ]
       : []),
     ...(unread.length > 0 ? [formatUnread({ unread })] : []),
@@ -53,24 +86,86 @@ export function formatUnread({ unread }: Pick<BroughtAlong, "unread">): string {
   return ["Not read, accepted or not:", columns(unread.map(({ path, why }) => [clean(path), clean(why)]))].join("\n");
 }
 
-/** For `--json`: without the templates' texts, which lie in their files. */
-export function broughtData({ untrusted, parts, settings, templates, rules, unread }: BroughtAlong) {
+function describeLook(look: Look): string[] {
+  if (look === undefined) return [];
+  if (typeof look === "string") return [`The database was not looked into: ${look}.`];
+  const counts = look.rows.map(({ name, count }) => `${count} ${count === 1 ? name.slice(0, -1) : name}`);
+  return [
+    `The database holds ${counts.join(", ")}.`,
+    ...look.tasks.map((title) => `  task: ${title}`),
+    ...look.messages.map(({ sender, text }) => `  message of ${sender}: ${text}`),
+  ];
+}
+
+const MAX_LINES = 5;
+const MAX_DIFF_LINES = 16;
+const MAX_TRIGGERS = 12;
+
+function firstLines(text: string): string[] {
+  const lines = text.split("\n").filter((line) => line.trim() !== "");
+  return cutList(
+    lines.map((line) => `| ${line}`),
+    MAX_LINES,
+  );
+}
+
+function shortDiff(before: string, after: string): string[] {
+  const changed = lineDiff(before, after).filter(({ sign }) => sign !== " ");
+  return cutList(
+    changed.map(({ sign, text }) => `${sign} ${text}`),
+    MAX_DIFF_LINES,
+  );
+}
+
+function cutList(lines: readonly string[], max: number): string[] {
+  const left = lines.length - max;
+  return left > 0 ? [...lines.slice(0, max), `… ${left} more ${left === 1 ? "line" : "lines"}`] : [...lines];
+}
+
+function some(items: readonly string[], max: number): string {
+  const left = items.length - max;
+  return items.slice(0, max).join(", ") + (left > 0 ? ` and ${left} more` : "");
+}
+
+/** For `--json`: without the texts of templates and skills, which lie in their files. */
+export function broughtData(
+  { untrusted, parts, settings, templates, rules, unread }: BroughtAlong,
+  { look }: { look?: Look } = {},
+) {
   return {
     untrusted: untrusted?.why ?? null,
     parts: parts.map(({ isTracked, ...part }) => ({ ...part, tracked: isTracked })),
+    store:
+      look === undefined || typeof look === "string"
+        ? null
+        : {
+            rows: Object.fromEntries(look.rows.map(({ name, count }) => [name, count])),
+            tasks: look.tasks.map(clean),
+            messages: look.messages.map(({ sender, text }) => ({ sender: clean(sender), text: clean(text) })),
+          },
     settings: settings.map(({ isAccepted, ...setting }) => ({ ...setting, accepted: isAccepted })),
-    templates: templates.map(({ path, role, text, isAccepted }) => ({
+    templates: templates.map(({ path, role, text, isAccepted, before }) => ({
       path,
       role,
       chars: text.length,
       accepted: isAccepted,
+      changed: before !== undefined,
     })),
-    rules: rules.map(({ path, skill, why, isAccepted }) => ({ path, skill, why, accepted: isAccepted })),
+    rules: rules.map(({ path, skill, why, triggers, loads, isAccepted, isChanged }) => ({
+      path,
+      skill,
+      why,
+      triggers,
+      loads: loads?.path ?? null,
+      accepted: isAccepted,
+      changed: isChanged,
+    })),
     unread: unread.map(({ path, why }) => ({ path, why })),
   };
 }
 
-/** Names and values come from the repository: no control characters reach the terminal. */
+/** Names, values and texts come from the repository: no control characters reach the terminal. Spaces at the start stay. */
 function clean(text: string): string {
-  return cleanLine(text, { maxChars: 300 });
+  const indent = /^ */.exec(text)?.[0] ?? "";
+  return indent + cleanLine(text, { maxChars: 300 });
 }

@@ -6,7 +6,7 @@ import { SETTING_KEYS, SETTINGS, type Setting, type SettingKey } from "../base/c
 import { formatFar } from "../base/config-trust.ts";
 import { HaversackError } from "../base/errors.ts";
 import { nearest } from "../base/nearest.ts";
-import { recordSettings } from "../base/project-trust.ts";
+import { isRecordEnough, recordAccepted } from "../base/project-trust.ts";
 import { makeFolder, type Place, putFile, USER } from "../base/safe-write.ts";
 import { type JsonPath, removeIn, setIn } from "../clients/claude-code/settings-text.ts";
 import { parseSettings, prune, valueAt } from "../clients/json-settings.ts";
@@ -101,7 +101,10 @@ export function writeSetting(
   if (level === "project") ensureStateFolder(paths);
   else makeFolder(dirname(file), place);
   // Whoever sets it wants it. What else the file holds still needs `haversack trust`.
-  const mayAccept = level === "project" && loadConfig(paths).ignored.every((setting) => setting.key === key);
+  // Without a database, a record alone makes the rest of the local state count as the user's own.
+  const isForeign = isRecordEnough(paths.state, paths.userState);
+  const mayAccept =
+    level === "project" && !isForeign && loadConfig(paths).ignored.every((setting) => setting.key === key);
   changeFile({ file, place }, (text, settings) => {
     const places = placesOf(key, settings);
     return (places.length > 0 ? places : [key.split(".")]).reduce((result, path) => {
@@ -117,7 +120,7 @@ export function writeSetting(
   });
   const { ignored } = loadConfig(paths);
   if (mayAccept && ignored.length > 0) {
-    recordSettings(paths.state, paths.userState, { settings: formatFar(ignored), at: new Date() });
+    recordAccepted(paths.state, paths.userState, { settings: formatFar(ignored), at: new Date() });
   }
 }
 

@@ -27,8 +27,14 @@ export async function runCli(words: readonly string[], given: Io): Promise<ExitC
   }
 }
 
-/** What is no fault of the machine's. */
-const EXIT_OF: Partial<Record<FaultCode, ExitCode>> = { usage: 2, "not-found": 1, refused: 1, "no-project": 1 };
+/** What is no fault of the machine's. A store that is not accepted is a refusal: `haversack trust` lifts it. */
+const EXIT_OF: Partial<Record<FaultCode, ExitCode>> = {
+  usage: 2,
+  "not-found": 1,
+  refused: 1,
+  "no-project": 1,
+  "store-untrusted": 1,
+};
 
 async function dispatch(words: readonly string[], io: Io): Promise<ExitCode> {
   const [first] = words;

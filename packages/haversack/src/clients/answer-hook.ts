@@ -78,13 +78,14 @@ function answerIn(paths: ProjectPaths, { adapter, payload, base, host }: Asked):
   return text;
 }
 
-/** At a session's start: a line for the person, or an upgrade. */
+/** At a session's start: a line for the person, or a process that makes or upgrades the store. */
 function withoutStore(paths: ProjectPaths, payload: Payload, { env, cli }: HookHost): string {
   if (payload["hook_event_name"] !== "SessionStart") return "";
-  const { root, state, store, userState } = paths;
+  const { root, state, store, config, userState } = paths;
   if (checkTrust(state, userState).kind === "untrusted") return untrustedLine(paths, payload);
-  // Most likely of an older version: without this it would stay so until somebody calls the CLI.
-  if (existsSync(store)) startIndexing({ root, env, cli });
+  // A store of an older version, or a fresh clone of a project that shares its settings: without this it would stay so until somebody
+  // calls the CLI.
+  if (existsSync(store) || existsSync(config)) startIndexing({ root, env, cli });
   return "";
 }
 

@@ -211,9 +211,9 @@ function checkBrought(paths: ProjectPaths, env: Environment): Finding[] {
     }),
     ...rules
       .filter(({ isAccepted }) => !isAccepted)
-      .map(({ path, skill, why }): Finding => {
+      .map(({ path, skill, why, until }): Finding => {
         const rule = cleanLine(`${path}: the rule for “${skill}” ${why}`, { maxChars: 300 });
-        return { part: "rules", level: "warn", text: `${rule}, so it only recommends`, remedy };
+        return { part: "rules", level: "warn", text: `${rule}, so it ${until}`, remedy };
       }),
     // A problem of the config is told with the others of its kind.
     ...unread
@@ -242,10 +242,13 @@ function trackedByGit(paths: readonly string[]): Finding {
   };
 }
 
-function checkStoreFile({ store }: ProjectPaths): Finding {
+function checkStoreFile(paths: ProjectPaths): Finding {
   const part = "store";
-  if (!existsSync(store))
-    return { part, level: "warn", text: `none yet at ${store}`, remedy: "`haversack init` makes it" };
+  const { store } = paths;
+  if (!existsSync(store)) {
+    const remedy = isMadeBySession(paths) ? MADE_BY_SESSION : "`haversack init` makes it";
+    return { part, level: "warn", text: `none yet at ${store}`, remedy };
+  }
   try {
     const { ok, problems, facts } = checkStore(store);
     if (ok) {
@@ -270,6 +273,14 @@ function checkStoreFile({ store }: ProjectPaths): Finding {
     return { part, level: "fail", text: errorText(error), remedy: hint ?? "`haversack store check` says more" };
   }
 }
+
+/** See `withoutStore` in answer-hook.ts. */
+function isMadeBySession({ config }: ProjectPaths): boolean {
+  return existsSync(config);
+}
+
+const MADE_BY_SESSION =
+  "the next session of a wired client makes it and indexes the skills; `haversack skills index` does it now";
 
 /** Only what still waits after a minute: until then the next event or command reads it in. */
 function checkSpool({ store }: ProjectPaths, now: Date): Finding[] {
@@ -327,8 +338,7 @@ function checkIndex(
         ? {
             part: "index",
             level: "warn",
-            text: `${text}; ${read} files are new or changed and ${removed} gone since it was made`,
-            remedy: "`haversack skills index` brings it up to date; the next session start does too",
+            ...staleIndex(paths, { text, read, removed }),
           }
         : wrong > 0
           ? {
@@ -342,6 +352,24 @@ function checkIndex(
   } finally {
     handle.db.close();
   }
+}
+
+function staleIndex(
+  paths: ProjectPaths,
+  { text, read, removed }: { text: string; read: number; removed: number },
+): { text: string; remedy: string } {
+  if (distrust(paths))
+    return { text: `${text}, not indexed: the store is not used`, remedy: "`haversack trust` shows it and asks" };
+  if (!existsSync(paths.store)) {
+    const remedy = isMadeBySession(paths)
+      ? MADE_BY_SESSION
+      : "`haversack skills index` makes the store and indexes them";
+    return { text: `${text}, not indexed yet`, remedy };
+  }
+  return {
+    text: `${text}; ${read} files are new or changed and ${removed} gone since it was made`,
+    remedy: "`haversack skills index` brings it up to date; the next session start does too",
+  };
 }
 
 /** Skills that are linked into a folder and cannot be found through the link. */

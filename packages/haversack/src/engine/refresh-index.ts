@@ -12,8 +12,7 @@ import { compileRules } from "../skills/compile-rules.ts";
 import { briefOf } from "../skills/disclosure.ts";
 import { parseRules } from "../skills/parse-rules.ts";
 import { parseSkill } from "../skills/parse-skill.ts";
-import { type RuleTrust, tameRules, whyFar } from "../skills/rule-reach.ts";
-import { ruleTargets } from "../skills/rule-target.ts";
+import { type RuleTrust, tameRules, untilAccepted, whyFar } from "../skills/rule-reach.ts";
 import { findSkillFiles, type SkillFile, type SkillRoot } from "../skills/skill-files.ts";
 import { skillTerms } from "../skills/skill-terms.ts";
 import type { Problem, SkillRule } from "../skills/types.ts";
@@ -136,7 +135,7 @@ function isSame(known: IndexedFile | undefined, { size, mtimeMs, source }: Skill
 const TRY_AGAIN = -1;
 
 /** A larger file is not read at all: of a skill, the first 256 kB are used. */
-const MAX_FILE_BYTES = 8 * 1024 * 1024;
+export const MAX_FILE_BYTES = 8 * 1024 * 1024;
 
 function tooLarge({ path, size }: { path: string; size: number }, code: string): Problem {
   const text = `the file has ${size} bytes, more than ${MAX_FILE_BYTES}: not read`;
@@ -215,7 +214,7 @@ class RuleBook {
   readonly files: { path: string; size: number; mtimeMs: number; problems: Problem[] }[] = [];
   readonly hasChanged: boolean;
   readonly #fs: FileSystem;
-  readonly #trust: RuleTrust;
+  readonly trust: RuleTrust;
   #rules: SkillRule[] | undefined;
 
   constructor(
@@ -224,7 +223,7 @@ class RuleBook {
     { writer, trust }: { writer: SkillIndexWriter; trust: RuleTrust },
   ) {
     this.#fs = fs;
-    this.#trust = trust;
+    this.trust = trust;
     for (const path of paths) {
       try {
         const { kind, size, mtimeMs } = fs.stat(path);
@@ -245,7 +244,7 @@ class RuleBook {
 
   /** What the user has accepted of the rules, as one text: a change makes them count anew. */
   get accepted(): string {
-    return JSON.stringify(this.#trust.accepted);
+    return JSON.stringify(this.trust.accepted);
   }
 
   get isAny(): boolean {
@@ -260,7 +259,7 @@ class RuleBook {
         return [];
       }
       try {
-        if (leadsOut(file.path, this.#trust.root, this.#fs)) {
+        if (leadsOut(file.path, this.trust.root, this.#fs)) {
           const text = "is a symbolic link that leads out of the project, so it is not read";
           file.problems.push({ level: "error", code: "rules-link", file: file.path, text });
           return [];
@@ -271,15 +270,8 @@ class RuleBook {
           return [];
         }
         const { rules, problems } = parseRules(read.value, file.path);
-        const { rules: usable, ignored } = tameRules(rules, this.#trust);
-        file.problems.push(
-          ...problems,
-          ...ignored.slice(0, MAX_IGNORED).map(({ skill, reach }): Problem => {
-            const text = `the rule for “${skill}” ${whyFar(reach)}, so it only recommends until you run \`haversack trust\``;
-            return { level: "warning", code: "rule-untrusted", file: file.path, where: skill, text };
-          }),
-        );
-        return usable;
+        file.problems.push(...problems);
+        return rules;
       } catch (error) {
         file.problems.push({ level: "error", code: "rules-unreadable", file: file.path, text: errorText(error) });
         file.size = TRY_AGAIN;
@@ -312,7 +304,7 @@ function indexFormat(): string {
 }
 
 /** Counted up when the rows change in a way that the sample does not show, such as another background list. */
-const ROW_FORMAT = 5;
+const ROW_FORMAT = 6;
 
 const SAMPLE = {
   name: "database-migrations",
@@ -333,21 +325,21 @@ function putOwnTriggers(writer: SkillIndexWriter, key: number | undefined): void
 
 /** Every rule to the skill it means; a rule whose skill has no file becomes a skill of its own. */
 function settleRules(writer: SkillIndexWriter, book: RuleBook): void {
-  const rules = book.rules();
   const files = writer.files();
   const active = files.filter((file) => file.active && !file.path.startsWith(RULE_PREFIX));
-  const targets = ruleTargets(active.map(({ id }) => id));
-  const byId = new Map<string, SkillRule[]>();
-  for (const rule of rules) {
-    const id = targets.find(rule.skill) ?? rule.skill;
-    byId.set(id, [...(byId.get(id) ?? []), rule]);
-  }
+  const { rules: byId, ignored } = tameRules(book.rules(), writer.activeSkills(RULE_PREFIX), book.trust);
   for (const { key, path } of files) if (path.startsWith(RULE_PREFIX)) writer.remove(key);
   writer.clearRules();
 
   const keys = new Map(active.map(({ id, key }) => [id, key]));
   for (const [id, own] of byId) if (!keys.has(id)) keys.set(id, putRuleSkill(writer, id, own));
   const problems = new Map<string, Problem[]>();
+  // Whether `skills.enforce` is on is not known here: `doctor` and `trust` name those rules.
+  for (const { file, skill, reach } of ignored.filter(({ reach }) => reach !== "enforced").slice(0, MAX_IGNORED)) {
+    const text = `the rule for “${skill}” ${whyFar(reach)}, so it ${untilAccepted(reach)} until you run \`haversack trust\``;
+    const problem: Problem = { level: "warning", code: "rule-untrusted", file, where: skill, text };
+    problems.set(file, [...(problems.get(file) ?? []), problem]);
+  }
   for (const [id, key] of keys) {
     const triggers = writer.ownTriggers(key);
     const own = byId.get(id) ?? [];

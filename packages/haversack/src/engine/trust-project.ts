@@ -9,14 +9,25 @@ import { HaversackError } from "../base/errors.ts";
 import { diskFileSystem } from "../base/file-system.ts";
 import { readJson } from "../base/json.ts";
 import { STATE_FOLDER } from "../base/project-root.ts";
-import { checkTrust, type Distrust, recordTrust, trustRecord } from "../base/project-trust.ts";
-import { MAX_TEMPLATE_BYTES, readProjectText, type TextRead } from "../base/read-text.ts";
+import {
+  type Accepted,
+  checkTrust,
+  type Distrust,
+  isRecordEnough,
+  recordAccepted,
+  recordTrust,
+  trustRecord,
+} from "../base/project-trust.ts";
+import { MAX_TEMPLATE_BYTES, readBounded, readProjectText, type TextRead } from "../base/read-text.ts";
 import { parseRules } from "../skills/parse-rules.ts";
-import { type FarRule, farRuleKey, farRules, whyFar } from "../skills/rule-reach.ts";
+import { farRuleName, farRules, reachesOf, untilAccepted, whyFar } from "../skills/rule-reach.ts";
+import type { SkillRule } from "../skills/types.ts";
 import { readRoleMapText, roleMapFile } from "./artifacts/load-role-map.ts";
 import { lookAtStore } from "./look-at-store.ts";
+import { nearestSkills } from "./nearest-skills.ts";
 import { type Environment, loadConfig, type ProjectPaths, readProjectConfig } from "./project.ts";
 import { distrust } from "./project-store.ts";
+import { MAX_FILE_BYTES } from "./refresh-index.ts";
 import { findSkillSources } from "./skill-sources.ts";
 import { LOGS, SHARED, trackedState } from "./tracked-state.ts";
 
@@ -55,10 +66,18 @@ interface FoundSetting {
 }
 
 interface FoundRule {
-  /** The rules file below the project's root. */
+  /** The rules file, below the project's root where it is in the project. */
   path: string;
   skill: string;
   why: string;
+  /** What it does until it is accepted: `only recommends`. */
+  until: string;
+  /** The words, patterns and files that it waits for, in the order of the rule. */
+  triggers: string[];
+  /** The text that it loads; absent: no skill of this name is installed. */
+  loads?: { path: string; text: string };
+  /** The rule or its skill was accepted and is another now. */
+  isChanged: boolean;
   /** What is recorded when the user accepts it. */
   key: string;
   isAccepted: boolean;
@@ -69,7 +88,13 @@ interface FoundTemplate {
   role: string;
   text: string;
   isAccepted: boolean;
+  /** The text that was accepted, when it is another now. */
+  before?: string;
 }
+
+/** What a person can accept by itself. */
+export const TRUST_PARTS = ["store", "settings", "templates", "rules"] as const;
+export type TrustPart = (typeof TRUST_PARTS)[number];
 
 const ABOUT: Readonly<Record<string, string>> = {
   "haversack.db": "database: tasks, messages, sessions, the skill index",
@@ -87,6 +112,10 @@ const WHY: Readonly<Record<FarReach, string>> = {
   outside: "names a folder outside of the project",
   lower: "is lower than the default, so more text reaches the model unasked",
   on: "switches on what is off by default",
+  disk: "is so high that the log could fill the disk",
+  flood: "brings far more text into prompts than the default",
+  forget: "deletes local state after a few days",
+  lease: "ends claims while their agents still work",
 };
 
 export function broughtAlong(paths: ProjectPaths, env: Environment): BroughtAlong {
@@ -94,12 +123,18 @@ export function broughtAlong(paths: ProjectPaths, env: Environment): BroughtAlon
   if (lstatSync(paths.state, { throwIfNoEntry: false })?.isFile())
     return { parts: [], settings: [], templates: [], rules: [], unread: [] };
   const untrusted = distrust(paths);
+  const settings = farSettings(paths);
   return {
     ...(untrusted && { untrusted: { because: untrusted.because, why: untrusted.why, hint: untrusted.hint } }),
     parts: localParts(paths, env),
-    settings: farSettings(paths),
+    settings,
     templates: findTemplates(paths),
-    rules: findFarRules(paths, env),
+    // Whoever accepts `skills.enforce` accepts what it makes of the rules in the same answer.
+    rules: findFarRules(
+      paths,
+      env,
+      settings.some(({ key }) => key === "skills.enforce"),
+    ),
     unread: findUnread(paths, env),
   };
 }
@@ -117,12 +152,25 @@ function findUnread(paths: ProjectPaths, env: Environment): UnreadFile[] {
 }
 
 /** Whether the user has to say yes to anything. */
-export function needsTrust({ untrusted, settings, templates, rules }: BroughtAlong): boolean {
-  return untrusted !== undefined || [...settings, ...templates, ...rules].some(({ isAccepted }) => !isAccepted);
+export function needsTrust(brought: BroughtAlong): boolean {
+  return partsToTrust(brought).length > 0;
 }
 
-/** Why this cannot be accepted: a part of it is a link, or a file beside the database that every pull could replace. */
-export function whyRefused({ parts }: BroughtAlong): HaversackError | undefined {
+/** What the user has to say yes to. */
+export function partsToTrust({ untrusted, ...lists }: BroughtAlong): TrustPart[] {
+  return TRUST_PARTS.filter((part) =>
+    part === "store" ? untrusted !== undefined : lists[part].some(({ isAccepted }) => !isAccepted),
+  );
+}
+
+/**
+ * Why this cannot be accepted: something in the folder is a link, or the store is to be accepted and has a file beside the database that
+ * every pull could replace.
+ */
+export function whyRefused(
+  { parts }: BroughtAlong,
+  only: readonly TrustPart[] = TRUST_PARTS,
+): HaversackError | undefined {
   const links = parts.filter(({ link }) => link !== undefined).map(({ path }) => path);
   if (links.length > 0) {
     const are = links.length === 1 ? "is a symbolic link" : "are symbolic links";
@@ -133,27 +181,46 @@ export function whyRefused({ parts }: BroughtAlong): HaversackError | undefined 
   const logs = parts
     .filter(({ path, isTracked }) => isTracked && LOGS.some((name) => path === `${STATE_FOLDER}/${name}`))
     .map(({ path }) => path);
-  if (logs.length === 0) return undefined;
+  if (logs.length === 0 || !only.includes("store")) return undefined;
   const text = `git tracks ${logs.join(" and ")}, so every pull could replace what SQLite keeps there`;
   return new HaversackError("refused", text, {
     hint: `\`git rm --cached ${logs.join(" ")}\` stops that; then run \`haversack trust\` again`,
   });
 }
 
-/** Records what was shown as accepted, or says why not. */
-export function acceptBrought(paths: ProjectPaths, brought: BroughtAlong, at: Date): void {
-  const refused = whyRefused(brought);
+/** Records what was shown as accepted: all of it, or the parts in `only`. Or says why not. */
+export function acceptBrought(
+  paths: ProjectPaths,
+  brought: BroughtAlong,
+  { at, only = TRUST_PARTS }: { at: Date; only?: readonly TrustPart[] },
+): void {
+  const refused = whyRefused(brought, only);
   if (refused) throw refused;
   const { templates, rules } = brought;
+  const accepted: Accepted & { at: Date } = {
+    at,
+    ...(only.includes("settings") && { settings: farReaching(projectConfig(paths)) ?? "" }),
+    ...(only.includes("templates") && {
+      templates: Object.fromEntries(templates.map(({ role, text }) => [role, text])),
+    }),
+    ...(only.includes("rules") && { rules: rules.map(({ key }) => key) }),
+  };
+  if (!only.includes("store")) {
+    if (isRecordEnough(paths.state, paths.userState)) {
+      throw new HaversackError("refused", `${paths.state} holds local state that has to be accepted first`, {
+        hint: "`haversack trust --only store` does that; or delete what `haversack trust` lists as local state",
+      });
+    }
+    requireHome(recordAccepted(paths.state, paths.userState, accepted));
+    return;
+  }
   const trust = checkTrust(paths.state, paths.userState);
   if (trust.kind === "untrusted" && (lstatSync(paths.store, { throwIfNoEntry: false })?.size ?? 0) > 0)
     refuseDamaged(paths);
-  const isRecorded = recordTrust(paths.state, paths.userState, {
-    settings: farReaching(projectConfig(paths)) ?? "",
-    templates: Object.fromEntries(templates.map(({ role, text }) => [role, text])),
-    rules: rules.map(({ key }) => key),
-    at,
-  });
+  requireHome(recordTrust(paths.state, paths.userState, accepted));
+}
+
+function requireHome(isRecorded: boolean): void {
   if (isRecorded) return;
   throw new HaversackError("store-untrusted", "HOME is not set, so there is no place to record what you accept", {
     hint: "set HOME or XDG_STATE_HOME",
@@ -239,18 +306,37 @@ export function whyIgnored(reach: FarReach): string {
   return WHY[reach];
 }
 
-/** Rules of the project's own files that load text unasked. Files that cannot be read bring none. */
-function findFarRules(paths: ProjectPaths, env: Environment): FoundRule[] {
-  const { accepted } = skillSources(paths, env).ruleTrust;
-  const found = projectRuleFiles(paths, env).flatMap((file): FarRule[] => {
+/** Rules that load text of the project unasked. Files that cannot be read bring none. */
+function findFarRules(paths: ProjectPaths, env: Environment, isEnforceAsked: boolean): FoundRule[] {
+  const { roots, ruleFiles, ruleTrust } = skillSources(paths, env);
+  const isEnforced = loadConfig(paths).config["skills.enforce"] || isEnforceAsked;
+  const rules = ruleFiles.flatMap((file): SkillRule[] => {
     const text = readRules(file, paths)?.text;
-    return text === undefined ? [] : farRules(parseRules(readJson(text).value, file).rules, paths.root);
+    return text === undefined ? [] : parseRules(readJson(text).value, file).rules;
   });
-  return found.map((far) => {
-    const key = farRuleKey(far, paths.root);
-    const path = far.file.slice(paths.root.length + 1);
-    return { path, skill: far.skill, why: whyFar(far.reach), key, isAccepted: accepted.includes(key) };
-  });
+  const isFar = (reach: string) => reach !== "enforced" || isEnforced;
+  // Most projects have none, and reading all skills takes a moment.
+  if (!rules.some((rule) => reachesOf(rule).some(isFar))) return [];
+  const skills = nearestSkills(roots, { fs: diskFileSystem, maxBytes: MAX_FILE_BYTES });
+  const bodies = new Map(skills.map(({ path, body }) => [path, body]));
+  return farRules(rules, skills, paths.root)
+    .filter(({ reach }) => isFar(reach))
+    .map((far): FoundRule => {
+      const { file, skill, reach, key, target } = far;
+      const isAccepted = ruleTrust.accepted.includes(key);
+      const name = `${farRuleName(far, paths.root)}#`;
+      return {
+        path: belowRoot(file, paths),
+        skill,
+        why: whyFar(reach),
+        until: untilAccepted(reach),
+        triggers: triggersOf(far.rule),
+        ...(target && { loads: { path: belowRoot(target.path, paths), text: bodies.get(target.path) ?? "" } }),
+        key,
+        isAccepted,
+        isChanged: !isAccepted && ruleTrust.accepted.some((one) => one.startsWith(name)),
+      };
+    });
 }
 
 function skillSources(paths: ProjectPaths, env: Environment) {
@@ -262,11 +348,27 @@ function projectRuleFiles(paths: ProjectPaths, env: Environment): string[] {
   return skillSources(paths, env).ruleFiles.filter((file) => file.startsWith(`${paths.root}/`) && existsSync(file));
 }
 
-/** As for the index. */
-const MAX_RULES_BYTES = 8 * 1024 * 1024;
+function triggersOf(rule: SkillRule): string[] {
+  if (rule.alwaysActive) return ["every prompt"];
+  return [
+    ...[...rule.keywords, ...rule.synonyms].map(({ text }) => `"${text}"`),
+    ...rule.intentPatterns.map((pattern) => `/${pattern}/`),
+    ...rule.pathPatterns,
+    ...(rule.pathRegexes ?? []).map((pattern) => `/${pattern}/`),
+    ...rule.contentPatterns.map((pattern) => `files with /${pattern}/`),
+  ];
+}
 
+function belowRoot(path: string, { root }: ProjectPaths): string {
+  return path.startsWith(`${root}/`) ? path.slice(root.length + 1) : path;
+}
+
+/** With the bound of the index. */
 function readRules(file: string, { root }: ProjectPaths): TextRead {
-  return readProjectText(file, { root, maxBytes: MAX_RULES_BYTES, mayLinkInside: true });
+  const maxBytes = MAX_FILE_BYTES;
+  return file.startsWith(`${root}/`)
+    ? readProjectText(file, { root, maxBytes, mayLinkInside: true })
+    : readBounded(file, maxBytes);
 }
 
 export function findTemplates(paths: ProjectPaths): FoundTemplate[] {
@@ -275,8 +377,10 @@ export function findTemplates(paths: ProjectPaths): FoundTemplate[] {
     const text = readTemplate(file, paths)?.text;
     if (text === undefined) return [];
     const role = basename(file, ".md");
-    const isAccepted = Object.hasOwn(accepted, role) && accepted[role] === text;
-    return [{ path: `${STATE_FOLDER}/templates/${role}.md`, role, text, isAccepted }];
+    const path = `${STATE_FOLDER}/templates/${role}.md`;
+    const before = Object.hasOwn(accepted, role) ? accepted[role] : undefined;
+    if (before === text) return [{ path, role, text, isAccepted: true }];
+    return [{ path, role, text, isAccepted: false, ...(before !== undefined && { before }) }];
   });
 }
 

@@ -123,6 +123,8 @@ function mergeRules(rules: readonly SkillRule[]): CompiledRule {
     alwaysActive: rules.some((rule) => rule.alwaysActive),
     createOnly: rules.some((rule) => rule.createOnly),
     ...(blockMessage && { blockMessage }),
+    // The rule whose enforcement counts.
+    ...(rules[0]?.isUnaccepted && { isUnaccepted: true }),
     hasTriggers: rules.some(
       (rule) =>
         rule.keywords.length +

@@ -144,7 +144,8 @@ function autoLoadReason({ card, confidence, named, reasons }: Match, settings: D
   // The author's auto is meant for what the rule names; words that merely resemble the skill only recommend it.
   const isByRule = !card.rule?.hasTriggers || reasons.some(({ feature }) => RULE_FEATURES.has(feature));
   if (enforcement === "auto" && isByRule) return "its rule says auto";
-  if (settings.enforce && (enforcement === "block" || enforcement === "require")) return `its rule says ${enforcement}`;
+  const isEnforced = settings.enforce && !card.rule?.isUnaccepted;
+  if (isEnforced && (enforcement === "block" || enforcement === "require")) return `its rule says ${enforcement}`;
   const threshold = card.loadConfidence ?? settings.autoLoadThreshold;
   if (settings.autoLoad === "confident" && confidence >= threshold) return `confidence ${confidence.toFixed(2)}`;
   return undefined;

@@ -1,61 +1,161 @@
 /**
- * Rules that bring text into the model's window unasked. A repository may recommend its skills; that a body is loaded without a
- * request, or that a skill is named with every prompt, is for the user to allow.
+ * Rules that bring text into the model's window unasked. A repository may recommend its skills. Loading a body without a request,
+ * naming a skill with every prompt, or refusing an edit is for the user to allow.
+ *
+ * What the user allows is a rule together with the text that it loads. The record holds a hash of both, so a pull that changes the
+ * keywords or the skill needs a new word. The user's own edits need it too: nothing here can tell who has changed a file.
  */
+import { createHash } from "node:crypto";
+import { ruleTargets } from "./rule-target.ts";
 import type { SkillRule } from "./types.ts";
 
-/** auto: the rule loads the skill's body. always: it speaks at every prompt. */
-export type RuleReach = "auto" | "always";
+/** auto: the rule loads the skill's body. always: it speaks at every prompt. enforced: with `skills.enforce` it loads the body or refuses edits. */
+export type RuleReach = "auto" | "always" | "enforced";
 
 export interface FarRule {
   /** The rules file. */
   file: string;
+  /** As the rule names it. */
   skill: string;
   reach: RuleReach;
+  rule: SkillRule;
+  /** The skill that is installed; undefined: none of this name. */
+  target: RuleSkill | undefined;
+  /** What is recorded when the user accepts it. */
+  key: string;
+}
+
+/** An installed skill, the nearest of its name. */
+export interface RuleSkill {
+  id: string;
+  path: string;
+  /** Of the whole file. */
+  hash: string;
+  requires: readonly string[];
 }
 
 /** Whose rules count as they are. */
 export interface RuleTrust {
-  /** Rules files below this folder came with the project. */
+  /** Rules files and skills below this folder came with the project. */
   root: string;
-  /** What the user accepted of them: see `farRuleKey`. */
+  /** What the user accepted of them: keys of `FarRule`. */
   accepted: readonly string[];
 }
 
-/** What the user accepts: the same words in the same file. */
-export function farRuleKey({ file, skill, reach }: FarRule, root: string): string {
-  return `${file.slice(root.length + 1)}#${skill}#${reach}`;
+/** The rules of each skill, by its id. */
+export type RulesById = Map<string, SkillRule[]>;
+
+export function reachesOf({ enforcement, alwaysActive }: SkillRule): RuleReach[] {
+  return [
+    ...(enforcement === "auto" ? (["auto"] as const) : []),
+    ...(enforcement === "block" || enforcement === "require" ? (["enforced"] as const) : []),
+    ...(alwaysActive ? (["always"] as const) : []),
+  ];
 }
 
-/** The far-reaching rules of the project's own files. */
-export function farRules(rules: readonly SkillRule[], root: string): FarRule[] {
-  return rules
-    .filter(({ file }) => file.startsWith(`${root}/`))
-    .flatMap(({ file, skill, enforcement, alwaysActive }) => [
-      ...(enforcement === "auto" ? [{ file, skill, reach: "auto" as const }] : []),
-      ...(alwaysActive ? [{ file, skill, reach: "always" as const }] : []),
-    ]);
+/** The far-reaching rules of the project's own files, and of other files when they load a skill of the project. */
+export function farRules(rules: readonly SkillRule[], skills: readonly RuleSkill[], root: string): FarRule[] {
+  const installed = new Map(skills.map((skill) => [skill.id, skill]));
+  return [...rulesById(rules, installed.keys())].flatMap(([id, own]) => {
+    const target = installed.get(id);
+    const isForeignText = target !== undefined && isBelow(target.path, root);
+    const far = own.filter((rule) => (isForeignText || isBelow(rule.file, root)) && reachesOf(rule).length > 0);
+    if (far.length === 0) return [];
+    const content = contentHash(own, target, { installed, root });
+    return far.flatMap((rule) =>
+      reachesOf(rule).map((reach): FarRule => {
+        const { file, skill } = rule;
+        return { file, skill, reach, rule, target, key: `${farRuleName({ file, skill, reach }, root)}#${content}` };
+      }),
+    );
+  });
 }
 
-/** The rules with what was not accepted taken back to a recommendation, and what that was. */
+/** The part of a key that stays when the rule or its skill is changed. */
+export function farRuleName({ file, skill, reach }: Pick<FarRule, "file" | "skill" | "reach">, root: string): string {
+  return `${isBelow(file, root) ? file.slice(root.length + 1) : file}#${skill}#${reach}`;
+}
+
+/** The rules with what was not accepted taken back to a recommendation or a warning, and what that was. */
 export function tameRules(
   rules: readonly SkillRule[],
+  skills: readonly RuleSkill[],
   { root, accepted }: RuleTrust,
-): { rules: SkillRule[]; ignored: FarRule[] } {
-  const ignored: FarRule[] = [];
+): { rules: RulesById; ignored: FarRule[] } {
+  const ignored = farRules(rules, skills, root).filter(({ key }) => !accepted.includes(key));
+  const reaches = new Map<SkillRule, RuleReach[]>();
+  for (const { rule, reach } of ignored) reaches.set(rule, [...(reaches.get(rule) ?? []), reach]);
   const tamed = rules.map((rule) => {
-    const far = farRules([rule], root).filter((one) => !accepted.includes(farRuleKey(one, root)));
-    ignored.push(...far);
-    const reaches = far.map(({ reach }) => reach);
+    const far = reaches.get(rule);
+    if (!far) return rule;
     return {
       ...rule,
-      ...(reaches.includes("auto") && { enforcement: "suggest" as const }),
-      ...(reaches.includes("always") && { alwaysActive: false }),
+      ...(far.includes("auto") && { enforcement: "suggest" as const }),
+      ...(far.includes("enforced") && { isUnaccepted: true }),
+      ...(far.includes("always") && { alwaysActive: false }),
     };
   });
-  return { rules: tamed, ignored };
+  const ids = skills.map(({ id }) => id);
+  return { rules: rulesById(tamed, ids), ignored };
 }
 
 export function whyFar(reach: RuleReach): string {
-  return reach === "auto" ? "loads the skill's text unasked" : "names the skill with every prompt";
+  if (reach === "auto") return "loads the skill's text unasked";
+  return reach === "always" ? "names the skill with every prompt" : "loads the skill's text unasked, by skills.enforce";
+}
+
+/** What such a rule still does until it is accepted. */
+export function untilAccepted(reach: RuleReach): string {
+  return reach === "enforced" ? "only warns" : "only recommends";
+}
+
+/** Every rule to the skill it means; one that means no installed skill stands under its own name. */
+function rulesById(rules: readonly SkillRule[], ids: Iterable<string>): RulesById {
+  const targets = ruleTargets(ids);
+  const byId: RulesById = new Map();
+  for (const rule of rules) {
+    const id = targets.find(rule.skill) ?? rule.skill;
+    byId.set(id, [...(byId.get(id) ?? []), rule]);
+  }
+  return byId;
+}
+
+/**
+ * Of everything in the project that decides what is loaded and when. All rules for a skill are merged, so one that only adds keywords
+ * counts too; a body brings the skills that it requires. What lies in the user's own folders may change freely.
+ */
+function contentHash(
+  rules: readonly SkillRule[],
+  target: RuleSkill | undefined,
+  { installed, root }: { installed: ReadonlyMap<string, RuleSkill>; root: string },
+): string {
+  const texts = new Map<string, string>();
+  const visit = (skill: RuleSkill | undefined): void => {
+    if (!skill || texts.has(skill.id)) return;
+    texts.set(skill.id, isBelow(skill.path, root) ? skill.hash : "own");
+    for (const id of skill.requires) visit(installed.get(id));
+  };
+  visit(target);
+  const own = rules
+    .filter(({ file }) => isBelow(file, root))
+    .map((rule) => ({ ...rule, file: rule.file.slice(root.length + 1) }));
+  return createHash("sha256")
+    .update(JSON.stringify([own.map(plainForm), [...texts]]))
+    .digest("hex");
+}
+
+/** Sorted keys, without what is empty: neither the order in the file nor a field that a later version adds changes the hash. */
+function plainForm(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(plainForm);
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value)
+      .filter(([, one]) => one !== undefined && one !== false && !(Array.isArray(one) && one.length === 0))
+      .sort(([one], [other]) => (one < other ? -1 : 1))
+      .map(([key, one]) => [key, plainForm(one)]),
+  );
+}
+
+function isBelow(path: string, root: string): boolean {
+  return path.startsWith(`${root}/`);
 }

@@ -94,6 +94,8 @@ export interface SkillRule {
   /** The author's own threshold, 0..1, when it can be read as one. */
   threshold?: number;
   blockMessage?: string;
+  /** Came with the project and was not accepted: `skills.enforce` does not hold for it. Set by rule-reach.ts. */
+  isUnaccepted?: boolean;
 }
 
 /** Something wrong in a file of the user's. Never stops the reading of the others. */
@@ -125,6 +127,8 @@ export interface CompiledRule {
   alwaysActive: boolean;
   createOnly: boolean;
   blockMessage?: string;
+  /** `block` and `require` only warn, whatever `skills.enforce` says. */
+  isUnaccepted?: boolean;
   /** False for a rule that names no keyword, pattern or file. */
   hasTriggers: boolean;
   /** True when the author asked for `defer_loading`. */

@@ -1,4 +1,5 @@
-import { loadConfig, projectPaths } from "../../engine/project.ts";
+import { loadConfig, type ProjectPaths, projectPaths } from "../../engine/project.ts";
+import { broughtAlong } from "../../engine/trust-project.ts";
 import type { Call, CommandSpec, ExitCode } from "../command.ts";
 import {
   CHANGED_JSON,
@@ -36,9 +37,18 @@ export function run(call: Call): ExitCode {
   writeSetting(place, paths, { key, value });
   printEffective(call, paths, { key, file: place.file });
   const { origin } = loadConfig(paths);
+  if (key === "skills.enforce" && value === true) noteRules(call, paths);
   // A setting that is ignored has no origin, and `printEffective` has said why.
   if (origin[key] !== undefined && origin[key] !== place.file) {
     call.io.err(`haversack: note: set in ${place.file}, but ${origin[key]} sets it too, and wins in this project\n`);
   }
   return 0;
+}
+
+/** Rules that came with the project do not count by a setting alone. */
+function noteRules({ io }: Call, paths: ProjectPaths): void {
+  const open = broughtAlong(paths, io.env).rules.filter(({ isAccepted }) => !isAccepted).length;
+  if (open === 0) return;
+  const rules = open === 1 ? "1 rule of this project counts" : `${open} rules of this project count`;
+  io.err(`haversack: note: ${rules} only once accepted (\`haversack trust\` shows and asks)\n`);
 }

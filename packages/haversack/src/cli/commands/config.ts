@@ -37,7 +37,7 @@ export function run(call: Call): ExitCode {
     ? []
     : broughtAlong(paths, call.io.env)
         .rules.filter(({ isAccepted }) => !isAccepted)
-        .map(({ path, skill, why }) => ({ path, skill, why }));
+        .map(({ path, skill, why, until }) => ({ path, skill, why, until }));
   print(call, { settings, problems, ignored: unaccepted, ignoredRules }, () => {
     if (key) return describeSetting(key as SettingKey, settings[0]?.value, settings[0]?.origin ?? "");
     return columns(
@@ -53,9 +53,9 @@ export function run(call: Call): ExitCode {
       `haversack: note: ${paths.config}: ${name} ${shown} is ignored: it ${why} (\`haversack trust\` accepts it)\n`,
     );
   }
-  for (const { path, skill, why } of ignoredRules) {
+  for (const { path, skill, why, until } of ignoredRules) {
     const rule = cleanLine(`${path}: the rule for “${skill}” ${why}`, { maxChars: 300 });
-    call.io.err(`haversack: note: ${rule}, so it only recommends (\`haversack trust\` accepts it)\n`);
+    call.io.err(`haversack: note: ${rule}, so it ${until} (\`haversack trust\` accepts it)\n`);
   }
   for (const { level, file, path, text } of problems)
     call.io.err(`haversack: ${level}: ${file}: ${path ? `${path} ` : ""}${text}\n`);

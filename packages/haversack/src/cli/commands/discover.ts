@@ -1,5 +1,5 @@
 import { HaversackError } from "../../base/errors.ts";
-import { discover } from "../../engine/discover.ts";
+import { type Discovery, discover } from "../../engine/discover.ts";
 import { offReason } from "../../engine/project.ts";
 import { PROFILES, profileOf } from "../../skills/activation.ts";
 import { type Call, type CommandSpec, type ExitCode, print } from "../command.ts";
@@ -98,5 +98,17 @@ export async function run(call: Call): Promise<ExitCode> {
   for (const source of found.slowPatterns)
     io.err(`haversack: warning: the pattern /${source}/ took too long and is left out from now on\n`);
   print(call, found.skills, () => found.text);
+  if (io.isTerminal && !call.json) noteSilence(call, found, sessionId);
   return 0;
+}
+
+/** A person who gets no answer wants to know why; a script or a client takes silence for an answer. */
+function noteSilence({ io }: Call, { text, skills }: Discovery, sessionId: string): void {
+  if (text !== "") return;
+  const known = skills.filter(({ verdict }) => verdict.startsWith("silent: ")).map(({ id }) => id);
+  io.err(
+    known.length > 0
+      ? `haversack: note: the session "${sessionId}" has been shown ${known.join(", ")} already; --force shows it again, --session NEW begins another session\n`
+      : "haversack: note: no skill fits; `haversack skills list` shows all, --json what came near\n",
+  );
 }

@@ -3,12 +3,13 @@ import { HaversackError } from "../../base/errors.ts";
 import { diskFileSystem } from "../../base/file-system.ts";
 import { gitRefusal } from "../../engine/git-refusal.ts";
 import { applyInit, planInit } from "../../engine/init.ts";
+import { lookIntoStore } from "../../engine/look-at-store.ts";
 import { notAProject } from "../../engine/no-project.ts";
 import { ensureStateFolder, type ProjectPaths } from "../../engine/project.ts";
 import { prepare } from "../../engine/project-store.ts";
 import { refreshIndex } from "../../engine/refresh-index.ts";
 import { findSkillSources } from "../../engine/skill-sources.ts";
-import { acceptBrought, type BroughtAlong, broughtAlong, needsTrust } from "../../engine/trust-project.ts";
+import { acceptBrought, type BroughtAlong, broughtAlong, needsTrust, whyRefused } from "../../engine/trust-project.ts";
 import { openMemoryStore } from "../../store/sqlite/memory.ts";
 import { SqliteSkillIndex } from "../../store/sqlite/skill-index.ts";
 import { formatBrought } from "../brought-along.ts";
@@ -63,7 +64,7 @@ export async function run(call: Call): Promise<ExitCode> {
   const isBrought = scope === "project" && needsTrust(brought);
   if (isBrought && !call.json) {
     call.io.out(
-      `This repository brings what Haversack does not use until you accept it:\n${formatBrought(brought)}\n\n`,
+      `This repository brings what Haversack does not use until you accept it:\n${formatBrought(brought, { look: whyRefused(brought) ? undefined : lookIntoStore(project.paths) })}\n\n`,
     );
   }
   if (call.options["bare"]) return makeBare(call, project, isBrought ? brought : undefined);
@@ -145,7 +146,7 @@ export async function run(call: Call): Promise<ExitCode> {
     const isPlace = statSync(project.paths.state, { throwIfNoEntry: false })?.isDirectory() ?? true;
     if (scope === "project" && isPlace) {
       ensureStateFolder(project.paths, { isAsked: true });
-      if (isBrought) acceptBrought(project.paths, brought, new Date());
+      if (isBrought) acceptBrought(project.paths, brought, { at: new Date() });
       // Recorded as the user's own before anything of ours is in it.
       prepare(project.paths);
     }
@@ -181,7 +182,7 @@ function makeBare(call: Call, { paths }: OpenProject, brought: BroughtAlong | un
       hint: "`haversack trust` asks; --yes accepts what is shown",
     });
   }
-  if (brought) acceptBrought(paths, brought, new Date());
+  if (brought) acceptBrought(paths, brought, { at: new Date() });
   const data = { scope: "project", clients: [], changes: [], written: isNew, notes: [] };
   print(call, data, () => (isNew ? `Made ${paths.state}.` : `${paths.state} is there already.`));
   return 0;

@@ -1,26 +1,52 @@
 import { existsSync } from "node:fs";
 import { HaversackError } from "../../base/errors.ts";
 import { freshenIndex } from "../../engine/fresh-index.ts";
-import { loadConfig, projectPaths } from "../../engine/project.ts";
-import { openProjectStore } from "../../engine/project-store.ts";
-import { acceptBrought, type BroughtAlong, broughtAlong, needsTrust, whyRefused } from "../../engine/trust-project.ts";
+import { lookIntoStore } from "../../engine/look-at-store.ts";
+import { loadConfig, type ProjectPaths, projectPaths } from "../../engine/project.ts";
+import { distrust, openProjectStore } from "../../engine/project-store.ts";
+import {
+  acceptBrought,
+  type BroughtAlong,
+  broughtAlong,
+  partsToTrust,
+  TRUST_PARTS,
+  type TrustPart,
+  whyRefused,
+} from "../../engine/trust-project.ts";
+import { whyNotWritable } from "../../store/sqlite/faults.ts";
 import { ask } from "../ask.ts";
 import { broughtData, formatBrought, formatUnread } from "../brought-along.ts";
 import { type Call, type CommandSpec, type ExitCode, print } from "../command.ts";
 
 export const spec: CommandSpec = {
   about:
-    "Shows what this repository brings that Haversack does not use until you accept it, and asks: a store in .haversack/ that is new to your account, settings that reach outside of the project or load text unasked, templates, and rules that load a skill's text unasked. Run it after you cloned, moved or copied a project whose store you want to keep using.",
-  options: { yes: { type: "boolean", about: "Accept what is there without a question." } },
+    "Shows what this repository brings that Haversack does not use until you accept it, and asks for each part: a store in .haversack/ that is new to your account, settings that reach outside of the project or load text unasked, templates, and rules that load a skill's text unasked. Run it after you cloned, moved or copied a project whose store you want to keep using.",
+  options: {
+    yes: { type: "boolean", about: "Accept what is there without a question." },
+    only: {
+      type: "string",
+      value: "PART",
+      about: `Accept only this part: ${TRUST_PARTS.join(", ")}; several with commas between them.`,
+    },
+  },
   examples: [
-    { run: "haversack trust", says: "look, then decide" },
+    { run: "haversack trust", says: "look, then decide on each part" },
     { run: "haversack trust --yes", says: "accept it, for a script or a container" },
+    { run: "haversack trust --only settings,rules --yes", says: "these two, and nothing else" },
   ],
-  json: "{accepted, untrusted, parts: [{path, about, bytes, tracked, link?}], settings: [{key, value, why, accepted}], templates: [{path, role, chars, accepted}], rules: [{path, skill, why, accepted}], unread: [{path, why}]}: untrusted says why the store is not used, or null; unread has files that are links or too large.",
+  json: "{accepted, untrusted, parts: [{path, about, bytes, tracked, link?}], store: {rows, tasks: [title], messages: [{sender, text}]}, settings: [{key, value, why, accepted}], templates: [{path, role, chars, accepted, changed}], rules: [{path, skill, why, triggers, loads, accepted, changed}], unread: [{path, why}]}: untrusted says why the store is not used, or null; store has the newest tasks and messages of a database that is not used, else null; unread has files that are links or too large; accepted is true when nothing of it, or of --only, is left to accept.",
+};
+
+const QUESTIONS: Readonly<Record<TrustPart, string>> = {
+  store: "Use the local state?",
+  settings: "Use the settings?",
+  templates: "Use the templates?",
+  rules: "Use the rules?",
 };
 
 export async function run(call: Call): Promise<ExitCode> {
   const { io } = call;
+  const wanted = partsOf(call.options["only"] as string | undefined);
   const paths = projectPaths(io.cwd, io.env);
   if (!existsSync(paths.state)) {
     throw new HaversackError("not-found", `there is no ${paths.state}, so there is nothing to trust`, {
@@ -28,44 +54,50 @@ export async function run(call: Call): Promise<ExitCode> {
     });
   }
   const brought = broughtAlong(paths, io.env);
-  const report = (accepted: boolean) => ({ accepted, ...broughtData(brought) });
-  if (!needsTrust(brought)) {
-    print(call, report(true), () =>
+  const all = partsToTrust(brought);
+  const open = all.filter((part) => wanted.includes(part));
+  const refused = whyRefused(brought, open);
+  // Only for a decision: what cannot be accepted is not read either.
+  const look = refused ? undefined : lookIntoStore(paths);
+  if (open.length === 0) {
+    print(call, { accepted: true, ...broughtData(brought, { look }) }, () =>
       [
-        `Nothing to accept: everything in ${paths.state} is yours.`,
+        all.length === 0
+          ? `Nothing to accept: everything in ${paths.state} is yours.`
+          : `Nothing to accept in ${wanted.join(", ")}. \`haversack trust\` shows what else is there.`,
         ...(brought.unread.length > 0 ? [formatUnread(brought)] : []),
       ].join("\n"),
     );
     return 0;
   }
-  if (!call.json) io.out(`${paths.root}\n${formatBrought(brought)}\n`);
-  const refused = whyRefused(brought);
+  if (!call.json) io.out(`${paths.root}\n${formatBrought(brought, { look })}\n`);
   if (refused) throw refused;
-  const answer = call.options["yes"] ? "y" : call.json ? undefined : await ask(io, "Use all of this? [y/N] ");
-  if (!/^y(?:es)?$/i.test(answer ?? "")) {
-    print(call, report(false), () => "");
+  const { chosen, isAsked } = await choose(call, open);
+  const way = open.includes("store") && !chosen.includes("store") && !call.json ? ownWay(brought) : undefined;
+  if (chosen.length === 0) {
+    print(call, { accepted: false, ...broughtData(brought, { look }) }, () => "");
     io.err(
-      answer === undefined
-        ? "haversack: nothing was accepted: there is no terminal to ask in; --yes accepts what is shown\n"
-        : "haversack: nothing was accepted\n",
+      isAsked
+        ? "haversack: nothing was accepted\n"
+        : "haversack: nothing was accepted: there is no terminal to ask in; --yes accepts what is shown\n",
     );
-    const way = ownWay(brought);
-    if (way && !call.json) io.err(`haversack: note: ${way}\n`);
+    if (way) io.err(`haversack: note: ${way}\n`);
     return 1;
   }
-  acceptBrought(paths, brought, new Date());
-  // Hooks read rules from the index alone.
-  if (brought.rules.some(({ isAccepted }) => !isAccepted) && existsSync(paths.store)) {
-    const handle = openProjectStore(paths, { durability: "normal" });
-    const folders = loadConfig(paths).config["skills.folders"];
-    freshenIndex(handle, { root: paths.root, env: io.env, folders }, { isThorough: true });
-    handle.db.close();
-  }
-  print(call, report(true), () => "Accepted. It is used from now on, in all work trees of this repository.");
+  acceptBrought(paths, brought, { at: new Date(), only: chosen });
+  const isUsable = bringIndexUpToDate(paths, io.env);
+  const isAll = open.every((part) => chosen.includes(part));
+  print(call, { accepted: isAll, ...broughtData(broughtAlong(paths, io.env), { look }) }, () => {
+    const what = all.length === chosen.length ? "Accepted." : `Accepted: ${chosen.join(", ")}.`;
+    return isUsable
+      ? `${what} It is used from now on, in all work trees of this repository.`
+      : `${what} It is used as soon as the local state is accepted too.`;
+  });
+  if (way) io.err(`haversack: note: ${way}\n`);
   return 0;
 }
 
-/** For who does not want the store that is there. */
+/** What to do for somebody who does not want the store that is there. */
 function ownWay({ untrusted, parts }: BroughtAlong): string | undefined {
   if (!untrusted) return undefined;
   if (untrusted.because === "other-log") return untrusted.hint;
@@ -75,4 +107,40 @@ function ownWay({ untrusted, parts }: BroughtAlong): string | undefined {
   const own = `To start with a store of your own, move ${[...store, ...others].join(" and ")} away.`;
   const back = "To take your work back from a backup, run `haversack store restore FILE`.";
   return untrusted.because === "other-file" ? `${back} ${own}` : own;
+}
+
+function partsOf(only: string | undefined): TrustPart[] {
+  if (only === undefined) return [...TRUST_PARTS];
+  const names = only.split(",").map((name) => name.trim());
+  const unknown = names.find((name) => !(TRUST_PARTS as readonly string[]).includes(name));
+  if (unknown !== undefined)
+    throw new HaversackError("usage", `--only: "${unknown}" is none of ${TRUST_PARTS.join(", ")}`);
+  return TRUST_PARTS.filter((part) => names.includes(part));
+}
+
+/** `isAsked`: somebody was there to answer. */
+async function choose(
+  call: Call,
+  open: readonly TrustPart[],
+): Promise<{ chosen: readonly TrustPart[]; isAsked: boolean }> {
+  if (call.options["yes"]) return { chosen: open, isAsked: true };
+  const chosen: TrustPart[] = [];
+  for (const part of open) {
+    const answer = call.json ? undefined : await ask(call.io, `${QUESTIONS[part]} [y/N] `);
+    if (answer === undefined) return { chosen: [], isAsked: false };
+    if (/^y(?:es)?$/i.test(answer)) chosen.push(part);
+  }
+  return { chosen, isAsked: true };
+}
+
+/** Hooks read rules and skills from the index alone; a clone has none yet. False: its store is not accepted. */
+function bringIndexUpToDate(paths: ProjectPaths, env: Call["io"]["env"]): boolean {
+  if (distrust(paths)) return false;
+  // One that can only be read keeps the index that it has.
+  if (existsSync(paths.store) && whyNotWritable(paths.store)) return true;
+  const handle = openProjectStore(paths, { durability: "normal" });
+  const folders = loadConfig(paths).config["skills.folders"];
+  freshenIndex(handle, { root: paths.root, env, folders }, { isThorough: true });
+  handle.db.close();
+  return true;
 }

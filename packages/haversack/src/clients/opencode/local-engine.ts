@@ -74,7 +74,7 @@ export function localEngine({ root, env, cli }: LocalEngineOptions): LocalEngine
     answer(event) {
       const handle = open(event);
       if (!handle) {
-        upgradeOld(event);
+        makeOrUpgrade(event);
         return {};
       }
       const host = { env, cli, process: own, part: "opencode" };
@@ -127,9 +127,10 @@ export function localEngine({ root, env, cli }: LocalEngineOptions): LocalEngine
   };
   return engine;
 
-  /** Most likely of an older version: without this it would stay so until somebody calls the CLI. */
-  function upgradeOld({ kind }: ClientEvent): void {
-    if (kind !== "session-start" || !existsSync(paths.store) || offReason(paths, env)) return;
+  /** As `withoutStore` in answer-hook.ts: an older version's store, or a fresh clone of a project that shares its settings. */
+  function makeOrUpgrade({ kind }: ClientEvent): void {
+    if (kind !== "session-start" || offReason(paths, env)) return;
+    if (!existsSync(paths.store) && !existsSync(paths.config)) return;
     if (checkTrust(paths.state, paths.userState).kind !== "untrusted") startIndexing({ root, env, cli });
   }
 }

@@ -99,8 +99,8 @@ export function logFault(paths: ProjectPaths, part: string, fault: unknown): voi
 }
 
 /**
- * The one thing that needs a process: a stale index is rebuilt by the CLI, and an old store upgraded, detached, while the session
- * goes on.
+ * The one thing that needs a process: a stale index is rebuilt by the CLI, a missing store made and an old one upgraded, detached, while
+ * the session goes on.
  */
 export function startIndexing({
   root,

@@ -1,6 +1,7 @@
 /**
  * Guardrails on file edits: a rule with `block` or `require` whose paths fit the file asks for its skill first. It warns, once
- * per window; only where the user has switched `skills.enforce` on does `block` refuse the edit. Loaded by the hook.
+ * per window. Only where the user has switched `skills.enforce` on, and accepted the rule if it came with the project, does `block` refuse
+ * the edit. Loaded by the hook.
  */
 import { activationOf } from "../../skills/activation.ts";
 import { runPatterns } from "../../skills/run-patterns.ts";
@@ -35,7 +36,7 @@ export function guardEdit(
       path,
       enforcement: card.rule?.enforcement ?? "require",
     };
-    if (settings().enforce && card.rule?.enforcement === "block") {
+    if (settings().enforce && card.rule?.enforcement === "block" && !card.rule.isUnaccepted) {
       const { sessionId, agentId } = event;
       const text = message;
       writeEvent(handle, "injection", recordInjection, {

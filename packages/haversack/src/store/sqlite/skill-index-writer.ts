@@ -73,6 +73,14 @@ export class SkillIndexWriter {
     return rows.map((row) => ({ ...row, active: row["active"] === 1 })) as unknown as IndexedFile[];
   }
 
+  /** The nearest of each name, with the hash of its file; `except`: how the paths of others begin. */
+  activeSkills(except: string): { id: string; path: string; hash: string; requires: string[] }[] {
+    const rows = this.#prepare(
+      "SELECT id, path, hash, requires FROM skills WHERE active = 1 AND substr(path, 1, length(?1)) <> ?1",
+    ).all(except);
+    return rows.map((row) => ({ ...row, requires: JSON.parse(String(row["requires"])) })) as never;
+  }
+
   keyOf(path: string): number | undefined {
     const row = this.#prepare("SELECT key FROM skills WHERE path = ?").get(path);
     return row && Number(row["key"]);
