@@ -21,6 +21,7 @@ function guardedRepo({ enforce }: { enforce: boolean }): CodexRepo {
   };
   repo.write(".claude/skills/skill-rules.json", JSON.stringify({ version: "1.0", skills: { "sql-tuning": rule } }));
   haversack(repo, "config", "set", "skills.enforce", String(enforce));
+  haversack(repo, "trust", "--yes");
   repo.write("db/schema.sql", "one\n");
   repo.write("notes.txt", "one\n");
   haversack(repo, "skills", "index");
