@@ -565,7 +565,7 @@ describe("wrong input is an error that names the field, and nothing is changed",
   it("broken settings and a store that is none are one line with what to do", async () => {
     const project = workProject();
     const server = await workServer({}, project);
-    const file = project.write(".haversack/config.json", '{"work": {"leaseMinutes": 0}}');
+    const file = project.write(".haversack/config.json", '{"work": {"leaseMinutes": "soon"}}');
     expect(await server.refuse("get_tasks")).toContain(`${file}: work.leaseMinutes must be`);
     project.write(".haversack/config.json", "{}");
     // The user's own file, damaged where it lies.
