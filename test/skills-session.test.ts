@@ -81,7 +81,7 @@ describe("a session", () => {
 
   it("forgets after the configured number of prompts", async () => {
     const project = pool();
-    project.write(".haversack/config.json", '{"skills.forgetAfterPrompts": 2}');
+    await run(project, ["config", "set", "skills.forgetAfterPrompts", "2"]);
     const seen: string[] = [];
     for (const text of ["a zebra", "continue", "a zebra", "a zebra"]) seen.push(await prompt(project, text));
     expect(seen).toEqual([FULL, "", "", FULL]);
