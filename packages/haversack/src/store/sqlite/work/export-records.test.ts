@@ -228,7 +228,7 @@ describe("an export", () => {
         expect(again.same).toBe(records.length);
         expect(await exported(copy)).toBe(bytes);
       }),
-      { numRuns: 60, interruptAfterTimeLimit: 60_000 },
+      { numRuns: 240, interruptAfterTimeLimit: 60_000 },
     );
     expect([...seen]).toEqual(expect.arrayContaining([...RECORD_KINDS]));
   }, 120_000);
