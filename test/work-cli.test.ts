@@ -629,7 +629,7 @@ describe("status, tree, activity", () => {
     const ended = project.say("task", "done", parent);
     expect(ended).not.toContain("is complete");
     expect(ended).toContain(
-      `Warning: 2 sub-tasks are still open: ${spec} "Spec review" (in_progress, held by rev), ${quality} "Code quality review" (todo).`,
+      `Warning: 2 sub-tasks are still open: ${spec} "Spec review" (in progress, held by rev), ${quality} "Code quality review" (todo).`,
     );
     // The parent stays in sight until they are done too.
     const placesNow = () =>

@@ -1,5 +1,5 @@
 /**
- * Whether git tracks one of SQLite's files beside the database, by what its index holds: no process is started. Names are stored in the index as
+ * Whether git tracks the database or one of SQLite's files beside it, by what its index holds: no process is started. Names are stored in the index as
  * they are; its version 4 leaves out what a name has in common with the one before it.
  */
 import { readFileSync, statSync } from "node:fs";
@@ -16,7 +16,7 @@ export function trackedInIndex(root: string, names: readonly string[]): string[]
     const index = readFileSync(file);
     const isCompressed = index.readUInt32BE(4) === 4;
     return names.filter((name) => {
-      const ending = isCompressed ? name.slice(name.indexOf("-")) : `.haversack/${name}`;
+      const ending = isCompressed ? name.slice(Math.max(0, name.indexOf("-"))) : `.haversack/${name}`;
       return index.includes(`${ending}\0`, 12, "latin1");
     });
   } catch {

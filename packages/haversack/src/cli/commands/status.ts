@@ -1,6 +1,7 @@
 import { cleanLine } from "../../base/clean-text.ts";
+import { trackedInIndex } from "../../base/git-index.ts";
 import { offReason } from "../../engine/project.ts";
-import { trackedState } from "../../engine/tracked-state.ts";
+import { LOGS } from "../../engine/tracked-state.ts";
 import { listTasks } from "../../engine/work/list-tasks.ts";
 import { nextReady } from "../../engine/work/next-batch.ts";
 import { projectStatus } from "../../engine/work/project-status.ts";
@@ -52,10 +53,10 @@ export function run(call: Call): Promise<ExitCode> {
       ...Object.fromEntries(groups.map(({ status, tasks }) => [status, tasks.map(viewOne)])),
       next: next.views,
     });
-    const [tracked] = call.json ? [] : trackedState(work.paths, call.io.env);
+    const [tracked] = call.json ? [] : trackedInIndex(work.paths.root, ["haversack.db", ...LOGS]);
     if (tracked !== undefined) {
       const why = "whoever can push to this repository can replace it";
-      call.io.err(`haversack: warning: git tracks ${cleanLine(tracked)}: ${why} (\`haversack doctor\` says more)\n`);
+      call.io.err(`haversack: warning: git tracks .haversack/${tracked}: ${why} (\`haversack doctor\` says more)\n`);
     }
     print(call, view, () => {
       const head = off === undefined ? [] : [`${paint(call.io, "yellow", "Haversack is off")}: ${off}.`, ""];

@@ -4,7 +4,7 @@ import { isSettled, type TaskPart } from "../../work/task.ts";
 
 const MOST_NAMED = 5;
 
-/** `2 sub-tasks are still open: T22 "Spec review" (in_progress, held by rev), …`. Undefined: none is open. */
+/** `2 sub-tasks are still open: T22 "Spec review" (in progress, held by rev), …`. Undefined: none is open. */
 export function openPartsWarning(parts: readonly TaskPart[]): string | undefined {
   const open = parts.filter(({ status }) => !isSettled(status));
   if (open.length === 0) return undefined;
@@ -12,7 +12,7 @@ export function openPartsWarning(parts: readonly TaskPart[]): string | undefined
   const sorted = open.toSorted((a, b) => Number(b.agent !== undefined) - Number(a.agent !== undefined));
   const named = sorted.slice(0, MOST_NAMED).map(({ id, title, status, agent }) => {
     const holder = agent === undefined ? "" : `, held by ${cleanLine(agent)}`;
-    return `${id} "${cleanLine(title)}" (${status}${holder})`;
+    return `${id} "${cleanLine(title)}" (${status.replaceAll("_", " ")}${holder})`;
   });
   const more = open.length > MOST_NAMED ? ` and ${open.length - MOST_NAMED} more` : "";
   return `${open.length === 1 ? "a sub-task is" : `${open.length} sub-tasks are`} still open: ${named.join(", ")}${more}`;
