@@ -6,6 +6,8 @@ describe("a project's own config", () => {
   it("keeps what stays inside the project", () => {
     const config = {
       skills: { folders: ["docs/skills"], maxSkills: 2, recommendThreshold: 0.5 },
+      // This one only switches off a skill that Haversack ships.
+      wake: { crossCutting: ["planning:"] },
       "work.leaseMinutes": 5,
     };
     expect(trustedConfig(config, undefined)).toEqual({ value: config, ignored: [] });
@@ -19,6 +21,9 @@ describe("a project's own config", () => {
     ["skills.autoLoadThreshold", 0],
     ["work.replaceResults", true],
     ["artifacts.sendBack", true],
+    ["wake.skillPatterns", ["a: evil"]],
+    ["wake.typeSkills", ["bug: evil"]],
+    ["wake.crossCutting", ["execution:", "planning: evil"]],
   ])("does not set %s unasked, however it is written", (key, value) => {
     const [section = "", name = ""] = key.split(".");
     for (const config of [{ [key]: value }, { [section]: { [name]: value, other: 1 } }]) {

@@ -18,6 +18,8 @@ export type FarReach =
   | "forget"
   /** So low that a claim ends while its agent still works, and another agent takes the task. */
   | "lease"
+  /** Names skills whose text comes along with a task. */
+  | "load"
   /** Switches on what is off by default. */
   | "on";
 
@@ -40,6 +42,9 @@ export const FAR_REACHING: Readonly<Record<string, FarRule>> = {
   "skills.enforce": { reach: "on", default: false },
   "work.replaceResults": { reach: "on", default: false },
   "artifacts.sendBack": { reach: "on", default: false },
+  "wake.skillPatterns": { reach: "load" },
+  "wake.typeSkills": { reach: "load" },
+  "wake.crossCutting": { reach: "load" },
   // Teams change these for good reasons, so a wide range around the default is free.
   "skills.maxSkills": { reach: "flood", default: 3, above: 5 },
   "skills.forgetAfterPrompts": { reach: "flood", default: 100, below: 10, isZeroFree: true },
@@ -93,6 +98,11 @@ function farPart(value: unknown, { reach, default: usual, below, above, isZeroFr
   if (reach === "outside") {
     const outside = Array.isArray(value) ? value.filter(isOutside) : [];
     return outside.length > 0 ? outside : undefined;
+  }
+  // Without a skill after the colon it only switches a shipped one off.
+  if (reach === "load") {
+    const named = Array.isArray(value) ? value.filter((line) => typeof line !== "string" || !/:\s*$/.test(line)) : [];
+    return named.length > 0 ? value : undefined;
   }
   if (below !== undefined || above !== undefined) {
     // What is no number counts as absent.

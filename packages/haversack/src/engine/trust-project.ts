@@ -111,6 +111,7 @@ const ABOUT: Readonly<Record<string, string>> = {
 const WHY: Readonly<Record<FarReach, string>> = {
   outside: "names a folder outside of the project",
   lower: "is lower than the default, so more text reaches the model unasked",
+  load: "names a skill whose text comes with a task, unasked",
   on: "switches on what is off by default",
   disk: "is so high that the log could fill the disk",
   flood: "brings far more text into prompts than the default",

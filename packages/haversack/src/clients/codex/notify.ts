@@ -5,9 +5,10 @@
  * it keeps the tasks that the session claimed through the MCP server from going back to the queue. Nothing that it prints
  * reaches the model, so messages wait. Sub-agents' turns are told too, without `client` (seen in 0.166.0).
  */
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { errorText } from "../../base/errors.ts";
 import { checkTrust } from "../../base/project-trust.ts";
+import { readBounded } from "../../base/read-text.ts";
 import { putFile } from "../../base/safe-write.ts";
 import { logLine } from "../../engine/events/event-project.ts";
 import { keptOpen } from "../../engine/events/kept-store.ts";
@@ -74,10 +75,13 @@ export function readEndedTurn(word: string | undefined): EndedTurn | undefined {
   return { sessionId, turnId, cwd };
 }
 
+const TURN_MAX_BYTES = 10_000;
+
 /** Undefined: no turn has ended here since `notify` is set, or the file is half written. */
 export function readTurnNote(state: string): TurnNote | undefined {
   try {
-    const { sessionId, at, isHeard } = JSON.parse(readFileSync(`${state}/${TURN_FILE}`, "utf8")) as Partial<TurnNote>;
+    const text = readBounded(`${state}/${TURN_FILE}`, TURN_MAX_BYTES)?.text ?? "";
+    const { sessionId, at, isHeard } = JSON.parse(text) as Partial<TurnNote>;
     if (typeof sessionId !== "string" || typeof at !== "string" || typeof isHeard !== "boolean") return undefined;
     return { sessionId, at, isHeard };
   } catch {

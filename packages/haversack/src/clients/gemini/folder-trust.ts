@@ -2,8 +2,8 @@
  * Whether Gemini CLI reads a project's settings (seen in 0.61.0): in a folder that the person trusts, and in any folder once folder trust is
  * switched off. Loaded by the hook: nothing but `fs`.
  */
-import { readFileSync, statSync } from "node:fs";
 import { withoutComments } from "../../base/json-comments.ts";
+import { MAX_CONFIG_BYTES, readBounded } from "../../base/read-text.ts";
 
 export type FolderTrust = "trusted" | "untrusted" | "unknown";
 
@@ -45,9 +45,8 @@ function isTrustAsked(userSettings: string, env: Environment): boolean {
 }
 
 function objectIn(file: string): Record<string, unknown> {
-  if (!statSync(file, { throwIfNoEntry: false })) return {};
   try {
-    const value: unknown = JSON.parse(withoutComments(readFileSync(file, "utf8")));
+    const value: unknown = JSON.parse(withoutComments(readBounded(file, MAX_CONFIG_BYTES)?.text ?? "{}"));
     return typeof value === "object" && value !== null ? (value as Record<string, unknown>) : {};
   } catch {
     // The client cannot read it either.

@@ -1,5 +1,5 @@
 /** Which of the project's file, the user's and the package works in a session. */
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { pathToFileURL } from "node:url";
@@ -48,5 +48,15 @@ it("finds the package in settings with comments, by a path that is relative to t
   writeFileSync(settings, JSON.stringify({ plugin: [pathToFileURL(join(root, "tools/ours")).href] }));
   expect(isPackageNamed({ root, env })).toBe(true);
   writeFileSync(settings, '{"plugin": ["./tools"]}');
+  expect(isPackageNamed({ root, env })).toBe(false);
+});
+
+it.skipIf(process.platform === "win32")("reads no device that a repository links to in place of its settings", () => {
+  const { root, env } = scene();
+  for (const path of [".opencode/plugin/haversack.js", "opencode.json", ".opencode/opencode.jsonc"]) {
+    mkdirSync(dirname(join(root, path)), { recursive: true });
+    symlinkSync("/dev/zero", join(root, path));
+  }
+  expect(workingPluginFile({ directory: root, env })).toBeUndefined();
   expect(isPackageNamed({ root, env })).toBe(false);
 });

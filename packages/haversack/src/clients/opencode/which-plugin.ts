@@ -2,11 +2,12 @@
  * Which of several plugins of ours works in a session: the project's file, else the user's, else the package that opencode.json names. The
  * others stand back, because every text would come twice.
  */
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { readJson } from "../../base/json.ts";
 import { withoutComments } from "../../base/json-comments.ts";
+import { MAX_CONFIG_BYTES, readBounded } from "../../base/read-text.ts";
 import type { Environment } from "../../engine/project.ts";
 import { opencodeConfigDir } from "./detect.ts";
 import { bundleNamedIn } from "./plugin-file.ts";
@@ -37,23 +38,24 @@ function folderOf(name: string, base: string): string {
 }
 
 function isWorking(file: string): boolean {
-  if (!existsSync(file)) return false;
-  const bundle = bundleNamedIn(readFileSync(file, "utf8"));
+  const bundle = bundleNamedIn(textOf(file));
   return bundle !== undefined && existsSync(bundle);
 }
 
 function pluginsIn(file: string): string[] {
-  if (!existsSync(file)) return [];
   // The client accepts a comma behind the last value too.
-  const text = withoutComments(readFileSync(file, "utf8")).replace(/,(\s*[\]}])/g, "$1");
+  const text = withoutComments(textOf(file)).replace(/,(\s*[\]}])/g, "$1");
   const { value } = readJson(text);
   const { plugin } = (typeof value === "object" && value !== null ? value : {}) as { plugin?: unknown };
   return Array.isArray(plugin) ? plugin.filter((name) => typeof name === "string") : [];
 }
 
 function isOurs(folder: string): boolean {
-  const file = join(folder, "package.json");
-  if (!existsSync(file)) return false;
-  const { value } = readJson(readFileSync(file, "utf8"));
+  const { value } = readJson(textOf(join(folder, "package.json")));
   return (value as { name?: unknown } | undefined)?.name === "haversack-opencode";
+}
+
+/** Empty: no such file, or one that a repository must not make us read. */
+function textOf(file: string): string {
+  return readBounded(file, MAX_CONFIG_BYTES)?.text ?? "";
 }
