@@ -5,7 +5,7 @@ import { noProject } from "../engine/no-project.ts";
 import { type ProjectPaths, projectPaths, requireConfig } from "../engine/project.ts";
 import { openProjectStore, openProjectToAnswer, openProjectToRead, requireTrust } from "../engine/project-store.ts";
 import type { StoreHandle } from "../store/sqlite/handle.ts";
-import { openMemoryStore } from "../store/sqlite/memory.ts";
+import { openMemoryStore } from "../store/sqlite/open.ts";
 import type { Call, Io } from "./command.ts";
 
 export interface OpenProject {

@@ -9,7 +9,7 @@ import { clientAbove, sessionOfShell } from "../engine/work/shell-session.ts";
 import type { WorkParts } from "../engine/work/work-parts.ts";
 import { workSettings } from "../engine/work/work-settings.ts";
 import type { StoreHandle } from "../store/sqlite/handle.ts";
-import { SqliteWorkStore } from "../store/sqlite/sqlite-work-store.ts";
+import { SqliteWorkStore } from "../store/sqlite/work/sqlite-work-store.ts";
 import type { Call, ExitCode } from "./command.ts";
 import { openProject, openStore, readStore } from "./project.ts";
 import { readNamedFile } from "./read-file.ts";

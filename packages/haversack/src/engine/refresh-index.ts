@@ -18,7 +18,7 @@ import { skillTerms } from "../skills/skill-terms.ts";
 import type { Problem, SkillRule } from "../skills/types.ts";
 import { writeStore } from "../store/sqlite/access.ts";
 import type { StoreHandle } from "../store/sqlite/handle.ts";
-import { type IndexedFile, type IndexedSkill, SkillIndexWriter } from "../store/sqlite/skill-index-writer.ts";
+import { type IndexedFile, type IndexedSkill, SkillIndexWriter } from "../store/sqlite/skills/skill-index-writer.ts";
 import { type IndexedFolders, PROGRAM } from "./index-freshness.ts";
 
 export interface RefreshInput {

@@ -1,7 +1,7 @@
 import { CLIENTS } from "../../clients/table.ts";
 import type { WindowFill } from "../../engine/wiring.ts";
 import type { Session } from "../../store/local-store.ts";
-import { SqliteLocalStore } from "../../store/sqlite/sqlite-local-store.ts";
+import { SqliteLocalStore } from "../../store/sqlite/sessions/sqlite-local-store.ts";
 import { type Call, type CommandSpec, type ExitCode, type Io, print } from "../command.ts";
 import { columns } from "../help.ts";
 import { formatAgo } from "../print-work.ts";

@@ -1,4 +1,4 @@
-import { readSkillStats } from "../../store/sqlite/skill-stats.ts";
+import { readSkillStats } from "../../store/sqlite/skills/skill-usage.ts";
 import { type Call, type CommandSpec, type ExitCode, print } from "../command.ts";
 import { openProject, readStore } from "../project.ts";
 

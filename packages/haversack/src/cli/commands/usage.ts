@@ -1,6 +1,6 @@
 import { nativeListing } from "../../clients/skill-listings.ts";
-import { SqliteSkillIndex } from "../../store/sqlite/skill-index.ts";
-import { readUsage } from "../../store/sqlite/usage.ts";
+import { SqliteSkillIndex } from "../../store/sqlite/skills/skill-index.ts";
+import { readUsage } from "../../store/sqlite/skills/skill-usage.ts";
 import { estimateTokens } from "../../tokens/estimate.ts";
 import { type Call, type CommandSpec, type ExitCode, print } from "../command.ts";
 import { openProject, readStore } from "../project.ts";

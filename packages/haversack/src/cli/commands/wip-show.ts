@@ -1,9 +1,8 @@
 import { cleanLine } from "../../base/clean-text.ts";
 import { HaversackError } from "../../base/errors.ts";
 import { getWip } from "../../engine/work/update-wip.ts";
-import { SessionState } from "../../store/sqlite/session-state.ts";
-import { sessionWipHistory } from "../../store/sqlite/session-wip-history.ts";
-import { SqliteLocalStore } from "../../store/sqlite/sqlite-local-store.ts";
+import { SessionState, sessionWipHistory } from "../../store/sqlite/sessions/session-state.ts";
+import { SqliteLocalStore } from "../../store/sqlite/sessions/sqlite-local-store.ts";
 import type { WipHistoryEntry } from "../../store/work-store.ts";
 import { type Call, type CommandSpec, type ExitCode, type Io, print } from "../command.ts";
 import { wipLines } from "../print-wip.ts";

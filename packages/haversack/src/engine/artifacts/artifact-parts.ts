@@ -8,11 +8,11 @@ import {
   agentsOf,
   markAgent,
   readSeen,
-} from "../../store/sqlite/artifact-observations.ts";
-import { SqliteArtifactStore } from "../../store/sqlite/artifact-store.ts";
+} from "../../store/sqlite/artifacts/artifact-observations.ts";
+import { SqliteArtifactStore } from "../../store/sqlite/artifacts/artifact-store.ts";
 import type { StoreHandle } from "../../store/sqlite/handle.ts";
-import { openMemoryStore } from "../../store/sqlite/memory.ts";
-import { SqliteWorkStore } from "../../store/sqlite/sqlite-work-store.ts";
+import { openMemoryStore } from "../../store/sqlite/open.ts";
+import { SqliteWorkStore } from "../../store/sqlite/work/sqlite-work-store.ts";
 import type { Actor, WorkStore } from "../../store/work-store.ts";
 import { loadCounter, type TokenCounter } from "../../tokens/count.ts";
 import { estimateTokens } from "../../tokens/estimate.ts";

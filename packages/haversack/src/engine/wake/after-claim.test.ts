@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { SqliteWorkStore } from "../../store/sqlite/sqlite-work-store.ts";
+import { SqliteWorkStore } from "../../store/sqlite/work/sqlite-work-store.ts";
 import type { Actor } from "../../store/work-store.ts";
 import { fakeProject } from "../fake-project.suite.ts";
 import { claimTask } from "../work/claims.ts";

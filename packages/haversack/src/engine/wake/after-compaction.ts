@@ -6,10 +6,9 @@
 import { gitPlace } from "../../base/git-place.ts";
 import type { Session, TouchedSession } from "../../store/local-store.ts";
 import { readStore } from "../../store/sqlite/access.ts";
-import type { WindowEntry } from "../../store/sqlite/restored-skills.ts";
-import type { SessionState } from "../../store/sqlite/session-state.ts";
-import { type SessionTasks, taskWip } from "../../store/sqlite/session-tasks.ts";
-import type { SkillLedger } from "../../store/sqlite/skill-ledger.ts";
+import type { SessionState } from "../../store/sqlite/sessions/session-state.ts";
+import type { SkillLedger, WindowEntry } from "../../store/sqlite/skills/skill-ledger.ts";
+import { type SessionTasks, taskWip } from "../../store/sqlite/work/session-tasks.ts";
 import type { Wip } from "../../work/wip.ts";
 import type { SessionAnswer, StartedSession } from "../events/start-session.ts";
 import type { WakeRequest } from "./gather-wake.ts";

@@ -1,6 +1,6 @@
 /** A session that starts with a name says which agent it is. Loaded by the hook. */
 import { gitPlace } from "../../base/git-place.ts";
-import { becomeKnown } from "../../store/sqlite/known-agent.ts";
+import { becomeKnown } from "../../store/sqlite/work/agents.ts";
 import { isAgentName } from "../../wake/message.ts";
 import type { NamedAgent, StartedSession } from "../events/start-session.ts";
 

@@ -6,7 +6,7 @@ import { stripControl } from "../../base/clean-text.ts";
 import type { ClientProfile } from "../../skills/activation.ts";
 import { cutFor, sizeFor } from "../../skills/client-size.ts";
 import type { StoreHandle } from "../../store/sqlite/handle.ts";
-import { showUnread, type Waiting } from "../../store/sqlite/unread-messages.ts";
+import { showUnread, type Waiting } from "../../store/sqlite/work/messages.ts";
 import { cutLine, cutText } from "../../wake/cut-text.ts";
 import { speakerOf } from "../../wake/message.ts";
 import { clock } from "../../wake/talk-pieces.ts";

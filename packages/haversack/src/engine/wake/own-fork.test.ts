@@ -1,8 +1,8 @@
 import { expect, it } from "vitest";
 import { profileOf } from "../../skills/activation.ts";
-import { openMemoryStore } from "../../store/sqlite/memory.ts";
-import { SqliteLocalStore } from "../../store/sqlite/sqlite-local-store.ts";
-import { SqliteWorkStore } from "../../store/sqlite/sqlite-work-store.ts";
+import { openMemoryStore } from "../../store/sqlite/open.ts";
+import { SqliteLocalStore } from "../../store/sqlite/sessions/sqlite-local-store.ts";
+import { SqliteWorkStore } from "../../store/sqlite/work/sqlite-work-store.ts";
 import { sessionName } from "../../work/agent-name.ts";
 import { ownFork } from "./own-fork.ts";
 

@@ -3,7 +3,7 @@
  * are: two sessions on one task would undo each other's work. Loaded by the hook.
  */
 import { workPlace } from "../../base/git-place.ts";
-import { type Holder, moveClaims, otherHolders } from "../../store/sqlite/fork-claims.ts";
+import { type Holder, moveClaims, otherHolders } from "../../store/sqlite/work/session-claims.ts";
 import { cutLine } from "../../wake/cut-text.ts";
 import { sessionName } from "../../work/agent-name.ts";
 import type { StartedSession } from "../events/start-session.ts";

@@ -2,9 +2,9 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { openMemoryStore } from "../../store/sqlite/memory.ts";
-import { SqliteLocalStore } from "../../store/sqlite/sqlite-local-store.ts";
-import { SqliteWorkStore } from "../../store/sqlite/sqlite-work-store.ts";
+import { openMemoryStore } from "../../store/sqlite/open.ts";
+import { SqliteLocalStore } from "../../store/sqlite/sessions/sqlite-local-store.ts";
+import { SqliteWorkStore } from "../../store/sqlite/work/sqlite-work-store.ts";
 import type { Actor } from "../../store/work-store.ts";
 import { createTask } from "../work/create-task.ts";
 import { NOW } from "../work/memory-work.suite.ts";

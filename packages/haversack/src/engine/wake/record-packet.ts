@@ -2,9 +2,9 @@
 import type { Session } from "../../store/local-store.ts";
 import { writeEvent } from "../../store/sqlite/access.ts";
 import type { StoreHandle } from "../../store/sqlite/handle.ts";
-import type { Because } from "../../store/sqlite/injections.ts";
-import type { WindowEntry } from "../../store/sqlite/restored-skills.ts";
-import { type ShownPacket, savePacket } from "../../store/sqlite/shown-packet.ts";
+import type { Because } from "../../store/sqlite/skills/injections.ts";
+import type { WindowEntry } from "../../store/sqlite/skills/skill-ledger.ts";
+import { type ShownPacket, savePacket } from "../../store/sqlite/work/wake-state.ts";
 import type { WakeUp } from "./make-packet.ts";
 
 export interface PacketWindow {

@@ -3,8 +3,8 @@
 import { sizeFor } from "../../skills/client-size.ts";
 import type { Session } from "../../store/local-store.ts";
 import { writeEvent } from "../../store/sqlite/access.ts";
-import { recordInjection } from "../../store/sqlite/injections.ts";
-import { readNews } from "../../store/sqlite/session-news.ts";
+import { recordInjection } from "../../store/sqlite/skills/injections.ts";
+import { readNews } from "../../store/sqlite/work/activity.ts";
 import { cutLine } from "../../wake/cut-text.ts";
 import { formatEvent } from "../../wake/talk-pieces.ts";
 import { sessionName } from "../../work/agent-name.ts";

@@ -2,7 +2,7 @@
  * What a session hears that goes on: after a compaction what this window had in hand; when it is resumed or forked only what
  * changed meanwhile, because its window still has the rest. A fork also hears whose its tasks are now. Loaded by the hook, apart from what new sessions need.
  */
-import { hasLapsed, regain, takeBack } from "../../store/sqlite/session-claims.ts";
+import { hasLapsed, regain, takeBack } from "../../store/sqlite/work/session-claims.ts";
 import type { NotedSession, SessionAnswer, StartedSession } from "../events/start-session.ts";
 import { afterCompaction, type CompactionStores } from "./after-compaction.ts";
 import { ownFork } from "./own-fork.ts";

@@ -1,7 +1,7 @@
 /** A work store in memory, and parts to call use cases with. For tests. */
 import { onTestFinished } from "vitest";
-import { openMemoryStore } from "../../store/sqlite/memory.ts";
-import { SqliteWorkStore } from "../../store/sqlite/sqlite-work-store.ts";
+import { openMemoryStore } from "../../store/sqlite/open.ts";
+import { SqliteWorkStore } from "../../store/sqlite/work/sqlite-work-store.ts";
 import type { Actor } from "../../store/work-store.ts";
 import type { WorkParts } from "./work-parts.ts";
 

@@ -4,9 +4,9 @@
  * part of its own.
  */
 import { gitPlace } from "../../base/git-place.ts";
-import { keepGitState, keptGitState, whoseFile, workAtHand } from "../../store/sqlite/git-states.ts";
 import type { StoreHandle } from "../../store/sqlite/handle.ts";
-import { SessionState } from "../../store/sqlite/session-state.ts";
+import { SessionState } from "../../store/sqlite/sessions/session-state.ts";
+import { keepGitState, keptGitState, whoseFile, workAtHand } from "../../store/sqlite/work/git-states.ts";
 import { changesSince } from "../../work/git-changes.ts";
 import { mergeWip } from "../../work/merge-wip.ts";
 import type { Wip, WipPatch } from "../../work/wip.ts";

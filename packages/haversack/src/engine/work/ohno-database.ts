@@ -7,7 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { HaversackError } from "../../base/errors.ts";
 import { copyToNew, makeScratch, removeScratch } from "../../base/safe-write.ts";
-import { sqlite } from "../../store/sqlite/quiet.ts";
+import { sqlite } from "../../store/sqlite/connect.ts";
 
 export interface ForeignTable {
   name: string;

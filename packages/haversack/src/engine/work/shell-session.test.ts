@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
-import { openMemoryStore } from "../../store/sqlite/memory.ts";
-import { SqliteLocalStore } from "../../store/sqlite/sqlite-local-store.ts";
+import { openMemoryStore } from "../../store/sqlite/open.ts";
+import { SqliteLocalStore } from "../../store/sqlite/sessions/sqlite-local-store.ts";
 import { sessionOfShell, sessionVariable } from "./shell-session.ts";
 
 const CLAUDE = { CLAUDE_CODE_SESSION_ID: "claude-1", CLAUDE_PID: "70" };

@@ -4,14 +4,14 @@
  * another: then the nearest of their processes decides.
  */
 import type { SessionKey } from "../../store/local-store.ts";
+import type { StoreHandle } from "../../store/sqlite/handle.ts";
 import {
   clientOfProcesses,
   hasOpenProcesses,
   type ProcessesAbove,
   sessionAbove,
-} from "../../store/sqlite/call-notes.ts";
-import type { StoreHandle } from "../../store/sqlite/handle.ts";
-import { processOfSession } from "../../store/sqlite/other-sessions.ts";
+} from "../../store/sqlite/sessions/call-notes.ts";
+import { processOfSession } from "../../store/sqlite/work/session-claims.ts";
 import type { Environment } from "../project.ts";
 import { processesAbove } from "../window-of-call.ts";
 

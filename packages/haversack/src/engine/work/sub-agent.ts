@@ -11,10 +11,8 @@
 import type { ClientProfile } from "../../skills/activation.ts";
 import { writeEvent } from "../../store/sqlite/access.ts";
 import type { StoreHandle } from "../../store/sqlite/handle.ts";
-import type { StoredHandoff } from "../../store/sqlite/handoff-by.ts";
-import { recordInjection } from "../../store/sqlite/injections.ts";
-import type { SessionTasks } from "../../store/sqlite/session-tasks.ts";
-import type { Spawns } from "../../store/sqlite/spawns.ts";
+import { recordInjection } from "../../store/sqlite/skills/injections.ts";
+import type { SessionTasks, Spawns, StoredHandoff } from "../../store/sqlite/work/session-tasks.ts";
 import { taskIdsIn } from "../../work/task-ids.ts";
 import type { EventAnswer, EventBase } from "../events/client-event.ts";
 

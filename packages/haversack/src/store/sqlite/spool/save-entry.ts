@@ -2,21 +2,23 @@
 import type { DatabaseSync } from "node:sqlite";
 import { mergeWip } from "../../../work/merge-wip.ts";
 import type { Wip } from "../../../work/wip.ts";
-import { saveMark, savePlacedReader, saveSeen, saveSpawnDocuments } from "../artifact-observations.ts";
-import { saveReceipts } from "../artifact-receipts.ts";
-import { saveMovedSession } from "../fork-claims.ts";
-import { recordInjection } from "../injections.ts";
-import { becomeKnown } from "../known-agent.ts";
-import { type PromptAnswer, saveAnswer } from "../prompt-ledger.ts";
-import { saveLetGo, saveRegain, saveTakeBack, saveTakeOver } from "../session-claims.ts";
-import { saveTool, saveToolCall } from "../session-state.ts";
-import { savePlace } from "../session-tasks.ts";
-import { savePacket } from "../shown-packet.ts";
-import { saveLoad, saveShown } from "../skill-ledger.ts";
-import { saveSpawn, saveUnresolvedSpawn } from "../spawns.ts";
-import { touchSession } from "../sqlite-local-store.ts";
-import { saveDelivered } from "../unread-messages.ts";
-import { saveTold } from "../untold-edits.ts";
+import {
+  saveMark,
+  savePlacedReader,
+  saveReceipts,
+  saveSeen,
+  saveSpawnDocuments,
+} from "../artifacts/artifact-observations.ts";
+import { saveTold, saveTool, saveToolCall } from "../sessions/session-state.ts";
+import { touchSession } from "../sessions/sqlite-local-store.ts";
+import { recordInjection } from "../skills/injections.ts";
+import { type PromptAnswer, saveAnswer } from "../skills/prompt-ledger.ts";
+import { saveLoad, saveShown } from "../skills/skill-ledger.ts";
+import { becomeKnown } from "../work/agents.ts";
+import { saveDelivered } from "../work/messages.ts";
+import { saveLetGo, saveMovedSession, saveRegain, saveTakeBack, saveTakeOver } from "../work/session-claims.ts";
+import { savePlace, saveSpawn, saveUnresolvedSpawn } from "../work/session-tasks.ts";
+import { savePacket } from "../work/wake-state.ts";
 import type { SpoolEntry, SpoolKind, SpoolKinds } from "./spool-entry.ts";
 
 /** `isBlind`: whoever wrote it could not read the store. For callers that hold the write lock. */

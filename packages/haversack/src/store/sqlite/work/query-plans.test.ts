@@ -4,8 +4,8 @@
  */
 import { expect, it } from "vitest";
 import { mergeWip } from "../../../work/merge-wip.ts";
-import { openMemoryStore } from "../memory.ts";
-import { SqliteWorkStore } from "../sqlite-work-store.ts";
+import { openMemoryStore } from "../open.ts";
+import { SqliteWorkStore } from "./sqlite-work-store.ts";
 
 /** As many rows as there are agents, or as the statement itself has made. */
 const SMALL = /^SCAN (c|claims|n|json_each|CONSTANT ROW)\b/;

@@ -5,7 +5,7 @@
 import type { DatabaseSync } from "node:sqlite";
 import type { SkillUse } from "../../work-store.ts";
 import { checkCount } from "./checks.ts";
-import { findTask } from "./find.ts";
+import { findTask } from "./ids.ts";
 import { all, one, run } from "./prepared.ts";
 
 export function recordSkill(

@@ -4,7 +4,7 @@ import type { Wip } from "../../../work/wip.ts";
 import type { Actor, WipHistoryEntry, WipMerger } from "../../work-store.ts";
 import { checkCount } from "./checks.ts";
 import { refuseIfHeld, refuseIfLost } from "./claims.ts";
-import { findTask } from "./find.ts";
+import { findTask } from "./ids.ts";
 import { all, one, run } from "./prepared.ts";
 
 export function readTaskWip(db: DatabaseSync, seq: number): { wip: Wip; updatedAt: Date } | undefined {
