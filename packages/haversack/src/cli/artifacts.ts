@@ -1,8 +1,7 @@
 /** What the commands of artifacts share: the store, who is asking, options, and how numbers are written. */
 import { HaversackError, isFault } from "../base/errors.ts";
 import { type ArtifactParts, withArtifacts } from "../engine/artifacts/artifact-parts.ts";
-import { actorForCli } from "../engine/work/actor.ts";
-import { sessionOfShell } from "../engine/work/shell-session.ts";
+import { actorForCli, sessionOfShell } from "../engine/work/actor.ts";
 import type { StoreHandle } from "../store/sqlite/handle.ts";
 import type { ArgumentSpec, Call, ExitCode, OptionSpec } from "./command.ts";
 import { openProject } from "./project.ts";

@@ -1,8 +1,8 @@
 /** `claim` and `task start`: what both ask for, and what both print. */
 import { cleanLine } from "../base/clean-text.ts";
-import { freshenIndex } from "../engine/fresh-index.ts";
+import { freshenIndex } from "../engine/refresh-index.ts";
 import { afterClaim } from "../engine/wake/after-claim.ts";
-import { wakeSettings } from "../engine/wake/wake-settings.ts";
+import { wakeSettings } from "../engine/wake/gather-wake.ts";
 import { claimTask } from "../engine/work/claims.ts";
 import { type Call, type ExitCode, type OptionSpec, print } from "./command.ts";
 import { wipLines } from "./print-wip.ts";

@@ -12,8 +12,8 @@ import { openMemoryStore } from "../store/sqlite/open.ts";
 import { SqliteWorkStore } from "../store/sqlite/work/sqlite-work-store.ts";
 import { implementing, skill, task, withBulk } from "../wake/wake-scenes.suite.ts";
 import { composeAnswer } from "./compose-answer.ts";
-import { deliverMessages } from "./wake/deliver-messages.ts";
 import { makePacket } from "./wake/make-packet.ts";
+import { deliverMessages } from "./wake/messages.ts";
 
 const CODEX = profileOf("codex");
 const NOW = new Date("2026-03-02T09:00:00Z");

@@ -1,16 +1,17 @@
 /** Tools of tasks for `--tools all`: the rest of ohno's names, and claims. */
 import { addActivity, listActivity } from "../engine/work/activity.ts";
-import { resolveBlockers, setBlocker } from "../engine/work/blockers.ts";
 import { claimTask, heartbeat, releaseTask } from "../engine/work/claims.ts";
 import { addDependency, listDependencies, removeDependency } from "../engine/work/dependencies.ts";
-import { recordFailure } from "../engine/work/failures.ts";
-import { getTask } from "../engine/work/get-task.ts";
-import { kanbanBoard } from "../engine/work/kanban-board.ts";
-import { listBlocked } from "../engine/work/list-blocked.ts";
 import { nextReady } from "../engine/work/next-batch.ts";
 import { projectStatus } from "../engine/work/project-status.ts";
-import { type SetStatusInput, setStatus } from "../engine/work/set-status.ts";
-import { updateTask } from "../engine/work/update-task.ts";
+import {
+  recordFailure,
+  resolveBlockers,
+  type SetStatusInput,
+  setBlocker,
+  setStatus,
+} from "../engine/work/set-status.ts";
+import { getTask, kanbanBoard, listBlocked, updateTask } from "../engine/work/tasks.ts";
 import { updateWip } from "../engine/work/update-wip.ts";
 import { DEPENDENCY_TYPES, FIELD_SETS, PRIORITIES, TASK_TYPES } from "../engine/work/words.ts";
 import { defineTool, type Tool, type ToolAnswer, type ToolCall } from "./tool.ts";

@@ -1,13 +1,11 @@
 /** The tools of work that every session has. Their listing is paid for in every session: `npm run bench work-tokens` counts it. */
-import { createTask } from "../engine/work/create-task.ts";
-import { getHandoff } from "../engine/work/get-handoff.ts";
-import { getTask } from "../engine/work/get-task.ts";
-import { listTasks } from "../engine/work/list-tasks.ts";
+
+import { getHandoff, setHandoff } from "../engine/work/handoffs.ts";
 import { type NextBatch, nextBatch, readyCount } from "../engine/work/next-batch.ts";
 import { projectStatus } from "../engine/work/project-status.ts";
 import { sessionContext } from "../engine/work/session-context.ts";
-import { setHandoff } from "../engine/work/set-handoff.ts";
 import { setStatus } from "../engine/work/set-status.ts";
+import { createTask, getTask, listTasks } from "../engine/work/tasks.ts";
 import { updateWip } from "../engine/work/update-wip.ts";
 import { FIELD_SETS, GROUP_STATUSES, PRIORITIES, TASK_STATUSES, TASK_TYPES, VERDICTS } from "../engine/work/words.ts";
 import type { WorkParts } from "../engine/work/work-parts.ts";

@@ -12,7 +12,7 @@
  */
 import type { Agent, Message } from "../wake/message.ts";
 import type { Handoff, Verdict } from "../work/handoff.ts";
-import type { PlannedTask } from "../work/parse-plan.ts";
+import type { PlannedTask } from "../work/plan/parse-plan.ts";
 import type {
   Blocker,
   Claim,
@@ -32,7 +32,7 @@ import type {
   TaskStep,
   TaskType,
 } from "../work/task.ts";
-import type { Wip } from "../work/wip.ts";
+import type { Wip } from "../work/wip/wip.ts";
 import type { ImportOptions, ImportReport, WorkRecord } from "./work-records.ts";
 
 export interface WorkStore extends PlanStore {

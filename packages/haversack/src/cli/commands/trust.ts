@@ -1,9 +1,9 @@
 import { existsSync } from "node:fs";
 import { HaversackError } from "../../base/errors.ts";
-import { freshenIndex } from "../../engine/fresh-index.ts";
 import { lookIntoStore } from "../../engine/look-at-store.ts";
 import { loadConfig, type ProjectPaths, projectPaths } from "../../engine/project.ts";
 import { distrust, openProjectStore } from "../../engine/project-store.ts";
+import { freshenIndex } from "../../engine/refresh-index.ts";
 import {
   acceptBrought,
   type BroughtAlong,

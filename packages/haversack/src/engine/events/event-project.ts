@@ -13,10 +13,9 @@ import { SkillLedger } from "../../store/sqlite/skills/skill-ledger.ts";
 import { SessionTasks } from "../../store/sqlite/work/session-tasks.ts";
 import { type Environment, loadConfig, type ProjectPaths } from "../project.ts";
 import type { WakeParts } from "../wake/gather-wake.ts";
+import { readForPacket, wakeSettings } from "../wake/gather-wake.ts";
 import { makePacket } from "../wake/make-packet.ts";
-import { readForPacket } from "../wake/read-inside.ts";
-import { wakeSettings } from "../wake/wake-settings.ts";
-import { workSettings } from "../work/work-settings.ts";
+import { workSettings } from "../work/work-parts.ts";
 import { isAlive } from "./client-process.ts";
 
 export interface EventProject {

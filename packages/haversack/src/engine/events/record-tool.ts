@@ -5,10 +5,10 @@ import type { SessionState } from "../../store/sqlite/sessions/session-state.ts"
 import type { SkillLookup } from "../../store/sqlite/skills/skill-index.ts";
 import type { SkillLedger } from "../../store/sqlite/skills/skill-ledger.ts";
 import type { SessionTasks } from "../../store/sqlite/work/session-tasks.ts";
-import { captureEvent, type ToolEvent } from "../../work/capture.ts";
-import { mergeWip } from "../../work/merge-wip.ts";
-import { PATH_MAX_CHARS, safeStart } from "../../work/output-text.ts";
-import type { Wip, WipPatch } from "../../work/wip.ts";
+import { captureEvent, type ToolEvent } from "../../work/capture/capture.ts";
+import { PATH_MAX_CHARS, safeStart } from "../../work/capture/output-text.ts";
+import { mergeWip } from "../../work/wip/merge-wip.ts";
+import type { Wip, WipPatch } from "../../work/wip/wip.ts";
 
 export interface ToolRecord {
   sessionId: string;

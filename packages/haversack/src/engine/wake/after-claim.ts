@@ -13,7 +13,7 @@ import { isAgentName } from "../../wake/message.ts";
 import { readSkillSettings, type SkillSettings } from "../../wake/skill-settings.ts";
 import { type SkilledTask, skillsOfTask } from "../../wake/which-skill.ts";
 import type { TaskDetails } from "../../work/task.ts";
-import { keepStateAtClaim } from "../work/note-git-changes.ts";
+import { keepStateAtClaim } from "../work/git-changes.ts";
 import type { WorkParts } from "../work/work-parts.ts";
 
 export interface AfterClaimParts extends Pick<WorkParts, "store" | "by"> {

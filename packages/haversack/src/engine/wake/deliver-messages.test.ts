@@ -4,7 +4,7 @@ import { openMemoryStore } from "../../store/sqlite/open.ts";
 import { recordInjection } from "../../store/sqlite/skills/injections.ts";
 import { hasUnread } from "../../store/sqlite/work/messages.ts";
 import { SqliteWorkStore } from "../../store/sqlite/work/sqlite-work-store.ts";
-import { deliverMessages } from "./deliver-messages.ts";
+import { deliverMessages } from "./messages.ts";
 
 const NOW = new Date("2026-03-02T09:00:00Z");
 

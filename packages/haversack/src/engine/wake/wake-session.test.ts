@@ -10,11 +10,10 @@ import type { SessionStart } from "../events/client-event.ts";
 import { type StartedSession, startSession } from "../events/start-session.ts";
 import { fakeProject } from "../fake-project.suite.ts";
 import { loadSkill } from "../load-skill.ts";
-import { knownAs } from "./become-known.ts";
 import { leftEdits } from "./left-edits.ts";
 import { makePacket } from "./make-packet.ts";
 import { wakeAgain } from "./wake-again.ts";
-import { type SessionWakeParts, wakeSession } from "./wake-session.ts";
+import { knownAs, type SessionWakeParts, wakeSession } from "./wake-session.ts";
 import { subAgentPacket } from "./wake-sub-agent.ts";
 
 const CLIENT = profileOf("claude-code");

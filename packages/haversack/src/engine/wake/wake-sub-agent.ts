@@ -3,7 +3,7 @@ import type { ClientProfile } from "../../skills/activation.ts";
 import { agentOfCall } from "../../store/sqlite/skills/prompt-ledger.ts";
 import { roleInPrompt } from "../../wake/role-in-prompt.ts";
 import { gatherWake, type WakeParts, type WakeRequest } from "./gather-wake.ts";
-import { recordPacket } from "./record-packet.ts";
+import { recordPacket } from "./make-packet.ts";
 import type { MakePacket } from "./wake-session.ts";
 
 export interface StartedAgent {

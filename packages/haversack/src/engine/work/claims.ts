@@ -1,10 +1,9 @@
 /** Who holds which task, and until when. */
 import type { ClaimOutcome } from "../../store/work-store.ts";
-import { checkChoice } from "../../work/check-value.ts";
-import { cleanText } from "../../work/clean-input.ts";
+import { checkChoice, cleanText } from "../../work/clean-input.ts";
 import type { Claim, TaskBrief } from "../../work/task.ts";
 import { FIELD_SETS, type View, viewTask } from "../../work/task-view.ts";
-import { claimNote, openPartsWarning } from "./say-parts.ts";
+import { claimNote, openPartsWarning } from "./set-status.ts";
 import { given, type Refused, refused, type WorkParts } from "./work-parts.ts";
 
 export interface ClaimInput {

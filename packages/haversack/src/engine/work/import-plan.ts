@@ -1,7 +1,7 @@
 /** A plan file becomes tasks; imported again, they follow the plan. */
 import { HaversackError } from "../../base/errors.ts";
 import type { Actor, PlanReport, PlanStore } from "../../store/work-store.ts";
-import { parsePlan } from "../../work/parse-plan.ts";
+import { parsePlan } from "../../work/plan/parse-plan.ts";
 
 export interface PlanFile {
   /** Relative to the project's root. */

@@ -5,9 +5,8 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import { recordTrust, userStateFolder } from "../../base/project-trust.ts";
 import { openDatabase } from "../../store/sqlite/open.ts";
 import { addToSpool } from "../../store/sqlite/spool/spool-files.ts";
-import { createTask } from "./create-task.ts";
-import { listTasks } from "./list-tasks.ts";
 import { LiveWork } from "./live-work.ts";
+import { createTask, listTasks } from "./tasks.ts";
 
 const call = { marks: {}, client: "test", at: new Date("2031-05-06T07:00:00.000Z") };
 

@@ -15,16 +15,16 @@ import { SqliteLocalStore } from "../../store/sqlite/sessions/sqlite-local-store
 import { readInSpool } from "../../store/sqlite/spool/take-in.ts";
 import { SqliteWorkStore } from "../../store/sqlite/work/sqlite-work-store.ts";
 import { clientName } from "../../work/agent-name.ts";
-import { freshenIndex } from "../fresh-index.ts";
 import { type Environment, ensureStateFolder, type ProjectPaths, projectPaths, requireConfig } from "../project.ts";
 import { openProjectToRead } from "../project-store.ts";
+import { freshenIndex } from "../refresh-index.ts";
 import { retireOldState } from "../retire-state.ts";
 import { afterClaim } from "../wake/after-claim.ts";
-import { wakeSettings } from "../wake/wake-settings.ts";
+import { wakeSettings } from "../wake/gather-wake.ts";
 import { type CallMarks, callerOfCall } from "../window-of-call.ts";
 import { actorForCall } from "./actor.ts";
 import type { WorkParts } from "./work-parts.ts";
-import { workSettings } from "./work-settings.ts";
+import { workSettings } from "./work-parts.ts";
 
 export interface LiveParts extends WorkParts {
   handle: StoreHandle;

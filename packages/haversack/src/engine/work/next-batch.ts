@@ -3,9 +3,8 @@
  * queue in its order. Neither reads more than some tasks beyond what it gives, however long the queue is.
  */
 import { COUNTED_READY, type QueuedTask, type Scope } from "../../store/work-store.ts";
-import { batchGroups, firstOverlap, pickBatch } from "../../work/batch.ts";
-import { nextBatchSize } from "../../work/batch-size.ts";
-import { checkChoice, checkWhole } from "../../work/check-value.ts";
+import { batchGroups, firstOverlap, nextBatchSize, pickBatch } from "../../work/batch.ts";
+import { checkChoice, checkWhole } from "../../work/clean-input.ts";
 import { fitList, type TokenCut } from "../../work/fit-list.ts";
 import { FIELD_SETS, type FieldSet, type View, viewTask } from "../../work/task-view.ts";
 import { given, type WorkParts } from "./work-parts.ts";

@@ -1,6 +1,6 @@
 /** What a session is in the middle of, and which of its agents made a tool call. The hook bundles this file. */
 import type { DatabaseSync } from "node:sqlite";
-import type { WipPatch } from "../../../work/wip.ts";
+import type { WipPatch } from "../../../work/wip/wip.ts";
 import type { SessionKey } from "../../local-store.ts";
 import { readStore, writeEvent, writeStore } from "../access.ts";
 import type { StoreHandle } from "../handle.ts";

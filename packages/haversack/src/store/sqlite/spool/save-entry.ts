@@ -1,7 +1,7 @@
 /** Saves an entry of the spool as its event would have been saved. The hook bundles this file, in a part of its own. */
 import type { DatabaseSync } from "node:sqlite";
-import { mergeWip } from "../../../work/merge-wip.ts";
-import type { Wip } from "../../../work/wip.ts";
+import { mergeWip } from "../../../work/wip/merge-wip.ts";
+import type { Wip } from "../../../work/wip/wip.ts";
 import {
   saveMark,
   savePlacedReader,

@@ -1,5 +1,5 @@
 /** What an entry of the spool says, by its kind. Types only: every file of the hook that writes refers to them. */
-import type { WipPatch } from "../../../work/wip.ts";
+import type { WipPatch } from "../../../work/wip/wip.ts";
 import type { SessionKey, SessionTouch } from "../../local-store.ts";
 import type { SeenAgent } from "../../work-store.ts";
 import type {

@@ -1,7 +1,7 @@
 /** A plan's tasks, made or brought up to date. Inside a transaction of the caller's. */
 import type { DatabaseSync } from "node:sqlite";
-import { matchPlan, planNumber } from "../../../work/match-plan.ts";
-import type { PlannedTask } from "../../../work/parse-plan.ts";
+import type { PlannedTask } from "../../../work/plan/parse-plan.ts";
+import { matchPlan, planNumber } from "../../../work/plan/parse-plan.ts";
 import { isSettled, type Story, type Task } from "../../../work/task.ts";
 import type { Actor, PlanImport, PlanReport, TaskChanges } from "../../work-store.ts";
 import { addDependency } from "./dependencies.ts";

@@ -1,6 +1,6 @@
 /** Which task an agent's tool calls belong to, and what they do to its claim. */
 import { beforeEach, describe, expect, it } from "vitest";
-import { mergeWip } from "../../../work/merge-wip.ts";
+import { mergeWip } from "../../../work/wip/merge-wip.ts";
 import type { Actor } from "../../work-store.ts";
 import type { StoreHandle } from "../handle.ts";
 import { openMemoryStore } from "../open.ts";

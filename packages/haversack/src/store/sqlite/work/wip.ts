@@ -1,6 +1,6 @@
 /** WIP of tasks: merged under the write lock, with a history of all that was replaced. */
 import type { DatabaseSync } from "node:sqlite";
-import type { Wip } from "../../../work/wip.ts";
+import type { Wip } from "../../../work/wip/wip.ts";
 import type { Actor, WipHistoryEntry, WipMerger } from "../../work-store.ts";
 import { checkCount } from "./checks.ts";
 import { refuseIfHeld, refuseIfLost } from "./claims.ts";

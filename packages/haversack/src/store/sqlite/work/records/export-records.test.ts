@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { VERDICTS } from "../../../../work/handoff.ts";
-import { mergeWip } from "../../../../work/merge-wip.ts";
 import { DEPENDENCY_TYPES, PRIORITIES, TASK_STATUSES, TASK_TYPES } from "../../../../work/task.ts";
+import { mergeWip } from "../../../../work/wip/merge-wip.ts";
 import { RECORD_KINDS } from "../../../record-fields.ts";
 import { FIRST_LINE, formatRecord, parseRecords } from "../../../record-lines.ts";
 import type { Actor, WorkStore } from "../../../work-store.ts";
