@@ -21,8 +21,8 @@ vi.mock("../../packages/haversack/src/base/ids.ts", async (original) => ({
 
 const opened = new Set<DatabaseSync>();
 
-vi.mock("../../packages/haversack/src/store/sqlite/connect.ts", async (original) => {
-  const { sqlite } = await original<typeof import("../../packages/haversack/src/store/sqlite/connect.ts")>();
+vi.mock("../../packages/haversack/src/store/sqlite/quiet.ts", async (original) => {
+  const { sqlite } = await original<typeof import("../../packages/haversack/src/store/sqlite/quiet.ts")>();
   class Noted extends sqlite.DatabaseSync {
     constructor(...args: ConstructorParameters<typeof DatabaseSync>) {
       super(...args);

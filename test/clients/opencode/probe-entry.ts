@@ -19,7 +19,7 @@ import { SqliteLocalStore } from "../../../packages/haversack/src/store/sqlite/s
 import { PromptLedger } from "../../../packages/haversack/src/store/sqlite/skills/prompt-ledger.ts";
 import { PromptIndex, SqliteSkillIndex } from "../../../packages/haversack/src/store/sqlite/skills/skill-index.ts";
 import { SkillLedger } from "../../../packages/haversack/src/store/sqlite/skills/skill-ledger.ts";
-import { SessionTasks } from "../../../packages/haversack/src/store/sqlite/work/session-tasks.ts";
+import { SessionTasks } from "../../../packages/haversack/src/store/sqlite/work/events/session-tasks.ts";
 
 export const Probe = async (input: PluginInput) => {
   const note = (line: unknown) =>

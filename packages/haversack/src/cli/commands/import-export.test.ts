@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { isFault } from "../../base/errors.ts";
-import { sqlite } from "../../store/sqlite/connect.ts";
+import { sqlite } from "../../store/sqlite/quiet.ts";
 import type { Command, ExitCode } from "../command.ts";
 import { parseCall } from "../parse.ts";
 import * as exportCommand from "./export.ts";

@@ -14,7 +14,7 @@ import { keptOpen } from "../../engine/events/kept-store.ts";
 import { loadConfig, offReason, projectPaths } from "../../engine/project.ts";
 import { workSettings } from "../../engine/work/work-parts.ts";
 import type { StoreHandle } from "../../store/sqlite/handle.ts";
-import { takeBack } from "../../store/sqlite/work/session-claims.ts";
+import { takeBack } from "../../store/sqlite/work/events/session-claims.ts";
 
 export interface EndedTurn {
   sessionId: string;

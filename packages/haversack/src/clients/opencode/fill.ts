@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { readJson } from "../../base/json.ts";
 import type { Environment } from "../../engine/project.ts";
 import type { FilledSession, WindowFill } from "../../engine/wiring.ts";
-import { sqlite } from "../../store/sqlite/connect.ts";
+import { sqlite } from "../../store/sqlite/quiet.ts";
 import { object } from "../claude-code/fields.ts";
 
 export function opencodeFill({ sessionId, agentId }: FilledSession, env: Environment): WindowFill | undefined {

@@ -14,7 +14,7 @@ import { isIndexStale } from "../../engine/index-freshness.ts";
 import { isOffForUser, offReason, projectPaths } from "../../engine/project.ts";
 import type { StoreHandle } from "../../store/sqlite/handle.ts";
 import { isCallAwaited } from "../../store/sqlite/sessions/call-notes.ts";
-import { otherHolders } from "../../store/sqlite/work/session-claims.ts";
+import { otherHolders } from "../../store/sqlite/work/events/session-claims.ts";
 import type { HookEngine } from "./hook-engine.ts";
 import { type IdleSteps, runWhenIdle } from "./idle-steps.ts";
 import { opencodeProfile } from "./profile.ts";

@@ -14,9 +14,9 @@ import { endSession, readSessionTimes } from "../../store/sqlite/sessions/sqlite
 import { agentOfCall, PromptLedger } from "../../store/sqlite/skills/prompt-ledger.ts";
 import { PromptIndex, SkillCards } from "../../store/sqlite/skills/skill-index.ts";
 import { SkillLedger } from "../../store/sqlite/skills/skill-ledger.ts";
-import { mayHaveChanged } from "../../store/sqlite/work/git-states.ts";
-import { hasUnread } from "../../store/sqlite/work/messages.ts";
-import { readHandoffBy, Spawns } from "../../store/sqlite/work/session-tasks.ts";
+import { mayHaveChanged } from "../../store/sqlite/work/events/git-states.ts";
+import { readHandoffBy, Spawns } from "../../store/sqlite/work/events/session-tasks.ts";
+import { hasUnread } from "../../store/sqlite/work/events/unread-messages.ts";
 import { type DiscoverInput, discover, discoverSettings } from "../discover.ts";
 import { isIndexStale } from "../index-freshness.ts";
 import { leftEdits } from "../wake/left-edits.ts";

@@ -10,7 +10,7 @@ import { SessionState } from "../../store/sqlite/sessions/session-state.ts";
 import { SqliteLocalStore } from "../../store/sqlite/sessions/sqlite-local-store.ts";
 import { SkillCards } from "../../store/sqlite/skills/skill-index.ts";
 import { SkillLedger } from "../../store/sqlite/skills/skill-ledger.ts";
-import { SessionTasks } from "../../store/sqlite/work/session-tasks.ts";
+import { SessionTasks } from "../../store/sqlite/work/events/session-tasks.ts";
 import { type Environment, loadConfig, type ProjectPaths } from "../project.ts";
 import type { WakeParts } from "../wake/gather-wake.ts";
 import { readForPacket, wakeSettings } from "../wake/gather-wake.ts";

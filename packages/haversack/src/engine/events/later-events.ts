@@ -6,7 +6,7 @@ import type { SessionState } from "../../store/sqlite/sessions/session-state.ts"
 import type { SqliteLocalStore } from "../../store/sqlite/sessions/sqlite-local-store.ts";
 import type { SkillLookup } from "../../store/sqlite/skills/skill-index.ts";
 import type { SkillLedger } from "../../store/sqlite/skills/skill-ledger.ts";
-import { letGo, letGoOfAgent } from "../../store/sqlite/work/session-claims.ts";
+import { letGo, letGoOfAgent } from "../../store/sqlite/work/events/session-claims.ts";
 import type { DiscoverSettings } from "../discover.ts";
 import { afterSpawn, beforeSpawn, type SubAgentParts, startNamed } from "../work/sub-agent.ts";
 import type { ClientEvent, EventAnswer, EventBase } from "./client-event.ts";

@@ -4,7 +4,7 @@ import type { SessionKey } from "../../store/local-store.ts";
 import type { SessionState } from "../../store/sqlite/sessions/session-state.ts";
 import type { SkillLookup } from "../../store/sqlite/skills/skill-index.ts";
 import type { SkillLedger } from "../../store/sqlite/skills/skill-ledger.ts";
-import type { SessionTasks } from "../../store/sqlite/work/session-tasks.ts";
+import type { SessionTasks } from "../../store/sqlite/work/events/session-tasks.ts";
 import { captureEvent, type ToolEvent } from "../../work/capture/capture.ts";
 import { PATH_MAX_CHARS, safeStart } from "../../work/capture/output-text.ts";
 import { mergeWip } from "../../work/wip/merge-wip.ts";

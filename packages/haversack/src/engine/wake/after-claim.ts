@@ -7,7 +7,7 @@
 import { gitPlace } from "../../base/git-place.ts";
 import type { StoreHandle } from "../../store/sqlite/handle.ts";
 import { SqliteSkillIndex } from "../../store/sqlite/skills/skill-index.ts";
-import { roleAtWork } from "../../store/sqlite/work/wake-state.ts";
+import { roleAtWork } from "../../store/sqlite/work/events/wake-state.ts";
 import type { WorkStore } from "../../store/work-store.ts";
 import { isAgentName } from "../../wake/message.ts";
 import { readSkillSettings, type SkillSettings } from "../../wake/skill-settings.ts";

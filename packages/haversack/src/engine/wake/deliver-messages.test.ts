@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, it } from "vitest";
 import { openMemoryStore } from "../../store/sqlite/open.ts";
 import { recordInjection } from "../../store/sqlite/skills/injections.ts";
-import { hasUnread } from "../../store/sqlite/work/messages.ts";
+import { hasUnread } from "../../store/sqlite/work/events/unread-messages.ts";
 import { SqliteWorkStore } from "../../store/sqlite/work/sqlite-work-store.ts";
 import { deliverMessages } from "./messages.ts";
 

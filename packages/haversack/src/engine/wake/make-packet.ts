@@ -6,7 +6,7 @@ import { writeEvent } from "../../store/sqlite/access.ts";
 import type { StoreHandle } from "../../store/sqlite/handle.ts";
 import type { Because } from "../../store/sqlite/skills/injections.ts";
 import type { WindowEntry } from "../../store/sqlite/skills/skill-ledger.ts";
-import { type ShownPacket, savePacket } from "../../store/sqlite/work/wake-state.ts";
+import { type ShownPacket, savePacket } from "../../store/sqlite/work/events/wake-state.ts";
 import { firstInTurn } from "../../wake/dispatch-order.ts";
 import { isNothing } from "../../wake/has-work.ts";
 import { assemblePacket, type Packet, type PacketOptions } from "../../wake/packet.ts";

@@ -4,7 +4,7 @@ import { stripControl } from "../../base/clean-text.ts";
 import type { ClientProfile } from "../../skills/activation.ts";
 import { cutFor, sizeFor } from "../../skills/client-size.ts";
 import type { StoreHandle } from "../../store/sqlite/handle.ts";
-import { showUnread, type Waiting } from "../../store/sqlite/work/messages.ts";
+import { showUnread, type Waiting } from "../../store/sqlite/work/events/unread-messages.ts";
 import type { SentMessage } from "../../store/work-store.ts";
 import { cutLine, cutText } from "../../wake/cut-text.ts";
 import { mentionsIn } from "../../wake/mentions.ts";

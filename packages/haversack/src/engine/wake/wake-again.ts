@@ -10,7 +10,6 @@ import { readStore, writeEvent } from "../../store/sqlite/access.ts";
 import type { SessionState } from "../../store/sqlite/sessions/session-state.ts";
 import { recordInjection } from "../../store/sqlite/skills/injections.ts";
 import type { SkillLedger, WindowEntry } from "../../store/sqlite/skills/skill-ledger.ts";
-import { readNews } from "../../store/sqlite/work/activity.ts";
 import {
   type Holder,
   hasLapsed,
@@ -18,8 +17,9 @@ import {
   otherHolders,
   regain,
   takeBack,
-} from "../../store/sqlite/work/session-claims.ts";
-import { type SessionTasks, taskWip } from "../../store/sqlite/work/session-tasks.ts";
+} from "../../store/sqlite/work/events/session-claims.ts";
+import { type SessionTasks, taskWip } from "../../store/sqlite/work/events/session-tasks.ts";
+import { readNews } from "../../store/sqlite/work/events/wake-state.ts";
 import { cutLine } from "../../wake/cut-text.ts";
 import { formatEvent } from "../../wake/talk-pieces.ts";
 import { sessionName } from "../../work/agent-name.ts";

@@ -10,7 +10,7 @@ import { SessionState } from "../../store/sqlite/sessions/session-state.ts";
 import { SqliteLocalStore } from "../../store/sqlite/sessions/sqlite-local-store.ts";
 import { SqliteSkillIndex } from "../../store/sqlite/skills/skill-index.ts";
 import { SkillLedger } from "../../store/sqlite/skills/skill-ledger.ts";
-import type { WakeKey } from "../../store/sqlite/work/wake-state.ts";
+import type { WakeKey } from "../../store/sqlite/work/events/wake-state.ts";
 import { estimateTokens } from "../../tokens/estimate.ts";
 import type { Agent } from "../../wake/message.ts";
 import type { WakeMessage, WakeState } from "../../wake/state.ts";

@@ -4,7 +4,7 @@ import { profileOf } from "../../skills/activation.ts";
 import type { SkillResources } from "../../skills/skill-output.ts";
 import type { SessionKey } from "../../store/local-store.ts";
 import { SessionState } from "../../store/sqlite/sessions/session-state.ts";
-import { SessionTasks, Spawns } from "../../store/sqlite/work/session-tasks.ts";
+import { SessionTasks, Spawns } from "../../store/sqlite/work/events/session-tasks.ts";
 import { SqliteWorkStore } from "../../store/sqlite/work/sqlite-work-store.ts";
 import type { SessionStart } from "../events/client-event.ts";
 import { type StartedSession, startSession } from "../events/start-session.ts";

@@ -12,7 +12,7 @@ import {
   type ProcessesAbove,
   sessionAbove,
 } from "../../store/sqlite/sessions/call-notes.ts";
-import { processOfSession } from "../../store/sqlite/work/session-claims.ts";
+import { processOfSession } from "../../store/sqlite/work/events/session-claims.ts";
 import type { Actor } from "../../store/work-store.ts";
 import { isPersonName } from "../../wake/message.ts";
 import { clientName, sessionName, shortId } from "../../work/agent-name.ts";

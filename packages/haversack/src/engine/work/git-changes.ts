@@ -8,7 +8,7 @@ import { lstatSync } from "node:fs";
 import { gitPlace } from "../../base/git-place.ts";
 import type { StoreHandle } from "../../store/sqlite/handle.ts";
 import { SessionState } from "../../store/sqlite/sessions/session-state.ts";
-import { keepGitState, keptGitState, whoseFile, workAtHand } from "../../store/sqlite/work/git-states.ts";
+import { keepGitState, keptGitState, whoseFile, workAtHand } from "../../store/sqlite/work/events/git-states.ts";
 import { changesSince, type GitState } from "../../work/wip/git-changes.ts";
 import { mergeWip } from "../../work/wip/merge-wip.ts";
 import type { Wip, WipPatch } from "../../work/wip/wip.ts";

@@ -4,8 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { formatRecord } from "../../store/record-lines.ts";
-import { sqlite } from "../../store/sqlite/connect.ts";
 import { openMemoryStore } from "../../store/sqlite/open.ts";
+import { sqlite } from "../../store/sqlite/quiet.ts";
 import { SqliteWorkStore } from "../../store/sqlite/work/sqlite-work-store.ts";
 import { importOhno } from "./import-ohno.ts";
 

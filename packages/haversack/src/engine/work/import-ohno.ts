@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { HaversackError } from "../../base/errors.ts";
 import { copyToNew, makeScratch, removeScratch } from "../../base/safe-write.ts";
-import { sqlite } from "../../store/sqlite/connect.ts";
+import { sqlite } from "../../store/sqlite/quiet.ts";
 import type { ImportReport } from "../../store/work-records.ts";
 import type { Actor, WorkStore } from "../../store/work-store.ts";
 import { type LeftOver, ohnoRecords } from "./ohno-records.ts";

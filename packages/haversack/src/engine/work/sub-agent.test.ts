@@ -5,7 +5,7 @@ import { expect, it } from "vitest";
 import { profileOf } from "../../skills/activation.ts";
 import { openMemoryStore } from "../../store/sqlite/open.ts";
 import { readInjections } from "../../store/sqlite/skills/injections.ts";
-import { readHandoffBy, SessionTasks, Spawns } from "../../store/sqlite/work/session-tasks.ts";
+import { readHandoffBy, SessionTasks, Spawns } from "../../store/sqlite/work/events/session-tasks.ts";
 import { SqliteWorkStore } from "../../store/sqlite/work/sqlite-work-store.ts";
 import type { Actor } from "../../store/work-store.ts";
 import { explainInjection } from "../explain-injection.ts";

@@ -11,7 +11,7 @@ import type { ClientProfile } from "../../skills/activation.ts";
 import { writeEvent } from "../../store/sqlite/access.ts";
 import type { StoreHandle } from "../../store/sqlite/handle.ts";
 import { recordInjection } from "../../store/sqlite/skills/injections.ts";
-import type { SessionTasks, Spawns, StoredHandoff } from "../../store/sqlite/work/session-tasks.ts";
+import type { SessionTasks, Spawns, StoredHandoff } from "../../store/sqlite/work/events/session-tasks.ts";
 import { taskIdsIn } from "../../work/task.ts";
 import type { EventAnswer, EventBase } from "../events/client-event.ts";
 

@@ -4,6 +4,7 @@
  */
 import { statSync } from "node:fs";
 import type { DatabaseSync } from "node:sqlite";
+import { sqlite } from "./quiet.ts";
 import { GUARDED, GUARDED_OPTIONS } from "./schema-check.ts";
 
 /** With 32 writers on a busy machine one of them waited more than five seconds: SQLite does not queue them. */
@@ -38,28 +39,6 @@ function openAndLook(location: string, readOnly: boolean, busyMs: number): Datab
 
 function hasBytes(file: string): boolean {
   return (statSync(file, { throwIfNoEntry: false })?.size ?? 0) > 0;
-}
-
-/**
- * `node:sqlite`, loaded without its ExperimentalWarning (Node 22 prints one; 24 does not). Only that one
- * warning is dropped, and only while the module loads.
- *
- * It is fetched with `getBuiltinModule` and not with `import`: as ESM a builtin is loaded while the imports are
- * linked, so the warning would be out before any line of ours runs.
- */
-export const sqlite = loadQuietly();
-
-function loadQuietly(): typeof import("node:sqlite") {
-  const { emitWarning } = process;
-  process.emitWarning = ((warning: string | Error, ...rest: unknown[]) => {
-    if (String(warning).includes("SQLite is an experimental feature")) return;
-    Reflect.apply(emitWarning, process, [warning, ...rest]);
-  }) as typeof emitWarning;
-  try {
-    return process.getBuiltinModule("node:sqlite");
-  } finally {
-    process.emitWarning = emitWarning;
-  }
 }
 
 // Why SQLite could not write, by its result code, on Node and on Bun.

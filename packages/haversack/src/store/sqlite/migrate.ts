@@ -8,9 +8,9 @@
 import type { DatabaseSync } from "node:sqlite";
 import { HaversackError } from "../../base/errors.ts";
 import { inTransaction } from "./access.ts";
-import { sqlite } from "./connect.ts";
 import { fault } from "./faults.ts";
 import { type Migration, migrations } from "./migrations.ts";
+import { sqlite } from "./quiet.ts";
 import { APPLICATION_ID, isMetaSound, notOurs, readMinReader, readSchemaText, schemaProblems } from "./schema-check.ts";
 import { SCHEMA_TEXT } from "./schema-text.ts";
 

@@ -5,11 +5,12 @@
 import { statSync } from "node:fs";
 import type { DatabaseSync } from "node:sqlite";
 import { HaversackError, isFault } from "../../base/errors.ts";
-import { connect, DEFAULT_BUSY_MS, sqlite } from "./connect.ts";
+import { connect, DEFAULT_BUSY_MS } from "./connect.ts";
 import { guardStore, SQLITE_BUSY, sqliteCode, storeFault, whyNotWritable } from "./faults.ts";
 import type { StoreHandle } from "./handle.ts";
 import { applyMigrations, latestVersion, readPragma, refuseIfTooNew, schemaState, upgradeSchema } from "./migrate.ts";
 import { type Migration, migrations } from "./migrations.ts";
+import { sqlite } from "./quiet.ts";
 import { standInFor } from "./spool/stand-in.ts";
 import { readInSpool } from "./spool/take-in.ts";
 import { makePrivateFile, makePrivateFolderOf, tightenStore } from "./store-files.ts";

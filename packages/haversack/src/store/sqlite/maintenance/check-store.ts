@@ -2,6 +2,7 @@
  * Looks a store over from end to end and changes nothing, not even an old schema. Damage is what it is here to find,
  * so it is reported as a problem; a file that is no store at all, or cannot be read, is a fault.
  */
+
 import { statSync } from "node:fs";
 import type { DatabaseSync } from "node:sqlite";
 import { errorText } from "../../../base/errors.ts";
@@ -10,6 +11,8 @@ import { guardStore, SQLITE_BUSY, SQLITE_CORRUPT, sqliteCode, storeFault } from 
 import { examineSchema, latestVersion, readPragma } from "../migrate.ts";
 import { type Migration, migrations } from "../migrations.ts";
 import { notFound } from "../open.ts";
+import { newestMessages } from "../work/messages.ts";
+import { newestTitles } from "../work/tasks.ts";
 
 export interface StoreCheck {
   ok: boolean;
@@ -165,16 +168,10 @@ export function peekStore(file: string): StorePeek {
       name,
       count: Number(db.prepare(`SELECT count(*) AS n FROM ${name}`).get()?.["n"]),
     }));
-    const tasks = db.prepare("SELECT substr(title, 1, ?) AS title FROM tasks ORDER BY seq DESC LIMIT ?");
-    const messages = db.prepare(
-      "SELECT substr(sender, 1, 60) AS sender, substr(text, 1, ?) AS text FROM messages ORDER BY seq DESC LIMIT ?",
-    );
     return {
       rows: counts,
-      tasks: tasks.all(MAX_CHARS, SHOWN).map((row) => String(row["title"])),
-      messages: messages
-        .all(MAX_CHARS, SHOWN)
-        .map((row) => ({ sender: String(row["sender"]), text: String(row["text"]) })),
+      tasks: newestTitles(db, { limit: SHOWN, maxChars: MAX_CHARS }),
+      messages: newestMessages(db, { limit: SHOWN, maxChars: MAX_CHARS }),
     };
   } finally {
     db.close();

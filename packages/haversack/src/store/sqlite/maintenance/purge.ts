@@ -1,8 +1,10 @@
 /** What is removed from a store: on demand by `haversack store purge`, and old sessions by themselves with time. */
+
 import type { DatabaseSync } from "node:sqlite";
 import { readStore, writeStore } from "../access.ts";
 import type { StoreHandle } from "../handle.ts";
 import { openDatabase } from "../open.ts";
+import { HELD_TASKS, HOLDING_SESSIONS } from "../work/claims.ts";
 import { quoteName } from "./check-store.ts";
 
 /**
@@ -19,7 +21,7 @@ export interface PurgeRule {
 export const OLD_SESSIONS = "SELECT session_id, agent_id FROM sessions WHERE last_seen_at < :before";
 
 /** A session that holds a task is part of the work. */
-const FREE = "session_id NOT IN (SELECT session_id FROM claims WHERE session_id IS NOT NULL)";
+const FREE = `session_id NOT IN (${HOLDING_SESSIONS})`;
 
 /** What `store purge` removes when it is asked to. */
 export const purgeRules: readonly PurgeRule[] = rulesFor({ oldSessions: OLD_SESSIONS, isKept: "" });
@@ -28,7 +30,7 @@ export const purgeRules: readonly PurgeRule[] = rulesFor({ oldSessions: OLD_SESS
 export const retirementRules: readonly PurgeRule[] = rulesFor({
   oldSessions: `${OLD_SESSIONS} AND ${FREE}`,
   isKept: ` AND ${FREE}`,
-  gitStates: " AND task NOT IN (SELECT t.id FROM claims c JOIN tasks t ON t.seq = c.task)",
+  gitStates: ` AND task NOT IN (${HELD_TASKS})`,
 });
 
 function rulesFor({

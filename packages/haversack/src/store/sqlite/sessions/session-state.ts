@@ -5,9 +5,8 @@ import type { SessionKey } from "../../local-store.ts";
 import { readStore, writeEvent, writeStore } from "../access.ts";
 import type { StoreHandle } from "../handle.ts";
 import { type NewInjection, recordInjection } from "../skills/injections.ts";
-import { isStandIn, regainTasks } from "../work/claims.ts";
-import { type BoundTask, boundTask, taskWip } from "../work/session-tasks.ts";
-import { acceptTime, leaseTime } from "../work/store-clock.ts";
+import { boundTask, isHeartbeatDue, taskAtWork, taskWipHome, type WipHome } from "../work/events/session-tasks.ts";
+import { isHolding } from "../work/last-holders.ts";
 
 export interface WipChange {
   path: string;
@@ -34,9 +33,6 @@ export interface ToolWork extends SessionKey {
   leaseMs: () => number;
 }
 
-/** A claim is prolonged at the first tool call after this long: a write at every call would buy nothing. */
-const HEARTBEAT_MS = 60_000;
-
 export class SessionState {
   readonly #handle: StoreHandle;
 
@@ -59,12 +55,7 @@ export class SessionState {
   recordTool(work: ToolWork): void {
     const { file, merge, patch, leaseMs, ...event } = work;
     const hasNews = file !== undefined || merge !== undefined;
-    const isHeartbeatDue = () =>
-      isDue(
-        readStore(this.#handle, (db) => boundTask(db, work)),
-        work.at,
-      );
-    if (!hasNews && !isHeartbeatDue()) return;
+    if (!hasNews && !readStore(this.#handle, (db) => isHeartbeatDue(boundTask(db, work), work.at))) return;
     writeStore(
       this.#handle,
       (db) => saveTool(db, work),
@@ -108,15 +99,6 @@ export class SessionState {
   }
 }
 
-/** A session that was quiet for longer than its lease goes on with its task, unless somebody has taken it. */
-function regainTask(
-  db: DatabaseSync,
-  key: Required<SessionKey>,
-  { leaseMs, at }: Pick<ToolWork, "leaseMs" | "at">,
-): BoundTask | undefined {
-  return regainTasks(db, key, { leaseMs, at, most: 1 }).length > 0 ? boundTask(db, key) : undefined;
-}
-
 /** For callers that hold the write lock already. */
 export function saveTool(
   db: DatabaseSync,
@@ -127,17 +109,9 @@ export function saveTool(
   // A tool call may be the first that is heard of a session.
   if (file !== undefined || merge) db.prepare(MEET).run(sessionId, agentId, client, cwd, time, time);
   if (file) db.prepare("INSERT OR REPLACE INTO session_files VALUES (?, ?, ?, ?)").run(sessionId, agentId, file, time);
-  const bound = boundTask(db, key) ?? regainTask(db, key, { leaseMs, at });
-  if (bound && isDue(bound, at)) {
-    const now = isStandIn(db) ? leaseTime(db, at) : acceptTime(db, at);
-    db.prepare("UPDATE claims SET heartbeat_at = ?, lease_until = max(lease_until, ?) WHERE task = ?").run(
-      now.toISOString(),
-      now.getTime() + leaseMs(),
-      bound.seq,
-    );
-  }
+  const bound = taskAtWork(db, key, { leaseMs, at });
   if (!merge) return;
-  const home = bound ? taskHome(db, bound, client) : sessionHome(db, key);
+  const home = bound ? taskWipHome(db, bound, client) : sessionHome(db, key);
   const current = home.text === undefined ? {} : (JSON.parse(home.text) as Record<string, unknown>);
   const { wip, changes } = merge(current);
   // The same object: nothing is new, and there is nothing to write.
@@ -160,13 +134,6 @@ export function saveToolCall(db: DatabaseSync, { sessionId, agentId = "", toolUs
   );
 }
 
-/** Where WIP is kept. */
-interface WipHome {
-  text: string | undefined;
-  save(data: string, time: string): void;
-  note(time: string, path: string, before: string | null, after: string | null): void;
-}
-
 function sessionHome(db: DatabaseSync, { sessionId, agentId }: Required<SessionKey>): WipHome {
   const row = db.prepare(SELECT_WIP).get(sessionId, agentId);
   return {
@@ -178,22 +145,6 @@ function sessionHome(db: DatabaseSync, { sessionId, agentId }: Required<SessionK
         .prepare("INSERT INTO wip_changes (at, session_id, agent_id, path, before, after) VALUES (?, ?, ?, ?, ?, ?)")
         .run(time, sessionId, agentId, path, before, after),
   };
-}
-
-function taskHome(db: DatabaseSync, { seq, holder }: BoundTask, client: string): WipHome {
-  return {
-    text: taskWip(db, seq)?.data,
-    save: (data, time) => db.prepare("INSERT OR REPLACE INTO task_wip VALUES (?, ?, ?)").run(seq, data, time),
-    note: (time, path, before, after) =>
-      db
-        .prepare("INSERT INTO task_wip_changes (task, at, actor, path, before, after) VALUES (?, ?, ?, ?, ?, ?)")
-        .run(seq, time, holder ?? client, path, before, after),
-  };
-}
-
-function isDue(bound: BoundTask | undefined, at: Date): boolean {
-  const last = bound?.heartbeatAt;
-  return last !== undefined && at.getTime() - Date.parse(last) >= HEARTBEAT_MS;
 }
 
 const MEET =
@@ -256,7 +207,8 @@ export function hasUntoldEdits(db: DatabaseSync, sessionId: string): boolean {
 
 /** The last ones whose edits nobody has been told of yet, newest first. One that has or had a task is none of them. */
 export function untoldSessions(db: DatabaseSync, sessionId: string): EditingSession[] {
-  return db.prepare(UNTOLD).all(sessionId) as unknown as EditingSession[];
+  const found = db.prepare(UNTOLD).all(sessionId) as unknown as EditingSession[];
+  return found.filter((session) => !isHolding(db, session.sessionId));
 }
 
 /** Of the session's main agent and its sub-agents, newest first. */
@@ -295,5 +247,4 @@ WHERE s.session_id <> ? AND (s.edits_told_at IS NULL OR s.edits_told_at < w.upda
 
 const UNTOLD = `SELECT s.session_id AS sessionId, s.client, s.cwd, s.last_seen_at AS lastSeenAt, s.ended_at AS endedAt,
   s.process_id AS id, s.process_space AS space, s.process_start AS start ${FROM_UNTOLD}
-AND NOT EXISTS (SELECT 1 FROM last_holders h WHERE h.session_id = s.session_id)
 GROUP BY s.session_id ORDER BY max(w.updated_at) DESC`;

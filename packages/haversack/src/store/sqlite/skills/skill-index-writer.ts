@@ -2,9 +2,11 @@
  * Writes the compiled skill index. A change of one skill touches that skill's rows alone: its postings are found through
  * the term ids kept with it, and the counts of those terms are adjusted.
  */
+
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import type { SkillTerm } from "../../../skills/skill-terms.ts";
 import type { CompiledRule, PatternKind, Problem, SkillTriggers, TriggerKind } from "../../../skills/types.ts";
+import { VERSIONS_IN_USE } from "../work/skill-history.ts";
 import { changeList, countList, type Entry, packList, roundWeight, unpackList } from "./posting-lists.ts";
 
 export interface IndexedSkill {
@@ -261,7 +263,7 @@ export class SkillIndexWriter {
     this.#db.exec(`
 DELETE FROM skill_bodies WHERE hash NOT IN (SELECT hash FROM skills)
   AND hash NOT IN (SELECT loaded_hash FROM ledger WHERE loaded_hash IS NOT NULL)
-  AND hash NOT IN (SELECT hash FROM skill_history)`);
+  AND hash NOT IN (${VERSIONS_IN_USE})`);
   }
 
   /** Call it at the start of each transaction: another process may have rebuilt the index in between. */

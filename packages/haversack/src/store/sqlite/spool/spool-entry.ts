@@ -13,10 +13,10 @@ import type { ToldEdits, ToolCall, ToolWork } from "../sessions/session-state.ts
 import type { NewInjection } from "../skills/injections.ts";
 import type { PromptAnswer } from "../skills/prompt-ledger.ts";
 import type { ShownSkill, SkillLoad } from "../skills/skill-ledger.ts";
-import type { DeliveredMessages } from "../work/messages.ts";
-import type { EndedHolder, MovedClaims, MovedSession, TakenBack } from "../work/session-claims.ts";
-import type { PlacedAgent, SpawnEvent, UnresolvedSpawn } from "../work/session-tasks.ts";
-import type { ShownPacket } from "../work/wake-state.ts";
+import type { EndedHolder, MovedClaims, MovedSession, TakenBack } from "../work/events/session-claims.ts";
+import type { PlacedAgent, SpawnEvent, UnresolvedSpawn } from "../work/events/session-tasks.ts";
+import type { DeliveredMessages } from "../work/events/unread-messages.ts";
+import type { ShownPacket } from "../work/events/wake-state.ts";
 
 /** Plain data, but for `at`, which is a Date and the time of the event. */
 export interface SpoolKinds {

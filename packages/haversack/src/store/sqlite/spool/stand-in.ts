@@ -12,9 +12,10 @@
  */
 import type { DatabaseSync } from "node:sqlite";
 import { inTransaction } from "../access.ts";
-import { connect, isLockFault, isRefusedWrite, sqlite } from "../connect.ts";
+import { connect, isLockFault, isRefusedWrite } from "../connect.ts";
 import type { StandIn, StoreHandle } from "../handle.ts";
 import { migrations } from "../migrations.ts";
+import { sqlite } from "../quiet.ts";
 import { saveEntry } from "./save-entry.ts";
 import { addToSpool, readSpooled, spooledNames } from "./spool-files.ts";
 

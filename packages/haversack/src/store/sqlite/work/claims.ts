@@ -340,3 +340,7 @@ export function regainTasks(
 export function isStandIn(db: DatabaseSync): boolean {
   return db.prepare("SELECT 1 FROM temp.sqlite_schema WHERE name = 'claims'").get() !== undefined;
 }
+
+/** The sessions that hold a task, and the ids of the tasks that are held: what a purge of local state must leave alone. */
+export const HOLDING_SESSIONS = "SELECT session_id FROM claims WHERE session_id IS NOT NULL";
+export const HELD_TASKS = "SELECT t.id FROM claims c JOIN tasks t ON t.seq = c.task";

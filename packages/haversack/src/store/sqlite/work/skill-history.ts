@@ -8,6 +8,9 @@ import { checkCount } from "./checks.ts";
 import { findTask } from "./ids.ts";
 import { all, one, run } from "./prepared.ts";
 
+/** Hashes of skills that tasks were worked on with. */
+export const VERSIONS_IN_USE = "SELECT hash FROM skill_history";
+
 export function recordSkill(
   db: DatabaseSync,
   { agent, taskId, skill, hash, because }: Omit<SkillUse, "at">,

@@ -317,3 +317,14 @@ function refuseParentCycle(db: DatabaseSync, seq: number, parent: number): void 
     at = one<{ parent: number | null }>(db, "SELECT parent FROM tasks WHERE seq = ?", at)?.parent ?? null;
   }
 }
+
+/** Of the tasks that were made last. */
+export function newestTitles(db: DatabaseSync, { limit, maxChars }: { limit: number; maxChars: number }): string[] {
+  const rows = all<{ title: string }>(
+    db,
+    "SELECT substr(title, 1, ?) AS title FROM tasks ORDER BY seq DESC LIMIT ?",
+    maxChars,
+    limit,
+  );
+  return rows.map(({ title }) => title);
+}

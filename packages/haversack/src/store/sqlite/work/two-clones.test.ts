@@ -5,9 +5,9 @@ import { formatRecord, parseRecords } from "../../record-lines.ts";
 import type { ImportReport, TaskRecord, WorkRecord } from "../../work-records.ts";
 import type { StoreHandle } from "../handle.ts";
 import { openMemoryStore } from "../open.ts";
+import { Spawns } from "./events/session-tasks.ts";
 import { exportRecords } from "./records/export-records.ts";
 import { importRecords } from "./records/import-records.ts";
-import { Spawns } from "./session-tasks.ts";
 import { SqliteWorkStore } from "./sqlite-work-store.ts";
 import { brokenTruths } from "./work-truths.suite.ts";
 

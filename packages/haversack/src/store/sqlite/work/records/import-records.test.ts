@@ -3,9 +3,9 @@ import { formatRecord } from "../../../record-lines.ts";
 import type { AgentRecord, ImportReport, MessageRecord, TaskRecord, WorkRecord } from "../../../work-records.ts";
 import type { StoreHandle } from "../../handle.ts";
 import { openMemoryStore } from "../../open.ts";
+import { readWake } from "../events/wake-state.ts";
 import { computeQueue } from "../queue.ts";
 import { skillHistory } from "../skill-history.ts";
-import { readWake } from "../wake-state.ts";
 import { exportRecords } from "./export-records.ts";
 import { importRecords } from "./import-records.ts";
 

@@ -1,9 +1,9 @@
 /** What the packet of an agent shows of a task in hand, and the agent's messages. */
 import type { DatabaseSync } from "node:sqlite";
-import type { TreeTask, WakeActivity, WakeHandoff, WakeMessage, WakeState, WholeTask } from "../../../wake/state.ts";
-import type { Verdict } from "../../../work/handoff.ts";
-import { isSettled, type TaskStatus, type TaskStep, type TaskType } from "../../../work/task.ts";
-import type { Wip } from "../../../work/wip/wip.ts";
+import type { TreeTask, WakeActivity, WakeHandoff, WakeMessage, WakeState, WholeTask } from "../../../../wake/state.ts";
+import type { Verdict } from "../../../../work/handoff.ts";
+import { isSettled, type TaskStatus, type TaskStep, type TaskType } from "../../../../work/task.ts";
+import type { Wip } from "../../../../work/wip/wip.ts";
 
 /** Longer texts are cut when they are read: a packet has room for none of it. */
 export const MOST_CHARS = 40_000;

@@ -1,13 +1,13 @@
 /** Which task an agent's tool calls belong to, and what they do to its claim. */
 import { beforeEach, describe, expect, it } from "vitest";
-import { mergeWip } from "../../../work/wip/merge-wip.ts";
-import type { Actor } from "../../work-store.ts";
-import type { StoreHandle } from "../handle.ts";
-import { openMemoryStore } from "../open.ts";
-import { SessionState } from "../sessions/session-state.ts";
-import { addAlias } from "./ids.ts";
+import { mergeWip } from "../../../../work/wip/merge-wip.ts";
+import type { Actor } from "../../../work-store.ts";
+import type { StoreHandle } from "../../handle.ts";
+import { openMemoryStore } from "../../open.ts";
+import { SessionState } from "../../sessions/session-state.ts";
+import { addAlias } from "../ids.ts";
+import { SqliteWorkStore } from "../sqlite-work-store.ts";
 import { SessionTasks, Spawns } from "./session-tasks.ts";
-import { SqliteWorkStore } from "./sqlite-work-store.ts";
 
 const MINUTE = 60_000;
 const LEASE_MS = 60 * MINUTE;

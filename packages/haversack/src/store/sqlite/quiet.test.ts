@@ -10,7 +10,7 @@ it("drops the warning of node:sqlite while it loads, and no other", async () => 
     process.emitWarning("something else", "ExperimentalWarning");
     return load(id);
   }) as typeof load);
-  const { sqlite } = await import("./connect.ts");
+  const { sqlite } = await import("./quiet.ts");
   process.emitWarning("SQLite is an experimental feature: but said later, by someone else");
 
   expect(sqlite.DatabaseSync).toBeDefined();

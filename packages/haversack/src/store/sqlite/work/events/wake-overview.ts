@@ -4,7 +4,7 @@
  * this file.
  */
 import type { DatabaseSync } from "node:sqlite";
-import type { TreeTask, WakeActivity, WakeHandoff, WakeStory } from "../../../wake/state.ts";
+import type { TreeTask, WakeActivity, WakeHandoff, WakeStory } from "../../../../wake/state.ts";
 import {
   all,
   around,

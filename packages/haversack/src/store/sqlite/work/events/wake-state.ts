@@ -3,13 +3,16 @@
  * bundles this file, so it speaks SQL instead of the whole work store.
  */
 import type { DatabaseSync } from "node:sqlite";
-import { roleOf } from "../../../wake/role-of.ts";
-import type { WakeAgent, WakeState } from "../../../wake/state.ts";
-import { sessionName } from "../../../work/agent-name.ts";
-import { type RestoredSkills, recordRestored } from "../skills/skill-ledger.ts";
-import { agentOn, agentsNamed, agentsOfSession, type KnownAgent } from "./agents.ts";
-import { markShown } from "./messages.ts";
+import { roleOf } from "../../../../wake/role-of.ts";
+import type { WakeActivity, WakeAgent, WakeState } from "../../../../wake/state.ts";
+import { sessionName } from "../../../../work/agent-name.ts";
+import { readStore } from "../../access.ts";
+import type { StoreHandle } from "../../handle.ts";
+import { type RestoredSkills, recordRestored } from "../../skills/skill-ledger.ts";
+import { agentOn } from "../agents.ts";
+import { agentsNamed, agentsOfSession, type KnownAgent } from "./known-agent.ts";
 import { IS_OPEN, notedRole, noteRole } from "./session-tasks.ts";
+import { markShown } from "./unread-messages.ts";
 import { type Overview, type Ready, readOverview, readReady } from "./wake-overview.ts";
 import { all, get, optional, readMessages, readTree, readWork, type StoredWork, textOf } from "./wake-work.ts";
 
@@ -223,3 +226,48 @@ export function savePacket(db: DatabaseSync, { messages, role, ...restored }: Sh
   if (messages) markShown(db, messages.agent, messages.ids, restored.at);
   if (role !== undefined) noteRole(db, restored, role);
 }
+
+// What others did to the tasks that a session had in hand, since it was last heard of.
+
+export interface SessionNews {
+  /** Newest first. */
+  activity: WakeActivity[];
+  /** Tasks that it had, and that are open and not its own any more. */
+  lost: { id: string; title: string; status: string; agent?: string }[];
+}
+
+export function readNews(
+  handle: StoreHandle,
+  { sessionId, holder, since }: { sessionId: string; holder: string; since: Date },
+): SessionNews {
+  return readStore(handle, (db) => {
+    const key = { sessionId, holder };
+    const activity = db.prepare(NEWS).all({ ...key, since: since.toISOString() });
+    const lost = activity.length === 0 ? [] : db.prepare(LOST).all(key);
+    return {
+      activity: activity.map((row) => ({
+        at: new Date(String(row["at"])),
+        actor: String(row["actor"]),
+        kind: String(row["kind"]),
+        text: String(row["text"]),
+        subject: String(row["subject"]),
+      })),
+      lost: lost.map(({ id, title, status, agent }) => ({
+        id: String(id),
+        title: String(title),
+        status: String(status),
+        ...(typeof agent === "string" && { agent }),
+      })),
+    };
+  });
+}
+
+/** What it holds, and what it has claimed lately. */
+const HAD = `SELECT t.id FROM claims c JOIN tasks t ON t.seq = c.task WHERE c.session_id = :sessionId
+UNION SELECT subject FROM (SELECT kind, actor, subject FROM activity ORDER BY id DESC LIMIT 500) WHERE kind = 'task-claimed' AND actor = :holder`;
+
+const NEWS = `SELECT at, actor, kind, subject, substr(text, 1, 500) AS text FROM activity
+WHERE subject IN (${HAD}) AND at > :since AND actor <> :holder ORDER BY id DESC LIMIT 10`;
+
+const LOST = `SELECT t.id, t.title, t.status, c.agent FROM tasks t LEFT JOIN claims c ON c.task = t.seq
+WHERE t.id IN (${HAD}) AND t.status IN ('todo', 'in_progress') AND c.session_id IS NOT :sessionId ORDER BY t.seq LIMIT 5`;

@@ -1,9 +1,9 @@
 /** Whose file it is that git says has changed, where several agents work in one worktree. */
 import { expect, it } from "vitest";
-import { writeStore } from "../access.ts";
-import { openMemoryStore } from "../open.ts";
+import { writeStore } from "../../access.ts";
+import { openMemoryStore } from "../../open.ts";
+import { SqliteWorkStore } from "../sqlite-work-store.ts";
 import { keepGitState, whoseFile } from "./git-states.ts";
-import { SqliteWorkStore } from "./sqlite-work-store.ts";
 
 const AT = "2031-05-06T07:08:09.000Z";
 const LATER = "2031-05-06T07:18:09.000Z";

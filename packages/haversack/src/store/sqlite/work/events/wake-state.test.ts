@@ -1,10 +1,10 @@
 /** What is read of an agent's work, where it depends on order and limits. What a packet makes of it is in engine/wake and src/wake. */
 import { describe, expect, it } from "vitest";
-import { openMemoryStore } from "../open.ts";
-import { SqliteLocalStore } from "../sessions/sqlite-local-store.ts";
-import { becomeKnown } from "./agents.ts";
+import { openMemoryStore } from "../../open.ts";
+import { SqliteLocalStore } from "../../sessions/sqlite-local-store.ts";
+import { SqliteWorkStore } from "../sqlite-work-store.ts";
+import { becomeKnown } from "./known-agent.ts";
 import { noteRole, SessionTasks, Spawns } from "./session-tasks.ts";
-import { SqliteWorkStore } from "./sqlite-work-store.ts";
 import { readWake } from "./wake-state.ts";
 
 const START = new Date("2026-03-02T09:00:00Z");

@@ -1,9 +1,9 @@
 /** What git said when a task was claimed, and who else works in a worktree. The hook bundles this file. */
 import type { DatabaseSync } from "node:sqlite";
-import type { GitState } from "../../../work/wip/git-changes.ts";
-import type { SessionKey } from "../../local-store.ts";
-import { readStore, writeStore } from "../access.ts";
-import type { StoreHandle } from "../handle.ts";
+import type { GitState } from "../../../../work/wip/git-changes.ts";
+import type { SessionKey } from "../../../local-store.ts";
+import { readStore, writeStore } from "../../access.ts";
+import type { StoreHandle } from "../../handle.ts";
 import { boundTask, taskWip } from "./session-tasks.ts";
 
 export interface KeptGitState extends GitState {

@@ -1,10 +1,10 @@
 /** What becomes of a session's claims: who keeps them, who gets them, what the next operation of the work store makes of it, and who is told. */
 import { expect, it } from "vitest";
-import { openMemoryStore } from "../open.ts";
-import { SqliteLocalStore } from "../sessions/sqlite-local-store.ts";
+import { openMemoryStore } from "../../open.ts";
+import { SqliteLocalStore } from "../../sessions/sqlite-local-store.ts";
+import { SqliteWorkStore } from "../sqlite-work-store.ts";
+import { brokenTruths } from "../work-truths.suite.ts";
 import { hasWorkToFind, letGo, letGoOfAgent, type StartingSession, takeBack, takeOver } from "./session-claims.ts";
-import { SqliteWorkStore } from "./sqlite-work-store.ts";
-import { brokenTruths } from "./work-truths.suite.ts";
 
 const START = new Date("2026-03-02T09:00:00Z");
 const later = (minutes: number) => new Date(START.getTime() + minutes * 60_000);

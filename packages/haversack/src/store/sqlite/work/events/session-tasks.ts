@@ -4,11 +4,13 @@
  * bundles this file.
  */
 import type { DatabaseSync } from "node:sqlite";
-import type { SessionKey } from "../../local-store.ts";
-import { readStore, writeEvent } from "../access.ts";
-import type { StoreHandle } from "../handle.ts";
-import { agentOfCall } from "../skills/prompt-ledger.ts";
-import { becomeOrchestrator } from "./agents.ts";
+import type { SessionKey } from "../../../local-store.ts";
+import { readStore, writeEvent } from "../../access.ts";
+import type { StoreHandle } from "../../handle.ts";
+import { agentOfCall } from "../../skills/prompt-ledger.ts";
+import { becomeOrchestrator } from "../agents.ts";
+import { isStandIn, regainTasks } from "../claims.ts";
+import { acceptTime, leaseTime } from "../store-clock.ts";
 
 export interface BoundTask {
   /** Its row. */
@@ -88,6 +90,54 @@ export function boundTask(db: DatabaseSync, { sessionId, agentId = "" }: Session
     db.prepare(BY_CLAIM).get(sessionId, agentId) ??
     (agentId === "" ? undefined : db.prepare(BY_SPAWN).get(sessionId, agentId));
   return row && toBound(row);
+}
+
+/** A claim is prolonged at the first tool call after this long: a write at every call would buy nothing. */
+const HEARTBEAT_MS = 60_000;
+
+export function isHeartbeatDue(bound: BoundTask | undefined, at: Date): boolean {
+  const last = bound?.heartbeatAt;
+  return last !== undefined && at.getTime() - Date.parse(last) >= HEARTBEAT_MS;
+}
+
+/**
+ * The task that an agent is at work on, with the sign of life that its claim needs. A session that was quiet for longer than its lease
+ * goes on with its task, unless somebody has taken it. For callers that hold the write lock already.
+ */
+export function taskAtWork(
+  db: DatabaseSync,
+  key: Required<SessionKey>,
+  { leaseMs, at }: { leaseMs: () => number; at: Date },
+): BoundTask | undefined {
+  const bound =
+    boundTask(db, key) ?? (regainTasks(db, key, { leaseMs, at, most: 1 }).length > 0 ? boundTask(db, key) : undefined);
+  if (bound && isHeartbeatDue(bound, at)) {
+    const now = isStandIn(db) ? leaseTime(db, at) : acceptTime(db, at);
+    db.prepare("UPDATE claims SET heartbeat_at = ?, lease_until = max(lease_until, ?) WHERE task = ?").run(
+      now.toISOString(),
+      now.getTime() + leaseMs(),
+      bound.seq,
+    );
+  }
+  return bound;
+}
+
+/** Where WIP is kept: with a task, or with a session that works on none. */
+export interface WipHome {
+  text: string | undefined;
+  save(data: string, time: string): void;
+  note(time: string, path: string, before: string | null, after: string | null): void;
+}
+
+export function taskWipHome(db: DatabaseSync, { seq, holder }: BoundTask, client: string): WipHome {
+  return {
+    text: taskWip(db, seq)?.data,
+    save: (data, time) => db.prepare("INSERT OR REPLACE INTO task_wip VALUES (?, ?, ?)").run(seq, data, time),
+    note: (time, path, before, after) =>
+      db
+        .prepare("INSERT INTO task_wip_changes (task, at, actor, path, before, after) VALUES (?, ?, ?, ?, ?, ?)")
+        .run(seq, time, holder ?? client, path, before, after),
+  };
 }
 
 /** The task's WIP as JSON text, with the time of its last change. */

@@ -5,16 +5,15 @@
  * any time later still finds what was left.
  */
 import type { DatabaseSync } from "node:sqlite";
-import { isSameFolder } from "../../../base/git-place.ts";
-import type { EndedAs } from "../../../work/task.ts";
-import type { ClientProcess, SessionKey } from "../../local-store.ts";
-import type { WorkPlace } from "../../work-store.ts";
-import { readStore, writeEvent } from "../access.ts";
-import type { StoreHandle } from "../handle.ts";
-import { note } from "./activity.ts";
-import { regainTasks } from "./claims.ts";
+import { isSameFolder } from "../../../../base/git-place.ts";
+import type { EndedAs } from "../../../../work/task.ts";
+import type { ClientProcess, SessionKey } from "../../../local-store.ts";
+import type { WorkPlace } from "../../../work-store.ts";
+import { readStore, writeEvent } from "../../access.ts";
+import type { StoreHandle } from "../../handle.ts";
+import { note } from "../activity.ts";
+import { regainTasks } from "../claims.ts";
 import {
-  type HeldTask,
   hasHolders,
   isHolding,
   type LapsedTask,
@@ -23,9 +22,9 @@ import {
   noteBack,
   noteEnded,
   noteOver,
-  readHeld,
-} from "./last-holders.ts";
-import { leaseTime } from "./store-clock.ts";
+} from "../last-holders.ts";
+import { all } from "../prepared.ts";
+import { leaseTime } from "../store-clock.ts";
 
 /** A task that somebody began, who has stopped without a word. */
 export interface LeftTask {
@@ -153,6 +152,51 @@ export function saveTakeOver(db: DatabaseSync, { sessionId, place, free, move, l
     if (changes) moveHolder(db, seq, { sessionId, place });
   }
 }
+
+/** A task with whoever holds it or held it last, and what this machine knows of that session. */
+interface HeldTask {
+  seq: number;
+  taskId: string;
+  title: string;
+  agent: string;
+  sessionId: string | null;
+  agentId: string;
+  /** Null: the claim is gone. */
+  leaseUntil: number | null;
+  worktree: string | null;
+  branch: string | null;
+  lastSeenAt: string;
+  endedAs: EndedAs | null;
+  endedAt: string | null;
+  /** Somebody gave the agent its name. */
+  isNamed: number;
+  /** Of the session; null: no client has said anything of it here. */
+  cwd: string | null;
+  isEnded: number | null;
+  sessionSeenAt: string | null;
+  /** The client's process. */
+  id: number | null;
+  space: string | null;
+}
+
+/** Newest work first. */
+function readHeld(db: DatabaseSync): HeldTask[] {
+  return all<HeldTask>(db, HELD);
+}
+
+/** So many tasks that were left are looked at; of a longer list nobody reads the end. */
+const MOST_LEFT = 200;
+
+const HELD = `SELECT t.seq, t.id AS taskId, t.title, coalesce(c.agent, h.agent) AS agent, iif(c.task IS NULL, h.session_id, c.session_id) AS sessionId,
+  coalesce(c.agent_id, h.agent_id, '') AS agentId, c.lease_until AS leaseUntil, h.worktree, h.branch,
+  max(coalesce(c.heartbeat_at, h.last_seen_at), coalesce(w.updated_at, '')) AS lastSeenAt, h.ended_as AS endedAs, h.ended_at AS endedAt,
+  EXISTS (SELECT 1 FROM agents a WHERE a.name = coalesce(c.agent, h.agent)) AS isNamed,
+  s.cwd, s.ended_at IS NOT NULL AS isEnded, s.last_seen_at AS sessionSeenAt, s.process_id AS id, s.process_space AS space
+FROM (SELECT task FROM (SELECT task FROM last_holders ORDER BY last_seen_at DESC LIMIT ${MOST_LEFT}) UNION SELECT task FROM claims) k
+JOIN tasks t ON t.seq = k.task LEFT JOIN claims c ON c.task = k.task LEFT JOIN last_holders h ON h.task = k.task
+LEFT JOIN task_wip w ON w.task = k.task
+LEFT JOIN sessions s ON s.session_id = iif(c.task IS NULL, h.session_id, c.session_id) AND s.agent_id = ''
+WHERE t.status IN ('todo', 'in_progress') ORDER BY lastSeenAt DESC, t.seq DESC`;
 
 /** What is known here of the session that held it. open: its client runs, or was heard of lately. */
 type HolderState = "ended" | "gone" | "open" | "silent";
@@ -296,7 +340,7 @@ export function otherHolders(
   { client, sessionId }: { client: string; sessionId: string },
 ): Holder[] {
   const found = new Map<string, Holder>();
-  for (const row of readStore(handle, (db) => db.prepare(HELD).all(client, sessionId))) {
+  for (const row of readStore(handle, (db) => db.prepare(HELD_BY_OTHERS).all(client, sessionId))) {
     const session = String(row["session"]);
     const holder = found.get(session) ?? {
       sessionId: session,
@@ -357,7 +401,7 @@ function moveClaim(
   );
 }
 
-const HELD = `SELECT c.session_id AS session, c.agent, t.id AS task, t.title, s.ended_at AS ended, s.process_id AS id, s.process_space AS space
+const HELD_BY_OTHERS = `SELECT c.session_id AS session, c.agent, t.id AS task, t.title, s.ended_at AS ended, s.process_id AS id, s.process_space AS space
 FROM claims c JOIN tasks t ON t.seq = c.task JOIN sessions s ON s.session_id = c.session_id AND s.agent_id = ''
 WHERE s.client = ? AND c.session_id <> ? ORDER BY s.last_seen_at DESC, c.claimed_at DESC, c.task DESC LIMIT 200`;
 
