@@ -23,9 +23,15 @@ import { spooledAt, spooledNames } from "../store/sqlite/spool/spool-files.ts";
 import { checkResume } from "./artifacts/check-resume.ts";
 import { deferredInForce, modeOf } from "./defer-skills.ts";
 import { gitRefusal } from "./git-refusal.ts";
-import { notAProject } from "./no-project.ts";
-import { type Environment, loadConfig, offReason, type ProjectPaths, readProjectConfig } from "./project.ts";
-import { distrust } from "./project-store.ts";
+import { distrust } from "./open-project.ts";
+import {
+  type Environment,
+  loadConfig,
+  notAProject,
+  offReason,
+  type ProjectPaths,
+  readProjectConfig,
+} from "./project.ts";
 import { refreshIndex } from "./refresh-index.ts";
 import { findSkillSources } from "./skill-sources.ts";
 import { describeState } from "./state-size.ts";

@@ -6,7 +6,7 @@ import { openMemoryStore } from "../../store/sqlite/open.ts";
 import { SqliteLocalStore } from "../../store/sqlite/sessions/sqlite-local-store.ts";
 import { SqliteWorkStore } from "../../store/sqlite/work/sqlite-work-store.ts";
 import type { Actor } from "../../store/work-store.ts";
-import { NOW } from "../work/memory-work.suite.ts";
+import { NOW, projectIn } from "../work/memory-work.suite.ts";
 import { createTask } from "../work/tasks.ts";
 import { addAgent } from "./agents.ts";
 import { readInbox, sendMessage } from "./messages.ts";
@@ -27,6 +27,7 @@ function place(): PromptParts & { seen(minutesAgo: number, more?: object): void;
     store: new SqliteWorkStore(handle),
     by: { name: "june", at: NOW },
     settings: { leaseMs: 3_600_000 },
+    project: projectIn(handle, root),
     root,
     userState: undefined,
     wake: { budgetChars: 0 },

@@ -40,7 +40,7 @@ const LOOK_FURTHER = 200;
 
 export async function nextBatch(
   { limit, batchSize, ...input }: NextInput & { batchSize?: number | undefined },
-  { store, by }: WorkParts,
+  { store, by }: Reading,
 ): Promise<NextBatch> {
   const { scope, fields, maxTokens } = checkNextInput(input);
   const sizes = [checkSize("limit", limit), checkSize("batch_size", batchSize)].filter((size) => size !== undefined);
@@ -81,7 +81,7 @@ export interface NextReady {
 
 const DEFAULT_READY = 10;
 
-export async function nextReady({ limit, ...input }: NextInput, { store, by }: WorkParts): Promise<NextReady> {
+export async function nextReady({ limit, ...input }: NextInput, { store, by }: Reading): Promise<NextReady> {
   const { scope, fields, maxTokens } = checkNextInput(input);
   const most = checkSize("limit", limit) ?? DEFAULT_READY;
   const { tasks, ready } = await store.nextTasks({ ...scope, limit: most, at: by.at });

@@ -5,6 +5,7 @@ import type { Boundaries, StatusOutcome } from "../../store/work-store.ts";
 import { checkChoice, cleanDetails, cleanText, invalid } from "../../work/clean-input.ts";
 import { type Failure, isSettled, TASK_STATUSES, type TaskPart, type TaskStatus } from "../../work/task.ts";
 import { present } from "../../work/task-view.ts";
+import { afterClaim } from "./after-claim.ts";
 import { given, type Refused, refused, type WorkParts } from "./work-parts.ts";
 
 export interface SetStatusInput {
@@ -49,7 +50,7 @@ export async function setStatus(
     ...given({ notes: cleanText(notes, { field: "notes" }), isForced, maxClaims: settings.maxClaims }),
   };
   const outcome = await store.setStatus(change, by);
-  if (outcome.kind === "changed" && outcome.claim) await parts.afterClaim?.(outcome.task.id);
+  if (outcome.kind === "changed" && outcome.claim) await afterClaim(outcome.task.id, parts);
   return statusAnswer(outcome, { ...parts, wanted });
 }
 

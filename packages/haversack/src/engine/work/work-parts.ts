@@ -5,6 +5,7 @@ import type { Actor, Page, WorkStore } from "../../store/work-store.ts";
 import { type Audience, explain, type Refusal } from "../../work/explain-outcome.ts";
 import { type FitOptions, type FittedList, fitList, type TokenCut } from "../../work/fit-list.ts";
 import type { View } from "../../work/task-view.ts";
+import type { OpenProject } from "../open-project.ts";
 
 export interface WorkParts {
   store: WorkStore;
@@ -12,8 +13,8 @@ export interface WorkParts {
   settings: WorkSettings;
   /** Whether texts name MCP tools or commands. Default: agent. */
   for?: Audience;
-  /** What else follows from a claim; see engine/wake/after-claim.ts. */
-  afterClaim?: (taskId: string) => Promise<void>;
+  /** Where the work is done: a claim keeps what the skills and git say there. */
+  project: Pick<OpenProject, "handle" | "cwd" | "env" | "paths" | "config">;
 }
 
 /** An expected no: nothing was changed. */

@@ -2,8 +2,7 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync } from "node:
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { noProject, notAProject } from "./no-project.ts";
-import { ensureStateFolder, projectPaths } from "./project.ts";
+import { ensureStateFolder, noProject, notAProject, projectPaths } from "./project.ts";
 
 let base: string;
 beforeAll(() => {

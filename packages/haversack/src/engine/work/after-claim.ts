@@ -5,55 +5,53 @@
  * changed since, would otherwise not be kept as it is now.
  */
 import { gitPlace } from "../../base/git-place.ts";
-import type { StoreHandle } from "../../store/sqlite/handle.ts";
 import { SqliteSkillIndex } from "../../store/sqlite/skills/skill-index.ts";
 import { roleAtWork } from "../../store/sqlite/work/events/wake-state.ts";
 import type { WorkStore } from "../../store/work-store.ts";
 import { isAgentName } from "../../wake/message.ts";
-import { readSkillSettings, type SkillSettings } from "../../wake/skill-settings.ts";
+import { readSkillSettings } from "../../wake/skill-settings.ts";
 import { type SkilledTask, skillsOfTask } from "../../wake/which-skill.ts";
 import type { TaskDetails } from "../../work/task.ts";
-import { keepStateAtClaim } from "../work/git-changes.ts";
-import type { WorkParts } from "../work/work-parts.ts";
+import { freshenIndex } from "../refresh-index.ts";
+import { wakeSettings } from "../wake/gather-wake.ts";
+import { keepStateAtClaim } from "./git-changes.ts";
+import type { WorkParts } from "./work-parts.ts";
 
-export interface AfterClaimParts extends Pick<WorkParts, "store" | "by"> {
-  /** Of the local store, where the skills are indexed. */
-  handle: StoreHandle;
-  settings: SkillSettings;
-  cwd: string;
-  client?: string | undefined;
-  /** Brings the skill index up to date: see freshenIndex. */
-  freshen(options: { isThorough: boolean }): void;
-}
+type AfterClaimParts = Pick<WorkParts, "store" | "by" | "project">;
 
 export async function afterClaim(taskId: string, parts: AfterClaimParts): Promise<void> {
   try {
     await makeKnown(parts);
     const task = await parts.store.getTask(taskId, parts.by.at);
     await pinSkills(task, parts);
-    const { handle, cwd, by } = parts;
-    keepStateAtClaim({ taskId: task.id, hasWip: task.wip !== undefined }, { handle, cwd, at: by.at });
+    const { handle, cwd } = parts.project;
+    keepStateAtClaim({ taskId: task.id, hasWip: task.wip !== undefined }, { handle, cwd, at: parts.by.at });
   } catch {
     // The claim itself is saved, and whoever made it must not hear that it failed: without this the packet shows the skill as it
     // is then, and the agent is known at its next start.
   }
 }
 
-async function makeKnown({ store, by, cwd, client }: AfterClaimParts): Promise<void> {
+async function makeKnown({ store, by, project }: AfterClaimParts): Promise<void> {
   const { name, sessionId, agentId, at } = by;
+  const client = by.place?.client;
   if (!by.isNamed || agentId || !isAgentName(name)) return;
-  await store.seeAgent({ name, ...gitPlace(cwd), ...(client && { client }), ...(sessionId && { sessionId }) }, at);
+  await store.seeAgent(
+    { name, ...gitPlace(project.cwd), ...(client && { client }), ...(sessionId && { sessionId }) },
+    at,
+  );
 }
 
 async function pinSkills(task: TaskDetails, parts: AfterClaimParts): Promise<void> {
-  const { store, by, handle, settings } = parts;
-  const { rules } = readSkillSettings(settings);
+  const { store, by, project } = parts;
+  const { handle, config } = project;
+  const { rules } = readSkillSettings(wakeSettings(config));
   const parents = await parentsOf(task, store, by.at);
   const isSubAgent = Boolean(by.agentId);
   const { name, sessionId, agentId } = by;
   const role = roleAtWork(handle.db, { name, ...(sessionId && { sessionId }), ...(agentId && { agentId }) });
   const find = (isThorough: boolean) => {
-    tryFreshen(parts, isThorough);
+    tryFreshen(project, isThorough);
     const found = new SqliteSkillIndex(handle.db);
     const findInstalled = (id: string) => found.idOf(id);
     return { index: found, wanted: skillsOfTask(task, { ...rules, parents, isSubAgent, role, findInstalled }) };
@@ -71,9 +69,9 @@ async function pinSkills(task: TaskDetails, parts: AfterClaimParts): Promise<voi
   }
 }
 
-function tryFreshen({ freshen }: AfterClaimParts, isThorough: boolean): void {
+function tryFreshen({ handle, paths, env, config }: WorkParts["project"], isThorough: boolean): void {
   try {
-    freshen({ isThorough });
+    freshenIndex(handle, { root: paths.root, env, folders: config["skills.folders"] }, { isThorough });
   } catch {
     // The store is locked or full, or a folder cannot be read: the version that is indexed is better than none.
   }
