@@ -27,9 +27,9 @@ import type {
   Task,
   TaskBrief,
   TaskDetails,
+  TaskFieldValues,
   TaskPart,
   TaskStatus,
-  TaskStep,
   TaskType,
 } from "../work/task.ts";
 import type { Wip } from "../work/wip/wip.ts";
@@ -211,24 +211,8 @@ export interface NewStory {
 }
 export type StoryChanges = Nullable<Omit<NewStory, "source">> & { status?: "archived" | "todo" };
 
-export interface NewTask {
+export interface NewTask extends TaskFieldValues {
   title: string;
-  storyId?: string;
-  parentId?: string;
-  type?: TaskType;
-  priority?: Priority;
-  description?: string;
-  acceptanceCriteria?: string;
-  files?: readonly string[];
-  steps?: readonly TaskStep[];
-  estimateHours?: number;
-  skill?: string;
-  planFile?: string;
-  planSection?: string;
-  contextSummary?: string;
-  handoffNotes?: string;
-  assignee?: string;
-  source?: string;
   /** Tasks that must be done first: in the same transaction. */
   dependsOn?: readonly string[];
 }

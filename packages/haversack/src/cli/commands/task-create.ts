@@ -38,8 +38,8 @@ export function run(call: Call): Promise<ExitCode> {
     const source = call.options["source"] as string | undefined;
     const task = await createTask(
       {
-        title,
         ...(await readTaskFields(call, work.paths.root)),
+        title,
         ...(dependsOn && { dependsOn }),
         ...(source !== undefined && { source }),
       },

@@ -17,11 +17,16 @@ import {
   GROUP_STATUSES,
   type GroupStatus,
   isSettled,
+  type KeyOf,
+  type KindOf,
   PRIORITIES,
+  TASK_FIELDS,
   TASK_STATUSES,
   TASK_TYPES,
   type Task,
   type TaskDetails,
+  type TaskField,
+  type TaskFieldSpec,
   type TaskStatus,
   type TaskStep,
 } from "../../work/task.ts";
@@ -29,78 +34,102 @@ import { FIELD_SETS, type FieldSet, present, type View, viewTask } from "../../w
 import { withDetails } from "./next-batch.ts";
 import { everyItem, filterPages, given, type Listed, listed, type WorkParts } from "./work-parts.ts";
 
-export interface TaskFields {
-  title?: string | undefined;
-  storyId?: string | undefined;
-  parentId?: string | undefined;
-  type?: string | undefined;
-  priority?: string | undefined;
-  description?: string | undefined;
-  acceptanceCriteria?: string | undefined;
-  files?: readonly string[] | undefined;
-  steps?: readonly (string | TaskStep)[] | undefined;
-  estimateHours?: number | undefined;
-  skill?: string | undefined;
-  planFile?: string | undefined;
-  planSection?: string | undefined;
+type InputOf<Kind> = Kind extends "hours"
+  ? number
+  : Kind extends "paths"
+    ? readonly string[]
+    : Kind extends "steps"
+      ? readonly (string | TaskStep)[]
+      : string;
+
+/** As they come from outside. */
+export type TaskFields = { [Field in TaskField]?: InputOf<KindOf<Field>> | undefined } & {
   /** `planFile#planSection` */
   traceabilityRef?: string | undefined;
-  contextSummary?: string | undefined;
-  handoffNotes?: string | undefined;
-  assignee?: string | undefined;
-}
+};
 
 /** What was not given is not there. */
-export function cleanTaskFields(fields: TaskFields): Partial<NewTask> {
-  return given({
-    title: fields.title === undefined ? undefined : cleanTitle(fields.title),
-    storyId: cleanName(fields.storyId, { field: "story_id" }),
-    parentId: cleanName(fields.parentId, { field: "parent_id" }),
-    type: checkChoice(fields.type, { field: "task_type", choices: TASK_TYPES }),
-    priority: checkChoice(fields.priority, { field: "priority", choices: PRIORITIES }),
-    description: cleanText(fields.description, { field: "description" }),
-    acceptanceCriteria: cleanText(fields.acceptanceCriteria, { field: "acceptance_criteria" }),
-    files: cleanFiles(fields.files),
-    steps: cleanSteps(fields.steps),
-    estimateHours: cleanHours(fields.estimateHours),
-    skill: cleanText(fields.skill, { field: "skill", maxChars: 500 }),
-    ...splitReference(fields.traceabilityRef),
-    ...given({
-      planFile: cleanText(fields.planFile, { field: "plan_file", maxChars: 1000 }),
-      planSection: cleanText(fields.planSection, { field: "plan_section", maxChars: 1000 }),
-    }),
-    contextSummary: cleanText(fields.contextSummary, { field: "context_summary" }),
-    handoffNotes: cleanText(fields.handoffNotes, { field: "handoff_notes" }),
-    assignee: cleanName(fields.assignee, { field: "assignee" }),
-  });
+export function cleanTaskFields({ traceabilityRef, ...fields }: TaskFields): Partial<NewTask> {
+  const cleaned = Object.entries({ ...splitReference(traceabilityRef), ...given(fields) }).map(([name, value]) => [
+    name,
+    Object.hasOwn(TASK_FIELDS, name) ? cleanField(name as TaskField, value) : undefined,
+  ]);
+  const inOrder = new Map(cleaned as [string, unknown][]);
+  return given(Object.fromEntries(Object.keys(TASK_FIELDS).map((name) => [name, inOrder.get(name)])));
 }
 
-export interface NewTaskInput extends TaskFields {
+function cleanField(name: TaskField, value: unknown): unknown {
+  const { key: field, kind, maxChars }: TaskFieldSpec = TASK_FIELDS[name];
+  switch (kind) {
+    case "line":
+      return cleanTitle(value as string);
+    case "id":
+    case "name":
+      return cleanName(value as string, { field });
+    case "text":
+      return cleanText(value as string, { field, ...(maxChars !== undefined && { maxChars }) });
+    case "paths":
+      return cleanFiles(value as readonly string[]);
+    case "steps":
+      return cleanSteps(value as readonly (string | TaskStep)[]);
+    case "hours":
+      return cleanHours(value as number);
+    default:
+      return checkChoice(value as string, { field, choices: kind });
+  }
+}
+
+/** What a tool is told of the fields: JSON Schema by key. */
+export const TASK_INPUT = Object.fromEntries(
+  Object.values(TASK_FIELDS).map(({ key, kind }) => [key, schemaOf(kind)]),
+) as { readonly [Field in TaskField as KeyOf<Field>]: SchemaOf<KindOf<Field>> };
+
+type SchemaOf<Kind> = Kind extends "hours"
+  ? { readonly type: "number" }
+  : Kind extends "paths"
+    ? { readonly type: "array"; readonly items: { readonly type: "string" } }
+    : Kind extends "steps"
+      ? { readonly type: "array" }
+      : Kind extends readonly string[]
+        ? { readonly type: "string"; readonly enum: Kind }
+        : { readonly type: "string" };
+
+function schemaOf(kind: TaskFieldSpec["kind"]): object {
+  if (kind === "hours") return { type: "number" };
+  if (kind === "paths") return { type: "array", items: { type: "string" } };
+  // What a step is, is checked where it is cleaned.
+  if (kind === "steps") return { type: "array" };
+  return typeof kind === "string" ? { type: "string" } : { type: "string", enum: kind };
+}
+
+/** A tool's input to fields. */
+export function taskFieldsOf(input: Readonly<Record<string, unknown>>): TaskFields {
+  const fields = Object.entries(TASK_FIELDS).map(([name, { key }]) => [name, input[key]]);
+  return { ...Object.fromEntries(fields), traceabilityRef: input["traceability_ref"] };
+}
+
+export type NewTaskInput = TaskFields & {
   title: string;
-  source?: string | undefined;
   /** Tasks that must be done first. */
   dependsOn?: readonly string[] | undefined;
-}
+};
 
 /** Needs no story and no epic. */
-export function createTask({ source, dependsOn, ...fields }: NewTaskInput, { store, by }: WorkParts): Promise<Task> {
-  return store.createTask(
-    {
-      ...cleanTaskFields(fields),
-      title: cleanTitle(fields.title),
-      ...given({ source: cleanName(source, { field: "source" }), dependsOn }),
-    },
-    by,
-  );
+export function createTask({ dependsOn, ...fields }: NewTaskInput, { store, by }: WorkParts): Promise<Task> {
+  const title = cleanTitle(fields.title);
+  return store.createTask({ ...cleanTaskFields(fields), title, ...given({ dependsOn }) }, by);
 }
 
-export type UpdateTaskInput = { taskId: string } & { [Field in keyof TaskFields]?: TaskFields[Field] | null };
+/** Where a task came from never changes. */
+export type UpdateTaskInput = { taskId: string } & {
+  [Field in Exclude<keyof TaskFields, "source">]?: TaskFields[Field] | null;
+};
 
 /** Null, or a text with nothing in it, clears a field; what is absent stays. */
 export async function updateTask({ taskId, ...fields }: UpdateTaskInput, { store, by }: WorkParts): Promise<Task> {
-  const names = (Object.keys(fields) as (keyof TaskFields)[]).filter((name) => fields[name] !== undefined);
+  const names = (Object.keys(fields) as (keyof typeof fields)[]).filter((name) => fields[name] !== undefined);
   if (names.length === 0) throw invalid("nothing to change was given");
-  const isCleared = (name: keyof TaskFields) => fields[name] === null || fields[name] === "";
+  const isCleared = (name: keyof typeof fields) => fields[name] === null || fields[name] === "";
   if (names.includes("title")) cleanTitle(fields.title);
   const changed = names.filter((name) => !isCleared(name)).map((name) => [name, fields[name]]);
   const cleared = names.filter(isCleared).flatMap((name) => (name === "traceabilityRef" ? PLAN : [name]));

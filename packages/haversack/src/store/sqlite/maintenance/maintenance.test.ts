@@ -13,15 +13,15 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { writeStore } from "../access.ts";
 import type { StoreHandle } from "../handle.ts";
-import { backupStore, restoreStore } from "./backup.ts";
-import { checkStore } from "./check-store.ts";
-import { OLD_SESSIONS, purgeRules, purgeStore } from "./purge.ts";
 import { house } from "../migrations/001-house.ts";
 import { migrations } from "../migrations.ts";
 import { openDatabase } from "../open.ts";
 import { SCHEMA_VERSION } from "../schema-version.ts";
 import { SqliteLocalStore } from "../sessions/sqlite-local-store.ts";
 import { SqliteWorkStore } from "../work/sqlite-work-store.ts";
+import { backupStore, restoreStore } from "./backup.ts";
+import { checkStore } from "./check-store.ts";
+import { OLD_SESSIONS, purgeRules, purgeStore } from "./purge.ts";
 
 let folder: string;
 let file: string;

@@ -1,8 +1,9 @@
 /** A plan's tasks, made or brought up to date. Inside a transaction of the caller's. */
+
 import type { DatabaseSync } from "node:sqlite";
 import type { PlannedTask } from "../../../work/plan/parse-plan.ts";
 import { matchPlan, planNumber } from "../../../work/plan/parse-plan.ts";
-import { isSettled, type Story, type Task } from "../../../work/task.ts";
+import { columnOf, isSettled, type Story, type Task, type TaskField } from "../../../work/task.ts";
 import type { Actor, PlanImport, PlanReport, TaskChanges } from "../../work-store.ts";
 import { addDependency } from "./dependencies.ts";
 import { createStory, updateStory } from "./groups.ts";
@@ -133,13 +134,8 @@ function update(db: DatabaseSync, planned: PlannedTask, task: Task, by: Actor): 
     ...(steps.length > 0 && isOther(steps, task.steps) && { steps }),
   };
   if (Object.keys(changes).length > 0) updateTask(db, task.id, changes, by);
-  return Object.keys(changes).map((name) => NAMES[name] ?? name);
+  return (Object.keys(changes) as TaskField[]).map(columnOf);
 }
-
-const NAMES: Readonly<Record<string, string>> = {
-  planSection: "plan_section",
-  acceptanceCriteria: "acceptance_criteria",
-};
 
 /** By their text: a step that an agent has marked done stays done, wherever it stands now. */
 function keepDone(planned: Task["steps"], stored: Task["steps"]): Task["steps"] {

@@ -7,7 +7,7 @@
 
 import type { DatabaseSync } from "node:sqlite";
 import { rankOf } from "../../../../work/queue-order.ts";
-import type { Priority } from "../../../../work/task.ts";
+import { columnOf, PLAIN_TASK_FIELDS, type Priority, TASK_FIELDS } from "../../../../work/task.ts";
 import type {
   AgentRecord,
   EpicRecord,
@@ -208,17 +208,8 @@ export function writeTask(db: DatabaseSync, task: TaskRecord): void {
     type: task.type,
     status: task.status,
     priority: rankOf(task.priority as Priority),
-    description: task.description,
-    acceptance_criteria: task.acceptance_criteria,
     steps: task.steps && JSON.stringify(task.steps),
-    estimate_hours: task.estimate_hours,
-    skill: task.skill,
-    plan_file: task.plan_file,
-    plan_section: task.plan_section,
-    context_summary: task.context_summary,
-    handoff_notes: task.handoff_notes,
-    assignee: task.assignee,
-    source: task.source,
+    ...Object.fromEntries(PLAIN_TASK_FIELDS.map((name) => [columnOf(name), task[TASK_FIELDS[name].key]])),
     note: task.note,
     created_at: task.created_at,
     updated_at: task.updated_at,
