@@ -134,7 +134,7 @@ const built = await Promise.all([
       yaml: join(root, "node_modules/yaml/browser/index.js"),
       tokenizer: join(root, "node_modules/gpt-tokenizer/esm/encoding/o200k_base.js"),
       "open-store": join(src, "store/sqlite/open.ts"),
-      "work-store": join(src, "store/sqlite/sqlite-work-store.ts"),
+      "work-store": join(src, "store/sqlite/work/sqlite-work-store.ts"),
     },
     plugins: [patternsBeside(".")],
   }),

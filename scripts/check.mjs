@@ -4,6 +4,7 @@ import { readFileSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { layerViolations } from "./check-layers.mjs";
+import { strayTables, unownedTables } from "./check-tables.mjs";
 import { strayWrites } from "./check-writes.mjs";
 import { staleDocs } from "./docs.mjs";
 
@@ -21,6 +22,10 @@ const checks = {
   "format and lint": () => run("biome", ["ci", "--colors=off", "--error-on-warnings", "."]),
   layers: () => layerViolations(join(home, "src")),
   "files are written in one place": () => strayWrites(join(home, "src")),
+  "one owner per table": () => [
+    ...strayTables(join(home, "src")),
+    ...unownedTables(readFileSync(join(home, "src/store/sqlite/schema-text.ts"), "utf8")),
+  ],
   "unused code and dependencies": () => run("knip", ["--no-progress"]),
   package: () => run("publint", ["--strict", "packages/haversack"]),
   "generated docs": () => staleDocs(),

@@ -1,4 +1,4 @@
-// Generated pages: the CLI reference, the settings, the layer table, what works in each client, the text of the schema. `node scripts/docs.mjs` writes them,
+// Generated pages: the CLI reference, the settings, the layer table, the owners of tables, what works in each client, the text of the schema. `node scripts/docs.mjs` writes them,
 // `npm run check` fails when they drift.
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -17,6 +17,7 @@ import { OPENCODE } from "../packages/haversack/src/clients/opencode/capabilitie
 import { TESTED_VERSION as OPENCODE_VERSION } from "../packages/haversack/src/clients/opencode/detect.ts";
 import { expectedSchema, latestVersion } from "../packages/haversack/src/store/sqlite/migrate.ts";
 import { migrations } from "../packages/haversack/src/store/sqlite/migrations.ts";
+import { ownersTable } from "./check-tables.mjs";
 import { LAYERS } from "./layers.mjs";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
@@ -35,6 +36,11 @@ async function pages() {
     "docs/reference/clients.md": clientsPage(),
     ...Object.fromEntries(CLIENTS.map((client) => [client.page, withCapabilities(client)])),
     "packages/haversack/src/store/sqlite/schema-text.ts": schemaFile(),
+    "docs/store.md": replaceBetween(readFileSync(join(root, "docs/store.md"), "utf8"), {
+      mark: "tables",
+      file: "docs/store.md",
+      content: ownersTable(),
+    }),
     "docs/ARCHITECTURE.md": withLayers(readFileSync(join(root, "docs/ARCHITECTURE.md"), "utf8")),
   };
 }

@@ -2,7 +2,7 @@
 import { join } from "node:path";
 import { expect, it, vi } from "vitest";
 import { openDatabase } from "../packages/haversack/src/store/sqlite/open.ts";
-import { SqliteSkillIndex } from "../packages/haversack/src/store/sqlite/skill-index.ts";
+import { SqliteSkillIndex } from "../packages/haversack/src/store/sqlite/skills/skill-index.ts";
 import { scratchProject } from "./bins.ts";
 
 const skill = (name: string) => `---\nname: ${name}\ndescription: Knows about ${name}.\n---\n\nBody.\n`;

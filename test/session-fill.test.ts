@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { expect, it } from "vitest";
 import { openDatabase } from "../packages/haversack/src/store/sqlite/open.ts";
-import { SqliteLocalStore } from "../packages/haversack/src/store/sqlite/sqlite-local-store.ts";
+import { SqliteLocalStore } from "../packages/haversack/src/store/sqlite/sessions/sqlite-local-store.ts";
 import { type Repo, repository, snapshot } from "./wiring-repo.ts";
 
 const FIXTURES = join(import.meta.dirname, "fixtures");

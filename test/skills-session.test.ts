@@ -6,7 +6,7 @@ import { DatabaseSync } from "node:sqlite";
 import { describe, expect, it } from "vitest";
 import { skillText } from "../packages/haversack/src/engine/fake-project.suite.ts";
 import { openDatabase } from "../packages/haversack/src/store/sqlite/open.ts";
-import { SqliteLocalStore } from "../packages/haversack/src/store/sqlite/sqlite-local-store.ts";
+import { SqliteLocalStore } from "../packages/haversack/src/store/sqlite/sessions/sqlite-local-store.ts";
 import { DIST, type Scratch, scratchProject } from "./bins.ts";
 import { run } from "./skills-run.ts";
 

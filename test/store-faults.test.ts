@@ -16,7 +16,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { openDatabase } from "../packages/haversack/src/store/sqlite/open.ts";
-import { SqliteWorkStore } from "../packages/haversack/src/store/sqlite/sqlite-work-store.ts";
+import { SqliteWorkStore } from "../packages/haversack/src/store/sqlite/work/sqlite-work-store.ts";
 import { runWorker, startWorker, type WorkerResult } from "./store-workers/run-worker.ts";
 
 let outer: string;

@@ -12,10 +12,11 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { backupStore, checkStore, restoreStore } from "../packages/haversack/src/store/sqlite/maintenance.ts";
+import { backupStore, restoreStore } from "../packages/haversack/src/store/sqlite/maintenance/backup.ts";
+import { checkStore } from "../packages/haversack/src/store/sqlite/maintenance/check-store.ts";
 import { migrations } from "../packages/haversack/src/store/sqlite/migrations.ts";
 import { openDatabase } from "../packages/haversack/src/store/sqlite/open.ts";
-import { SqliteWorkStore } from "../packages/haversack/src/store/sqlite/sqlite-work-store.ts";
+import { SqliteWorkStore } from "../packages/haversack/src/store/sqlite/work/sqlite-work-store.ts";
 import { killLoop } from "./store-workers/kill-loop.ts";
 import { runTogether, startWorker, type WorkerResult } from "./store-workers/run-worker.ts";
 

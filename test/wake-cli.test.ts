@@ -5,8 +5,8 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import { claudeProcess } from "../packages/haversack/src/engine/events/client-process.ts";
 import type { SessionTouch } from "../packages/haversack/src/store/local-store.ts";
 import { openDatabase } from "../packages/haversack/src/store/sqlite/open.ts";
-import { SqliteLocalStore } from "../packages/haversack/src/store/sqlite/sqlite-local-store.ts";
-import { SqliteWorkStore } from "../packages/haversack/src/store/sqlite/sqlite-work-store.ts";
+import { SqliteLocalStore } from "../packages/haversack/src/store/sqlite/sessions/sqlite-local-store.ts";
+import { SqliteWorkStore } from "../packages/haversack/src/store/sqlite/work/sqlite-work-store.ts";
 import { type Ran, type RunOptions, type Scratch, scratchProject } from "./bins.ts";
 
 const MESSAGE = /^M\d{4,12}$/;

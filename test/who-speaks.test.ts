@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
 import { processSpace } from "../packages/haversack/src/base/process-space.ts";
 import { openDatabase } from "../packages/haversack/src/store/sqlite/open.ts";
-import { SqliteLocalStore } from "../packages/haversack/src/store/sqlite/sqlite-local-store.ts";
+import { SqliteLocalStore } from "../packages/haversack/src/store/sqlite/sessions/sqlite-local-store.ts";
 import { type Scratch, scratchProject } from "./bins.ts";
 import { startServer } from "./mcp-client.ts";
 

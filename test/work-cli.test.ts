@@ -2,7 +2,7 @@
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { openDatabase } from "../packages/haversack/src/store/sqlite/open.ts";
-import { SqliteWorkStore } from "../packages/haversack/src/store/sqlite/sqlite-work-store.ts";
+import { SqliteWorkStore } from "../packages/haversack/src/store/sqlite/work/sqlite-work-store.ts";
 import { type Ran, type Scratch, scratchProject } from "./bins.ts";
 
 const ID = { epic: /^E\d{4,12}$/, story: /^S\d{4,12}$/, task: /^T\d{4,12}$/, handoff: /^H\d{4,12}$/ };

@@ -11,8 +11,8 @@ import { profileOf } from "../../packages/haversack/src/skills/activation.ts";
 import { matchRules } from "../../packages/haversack/src/skills/match-rules.ts";
 import type { StoreHandle } from "../../packages/haversack/src/store/sqlite/handle.ts";
 import { openDatabase } from "../../packages/haversack/src/store/sqlite/open.ts";
-import { SqliteSkillIndex } from "../../packages/haversack/src/store/sqlite/skill-index.ts";
-import { SkillLedger } from "../../packages/haversack/src/store/sqlite/skill-ledger.ts";
+import { SqliteSkillIndex } from "../../packages/haversack/src/store/sqlite/skills/skill-index.ts";
+import { SkillLedger } from "../../packages/haversack/src/store/sqlite/skills/skill-ledger.ts";
 import { type Benchmark, quantile } from "../harness.ts";
 import { syntheticPrompts, syntheticSkills } from "../synthetic-skills.ts";
 

@@ -8,7 +8,7 @@ import { estimateTokens } from "../../packages/haversack/src/tokens/estimate.ts"
 import { assemblePacket } from "../../packages/haversack/src/wake/packet.ts";
 import type { WakeState } from "../../packages/haversack/src/wake/state.ts";
 import { DEVELOPMENT } from "../../packages/haversack/src/wake/workflows/development.ts";
-import { formatWip } from "../../packages/haversack/src/work/format-wip.ts";
+import { formatWip } from "../../packages/haversack/src/work/wip/wip.ts";
 import { type BenchResult, quantile } from "../harness.ts";
 import { crowded, FACTS, STATE } from "./retention-facts.ts";
 

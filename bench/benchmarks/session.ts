@@ -13,11 +13,11 @@ import { backgroundTerms } from "../../packages/haversack/src/skills/background.
 import { briefOf } from "../../packages/haversack/src/skills/disclosure.ts";
 import { matchRules } from "../../packages/haversack/src/skills/match-rules.ts";
 import { skillTerms } from "../../packages/haversack/src/skills/skill-terms.ts";
-import { openMemoryStore } from "../../packages/haversack/src/store/sqlite/memory.ts";
-import { SqliteSkillIndex } from "../../packages/haversack/src/store/sqlite/skill-index.ts";
-import { SkillIndexWriter } from "../../packages/haversack/src/store/sqlite/skill-index-writer.ts";
-import { SkillLedger } from "../../packages/haversack/src/store/sqlite/skill-ledger.ts";
-import { SqliteLocalStore } from "../../packages/haversack/src/store/sqlite/sqlite-local-store.ts";
+import { openMemoryStore } from "../../packages/haversack/src/store/sqlite/open.ts";
+import { SqliteLocalStore } from "../../packages/haversack/src/store/sqlite/sessions/sqlite-local-store.ts";
+import { SqliteSkillIndex } from "../../packages/haversack/src/store/sqlite/skills/skill-index.ts";
+import { SkillIndexWriter } from "../../packages/haversack/src/store/sqlite/skills/skill-index-writer.ts";
+import { SkillLedger } from "../../packages/haversack/src/store/sqlite/skills/skill-ledger.ts";
 import { loadCounter } from "../../packages/haversack/src/tokens/count.ts";
 import type { Benchmark } from "../harness.ts";
 

@@ -5,12 +5,12 @@
 import { spawnSync } from "node:child_process";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { wakeUp } from "../../packages/haversack/src/engine/wake/wake-up.ts";
+import { wakeUp } from "../../packages/haversack/src/engine/wake/make-packet.ts";
 import { profileOf } from "../../packages/haversack/src/skills/activation.ts";
 import { openDatabase } from "../../packages/haversack/src/store/sqlite/open.ts";
-import { SqliteSkillIndex } from "../../packages/haversack/src/store/sqlite/skill-index.ts";
-import { SqliteLocalStore } from "../../packages/haversack/src/store/sqlite/sqlite-local-store.ts";
-import { SqliteWorkStore } from "../../packages/haversack/src/store/sqlite/sqlite-work-store.ts";
+import { SqliteLocalStore } from "../../packages/haversack/src/store/sqlite/sessions/sqlite-local-store.ts";
+import { SqliteSkillIndex } from "../../packages/haversack/src/store/sqlite/skills/skill-index.ts";
+import { SqliteWorkStore } from "../../packages/haversack/src/store/sqlite/work/sqlite-work-store.ts";
 import { type Benchmark, type Candidate, quantile, timedTable, timeProcesses } from "../harness.ts";
 import { BIN, HOOK, makeScratch, type Scratch } from "../scratch.ts";
 import { syntheticSkills } from "../synthetic-skills.ts";

@@ -2,11 +2,11 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { inTransaction } from "../../packages/haversack/src/store/sqlite/access.ts";
 import type { StoreHandle } from "../../packages/haversack/src/store/sqlite/handle.ts";
 import { openDatabase } from "../../packages/haversack/src/store/sqlite/open.ts";
-import { SqliteWorkStore } from "../../packages/haversack/src/store/sqlite/sqlite-work-store.ts";
-import { inTransaction } from "../../packages/haversack/src/store/sqlite/transaction.ts";
-import { createEpic, createStory } from "../../packages/haversack/src/store/sqlite/work/epics.ts";
+import { createEpic, createStory } from "../../packages/haversack/src/store/sqlite/work/groups.ts";
+import { SqliteWorkStore } from "../../packages/haversack/src/store/sqlite/work/sqlite-work-store.ts";
 import { createTask } from "../../packages/haversack/src/store/sqlite/work/tasks.ts";
 import { PRIORITIES } from "../../packages/haversack/src/work/task.ts";
 

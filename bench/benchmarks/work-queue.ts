@@ -87,7 +87,7 @@ async function withPools(options: { isWaiting?: boolean }, action: (pools: Pools
 function batchOf(scope: NextInput = {}, sessionId?: string): (pool: WorkPool) => Promise<unknown> {
   return async ({ store }) => {
     const by = { name: "bench", at: new Date(), ...(sessionId !== undefined && { sessionId }) };
-    const { tasks } = await nextBatch({ limit: 3, ...scope }, { store, by, settings: { leaseMs: LEASE_MS } });
+    const { tasks } = await nextBatch({ limit: 3, ...scope }, { store, by });
     if (tasks.length === 0) throw new Error("the batch is empty");
   };
 }

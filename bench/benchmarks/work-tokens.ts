@@ -5,6 +5,7 @@
  */
 import { digitsFor } from "../../packages/haversack/src/base/ids.ts";
 import { LiveSkills } from "../../packages/haversack/src/engine/live-skills.ts";
+import { KeptProject } from "../../packages/haversack/src/engine/open-project.ts";
 import { LiveWork } from "../../packages/haversack/src/engine/work/live-work.ts";
 import type { ServerParts } from "../../packages/haversack/src/mcp/server.ts";
 import { describeTool, TOOLS, toolsOf } from "../../packages/haversack/src/mcp/tools.ts";
@@ -47,10 +48,10 @@ export const workTokens: Benchmark = {
   async run() {
     const count = await loadCounter();
     const scratch = makeScratch();
-    const place = { cwd: scratch.root, env: scratch.env };
+    const project = new KeptProject({ cwd: scratch.root, env: scratch.env });
     const parts: ServerParts = {
-      work: new LiveWork(place),
-      skills: new LiveSkills({ ...place, log: () => undefined }),
+      work: new LiveWork(project),
+      skills: new LiveSkills({ project, log: () => undefined }),
       env: scratch.env,
       hook: () => "{}",
       offReason: () => undefined,

@@ -17,10 +17,10 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { checkStore } from "../../packages/haversack/src/store/sqlite/maintenance.ts";
+import { checkStore } from "../../packages/haversack/src/store/sqlite/maintenance/check-store.ts";
 import { migrations } from "../../packages/haversack/src/store/sqlite/migrations.ts";
 import { openDatabase } from "../../packages/haversack/src/store/sqlite/open.ts";
-import { SqliteWorkStore } from "../../packages/haversack/src/store/sqlite/sqlite-work-store.ts";
+import { SqliteWorkStore } from "../../packages/haversack/src/store/sqlite/work/sqlite-work-store.ts";
 import { killLoop } from "../store-workers/kill-loop.ts";
 import { bundleWorker, runWorker } from "../store-workers/run-worker.ts";
 import { workKillLoop } from "../store-workers/work-kill-loop.ts";

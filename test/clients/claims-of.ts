@@ -1,7 +1,7 @@
 /** What the store of a scratch repository holds of claims and work in progress, as the built program left it. */
 import { join } from "node:path";
 import { openDatabase } from "../../packages/haversack/src/store/sqlite/open.ts";
-import { SqliteWorkStore } from "../../packages/haversack/src/store/sqlite/sqlite-work-store.ts";
+import { SqliteWorkStore } from "../../packages/haversack/src/store/sqlite/work/sqlite-work-store.ts";
 
 interface Held {
   agent: string;

@@ -3,7 +3,7 @@
  * that was acknowledged must be in the store. Used by the test and by the benchmark of the same name.
  */
 import { spawn } from "node:child_process";
-import { checkStore } from "../../packages/haversack/src/store/sqlite/maintenance.ts";
+import { checkStore } from "../../packages/haversack/src/store/sqlite/maintenance/check-store.ts";
 import { openDatabase } from "../../packages/haversack/src/store/sqlite/open.ts";
 import { workerFile } from "./run-worker.ts";
 

@@ -3,10 +3,10 @@
  * moment. Afterwards all that was acknowledged must be in the store, and once the leases are over nothing is held.
  */
 import { spawn } from "node:child_process";
-import { checkStore } from "../../packages/haversack/src/store/sqlite/maintenance.ts";
+import { checkStore } from "../../packages/haversack/src/store/sqlite/maintenance/check-store.ts";
 import { openDatabase } from "../../packages/haversack/src/store/sqlite/open.ts";
-import { SqliteWorkStore } from "../../packages/haversack/src/store/sqlite/sqlite-work-store.ts";
-import { brokenTruths } from "../../packages/haversack/src/store/sqlite/work/work-truths.ts";
+import { SqliteWorkStore } from "../../packages/haversack/src/store/sqlite/work/sqlite-work-store.ts";
+import { brokenTruths } from "../../packages/haversack/src/store/sqlite/work/work-truths.suite.ts";
 import { bundleWorker } from "./run-worker.ts";
 
 export interface WorkKillCounts {

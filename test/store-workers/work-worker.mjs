@@ -4,8 +4,8 @@
  */
 import { readFileSync, writeSync } from "node:fs";
 import { openDatabase } from "../../packages/haversack/src/store/sqlite/open.ts";
-import { SqliteWorkStore } from "../../packages/haversack/src/store/sqlite/sqlite-work-store.ts";
-import { mergeWip } from "../../packages/haversack/src/work/merge-wip.ts";
+import { SqliteWorkStore } from "../../packages/haversack/src/store/sqlite/work/sqlite-work-store.ts";
+import { mergeWip } from "../../packages/haversack/src/work/wip/merge-wip.ts";
 
 const [verb, file, agent] = process.argv.slice(2);
 const LEASE_MS = 60 * 60_000;

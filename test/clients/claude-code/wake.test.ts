@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { describe, expect, it } from "vitest";
 import { openDatabase } from "../../../packages/haversack/src/store/sqlite/open.ts";
-import { SqliteWorkStore } from "../../../packages/haversack/src/store/sqlite/sqlite-work-store.ts";
+import { SqliteWorkStore } from "../../../packages/haversack/src/store/sqlite/work/sqlite-work-store.ts";
 import type { ModelRequest } from "../model-request.ts";
 import { firstChange, messagesText } from "../request-text.ts";
 import { type Reply, steps, toolCall } from "../script.ts";

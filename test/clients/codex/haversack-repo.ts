@@ -5,7 +5,7 @@ import { codex } from "../../../packages/haversack/src/clients/codex/wiring.ts";
 import { applyInit, planInit } from "../../../packages/haversack/src/engine/init.ts";
 import type { Scope, WiringPlace } from "../../../packages/haversack/src/engine/wiring.ts";
 import { openDatabase } from "../../../packages/haversack/src/store/sqlite/open.ts";
-import { SqliteWorkStore } from "../../../packages/haversack/src/store/sqlite/sqlite-work-store.ts";
+import { SqliteWorkStore } from "../../../packages/haversack/src/store/sqlite/work/sqlite-work-store.ts";
 import { developerTexts, type ResponsesRequest } from "../responses-request.ts";
 import { haversack } from "../run-haversack.ts";
 import { type CodexRepo, codexRepo } from "./codex-repo.ts";

@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { openDatabase } from "../../../packages/haversack/src/store/sqlite/open.ts";
-import { SessionState } from "../../../packages/haversack/src/store/sqlite/session-state.ts";
+import { SessionState } from "../../../packages/haversack/src/store/sqlite/sessions/session-state.ts";
 import { firstChange, messagesText } from "../request-text.ts";
 import { steps, toolCall } from "../script.ts";
 import { testServer } from "./gemini-test.ts";

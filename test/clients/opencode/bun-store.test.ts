@@ -8,7 +8,7 @@ import { recordTrust, userStateFolder } from "../../../packages/haversack/src/ba
 import { refreshIndex } from "../../../packages/haversack/src/engine/refresh-index.ts";
 import { findSkillSources } from "../../../packages/haversack/src/engine/skill-sources.ts";
 import { openDatabase } from "../../../packages/haversack/src/store/sqlite/open.ts";
-import { SessionState } from "../../../packages/haversack/src/store/sqlite/session-state.ts";
+import { SessionState } from "../../../packages/haversack/src/store/sqlite/sessions/session-state.ts";
 import { firstChange } from "../request-text.ts";
 import { steps, toolCall } from "../script.ts";
 import { testServer } from "./opencode-test.ts";

@@ -3,7 +3,7 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { openDatabase } from "../../../packages/haversack/src/store/sqlite/open.ts";
-import { SessionState } from "../../../packages/haversack/src/store/sqlite/session-state.ts";
+import { SessionState } from "../../../packages/haversack/src/store/sqlite/sessions/session-state.ts";
 import { firstChange, messagesText } from "../request-text.ts";
 import { type Rule, steps, toolCall } from "../script.ts";
 import { haversack, haversackRepo } from "./haversack-repo.ts";

@@ -14,13 +14,12 @@ import type { EventAnswer, EventBase, ToolCall } from "../../../packages/haversa
 import { recordTool } from "../../../packages/haversack/src/engine/events/record-tool.ts";
 import { matchRules } from "../../../packages/haversack/src/skills/match-rules.ts";
 import { openForHook } from "../../../packages/haversack/src/store/sqlite/open-for-hook.ts";
-import { PromptIndex } from "../../../packages/haversack/src/store/sqlite/prompt-index.ts";
-import { PromptLedger } from "../../../packages/haversack/src/store/sqlite/prompt-ledger.ts";
-import { SessionState } from "../../../packages/haversack/src/store/sqlite/session-state.ts";
-import { SessionTasks } from "../../../packages/haversack/src/store/sqlite/session-tasks.ts";
-import { SqliteSkillIndex } from "../../../packages/haversack/src/store/sqlite/skill-index.ts";
-import { SkillLedger } from "../../../packages/haversack/src/store/sqlite/skill-ledger.ts";
-import { SqliteLocalStore } from "../../../packages/haversack/src/store/sqlite/sqlite-local-store.ts";
+import { SessionState } from "../../../packages/haversack/src/store/sqlite/sessions/session-state.ts";
+import { SqliteLocalStore } from "../../../packages/haversack/src/store/sqlite/sessions/sqlite-local-store.ts";
+import { PromptLedger } from "../../../packages/haversack/src/store/sqlite/skills/prompt-ledger.ts";
+import { PromptIndex, SqliteSkillIndex } from "../../../packages/haversack/src/store/sqlite/skills/skill-index.ts";
+import { SkillLedger } from "../../../packages/haversack/src/store/sqlite/skills/skill-ledger.ts";
+import { SessionTasks } from "../../../packages/haversack/src/store/sqlite/work/events/session-tasks.ts";
 
 export const Probe = async (input: PluginInput) => {
   const note = (line: unknown) =>

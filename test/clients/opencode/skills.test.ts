@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { expect, it } from "vitest";
 import { opencodeProfile } from "../../../packages/haversack/src/clients/opencode/profile.ts";
 import { openDatabase } from "../../../packages/haversack/src/store/sqlite/open.ts";
-import { SqliteSkillIndex } from "../../../packages/haversack/src/store/sqlite/skill-index.ts";
+import { SqliteSkillIndex } from "../../../packages/haversack/src/store/sqlite/skills/skill-index.ts";
 import { textOf } from "../request-text.ts";
 import { steps, toolCall } from "../script.ts";
 import { testServer } from "./opencode-test.ts";

@@ -3,7 +3,7 @@
  * head, tail, sed, awk, git show, a grep that matches everything), pipes between them, `cd`, simple variables, loops over words,
  * braces and globs. What it does not understand has printed nothing: a receipt must not be guessed.
  *
- * The command comes in as words (work/shell-words.ts), so that quoting is decided in one place.
+ * The command comes in as words (work/capture/shell-words.ts), so that quoting is decided in one place.
  */
 import { isAbsolute, joinPath } from "./feature-meta.ts";
 

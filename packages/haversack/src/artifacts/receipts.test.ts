@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { commandsIn } from "../work/shell-words.ts";
+import { commandsIn } from "../work/capture/shell-words.ts";
 import { readFilesReadLine } from "./files-read-line.ts";
 import { printedLines } from "./printed-lines.ts";
 import { receiptRates } from "./receipt-rates.ts";

@@ -1,9 +1,7 @@
 /** What the commands of artifacts share: the store, who is asking, options, and how numbers are written. */
 import { HaversackError, isFault } from "../base/errors.ts";
-import { type ArtifactParts, withArtifacts } from "../engine/artifacts/artifact-parts.ts";
-import { actorForCli } from "../engine/work/actor.ts";
-import { sessionOfShell } from "../engine/work/shell-session.ts";
-import type { StoreHandle } from "../store/sqlite/handle.ts";
+import { type ArtifactParts, artifactParts } from "../engine/artifacts/artifact-parts.ts";
+import { actorForCli, sessionOfShell } from "../engine/work/actor.ts";
 import type { ArgumentSpec, Call, ExitCode, OptionSpec } from "./command.ts";
 import { openProject } from "./project.ts";
 
@@ -32,17 +30,19 @@ export async function runArtifacts(
   action: (parts: ArtifactParts) => Promise<ExitCode>,
 ): Promise<ExitCode> {
   const { io, options } = call;
-  const { paths, config } = openProject(call);
+  // Reading makes no folder and no store: in a project without one, nothing was dispatched and nothing recorded.
+  const project = openProject(call, { access: isWrite ? "save" : "look", durability: "full" });
+  const { handle } = project;
   const agent = options["agent"] as string | undefined;
-  const place = {
-    cwd: io.cwd,
-    paths,
-    config,
-    by: (handle: StoreHandle) =>
-      actorForCli(io.env, { at: new Date(), agent, session: sessionOfShell(io.env, { handle }) }),
-    client: options["client"] as string | undefined,
-  };
-  return asUsage(() => withArtifacts(place, action, { isWrite }));
+  const client = options["client"] as string | undefined;
+  try {
+    return await asUsage(async () => {
+      const by = actorForCli(io.env, { at: new Date(), agent, session: sessionOfShell(io.env, { handle }) });
+      return action(await artifactParts(handle, { ...project, by, client }));
+    });
+  } finally {
+    project.close();
+  }
 }
 
 export async function asUsage(action: () => Promise<ExitCode> | ExitCode): Promise<ExitCode> {

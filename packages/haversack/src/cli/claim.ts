@@ -1,8 +1,5 @@
 /** `claim` and `task start`: what both ask for, and what both print. */
 import { cleanLine } from "../base/clean-text.ts";
-import { freshenIndex } from "../engine/fresh-index.ts";
-import { afterClaim } from "../engine/wake/after-claim.ts";
-import { wakeSettings } from "../engine/wake/wake-settings.ts";
 import { claimTask } from "../engine/work/claims.ts";
 import { type Call, type ExitCode, type OptionSpec, print } from "./command.ts";
 import { wipLines } from "./print-wip.ts";
@@ -43,15 +40,7 @@ async function claimOne(
   { call, work }: { call: Call; work: OpenWork },
 ): Promise<TaskResult | { kind: string; text: string }> {
   const input = inputOf<ClaimInput>(call, { isForced: "force", stealReason: "steal", fields: "fields" });
-  const places = { root: work.paths.root, env: call.io.env, folders: work.config["skills.folders"] };
-  const follow = {
-    ...work,
-    settings: wakeSettings(work.config),
-    cwd: call.io.cwd,
-    freshen: (options: { isThorough: boolean }) => freshenIndex(work.handle, places, options),
-  };
-  const parts = { ...work, afterClaim: (taskId: string) => afterClaim(taskId, follow) };
-  const outcome = await claimTask({ ...scope, ...input }, parts);
+  const outcome = await claimTask({ ...scope, ...input }, work);
   if (outcome.kind !== "claimed") return outcome;
   const { claim, task, note, warning, view } = outcome;
   const span = formatSpan(claim.leaseUntil.getTime() - work.by.at.getTime());

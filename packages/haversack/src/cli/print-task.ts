@@ -1,6 +1,6 @@
 /** One task for people: everything known about it, short things first. */
 import { cleanLine, stripControl } from "../base/clean-text.ts";
-import type { AroundLeftOut } from "../engine/work/get-task.ts";
+import type { AroundLeftOut } from "../engine/work/tasks.ts";
 import type { Claim, Task, TaskBrief, TaskDetails } from "../work/task.ts";
 import { traceabilityRef } from "../work/task-view.ts";
 import type { Io } from "./command.ts";

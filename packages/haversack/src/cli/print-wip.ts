@@ -1,6 +1,6 @@
 /** WIP for people: what every window is told, and behind it the fields that agents have added of their own. */
 import { cleanLine, stripControl } from "../base/clean-text.ts";
-import { formatWip } from "../work/format-wip.ts";
+import { formatWip } from "../work/wip/wip.ts";
 
 /** Shown by `formatWip`, or of no use to a reader. */
 const SAID = new Set([

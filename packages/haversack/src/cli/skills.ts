@@ -13,16 +13,16 @@ import type { RuleMatcher } from "../skills/combine-matches.ts";
 import { matchRules } from "../skills/match-rules.ts";
 import type { SkillResources } from "../skills/skill-output.ts";
 import type { Problem } from "../skills/types.ts";
-import { openMemoryStore } from "../store/sqlite/memory.ts";
-import { SqliteSkillIndex } from "../store/sqlite/skill-index.ts";
-import { SkillLedger } from "../store/sqlite/skill-ledger.ts";
-import { SqliteLocalStore } from "../store/sqlite/sqlite-local-store.ts";
+import { openMemoryStore } from "../store/sqlite/open.ts";
+import { SqliteLocalStore } from "../store/sqlite/sessions/sqlite-local-store.ts";
+import { SqliteSkillIndex } from "../store/sqlite/skills/skill-index.ts";
+import { SkillLedger } from "../store/sqlite/skills/skill-ledger.ts";
 import type { Call } from "./command.ts";
-import { keepStore, type OpenProject, openProject, openStore, readStore } from "./project.ts";
+import { openProject, type Project } from "./project.ts";
 import { readNamedFile } from "./read-file.ts";
 import { startProgress } from "./terminal.ts";
 
-export interface OpenSkills extends OpenProject {
+export interface OpenSkills extends Project {
   index: SqliteSkillIndex;
   ledger: SkillLedger;
   sessions: SqliteLocalStore;
@@ -50,13 +50,14 @@ export interface OpenSkillsOptions {
   rulesFile?: string;
 }
 
+const STORE_ACCESS = { read: "look", keep: "answer", make: "save" } as const;
+
 export function openSkills(
   call: Call,
   { refresh = true, isRebuild = false, store = "read", rulesFile }: OpenSkillsOptions = {},
 ): OpenSkills {
-  const { paths, config } = openProject(call);
-  const handle =
-    store === "make" ? openStore(paths, "normal") : store === "keep" ? keepStore(call, paths) : readStore(call, paths);
+  const project = openProject(call, { access: STORE_ACCESS[store] });
+  const { paths, config, handle } = project;
   // One that cannot be written cannot be brought up to date.
   const indexed = rulesFile === undefined && !(refresh && handle.isReadOnly) ? handle : openMemoryStore();
   const sources = findSkillSources(paths.root, {
@@ -79,8 +80,7 @@ export function openSkills(
   if (store === "make") retireOldState(handle, { paths, days: config["store.retentionDays"], now: new Date() });
   const index = new SqliteSkillIndex(indexed.db);
   return {
-    paths,
-    config,
+    ...project,
     index,
     ledger: new SkillLedger(handle),
     sessions: new SqliteLocalStore(handle),

@@ -1,7 +1,7 @@
 /** The options of `task create` and `task update`, and what they become. */
 import { isAbsolute } from "node:path";
+import type { TaskFields } from "../engine/work/tasks.ts";
 import { projectPath } from "../work/project-path.ts";
-import type { Priority, TaskType } from "../work/task.ts";
 import type { Call, OptionSpec } from "./command.ts";
 import { readList, readText } from "./work.ts";
 import { PRIORITY, TASK_TYPE, text } from "./work-options.ts";
@@ -28,25 +28,8 @@ export const TASK_FIELDS: Readonly<Record<string, OptionSpec>> = {
   assignee: { type: "string", value: "NAME", about: "Who is to do it." },
 };
 
-export interface GivenFields {
-  storyId?: string;
-  parentId?: string;
-  type?: TaskType;
-  priority?: Priority;
-  description?: string;
-  acceptanceCriteria?: string;
-  files?: string[];
-  steps?: string[];
-  estimateHours?: number;
-  skill?: string;
-  traceabilityRef?: string;
-  contextSummary?: string;
-  handoffNotes?: string;
-  assignee?: string;
-}
-
 /** Only what was given. */
-export async function readTaskFields(call: Call, root: string): Promise<GivenFields> {
+export async function readTaskFields(call: Call, root: string): Promise<TaskFields> {
   const { options } = call;
   const given: Record<string, unknown> = {
     storyId: options["story"],

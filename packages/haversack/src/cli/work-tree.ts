@@ -4,7 +4,7 @@
  * it is in itself. A task that is done is shown as long as it has open sub-tasks. Below an archived parent, which is not shown, sub-tasks
  * stand with the other tasks of their story.
  */
-import { everyItem } from "../engine/work/filter-pages.ts";
+import { everyItem } from "../engine/work/work-parts.ts";
 import type { TaskCounts, WorkStore } from "../store/work-store.ts";
 import { type GroupStatus, isSettled, type Task, type TaskStatus } from "../work/task.ts";
 

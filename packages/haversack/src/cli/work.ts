@@ -1,24 +1,16 @@
 /** What the work commands begin with: the store, who is asking, the settings of claims, and texts from standard input. */
-import type { Config } from "../base/config-schema.ts";
 import { HaversackError, isFault } from "../base/errors.ts";
 import { workPlace } from "../base/git-place.ts";
-import type { ProjectPaths } from "../engine/project.ts";
 import { retireOldState } from "../engine/retire-state.ts";
-import { actorForCli } from "../engine/work/actor.ts";
-import { clientAbove, sessionOfShell } from "../engine/work/shell-session.ts";
+import { actorForCli, clientAbove, sessionOfShell } from "../engine/work/actor.ts";
 import type { WorkParts } from "../engine/work/work-parts.ts";
-import { workSettings } from "../engine/work/work-settings.ts";
-import type { StoreHandle } from "../store/sqlite/handle.ts";
-import { SqliteWorkStore } from "../store/sqlite/sqlite-work-store.ts";
+import { workSettings } from "../engine/work/work-parts.ts";
+import { SqliteWorkStore } from "../store/sqlite/work/sqlite-work-store.ts";
 import type { Call, ExitCode } from "./command.ts";
-import { openProject, openStore, readStore } from "./project.ts";
+import { type OpenProject, openProject } from "./project.ts";
 import { readNamedFile } from "./read-file.ts";
 
-export interface OpenWork extends WorkParts {
-  handle: StoreHandle;
-  paths: ProjectPaths;
-  config: Config;
-}
+export interface OpenWork extends WorkParts, OpenProject {}
 
 /**
  * Runs a command of the work part. What the store calls an invalid field is, at the command line, wrong usage: exit 2,
@@ -54,10 +46,10 @@ function openWork(call: Call, access: Access): OpenWork {
   if (options["agent"] === "") throw new HaversackError("usage", "--agent must not be empty");
   const agent = options["agent"] as string | undefined;
   const lease = options["lease"] as number | undefined;
-  const { paths, config } = openProject(call);
-  const handle = access === "save" ? openStore(paths) : readStore(call, paths, "full");
+  const project = openProject(call, { access: access === "save" ? "save" : "look", durability: "full" });
+  const { handle, paths, config } = project;
   // Nobody may be told that something is saved which is in memory.
-  if (access === "read" && handle.file === ":memory:") handle.db.exec("PRAGMA query_only = ON");
+  if (access === "read" && project.isMemory) handle.db.exec("PRAGMA query_only = ON");
   if (access === "save") retireOldState(handle, { paths, days: config["store.retentionDays"], now: new Date() });
   const session = sessionOfShell(io.env, { handle });
   const by = {
@@ -70,13 +62,12 @@ function openWork(call: Call, access: Access): OpenWork {
     place: workPlace(io.cwd),
   };
   return {
+    ...project,
+    project,
     store: new SqliteWorkStore(handle),
-    handle,
     by,
     settings: { ...workSettings(config), ...(lease !== undefined && { leaseMs: lease * 60_000 }) },
     for: by.isPerson ? "person" : "shell",
-    paths,
-    config,
   };
 }
 

@@ -8,12 +8,12 @@ import { profileOf } from "../skills/activation.ts";
 import { cutFor, sizeFor } from "../skills/client-size.ts";
 import type { Match } from "../skills/combine-matches.ts";
 import type { SkillCard } from "../skills/types.ts";
-import { openMemoryStore } from "../store/sqlite/memory.ts";
-import { SqliteWorkStore } from "../store/sqlite/sqlite-work-store.ts";
+import { openMemoryStore } from "../store/sqlite/open.ts";
+import { SqliteWorkStore } from "../store/sqlite/work/sqlite-work-store.ts";
 import { implementing, skill, task, withBulk } from "../wake/wake-scenes.suite.ts";
 import { composeAnswer } from "./compose-answer.ts";
-import { deliverMessages } from "./wake/deliver-messages.ts";
 import { makePacket } from "./wake/make-packet.ts";
+import { deliverMessages } from "./wake/messages.ts";
 
 const CODEX = profileOf("codex");
 const NOW = new Date("2026-03-02T09:00:00Z");

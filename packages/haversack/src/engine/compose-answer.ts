@@ -20,7 +20,7 @@ import {
 import type { LedgerEntry } from "../skills/session.ts";
 import { withoutOwnTitle } from "../skills/skill-output.ts";
 import type { SkillCard } from "../skills/types.ts";
-import type { PromptAnswer } from "../store/sqlite/prompt-ledger.ts";
+import type { PromptAnswer } from "../store/sqlite/skills/prompt-ledger.ts";
 import { estimateTokens } from "../tokens/estimate.ts";
 
 /** What an answer needs to know of the installed skills. */

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { PROFILES } from "../skills/activation.ts";
-import { readSkillStats } from "../store/sqlite/skill-stats.ts";
+import { readSkillStats } from "../store/sqlite/skills/skill-usage.ts";
 import { fakeProject } from "./fake-project.suite.ts";
 
 /** Three skills of two domains, found by words of their own. */

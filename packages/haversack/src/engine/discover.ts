@@ -24,7 +24,7 @@ import {
   sessionStatus,
   withDomain,
 } from "../skills/session.ts";
-import type { PromptLedger } from "../store/sqlite/prompt-ledger.ts";
+import type { PromptLedger } from "../store/sqlite/skills/prompt-ledger.ts";
 import { estimateTokens } from "../tokens/estimate.ts";
 import { isPacketPrompt } from "../wake/packet-sign.ts";
 import { type Answer, type AnswerIndex, CUT, composeAnswer, listingCosts, withRequired } from "./compose-answer.ts";

@@ -12,20 +12,26 @@ import { readLog } from "../base/log.ts";
 import { recordTrust, trustRecord } from "../base/project-trust.ts";
 import { makeFolder, makeScratch, putNewFile, removeScratch } from "../base/safe-write.ts";
 import type { Problem, SkillCard } from "../skills/types.ts";
-import { SqliteArtifactStore } from "../store/sqlite/artifact-store.ts";
+import { SqliteArtifactStore } from "../store/sqlite/artifacts/artifact-store.ts";
 import { whyNotWritable } from "../store/sqlite/faults.ts";
-import { backupStore, checkStore, isWriteLocked } from "../store/sqlite/maintenance.ts";
-import { openMemoryStore } from "../store/sqlite/memory.ts";
-import { openDatabase } from "../store/sqlite/open.ts";
-import { SqliteSkillIndex } from "../store/sqlite/skill-index.ts";
+import { backupStore } from "../store/sqlite/maintenance/backup.ts";
+import { checkStore, isWriteLocked } from "../store/sqlite/maintenance/check-store.ts";
+import { openDatabase, openMemoryStore } from "../store/sqlite/open.ts";
+import { SqliteLocalStore } from "../store/sqlite/sessions/sqlite-local-store.ts";
+import { SqliteSkillIndex } from "../store/sqlite/skills/skill-index.ts";
 import { spooledAt, spooledNames } from "../store/sqlite/spool/spool-files.ts";
-import { SqliteLocalStore } from "../store/sqlite/sqlite-local-store.ts";
 import { checkResume } from "./artifacts/check-resume.ts";
 import { deferredInForce, modeOf } from "./defer-skills.ts";
 import { gitRefusal } from "./git-refusal.ts";
-import { notAProject } from "./no-project.ts";
-import { type Environment, loadConfig, offReason, type ProjectPaths, readProjectConfig } from "./project.ts";
-import { distrust } from "./project-store.ts";
+import { distrust } from "./open-project.ts";
+import {
+  type Environment,
+  loadConfig,
+  notAProject,
+  offReason,
+  type ProjectPaths,
+  readProjectConfig,
+} from "./project.ts";
 import { refreshIndex } from "./refresh-index.ts";
 import { findSkillSources } from "./skill-sources.ts";
 import { describeState } from "./state-size.ts";

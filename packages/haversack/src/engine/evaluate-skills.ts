@@ -14,9 +14,9 @@ import { findSkillFiles } from "../skills/skill-files.ts";
 import { skillTerms } from "../skills/skill-terms.ts";
 import type { Problem } from "../skills/types.ts";
 import { writeStore } from "../store/sqlite/access.ts";
-import { openMemoryStore } from "../store/sqlite/memory.ts";
-import { SqliteSkillIndex } from "../store/sqlite/skill-index.ts";
-import { SkillIndexWriter } from "../store/sqlite/skill-index-writer.ts";
+import { openMemoryStore } from "../store/sqlite/open.ts";
+import { SqliteSkillIndex } from "../store/sqlite/skills/skill-index.ts";
+import { SkillIndexWriter } from "../store/sqlite/skills/skill-index-writer.ts";
 
 export interface SkillEvaluation extends Evaluation {
   skills: number;

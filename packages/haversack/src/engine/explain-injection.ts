@@ -1,5 +1,5 @@
 /** Why a text was put into a window, in words: from the facts that were recorded with it. */
-import type { Because, Injection, PacketFacts } from "../store/sqlite/injections.ts";
+import type { Because, Injection, PacketFacts } from "../store/sqlite/skills/injections.ts";
 
 export interface ExplainedPart {
   /** `task`, `skill tdd`, `messages`. */

@@ -2,8 +2,8 @@
 import { gitPlace } from "../base/git-place.ts";
 import type { Session } from "../store/local-store.ts";
 import type { StoreHandle } from "../store/sqlite/handle.ts";
-import { type Injection, latestInjected, readInjections } from "../store/sqlite/injections.ts";
-import { SqliteLocalStore } from "../store/sqlite/sqlite-local-store.ts";
+import { SqliteLocalStore } from "../store/sqlite/sessions/sqlite-local-store.ts";
+import { type Injection, latestInjected, readInjections } from "../store/sqlite/skills/injections.ts";
 import type { WorkStore } from "../store/work-store.ts";
 import { type Explained, explainInjection } from "./explain-injection.ts";
 

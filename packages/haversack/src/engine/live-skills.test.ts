@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { beforeEach, describe, expect, it, onTestFinished } from "vitest";
 import { LiveSkills } from "./live-skills.ts";
+import { KeptProject } from "./open-project.ts";
 
 let root: string;
 let now = 0;
@@ -23,7 +24,11 @@ function writeSkill(name: string, body: string): void {
 
 function liveSkills(): LiveSkills {
   const env = { HOME: join(root, "home") };
-  const skills = new LiveSkills({ cwd: root, env, now: () => now, log: (_level, text) => logged.push(text) });
+  const skills = new LiveSkills({
+    project: new KeptProject({ cwd: root, env }),
+    now: () => now,
+    log: (_level, text) => logged.push(text),
+  });
   onTestFinished(() => {
     skills.close();
     rmSync(root, { recursive: true, force: true });

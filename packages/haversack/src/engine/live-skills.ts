@@ -3,21 +3,18 @@
  * is the one that lies there now (it may have been restored, deleted or made meanwhile), and the index is held against the
  * files, at most every few seconds. A project without `.haversack/` is served from memory: nobody asked for a folder there.
  */
-import { statSync } from "node:fs";
 import { stripControl } from "../base/clean-text.ts";
 import { errorText, type FaultCode, isFault } from "../base/errors.ts";
 import { diskFileSystem } from "../base/file-system.ts";
 import { guardStore } from "../store/sqlite/faults.ts";
 import type { StoreHandle } from "../store/sqlite/handle.ts";
-import { openMemoryStore } from "../store/sqlite/memory.ts";
-import { SessionState } from "../store/sqlite/session-state.ts";
-import { SqliteSkillIndex } from "../store/sqlite/skill-index.ts";
-import { SkillLedger } from "../store/sqlite/skill-ledger.ts";
-import { readInSpool } from "../store/sqlite/spool/read-in.ts";
-import { SqliteLocalStore } from "../store/sqlite/sqlite-local-store.ts";
+import { openMemoryStore } from "../store/sqlite/open.ts";
+import { SessionState } from "../store/sqlite/sessions/session-state.ts";
+import { SqliteLocalStore } from "../store/sqlite/sessions/sqlite-local-store.ts";
+import { SqliteSkillIndex } from "../store/sqlite/skills/skill-index.ts";
+import { SkillLedger } from "../store/sqlite/skills/skill-ledger.ts";
 import { type LoadedSkill, type LoadInput, loadSkill } from "./load-skill.ts";
-import { type Environment, type ProjectPaths, projectPaths, requireConfig } from "./project.ts";
-import { openProjectToRead } from "./project-store.ts";
+import type { KeptProject, OpenProject } from "./open-project.ts";
 import { refreshIndex } from "./refresh-index.ts";
 import { type FoundSkill, searchSkills } from "./search-skills.ts";
 import { listSkillResources, readSkillResource, type SkillResource } from "./skill-folder.ts";
@@ -25,8 +22,7 @@ import { findSkillSources } from "./skill-sources.ts";
 import { type CallMarks, windowOfCall } from "./window-of-call.ts";
 
 export interface LiveSkillsOptions {
-  cwd: string;
-  env: Environment;
+  project: KeptProject;
   log(level: "warn" | "error", text: string): void;
   now?: () => number;
 }
@@ -113,16 +109,14 @@ export class LiveSkills {
   }
 
   close(): void {
-    const open = this.#open;
     this.#open = undefined;
     this.#checkedAt = Number.NEGATIVE_INFINITY;
-    open?.handle.db.close();
+    this.#options.project.close();
   }
 
   #ask<T>(question: (open: OpenIndex) => T): T {
-    const paths = projectPaths(this.#options.cwd, this.#options.env);
     try {
-      const open = this.#current(paths);
+      const open = this.#current();
       return guardStore(open.handle.file, () => question(open));
     } catch (error) {
       // Opened anew at the next question: by then it may be restored or free.
@@ -131,15 +125,16 @@ export class LiveSkills {
     }
   }
 
-  #current(paths: ProjectPaths): OpenIndex {
-    // One that could only be read may be writable by now; its index is in memory, and made anew with it.
+  #current(): OpenIndex {
     const isLookedAtLately = this.#now() - this.#checkedAt < CHECK_EVERY_MS;
-    const isReadOnly = this.#open?.handle.isReadOnly && !isLookedAtLately;
-    if (this.#open && (this.#open.place !== placeOf(paths) || isReadOnly)) this.close();
-    if (this.#open) readInSpool(this.#open.handle);
-    this.#open ??= openIndex(paths);
+    // Of a store that can only be read the index is in memory, and made anew with it: not at every question.
+    const project = this.#options.project.current({ busyMs: BUSY_MS, isRetry: !isLookedAtLately });
+    if (this.#open?.handle !== project.handle) {
+      this.#open = openIndex(project);
+      this.#checkedAt = Number.NEGATIVE_INFINITY;
+    }
     if (this.#now() - this.#checkedAt >= CHECK_EVERY_MS) {
-      this.#refresh(this.#open, paths);
+      this.#refresh(this.#open, project);
       this.#checkedAt = this.#now();
       // Another process may have brought it up to date as well: the index counts its skills when it is made.
       this.#open = { ...this.#open, index: new SqliteSkillIndex(this.#open.indexed.db) };
@@ -147,9 +142,8 @@ export class LiveSkills {
     return this.#open;
   }
 
-  #refresh({ indexed, index }: OpenIndex, paths: ProjectPaths): void {
-    const { env, log } = this.#options;
-    const config = requireConfig(paths, () => undefined);
+  #refresh({ indexed, index }: OpenIndex, { paths, env, config }: OpenProject): void {
+    const { log } = this.#options;
     const sources = findSkillSources(paths.root, { env, folders: config["skills.folders"], fs: diskFileSystem });
     try {
       refreshIndex(indexed, { ...sources, fs: diskFileSystem });
@@ -164,8 +158,6 @@ interface OpenIndex {
   handle: StoreHandle;
   /** Where the index is: in memory when the store can only be read. */
   indexed: StoreHandle;
-  /** Which file was opened; another one may have taken its name since. */
-  place: string;
   isMemory: boolean;
   index: SqliteSkillIndex;
   ledger: SkillLedger;
@@ -173,36 +165,17 @@ interface OpenIndex {
   state: SessionState;
 }
 
-function openIndex(paths: ProjectPaths): OpenIndex {
-  const isMemory = !exists(paths.state);
-  const handle = isMemory ? openMemoryStore() : openProjectToRead(paths, { durability: "normal", busyMs: BUSY_MS });
-  try {
-    const indexed = handle.isReadOnly ? openMemoryStore() : handle;
-    const index = guardStore(handle.file, () => new SqliteSkillIndex(indexed.db));
-    return {
-      handle,
-      indexed,
-      place: placeOf(paths),
-      isMemory,
-      index,
-      ledger: new SkillLedger(handle),
-      sessions: new SqliteLocalStore(handle),
-      state: new SessionState(handle),
-    };
-  } catch (error) {
-    handle.db.close();
-    throw error;
-  }
-}
-
-/** The file and what tells it from another of the same name. */
-function placeOf(paths: ProjectPaths): string {
-  if (!exists(paths.state)) return `memory for ${paths.root}`;
-  return `${paths.store}#${statSync(paths.store, { throwIfNoEntry: false })?.ino ?? "none"}`;
-}
-
-function exists(path: string): boolean {
-  return statSync(path, { throwIfNoEntry: false }) !== undefined;
+function openIndex({ handle, isMemory }: OpenProject): OpenIndex {
+  const indexed = handle.isReadOnly ? openMemoryStore() : handle;
+  return {
+    handle,
+    indexed,
+    isMemory,
+    index: guardStore(handle.file, () => new SqliteSkillIndex(indexed.db)),
+    ledger: new SkillLedger(handle),
+    sessions: new SqliteLocalStore(handle),
+    state: new SessionState(handle),
+  };
 }
 
 function isUnwritable(error: unknown): boolean {

@@ -6,8 +6,8 @@ import { cleanLine } from "../base/clean-text.ts";
 import { nearest } from "../base/nearest.ts";
 import { formatAlreadyLoaded, formatSkill, formatUnknownSkill, type SkillResources } from "../skills/skill-output.ts";
 import type { SkillCard } from "../skills/types.ts";
-import type { SqliteSkillIndex } from "../store/sqlite/skill-index.ts";
-import type { SkillLedger } from "../store/sqlite/skill-ledger.ts";
+import type { SqliteSkillIndex } from "../store/sqlite/skills/skill-index.ts";
+import type { SkillLedger } from "../store/sqlite/skills/skill-ledger.ts";
 import { estimateTokens } from "../tokens/estimate.ts";
 
 export interface LoadInput {

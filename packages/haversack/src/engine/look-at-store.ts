@@ -4,9 +4,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { errorText, HaversackError, isFault } from "../base/errors.ts";
 import { copyToNew, errnoOf, makeScratch, removeScratch } from "../base/safe-write.ts";
-import { checkStore, peekStore, type StoreCheck, type StorePeek } from "../store/sqlite/maintenance.ts";
+import { checkStore, peekStore, type StoreCheck, type StorePeek } from "../store/sqlite/maintenance/check-store.ts";
+import { distrust } from "./open-project.ts";
 import type { ProjectPaths } from "./project.ts";
-import { distrust } from "./project-store.ts";
 
 /** Whether it is sound. */
 export function lookAtStore(store: string): StoreCheck {

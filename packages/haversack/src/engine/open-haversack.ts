@@ -6,10 +6,10 @@ import { statSync } from "node:fs";
 import { resolve } from "node:path";
 import { HaversackError } from "../base/errors.ts";
 import { bindArtifacts } from "./artifacts/bind-artifacts.ts";
-import type { BoundProject } from "./bound-project.ts";
 import type { Haversack, OpenOptions } from "./haversack.ts";
+import { KeptProject } from "./open-project.ts";
 import { type Environment, projectPaths } from "./project.ts";
-import { LiveWork } from "./work/live-work.ts";
+import { type BoundProject, LiveWork } from "./work/live-work.ts";
 import { WORK_READS, WORK_WRITES, type WorkOperations } from "./work/work-operations.ts";
 
 /** A fault when the folder is not there. Close it when you are done: the store's file stays open until then. */
@@ -19,7 +19,8 @@ export function openHaversack({ root, agent, client }: OpenOptions): Haversack {
     throw new HaversackError("not-found", `There is no folder ${root}`);
   }
   const env: Environment = { ...process.env, ...(agent !== undefined && { HAVERSACK_AGENT: agent }) };
-  const live = new LiveWork({ cwd, env });
+  const kept = new KeptProject({ cwd, env });
+  const live = new LiveWork(kept);
   const sessionId = env["CLAUDE_CODE_SESSION_ID"];
   const call = () => ({ marks: sessionId ? { sessionId } : {}, client: "library", at: new Date() });
   const project: BoundProject = {
@@ -30,7 +31,7 @@ export function openHaversack({ root, agent, client }: OpenOptions): Haversack {
     root: projectPaths(cwd, env).root,
     artifacts: bindArtifacts(project, { client }),
     work: bindWork(project),
-    close: () => live.close(),
+    close: () => kept.close(),
   };
 }
 

@@ -2,8 +2,8 @@
  * The project a command works in: its root, its paths, its settings, and whether Haversack is switched on.
  * Commands ask for the store through it, so that nothing is opened that is not used.
  */
-import { existsSync, lstatSync } from "node:fs";
-import { join } from "node:path";
+import { existsSync, lstatSync, realpathSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { type ConfigFile, type ReadConfig, readConfig } from "../base/config.ts";
 import type { Config } from "../base/config-schema.ts";
 import { type IgnoredSetting, trustedConfig } from "../base/config-trust.ts";
@@ -13,7 +13,6 @@ import { findProjectRoot, type ProjectRoot, STATE_FOLDER } from "../base/project
 import { trustRecord, userStateFolder } from "../base/project-trust.ts";
 import { MAX_CONFIG_BYTES, readBounded, readProjectText, type TextRead } from "../base/read-text.ts";
 import { errnoOf, makeFolder, putNewFile } from "../base/safe-write.ts";
-import { requireProject } from "./no-project.ts";
 
 export interface ProjectPaths {
   root: string;
@@ -155,3 +154,41 @@ const SHARED_PARTS = `# Local state stays out of git; these parts are meant to b
 !templates/
 !templates/**
 `;
+
+// Where `.haversack/` may be made without being asked for: at the top of a git repository. In any other folder a
+// person says so with `haversack init`: a folder made by a command that was called in the wrong place is found by
+// everything below it from then on.
+
+export interface NoProject {
+  why: string;
+  /** What makes one, as a sentence. */
+  remedy: string;
+}
+
+/** Undefined: `.haversack/` is there, or may be made. */
+export function noProject(paths: ProjectPaths): NoProject | undefined {
+  const { root, because, state } = paths;
+  if (existsSync(state)) return undefined;
+  const special = notAProject(paths);
+  if (special) {
+    return { why: `${root} is ${special}, not a project`, remedy: "go to a project's folder" };
+  }
+  if (because !== "working-folder") return undefined;
+  return {
+    why: `there is no project in ${root}: no git repository and no .haversack/`,
+    remedy: "`haversack init` makes one here, with --bare without a client",
+  };
+}
+
+/** Before anything is stored. */
+export function requireProject(paths: ProjectPaths): void {
+  const found = noProject(paths);
+  if (found) throw new HaversackError("no-project", found.why, { hint: found.remedy });
+}
+
+/** A folder that would take in everything below it that is no repository of its own. */
+export function notAProject({ root, home }: ProjectPaths): "your home folder" | "the root of the disk" | undefined {
+  if (dirname(root) === root) return "the root of the disk";
+  const isHome = home !== "" && (root === home || (existsSync(home) && root === realpathSync(home)));
+  return isHome ? "your home folder" : undefined;
+}

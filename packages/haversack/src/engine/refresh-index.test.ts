@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { StoreHandle } from "../store/sqlite/handle.ts";
-import { unpackList } from "../store/sqlite/posting-lists.ts";
-import { SkillIndexWriter } from "../store/sqlite/skill-index-writer.ts";
+import { unpackList } from "../store/sqlite/skills/posting-lists.ts";
+import { SkillIndexWriter } from "../store/sqlite/skills/skill-index-writer.ts";
 import { fakeProject, RULES_FILE, skillText } from "./fake-project.suite.ts";
 import { refreshIndex } from "./refresh-index.ts";
 

@@ -5,7 +5,7 @@
  */
 import { createHash } from "node:crypto";
 import { errorText } from "../base/errors.ts";
-import type { FileSystem } from "../base/file-system.ts";
+import { diskFileSystem, type FileSystem } from "../base/file-system.ts";
 import { readJson } from "../base/json.ts";
 import { backgroundTerms } from "../skills/background.ts";
 import { compileRules } from "../skills/compile-rules.ts";
@@ -18,8 +18,10 @@ import { skillTerms } from "../skills/skill-terms.ts";
 import type { Problem, SkillRule } from "../skills/types.ts";
 import { writeStore } from "../store/sqlite/access.ts";
 import type { StoreHandle } from "../store/sqlite/handle.ts";
-import { type IndexedFile, type IndexedSkill, SkillIndexWriter } from "../store/sqlite/skill-index-writer.ts";
-import { type IndexedFolders, PROGRAM } from "./index-freshness.ts";
+import { type IndexedFile, type IndexedSkill, SkillIndexWriter } from "../store/sqlite/skills/skill-index-writer.ts";
+import { type IndexedFolders, isIndexStale, PROGRAM } from "./index-freshness.ts";
+import type { Environment } from "./project.ts";
+import { findSkillSources } from "./skill-sources.ts";
 
 export interface RefreshInput {
   roots: readonly SkillRoot[];
@@ -379,4 +381,24 @@ function putRuleSkill(writer: SkillIndexWriter, id: string, rules: readonly Skil
   });
   writer.settle(id);
   return key;
+}
+
+// Brings a project's skill index up to date when a file, a folder or this program changed since it was written.
+
+export interface IndexPlaces {
+  root: string;
+  env: Environment;
+  /** The setting `skills.folders`. */
+  folders: readonly string[];
+}
+
+/** `isThorough`: also look for files that no indexed file or folder tells of. Costs 15 ms for 285 skills, else 2 ms. */
+export function freshenIndex(
+  handle: StoreHandle,
+  { root, env, folders }: IndexPlaces,
+  { isThorough = false }: { isThorough?: boolean } = {},
+): void {
+  if (!isThorough && !isIndexStale(handle.db)) return;
+  const sources = findSkillSources(root, { env, folders, fs: diskFileSystem });
+  refreshIndex(handle, { ...sources, fs: diskFileSystem });
 }

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { appendLog, readLog } from "../base/log.ts";
 import { openDatabase } from "../store/sqlite/open.ts";
-import { SqliteLocalStore } from "../store/sqlite/sqlite-local-store.ts";
+import { SqliteLocalStore } from "../store/sqlite/sessions/sqlite-local-store.ts";
 import { retireOldState } from "./retire-state.ts";
 import { describeState } from "./state-size.ts";
 

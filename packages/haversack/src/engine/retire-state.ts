@@ -4,7 +4,7 @@
  */
 import { removeOldLogs } from "../base/old-logs.ts";
 import type { StoreHandle } from "../store/sqlite/handle.ts";
-import { isRetirementDue, retireSessions } from "../store/sqlite/retire-sessions.ts";
+import { isRetirementDue, retireSessions } from "../store/sqlite/maintenance/purge.ts";
 import { purgeSnapshots } from "./artifacts/purge-snapshots.ts";
 import type { ProjectPaths } from "./project.ts";
 

@@ -4,7 +4,7 @@ import { stripControl } from "../base/clean-text.ts";
 import { diskFileSystem } from "../base/file-system.ts";
 import type { SkillResources } from "../skills/skill-output.ts";
 import { listResources, readResource } from "../skills/skill-resources.ts";
-import type { SqliteSkillIndex } from "../store/sqlite/skill-index.ts";
+import type { SqliteSkillIndex } from "../store/sqlite/skills/skill-index.ts";
 
 export type SkillResource =
   | {

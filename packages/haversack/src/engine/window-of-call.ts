@@ -6,10 +6,10 @@
 import { processAncestors } from "../base/process-ancestors.ts";
 import { processSpace } from "../base/process-space.ts";
 import type { SessionKey } from "../store/local-store.ts";
-import { type ProcessesAbove, sessionAbove, takeCall } from "../store/sqlite/call-notes.ts";
 import type { StoreHandle } from "../store/sqlite/handle.ts";
-import type { SessionState } from "../store/sqlite/session-state.ts";
-import type { SqliteLocalStore } from "../store/sqlite/sqlite-local-store.ts";
+import { type ProcessesAbove, sessionAbove, takeCall } from "../store/sqlite/sessions/call-notes.ts";
+import type { SessionState } from "../store/sqlite/sessions/session-state.ts";
+import type { SqliteLocalStore } from "../store/sqlite/sessions/sqlite-local-store.ts";
 import { clientName } from "../work/agent-name.ts";
 import type { CallKey } from "./call-key.ts";
 

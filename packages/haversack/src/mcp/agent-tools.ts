@@ -1,9 +1,9 @@
 /** Tools of agents for `--tools all`: who there is, what they say to one another, and what one needs to go on. */
 import { gitPlace } from "../base/git-place.ts";
 import { listAgents } from "../engine/wake/agents.ts";
+import { wakeSettings } from "../engine/wake/gather-wake.ts";
 import { readInbox, sendMessage } from "../engine/wake/messages.ts";
 import { wakeAgent } from "../engine/wake/wake-agent.ts";
-import { wakeSettings } from "../engine/wake/wake-settings.ts";
 import { defineTool, type Tool } from "./tool.ts";
 import { answer, answerList, reading, refusal, writing } from "./work-answer.ts";
 

@@ -1,9 +1,9 @@
 import { expect, it } from "vitest";
 import { callKey, noteOfCall } from "../engine/call-key.ts";
 import { callerOfCall, windowOfCall } from "../engine/window-of-call.ts";
-import { openMemoryStore } from "../store/sqlite/memory.ts";
-import { SessionState } from "../store/sqlite/session-state.ts";
-import { SqliteLocalStore } from "../store/sqlite/sqlite-local-store.ts";
+import { openMemoryStore } from "../store/sqlite/open.ts";
+import { SessionState } from "../store/sqlite/sessions/session-state.ts";
+import { SqliteLocalStore } from "../store/sqlite/sessions/sqlite-local-store.ts";
 import { readCallMarks } from "./call-marks.ts";
 
 const meta = (threadId: string, sessionId?: string) => ({ threadId, sessionId, windowId: `${threadId}:0` });

@@ -1,7 +1,16 @@
 /** Tools of epics and stories for `--tools all`. */
-import { decayHandoffs, restoreHandoffs } from "../engine/work/decay.ts";
-import { createEpic, getEpic, listEpics, updateEpic } from "../engine/work/epics.ts";
-import { createStory, getStory, listStories, updateStory } from "../engine/work/stories.ts";
+
+import {
+  createEpic,
+  createStory,
+  getEpic,
+  getStory,
+  listEpics,
+  listStories,
+  updateEpic,
+  updateStory,
+} from "../engine/work/groups.ts";
+import { decayHandoffs, restoreHandoffs } from "../engine/work/handoffs.ts";
 import { GROUP_STATUSES, PRIORITIES } from "../engine/work/words.ts";
 import { defineTool, type Tool } from "./tool.ts";
 import { answer, answerList, DONE, reading, writing } from "./work-answer.ts";

@@ -1,18 +1,19 @@
 /** Tools of tasks for `--tools all`: the rest of ohno's names, and claims. */
 import { addActivity, listActivity } from "../engine/work/activity.ts";
-import { resolveBlockers, setBlocker } from "../engine/work/blockers.ts";
 import { claimTask, heartbeat, releaseTask } from "../engine/work/claims.ts";
 import { addDependency, listDependencies, removeDependency } from "../engine/work/dependencies.ts";
-import { recordFailure } from "../engine/work/failures.ts";
-import { getTask } from "../engine/work/get-task.ts";
-import { kanbanBoard } from "../engine/work/kanban-board.ts";
-import { listBlocked } from "../engine/work/list-blocked.ts";
 import { nextReady } from "../engine/work/next-batch.ts";
 import { projectStatus } from "../engine/work/project-status.ts";
-import { type SetStatusInput, setStatus } from "../engine/work/set-status.ts";
-import { updateTask } from "../engine/work/update-task.ts";
+import {
+  recordFailure,
+  resolveBlockers,
+  type SetStatusInput,
+  setBlocker,
+  setStatus,
+} from "../engine/work/set-status.ts";
+import { getTask, kanbanBoard, listBlocked, TASK_INPUT, taskFieldsOf, updateTask } from "../engine/work/tasks.ts";
 import { updateWip } from "../engine/work/update-wip.ts";
-import { DEPENDENCY_TYPES, FIELD_SETS, PRIORITIES, TASK_TYPES } from "../engine/work/words.ts";
+import { DEPENDENCY_TYPES, FIELD_SETS } from "../engine/work/words.ts";
 import { defineTool, type Tool, type ToolAnswer, type ToolCall } from "./tool.ts";
 import { answer, answerList, DONE, reading, refusal, writing } from "./work-answer.ts";
 
@@ -134,42 +135,29 @@ const updateTaskTool = defineTool({
     type: "object",
     properties: {
       task_id: TEXT,
-      title: TEXT,
-      description: TEXT,
-      acceptance_criteria: TEXT,
-      task_type: { type: "string", enum: TASK_TYPES },
-      priority: { type: "string", enum: PRIORITIES },
-      story_id: TEXT,
-      files: { type: "array", items: { type: "string" } },
-      skill: TEXT,
-      estimate_hours: { type: "number" },
+      title: TASK_INPUT.title,
+      description: TASK_INPUT.description,
+      acceptance_criteria: TASK_INPUT.acceptance_criteria,
+      task_type: TASK_INPUT.task_type,
+      priority: TASK_INPUT.priority,
+      story_id: TASK_INPUT.story_id,
+      files: TASK_INPUT.files,
+      skill: TASK_INPUT.skill,
+      estimate_hours: TASK_INPUT.estimate_hours,
     },
     required: ["task_id"],
   },
-  unlisted: { parent_id: TEXT, steps: { type: "array" }, assignee: TEXT, traceability_ref: TEXT },
+  unlisted: {
+    parent_id: TASK_INPUT.parent_id,
+    steps: TASK_INPUT.steps,
+    assignee: TASK_INPUT.assignee,
+    traceability_ref: TEXT,
+  },
   annotations: ADDS,
   set: "all",
   run: (input, call) =>
     writing(call, async (parts) => {
-      await updateTask(
-        {
-          taskId: input.task_id,
-          title: input.title,
-          description: input.description,
-          acceptanceCriteria: input.acceptance_criteria,
-          type: input.task_type,
-          priority: input.priority,
-          storyId: input.story_id,
-          parentId: input.parent_id,
-          files: input.files,
-          steps: input.steps as string[] | undefined,
-          skill: input.skill,
-          estimateHours: input.estimate_hours,
-          assignee: input.assignee,
-          traceabilityRef: input.traceability_ref,
-        },
-        parts,
-      );
+      await updateTask({ ...taskFieldsOf(input), taskId: input.task_id }, parts);
       return DONE;
     }),
 });

@@ -1,13 +1,11 @@
 /** The tools of work that every session has. Their listing is paid for in every session: `npm run bench work-tokens` counts it. */
-import { createTask } from "../engine/work/create-task.ts";
-import { getHandoff } from "../engine/work/get-handoff.ts";
-import { getTask } from "../engine/work/get-task.ts";
-import { listTasks } from "../engine/work/list-tasks.ts";
+
+import { getHandoff, setHandoff } from "../engine/work/handoffs.ts";
 import { type NextBatch, nextBatch, readyCount } from "../engine/work/next-batch.ts";
 import { projectStatus } from "../engine/work/project-status.ts";
 import { sessionContext } from "../engine/work/session-context.ts";
-import { setHandoff } from "../engine/work/set-handoff.ts";
 import { setStatus } from "../engine/work/set-status.ts";
+import { createTask, getTask, listTasks, TASK_INPUT, taskFieldsOf } from "../engine/work/tasks.ts";
 import { updateWip } from "../engine/work/update-wip.ts";
 import { FIELD_SETS, GROUP_STATUSES, PRIORITIES, TASK_STATUSES, TASK_TYPES, VERDICTS } from "../engine/work/words.ts";
 import type { WorkParts } from "../engine/work/work-parts.ts";
@@ -156,55 +154,34 @@ const createTaskTool = defineTool({
   inputSchema: {
     type: "object",
     properties: {
-      title: TEXT,
-      story_id: TEXT,
-      task_type: { type: "string", enum: TASK_TYPES },
-      description: TEXT,
-      acceptance_criteria: TEXT,
-      priority: { type: "string", enum: PRIORITIES },
-      files: TEXTS,
-      skill: TEXT,
+      title: TASK_INPUT.title,
+      story_id: TASK_INPUT.story_id,
+      task_type: TASK_INPUT.task_type,
+      description: TASK_INPUT.description,
+      acceptance_criteria: TASK_INPUT.acceptance_criteria,
+      priority: TASK_INPUT.priority,
+      files: TASK_INPUT.files,
+      skill: TASK_INPUT.skill,
       depends_on: TEXTS,
     },
     required: ["title"],
   },
   unlisted: {
-    estimate_hours: { type: "number" },
-    source: TEXT,
-    parent_id: TEXT,
-    steps: { type: "array" },
+    estimate_hours: TASK_INPUT.estimate_hours,
+    source: TASK_INPUT.source,
+    parent_id: TASK_INPUT.parent_id,
+    steps: TASK_INPUT.steps,
     traceability_ref: TEXT,
-    context_summary: TEXT,
-    handoff_notes: TEXT,
-    assignee: TEXT,
+    context_summary: TASK_INPUT.context_summary,
+    handoff_notes: TASK_INPUT.handoff_notes,
+    assignee: TASK_INPUT.assignee,
   },
   annotations: ADDS,
   set: "default",
   run: (input, call) =>
     writing(call, async (parts) => {
-      const { id } = await createTask(
-        {
-          title: input.title,
-          storyId: input.story_id,
-          parentId: input.parent_id,
-          type: input.task_type,
-          priority: input.priority,
-          description: input.description,
-          acceptanceCriteria: input.acceptance_criteria,
-          files: input.files,
-          // Held against what a step is where it is cleaned.
-          steps: input.steps as string[] | undefined,
-          estimateHours: input.estimate_hours,
-          skill: input.skill,
-          traceabilityRef: input.traceability_ref,
-          contextSummary: input.context_summary,
-          handoffNotes: input.handoff_notes,
-          assignee: input.assignee,
-          source: input.source,
-          dependsOn: input.depends_on,
-        },
-        parts,
-      );
+      const { title, depends_on: dependsOn } = input;
+      const { id } = await createTask({ ...taskFieldsOf(input), title, dependsOn }, parts);
       return answer({ id });
     }),
 });

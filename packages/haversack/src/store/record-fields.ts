@@ -5,7 +5,17 @@
 import { nearest } from "../base/nearest.ts";
 import { isAgentName } from "../wake/message.ts";
 import { VERDICTS } from "../work/handoff.ts";
-import { DEPENDENCY_TYPES, ENDED_AS, GROUP_STATUSES, PRIORITIES, TASK_STATUSES, TASK_TYPES } from "../work/task.ts";
+import {
+  columnOf,
+  DEPENDENCY_TYPES,
+  ENDED_AS,
+  GROUP_STATUSES,
+  PRIORITIES,
+  TASK_FIELDS,
+  TASK_STATUSES,
+  type TaskField,
+  type TaskFieldSpec,
+} from "../work/task.ts";
 import type { WorkRecord } from "./work-records.ts";
 
 export type RecordKind = WorkRecord["kind"];
@@ -103,6 +113,21 @@ type FieldType =
   | "readers";
 type Field = readonly [name: string, type: FieldType, isRequired?: true];
 
+/** Fields of a task that somebody sets: see TASK_FIELDS. */
+function setFields(...names: TaskField[]): Field[] {
+  return names.map((name) => {
+    const { kind }: TaskFieldSpec = TASK_FIELDS[name];
+    const type = kind === "name" ? "text" : kind;
+    return ALWAYS_SET.includes(name) ? [columnOf(name), type, true] : [columnOf(name), type];
+  });
+}
+
+const ALWAYS_SET: readonly TaskField[] = ["title", "type", "priority"];
+
+function otherThan(...names: TaskField[]): TaskField[] {
+  return (Object.keys(TASK_FIELDS) as TaskField[]).filter((name) => !names.includes(name));
+}
+
 const FIELDS: Readonly<Record<RecordKind, readonly Field[]>> = {
   epic: [
     ["id", "id", true],
@@ -132,24 +157,11 @@ const FIELDS: Readonly<Record<RecordKind, readonly Field[]>> = {
   task: [
     ["id", "id", true],
     ["aliases", "ids"],
-    ["title", "line", true],
-    ["type", TASK_TYPES, true],
+    ...setFields("title", "type"),
     ["status", TASK_STATUSES, true],
-    ["priority", PRIORITIES, true],
-    ["story_id", "id"],
-    ["parent_id", "id"],
-    ["description", "text"],
-    ["acceptance_criteria", "text"],
-    ["files", "paths"],
-    ["steps", "steps"],
-    ["estimate_hours", "hours"],
-    ["skill", "text"],
-    ["plan_file", "text"],
-    ["plan_section", "text"],
-    ["context_summary", "text"],
-    ["handoff_notes", "text"],
-    ["assignee", "text"],
-    ["source", "text"],
+    ...setFields("priority", "storyId", "parentId"),
+    // All others, in the table's order.
+    ...setFields(...otherThan("title", "type", "priority", "storyId", "parentId")),
     ["note", "text"],
     ["created_at", "time", true],
     ["updated_at", "time", true],

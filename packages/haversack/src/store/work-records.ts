@@ -3,6 +3,8 @@
  * are absent, keys and lines come in one fixed order, so that two exports of the same state are the same bytes and two
  * branches differ only in the lines that changed.
  */
+import type { TaskFieldRecord } from "../work/task.ts";
+
 export type WorkRecord =
   | EpicRecord
   | StoryRecord
@@ -47,7 +49,7 @@ export interface StoryRecord {
   completed_at?: string;
 }
 
-export interface TaskRecord {
+export interface TaskRecord extends TaskFieldRecord {
   kind: "task";
   id: string;
   /** The ids that other clones have for it. */
@@ -56,20 +58,6 @@ export interface TaskRecord {
   type: string;
   status: string;
   priority: string;
-  story_id?: string;
-  parent_id?: string;
-  description?: string;
-  acceptance_criteria?: string;
-  files?: string[];
-  steps?: { text: string; done: boolean }[];
-  estimate_hours?: number;
-  skill?: string;
-  plan_file?: string;
-  plan_section?: string;
-  context_summary?: string;
-  handoff_notes?: string;
-  assignee?: string;
-  source?: string;
   note?: string;
   created_at: string;
   updated_at: string;

@@ -10,9 +10,9 @@
  * The queue is always true: every operation leaves it as one computed from scratch would be. Claims that have expired by
  * the time an operation names are returned first, by whichever operation comes.
  */
-
 import type { Agent, Message } from "../wake/message.ts";
 import type { Handoff, Verdict } from "../work/handoff.ts";
+import type { PlannedTask } from "../work/plan/parse-plan.ts";
 import type {
   Blocker,
   Claim,
@@ -27,13 +27,12 @@ import type {
   Task,
   TaskBrief,
   TaskDetails,
+  TaskFieldValues,
   TaskPart,
   TaskStatus,
-  TaskStep,
   TaskType,
 } from "../work/task.ts";
-import type { Wip } from "../work/wip.ts";
-import type { PlanStore } from "./work-plan.ts";
+import type { Wip } from "../work/wip/wip.ts";
 import type { ImportOptions, ImportReport, WorkRecord } from "./work-records.ts";
 
 export interface WorkStore extends PlanStore {
@@ -212,24 +211,8 @@ export interface NewStory {
 }
 export type StoryChanges = Nullable<Omit<NewStory, "source">> & { status?: "archived" | "todo" };
 
-export interface NewTask {
+export interface NewTask extends TaskFieldValues {
   title: string;
-  storyId?: string;
-  parentId?: string;
-  type?: TaskType;
-  priority?: Priority;
-  description?: string;
-  acceptanceCriteria?: string;
-  files?: readonly string[];
-  steps?: readonly TaskStep[];
-  estimateHours?: number;
-  skill?: string;
-  planFile?: string;
-  planSection?: string;
-  contextSummary?: string;
-  handoffNotes?: string;
-  assignee?: string;
-  source?: string;
   /** Tasks that must be done first: in the same transaction. */
   dependsOn?: readonly string[];
 }
@@ -446,7 +429,7 @@ export interface NewAgent {
 export interface SeenAgent {
   name: string;
   branch?: string;
-  /** For one that nobody added. Default: none; see role-now.ts. */
+  /** For one that nobody added. Default: none; see ROLE_NOW in store/sqlite/work/agents.ts. */
   role?: string;
   client?: string;
   sessionId?: string;
@@ -491,4 +474,51 @@ export interface SkillUse {
   /** Of its content: the version is kept under it. */
   hash: string;
   because: string;
+}
+
+// A plan into the work state: what the store is given, and what it says.
+
+export interface PlanStore {
+  /**
+   * In one transaction. Tasks are found again by file and section, else by title, else (when they are open) by number; what the
+   * plan says of title, description, criteria, files, steps and skill replaces what is stored, its dependencies are added.
+   * Status, claim and WIP are never touched, a step that was done stays done. A new task whose heading or steps are
+   * all checked starts as done.
+   */
+  importPlan(plan: PlanImport, by: Actor): Promise<PlanReport>;
+}
+
+export interface PlanImport {
+  /** Relative to the project's root, with forward slashes. */
+  file: string;
+  title: string;
+  tasks: readonly PlannedTask[];
+  /** Where new tasks go. Default: the story that the plan's tasks are in, or a new one. */
+  storyId?: string;
+  /** Of the story that is made. */
+  epicId?: string;
+  /** Every task waits for the one before it. */
+  isSequential?: boolean;
+  /** Only report. The ids of what would be made are made up. */
+  isDryRun?: boolean;
+}
+
+export interface PlanReport {
+  /** Undefined: the plan has no task. */
+  story?: { id: string; title: string; isNew: boolean };
+  created: PlanTaskBrief[];
+  updated: (PlanTaskBrief & { fields: string[] })[];
+  unchanged: PlanTaskBrief[];
+  /** Stored from this plan, and no longer in it. Nothing was done to them. */
+  gone: (PlanTaskBrief & { status: TaskStatus })[];
+  problems: { where: string; text: string }[];
+  /** Checked off in the plan and still open in the store: importing changes no status. */
+  behind: (PlanTaskBrief & { status: TaskStatus })[];
+}
+
+export interface PlanTaskBrief {
+  id: string;
+  /** In the plan. */
+  number: string;
+  title: string;
 }

@@ -1,7 +1,7 @@
 /** What the suites of the work store share: the store of the running test, the fake clock, who acts, and faults as values. */
 import type { FaultCode, HaversackError } from "../base/errors.ts";
-import { mergeWip } from "../work/merge-wip.ts";
-import type { WipPatch } from "../work/wip.ts";
+import { mergeWip } from "../work/wip/merge-wip.ts";
+import type { WipPatch } from "../work/wip/wip.ts";
 import type { Actor, NewTask, WipMerger, WorkStore } from "./work-store.ts";
 
 export interface OpenedWorkStore {

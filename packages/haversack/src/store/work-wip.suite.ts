@@ -1,6 +1,6 @@
 /** WIP: merged under the lock of the store, with a history of what was replaced. */
 import { expect, it } from "vitest";
-import type { WipPatch } from "../work/wip.ts";
+import type { WipPatch } from "../work/wip/wip.ts";
 import { agent, clock, faultOf, finish, makeTask, merging, type UnderTest } from "./work-under-test.suite.ts";
 
 export function wipSuite(test: UnderTest): void {

@@ -1,5 +1,5 @@
 /** Whether there is anything to go on from. Loaded by the hook. */
-import type { Wip } from "../work/wip.ts";
+import type { Wip } from "../work/wip/wip.ts";
 import type { WakeState } from "./state.ts";
 
 /** Then nobody is woken: a task that could be next, or past events, are no reason. */

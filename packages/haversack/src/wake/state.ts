@@ -4,7 +4,7 @@
  */
 import type { Verdict } from "../work/handoff.ts";
 import type { TaskStatus, TaskStep, TaskType } from "../work/task.ts";
-import type { Wip } from "../work/wip.ts";
+import type { Wip } from "../work/wip/wip.ts";
 
 export const ROLES = ["orchestrator", "implementer", "spec-reviewer", "quality-reviewer", "fixer"] as const;
 /** One of ours, or a name that a project gives with a template of its own. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { type LastBatch, nextBatchSize, outcomeOf } from "./batch-size.ts";
+import { type LastBatch, nextBatchSize, outcomeOf } from "./batch.ts";
 import type { Verdict } from "./handoff.ts";
 import type { TaskStatus } from "./task.ts";
 

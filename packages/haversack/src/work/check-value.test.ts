@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { checkChoice, checkWhole } from "./check-value.ts";
+import { checkChoice, checkWhole } from "./clean-input.ts";
 
 describe("checkWhole", () => {
   it("takes whole numbers from the minimum, and the fallback for none", () => {

@@ -1,14 +1,48 @@
-/**
- * What agents and people hand in, made fit to be stored: control characters gone, secrets masked, sizes bounded. What cannot be is
- * a fault that names the field as callers write it; nothing was changed then.
- */
+/** What comes from outside, checked and cleaned: numbers, choices, texts, files, steps. A fault names the field. */
+
 import { stripControl } from "../base/clean-text.ts";
-import type { HaversackError } from "../base/errors.ts";
+import { HaversackError } from "../base/errors.ts";
 import { maskSecrets } from "../base/mask.ts";
-import { invalid, shown } from "./check-value.ts";
-import { PATH_MAX_CHARS } from "./output-text.ts";
+import { nearest } from "../base/nearest.ts";
+import { PATH_MAX_CHARS } from "./capture/output-text.ts";
 import { joinPath } from "./project-path.ts";
 import type { TaskStep } from "./task.ts";
+
+/** A whole number, or the fallback when none was given. The fault names the field. */
+export function checkWhole(
+  value: unknown,
+  { field, minimum = 1, fallback }: { field: string; minimum?: number; fallback: number },
+): number {
+  if (value === undefined || value === null) return fallback;
+  if (typeof value === "number" && Number.isSafeInteger(value) && value >= minimum) return value;
+  throw invalid(`${field} must be a whole number of at least ${minimum}, but is ${shown(value)}`);
+}
+
+export function checkChoice<Choice extends string>(
+  value: unknown,
+  { field, choices }: { field: string; choices: readonly Choice[] },
+): Choice | undefined {
+  if (value === undefined || value === null) return undefined;
+  if (choices.includes(value as Choice)) return value as Choice;
+  const [guess] = typeof value === "string" ? nearest(value, choices) : [];
+  throw invalid(
+    `${field} must be one of ${choices.join(", ")}, but is ${shown(value)}${guess ? `; did you mean ${guess}?` : ""}`,
+  );
+}
+
+export function invalid(text: string): HaversackError {
+  return new HaversackError("input-invalid", text);
+}
+
+/** The value as it came, short enough for one line. */
+export function shown(value: unknown): string {
+  // JSON has no NaN and no Infinity.
+  const text = typeof value === "number" ? String(value) : (JSON.stringify(value) ?? String(value));
+  return text.length > 60 ? `${text.slice(0, 60)}…` : text;
+}
+
+// What agents and people hand in, made fit to be stored: control characters gone, secrets masked, sizes bounded. What
+// cannot be is a fault that names the field as callers write it; nothing was changed then.
 
 const TITLE_MAX_CHARS = 300;
 const TEXT_MAX_CHARS = 100_000;

@@ -1,5 +1,5 @@
 /** Paths as the WIP keeps them: relative to the project's root where they lie inside it, with `/` between folders. */
-import { PATH_MAX_CHARS, safeLine, safeStart } from "./output-text.ts";
+import { PATH_MAX_CHARS, safeLine, safeStart } from "./capture/output-text.ts";
 
 export interface Place {
   root?: string | undefined;

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { taskIdsIn } from "./task-ids.ts";
+import { taskIdsIn } from "./task.ts";
 
 it("finds ids in a sentence, each once, in their order", () => {
   const text = "Review task-7f3a.b (after T482913577204). T482913577204, then `T4829`; task-7f3a.b, T1207.";

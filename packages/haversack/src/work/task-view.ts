@@ -7,7 +7,18 @@
  * - full: what is needed to go on with work that another began.
  */
 import type { Handoff } from "./handoff.ts";
-import type { Blocker, Claim, Epic, Story, Task, TaskBrief, TaskDetails, TaskStatus } from "./task.ts";
+import {
+  type Blocker,
+  type Claim,
+  type Epic,
+  type Story,
+  TASK_FIELDS,
+  type Task,
+  type TaskBrief,
+  type TaskDetails,
+  type TaskField,
+  type TaskStatus,
+} from "./task.ts";
 
 export const FIELD_SETS = ["minimal", "standard", "full"] as const;
 export type FieldSet = (typeof FIELD_SETS)[number];
@@ -25,12 +36,7 @@ export function viewTask(task: Task | TaskDetails, fields: FieldSet): View {
   const around = task as Partial<TaskDetails>;
   const standard = {
     ...viewBrief(task),
-    description: task.description,
-    acceptance_criteria: task.acceptanceCriteria,
-    task_type: task.type,
-    priority: task.priority,
-    skill: task.skill,
-    files: task.files,
+    ...viewFields(task, ["description", "acceptanceCriteria", "type", "priority", "skill", "files"]),
     steps: task.steps.map(({ text, done }) => (done ? { text, done } : { text })),
     waits_for: around.waitsFor?.map(viewBrief),
     sub_tasks: around.parts?.map(viewBrief),
@@ -42,15 +48,11 @@ export function viewTask(task: Task | TaskDetails, fields: FieldSet): View {
   if (fields === "standard") return present(standard);
   return present({
     ...standard,
-    story_id: task.storyId,
+    ...viewFields(task, ["storyId"]),
     epic_id: task.epicId,
-    parent_id: task.parentId,
-    estimate_hours: task.estimateHours,
+    ...viewFields(task, ["parentId", "estimateHours"]),
     traceability_ref: traceabilityRef(task),
-    context_summary: task.contextSummary,
-    handoff_notes: task.handoffNotes,
-    assignee: task.assignee,
-    source: task.source,
+    ...viewFields(task, ["contextSummary", "handoffNotes", "assignee", "source"]),
     wip: around.wip,
     wip_updated_at: around.wipUpdatedAt,
     claim: around.claim && viewClaim(around.claim),
@@ -62,6 +64,11 @@ export function viewTask(task: Task | TaskDetails, fields: FieldSet): View {
     started_at: task.startedAt,
     completed_at: task.completedAt,
   });
+}
+
+/** Under the names that the table of fields gives them. */
+function viewFields(task: Task, names: readonly TaskField[]): Record<string, unknown> {
+  return Object.fromEntries(names.map((name) => [TASK_FIELDS[name].key, task[name]]));
 }
 
 export function viewEpic(epic: Epic & { counts?: Counts }, fields: FieldSet): View {

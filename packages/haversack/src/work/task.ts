@@ -2,7 +2,7 @@
  * Epics, stories and tasks: their shapes, their words, and which status may follow which. Field names here are ours; what
  * agents and scripts read is made by `task-view.ts`.
  */
-import type { Wip } from "./wip.ts";
+import type { Wip } from "./wip/wip.ts";
 
 export const PRIORITIES = ["P0", "P1", "P2", "P3"] as const;
 export type Priority = (typeof PRIORITIES)[number];
@@ -59,28 +59,96 @@ export interface TaskStep {
   done: boolean;
 }
 
-export interface Task extends TaskBrief {
+/**
+ * The fields of a task that somebody sets, declared once: types, columns, records of an export, JSON, and the input of tools derive
+ * from this table. `key` is the name in JSON and in tools, and also the column's and the record's unless `column` says otherwise.
+ *
+ * - `line`, `text`, `name`: one line, text of any length (or `maxChars`), a short text without line breaks
+ * - `id`: of a story or task; stored as the row that it names
+ * - a list: one of these words
+ */
+export const TASK_FIELDS = {
+  title: { key: "title", kind: "line" },
+  storyId: { key: "story_id", kind: "id" },
+  parentId: { key: "parent_id", kind: "id" },
+  type: { key: "task_type", column: "type", kind: TASK_TYPES },
+  priority: { key: "priority", kind: PRIORITIES },
+  description: { key: "description", kind: "text" },
+  acceptanceCriteria: { key: "acceptance_criteria", kind: "text" },
+  /** Paths that the task will touch, relative to the project's root. Tasks of one batch share none. */
+  files: { key: "files", kind: "paths" },
+  steps: { key: "steps", kind: "steps" },
+  estimateHours: { key: "estimate_hours", kind: "hours" },
+  /** The skill that the task asks for by name; several, separated by commas. */
+  skill: { key: "skill", kind: "text", maxChars: 500 },
+  /** Where the task comes from: a plan, and the section in it. */
+  planFile: { key: "plan_file", kind: "text", maxChars: 1000 },
+  planSection: { key: "plan_section", kind: "text", maxChars: 1000 },
+  contextSummary: { key: "context_summary", kind: "text" },
+  handoffNotes: { key: "handoff_notes", kind: "text" },
+  assignee: { key: "assignee", kind: "name" },
+  source: { key: "source", kind: "name" },
+} as const satisfies Record<string, TaskFieldSpec>;
+
+export interface TaskFieldSpec {
+  key: string;
+  column?: string;
+  kind: "line" | "text" | "name" | "id" | "paths" | "steps" | "hours" | readonly string[];
+  maxChars?: number;
+}
+
+export type TaskField = keyof typeof TASK_FIELDS;
+export type KindOf<Field extends TaskField> = (typeof TASK_FIELDS)[Field]["kind"];
+export type KeyOf<Field extends TaskField> = (typeof TASK_FIELDS)[Field]["key"];
+type ColumnOf<Field extends TaskField> = (typeof TASK_FIELDS)[Field] extends { column: infer Column extends string }
+  ? Column
+  : KeyOf<Field>;
+
+type ValueOf<Kind> = Kind extends readonly (infer Word)[]
+  ? Word
+  : Kind extends "hours"
+    ? number
+    : Kind extends "paths"
+      ? readonly string[]
+      : Kind extends "steps"
+        ? readonly TaskStep[]
+        : string;
+
+/** A task's fields as the engine and the store speak of them. */
+export type TaskFieldValues = { -readonly [Field in TaskField]?: ValueOf<KindOf<Field>> };
+
+/** The same as an export has them: words are any text, because another version may know more of them. */
+export type TaskFieldRecord = {
+  -readonly [Field in TaskField as ColumnOf<Field>]?: KindOf<Field> extends "hours"
+    ? number
+    : KindOf<Field> extends "paths"
+      ? string[]
+      : KindOf<Field> extends "steps"
+        ? TaskStep[]
+        : string;
+};
+
+/** Those that a column holds as they are. */
+export type PlainTaskField = {
+  [Field in TaskField]: KindOf<Field> extends "text" | "name" | "hours" ? Field : never;
+}[TaskField];
+
+export const PLAIN_TASK_FIELDS = (Object.keys(TASK_FIELDS) as TaskField[]).filter((name): name is PlainTaskField =>
+  ["text", "name", "hours"].includes(TASK_FIELDS[name].kind as string),
+);
+
+export function columnOf(name: TaskField): string {
+  const field: TaskFieldSpec = TASK_FIELDS[name];
+  return field.column ?? field.key;
+}
+
+export interface Task extends TaskBrief, Omit<TaskFieldValues, "title"> {
   type: TaskType;
   priority: Priority;
-  storyId?: string;
-  /** The story's epic. */
-  epicId?: string;
-  parentId?: string;
-  description?: string;
-  acceptanceCriteria?: string;
-  /** Paths that the task will touch, relative to the project's root. Tasks of one batch share none. */
   files: string[];
   steps: TaskStep[];
-  estimateHours?: number;
-  /** The skill that the task asks for by name; several, separated by commas. */
-  skill?: string;
-  /** Where the task comes from: a plan, and the section in it. */
-  planFile?: string;
-  planSection?: string;
-  contextSummary?: string;
-  handoffNotes?: string;
-  assignee?: string;
-  source?: string;
+  /** The story's epic. */
+  epicId?: string;
   /** Why the task came back: an expired or stolen claim, a reopening. */
   note?: string;
   createdAt: Date;
@@ -89,12 +157,12 @@ export interface Task extends TaskBrief {
   completedAt?: Date;
 }
 
-/** A task with what is known around it. */
 /** A sub-task, and who holds it. */
 export interface TaskPart extends TaskBrief {
   agent?: string;
 }
 
+/** A task with what is known around it. */
 export interface TaskDetails extends Task {
   wip?: Wip;
   wipUpdatedAt?: Date;
@@ -190,3 +258,19 @@ export function followersOf(from: TaskStatus): readonly TaskStatus[] {
 export function isSettled(status: TaskStatus): boolean {
   return status === "done" || status === "archived";
 }
+
+// What in a text looks like the id of a task. Whether there is such a task, the store knows. Loaded by the hook.
+
+/**
+ * Each once, in the order of the text: `T` and digits, and imported ids (`task-…`). A short one must stand alone: in a path, a file
+ * name or a compound (`fixtures/T1000.json`, `T1000-series`) the same characters are more likely something else.
+ */
+export function taskIdsIn(text: string): string[] {
+  const found = text.slice(0, MAX_CHARS).match(TASK_IDS) ?? [];
+  return [...new Set(found.map((id) => id.replace(/^t(?=\d)/, "T")))].slice(0, MOST_IDS);
+}
+
+const TASK_IDS = /(?<![\w./\\-])[Tt]\d{4,11}(?![\w/\\-]|\.\w)|\b(?:[Tt]\d{12}|task-\w(?:[\w.-]{0,57}\w)?)\b/g;
+const MAX_CHARS = 50_000;
+/** A text may be full of part numbers before it names the task. */
+const MOST_IDS = 50;

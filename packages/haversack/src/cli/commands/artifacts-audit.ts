@@ -3,7 +3,7 @@ import { auditFolder } from "../../engine/artifacts/audit-folder.ts";
 import { asUsage, FEATURE, formatNumber, warn } from "../artifacts.ts";
 import { type Call, type CommandSpec, type ExitCode, print } from "../command.ts";
 import { table } from "../print-work.ts";
-import { openProject } from "../project.ts";
+import { findProject } from "../project.ts";
 
 export const spec: CommandSpec = {
   about:
@@ -23,7 +23,7 @@ export function run(call: Call): Promise<ExitCode> {
   const [folder = ""] = call.arguments;
   return asUsage(async () => {
     const { io, options } = call;
-    const { paths } = openProject(call);
+    const { paths } = findProject(call);
     const feature = options["feature"] as string | undefined;
     // Without sizes nothing is counted, and the tokenizer is not loaded.
     const countTokens = feature === undefined ? () => 0 : await cappedCounter();

@@ -2,7 +2,7 @@ import { checkArtifacts } from "../../engine/artifacts/check-artifacts.ts";
 import { asUsage, FEATURE } from "../artifacts.ts";
 import { type Call, type CommandSpec, type ExitCode, print } from "../command.ts";
 import { countProblems, formatProblems } from "../problems.ts";
-import { openProject } from "../project.ts";
+import { findProject } from "../project.ts";
 
 export const spec: CommandSpec = {
   about:
@@ -18,7 +18,7 @@ export const spec: CommandSpec = {
 export function run(call: Call): Promise<ExitCode> {
   return asUsage(() => {
     const { io, options } = call;
-    const { paths } = openProject(call);
+    const { paths } = findProject(call);
     const check = checkArtifacts({ feature: options["feature"] as string | undefined }, { cwd: io.cwd, paths });
     const { file, isShipped, sets, roles, documents, findings } = check;
     print(call, { file, shipped: isShipped, sets, roles, documents, findings }, () => {

@@ -1,6 +1,6 @@
 import { initArtifacts } from "../../engine/artifacts/init-artifacts.ts";
 import { type Call, type CommandSpec, type ExitCode, print } from "../command.ts";
-import { openProject } from "../project.ts";
+import { findProject } from "../project.ts";
 
 export const spec: CommandSpec = {
   about:
@@ -10,7 +10,7 @@ export const spec: CommandSpec = {
 };
 
 export function run(call: Call): ExitCode {
-  const { paths } = openProject(call);
+  const { paths } = findProject(call);
   const { file, isWritten } = initArtifacts(paths);
   print(call, { file, written: isWritten }, () =>
     isWritten

@@ -2,7 +2,7 @@ import { artifactRefs } from "../../engine/artifacts/artifact-refs.ts";
 import { viewDocument } from "../../engine/artifacts/views.ts";
 import { asUsage, FEATURE, PHASE, ROLE, requireOption, warn } from "../artifacts.ts";
 import { type Call, type CommandSpec, type ExitCode, print } from "../command.ts";
-import { openProject } from "../project.ts";
+import { findProject } from "../project.ts";
 
 export const spec: CommandSpec = {
   about:
@@ -19,7 +19,7 @@ export function run(call: Call): Promise<ExitCode> {
   const [role = ""] = call.arguments;
   const feature = requireOption(call, "artifacts refs", "feature", "DIR");
   return asUsage(() => {
-    const { paths } = openProject(call);
+    const { paths } = findProject(call);
     const phase = call.options["phase"] as string | undefined;
     const refs = artifactRefs({ role, feature, phase }, { cwd: call.io.cwd, paths });
     const { problems } = refs;

@@ -1,7 +1,7 @@
 import { readSection } from "../../engine/artifacts/artifact-refs.ts";
 import { asUsage } from "../artifacts.ts";
 import { type Call, type CommandSpec, type ExitCode, print } from "../command.ts";
-import { openProject } from "../project.ts";
+import { findProject } from "../project.ts";
 
 export const spec: CommandSpec = {
   about:
@@ -21,7 +21,7 @@ export const spec: CommandSpec = {
 export function run(call: Call): Promise<ExitCode> {
   const [file = "", heading] = call.arguments;
   return asUsage(() => {
-    const { paths } = openProject(call);
+    const { paths } = findProject(call);
     const section = readSection({ file, heading }, { cwd: call.io.cwd, paths, isAnywhere: true });
     const { path, line, lineCount, text } = section;
     print(call, { file: path, heading: section.heading, line, lines: lineCount, text }, () => text);

@@ -1,5 +1,5 @@
 import { HaversackError } from "../../base/errors.ts";
-import { decayHandoffs } from "../../engine/work/decay.ts";
+import { decayHandoffs } from "../../engine/work/handoffs.ts";
 import { type Call, type CommandSpec, type ExitCode, print } from "../command.ts";
 import { inputOf, withWork } from "../work.ts";
 import { AGENT, EPIC, STORY } from "../work-options.ts";

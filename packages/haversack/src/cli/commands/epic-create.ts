@@ -1,5 +1,5 @@
 import { cleanLine } from "../../base/clean-text.ts";
-import { createEpic } from "../../engine/work/epics.ts";
+import { createEpic } from "../../engine/work/groups.ts";
 import { viewEpic } from "../../work/task-view.ts";
 import { type Call, type CommandSpec, type ExitCode, print } from "../command.ts";
 import { inputOf, readText, withWork } from "../work.ts";

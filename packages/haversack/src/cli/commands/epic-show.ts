@@ -1,4 +1,4 @@
-import { getEpic } from "../../engine/work/epics.ts";
+import { getEpic } from "../../engine/work/groups.ts";
 import { type Call, type CommandSpec, type ExitCode, print } from "../command.ts";
 import { EPIC_ID, formatGroup } from "../groups.ts";
 import { inputOf, readWork } from "../work.ts";

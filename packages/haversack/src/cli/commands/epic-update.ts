@@ -1,5 +1,5 @@
 import { cleanLine } from "../../base/clean-text.ts";
-import { updateEpic } from "../../engine/work/epics.ts";
+import { updateEpic } from "../../engine/work/groups.ts";
 import { viewEpic } from "../../work/task-view.ts";
 import { type Call, type CommandSpec, type ExitCode, print } from "../command.ts";
 import { EPIC_ID, readChanges } from "../groups.ts";

@@ -1,6 +1,6 @@
 import { cleanLine } from "../../base/clean-text.ts";
 import { HaversackError } from "../../base/errors.ts";
-import { listHandoffs } from "../../engine/work/get-handoff.ts";
+import { listHandoffs } from "../../engine/work/handoffs.ts";
 import { listed } from "../../engine/work/work-parts.ts";
 import type { FitOptions } from "../../work/fit-list.ts";
 import type { Handoff } from "../../work/handoff.ts";

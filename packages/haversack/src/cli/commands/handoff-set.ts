@@ -1,6 +1,6 @@
 import { cleanLine } from "../../base/clean-text.ts";
 import { HaversackError } from "../../base/errors.ts";
-import { setHandoff } from "../../engine/work/set-handoff.ts";
+import { setHandoff } from "../../engine/work/handoffs.ts";
 import { VERDICTS } from "../../work/handoff.ts";
 import { type Call, type CommandSpec, type ExitCode, print } from "../command.ts";
 import { TASK } from "../task-status.ts";

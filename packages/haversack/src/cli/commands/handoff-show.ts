@@ -1,5 +1,5 @@
 import { stripControl } from "../../base/clean-text.ts";
-import { type FoundHandoff, getHandoff } from "../../engine/work/get-handoff.ts";
+import { type FoundHandoff, getHandoff } from "../../engine/work/handoffs.ts";
 import { VERDICTS } from "../../work/handoff.ts";
 import { type Call, type CommandSpec, type ExitCode, print } from "../command.ts";
 import { formatHandoff } from "../print-handoff.ts";

@@ -3,7 +3,7 @@ import { cleanLine } from "../../base/clean-text.ts";
 import { HaversackError } from "../../base/errors.ts";
 import { importPlan, type PlanFile } from "../../engine/work/import-plan.ts";
 
-import type { PlanReport } from "../../store/work-plan.ts";
+import type { PlanReport } from "../../store/work-store.ts";
 import { present } from "../../work/task-view.ts";
 import { type Call, type CommandSpec, type ExitCode, print } from "../command.ts";
 import { dryRunLine, formatImportProblems, some } from "../print-import.ts";

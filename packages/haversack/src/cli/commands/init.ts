@@ -4,20 +4,19 @@ import { diskFileSystem } from "../../base/file-system.ts";
 import { gitRefusal } from "../../engine/git-refusal.ts";
 import { applyInit, planInit } from "../../engine/init.ts";
 import { lookIntoStore } from "../../engine/look-at-store.ts";
-import { notAProject } from "../../engine/no-project.ts";
-import { ensureStateFolder, type ProjectPaths } from "../../engine/project.ts";
-import { prepare } from "../../engine/project-store.ts";
+import { prepare } from "../../engine/open-project.ts";
+import { ensureStateFolder, notAProject, type ProjectPaths } from "../../engine/project.ts";
 import { refreshIndex } from "../../engine/refresh-index.ts";
 import { findSkillSources } from "../../engine/skill-sources.ts";
 import { acceptBrought, type BroughtAlong, broughtAlong, needsTrust, whyRefused } from "../../engine/trust-project.ts";
-import { openMemoryStore } from "../../store/sqlite/memory.ts";
-import { SqliteSkillIndex } from "../../store/sqlite/skill-index.ts";
+import { openMemoryStore } from "../../store/sqlite/open.ts";
+import { SqliteSkillIndex } from "../../store/sqlite/skills/skill-index.ts";
 import { formatBrought } from "../brought-along.ts";
 import { type Call, type CommandSpec, type ExitCode, print } from "../command.ts";
 import { guardCount } from "../guards.ts";
 import { findInstalled, isTemporary } from "../installed.ts";
 import { shortPath } from "../print-plan.ts";
-import { type OpenProject, openProject } from "../project.ts";
+import { findProject, type Project } from "../project.ts";
 import { openSkills } from "../skills.ts";
 import {
   chosenClients,
@@ -57,7 +56,7 @@ export const spec: CommandSpec = {
 };
 
 export async function run(call: Call): Promise<ExitCode> {
-  const project = openProject(call);
+  const project = findProject(call);
   const scope = scopeOf(call);
   if (scope === "project") refuseHome(project.paths);
   const brought = broughtAlong(project.paths, call.io.env);
@@ -172,7 +171,7 @@ export async function run(call: Call): Promise<ExitCode> {
   return 0;
 }
 
-function makeBare(call: Call, { paths }: OpenProject, brought: BroughtAlong | undefined): ExitCode {
+function makeBare(call: Call, { paths }: Project, brought: BroughtAlong | undefined): ExitCode {
   const other = Object.keys(call.options).find((name) => name !== "bare" && name !== "project" && name !== "yes");
   if (other) throw new HaversackError("usage", `--bare and --${other} exclude each other`);
   const isNew = !existsSync(paths.state);
@@ -209,7 +208,7 @@ function refuseHome(paths: ProjectPaths): void {
 }
 
 /** The rules alone, without a store: a dry run writes nothing, and reading 300 skills would take two seconds more. */
-function ruleIndex(call: Call, { paths, config }: OpenProject): SqliteSkillIndex {
+function ruleIndex(call: Call, { paths, config }: Project): SqliteSkillIndex {
   const handle = openMemoryStore();
   const { ruleFiles, ruleTrust } = findSkillSources(paths.root, {
     env: call.io.env,

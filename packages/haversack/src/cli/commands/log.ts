@@ -1,6 +1,6 @@
 import { type LogLevel, readLog } from "../../base/log.ts";
+import { requireTrust } from "../../engine/open-project.ts";
 import { projectPaths } from "../../engine/project.ts";
-import { requireTrust } from "../../engine/project-store.ts";
 import { type Call, type CommandSpec, type ExitCode, print } from "../command.ts";
 import { paint } from "../terminal.ts";
 

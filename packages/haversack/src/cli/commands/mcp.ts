@@ -5,6 +5,7 @@ import { checkTrust } from "../../base/project-trust.ts";
 import { isServerWired } from "../../clients/claude-code/wired-server.ts";
 import { hookServer } from "../../clients/hook-server.ts";
 import { LiveSkills } from "../../engine/live-skills.ts";
+import { KeptProject } from "../../engine/open-project.ts";
 import { type Environment, offReason, projectPaths } from "../../engine/project.ts";
 import { LiveWork } from "../../engine/work/live-work.ts";
 import { serveMcp } from "../../mcp/server.ts";
@@ -48,8 +49,9 @@ export async function run(call: Call): Promise<ExitCode> {
       appendLog(folder, { at: new Date(), level, part: "mcp", text });
   };
   if (process.stdin.isTTY) io.err("haversack mcp: waiting for an MCP client on standard input; Ctrl-D ends it\n");
-  const skills = new LiveSkills({ cwd, env: io.env, log });
-  const work = new LiveWork({ cwd, env: io.env });
+  const project = new KeptProject({ cwd, env: io.env });
+  const skills = new LiveSkills({ project, log });
+  const work = new LiveWork(project);
   let hooks: ReturnType<typeof hookServer> | undefined;
   const isPackaged = options["plugin"] === true;
   const standsBack = isPackaged && isServerWired(cwd, io.env);
@@ -68,8 +70,7 @@ export async function run(call: Call): Promise<ExitCode> {
       serveSkills: options["serve-skills"] === true,
     },
   );
-  work.close();
-  skills.close();
+  project.close();
   return 0;
 }
 

@@ -1,4 +1,4 @@
-import { restoreHandoffs } from "../../engine/work/decay.ts";
+import { restoreHandoffs } from "../../engine/work/handoffs.ts";
 import { type Call, type CommandSpec, type ExitCode, print } from "../command.ts";
 import { withWork } from "../work.ts";
 import { AGENT } from "../work-options.ts";

@@ -1,11 +1,11 @@
 import { CLIENTS } from "../../clients/table.ts";
 import type { WindowFill } from "../../engine/wiring.ts";
 import type { Session } from "../../store/local-store.ts";
-import { SqliteLocalStore } from "../../store/sqlite/sqlite-local-store.ts";
+import { SqliteLocalStore } from "../../store/sqlite/sessions/sqlite-local-store.ts";
 import { type Call, type CommandSpec, type ExitCode, type Io, print } from "../command.ts";
 import { columns } from "../help.ts";
 import { formatAgo } from "../print-work.ts";
-import { openProject, readStore } from "../project.ts";
+import { openProject } from "../project.ts";
 
 export const spec: CommandSpec = {
   about:
@@ -16,9 +16,9 @@ export const spec: CommandSpec = {
 };
 
 export function run(call: Call): ExitCode {
-  const { paths } = openProject(call);
+  const { handle } = openProject(call, { access: "look" });
   const { limit = 20 } = call.options as { limit?: number };
-  const sessions = new SqliteLocalStore(readStore(call, paths)).listSessions({ limit });
+  const sessions = new SqliteLocalStore(handle).listSessions({ limit });
   const rows = sessions.map((session) => ({ session, context: fillOf(session, call.io) }));
   const data = rows.map(({ session, context }) => ({ ...session, ...(context && { context }) }));
   print(call, { sessions: data }, () => {

@@ -8,7 +8,7 @@ import { evaluateSkills, type SkillEvaluation } from "../../engine/evaluate-skil
 import { placeOfNamed } from "../../engine/wired-place.ts";
 import { parseCases } from "../../skills/evaluate-cases.ts";
 import { type Call, type CommandSpec, type ExitCode, print } from "../command.ts";
-import { openProject } from "../project.ts";
+import { findProject } from "../project.ts";
 import { targetFile } from "../read-file.ts";
 import { startProgress } from "../terminal.ts";
 
@@ -40,7 +40,7 @@ export function run(call: Call): ExitCode {
   const results = options["results"] as string | undefined;
   // Before the evaluation, which can take minutes.
   const target = results && targetFile(call, results);
-  const { config } = openProject(call);
+  const { config } = findProject(call);
   const skill = options["skill"] as string | undefined;
   const { cases, problems } = parseCases(readFileSync(file, "utf8"), { file, ...(skill && { skill }) });
   const lang = options["lang"] as string | undefined;

@@ -5,7 +5,7 @@ import { makeFolder, putNewFile } from "../../base/safe-write.ts";
 import { ensureStateFolder } from "../../engine/project.ts";
 import { templateDescription } from "../../skills/skill-template.ts";
 import { type Call, type CommandSpec, type ExitCode, print } from "../command.ts";
-import { openProject } from "../project.ts";
+import { findProject } from "../project.ts";
 
 export const spec: CommandSpec = {
   about:
@@ -37,7 +37,7 @@ export function run(call: Call): ExitCode {
       `"${name}" cannot be a skill's name: 1 to 64 of a-z, 0-9 and single hyphens between them`,
     );
   }
-  const { paths } = openProject(call);
+  const { paths } = findProject(call);
   const folder = join(paths.root, String(call.options["in"] ?? ".claude/skills"), name);
   if (existsSync(folder)) {
     call.io.err(`haversack: ${folder} is there already; nothing was changed\n`);

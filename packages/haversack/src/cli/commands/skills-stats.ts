@@ -1,6 +1,6 @@
-import { readSkillStats } from "../../store/sqlite/skill-stats.ts";
+import { readSkillStats } from "../../store/sqlite/skills/skill-usage.ts";
 import { type Call, type CommandSpec, type ExitCode, print } from "../command.ts";
-import { openProject, readStore } from "../project.ts";
+import { openProject } from "../project.ts";
 
 export const spec: CommandSpec = {
   about:
@@ -10,8 +10,8 @@ export const spec: CommandSpec = {
 };
 
 export function run(call: Call): ExitCode {
-  const { paths } = openProject(call);
-  const stats = readSkillStats(readStore(call, paths));
+  const { handle } = openProject(call, { access: "look" });
+  const stats = readSkillStats(handle);
   print(call, stats, () => {
     if (stats.prompts === 0) return "No prompt was seen here yet.";
     const percent = (share: number) => `${Math.round(share * 100)}%`;

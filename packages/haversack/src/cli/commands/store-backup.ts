@@ -1,8 +1,8 @@
 import { resolve } from "node:path";
+import { requireTrust } from "../../engine/open-project.ts";
 import { projectPaths } from "../../engine/project.ts";
-import { requireTrust } from "../../engine/project-store.ts";
 import { placeOfNamed } from "../../engine/wired-place.ts";
-import { backupStore } from "../../store/sqlite/maintenance.ts";
+import { backupStore } from "../../store/sqlite/maintenance/backup.ts";
 import { type Call, type CommandSpec, type ExitCode, print } from "../command.ts";
 import { formatBytes } from "../terminal.ts";
 

@@ -1,8 +1,8 @@
 import { existsSync } from "node:fs";
 import { lookAtStore } from "../../engine/look-at-store.ts";
+import { distrust, requireTrust } from "../../engine/open-project.ts";
 import { projectPaths } from "../../engine/project.ts";
-import { distrust, requireTrust } from "../../engine/project-store.ts";
-import { checkStore } from "../../store/sqlite/maintenance.ts";
+import { checkStore } from "../../store/sqlite/maintenance/check-store.ts";
 import { type Call, type CommandSpec, type ExitCode, print } from "../command.ts";
 import { columns } from "../help.ts";
 import { formatBytes } from "../terminal.ts";

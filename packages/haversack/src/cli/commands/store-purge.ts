@@ -1,8 +1,8 @@
 import { HaversackError } from "../../base/errors.ts";
 import { purgeSnapshots } from "../../engine/artifacts/purge-snapshots.ts";
+import { requireTrust } from "../../engine/open-project.ts";
 import { projectPaths } from "../../engine/project.ts";
-import { requireTrust } from "../../engine/project-store.ts";
-import { purgeStore } from "../../store/sqlite/maintenance.ts";
+import { purgeStore } from "../../store/sqlite/maintenance/purge.ts";
 import { type Call, type CommandSpec, type ExitCode, print } from "../command.ts";
 import { columns } from "../help.ts";
 

@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
+import { distrust, recordStore, requireTrust } from "../../engine/open-project.ts";
 import { ensureStateFolder, projectPaths } from "../../engine/project.ts";
-import { distrust, recordStore, requireTrust } from "../../engine/project-store.ts";
-import { restoreStore } from "../../store/sqlite/maintenance.ts";
+import { restoreStore } from "../../store/sqlite/maintenance/backup.ts";
 import { type Call, type CommandSpec, type ExitCode, print } from "../command.ts";
 
 export const spec: CommandSpec = {

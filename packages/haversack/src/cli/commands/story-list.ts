@@ -1,5 +1,5 @@
 import { cleanLine } from "../../base/clean-text.ts";
-import { listStories } from "../../engine/work/stories.ts";
+import { listStories } from "../../engine/work/groups.ts";
 import type { Call, CommandSpec, ExitCode } from "../command.ts";
 import { printList, statusCell } from "../print-work.ts";
 import { inputOf, isNarrowed, LIST_INPUT, readWork } from "../work.ts";

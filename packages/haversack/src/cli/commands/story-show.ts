@@ -1,4 +1,4 @@
-import { getStory } from "../../engine/work/stories.ts";
+import { getStory } from "../../engine/work/groups.ts";
 import { type Call, type CommandSpec, type ExitCode, print } from "../command.ts";
 import { formatGroup, STORY_ID } from "../groups.ts";
 import { inputOf, readWork } from "../work.ts";

@@ -1,5 +1,5 @@
 import { cleanLine } from "../../base/clean-text.ts";
-import { updateStory } from "../../engine/work/stories.ts";
+import { updateStory } from "../../engine/work/groups.ts";
 import { viewStory } from "../../work/task-view.ts";
 import { type Call, type CommandSpec, type ExitCode, print } from "../command.ts";
 import { readChanges, STORY_ID } from "../groups.ts";

@@ -1,6 +1,6 @@
 import { cleanLine } from "../../base/clean-text.ts";
 import { HaversackError, isFault } from "../../base/errors.ts";
-import { setBlocker } from "../../engine/work/blockers.ts";
+import { setBlocker } from "../../engine/work/set-status.ts";
 import type { Call, CommandSpec, ExitCode } from "../command.ts";
 import { describeStatus, eachTask, isDone, STATUS_JSON, TASKS } from "../task-status.ts";
 import { type OpenWork, readText, withWork } from "../work.ts";

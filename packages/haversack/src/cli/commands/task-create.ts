@@ -1,5 +1,5 @@
 import { cleanLine } from "../../base/clean-text.ts";
-import { createTask } from "../../engine/work/create-task.ts";
+import { createTask } from "../../engine/work/tasks.ts";
 import { viewTask } from "../../work/task-view.ts";
 import { type Call, type CommandSpec, type ExitCode, print } from "../command.ts";
 import { readTaskFields, TASK_FIELDS } from "../task-fields.ts";
@@ -38,8 +38,8 @@ export function run(call: Call): Promise<ExitCode> {
     const source = call.options["source"] as string | undefined;
     const task = await createTask(
       {
-        title,
         ...(await readTaskFields(call, work.paths.root)),
+        title,
         ...(dependsOn && { dependsOn }),
         ...(source !== undefined && { source }),
       },

@@ -1,4 +1,4 @@
-import { listTasks } from "../../engine/work/list-tasks.ts";
+import { listTasks } from "../../engine/work/tasks.ts";
 import type { Call, CommandSpec, ExitCode } from "../command.ts";
 import { taskRow } from "../print-task.ts";
 import { printList } from "../print-work.ts";

@@ -1,4 +1,4 @@
-import { getTask } from "../../engine/work/get-task.ts";
+import { getTask } from "../../engine/work/tasks.ts";
 import { type Call, type CommandSpec, type ExitCode, print } from "../command.ts";
 import { type Above, formatTask } from "../print-task.ts";
 import { TASK } from "../task-status.ts";

@@ -1,4 +1,4 @@
-import { resolveBlockers } from "../../engine/work/blockers.ts";
+import { resolveBlockers } from "../../engine/work/set-status.ts";
 import type { Call, CommandSpec, ExitCode } from "../command.ts";
 import { describeStatus, eachTask, STATUS_JSON, STATUS_OPTIONS, TASKS } from "../task-status.ts";
 import { readText, withWork } from "../work.ts";

@@ -1,6 +1,6 @@
 import { cleanLine } from "../../base/clean-text.ts";
 import { HaversackError } from "../../base/errors.ts";
-import { updateTask } from "../../engine/work/update-task.ts";
+import { updateTask } from "../../engine/work/tasks.ts";
 import { viewTask } from "../../work/task-view.ts";
 import { type Call, type CommandSpec, type ExitCode, print } from "../command.ts";
 import { readTaskFields, TASK_FIELDS } from "../task-fields.ts";

@@ -1,9 +1,9 @@
 import { existsSync } from "node:fs";
 import { HaversackError } from "../../base/errors.ts";
-import { freshenIndex } from "../../engine/fresh-index.ts";
 import { lookIntoStore } from "../../engine/look-at-store.ts";
+import { distrust, findProject, openProject } from "../../engine/open-project.ts";
 import { loadConfig, type ProjectPaths, projectPaths } from "../../engine/project.ts";
-import { distrust, openProjectStore } from "../../engine/project-store.ts";
+import { freshenIndex } from "../../engine/refresh-index.ts";
 import {
   acceptBrought,
   type BroughtAlong,
@@ -138,9 +138,9 @@ function bringIndexUpToDate(paths: ProjectPaths, env: Call["io"]["env"]): boolea
   if (distrust(paths)) return false;
   // One that can only be read keeps the index that it has.
   if (existsSync(paths.store) && whyNotWritable(paths.store)) return true;
-  const handle = openProjectStore(paths, { durability: "normal" });
+  const { handle, close } = openProject(findProject({ cwd: paths.root, env }), { access: "save" });
   const folders = loadConfig(paths).config["skills.folders"];
   freshenIndex(handle, { root: paths.root, env, folders }, { isThorough: true });
-  handle.db.close();
+  close();
   return true;
 }

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { deferredProjects, noteDeferredProject } from "../../engine/deferred-projects.ts";
+import { distrust } from "../../engine/open-project.ts";
 import { projectPaths } from "../../engine/project.ts";
-import { distrust } from "../../engine/project-store.ts";
 import { applyUninstall, forgetPaused, ignoredInReceipt, planUninstall } from "../../engine/uninstall.ts";
 import { type Call, type CommandSpec, type ExitCode, print } from "../command.ts";
 import { shortPath } from "../print-plan.ts";

@@ -1,9 +1,9 @@
 import { nativeListing } from "../../clients/skill-listings.ts";
-import { SqliteSkillIndex } from "../../store/sqlite/skill-index.ts";
-import { readUsage } from "../../store/sqlite/usage.ts";
+import { SqliteSkillIndex } from "../../store/sqlite/skills/skill-index.ts";
+import { readUsage } from "../../store/sqlite/skills/skill-usage.ts";
 import { estimateTokens } from "../../tokens/estimate.ts";
 import { type Call, type CommandSpec, type ExitCode, print } from "../command.ts";
-import { openProject, readStore } from "../project.ts";
+import { openProject } from "../project.ts";
 
 export const spec: CommandSpec = {
   about:
@@ -20,9 +20,8 @@ export const spec: CommandSpec = {
 };
 
 export function run(call: Call): ExitCode {
-  const { paths } = openProject(call);
+  const { handle } = openProject(call, { access: "look" });
   const { session, limit = 10 } = call.options as { session?: string; limit?: number };
-  const handle = readStore(call, paths);
   const listed = new SqliteSkillIndex(handle.db)
     .listCards()
     .filter(({ modelInvocable, sourceKind }) => modelInvocable && sourceKind !== "rule")

@@ -1,14 +1,13 @@
 import { cleanLine } from "../../base/clean-text.ts";
 import { HaversackError } from "../../base/errors.ts";
 import { getWip } from "../../engine/work/update-wip.ts";
-import { SessionState } from "../../store/sqlite/session-state.ts";
-import { sessionWipHistory } from "../../store/sqlite/session-wip-history.ts";
-import { SqliteLocalStore } from "../../store/sqlite/sqlite-local-store.ts";
+import { SessionState, sessionWipHistory } from "../../store/sqlite/sessions/session-state.ts";
+import { SqliteLocalStore } from "../../store/sqlite/sessions/sqlite-local-store.ts";
 import type { WipHistoryEntry } from "../../store/work-store.ts";
 import { type Call, type CommandSpec, type ExitCode, type Io, print } from "../command.ts";
 import { wipLines } from "../print-wip.ts";
 import { formatAgo, table } from "../print-work.ts";
-import { openProject, readStore } from "../project.ts";
+import { openProject } from "../project.ts";
 import { readWork } from "../work.ts";
 
 const DEFAULT_ENTRIES = 50;
@@ -61,8 +60,7 @@ function showTask(call: Call, taskId: string): Promise<ExitCode> {
 }
 
 function showSession(call: Call): ExitCode {
-  const { paths } = openProject(call);
-  const handle = readStore(call, paths);
+  const { handle } = openProject(call, { access: "look" });
   const sessions = new SqliteLocalStore(handle);
   const sessionId =
     (call.options["session"] as string | undefined) ?? sessions.listSessions({ limit: 1 })[0]?.sessionId;

@@ -3,7 +3,7 @@ import { dirname, join } from "node:path";
 import { makeFolder, putNewFile } from "../../base/safe-write.ts";
 import { ensureStateFolder } from "../../engine/project.ts";
 import { type Call, type CommandSpec, type ExitCode, print } from "../command.ts";
-import { openProject } from "../project.ts";
+import { findProject } from "../project.ts";
 import { findWorkflow, skillFiles } from "../workflows.ts";
 
 export const spec: CommandSpec = {
@@ -21,7 +21,7 @@ export const spec: CommandSpec = {
 export function run(call: Call): ExitCode {
   const [wanted = ""] = call.arguments;
   const workflow = findWorkflow(wanted);
-  const { paths } = openProject(call);
+  const { paths } = findProject(call);
   const isDryRun = call.options["dry-run"] === true;
   const folder = join(paths.state, "skills");
   const added: string[] = [];

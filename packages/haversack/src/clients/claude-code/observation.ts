@@ -1,6 +1,6 @@
 /** What a tool call of Claude Code (seen in 2.1.325) showed the model of files. Undefined: nothing that we understand. */
 import type { Observation } from "../../engine/artifacts/watch-reader.ts";
-import { commandsIn, type ShellPart } from "../../work/shell-words.ts";
+import { commandsIn, type ShellPart } from "../../work/capture/shell-words.ts";
 import { type Fields, object, text } from "./fields.ts";
 
 /** What the model gets of an output that went into a file, in characters: the client shows a preview. */

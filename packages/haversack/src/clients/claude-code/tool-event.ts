@@ -1,5 +1,5 @@
 /** Claude Code's payloads after a tool call (seen in 2.1.325) to what the call did. A tool it does not know did nothing we keep. */
-import type { ToolEvent } from "../../work/capture.ts";
+import type { ToolEvent } from "../../work/capture/capture.ts";
 import { pathOf } from "./events.ts";
 import { type Fields, object, text } from "./fields.ts";
 

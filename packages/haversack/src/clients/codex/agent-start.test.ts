@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
 import { profileOf } from "../../skills/activation.ts";
-import { taskIdsIn } from "../../work/task-ids.ts";
+import { taskIdsIn } from "../../work/task.ts";
 import { readCodexEvent } from "./events.ts";
 
 /** The first line of a sub-agent's file as the client writes it (0.166.0), without its long texts. */

@@ -5,7 +5,7 @@ import { beforeEach, describe, expect, it, onTestFinished } from "vitest";
 import { makeRecordedStore, recordTrust, userStateFolder } from "../../base/project-trust.ts";
 import type { StoreHandle } from "../../store/sqlite/handle.ts";
 import { openDatabase } from "../../store/sqlite/open.ts";
-import { SqliteWorkStore } from "../../store/sqlite/sqlite-work-store.ts";
+import { SqliteWorkStore } from "../../store/sqlite/work/sqlite-work-store.ts";
 import { noteTurn, readEndedTurn, readTurnNote, TURN_FILE } from "./notify.ts";
 
 const NOW = new Date("2026-03-02T09:00:00Z");

@@ -13,9 +13,9 @@ import { putFile } from "../../base/safe-write.ts";
 import { logLine } from "../../engine/events/event-project.ts";
 import { keptOpen } from "../../engine/events/kept-store.ts";
 import { loadConfig, offReason, projectPaths } from "../../engine/project.ts";
-import { workSettings } from "../../engine/work/work-settings.ts";
+import { workSettings } from "../../engine/work/work-parts.ts";
 import type { StoreHandle } from "../../store/sqlite/handle.ts";
-import { takeBack } from "../../store/sqlite/session-claims.ts";
+import { takeBack } from "../../store/sqlite/work/events/session-claims.ts";
 
 export interface EndedTurn {
   sessionId: string;

@@ -2,7 +2,7 @@
  * Codex's payloads after a tool call (seen in 0.166.0) to what the call did. A tool it does not know did nothing we keep. There is no
  * event for a failed call: a command that fails has the usual one, a patch that does not apply has none.
  */
-import type { ToolEvent } from "../../work/capture.ts";
+import type { ToolEvent } from "../../work/capture/capture.ts";
 import { type Fields, object, PATCH_TOOL, text } from "./events.ts";
 import { patchPaths } from "./patch-paths.ts";
 import { endedCommand } from "./rollout.ts";

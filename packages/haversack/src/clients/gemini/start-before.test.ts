@@ -7,8 +7,8 @@ import { answerEvent } from "../../engine/events/answer-event.ts";
 import type { EventProject } from "../../engine/events/event-project.ts";
 import { profileOf } from "../../skills/activation.ts";
 import type { SessionTouch } from "../../store/local-store.ts";
-import { openMemoryStore } from "../../store/sqlite/memory.ts";
-import { SqliteLocalStore } from "../../store/sqlite/sqlite-local-store.ts";
+import { openMemoryStore } from "../../store/sqlite/open.ts";
+import { SqliteLocalStore } from "../../store/sqlite/sessions/sqlite-local-store.ts";
 import { geminiStartBefore } from "./start-before.ts";
 
 const SESSION = { sessionId: "g1", cwd: "/repo" };

@@ -4,7 +4,7 @@
  * compaction, the transcript is looked at with prompts and tool results. Loaded by the hook.
  */
 import type { StoreHandle } from "../../store/sqlite/handle.ts";
-import { readSessionTimes, type SessionTimes } from "../../store/sqlite/session-times.ts";
+import { readSessionTimes, type SessionTimes } from "../../store/sqlite/sessions/sqlite-local-store.ts";
 import { readGeminiCompaction } from "./transcript.ts";
 
 type Fields = Record<string, unknown>;

@@ -1,5 +1,5 @@
 /** Gemini CLI's payloads after a tool call (seen in 0.61.0) to what the call did. A tool it does not know did nothing we keep. */
-import type { ToolEvent } from "../../work/capture.ts";
+import type { ToolEvent } from "../../work/capture/capture.ts";
 import { type Fields, object, text } from "../claude-code/fields.ts";
 import { resolvePath } from "./paths.ts";
 

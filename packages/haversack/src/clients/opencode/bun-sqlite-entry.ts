@@ -1,5 +1,5 @@
 /**
- * What store/sqlite/quiet.ts exports, under Bun. Only the plugin's bundle loads this file. On a runtime without Bun's SQLite, such as the
+ * What store/sqlite/connect.ts exports, under Bun. Only the plugin's bundle loads this file. On a runtime without Bun's SQLite, such as the
  * Node of a benchmark, it is Node's own.
  */
 import { type BunDatabaseClass, databaseSyncOn } from "./bun-sqlite.ts";

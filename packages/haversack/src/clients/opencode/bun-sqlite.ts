@@ -1,6 +1,6 @@
 /**
  * `node:sqlite` for the runtime inside opencode (Bun 1.3.14), which does not have it, on top of `bun:sqlite`, which it has: as
- * much of `DatabaseSync` as our stores use. The plugin's build puts this file in the place of store/sqlite/quiet.ts.
+ * much of `DatabaseSync` as our stores use. The plugin's build puts this file in the place of store/sqlite/connect.ts.
  */
 import { readFileSync } from "node:fs";
 

@@ -18,9 +18,9 @@ import { refreshIndex } from "../../engine/refresh-index.ts";
 import { findSkillSources } from "../../engine/skill-sources.ts";
 import type { StoreHandle } from "../../store/sqlite/handle.ts";
 import { openDatabase } from "../../store/sqlite/open.ts";
-import { SessionState } from "../../store/sqlite/session-state.ts";
-import { SessionTasks } from "../../store/sqlite/session-tasks.ts";
-import { SqliteWorkStore } from "../../store/sqlite/sqlite-work-store.ts";
+import { SessionState } from "../../store/sqlite/sessions/session-state.ts";
+import { SessionTasks } from "../../store/sqlite/work/events/session-tasks.ts";
+import { SqliteWorkStore } from "../../store/sqlite/work/sqlite-work-store.ts";
 import { localEngine } from "./local-engine.ts";
 import { opencodeProfile } from "./profile.ts";
 

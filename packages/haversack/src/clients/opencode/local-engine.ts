@@ -12,9 +12,9 @@ import { eventProject, logLine, startIndexing } from "../../engine/events/event-
 import { keptOpen } from "../../engine/events/kept-store.ts";
 import { isIndexStale } from "../../engine/index-freshness.ts";
 import { isOffForUser, offReason, projectPaths } from "../../engine/project.ts";
-import { isCallAwaited } from "../../store/sqlite/call-notes.ts";
-import { otherHolders } from "../../store/sqlite/fork-claims.ts";
 import type { StoreHandle } from "../../store/sqlite/handle.ts";
+import { isCallAwaited } from "../../store/sqlite/sessions/call-notes.ts";
+import { otherHolders } from "../../store/sqlite/work/events/session-claims.ts";
 import type { HookEngine } from "./hook-engine.ts";
 import { type IdleSteps, runWhenIdle } from "./idle-steps.ts";
 import { opencodeProfile } from "./profile.ts";

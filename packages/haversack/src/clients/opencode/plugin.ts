@@ -7,7 +7,7 @@
  */
 import { type CallKey, callKey, noteOfCall } from "../../engine/call-key.ts";
 import type { ClientEvent, EventAnswer, EventBase } from "../../engine/events/client-event.ts";
-import { SESSION_VARIABLE, sessionVariable } from "../../engine/work/shell-session.ts";
+import { SESSION_VARIABLE, sessionVariable } from "../../engine/work/actor.ts";
 import { object, text } from "../claude-code/fields.ts";
 import type { Config, PluginHooks, PluginInput, TextPart } from "./client-api.ts";
 import { Guard, Refusal } from "./guard.ts";

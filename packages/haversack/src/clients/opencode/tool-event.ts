@@ -3,8 +3,8 @@
  * code among them; a call that fails fires nothing there.
  */
 import type { Observation } from "../../engine/artifacts/watch-reader.ts";
-import type { ToolEvent } from "../../work/capture.ts";
-import { commandsIn } from "../../work/shell-words.ts";
+import type { ToolEvent } from "../../work/capture/capture.ts";
+import { commandsIn } from "../../work/capture/shell-words.ts";
 import { type Fields, object, text } from "../claude-code/fields.ts";
 
 export function readOpencodeTool(toolName: string, args: Fields, output: Fields): { tool?: ToolEvent; skill?: string } {

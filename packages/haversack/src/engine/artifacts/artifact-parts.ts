@@ -1,5 +1,4 @@
 /** What every use case of artifacts works with, and who opens it for a command or a tool. */
-import { existsSync } from "node:fs";
 import type { Config } from "../../base/config-schema.ts";
 import type { ArtifactStore } from "../../store/artifact-store.ts";
 import {
@@ -8,16 +7,14 @@ import {
   agentsOf,
   markAgent,
   readSeen,
-} from "../../store/sqlite/artifact-observations.ts";
-import { SqliteArtifactStore } from "../../store/sqlite/artifact-store.ts";
+} from "../../store/sqlite/artifacts/artifact-observations.ts";
+import { SqliteArtifactStore } from "../../store/sqlite/artifacts/artifact-store.ts";
 import type { StoreHandle } from "../../store/sqlite/handle.ts";
-import { openMemoryStore } from "../../store/sqlite/memory.ts";
-import { SqliteWorkStore } from "../../store/sqlite/sqlite-work-store.ts";
+import { SqliteWorkStore } from "../../store/sqlite/work/sqlite-work-store.ts";
 import type { Actor, WorkStore } from "../../store/work-store.ts";
 import { loadCounter, type TokenCounter } from "../../tokens/count.ts";
 import { estimateTokens } from "../../tokens/estimate.ts";
 import type { ProjectPaths } from "../project.ts";
-import { openProjectStore, openProjectToRead } from "../project-store.ts";
 
 export interface ArtifactParts {
   cwd: string;
@@ -55,26 +52,7 @@ export interface ArtifactPlace {
 
 export const DEFAULT_CLIENT = "claude-code";
 
-/** Reading makes no folder and no store: in a project without one, nothing was dispatched and nothing recorded. */
-export async function withArtifacts<T>(
-  { by, ...place }: Omit<ArtifactPlace, "by"> & { by(handle: StoreHandle): Actor },
-  use: (parts: ArtifactParts) => Promise<T>,
-  { isWrite }: { isWrite: boolean },
-): Promise<T> {
-  const { paths } = place;
-  const handle = isWrite
-    ? openProjectStore(paths, { durability: "full" })
-    : existsSync(paths.store)
-      ? openProjectToRead(paths, { durability: "full" })
-      : openMemoryStore();
-  try {
-    return await use(await artifactParts(handle, { ...place, by: by(handle) }));
-  } finally {
-    handle.db.close();
-  }
-}
-
-/** The same in a store that somebody else opened and will close. */
+/** In a store that somebody else opened and will close. */
 export async function artifactParts(
   handle: StoreHandle,
   { cwd, paths, config, by, client = DEFAULT_CLIENT }: ArtifactPlace,

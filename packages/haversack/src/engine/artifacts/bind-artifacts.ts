@@ -1,5 +1,5 @@
 /** The operations of artifacts, bound to an open project. */
-import type { BoundProject } from "../bound-project.ts";
+import type { BoundProject } from "../work/live-work.ts";
 import type { ArtifactOperations } from "./artifact-operations.ts";
 import { type ArtifactParts, artifactParts, cappedCounter } from "./artifact-parts.ts";
 import { artifactRefs, readSection } from "./artifact-refs.ts";

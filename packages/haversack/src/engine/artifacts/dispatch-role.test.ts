@@ -3,7 +3,7 @@ import { mkdirSync, readFileSync, rmSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { sampleText } from "../../artifacts/sample-feature.suite.ts";
-import { expectDocuments, markAgent } from "../../store/sqlite/artifact-observations.ts";
+import { expectDocuments, markAgent } from "../../store/sqlite/artifacts/artifact-observations.ts";
 import type { Dispatched, DispatchRequest } from "./artifact-operations.ts";
 import { checkArtifacts } from "./check-artifacts.ts";
 import { checkResume, type ResumableClient, tryResume } from "./check-resume.ts";

@@ -1,7 +1,7 @@
 import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { expectDocuments, markAgent, recordSeen } from "../../store/sqlite/artifact-observations.ts";
+import { expectDocuments, markAgent, recordSeen } from "../../store/sqlite/artifacts/artifact-observations.ts";
 import { historyPath } from "./append-history.ts";
 import type { RecordOutcome } from "./artifact-operations.ts";
 import { decideIssue } from "./decide-issue.ts";

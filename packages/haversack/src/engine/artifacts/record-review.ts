@@ -17,7 +17,7 @@ import { trackIssues } from "../../artifacts/review-issue.ts";
 import { type Role, type RoleMap, type RoleSet, referencedDocuments } from "../../artifacts/role-map.ts";
 import { HaversackError } from "../../base/errors.ts";
 import type { LoopKey, ReviewLoop, ReviewVerdict, StoredDispatch, StoredReview } from "../../store/artifact-store.ts";
-import type { AgentEvidence } from "../../store/sqlite/artifact-observations.ts";
+import type { AgentEvidence } from "../../store/sqlite/artifacts/artifact-observations.ts";
 import { appendHistory, historyPath } from "./append-history.ts";
 import type { RecordOutcome, ReviewRequest } from "./artifact-operations.ts";
 import type { ArtifactParts } from "./artifact-parts.ts";

@@ -1,8 +1,8 @@
 import { expect, it } from "vitest";
 import { readReferenceBlock } from "../../artifacts/read-reference-block.ts";
 import { seenIn } from "../../artifacts/receipts.ts";
-import { expectDocuments, recordSeen } from "../../store/sqlite/artifact-observations.ts";
-import { commandsIn } from "../../work/shell-words.ts";
+import { expectDocuments, recordSeen } from "../../store/sqlite/artifacts/artifact-observations.ts";
+import { commandsIn } from "../../work/capture/shell-words.ts";
 import { dispatchRole } from "./dispatch-role.ts";
 import { AT, scratchFeature } from "./scratch-feature.suite.ts";
 import { settleAgent } from "./settle-agent.ts";

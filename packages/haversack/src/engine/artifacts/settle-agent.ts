@@ -5,8 +5,12 @@
 import { judgeReceipts, type Observation, type ReceiptJudgement } from "../../artifacts/receipts.ts";
 import type { NewReceipts } from "../../store/artifact-store.ts";
 import { writeEvent } from "../../store/sqlite/access.ts";
-import { type AgentEvidence, markAgent, readSeen } from "../../store/sqlite/artifact-observations.ts";
-import { saveReceipts } from "../../store/sqlite/artifact-receipts.ts";
+import {
+  type AgentEvidence,
+  markAgent,
+  readSeen,
+  saveReceipts,
+} from "../../store/sqlite/artifacts/artifact-observations.ts";
 import type { StoreHandle } from "../../store/sqlite/handle.ts";
 
 export type Settled =

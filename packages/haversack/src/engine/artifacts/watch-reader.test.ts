@@ -2,8 +2,8 @@ import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import type { Observation } from "../../artifacts/receipts.ts";
-import { readInjections } from "../../store/sqlite/injections.ts";
-import { mayHaveToRead } from "../../store/sqlite/may-have-to-read.ts";
+import { mayHaveToRead } from "../../store/sqlite/artifacts/artifact-observations.ts";
+import { readInjections } from "../../store/sqlite/skills/injections.ts";
 import { explainInjection } from "../explain-injection.ts";
 import { historyPath } from "./append-history.ts";
 import { AT, type ScratchFeature, scratchFeature } from "./scratch-feature.suite.ts";

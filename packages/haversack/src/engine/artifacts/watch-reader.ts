@@ -15,10 +15,10 @@ import {
   placeReader,
   readSeen,
   recordSeen,
-} from "../../store/sqlite/artifact-observations.ts";
+} from "../../store/sqlite/artifacts/artifact-observations.ts";
 import type { StoreHandle } from "../../store/sqlite/handle.ts";
-import { recordInjection } from "../../store/sqlite/injections.ts";
-import { agentOfCall } from "../../store/sqlite/prompt-ledger.ts";
+import { recordInjection } from "../../store/sqlite/skills/injections.ts";
+import { agentOfCall } from "../../store/sqlite/skills/prompt-ledger.ts";
 import { appendHistory } from "./append-history.ts";
 import { settleAgent } from "./settle-agent.ts";
 

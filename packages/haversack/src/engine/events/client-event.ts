@@ -4,7 +4,7 @@
  */
 import type { Observation } from "../../artifacts/receipts.ts";
 import type { ClientProfile } from "../../skills/activation.ts";
-import type { ToolEvent } from "../../work/capture.ts";
+import type { ToolEvent } from "../../work/capture/capture.ts";
 
 export interface EventBase {
   client: ClientProfile;

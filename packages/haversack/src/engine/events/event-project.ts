@@ -6,17 +6,16 @@ import { findProjectRoot } from "../../base/project-root.ts";
 import { checkTrust } from "../../base/project-trust.ts";
 import type { ClientProcess } from "../../store/local-store.ts";
 import type { StoreHandle } from "../../store/sqlite/handle.ts";
-import { SessionState } from "../../store/sqlite/session-state.ts";
-import { SessionTasks } from "../../store/sqlite/session-tasks.ts";
-import { SkillCards } from "../../store/sqlite/skill-cards.ts";
-import { SkillLedger } from "../../store/sqlite/skill-ledger.ts";
-import { SqliteLocalStore } from "../../store/sqlite/sqlite-local-store.ts";
+import { SessionState } from "../../store/sqlite/sessions/session-state.ts";
+import { SqliteLocalStore } from "../../store/sqlite/sessions/sqlite-local-store.ts";
+import { SkillCards } from "../../store/sqlite/skills/skill-index.ts";
+import { SkillLedger } from "../../store/sqlite/skills/skill-ledger.ts";
+import { SessionTasks } from "../../store/sqlite/work/events/session-tasks.ts";
 import { type Environment, loadConfig, type ProjectPaths } from "../project.ts";
 import type { WakeParts } from "../wake/gather-wake.ts";
+import { readForPacket, wakeSettings } from "../wake/gather-wake.ts";
 import { makePacket } from "../wake/make-packet.ts";
-import { readForPacket } from "../wake/read-inside.ts";
-import { wakeSettings } from "../wake/wake-settings.ts";
-import { workSettings } from "../work/work-settings.ts";
+import { workSettings } from "../work/work-parts.ts";
 import { isAlive } from "./client-process.ts";
 
 export interface EventProject {

@@ -6,7 +6,7 @@
 import { activationOf } from "../../skills/activation.ts";
 import { runPatterns } from "../../skills/run-patterns.ts";
 import { writeEvent } from "../../store/sqlite/access.ts";
-import { type Because, recordInjection } from "../../store/sqlite/injections.ts";
+import { type Because, recordInjection } from "../../store/sqlite/skills/injections.ts";
 import type { EventAnswer, EventBase } from "./client-event.ts";
 import type { EventParts } from "./later-events.ts";
 

@@ -4,10 +4,10 @@
  * the columns that the table had when it was prepared).
  */
 import { statSync } from "node:fs";
+import { isLockFault } from "../../store/sqlite/connect.ts";
 import type { StoreHandle } from "../../store/sqlite/handle.ts";
-import { isLockFault } from "../../store/sqlite/lock-fault.ts";
 import { openForHook } from "../../store/sqlite/open-for-hook.ts";
-import { hasSpool } from "../../store/sqlite/spool/has-spool.ts";
+import { hasSpool } from "../../store/sqlite/spool/spool-files.ts";
 import { connectToRead, openBlind, standInAfter } from "../../store/sqlite/spool/stand-in.ts";
 import { takeInOrStandIn } from "../../store/sqlite/spool/take-in.ts";
 

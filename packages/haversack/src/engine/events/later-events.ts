@@ -2,11 +2,11 @@
 
 import { workPlace } from "../../base/git-place.ts";
 import type { StoreHandle } from "../../store/sqlite/handle.ts";
-import { letGo, letGoOfAgent } from "../../store/sqlite/session-claims.ts";
-import type { SessionState } from "../../store/sqlite/session-state.ts";
-import type { SkillLookup } from "../../store/sqlite/skill-cards.ts";
-import type { SkillLedger } from "../../store/sqlite/skill-ledger.ts";
-import type { SqliteLocalStore } from "../../store/sqlite/sqlite-local-store.ts";
+import type { SessionState } from "../../store/sqlite/sessions/session-state.ts";
+import type { SqliteLocalStore } from "../../store/sqlite/sessions/sqlite-local-store.ts";
+import type { SkillLookup } from "../../store/sqlite/skills/skill-index.ts";
+import type { SkillLedger } from "../../store/sqlite/skills/skill-ledger.ts";
+import { letGo, letGoOfAgent } from "../../store/sqlite/work/events/session-claims.ts";
 import type { DiscoverSettings } from "../discover.ts";
 import { afterSpawn, beforeSpawn, type SubAgentParts, startNamed } from "../work/sub-agent.ts";
 import type { ClientEvent, EventAnswer, EventBase } from "./client-event.ts";

@@ -1,7 +1,6 @@
 /** Documents that a sub-agent must read: noted when it is started, while it works and at its end. */
 import { existsSync } from "node:fs";
-import { placeReader } from "../../store/sqlite/artifact-observations.ts";
-import { mayHaveToRead } from "../../store/sqlite/may-have-to-read.ts";
+import { mayHaveToRead, placeReader } from "../../store/sqlite/artifacts/artifact-observations.ts";
 import { findFeatureBlock, roleOf } from "../artifacts/find-feature-block.ts";
 import { addDocuments, expectFromPrompt, judgeReader, noteSeen, type ReaderParts } from "../artifacts/watch-reader.ts";
 import type { ClientEvent, EventAnswer } from "./client-event.ts";

@@ -1,14 +1,14 @@
 /** What a tool call did, into the WIP of the agent's task or session, its files, and the skills it has. Loaded by the hook. */
 import { findProjectRoot } from "../../base/project-root.ts";
 import type { SessionKey } from "../../store/local-store.ts";
-import type { SessionState } from "../../store/sqlite/session-state.ts";
-import type { SessionTasks } from "../../store/sqlite/session-tasks.ts";
-import type { SkillLookup } from "../../store/sqlite/skill-cards.ts";
-import type { SkillLedger } from "../../store/sqlite/skill-ledger.ts";
-import { captureEvent, type ToolEvent } from "../../work/capture.ts";
-import { mergeWip } from "../../work/merge-wip.ts";
-import { PATH_MAX_CHARS, safeStart } from "../../work/output-text.ts";
-import type { Wip, WipPatch } from "../../work/wip.ts";
+import type { SessionState } from "../../store/sqlite/sessions/session-state.ts";
+import type { SkillLookup } from "../../store/sqlite/skills/skill-index.ts";
+import type { SkillLedger } from "../../store/sqlite/skills/skill-ledger.ts";
+import type { SessionTasks } from "../../store/sqlite/work/events/session-tasks.ts";
+import { captureEvent, type ToolEvent } from "../../work/capture/capture.ts";
+import { PATH_MAX_CHARS, safeStart } from "../../work/capture/output-text.ts";
+import { mergeWip } from "../../work/wip/merge-wip.ts";
+import type { Wip, WipPatch } from "../../work/wip/wip.ts";
 
 export interface ToolRecord {
   sessionId: string;

@@ -3,11 +3,10 @@ import { nearest } from "../../base/nearest.ts";
 import type { RemoveAgentOutcome, SkillUse } from "../../store/work-store.ts";
 import type { Agent } from "../../wake/message.ts";
 import { ROLES } from "../../wake/state.ts";
-import { invalid } from "../../work/check-value.ts";
-import { cleanName } from "../../work/clean-input.ts";
+import { cleanName, invalid } from "../../work/clean-input.ts";
 import type { Claim, TaskBrief } from "../../work/task.ts";
 import { present } from "../../work/task-view.ts";
-import { checkListInput, type ListInput } from "../work/list-tasks.ts";
+import { checkListInput, type ListInput } from "../work/tasks.ts";
 import { given, type Listed, listed, type WorkParts } from "../work/work-parts.ts";
 
 export interface AgentView {

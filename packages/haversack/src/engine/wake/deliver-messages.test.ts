@@ -1,10 +1,10 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { hasUnread } from "../../store/sqlite/has-unread.ts";
-import { recordInjection } from "../../store/sqlite/injections.ts";
-import { openMemoryStore } from "../../store/sqlite/memory.ts";
-import { SqliteWorkStore } from "../../store/sqlite/sqlite-work-store.ts";
-import { deliverMessages } from "./deliver-messages.ts";
+import { openMemoryStore } from "../../store/sqlite/open.ts";
+import { recordInjection } from "../../store/sqlite/skills/injections.ts";
+import { hasUnread } from "../../store/sqlite/work/events/unread-messages.ts";
+import { SqliteWorkStore } from "../../store/sqlite/work/sqlite-work-store.ts";
+import { deliverMessages } from "./messages.ts";
 
 const NOW = new Date("2026-03-02T09:00:00Z");
 

@@ -4,19 +4,23 @@
  */
 import { extractSection } from "../../artifacts/extract-section.ts";
 import { cleanLine } from "../../base/clean-text.ts";
+import type { Config } from "../../base/config-schema.ts";
+import { STATE_FOLDER } from "../../base/project-root.ts";
+import { trustRecord } from "../../base/project-trust.ts";
+import { MAX_TEMPLATE_BYTES, readProjectText } from "../../base/read-text.ts";
 import { activationOf, type ClientProfile } from "../../skills/activation.ts";
 import type { SkillCard } from "../../skills/types.ts";
 import type { ClientProcess } from "../../store/local-store.ts";
 import { readTogether } from "../../store/sqlite/access.ts";
 import type { StoreHandle } from "../../store/sqlite/handle.ts";
-import { type OtherSession, otherSessions } from "../../store/sqlite/other-sessions.ts";
-import type { SkillLookup } from "../../store/sqlite/skill-cards.ts";
-import type { Ready } from "../../store/sqlite/wake-overview.ts";
-import { readWake, type StoredWake, type WakeKey } from "../../store/sqlite/wake-state.ts";
+import type { SkillLookup } from "../../store/sqlite/skills/skill-index.ts";
+import { type OtherSession, otherSessions } from "../../store/sqlite/work/events/session-claims.ts";
+import type { Ready } from "../../store/sqlite/work/events/wake-overview.ts";
+import { readWake, type StoredWake, type WakeKey } from "../../store/sqlite/work/events/wake-state.ts";
 import { readSkillSettings, type SkillSettings } from "../../wake/skill-settings.ts";
 import type { TreeTask, WakeMessage, WakePlan, WakeSkill, WakeState, WakeTask } from "../../wake/state.ts";
 import { skillsOfOrchestrator, skillsOfTask } from "../../wake/which-skill.ts";
-import type { Wip } from "../../work/wip.ts";
+import type { Wip } from "../../work/wip/wip.ts";
 
 export interface WakeRequest {
   key: WakeKey;
@@ -242,4 +246,47 @@ function lineCount(text: string): number {
   let count = 1;
   for (let at = text.indexOf("\n"); at >= 0 && at < text.length - 1; at = text.indexOf("\n", at + 1)) count++;
   return count;
+}
+
+// The settings that waking goes by, out of the table of all settings.
+
+type WakeKeys =
+  | "wake.budgetChars"
+  | "wake.skillPatterns"
+  | "wake.typeSkills"
+  | "wake.crossCutting"
+  | "wake.commitSteps";
+
+export function wakeSettings(config: Pick<Config, WakeKeys>): WakeSettings {
+  return {
+    budgetChars: config["wake.budgetChars"],
+    skillPatterns: config["wake.skillPatterns"],
+    typeSkills: config["wake.typeSkills"],
+    crossCutting: config["wake.crossCutting"],
+    commitsSteps: config["wake.commitSteps"],
+  };
+}
+
+// Reads a plan or a template: a file of the project, and no longer than anybody writes one. Loaded by the hook.
+
+const MOST_BYTES = 4_000_000;
+
+/**
+ * A file of the project for a packet. A template of the project stands where Haversack's own instructions would, so it counts only as
+ * the user accepted it; any other one is as if it were not there.
+ */
+export function readForPacket(root: string, path: string, userState: string | undefined): string | undefined {
+  const folder = `${root}/${STATE_FOLDER}/templates/`;
+  const text = path.startsWith(folder)
+    ? readProjectText(path, { root, maxBytes: MAX_TEMPLATE_BYTES })?.text
+    : readInside(root, path);
+  if (text === undefined || !path.startsWith(folder)) return text;
+  const accepted = trustRecord(`${root}/${STATE_FOLDER}`, userState)?.templates ?? {};
+  const role = path.slice(folder.length, -".md".length);
+  return Object.hasOwn(accepted, role) && accepted[role] === text ? text : undefined;
+}
+
+/** Undefined: there is none, it is no file of the project, or not ours to read. */
+function readInside(root: string, path: string): string | undefined {
+  return readProjectText(path, { root, maxBytes: MOST_BYTES, mayLinkInside: true })?.text;
 }

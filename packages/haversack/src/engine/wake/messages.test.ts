@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { createTask } from "../work/create-task.ts";
+import { setHandoff } from "../work/handoffs.ts";
 import { memoryWork } from "../work/memory-work.suite.ts";
-import { setHandoff } from "../work/set-handoff.ts";
+import { createTask } from "../work/tasks.ts";
 import { addAgent, askingAgent, requireAsking, showAgent } from "./agents.ts";
 import { readInbox, sendMessage } from "./messages.ts";
 

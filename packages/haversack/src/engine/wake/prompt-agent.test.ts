@@ -2,12 +2,12 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { openMemoryStore } from "../../store/sqlite/memory.ts";
-import { SqliteLocalStore } from "../../store/sqlite/sqlite-local-store.ts";
-import { SqliteWorkStore } from "../../store/sqlite/sqlite-work-store.ts";
+import { openMemoryStore } from "../../store/sqlite/open.ts";
+import { SqliteLocalStore } from "../../store/sqlite/sessions/sqlite-local-store.ts";
+import { SqliteWorkStore } from "../../store/sqlite/work/sqlite-work-store.ts";
 import type { Actor } from "../../store/work-store.ts";
-import { createTask } from "../work/create-task.ts";
-import { NOW } from "../work/memory-work.suite.ts";
+import { NOW, projectIn } from "../work/memory-work.suite.ts";
+import { createTask } from "../work/tasks.ts";
 import { addAgent } from "./agents.ts";
 import { readInbox, sendMessage } from "./messages.ts";
 import { notePrompted, type PromptParts, previewPrompt, promptAgent, type ReadyAgent } from "./prompt-agent.ts";
@@ -27,6 +27,7 @@ function place(): PromptParts & { seen(minutesAgo: number, more?: object): void;
     store: new SqliteWorkStore(handle),
     by: { name: "june", at: NOW },
     settings: { leaseMs: 3_600_000 },
+    project: projectIn(handle, root),
     root,
     userState: undefined,
     wake: { budgetChars: 0 },

@@ -10,7 +10,7 @@ import type { StoreHandle } from "../../store/sqlite/handle.ts";
 import type { Actor } from "../../store/work-store.ts";
 import type { Agent } from "../../wake/message.ts";
 import type { WakeMessage } from "../../wake/state.ts";
-import { invalid } from "../../work/check-value.ts";
+import { invalid } from "../../work/clean-input.ts";
 import { given } from "../work/work-parts.ts";
 import { cleanMessage, sendMessage } from "./messages.ts";
 import { type WakeAgentParts, type Woken, wakeAgent } from "./wake-agent.ts";

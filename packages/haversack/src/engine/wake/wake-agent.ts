@@ -6,22 +6,23 @@ import { isFault } from "../../base/errors.ts";
 import { type ClientProfile, profileOf } from "../../skills/activation.ts";
 import type { ClientProcess } from "../../store/local-store.ts";
 import type { StoreHandle } from "../../store/sqlite/handle.ts";
-import { SessionState } from "../../store/sqlite/session-state.ts";
-import { SqliteSkillIndex } from "../../store/sqlite/skill-index.ts";
-import { SkillLedger } from "../../store/sqlite/skill-ledger.ts";
-import { SqliteLocalStore } from "../../store/sqlite/sqlite-local-store.ts";
-import type { WakeKey } from "../../store/sqlite/wake-state.ts";
+import { SessionState } from "../../store/sqlite/sessions/session-state.ts";
+import { SqliteLocalStore } from "../../store/sqlite/sessions/sqlite-local-store.ts";
+import { SqliteSkillIndex } from "../../store/sqlite/skills/skill-index.ts";
+import { SkillLedger } from "../../store/sqlite/skills/skill-ledger.ts";
+import type { WakeKey } from "../../store/sqlite/work/events/wake-state.ts";
 import { estimateTokens } from "../../tokens/estimate.ts";
 import type { Agent } from "../../wake/message.ts";
 import type { WakeMessage, WakeState } from "../../wake/state.ts";
-import { checkWhole, invalid } from "../../work/check-value.ts";
+import { checkWhole, invalid } from "../../work/clean-input.ts";
 import type { Claim, LeftTask } from "../../work/task.ts";
 import { present } from "../../work/task-view.ts";
-import type { Wip } from "../../work/wip.ts";
+import type { Wip } from "../../work/wip/wip.ts";
 import { given, type WorkParts } from "../work/work-parts.ts";
 import { askingAgent } from "./agents.ts";
-import { readForPacket } from "./read-inside.ts";
-import { type WakeRequest, type WakeSettings, type WakeUp, wakeUp } from "./wake-up.ts";
+import type { WakeRequest, WakeSettings } from "./gather-wake.ts";
+import { readForPacket } from "./gather-wake.ts";
+import { type WakeUp, wakeUp } from "./make-packet.ts";
 
 export interface WakeAgentInput {
   /** Default: whoever asks, else the session, else the holder of the task. */

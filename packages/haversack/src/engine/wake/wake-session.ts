@@ -3,18 +3,18 @@
  * this work tree comes with all that is known of it; further ones and those of other work trees are named in a line each.
  * Loaded by the hook. For sessions that go on there is wake-again.ts.
  */
-import { workPlace } from "../../base/git-place.ts";
+import { gitPlace, workPlace } from "../../base/git-place.ts";
 import { sizeFor } from "../../skills/client-size.ts";
 import type { ClientProcess } from "../../store/local-store.ts";
 import { writeEvent } from "../../store/sqlite/access.ts";
-import { recordInjection } from "../../store/sqlite/injections.ts";
-import { holdsTask, takeBack, takeOver } from "../../store/sqlite/session-claims.ts";
+import { recordInjection } from "../../store/sqlite/skills/injections.ts";
+import { becomeKnown } from "../../store/sqlite/work/events/known-agent.ts";
+import { holdsTask, takeBack, takeOver } from "../../store/sqlite/work/events/session-claims.ts";
 import { leftLines } from "../../wake/left-work.ts";
-import type { NotedSession, SessionAnswer, StartedSession } from "../events/start-session.ts";
+import { isAgentName } from "../../wake/message.ts";
+import type { NamedAgent, NotedSession, SessionAnswer, StartedSession } from "../events/start-session.ts";
 import type { Gathered, WakeParts, WakeRequest } from "./gather-wake.ts";
-import type { WakeUp } from "./make-packet.ts";
-import { runningBeside } from "./running-beside.ts";
-import { showPacket } from "./show-packet.ts";
+import { showPacket, type WakeUp } from "./make-packet.ts";
 
 /** Makes the packet; loaded when there is something to put into it. */
 export type MakePacket = (gathered: Gathered, request: WakeRequest, parts: WakeParts) => WakeUp;
@@ -84,4 +84,26 @@ export function wakeSession(
   const injection = { sessionId, at, window, event: source, format: "left", text, because };
   writeEvent(handle, "injection", recordInjection, injection);
   return { ...answer, context: answer.context ? `${answer.context}\n\n${text}` : text };
+}
+
+// Whether another session's client still runs, as far as that can be told from here. Loaded by the hook.
+
+/** A process of another machine or container cannot be asked for: undefined. */
+export function runningBeside({
+  process,
+  isAlive,
+}: {
+  process: ClientProcess | undefined;
+  isAlive(processId: number): boolean;
+}): (other: ClientProcess) => boolean | undefined {
+  return ({ id, space }) => (space !== "" && space === process?.space ? isAlive(id) : undefined);
+}
+
+// A session that starts with a name says which agent it is. Loaded by the hook.
+
+/** What notes it in the transaction that notes the start. Undefined where the name cannot be one. */
+export function knownAs(name: string, { client, sessionId, cwd }: StartedSession, at: Date): NamedAgent | undefined {
+  if (!isAgentName(name)) return undefined;
+  const seen = { name, client: client.name, sessionId, ...gitPlace(cwd) };
+  return { seen, note: (db) => becomeKnown(db, seen, at) };
 }

@@ -1,7 +1,6 @@
 /** What happened, append-only, with who did it. */
 import type { Activity, ActivityPage } from "../../store/work-store.ts";
-import { checkWhole, invalid } from "../../work/check-value.ts";
-import { cleanName, cleanText } from "../../work/clean-input.ts";
+import { checkWhole, cleanName, cleanText, invalid } from "../../work/clean-input.ts";
 import { fitList, type TokenCut } from "../../work/fit-list.ts";
 import { present, type View } from "../../work/task-view.ts";
 import { given, type WorkParts } from "./work-parts.ts";

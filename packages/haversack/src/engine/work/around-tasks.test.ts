@@ -2,18 +2,12 @@
 import { describe, expect, it } from "vitest";
 import { countTokens } from "../../tokens/count.ts";
 import { listActivity } from "./activity.ts";
-import { setBlocker } from "./blockers.ts";
-import { createTask } from "./create-task.ts";
 import { addDependency, listDependencies } from "./dependencies.ts";
-import { createEpic, listEpics, updateEpic } from "./epics.ts";
-import { getTask } from "./get-task.ts";
-import { kanbanBoard } from "./kanban-board.ts";
-import { listTasks } from "./list-tasks.ts";
+import { createEpic, createStory, listEpics, updateEpic, updateStory } from "./groups.ts";
 import { memoryWork } from "./memory-work.suite.ts";
 import { projectStatus } from "./project-status.ts";
-import { setStatus } from "./set-status.ts";
-import { createStory, updateStory } from "./stories.ts";
-import { updateTask } from "./update-task.ts";
+import { setBlocker, setStatus } from "./set-status.ts";
+import { createTask, getTask, kanbanBoard, listTasks, updateTask } from "./tasks.ts";
 import { explainShortId } from "./whole-id.ts";
 import type { WorkParts } from "./work-parts.ts";
 

@@ -1,10 +1,10 @@
 /** Who holds which task, and until when. */
 import type { ClaimOutcome } from "../../store/work-store.ts";
-import { checkChoice } from "../../work/check-value.ts";
-import { cleanText } from "../../work/clean-input.ts";
+import { checkChoice, cleanText } from "../../work/clean-input.ts";
 import type { Claim, TaskBrief } from "../../work/task.ts";
 import { FIELD_SETS, type View, viewTask } from "../../work/task-view.ts";
-import { claimNote, openPartsWarning } from "./say-parts.ts";
+import { afterClaim } from "./after-claim.ts";
+import { claimNote, openPartsWarning } from "./set-status.ts";
 import { given, type Refused, refused, type WorkParts } from "./work-parts.ts";
 
 export interface ClaimInput {
@@ -41,7 +41,7 @@ export async function claimTask(
   };
   const outcome = await store.claim(request, by);
   if (outcome.kind === "claimed") {
-    await parts.afterClaim?.(outcome.task.id);
+    await afterClaim(outcome.task.id, parts);
     const { parts: subTasks } = outcome.task;
     const note = claimNote(outcome.note, subTasks);
     const warning = openPartsWarning(subTasks);

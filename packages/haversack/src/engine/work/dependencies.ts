@@ -1,6 +1,6 @@
 /** Which task waits for which. */
 import type { DependencyList } from "../../store/work-store.ts";
-import { checkChoice, checkWhole } from "../../work/check-value.ts";
+import { checkChoice, checkWhole } from "../../work/clean-input.ts";
 import { fitList } from "../../work/fit-list.ts";
 import { DEPENDENCY_TYPES, type Dependency, type DependencyType, type TaskBrief } from "../../work/task.ts";
 import { present, type View } from "../../work/task-view.ts";

@@ -4,9 +4,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { formatRecord } from "../../store/record-lines.ts";
-import { openMemoryStore } from "../../store/sqlite/memory.ts";
+import { openMemoryStore } from "../../store/sqlite/open.ts";
 import { sqlite } from "../../store/sqlite/quiet.ts";
-import { SqliteWorkStore } from "../../store/sqlite/sqlite-work-store.ts";
+import { SqliteWorkStore } from "../../store/sqlite/work/sqlite-work-store.ts";
 import { importOhno } from "./import-ohno.ts";
 
 const by = { name: "ann", isPerson: true, at: new Date("2026-11-16T09:30:00.000Z") };

@@ -1,9 +1,9 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import type { StoreHandle } from "../../store/sqlite/handle.ts";
-import { openMemoryStore } from "../../store/sqlite/memory.ts";
-import { SqliteWorkStore } from "../../store/sqlite/sqlite-work-store.ts";
+import { openMemoryStore } from "../../store/sqlite/open.ts";
 import { computeQueue } from "../../store/sqlite/work/queue.ts";
-import type { PlanReport } from "../../store/work-plan.ts";
+import { SqliteWorkStore } from "../../store/sqlite/work/sqlite-work-store.ts";
+import type { PlanReport } from "../../store/work-store.ts";
 import type { Task } from "../../work/task.ts";
 import { importPlan, type PlanFile } from "./import-plan.ts";
 

@@ -1,8 +1,7 @@
 /** A plan file becomes tasks; imported again, they follow the plan. */
 import { HaversackError } from "../../base/errors.ts";
-import type { PlanReport, PlanStore } from "../../store/work-plan.ts";
-import type { Actor } from "../../store/work-store.ts";
-import { parsePlan } from "../../work/parse-plan.ts";
+import type { Actor, PlanReport, PlanStore } from "../../store/work-store.ts";
+import { parsePlan } from "../../work/plan/parse-plan.ts";
 
 export interface PlanFile {
   /** Relative to the project's root. */

@@ -5,9 +5,9 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import { recordTrust, userStateFolder } from "../../base/project-trust.ts";
 import { openDatabase } from "../../store/sqlite/open.ts";
 import { addToSpool } from "../../store/sqlite/spool/spool-files.ts";
-import { createTask } from "./create-task.ts";
-import { listTasks } from "./list-tasks.ts";
+import { KeptProject } from "../open-project.ts";
 import { LiveWork } from "./live-work.ts";
+import { createTask, listTasks } from "./tasks.ts";
 
 const call = { marks: {}, client: "test", at: new Date("2031-05-06T07:00:00.000Z") };
 
@@ -15,7 +15,7 @@ function project({ hasState }: { hasState: boolean }): { root: string; work: Liv
   const root = mkdtempSync(join(tmpdir(), "haversack-live-work-"));
   mkdirSync(join(root, ".git"));
   if (hasState) mkdirSync(join(root, ".haversack"));
-  const work = new LiveWork({ cwd: root, env: { HOME: join(root, "home") } });
+  const work = new LiveWork(new KeptProject({ cwd: root, env: { HOME: join(root, "home") } }));
   onTestFinished(() => {
     work.close();
     rmSync(root, { recursive: true, force: true });
@@ -65,7 +65,7 @@ describe("LiveWork", () => {
 
   it("sees what another process writes, and the store that took the file's place", async () => {
     const { root, work } = project({ hasState: true });
-    const other = new LiveWork({ cwd: root, env: { HOME: join(root, "home") } });
+    const other = new LiveWork(new KeptProject({ cwd: root, env: { HOME: join(root, "home") } }));
     onTestFinished(() => other.close());
     await create(work, "A");
     await create(other, "B");

@@ -1,37 +1,30 @@
 /**
- * Work for a process that lives as long as a session. Nothing is opened before it is asked for, and at every question the store
- * is the one that lies there now: it may have been restored, deleted or made meanwhile. In a project without `.haversack/` there is
- * no work, so reading finds none; the first write makes the folder.
+ * Work for a process that lives as long as a session. In a project without `.haversack/` there is no work, so reading finds none; the
+ * first write makes the folder.
  */
-import { statSync } from "node:fs";
-import type { Config } from "../../base/config-schema.ts";
 import { isFault } from "../../base/errors.ts";
 import { workPlace } from "../../base/git-place.ts";
 import { newId } from "../../base/ids.ts";
-import type { StoreHandle } from "../../store/sqlite/handle.ts";
-import { openMemoryStore } from "../../store/sqlite/memory.ts";
-import { SessionState } from "../../store/sqlite/session-state.ts";
-import { readInSpool } from "../../store/sqlite/spool/read-in.ts";
-import { SqliteLocalStore } from "../../store/sqlite/sqlite-local-store.ts";
-import { SqliteWorkStore } from "../../store/sqlite/sqlite-work-store.ts";
+import { SessionState } from "../../store/sqlite/sessions/session-state.ts";
+import { SqliteLocalStore } from "../../store/sqlite/sessions/sqlite-local-store.ts";
+import { SqliteWorkStore } from "../../store/sqlite/work/sqlite-work-store.ts";
 import { clientName } from "../../work/agent-name.ts";
-import { freshenIndex } from "../fresh-index.ts";
-import { type Environment, ensureStateFolder, type ProjectPaths, projectPaths, requireConfig } from "../project.ts";
-import { openProjectToRead } from "../project-store.ts";
+import type { KeptProject, OpenProject } from "../open-project.ts";
+import { ensureStateFolder } from "../project.ts";
 import { retireOldState } from "../retire-state.ts";
-import { afterClaim } from "../wake/after-claim.ts";
-import { wakeSettings } from "../wake/wake-settings.ts";
 import { type CallMarks, callerOfCall } from "../window-of-call.ts";
 import { actorForCall } from "./actor.ts";
-import type { WorkParts } from "./work-parts.ts";
-import { workSettings } from "./work-settings.ts";
+import { type WorkParts, workSettings } from "./work-parts.ts";
 
-export interface LiveParts extends WorkParts {
-  handle: StoreHandle;
-  /** The folder that the process serves. */
-  cwd: string;
-  paths: ProjectPaths;
-  config: Config;
+export interface LiveParts extends WorkParts, OpenProject {
+  project: OpenProject;
+}
+
+/** A project that stays open for many calls: each part of the library binds its operations to one. */
+export interface BoundProject {
+  /** Makes no folder and no store. */
+  read<T>(use: (parts: LiveParts) => Promise<T>): Promise<T>;
+  write<T>(use: (parts: LiveParts) => Promise<T>): Promise<T>;
 }
 
 export interface WorkCall {
@@ -45,14 +38,13 @@ export interface WorkCall {
 const BUSY_MS = 5000;
 
 export class LiveWork {
-  readonly #options: { cwd: string; env: Environment };
+  readonly #project: KeptProject;
   /** Tells this process from another server of a client that says nothing of its session. */
   readonly #processId = newId("", 4);
-  #open: OpenWork | undefined;
   #last: Promise<unknown> = Promise.resolve();
 
-  constructor(options: { cwd: string; env: Environment }) {
-    this.#options = options;
+  constructor(project: KeptProject) {
+    this.#project = project;
   }
 
   read<T>(call: WorkCall, use: (parts: LiveParts) => Promise<T>): Promise<T> {
@@ -64,9 +56,7 @@ export class LiveWork {
   }
 
   close(): void {
-    const open = this.#open;
-    this.#open = undefined;
-    open?.handle.db.close();
+    this.#project.close();
   }
 
   /** One after the other: a fault closes the store, and no other call may be using it then. */
@@ -82,93 +72,38 @@ export class LiveWork {
     use: (parts: LiveParts) => Promise<T>,
     { isWrite }: { isWrite: boolean },
   ): Promise<T> {
-    const { cwd, env } = this.#options;
-    const paths = projectPaths(cwd, env);
-    try {
-      const config = requireConfig(paths, () => undefined);
-      const settings = workSettings(config);
-      const ask = (open: OpenWork) => {
-        const caller = open.isMemory ? undefined : callerOfCall(marks, open);
-        const session = caller && open.sessions.getSession(caller);
-        // As hooks call it: to an MCP server most clients give another name.
-        const known = caller && open.sessions.getSession({ sessionId: caller.sessionId })?.client;
-        const name = known ?? (client && clientName(client));
-        const by = {
-          ...actorForCall(marks, { env, client: name, caller, processId: this.#processId, at }),
-          // The caller's own folder, where a hook has seen it: a sub-agent may work in a work tree of its own.
-          place: { ...workPlace(session?.cwd ?? cwd), ...(name && { client: name }) },
-        };
-        const { store, handle } = open;
-        const wake = wakeSettings(config);
-        const places = { root: paths.root, env, folders: config["skills.folders"] };
-        const freshen = (options: { isThorough: boolean }) => freshenIndex(handle, places, options);
-        return use({
-          store,
-          by,
-          settings,
-          for: "agent",
-          handle,
-          cwd,
-          paths,
-          config,
-          afterClaim: (taskId) => afterClaim(taskId, { store, by, handle, settings: wake, cwd, client: name, freshen }),
-        });
+    const ask = (project: OpenProject) => {
+      const { handle, cwd, env, config, isMemory } = project;
+      const sessions = new SqliteLocalStore(handle);
+      const caller = isMemory ? undefined : callerOfCall(marks, { handle, sessions, state: new SessionState(handle) });
+      const session = caller && sessions.getSession(caller);
+      // As hooks call it: to an MCP server most clients give another name.
+      const known = caller && sessions.getSession({ sessionId: caller.sessionId })?.client;
+      const name = known ?? (client && clientName(client));
+      const by = {
+        ...actorForCall(marks, { env, client: name, caller, processId: this.#processId, at }),
+        // The caller's own folder, where a hook has seen it: a sub-agent may work in a work tree of its own.
+        place: { ...workPlace(session?.cwd ?? cwd), ...(name && { client: name }) },
       };
-      const open = this.#current(paths);
-      const answer = await ask(open);
-      retireOldState(open.handle, { paths, days: config["store.retentionDays"], now: at });
-      if (!isWrite || !open.isMemory) return answer;
-      // That was in memory: what can be done there is worth a folder, what cannot leaves no trace in the project.
-      ensureStateFolder(paths);
-      return await ask(this.#current(paths));
-    } catch (error) {
-      // Wrong input, and what another holds, is the caller's; after anything else it is opened anew: by then it may be restored or free.
-      const isCallers = isFault(error, "input-invalid") || isFault(error, "not-found") || isFault(error, "refused");
-      if (!isCallers) this.close();
-      throw error;
-    }
+      const store = new SqliteWorkStore(handle);
+      return use({ ...project, project, store, by, settings: workSettings(config), for: "agent" });
+    };
+    return this.#project.use(async () => {
+      try {
+        const project = this.#project.current({ busyMs: BUSY_MS });
+        const { handle, paths, config } = project;
+        const answer = await ask(project);
+        retireOldState(handle, { paths, days: config["store.retentionDays"], now: at });
+        if (!isWrite || !project.isMemory) return answer;
+        // That was in memory: what can be done there is worth a folder, what cannot leaves no trace in the project.
+        ensureStateFolder(paths);
+        return await ask(this.#project.current({ busyMs: BUSY_MS }));
+      } catch (error) {
+        // Wrong input, and what another holds, is the caller's; after anything else it is opened anew: by then it may be restored or free.
+        const isCallers = isFault(error, "input-invalid") || isFault(error, "not-found") || isFault(error, "refused");
+        if (!isCallers) this.#project.close();
+        throw error;
+      }
+    });
   }
-
-  #current(paths: ProjectPaths): OpenWork {
-    // One that could only be read may be writable by now.
-    if (this.#open && (this.#open.place !== placeOf(paths) || this.#open.handle.isReadOnly)) this.close();
-    if (this.#open) readInSpool(this.#open.handle);
-    this.#open ??= openWork(paths);
-    return this.#open;
-  }
-}
-
-interface OpenWork {
-  handle: StoreHandle;
-  /** Which file was opened; another one may have taken its name since. */
-  place: string;
-  isMemory: boolean;
-  store: SqliteWorkStore;
-  sessions: SqliteLocalStore;
-  state: SessionState;
-}
-
-function openWork(paths: ProjectPaths): OpenWork {
-  const isMemory = !exists(paths.state);
-  // full: agents are told that it is saved.
-  const handle = isMemory ? openMemoryStore() : openProjectToRead(paths, { durability: "full", busyMs: BUSY_MS });
-  return {
-    handle,
-    // After opening: that may have made the file.
-    place: placeOf(paths),
-    isMemory,
-    store: new SqliteWorkStore(handle),
-    sessions: new SqliteLocalStore(handle),
-    state: new SessionState(handle),
-  };
-}
-
-/** The file and what tells it from another of the same name. */
-function placeOf(paths: ProjectPaths): string {
-  if (!exists(paths.state)) return `memory for ${paths.root}`;
-  return `${paths.store}#${statSync(paths.store, { throwIfNoEntry: false })?.ino ?? "none"}`;
-}
-
-function exists(path: string): boolean {
-  return statSync(path, { throwIfNoEntry: false }) !== undefined;
 }

@@ -1,9 +1,18 @@
 /** A work store in memory, and parts to call use cases with. For tests. */
 import { onTestFinished } from "vitest";
-import { openMemoryStore } from "../../store/sqlite/memory.ts";
-import { SqliteWorkStore } from "../../store/sqlite/sqlite-work-store.ts";
+import { readConfig } from "../../base/config.ts";
+import type { StoreHandle } from "../../store/sqlite/handle.ts";
+import { openMemoryStore } from "../../store/sqlite/open.ts";
+import { SqliteWorkStore } from "../../store/sqlite/work/sqlite-work-store.ts";
 import type { Actor } from "../../store/work-store.ts";
+import { projectPaths } from "../project.ts";
 import type { WorkParts } from "./work-parts.ts";
+
+/** A project without files, around a store. */
+export function projectIn(handle: StoreHandle, cwd = "/nowhere"): WorkParts["project"] {
+  const env = {};
+  return { handle, cwd, env, paths: projectPaths(cwd, env), config: readConfig([]).config };
+}
 
 export const NOW = new Date("2031-05-06T07:00:00.000Z");
 
@@ -19,6 +28,7 @@ export function memoryWork(by: Partial<Actor> = {}): MemoryWork {
     store: new SqliteWorkStore(handle),
     by: { name: "ann", at: NOW, ...by },
     settings: { leaseMs: 3_600_000 },
+    project: projectIn(handle),
   };
   return { ...parts, as: (other) => ({ ...parts, by: { ...parts.by, ...other } }) };
 }

@@ -3,9 +3,8 @@
  * queue in its order. Neither reads more than some tasks beyond what it gives, however long the queue is.
  */
 import { COUNTED_READY, type QueuedTask, type Scope } from "../../store/work-store.ts";
-import { batchGroups, firstOverlap, pickBatch } from "../../work/batch.ts";
-import { nextBatchSize } from "../../work/batch-size.ts";
-import { checkChoice, checkWhole } from "../../work/check-value.ts";
+import { batchGroups, firstOverlap, nextBatchSize, pickBatch } from "../../work/batch.ts";
+import { checkChoice, checkWhole } from "../../work/clean-input.ts";
 import { fitList, type TokenCut } from "../../work/fit-list.ts";
 import { FIELD_SETS, type FieldSet, type View, viewTask } from "../../work/task-view.ts";
 import { given, type WorkParts } from "./work-parts.ts";
@@ -41,7 +40,7 @@ const LOOK_FURTHER = 200;
 
 export async function nextBatch(
   { limit, batchSize, ...input }: NextInput & { batchSize?: number | undefined },
-  { store, by }: WorkParts,
+  { store, by }: Reading,
 ): Promise<NextBatch> {
   const { scope, fields, maxTokens } = checkNextInput(input);
   const sizes = [checkSize("limit", limit), checkSize("batch_size", batchSize)].filter((size) => size !== undefined);
@@ -82,7 +81,7 @@ export interface NextReady {
 
 const DEFAULT_READY = 10;
 
-export async function nextReady({ limit, ...input }: NextInput, { store, by }: WorkParts): Promise<NextReady> {
+export async function nextReady({ limit, ...input }: NextInput, { store, by }: Reading): Promise<NextReady> {
   const { scope, fields, maxTokens } = checkNextInput(input);
   const most = checkSize("limit", limit) ?? DEFAULT_READY;
   const { tasks, ready } = await store.nextTasks({ ...scope, limit: most, at: by.at });

@@ -13,7 +13,7 @@ import {
   TASK_STATUSES,
   TASK_TYPES,
 } from "../../work/task.ts";
-import type { ForeignDatabase } from "./ohno-database.ts";
+import type { ForeignDatabase } from "./import-ohno.ts";
 
 export interface LeftOver {
   /** `tasks.actual_hours`, or a whole table. */

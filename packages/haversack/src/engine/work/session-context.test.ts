@@ -1,11 +1,10 @@
 import { describe, expect, it } from "vitest";
 import { countTokens } from "../../tokens/count.ts";
-import { setBlocker } from "./blockers.ts";
-import { createTask } from "./create-task.ts";
+import { createStory } from "./groups.ts";
 import { memoryWork, NOW } from "./memory-work.suite.ts";
 import { sessionContext } from "./session-context.ts";
-import { setStatus } from "./set-status.ts";
-import { createStory } from "./stories.ts";
+import { setBlocker, setStatus } from "./set-status.ts";
+import { createTask } from "./tasks.ts";
 import { updateWip } from "./update-wip.ts";
 import type { WorkParts } from "./work-parts.ts";
 

@@ -4,7 +4,7 @@
  * others, with their holder.
  */
 import type { Actor, Scope } from "../../store/work-store.ts";
-import { checkWhole } from "../../work/check-value.ts";
+import { checkWhole } from "../../work/clean-input.ts";
 import { fitList, tokensOf } from "../../work/fit-list.ts";
 import { type Claim, isSettled, type Task, type TaskDetails } from "../../work/task.ts";
 import { present, type View, viewTask } from "../../work/task-view.ts";

@@ -1,17 +1,12 @@
 import { describe, expect, it } from "vitest";
 import { addActivity, listActivity } from "./activity.ts";
-import { resolveBlockers, setBlocker } from "./blockers.ts";
 import { claimTask, heartbeat, listClaims, releaseTask } from "./claims.ts";
-import { createTask } from "./create-task.ts";
 import { addDependency, listDependencies, removeDependency } from "./dependencies.ts";
-import { createEpic } from "./epics.ts";
-import { listFailures, recordFailure } from "./failures.ts";
-import { getTask } from "./get-task.ts";
-import { listBlocked } from "./list-blocked.ts";
+import { createEpic, createStory } from "./groups.ts";
 import { memoryWork, NOW } from "./memory-work.suite.ts";
 import { projectStatus } from "./project-status.ts";
-import { setStatus } from "./set-status.ts";
-import { createStory } from "./stories.ts";
+import { listFailures, recordFailure, resolveBlockers, setBlocker, setStatus } from "./set-status.ts";
+import { createTask, getTask, listBlocked } from "./tasks.ts";
 
 describe("setStatus", () => {
   it("claims with in_progress, and tells whose it is to the next one", async () => {

@@ -1,10 +1,11 @@
 /** A task's status, and what came of it: a claim, a story or epic that is complete. */
+
+import { cleanLine } from "../../base/clean-text.ts";
 import type { Boundaries, StatusOutcome } from "../../store/work-store.ts";
-import { checkChoice, invalid } from "../../work/check-value.ts";
-import { cleanText } from "../../work/clean-input.ts";
-import { isSettled, TASK_STATUSES, type TaskStatus } from "../../work/task.ts";
+import { checkChoice, cleanDetails, cleanText, invalid } from "../../work/clean-input.ts";
+import { type Failure, isSettled, TASK_STATUSES, type TaskPart, type TaskStatus } from "../../work/task.ts";
 import { present } from "../../work/task-view.ts";
-import { claimNote, openPartsWarning } from "./say-parts.ts";
+import { afterClaim } from "./after-claim.ts";
 import { given, type Refused, refused, type WorkParts } from "./work-parts.ts";
 
 export interface SetStatusInput {
@@ -49,7 +50,7 @@ export async function setStatus(
     ...given({ notes: cleanText(notes, { field: "notes" }), isForced, maxClaims: settings.maxClaims }),
   };
   const outcome = await store.setStatus(change, by);
-  if (outcome.kind === "changed" && outcome.claim) await parts.afterClaim?.(outcome.task.id);
+  if (outcome.kind === "changed" && outcome.claim) await afterClaim(outcome.task.id, parts);
   return statusAnswer(outcome, { ...parts, wanted });
 }
 
@@ -82,5 +83,76 @@ function viewBoundaries({ storyCompleted, epicCompleted }: Boundaries): Boundari
     epic_completed: epicCompleted !== undefined,
     ...(storyCompleted !== undefined && { story_id: storyCompleted }),
     ...(epicCompleted !== undefined && { epic_id: epicCompleted }),
+  };
+}
+
+// What a claim or the end of a task means for its sub-tasks, in one line.
+
+const MOST_NAMED = 5;
+
+/** `2 sub-tasks are still open: T22 "Spec review" (in progress, held by rev), …`. Undefined: none is open. */
+export function openPartsWarning(parts: readonly TaskPart[]): string | undefined {
+  const open = parts.filter(({ status }) => !isSettled(status));
+  if (open.length === 0) return undefined;
+  // Who is at work first: that work is lost on whoever thinks the task is over, or does it again.
+  const sorted = open.toSorted((a, b) => Number(b.agent !== undefined) - Number(a.agent !== undefined));
+  const named = sorted.slice(0, MOST_NAMED).map(({ id, title, status, agent }) => {
+    const holder = agent === undefined ? "" : `, held by ${cleanLine(agent)}`;
+    return `${id} "${cleanLine(title)}" (${status.replaceAll("_", " ")}${holder})`;
+  });
+  const more = open.length > MOST_NAMED ? ` and ${open.length - MOST_NAMED} more` : "";
+  return `${open.length === 1 ? "a sub-task is" : `${open.length} sub-tasks are`} still open: ${named.join(", ")}${more}`;
+}
+
+/** The task's own note, and what is left to do where all sub-tasks are done. */
+export function claimNote(note: string | undefined, parts: readonly TaskPart[]): string | undefined {
+  const isClosing = parts.length > 0 && parts.every(({ status }) => isSettled(status));
+  const closing = isClosing ? "All sub-tasks are done: check the task as a whole and close it." : undefined;
+  return note && closing ? `${note.replace(/\.?$/, ".")} ${closing}` : (note ?? closing);
+}
+
+// What stands in a task's way, with its reason.
+
+const REASON_MAX_CHARS = 10_000;
+
+export async function setBlocker(
+  { taskId, reason }: { taskId: string; reason: string },
+  parts: WorkParts,
+): Promise<StatusChanged | Refused> {
+  const clean = cleanText(reason, { field: "reason", maxChars: REASON_MAX_CHARS });
+  if (clean === undefined) throw invalid("reason must not be empty: say what the task waits for");
+  return statusAnswer(await parts.store.setBlocker({ taskId, reason: clean }, parts.by), {
+    ...parts,
+    wanted: "blocked",
+  });
+}
+
+export async function resolveBlockers(
+  { taskId, notes }: { taskId: string; notes?: string | undefined },
+  parts: WorkParts,
+): Promise<StatusChanged | Refused> {
+  const change = { taskId, ...given({ notes: cleanText(notes, { field: "notes" }) }) };
+  return statusAnswer(await parts.store.resolveBlockers(change, parts.by), { ...parts, wanted: "todo" });
+}
+
+// What failed on a task, so that the next attempt knows.
+
+export async function recordFailure(
+  { taskId, summary, details }: { taskId: string; summary: string; details?: string | undefined },
+  { store, by }: WorkParts,
+): Promise<{ count: number }> {
+  const clean = cleanText(summary, { field: "reason", maxChars: 2000, instead: "put the rest into details" });
+  if (clean === undefined) throw invalid("reason must not be empty");
+  return store.recordFailure({ taskId, summary: clean, ...given({ details: cleanDetails(details) }) }, by);
+}
+
+export async function listFailures(
+  { taskId }: { taskId: string },
+  { store }: WorkParts,
+): Promise<{ failures: Failure[]; views: object[] }> {
+  const failures = await store.listFailures(taskId);
+  return {
+    failures,
+    views: failures.map(({ at, actor, summary, details }) => present({ at, actor, summary, details })),
   };
 }

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
-import { openMemoryStore } from "../../store/sqlite/memory.ts";
-import { SqliteLocalStore } from "../../store/sqlite/sqlite-local-store.ts";
-import { sessionOfShell, sessionVariable } from "./shell-session.ts";
+import { openMemoryStore } from "../../store/sqlite/open.ts";
+import { SqliteLocalStore } from "../../store/sqlite/sessions/sqlite-local-store.ts";
+import { sessionOfShell, sessionVariable } from "./actor.ts";
 
 const CLAUDE = { CLAUDE_CODE_SESSION_ID: "claude-1", CLAUDE_PID: "70" };
 const CODEX = { CODEX_SESSION_ID: "codex-1", CODEX_THREAD_ID: "codex-1" };

@@ -7,15 +7,12 @@
  * and three of one type start in any order. The coordinator's own copy of the call stays as it was (seen in Claude
  * Code 2.1.325), so no earlier byte of its requests changes.
  */
-
 import type { ClientProfile } from "../../skills/activation.ts";
 import { writeEvent } from "../../store/sqlite/access.ts";
 import type { StoreHandle } from "../../store/sqlite/handle.ts";
-import type { StoredHandoff } from "../../store/sqlite/handoff-by.ts";
-import { recordInjection } from "../../store/sqlite/injections.ts";
-import type { SessionTasks } from "../../store/sqlite/session-tasks.ts";
-import type { Spawns } from "../../store/sqlite/spawns.ts";
-import { taskIdsIn } from "../../work/task-ids.ts";
+import { recordInjection } from "../../store/sqlite/skills/injections.ts";
+import type { SessionTasks, Spawns, StoredHandoff } from "../../store/sqlite/work/events/session-tasks.ts";
+import { taskIdsIn } from "../../work/task.ts";
 import type { EventAnswer, EventBase } from "../events/client-event.ts";
 
 export interface SubAgentParts {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { createTask } from "./create-task.ts";
 import { memoryWork, NOW } from "./memory-work.suite.ts";
+import { createTask } from "./tasks.ts";
 import { getWip, updateWip } from "./update-wip.ts";
 
 describe("updateWip", () => {

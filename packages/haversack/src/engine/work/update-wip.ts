@@ -1,9 +1,9 @@
 /** The state of a task's unfinished work: merged with a rule per field, nothing replaced in silence. */
 import type { WipHistoryEntry } from "../../store/work-store.ts";
-import { checkWhole } from "../../work/check-value.ts";
-import { cleanWip } from "../../work/clean-wip.ts";
-import { mergeWip } from "../../work/merge-wip.ts";
-import type { Wip } from "../../work/wip.ts";
+import { checkWhole } from "../../work/clean-input.ts";
+import { cleanWip } from "../../work/wip/clean-wip.ts";
+import { mergeWip } from "../../work/wip/merge-wip.ts";
+import type { Wip } from "../../work/wip/wip.ts";
 import { given, type WorkParts } from "./work-parts.ts";
 
 /** `wip`: an object, or its JSON text. */

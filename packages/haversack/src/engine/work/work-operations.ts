@@ -1,19 +1,22 @@
 /** The operations of work, for the library: each takes what its use case takes, without the parts. */
 import { listActivity } from "./activity.ts";
-import { resolveBlockers, setBlocker } from "./blockers.ts";
 import { claimTask, heartbeat, releaseTask } from "./claims.ts";
-import { createTask } from "./create-task.ts";
 import { addDependency, listDependencies, removeDependency } from "./dependencies.ts";
-import { createEpic, getEpic, listEpics, updateEpic } from "./epics.ts";
-import { getHandoff } from "./get-handoff.ts";
-import { getTask } from "./get-task.ts";
-import { listTasks } from "./list-tasks.ts";
+import {
+  createEpic,
+  createStory,
+  getEpic,
+  getStory,
+  listEpics,
+  listStories,
+  updateEpic,
+  updateStory,
+} from "./groups.ts";
+import { getHandoff, setHandoff } from "./handoffs.ts";
 import { nextBatch } from "./next-batch.ts";
 import { projectStatus } from "./project-status.ts";
-import { setHandoff } from "./set-handoff.ts";
-import { setStatus } from "./set-status.ts";
-import { createStory, getStory, listStories, updateStory } from "./stories.ts";
-import { updateTask } from "./update-task.ts";
+import { resolveBlockers, setBlocker, setStatus } from "./set-status.ts";
+import { createTask, getTask, listTasks, updateTask } from "./tasks.ts";
 import { getWip, updateWip } from "./update-wip.ts";
 import type { WorkParts } from "./work-parts.ts";
 

@@ -1,9 +1,11 @@
 /** What every use case of work takes and gives. */
-import type { Actor, WorkStore } from "../../store/work-store.ts";
+
+import type { Config } from "../../base/config-schema.ts";
+import type { Actor, Page, WorkStore } from "../../store/work-store.ts";
 import { type Audience, explain, type Refusal } from "../../work/explain-outcome.ts";
 import { type FitOptions, type FittedList, fitList, type TokenCut } from "../../work/fit-list.ts";
 import type { View } from "../../work/task-view.ts";
-import type { WorkSettings } from "./work-settings.ts";
+import type { OpenProject } from "../open-project.ts";
 
 export interface WorkParts {
   store: WorkStore;
@@ -11,8 +13,8 @@ export interface WorkParts {
   settings: WorkSettings;
   /** Whether texts name MCP tools or commands. Default: agent. */
   for?: Audience;
-  /** What else follows from a claim; see engine/wake/after-claim.ts. */
-  afterClaim?: (taskId: string) => Promise<void>;
+  /** Where the work is done: a claim keeps what the skills and git say there. */
+  project: Pick<OpenProject, "handle" | "cwd" | "env" | "paths" | "config">;
 }
 
 /** An expected no: nothing was changed. */
@@ -65,4 +67,50 @@ export function given<Fields extends object>(
   fields: Fields,
 ): { [Name in keyof Fields]: Exclude<Fields[Name], undefined> } {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as never;
+}
+
+// The settings that work goes by, in the units it counts in.
+
+export interface WorkSettings {
+  leaseMs: number;
+  /** Of one agent at once. Absent: no limit. */
+  maxClaims?: number;
+}
+
+export function workSettings(config: Pick<Config, "work.leaseMinutes" | "work.maxClaims">): WorkSettings {
+  const maxClaims = config["work.maxClaims"];
+  return { leaseMs: config["work.leaseMinutes"] * 60_000, ...(maxClaims > 0 && { maxClaims }) };
+}
+
+// Lists by what the store has no index for: read in pages, and filtered here.
+
+interface PageOf {
+  limit: number;
+  offset: number;
+}
+
+/** Reads everything that the query has, because only then the rest can be counted; keeps no more than the page. */
+export async function filterPages<T>(
+  read: (page: PageOf) => Promise<Page<T>>,
+  isWanted: (item: T) => boolean,
+  { limit, offset }: PageOf,
+): Promise<Page<T>> {
+  const items: T[] = [];
+  let total = 0;
+  for await (const item of everyItem(read)) {
+    if (!isWanted(item)) continue;
+    if (total >= offset && items.length < limit) items.push(item);
+    total++;
+  }
+  return { items, total };
+}
+
+const PAGE = 500;
+
+export async function* everyItem<T>(read: (page: PageOf) => Promise<Page<T>>): AsyncGenerator<T> {
+  for (let offset = 0; ; offset += PAGE) {
+    const { items } = await read({ limit: PAGE, offset });
+    yield* items;
+    if (items.length < PAGE) return;
+  }
 }

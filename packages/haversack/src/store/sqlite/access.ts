@@ -2,7 +2,6 @@
 import type { DatabaseSync } from "node:sqlite";
 import type { StoreHandle } from "./handle.ts";
 import type { SpoolArgs, SpoolEntry, SpoolKind } from "./spool/spool-entry.ts";
-import { inTransaction } from "./transaction.ts";
 
 /**
  * Runs `change` in one transaction; when this returns, it is saved as durably as the handle was opened. The version
@@ -57,4 +56,27 @@ export function readStore<T>(handle: StoreHandle, read: (db: DatabaseSync) => T)
 /** As the store stood at one moment, whatever others write meanwhile. Not inside of a write. */
 export function readTogether<T>(handle: StoreHandle, read: (db: DatabaseSync) => T): T {
   return handle.guard(() => inTransaction(handle.db, () => read(handle.db), "BEGIN"));
+}
+
+// One transaction, from its beginning to the commit.
+
+/** The lock is taken at the start, so it never fails half-way on a lock. When this returns, the change is committed. */
+export function inTransaction<T>(db: DatabaseSync, action: () => T, begin = "BEGIN IMMEDIATE"): T {
+  db.exec(begin);
+  try {
+    const result = action();
+    db.exec("COMMIT");
+    return result;
+  } catch (error) {
+    rollBack(db);
+    throw error;
+  }
+}
+
+function rollBack(db: DatabaseSync): void {
+  try {
+    db.exec("ROLLBACK");
+  } catch {
+    // SQLite ends the transaction itself on a full disk or an I/O error; the first error is the one that counts.
+  }
 }

@@ -5,7 +5,7 @@
  */
 import { accessSync, constants, statfsSync, statSync } from "node:fs";
 import { HaversackError, isFault } from "../../base/errors.ts";
-import { folderOf } from "./folder.ts";
+import { folderOf } from "./store-files.ts";
 
 /** Runs `action` and translates what it throws. Every access to the store goes through here. */
 export function guardStore<T>(file: string, action: () => T): T {

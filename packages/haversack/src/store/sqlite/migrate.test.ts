@@ -10,7 +10,7 @@ import { type Migration, migrations } from "./migrations.ts";
 import { openDatabase } from "./open.ts";
 import { sqlite } from "./quiet.ts";
 import { rebuildQueue } from "./work/queue.ts";
-import { brokenTruths } from "./work/work-truths.ts";
+import { brokenTruths } from "./work/work-truths.suite.ts";
 
 const additive: Migration = { version: 2, kind: "additive", sql: "CREATE TABLE extra (id INTEGER PRIMARY KEY) STRICT" };
 const breaking: Migration = { version: 3, kind: "breaking", sql: "ALTER TABLE activity RENAME TO events" };

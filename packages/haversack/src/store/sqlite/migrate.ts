@@ -7,12 +7,12 @@
  */
 import type { DatabaseSync } from "node:sqlite";
 import { HaversackError } from "../../base/errors.ts";
+import { inTransaction } from "./access.ts";
 import { fault } from "./faults.ts";
 import { type Migration, migrations } from "./migrations.ts";
 import { sqlite } from "./quiet.ts";
 import { APPLICATION_ID, isMetaSound, notOurs, readMinReader, readSchemaText, schemaProblems } from "./schema-check.ts";
 import { SCHEMA_TEXT } from "./schema-text.ts";
-import { inTransaction } from "./transaction.ts";
 
 /** usable: at this program's version, or newer but still readable. behind: must be upgraded first. */
 export type SchemaState = "usable" | "behind" | "empty";

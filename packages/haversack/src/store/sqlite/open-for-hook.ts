@@ -5,11 +5,11 @@
 import { statSync } from "node:fs";
 import type { DatabaseSync } from "node:sqlite";
 import { checkTrust } from "../../base/project-trust.ts";
-import { folderOf } from "./folder.ts";
 import type { StoreHandle } from "./handle.ts";
 import { sqlite } from "./quiet.ts";
 import { GUARDED, GUARDED_OPTIONS, readMinReader, refuseForeignSchema } from "./schema-check.ts";
 import { SCHEMA_VERSION } from "./schema-version.ts";
+import { folderOf } from "./store-files.ts";
 
 /**
  * Whoever opens the store alone reads its write-ahead file from the start: 3 ms for 4 MB. Hooks end without closing, which

@@ -8,11 +8,12 @@ import { HaversackError, isFault } from "../../base/errors.ts";
 import { connect, DEFAULT_BUSY_MS } from "./connect.ts";
 import { guardStore, SQLITE_BUSY, sqliteCode, storeFault, whyNotWritable } from "./faults.ts";
 import type { StoreHandle } from "./handle.ts";
-import { latestVersion, readPragma, refuseIfTooNew, schemaState, upgradeSchema } from "./migrate.ts";
+import { applyMigrations, latestVersion, readPragma, refuseIfTooNew, schemaState, upgradeSchema } from "./migrate.ts";
 import { type Migration, migrations } from "./migrations.ts";
-import { makePrivateFile, makePrivateFolderOf, tightenStore } from "./private-files.ts";
-import { readInSpool } from "./spool/read-in.ts";
+import { sqlite } from "./quiet.ts";
 import { standInFor } from "./spool/stand-in.ts";
+import { readInSpool } from "./spool/take-in.ts";
+import { makePrivateFile, makePrivateFolderOf, tightenStore } from "./store-files.ts";
 
 /**
  * A long process closes `db` when it is done. A hook does not: it ends with process.exit() after its last commit and leaves the
@@ -161,4 +162,12 @@ export function notFound(file: string): HaversackError {
   return new HaversackError("not-found", `There is no store at ${file}.`, {
     hint: "`haversack init` makes one; so does the first command that saves something.",
   });
+}
+
+// A store in memory with the whole schema: for evaluations, and for a call with other rules than the project's.
+
+export function openMemoryStore(): StoreHandle {
+  const db = new sqlite.DatabaseSync(":memory:");
+  applyMigrations(db, ":memory:", migrations);
+  return guardedHandle(":memory:", db, { list: migrations, isReadOnly: false });
 }

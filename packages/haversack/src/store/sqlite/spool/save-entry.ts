@@ -1,22 +1,24 @@
 /** Saves an entry of the spool as its event would have been saved. The hook bundles this file, in a part of its own. */
 import type { DatabaseSync } from "node:sqlite";
-import { mergeWip } from "../../../work/merge-wip.ts";
-import type { Wip } from "../../../work/wip.ts";
-import { saveMark, savePlacedReader, saveSeen, saveSpawnDocuments } from "../artifact-observations.ts";
-import { saveReceipts } from "../artifact-receipts.ts";
-import { saveMovedSession } from "../fork-claims.ts";
-import { recordInjection } from "../injections.ts";
-import { becomeKnown } from "../known-agent.ts";
-import { type PromptAnswer, saveAnswer } from "../prompt-ledger.ts";
-import { saveLetGo, saveRegain, saveTakeBack, saveTakeOver } from "../session-claims.ts";
-import { saveTool, saveToolCall } from "../session-state.ts";
-import { savePlace } from "../session-tasks.ts";
-import { savePacket } from "../shown-packet.ts";
-import { saveLoad, saveShown } from "../skill-ledger.ts";
-import { saveSpawn, saveUnresolvedSpawn } from "../spawns.ts";
-import { touchSession } from "../sqlite-local-store.ts";
-import { saveDelivered } from "../unread-messages.ts";
-import { saveTold } from "../untold-edits.ts";
+import { mergeWip } from "../../../work/wip/merge-wip.ts";
+import type { Wip } from "../../../work/wip/wip.ts";
+import {
+  saveMark,
+  savePlacedReader,
+  saveReceipts,
+  saveSeen,
+  saveSpawnDocuments,
+} from "../artifacts/artifact-observations.ts";
+import { saveTold, saveTool, saveToolCall } from "../sessions/session-state.ts";
+import { touchSession } from "../sessions/sqlite-local-store.ts";
+import { recordInjection } from "../skills/injections.ts";
+import { type PromptAnswer, saveAnswer } from "../skills/prompt-ledger.ts";
+import { saveLoad, saveShown } from "../skills/skill-ledger.ts";
+import { becomeKnown } from "../work/events/known-agent.ts";
+import { saveLetGo, saveMovedSession, saveRegain, saveTakeBack, saveTakeOver } from "../work/events/session-claims.ts";
+import { savePlace, saveSpawn, saveUnresolvedSpawn } from "../work/events/session-tasks.ts";
+import { saveDelivered } from "../work/events/unread-messages.ts";
+import { savePacket } from "../work/events/wake-state.ts";
 import type { SpoolEntry, SpoolKind, SpoolKinds } from "./spool-entry.ts";
 
 /** `isBlind`: whoever wrote it could not read the store. For callers that hold the write lock. */

@@ -1,20 +1,22 @@
 /** What an entry of the spool says, by its kind. Types only: every file of the hook that writes refers to them. */
-import type { WipPatch } from "../../../work/wip.ts";
+import type { WipPatch } from "../../../work/wip/wip.ts";
 import type { SessionKey, SessionTouch } from "../../local-store.ts";
 import type { SeenAgent } from "../../work-store.ts";
-import type { MarkedAgent, PlacedReader, SeenByAgent, SpawnDocuments } from "../artifact-observations.ts";
-import type { StoredReceipts } from "../artifact-receipts.ts";
-import type { MovedSession } from "../fork-claims.ts";
-import type { NewInjection } from "../injections.ts";
-import type { PromptAnswer } from "../prompt-ledger.ts";
-import type { EndedHolder, MovedClaims, TakenBack } from "../session-claims.ts";
-import type { ToolCall, ToolWork } from "../session-state.ts";
-import type { PlacedAgent } from "../session-tasks.ts";
-import type { ShownPacket } from "../shown-packet.ts";
-import type { ShownSkill, SkillLoad } from "../skill-ledger.ts";
-import type { SpawnEvent, UnresolvedSpawn } from "../spawns.ts";
-import type { DeliveredMessages } from "../unread-messages.ts";
-import type { ToldEdits } from "../untold-edits.ts";
+import type {
+  MarkedAgent,
+  PlacedReader,
+  SeenByAgent,
+  SpawnDocuments,
+  StoredReceipts,
+} from "../artifacts/artifact-observations.ts";
+import type { ToldEdits, ToolCall, ToolWork } from "../sessions/session-state.ts";
+import type { NewInjection } from "../skills/injections.ts";
+import type { PromptAnswer } from "../skills/prompt-ledger.ts";
+import type { ShownSkill, SkillLoad } from "../skills/skill-ledger.ts";
+import type { EndedHolder, MovedClaims, MovedSession, TakenBack } from "../work/events/session-claims.ts";
+import type { PlacedAgent, SpawnEvent, UnresolvedSpawn } from "../work/events/session-tasks.ts";
+import type { DeliveredMessages } from "../work/events/unread-messages.ts";
+import type { ShownPacket } from "../work/events/wake-state.ts";
 
 /** Plain data, but for `at`, which is a Date and the time of the event. */
 export interface SpoolKinds {

@@ -3,11 +3,10 @@
  * entry. Each is written under another name and then renamed, so that none is ever seen half; the names sort by time. One
  * file for all would need a protocol for those that still append while it is read in. The hook bundles this file: `node:fs` only.
  */
-import { lstatSync, readdirSync, readFileSync, statSync } from "node:fs";
+import { existsSync, lstatSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { errorText } from "../../../base/errors.ts";
 import { errnoOf, makeFolder, putFile, removeEmptyFolder, removeFile } from "../../../base/safe-write.ts";
-import { placeOfStore } from "../folder.ts";
-import { spoolOf } from "./has-spool.ts";
+import { folderOf, placeOfStore } from "../store-files.ts";
 import type { SpoolEntry } from "./spool-entry.ts";
 
 export interface SpooledEntry {
@@ -140,4 +139,14 @@ function ignoring(codes: readonly string[], action: () => void): void {
   } catch (error) {
     if (!codes.includes(errnoOf(error))) throw error;
   }
+}
+
+// Whether something waits in the spool: one look, for whoever asks at every event.
+
+export function spoolOf(storeFile: string): string {
+  return `${folderOf(storeFile)}/spool`;
+}
+
+export function hasSpool(storeFile: string): boolean {
+  return existsSync(spoolOf(storeFile));
 }

@@ -11,12 +11,11 @@
  * part of its own.
  */
 import type { DatabaseSync } from "node:sqlite";
-import { connect } from "../connect.ts";
+import { inTransaction } from "../access.ts";
+import { connect, isLockFault, isRefusedWrite } from "../connect.ts";
 import type { StandIn, StoreHandle } from "../handle.ts";
-import { isLockFault, isRefusedWrite } from "../lock-fault.ts";
 import { migrations } from "../migrations.ts";
 import { sqlite } from "../quiet.ts";
-import { inTransaction } from "../transaction.ts";
 import { saveEntry } from "./save-entry.ts";
 import { addToSpool, readSpooled, spooledNames } from "./spool-files.ts";
 

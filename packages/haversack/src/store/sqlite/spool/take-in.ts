@@ -4,12 +4,14 @@
  * files that the next reader knows. The hook bundles this file, in a part of its own.
  */
 import { errorText } from "../../../base/errors.ts";
+import { appendLog } from "../../../base/log.ts";
+import { inTransaction } from "../access.ts";
+import { isLockFault } from "../connect.ts";
 import type { StoreHandle } from "../handle.ts";
-import { isLockFault } from "../lock-fault.ts";
-import { inTransaction } from "../transaction.ts";
-import { hasSpool } from "./has-spool.ts";
+import { readPragma } from "../migrate.ts";
+import { folderOf } from "../store-files.ts";
 import { saveEntry } from "./save-entry.ts";
-import { readSpooled, removeSpooled, type SpooledEntry, spooledNames } from "./spool-files.ts";
+import { hasSpool, readSpooled, removeSpooled, type SpooledEntry, spooledNames } from "./spool-files.ts";
 import { type StandInOptions, standInAfter, standInFor } from "./stand-in.ts";
 
 export type TakenIn =
@@ -105,4 +107,27 @@ function isStoreFault(error: unknown): boolean {
   const { errcode, errno = 0 } = error as { errcode?: number; errno?: number };
   const code = (errcode ?? errno) & 0xff;
   return code !== 0 && ![1, 18, 19, 20, 25].includes(code);
+}
+
+// Reads the spool in for processes that are not hooks: when they open the store, and at every call of one that stays.
+
+/** Nobody waits longer for what others have to say. */
+const BUSY_MS = 250;
+
+/** What cannot be read in now waits for the next one that asks: no reason to fail. */
+export function readInSpool(handle: StoreHandle): void {
+  const { db, file } = handle;
+  if (handle.isReadOnly || !hasSpool(file)) return;
+  const log = (text: string) =>
+    appendLog(`${folderOf(file)}/log`, { at: new Date(), level: "warn", part: "store", text });
+  const patience = readPragma(db, "busy_timeout");
+  try {
+    db.exec(`PRAGMA busy_timeout = ${Math.min(BUSY_MS, patience)}`);
+    const taken = takeInSpool(handle);
+    if (taken.kind === "taken") for (const problem of taken.problems) log(`left out of the spool: ${problem}`);
+  } catch (error) {
+    log(`the spool could not be read in: ${errorText(error)}`);
+  } finally {
+    db.exec(`PRAGMA busy_timeout = ${patience}`);
+  }
 }

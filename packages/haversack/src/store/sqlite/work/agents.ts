@@ -1,15 +1,25 @@
-/** Agents by name. One name may stand for an agent per branch; without a branch it stands for all. */
+/** Agents: added by somebody, seen in a session, with their roles, and removed. */
 import type { DatabaseSync } from "node:sqlite";
 import { HaversackError } from "../../../base/errors.ts";
 import { nearest } from "../../../base/nearest.ts";
 import { type Agent, isAgentName, isPersonName } from "../../../wake/message.ts";
 import type { Actor, AgentQuery, NewAgent, RemoveAgentOutcome, SeenAgent } from "../../work-store.ts";
-import { ROLE_NOW } from "../role-now.ts";
 import { note } from "./activity.ts";
 import { invalid } from "./checks.ts";
 import { listClaims, mayChange, returnToQueue } from "./claims.ts";
 import { all, one, run, value } from "./prepared.ts";
 import { present } from "./rows.ts";
+
+/** Of a row of `agents`. */
+export const ROLE_NOW = `CASE WHEN agents.role <> '' THEN agents.role
+  WHEN EXISTS (SELECT 1 FROM claims WHERE claims.agent = agents.name AND claims.agent_id = '') THEN 'implementer' ELSE '' END`;
+
+/** The session has a sub-agent work on a task. */
+export function becomeOrchestrator(db: DatabaseSync, sessionId: string): void {
+  db.prepare("UPDATE agents SET role = 'orchestrator' WHERE session_id = ? AND role = ''").run(sessionId);
+}
+
+// Agents by name. One name may stand for an agent per branch; without a branch it stands for all.
 
 /** Again with the same name and branch: what is given replaces. */
 export function addAgent(db: DatabaseSync, agent: NewAgent, by: Actor): Agent {

@@ -5,19 +5,25 @@
  */
 import type { DatabaseSync } from "node:sqlite";
 import { HaversackError } from "../../../base/errors.ts";
-import type { Claim, TaskBrief } from "../../../work/task.ts";
-import { followersOf, mayFollow } from "../../../work/task.ts";
+import { type Claim, followersOf, mayFollow, type TaskBrief } from "../../../work/task.ts";
 import type { Actor, ClaimRefusal, ClaimRequest, HeartbeatOutcome, ReleaseOutcome } from "../../work-store.ts";
 import { note } from "./activity.ts";
 import { checkCount } from "./checks.ts";
-import { findTask } from "./find.ts";
 import { followTasks } from "./groups.ts";
-import { holdTask } from "./hold.ts";
-import { forgetHolder, noteHolder, noteLapsed } from "./last-holders.ts";
-import { takenBy } from "./lost-claims.ts";
-import { WAITING } from "./open-parts.ts";
+import { findTask } from "./ids.ts";
+import {
+  forgetHolder,
+  type LapsedTask,
+  lapsedOf,
+  noteBack,
+  noteHolder,
+  noteLapsed,
+  noteLoss,
+  takenBy,
+} from "./last-holders.ts";
+import { WAITING } from "./parts.ts";
 import { all, one, run } from "./prepared.ts";
-import { moveInQueue } from "./queue.ts";
+import { markInQueue, moveInQueue } from "./queue.ts";
 import { brief, CLAIM_COLUMNS, type ClaimRow, type TaskRow, toClaim } from "./rows.ts";
 import { leaseTime } from "./store-clock.ts";
 
@@ -264,3 +270,77 @@ export function openReasons(db: DatabaseSync, seq: number): string[] {
 function noteOf({ note: text }: { note: string | null }): { note?: string } {
   return text === null ? {} : { note: text };
 }
+
+// A task gets a holder: the claim, who it is, the status, the queue and the story.
+
+export interface Holding {
+  leaseMs: number;
+  /** Default: now. */
+  claimedAt?: string;
+  /** Replaces the task's note. */
+  note?: string | undefined;
+}
+
+/** Whether it may was asked before: what is held is open. */
+export function holdTask(
+  db: DatabaseSync,
+  task: { seq: number; story: number | null },
+  by: Actor,
+  { leaseMs, claimedAt, note: text }: Holding,
+): void {
+  const now = by.at.toISOString();
+  const start = leaseTime(db, by.at);
+  noteLoss(db, task.seq, by);
+  run(
+    db,
+    "INSERT OR REPLACE INTO claims VALUES (?, ?, ?, ?, ?, ?, ?)",
+    task.seq,
+    by.name,
+    by.sessionId ?? null,
+    by.agentId ?? "",
+    claimedAt ?? now,
+    start.toISOString(),
+    start.getTime() + leaseMs,
+  );
+  noteHolder(db, task.seq, by, claimedAt ?? now);
+  run(
+    db,
+    "UPDATE tasks SET status = 'in_progress', started_at = coalesce(started_at, ?), updated_at = ?, note = coalesce(?, note) WHERE seq = ?",
+    now,
+    now,
+    text ?? null,
+    task.seq,
+  );
+  markInQueue(db, task.seq, "in_progress");
+  followTasks(db, task.story, now);
+}
+
+/**
+ * What an agent of a session held until its lease ended, and nobody has taken since, is its own again: its session is back, or has only
+ * been quiet for long. `most`: so many, those that were claimed last.
+ */
+export function regainTasks(
+  db: DatabaseSync,
+  { sessionId, agentId = "" }: { sessionId: string; agentId?: string },
+  { leaseMs, at, most }: { leaseMs: () => number; at: Date; most?: number },
+): LapsedTask[] {
+  const lapsed = lapsedOf(db, sessionId, agentId).slice(0, most);
+  // While the store is locked only copies of some tables can be written; the spool does it when it is read in.
+  if (lapsed.length > 0 && isStandIn(db)) return [];
+  for (const task of lapsed) {
+    const by = { name: task.agent, sessionId, agentId, at };
+    holdTask(db, task, by, { leaseMs: leaseMs(), claimedAt: task.claimedAt });
+    note(db, by, "task-claimed", task.id, `claimed again by ${task.agent}: its session is back`);
+  }
+  if (lapsed.length > 0) noteBack(db, sessionId);
+  return lapsed;
+}
+
+/** While the store is locked, copies of some tables take their place; `meta` has none. */
+export function isStandIn(db: DatabaseSync): boolean {
+  return db.prepare("SELECT 1 FROM temp.sqlite_schema WHERE name = 'claims'").get() !== undefined;
+}
+
+/** The sessions that hold a task, and the ids of the tasks that are held: what a purge of local state must leave alone. */
+export const HOLDING_SESSIONS = "SELECT session_id FROM claims WHERE session_id IS NOT NULL";
+export const HELD_TASKS = "SELECT t.id FROM claims c JOIN tasks t ON t.seq = c.task";

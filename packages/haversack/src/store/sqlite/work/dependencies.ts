@@ -4,8 +4,8 @@ import { DEPENDENCY_TYPES, type Dependency, type DependencyType, type TaskBrief 
 import type { Actor, DependencyList, DependencyOutcome } from "../../work-store.ts";
 import { note } from "./activity.ts";
 import { checkChoice, invalid } from "./checks.ts";
-import { findTask } from "./find.ts";
-import { tasksAbove, WAITING } from "./open-parts.ts";
+import { findTask } from "./ids.ts";
+import { tasksAbove, WAITING } from "./parts.ts";
 import { all, one, run } from "./prepared.ts";
 import { followParts, moveDependency } from "./queue.ts";
 import { brief } from "./rows.ts";

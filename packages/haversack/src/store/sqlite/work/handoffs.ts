@@ -5,8 +5,7 @@ import type { Actor, Boundaries, DecayRequest, HandoffQuery, NewHandoff, Page, S
 import { note } from "./activity.ts";
 import { checkChoice, checkCount, invalid } from "./checks.ts";
 import { refuseIfLost } from "./claims.ts";
-import { findAny, findSeq, findTask } from "./find.ts";
-import { freshId } from "./fresh-id.ts";
+import { findAny, findSeq, findTask, freshId } from "./ids.ts";
 import { all, one, run, value } from "./prepared.ts";
 
 export function setHandoff(

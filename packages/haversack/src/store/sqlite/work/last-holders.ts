@@ -1,7 +1,7 @@
 /**
  * Who worked on an unfinished task last, and where. The row is written with the claim and outlives it: work that was left is found
  * here, however many operations have run since the claim ended. It goes when the task is finished or set to another status, when it is
- * given back on purpose, and when somebody else claims it. The only file with SQL for this table. The hook bundles this file.
+ * given back on purpose, and when somebody else claims it. The hook bundles this file.
  */
 import type { DatabaseSync } from "node:sqlite";
 import type { EndedAs, LeftTask, TaskStatus } from "../../../work/task.ts";
@@ -219,47 +219,56 @@ export function hasHolders(db: DatabaseSync): boolean {
   return one(db, "SELECT 1 WHERE EXISTS (SELECT 1 FROM last_holders) OR EXISTS (SELECT 1 FROM claims)") !== undefined;
 }
 
-/** A task with whoever holds it or held it last, and what this machine knows of that session. */
-export interface HeldTask {
-  seq: number;
-  taskId: string;
-  title: string;
+// Fencing: a holder whose lease ended, or whose claim was taken, and whose task somebody else has claimed since, may
+// come back later and report. It is told that the task is no longer its own.
+
+/** Before the actor becomes the holder: whoever held the task until now, and did not put it down on purpose, has lost it. */
+export function noteLoss(db: DatabaseSync, seq: number, by: Actor): void {
+  const before = one<Pick<LostRow, "agent" | "session_id"> & { agent_id: string }>(
+    db,
+    "SELECT agent, session_id, agent_id FROM last_holders WHERE task = ?",
+    seq,
+  );
+  for (const row of lossesOf(db, seq)) {
+    if (isSame(row, by)) run(db, "DELETE FROM lost_claims WHERE token = ?", row.token);
+  }
+  // Within one session a task is passed on, not lost.
+  if (!before || isSame(before, by)) return;
+  run(
+    db,
+    "INSERT INTO lost_claims (task, agent, session_id, agent_id, taken_by, at) VALUES (?, ?, ?, ?, ?, ?)",
+    seq,
+    before.agent,
+    before.session_id,
+    before.agent_id,
+    by.name,
+    by.at.toISOString(),
+  );
+}
+
+/** Who took the task from this actor; undefined: nobody did, or it has claimed it again since. */
+export function takenBy(db: DatabaseSync, seq: number, by: Actor): string | undefined {
+  return by.isPerson ? undefined : lossesOf(db, seq).find((row) => isSame(row, by))?.taken_by;
+}
+
+interface LostRow {
+  token: number;
   agent: string;
-  sessionId: string | null;
-  agentId: string;
-  /** Null: the claim is gone. */
-  leaseUntil: number | null;
-  worktree: string | null;
-  branch: string | null;
-  lastSeenAt: string;
-  endedAs: EndedAs | null;
-  endedAt: string | null;
-  /** Somebody gave the agent its name. */
-  isNamed: number;
-  /** Of the session; null: no client has said anything of it here. */
-  cwd: string | null;
-  isEnded: number | null;
-  sessionSeenAt: string | null;
-  /** The client's process. */
-  id: number | null;
-  space: string | null;
+  session_id: string | null;
+  taken_by: string;
 }
 
-/** Newest work first. */
-export function readHeld(db: DatabaseSync): HeldTask[] {
-  return all<HeldTask>(db, HELD);
+function lossesOf(db: DatabaseSync, seq: number): LostRow[] {
+  return all<LostRow>(
+    db,
+    "SELECT token, agent, session_id, taken_by FROM lost_claims WHERE task = ? ORDER BY token DESC",
+    seq,
+  );
 }
 
-/** So many tasks that were left are looked at; of a longer list nobody reads the end. */
-const MOST_LEFT = 200;
-
-const HELD = `SELECT t.seq, t.id AS taskId, t.title, coalesce(c.agent, h.agent) AS agent, iif(c.task IS NULL, h.session_id, c.session_id) AS sessionId,
-  coalesce(c.agent_id, h.agent_id, '') AS agentId, c.lease_until AS leaseUntil, h.worktree, h.branch,
-  max(coalesce(c.heartbeat_at, h.last_seen_at), coalesce(w.updated_at, '')) AS lastSeenAt, h.ended_as AS endedAs, h.ended_at AS endedAt,
-  EXISTS (SELECT 1 FROM agents a WHERE a.name = coalesce(c.agent, h.agent)) AS isNamed,
-  s.cwd, s.ended_at IS NOT NULL AS isEnded, s.last_seen_at AS sessionSeenAt, s.process_id AS id, s.process_space AS space
-FROM (SELECT task FROM (SELECT task FROM last_holders ORDER BY last_seen_at DESC LIMIT ${MOST_LEFT}) UNION SELECT task FROM claims) k
-JOIN tasks t ON t.seq = k.task LEFT JOIN claims c ON c.task = k.task LEFT JOIN last_holders h ON h.task = k.task
-LEFT JOIN task_wip w ON w.task = k.task
-LEFT JOIN sessions s ON s.session_id = iif(c.task IS NULL, h.session_id, c.session_id) AND s.agent_id = ''
-WHERE t.status IN ('todo', 'in_progress') ORDER BY lastSeenAt DESC, t.seq DESC`;
+/** As for claims (isHolder), but for all agents of a session: what one of them lost, the session lost. */
+function isSame(lost: Pick<LostRow, "agent" | "session_id">, by: Actor): boolean {
+  if (lost.agent === by.name && (by.isNamed || lost.session_id === null || by.sessionId === undefined)) return true;
+  if (by.isNamed && lost.agent !== by.name) return false;
+  return lost.session_id !== null && lost.session_id === by.sessionId;
+}

@@ -4,7 +4,7 @@ import type { Message } from "../../../wake/message.ts";
 import type { Actor, InboxQuery, NewMessage, Page, SentMessage } from "../../work-store.ts";
 import { findAgent, mentionedAgents } from "./agents.ts";
 import { checkCount, invalid } from "./checks.ts";
-import { freshId } from "./fresh-id.ts";
+import { freshId } from "./ids.ts";
 import { all, run, value } from "./prepared.ts";
 
 /** To nobody when one of `to` is unknown. Who is named in the text gets it too, but not the sender, who may sign with its name. */
@@ -97,4 +97,18 @@ function toMessage({ id, sender, is_person, text, subject, created_at, is_mentio
     isMention: is_mention === 1,
     ...(read_at !== null && { readAt: new Date(read_at) }),
   };
+}
+
+/** The last ones, whoever they are for. */
+export function newestMessages(
+  db: DatabaseSync,
+  { limit, maxChars }: { limit: number; maxChars: number },
+): { sender: string; text: string }[] {
+  const rows = all<{ sender: string; text: string }>(
+    db,
+    "SELECT substr(sender, 1, 60) AS sender, substr(text, 1, ?) AS text FROM messages ORDER BY seq DESC LIMIT ?",
+    maxChars,
+    limit,
+  );
+  return rows.map(({ sender, text }) => ({ sender, text }));
 }

@@ -1,13 +1,13 @@
 /** A plan's tasks, made or brought up to date. Inside a transaction of the caller's. */
+
 import type { DatabaseSync } from "node:sqlite";
-import { matchPlan, planNumber } from "../../../work/match-plan.ts";
-import type { PlannedTask } from "../../../work/parse-plan.ts";
-import { isSettled, type Story, type Task } from "../../../work/task.ts";
-import type { PlanImport, PlanReport } from "../../work-plan.ts";
-import type { Actor, TaskChanges } from "../../work-store.ts";
+import type { PlannedTask } from "../../../work/plan/parse-plan.ts";
+import { matchPlan, planNumber } from "../../../work/plan/parse-plan.ts";
+import { columnOf, isSettled, type Story, type Task, type TaskField } from "../../../work/task.ts";
+import type { Actor, PlanImport, PlanReport, TaskChanges } from "../../work-store.ts";
 import { addDependency } from "./dependencies.ts";
-import { createStory, updateStory } from "./epics.ts";
-import { findSeq, findStory, findTask } from "./find.ts";
+import { createStory, updateStory } from "./groups.ts";
+import { findSeq, findStory, findTask } from "./ids.ts";
 import { all, one } from "./prepared.ts";
 import { TASK_COLUMNS, type TaskRow, toStory, toTasks } from "./rows.ts";
 import { applyStatus } from "./status.ts";
@@ -134,13 +134,8 @@ function update(db: DatabaseSync, planned: PlannedTask, task: Task, by: Actor): 
     ...(steps.length > 0 && isOther(steps, task.steps) && { steps }),
   };
   if (Object.keys(changes).length > 0) updateTask(db, task.id, changes, by);
-  return Object.keys(changes).map((name) => NAMES[name] ?? name);
+  return (Object.keys(changes) as TaskField[]).map(columnOf);
 }
-
-const NAMES: Readonly<Record<string, string>> = {
-  planSection: "plan_section",
-  acceptanceCriteria: "acceptance_criteria",
-};
 
 /** By their text: a step that an agent has marked done stays done, wherever it stands now. */
 function keepDone(planned: Task["steps"], stored: Task["steps"]): Task["steps"] {

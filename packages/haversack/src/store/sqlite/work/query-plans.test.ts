@@ -3,9 +3,9 @@
  * makes them. It knows nothing of how full a table is, so an empty store shows the same plans as one with 100,000 tasks.
  */
 import { expect, it } from "vitest";
-import { mergeWip } from "../../../work/merge-wip.ts";
-import { openMemoryStore } from "../memory.ts";
-import { SqliteWorkStore } from "../sqlite-work-store.ts";
+import { mergeWip } from "../../../work/wip/merge-wip.ts";
+import { openMemoryStore } from "../open.ts";
+import { SqliteWorkStore } from "./sqlite-work-store.ts";
 
 /** As many rows as there are agents, or as the statement itself has made. */
 const SMALL = /^SCAN (c|claims|n|json_each|CONSTANT ROW)\b/;

@@ -1,16 +1,22 @@
 /** Rows to what the interface speaks of. Row shapes stay in this folder. */
 import type { DatabaseSync } from "node:sqlite";
 import { priorityOf } from "../../../work/queue-order.ts";
-import type {
-  Claim,
-  Epic,
-  GroupStatus,
-  Story,
-  Task,
-  TaskBrief,
-  TaskStatus,
-  TaskStep,
-  TaskType,
+import {
+  type Claim,
+  columnOf,
+  type Epic,
+  type GroupStatus,
+  type KeyOf,
+  PLAIN_TASK_FIELDS,
+  type PlainTaskField,
+  type Story,
+  TASK_FIELDS,
+  type Task,
+  type TaskBrief,
+  type TaskFieldValues,
+  type TaskStatus,
+  type TaskStep,
+  type TaskType,
 } from "../../../work/task.ts";
 import { all } from "./prepared.ts";
 
@@ -42,7 +48,7 @@ export interface StoryRow {
   completed_at: string | null;
 }
 
-export interface TaskRow {
+export type TaskRow = PlainColumns & {
   seq: number;
   id: string;
   story: number | null;
@@ -55,22 +61,21 @@ export interface TaskRow {
   type: TaskType;
   status: TaskStatus;
   priority: number;
-  description: string | null;
-  acceptance_criteria: string | null;
   steps: string | null;
-  estimate_hours: number | null;
-  skill: string | null;
-  plan_file: string | null;
-  plan_section: string | null;
-  context_summary: string | null;
-  handoff_notes: string | null;
-  assignee: string | null;
-  source: string | null;
   note: string | null;
   created_at: string;
   updated_at: string;
   started_at: string | null;
   completed_at: string | null;
+};
+
+type PlainColumns = { [Field in PlainTaskField as KeyOf<Field>]: NonNullable<TaskFieldValues[Field]> | null };
+
+/** Undefined for what is not given, null for what is cleared. */
+export function plainColumns(
+  fields: { [Field in PlainTaskField]?: string | number | null },
+): Record<string, string | number | null | undefined> {
+  return Object.fromEntries(PLAIN_TASK_FIELDS.map((name) => [columnOf(name), fields[name]]));
 }
 
 export interface ClaimRow {
@@ -136,16 +141,7 @@ function toTask(row: TaskRow, files: string[]): Task {
       storyId: row.story_id,
       epicId: row.epic_id,
       parentId: row.parent_id,
-      description: row.description,
-      acceptanceCriteria: row.acceptance_criteria,
-      estimateHours: row.estimate_hours,
-      skill: row.skill,
-      planFile: row.plan_file,
-      planSection: row.plan_section,
-      contextSummary: row.context_summary,
-      handoffNotes: row.handoff_notes,
-      assignee: row.assignee,
-      source: row.source,
+      ...Object.fromEntries(PLAIN_TASK_FIELDS.map((name) => [name, row[TASK_FIELDS[name].key]])),
       note: row.note,
     }),
     priority: priorityOf(row.priority),

@@ -5,8 +5,11 @@
 import type { DatabaseSync } from "node:sqlite";
 import type { SkillUse } from "../../work-store.ts";
 import { checkCount } from "./checks.ts";
-import { findTask } from "./find.ts";
+import { findTask } from "./ids.ts";
 import { all, one, run } from "./prepared.ts";
+
+/** Hashes of skills that tasks were worked on with. */
+export const VERSIONS_IN_USE = "SELECT hash FROM skill_history";
 
 export function recordSkill(
   db: DatabaseSync,

@@ -5,9 +5,9 @@ import type { Actor, Boundaries, StatusChange, StatusOutcome } from "../../work-
 import { note } from "./activity.ts";
 import { checkChoice, invalid } from "./checks.ts";
 import { claimOf, mayChange, refuseIfLost, takeTask } from "./claims.ts";
-import { findTask } from "./find.ts";
 import { followTasks } from "./groups.ts";
 import { decayCompleted } from "./handoffs.ts";
+import { findTask } from "./ids.ts";
 import { forgetHolder } from "./last-holders.ts";
 import { run } from "./prepared.ts";
 import { moveInQueue } from "./queue.ts";

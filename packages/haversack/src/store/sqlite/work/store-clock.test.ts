@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { StoreHandle } from "../handle.ts";
 import { openDatabase } from "../open.ts";
-import { SqliteWorkStore } from "../sqlite-work-store.ts";
+import { SqliteWorkStore } from "./sqlite-work-store.ts";
 import { acceptTime, leaseTime } from "./store-clock.ts";
 
 const DAY_MS = 24 * 60 * 60_000;

@@ -5,19 +5,16 @@ import type { TaskBrief, TaskDetails, TaskPart } from "../../../work/task.ts";
 import { DEFAULT_PRIORITY, PRIORITIES, TASK_STATUSES, TASK_TYPES, type Task } from "../../../work/task.ts";
 import type { Actor, NewTask, Page, Scope, TaskChanges, TaskCounts, TaskQuery } from "../../work-store.ts";
 import { note } from "./activity.ts";
-import { aliasesOf, withAlias } from "./aliases.ts";
 import { checkChoice, checkCount, checkTitle, invalid } from "./checks.ts";
 import { claimOf, refuseIfHeld, waitsFor } from "./claims.ts";
 import { addDependency } from "./dependencies.ts";
-import { findSeq, findStory, findTask } from "./find.ts";
-import { freshId } from "./fresh-id.ts";
 import { followTasks } from "./groups.ts";
 import { decayCompleted } from "./handoffs.ts";
-import { tasksAbove, WAITING } from "./open-parts.ts";
+import { aliasesOf, findSeq, findStory, findTask, freshId, withAlias } from "./ids.ts";
+import { orderReviews, tasksAbove, WAITING } from "./parts.ts";
 import { all, one, run, setFields, value } from "./prepared.ts";
 import { followParts, moveInQueue, requeue } from "./queue.ts";
-import { orderReviews } from "./review-order.ts";
-import { brief, TASK_COLUMNS, type TaskRow, toTasks } from "./rows.ts";
+import { brief, plainColumns, TASK_COLUMNS, type TaskRow, toTasks } from "./rows.ts";
 import { readTaskWip } from "./wip.ts";
 
 export function createTask(db: DatabaseSync, task: NewTask, by: Actor): Task {
@@ -27,32 +24,23 @@ export function createTask(db: DatabaseSync, task: NewTask, by: Actor): Task {
   const story = task.storyId === undefined ? groupOf(db, parent) : findStory(db, task.storyId);
   const id = freshId(db, "tasks");
   const now = by.at.toISOString();
-  run(
-    db,
-    `INSERT INTO tasks (id, story, epic, parent, title, type, status, priority, description, acceptance_criteria, steps,
-      estimate_hours, skill, plan_file, plan_section, context_summary, handoff_notes, assignee, source, created_at, updated_at)
-     VALUES (?, ?, ?, ?, ?, ?, 'todo', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+  const columns = Object.entries({
     id,
-    story.seq,
-    story.epic,
+    story: story.seq,
+    epic: story.epic,
     parent,
     title,
-    task.type ?? "feature",
-    rankOf(task.priority ?? DEFAULT_PRIORITY),
-    task.description ?? null,
-    task.acceptanceCriteria ?? null,
-    stepsText(task.steps),
-    task.estimateHours ?? null,
-    task.skill ?? null,
-    task.planFile ?? null,
-    task.planSection ?? null,
-    task.contextSummary ?? null,
-    task.handoffNotes ?? null,
-    task.assignee ?? null,
-    task.source ?? null,
-    now,
-    now,
-  );
+    type: task.type ?? "feature",
+    status: "todo",
+    priority: rankOf(task.priority ?? DEFAULT_PRIORITY),
+    steps: stepsText(task.steps),
+    ...plainColumns(task),
+    created_at: now,
+    updated_at: now,
+  });
+  const names = columns.map(([name]) => name).join(", ");
+  const values = columns.map(([, value]) => value ?? null);
+  run(db, `INSERT INTO tasks (${names}) VALUES (${columns.map(() => "?").join(", ")})`, ...values);
   const seq = value(db, "SELECT last_insert_rowid()");
   setFiles(db, seq, task.files ?? []);
   moveInQueue(db, seq, undefined, "todo");
@@ -80,16 +68,8 @@ export function updateTask(db: DatabaseSync, id: string, changes: TaskChanges, b
     priority: priority === undefined ? undefined : rankOf(priority ?? DEFAULT_PRIORITY),
     ...((storyId !== undefined || story.seq !== before.story) && { story: story.seq, epic: story.epic }),
     parent,
-    description: changes.description,
-    acceptance_criteria: changes.acceptanceCriteria,
+    ...plainColumns(changes),
     steps: changes.steps === undefined ? undefined : stepsText(changes.steps ?? undefined),
-    estimate_hours: changes.estimateHours,
-    skill: changes.skill,
-    plan_file: changes.planFile,
-    plan_section: changes.planSection,
-    context_summary: changes.contextSummary,
-    handoff_notes: changes.handoffNotes,
-    assignee: changes.assignee,
   };
   const now = by.at.toISOString();
   const { sql, values } = setFields(fields);
@@ -319,4 +299,15 @@ function refuseParentCycle(db: DatabaseSync, seq: number, parent: number): void 
     if (at === seq) throw invalid("parent_id would make the task its own ancestor");
     at = one<{ parent: number | null }>(db, "SELECT parent FROM tasks WHERE seq = ?", at)?.parent ?? null;
   }
+}
+
+/** Of the tasks that were made last. */
+export function newestTitles(db: DatabaseSync, { limit, maxChars }: { limit: number; maxChars: number }): string[] {
+  const rows = all<{ title: string }>(
+    db,
+    "SELECT substr(title, 1, ?) AS title FROM tasks ORDER BY seq DESC LIMIT ?",
+    maxChars,
+    limit,
+  );
+  return rows.map(({ title }) => title);
 }

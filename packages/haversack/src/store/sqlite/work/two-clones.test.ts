@@ -4,12 +4,12 @@ import { describe, expect, it } from "vitest";
 import { formatRecord, parseRecords } from "../../record-lines.ts";
 import type { ImportReport, TaskRecord, WorkRecord } from "../../work-records.ts";
 import type { StoreHandle } from "../handle.ts";
-import { openMemoryStore } from "../memory.ts";
-import { Spawns } from "../spawns.ts";
-import { SqliteWorkStore } from "../sqlite-work-store.ts";
-import { exportRecords } from "./export-records.ts";
-import { importRecords } from "./import-records.ts";
-import { brokenTruths } from "./work-truths.ts";
+import { openMemoryStore } from "../open.ts";
+import { Spawns } from "./events/session-tasks.ts";
+import { exportRecords } from "./records/export-records.ts";
+import { importRecords } from "./records/import-records.ts";
+import { SqliteWorkStore } from "./sqlite-work-store.ts";
+import { brokenTruths } from "./work-truths.suite.ts";
 
 const now = new Date("2026-11-16T09:30:00.000Z");
 const time = (minutes: number) => new Date(now.getTime() + minutes * 60_000).toISOString();

@@ -9,10 +9,10 @@ import { isFault } from "../../../base/errors.ts";
 import { DEPENDENCY_TYPES, PRIORITIES, TASK_STATUSES } from "../../../work/task.ts";
 import type { Actor, WorkStore } from "../../work-store.ts";
 import type { StoreHandle } from "../handle.ts";
-import { openMemoryStore } from "../memory.ts";
-import { SqliteWorkStore } from "../sqlite-work-store.ts";
+import { openMemoryStore } from "../open.ts";
 import { computeQueue } from "./queue.ts";
-import { brokenTruths } from "./work-truths.ts";
+import { SqliteWorkStore } from "./sqlite-work-store.ts";
+import { brokenTruths } from "./work-truths.suite.ts";
 
 const LEASE_MS = 60_000;
 

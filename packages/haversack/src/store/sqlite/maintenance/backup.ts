@@ -1,0 +1,303 @@
+/** Complete copies of a store: made, checked, and put back in its place. */
+import { existsSync, realpathSync, statSync } from "node:fs";
+import type { DatabaseSync } from "node:sqlite";
+import { HaversackError, isFault } from "../../../base/errors.ts";
+import { moveFile, type Place, removeFile, syncPath } from "../../../base/safe-write.ts";
+import { inTransaction } from "../access.ts";
+import { connect, DEFAULT_BUSY_MS } from "../connect.ts";
+import { fault, guardStore } from "../faults.ts";
+import type { StoreHandle } from "../handle.ts";
+import { applyMigrations, readPragma, schemaState } from "../migrate.ts";
+import { migrations } from "../migrations.ts";
+import { notFound, openDatabase } from "../open.ts";
+import { folderOf, makePrivateFile, placeOfStore } from "../store-files.ts";
+import { integrityProblems, quoteName, tableNames } from "./check-store.ts";
+
+export interface BackupReport {
+  target: string;
+  sizeBytes: number;
+  version: number;
+}
+
+/** `place`: see safe-write.ts; by default the target itself must not be a link. */
+export function backupStore(file: string, target: string, place: Place = { within: folderOf(target) }): BackupReport {
+  return guardStore(file, () => {
+    if (!existsSync(file)) throw notFound(file);
+    const db = connect(file, { readOnly: true });
+    try {
+      schemaState(db, file, migrations);
+      return copyDatabase(db, target, place);
+    } finally {
+      db.close();
+    }
+  });
+}
+
+/** Writes what `db` sees now to `target`, under another name until it is whole. */
+export function copyDatabase(db: DatabaseSync, target: string, place: Place): BackupReport {
+  refuseTarget(target);
+  const part = `${target}.part-${process.pid}`;
+  try {
+    removeFile(part, place);
+    makePrivateFile(part, place);
+    // VACUUM INTO and not the backup API, which starts over whenever another process writes.
+    guardTarget(target, () => db.prepare("VACUUM INTO ?").run(part));
+    const version = verifyCopy(part);
+    return guardStore(target, () => {
+      syncPath(part, "r+");
+      if (!moveFile(part, target, { ...place, isNew: true })) throw exists(target);
+      syncPath(folderOf(target));
+      return { target, sizeBytes: statSync(target).size, version };
+    });
+  } finally {
+    removeFile(part, place);
+  }
+}
+
+function refuseTarget(target: string): void {
+  if (existsSync(target)) throw exists(target);
+  if (!statSync(folderOf(target), { throwIfNoEntry: false })?.isDirectory()) {
+    throw new HaversackError("input-invalid", `${target} cannot be written: its folder does not exist.`, {
+      hint: "Make the folder first, or name another place.",
+    });
+  }
+}
+
+function exists(target: string): HaversackError {
+  return new HaversackError("input-invalid", `${target} exists already, and a backup never replaces a file.`, {
+    hint: "Name another file.",
+  });
+}
+
+const TARGET_FAULTS = new Set<string>(["store-full", "store-read-only", "store-unreadable"]);
+
+/** A full disk or a read-only folder is the target's; damage and locks are the store's and are told with its name. */
+function guardTarget(target: string, action: () => void): void {
+  try {
+    guardStore(target, action);
+  } catch (error) {
+    if (!isFault(error)) throw error;
+    throw TARGET_FAULTS.has(error.code) ? error : error.cause;
+  }
+}
+
+function verifyCopy(part: string): number {
+  const copy = connect(part, { readOnly: true });
+  try {
+    const [problem] = integrityProblems(copy);
+    if (problem) throw fault("store-corrupt", `The backup did not pass its check (${problem}) and was not kept.`);
+    return readPragma(copy, "user_version");
+  } finally {
+    copy.close();
+  }
+}
+
+// Puts the content of a backup into the store. What others see: - A process that has the store open keeps working: it
+// sees the old content until the commit and the restored one after it, and a writer waits for its turn. No file is
+// renamed or removed under it. - The present content is first kept in a file beside the store, under the same lock,
+// so no acknowledged write falls between the copy and the restore. - A crash leaves the old content or the restored
+// one. Only when the present file is damaged or no database is it moved aside and a new one made. A process that
+// still had the damaged file open goes on in that moved file and must be restarted. Not SQLite's backup API: Node
+// opens the target of a backup itself, so the copy of the present content and the restore could not share one lock.
+
+export interface RestoreReport {
+  /** Where the content from before is kept; absent when there was no store. */
+  kept?: string;
+  /** moved-aside: the present file was damaged or no store; `kept` is that file. */
+  way: "in-place" | "moved-aside" | "new";
+  tables: number;
+}
+
+export interface RestoreOptions {
+  /** Names the kept file. Default: the present time. */
+  now?: Date;
+  /** How long to wait for a writer, in milliseconds. Default: 15,000. */
+  busyMs?: number;
+  /** What is not this user's own is moved aside unopened: all of the store, or names of files beside it. */
+  foreign?: "store" | readonly string[];
+}
+
+export function restoreStore(
+  file: string,
+  from: string,
+  { now = new Date(), busyMs = DEFAULT_BUSY_MS, foreign = [] }: RestoreOptions = {},
+): RestoreReport {
+  const incoming = `${file}.incoming-${process.pid}`;
+  const stamp = now.toISOString().replace(/[-:]/g, "").replace(".", "-");
+  const kept = `${file}.before-restore-${stamp}`;
+  try {
+    const hadStore = existsSync(file);
+    takeIn(from, incoming, file);
+    if (!hadStore) return { way: "new", tables: replaceAll(file, incoming, { busyMs }) };
+    // Another name: the damage may have shown only after a good copy was kept.
+    const aside = `${file}.moved-aside-${stamp}`;
+    if (foreign !== "store") {
+      for (const name of foreign) moveBeside(file, aside, name.slice(baseName(file).length));
+      try {
+        return { way: "in-place", kept, tables: replaceAll(file, incoming, { busyMs, kept }) };
+      } catch (error) {
+        if (!isFault(error, "store-corrupt") && !isFault(error, "store-not-a-database")) throw error;
+      }
+    }
+    moveAside(file, aside);
+    return { way: "moved-aside", kept: aside, tables: replaceAll(file, incoming, { busyMs }) };
+  } finally {
+    removeFile(incoming, placeOfStore(file));
+  }
+}
+
+/** Checks the backup and makes a private copy of it: the backup itself is only ever read. */
+function takeIn(from: string, incoming: string, file: string): void {
+  if (!statSync(from, { throwIfNoEntry: false })?.isFile()) {
+    throw new HaversackError("not-found", `There is no backup file at ${from}.`, {
+      hint: "Name the file of a backup.",
+    });
+  }
+  if (existsSync(file) && realpathSync(from) === realpathSync(file)) {
+    throw new HaversackError("input-invalid", `${from} is the store itself.`, { hint: "Name the backup file." });
+  }
+  guardStore(from, () => {
+    const source = connect(from, { readOnly: true });
+    try {
+      if (schemaState(source, from, migrations) === "empty")
+        throw fault("store-not-a-database", `${from} is empty, not a backup.`);
+      const [problem] = integrityProblems(source);
+      if (problem) throw fault("store-corrupt", `The backup ${from} is damaged (${problem}); nothing was changed.`);
+      removeFile(incoming, placeOfStore(file));
+      copyDatabase(source, incoming, placeOfStore(file));
+    } finally {
+      source.close();
+    }
+  });
+}
+
+function replaceAll(file: string, incoming: string, { busyMs, kept }: { busyMs: number; kept?: string }): number {
+  const handle = openDatabase(file, { durability: "full", busyMs });
+  try {
+    return guardStore(file, () => replaceUnderLock(handle, incoming, kept));
+  } finally {
+    handle.db.close();
+  }
+}
+
+function replaceUnderLock({ db, file }: StoreHandle, incoming: string, kept: string | undefined): number {
+  db.prepare("ATTACH ? AS incoming").run(incoming);
+  db.exec("PRAGMA foreign_keys = OFF"); // Has no effect inside a transaction.
+  return inTransaction(db, () => {
+    if (kept) keepPresent(file, kept);
+    replaceContent(db);
+    applyMigrations(db, file, migrations); // In the same transaction: nobody meets a schema older than his program.
+    const [problem] = db.prepare("PRAGMA main.foreign_key_check").all();
+    if (problem) throw brokenLinks(String(problem["table"]));
+    return tableNames(db).length;
+  });
+}
+
+function brokenLinks(table: string): HaversackError {
+  return new HaversackError("input-invalid", `The backup has broken links in table ${table}; nothing was changed.`, {
+    hint: "Use another backup.",
+  });
+}
+
+/** A second connection sees exactly what was committed before our lock. */
+function keepPresent(file: string, kept: string): void {
+  const db: DatabaseSync = connect(file, { readOnly: true });
+  try {
+    copyDatabase(db, kept, placeOfStore(file));
+  } finally {
+    db.close();
+  }
+}
+
+/** -wal goes with the file it belongs to; -shm is only an index of it. */
+function moveAside(file: string, aside: string): void {
+  guardStore(file, () => {
+    for (const part of ["-wal", "-journal", "-shm"]) moveBeside(file, aside, part);
+    moveFile(file, aside, placeOfStore(file));
+    syncPath(folderOf(file));
+  });
+}
+
+function moveBeside(file: string, aside: string, part: string): void {
+  const place = placeOfStore(file);
+  if (part === "-shm") removeFile(file + part, place);
+  else if (existsSync(file + part)) moveFile(file + part, aside + part, place);
+}
+
+function baseName(file: string): string {
+  return file.slice(folderOf(file).length + 1);
+}
+
+// Makes `main` hold what the attached database `incoming` holds: tables, rows and indexes. Runs inside a transaction
+// of the caller's, with foreign keys off, on `main` and on a private copy that nobody else has open. The schema of
+// both has been checked. It works as VACUUM does: ordinary tables are created from their own SQL and filled; a
+// virtual table is entered into the schema as it is, because its content lies in ordinary tables (`x_data`, `x_idx`,
+// …) that were copied with the rest.
+
+export function replaceContent(db: DatabaseSync): void {
+  // Newer Node guards schema and shadow tables against SQL by default; older ones have no such switch.
+  (db as { enableDefensive?: (active: boolean) => void }).enableDefensive?.(false);
+  dropEverything(db);
+
+  const objects = db
+    .prepare("SELECT type, name, sql, rootpage FROM incoming.sqlite_schema WHERE sql IS NOT NULL")
+    .all() as unknown as SchemaRow[];
+  const own = objects.filter(({ name }) => !name.startsWith("sqlite_"));
+  for (const { name, sql } of own.filter(isStoredTable)) {
+    db.exec(sql);
+    const columns = storedColumns(db, name);
+    db.exec(`INSERT INTO main.${quoteName(name)} (${columns}) SELECT ${columns} FROM incoming.${quoteName(name)}`);
+  }
+  for (const { sql } of own.filter(({ type }) => type === "index")) db.exec(sql);
+  copySequences(db, objects);
+  enterDirectly(db);
+  db.exec(
+    `PRAGMA main.user_version = ${pragma(db, "user_version")}; PRAGMA main.application_id = ${pragma(db, "application_id")}`,
+  );
+}
+
+interface SchemaRow {
+  type: "table" | "index" | "view" | "trigger";
+  name: string;
+  sql: string;
+  rootpage: number;
+}
+
+/** A virtual table has no page of its own. */
+const isStoredTable = ({ type, rootpage }: SchemaRow) => type === "table" && rootpage > 0;
+
+/** All but generated columns, which cannot be inserted into. */
+function storedColumns(db: DatabaseSync, table: string): string {
+  const select = db.prepare("SELECT name FROM pragma_table_xinfo(?, 'incoming') WHERE hidden = 0");
+  return select
+    .all(table)
+    .map((row) => quoteName(String(row["name"])))
+    .join(", ");
+}
+
+function dropEverything(db: DatabaseSync): void {
+  // Virtual tables first: dropping one drops the tables that hold its content.
+  const select = db.prepare(`SELECT type, name FROM main.sqlite_schema
+    WHERE type IN ('view', 'table') AND name NOT LIKE 'sqlite~_%' ESCAPE '~' ORDER BY type = 'view' DESC, rootpage > 0`);
+  for (const { type, name } of select.all() as unknown as SchemaRow[]) {
+    db.exec(`DROP ${type} IF EXISTS main.${quoteName(name)}`);
+  }
+}
+
+/** The highest id ever given: without it AUTOINCREMENT would hand out ids a second time. */
+function copySequences(db: DatabaseSync, objects: SchemaRow[]): void {
+  if (!objects.some(({ name }) => name === "sqlite_sequence")) return;
+  db.exec("DELETE FROM main.sqlite_sequence; INSERT INTO main.sqlite_sequence SELECT * FROM incoming.sqlite_sequence");
+}
+
+/** Virtual tables: their row in the schema is all there is to them. */
+function enterDirectly(db: DatabaseSync): void {
+  db.exec(`PRAGMA writable_schema = ON;
+    INSERT INTO main.sqlite_schema SELECT type, name, tbl_name, 0, sql FROM incoming.sqlite_schema
+      WHERE type = 'table' AND rootpage = 0;
+    PRAGMA writable_schema = RESET`);
+}
+
+function pragma(db: DatabaseSync, name: string): number {
+  return Number(Object.values(db.prepare(`PRAGMA incoming.${name}`).get() ?? {})[0]);
+}

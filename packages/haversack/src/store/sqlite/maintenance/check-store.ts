@@ -1,0 +1,179 @@
+/**
+ * Looks a store over from end to end and changes nothing, not even an old schema. Damage is what it is here to find,
+ * so it is reported as a problem; a file that is no store at all, or cannot be read, is a fault.
+ */
+
+import { statSync } from "node:fs";
+import type { DatabaseSync } from "node:sqlite";
+import { errorText } from "../../../base/errors.ts";
+import { connect } from "../connect.ts";
+import { guardStore, SQLITE_BUSY, SQLITE_CORRUPT, sqliteCode, storeFault } from "../faults.ts";
+import { examineSchema, latestVersion, readPragma } from "../migrate.ts";
+import { type Migration, migrations } from "../migrations.ts";
+import { notFound } from "../open.ts";
+import { newestMessages } from "../work/messages.ts";
+import { newestTitles } from "../work/tasks.ts";
+
+export interface StoreCheck {
+  ok: boolean;
+  /** One line each, for people. */
+  problems: string[];
+  facts: StoreFacts;
+}
+
+export interface StoreFacts {
+  sizeBytes: number;
+  /** Changes that are safe on disk and not yet copied into the main file. */
+  walBytes: number;
+  pages: number;
+  freePages: number;
+  /** The store's schema, and the newest one this program knows. */
+  version: number;
+  knownVersion: number;
+  /** Rows per table, by name. */
+  rows: Record<string, number>;
+}
+
+export function checkStore(
+  file: string,
+  { migrations: list = migrations }: { migrations?: readonly Migration[] } = {},
+): StoreCheck {
+  const facts: StoreFacts = {
+    sizeBytes: 0,
+    walBytes: 0,
+    pages: 0,
+    freePages: 0,
+    version: 0,
+    knownVersion: latestVersion(list),
+    rows: {},
+  };
+  const problems: string[] = [];
+  guardStore(file, () => {
+    const stat = statSync(file, { throwIfNoEntry: false });
+    if (!stat) throw notFound(file);
+    facts.sizeBytes = stat.size;
+    facts.walBytes = statSync(`${file}-wal`, { throwIfNoEntry: false })?.size ?? 0;
+  });
+  // Damage shows up anywhere, even while the schema is read; what can still be read after it is read.
+  const step = (action: () => void) => {
+    try {
+      action();
+    } catch (error) {
+      if (sqliteCode(error) !== SQLITE_CORRUPT) throw storeFault(error, file);
+      const text = `damaged: ${errorText(error)}`;
+      if (!problems.includes(text)) problems.push(text);
+    }
+  };
+
+  let db: DatabaseSync | undefined;
+  step(() => {
+    db = connect(file, { readOnly: true });
+  });
+  if (!db) return { ok: false, problems, facts };
+  const open = db;
+  try {
+    let isOurs = false;
+    step(() => {
+      const schema = examineSchema(open, file, list);
+      if (schema.state === "empty") problems.push("empty: the file holds no tables yet");
+      problems.push(...schema.problems);
+      isOurs = schema.problems.length === 0;
+      facts.version = readPragma(open, "user_version");
+      facts.pages = readPragma(open, "page_count");
+      facts.freePages = readPragma(open, "freelist_count");
+    });
+    // A strange table may run code when it is read, and the checks would read it.
+    if (isOurs) {
+      step(() => problems.push(...integrityProblems(open)));
+      step(() => problems.push(...foreignKeyProblems(open)));
+      step(() => {
+        for (const name of tableNames(open)) step(() => (facts.rows[name] = countRows(open, name)));
+      });
+    }
+  } finally {
+    open.close();
+  }
+  return { ok: problems.length === 0, problems, facts };
+}
+
+/** At most 100 lines, as SQLite words them; none when all is well. */
+/** Whether another program keeps everybody from writing, for longer than a write takes. */
+export function isWriteLocked(file: string): boolean {
+  const db = connect(file, { busyMs: 1000 });
+  try {
+    db.exec("BEGIN IMMEDIATE; ROLLBACK");
+    return false;
+  } catch (error) {
+    if (sqliteCode(error) === SQLITE_BUSY) return true;
+    throw error;
+  } finally {
+    db.close();
+  }
+}
+
+export function integrityProblems(db: DatabaseSync): string[] {
+  const lines = db
+    .prepare("PRAGMA integrity_check(100)")
+    .all()
+    .map((row) => String(row["integrity_check"]));
+  return lines.length === 1 && lines[0] === "ok" ? [] : lines.map((line) => `damaged: ${line.replaceAll("\n", " ")}`);
+}
+
+function foreignKeyProblems(db: DatabaseSync): string[] {
+  return db
+    .prepare("PRAGMA foreign_key_check")
+    .all()
+    .map(
+      ({ table, rowid, parent }) => `broken link: ${table} row ${rowid ?? "?"} points to a missing row of ${parent}`,
+    );
+}
+
+/** Tables of our own, in order of name; what SQLite and its full-text index keep for themselves is left out. */
+export function tableNames(db: DatabaseSync): string[] {
+  const select = db.prepare(
+    "SELECT name FROM pragma_table_list WHERE schema = 'main' AND type IN ('table', 'virtual') ORDER BY name",
+  );
+  return select
+    .all()
+    .map((row) => String(row["name"]))
+    .filter((name) => !name.startsWith("sqlite_"));
+}
+
+export function countRows(db: DatabaseSync, table: string): number {
+  return Number(db.prepare(`SELECT count(*) AS n FROM ${quoteName(table)}`).get()?.["n"]);
+}
+
+export function quoteName(name: string): string {
+  return `"${name.replaceAll('"', '""')}"`;
+}
+
+// What a store holds, for a person who decides whether to use it. The store may be an attacker's, so it must have
+// passed `checkStore` with this program's own schema: then it holds no programs, and no page leads in a circle.
+
+export interface StorePeek {
+  /** What there is, in the order in which it matters to the reader. */
+  rows: { name: string; count: number }[];
+  /** The newest, cut short. Texts of strangers: clean them before they are shown. */
+  tasks: string[];
+  messages: { sender: string; text: string }[];
+}
+
+const SHOWN = 5;
+const MAX_CHARS = 200;
+
+export function peekStore(file: string): StorePeek {
+  const db = connect(file, { readOnly: true });
+  try {
+    const counts = ["tasks", "messages", "agents", "sessions", "skills"].map((name) => ({
+      name,
+      count: Number(db.prepare(`SELECT count(*) AS n FROM ${name}`).get()?.["n"]),
+    }));
+    return {
+      rows: counts,
+      tasks: newestTitles(db, { limit: SHOWN, maxChars: MAX_CHARS }),
+      messages: newestMessages(db, { limit: SHOWN, maxChars: MAX_CHARS }),
+    };
+  } finally {
+    db.close();
+  }
+}

@@ -1,0 +1,156 @@
+/** What is removed from a store: on demand by `haversack store purge`, and old sessions by themselves with time. */
+
+import type { DatabaseSync } from "node:sqlite";
+import { readStore, writeStore } from "../access.ts";
+import type { StoreHandle } from "../handle.ts";
+import { openDatabase } from "../open.ts";
+import { HELD_TASKS, HOLDING_SESSIONS } from "../work/claims.ts";
+import { quoteName } from "./check-store.ts";
+
+/**
+ * What `haversack store purge` may remove. A part that keeps local rows adds its rules here, rows that depend on
+ * others first. Work state is never listed unless its part says what makes a row worthless.
+ */
+export interface PurgeRule {
+  table: string;
+  /** SQL condition on that table; `:before` is the time limit as ISO text. */
+  where: string;
+}
+
+/** Sessions that ended or went silent before the limit. For `(session_id, agent_id) IN (…)` in dependent tables. */
+export const OLD_SESSIONS = "SELECT session_id, agent_id FROM sessions WHERE last_seen_at < :before";
+
+/** A session that holds a task is part of the work. */
+const FREE = `session_id NOT IN (${HOLDING_SESSIONS})`;
+
+/** What `store purge` removes when it is asked to. */
+export const purgeRules: readonly PurgeRule[] = rulesFor({ oldSessions: OLD_SESSIONS, isKept: "" });
+
+/** What goes by itself with time: the same, except for what belongs to a task in progress. */
+export const retirementRules: readonly PurgeRule[] = rulesFor({
+  oldSessions: `${OLD_SESSIONS} AND ${FREE}`,
+  isKept: ` AND ${FREE}`,
+  gitStates: ` AND task NOT IN (${HELD_TASKS})`,
+});
+
+function rulesFor({
+  oldSessions,
+  isKept,
+  gitStates = "",
+}: {
+  oldSessions: string;
+  isKept: string;
+  gitStates?: string;
+}): PurgeRule[] {
+  const ofOldSessions = `(session_id, agent_id) IN (${oldSessions})`;
+  return [
+    ...[
+      "ledger",
+      "session_files",
+      "prompt_matches",
+      "injections",
+      "skill_uses",
+      "session_wip",
+      "wip_changes",
+      "tool_calls",
+      "agent_tasks",
+      "agent_roles",
+      "seen_lines",
+      "expected_documents",
+      "dispatched_agents",
+    ].map((table) => ({ table, where: ofOldSessions })),
+    // Of sub-agents that never came: see agentOfCall.
+    ...["ledger", "injections", "skill_uses", "agent_roles", "prompt_matches"].map((table) => ({
+      table,
+      where: `agent_id GLOB 'call:*' AND session_id IN (SELECT session_id FROM sessions WHERE last_seen_at < :before)${isKept}`,
+    })),
+    { table: "spawns", where: "at < :before" },
+    { table: "spawn_documents", where: "at < :before" },
+    { table: "git_states", where: `at < :before${gitStates}` },
+    // Last: the rows of other tables are found through it.
+    { table: "sessions", where: `last_seen_at < :before${isKept}` },
+  ];
+}
+
+// Removes what has grown old, by the rules the parts have listed. One transaction: all of it or nothing.
+
+export interface PurgeReport {
+  /** Rows removed (or, in a dry run, that would be), by table; tables with nothing to remove are listed with 0. */
+  removed: Record<string, number>;
+  dryRun: boolean;
+}
+
+export interface PurgeOptions {
+  olderThan: Date;
+  dryRun: boolean;
+  /** Tests hand in their own. */
+  rules?: readonly PurgeRule[];
+}
+
+/** For callers that hold the write lock already. Rows removed, by table. */
+export function removeByRules(
+  db: DatabaseSync,
+  { rules, before }: { rules: readonly PurgeRule[]; before: string },
+): Record<string, number> {
+  const removed: Record<string, number> = {};
+  for (const { table, where } of rules) {
+    const { changes } = db.prepare(`DELETE FROM ${quoteName(table)} WHERE ${where}`).run({ before });
+    removed[table] = (removed[table] ?? 0) + Number(changes);
+  }
+  return removed;
+}
+
+export function purgeStore(file: string, { olderThan, dryRun, rules = purgeRules }: PurgeOptions): PurgeReport {
+  const handle = openDatabase(file, { durability: "full", create: false });
+  const before = olderThan.toISOString();
+  let removed: Record<string, number> = {};
+  try {
+    writeStore(handle, (db) => {
+      // A dry run counts by removing and taking it back: rules see what the rules before them have left.
+      db.exec("SAVEPOINT purge");
+      removed = removeByRules(db, { rules, before });
+      if (dryRun) db.exec("ROLLBACK TO purge");
+      db.exec("RELEASE purge");
+    });
+  } finally {
+    handle.db.close();
+  }
+  return { removed, dryRun };
+}
+
+// Sessions that are over for long, removed in passing: see engine/retire-state.ts.
+
+const DAY_MS = 86_400_000;
+/** Removed at once: some 100 ms, less than a hook waits for the lock. The rest goes on the next days. */
+const MOST_SESSIONS = 200;
+const MARK = "retired_at";
+
+export function isRetirementDue(handle: StoreHandle, now: Date): boolean {
+  return readStore(handle, (db) => isDue(db, now));
+}
+
+function isDue(db: DatabaseSync, now: Date): boolean {
+  const row = db.prepare("SELECT value FROM meta WHERE key = ?").get(MARK);
+  const last = Date.parse(String(row?.["value"] ?? ""));
+  // A mark in the future is of a clock that was wrong.
+  return !(Math.abs(now.getTime() - last) < DAY_MS);
+}
+
+/**
+ * False when nothing was looked at. Where every session is old, nothing goes: either the clock is wrong, or the project has rested and
+ * its last sessions are what somebody comes back for.
+ */
+export function retireSessions(handle: StoreHandle, { olderThan, now }: { olderThan: Date; now: Date }): boolean {
+  const limit = olderThan.toISOString();
+  return writeStore(handle, (db) => {
+    if (!isDue(db, now)) return false;
+    db.prepare("INSERT OR REPLACE INTO meta (key, value) VALUES (?, ?)").run(MARK, now.toISOString());
+    const newest = db.prepare("SELECT max(last_seen_at) AS at FROM sessions").get()?.["at"];
+    if (typeof newest !== "string" || newest < limit) return true;
+    const next = db
+      .prepare("SELECT last_seen_at AS at FROM sessions WHERE last_seen_at < ? ORDER BY last_seen_at LIMIT 1 OFFSET ?")
+      .get(limit, MOST_SESSIONS)?.["at"];
+    removeByRules(db, { rules: retirementRules, before: typeof next === "string" ? next : limit });
+    return true;
+  });
+}

@@ -1,0 +1,228 @@
+/** Ids: found by the whole id, an alias or a prefix, and made anew. */
+import type { DatabaseSync } from "node:sqlite";
+import { HaversackError } from "../../../base/errors.ts";
+import { digitsFor, MOST_DIGITS, newId, type RandomSource } from "../../../base/ids.ts";
+import { nearest } from "../../../base/nearest.ts";
+import { all, one, run, value } from "./prepared.ts";
+import { type EpicRow, STORY_COLUMNS, type StoryRow, TASK_COLUMNS, type TaskRow } from "./rows.ts";
+
+export type ThingTable = "epics" | "stories" | "tasks" | "handoffs" | "messages";
+
+export function addAlias(db: DatabaseSync, alias: string, id: string): void {
+  run(db, "INSERT OR IGNORE INTO aliases (alias, id) VALUES (?, ?)", alias, id);
+}
+
+/** The aliases of one thing, in order. */
+export function aliasesOf(db: DatabaseSync, id: string): string[] {
+  return all<{ alias: string }>(db, "SELECT alias FROM aliases WHERE id = ? ORDER BY alias", id).map(
+    ({ alias }) => alias,
+  );
+}
+
+/** What has the alias, oldest first. Usually one thing. */
+export function withAlias(db: DatabaseSync, table: ThingTable, alias: string): { seq: number; id: string }[] {
+  return all(
+    db,
+    `SELECT t.seq, t.id FROM aliases a JOIN ${table} t ON t.id = a.id WHERE a.alias = ? ORDER BY t.seq`,
+    alias,
+  );
+}
+
+// From an id to its row: the thing that has it, else the one that has it as an alias, else the only one that it is a
+// prefix of. What does not exist is a fault that names the nearest.
+
+export type IdKind = "epic" | "story" | "task" | "handoff";
+
+const TABLES: Readonly<Record<IdKind, ThingTable>> = {
+  epic: "epics",
+  story: "stories",
+  task: "tasks",
+  handoff: "handoffs",
+};
+
+export function findTask(db: DatabaseSync, id: string): TaskRow {
+  return one<TaskRow>(db, `SELECT ${TASK_COLUMNS} WHERE t.seq = ?`, findSeq(db, "task", id)) as TaskRow;
+}
+
+export function findStory(db: DatabaseSync, id: string): StoryRow {
+  return one<StoryRow>(db, `SELECT ${STORY_COLUMNS} WHERE s.seq = ?`, findSeq(db, "story", id)) as StoryRow;
+}
+
+export function findEpic(db: DatabaseSync, id: string): EpicRow {
+  return one<EpicRow>(db, "SELECT * FROM epics WHERE seq = ?", findSeq(db, "epic", id)) as EpicRow;
+}
+
+export function findSeq(db: DatabaseSync, kind: IdKind, id: string): number {
+  const wanted = id.trim();
+  const whole = findWhole(db, kind, wanted);
+  if (whole.length === 1 && whole[0]) return whole[0].seq;
+  if (whole.length > 1) throw sharedAlias(kind, wanted, whole);
+  const found = beginsWith(db, kind, wanted);
+  if (found.length === 1 && found[0]) return found[0].seq;
+  if (found.length > 1) throw ambiguous(kind, wanted, found);
+  throw unknown(db, kind, wanted);
+}
+
+/** What kind of thing has the id. */
+export function findAny(db: DatabaseSync, id: string): { kind: IdKind; seq: number; id: string } {
+  const wanted = id.trim();
+  for (const find of [exactly, byAlias]) {
+    const found = KINDS.flatMap((kind) => find(db, kind, wanted).map((row) => ({ kind, ...row })));
+    if (found.length === 1 && found[0]) return found[0];
+    // Digits alone may be of an epic and of a task: whoever leaves the letter out speaks of a task.
+    const task = isBare(wanted) ? found.filter(({ kind }) => kind === "task") : [];
+    if (task.length === 1 && task[0]) return task[0];
+    if (found.length > 1) throw sharedAlias("id", wanted, found);
+  }
+  const found = KINDS.flatMap((kind) => beginsWith(db, kind, wanted).map((row) => ({ kind, ...row })));
+  if (found.length === 1 && found[0]) return found[0];
+  if (found.length > 1) throw ambiguous("id", wanted, found);
+  throw unknown(db, "task", wanted, "nothing has the id");
+}
+
+/** Up to four ids that this one is only a prefix of; none when something has just this id or alias. */
+export function findLonger(db: DatabaseSync, id: string): { kind: IdKind; id: string }[] {
+  const wanted = id.trim();
+  if (wanted === "" || KINDS.some((kind) => findWhole(db, kind, wanted).length > 0)) return [];
+  return KINDS.flatMap((kind) =>
+    beginsWith(db, kind, wanted, { isAnyLength: true }).map((row) => ({ kind, id: row.id })),
+  ).slice(0, 4);
+}
+
+const KINDS = Object.keys(TABLES) as IdKind[];
+
+interface Found {
+  seq: number;
+  id: string;
+}
+
+function findWhole(db: DatabaseSync, kind: IdKind, wanted: string): Found[] {
+  const exact = exactly(db, kind, wanted);
+  return exact.length > 0 ? exact : byAlias(db, kind, wanted);
+}
+
+function exactly(db: DatabaseSync, kind: IdKind, wanted: string): Found[] {
+  const sql = `SELECT seq, id FROM ${TABLES[kind]} WHERE id = ?`;
+  const found = one<Found>(db, sql, wanted) ?? one<Found>(db, sql, asWritten(wanted, kind));
+  return found ? [found] : [];
+}
+
+function byAlias(db: DatabaseSync, kind: IdKind, wanted: string): Found[] {
+  const found = withAlias(db, TABLES[kind], wanted);
+  return found.length > 0 ? found : withAlias(db, TABLES[kind], asWritten(wanted, kind));
+}
+
+const LETTER_OF: Readonly<Record<IdKind, string>> = { epic: "E", story: "S", task: "T", handoff: "H" };
+
+/** Our ids have a capital letter; people type `t4829`, or `4829` where the kind is clear. */
+function asWritten(id: string, kind: IdKind): string {
+  if (isBare(id)) return `${LETTER_OF[kind]}${id}`;
+  return /^[a-z]\d/.test(id) ? id.charAt(0).toUpperCase() + id.slice(1) : id;
+}
+
+function isBare(id: string): boolean {
+  return /^\d+$/.test(id);
+}
+
+/** Less is more likely made up than meant: "T4" for the fourth task of a plan. */
+const FEWEST_DIGITS = 3;
+/** Of an imported id (`task-…`). */
+const FEWEST_CHARACTERS = 5;
+
+function beginsWith(
+  db: DatabaseSync,
+  kind: IdKind,
+  wanted: string,
+  { isAnyLength = false }: { isAnyLength?: boolean } = {},
+): Found[] {
+  const start = asWritten(wanted, kind);
+  const fewest = /^[a-z]\d*$/i.test(start) ? 1 + FEWEST_DIGITS : FEWEST_CHARACTERS;
+  if (start.length < fewest && !isAnyLength) return [];
+  return all(db, `SELECT seq, id FROM ${TABLES[kind]} WHERE id >= ? AND id < ? LIMIT 4`, start, `${start}\u{10ffff}`);
+}
+
+function sharedAlias(kind: string, wanted: string, found: readonly { id: string }[]): HaversackError {
+  const some = found.slice(0, 3).map(({ id }) => id);
+  return new HaversackError("not-found", `"${wanted}" is an alias of more than one ${kind}: ${some.join(", ")}`, {
+    hint: "use one of these ids",
+  });
+}
+
+function ambiguous(kind: string, wanted: string, found: readonly { id: string }[]): HaversackError {
+  const some = found.slice(0, 3).map(({ id }) => id);
+  return new HaversackError(
+    "not-found",
+    `"${wanted}" is a prefix of more than one ${kind}: ${some.join(", ")}${found.length > 3 ? ", …" : ""}`,
+    { hint: "give more of its digits" },
+  );
+}
+
+function unknown(db: DatabaseSync, kind: IdKind, wanted: string, text?: string): HaversackError {
+  const real = KINDS.find((other) => findWhole(db, other, wanted).length > 0);
+  if (real) {
+    return new HaversackError("not-found", `${wanted} is ${withArticle(real)}, not ${withArticle(kind)}`);
+  }
+  // Newest first: a wrong id is most likely one of those. All of 100,000 would take a quarter of a second.
+  const ids = all<{ id: string }>(db, `SELECT id FROM ${TABLES[kind]} ORDER BY seq DESC LIMIT 20000`);
+  const [guess] = nearest(
+    asWritten(wanted, kind),
+    ids.map((row) => row.id),
+  );
+  const shown = JSON.stringify(wanted.length > 80 ? `${wanted.slice(0, 80)}…` : wanted);
+  const what = text ?? `there is no ${kind}`;
+  return new HaversackError("not-found", `${what} ${shown}${guess ? `; did you mean ${guess}?` : ""}`, {
+    ...(!guess && {
+      hint: ids.length === 0 ? `there is no ${kind} at all yet` : `\`haversack ${kind} list\` shows them`,
+    }),
+  });
+}
+
+function withArticle(kind: IdKind): string {
+  return `${kind === "epic" ? "an" : "a"} ${kind}`;
+}
+
+// A new id that nothing in the store has. Called in the transaction that inserts the row, so it is still free then.
+// Its length follows the project's size (`digitsFor`).
+
+export interface FreshIdOptions {
+  /** Ids that are not stored yet but must stay free. */
+  isReserved?: (id: string) => boolean;
+  /** Default: the system's. */
+  random?: RandomSource;
+}
+
+export function freshId(
+  db: DatabaseSync,
+  table: ThingTable,
+  { isReserved = () => false, random }: FreshIdOptions = {},
+): string {
+  // The last row's number: rows are never deleted, and counting would read the whole table for every new task.
+  const size = value(db, `SELECT coalesce(max(seq), 0) + 1 FROM ${table}`);
+  for (let digits = digitsFor(size); ; digits = Math.min(digits + 1, MOST_DIGITS)) {
+    for (let tries = 0; tries < TRIES; tries++) {
+      const id = newId(LETTERS[table], digits, random);
+      if (!isReserved(id) && !isTaken(db, id)) return id;
+    }
+    // Numbers of this length are scarce, e.g. after an import of many short ids.
+  }
+}
+
+export const LETTERS: Readonly<Record<ThingTable, string>> = {
+  epics: "E",
+  stories: "S",
+  tasks: "T",
+  handoffs: "H",
+  messages: "M",
+};
+
+/** By the rule for the length at most 1 in 28 is taken; all of 10 are then taken about never. */
+const TRIES = 10;
+
+/** By anything, as an id or as an alias: imported ids need not begin with the letter of their kind. */
+export function isTaken(db: DatabaseSync, id: string): boolean {
+  return one(db, TAKEN, id) !== undefined;
+}
+
+const TAKEN = [...Object.keys(LETTERS).map((table) => `SELECT 1 FROM ${table} WHERE id = ?1`)]
+  .concat("SELECT 1 FROM aliases WHERE alias = ?1")
+  .join(" UNION ALL ");
