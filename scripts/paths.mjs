@@ -1,0 +1,206 @@
+// How much code the main paths are made of. `node scripts/paths.mjs [--list] [BASE]` plays each path from the sources in a project of its
+// own and prints
+//   run      the source files of which a function ran (types and code that is only imported do not count),
+//   hops     the longest of the shortest import chains from the path's first file to one of these,
+//   closure  every source file that the first file imports, directly or not, without types;
+// then the number and length of all source files without tests, and with BASE what they were in that commit.
+import { execFileSync } from "node:child_process";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { Session } from "node:inspector";
+import { tmpdir } from "node:os";
+import { dirname, join, relative, resolve } from "node:path";
+import { fileURLToPath, pathToFileURL } from "node:url";
+
+const root = join(dirname(fileURLToPath(import.meta.url)), "..");
+const SRC = "packages/haversack/src";
+const src = join(root, SRC);
+
+const HOOK = "clients/hook-events.ts";
+const PROMPT = "Write the release notes for the next version";
+const PATHS = {
+  prompt: {
+    limit: 25,
+    from: HOOK,
+    play: (place) => send(place, { hook_event_name: "UserPromptSubmit", prompt: PROMPT }),
+  },
+  "wake-up": {
+    limit: 45,
+    from: HOOK,
+    play: (place) => send(place, { hook_event_name: "SessionStart", source: "startup" }),
+  },
+  "claim by CLI": {
+    limit: 45,
+    hopsLimit: 6,
+    from: "cli/commands/claim.ts",
+    play: (place) => cli(place, ["claim", "--agent", "alice"]),
+  },
+};
+
+const [name, ...others] = process.argv.slice(2);
+if (name === "--play") console.log(JSON.stringify(await play(others[0])));
+else report(process.argv.slice(2));
+
+function report(args) {
+  const isListing = args.includes("--list");
+  const base = args.find((arg) => !arg.startsWith("-"));
+  const imports = importGraph();
+  for (const [path, { limit, hopsLimit = Number.POSITIVE_INFINITY, from }] of Object.entries(PATHS)) {
+    // A process for each: what one path has loaded or remembered must not shorten the next.
+    const text = execFileSync(process.execPath, ["--no-warnings", fileURLToPath(import.meta.url), "--play", path]);
+    const run = JSON.parse(text);
+    const far = distances(from, imports);
+    const hops = Math.max(...run.map((file) => far.get(file) ?? 0));
+    const mark = run.length <= limit && hops <= hopsLimit ? "ok  " : "over";
+    const hopsText = hopsLimit < Number.POSITIVE_INFINITY ? `${hops} hops (limit ${hopsLimit})` : `${hops} hops`;
+    console.log(`${mark}  ${path}: ${run.length} files run (limit ${limit}), ${hopsText}, closure ${far.size}`);
+    if (isListing) for (const file of run) console.log(`        ${far.get(file) ?? "-"} ${file}`);
+  }
+  const now = totals(sourceFiles(src).map((file) => readFileSync(join(src, file), "utf8")));
+  console.log(`source without tests: ${now.files} files, ${now.lines} lines`);
+  if (!base) return;
+  const was = totals(filesIn(base));
+  const signed = (number) => (number > 0 ? `+${number}` : `${number}`);
+  console.log(`against ${base}: ${signed(now.files - was.files)} files, ${signed(now.lines - was.lines)} lines`);
+}
+
+/** Tests, their suites and samples are no source. */
+function isSource(path) {
+  return path.endsWith(".ts") && !/\.(test|suite|samples)\.ts$/.test(path);
+}
+
+function sourceFiles(folder) {
+  return readdirSync(folder, { recursive: true }).filter(isSource).sort();
+}
+
+function filesIn(commit) {
+  const git = (...args) => execFileSync("git", args, { cwd: root, encoding: "utf8", maxBuffer: 1 << 28 });
+  const names = git("ls-tree", "-r", "--name-only", commit, `${SRC}/`).trim().split("\n").filter(isSource);
+  return names.map((path) => git("show", `${commit}:${path}`));
+}
+
+function totals(texts) {
+  return { files: texts.length, lines: texts.reduce((sum, text) => sum + text.split("\n").length - 1, 0) };
+}
+
+/** File → the files that it imports at its start. */
+function importGraph() {
+  const graph = new Map();
+  for (const file of sourceFiles(src)) {
+    const text = readFileSync(join(src, file), "utf8");
+    const found = [...text.matchAll(/^(?:import|export)\s+(?!type\s)([^;"]*?from\s+)?"(\.[^"]+)"/gms)]
+      .filter(([, names]) => !isTypesOnly(names))
+      .map(([, , target]) => relative(src, resolve(dirname(join(src, file)), target)));
+    graph.set(file, found);
+  }
+  return graph;
+}
+
+/** `import { type A, type B } from` */
+function isTypesOnly(names) {
+  const inside = /^\{([^}]*)\}/.exec(names ?? "")?.[1];
+  const parts = inside
+    ?.split(",")
+    .map((part) => part.trim())
+    .filter(Boolean);
+  return parts !== undefined && parts.length > 0 && parts.every((part) => part.startsWith("type "));
+}
+
+function distances(from, graph) {
+  const far = new Map([[from, 0]]);
+  for (const file of far.keys()) {
+    for (const next of graph.get(file) ?? []) if (!far.has(next)) far.set(next, far.get(file) + 1);
+  }
+  return far;
+}
+
+/** The source files of which a function ran. */
+async function play(path) {
+  globalThis.__VERSION__ = "0.0.0";
+  const folder = mkdtempSync(join(tmpdir(), "haversack-paths-"));
+  try {
+    const place = {
+      cwd: join(folder, "project"),
+      env: { PATH: process.env.PATH, HOME: join(folder, "home"), HAVERSACK_AGENT: "bob" },
+    };
+    await prepare(place);
+    const session = new Session();
+    session.connect();
+    const post = (method, params) =>
+      new Promise((done, fail) =>
+        session.post(method, params, (error, result) => (error ? fail(error) : done(result))),
+      );
+    // What runs when a file is loaded is not the path's own.
+    await import(join(src, PATHS[path].from));
+    await import(join(src, "cli/main.ts"));
+    await post("Profiler.enable");
+    await post("Profiler.startPreciseCoverage", { callCount: true, detailed: false });
+    await PATHS[path].play(place);
+    const { result } = await post("Profiler.takePreciseCoverage");
+    const home = `${pathToFileURL(src).href}/`;
+    // The function without a name at 0 is the module itself.
+    const ran = ({ functionName, ranges: [{ startOffset, count }] }) =>
+      count > 0 && (functionName !== "" || startOffset > 0);
+    return result
+      .filter(({ url, functions }) => url.startsWith(home) && functions.some(ran))
+      .map(({ url }) => fileURLToPath(url).slice(src.length + 1))
+      .sort();
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** A project in use: an index, one task that waits and one that an agent has left, and a message. In processes of their own. */
+async function prepare(place) {
+  mkdirSync(place.env.HOME, { recursive: true });
+  const skill = join(place.cwd, ".claude/skills/release-notes");
+  mkdirSync(skill, { recursive: true });
+  writeFileSync(
+    join(skill, "SKILL.md"),
+    "---\nname: release-notes\ndescription: How to write release notes and changelogs\n---\nList what changed for users.\n",
+  );
+  execFileSync("git", ["init", "-q"], { cwd: place.cwd, env: place.env });
+  for (const words of [
+    ["skills", "index"],
+    ["task", "create", "Write the parser", "--skill", "release-notes"],
+    ["task", "create", "Test the parser"],
+    ["claim"],
+  ]) {
+    const program = `globalThis.__VERSION__="0.0.0";const {runCli}=await import(${JSON.stringify(join(src, "cli/main.ts"))});
+      await runCli(${JSON.stringify(words)},{env:process.env,cwd:process.cwd(),out(){},err(){},readStdin:async()=>""});`;
+    execFileSync(process.execPath, ["--no-warnings", "--input-type=module", "-e", program], place);
+  }
+}
+
+async function cli({ cwd, env }, words) {
+  const { runCli } = await import(join(src, "cli/main.ts"));
+  const code = await runCli(words, {
+    env,
+    cwd,
+    isTerminal: false,
+    isColour: false,
+    out: () => undefined,
+    err: (text) => process.stderr.write(text),
+    readStdin: async () => "",
+  });
+  if (code !== 0) throw new Error(`${words.join(" ")} ended with ${code}`);
+}
+
+/** As the hook's process does it. */
+async function send({ cwd, env }, fields) {
+  const { answerHook } = await import(join(src, "clients/answer-hook.ts"));
+  const { keptOpen } = await import(join(src, "engine/events/kept-store.ts"));
+  const { closeIfLogIsLong } = await import(join(src, "store/sqlite/open-for-hook.ts"));
+  const answer = answerHook(
+    "claude-code",
+    { session_id: "4c1f6a52-8f0e-4a0e-9b39-0c7d6c1c1a11", cwd, transcript_path: join(cwd, "none.jsonl"), ...fields },
+    {
+      env,
+      cwd,
+      cli: [],
+      openStore: ({ store, userState }, sessionId, warn) =>
+        keptOpen(store, { busyMs: 200, userState, warn, isForOne: true })(sessionId),
+      done: closeIfLogIsLong,
+    },
+  );
+  if (!answer) throw new Error(`no answer to ${fields.hook_event_name}`);
+}
