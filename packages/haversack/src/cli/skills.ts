@@ -3,7 +3,7 @@
 import { resolve } from "node:path";
 import { diskFileSystem } from "../base/file-system.ts";
 import { maskSecrets } from "../base/mask.ts";
-import { readHead } from "../base/read-head.ts";
+import { readHead } from "../base/read-text.ts";
 import { type DiscoverSettings, discoverSettings } from "../engine/discover.ts";
 import { type RefreshReport, refreshIndex } from "../engine/refresh-index.ts";
 import { retireOldState } from "../engine/retire-state.ts";

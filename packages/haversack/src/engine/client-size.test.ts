@@ -4,8 +4,7 @@
  */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { profileOf } from "../skills/activation.ts";
-import { cutFor, sizeFor } from "../skills/client-size.ts";
+import { cutFor, profileOf, sizeFor } from "../skills/activation.ts";
 import type { Match } from "../skills/combine-matches.ts";
 import type { SkillCard } from "../skills/types.ts";
 import { openMemoryStore } from "../store/sqlite/memory.ts";

@@ -3,12 +3,11 @@
  * Loaded by the hook.
  */
 import { cutAt } from "../base/clean-text.ts";
-import { activationOf, type ClientProfile, searchHint } from "../skills/activation.ts";
-import { cutFor, sizeFor } from "../skills/client-size.ts";
+import { activationOf, type ClientProfile, cutFor, searchHint, sizeFor } from "../skills/activation.ts";
 import type { Match } from "../skills/combine-matches.ts";
-import type { Decision } from "../skills/decide-disclosure.ts";
 import {
   briefOf,
+  type Decision,
   type Disclosure,
   type Entry,
   type Format,

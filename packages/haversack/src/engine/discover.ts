@@ -13,8 +13,7 @@ import {
   type Reason,
   type RuleMatcher,
 } from "../skills/combine-matches.ts";
-import { type Decision, type DisclosureSettings, decideDisclosure } from "../skills/decide-disclosure.ts";
-import type { Format } from "../skills/disclosure.ts";
+import { type Decision, type DisclosureSettings, decideDisclosure, type Format } from "../skills/disclosure.ts";
 import { fromRoot } from "../skills/prompt-paths.ts";
 import {
   asksForList,

@@ -4,7 +4,7 @@
  */
 import { accessSync, constants, existsSync } from "node:fs";
 import { HaversackError } from "../base/errors.ts";
-import { trackedInIndex } from "../base/git-index.ts";
+import { trackedInIndex } from "../base/git-place.ts";
 import { checkTrust, type Distrust, explainDistrust, makeRecordedStore, recordTrust } from "../base/project-trust.ts";
 import { guardStore, whyNotWritable } from "../store/sqlite/faults.ts";
 import type { StoreHandle } from "../store/sqlite/handle.ts";

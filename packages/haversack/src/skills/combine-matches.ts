@@ -2,7 +2,7 @@
  * Which skills fit a prompt, how surely, and why: the ranking by words, and on top of it what rules say. Evidence only ever
  * adds: each piece leaves less room for doubt (1 − Π(1 − strength)), so a skill never becomes harder to find because its
  * author listed more keywords. The rules' half comes in as a function: most projects have no rules, and the hook then loads
- * none of it. Loaded by the hook.
+ * none of it.
  */
 import { type Faint, type RankedSkill, rankSkills, type TermIndex } from "./score-text.ts";
 import type { PatternKind, PatternRow, Priority, SkillCard, TriggerRow } from "./types.ts";

@@ -1,6 +1,6 @@
 /**
  * Worlds that exclude one another: a skill for .NET does not help with a Python service, though both say "REST API".
- * Words that live in several worlds are not listed. General knowledge, written by hand. Runs in the hook process.
+ * Words that live in several worlds are not listed. General knowledge, written by hand.
  */
 import { MANY_QUESTIONS } from "./packed-words.ts";
 import type { Token } from "./token.ts";

@@ -1,7 +1,7 @@
 /**
  * Fixed word lists that a process of a few milliseconds can afford. A Set or Map of some hundred words takes longer to build than a
  * prompt takes to read, so a list stays one text that is searched; whoever asks often (the index does, a long prompt too)
- * gets the Set or Map after all. Runs in the hook process.
+ * gets the Set or Map after all.
  */
 
 /** Questions after which the list is built: about where building has paid for itself. */

@@ -1,6 +1,6 @@
 /**
  * What a prompt asks for, in terms: its words, pairs of neighbours, synonyms, the worlds it speaks of, and skills that it
- * may be calling by name. Runs in the hook process.
+ * may be calling by name.
  */
 import { worldsOf } from "./ecosystems.ts";
 import { PackedSet } from "./packed-words.ts";

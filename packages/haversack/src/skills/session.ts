@@ -1,6 +1,6 @@
 /**
  * Session rules of skill discovery: what counts as new, when the domain has changed, what is forgotten.
- * Decides only; the store keeps the rows. Loaded by the hook.
+ * Decides only; the store keeps the rows.
  */
 
 /** new: first prompt of a window. idle: the first after a long pause. Both get the full format. */

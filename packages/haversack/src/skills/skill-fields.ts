@@ -1,5 +1,5 @@
 /** What the index and the hook process must agree on: where a term of a skill was seen, and terms that are no words. */
-import { isAscii } from "../base/is-ascii.ts";
+import { isAscii } from "../base/clean-text.ts";
 
 /** Bits of a posting's `fields`. `onlyName`: the skill's name consists of this one word. */
 export const FIELD = { name: 1, description: 2, body: 4, world: 8, wholeName: 16, onlyName: 32 } as const;

@@ -1,6 +1,6 @@
 /**
  * Words that developers use for one another, whatever the field. A prompt's word also finds skills that say the other,
- * at a discount. Written by hand from general usage. Runs in the hook process.
+ * at a discount. Written by hand from general usage.
  */
 
 /** The terms of a term's families, itself left out. */

@@ -1,4 +1,4 @@
-/** A token, how long one may be, and the term of a word: what both ways of cutting a text agree on. Runs in the hook process. */
+/** A token, how long one may be, and the term of a word: what both ways of cutting a text agree on. */
 import { stem } from "./stem.ts";
 import { ABBREVIATIONS } from "./word-lists.ts";
 

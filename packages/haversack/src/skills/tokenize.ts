@@ -1,11 +1,11 @@
 /**
  * Text to terms, the same way for skills and prompts: words are lower-cased, split at humps, hyphens and dots,
- * freed of stop words and stemmed; names such as C#, .NET, Node.js and CI/CD stay one term. Runs in the hook process.
+ * freed of stop words and stemmed; names such as C#, .NET, Node.js and CI/CD stay one term.
  *
  * ASCII is read character by character: a dozen patterns cost a new process a millisecond, most of what a prompt takes. What else
  * there is goes through the patterns of tokenize-unicode.ts; a test holds the two against each other.
  */
-import { isAscii } from "../base/is-ascii.ts";
+import { isAscii } from "../base/clean-text.ts";
 import { LONGEST_CHAIN, LONGEST_WORD, MOST_PIECES, type Token, type TokenKind, termOf } from "./token.ts";
 import { addUnicodeTokens } from "./tokenize-unicode.ts";
 import { NAME_SIGNS, ONE_NAME, STOP_WORDS, signedNames } from "./word-lists.ts";

@@ -1,4 +1,4 @@
-/** The fixed words that `tokenize` knows: what to drop, what to write one way, what to leave whole. Runs in the hook process. */
+/** The fixed words that `tokenize` knows: what to drop, what to write one way, what to leave whole. */
 import { PackedMap, PackedSet } from "./packed-words.ts";
 
 /** Names whose signs or spaces would be lost, and the words that stand for them. Order matters: ASP.NET before .NET. */

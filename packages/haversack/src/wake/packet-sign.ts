@@ -1,4 +1,4 @@
-/** How a packet says that it is one. `haversack prompt` starts a client with one as its prompt, which is no request to find skills for. Loaded by the hook. */
+/** How a packet says that it is one. `haversack prompt` starts a client with one as its prompt, which is no request to find skills for. */
 export const FROM = "From Haversack, ";
 export const BY_MESSAGE = "because a message came";
 

@@ -3,7 +3,7 @@
  * switched off. Loaded by the hook: nothing but `fs`.
  */
 import { readFileSync, statSync } from "node:fs";
-import { withoutComments } from "../../base/json-comments.ts";
+import { withoutComments } from "../../base/json.ts";
 
 export type FolderTrust = "trusted" | "untrusted" | "unknown";
 

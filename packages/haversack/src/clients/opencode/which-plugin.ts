@@ -5,8 +5,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
-import { readJson } from "../../base/json.ts";
-import { withoutComments } from "../../base/json-comments.ts";
+import { readJson, withoutComments } from "../../base/json.ts";
 import type { Environment } from "../../engine/project.ts";
 import { opencodeConfigDir } from "./detect.ts";
 import { bundleNamedIn } from "./plugin-file.ts";

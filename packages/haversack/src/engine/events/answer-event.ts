@@ -6,9 +6,8 @@
 
 import { maskSecrets } from "../../base/mask.ts";
 import { processSpace } from "../../base/process-space.ts";
-import { readHead } from "../../base/read-head.ts";
-import { profileForAgent } from "../../skills/activation.ts";
-import { sizeFor } from "../../skills/client-size.ts";
+import { readHead } from "../../base/read-text.ts";
+import { profileForAgent, sizeFor } from "../../skills/activation.ts";
 import { matchRules } from "../../skills/match-rules.ts";
 import { mayHaveChanged } from "../../store/sqlite/git-states.ts";
 import { readHandoffBy } from "../../store/sqlite/handoff-by.ts";

@@ -1,6 +1,6 @@
 /** A session starts, anew or again, or its window does: it is noted, and told what it goes on with. Loaded by the hook. */
 import type { DatabaseSync } from "node:sqlite";
-import { sizeFor } from "../../skills/client-size.ts";
+import { sizeFor } from "../../skills/activation.ts";
 import type { ClientProcess, Session, TouchedSession } from "../../store/local-store.ts";
 import { writeStore } from "../../store/sqlite/access.ts";
 import type { StoreHandle } from "../../store/sqlite/handle.ts";

@@ -3,13 +3,12 @@
  * session once; what there is no room for waits for the next event. Loaded by the hook.
  */
 import { stripControl } from "../../base/clean-text.ts";
-import type { ClientProfile } from "../../skills/activation.ts";
-import { cutFor, sizeFor } from "../../skills/client-size.ts";
+import { type ClientProfile, cutFor, sizeFor } from "../../skills/activation.ts";
 import type { StoreHandle } from "../../store/sqlite/handle.ts";
 import { showUnread, type Waiting } from "../../store/sqlite/unread-messages.ts";
-import { cutLine, cutText } from "../../wake/cut-text.ts";
 import { speakerOf } from "../../wake/message.ts";
 import { clock } from "../../wake/talk-pieces.ts";
+import { cutLine, cutText } from "../../wake/text.ts";
 
 export interface Delivery {
   sessionId: string;

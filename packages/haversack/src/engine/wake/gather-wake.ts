@@ -13,9 +13,8 @@ import { type OtherSession, otherSessions } from "../../store/sqlite/other-sessi
 import type { SkillLookup } from "../../store/sqlite/skill-cards.ts";
 import type { Ready } from "../../store/sqlite/wake-overview.ts";
 import { readWake, type StoredWake, type WakeKey } from "../../store/sqlite/wake-state.ts";
-import { readSkillSettings, type SkillSettings } from "../../wake/skill-settings.ts";
 import type { TreeTask, WakeMessage, WakePlan, WakeSkill, WakeState, WakeTask } from "../../wake/state.ts";
-import { skillsOfOrchestrator, skillsOfTask } from "../../wake/which-skill.ts";
+import { readSkillSettings, type SkillSettings, skillsOfOrchestrator, skillsOfTask } from "../../wake/which-skill.ts";
 import type { Wip } from "../../work/wip.ts";
 
 export interface WakeRequest {

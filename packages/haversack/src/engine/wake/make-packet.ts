@@ -1,10 +1,9 @@
 /** The packet of what was gathered, within what the client takes. Loaded by the hook, apart from what gathers: most sessions have nothing to go on with. */
-import type { ClientProfile } from "../../skills/activation.ts";
-import { sizeFor } from "../../skills/client-size.ts";
+import { type ClientProfile, sizeFor } from "../../skills/activation.ts";
 import { firstInTurn } from "../../wake/dispatch-order.ts";
 import { assemblePacket, type Packet, type PacketOptions } from "../../wake/packet.ts";
 import { ROLES, type WakeState } from "../../wake/state.ts";
-import { DEVELOPMENT } from "../../wake/workflows/development.ts";
+import { DEVELOPMENT } from "../../wake/workflow.ts";
 import type { Gathered, WakeParts, WakeRequest, WakeSettings } from "./gather-wake.ts";
 
 export interface WakeUp extends Packet {

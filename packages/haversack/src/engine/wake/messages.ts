@@ -1,7 +1,6 @@
 /** Messages between agents: cleaned before they are stored, read in pages, and what handoffs call out to others. */
 import type { SentMessage } from "../../store/work-store.ts";
-import { mentionsIn } from "../../wake/mentions.ts";
-import type { Agent, Message } from "../../wake/message.ts";
+import { type Agent, type Message, mentionsIn } from "../../wake/message.ts";
 import { checkWhole, invalid } from "../../work/check-value.ts";
 import { cleanText } from "../../work/clean-input.ts";
 import { tokensOf } from "../../work/fit-list.ts";

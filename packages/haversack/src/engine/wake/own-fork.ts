@@ -4,7 +4,7 @@
  */
 import { workPlace } from "../../base/git-place.ts";
 import { type Holder, moveClaims, otherHolders } from "../../store/sqlite/fork-claims.ts";
-import { cutLine } from "../../wake/cut-text.ts";
+import { cutLine } from "../../wake/text.ts";
 import { sessionName } from "../../work/agent-name.ts";
 import type { StartedSession } from "../events/start-session.ts";
 import type { SessionWakeParts } from "./wake-session.ts";

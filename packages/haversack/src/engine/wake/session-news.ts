@@ -1,12 +1,12 @@
 /** What a resumed session has not heard yet: what others did to its tasks, and its messages. Loaded by the hook. */
 
-import { sizeFor } from "../../skills/client-size.ts";
+import { sizeFor } from "../../skills/activation.ts";
 import type { Session } from "../../store/local-store.ts";
 import { writeEvent } from "../../store/sqlite/access.ts";
 import { recordInjection } from "../../store/sqlite/injections.ts";
 import { readNews } from "../../store/sqlite/session-news.ts";
-import { cutLine } from "../../wake/cut-text.ts";
 import { formatEvent } from "../../wake/talk-pieces.ts";
+import { cutLine } from "../../wake/text.ts";
 import { sessionName } from "../../work/agent-name.ts";
 import type { SessionAnswer, StartedSession } from "../events/start-session.ts";
 import { deliverMessages } from "./deliver-messages.ts";

@@ -1,5 +1,5 @@
 /** The packet of a session, and what follows from showing it: its skills are in this window, its messages are read. Loaded by the hook. */
-import { isNothing } from "../../wake/has-work.ts";
+import { isNothing } from "../../wake/state.ts";
 import type { SessionAnswer } from "../events/start-session.ts";
 import { gatherWake, type WakeRequest } from "./gather-wake.ts";
 import { type PacketWindow, recordPacket } from "./record-packet.ts";

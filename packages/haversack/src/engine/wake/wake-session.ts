@@ -4,12 +4,12 @@
  * Loaded by the hook. For sessions that go on there is wake-again.ts.
  */
 import { workPlace } from "../../base/git-place.ts";
-import { sizeFor } from "../../skills/client-size.ts";
+import { sizeFor } from "../../skills/activation.ts";
 import type { ClientProcess } from "../../store/local-store.ts";
 import { writeEvent } from "../../store/sqlite/access.ts";
 import { recordInjection } from "../../store/sqlite/injections.ts";
 import { holdsTask, takeBack, takeOver } from "../../store/sqlite/session-claims.ts";
-import { leftLines } from "../../wake/left-work.ts";
+import { leftLines } from "../../wake/talk-pieces.ts";
 import type { NotedSession, SessionAnswer, StartedSession } from "../events/start-session.ts";
 import type { Gathered, WakeParts, WakeRequest } from "./gather-wake.ts";
 import type { WakeUp } from "./make-packet.ts";

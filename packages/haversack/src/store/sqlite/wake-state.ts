@@ -3,8 +3,7 @@
  * bundles this file, so it speaks SQL instead of the whole work store.
  */
 import type { DatabaseSync } from "node:sqlite";
-import { roleOf } from "../../wake/role-of.ts";
-import type { WakeAgent, WakeState } from "../../wake/state.ts";
+import { roleOf, type WakeAgent, type WakeState } from "../../wake/state.ts";
 import { sessionName } from "../../work/agent-name.ts";
 import { agentsNamed, agentsOfSession, type KnownAgent } from "./known-agent.ts";
 import { IS_OPEN, notedRole } from "./session-tasks.ts";

@@ -4,7 +4,7 @@
  */
 import type { DatabaseSync } from "node:sqlite";
 import { roleOfPart } from "../../../wake/dispatch-order.ts";
-import { DEVELOPMENT } from "../../../wake/workflows/development.ts";
+import { DEVELOPMENT } from "../../../wake/workflow.ts";
 import { isSettled, type TaskStatus } from "../../../work/task.ts";
 import { all } from "./prepared.ts";
 
