@@ -316,7 +316,7 @@ function matchesGlob(path: string, glob: string): boolean {
   return at === glob.length;
 }
 
-// * Which lines of the documents a search has shown. A line counts when the output has the whole of it: so a line that was cut or left out
+// Which lines of the documents a search has shown. A line counts when the output has the whole of it: so a line that was cut or left out
 // for its length, and a part of a line, are none, and it does not matter whether the output has line numbers.
 
 export interface SearchOutput {

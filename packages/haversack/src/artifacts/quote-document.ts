@@ -56,7 +56,7 @@ export function quoteWithin(
   return fits === 0 ? { text: "", shownLines: 0, totalLines } : { text: shown(fits), shownLines: fits, totalLines };
 }
 
-// * The sections of a document that a prompt holds instead of a reference. A section that cannot be found is a problem, and the
+// The sections of a document that a prompt holds instead of a reference. A section that cannot be found is a problem, and the
 // caller then refers to the whole document: the reader must never be left without it.
 
 export interface InlinedSections {

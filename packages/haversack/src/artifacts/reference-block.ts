@@ -125,7 +125,7 @@ export function formatPreviousIssue({ id, severity, description, location }: Pre
   return `- ${mark}[${cleanLine(severity)}] ${cleanLine(description)}${place}`;
 }
 
-// * What a prompt tells its reader to read: the reference block of formatReferenceBlock, found again in the prompt that really
+// What a prompt tells its reader to read: the reference block of formatReferenceBlock, found again in the prompt that really
 // starts a sub-agent. So whoever starts one needs no id of ours, and a block written by hand counts too.
 
 export interface FoundReferences {

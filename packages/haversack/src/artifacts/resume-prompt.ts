@@ -118,7 +118,7 @@ export function resumePrompt({
   return `${parts.filter(Boolean).join("\n\n")}\n`;
 }
 
-// * How a client is told to go on with an agent: a tool that the coordinator calls in its session, or a command. Seen with the real
+// How a client is told to go on with an agent: a tool that the coordinator calls in its session, or a command. Seen with the real
 // clients: Claude Code 2.1.325 wakes a sub-agent that has ended with `SendMessage` (its `Agent` tool has no `resume` any more), in the
 // session that started it, also after that session itself was resumed; its answer arrives as a task notification. Codex 0.166.0
 // goes on with whole sessions.

@@ -54,7 +54,7 @@ export function stripControl(text: string): string {
   return /[^\0-\x7f]/.test(visible) ? visible.replace(invisiblePattern(), "") : visible;
 }
 
-// * What a line of Markdown is, by its first characters. By hand: each pattern costs a process that has just started as much as a
+// What a line of Markdown is, by its first characters. By hand: each pattern costs a process that has just started as much as a
 // hundred such lines.
 
 /** `## Title` has 2; 0: it is no heading. */

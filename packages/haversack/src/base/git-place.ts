@@ -55,7 +55,7 @@ function isWorktree(folder: string): boolean {
   return existsSync(`${folder}/.git/HEAD`) || (readText(`${folder}/.git`)?.startsWith("gitdir:") ?? false);
 }
 
-// * Whether git tracks the database or one of SQLite's files beside it, by what its index holds: no process is started. Names are stored in the index as
+// Whether git tracks the database or one of SQLite's files beside it, by what its index holds: no process is started. Names are stored in the index as
 // they are; its version 4 leaves out what a name has in common with the one before it.
 
 /** Of a large repository: hundreds of thousands of files. */

@@ -232,7 +232,7 @@ function toEntry(value: unknown): LogEntry | undefined {
   return data === undefined ? entry : { ...entry, data };
 }
 
-// Ends the life of log files: see log.ts for how they are written and rotated. No hook does this.
+// The end of log files. No hook does this.
 
 const WEEK_MS = 7 * 86_400_000;
 

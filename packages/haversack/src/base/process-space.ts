@@ -11,7 +11,7 @@ export function processSpace(): string {
   }
 }
 
-// * The processes above this one, nearest first. A client's hooks, its MCP server and the shells of its agents all stand below the
+// The processes above this one, nearest first. A client's hooks, its MCP server and the shells of its agents all stand below the
 // client's own process, whatever wrappers stand between. Not for hooks: without `/proc` it starts a program.
 
 const MOST = 32;

@@ -87,8 +87,6 @@ function leadsOut(path: string, root: string): string | undefined {
   }
 }
 
-// The beginning of a file that somebody named. The hook loads this file: nothing but `fs`.
-
 const MAX_BYTES = 20_000;
 
 /** Undefined when there is no such file, or it is none: a prompt may name /dev/zero, which has no end, or a pipe, which waits. */
@@ -107,8 +105,6 @@ export function readHead(path: string): string | undefined {
     return undefined;
   }
 }
-
-// The end of a file that may have megabytes, such as a client's transcript. Loaded by the hook: nothing but `fs`.
 
 /** Undefined: not written yet, or not ours to read. */
 export function readTail(path: string, maxBytes: number): Buffer | undefined {

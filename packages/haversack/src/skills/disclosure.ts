@@ -128,8 +128,8 @@ function formatNameList(entries: readonly Entry[]): string {
   return entries.map(({ id, priority }) => (priority ? `${ICONS[priority]} ${id}` : id)).join(", ");
 }
 
-// * From matches to what is shown: held against the ledger of the window, the session's state and the settings. Silence is
-// the default. Decides only; the texts are in disclosure.ts.
+// From matches to what is shown: held against the ledger of the window, the session's state and the settings. Silence is
+// the default. Decides only.
 
 export interface DisclosureSettings {
   maxSkills: number;

@@ -209,7 +209,7 @@ function quote(prompt: string): string {
   return `"${line.length > 80 ? `${line.slice(0, 79)}…` : line}"`;
 }
 
-// * Reads cases that say which skill a prompt should find: JSON lines `{prompt, expected[], negative_for[]}`, or the
+// Reads cases that say which skill a prompt should find: JSON lines `{prompt, expected[], negative_for[]}`, or the
 // `[{query, should_trigger}]` list that authors keep for one skill. A bad line becomes a problem, the others are read.
 
 export interface EvalCase {

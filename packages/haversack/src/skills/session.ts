@@ -56,11 +56,8 @@ export function isForgotten(
  * prompt that merely speaks of skills ("improve my writing skills", "add a skills table") is not such a request.
  */
 export function isExplicitRequest(prompt: string): boolean {
-  // Most prompts do not speak of skills at all, and the patterns cost a new process a millisecond at their first use.
-  if (prompt.length > 400) return false;
-  const lower = prompt.toLowerCase();
-  if (!lower.includes("skill") && !lower.includes("recommend")) return false;
-  return explicitRequests().some((pattern) => pattern.test(prompt));
+  if (prompt.length > 400 || !/skill|recommend/i.test(prompt)) return false;
+  return EXPLICIT_REQUESTS.some((pattern) => pattern.test(prompt));
 }
 
 /** "Which skills do you have?", "list all skills": wants the list, not what fits the work. Asked of a request without a subject. */
@@ -78,7 +75,7 @@ export function requestTopic(prompt: string): string {
   );
 }
 
-const explicitRequests = (): RegExp[] => [
+const EXPLICIT_REQUESTS: readonly RegExp[] = [
   /\b(?:which|what) (?:\w+ ){0,2}skills?\b(?! (?:level|set|gap|table|column|test|file|matrix|tree|page|model|field))/i,
   /\b(?:list|show|find|suggest|recommend|search|give)\b(?: me)?(?: (?:all|the|your|my|any|an?|some|other|good|best|right|suitable|available|installed|relevant|matching)){0,3} skills?\b(?! (?:level|set|gap|table|column|test|file|matrix|tree|page|model|field))/i,
   /\b(?:are there|do you have|have you got|is there)(?: \w+){0,2} skills?\b/i,

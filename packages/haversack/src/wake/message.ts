@@ -55,7 +55,7 @@ export function isAgentName(name: string): boolean {
   return true;
 }
 
-// * The agents that a text calls by name: `@june`. Not e-mail addresses, not `@scope/package`, not `example.com/@june`, and
+// The agents that a text calls by name: `@june`. Not e-mail addresses, not `@scope/package`, not `example.com/@june`, and
 // nothing in code, where `@` is a decorator more often than a person.
 
 /** A longer text is a document, not a call. */

@@ -189,7 +189,7 @@ function isBlank(value: unknown): boolean {
   return value == null || value === "" || (typeof value === "object" && Object.keys(value).length === 0);
 }
 
-// * Which role an agent has. A session coordinates when somebody added it as an orchestrator or when it gave tasks to
+// Which role an agent has. A session coordinates when somebody added it as an orchestrator or when it gave tasks to
 // sub-agents; a session that works alone on a task is its implementer; one without a task has no role.
 
 export interface RoleSigns {

@@ -168,8 +168,7 @@ function isBuilt(type: TaskType): boolean {
   return type !== "chore" && type !== "spike";
 }
 
-// * Which skill goes with which words, kinds and types of tasks, as shipped. Settings come before these: see
-// `skill-settings.ts`. Plain data,
+// Which skill goes with which words, kinds and types of tasks, as shipped. Settings come before these.
 
 const FINISHING = "finishing-a-development-branch";
 const EXECUTION = "subagent-driven-development";
@@ -212,7 +211,7 @@ export const SKILL_DEFAULTS: SkillRules = {
   },
 };
 
-// * Settings on the skills of tasks: lists of lines such as `spec review: subagent-driven-development`. They come before the
+// Settings on the skills of tasks: lists of lines such as `spec review: subagent-driven-development`. They come before the
 // shipped ones; a line without a skill (`merge:`) switches that one off. A line that says nothing is a problem, and the
 // others still count.
 
