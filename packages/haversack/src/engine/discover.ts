@@ -240,7 +240,7 @@ function topicOf(prompt: string): string {
 }
 
 function hasWords(text: string): boolean {
-  return /[\p{L}\p{N}]/u.test(text);
+  return /[a-z0-9]/i.test(text) || /[\p{L}\p{N}]/u.test(text);
 }
 
 /**

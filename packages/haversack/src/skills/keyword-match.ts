@@ -63,7 +63,7 @@ export function preparePrompt(prompt: string, { stem = inflectionStem }: { stem?
 export function compileKeyword(keyword: string, { stem = inflectionStem }: { stem?: Stem } = {}): string {
   const text = plain(keyword).replace(/\s+/g, " ").trim();
   const words = wordsOf(text);
-  if (words.length === 0 || UNSPACED.test(text) || SIGNED.test(text)) return text === "" ? "" : `=${text}`;
+  if (words.length === 0 || isUnspaced(text) || SIGNED.test(text)) return text === "" ? "" : `=${text}`;
   // With the same boundaries as a prompt has, so that a phrase with a full stop inside finds itself.
   const chunks = text
     .split(" ")
@@ -102,18 +102,23 @@ function hasText(text: string, wanted: string): boolean {
     const before = text[at - 1] ?? " ";
     const after = text[at + wanted.length] ?? " ";
     if (first === "/" && !/[\s"'`(]/.test(before)) continue;
-    if (LATIN.test(first) && LATIN.test(before)) continue;
-    if (LATIN.test(last) && LATIN.test(after)) continue;
+    if (isLatin(first) && isLatin(before)) continue;
+    if (isLatin(last) && isLatin(after)) continue;
     return true;
   }
   return false;
 }
 
-const LATIN = /[\p{Script=Latin}\p{Script=Cyrillic}\p{Script=Greek}\p{N}_]/u;
+function isLatin(sign: string): boolean {
+  return /[\p{Script=Latin}\p{Script=Cyrillic}\p{Script=Greek}\p{N}_]/u.test(sign);
+}
 
 /** Scripts in which words are not set apart by spaces, or take endings that are (Korean): found anywhere in the text. */
-const UNSPACED =
-  /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/u;
+function isUnspaced(text: string): boolean {
+  return /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/u.test(
+    text,
+  );
+}
 
 /** A sign at the start or the end that makes the name: .net, #tag, @scope/x, $x, /command; c#, c++, t(. */
 const SIGNED = /^[.#@$/~%&=<{[(*+]|[#+(%$&=>{}[\])*]$/;

@@ -36,7 +36,8 @@ export function tokenize(text: string): Token[] {
   let at = 0;
   for (const [raw] of spacedOut.matchAll(signs.raw)) {
     if (raw.length > LONGEST_WORD) continue;
-    if (BREAK.test(raw)) at += 2;
+    if (PLAIN_WORD.test(raw)) at += addPiece(tokens, raw, { at, kind: "word" }, signs);
+    else if (BREAK.test(raw)) at += 2;
     // A full stop is taken for a part of its word, as in Node.js, until the word has ended.
     else at += addWord(tokens, raw, at, signs) + (raw.endsWith(".") ? 2 : 0);
   }
@@ -128,6 +129,8 @@ type Patterns = ReturnType<typeof patternsOf>;
 let ascii: Patterns | undefined;
 let unicode: Patterns | undefined;
 
+/** Most words; there is nothing to take off or to split. */
+const PLAIN_WORD = /^[a-z0-9]+$/;
 /** A sign that ends a phrase. */
 const BREAK = /^[.!?;:\n|()[\]{}<>"`,]$/;
 /** Scripts without spaces between words: Han, Hiragana, Katakana. */
@@ -163,8 +166,7 @@ function addStep(tokens: Token[], step: string, at: number, single: TokenKind, s
   }
   const kind = pieces.length === 1 ? single : "part";
   pieces.forEach((piece, index) => {
-    const part = piece.toLowerCase();
-    if (isTerm(part, signs)) tokens.push({ term: termOf(part), kind, text: part, at: at + index });
+    addPiece(tokens, piece.toLowerCase(), { at: at + index, kind }, signs);
   });
   return pieces.length;
 }
@@ -185,8 +187,10 @@ function humps(word: string, signs: Patterns): string[] {
   return parts.length === 2 && signs.capitals.test(parts[1]!) ? [word] : parts;
 }
 
-function isTerm(word: string, signs: Patterns): boolean {
-  return !STOP_WORDS.has(word) && signs.letter.test(word) && (word.length > 1 || word > "\x7f");
+function addPiece(tokens: Token[], text: string, { at, kind }: Pick<Token, "at" | "kind">, signs: Patterns): number {
+  const isTerm = (text.length > 1 || text > "\x7f") && !STOP_WORDS.has(text) && signs.letter.test(text);
+  if (isTerm) tokens.push({ term: termOf(text), kind, text, at });
+  return 1;
 }
 
 /**

@@ -122,17 +122,9 @@ const FAMILIES: readonly (readonly string[])[] = [
   ["rag", "embed", "vect", "semantic"],
 ];
 
-const SYNONYMS = new Map<string, string[]>();
-for (const family of FAMILIES) {
-  for (const term of family) {
-    const others = family.filter((other) => other !== term);
-    SYNONYMS.set(term, [...(SYNONYMS.get(term) ?? []), ...others]);
-  }
-}
-
 /** The terms of a term's families, itself left out. */
-export function synonymsOf(term: string): readonly string[] {
-  return SYNONYMS.get(term) ?? [];
+export function synonymsOf(term: string): string[] {
+  return FAMILIES.flatMap((family) => (family.includes(term) ? family.filter((other) => other !== term) : []));
 }
 
 /**
@@ -182,14 +174,22 @@ const WORLDS: Readonly<Record<string, readonly string[]>> = {
   "ci:circleci": ["circleci"],
 };
 
-const WORLDS_OF_WORD = new Map<string, string[]>();
-for (const [world, words] of Object.entries(WORLDS)) {
-  for (const word of words) WORLDS_OF_WORD.set(word, [...(WORLDS_OF_WORD.get(word) ?? []), world]);
+let worldsByWord: Map<string, string[]> | undefined;
+
+function makeWorldsByWord(): Map<string, string[]> {
+  const byWord = new Map<string, string[]>();
+  for (const [world, words] of Object.entries(WORLDS)) {
+    for (const word of words) byWord.set(word, [...(byWord.get(word) ?? []), world]);
+  }
+  return byWord;
 }
 
 /** The worlds that a text speaks of, by its words and pairs of words: `language:dotnet`, `cloud:aws`. */
 export function worldsOf(...texts: readonly (readonly { text: string }[])[]): string[] {
-  return [...new Set(texts.flat().flatMap(({ text }) => WORLDS_OF_WORD.get(text) ?? []))];
+  worldsByWord ??= makeWorldsByWord();
+  const worlds = new Set<string>();
+  for (const { text } of texts.flat()) for (const world of worldsByWord.get(text) ?? []) worlds.add(world);
+  return [...worlds];
 }
 
 /** The given worlds and all others on their axes. */
