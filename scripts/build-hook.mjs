@@ -1,4 +1,4 @@
-// Builds what a client starts at an event: `hook.cjs`, which loads `hook-events.cjs`, and `hook-later.cjs` with what most events do not need.
+// Builds what a client starts at an event: `hook.cjs`, which loads `hook-events.cjs`, and the parts of it that only some events need.
 // The sources import everything plainly; only this file knows where the bundle is cut.
 import { createHash } from "node:crypto";
 import { readFileSync, statSync, writeFileSync } from "node:fs";
@@ -6,19 +6,24 @@ import { join, relative } from "node:path";
 import { build } from "esbuild";
 
 /**
- * Loaded when one of its functions is first called: starts, ends, sub-agents, packets, messages, and a store that cannot be written.
- * A prompt or a tool call needs none of it, and it is half of the code. A path that ends in / is a folder.
+ * Parts that are loaded when one of their functions is first called: V8 takes about 1 ms for each 100 kB of code, compiled before or
+ * not, and no event needs all of it. A path that ends in / is a folder.
  */
-const LATER = [
-  "engine/events/start-session.ts",
-  "engine/events/later-events.ts",
-  "engine/events/receipts.ts",
-  "engine/index-freshness.ts",
-  "engine/wake/",
-  "engine/work/note-git-changes.ts",
-  "store/sqlite/spool/stand-in.ts",
-  "store/sqlite/spool/take-in.ts",
-];
+const PARTS = {
+  /** Which skills fit a prompt. */
+  "hook-prompt": ["engine/discover.ts"],
+  /** Starts, ends, sub-agents, packets, messages, and a store that cannot be written. */
+  "hook-later": [
+    "engine/events/start-session.ts",
+    "engine/events/later-events.ts",
+    "engine/events/receipts.ts",
+    "engine/index-freshness.ts",
+    "engine/wake/",
+    "engine/work/note-git-changes.ts",
+    "store/sqlite/spool/stand-in.ts",
+    "store/sqlite/spool/take-in.ts",
+  ],
+};
 
 // The hook must be silent on a runtime without node:sqlite, so this stands before its first import.
 // In a function of its own: the minifier names the file's variables without looking at this text.
@@ -30,7 +35,7 @@ const cjs = { bundle: true, platform: "node", format: "cjs", target: "node22", m
 
 /** `shared`: the options of all our bundles. Returns esbuild's results. */
 export async function buildHook(src, dist, shared) {
-  for (const path of LATER) statSync(join(src, path));
+  for (const path of Object.values(PARTS).flat()) statSync(join(src, path));
   const entry = (name) => join(src, `clients/${name}.ts`);
   const whole = await build({
     ...shared,
@@ -41,46 +46,69 @@ export async function buildHook(src, dist, shared) {
   });
   const borders = new Map();
   const esm = { ...shared, format: "esm", target: "node22", outdir: dist, write: false, splitting: true };
-  const cut = { ...esm, chunkNames: "shared", plugins: [cutAt(src, borders)] };
-  await build({ ...cut, entryPoints: { "hook-events": entry("hook-events") } });
-  const parts = await build({ ...cut, entryPoints: { "hook-events": entry("hook-events"), "hook-later": "later:" } });
+  const cut = { ...esm, chunkNames: "shared-[hash]", plugins: [cutAt(src, borders)] };
+  const first = { "hook-events": entry("hook-events") };
+  const later = Object.fromEntries(Object.keys(PARTS).map((part) => [part, `part:${part}`]));
+  // What goes over the borders is known after the first time. Which parts need it of each other, after the second.
+  for (let size = -1; size < sizeOf(borders); ) {
+    size = sizeOf(borders);
+    await build({ ...cut, entryPoints: size === 0 ? first : { ...first, ...later } });
+  }
+  const parts = await build({ ...cut, entryPoints: { ...first, ...later } });
   const texts = new Map(parts.outputFiles.map(({ path, text }) => [`./${relative(dist, path)}`, text]));
-  // What both need is in the first, which hands it over: there is one copy of each module.
-  const exported = /export \{([^}]*)\};\s*$/.exec(texts.get("./shared.js"))[1].split(",");
-  const names = exported.map((name) => name.trim().split(" as ").at(-1)).join();
+  const chunks = [...texts.keys()].filter((name) => name.startsWith("./shared-"));
+  const names = Object.fromEntries(chunks.map((name) => [name, exportedNames(texts.get(name))]));
+  // What two parts need is in the first, which hands it over: there is one copy of each module.
   const events = await joined(
-    `export * from "./hook-events.js"; import {${names}} from "./shared.js"; export const shared = () => ({${names}});`,
+    [
+      'export * from "./hook-events.js";',
+      ...chunks.map((name) => `import {${names[name]}} from "${name}";`),
+      `export const shared = () => ({${Object.values(names)}});`,
+    ].join("\n"),
     texts,
   );
-  texts.set("./shared.js", `export const {${names}} = require("./hook-events.cjs").shared();`);
-  const later = await joined('export * from "./hook-later.js";', texts);
+  for (const name of chunks) {
+    texts.set(name, `export const {${names[name]}} = require("./hook-events.cjs").shared();`);
+  }
+  const files = { "hook-events": events };
+  for (const part of Object.keys(PARTS)) files[part] = await joined(`export * from "./${part}.js";`, texts);
   const [hook, codexNotify] = whole.outputFiles.map(({ text }) => text);
-  write(dist, { hook, "hook-events": events, "hook-later": later, "hook-codex-notify": codexNotify });
+  write(dist, { hook, ...files, "hook-codex-notify": codexNotify });
   return [whole, parts];
 }
 
-/** In the part that is loaded at once, a function of a later file is a call that loads the other part. Only functions go over this border. */
+function sizeOf(borders) {
+  return [...borders.values()].reduce((sum, names) => sum + names.size, 0);
+}
+
+function exportedNames(text) {
+  const [, list] = /export \{([^}]*)\};\s*$/.exec(text);
+  return list.split(",").map((name) => name.trim().split(" as ").at(-1));
+}
+
+/** In another part, a function of this one is a call that loads it. Only functions go over a border. */
 function cutAt(src, borders) {
-  const later = LATER.map((path) => join(src, path));
-  const isLater = (file) => later.some((path) => (path.endsWith("/") ? file.startsWith(path) : file === path));
+  const within = (file, path) => (path.endsWith("/") ? file.startsWith(join(src, path)) : file === join(src, path));
+  const partOf = (file) => Object.keys(PARTS).find((part) => PARTS[part].some((path) => within(file, path)));
   return {
     name: "cut",
     setup({ onResolve, onLoad }) {
       onResolve({ filter: /^\..*\.ts$/ }, ({ path, resolveDir, importer, namespace }) => {
         const file = join(resolveDir, path);
-        if (namespace !== "file" || !isLater(file) || isLater(importer)) return undefined;
+        if (namespace !== "file" || !partOf(file) || partOf(file) === partOf(importer)) return undefined;
         borders.set(file, new Set([...(borders.get(file) ?? []), ...importedNames(importer, { path, file })]));
         return { path: file, namespace: "border" };
       });
       onLoad({ filter: /./, namespace: "border" }, ({ path }) => ({
         contents: [...borders.get(path)]
-          .map((name) => `export const ${name} = (...args) => require("./hook-later.cjs").${name}(...args);`)
+          .map((name) => `export const ${name} = (...args) => require("./${partOf(path)}.cjs").${name}(...args);`)
           .join("\n"),
       }));
-      onResolve({ filter: /^\.\/hook-later\.cjs$/ }, ({ path }) => ({ path, external: true }));
-      onResolve({ filter: /^later:$/ }, ({ path }) => ({ path, namespace: "later" }));
-      onLoad({ filter: /./, namespace: "later" }, () => ({
+      onResolve({ filter: /^\.\/.*\.cjs$/ }, ({ path }) => ({ path, external: true }));
+      onResolve({ filter: /^part:/ }, ({ path }) => ({ path: path.slice("part:".length), namespace: "part" }));
+      onLoad({ filter: /./, namespace: "part" }, ({ path: part }) => ({
         contents: [...borders]
+          .filter(([file]) => partOf(file) === part)
           .map(([file, names]) => `export { ${[...names].join(", ")} } from ${JSON.stringify(file)};`)
           .join("\n"),
         resolveDir: src,

@@ -4,7 +4,6 @@
  */
 import { cutAt } from "../base/clean-text.ts";
 import { activationOf, type ClientProfile, cutFor, searchHint, sizeFor } from "../skills/activation.ts";
-import type { Match } from "../skills/combine-matches.ts";
 import {
   briefOf,
   type Decision,
@@ -16,6 +15,7 @@ import {
   formatNames,
   SILENCE,
 } from "../skills/disclosure.ts";
+import type { Match } from "../skills/match-skills.ts";
 import type { LedgerEntry } from "../skills/session.ts";
 import { withoutOwnTitle } from "../skills/skill-output.ts";
 import type { SkillCard } from "../skills/types.ts";

@@ -4,7 +4,7 @@
  * five and a YES/NO decision four times in five (200 tests on one model, docs/skills.md).
  */
 import { cutAt } from "../base/clean-text.ts";
-import type { Match } from "./combine-matches.ts";
+import type { Match } from "./match-skills.ts";
 import { isForgotten, type LedgerEntry, type SessionStatus } from "./session.ts";
 import type { Priority } from "./types.ts";
 

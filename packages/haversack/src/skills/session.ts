@@ -3,6 +3,25 @@
  * Decides only; the store keeps the rows.
  */
 
+import type { Config } from "../base/config-schema.ts";
+import type { DisclosureSettings } from "./disclosure.ts";
+
+export interface DiscoverSettings extends DisclosureSettings {
+  idleMinutes: number;
+}
+
+export function discoverSettings(config: Config): DiscoverSettings {
+  return {
+    maxSkills: config["skills.maxSkills"],
+    recommendThreshold: config["skills.recommendThreshold"],
+    autoLoadThreshold: config["skills.autoLoadThreshold"],
+    autoLoad: config["skills.autoLoad"],
+    enforce: config["skills.enforce"],
+    idleMinutes: config["skills.idleMinutes"],
+    forgetAfterPrompts: config["skills.forgetAfterPrompts"],
+  };
+}
+
 /** new: first prompt of a window. idle: the first after a long pause. Both get the full format. */
 export type SessionStatus = "new" | "idle" | "domain-switch" | "continue";
 
@@ -82,3 +101,14 @@ const EXPLICIT_REQUESTS: readonly RegExp[] = [
   /\bskills? (?:recommendations?|suggestions?|discovery)\b/i,
   /\bforce ?recommend\b/i,
 ];
+
+// How a packet says that it is one. `haversack prompt` starts a client with one as its prompt, which is no request to find skills for.
+export const FROM = "From Haversack, ";
+export const BY_MESSAGE = "because a message came";
+
+/** The line stands below the packet's title. */
+const FIRST_CHARS = 500;
+
+export function isPacketPrompt(prompt: string): boolean {
+  return prompt.slice(0, FIRST_CHARS).includes(FROM + BY_MESSAGE);
+}

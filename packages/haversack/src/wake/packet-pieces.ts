@@ -1,9 +1,9 @@
 /** All that a packet could say, as ranked pieces, and what there is too much of. */
 
+import { BY_MESSAGE, FROM } from "../skills/session.ts";
 import { bestSections, coreSection, rankSections } from "../skills/skill-sections.ts";
 import { type Beyond, ownTexts, SOURCE } from "./frame.ts";
 import { nextAction } from "./next-action.ts";
-import { BY_MESSAGE, FROM } from "./packet-sign.ts";
 import { type Piece, type PieceOptions, Pieces } from "./piece.ts";
 import type { WakeSkill, WakeState } from "./state.ts";
 import { identityPieces, messagePieces, missingPieces, planPieces, UNREAD, unreadOf } from "./talk-pieces.ts";

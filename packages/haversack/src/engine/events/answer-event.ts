@@ -4,11 +4,10 @@
  * and answers nothing.
  */
 
-import { maskSecrets } from "../../base/mask.ts";
 import { processSpace } from "../../base/process-space.ts";
 import { readHead } from "../../base/read-text.ts";
 import { profileForAgent, sizeFor } from "../../skills/activation.ts";
-import { matchRules } from "../../skills/match-rules.ts";
+import { discoverSettings } from "../../skills/session.ts";
 import { mayHaveChanged } from "../../store/sqlite/git-states.ts";
 import { readHandoffBy } from "../../store/sqlite/handoff-by.ts";
 import { hasUnread } from "../../store/sqlite/has-unread.ts";
@@ -18,7 +17,7 @@ import { endSession, readSessionTimes } from "../../store/sqlite/session-times.t
 import { SkillCards } from "../../store/sqlite/skill-cards.ts";
 import { SkillLedger } from "../../store/sqlite/skill-ledger.ts";
 import { Spawns } from "../../store/sqlite/spawns.ts";
-import { type DiscoverInput, discover, discoverSettings } from "../discover.ts";
+import { type DiscoverInput, discover } from "../discover.ts";
 import { isIndexStale } from "../index-freshness.ts";
 import { knownAs } from "../wake/become-known.ts";
 import { deliverMessages } from "../wake/deliver-messages.ts";
@@ -98,8 +97,6 @@ function skillsFor(input: Omit<DiscoverInput, "root" | "at" | "env">, project: E
       index: new PromptIndex(handle.db),
       ledger: new PromptLedger(handle),
       settings: discoverSettings(config()),
-      matchRules,
-      maskSecrets,
     },
   );
   for (const source of slowPatterns) log("warn", `the pattern /${source}/ took too long and is left out from now on`);

@@ -1,7 +1,7 @@
 /**
  * Reads the compiled skill index: the half that a prompt needs. The hook bundles this file: one statement per question.
  */
-import type { MatchIndex } from "../../skills/combine-matches.ts";
+import type { MatchIndex } from "../../skills/match-skills.ts";
 import type { Posting, TermStats } from "../../skills/score-text.ts";
 import type { SkillCard, TriggerRow } from "../../skills/types.ts";
 import { addWeights, type ListViews, largest, readPostings, sumsFor, viewsOf } from "./posting-lists.ts";
