@@ -12,13 +12,12 @@ import { build } from "esbuild";
 const PARTS = {
   /** Which skills fit a prompt. */
   "hook-prompt": ["engine/discover.ts"],
-  /** Starts, ends, sub-agents, packets, messages, and a store that cannot be written. */
-  "hook-later": [
-    "engine/events/start-session.ts",
+  /** What a session is told at its start. */
+  "hook-wake": ["engine/events/start-session.ts", "engine/index-freshness.ts", "engine/wake/"],
+  /** Ends, sub-agents, guards, changes in git, and a store that cannot be written. */
+  "hook-rest": [
     "engine/events/later-events.ts",
     "engine/events/receipts.ts",
-    "engine/index-freshness.ts",
-    "engine/wake/",
     "engine/work/note-git-changes.ts",
     "store/sqlite/spool/stand-in.ts",
     "store/sqlite/spool/take-in.ts",
