@@ -1,10 +1,10 @@
 // Builds the published package: the bin, the hook and the commands as CJS files, the library as ESM, then the declarations and the JSON Schema of the config.
 import { execFileSync } from "node:child_process";
-import { createHash } from "node:crypto";
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { build } from "esbuild";
+import { buildHook } from "./build-hook.mjs";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
 const home = join(root, "packages/haversack");
@@ -13,8 +13,6 @@ const final = join(home, "dist");
 // Built aside and moved into place at the end: programs that run from the last build never see half of this one.
 const dist = join(home, `dist.${process.pid}`);
 const { version } = JSON.parse(readFileSync(join(home, "package.json"), "utf8"));
-/** What a client starts: a small file, and the one that answers. */
-const HOOK_FILES = ["hook", "hook-events", "hook-codex-notify", "hook-mask"];
 const define = { __VERSION__: JSON.stringify(version) };
 
 rmSync(dist, { recursive: true, force: true });
@@ -24,11 +22,6 @@ mkdirSync(dist, { recursive: true });
 // yaml's node entry is CJS, which cannot be split; its other entry is the same code as ESM.
 const alias = { yaml: join(root, "node_modules/yaml/browser/index.js") };
 const shared = { bundle: true, platform: "node", define, alias, logLevel: "warning", metafile: true };
-// The hook must be silent on a runtime without node:sqlite, so this stands before its first import.
-// In a function of its own: the minifier names the file's variables without looking at this text.
-const oldRuntimeGuard =
-  '(function(v){if(v[0]<22||(v[0]==22&&v[1]<16))process.exit(0)})(process.versions.node.split("."));';
-
 const cjs = {
   outdir: dist,
   outExtension: { ".js": ".cjs" },
@@ -67,24 +60,11 @@ const tokenizerBeside = (path) => ({
   setup: ({ onResolve }) => onResolve({ filter: /^gpt-tokenizer\// }, () => ({ path, external: true })),
 });
 
-/**
- * The patterns for secrets take 20 kB and, made at the start, half a millisecond: one file for all, loaded by the first text that may hold
- * a secret. Most processes meet none.
- */
-const patternsBeside = (folder) => ({
-  name: "patterns-beside",
-  setup: ({ onResolve, onLoad }) => {
-    const file = JSON.stringify(`${folder}/hook-mask.cjs`);
-    onResolve({ filter: /\/mask\/patterns\.ts$/ }, ({ importer, path }) =>
-      importer.endsWith("hook-mask.ts") ? undefined : { path, namespace: "patterns-beside" },
-    );
-    onLoad({ filter: /./, namespace: "patterns-beside" }, () => ({
-      contents: ["maskKeys", "maskNamed"]
-        .map((name) => `export const ${name}=(text)=>require(${file}).${name}(text);`)
-        .join(""),
-    }));
-    onResolve({ filter: /\/hook-mask\.cjs$/ }, ({ path }) => ({ path, external: true }));
-  },
+/** The patterns for secrets: 28 kB. */
+const maskBeside = (path) => ({
+  name: "mask-beside",
+  setup: ({ onResolve }) =>
+    onResolve({ filter: /\/mask\.ts$/ }, ({ kind }) => (kind === "entry-point" ? undefined : { path, external: true })),
 });
 
 const built = await Promise.all([
@@ -100,32 +80,19 @@ const built = await Promise.all([
     external: ["./cli.cjs"],
     banner: { js: "#!/usr/bin/env node" },
   }),
-  build({
-    ...shared,
-    entryPoints: Object.fromEntries(HOOK_FILES.map((name) => [name, join(src, `clients/${name}.ts`)])),
-    external: HOOK_FILES.map((name) => `./${name}.cjs`),
-    // ASCII: see compiled-code.ts.
-    charset: "ascii",
-    outdir: dist,
-    outExtension: { ".js": ".cjs" },
-    format: "cjs",
-    target: "node22",
-    minify: true,
-    banner: { js: oldRuntimeGuard },
-    plugins: [patternsBeside(".")],
-  }),
+  ...(await buildHook(src, dist, shared)),
   // The CLI as CJS, one file per command: the ESM loader alone costs a cold command a third of a bare start.
   build({
     ...shared,
     ...cjs,
     entryPoints: { cli: join(src, "cli/main.ts") },
-    plugins: [besides("./commands", "./yaml.cjs"), tokenizerBeside("./tokenizer.cjs"), patternsBeside(".")],
+    plugins: [besides("./commands", "./yaml.cjs"), tokenizerBeside("./tokenizer.cjs"), maskBeside("./mask.cjs")],
   }),
   build({
     ...shared,
     ...cjs,
     entryPoints: Object.fromEntries(commands.map((name) => [`commands/${name}`, join(src, `cli/commands/${name}.ts`)])),
-    plugins: [besides(".", "../yaml.cjs"), tokenizerBeside("../tokenizer.cjs"), patternsBeside("..")],
+    plugins: [besides(".", "../yaml.cjs"), tokenizerBeside("../tokenizer.cjs"), maskBeside("../mask.cjs")],
   }),
   build({
     ...shared,
@@ -133,10 +100,11 @@ const built = await Promise.all([
     entryPoints: {
       yaml: join(root, "node_modules/yaml/browser/index.js"),
       tokenizer: join(root, "node_modules/gpt-tokenizer/esm/encoding/o200k_base.js"),
+      mask: join(src, "base/mask.ts"),
       "open-store": join(src, "store/sqlite/open.ts"),
       "work-store": join(src, "store/sqlite/work/sqlite-work-store.ts"),
     },
-    plugins: [patternsBeside(".")],
+    plugins: [maskBeside("./mask.cjs")],
   }),
   build({
     ...shared,
@@ -152,18 +120,6 @@ const built = await Promise.all([
     minifyWhitespace: true,
   }),
 ]);
-
-// The hook reads its parts byte by byte (compiled-code.ts). esbuild escapes texts but leaves patterns as they are written; an
-// escape means the same in both.
-const hookTexts = HOOK_FILES.map((name) => {
-  const escaped = (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`;
-  return readFileSync(join(dist, `${name}.cjs`), "utf8").replace(/[^\0-\x7f]/g, escaped);
-});
-// The name of what it keeps compiled: it holds for these texts alone.
-const hookBuild = createHash("sha256").update(hookTexts.join("\n")).digest("hex").slice(0, 16);
-HOOK_FILES.forEach((name, at) => {
-  writeFileSync(join(dist, `${name}.cjs`), hookTexts[at].replaceAll("__HOOK_BUILD__", `"${hookBuild}"`));
-});
 
 // npm shows the one that lies in the package.
 cpSync(join(root, "README.md"), join(home, "README.md"));

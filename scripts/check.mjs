@@ -12,7 +12,14 @@ const root = join(dirname(fileURLToPath(import.meta.url)), "..");
 const home = join(root, "packages/haversack");
 // A bound against surprises: what counts is `npm run bench compare`, which times whole hooks against an older build.
 const HOOK_LIMIT_BYTES = 400_000;
-const HOOK_FILES = ["hook.cjs", "hook-events.cjs", "hook-codex-notify.cjs", "hook-mask.cjs"];
+const HOOK_FILES = [
+  "hook.cjs",
+  "hook-events.cjs",
+  "hook-prompt.cjs",
+  "hook-wake.cjs",
+  "hook-rest.cjs",
+  "hook-codex-notify.cjs",
+];
 /** Others cost a new process too much. `child_process` is loaded by the few events that start one. */
 const HOOK_MODULES = ["node:fs", "node:path", "node:sqlite", "node:vm", "node:child_process"];
 

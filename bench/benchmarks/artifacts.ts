@@ -10,8 +10,8 @@ import {
   pastedPrompt,
 } from "../../packages/haversack/src/artifacts/dispatch-prompt.ts";
 import { countLines } from "../../packages/haversack/src/artifacts/extract-section.ts";
-import { numberLines } from "../../packages/haversack/src/artifacts/numbered-lines.ts";
 import { PRESETS } from "../../packages/haversack/src/artifacts/presets/iflow.ts";
+import { numberLines } from "../../packages/haversack/src/artifacts/quote-document.ts";
 import { readRoleMap } from "../../packages/haversack/src/artifacts/read-role-map.ts";
 import type { DocumentFacts, PreviousIssue } from "../../packages/haversack/src/artifacts/reference-block.ts";
 import { resumePrompt } from "../../packages/haversack/src/artifacts/resume-prompt.ts";

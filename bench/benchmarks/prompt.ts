@@ -4,11 +4,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { readConfig } from "../../packages/haversack/src/base/config.ts";
 import { diskFileSystem } from "../../packages/haversack/src/base/file-system.ts";
-import { maskSecrets } from "../../packages/haversack/src/base/mask.ts";
-import { discover, discoverSettings } from "../../packages/haversack/src/engine/discover.ts";
+import { discover } from "../../packages/haversack/src/engine/discover.ts";
 import { refreshIndex } from "../../packages/haversack/src/engine/refresh-index.ts";
 import { profileOf } from "../../packages/haversack/src/skills/activation.ts";
-import { matchRules } from "../../packages/haversack/src/skills/match-rules.ts";
+import { discoverSettings } from "../../packages/haversack/src/skills/session.ts";
 import type { StoreHandle } from "../../packages/haversack/src/store/sqlite/handle.ts";
 import { openDatabase } from "../../packages/haversack/src/store/sqlite/open.ts";
 import { SqliteSkillIndex } from "../../packages/haversack/src/store/sqlite/skills/skill-index.ts";
@@ -144,8 +143,6 @@ function asker(handle: StoreHandle) {
     index: new SqliteSkillIndex(handle.db),
     ledger: new SkillLedger(handle),
     settings: discoverSettings(readConfig([]).config),
-    maskSecrets,
-    matchRules,
   };
   const client = profileOf("claude-code");
   return (text: string) => discover({ sessionId: "bench", client, cwd: "/", prompt: text, at: new Date() }, parts);

@@ -7,7 +7,7 @@ import { loadCounter, type TokenCounter } from "../../packages/haversack/src/tok
 import { estimateTokens } from "../../packages/haversack/src/tokens/estimate.ts";
 import { assemblePacket } from "../../packages/haversack/src/wake/packet.ts";
 import type { WakeState } from "../../packages/haversack/src/wake/state.ts";
-import { DEVELOPMENT } from "../../packages/haversack/src/wake/workflows/development.ts";
+import { DEVELOPMENT } from "../../packages/haversack/src/wake/workflow.ts";
 import { formatWip } from "../../packages/haversack/src/work/wip/wip.ts";
 import { type BenchResult, quantile } from "../harness.ts";
 import { crowded, FACTS, STATE } from "./retention-facts.ts";

@@ -5,7 +5,6 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { maskSecrets } from "../../packages/haversack/src/base/mask.ts";
-import { mayHoldSecret } from "../../packages/haversack/src/base/may-hold-secret.ts";
 import type { Benchmark } from "../harness.ts";
 import { quantile } from "../harness.ts";
 import { isMasked, lookAlikes, secretSamples } from "../secret-sets.ts";
@@ -75,7 +74,6 @@ export const secrets: Benchmark = {
             percent(share(samples.length - missedInJson.length, samples.length)),
           ],
           ["look-alikes: touched", innocent.length, percent(share(touched.length, innocent.length))],
-          ["1 MB of code: asked whether it may hold a secret", 1, ms(cpuMs(() => mayHoldSecret(code)))],
           ["1 MB of code", 1, ms(cpuMs(() => maskSecrets(code)))],
           ["1 MB of secrets", 1, ms(cpuMs(() => maskSecrets(withSecrets)))],
           [

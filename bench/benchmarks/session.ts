@@ -6,12 +6,11 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { readConfig } from "../../packages/haversack/src/base/config.ts";
-import { maskSecrets } from "../../packages/haversack/src/base/mask.ts";
-import { discover, discoverSettings } from "../../packages/haversack/src/engine/discover.ts";
+import { discover } from "../../packages/haversack/src/engine/discover.ts";
 import { PROFILES } from "../../packages/haversack/src/skills/activation.ts";
 import { backgroundTerms } from "../../packages/haversack/src/skills/background.ts";
 import { briefOf } from "../../packages/haversack/src/skills/disclosure.ts";
-import { matchRules } from "../../packages/haversack/src/skills/match-rules.ts";
+import { discoverSettings } from "../../packages/haversack/src/skills/session.ts";
 import { skillTerms } from "../../packages/haversack/src/skills/skill-terms.ts";
 import { openMemoryStore } from "../../packages/haversack/src/store/sqlite/open.ts";
 import { SqliteLocalStore } from "../../packages/haversack/src/store/sqlite/sessions/sqlite-local-store.ts";
@@ -124,10 +123,7 @@ function replay(skills: readonly SessionSkill[], prompts: readonly SessionPrompt
       sessions.touchSession({ ...SESSION, client: client.name, cwd: "/", at, event: "window" });
       window = new Set();
     }
-    const found = discover(
-      { ...SESSION, client, cwd: "/", prompt, at },
-      { index, ledger, settings, maskSecrets, matchRules },
-    );
+    const found = discover({ ...SESSION, client, cwd: "/", prompt, at }, { index, ledger, settings });
     formats[found.format] = (formats[found.format] ?? 0) + 1;
     result.tokens += count(found.text);
     for (const { id, disclosure } of found.skills) if (disclosure === "full" || disclosure === "body") window.add(id);

@@ -9,10 +9,10 @@ import { userStateFolder } from "../../../packages/haversack/src/base/project-tr
 import type { PluginInput } from "../../../packages/haversack/src/clients/opencode/client-api.ts";
 import type { HookEngine } from "../../../packages/haversack/src/clients/opencode/hook-engine.ts";
 import { haversackPlugin } from "../../../packages/haversack/src/clients/opencode/plugin.ts";
-import { discover, discoverSettings } from "../../../packages/haversack/src/engine/discover.ts";
+import { discover } from "../../../packages/haversack/src/engine/discover.ts";
 import type { EventAnswer, EventBase, ToolCall } from "../../../packages/haversack/src/engine/events/client-event.ts";
 import { recordTool } from "../../../packages/haversack/src/engine/events/record-tool.ts";
-import { matchRules } from "../../../packages/haversack/src/skills/match-rules.ts";
+import { discoverSettings } from "../../../packages/haversack/src/skills/session.ts";
 import { openForHook } from "../../../packages/haversack/src/store/sqlite/open-for-hook.ts";
 import { SessionState } from "../../../packages/haversack/src/store/sqlite/sessions/session-state.ts";
 import { SqliteLocalStore } from "../../../packages/haversack/src/store/sqlite/sessions/sqlite-local-store.ts";
@@ -59,8 +59,6 @@ export const Probe = async (input: PluginInput) => {
         index: new PromptIndex(handle!.db),
         ledger: new PromptLedger(handle!),
         settings: discoverSettings(readConfig([]).config),
-        matchRules,
-        maskSecrets: (found) => found,
       },
     );
     note({ promptMs: performance.now() - startedAt });

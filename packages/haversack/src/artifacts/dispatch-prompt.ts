@@ -7,9 +7,8 @@
  */
 import { cleanLine, stripControl } from "../base/clean-text.ts";
 import { formatAnswerRequest } from "./answer-formats.ts";
-import { inlineSections } from "./inline-sections.ts";
 import { shippedRubric } from "./presets/rubrics.ts";
-import { quoteDocument, quoteWithin } from "./quote-document.ts";
+import { inlineSections, quoteDocument, quoteWithin } from "./quote-document.ts";
 import {
   type DocumentFacts,
   type DocumentState,

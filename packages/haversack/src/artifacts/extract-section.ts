@@ -1,6 +1,6 @@
 /**
  * A section of a Markdown document: from its heading to the next one of the same or a higher level, so with everything
- * nested in it, byte for byte. Loaded by the hook.
+ * nested in it, byte for byte.
  *
  * A reference is
  * - an anchor as GitHub makes them: `#error-handling`, `design.md#error-handling`, `#setup-1` for the second "Setup";

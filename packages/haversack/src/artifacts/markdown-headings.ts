@@ -5,7 +5,6 @@
  *
  * Not followed: other HTML blocks. A heading directly under <details> without an empty line is taken for one.
  */
-import { nextFence } from "./code-fence.ts";
 
 export interface Heading {
   /** As a reader sees it: without marks, links and tags. Cut at 300 characters. */
@@ -251,4 +250,27 @@ function withoutMarks(piece: string): string {
     .replace(/(?<!\\)\*+|~~/g, "")
     .replace(/(?<![\p{L}\p{N}_])(_{1,3})(?=[^\s_])([^_]*(?:_[^_]+)*?)(?<=\S)\1(?![\p{L}\p{N}_])/gu, "$2")
     .replace(/\\([!-/:-@[-`{-~])/g, "$1");
+}
+
+/**
+ * Code fences of Markdown, line by line: the fence that is open after a line, with its indentation; "" for none. A fence is
+ * closed by its own mark, at least as long, alone on its line, and indented at most three columns more: a fence that is shown
+ * inside of another is indented by four. One that is never closed goes to the end.
+ */
+export function nextFence(open: string, line: string): string {
+  const body = line.trimStart();
+  const mark = body[0];
+  if (mark !== "`" && mark !== "~") return open;
+  let length = 0;
+  while (body[length] === mark) length++;
+  if (length < 3) return open;
+  const rest = body.slice(length);
+  const indent = line.length - body.length;
+  if (open !== "") {
+    const own = open.trimStart();
+    const isNear = indent <= open.length - own.length + 3;
+    return mark === own[0] && length >= own.length && isNear && rest.trim() === "" ? "" : open;
+  }
+  // `` ```x``` `` on one line is code within a sentence.
+  return mark === "`" && rest.includes("`") ? "" : " ".repeat(indent) + mark.repeat(length);
 }

@@ -1,15 +1,15 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { commandsIn } from "../work/capture/shell-words.ts";
-import { readFilesReadLine } from "./files-read-line.ts";
 import { printedLines } from "./printed-lines.ts";
-import { receiptRates } from "./receipt-rates.ts";
 import {
   formatSendBack,
   gapsIn,
   judgeReceipts,
   type Observation,
   type RequiredDocument,
+  readFilesReadLine,
+  receiptRates,
   requiredDocuments,
 } from "./receipts.ts";
 import { sampleDocuments } from "./sample-feature.suite.ts";

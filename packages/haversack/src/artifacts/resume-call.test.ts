@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { isAgentGone, resumeCall, resumeName, resumeWay } from "./resume-call.ts";
+import { isAgentGone, resumeCall, resumeName, resumeWay } from "./resume-prompt.ts";
 
 const SESSION = "01234567-89ab-4def-8123-456789abcdef";
 

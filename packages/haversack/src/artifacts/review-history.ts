@@ -3,7 +3,7 @@
  * exact form, and only ever appended to: every byte that was there stays.
  */
 import { cleanLine } from "../base/clean-text.ts";
-import { nextFence } from "./code-fence.ts";
+import { nextFence } from "./markdown-headings.ts";
 import { readIssueLine } from "./parse-review-answer.ts";
 import type { ReviewIssue } from "./review-issue.ts";
 

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { searchedLines } from "./searched-lines.ts";
+import { searchedLines } from "./printed-lines.ts";
 
 const TEXTS: Record<string, string> = {
   "/repo/docs/a.md": "one x\ntwo\nthree x\n\n12-five x\n2:two\n",

@@ -2,8 +2,9 @@
  * One task out of tasks.md: its text, when it is done, its files, and which sections of the other documents it comes from.
  * Reads what task lists really look like: `### Task 3: Subject`, bold labels (`**Done when:**`, `- **Files:**`) or headings.
  */
-import { nextFence } from "./code-fence.ts";
+
 import { extractSection, type SectionAnswer } from "./extract-section.ts";
+import { nextFence } from "./markdown-headings.ts";
 
 export interface DispatchTask {
   subject: string;

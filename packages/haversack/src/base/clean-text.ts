@@ -53,3 +53,25 @@ export function stripControl(text: string): string {
   const visible = lines.replace(ANSI, "").replace(CONTROL, "");
   return /[^\0-\x7f]/.test(visible) ? visible.replace(invisiblePattern(), "") : visible;
 }
+
+// What a line of Markdown is, by its first characters. By hand: each pattern costs a process that has just started as much as a
+// hundred such lines.
+
+/** `## Title` has 2; 0: it is no heading. */
+export function headingLevel(line: string): number {
+  let level = 0;
+  while (level < 7 && line[level] === "#") level++;
+  return level <= 6 && line[level] === " " ? level : 0;
+}
+
+/** Begins or ends a block of code. */
+export function isFence(line: string): boolean {
+  if (!line.includes("```") && !line.includes("~~~")) return false;
+  const body = line.trimStart();
+  return body.startsWith("```") || body.startsWith("~~~");
+}
+
+/** Whether patterns for ASCII do: one with `\p` costs a new process some milliseconds, and this question nothing. */
+export function isAscii(text: string): boolean {
+  return Buffer.byteLength(text) === text.length;
+}

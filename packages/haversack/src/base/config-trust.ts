@@ -1,7 +1,7 @@
 /**
  * What a project's own config may not do by itself. A cloned repository brings its `.haversack/config.json` along, so settings in it
  * that read outside the project, load text unasked or change what the user sees take effect only when the user has accepted
- * them with `haversack trust`, or has set them in the user's own config. The hook bundles this file.
+ * them with `haversack trust`, or has set them in the user's own config.
  */
 
 /** Why a setting of a project needs the user's word. */

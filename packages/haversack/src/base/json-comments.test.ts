@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { withoutComments } from "./json-comments.ts";
+import { withoutComments } from "./json.ts";
 
 it("makes comments spaces, keeps every offset and line break, and leaves strings alone", () => {
   const text = '{ // one\r\n  "a": "http://x/*y*/", /* two\n three */ "b\\"//": 1 } // end';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { maskField, maskLines } from "./mask-fields.ts";
+import { maskField, maskLines } from "./mask.ts";
 
 describe("maskField", () => {
   it.each([

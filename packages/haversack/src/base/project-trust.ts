@@ -9,7 +9,7 @@
  * need one `haversack trust`. The hook bundles this file: nothing but `fs`.
  */
 import { lstatSync, readFileSync, realpathSync, type Stats } from "node:fs";
-import { indexState, trackedInIndex } from "./git-index.ts";
+import { indexState, trackedInIndex } from "./git-place.ts";
 import { makeFolder, makePrivate, putFile, putNewFile, removeFile, USER } from "./safe-write.ts";
 
 export type Trust =

@@ -86,3 +86,76 @@ function leadsOut(path: string, root: string): string | undefined {
     return code === "ENOTDIR" ? undefined : `cannot be read (${code})`;
   }
 }
+
+const MAX_BYTES = 20_000;
+
+/** Undefined when there is no such file, or it is none: a prompt may name /dev/zero, which has no end, or a pipe, which waits. */
+export function readHead(path: string): string | undefined {
+  try {
+    if (!statSync(path).isFile()) return undefined;
+    const file = openSync(path, "r");
+    try {
+      const bytes = Buffer.alloc(MAX_BYTES);
+      return bytes.toString("utf8", 0, readSync(file, bytes, 0, MAX_BYTES, 0));
+    } finally {
+      closeSync(file);
+    }
+  } catch {
+    // A prompt may name a file that is yet to be made.
+    return undefined;
+  }
+}
+
+/** Undefined: not written yet, or not ours to read. */
+export function readTail(path: string, maxBytes: number): Buffer | undefined {
+  return withFile(path, (file, size) => {
+    const buffer = Buffer.allocUnsafe(Math.min(size, maxBytes));
+    return buffer.subarray(0, readSync(file, buffer, 0, buffer.length, size - buffer.length));
+  });
+}
+
+/**
+ * What stands around the last occurrence of a text, up to 100 bytes before its beginning and behind it. Read in pieces from the end,
+ * into one buffer: fresh memory costs a new process more than the reading.
+ */
+export function findLast(path: string, text: string, maxBytes: number): string | undefined {
+  return withFile(path, (file, size) => {
+    const buffer = Buffer.allocUnsafe(Math.min(size, PIECE_BYTES));
+    const floor = Math.max(0, size - maxBytes);
+    for (let end = size; end > floor; end -= PIECE_BYTES - OVERLAP_BYTES) {
+      const start = Math.max(0, end - PIECE_BYTES);
+      const length = readSync(file, buffer, 0, end - start, start);
+      const at = buffer.subarray(0, length).lastIndexOf(text);
+      // So near the edge, the next piece has it whole.
+      if (at >= AROUND_BYTES || (at >= 0 && start === 0)) {
+        return buffer.toString(
+          "latin1",
+          Math.max(0, at - AROUND_BYTES),
+          Math.min(length, at + text.length + AROUND_BYTES),
+        );
+      }
+      if (start === 0) return undefined;
+    }
+    return undefined;
+  });
+}
+
+const PIECE_BYTES = 65_536;
+const AROUND_BYTES = 100;
+/** More than twice what is around a text, and the text. */
+const OVERLAP_BYTES = 1_024;
+
+function withFile<T>(path: string, read: (file: number, size: number) => T | undefined): T | undefined {
+  let file: number;
+  try {
+    file = openSync(path, "r");
+  } catch {
+    // Either way nothing is known of it.
+    return undefined;
+  }
+  try {
+    return read(file, fstatSync(file).size);
+  } finally {
+    closeSync(file);
+  }
+}

@@ -2,15 +2,12 @@
 
 import { resolve } from "node:path";
 import { diskFileSystem } from "../base/file-system.ts";
-import { maskSecrets } from "../base/mask.ts";
-import { readHead } from "../base/read-head.ts";
-import { type DiscoverSettings, discoverSettings } from "../engine/discover.ts";
+import { readHead } from "../base/read-text.ts";
 import { type RefreshReport, refreshIndex } from "../engine/refresh-index.ts";
 import { retireOldState } from "../engine/retire-state.ts";
 import { listSkillResources, readSkillResource } from "../engine/skill-folder.ts";
 import { findSkillSources } from "../engine/skill-sources.ts";
-import type { RuleMatcher } from "../skills/combine-matches.ts";
-import { matchRules } from "../skills/match-rules.ts";
+import { type DiscoverSettings, discoverSettings } from "../skills/session.ts";
 import type { SkillResources } from "../skills/skill-output.ts";
 import type { Problem } from "../skills/types.ts";
 import { openMemoryStore } from "../store/sqlite/open.ts";
@@ -27,8 +24,6 @@ export interface OpenSkills extends Project {
   ledger: SkillLedger;
   sessions: SqliteLocalStore;
   settings: DiscoverSettings;
-  maskSecrets(text: string): string;
-  matchRules: RuleMatcher;
   problems: Problem[];
   report: RefreshReport | undefined;
   /** The beginning of a file of the project, for rules that look into files. */
@@ -85,8 +80,6 @@ export function openSkills(
     ledger: new SkillLedger(handle),
     sessions: new SqliteLocalStore(handle),
     settings: discoverSettings(config),
-    maskSecrets,
-    matchRules,
     problems: [...sources.problems, ...(report?.problems ?? [])],
     report,
     readHead: (path) => readHead(resolve(paths.root, path)),

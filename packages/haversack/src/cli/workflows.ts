@@ -3,7 +3,7 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { HaversackError } from "../base/errors.ts";
 import { nearest } from "../base/nearest.ts";
-import { DEVELOPMENT } from "../wake/workflows/development.ts";
+import { DEVELOPMENT } from "../wake/workflow.ts";
 import { findInstalled } from "./installed.ts";
 
 export interface ShippedWorkflow {

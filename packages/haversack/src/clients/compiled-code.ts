@@ -1,5 +1,5 @@
 /**
- * Loads a file beside this one in the form that V8 compiled it to at an earlier start, kept in the user's cache folder. Compiling takes a new
+ * Loads files beside this one in the form that V8 compiled them to at an earlier start, kept in the user's cache folder. Compiling takes a new
  * process several milliseconds, and its functions more at their first call. One form for each `way`: it holds the functions that
  * ran the first time.
  *
@@ -10,7 +10,7 @@
  *   A checksum in JavaScript takes 1 to 3 ms for 270 kB, `node:zlib` 2.2 ms with its import, `node:crypto` 4.6 ms.
  * Anything else is passed over, compiled anew and replaced.
  */
-import { closeSync, constants, fstatSync, lstatSync, openSync, readFileSync } from "node:fs";
+import { closeSync, constants, fstatSync, lstatSync, openSync, readSync } from "node:fs";
 import { Script } from "node:vm";
 
 /** Stands for the contents of the file; the build writes it. */
@@ -24,36 +24,60 @@ export interface Entry {
   script: Script;
 }
 
-export interface LoadedFile<Exports> {
-  exports: Exports;
-  /** What has to be kept now that it has run; undefined: nothing. */
-  toKeep: Entry | undefined;
+/** `require` for files beside this one, and what has to be kept of them now that they have run. */
+export interface CompiledFiles {
+  load(id: string): unknown;
+  toKeep: readonly Entry[];
 }
 
-export function loadCompiled<Exports>(name: string, way: string, env: NodeJS.ProcessEnv): LoadedFile<Exports> {
+export function compiledFiles(way: string, env: NodeJS.ProcessEnv): CompiledFiles {
   const base = env["XDG_CACHE_HOME"] || (env["HOME"] && `${env["HOME"]}/.cache`);
-  const file = `${__dirname}/${name}.cjs`;
   // A process without a home has no place for it. A relative one would be in the project.
-  if (!base?.startsWith("/")) return { exports: require(file), toKeep: undefined };
+  if (!base?.startsWith("/")) return { load: require, toKeep: [] };
   const flags = Buffer.from(process.execArgv.join() + (env["NODE_OPTIONS"] ?? "")).toString("base64url");
-  const entry = `${name}-${way}-${__HOOK_BUILD__}-${process.version}-${process.arch}${flags.slice(-80)}.bin`;
-  const cache = `${base}/haversack/${entry}`;
-  const known = readKept(cache);
-  // The build writes ASCII only, and such a text is parsed faster when V8 knows it.
-  const source = `(function(exports,require,module,__dirname){${readFileSync(file, "latin1")}\n})`;
-  const script = new Script(source, { filename: file, ...(known && { cachedData: known }) });
-  const module = { exports: {} };
-  script.runInThisContext()(module.exports, requireOnce, module, __dirname);
-  const isKept = known !== undefined && !script.cachedDataRejected;
-  return { exports: module.exports as Exports, toKeep: isKept ? undefined : { base, cache, script } };
+  const build = `${way}-${__HOOK_BUILD__}-${process.version}-${process.arch}${flags.slice(-80)}`;
+  const loaded: Record<string, unknown> = {};
+  const toKeep: Entry[] = [];
+  const load = (id: string): unknown =>
+    (loaded[id] ??= id.startsWith("./") ? compiled(id.slice(2, -4)) : (process.getBuiltinModule(id) ?? require(id)));
+  const compiled = (name: string): unknown => {
+    const cache = `${base}/haversack/${name}-${build}.bin`;
+    const file = `${__dirname}/${name}.cjs`;
+    // The build writes ASCII only, and such a text is parsed faster when V8 knows it.
+    const source = `(function(exports,require,module,__dirname){${readText(file)}\n})`;
+    const known = readKept(cache);
+    const script = new Script(source, { filename: file, ...(known && { cachedData: known }) });
+    const module = { exports: {} };
+    script.runInThisContext()(module.exports, load, module, __dirname);
+    if (!known || script.cachedDataRejected) toKeep.push({ base, cache, script });
+    return module.exports;
+  };
+  return { load, toKeep };
 }
 
-/** An entry without its second half; undefined where there is none that may be used. */
+/** Everything is read into the same memory: fresh memory takes a new process 0.5 ms for each megabyte. */
+let memory = Buffer.allocUnsafeSlow(1 << 20);
+
+/** The contents of an open file, up to the next call. */
+function readInto(file: number, size: number): Buffer {
+  if (size > memory.length) memory = Buffer.allocUnsafeSlow(size);
+  return memory.subarray(0, readSync(file, memory, 0, size, 0));
+}
+
+function readText(path: string): string {
+  const file = openSync(path, constants.O_RDONLY);
+  const text = readInto(file, fstatSync(file).size).toString("latin1");
+  closeSync(file);
+  return text;
+}
+
+/** An entry without its second half, up to the next reading; undefined where there is none that may be used. */
 function readKept(cache: string): Buffer | undefined {
   try {
     if (!isOwn(lstatSync(cache.slice(0, cache.lastIndexOf("/"))), 0o040000)) return undefined;
     const file = openSync(cache, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
-    const twice = isOwn(fstatSync(file), 0o100000) ? readFileSync(file) : Buffer.alloc(0);
+    const stats = fstatSync(file);
+    const twice = readInto(file, isOwn(stats, 0o100000) ? stats.size : 0);
     closeSync(file);
     const half = twice.length / 2;
     const isWhole = half > LENGTH_BYTES && twice.subarray(0, half).equals(twice.subarray(half));
@@ -71,11 +95,4 @@ export const LENGTH_BYTES = 4;
 /** Of this type, and only this user may read or write it. */
 function isOwn({ mode, uid }: { mode: number; uid: number }, type: number): boolean {
   return uid === process.getuid?.() && (mode & 0o170077) === type;
-}
-
-const required: Record<string, unknown> = {};
-
-/** The file asks for `node:fs` once for each module in it. */
-function requireOnce(id: string): unknown {
-  return (required[id] ??= process.getBuiltinModule(id) ?? require(id));
 }

@@ -1,22 +1,20 @@
 /**
  * The process that a client starts at an event: `hook.cjs CLIENT`, the client's payload on standard input, the answer on standard output.
- * This file only loads hook-events.cjs, in the form that V8 has compiled it to before: see compiled-code.ts.
+ * This file only loads hook-events.cjs, and through it hook-later.cjs, in the form that V8 has compiled them to before: see
+ * compiled-code.ts. Where the two are cut is decided in scripts/build-hook.mjs.
  *
  * A hook never harms the session: whatever goes wrong, nothing is printed, and the exit code is 0.
  */
 import { readFileSync } from "node:fs";
-import { loadCompiled } from "./compiled-code.ts";
+import { compiledFiles } from "./compiled-code.ts";
 
 function main(): void {
   try {
     const payload = JSON.parse(readFileSync(0, "utf8"));
-    const { exports, toKeep } = loadCompiled<typeof import("./hook-events.ts")>(
-      "hook-events",
-      wayOf(payload),
-      process.env,
-    );
-    exports.answerProcess(payload);
-    if (toKeep) exports.keepCompiled(toKeep);
+    const files = compiledFiles(wayOf(payload), process.env);
+    const events = files.load("./hook-events.cjs") as typeof import("./hook-events.ts");
+    events.answerProcess(payload);
+    for (const entry of files.toKeep) events.keepCompiled(entry);
   } catch {
     // No JSON, or an installation with a file missing: without a project there is no log to write to.
   }

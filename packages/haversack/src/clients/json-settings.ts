@@ -1,7 +1,6 @@
 /** A client's settings as JSON text: read into an object, looked into by path, and cleaned of what a removal left empty. */
 import { HaversackError } from "../base/errors.ts";
-import { readJson } from "../base/json.ts";
-import { withoutComments } from "../base/json-comments.ts";
+import { readJson, withoutComments } from "../base/json.ts";
 import { hasCommentIn, type JsonPath, removeIn } from "./claude-code/settings-text.ts";
 
 /** What a person reads when the file cannot be used. */

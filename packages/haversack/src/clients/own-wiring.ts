@@ -6,7 +6,7 @@
  * A package's hook asks this at every event: a file or two to read, and nothing but `fs` to load.
  */
 import { existsSync, readFileSync, realpathSync } from "node:fs";
-import { withoutComments } from "../base/json-comments.ts";
+import { withoutComments } from "../base/json.ts";
 import { MAX_CONFIG_BYTES, readBounded } from "../base/read-text.ts";
 import { repositoryRoot } from "./claude-code/hidden-skills.ts";
 import { type HookFiles, readHookCommand } from "./claude-code/hook-command.ts";

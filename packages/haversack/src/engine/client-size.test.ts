@@ -4,9 +4,8 @@
  */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { profileOf } from "../skills/activation.ts";
-import { cutFor, sizeFor } from "../skills/client-size.ts";
-import type { Match } from "../skills/combine-matches.ts";
+import { cutFor, profileOf, sizeFor } from "../skills/activation.ts";
+import type { Match } from "../skills/match-skills.ts";
 import type { SkillCard } from "../skills/types.ts";
 import { openMemoryStore } from "../store/sqlite/open.ts";
 import { SqliteWorkStore } from "../store/sqlite/work/sqlite-work-store.ts";

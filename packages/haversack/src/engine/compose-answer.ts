@@ -3,12 +3,10 @@
  * Loaded by the hook.
  */
 import { cutAt } from "../base/clean-text.ts";
-import { activationOf, type ClientProfile, searchHint } from "../skills/activation.ts";
-import { cutFor, sizeFor } from "../skills/client-size.ts";
-import type { Match } from "../skills/combine-matches.ts";
-import type { Decision } from "../skills/decide-disclosure.ts";
+import { activationOf, type ClientProfile, cutFor, searchHint, sizeFor } from "../skills/activation.ts";
 import {
   briefOf,
+  type Decision,
   type Disclosure,
   type Entry,
   type Format,
@@ -17,6 +15,7 @@ import {
   formatNames,
   SILENCE,
 } from "../skills/disclosure.ts";
+import type { Match } from "../skills/match-skills.ts";
 import type { LedgerEntry } from "../skills/session.ts";
 import { withoutOwnTitle } from "../skills/skill-output.ts";
 import type { SkillCard } from "../skills/types.ts";

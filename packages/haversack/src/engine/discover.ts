@@ -1,24 +1,18 @@
 /**
  * A prompt comes in: which skills fit, what of them the model has not seen in this window, and the text that brings just
- * that. One transaction records what was shown and why. Loaded by the hook.
+ * that. One transaction records what was shown and why.
  */
 import { cutAt, stripControl } from "../base/clean-text.ts";
-import type { Config } from "../base/config-schema.ts";
+import { maskSecrets } from "../base/mask.ts";
 import type { ClientProfile } from "../skills/activation.ts";
-import {
-  combineMatches,
-  type Match,
-  type MatchIndex,
-  type MatchResult,
-  type Reason,
-  type RuleMatcher,
-} from "../skills/combine-matches.ts";
-import { type Decision, type DisclosureSettings, decideDisclosure } from "../skills/decide-disclosure.ts";
-import type { Format } from "../skills/disclosure.ts";
+import { type Decision, type DisclosureSettings, decideDisclosure, type Format } from "../skills/disclosure.ts";
+import { type Match, type MatchIndex, type MatchResult, matchSkills, type Reason } from "../skills/match-skills.ts";
 import { fromRoot } from "../skills/prompt-paths.ts";
 import {
   asksForList,
+  type DiscoverSettings,
   isExplicitRequest,
+  isPacketPrompt,
   requestTopic,
   type SessionStatus,
   sessionStatus,
@@ -26,7 +20,6 @@ import {
 } from "../skills/session.ts";
 import type { PromptLedger } from "../store/sqlite/skills/prompt-ledger.ts";
 import { estimateTokens } from "../tokens/estimate.ts";
-import { isPacketPrompt } from "../wake/packet-sign.ts";
 import { type Answer, type AnswerIndex, CUT, composeAnswer, listingCosts, withRequired } from "./compose-answer.ts";
 
 export interface DiscoverInput {
@@ -46,22 +39,6 @@ export interface DiscoverInput {
   /** Show in full whatever the ledger says. */
   forceRecommend?: boolean;
   readHead?: (path: string) => string | undefined;
-}
-
-export interface DiscoverSettings extends DisclosureSettings {
-  idleMinutes: number;
-}
-
-export function discoverSettings(config: Config): DiscoverSettings {
-  return {
-    maxSkills: config["skills.maxSkills"],
-    recommendThreshold: config["skills.recommendThreshold"],
-    autoLoadThreshold: config["skills.autoLoadThreshold"],
-    autoLoad: config["skills.autoLoad"],
-    enforce: config["skills.enforce"],
-    idleMinutes: config["skills.idleMinutes"],
-    forgetAfterPrompts: config["skills.forgetAfterPrompts"],
-  };
 }
 
 export interface DiscoveredSkill {
@@ -92,16 +69,9 @@ export interface DiscoverParts {
   index: MatchIndex & AnswerIndex;
   ledger: PromptLedger;
   settings: DiscoverSettings;
-  /** The rules' half of matching; called only where there are rules. */
-  matchRules: RuleMatcher;
-  /** Takes secrets out of what is stored for `why`. */
-  maskSecrets(text: string): string;
 }
 
-export function discover(
-  input: DiscoverInput,
-  { index, ledger, settings, matchRules, maskSecrets }: DiscoverParts,
-): Discovery {
+export function discover(input: DiscoverInput, { index, ledger, settings }: DiscoverParts): Discovery {
   const prompt = isPlainText(input.prompt) ? input.prompt : stripControl(input.prompt);
   const key = { sessionId: input.sessionId, agentId: input.agentId ?? "" };
   const tracking = ledger.tracking(key);
@@ -112,7 +82,7 @@ export function discover(
   const isPacket = isPacketPrompt(prompt);
   const isExplicit = input.forceRecommend === true || (!isPacket && isExplicitRequest(prompt));
   const match = (text: string) =>
-    combineMatches(
+    matchSkills(
       {
         prompt: text,
         files,
@@ -125,7 +95,7 @@ export function discover(
         ...(input.readHead && { readHead: input.readHead }),
       },
       index,
-      { matchRules, limit: MOST_CANDIDATES, faint: FAINT },
+      { limit: MOST_CANDIDATES, faint: FAINT },
     );
   // "Which skills do you have for X?" asks about X; its other words would find skills that speak of skills.
   const topic = isExplicit ? requestTopic(prompt) : isPacket ? "" : prompt;
@@ -241,7 +211,7 @@ function topicOf(prompt: string): string {
 }
 
 function hasWords(text: string): boolean {
-  return /[\p{L}\p{N}]/u.test(text);
+  return /[a-z0-9]/i.test(text) || /[\p{L}\p{N}]/u.test(text);
 }
 
 /**

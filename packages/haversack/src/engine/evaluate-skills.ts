@@ -6,8 +6,14 @@ import { relative } from "node:path";
 import type { FileSystem } from "../base/file-system.ts";
 import { backgroundTerms } from "../skills/background.ts";
 import { compileRules } from "../skills/compile-rules.ts";
-import { type CaseResult, caseResult, type Evaluation, evaluate, percentile } from "../skills/evaluate.ts";
-import type { EvalCase } from "../skills/evaluate-cases.ts";
+import {
+  type CaseResult,
+  caseResult,
+  type EvalCase,
+  type Evaluation,
+  evaluate,
+  percentile,
+} from "../skills/evaluate.ts";
 import { matchSkills } from "../skills/match-skills.ts";
 import { parseSkill } from "../skills/parse-skill.ts";
 import { findSkillFiles } from "../skills/skill-files.ts";

@@ -1,15 +1,14 @@
 /** For tests: a project whose files are in memory, with a real store in memory, used through the engine. */
 
 import type { FileSystem } from "../base/file-system.ts";
-import { maskSecrets } from "../base/mask.ts";
 import { PROFILES } from "../skills/activation.ts";
-import { matchRules } from "../skills/match-rules.ts";
+import type { DiscoverSettings } from "../skills/session.ts";
 import type { SkillRoot } from "../skills/skill-files.ts";
 import { openMemoryStore } from "../store/sqlite/open.ts";
 import { SqliteLocalStore } from "../store/sqlite/sessions/sqlite-local-store.ts";
 import { SqliteSkillIndex } from "../store/sqlite/skills/skill-index.ts";
 import { SkillLedger } from "../store/sqlite/skills/skill-ledger.ts";
-import { type DiscoverInput, type DiscoverSettings, discover } from "./discover.ts";
+import { type DiscoverInput, discover } from "./discover.ts";
 import { loadSkill } from "./load-skill.ts";
 import { refreshIndex } from "./refresh-index.ts";
 
@@ -133,7 +132,7 @@ export function fakeProject() {
       project.refresh();
       return discover(
         { sessionId: "s", client: PROFILES["claude-code"]!, cwd: "/repo", at, prompt, ...options },
-        { index: project.index(), ledger, settings: project.settings, maskSecrets, matchRules },
+        { index: project.index(), ledger, settings: project.settings },
       );
     },
     load(name: string, options: Partial<Parameters<typeof loadSkill>[0]> = {}) {

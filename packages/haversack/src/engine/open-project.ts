@@ -5,7 +5,7 @@
 import { accessSync, constants, existsSync, statSync } from "node:fs";
 import type { Config } from "../base/config-schema.ts";
 import { HaversackError } from "../base/errors.ts";
-import { trackedInIndex } from "../base/git-index.ts";
+import { trackedInIndex } from "../base/git-place.ts";
 import { checkTrust, type Distrust, explainDistrust, makeRecordedStore, recordTrust } from "../base/project-trust.ts";
 import { guardStore, whyNotWritable } from "../store/sqlite/faults.ts";
 import type { StoreHandle } from "../store/sqlite/handle.ts";

@@ -37,19 +37,19 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 
 export function projectPaths(cwd: string, env: Environment): ProjectPaths {
   const { root, because } = findProjectRoot(cwd);
-  const state = join(root, STATE_FOLDER);
+  const state = `${root === "/" ? "" : root}/${STATE_FOLDER}`;
   const user = userFolder(env);
   return {
     root,
     because,
     state,
-    store: join(state, "haversack.db"),
-    config: join(state, "config.json"),
-    log: join(state, "log"),
-    offMark: join(state, "off"),
+    store: `${state}/haversack.db`,
+    config: `${state}/config.json`,
+    log: `${state}/log`,
+    offMark: `${state}/off`,
     user,
-    userConfig: join(user, "config.json"),
-    userOffMark: join(user, "off"),
+    userConfig: `${user}/config.json`,
+    userOffMark: `${user}/off`,
     userState: userStateFolder(env),
     home: env["HOME"] ?? "",
   };

@@ -2,7 +2,7 @@
  * Local state has an end: sessions, their ledger and what hooks noted, snapshots and the log go after `store.retentionDays`. Commands
  * and the MCP server do it in passing, at most once a day and a bounded part each time; hooks never do. Work is not touched.
  */
-import { removeOldLogs } from "../base/old-logs.ts";
+import { removeOldLogs } from "../base/log.ts";
 import type { StoreHandle } from "../store/sqlite/handle.ts";
 import { isRetirementDue, retireSessions } from "../store/sqlite/maintenance/purge.ts";
 import { purgeSnapshots } from "./artifacts/purge-snapshots.ts";

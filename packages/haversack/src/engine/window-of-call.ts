@@ -3,8 +3,7 @@
  * marks must tell. Undefined means unknown, and then a skill's body always comes: to send it twice costs tokens, to
  * withhold it from a window that never had it costs the work.
  */
-import { processAncestors } from "../base/process-ancestors.ts";
-import { processSpace } from "../base/process-space.ts";
+import { processAncestors, processSpace } from "../base/process-space.ts";
 import type { SessionKey } from "../store/local-store.ts";
 import type { StoreHandle } from "../store/sqlite/handle.ts";
 import { type ProcessesAbove, sessionAbove, takeCall } from "../store/sqlite/sessions/call-notes.ts";

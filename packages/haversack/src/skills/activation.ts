@@ -1,7 +1,9 @@
 /**
  * How a model loads a skill and searches for others, per client. A line that does not work in that client for that
- * skill is worse than none. Loaded by the hook.
+ * skill is worse than none.
  */
+
+import { cutAt } from "../base/clean-text.ts";
 import type { SkillCard } from "./types.ts";
 
 export interface ClientProfile {
@@ -87,4 +89,23 @@ export function searchHint(total: number, { skillTool }: ClientProfile): string 
   if (total === 1) return "1 skill is installed.";
   const how = skillTool ? `${skillTool}(query: "words")` : "`haversack skills search WORDS`";
   return `${total} skills are installed; ${how} finds others.`;
+}
+
+// How long a text is for a client: characters, or what it counts instead.
+
+interface Measure {
+  sizeOf?: ClientProfile["sizeOf"] | undefined;
+}
+
+export function sizeFor({ sizeOf }: Measure, text: string): number {
+  return sizeOf ? sizeOf(text) : text.length;
+}
+
+/** The beginning of the text that has at most this size; nearly all of it that would fit. */
+export function cutFor(client: Measure, text: string, most: number): string {
+  let cut = cutAt(text, Math.max(0, most));
+  for (let size = sizeFor(client, cut); size > most && cut; size = sizeFor(client, cut)) {
+    cut = cutAt(cut, Math.floor((cut.length * most) / size));
+  }
+  return cut;
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { backgroundTerms, CLASS_SHARE } from "./background.ts";
-import { termOf } from "./token.ts";
+import { termOf } from "./tokenize.ts";
 
 describe("backgroundTerms", () => {
   const terms = backgroundTerms();

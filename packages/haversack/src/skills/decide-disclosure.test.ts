@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import type { Match } from "./combine-matches.ts";
-import { type DisclosureSettings, decideDisclosure } from "./decide-disclosure.ts";
+import { type DisclosureSettings, decideDisclosure } from "./disclosure.ts";
+import type { Match } from "./match-skills.ts";
 import type { LedgerEntry, SessionStatus } from "./session.ts";
 import type { CompiledRule, SkillCard } from "./types.ts";
 

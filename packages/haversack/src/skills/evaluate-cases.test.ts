@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { parseCases } from "./evaluate-cases.ts";
+import { parseCases } from "./evaluate.ts";
 
 describe("parseCases", () => {
   it("reads JSON lines and derives id and source", () => {

@@ -1,6 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { caseResult, evaluate, percentile } from "./evaluate.ts";
-import type { EvalCase } from "./evaluate-cases.ts";
+import { caseResult, type EvalCase, evaluate, percentile } from "./evaluate.ts";
 
 const options = { recommendConfidence: 0.4 };
 const positive = (id: string, source: string, expected: string[], acceptable: string[] = []): EvalCase => ({

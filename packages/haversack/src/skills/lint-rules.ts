@@ -3,7 +3,7 @@ import { nearest } from "../base/nearest.ts";
 import { compileGlob } from "./compile-glob.ts";
 import { compilePattern } from "./compile-pattern.ts";
 import { compileKeyword } from "./keyword-match.ts";
-import { ruleTargets } from "./rule-target.ts";
+import { ruleTargets } from "./rule-reach.ts";
 import { lintShortDescription } from "./short-description.ts";
 import type { Problem, SkillRule } from "./types.ts";
 

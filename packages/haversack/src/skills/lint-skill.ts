@@ -7,7 +7,6 @@ import { compilePattern } from "./compile-pattern.ts";
 import type { ParsedSkill } from "./parse-skill.ts";
 import { plainKey } from "./rule-values.ts";
 import { lintShortDescription } from "./short-description.ts";
-import { isTemplateDescription } from "./skill-template.ts";
 import type { Problem, Skill } from "./types.ts";
 
 const MAX_NAME_CHARS = 64;
@@ -217,3 +216,16 @@ function circles(skills: readonly Skill[]): Problem[] {
   }
   return problems;
 }
+
+// The description that `skills new` writes when it is given none: a text to replace, which `skills check` knows again.
+
+export function templateDescription(name: string): string {
+  return `${BEGINNING} (say when ${name} is needed, in the words a user would type).`;
+}
+
+/** Also when only its end was taken out. */
+export function isTemplateDescription(description: string): boolean {
+  return description.startsWith(BEGINNING);
+}
+
+const BEGINNING = "Use when …";

@@ -1,12 +1,29 @@
 /**
- * What rules say of a prompt: keywords, synonyms, intents, files, exclusions and skip conditions. Loaded by the hook only where a
- * project has rules.
+ * What rules say of a prompt: keywords, synonyms, intents, files, exclusions and skip conditions.
  */
-import { type MatchIndex, type MatchInput, type Reason, type RuleMatches, STRENGTH } from "./combine-matches.ts";
+
 import { ANY_STEM, hasKeyword, preparePrompt } from "./keyword-match.ts";
+import type { MatchIndex, MatchInput, Reason, RuleMatches } from "./match-skills.ts";
 import { fromRoot, pathsInPrompt } from "./prompt-paths.ts";
 import { matchEach, PATTERN_BUDGET_MS } from "./run-patterns.ts";
 import type { PatternRow, SkillCard } from "./types.ts";
+
+/** How much each piece of evidence gives alone. A keyword alone is enough to recommend; a touched file alone is not. */
+export const STRENGTH = {
+  named: 0.99,
+  keyword: 0.55,
+  furtherKeyword: 0.3,
+  synonym: 0.42,
+  furtherSynonym: 0.2,
+  intent: 0.65,
+  promptFile: 0.45,
+  touchedFile: 0.2,
+  content: 0.45,
+  domain: 0.08,
+  taskType: 0.25,
+  role: 0.25,
+  always: 0.5,
+};
 
 export function matchRules(given: MatchInput, index: MatchIndex): RuleMatches {
   const input = given.readHead ? { ...given, readHead: once(given.readHead) } : given;

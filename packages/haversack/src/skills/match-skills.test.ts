@@ -1,8 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { MatchIndex, MatchInput } from "./combine-matches.ts";
 import { compileRules } from "./compile-rules.ts";
-import { matchSkills } from "./match-skills.ts";
+import { type MatchIndex, type MatchInput, matchSkills } from "./match-skills.ts";
 import { memoryIndex } from "./memory-index.ts";
 import { parseRules } from "./parse-rules.ts";
 import type { SkillCard } from "./types.ts";

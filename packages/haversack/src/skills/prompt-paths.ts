@@ -1,4 +1,4 @@
-/** File paths that a prompt mentions. Loaded by the hook. */
+/** File paths that a prompt mentions. */
 
 /**
  * What looks like a path: it has a slash and a name, or ends in a short extension. Addresses, versions, abbreviations and

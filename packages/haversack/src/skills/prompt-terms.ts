@@ -1,12 +1,9 @@
 /**
  * What a prompt asks for, in terms: its words, pairs of neighbours, synonyms, the worlds it speaks of, and skills that it
- * may be calling by name. Runs in the hook process.
+ * may be calling by name.
  */
-import { worldsOf } from "./ecosystems.ts";
-import { PackedSet } from "./packed-words.ts";
-import { nameTerm } from "./skill-fields.ts";
-import { synonymsOf } from "./synonyms.ts";
-import { pairs, tokenize } from "./tokenize.ts";
+import { nameTerm, pairs, tokenize } from "./tokenize.ts";
+import { synonymsOf, worldsOf } from "./vocabulary.ts";
 
 export interface PromptTerm {
   term: string;
@@ -64,7 +61,7 @@ export function promptTerms(prompt: string): PromptTerms {
     terms: [...terms.values()],
     isOrder: own.length === 1 && isOrder(words, tokens[0]!.at),
     worlds: worldsOf(tokens, neighbours),
-    asksToKnow: asksToKnow(text, lower),
+    asksToKnow: asksToKnow(text),
     ...namesIn(words),
   };
 }
@@ -85,9 +82,7 @@ function withoutCode(prompt: string): string {
 }
 
 /** "Explain how TLS works", "what is the difference between": not "explain this function". */
-function asksToKnow(text: string, lower: string): boolean {
-  // Asked first: making the pattern costs a new process more.
-  if (!lower.includes("explain ") && !lower.includes("difference")) return false;
+function asksToKnow(text: string): boolean {
   return /^\W*(?:(?:can|could|would|please) (?:you )?(?:please )?)?explain (?!(?:this|that|these|those|my|our|it|your)\b)|\bdifferences? between (?!(?:this|these|those|my|our)\b)/i.test(
     text,
   );
@@ -118,8 +113,8 @@ function namesIn(words: readonly string[]): { names: string[]; refused: string[]
       if (term !== "=" && !list.includes(term)) list.push(term);
     };
     const word = withoutQuotes(written);
-    if (isCalled(word)) add(word.slice(1));
-    else if (isCompound(word)) add(word);
+    if (CALLED.test(word)) add(word.slice(1));
+    else if (COMPOUND.test(word)) add(word);
     // Not "skills": "my testing skills" calls nobody.
     if (word !== "skill") return;
     for (let count = 1; count <= LONGEST_NAME; count++) {
@@ -130,62 +125,27 @@ function namesIn(words: readonly string[]): { names: string[]; refused: string[]
   return { names, refused };
 }
 
-/** Parted by white space; patterns cost a new process more than what they find here. */
 function wordsOf(text: string): string[] {
-  const words: string[] = [];
-  for (let from = 0, at = 0; at <= text.length && words.length < MOST_WORDS; at++) {
-    if (at < text.length && !isSpace(text.charCodeAt(at))) continue;
-    if (at > from) words.push(text.slice(from, at));
-    from = at + 1;
-  }
-  return words;
-}
-
-function isSpace(code: number): boolean {
-  return code <= 32 ? code === 32 || (code >= 9 && code <= 13) : code >= 0xa0 && /\s/.test(String.fromCharCode(code));
+  return text.split(/\s+/).filter(Boolean).slice(0, MOST_WORDS);
 }
 
 function withoutQuotes(word: string): string {
-  let from = 0;
-  let to = word.length;
-  while (from < to && "\"'`(".includes(word[from]!)) from++;
-  while (to > from && "\"'`),.;:!?".includes(word[to - 1]!)) to--;
-  return word.slice(from, to);
+  return word.replace(/^["'`(]+|["'`),.;:!?]+$/g, "");
 }
 
 /** `/name`, `$name`, `@name`. */
-function isCalled(word: string): boolean {
-  if (word.length < 2 || !"/$@".includes(word[0]!) || !isPlain(word.charCodeAt(1))) return false;
-  for (let at = 2; at < word.length; at++) {
-    if (!isPlain(word.charCodeAt(at)) && !"_:-".includes(word[at]!)) return false;
-  }
-  return true;
-}
-
+const CALLED = /^[/$@][a-z0-9][a-z0-9_:-]*$/;
 /** Two pieces or more with single signs between them. */
-function isCompound(word: string): boolean {
-  let pieces = 1;
-  for (let at = 0; at < word.length; at++) {
-    if (isPlain(word.charCodeAt(at))) continue;
-    if (!"-_:".includes(word[at]!) || !isPlain(word.charCodeAt(at - 1)) || !isPlain(word.charCodeAt(at + 1)))
-      return false;
-    pieces++;
-  }
-  return pieces > 1;
-}
-
-/** A lower-case letter or a digit. */
-function isPlain(code: number): boolean {
-  return (code >= 97 && code <= 122) || (code >= 48 && code <= 57);
-}
+const COMPOUND = /^[a-z0-9]+(?:[-_:][a-z0-9]+)+$/;
 
 /** Up to four words before a name: "do not use the x skill". */
-const REFUSALS = new PackedSet(" don't dont not never without no avoid skip stop ");
+// biome-ignore format: a list of words.
+const REFUSALS = new Set(["don't", "dont", "not", "never", "without", "no", "avoid", "skip", "stop"]);
 /** What may stand before an order, and what may follow it. */
-const POLITE = new PackedSet(
-  " please now ok okay and then so can could would will you let's lets let us i we want need to help me just also ",
-);
-const OBJECTS = new PackedSet(" it this that these those the my our all everything now again please here to for with ");
+// biome-ignore format: a list of words.
+const POLITE = new Set(["please", "now", "ok", "okay", "and", "then", "so", "can", "could", "would", "will", "you", "let's", "lets", "let", "us", "i", "we", "want", "need", "to", "help", "me", "just", "also"]);
+// biome-ignore format: a list of words.
+const OBJECTS = new Set(["it", "this", "that", "these", "those", "the", "my", "our", "all", "everything", "now", "again", "please", "here", "to", "for", "with"]);
 const MOST_WORDS = 400;
 /** Words of a skill's name that is written with spaces. */
 const LONGEST_NAME = 4;

@@ -9,8 +9,8 @@
  * it can be every place before it, and the degree rises by one. A repetition at the very end costs nothing: the search has
  * succeeded. Alternatives that hold repetitions are written out, and the dearest counts.
  */
-import { type CharSet, intersects, isWithin, union, WORD_CHARS } from "./char-set.ts";
-import type { RegexNode } from "./regex-syntax.ts";
+
+import { type CharSet, intersects, isWithin, type RegexNode, union, WORD_CHARS } from "./regex-syntax.ts";
 
 export function growthDegree(node: RegexNode): number | undefined {
   const sequences = writtenOut(node);

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { ruleTargets } from "./rule-target.ts";
+import { ruleTargets } from "./rule-reach.ts";
 
 it("finds a skill by its id, its folder, another case, or without its plugin", () => {
   const targets = ruleTargets(["create-skill", "tools:review", "pdf"]);

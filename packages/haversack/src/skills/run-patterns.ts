@@ -1,6 +1,6 @@
 /**
  * Runs untrusted regular expressions on a text under one time budget: all of them in one `vm` call (one call per
- * pattern costs half a process start more), which goes on after an offender that used up its share. Loaded by the hook.
+ * pattern costs half a process start more), which goes on after an offender that used up its share.
  *
  * The budget holds under Node. Under Bun a vm time-out fires late or never, so there only patterns proven to run in
  * linear time may run; the others are skipped and reported.

@@ -2,9 +2,10 @@
  * Ranks skills for a prompt by their words, with a confidence in 0..1 and the evidence for it. Runs in the hook process:
  * pure, small, no dependency. Of the index it asks only how common the prompt's terms are and which skills hold them.
  */
-import { rivalsOf, worldsConflict } from "./ecosystems.ts";
+
 import { type PromptTerm, promptTerms } from "./prompt-terms.ts";
-import { FIELD, worldTerm } from "./skill-fields.ts";
+import { FIELD, worldTerm } from "./tokenize.ts";
+import { rivalsOf, worldsConflict } from "./vocabulary.ts";
 
 export interface TermStats {
   term: string;

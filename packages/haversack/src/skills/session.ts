@@ -1,7 +1,26 @@
 /**
  * Session rules of skill discovery: what counts as new, when the domain has changed, what is forgotten.
- * Decides only; the store keeps the rows. Loaded by the hook.
+ * Decides only; the store keeps the rows.
  */
+
+import type { Config } from "../base/config-schema.ts";
+import type { DisclosureSettings } from "./disclosure.ts";
+
+export interface DiscoverSettings extends DisclosureSettings {
+  idleMinutes: number;
+}
+
+export function discoverSettings(config: Config): DiscoverSettings {
+  return {
+    maxSkills: config["skills.maxSkills"],
+    recommendThreshold: config["skills.recommendThreshold"],
+    autoLoadThreshold: config["skills.autoLoadThreshold"],
+    autoLoad: config["skills.autoLoad"],
+    enforce: config["skills.enforce"],
+    idleMinutes: config["skills.idleMinutes"],
+    forgetAfterPrompts: config["skills.forgetAfterPrompts"],
+  };
+}
 
 /** new: first prompt of a window. idle: the first after a long pause. Both get the full format. */
 export type SessionStatus = "new" | "idle" | "domain-switch" | "continue";
@@ -56,11 +75,8 @@ export function isForgotten(
  * prompt that merely speaks of skills ("improve my writing skills", "add a skills table") is not such a request.
  */
 export function isExplicitRequest(prompt: string): boolean {
-  // Most prompts do not speak of skills at all, and the patterns cost a new process a millisecond at their first use.
-  if (prompt.length > 400) return false;
-  const lower = prompt.toLowerCase();
-  if (!lower.includes("skill") && !lower.includes("recommend")) return false;
-  return explicitRequests().some((pattern) => pattern.test(prompt));
+  if (prompt.length > 400 || !/skill|recommend/i.test(prompt)) return false;
+  return EXPLICIT_REQUESTS.some((pattern) => pattern.test(prompt));
 }
 
 /** "Which skills do you have?", "list all skills": wants the list, not what fits the work. Asked of a request without a subject. */
@@ -78,10 +94,21 @@ export function requestTopic(prompt: string): string {
   );
 }
 
-const explicitRequests = (): RegExp[] => [
+const EXPLICIT_REQUESTS: readonly RegExp[] = [
   /\b(?:which|what) (?:\w+ ){0,2}skills?\b(?! (?:level|set|gap|table|column|test|file|matrix|tree|page|model|field))/i,
   /\b(?:list|show|find|suggest|recommend|search|give)\b(?: me)?(?: (?:all|the|your|my|any|an?|some|other|good|best|right|suitable|available|installed|relevant|matching)){0,3} skills?\b(?! (?:level|set|gap|table|column|test|file|matrix|tree|page|model|field))/i,
   /\b(?:are there|do you have|have you got|is there)(?: \w+){0,2} skills?\b/i,
   /\bskills? (?:recommendations?|suggestions?|discovery)\b/i,
   /\bforce ?recommend\b/i,
 ];
+
+// How a packet says that it is one. `haversack prompt` starts a client with one as its prompt, which is no request to find skills for.
+export const FROM = "From Haversack, ";
+export const BY_MESSAGE = "because a message came";
+
+/** The line stands below the packet's title. */
+const FIRST_CHARS = 500;
+
+export function isPacketPrompt(prompt: string): boolean {
+  return prompt.slice(0, FIRST_CHARS).includes(FROM + BY_MESSAGE);
+}

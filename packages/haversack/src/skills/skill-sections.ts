@@ -1,6 +1,5 @@
-/** The sections of a long skill that say most about what is being done. Loaded by the hook. */
-import { cutAt } from "../base/clean-text.ts";
-import { headingLevel, isFence } from "../base/markdown-line.ts";
+/** The sections of a long skill that say most about what is being done. */
+import { cutAt, headingLevel, isFence } from "../base/clean-text.ts";
 
 interface Section {
   text: string;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { FIELD } from "./skill-fields.ts";
 import { SKILL_TERMS, skillTerms } from "./skill-terms.ts";
+import { FIELD } from "./tokenize.ts";
 
 const pdf = {
   name: "pdf-forms",

@@ -3,10 +3,10 @@
  * changing one skill never touches the rows of another: lengths are measured against fixed averages, and how rare a
  * term is comes in only when a prompt is ranked.
  */
-import { worldsOf } from "./ecosystems.ts";
-import { FIELD, nameTerm, worldTerm } from "./skill-fields.ts";
+
 import { proseOf, wantedText } from "./skill-text.ts";
-import { pairs, tokenize } from "./tokenize.ts";
+import { FIELD, nameTerm, pairs, tokenize, worldTerm } from "./tokenize.ts";
+import { worldsOf } from "./vocabulary.ts";
 
 export interface SkillTermsInput {
   name: string;
@@ -77,12 +77,17 @@ function readFields(input: SkillTermsInput): SkillFields {
     body: count(proseOf(input.body)),
     marks: [
       { term: nameTerm(input.name), fields: FIELD.wholeName },
-      ...worldsOf(tokenize(`${input.name}\n${wanted}`)).map((world) => ({
+      ...worldsIn(`${input.name}\n${wanted}`).map((world) => ({
         term: worldTerm(world),
         fields: FIELD.world,
       })),
     ],
   };
+}
+
+function worldsIn(text: string): string[] {
+  const tokens = tokenize(text);
+  return worldsOf(tokens, pairs(tokens));
 }
 
 function weighTerms(fields: SkillFields, k: typeof SKILL_TERMS): SkillTerm[] {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { synonymsOf } from "./synonyms.ts";
-import { termOf } from "./token.ts";
+import { termOf } from "./tokenize.ts";
+import { synonymsOf } from "./vocabulary.ts";
 
 const WORDS = `
 slow fast latency performance speed bottleneck optimize

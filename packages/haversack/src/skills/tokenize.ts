@@ -1,20 +1,46 @@
 /**
- * Text to terms, the same way for skills and prompts: words are lower-cased, split at humps, hyphens and dots,
- * freed of stop words and stemmed; names such as C#, .NET, Node.js and CI/CD stay one term. Runs in the hook process.
- *
- * ASCII is read character by character: a dozen patterns cost a new process a millisecond, most of what a prompt takes. What else
- * there is goes through the patterns of tokenize-unicode.ts; a test holds the two against each other.
+ * Text to terms, the same way for skills and prompts: words are lower-cased, split at humps, hyphens and dots, freed of stop words and
+ * stemmed; names such as C#, .NET, Node.js and CI/CD stay one term.
  */
-import { isAscii } from "../base/is-ascii.ts";
-import { LONGEST_CHAIN, LONGEST_WORD, MOST_PIECES, type Token, type TokenKind, termOf } from "./token.ts";
-import { addUnicodeTokens } from "./tokenize-unicode.ts";
-import { NAME_SIGNS, ONE_NAME, STOP_WORDS, signedNames } from "./word-lists.ts";
+import { isAscii } from "../base/clean-text.ts";
+import { ABBREVIATIONS, ONE_NAME, SIGNED_NAMES, STOP_WORDS } from "./vocabulary.ts";
+
+/**
+ * word: an ordinary word. part: a piece of a compound (camelCase, kebab-case, path). whole: the compound itself,
+ * which in a prompt is most often a name of the user's own and then says nothing about skills.
+ */
+export type TokenKind = "word" | "part" | "whole";
+
+export interface Token {
+  term: string;
+  kind: TokenKind;
+  /** As it was written, lower-cased: for messages. */
+  text: string;
+  /** Counts words; a gap of more than two means that a sentence or a line ended between two tokens. */
+  at: number;
+}
+
+/** Longer runs are hashes, base64 or minified code. */
+const LONGEST_WORD = 60;
+/** System.Text.Json is a name; a longer chain is somebody's code. */
+const LONGEST_CHAIN = 24;
+/** Pieces of a compound that are also taken together. */
+const MOST_PIECES = 4;
 
 export function tokenize(text: string): Token[] {
   const tokens: Token[] = [];
-  const plain = withNames(isAscii(text) ? text : withPlainSigns(text));
-  if (isAscii(plain)) addAsciiTokens(tokens, plain);
-  else addUnicodeTokens(tokens, plain);
+  let plain = isAscii(text) ? text : withPlainSigns(text);
+  for (const [pattern, name] of SIGNED_NAMES) plain = plain.replace(pattern, name);
+  const signs = isAscii(plain) ? (ascii ??= patternsOf(ASCII)) : (unicode ??= patternsOf(UNICODE));
+  const spacedOut = plain.normalize("NFKC").replace(UNSPACED_RUN, " $& ");
+  let at = 0;
+  for (const [raw] of spacedOut.matchAll(signs.raw)) {
+    if (raw.length > LONGEST_WORD) continue;
+    if (PLAIN_WORD.test(raw)) at += addPiece(tokens, raw, { at, kind: "word" }, signs);
+    else if (BREAK.test(raw)) at += 2;
+    // A full stop is taken for a part of its word, as in Node.js, until the word has ended.
+    else at += addWord(tokens, raw, at, signs) + (raw.endsWith(".") ? 2 : 0);
+  }
   return tokens;
 }
 
@@ -37,6 +63,25 @@ export function pairs(tokens: readonly Token[]): { term: string; text: string; o
   return found;
 }
 
+/** The term of one lower-case word: its one spelling where abbreviations exist, else its stem. */
+export function termOf(word: string): string {
+  return ABBREVIATIONS.get(word) ?? stem(word);
+}
+
+/** Bits of a posting's `fields`: where a term of a skill was seen. `onlyName`: the skill's name consists of this one word. */
+export const FIELD = { name: 1, description: 2, body: 4, world: 8, wholeName: 16, onlyName: 32 } as const;
+
+/** The skill's whole name as one term, for prompts that call it by name: `systematic-debugging` → `=systematicdebugging`. */
+export function nameTerm(name: string): string {
+  const lower = name.toLowerCase();
+  return `=${lower.replace(isAscii(lower) ? /[^a-z0-9]+/g : /[^\p{L}\p{N}]+/gu, "")}`;
+}
+
+/** A world that the skill is bound to as a term: `~language:python`. */
+export function worldTerm(world: string): string {
+  return `~${world}`;
+}
+
 function withPlainSigns(text: string): string {
   return (
     text
@@ -46,176 +91,198 @@ function withPlainSigns(text: string): string {
   );
 }
 
-function withNames(text: string): string {
-  let plain = text;
-  let lower = text.toLowerCase();
-  if (!NAME_SIGNS.some((sign) => lower.includes(sign))) return text;
-  for (const { holds, pattern, name } of signedNames()) {
-    // The one in capitals is the language Go: "to go on" holds no name.
-    if (!holds.every((part) => lower.includes(part) || plain.includes(part))) continue;
-    plain = plain.replace(pattern, name);
-    lower = plain.toLowerCase();
-  }
-  return plain;
+/** The classes that the patterns are made of. A class of all letters takes milliseconds to compile, and most texts need none. */
+interface Alphabet {
+  letter: string;
+  lower: string;
+  upper: string;
+  mark: string;
+  digit: string;
 }
+const ASCII: Alphabet = { letter: "A-Za-z", lower: "a-z", upper: "A-Z", mark: "", digit: "0-9" };
+const UNICODE: Alphabet = {
+  letter: "\\p{L}",
+  lower: "\\p{Ll}",
+  upper: "\\p{Lu}",
+  mark: "\\p{M}",
+  digit: "\\p{N}",
+};
 
-function addAsciiTokens(tokens: Token[], text: string): void {
-  let at = 0;
-  for (let from = 0; from < text.length; ) {
-    const first = text.charCodeAt(from);
-    if (!isLetterOrDigit(first) && !RUN_STARTS.includes(text[from]!)) {
-      if (BREAKS.includes(text[from]!)) at += 2;
-      from++;
-      continue;
-    }
-    let isSimple = isLowerOrDigit(first);
-    let to = from + 1;
-    for (; to < text.length; to++) {
-      const code = text.charCodeAt(to);
-      if (isLowerOrDigit(code)) continue;
-      if (!isUpper(code) && !RUN_SIGNS.includes(text[to]!)) break;
-      isSimple = false;
-    }
-    const raw = text.slice(from, to);
-    from = to;
-    if (raw.length > LONGEST_WORD) continue;
-    if (isSimple) at += addPiece(tokens, raw, at, "word");
-    // A full stop is taken for a part of its word, as in Node.js, until the word has ended.
-    else at += addRun(tokens, raw, at) + (raw.endsWith(".") ? 2 : 0);
-  }
+function patternsOf({ letter, lower, upper, mark, digit }: Alphabet) {
+  const any = letter + mark + digit;
+  const humpAt = `(?<=[${lower}]{2})(?=[${upper}])|(?<=[${lower}]|[${upper}]{2})(?=[${upper}][${lower}]{2})`;
+  return {
+    /** A run without spaces, or a sign that ends a phrase. */
+    raw: new RegExp(`[${letter}${digit}$@_][${any}$@_.'/\\\\+#~-]*|[.!?;:\\n|()[\\]{}<>"\`,]`, "gu"),
+    edge: new RegExp(`^[^${letter}${digit}]+|[^${any}]+$`, "gu"),
+    version: new RegExp(`(?<=[${letter}]\\d+)(?:\\.\\d+)+$`, "u"),
+    between: new RegExp(`[^${any}']+`, "u"),
+    /** asNoTracking → asNo Tracking, HTTPServer → HTTP Server; OAuth2, gRPC, iOS, IPv6, GitHub and MongoDB stay whole. */
+    hump: new RegExp(`[${lower}][${upper}]|[${upper}]{2}[${lower}]`, "u"),
+    humps: new RegExp(humpAt, "u"),
+    capitals: new RegExp(`^[${upper}]{1,3}$`, "u"),
+    startsAsName: new RegExp(`^[${letter}]`, "u"),
+    letter: new RegExp(`[${letter}]`, "u"),
+  };
 }
+type Patterns = ReturnType<typeof patternsOf>;
+let ascii: Patterns | undefined;
+let unicode: Patterns | undefined;
 
-/** Signs, beside letters and digits, that a run without spaces may begin with, and hold; and those that end a phrase. */
-const RUN_STARTS = "$@_";
-const RUN_SIGNS = "$@_.'/\\+#~-";
-const BREAKS = '.!?;:\n|()[]{}<>"`,';
+/** Most words; there is nothing to take off or to split. */
+const PLAIN_WORD = /^[a-z0-9]+$/;
+/** A sign that ends a phrase. */
+const BREAK = /^[.!?;:\n|()[\]{}<>"`,]$/;
+/** Scripts without spaces between words: Han, Hiragana, Katakana. */
+const UNSPACED_RUN = /[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff]+/g;
+const UNSPACED_WORD = /^[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff]{2,}$/;
+/** it's, they'll; not o'clock. */
+const CONTRACTION = /'(?:s|re|ve|ll|d|m)\b/gi;
 
 /** Adds the tokens of one run without spaces; returns how many places it took. */
-function addRun(tokens: Token[], raw: string, at: number): number {
-  const word = withoutVersion(withoutEdges(raw.includes("'") ? withoutContractions(raw) : raw));
+function addWord(tokens: Token[], raw: string, at: number, signs: Patterns): number {
+  const word = raw.replace(CONTRACTION, "").replace(signs.edge, "").replace(signs.version, "");
   if (word === "") return 1;
+  if (UNSPACED_WORD.test(word)) return addCharacterPairs(tokens, word, at);
   // A path or a chain of calls: each step is a name of its own, and none of them a plain word.
-  const steps = splitAt(word, "./\\");
+  const steps = word.split(/[./\\]+/).filter((step) => step !== "");
   const joined = steps.join("").toLowerCase();
-  if (steps.length > 1 && joined.length <= LONGEST_CHAIN && isName(joined)) {
+  if (steps.length > 1 && joined.length <= LONGEST_CHAIN && /^[a-z][a-z0-9]*$/.test(joined)) {
     tokens.push({ term: termOf(joined), kind: "whole", text: word.toLowerCase(), at });
   }
   let places = 0;
-  for (const step of steps) places += addStep(tokens, step, at + places, steps.length === 1 ? "word" : "part");
+  for (const step of steps) places += addStep(tokens, step, at + places, steps.length === 1 ? "word" : "part", signs);
   return Math.max(places, 1);
 }
 
-function addStep(tokens: Token[], step: string, at: number, single: TokenKind): number {
-  const pieces = splitAt(step, "$@_+#~-").flatMap(humps);
+function addStep(tokens: Token[], step: string, at: number, single: TokenKind, signs: Patterns): number {
+  const pieces = step
+    .split(signs.between)
+    .flatMap((piece) => humps(piece, signs))
+    .filter((piece) => piece !== "");
   const whole = pieces.join("").toLowerCase();
-  if (pieces.length > 1 && pieces.length <= MOST_PIECES && isLowerLetter(whole.charCodeAt(0))) {
+  if (pieces.length > 1 && pieces.length <= MOST_PIECES && signs.startsAsName.test(whole)) {
     tokens.push({ term: termOf(whole), kind: "whole", text: step.toLowerCase(), at });
   }
   const kind = pieces.length === 1 ? single : "part";
   pieces.forEach((piece, index) => {
-    addPiece(tokens, piece.toLowerCase(), at + index, kind);
+    addPiece(tokens, piece.toLowerCase(), { at: at + index, kind }, signs);
   });
   return pieces.length;
 }
 
-function addPiece(tokens: Token[], piece: string, at: number, kind: TokenKind): number {
-  if (piece.length > 1 && !STOP_WORDS.has(piece) && hasLetter(piece)) {
-    tokens.push({ term: termOf(piece), kind, text: piece, at });
+/** Where words are not spaced, two neighbouring characters stand for a word. */
+function addCharacterPairs(tokens: Token[], word: string, at: number): number {
+  for (let from = 0; from + 2 <= word.length; from++) {
+    const term = word.slice(from, from + 2);
+    // Three places apart, so that no pairs are made of them.
+    tokens.push({ term, kind: "word", text: term, at: at + from * 3 });
   }
+  return word.length * 3;
+}
+
+function humps(word: string, signs: Patterns): string[] {
+  if (!signs.hump.test(word) || ONE_NAME.has(word.toLowerCase())) return [word];
+  const parts = word.split(signs.humps);
+  return parts.length === 2 && signs.capitals.test(parts[1]!) ? [word] : parts;
+}
+
+function addPiece(tokens: Token[], text: string, { at, kind }: Pick<Token, "at" | "kind">, signs: Patterns): number {
+  const isTerm = (text.length > 1 || text > "\x7f") && !STOP_WORDS.has(text) && signs.letter.test(text);
+  if (isTerm) tokens.push({ term: termOf(text), kind, text, at });
   return 1;
 }
 
-/** asNoTracking → asNo Tracking, HTTPServer → HTTP Server; OAuth2, gRPC, iOS, IPv6, GitHub and MongoDB stay whole. */
-function humps(word: string): string[] {
-  if (!hasHump(word) || ONE_NAME.has(word.toLowerCase())) return [word];
-  const parts = word.split(/(?<=[a-z][a-z])(?=[A-Z])|(?<=[a-z]|[A-Z]{2})(?=[A-Z][a-z]{2})/);
-  return parts.length === 2 && /^[A-Z]{1,3}$/.test(parts[1]!) ? [word] : parts;
+/**
+ * A light English stemmer: cuts inflections (tests, testing, tested) and the commonest derivations (deployment, optimizer,
+ * authentication), so that a prompt and a skill meet though they are worded differently. It need not give words, only the same text for
+ * the same family.
+ */
+export function stem(word: string): string {
+  // Names with digits or signs (net8, s3, oauth2) and other scripts do not inflect the English way.
+  if (word.length < 4 || !/^[a-z]+$/.test(word)) return word;
+  return IRREGULAR.get(word) ?? withoutTail(withoutDerivation(withoutVerbEnding(withoutPlural(word))));
 }
 
-/** aB or ABc. */
-function hasHump(word: string): boolean {
-  for (let at = 1; at < word.length; at++) {
-    if (!isUpper(word.charCodeAt(at))) continue;
-    if (isLowerLetter(word.charCodeAt(at - 1))) return true;
-    if (isUpper(word.charCodeAt(at - 1)) && isLowerLetter(word.charCodeAt(at + 1))) return true;
+function withoutPlural(word: string): string {
+  if (word.endsWith("sses")) return word.slice(0, -2);
+  if (word.endsWith("ies")) return word.length > 4 ? `${word.slice(0, -3)}y` : word.slice(0, -1);
+  if (endsWithAny(word, ["xes", "ches", "shes", "zes"])) return word.slice(0, -2);
+  // status, focus, analysis, nodejs, kubernetes: an s that is no plural.
+  if (endsWithAny(word, ["ss", "us", "is", "js", "netes"])) return word;
+  return word.endsWith("s") ? word.slice(0, -1) : word;
+}
+
+function withoutVerbEnding(word: string): string {
+  if (word.endsWith("ied") && word.length > 4) return `${word.slice(0, -3)}y`;
+  const cut = word.endsWith("ed") ? 2 : word.endsWith("ing") ? 3 : 0;
+  const rest = word.slice(0, word.length - cut);
+  if (cut === 0 || rest.length < MIN_REST || !hasVowel(rest)) return word;
+  if (endsWithAny(rest, ["at", "bl", "iz", "is"])) return `${rest}e`;
+  return withoutDouble(rest);
+}
+
+function withoutDerivation(word: string): string {
+  const once = withoutEnding(word);
+  return once === word ? word : withoutEnding(once);
+}
+
+function withoutEnding(word: string): string {
+  for (let length = Math.min(LONGEST_ENDING, word.length); length >= SHORTEST_ENDING; length--) {
+    const replacement = ENDINGS.get(word.slice(-length));
+    if (replacement === undefined) continue;
+    const rest = word.slice(0, -length);
+    return rest.length < MIN_REST + (length === 2 ? 1 : 0) || !hasVowel(rest) ? word : rest + replacement;
   }
-  return false;
+  return word;
 }
 
-/** it's → it, they'll → they; o'clock stays. */
-function withoutContractions(word: string): string {
-  let kept = "";
-  for (let from = 0; ; ) {
-    const at = word.indexOf("'", from);
-    if (at < 0) return kept + word.slice(from);
-    const length = contractionLength(word, at + 1);
-    kept += word.slice(from, length > 0 ? at : at + 1);
-    from = at + 1 + length;
-  }
+/** Ends that differ within a family after the cuts above: configur(e), quer(y), optimiz(e), plan(n). */
+function withoutTail(word: string): string {
+  if (word.endsWith("y") && word.length >= 4) return `${word.slice(0, -1)}i`;
+  if (word.length < 5) return word;
+  if (word.length > 5 && endsWithAny(word, ["ate", "ize", "ise"])) return word.slice(0, -3);
+  return word.endsWith("e") ? word.slice(0, -1) : withoutDouble(word);
 }
 
-function contractionLength(word: string, at: number): number {
-  for (const ending of ["s", "d", "m", "re", "ve", "ll"]) {
-    const end = at + ending.length;
-    if (word.slice(at, end).toLowerCase() !== ending) continue;
-    if (end === word.length || (!isLetterOrDigit(word.charCodeAt(end)) && word[end] !== "_")) return ending.length;
-  }
-  return 0;
+/** planning, stopped: the doubled letter goes, except those that words end in (call, pass, buzz). */
+function withoutDouble(word: string): string {
+  const last = word.at(-1)!;
+  return last === word.at(-2) && !"aeioulsz".includes(last) ? word.slice(0, -1) : word;
 }
 
-function withoutEdges(word: string): string {
-  let from = 0;
-  let to = word.length;
-  while (from < to && !isLetterOrDigit(word.charCodeAt(from))) from++;
-  while (to > from && !isLetterOrDigit(word.charCodeAt(to - 1))) to--;
-  return word.slice(from, to);
+function endsWithAny(word: string, endings: readonly string[]): boolean {
+  return endings.some((ending) => word.endsWith(ending));
 }
 
-/** python3.12 → python3. */
-function withoutVersion(word: string): string {
-  if (!word.includes(".") || !isDigit(word.charCodeAt(word.length - 1))) return word;
-  return word.replace(/(?<=[a-z]\d+)(?:\.\d+)+$/i, "");
+function hasVowel(word: string): boolean {
+  return /[aeiouy]/.test(word);
 }
 
-/** What stands between these signs, without empty pieces. */
-function splitAt(text: string, signs: string): string[] {
-  const parts: string[] = [];
-  let from = 0;
-  for (let at = 0; at <= text.length; at++) {
-    if (at < text.length && !signs.includes(text[at]!)) continue;
-    if (at > from) parts.push(text.slice(from, at));
-    from = at + 1;
-  }
-  return parts;
-}
+/** Ending and what takes its place; the longest that fits counts. What remains must hold a vowel and `MIN_REST` letters. */
+// biome-ignore format: one word a line would be longer than the file.
+const ENDINGS: ReadonlyMap<string, string> = new Map(Object.entries({
+  ization: "ize", isation: "ize", ational: "ate", fulness: "ful", iveness: "ive", ability: "able", ibility: "ible",
+  ication: "icate", ation: "ate", ition: "it", ution: "ute", ction: "ct", ssion: "ss", ment: "", ness: "",
+  ally: "al", ator: "ate", able: "", ible: "", izer: "ize", iser: "ize", ance: "", ence: "", less: "", ful: "",
+  ise: "ize", ity: "", ive: "", ics: "ic", ly: "", er: "", or: "", al: "",
+}));
+const LONGEST_ENDING = 7;
+const SHORTEST_ENDING = 2;
+const MIN_REST = 3;
 
-function isName(word: string): boolean {
-  if (!isLowerLetter(word.charCodeAt(0))) return false;
-  for (let at = 1; at < word.length; at++) if (!isLowerOrDigit(word.charCodeAt(at))) return false;
-  return true;
-}
-
-function hasLetter(word: string): boolean {
-  for (let at = 0; at < word.length; at++) if (isLowerLetter(word.charCodeAt(at))) return true;
-  return false;
-}
-
-function isLowerLetter(code: number): boolean {
-  return code >= 97 && code <= 122;
-}
-
-function isUpper(code: number): boolean {
-  return code >= 65 && code <= 90;
-}
-
-function isDigit(code: number): boolean {
-  return code >= 48 && code <= 57;
-}
-
-function isLowerOrDigit(code: number): boolean {
-  return (code >= 97 && code <= 122) || (code >= 48 && code <= 57);
-}
-
-function isLetterOrDigit(code: number): boolean {
-  return isLowerOrDigit(code) || isUpper(code);
-}
+/** Families that the endings above would split, or join with a stranger (react and reaction). Written as they are said. */
+// biome-ignore format: one word a line would be longer than the file.
+const IRREGULAR: ReadonlyMap<string, string> = new Map(Object.entries({
+  document: "document", documents: "document", documented: "document", documenting: "document",
+  documentation: "doc", container: "container", containers: "container", analysis: "analyz", analyses: "analyz",
+  diagnostic: "diagnos", diagnostics: "diagnos", diagnosis: "diagnos", verification: "verifi",
+  resilience: "resili", resilient: "resili", resiliency: "resili", subscription: "subscrib",
+  subscriptions: "subscrib", indices: "index", config: "configur", configs: "configur", written: "writ",
+  wrote: "writ", asynchronous: "async", performant: "perform", built: "build", broke: "break", broken: "break",
+  ran: "run", reactive: "reactive", reaction: "reaction", author: "writer", authors: "writer",
+  metadata: "metadata", data: "data", server: "server", servers: "server", during: "during", string: "string",
+  strings: "string", architecture: "architect", architectures: "architect", architectural: "architect",
+  dependency: "depend", dependencies: "depend", local: "local", general: "general", generic: "generic",
+  universal: "universal", university: "university",
+}));

@@ -3,7 +3,7 @@ import { expect, it } from "vitest";
 import { firstInTurn, nextDispatches } from "./dispatch-order.ts";
 import type { TreeTask, WakeHandoff, WakeStory } from "./state.ts";
 import { emptyState, handoff } from "./wake-scenes.suite.ts";
-import { DEVELOPMENT } from "./workflows/development.ts";
+import { DEVELOPMENT } from "./workflow.ts";
 
 const built = { id: "T2", title: "Add login", status: "review" } as const;
 const spec = { id: "T22", title: "Spec review", status: "todo", parentId: "T2" } as const;

@@ -1,12 +1,11 @@
 /**
  * Who is sent to a task next, in the order of the workflow's roles: each starts when the one before it has passed. Of one task, and
- * of all that is under way in several stories. Loaded by the hook.
+ * of all that is under way in several stories.
  */
 import type { Verdict } from "../work/handoff.ts";
 import { isSettled } from "../work/task.ts";
-import { cutLine } from "./cut-text.ts";
-import { hasPhrase } from "./phrase.ts";
 import type { TreeTask, WakeHandoff, WakeState, WakeStory } from "./state.ts";
+import { cutLine, hasPhrase } from "./text.ts";
 import type { Workflow, WorkflowRole } from "./workflow.ts";
 
 /** waits: somebody is at it. acts: something is to be sent, marked or reported. passed: every role has passed. */

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { nextAction } from "./next-action.ts";
 import type { WakeState } from "./state.ts";
 import { at, emptyState, handoff, implementing, midReview, skill, task } from "./wake-scenes.suite.ts";
-import { DEVELOPMENT } from "./workflows/development.ts";
+import { DEVELOPMENT } from "./workflow.ts";
 
 const next = (state: WakeState) => nextAction(state, DEVELOPMENT);
 const orchestrator = (over: Partial<WakeState>) => next(emptyState({ task: task(), ...over }));

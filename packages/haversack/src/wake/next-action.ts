@@ -1,15 +1,13 @@
 /**
  * What comes next, in a few sentences, looked up from statuses and verdicts: a table of rows, read from the top. Each row says
  * nothing, one sentence or several. They continue what was going on: what nobody asked for (fixing a test, a commit) is a fact
- * of the work in progress and no sentence here. Loaded by the hook.
+ * of the work in progress and no sentence here.
  */
 import { isSettled } from "../work/task.ts";
-import { cutLine, textOf } from "./cut-text.ts";
 import { type Dispatch, nextDispatches, reviewOf, roleOfPart, subjectOf } from "./dispatch-order.ts";
-import { hasWork } from "./has-work.ts";
 import { speakerOf } from "./message.ts";
-import { Said } from "./said.ts";
-import type { WakeState, WakeTask } from "./state.ts";
+import { hasWork, type WakeState, type WakeTask } from "./state.ts";
+import { cutLine, Said, textOf } from "./text.ts";
 import { bareName } from "./which-skill.ts";
 import type { Workflow, WorkflowRole } from "./workflow.ts";
 

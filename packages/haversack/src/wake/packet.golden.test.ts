@@ -5,7 +5,7 @@ import { estimateTokens } from "../tokens/estimate.ts";
 import { assemblePacket } from "./packet.ts";
 import type { WakeState } from "./state.ts";
 import { at, emptyState, handoff, implementing, midReview, skill, task, withBulk } from "./wake-scenes.suite.ts";
-import { DEVELOPMENT } from "./workflows/development.ts";
+import { DEVELOPMENT } from "./workflow.ts";
 
 const scenes: Record<string, () => WakeState> = {
   "orchestrator-mid-review": midReview,

@@ -4,7 +4,7 @@ import { estimateTokens } from "../tokens/estimate.ts";
 import { assemblePacket, type PacketOptions } from "./packet.ts";
 import type { WakeState } from "./state.ts";
 import { at, emptyState, handoff, implementing, midReview, skill, task } from "./wake-scenes.suite.ts";
-import { DEVELOPMENT } from "./workflows/development.ts";
+import { DEVELOPMENT } from "./workflow.ts";
 
 const characters = (text: string) => text.length;
 

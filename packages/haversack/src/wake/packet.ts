@@ -3,17 +3,15 @@
  * full while that fits; when it does not, shares hold (skill 40%, task and WIP 30%, plan 15%, messages 15% of what who, where
  * and what next leave), and the last line says what was left out and how to get it. Nothing to resume: no text.
  *
- * Never over the budget, whatever the state. Loaded by the hook.
+ * Never over the budget, whatever the state.
  */
 import { type Form, fit, roomTaken } from "../tokens/fit.ts";
-import { cutLine } from "./cut-text.ts";
-import { Frame, SOURCE } from "./frame.ts";
-import { isNothing } from "./has-work.ts";
-import { footersFor, type LeftOutThing, leftOutThings } from "./left-out.ts";
+import { Frame, footersFor, type LeftOutThing, leftOutThings, SOURCE } from "./frame.ts";
 import { gatherPieces } from "./packet-pieces.ts";
 import { type Piece, type PieceOptions, SHARES } from "./piece.ts";
-import type { WakeState } from "./state.ts";
+import { isNothing, type WakeState } from "./state.ts";
 import { type Template, templateFor } from "./templates.ts";
+import { cutLine } from "./text.ts";
 import type { Workflow } from "./workflow.ts";
 
 export interface PacketOptions {

@@ -8,8 +8,8 @@
  * work in progress · 4 handoffs of siblings · 5 the tree · 6 other messages · 7 activity
  */
 import type { Form, Part } from "../tokens/fit.ts";
-import type { Said } from "./said.ts";
 import type { Placeholder } from "./templates.ts";
+import type { Said } from "./text.ts";
 
 export interface Piece extends Part {
   /** The first of these that the template has. */

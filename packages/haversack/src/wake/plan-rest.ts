@@ -1,10 +1,9 @@
 /**
  * What a plan's section says beyond its task: files, steps and criteria that the task has are told once, with the task. Below a step
- * its details stay, under its number. Loaded by the hook.
+ * its details stay, under its number.
  */
-import { headingLevel, isFence } from "../base/markdown-line.ts";
-import { withoutGaps } from "./cut-text.ts";
-import { Said } from "./said.ts";
+import { headingLevel, isFence } from "../base/clean-text.ts";
+import { Said, withoutGaps } from "./text.ts";
 
 export interface ToldTask {
   /** Descriptions, criteria and steps. */

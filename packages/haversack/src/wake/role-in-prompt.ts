@@ -1,6 +1,6 @@
 /**
  * The role that a prompt gives to a sub-agent: it says who it is ("You are the spec reviewer"), or asks for the task to be implemented,
- * reviewed or fixed. Undefined: it asks for something else, and whoever reads it needs no more than the facts. Loaded by the hook.
+ * reviewed or fixed. Undefined: it asks for something else, and whoever reads it needs no more than the facts.
  */
 
 /** More is a document; what is asked for stands at its beginning or its end. */

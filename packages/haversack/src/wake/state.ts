@@ -172,3 +172,42 @@ export interface WakeActivity {
   text: string;
   subject?: string;
 }
+
+// Whether there is anything to go on from.
+
+/** Then nobody is woken: a task that could be next, or past events, are no reason. */
+export function isNothing({ task, stories = [], alsoHolds, wip, skills, messages, newMessage }: WakeState): boolean {
+  const isIdle = !task && !newMessage && stories.length === 0;
+  return isIdle && alsoHolds.length + skills.length + messages.length === 0 && !hasWork(wip);
+}
+
+export function hasWork(wip: Wip = {}): boolean {
+  return Object.entries(wip).some(([field, value]) => field !== "updated_at" && value !== false && !isBlank(value));
+}
+
+function isBlank(value: unknown): boolean {
+  return value == null || value === "" || (typeof value === "object" && Object.keys(value).length === 0);
+}
+
+// Which role an agent has. A session coordinates when somebody added it as an orchestrator or when it gave tasks to
+// sub-agents; a session that works alone on a task is its implementer; one without a task has no role.
+
+export interface RoleSigns {
+  /** The role that it was started or added with. */
+  given?: string | undefined;
+  isSubAgent: boolean;
+  isCoordinating: boolean;
+  hasTask: boolean;
+}
+
+export function roleOf({
+  given,
+  isSubAgent,
+  isCoordinating,
+  hasTask,
+}: RoleSigns): Required<Pick<WakeAgent, "role" | "isSolo">> {
+  if (given !== undefined) return { role: given, isSolo: false };
+  if (isSubAgent) return { role: "", isSolo: false };
+  if (isCoordinating) return { role: "orchestrator", isSolo: false };
+  return hasTask ? { role: "implementer", isSolo: true } : { role: "", isSolo: false };
+}

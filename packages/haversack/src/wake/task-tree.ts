@@ -1,11 +1,11 @@
 /**
  * Tasks as a list with boxes, the current one marked, its steps below it, and the position in one sentence. A long list is a
- * window around the current one that says how many are before and after. Loaded by the hook.
+ * window around the current one that says how many are before and after.
  */
 import { isSettled, type TaskStep } from "../work/task.ts";
-import { cutLine } from "./cut-text.ts";
 import type { TreeTask, WakeState } from "./state.ts";
 import { clock } from "./talk-pieces.ts";
+import { cutLine } from "./text.ts";
 
 export interface TreeOptions {
   currentId?: string | undefined;

@@ -13,13 +13,18 @@ import {
   mask,
 } from "./value.ts";
 
+/** `lower`: the text in small letters. */
 export function maskAssignments(text: string, lower: string): string {
+  if (!NAMES.some((name) => lower.includes(name))) return text;
   let result = text.replace(ENV_LINE, maskEnvLine).replace(ASSIGNMENT, maskAssignment);
   if (lower.includes("</")) result = result.replace(ELEMENT, maskElement);
   if (lower.includes("value")) result = result.replace(PAIR, maskPair);
   if (lower.includes("phrase") || lower.includes("mnemonic")) result = result.replace(PHRASE, maskPhrase);
   return result.replace(SAID, maskSaid);
 }
+
+/** A text without any of these has none of the words below. */
+const NAMES = ["pass", "pwd", "secret", "token", "key", "auth", "credential", "psk", "mnemonic", "phrase"];
 
 /** Words for a secret. `key` alone is one only behind certain words: see `kindOf`. */
 const WORD =

@@ -2,7 +2,8 @@
 import { countDigits, isName, isOrdinaryWord, isPlaceholder, looksRandom, mask } from "./value.ts";
 
 export function maskCommands(text: string, lower: string): string {
-  let result = lower.includes("-") ? text.replace(FLAG, maskFlag) : text;
+  const hasFlag = lower.includes("-") && FLAG_NAMES.some((name) => lower.includes(name));
+  let result = hasFlag ? text.replace(FLAG, maskFlag) : text;
   for (const program of PROGRAMS) {
     if (program[0].split("|").some((name) => lower.includes(`${name} `))) result = maskProgram(result, program);
   }
@@ -11,6 +12,7 @@ export function maskCommands(text: string, lower: string): string {
   return result;
 }
 
+const FLAG_NAMES = ["pass", "pwd", "token", "secret", "key"];
 /** `--password x`, `-storepass x`, `--client-secret=x`. */
 const FLAG =
   /(-(?<![\w-]-)-?(?:[a-z0-9]{1,20}-){0,3}(?:(?:store|key)?pass(?:word|wd|phrase|code)?|pwd|token|secret|(?:api|access|auth|secret|account|private)-?key)(?:=|\s{1,4})["']?)([^\s"'`-][^\s"'`]*)/gi;

@@ -5,6 +5,16 @@
 import { isJumble, isName, isPlaceholder, mask } from "./value.ts";
 
 export function maskKnownKeys(text: string): string {
+  if (!hasKey(text)) return text;
+  // No key goes beyond its line, and few lines of a long text hold one.
+  if (text.length < 1000) return maskEach(text);
+  return text
+    .split("\n")
+    .map((line) => (hasKey(line) ? maskEach(line) : line))
+    .join("\n");
+}
+
+function maskEach(text: string): string {
   let result = text.replace(knownPattern(), maskKnown);
   if (result.includes(".")) result = result.replace(JWT, mask("jwt"));
   for (const [kind, inside, pattern] of MARKED) {
@@ -12,6 +22,27 @@ export function maskKnownKeys(text: string): string {
   }
   return result.includes("_") ? result.replace(UNKNOWN_MAKER, maskUnknownMaker) : result;
 }
+
+/** Every key of a known format has this many letters, digits, `_` and `-` in a row. */
+const ROW = /[\w-]{16,}/g;
+
+/** Whether there is such a row that is not made of words. */
+function hasKey(text: string): boolean {
+  for (const { 0: row, index } of text.matchAll(ROW)) if (isKeyLike(row, text[index - 1] ?? "")) return true;
+  return text.includes("PRIVATE KEY") || text.includes("webhook");
+}
+
+/** Hashes and UUIDs are no keys by themselves, nor are names of temporary folders; a key id of AWS looks like words in capitals. */
+function isKeyLike(row: string, before: string): boolean {
+  if (isName(row)) return /[A-Z0-9]{20}/.test(row);
+  // After one of these signs they may be the second half of a key.
+  if (/^[0-9a-f-]+$/.test(row)) return /^[0-9a-f]{32}-/.test(row) || /[.:$]/.test(before);
+  return row.length >= 30 || /[A-Za-z0-9]{16}/.test(row) || BEGINNINGS.test(row);
+}
+
+/** Of the formats that are short and may hold a `-` or `_` anywhere. */
+const BEGINNINGS =
+  /(?:sk|gl[a-z]{2,5}|xox[a-z]|xapp|xwfp|xai|pplx|nvapi|tskey|pypi|NR[A-Z]{2}|GOCSPX|sq0[a-z]{3}|BBDC)-|AIza|AQVN|GR1348941|AT(?:ATT3|CTT3|BB|OA)|EAA|IGQ|_|eyJ/;
 
 type Format = readonly [kind: string, beginning: string, rest: string];
 

@@ -1,7 +1,7 @@
 import { HaversackError, isFault } from "../../base/errors.ts";
 import { sendMessage } from "../../engine/wake/messages.ts";
 import { readyAgent } from "../../engine/wake/prompt-agent.ts";
-import { mentionsIn } from "../../wake/mentions.ts";
+import { mentionsIn } from "../../wake/message.ts";
 import { type Call, type CommandSpec, type ExitCode, print } from "../command.ts";
 import { startReady } from "../prompt.ts";
 import { BRANCH, branchOf, wakeParts } from "../wake.ts";

@@ -6,7 +6,7 @@ import { nearest } from "../../base/nearest.ts";
 import { putFile } from "../../base/safe-write.ts";
 import { evaluateSkills, type SkillEvaluation } from "../../engine/evaluate-skills.ts";
 import { placeOfNamed } from "../../engine/wired-place.ts";
-import { parseCases } from "../../skills/evaluate-cases.ts";
+import { parseCases } from "../../skills/evaluate.ts";
 import { type Call, type CommandSpec, type ExitCode, print } from "../command.ts";
 import { findProject } from "../project.ts";
 import { targetFile } from "../read-file.ts";

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { HaversackError } from "../../base/errors.ts";
 import { makeFolder, putNewFile } from "../../base/safe-write.ts";
 import { ensureStateFolder } from "../../engine/project.ts";
-import { templateDescription } from "../../skills/skill-template.ts";
+import { templateDescription } from "../../skills/lint-skill.ts";
 import { type Call, type CommandSpec, type ExitCode, print } from "../command.ts";
 import { findProject } from "../project.ts";
 

@@ -1,5 +1,5 @@
 import { cleanLine } from "../../base/clean-text.ts";
-import { trackedInIndex } from "../../base/git-index.ts";
+import { trackedInIndex } from "../../base/git-place.ts";
 import { offReason } from "../../engine/project.ts";
 import { LOGS } from "../../engine/tracked-state.ts";
 import { nextReady } from "../../engine/work/next-batch.ts";

@@ -1,7 +1,7 @@
 /** How full a session's window is, from the transcript of Claude Code (seen in 2.1.325). The window's size stands nowhere in it. */
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
-import { readTail } from "../../base/read-tail.ts";
+import { readTail } from "../../base/read-text.ts";
 import type { Environment } from "../../engine/project.ts";
 import type { FilledSession, WindowFill } from "../../engine/wiring.ts";
 import { object } from "./fields.ts";

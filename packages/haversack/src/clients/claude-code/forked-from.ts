@@ -5,7 +5,7 @@
  * forks only.
  */
 import { readFileSync } from "node:fs";
-import { readTail } from "../../base/read-tail.ts";
+import { readTail } from "../../base/read-text.ts";
 import { type Fields, object, text } from "./fields.ts";
 
 const TAIL_BYTES = 262_144;

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { withoutComments } from "../../base/json-comments.ts";
+import { withoutComments } from "../../base/json.ts";
 import { removeIn, setIn } from "./settings-text.ts";
 
 describe("setIn", () => {

@@ -4,7 +4,7 @@
  * (`readJson`), with or without comments. What `setIn` adds, `removeIn` takes out again, byte for byte. Additions end their lines
  * as the text does.
  */
-import { withoutComments } from "../../base/json-comments.ts";
+import { withoutComments } from "../../base/json.ts";
 
 export type JsonPath = readonly (string | number)[];
 

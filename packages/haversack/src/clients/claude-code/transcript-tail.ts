@@ -3,7 +3,7 @@
  * prompt that is not answered yet is not in the file at all). Only the end of the file is read. Loaded by the hook, after a
  * compaction only.
  */
-import { readTail } from "../../base/read-tail.ts";
+import { readTail } from "../../base/read-text.ts";
 
 const MAX_BYTES = 1_000_000;
 

@@ -3,8 +3,7 @@
  * there: how a command ended, and how full the window is. Both are written before the hooks that ask (seen in 0.166.0).
  * Loaded by the hook: nothing but `fs`.
  */
-import { readHead } from "../../base/read-head.ts";
-import { readTail } from "../../base/read-tail.ts";
+import { readHead, readTail } from "../../base/read-text.ts";
 
 /** A line holds a command's whole output, which the client cuts at about a megabyte; usually the first step finds it. */
 const STEPS_BYTES = [65_536, 2_000_000];

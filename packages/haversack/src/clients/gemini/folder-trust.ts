@@ -2,7 +2,7 @@
  * Whether Gemini CLI reads a project's settings (seen in 0.61.0): in a folder that the person trusts, and in any folder once folder trust is
  * switched off. Loaded by the hook: nothing but `fs`.
  */
-import { withoutComments } from "../../base/json-comments.ts";
+import { withoutComments } from "../../base/json.ts";
 import { MAX_CONFIG_BYTES, readBounded } from "../../base/read-text.ts";
 
 export type FolderTrust = "trusted" | "untrusted" | "unknown";

@@ -1,5 +1,5 @@
 /** Which skills Gemini CLI hides from the model, read from its own settings. Loaded by the hook: nothing but `fs`. */
-import { withoutComments } from "../../base/json-comments.ts";
+import { withoutComments } from "../../base/json.ts";
 import { MAX_CONFIG_BYTES, readBounded } from "../../base/read-text.ts";
 
 /** Names, from the project's list and the user's. `configDir` is the client's user folder, `~/.gemini`. */

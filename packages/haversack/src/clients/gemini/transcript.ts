@@ -5,7 +5,7 @@
  *
  * Only the end of the file is read, as bytes: it may have megabytes. Loaded by the hook: nothing but `fs`.
  */
-import { findLast } from "../../base/read-tail.ts";
+import { findLast } from "../../base/read-text.ts";
 
 const MAX_BYTES = 4_000_000;
 

@@ -5,8 +5,7 @@
 import { existsSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
-import { readJson } from "../../base/json.ts";
-import { withoutComments } from "../../base/json-comments.ts";
+import { readJson, withoutComments } from "../../base/json.ts";
 import { MAX_CONFIG_BYTES, readBounded } from "../../base/read-text.ts";
 import type { Environment } from "../../engine/project.ts";
 import { opencodeConfigDir } from "./detect.ts";

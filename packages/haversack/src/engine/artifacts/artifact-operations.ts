@@ -5,10 +5,9 @@
 import type { PastePlace } from "../../artifacts/audit-templates.ts";
 import type { DispatchPrompt } from "../../artifacts/dispatch-prompt.ts";
 import type { Section } from "../../artifacts/extract-section.ts";
-import type { ReceiptRate } from "../../artifacts/receipt-rates.ts";
-import type { ReceiptJudgement } from "../../artifacts/receipts.ts";
+import type { ReceiptJudgement, ReceiptRate } from "../../artifacts/receipts.ts";
 import type { DocumentFacts } from "../../artifacts/reference-block.ts";
-import type { ResumeCall } from "../../artifacts/resume-call.ts";
+import type { ResumeCall } from "../../artifacts/resume-prompt.ts";
 import type { TrackedIssue } from "../../artifacts/review-issue.ts";
 import type { MapFinding } from "../../artifacts/role-map.ts";
 import type {

@@ -5,7 +5,7 @@
 import { randomBytes } from "node:crypto";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type ResumeWay, resumeName } from "../../artifacts/resume-call.ts";
+import { type ResumeWay, resumeName } from "../../artifacts/resume-prompt.ts";
 import { cleanLine } from "../../base/clean-text.ts";
 import { errorText } from "../../base/errors.ts";
 import { makeScratch, putFile, removeFile, removeScratch } from "../../base/safe-write.ts";

@@ -9,7 +9,7 @@ import {
   MAX_ITERATIONS,
   pastedPrompt,
 } from "../../artifacts/dispatch-prompt.ts";
-import { numberLines } from "../../artifacts/numbered-lines.ts";
+import { numberLines } from "../../artifacts/quote-document.ts";
 import { requiredDocuments } from "../../artifacts/receipts.ts";
 import type { DocumentFacts } from "../../artifacts/reference-block.ts";
 import type { Role, RoleSet } from "../../artifacts/role-map.ts";

@@ -4,8 +4,16 @@
  */
 import { relative } from "node:path";
 import type { PreviousIssue } from "../../artifacts/reference-block.ts";
-import { isAgentGone, type ResumeCall, resumeCall, resumeName, resumeWay } from "../../artifacts/resume-call.ts";
-import { decideResume, type ResumeDecision, resumePrompt } from "../../artifacts/resume-prompt.ts";
+import {
+  decideResume,
+  isAgentGone,
+  type ResumeCall,
+  type ResumeDecision,
+  resumeCall,
+  resumeName,
+  resumePrompt,
+  resumeWay,
+} from "../../artifacts/resume-prompt.ts";
 import type { Role, RoleSet } from "../../artifacts/role-map.ts";
 import { cleanLine } from "../../base/clean-text.ts";
 import type { LoopKey, ReviewLoop } from "../../store/artifact-store.ts";

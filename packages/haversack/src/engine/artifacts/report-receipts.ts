@@ -1,5 +1,5 @@
 /** How often documents were not read, by role and document, and what dispatches have cost: numbers instead of trust. */
-import { FALLBACK_GATE, receiptRates } from "../../artifacts/receipt-rates.ts";
+import { FALLBACK_GATE, receiptRates } from "../../artifacts/receipts.ts";
 import type { ArtifactStore } from "../../store/artifact-store.ts";
 import type { ReceiptReport } from "./artifact-operations.ts";
 

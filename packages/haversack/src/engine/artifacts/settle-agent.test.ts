@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
-import { readReferenceBlock } from "../../artifacts/read-reference-block.ts";
 import { seenIn } from "../../artifacts/receipts.ts";
+import { readReferenceBlock } from "../../artifacts/reference-block.ts";
 import { expectDocuments, recordSeen } from "../../store/sqlite/artifacts/artifact-observations.ts";
 import { commandsIn } from "../../work/capture/shell-words.ts";
 import { dispatchRole } from "./dispatch-role.ts";

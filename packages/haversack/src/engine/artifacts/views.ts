@@ -1,7 +1,7 @@
 /** What scripts and agents read of artifacts: snake_case, and what is absent is absent. */
 import type { ReceiptJudgement } from "../../artifacts/receipts.ts";
 import type { DocumentFacts } from "../../artifacts/reference-block.ts";
-import type { ResumeCall } from "../../artifacts/resume-call.ts";
+import type { ResumeCall } from "../../artifacts/resume-prompt.ts";
 import type { TrackedIssue } from "../../artifacts/review-issue.ts";
 import type { ReviewLoop } from "../../store/artifact-store.ts";
 import type { Dispatched, RecordOutcome } from "./artifact-operations.ts";

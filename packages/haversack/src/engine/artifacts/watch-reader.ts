@@ -3,8 +3,8 @@
  * calls show of them, and judge at its end. Loaded by the hook: nothing but `fs`.
  */
 import { existsSync, readFileSync, realpathSync, statSync } from "node:fs";
-import { readReferenceBlock } from "../../artifacts/read-reference-block.ts";
 import { formatSendBack, type Observation, type RequiredDocument, seenIn } from "../../artifacts/receipts.ts";
+import { readReferenceBlock } from "../../artifacts/reference-block.ts";
 import { appendReviewNote } from "../../artifacts/review-history.ts";
 import { findProjectRoot, nearestFolder } from "../../base/project-root.ts";
 import { writeEvent } from "../../store/sqlite/access.ts";

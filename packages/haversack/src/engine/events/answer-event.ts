@@ -4,12 +4,10 @@
  * and answers nothing.
  */
 
-import { maskSecrets } from "../../base/mask.ts";
 import { processSpace } from "../../base/process-space.ts";
-import { readHead } from "../../base/read-head.ts";
-import { profileForAgent } from "../../skills/activation.ts";
-import { sizeFor } from "../../skills/client-size.ts";
-import { matchRules } from "../../skills/match-rules.ts";
+import { readHead } from "../../base/read-text.ts";
+import { profileForAgent, sizeFor } from "../../skills/activation.ts";
+import { discoverSettings } from "../../skills/session.ts";
 import { endSession, readSessionTimes } from "../../store/sqlite/sessions/sqlite-local-store.ts";
 import { agentOfCall, PromptLedger } from "../../store/sqlite/skills/prompt-ledger.ts";
 import { PromptIndex, SkillCards } from "../../store/sqlite/skills/skill-index.ts";
@@ -17,7 +15,7 @@ import { SkillLedger } from "../../store/sqlite/skills/skill-ledger.ts";
 import { mayHaveChanged } from "../../store/sqlite/work/events/git-states.ts";
 import { readHandoffBy, Spawns } from "../../store/sqlite/work/events/session-tasks.ts";
 import { hasUnread } from "../../store/sqlite/work/events/unread-messages.ts";
-import { type DiscoverInput, discover, discoverSettings } from "../discover.ts";
+import { type DiscoverInput, discover } from "../discover.ts";
 import { isIndexStale } from "../index-freshness.ts";
 import { leftEdits } from "../wake/left-edits.ts";
 import { deliverMessages } from "../wake/messages.ts";
@@ -96,8 +94,6 @@ function skillsFor(input: Omit<DiscoverInput, "root" | "at" | "env">, project: E
       index: new PromptIndex(handle.db),
       ledger: new PromptLedger(handle),
       settings: discoverSettings(config()),
-      matchRules,
-      maskSecrets,
     },
   );
   for (const source of slowPatterns) log("warn", `the pattern /${source}/ took too long and is left out from now on`);

@@ -1,13 +1,13 @@
 /** What happens to a session after its start: a tool is about to run, sub-agents come and go, it ends. Loaded by the hook. */
 
 import { workPlace } from "../../base/git-place.ts";
+import type { DiscoverSettings } from "../../skills/session.ts";
 import type { StoreHandle } from "../../store/sqlite/handle.ts";
 import type { SessionState } from "../../store/sqlite/sessions/session-state.ts";
 import type { SqliteLocalStore } from "../../store/sqlite/sessions/sqlite-local-store.ts";
 import type { SkillLookup } from "../../store/sqlite/skills/skill-index.ts";
 import type { SkillLedger } from "../../store/sqlite/skills/skill-ledger.ts";
 import { letGo, letGoOfAgent } from "../../store/sqlite/work/events/session-claims.ts";
-import type { DiscoverSettings } from "../discover.ts";
 import { afterSpawn, beforeSpawn, type SubAgentParts, startNamed } from "../work/sub-agent.ts";
 import type { ClientEvent, EventAnswer, EventBase } from "./client-event.ts";
 import { guardEdit } from "./guard-edit.ts";

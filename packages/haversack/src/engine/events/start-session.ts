@@ -1,6 +1,7 @@
 /** A session starts, anew or again, or its window does: it is noted, and told what it goes on with. Loaded by the hook. */
 import type { DatabaseSync } from "node:sqlite";
-import { sizeFor } from "../../skills/client-size.ts";
+import { sizeFor } from "../../skills/activation.ts";
+import type { DiscoverSettings } from "../../skills/session.ts";
 import type { ClientProcess, Session, TouchedSession } from "../../store/local-store.ts";
 import { writeStore } from "../../store/sqlite/access.ts";
 import type { StoreHandle } from "../../store/sqlite/handle.ts";
@@ -10,7 +11,6 @@ import type { KnownAgent } from "../../store/sqlite/work/events/known-agent.ts";
 import { hasWorkToFind } from "../../store/sqlite/work/events/session-claims.ts";
 import { hasUnread } from "../../store/sqlite/work/events/unread-messages.ts";
 import type { SeenAgent } from "../../store/work-store.ts";
-import type { DiscoverSettings } from "../discover.ts";
 import type { EventAnswer, EventBase, SessionStart } from "./client-event.ts";
 
 export type StartedSession = EventBase & SessionStart;

@@ -6,8 +6,8 @@ import { isSameFolder, workPlace } from "../../base/git-place.ts";
 import { readStore, writeEvent } from "../../store/sqlite/access.ts";
 import type { StoreHandle } from "../../store/sqlite/handle.ts";
 import { type EditingSession, saveTold, untoldSessions, wipsOf } from "../../store/sqlite/sessions/session-state.ts";
-import { cutLine, listOf } from "../../wake/cut-text.ts";
 import { clock } from "../../wake/talk-pieces.ts";
+import { cutLine, listOf } from "../../wake/text.ts";
 
 export interface LeftEditsParts {
   handle: StoreHandle;

@@ -1,6 +1,5 @@
 /** The packet of what was gathered, within what the client takes. Loaded by the hook, apart from what gathers: most sessions have nothing to go on with. */
-import type { ClientProfile } from "../../skills/activation.ts";
-import { sizeFor } from "../../skills/client-size.ts";
+import { type ClientProfile, sizeFor } from "../../skills/activation.ts";
 import type { Session } from "../../store/local-store.ts";
 import { writeEvent } from "../../store/sqlite/access.ts";
 import type { StoreHandle } from "../../store/sqlite/handle.ts";
@@ -8,10 +7,9 @@ import type { Because } from "../../store/sqlite/skills/injections.ts";
 import type { WindowEntry } from "../../store/sqlite/skills/skill-ledger.ts";
 import { type ShownPacket, savePacket } from "../../store/sqlite/work/events/wake-state.ts";
 import { firstInTurn } from "../../wake/dispatch-order.ts";
-import { isNothing } from "../../wake/has-work.ts";
 import { assemblePacket, type Packet, type PacketOptions } from "../../wake/packet.ts";
-import { ROLES, type WakeState } from "../../wake/state.ts";
-import { DEVELOPMENT } from "../../wake/workflows/development.ts";
+import { isNothing, ROLES, type WakeState } from "../../wake/state.ts";
+import { DEVELOPMENT } from "../../wake/workflow.ts";
 import type { SessionAnswer } from "../events/start-session.ts";
 import { type Gathered, gatherWake, type WakeParts, type WakeRequest, type WakeSettings } from "./gather-wake.ts";
 import type { SessionWakeParts } from "./wake-session.ts";

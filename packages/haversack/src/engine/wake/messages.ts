@@ -1,15 +1,13 @@
 /** Messages between agents: cleaned before they are stored, read in pages, and what handoffs call out to others. */
 
 import { stripControl } from "../../base/clean-text.ts";
-import type { ClientProfile } from "../../skills/activation.ts";
-import { cutFor, sizeFor } from "../../skills/client-size.ts";
+import { type ClientProfile, cutFor, sizeFor } from "../../skills/activation.ts";
 import type { StoreHandle } from "../../store/sqlite/handle.ts";
 import { showUnread, type Waiting } from "../../store/sqlite/work/events/unread-messages.ts";
 import type { SentMessage } from "../../store/work-store.ts";
-import { cutLine, cutText } from "../../wake/cut-text.ts";
-import { mentionsIn } from "../../wake/mentions.ts";
-import { type Agent, type Message, speakerOf } from "../../wake/message.ts";
+import { type Agent, type Message, mentionsIn, speakerOf } from "../../wake/message.ts";
 import { clock } from "../../wake/talk-pieces.ts";
+import { cutLine, cutText } from "../../wake/text.ts";
 import { checkWhole, cleanText, invalid } from "../../work/clean-input.ts";
 import { tokensOf } from "../../work/fit-list.ts";
 import type { Handoff } from "../../work/handoff.ts";

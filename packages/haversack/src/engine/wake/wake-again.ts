@@ -4,7 +4,7 @@
  */
 
 import { gitPlace, workPlace } from "../../base/git-place.ts";
-import { sizeFor } from "../../skills/client-size.ts";
+import { sizeFor } from "../../skills/activation.ts";
 import type { Session, TouchedSession } from "../../store/local-store.ts";
 import { readStore, writeEvent } from "../../store/sqlite/access.ts";
 import type { SessionState } from "../../store/sqlite/sessions/session-state.ts";
@@ -20,8 +20,8 @@ import {
 } from "../../store/sqlite/work/events/session-claims.ts";
 import { type SessionTasks, taskWip } from "../../store/sqlite/work/events/session-tasks.ts";
 import { readNews } from "../../store/sqlite/work/events/wake-state.ts";
-import { cutLine } from "../../wake/cut-text.ts";
 import { formatEvent } from "../../wake/talk-pieces.ts";
+import { cutLine } from "../../wake/text.ts";
 import { sessionName } from "../../work/agent-name.ts";
 import type { Wip } from "../../work/wip/wip.ts";
 import type { NotedSession, SessionAnswer, StartedSession } from "../events/start-session.ts";

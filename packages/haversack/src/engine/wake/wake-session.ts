@@ -4,14 +4,14 @@
  * Loaded by the hook. For sessions that go on there is wake-again.ts.
  */
 import { gitPlace, workPlace } from "../../base/git-place.ts";
-import { sizeFor } from "../../skills/client-size.ts";
+import { sizeFor } from "../../skills/activation.ts";
 import type { ClientProcess } from "../../store/local-store.ts";
 import { writeEvent } from "../../store/sqlite/access.ts";
 import { recordInjection } from "../../store/sqlite/skills/injections.ts";
 import { becomeKnown } from "../../store/sqlite/work/events/known-agent.ts";
 import { holdsTask, takeBack, takeOver } from "../../store/sqlite/work/events/session-claims.ts";
-import { leftLines } from "../../wake/left-work.ts";
 import { isAgentName } from "../../wake/message.ts";
+import { leftLines } from "../../wake/talk-pieces.ts";
 import type { NamedAgent, NotedSession, SessionAnswer, StartedSession } from "../events/start-session.ts";
 import type { Gathered, WakeParts, WakeRequest } from "./gather-wake.ts";
 import { showPacket, type WakeUp } from "./make-packet.ts";

@@ -4,7 +4,7 @@
  */
 import { cutAt, stripControl } from "../../base/clean-text.ts";
 import { readJson } from "../../base/json.ts";
-import { maskField, maskLines } from "../../base/mask-fields.ts";
+import { maskField, maskLines } from "../../base/mask.ts";
 import { invalid, shown } from "../clean-input.ts";
 import type { WipPatch } from "./wip.ts";
 

@@ -1,7 +1,7 @@
 /** Parts of a task: which are open, and in which order reviews come. */
 import type { DatabaseSync } from "node:sqlite";
 import { roleOfPart } from "../../../wake/dispatch-order.ts";
-import { DEVELOPMENT } from "../../../wake/workflows/development.ts";
+import { DEVELOPMENT } from "../../../wake/workflow.ts";
 import { isSettled, type TaskStatus } from "../../../work/task.ts";
 import type { Actor } from "../../work-store.ts";
 import { addDependency, removeDependency } from "./dependencies.ts";

@@ -1,8 +1,11 @@
 import { describe, expect, it } from "vitest";
-import { rivalsOf, worldsConflict, worldsOf } from "./ecosystems.ts";
-import { tokenize } from "./tokenize.ts";
+import { pairs, tokenize } from "./tokenize.ts";
+import { rivalsOf, worldsConflict, worldsOf } from "./vocabulary.ts";
 
-const worlds = (text: string) => worldsOf(tokenize(text));
+const worlds = (text: string) => {
+  const tokens = tokenize(text);
+  return worldsOf(tokens, pairs(tokens));
+};
 
 describe("worldsOf", () => {
   it("recognises worlds by their names and tools, also of two words", () => {
