@@ -9,6 +9,13 @@ export interface TestedClient {
   upTo: "minor" | "patch";
 }
 
+/** By its numbers: `0.99.1` is older than `0.166.0`. */
+export function isOlderVersion(version: string, than: string): boolean {
+  const [one = [], other = []] = [version, than].map((text) => text.split(".").map(Number));
+  const at = other.findIndex((part, index) => part !== (one[index] ?? 0));
+  return at >= 0 && (one[at] ?? 0) < other[at]!;
+}
+
 export function judgeVersion(part: string, version: string, { title, tested, upTo }: TestedClient): Finding {
   const text = `${version}; tested with ${tested}`;
   const [major = 0, minor = 0, patch = 0] = version.split(".").map(Number);

@@ -57,6 +57,28 @@ export function groupsOf<More extends object>(table: readonly HookLine[], comman
   );
 }
 
+/** The same table, with our running MCP server for the events of `fields`, and with which fields of each. */
+export function withServer(
+  groups: ReturnType<typeof groupsOf>,
+  client: string,
+  fields: Readonly<Record<string, readonly string[]>>,
+) {
+  const asked = Object.entries(groups).map(([event, group]) => {
+    const names = fields[event];
+    if (!names) return [event, group];
+    return [event, { ...group, hooks: group.hooks.map(({ timeout }) => serverHook(client, names, timeout)) }];
+  });
+  return Object.fromEntries(asked);
+}
+
+/** Which way each event goes, for `doctor`. */
+export function waysOf(hooks: readonly Pick<HookEntry, "event" | "way">[]): string {
+  const of = (way: HookEntry["way"]) => hooks.filter((hook) => hook.way === way).map(({ event }) => event);
+  const asked = of("server");
+  if (asked.length === 0) return "a process for each event";
+  return `the running MCP server answers ${asked.join(", ")}; a process each ${of("command").join(", ")}`;
+}
+
 /** Our entries in settings of any shape, in the order of the file. */
 export function hookEntries(settings: unknown, readCommand: HookForm["readCommand"]): HookEntry[] {
   const found: HookEntry[] = [];

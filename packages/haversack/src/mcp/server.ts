@@ -28,7 +28,7 @@ export interface ServerParts {
   work: LiveWork;
   env: Environment;
   /** Answers an event that the client tells by calling the tool `hook`. */
-  hook(input: unknown): string;
+  hook(input: unknown, meta: Readonly<Record<string, unknown>> | undefined): string;
   /** Why everything is switched off, or undefined when it is on. Asked at every call. */
   offReason(): string | undefined;
   log(level: LogLevel, text: string): void;
@@ -117,7 +117,9 @@ export function makeServer(parts: ServerParts, { version, tools }: ServerOptions
   server.setRequestHandler("tools/list", () => ({ tools: parts.offReason() ? [] : tools.map(describeTool) }));
   server.setRequestHandler("tools/call", async ({ params }, { mcpReq }) => {
     // Hooks of the client call it, models never see it. The answer is the one text block that the client reads; `{}` is silence.
-    if (params.name === HOOK_TOOL) return { content: [{ type: "text", text: answerHook(params.arguments, parts) }] };
+    if (params.name === HOOK_TOOL) {
+      return { content: [{ type: "text", text: answerHook(params.arguments, mcpReq._meta, parts) }] };
+    }
     const { text, isError } = await answerCall(
       { ...params, meta: mcpReq._meta, client: server.getClientVersion()?.name },
       { tools, parts },
@@ -130,9 +132,9 @@ export function makeServer(parts: ServerParts, { version, tools }: ServerOptions
   return mcp;
 }
 
-function answerHook(input: unknown, { hook, log }: ServerParts): string {
+function answerHook(input: unknown, meta: CallRequest["meta"], { hook, log }: ServerParts): string {
   try {
-    return hook(input);
+    return hook(input, meta);
   } catch (error) {
     log("error", `hook: ${errorText(error)}`);
     return "{}";

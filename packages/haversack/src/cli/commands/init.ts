@@ -42,7 +42,7 @@ export const spec: CommandSpec = {
       value: "WAY",
       choices: ["command", "server"],
       about:
-        "How events reach Haversack: command starts a process for each (default); server asks the MCP server that runs already, about ten times faster, in Claude Code 2.1.120 and later. An event is lost while the server is down.",
+        "How events reach Haversack: command starts a process for each (default); server asks the MCP server that runs already, about ten times faster, in Claude Code 2.1.120 and Codex 0.166 or later. Other clients and versions keep commands.",
     },
     bare: { type: "boolean", about: "Wire nothing: only make .haversack/ here, for the commands alone." },
   },

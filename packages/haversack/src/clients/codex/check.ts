@@ -5,14 +5,15 @@ import { readText } from "../../engine/init.ts";
 import { tryProgram } from "../../engine/try-process.ts";
 import type { CheckPlace, Finding } from "../../engine/wiring.ts";
 import { checkEvents, checkServer, type RunningClient } from "../check-running.ts";
+import { judgeVersion } from "../client-version.ts";
 import { findOnPath } from "../find-program.ts";
-import type { HookEntry } from "../hook-entries.ts";
+import { type HookEntry, waysOf } from "../hook-entries.ts";
 import { notWired } from "../not-wired.ts";
 import { ownWiring } from "../own-wiring.ts";
 import { checkNotify } from "./check-notify.ts";
 import { serverTable } from "./config-server.ts";
-import { type CodexPlaces, codexPlaces, TESTED_VERSION } from "./detect.ts";
-import { hookGroups, ownHooks, readHooks } from "./hooks-file.ts";
+import { type CodexPlaces, canAskServer, codexPlaces, readVersion, TESTED_VERSION } from "./detect.ts";
+import { hookGroups, ownHooks, readHooks, SERVER_HOOKS_SINCE } from "./hooks-file.ts";
 import { type CodexPlugin, readCodexPlugin, trustFile } from "./plugin-wiring.ts";
 import { samplePayload } from "./sample-payloads.ts";
 import { readTrust } from "./trust.ts";
@@ -21,7 +22,8 @@ const CLIENT: RunningClient = { name: "codex", sample: samplePayload, unitMs: 10
 
 export async function checkCodex(place: CheckPlace): Promise<Finding[]> {
   const places = codexPlaces(place.cwd, place.env);
-  const findings: Finding[] = [await checkVersion(place)];
+  const installed = await askVersion(place);
+  const findings: Finding[] = [checkVersion(installed)];
   const wired: WiredIn[] = [];
   for (const path of [places.projectHooks, places.userHooks]) {
     try {
@@ -44,7 +46,9 @@ export async function checkCodex(place: CheckPlace): Promise<Finding[]> {
     const remedy = "`haversack uninstall` takes out those of the project, with `--user` those of the user";
     findings.push({ part: "codex hooks", level: "warn", text, remedy });
   }
-  for (const one of wired) findings.push(...checkHooks(one, place, places), checkTrust(one, places));
+  for (const one of wired) {
+    findings.push(...checkHooks(one, place, { places, version: installed.version }), checkTrust(one, places));
+  }
   if (plugin) {
     findings.push(checkPlugin(plugin, standsBackFor));
     if (plugin.root && !standsBackFor)
@@ -69,31 +73,36 @@ interface WiredIn {
   hooks: HookEntry[];
 }
 
-async function checkVersion({ env, cwd }: CheckPlace): Promise<Finding> {
-  const part = "codex version";
+interface InstalledClient {
+  /** On the PATH. */
+  program: string | undefined;
+  version: string | undefined;
+}
+
+async function askVersion({ env, cwd }: CheckPlace): Promise<InstalledClient> {
   const program = findOnPath("codex", env);
-  if (!program) return { part, level: "ok", text: `no codex on the PATH to ask; tested with ${TESTED_VERSION}` };
+  if (!program) return { program, version: undefined };
   const { stdout } = await tryProgram(program, ["--version"], { cwd, env, limitMs: 15_000 });
-  const version = /\b\d+\.\d+\.\d+/.exec(stdout)?.[0];
+  return { program, version: readVersion(stdout) };
+}
+
+function checkVersion({ program, version }: InstalledClient): Finding {
+  const part = "codex version";
+  if (!program) return { part, level: "ok", text: `no codex on the PATH to ask; tested with ${TESTED_VERSION}` };
   if (!version) {
     return { part, level: "warn", text: `${program} --version says no version`, remedy: "run it by hand and see why" };
   }
-  const text = `${version}; tested with ${TESTED_VERSION}`;
-  const [minor, testedMinor] = [version, TESTED_VERSION].map((one) => Number(one.split(".")[1]));
-  if (version.startsWith("0.") && minor === testedMinor) return { part, level: "ok", text };
-  if (version.startsWith("0.") && Number(minor) < Number(testedMinor)) {
-    return { part, level: "warn", text, remedy: "update Codex: an older one may lack events" };
-  }
-  return { part, level: "warn", text, remedy: "look for a newer haversack: events and fields may differ" };
+  return judgeVersion(part, version, { title: "Codex", tested: TESTED_VERSION, upTo: "minor" });
 }
 
 function checkHooks(
   { path, hooks }: WiredIn,
   { hasGuards, installed }: CheckPlace,
-  { userHooks }: CodexPlaces,
+  { places, version }: { places: CodexPlaces; version: string | undefined },
 ): Finding[] {
   const part = "codex hooks";
-  const remedy = `\`haversack init${path === userHooks ? " --user" : ""}\` repairs it; review the hooks in /hooks then`;
+  const isUser = path === places.userHooks;
+  const remedy = `\`haversack init${isUser ? " --user" : ""}\` repairs it; review the hooks in /hooks then`;
   const findings: Finding[] = [];
   const expected = hookGroups("", hasGuards);
   const missing = Object.keys(expected).filter((event) => !hooks.some((hook) => hook.event === event));
@@ -105,15 +114,33 @@ function checkHooks(
     const text = `${path}: ${event} has another matcher than this version writes`;
     findings.push({ part, level: "warn", text, remedy });
   }
-  for (const file of new Set(hooks.flatMap(({ node, hook }) => [node, hook]))) {
+  const commands = hooks.filter(({ way }) => way === "command");
+  if (commands.length < hooks.length) {
+    const why = whyUnanswered(version, places);
+    if (why) findings.push({ part, level: "fail", text: `${path}: asks the MCP server at events, ${why}`, remedy });
+  }
+  for (const file of new Set(commands.flatMap(({ node, hook }) => [node, hook]))) {
     if (existsSync(file)) continue;
     findings.push({ part, level: "fail", text: `${path}: ${file} is gone, so the hooks are silent`, remedy });
   }
-  for (const hook of new Set(hooks.map(({ hook }) => hook))) {
+  for (const hook of new Set(commands.map(({ hook }) => hook))) {
     if (hook === installed.hook || !existsSync(hook)) continue;
     findings.push({ part, level: "warn", text: `${path}: runs ${hook}, and you run ${installed.hook}`, remedy });
   }
-  return findings.length > 0 ? findings : [{ part, level: "ok", text: `all ${hooks.length} in ${path}` }];
+  if (findings.length > 0) return findings;
+  return [{ part, level: "ok", text: `all ${hooks.length} in ${path}; ${waysOf(hooks)}` }];
+}
+
+/** Why the events that go to the running MCP server do not reach it. The client says nothing then. */
+function whyUnanswered(version: string | undefined, { projectConfig, userConfig }: CodexPlaces): string | undefined {
+  if (version && !canAskServer(version)) {
+    return `which Codex ${version} cannot do (${SERVER_HOOKS_SINCE} and later can): it may read no hook of this file`;
+  }
+  const tables = [projectConfig, userConfig].map((file) => serverTable(readText(file) ?? ""));
+  const table = tables.find(({ kind }) => kind !== "none");
+  if (!table) return "and there is none: these events are lost";
+  if (table.kind === "foreign") return 'and the server "haversack" is not of Haversack: these events are lost';
+  return table.isEnabled ? undefined : "which is switched off (enabled = false): these events are lost";
 }
 
 function checkPlugin({ id, root }: CodexPlugin, wiredIn: string | undefined): Finding {

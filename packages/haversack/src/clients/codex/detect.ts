@@ -1,8 +1,11 @@
 /** Where Codex keeps its files, and whether it is used here. */
+import { spawnSync } from "node:child_process";
 import { existsSync, realpathSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { Environment } from "../../engine/project.ts";
+import { isOlderVersion } from "../client-version.ts";
 import { findOnPath, isFolder } from "../find-program.ts";
+import { SERVER_HOOKS_SINCE } from "./hooks-file.ts";
 
 export const TESTED_VERSION = "0.166.0";
 
@@ -37,6 +40,24 @@ function clientRoot(cwd: string): string {
     if (existsSync(join(folder, ".git"))) return folder;
     if (dirname(folder) === folder) return start;
   }
+}
+
+/** The installed version; undefined: there is none on the PATH, or it does not say. */
+export function codexVersion(env: Environment): string | undefined {
+  const program = findOnPath("codex", env);
+  if (!program) return undefined;
+  const { stdout } = spawnSync(program, ["--version"], { env: { ...env }, encoding: "utf8", timeout: 15_000 });
+  return readVersion(stdout ?? "");
+}
+
+/** Of what `codex --version` prints. */
+export function readVersion(text: string): string | undefined {
+  return /\b\d+\.\d+\.\d+/.exec(text)?.[0];
+}
+
+/** Whether hooks of this version can ask our running MCP server. */
+export function canAskServer(version: string | undefined): boolean {
+  return version !== undefined && !isOlderVersion(version, SERVER_HOOKS_SINCE);
 }
 
 /** Why Codex seems to be used here, one line each. */
