@@ -31,6 +31,7 @@ export function hookServer({ env, cwd, cli, isPackaged }: HookServerOptions): (i
       cwd,
       cli,
       isPackaged,
+      isServer: true,
       // The server is the client's own child.
       process: () => clientProcess(Number(env["CLAUDE_PID"]) || process.ppid),
       openStore: ({ store, userState }, sessionId, warn) => {
