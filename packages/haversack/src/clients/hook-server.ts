@@ -36,6 +36,7 @@ export function hookServer({
       cwd,
       cli,
       isPackaged,
+      isServer: true,
       // The server is the client's own child.
       process: () => clientProcess(Number(env["CLAUDE_PID"]) || process.ppid),
       openStore: ({ store, userState }, sessionId, warn) => {

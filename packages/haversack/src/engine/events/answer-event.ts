@@ -19,6 +19,7 @@ import { endSession, readSessionTimes } from "../../store/sqlite/session-times.t
 import { SkillCards } from "../../store/sqlite/skill-cards.ts";
 import { SkillLedger } from "../../store/sqlite/skill-ledger.ts";
 import { Spawns } from "../../store/sqlite/spawns.ts";
+import { Transcripts } from "../../store/sqlite/transcripts.ts";
 import { type DiscoverInput, discover, discoverSettings } from "../discover.ts";
 import { isIndexStale } from "../index-freshness.ts";
 import { knownAs } from "../wake/become-known.ts";
@@ -60,6 +61,8 @@ function answerKind(event: ClientEvent, project: EventProject): EventAnswer {
     case "after-tool":
       if (event.tool) recordCall({ ...event, tool: event.tool }, project);
       if (event.agentId) noteReading(event, project);
+      // What was recorded is noted with it; the rest only where it may have been read.
+      if (!event.tool && event.agentId) noteSeen(event, project);
       return {};
     case "session-start":
       return start(event, project);
@@ -72,6 +75,7 @@ function answerKind(event: ClientEvent, project: EventProject): EventAnswer {
       return {};
     default: {
       const answer = handleEvent(event, laterParts(project));
+      if (event.kind === "after-spawn") noteSeen(event, project);
       return event.receipts ? { ...answer, ...watchReader(event, answer, project) } : answer;
     }
   }
@@ -139,14 +143,15 @@ function recordCall(
   {
     tool,
     skill,
+    toolUseId,
     startedBy = () => undefined,
     ...base
   }: Of<"after-tool"> & { tool: NonNullable<Of<"after-tool">["tool"]> },
   project: EventProject,
 ): void {
-  const { root, handle, now } = project;
+  const { root, handle, now, isServer } = project;
   recordTool(
-    { ...base, client: base.client.name, tool, ...(skill && { skill }) },
+    { ...base, client: base.client.name, tool, ...(skill && { skill }), ...(isServer && toolUseId && { toolUseId }) },
     {
       ...storesOf(handle),
       root,
@@ -156,6 +161,12 @@ function recordCall(
       now,
     },
   );
+}
+
+/** So that recover-missed.ts does not record the call again. */
+function noteSeen({ sessionId, toolUseId }: EventBase & { toolUseId?: string }, project: EventProject): void {
+  const { handle, now, isServer } = project;
+  if (isServer && toolUseId) new Transcripts(handle).noteSeen({ sessionId, toolUseId, at: now });
 }
 
 function start(event: Of<"session-start">, project: EventProject): EventAnswer {

@@ -5,6 +5,7 @@ import type { SessionKey } from "../local-store.ts";
 import { readStore, writeEvent, writeStore } from "./access.ts";
 import type { StoreHandle } from "./handle.ts";
 import { type BoundTask, boundTask, taskWip } from "./session-tasks.ts";
+import { saveSeenCall } from "./transcripts.ts";
 import { isStandIn, regainTasks } from "./work/hold.ts";
 import { acceptTime, leaseTime } from "./work/store-clock.ts";
 
@@ -27,6 +28,8 @@ export interface ToolWork extends SessionKey {
   merge?:
     | ((current: Record<string, unknown>) => { wip: Record<string, unknown>; changes: readonly WipChange[] })
     | undefined;
+  /** The call is noted as seen: see transcripts.ts. */
+  toolUseId?: string | undefined;
   /** What `merge` merges, for the spool. */
   patch?: WipPatch | undefined;
   /** How long a claim holds from now on, in milliseconds. Asked only when one is prolonged. */
@@ -56,8 +59,8 @@ export class SessionState {
    * undo another's.
    */
   recordTool(work: ToolWork): void {
-    const { file, merge, patch, leaseMs, ...event } = work;
-    const hasNews = file !== undefined || merge !== undefined;
+    const { file, merge, patch, leaseMs, toolUseId, ...event } = work;
+    const hasNews = file !== undefined || merge !== undefined || toolUseId !== undefined;
     const isHeartbeatDue = () =>
       isDue(
         readStore(this.#handle, (db) => boundTask(db, work)),
@@ -67,7 +70,10 @@ export class SessionState {
     writeStore(
       this.#handle,
       (db) => saveTool(db, work),
-      () => ({ kind: "tool", args: { ...event, ...(file && { file }), ...(patch && { patch }), leaseMs: leaseMs() } }),
+      () => {
+        const news = { ...(file && { file }), ...(patch && { patch }), ...(toolUseId && { toolUseId }) };
+        return { kind: "tool", args: { ...event, ...news, leaseMs: leaseMs() } };
+      },
     );
   }
 
@@ -119,9 +125,10 @@ function regainTask(
 /** For callers that hold the write lock already. */
 export function saveTool(
   db: DatabaseSync,
-  { sessionId, agentId = "", cwd, client, at, file, merge, leaseMs }: ToolWork,
+  { sessionId, agentId = "", cwd, client, at, file, merge, leaseMs, toolUseId }: ToolWork,
 ): void {
   const key = { sessionId, agentId };
+  if (toolUseId) saveSeenCall(db, { sessionId, toolUseId, at });
   const time = at.toISOString();
   // A tool call may be the first that is heard of a session.
   if (file !== undefined || merge) db.prepare(MEET).run(sessionId, agentId, client, cwd, time, time);

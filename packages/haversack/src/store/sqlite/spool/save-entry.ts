@@ -15,6 +15,7 @@ import { savePacket } from "../shown-packet.ts";
 import { saveLoad, saveShown } from "../skill-ledger.ts";
 import { saveSpawn, saveUnresolvedSpawn } from "../spawns.ts";
 import { touchSession } from "../sqlite-local-store.ts";
+import { saveSeenCall, saveTranscript } from "../transcripts.ts";
 import { saveDelivered } from "../unread-messages.ts";
 import { saveTold } from "../untold-edits.ts";
 import type { SpoolEntry, SpoolKind, SpoolKinds } from "./spool-entry.ts";
@@ -35,6 +36,8 @@ const SAVE: { [Kind in SpoolKind]: (db: DatabaseSync, args: SpoolKinds[Kind]) =>
     saveTool(db, { ...work, merge, leaseMs: () => leaseMs });
   },
   "tool-call": saveToolCall,
+  transcript: saveTranscript,
+  "seen-call": saveSeenCall,
   touch: touchSession,
   start(db, { seen, ...touch }) {
     touchSession(db, touch);

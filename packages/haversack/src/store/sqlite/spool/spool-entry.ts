@@ -13,6 +13,7 @@ import type { PlacedAgent } from "../session-tasks.ts";
 import type { ShownPacket } from "../shown-packet.ts";
 import type { ShownSkill, SkillLoad } from "../skill-ledger.ts";
 import type { SpawnEvent, UnresolvedSpawn } from "../spawns.ts";
+import type { ReadTranscript, SeenCall } from "../transcripts.ts";
 import type { DeliveredMessages } from "../unread-messages.ts";
 import type { ToldEdits } from "../untold-edits.ts";
 
@@ -23,6 +24,8 @@ export interface SpoolKinds {
   shown: ShownSkill;
   tool: SpooledTool;
   "tool-call": ToolCall;
+  transcript: ReadTranscript;
+  "seen-call": SeenCall;
   touch: SessionTouch;
   start: SessionTouch & { seen?: SeenAgent & { sessionId: string } };
   "take-over": MovedClaims;
