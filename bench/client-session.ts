@@ -2,10 +2,9 @@
  * A session of a real client that stays open: prompts go in one after the other, a scripted model answers each with one tool call and
  * then with a word. The scripted server runs in this process, so that one clock sees the prompt leave and the requests arrive.
  */
-import { appendFileSync } from "node:fs";
 import { join } from "node:path";
-import { environment as claudeEnvironment } from "../test/clients/claude-code/run-claude.ts";
-import { environment as codexEnvironment, settingsFor } from "../test/clients/codex/run-codex.ts";
+import { environment } from "../test/clients/claude-code/run-claude.ts";
+import { startAppServer, trustAllHooks } from "../test/clients/codex/app-server.ts";
 import type { ModelRequest } from "../test/clients/model-request.ts";
 import { textCall } from "../test/clients/responses-api.ts";
 import { startResponsesServer } from "../test/clients/responses-server.ts";
@@ -44,80 +43,45 @@ export async function startClaude({ program, root, env }: SessionPlace): Promise
   }));
   const server = await startScriptedServer(clock.script);
   const words = "-p --input-format stream-json --output-format stream-json --verbose --dangerously-skip-permissions";
-  const { client, over } = await start(program, words.split(" "), {
-    ...{ cwd: root, env: claudeEnvironment({ repo: { env }, server }) },
-    onLine: (line) => void (JSON.parse(line).type === "result" && clock.done()),
+  let run: ReturnType<typeof runClient> | undefined;
+  const client = await new Promise<RunningClient>((resolve, reject) => {
+    run = runClient(program, words.split(" "), {
+      ...{ cwd: root, env: environment({ repo: { env }, server }), timeLimitMs: LIMIT_MS, hasInput: true },
+      onStart: resolve,
+      onLine: (line) => void (JSON.parse(line).type === "result" && clock.done()),
+    });
+    run.catch(reject);
   });
   return session(clock, {
-    send: (prompt) => tell(client, { type: "user", message: { role: "user", content: prompt } }),
+    send: (prompt) => client.send(`${JSON.stringify({ type: "user", message: { role: "user", content: prompt } })}\n`),
     end: async () => {
       client.send(undefined);
-      await over();
+      await run;
       await server.close();
     },
   });
 }
 
-/** Through the client's own server for other programs, which is what its editor extensions use: `exec` has one prompt for each process. */
+/** Through the client's own server for other programs: `codex exec` takes one prompt for each process. */
 export async function startCodex({ program, root, env }: SessionPlace): Promise<ClientSession> {
   const clock = turnClock((at) => {
     const lines = ["*** Begin Patch", `*** Add File: src/file-${at}.ts`, "+x", "*** End Patch"];
     return { tools: [textCall("apply_patch", lines.join("\n"))] };
   });
   const server = await startResponsesServer(clock.script);
-  const waiting = new Map<number, (result: Record<string, unknown>) => void>();
-  const open = () =>
-    start(program, ["app-server", ...settingsFor(server)], {
-      ...{ cwd: root, env: codexEnvironment({ repo: { env }, server }) },
-      onLine: (line) => {
-        const { id, method, result, error } = JSON.parse(line);
-        if (method === "turn/completed") clock.done();
-        if (method === undefined) waiting.get(id)?.(error ? { error } : result);
-      },
-    });
-  let last = 0;
-  const ask = (client: RunningClient, method: string, params: object) =>
-    bounded(
-      new Promise<Record<string, unknown>>((resolve) => {
-        waiting.set(++last, resolve);
-        tell(client, { jsonrpc: "2.0", id: last, method, params });
-      }),
-      method,
-    );
-  const greet = async (client: RunningClient) => {
-    await ask(client, "initialize", { clientInfo: { name: "bench", version: "1" } });
-    tell(client, { jsonrpc: "2.0", method: "initialized" });
-  };
-  // What a person does in /hooks, here in a home that is thrown away.
-  const first = await open();
-  await greet(first.client);
-  const listed = await ask(first.client, "hooks/list", { cwds: [root] });
-  first.client.kill();
-  await first.over();
-  trustHooks(join(env["CODEX_HOME"] ?? "", "config.toml"), listed);
-
-  const { client, over } = await open();
-  await greet(client);
-  const started = await ask(client, "thread/start", {
-    ...{ cwd: root, approvalPolicy: "never", sandbox: "danger-full-access" },
-  });
-  const threadId = (started["thread"] as { id: string } | undefined)?.id;
-  if (!threadId) throw new Error(`codex began no thread: ${JSON.stringify(started)}`);
+  const place = { program, root, env, server, timeLimitMs: LIMIT_MS };
+  await trustAllHooks(place);
+  const app = await startAppServer(place);
+  const threadId = await app.startThread();
   return session(clock, {
-    send: (prompt) => void ask(client, "turn/start", { threadId, input: [{ type: "text", text: prompt }] }),
+    send: (prompt) => void app.turn(threadId, prompt).then(clock.done),
     end: async () => {
-      client.kill();
-      await over();
+      await app.end();
       await server.close();
+      const failed = app.hookRuns.find(({ status }) => status === "failed");
+      if (failed) throw new Error(`codex: a hook failed: ${JSON.stringify(failed)}`);
     },
   });
-}
-
-function trustHooks(config: string, listed: Record<string, unknown>): void {
-  const [{ hooks = [] } = {}] = (listed["data"] ?? []) as { hooks?: { key: string; currentHash: string }[] }[];
-  for (const { key, currentHash } of hooks) {
-    appendFileSync(config, `\n[hooks.state.${JSON.stringify(key)}]\ntrusted_hash = ${JSON.stringify(currentHash)}\n`);
-  }
 }
 
 interface TurnClock {
@@ -171,23 +135,6 @@ function session(clock: TurnClock, { send, end }: { send(prompt: string): void; 
     lastRequest: clock.lastRequest,
     end,
   };
-}
-
-async function start(
-  program: string,
-  args: readonly string[],
-  options: { cwd: string; env: Record<string, string>; onLine(line: string): void },
-): Promise<{ client: RunningClient; over(): Promise<unknown> }> {
-  let running: ReturnType<typeof runClient> | undefined;
-  const client = await new Promise<RunningClient>((resolve, reject) => {
-    running = runClient(program, args, { ...options, timeLimitMs: LIMIT_MS, hasInput: true, onStart: resolve });
-    running.catch(reject);
-  });
-  return { client, over: () => running ?? Promise.resolve() };
-}
-
-function tell(client: RunningClient, message: object): void {
-  client.send(`${JSON.stringify(message)}\n`);
 }
 
 async function bounded<Value>(promise: Promise<Value>, what: string): Promise<Value> {

@@ -115,7 +115,8 @@ async function measure(client: Measured, program: string, rounds: number): Promi
     }
     return turns;
   } finally {
-    await Promise.allSettled(sessions.map((session) => session.end()));
+    const ended = await Promise.allSettled(sessions.map((session) => session.end()));
+    for (const one of ended) if (one.status === "rejected") console.error(String(one.reason));
     for (const scratch of scratches) scratch.remove();
   }
 }

@@ -4,9 +4,11 @@ import { join } from "node:path";
 import { expect, it } from "vitest";
 import { namespaceCall, textCall } from "../responses-api.ts";
 import { type Reply, type Script, steps } from "../script.ts";
+import { startAppServer, trustAllHooks } from "./app-server.ts";
 import type { CodexRepo } from "./codex-repo.ts";
 import { codexOnce, testServer } from "./codex-test.ts";
 import { haversack, haversackRepo, killServers, ours, send, wipOf } from "./haversack-repo.ts";
+import { codexProgram } from "./install.ts";
 import { listHooks } from "./list-hooks.ts";
 import { CODE_MODEL, runCodex } from "./run-codex.ts";
 import { patch, shell, spawnAgent } from "./tour.ts";
@@ -119,21 +121,40 @@ it("refuses a model that calls the tool for events itself, and records nothing",
   expect(haversack(repo, "session", "list", "--json")).not.toContain("forged");
 });
 
-it("is silent without its server, while Haversack is off, and after uninstall", async () => {
+it("shows the person no failed hook while Haversack is off, nor after uninstall", async () => {
   const repo = serverRepo();
+  const { root, env } = repo;
   const server = await testServer();
-  const config = join(repo.codexHome, "config.toml");
-  const text = readFileSync(config, "utf8");
-  writeFileSync(config, "");
-  const alone = await runCodex({ repo, server, prompt: FITTING });
-  expect(complaints(alone)).toEqual([]);
-  writeFileSync(config, text);
+  const place = { root, env, server, program: codexProgram() };
+  await trustAllHooks(place);
+  /** How the hooks of one prompt ended, as the client tells other programs. */
+  const runsOf = async () => {
+    const app = await startAppServer(place);
+    try {
+      await app.turn(await app.startThread(), FITTING);
+      return app.hookRuns.map(({ eventName, handlerType, status }) => `${eventName} ${handlerType} ${status}`);
+    } finally {
+      await app.end();
+    }
+  };
+  const asked = "userPromptSubmit mcpTool completed";
+  expect(await runsOf()).toEqual(["sessionStart command completed", asked, "stop command completed"]);
+  expect(ours(server.requests[0])).toHaveLength(1);
   haversack(repo, "off");
-  expect(complaints(await runCodex({ repo, server, prompt: FITTING }))).toEqual([]);
+  expect(await runsOf()).toContain(asked);
   haversack(repo, "on");
   haversack(repo, "uninstall", "--yes", "--user", "--client", "codex");
-  expect(complaints(await runCodex({ repo, server, prompt: FITTING }))).toEqual([]);
-  expect(server.requests.flatMap((request) => ours(request))).toEqual([]);
+  expect(await runsOf()).toEqual([]);
+  expect(server.requests.slice(1).flatMap((request) => ours(request))).toEqual([]);
+});
+
+it("goes on without its server", async () => {
+  const repo = serverRepo();
+  writeFileSync(join(repo.codexHome, "config.toml"), "");
+  const { run } = await codexOnce(FITTING, steps([add("new.txt")]), { repo });
+  expect(run).toMatchObject({ exitCode: 0, lastMessage: "DONE" });
+  expect(complaints(run)).toEqual([]);
+  expect(wipOf(repo, run)).toMatchObject({ files_modified: ["new.txt"] });
 });
 
 it("waits for the person's review like any hook", async () => {
