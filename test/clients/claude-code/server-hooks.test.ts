@@ -1,27 +1,13 @@
-/** Events answered by the MCP server that runs already, as `init --hooks server` wires a client that can. */
-import { spawnSync } from "node:child_process";
+/** Events answered by the MCP server that runs already, as `init` wires a client that can. */
 import { readFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { expect, it } from "vitest";
 import { messagesText } from "../request-text.ts";
 import { steps, toolCall } from "../script.ts";
 import { testServer } from "./claude-test.ts";
-import { BIN, count, FITTING, haversack, ORDINARY, ours, SKILL_TOOL, skillRepo, wipOf } from "./haversack-repo.ts";
-import { claudeProgram } from "./install.ts";
+import { count, FITTING, haversack, haversackRepo, ORDINARY, ours, SKILL_TOOL, wipOf } from "./haversack-repo.ts";
 import { runClaude } from "./run-claude.ts";
 import type { ScratchRepo } from "./scratch-repo.ts";
-
-/** With the client on the PATH: `init` asks for its version. */
-function run(repo: ScratchRepo, ...words: string[]) {
-  const PATH = `${dirname(claudeProgram())}:${process.env["PATH"] ?? ""}`;
-  return spawnSync(process.execPath, [BIN, ...words], { cwd: repo.root, env: { ...repo.env, PATH }, encoding: "utf8" });
-}
-
-function serverRepo(): ScratchRepo {
-  const repo = skillRepo();
-  expect(run(repo, "init", "--yes", "--project", "--client", "claude-code", "--hooks", "server").status).toBe(0);
-  return repo;
-}
 
 const ways = (repo: ScratchRepo): string[] =>
   Object.values<{ hooks: { type: string }[] }[]>(
@@ -29,7 +15,7 @@ const ways = (repo: ScratchRepo): string[] =>
   ).flatMap((groups) => groups.flatMap(({ hooks }) => hooks.map(({ type }) => type)));
 
 it("brings skills, records what tools did, and survives a compaction, like a process for each event", async () => {
-  const repo = serverRepo();
+  const repo = haversackRepo();
   expect(ways(repo).filter((type) => type === "mcp_tool")).toHaveLength(7);
   const write = toolCall("Write", { file_path: join(repo.root, "src/a.ts"), content: "a\n" });
   const bash = toolCall("Bash", { command: "false" });
@@ -50,7 +36,7 @@ it("brings skills, records what tools did, and survives a compaction, like a pro
 });
 
 it("ties a claim to its session: what is edited next belongs to the task", async () => {
-  const repo = serverRepo();
+  const repo = haversackRepo();
   const { id } = JSON.parse(haversack(repo, "task", "create", "Limit logins", "--json"));
   const claim = toolCall("mcp__haversack__update_task_status", { task_id: id, status: "in_progress" });
   const write = toolCall("Write", { file_path: join(repo.root, "src/b.ts"), content: "b\n" });
@@ -61,7 +47,7 @@ it("ties a claim to its session: what is edited next belongs to the task", async
 });
 
 it("refuses a model that calls the tool for events itself, and records nothing", async () => {
-  const repo = serverRepo();
+  const repo = haversackRepo();
   const forged = { client: "claude-code", hook_event_name: "UserPromptSubmit", session_id: "forged", prompt: FITTING };
   const call = toolCall(SKILL_TOOL.replace("skill", "hook"), { ...forged, cwd: repo.root });
   const server = await testServer(steps([{ tools: [call] }, { text: "tried" }]));
@@ -76,14 +62,14 @@ it("refuses a model that calls the tool for events itself, and records nothing",
 });
 
 it("is silent while Haversack is off, and leaves nothing behind that the client could stumble over", async () => {
-  const repo = serverRepo();
+  const repo = haversackRepo();
   haversack(repo, "off");
   const server = await testServer();
   const off = await runClaude({ repo, server, prompt: FITTING });
   expect(off).toMatchObject({ exitCode: 0, stderr: "" });
   expect(ours(server.of("main")[0])).toEqual([]);
   haversack(repo, "on");
-  expect(run(repo, "uninstall", "--yes", "--project").status).toBe(0);
+  haversack(repo, "uninstall", "--yes", "--project");
   const after = await runClaude({ repo, server, prompt: FITTING });
   expect(after).toMatchObject({ exitCode: 0, stderr: "" });
   expect(server.requests.flatMap(ours)).toEqual([]);

@@ -1,10 +1,10 @@
 /** Where Claude Code keeps its files, and whether it is used here. */
 import { spawnSync } from "node:child_process";
-import { existsSync, realpathSync } from "node:fs";
+import { existsSync, realpathSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { findProjectRoot } from "../../base/project-root.ts";
 import type { Environment } from "../../engine/project.ts";
-import { findOnPath, isFolder } from "../find-program.ts";
+import { allOnPath, findOnPath, isFolder } from "../find-program.ts";
 import { SERVER_HOOKS_SINCE } from "./settings.ts";
 
 export const TESTED_VERSION = "2.1.325";
@@ -49,35 +49,51 @@ function clientRoot(cwd: string): string {
   }
 }
 
-/** The installed version; undefined: there is none on the PATH, or it does not say. */
-export function claudeVersion(env: Environment): string | undefined {
-  const program = findOnPath("claude", env);
-  if (!program) return undefined;
+/** Every installation that reads the settings of this user: those on the PATH, and the client's own place. */
+function claudePrograms(env: Environment): string[] {
+  const files = [...allOnPath("claude", env), join(env["HOME"] ?? "", ".claude/local/claude")];
+  const byTarget = new Map(files.filter((file) => existsSync(file)).map((file) => [realpathSync(file), file]));
+  // Not the target itself: a shim of a version manager goes by the name it is called with.
+  return [...byTarget.values()];
+}
+
+/** Undefined: it does not say. */
+function versionOf(program: string, env: Environment): string | undefined {
+  const key = `${program} ${statSync(program).mtimeMs}`;
+  if (versions.has(key)) return versions.get(key);
   const quiet = { DISABLE_AUTOUPDATER: "1", DISABLE_TELEMETRY: "1", CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: "1" };
   const { stdout } = spawnSync(program, ["--version"], {
     env: { ...env, ...quiet },
     encoding: "utf8",
     timeout: 15_000,
   });
-  return /^\d+\.\d+\.\d+/.exec(stdout ?? "")?.[0];
+  const version = /^\d+\.\d+\.\d+/.exec(stdout ?? "")?.[0];
+  versions.set(key, version);
+  return version;
 }
 
-/** Whether the installed client's hooks can ask our running MCP server. */
+/** Asked several times by one command, and each answer takes the client a second. */
+const versions = new Map<string, string | undefined>();
+
+/** Whether the hooks of every installed client can ask our running MCP server. False where a version is not known. */
 export function canAskServer(env: Environment): boolean {
-  const version = claudeVersion(env);
-  return version !== undefined && !isOlder(version, SERVER_HOOKS_SINCE);
+  const programs = claudePrograms(env);
+  return (
+    programs.length > 0 && programs.every((program) => !isOlder(versionOf(program, env) ?? "0", SERVER_HOOKS_SINCE))
+  );
 }
 
-/** False where the version is not known. */
+/** One that cannot. False where no version is known. */
 export function isTooOldToAsk(env: Environment): boolean {
-  const version = claudeVersion(env);
-  return version !== undefined && isOlder(version, SERVER_HOOKS_SINCE);
+  return claudePrograms(env).some((program) =>
+    isOlder(versionOf(program, env) ?? SERVER_HOOKS_SINCE, SERVER_HOOKS_SINCE),
+  );
 }
 
 function isOlder(version: string, than: string): boolean {
   const [one, other] = [version, than].map((text) => text.split(".").map(Number));
-  const at = one!.findIndex((part, index) => part !== other![index]);
-  return at >= 0 && one![at]! < other![at]!;
+  const at = other!.findIndex((part, index) => part !== (one![index] ?? 0));
+  return at >= 0 && (one![at] ?? 0) < other![at]!;
 }
 
 /** Why Claude Code seems to be used here, one line each. */

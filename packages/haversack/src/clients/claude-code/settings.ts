@@ -92,6 +92,8 @@ const SERVER_EVENTS: Readonly<Record<string, readonly string[]>> = {
   Stop: ["stop_hook_active"],
 };
 
+export const SERVER_EVENT_NAMES = Object.keys(SERVER_EVENTS);
+
 /** The same, with the running MCP server where it can answer. */
 export function serverHookGroups(command: string, hasGuards: boolean) {
   const groups = Object.entries(hookGroups(command, hasGuards)).map(([event, group]) => {
