@@ -1,8 +1,9 @@
 /** Events answered by the MCP server that runs already, as `init` wires a client that can. */
-import { readFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { messagesText } from "../request-text.ts";
+import { onPath } from "../run-haversack.ts";
 import { steps, toolCall } from "../script.ts";
 import { testServer } from "./claude-test.ts";
 import { count, FITTING, haversack, haversackRepo, ORDINARY, ours, SKILL_TOOL, wipOf } from "./haversack-repo.ts";
@@ -33,6 +34,35 @@ it("brings skills, records what tools did, and survives a compaction, like a pro
   expect(why).toContain("release-notes");
   // What the window had in hand comes back, once.
   expect(count(messagesText(server.of("main").at(-1)!), "src/a.ts")).toBeGreaterThan(0);
+});
+
+it("loses nothing when the server is killed: what it was not told comes from the transcript, once", async () => {
+  const repo = haversackRepo();
+  const bin = onPath(repo.base, "npm", [process.execPath, join(import.meta.dirname, "kill-server.cjs"), repo.root]);
+  const kill = toolCall("Bash", { command: "npm test" });
+  const file = (name: string) => toolCall("Write", { file_path: join(repo.root, name), content: "x\n" });
+  const script = [{ tools: [file("a.ts")] }, { tools: [kill] }, { tools: [file("b.ts")] }, { tools: [kill] }];
+  const server = await testServer(steps([...script, { text: "done" }, { text: "done again" }]));
+  const run = await runClaude({
+    ...{ repo, server, prompt: ["Go.", ORDINARY] },
+    env: { PATH: `${bin}:${repo.env["PATH"]}` },
+  });
+  expect(run).toMatchObject({ exitCode: 0, stderr: "", results: ["done", "done again"] });
+  const wip = wipOf(repo, run.sessionId);
+  expect(wip).toMatchObject({ files_modified: ["a.ts", "b.ts"], test_results: { passed: 2, failed: 1 } });
+});
+
+it("loses nothing when the server was removed", async () => {
+  const repo = haversackRepo();
+  const state = join(repo.configDir, ".claude.json");
+  const settings = JSON.parse(readFileSync(state, "utf8"));
+  delete settings.projects[repo.root].mcpServers.haversack;
+  writeFileSync(state, JSON.stringify(settings));
+  const write = toolCall("Write", { file_path: join(repo.root, "a.ts"), content: "a\n" });
+  const server = await testServer(steps([{ tools: [write] }, { text: "done" }]));
+  const { sessionId, exitCode } = await runClaude({ repo, server, prompt: "Go." });
+  expect(exitCode).toBe(0);
+  expect(wipOf(repo, sessionId)).toMatchObject({ files_modified: ["a.ts"] });
 });
 
 it("ties a claim to its session: what is edited next belongs to the task", async () => {
