@@ -38,7 +38,7 @@ export function haversackRepo(
     env: { ...repo.env, ...(asksServer && { PATH: dirname(codexProgram()) }) },
     installed: { node: process.execPath, hook: join(DIST, "hook.cjs"), bin: BIN, ...installed },
     hasGuards,
-    asksServer,
+    hooks: asksServer ? "server" : "command",
   };
   applyInit(planInit([codex], place), repo.base);
   return repo;

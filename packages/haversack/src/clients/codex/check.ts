@@ -2,18 +2,19 @@
 import { existsSync } from "node:fs";
 import { errorText } from "../../base/errors.ts";
 import { readText } from "../../engine/init.ts";
+import type { Environment } from "../../engine/project.ts";
 import { tryProgram } from "../../engine/try-process.ts";
 import type { CheckPlace, Finding } from "../../engine/wiring.ts";
 import { checkEvents, checkServer, type RunningClient } from "../check-running.ts";
-import { judgeVersion } from "../client-version.ts";
+import { judgeVersion, readVersion } from "../client-version.ts";
 import { findOnPath } from "../find-program.ts";
 import { type HookEntry, waysOf } from "../hook-entries.ts";
 import { notWired } from "../not-wired.ts";
 import { ownWiring } from "../own-wiring.ts";
 import { checkNotify } from "./check-notify.ts";
 import { serverTable } from "./config-server.ts";
-import { type CodexPlaces, canAskServer, codexPlaces, readVersion, TESTED_VERSION } from "./detect.ts";
-import { hookGroups, ownHooks, readHooks, SERVER_HOOKS_SINCE } from "./hooks-file.ts";
+import { type CodexPlaces, canAskServer, codexPlaces, isTooOldToAsk, TESTED_VERSION } from "./detect.ts";
+import { hookGroups, ownHooks, readHooks, SERVER_EVENT_NAMES } from "./hooks-file.ts";
 import { type CodexPlugin, readCodexPlugin, trustFile } from "./plugin-wiring.ts";
 import { samplePayload } from "./sample-payloads.ts";
 import { readTrust } from "./trust.ts";
@@ -22,8 +23,7 @@ const CLIENT: RunningClient = { name: "codex", sample: samplePayload, unitMs: 10
 
 export async function checkCodex(place: CheckPlace): Promise<Finding[]> {
   const places = codexPlaces(place.cwd, place.env);
-  const installed = await askVersion(place);
-  const findings: Finding[] = [checkVersion(installed)];
+  const findings: Finding[] = [await checkVersion(place)];
   const wired: WiredIn[] = [];
   for (const path of [places.projectHooks, places.userHooks]) {
     try {
@@ -46,9 +46,7 @@ export async function checkCodex(place: CheckPlace): Promise<Finding[]> {
     const remedy = "`haversack uninstall` takes out those of the project, with `--user` those of the user";
     findings.push({ part: "codex hooks", level: "warn", text, remedy });
   }
-  for (const one of wired) {
-    findings.push(...checkHooks(one, place, { places, version: installed.version }), checkTrust(one, places));
-  }
+  for (const one of wired) findings.push(...checkHooks(one, place, places), checkTrust(one, places));
   if (plugin) {
     findings.push(checkPlugin(plugin, standsBackFor));
     if (plugin.root && !standsBackFor)
@@ -73,22 +71,12 @@ interface WiredIn {
   hooks: HookEntry[];
 }
 
-interface InstalledClient {
-  /** On the PATH. */
-  program: string | undefined;
-  version: string | undefined;
-}
-
-async function askVersion({ env, cwd }: CheckPlace): Promise<InstalledClient> {
-  const program = findOnPath("codex", env);
-  if (!program) return { program, version: undefined };
-  const { stdout } = await tryProgram(program, ["--version"], { cwd, env, limitMs: 15_000 });
-  return { program, version: readVersion(stdout) };
-}
-
-function checkVersion({ program, version }: InstalledClient): Finding {
+async function checkVersion({ env, cwd }: CheckPlace): Promise<Finding> {
   const part = "codex version";
+  const program = findOnPath("codex", env);
   if (!program) return { part, level: "ok", text: `no codex on the PATH to ask; tested with ${TESTED_VERSION}` };
+  const { stdout } = await tryProgram(program, ["--version"], { cwd, env, limitMs: 15_000 });
+  const version = readVersion(stdout);
   if (!version) {
     return { part, level: "warn", text: `${program} --version says no version`, remedy: "run it by hand and see why" };
   }
@@ -97,8 +85,8 @@ function checkVersion({ program, version }: InstalledClient): Finding {
 
 function checkHooks(
   { path, hooks }: WiredIn,
-  { hasGuards, installed }: CheckPlace,
-  { places, version }: { places: CodexPlaces; version: string | undefined },
+  { hasGuards, installed, env }: CheckPlace,
+  places: CodexPlaces,
 ): Finding[] {
   const part = "codex hooks";
   const isUser = path === places.userHooks;
@@ -116,7 +104,7 @@ function checkHooks(
   }
   const commands = hooks.filter(({ way }) => way === "command");
   if (commands.length < hooks.length) {
-    const why = whyUnanswered(version, places);
+    const why = whyUnanswered(env, places);
     if (why) findings.push({ part, level: "fail", text: `${path}: asks the MCP server at events, ${why}`, remedy });
   }
   for (const file of new Set(commands.flatMap(({ node, hook }) => [node, hook]))) {
@@ -128,14 +116,12 @@ function checkHooks(
     findings.push({ part, level: "warn", text: `${path}: runs ${hook}, and you run ${installed.hook}`, remedy });
   }
   if (findings.length > 0) return findings;
-  return [{ part, level: "ok", text: `all ${hooks.length} in ${path}; ${waysOf(hooks)}` }];
+  return [{ part, level: "ok", text: `all ${hooks.length} in ${path}; ${waysOf(hooks, canAskServer(env))}` }];
 }
 
 /** Why the events that go to the running MCP server do not reach it. The client says nothing then. */
-function whyUnanswered(version: string | undefined, { projectConfig, userConfig }: CodexPlaces): string | undefined {
-  if (version && !canAskServer(version)) {
-    return `which Codex ${version} cannot do (${SERVER_HOOKS_SINCE} and later can): it may read no hook of this file`;
-  }
+function whyUnanswered(env: Environment, { projectConfig, userConfig }: CodexPlaces): string | undefined {
+  if (isTooOldToAsk(env)) return "which an installed codex is too old for: it may read no hook of this file";
   const tables = [projectConfig, userConfig].map((file) => serverTable(readText(file) ?? ""));
   const table = tables.find(({ kind }) => kind !== "none");
   if (!table) return "and there is none: these events are lost";
@@ -204,10 +190,16 @@ async function checkOwnServer(
     if (!isEnabled) {
       return [{ part, level: "warn", text: `${path}: switched off (enabled = false)`, remedy: "take it out there" }];
     }
-    return [await checkServer(CLIENT, command, place)];
+    return [await checkServer(CLIENT, command, place, { events: serverEvents(place) })];
   }
   if (plugin?.server) return [await checkServer(CLIENT, plugin.server, place)];
   if (!isWired) return [];
   const text = `no server "haversack" in ${projectConfig} or ${userConfig}`;
   return [{ part, level: "fail", text, remedy: "`haversack init` writes it" }];
+}
+
+/** Tried whichever way the hooks go, so that both are measured. */
+function serverEvents({ scratch }: CheckPlace): Record<string, unknown>[] {
+  const at = { sessionId: `haversack-doctor-${process.pid}-server`, cwd: scratch?.root ?? "" };
+  return SERVER_EVENT_NAMES.map((event) => samplePayload(event, at));
 }

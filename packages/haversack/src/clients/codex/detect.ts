@@ -1,10 +1,9 @@
 /** Where Codex keeps its files, and whether it is used here. */
-import { spawnSync } from "node:child_process";
 import { existsSync, realpathSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { Environment } from "../../engine/project.ts";
-import { isOlderVersion } from "../client-version.ts";
-import { findOnPath, isFolder } from "../find-program.ts";
+import { areAllSince, installations, isOneOlder } from "../client-version.ts";
+import { allOnPath, findOnPath, isFolder } from "../find-program.ts";
 import { SERVER_HOOKS_SINCE } from "./hooks-file.ts";
 
 export const TESTED_VERSION = "0.166.0";
@@ -42,22 +41,18 @@ function clientRoot(cwd: string): string {
   }
 }
 
-/** The installed version; undefined: there is none on the PATH, or it does not say. */
-export function codexVersion(env: Environment): string | undefined {
-  const program = findOnPath("codex", env);
-  if (!program) return undefined;
-  const { stdout } = spawnSync(program, ["--version"], { env: { ...env }, encoding: "utf8", timeout: 15_000 });
-  return readVersion(stdout ?? "");
+/** Whether the hooks of every installed client can ask our running MCP server. False where a version is not known. */
+export function canAskServer(env: Environment): boolean {
+  return areAllSince(SERVER_HOOKS_SINCE, codexPrograms(env), env);
 }
 
-/** Of what `codex --version` prints. */
-export function readVersion(text: string): string | undefined {
-  return /\b\d+\.\d+\.\d+/.exec(text)?.[0];
+/** One that cannot. False where no version is known. */
+export function isTooOldToAsk(env: Environment): boolean {
+  return isOneOlder(SERVER_HOOKS_SINCE, codexPrograms(env), env);
 }
 
-/** Whether hooks of this version can ask our running MCP server. */
-export function canAskServer(version: string | undefined): boolean {
-  return version !== undefined && !isOlderVersion(version, SERVER_HOOKS_SINCE);
+function codexPrograms(env: Environment): string[] {
+  return installations(allOnPath("codex", env));
 }
 
 /** Why Codex seems to be used here, one line each. */

@@ -58,6 +58,8 @@ const SERVER_EVENTS: Readonly<Record<string, readonly string[]>> = {
   PostToolUse: [...COMMON_FIELDS, "tool_name", "tool_use_id", "tool_input", "tool_response"],
 };
 
+export const SERVER_EVENT_NAMES = Object.keys(SERVER_EVENTS);
+
 /** The same, with the running MCP server where it answers. */
 export function serverHookGroups(command: string, hasGuards: boolean) {
   return withServer(hookGroups(command, hasGuards), "codex", SERVER_EVENTS);

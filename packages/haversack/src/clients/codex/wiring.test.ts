@@ -146,7 +146,7 @@ function install(version: string): void {
 
 describe("hooks that ask the running MCP server", () => {
   beforeEach(() => {
-    place = { ...place, asksServer: true };
+    place = { ...place, hooks: "server" };
   });
   const ways = () => [
     ...new Set(ownHooks(JSON.parse(readFileSync(at("repo/.codex/hooks.json"), "utf8"))).map(({ way }) => way)),
@@ -164,7 +164,7 @@ describe("hooks that ask the running MCP server", () => {
     install(version);
     wire();
     expect(ways()).toEqual(["command"]);
-    expect(codex.notes(place).join()).toMatch(/Codex 0\.166\.0 and later.*each event starts a process/);
+    expect(codex.notes(place).join()).toMatch(/Codex 0\.166\.0 on.*each event starts a process/);
   });
 
   it("are not written where no codex is on the PATH, nor while the server is switched off", () => {
@@ -178,10 +178,13 @@ describe("hooks that ask the running MCP server", () => {
     expect(codex.notes(place).join()).toMatch(/the MCP server is switched off in .*config\.toml/);
   });
 
-  it("go back to commands with the next init that does not ask for them", () => {
+  it("are the default, and go back to commands where init is told to", () => {
     install("0.166.0");
+    const { hooks: _, ...usual } = place;
+    place = usual;
     wire();
-    place = { ...place, asksServer: false };
+    expect(ways()).toEqual(["command", "server"]);
+    place = { ...place, hooks: "command" };
     wire();
     expect(ways()).toEqual(["command"]);
   });
@@ -226,15 +229,16 @@ describe("doctor", () => {
   it("says which way each event goes, and what keeps the server from answering", async () => {
     for (const name of ["hook.cjs", "haversack.cjs"]) writeFileSync(at(name), "");
     install("0.166.0");
+    place = { ...place, hooks: "command" };
     wire();
-    expect((await check())["codex hooks"]).toMatch(/^ok: all 9 .*; a process for each event$/);
-    place = { ...place, asksServer: true };
+    expect((await check())["codex hooks"]).toMatch(/^ok: all 9 .*; a process for each event; `haversack init` lets/);
+    place = { ...place, hooks: "server" };
     wire();
     expect((await check())["codex hooks"]).toMatch(
       /^ok: all 9 .*; the running MCP server answers UserPromptSubmit, PostToolUse; a process each SessionStart, PreToolUse, /,
     );
     install("0.140.0");
-    expect((await check())["codex hooks"]).toMatch(/^fail: .*which Codex 0\.140\.0 cannot do/);
+    expect((await check())["codex hooks"]).toMatch(/^fail: .*which an installed codex is too old for/);
     install("0.166.0");
     const config = at("repo/.codex/config.toml");
     const text = readFileSync(config, "utf8");

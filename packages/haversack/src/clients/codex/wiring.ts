@@ -10,7 +10,7 @@ import { checkCodex } from "./check.ts";
 import { mergeNotify, notifyOf, notifyProgram, unmergeNotify } from "./config-notify.ts";
 import { mergeServer, serverTable, unmergeServer } from "./config-server.ts";
 import { codexDeferral } from "./deferral.ts";
-import { canAskServer, codexPlaces, codexVersion, findCodex } from "./detect.ts";
+import { canAskServer, codexPlaces, findCodex } from "./detect.ts";
 import { codexFill } from "./fill.ts";
 import { mergeHooks, SERVER_HOOKS_SINCE, unmergeHooks } from "./hooks-file.ts";
 import { readCodexPlugin } from "./plugin-wiring.ts";
@@ -38,7 +38,7 @@ export const codex: Client = {
     const notes = [
       "Codex runs no hook before you have reviewed it, and says nothing: start `codex` here, open /hooks and trust those of Haversack (again after each change of them)",
     ];
-    const why = place.asksServer ? whyNoServer(place) : undefined;
+    const why = place.hooks === "server" ? whyNoServer(place) : undefined;
     if (why) notes.push(`${why}: each event starts a process`);
     if (readCodexPlugin(places)) {
       notes.push("the haversack plugin of Codex is installed too: it stands back once you have trusted these hooks");
@@ -77,10 +77,10 @@ function workSkill({ scope, cwd, env }: Pick<WiringPlace, "scope" | "cwd" | "env
   }));
 }
 
-/** Why hooks cannot ask the running MCP server here, though they should. */
+/** Why hooks cannot ask the running MCP server here. */
 function whyNoServer({ scope, cwd, env }: WiringPlace): string | undefined {
-  if (!canAskServer(codexVersion(env))) {
-    return `hooks can ask the MCP server in Codex ${SERVER_HOOKS_SINCE} and later, and no such codex is on the PATH`;
+  if (!canAskServer(env)) {
+    return `hooks can ask the MCP server from Codex ${SERVER_HOOKS_SINCE} on, and not every codex that was found is known to be that new`;
   }
   const { projectConfig, userConfig } = codexPlaces(cwd, env);
   const config = scope === "user" ? userConfig : projectConfig;
@@ -96,7 +96,7 @@ function hooksFile(path: string, place: WiringPlace): WiredFile {
     blank: "{}\n",
     wire: (text) => {
       if (scope === "project") refuseTracked(path, codexPlaces(cwd, env).root);
-      const asksServer = place.asksServer === true && whyNoServer(place) === undefined;
+      const asksServer = place.hooks !== "command" && whyNoServer(place) === undefined;
       return mergeHooks(text, { node: installed.node, hook: installed.hook, file: path, hasGuards, asksServer });
     },
     unwire: (text, keep) => unmergeHooks(text, { file: path, keep }),

@@ -118,7 +118,8 @@ function record({ toolUseId, at, payload }: LoggedCall, session: SessionTranscri
 /** A process tells of this session's calls: none is missed, and nothing has to be read. */
 export function noteProcess(events: readonly ClientEvent[], { handle, now, isServer }: EventProject): void {
   const call = events.find(({ kind }) => kind === "after-tool" || kind === "after-spawn");
-  if (!call || isServer) return;
+  // In a locked store it can wait for the next call.
+  if (!call || isServer || handle.standIn) return;
   const store = new Transcripts(handle);
   const main = store.read({ sessionId: call.sessionId });
   if (main && main.toldBy !== "process") store.save({ ...main, toldBy: "process", at: now });
