@@ -129,6 +129,7 @@ describe("the server that answers events", () => {
 describe("a model that calls the tool for events itself", () => {
   it.each([
     ["claude-code", { toolUseId: "toolu_1" }],
+    ["codex-mcp-client", { more: { threadId: "forged", sessionId: "forged", callId: "call_1" } }],
     ["gemini-cli-mcp-client", {}],
     ["opencode", {}],
   ])("is refused in %s, and nothing is recorded", async (client, meta) => {

@@ -108,7 +108,8 @@ export async function listHooksOf(options: AppServerOptions): Promise<ListedHook
 /** What a person does in `/hooks`, in a home that is thrown away. Nothing that we ship does this. */
 export async function trustAllHooks(options: AppServerOptions): Promise<void> {
   const config = join(options.env["CODEX_HOME"] ?? "", "config.toml");
-  for (const { key, currentHash } of await listHooksOf(options)) {
+  for (const { key, currentHash, trustStatus } of await listHooksOf(options)) {
+    if (trustStatus === "trusted") continue;
     appendFileSync(config, `\n[hooks.state.${JSON.stringify(key)}]\ntrusted_hash = ${JSON.stringify(currentHash)}\n`);
   }
 }

@@ -3,6 +3,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { namespaceCall, textCall } from "../responses-api.ts";
+import type { ResponsesServer } from "../responses-server.ts";
 import { type Reply, type Script, steps } from "../script.ts";
 import { startAppServer, trustAllHooks } from "./app-server.ts";
 import type { CodexRepo } from "./codex-repo.ts";
@@ -123,29 +124,24 @@ it("refuses a model that calls the tool for events itself, and records nothing",
 
 it("shows the person no failed hook while Haversack is off, nor after uninstall", async () => {
   const repo = serverRepo();
-  const { root, env } = repo;
   const server = await testServer();
-  const place = { root, env, server, program: codexProgram() };
-  await trustAllHooks(place);
-  /** How the hooks of one prompt ended, as the client tells other programs. */
-  const runsOf = async () => {
-    const app = await startAppServer(place);
-    try {
-      await app.turn(await app.startThread(), FITTING);
-      return app.hookRuns.map(({ eventName, handlerType, status }) => `${eventName} ${handlerType} ${status}`);
-    } finally {
-      await app.end();
-    }
-  };
   const asked = "userPromptSubmit mcpTool completed";
-  expect(await runsOf()).toEqual(["sessionStart command completed", asked, "stop command completed"]);
+  expect(await hookRuns(repo, server)).toEqual(["sessionStart command completed", asked, "stop command completed"]);
   expect(ours(server.requests[0])).toHaveLength(1);
   haversack(repo, "off");
-  expect(await runsOf()).toContain(asked);
+  expect(await hookRuns(repo, server)).toContain(asked);
   haversack(repo, "on");
   haversack(repo, "uninstall", "--yes", "--user", "--client", "codex");
-  expect(await runsOf()).toEqual([]);
+  expect(await hookRuns(repo, server)).toEqual([]);
   expect(server.requests.slice(1).flatMap((request) => ours(request))).toEqual([]);
+});
+
+it("shows no failed hook either when our files are gone", async () => {
+  const gone = { bin: "/nowhere/haversack.cjs", hook: "/nowhere/hook.cjs" };
+  const repo = haversackRepo("user", gone, { asksServer: true });
+  const runs = await hookRuns(repo, await testServer());
+  expect(runs).toContain("userPromptSubmit mcpTool completed");
+  expect(runs.filter((run) => !run.endsWith(" completed"))).toEqual([]);
 });
 
 it("goes on without its server", async () => {
@@ -165,6 +161,19 @@ it("waits for the person's review like any hook", async () => {
   const { server } = await codexOnce(FITTING, [], { repo, trustHooks: false });
   expect(ours(server.requests[0])).toEqual([]);
 });
+
+/** How the hooks of one prompt ended, as the client tells other programs. */
+async function hookRuns({ root, env }: CodexRepo, server: ResponsesServer): Promise<string[]> {
+  const place = { root, env, server, program: codexProgram() };
+  await trustAllHooks(place);
+  const app = await startAppServer(place);
+  try {
+    await app.turn(await app.startThread(), FITTING);
+    return app.hookRuns.map(({ eventName, handlerType, status }) => `${eventName} ${handlerType} ${status}`);
+  } finally {
+    await app.end();
+  }
+}
 
 function hooksOf(repo: CodexRepo): Record<string, { hooks: { type: string }[] }[]> {
   return JSON.parse(readFileSync(join(repo.codexHome, "hooks.json"), "utf8")).hooks;
