@@ -19,6 +19,7 @@ const BENCHMARKS: Record<string, () => Promise<Benchmark>> = {
   estimator: async () => (await import("./benchmarks/estimator.ts")).estimator,
   wake: async () => (await import("./benchmarks/wake.ts")).wake,
   "server-events": async () => (await import("./benchmarks/server-events.ts")).serverEvents,
+  "client-latency": async () => (await import("./benchmarks/client-latency.ts")).clientLatency,
   secrets: async () => (await import("./benchmarks/secrets.ts")).secrets,
   retention: async () => (await import("./benchmarks/retention.ts")).retention,
 };

@@ -16,6 +16,8 @@ export interface ServerOptions {
   env?: Record<string, string>;
   /** CLAUDE_CODE_SESSION_ID. */
   session?: string;
+  /** As the client names itself. Default: test. */
+  client?: string;
 }
 
 export async function startServer(project: Scratch, options: ServerOptions = {}) {
@@ -23,7 +25,7 @@ export async function startServer(project: Scratch, options: ServerOptions = {})
   const opening = await server.request("initialize", {
     protocolVersion: "2025-06-18",
     capabilities: {},
-    clientInfo: { name: "test", version: "1" },
+    clientInfo: { name: options.client ?? "test", version: "1" },
   });
   server.write(`${JSON.stringify({ jsonrpc: "2.0", method: "notifications/initialized" })}\n`);
   return { ...server, opening };
@@ -84,5 +86,6 @@ export function spawnServer(
   };
   /** Nobody reads its answers any more; its input stays open. */
   const closeOutput = () => void child.stdout?.destroy();
-  return { write, request, call, skill, end, closeOutput, exited, errorsWithoutId, errors: () => errors };
+  const kill = (signal: NodeJS.Signals) => void child.kill(signal);
+  return { kill, write, request, call, skill, end, closeOutput, exited, errorsWithoutId, errors: () => errors };
 }

@@ -23,7 +23,7 @@ export interface HaversackCall {
 export function haversack({ root, env }: Pick<Scratch, "root" | "env">, ...args: string[]): string {
   const { status, stdout, stderr } = spawnSync(process.execPath, [BIN, ...args], {
     cwd: root,
-    env: { ...env, PATH: process.env["PATH"] },
+    env: { PATH: process.env["PATH"], ...env },
     encoding: "utf8",
     timeout: 30_000,
   });

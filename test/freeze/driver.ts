@@ -4,6 +4,7 @@
  */
 import { ColdDriver } from "./drivers/cold.ts";
 import { InProcessDriver } from "./drivers/in-process.ts";
+import { McpDriver } from "./drivers/mcp.ts";
 import type { Project } from "./project.ts";
 import type { Client } from "./recorded.ts";
 
@@ -42,6 +43,7 @@ export interface Driver {
 const DRIVERS: Readonly<Record<string, () => Driver>> = {
   cold: () => new ColdDriver(),
   "in-process": () => new InProcessDriver(),
+  mcp: () => new McpDriver(),
 };
 
 export function chosenDriver(name = process.env["FREEZE_DRIVER"] ?? "cold"): Driver {

@@ -13,6 +13,8 @@ export type Changes = Record<string, { new?: Row[]; changed?: Row[]; gone?: unkn
 /** The index of skills: built from files by a refresh, and read by events. */
 const INDEX =
   /^(skills|skills_search.*|skill_bodies|skill_rules|rule_files|terms|triggers|patterns|slow_patterns|sqlite_.*)$/;
+/** What was read of transcripts: it differs between the ways to answer, and changes no answer. */
+const BOOKKEEPING = /^(transcripts|seen_calls)$/;
 const MACHINE = new Set(["process_id", "process_space", "process_start"]);
 /** Of the database itself: they come and go. */
 const STORE_FILES = /^haversack\.db(-wal|-shm|-journal)?$/;
@@ -55,7 +57,8 @@ function readStore(state: string, project: Project): Digest | undefined {
     db = new DatabaseSync(file, { readOnly: true });
     const tables = db.prepare("SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name").all();
     for (const { name } of tables)
-      if (!INDEX.test(String(name))) digest.set(String(name), rowsOf(db, String(name), project));
+      if (!INDEX.test(String(name)) && !BOOKKEEPING.test(String(name)))
+        digest.set(String(name), rowsOf(db, String(name), project));
     return digest;
   } catch (error) {
     if (/locked|busy/i.test(String(error))) return undefined;

@@ -84,7 +84,7 @@ export function environment({
   repo,
   server,
   env,
-}: Pick<ClaudeOptions, "repo" | "server" | "env">): Record<string, string> {
+}: Pick<ClaudeOptions, "server" | "env"> & { repo: Pick<ScratchRepo, "env"> }): Record<string, string> {
   return {
     PATH: process.env["PATH"] ?? "",
     ...repo.env,

@@ -1,5 +1,5 @@
 /** A scratch repository with a configuration folder of its own for Claude Code, and the hook recorder. */
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { onTestFinished } from "vitest";
 import {
   echoCommand,
@@ -11,6 +11,7 @@ import {
   type SkillOptions,
   writeAnswers,
 } from "../scratch.ts";
+import { claudeProgram } from "./install.ts";
 
 export interface ScratchRepo extends Omit<Scratch, "writeSkill"> {
   configDir: string;
@@ -56,6 +57,8 @@ export function makeScratchRepo(): ScratchRepo {
 
   const repo: ScratchRepo = {
     ...scratch,
+    // `init` asks the client for its version.
+    env: { ...scratch.env, PATH: `${dirname(claudeProgram())}:${process.env["PATH"] ?? ""}` },
     configDir: join(base, "config"),
     writeSkill: (name, options) => scratch.writeSkill(".claude/skills", name, options),
     writeSettings(more) {

@@ -1,27 +1,14 @@
-/** Events answered by the MCP server that runs already, as `init --hooks server` wires a client that can. */
-import { spawnSync } from "node:child_process";
-import { readFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+/** Events answered by the MCP server that runs already, as `init` wires a client that can. */
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { expect, it } from "vitest";
 import { messagesText } from "../request-text.ts";
+import { onPath } from "../run-haversack.ts";
 import { steps, toolCall } from "../script.ts";
 import { testServer } from "./claude-test.ts";
-import { BIN, count, FITTING, haversack, ORDINARY, ours, SKILL_TOOL, skillRepo, wipOf } from "./haversack-repo.ts";
-import { claudeProgram } from "./install.ts";
+import { count, FITTING, haversack, haversackRepo, ORDINARY, ours, SKILL_TOOL, wipOf } from "./haversack-repo.ts";
 import { runClaude } from "./run-claude.ts";
 import type { ScratchRepo } from "./scratch-repo.ts";
-
-/** With the client on the PATH: `init` asks for its version. */
-function run(repo: ScratchRepo, ...words: string[]) {
-  const PATH = `${dirname(claudeProgram())}:${process.env["PATH"] ?? ""}`;
-  return spawnSync(process.execPath, [BIN, ...words], { cwd: repo.root, env: { ...repo.env, PATH }, encoding: "utf8" });
-}
-
-function serverRepo(): ScratchRepo {
-  const repo = skillRepo();
-  expect(run(repo, "init", "--yes", "--project", "--client", "claude-code", "--hooks", "server").status).toBe(0);
-  return repo;
-}
 
 const ways = (repo: ScratchRepo): string[] =>
   Object.values<{ hooks: { type: string }[] }[]>(
@@ -29,7 +16,7 @@ const ways = (repo: ScratchRepo): string[] =>
   ).flatMap((groups) => groups.flatMap(({ hooks }) => hooks.map(({ type }) => type)));
 
 it("brings skills, records what tools did, and survives a compaction, like a process for each event", async () => {
-  const repo = serverRepo();
+  const repo = haversackRepo();
   expect(ways(repo).filter((type) => type === "mcp_tool")).toHaveLength(7);
   const write = toolCall("Write", { file_path: join(repo.root, "src/a.ts"), content: "a\n" });
   const bash = toolCall("Bash", { command: "false" });
@@ -49,8 +36,37 @@ it("brings skills, records what tools did, and survives a compaction, like a pro
   expect(count(messagesText(server.of("main").at(-1)!), "src/a.ts")).toBeGreaterThan(0);
 });
 
+it("loses nothing when the server is killed: what it was not told comes from the transcript, once", async () => {
+  const repo = haversackRepo();
+  const bin = onPath(repo.base, "npm", [process.execPath, join(import.meta.dirname, "kill-server.cjs"), repo.root]);
+  const kill = toolCall("Bash", { command: "npm test" });
+  const file = (name: string) => toolCall("Write", { file_path: join(repo.root, name), content: "x\n" });
+  const script = [{ tools: [file("a.ts")] }, { tools: [kill] }, { tools: [file("b.ts")] }, { tools: [kill] }];
+  const server = await testServer(steps([...script, { text: "done" }, { text: "done again" }]));
+  const run = await runClaude({
+    ...{ repo, server, prompt: ["Go.", ORDINARY] },
+    env: { PATH: `${bin}:${repo.env["PATH"]}` },
+  });
+  expect(run).toMatchObject({ exitCode: 0, stderr: "", results: ["done", "done again"] });
+  const wip = wipOf(repo, run.sessionId);
+  expect(wip).toMatchObject({ files_modified: ["a.ts", "b.ts"], test_results: { passed: 2, failed: 1 } });
+});
+
+it("loses nothing when the server was removed", async () => {
+  const repo = haversackRepo();
+  const state = join(repo.configDir, ".claude.json");
+  const settings = JSON.parse(readFileSync(state, "utf8"));
+  delete settings.projects[repo.root].mcpServers.haversack;
+  writeFileSync(state, JSON.stringify(settings));
+  const write = toolCall("Write", { file_path: join(repo.root, "a.ts"), content: "a\n" });
+  const server = await testServer(steps([{ tools: [write] }, { text: "done" }]));
+  const { sessionId, exitCode } = await runClaude({ repo, server, prompt: "Go." });
+  expect(exitCode).toBe(0);
+  expect(wipOf(repo, sessionId)).toMatchObject({ files_modified: ["a.ts"] });
+});
+
 it("ties a claim to its session: what is edited next belongs to the task", async () => {
-  const repo = serverRepo();
+  const repo = haversackRepo();
   const { id } = JSON.parse(haversack(repo, "task", "create", "Limit logins", "--json"));
   const claim = toolCall("mcp__haversack__update_task_status", { task_id: id, status: "in_progress" });
   const write = toolCall("Write", { file_path: join(repo.root, "src/b.ts"), content: "b\n" });
@@ -61,7 +77,7 @@ it("ties a claim to its session: what is edited next belongs to the task", async
 });
 
 it("refuses a model that calls the tool for events itself, and records nothing", async () => {
-  const repo = serverRepo();
+  const repo = haversackRepo();
   const forged = { client: "claude-code", hook_event_name: "UserPromptSubmit", session_id: "forged", prompt: FITTING };
   const call = toolCall(SKILL_TOOL.replace("skill", "hook"), { ...forged, cwd: repo.root });
   const server = await testServer(steps([{ tools: [call] }, { text: "tried" }]));
@@ -76,14 +92,14 @@ it("refuses a model that calls the tool for events itself, and records nothing",
 });
 
 it("is silent while Haversack is off, and leaves nothing behind that the client could stumble over", async () => {
-  const repo = serverRepo();
+  const repo = haversackRepo();
   haversack(repo, "off");
   const server = await testServer();
   const off = await runClaude({ repo, server, prompt: FITTING });
   expect(off).toMatchObject({ exitCode: 0, stderr: "" });
   expect(ours(server.of("main")[0])).toEqual([]);
   haversack(repo, "on");
-  expect(run(repo, "uninstall", "--yes", "--project").status).toBe(0);
+  haversack(repo, "uninstall", "--yes", "--project");
   const after = await runClaude({ repo, server, prompt: FITTING });
   expect(after).toMatchObject({ exitCode: 0, stderr: "" });
   expect(server.requests.flatMap(ours)).toEqual([]);

@@ -6,13 +6,13 @@ import { developerTexts } from "../responses-request.ts";
 import { steps } from "../script.ts";
 import type { CodexRepo } from "./codex-repo.ts";
 import { codexOnce } from "./codex-test.ts";
-import { haversack, haversackRepo } from "./haversack-repo.ts";
+import { haversack, haversackRepo, killServers } from "./haversack-repo.ts";
 import { patch } from "./tour.ts";
 
 const MESSAGE = "Read the rules of the database first.";
 
-function guardedRepo({ enforce }: { enforce: boolean }): CodexRepo {
-  const repo = haversackRepo("user", {}, { hasGuards: true });
+function guardedRepo({ enforce, asksServer = false }: { enforce: boolean; asksServer?: boolean }): CodexRepo {
+  const repo = haversackRepo("user", {}, { hasGuards: true, asksServer });
   const rule = {
     type: "guardrail",
     enforcement: "block",
@@ -39,6 +39,21 @@ it.each([
   const { toolResults } = server.requests[1]!;
   expect(toolResults.map(({ text }) => text).join()).toContain(MESSAGE);
   for (const file of ["free.txt", "db/notes.txt", "db/new.sql"]) expect(existsSync(join(repo.root, file))).toBe(false);
+});
+
+it("a patch is refused too where the server answers events and has been killed", async () => {
+  const repo = guardedRepo({ enforce: true, asksServer: true });
+  const { server } = await codexOnce(
+    "Go.",
+    ({ kind }, n) => {
+      if (kind !== "main" || n > 1) return undefined;
+      expect(killServers(repo)).toBe(1);
+      return patch("*** Add File: db/new.sql", "+x");
+    },
+    { repo },
+  );
+  expect(server.requests[1]?.toolResults.map(({ text }) => text).join()).toContain(MESSAGE);
+  expect(existsSync(join(repo.root, "db/new.sql"))).toBe(false);
 });
 
 it("a patch of other files goes through, and without the switch one of guarded files too, with a warning", async () => {

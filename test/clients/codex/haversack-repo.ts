@@ -1,6 +1,6 @@
 /** A scratch repository that is wired for Codex, and what its tests ask of the built program. */
-import { realpathSync } from "node:fs";
-import { join } from "node:path";
+import { readdirSync, readFileSync, readlinkSync, realpathSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { codex } from "../../../packages/haversack/src/clients/codex/wiring.ts";
 import { applyInit, planInit } from "../../../packages/haversack/src/engine/init.ts";
 import type { Scope, WiringPlace } from "../../../packages/haversack/src/engine/wiring.ts";
@@ -9,6 +9,7 @@ import { SqliteWorkStore } from "../../../packages/haversack/src/store/sqlite/wo
 import { developerTexts, type ResponsesRequest } from "../responses-request.ts";
 import { haversack } from "../run-haversack.ts";
 import { type CodexRepo, codexRepo } from "./codex-repo.ts";
+import { codexProgram } from "./install.ts";
 import type { CodexRun } from "./run-codex.ts";
 
 export { haversack };
@@ -20,7 +21,7 @@ const BIN = join(DIST, "haversack.cjs");
 export function haversackRepo(
   scope: Scope = "project",
   installed: Partial<WiringPlace["installed"]> = {},
-  { hasGuards = false } = {},
+  { hasGuards = false, asksServer = false } = {},
 ): CodexRepo {
   const repo = codexRepo();
   repo.writeSkill("sql-tuning", { description: "Makes slow SQL queries fast.", body: "BODY-OF-sql-tuning" });
@@ -33,9 +34,11 @@ export function haversackRepo(
   const place: WiringPlace = {
     scope,
     cwd: repo.root,
-    env: repo.env,
+    // `init` asks the client for its version.
+    env: { ...repo.env, ...(asksServer && { PATH: dirname(codexProgram()) }) },
     installed: { node: process.execPath, hook: join(DIST, "hook.cjs"), bin: BIN, ...installed },
     hasGuards,
+    hooks: asksServer ? "server" : "command",
   };
   applyInit(planInit([codex], place), repo.base);
   return repo;
@@ -63,5 +66,22 @@ export async function send(repo: CodexRepo, to: string, text: string): Promise<v
     await new SqliteWorkStore(handle).sendMessage({ to: [to], text }, { name: "backend", at: new Date() });
   } finally {
     handle.db.close();
+  }
+}
+
+/** The MCP servers that run in this repository, ended as by a crash; how many there were. */
+export function killServers({ root }: CodexRepo): number {
+  const pids = readdirSync("/proc").filter((name) => /^\d+$/.test(name) && isServer(name, root));
+  for (const pid of pids) process.kill(Number(pid), "SIGKILL");
+  return pids.length;
+}
+
+function isServer(pid: string, root: string): boolean {
+  try {
+    const words = readFileSync(`/proc/${pid}/cmdline`, "utf8").split("\0");
+    return words.includes(BIN) && words.includes("mcp") && readlinkSync(`/proc/${pid}/cwd`) === root;
+  } catch {
+    // It has ended meanwhile, or is not ours to look at.
+    return false;
   }
 }

@@ -72,8 +72,26 @@ export function argumentsOf({
   trustHooks = true,
   skipApprovals = true,
 }: CodexOptions): string[] {
+  return [
+    "exec",
+    ...(resume ? ["resume", resume] : []),
+    ...(fork ? ["fork", fork] : []),
+    "--json",
+    ...(skipApprovals ? ["--dangerously-bypass-approvals-and-sandbox"] : []),
+    ...(trustHooks ? ["--dangerously-bypass-hook-trust"] : []),
+    ...settingsFor(server, { model, ...config }),
+    ...args,
+    prompt,
+  ];
+}
+
+/** `-c key=value` each: the scripted server is the model, and no other host is asked. */
+export function settingsFor(
+  server: Pick<ResponsesServer, "url">,
+  config: Record<string, string | number | boolean> = {},
+): string[] {
   const settings: Record<string, string | number | boolean> = {
-    model,
+    model: DIRECT_MODEL,
     model_provider: "scripted",
     "model_providers.scripted.name": "scripted",
     "model_providers.scripted.base_url": `${server.url}/v1`,
@@ -90,17 +108,7 @@ export function argumentsOf({
     check_for_update_on_startup: false,
     ...config,
   };
-  return [
-    "exec",
-    ...(resume ? ["resume", resume] : []),
-    ...(fork ? ["fork", fork] : []),
-    "--json",
-    ...(skipApprovals ? ["--dangerously-bypass-approvals-and-sandbox"] : []),
-    ...(trustHooks ? ["--dangerously-bypass-hook-trust"] : []),
-    ...Object.entries(settings).flatMap(([key, value]) => ["-c", `${key}=${JSON.stringify(value)}`]),
-    ...args,
-    prompt,
-  ];
+  return Object.entries(settings).flatMap(([key, value]) => ["-c", `${key}=${JSON.stringify(value)}`]);
 }
 
 /** Nothing is inherited but the PATH: the person's keys, proxies and client settings stay outside. */
@@ -108,7 +116,7 @@ export function environment({
   repo,
   server,
   env,
-}: Pick<CodexOptions, "repo" | "server" | "env">): Record<string, string> {
+}: Pick<CodexOptions, "server" | "env"> & { repo: Pick<CodexRepo, "env"> }): Record<string, string> {
   return {
     PATH: process.env["PATH"] ?? "",
     ...repo.env,

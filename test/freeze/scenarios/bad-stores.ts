@@ -2,7 +2,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Project } from "../project.ts";
 import { canBeRefused, makeReadOnly } from "../read-only.ts";
 import type { OtherStep, Scenario, Step } from "../scenario.ts";
 import { byHand, inShell, OTHER_PROMPT, PDF_PROMPT, TASK, withTask } from "./seeds.ts";
@@ -122,7 +121,9 @@ function locked(what: "write" | "all", steps: readonly Step[]): Step[] {
   let holder: ChildProcess | undefined;
   const take: OtherStep = {
     meanwhile: what === "write" ? "another process begins to write" : "another process lets nobody read",
-    async do(project: Project) {
+    async do(project, driver) {
+      // A server that has it open would keep the other from its lock.
+      if (what === "all") await driver.end();
       const store = join(project.root, ".haversack/haversack.db");
       const child = spawn(process.execPath, [HOLD, store, what], { stdio: ["pipe", "pipe", "inherit"] });
       holder = child;

@@ -7,8 +7,10 @@
 import { existsSync } from "node:fs";
 import { checkTrust, untrustedNotice } from "../base/project-trust.ts";
 import { answerEvents } from "../engine/events/answer-event.ts";
-import { eventProject, logFault, logLine, startIndexing } from "../engine/events/event-project.ts";
+import { type EventProject, eventProject, logFault, logLine, startIndexing } from "../engine/events/event-project.ts";
+import { noteProcess, recoverMissed } from "../engine/events/recover-missed.ts";
 import { isOffForUser, isOffHere, type ProjectPaths, projectPaths } from "../engine/project.ts";
+import type { ClientProfile } from "../skills/activation.ts";
 import type { ClientProcess } from "../store/local-store.ts";
 import type { StoreHandle } from "../store/sqlite/handle.ts";
 import { claudeCode } from "./claude-code/adapter.ts";
@@ -27,6 +29,8 @@ export interface HookHost {
   cli: readonly string[];
   /** The client's package asks: it stands back where `init` has wired the client. Default: false. */
   isPackaged?: boolean;
+  /** A server that stays, and may have missed events. Default: false. */
+  isServer?: boolean;
   openStore(paths: ProjectPaths, sessionId: string, warn: (text: string) => void): StoreHandle | undefined;
   /** The client's own process; absent: as the adapter knows it. */
   process?(): ClientProcess | undefined;
@@ -66,16 +70,32 @@ interface Asked {
 }
 
 function answerIn(paths: ProjectPaths, { adapter, payload, base, host }: Asked): string {
-  const { env, cli } = host;
+  const { env, cli, isServer = false } = host;
   const warn = (text: string) => logLine(paths, { level: "warn", part: PART, text });
   const handle = host.openStore(paths, base.sessionId, warn);
   if (!handle) return withoutStore(paths, payload, host);
   const process = host.process ?? (() => adapter.process(env));
-  const project = eventProject(paths, handle, { env, process, cli, part: PART });
-  const events = adapter.readEvents(payload, { ...base, client: adapter.profile(paths.root, env) }, project);
+  const project = eventProject(paths, handle, { env, process, cli, part: PART, isServer });
+  const client = adapter.profile(paths.root, env);
+  recover({ adapter, payload, base, host }, client, project);
+  const events = adapter.readEvents(payload, { ...base, client }, project);
   const text = adapter.writeAnswer(payload, answerEvents(events, project));
+  if (adapter.transcripts) noteProcess(events, project);
   host.done?.(handle);
   return text;
+}
+
+/** What the server was not told, from what the client has written down. */
+function recover({ adapter, payload, base, host }: Asked, client: ClientProfile, project: EventProject): void {
+  const { readCalls } = adapter;
+  const files = adapter.transcripts?.(payload, base) ?? [];
+  if (!readCalls || files.length === 0) return;
+  const eventsOf = (call: Payload) => {
+    const caller = adapter.readBase(call, host.cwd);
+    return caller ? adapter.readEvents(call, { ...caller, client }, project) : [];
+  };
+  const { sessionId } = base;
+  recoverMissed({ sessionId, files, readCalls: (...read) => readCalls(payload, ...read), eventsOf }, project);
 }
 
 /** At a session's start: a line for the person, or a process that makes or upgrades the store. */

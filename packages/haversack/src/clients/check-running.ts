@@ -63,7 +63,7 @@ export async function checkServer(
   client: Pick<RunningClient, "name" | "variables">,
   { command, args }: ServerCommand,
   place: CheckPlace,
-  more: Extra = {},
+  { more = {}, events = [] }: { more?: Extra; events?: readonly Record<string, unknown>[] } = {},
 ): Promise<Finding> {
   const part = `${client.name} MCP server`;
   const own = unguarded({ command, args });
@@ -71,7 +71,10 @@ export async function checkServer(
   const gone = words.slice(0, 2).find((file) => file.startsWith("/") && !existsSync(file));
   if (gone) return { part, level: "fail", text: `${gone} is gone`, remedy: "`haversack init` repairs it" };
   if (!place.scratch) return { part, level: "ok", text: "not started: there is no sound store to try it with" };
-  const answer = await tryMcpServer(command, args, { ...runIn(client, place, more), limitMs: 15_000 });
+  // The first of them opens the store.
+  const asked = [...events.slice(0, 1), ...events];
+  const calls = asked.map((event) => ({ name: "hook", arguments: { client: client.name, ...event } }));
+  const answer = await tryMcpServer(command, args, { ...runIn(client, place, more), limitMs: 15_000, calls });
   if ("problem" in answer) {
     const remedy = `run \`${words.join(" ")}\` by hand and see what it prints`;
     return { part, level: "fail", text: `does not start: ${answer.problem}`, remedy };
@@ -82,11 +85,31 @@ export async function checkServer(
     const remedy = "install haversack anew, then run `haversack init`";
     return { part, level: "fail", text: 'starts without the tool "skill"', remedy };
   }
+  const wrong = answer.calls.findIndex(({ text, isError }) => isError || !isJson(text));
+  if (wrong >= 0 || answer.calls.length < calls.length) {
+    const event = String(asked[wrong < 0 ? answer.calls.length : wrong]?.["hook_event_name"]);
+    const remedy = "`haversack init --hooks command` starts a process for each event instead";
+    return { part, level: "fail", text: `does not answer the event ${event}`, remedy };
+  }
+  const [fastest, slowest] = [Math.min, Math.max].map((pick) =>
+    pick(...answer.calls.slice(1).map((one) => one.tookMs)),
+  );
+  const speed = events.length > 0 ? `; answers events in ${fastest!.toFixed(1)} to ${slowest!.toFixed(1)} ms` : "";
   return {
     part,
     level: "ok",
-    text: `starts in ${tookMs} ms with ${tools.length === 1 ? "the tool" : `${tools.length} tools:`} ${tools.slice(0, 3).join(", ")}${tools.length > 3 ? ", …" : ""}`,
+    text: `starts in ${tookMs} ms with ${tools.length === 1 ? "the tool" : `${tools.length} tools:`} ${tools.slice(0, 3).join(", ")}${tools.length > 3 ? ", …" : ""}${speed}`,
   };
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    // The client would drop it.
+    return false;
+  }
 }
 
 /** Variables for a plugin's processes. */

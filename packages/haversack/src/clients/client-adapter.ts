@@ -4,6 +4,7 @@
  */
 import type { ClientEvent, EventAnswer, EventBase } from "../engine/events/client-event.ts";
 import type { EventProject } from "../engine/events/event-project.ts";
+import type { LoggedCalls, SessionTranscripts, TranscriptFile } from "../engine/events/recover-missed.ts";
 import type { ClientProfile } from "../skills/activation.ts";
 import type { ClientProcess } from "../store/local-store.ts";
 
@@ -21,6 +22,13 @@ export interface ClientAdapter {
   readEvents(payload: Payload, base: EventBase, project: EventProject): ClientEvent[];
   /** What the client takes as an answer; "" for silence. */
   writeAnswer(payload: Payload, answer: EventAnswer): string;
+  /**
+   * For a client whose events the running MCP server answers, which may miss some: at an event that is a chance to look, the files that tell
+   * of calls. The main agent's comes first. At any other event none.
+   */
+  transcripts?(payload: Payload, base: PayloadBase): TranscriptFile[];
+  /** The ended calls in new lines of such a file. `payload`: of the event that brought us here. */
+  readCalls?(payload: Payload, ...read: Parameters<SessionTranscripts["readCalls"]>): LoggedCalls;
   /** The client's own process, which lives as long as its session, as a process that it starts for an event knows it. */
   process(env: NodeJS.ProcessEnv): ClientProcess | undefined;
 }

@@ -2,14 +2,19 @@
 import { accessSync, constants, statSync } from "node:fs";
 import { delimiter, resolve } from "node:path";
 
+type Environment = Readonly<Record<string, string | undefined>>;
+
 /** The program's file; undefined: it is not on the PATH. */
-export function findOnPath(program: string, env: Readonly<Record<string, string | undefined>>): string | undefined {
+export function findOnPath(program: string, env: Environment): string | undefined {
+  return allOnPath(program, env)[0];
+}
+
+/** One for each folder that has it, the one that runs first. */
+export function allOnPath(program: string, env: Environment): string[] {
   const names = process.platform === "win32" ? [`${program}.exe`, `${program}.cmd`] : [program];
-  for (const folder of (env["PATH"] ?? "").split(delimiter)) {
-    const found = names.map((name) => resolve(folder, name)).find((file) => folder !== "" && isProgram(file));
-    if (found) return found;
-  }
-  return undefined;
+  return (env["PATH"] ?? "").split(delimiter).flatMap((folder) => {
+    return names.map((name) => resolve(folder, name)).find((file) => folder !== "" && isProgram(file)) ?? [];
+  });
 }
 
 export function isFolder(path: string): boolean {

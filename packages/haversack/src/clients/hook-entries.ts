@@ -32,7 +32,7 @@ const SERVER = "haversack";
 const HOOK_TOOL = "hook";
 
 /** A hook that asks our running MCP server; `input`: which fields of the event go along. Their names are the client's own. */
-export function serverHook(client: string, fields: readonly string[], timeout: number) {
+function serverHook(client: string, fields: readonly string[], timeout: number) {
   const input = Object.fromEntries(fields.map((field) => [field, `\${${field}}`]));
   return { type: "mcp_tool" as const, server: SERVER, tool: HOOK_TOOL, timeout, input: { client, ...input } };
 }
@@ -55,6 +55,29 @@ export function groupsOf<More extends object>(table: readonly HookLine[], comman
       },
     ]),
   );
+}
+
+/** The same table, with our running MCP server for the events of `fields`, and with which fields of each. */
+export function withServer(
+  groups: ReturnType<typeof groupsOf>,
+  client: string,
+  fields: Readonly<Record<string, readonly string[]>>,
+) {
+  const asked = Object.entries(groups).map(([event, group]) => {
+    const names = fields[event];
+    if (!names) return [event, group];
+    return [event, { ...group, hooks: group.hooks.map(({ timeout }) => serverHook(client, names, timeout)) }];
+  });
+  return Object.fromEntries(asked);
+}
+
+/** Which way each event goes, for `doctor`. `canAsk`: the installed client's hooks could ask the running server. */
+export function waysOf(hooks: readonly Pick<HookEntry, "event" | "way">[], canAsk: boolean): string {
+  const of = (way: HookEntry["way"]) => hooks.filter((hook) => hook.way === way).map(({ event }) => event);
+  const asked = of("server");
+  const faster = canAsk ? "; `haversack init` lets the running MCP server answer, which is faster" : "";
+  if (asked.length === 0) return `a process for each event${faster}`;
+  return `the running MCP server answers ${asked.join(", ")}; a process each ${of("command").join(", ")}`;
 }
 
 /** Our entries in settings of any shape, in the order of the file. */

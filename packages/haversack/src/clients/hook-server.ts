@@ -21,16 +21,22 @@ const BUSY_MS = 200;
 /** One server serves one project; a client that moves between some is served too. */
 const MOST_STORES = 8;
 
-/** The answer to a call, as the client takes it; `{}` is silence. */
-export function hookServer({ env, cwd, cli, isPackaged }: HookServerOptions): (input: unknown) => string {
+/** The answer to a call, as the client takes it; `{}` is silence. `meta`: what the client says of the call itself. */
+export function hookServer({
+  env,
+  cwd,
+  cli,
+  isPackaged,
+}: HookServerOptions): (input: unknown, meta?: Fields) => string {
   const stores = new Map<string, (sessionId: string) => StoreHandle | undefined>();
-  return (input) => {
-    const { client, ...payload } = readPayload(input);
+  return (input, meta) => {
+    const { client, ...payload } = readPayload(input, meta);
     const text = answerHook(String(client), payload, {
       env,
       cwd,
       cli,
       isPackaged,
+      isServer: true,
       // The server is the client's own child.
       process: () => clientProcess(Number(env["CLAUDE_PID"]) || process.ppid),
       openStore: ({ store, userState }, sessionId, warn) => {
@@ -51,15 +57,16 @@ type Fields = Record<string, unknown>;
 
 /**
  * A client fills the fields of the call by name. Claude Code (2.1.325) gives objects and truth values as texts and what is missing as
- * "", Codex (0.166.0) gives them as they are.
+ * "". Codex (0.166.0) gives all as they are, and with the call the thread that it is about: the session's or a sub-agent's.
  */
-export function readPayload(input: unknown): Fields {
+export function readPayload(input: unknown, { threadId }: Fields = {}): Fields {
   const given = typeof input === "object" && input !== null ? (input as Fields) : {};
+  if (given["client"] !== "claude-code") return { ...given, ...(threadId !== undefined && { thread_id: threadId }) };
   const entries = Object.entries(given).filter(([, value]) => value !== "");
   return Object.fromEntries(entries.map(([key, value]) => [key, STRUCTURED.includes(key) ? parsed(value) : value]));
 }
 
-const STRUCTURED = ["tool_input", "tool_response", "stop_hook_active", "is_interrupt", "mcp_context"];
+const STRUCTURED = ["tool_input", "tool_response", "stop_hook_active", "is_interrupt"];
 
 function parsed(value: unknown): unknown {
   if (typeof value !== "string") return value;

@@ -66,14 +66,17 @@ const READERS: Readonly<Record<string, (place: SessionPlace) => string | undefin
 /** As trust.ts knows it: `hooks.state."haversack@MARKET:hooks/hooks.json:…"`. */
 const PLUGIN_REVIEW = /"haversack@[^"]*:hooks\/hooks\.json:/;
 
-/** Those whose runtime and file are there. */
+/** Those whose runtime and file are there, and those beside them that ask the running MCP server. */
 function hooksIn(file: string, readCommand: (command: unknown) => HookFiles | undefined): HookEntry[] {
   const text = readBounded(file, MAX_CONFIG_BYTES)?.text;
   try {
     // Most settings have none: a search costs less than parsing.
     if (!text?.includes("hook.cjs")) return [];
     const hooks = hookEntries(JSON.parse(withoutComments(text)), readCommand);
-    return hooks.filter(({ node, hook }) => existsSync(node) && existsSync(hook));
+    const isThere = hooks.some(({ node, hook }) => existsSync(node) && existsSync(hook));
+    return isThere
+      ? hooks.filter(({ way, node, hook }) => way === "server" || (existsSync(node) && existsSync(hook)))
+      : [];
   } catch {
     // Unreadable: the client runs nothing of it.
     return [];

@@ -25,20 +25,30 @@ export function tryHook(command: string, payload: unknown, options: TryOptions):
 export interface McpAnswer {
   tools: string[];
   serverVersion: string | undefined;
+  /** Until it has listed its tools. */
   tookMs: number;
+  /** One for each call. */
+  calls: { text: string; isError: boolean; tookMs: number }[];
 }
 
-/** An MCP server over stdio: initialize and tools/list, then it is ended. */
+export interface McpCall {
+  name: string;
+  arguments: Record<string, unknown>;
+}
+
+/** An MCP server over stdio: initialize, tools/list, then these calls one after another; then it is ended. */
 export async function tryMcpServer(
   command: string,
   args: readonly string[],
-  options: TryOptions,
+  { calls = [], ...options }: TryOptions & { calls?: readonly McpCall[] },
 ): Promise<McpAnswer | { problem: string }> {
   const startedAt = Date.now();
   const child = start(command, args, options);
   const answers = new Map<number, Record<string, unknown>>();
   const send = (message: Record<string, unknown>) =>
     child.stdin?.write(`${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`);
+  let [listedMs, sentAt] = [0, 0];
+  const answered: McpAnswer["calls"] = [];
   let rest = "";
   const finished = new Promise<void>((resolve) => {
     child.stdout?.on("data", (chunk: string) => {
@@ -48,11 +58,19 @@ export async function tryMcpServer(
         const message = parseMessage(line);
         if (typeof message?.["id"] !== "number") continue;
         answers.set(message["id"], message);
-        if (message["id"] === 1) {
+        const id = message["id"];
+        if (id === 1) {
           send({ method: "notifications/initialized" });
           send({ id: 2, method: "tools/list", params: {} });
         }
-        if (message["id"] === 2 || message["error"]) resolve();
+        if (id === 2) listedMs = Date.now() - startedAt;
+        if (id > 2) answered.push({ ...readResult(message["result"]), tookMs: performance.now() - sentAt });
+        const next = calls[id - 2];
+        if (message["error"] || (id > 1 && !next)) resolve();
+        else if (id > 1) {
+          sentAt = performance.now();
+          send({ id: id + 1, method: "tools/call", params: next });
+        }
       }
     });
   });
@@ -63,14 +81,14 @@ export async function tryMcpServer(
   });
   const end = ended(child, options.limitMs);
   await Promise.race([finished, end]);
-  const tookMs = Date.now() - startedAt;
   child.kill("SIGKILL");
   const { stderr, isTimedOut, exitCode } = await end;
 
   const list = answers.get(2)?.["result"] as { tools?: { name: string }[] } | undefined;
   if (list?.tools) {
     const first = answers.get(1)?.["result"] as { serverInfo?: { version?: string } } | undefined;
-    return { tools: list.tools.map(({ name }) => name), serverVersion: first?.serverInfo?.version, tookMs };
+    const tools = list.tools.map(({ name }) => name);
+    return { tools, serverVersion: first?.serverInfo?.version, tookMs: listedMs, calls: answered };
   }
   const said = stderr.trim().split("\n").at(-1) ?? "";
   // It was ended by us, so its exit code says nothing.
@@ -78,6 +96,11 @@ export async function tryMcpServer(
   return {
     problem: isTimedOut ? `no answer within ${options.limitMs} ms` : `ended with ${exitCode}${said ? `: ${said}` : ""}`,
   };
+}
+
+function readResult(result: unknown): { text: string; isError: boolean } {
+  const { content, isError = false } = (result ?? {}) as { content?: { text?: string }[]; isError?: boolean };
+  return { text: content?.[0]?.text ?? "", isError };
 }
 
 export async function tryProgram(program: string, args: readonly string[], options: TryOptions): Promise<Tried> {

@@ -23,8 +23,11 @@ export interface WiringPlace {
   installed: Installed;
   /** A rule guards files, so edits must be seen before they happen. */
   hasGuards: boolean;
-  /** Events go to the MCP server that runs already, where the client can do that. Default: false. */
-  asksServer?: boolean;
+  /**
+   * How events reach us: a process for each, or the MCP server that runs already. Default: the server where the installed client is known to
+   * be able to ask it.
+   */
+  hooks?: "command" | "server";
 }
 
 export interface Client {

@@ -12,6 +12,7 @@ import type { LogLevel } from "../base/log.ts";
 import { nearest } from "../base/nearest.ts";
 import type { LiveSkills } from "../engine/live-skills.ts";
 import type { Environment } from "../engine/project.ts";
+import { saysNothing } from "../engine/window-of-call.ts";
 import type { LiveWork } from "../engine/work/live-work.ts";
 import { type CallRequest, readCallMarks } from "./call-marks.ts";
 import { callSchema, type Tool, type ToolAnswer } from "./tool.ts";
@@ -28,7 +29,7 @@ export interface ServerParts {
   work: LiveWork;
   env: Environment;
   /** Answers an event that the client tells by calling the tool `hook`. */
-  hook(input: unknown): string;
+  hook(input: unknown, meta: Readonly<Record<string, unknown>> | undefined): string;
   /** Why everything is switched off, or undefined when it is on. Asked at every call. */
   offReason(): string | undefined;
   log(level: LogLevel, text: string): void;
@@ -41,7 +42,7 @@ export interface ServerOptions {
   serveSkills?: boolean;
 }
 
-/** Not listed: a model pays for no word of it, and a client that is asked for it by a model knows no such tool. */
+/** Not listed: a model pays for no word of it. */
 export const HOOK_TOOL = "hook";
 
 /** After the handshake, so that a cold index does not delay it. */
@@ -116,12 +117,12 @@ export function makeServer(parts: ServerParts, { version, tools }: ServerOptions
   // Switched off means that the model reads not a word of ours: no tool is listed. One listed before says so when called.
   server.setRequestHandler("tools/list", () => ({ tools: parts.offReason() ? [] : tools.map(describeTool) }));
   server.setRequestHandler("tools/call", async ({ params }, { mcpReq }) => {
-    // Hooks of the client call it, models never see it. The answer is the one text block that the client reads; `{}` is silence.
-    if (params.name === HOOK_TOOL) return { content: [{ type: "text", text: answerHook(params.arguments, parts) }] };
-    const { text, isError } = await answerCall(
-      { ...params, meta: mcpReq._meta, client: server.getClientVersion()?.name },
-      { tools, parts },
-    );
+    const request = { ...params, meta: mcpReq._meta, client: server.getClientVersion()?.name };
+    // The answer is the one text block that the client reads; `{}` is silence.
+    if (params.name === HOOK_TOOL && isFromHook(request)) {
+      return { content: [{ type: "text", text: answerHook(request, parts) }] };
+    }
+    const { text, isError } = await answerCall(request, { tools, parts });
     return { content: [{ type: "text", text }], ...(isError && { isError }) };
   });
   server.oninitialized = () => {
@@ -130,9 +131,19 @@ export function makeServer(parts: ServerParts, { version, tools }: ServerOptions
   return mcp;
 }
 
-function answerHook(input: unknown, { hook, log }: ServerParts): string {
+/**
+ * Models never see the tool. One that calls it all the same, where its client lets it, is told that there is no such tool: what it would
+ * make up must not be recorded. Claude Code (seen in 2.1.325) and Codex (0.166.0) mark a model's calls with an id, and hooks of Gemini CLI and
+ * opencode never call.
+ */
+function isFromHook({ meta, client }: CallRequest): boolean {
+  if (meta?.["claudecode/toolUseId"] !== undefined || meta?.["callId"] !== undefined) return false;
+  return !(client !== undefined && saysNothing(client));
+}
+
+function answerHook({ arguments: input, meta }: CallRequest, { hook, log }: ServerParts): string {
   try {
-    return hook(input);
+    return hook(input, meta);
   } catch (error) {
     log("error", `hook: ${errorText(error)}`);
     return "{}";

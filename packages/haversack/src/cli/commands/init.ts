@@ -9,6 +9,7 @@ import { ensureStateFolder, notAProject, type ProjectPaths } from "../../engine/
 import { refreshIndex } from "../../engine/refresh-index.ts";
 import { findSkillSources } from "../../engine/skill-sources.ts";
 import { acceptBrought, type BroughtAlong, broughtAlong, needsTrust, whyRefused } from "../../engine/trust-project.ts";
+import type { WiringPlace } from "../../engine/wiring.ts";
 import { openMemoryStore } from "../../store/sqlite/open.ts";
 import { SqliteSkillIndex } from "../../store/sqlite/skills/skill-index.ts";
 import { formatBrought } from "../brought-along.ts";
@@ -41,7 +42,7 @@ export const spec: CommandSpec = {
       value: "WAY",
       choices: ["command", "server"],
       about:
-        "How events reach Haversack: command starts a process for each (default); server asks the MCP server that runs already, about ten times faster, in Claude Code 2.1.120 and later. An event is lost while the server is down.",
+        "How events reach Haversack: server asks the MCP server that is already running, about ten times faster; command starts a process for each event. Default: server where the installed client supports it (Claude Code 2.1.120, Codex 0.166 and later), else command.",
     },
     bare: { type: "boolean", about: "Wire nothing: only make .haversack/ here, for the commands alone." },
   },
@@ -49,7 +50,7 @@ export const spec: CommandSpec = {
     { run: "haversack init", says: "this project, after a question" },
     { run: "haversack init --dry-run --diff", says: "only show it, every line" },
     { run: "haversack init --user --yes", says: "all your projects, without a question" },
-    { run: "haversack init --hooks server", says: "events without a process each" },
+    { run: "haversack init --hooks command", says: "a process for each event" },
     { run: "haversack init --bare", says: "a project without a client, also outside of git" },
   ],
   json: "{scope, clients: [{name, found: [text]}], changes: [{clients, path, about, kind, lines}], written, skills, notes}: kind is make or change; written is false when nothing was to be done or nothing was allowed.",
@@ -69,7 +70,8 @@ export async function run(call: Call): Promise<ExitCode> {
   if (call.options["bare"]) return makeBare(call, project, isBrought ? brought : undefined);
   const installed = findInstalled();
   const hasGuards = guardCount(ruleIndex(call, project)) > 0;
-  const place = { ...wiringPlace(call, hasGuards), asksServer: call.options["hooks"] === "server" };
+  const way = call.options["hooks"] as WiringPlace["hooks"];
+  const place: WiringPlace = { ...wiringPlace(call, hasGuards), ...(way && { hooks: way }) };
   const chosen = chosenClients(call);
   const found = chosen.clients.map((client) => ({ client, evidence: client.find(place) }));
   const clients = found.filter(({ evidence }) => chosen.isForced || evidence.length > 0).map(({ client }) => client);

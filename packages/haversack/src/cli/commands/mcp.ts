@@ -60,7 +60,7 @@ export async function run(call: Call): Promise<ExitCode> {
       skills,
       work,
       env: io.env,
-      hook: (input) => (hooks ??= hookServer({ env: io.env, cwd, cli: ownProgram(), isPackaged }))(input),
+      hook: (input, meta) => (hooks ??= hookServer({ env: io.env, cwd, cli: ownProgram(), isPackaged }))(input, meta),
       offReason: () => offReason(paths(), io.env),
       log,
     },

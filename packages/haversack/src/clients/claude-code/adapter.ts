@@ -9,6 +9,7 @@ import type { ClientAdapter, Payload, PayloadBase } from "../client-adapter.ts";
 import { formatClaudeAnswer } from "./answer.ts";
 import { isSpawnTool, readClaudeEvent } from "./events.ts";
 import { text } from "./fields.ts";
+import { claudeTranscripts, readClaudeCalls } from "./logged-calls.ts";
 import { readClaudeObservation } from "./observation.ts";
 import { claudeProfile } from "./profile.ts";
 import { readClaudeStart } from "./start-event.ts";
@@ -25,6 +26,8 @@ export const claudeCode: ClientAdapter = {
     return [{ ...event, receipts: "found", ...(messages && { messages }) }];
   },
   writeAnswer: formatClaudeAnswer,
+  transcripts: claudeTranscripts,
+  readCalls: readClaudeCalls,
   process: claudeProcess,
 };
 
@@ -59,11 +62,13 @@ function readEvent(payload: Payload, base: EventBase): ClientEvent {
 
 function readCall(payload: Payload, base: EventBase): ClientEvent {
   const { tool, skill } = readClaudeTool(payload);
+  const toolUseId = text(payload["tool_use_id"]);
   return {
     ...base,
     kind: "after-tool",
     tool,
     ...(skill && { skill }),
+    ...(toolUseId && { toolUseId }),
     agentType: text(payload["agent_type"]) ?? "",
     startedBy: () => startedBy(payload["transcript_path"], base.agentId),
     observation: () => readClaudeObservation(payload),

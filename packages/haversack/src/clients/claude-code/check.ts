@@ -10,15 +10,15 @@ import { profileOf } from "../../skills/activation.ts";
 import { checkEvents, checkServer, type RunningClient } from "../check-running.ts";
 import { judgeVersion } from "../client-version.ts";
 import { findOnPath } from "../find-program.ts";
-import type { HookEntry } from "../hook-entries.ts";
+import { type HookEntry, waysOf } from "../hook-entries.ts";
 import { objectOf } from "../json-settings.ts";
 import { notWired } from "../not-wired.ts";
 import { ownWiring } from "../own-wiring.ts";
-import { type ClaudePlaces, claudePlaces, isTooOldToAsk, TESTED_VERSION } from "./detect.ts";
+import { type ClaudePlaces, canAskServer, claudePlaces, isTooOldToAsk, TESTED_VERSION } from "./detect.ts";
 import { hiddenSkills } from "./hidden-skills.ts";
 import { isPluginEnabled, readPlugin } from "./plugin-wiring.ts";
 import { samplePayload } from "./sample-payloads.ts";
-import { hookGroups, ownHooks, readSettings } from "./settings.ts";
+import { hookGroups, ownHooks, readSettings, SERVER_EVENT_NAMES } from "./settings.ts";
 import { commandOf, serverEntry } from "./settings-mcp.ts";
 import { fitListing, LISTINGS, type ListedSkill } from "./skill-listing.ts";
 import { workFileStates } from "./wire-work-files.ts";
@@ -121,7 +121,7 @@ async function checkPlugin(
   return [
     { part, level: "ok", text: `enabled, in ${plugin.root}` },
     ...(await checkEvents(CLIENT, plugin.hooks, place, more)),
-    ...(plugin.server ? [await checkServer(CLIENT, plugin.server, place, more)] : []),
+    ...(plugin.server ? [await checkServer(CLIENT, plugin.server, place, { more })] : []),
   ];
 }
 
@@ -141,20 +141,16 @@ async function checkWired(
     const remedy = `\`haversack init${path === places.userSettings ? " --user" : ""}\` repairs it`;
     for (const { level, text } of problems) findings.push({ part, level, text: `${path}: ${text}`, remedy });
     if (problems.length === 0)
-      findings.push({ part, level: "ok", text: `all ${hooks.length} in ${path}; ${waysOf(hooks)}` });
+      findings.push({
+        part,
+        level: "ok",
+        text: `all ${hooks.length} in ${path}; ${waysOf(hooks, canAskServer(place.env))}`,
+      });
   }
   // The same command in several settings runs once, so one of each is tried.
   const commands = new Map(wired.flatMap(({ hooks }) => hooks).map((hook) => [`${hook.event} ${hook.command}`, hook]));
   const present = [...commands.values()].filter(({ node, hook }) => existsSync(node) && existsSync(hook));
   return [...findings, ...(await checkEvents(CLIENT, present, place))];
-}
-
-/** Which way each event goes. */
-function waysOf(hooks: readonly HookEntry[]): string {
-  const asked = hooks.filter(({ way }) => way === "server").map(({ event }) => event);
-  if (asked.length === 0) return "a process for each event";
-  const others = hooks.filter(({ way }) => way === "command").map(({ event }) => event);
-  return `the running MCP server answers ${asked.join(", ")}; a process each ${others.join(", ")}`;
 }
 
 interface HookProblem {
@@ -175,7 +171,7 @@ function hookProblems(hooks: readonly HookEntry[], { hasGuards, installed, env }
   const commands = hooks.filter(({ way }) => way === "command");
   if (commands.length < hooks.length && isTooOldToAsk(env)) {
     const text =
-      "asks the MCP server at events, which the installed client cannot do: it may ignore all hooks of this file";
+      "asks the MCP server at events, which an installed claude is too old for: it may ignore all hooks of this file";
     problems.push({ level: "fail", text });
   }
   for (const file of new Set(commands.flatMap(({ node, hook }) => [node, hook]))) {
@@ -223,9 +219,15 @@ async function checkOwnServer(
     return [{ part, level: "fail", text: errorText(error), remedy }];
   }
   const entry = serverEntry(value, root) ?? serverEntry(value, undefined);
-  if (entry) return [await checkServer(CLIENT, commandOf(entry), place)];
+  if (entry) return [await checkServer(CLIENT, commandOf(entry), place, { events: serverEvents(place) })];
   if (hasPlugin || !(isWired || place.wasWired)) return [];
   return [{ part, level: "fail", text: `no server "haversack" in ${state}`, remedy: "`haversack init` writes it" }];
+}
+
+/** Tried whichever way the hooks go, so that both are measured. */
+function serverEvents({ scratch }: CheckPlace): Record<string, unknown>[] {
+  const at = { sessionId: `haversack-doctor-${process.pid}-server`, cwd: scratch?.root ?? "" };
+  return SERVER_EVENT_NAMES.map((event) => samplePayload(event, at));
 }
 
 /** Whose descriptions the model never sees, though their authors wrote them for it. */

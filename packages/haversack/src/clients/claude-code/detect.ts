@@ -1,10 +1,10 @@
 /** Where Claude Code keeps its files, and whether it is used here. */
-import { spawnSync } from "node:child_process";
 import { existsSync, realpathSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { findProjectRoot } from "../../base/project-root.ts";
 import type { Environment } from "../../engine/project.ts";
-import { findOnPath, isFolder } from "../find-program.ts";
+import { areAllSince, installations, isOneOlder } from "../client-version.ts";
+import { allOnPath, findOnPath, isFolder } from "../find-program.ts";
 import { SERVER_HOOKS_SINCE } from "./settings.ts";
 
 export const TESTED_VERSION = "2.1.325";
@@ -49,36 +49,22 @@ function clientRoot(cwd: string): string {
   }
 }
 
-/** The installed version; undefined: there is none on the PATH, or it does not say. */
-export function claudeVersion(env: Environment): string | undefined {
-  const program = findOnPath("claude", env);
-  if (!program) return undefined;
-  const quiet = { DISABLE_AUTOUPDATER: "1", DISABLE_TELEMETRY: "1", CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: "1" };
-  const { stdout } = spawnSync(program, ["--version"], {
-    env: { ...env, ...quiet },
-    encoding: "utf8",
-    timeout: 15_000,
-  });
-  return /^\d+\.\d+\.\d+/.exec(stdout ?? "")?.[0];
+/** Those on the PATH, and the client's own place. */
+function claudePrograms(env: Environment): string[] {
+  return installations([...allOnPath("claude", env), join(env["HOME"] ?? "", ".claude/local/claude")]);
 }
 
-/** Whether the installed client's hooks can ask our running MCP server. */
+/** Whether the hooks of every installed client can ask our running MCP server. False where a version is not known. */
 export function canAskServer(env: Environment): boolean {
-  const version = claudeVersion(env);
-  return version !== undefined && !isOlder(version, SERVER_HOOKS_SINCE);
+  return areAllSince(SERVER_HOOKS_SINCE, claudePrograms(env), { ...env, ...QUIET });
 }
 
-/** False where the version is not known. */
+/** One that cannot. False where no version is known. */
 export function isTooOldToAsk(env: Environment): boolean {
-  const version = claudeVersion(env);
-  return version !== undefined && isOlder(version, SERVER_HOOKS_SINCE);
+  return isOneOlder(SERVER_HOOKS_SINCE, claudePrograms(env), { ...env, ...QUIET });
 }
 
-function isOlder(version: string, than: string): boolean {
-  const [one, other] = [version, than].map((text) => text.split(".").map(Number));
-  const at = one!.findIndex((part, index) => part !== other![index]);
-  return at >= 0 && one![at]! < other![at]!;
-}
+const QUIET = { DISABLE_AUTOUPDATER: "1", DISABLE_TELEMETRY: "1", CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: "1" };
 
 /** Why Claude Code seems to be used here, one line each. */
 export function findClaude(cwd: string, env: Environment): string[] {

@@ -33,6 +33,7 @@ describe("a runtime that is gone", () => {
       JSON.stringify({ jsonrpc: "2.0", id: "a-1 *", method: "ping" }),
       "no message",
       JSON.stringify({ jsonrpc: "2.0", id: 12, method: "tools/list", params: {} }),
+      JSON.stringify({ method: "tools/call", params: { name: "hook", arguments: { prompt: '"id":7,{}' } }, id: 13 }),
     );
     expect({ status, stderr }).toEqual({ status: 0, stderr: "" });
     expect(answers).toEqual([
@@ -42,7 +43,9 @@ describe("a runtime that is gone", () => {
         result: { protocolVersion, capabilities: {}, serverInfo: { name: "haversack", version: "0" } },
       },
       { jsonrpc: "2.0", id: "a-1 *", result: {} },
-      { jsonrpc: "2.0", id: 12, result: {} },
+      { jsonrpc: "2.0", id: 12, result: { tools: [] } },
+      // An event gets the answer that says nothing.
+      { jsonrpc: "2.0", id: 13, result: { content: [{ type: "text", text: "{}" }] } },
     ]);
   });
 });

@@ -10,7 +10,7 @@ import {
   hookEntries,
   putHooks,
   removeHooks,
-  serverHook,
+  withServer,
 } from "../hook-entries.ts";
 import { emptyAmong, listAt, type Merged, parseSettings, prune } from "../json-settings.ts";
 import { type HookFiles, hookCommand, readHookCommand } from "./hook-command.ts";
@@ -92,15 +92,13 @@ const SERVER_EVENTS: Readonly<Record<string, readonly string[]>> = {
   Stop: ["stop_hook_active"],
 };
 
+export const SERVER_EVENT_NAMES = Object.keys(SERVER_EVENTS);
+
 /** The same, with the running MCP server where it can answer. */
 export function serverHookGroups(command: string, hasGuards: boolean) {
-  const groups = Object.entries(hookGroups(command, hasGuards)).map(([event, group]) => {
-    const fields = event === "PreToolUse" && hasGuards ? undefined : SERVER_EVENTS[event];
-    if (!fields) return [event, group];
-    const hooks = group.hooks.map(({ timeout }) => serverHook("claude-code", [...COMMON_FIELDS, ...fields], timeout));
-    return [event, { ...group, hooks }];
-  });
-  return Object.fromEntries(groups);
+  const asked = Object.entries(SERVER_EVENTS).filter(([event]) => !(hasGuards && event === "PreToolUse"));
+  const fields = Object.fromEntries(asked.map(([event, names]) => [event, [...COMMON_FIELDS, ...names]]));
+  return withServer(hookGroups(command, hasGuards), "claude-code", fields);
 }
 
 export function mergeSettings(

@@ -35,7 +35,7 @@ export const claudeCode: Client = {
     const { scope, cwd, env } = place;
     const { localSettings, root } = claudePlaces(cwd, env);
     const notes: string[] = [];
-    if (place.asksServer && !asksServer(place)) notes.push(NO_SERVER_NOTE);
+    if (place.hooks === "server" && !asksServer(place)) notes.push(NO_SERVER_NOTE);
     if (hasPlugin(place)) notes.push(PLUGIN_NOTE);
     if (scope === "project" && gitView(root, localSettings) === "no-git") {
       notes.push(
@@ -74,11 +74,12 @@ function hasPlugin({ cwd, env }: Pick<WiringPlace, "cwd" | "env">): boolean {
   return isPluginEnabled(files.map((path) => readJson(readText(path) ?? "{}").value));
 }
 
-function asksServer({ asksServer: isAsked, env }: WiringPlace): boolean {
-  return isAsked === true && canAskServer(env);
+/** Never in a file that a client may read that cannot: see SERVER_HOOKS_SINCE. */
+function asksServer({ hooks, env }: WiringPlace): boolean {
+  return hooks !== "command" && canAskServer(env);
 }
 
-const NO_SERVER_NOTE = `hooks can ask the MCP server in Claude Code ${SERVER_HOOKS_SINCE} and later, and no such claude is on the PATH: each event starts a process`;
+const NO_SERVER_NOTE = `hooks can ask the MCP server from Claude Code ${SERVER_HOOKS_SINCE} on, and not every claude that was found is known to be that new: each event starts a process`;
 
 const PLUGIN_NOTE =
   "the haversack plugin is enabled too: it stands back where init has wired the client, and /haversack:work is there beside /work";

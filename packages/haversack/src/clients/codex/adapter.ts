@@ -6,6 +6,7 @@ import { readShellOutput } from "../claude-code/observation.ts";
 import type { ClientAdapter, Payload } from "../client-adapter.ts";
 import { formatCodexAnswer } from "./answer.ts";
 import { readCodexEvent, text } from "./events.ts";
+import { codexTranscripts, readCodexCalls } from "./logged-calls.ts";
 import { codexProfile } from "./profile.ts";
 import { readCodexBase, readCodexPrompt, readCodexPromptId } from "./prompt-event.ts";
 import { readCodexOutput } from "./shown-output.ts";
@@ -21,6 +22,8 @@ export const codex: ClientAdapter = {
     return [{ ...event, receipts: "found", ...(messages && { messages }) }];
   },
   writeAnswer: formatCodexAnswer,
+  transcripts: codexTranscripts,
+  readCalls: readCodexCalls,
   // Mostly the shell that Codex starts gives its place to the hook (`exec`), and the parent is Codex itself (seen in 0.166.0).
   process: () => parentProcess(),
 };
@@ -48,10 +51,12 @@ function readEvent(payload: Payload, base: EventBase): ClientEvent {
 }
 
 function readCall(payload: Payload, base: EventBase): ClientEvent {
+  const toolUseId = text(payload["tool_use_id"]);
   return {
     ...base,
     kind: "after-tool",
     tool: readCodexTool(payload).tool,
+    ...(toolUseId && { toolUseId }),
     agentType: text(payload["agent_type"]) ?? "",
     observation: () => {
       const shown = readCodexOutput(payload);

@@ -7,6 +7,11 @@ export const CODEX: readonly Capability[] = [
     works: "no",
     how: "Codex runs a hook only after the user has reviewed it in /hooks, and a project's hooks only in a trusted folder; until then it runs none and says nothing",
   },
+  {
+    what: "events without a process",
+    works: "partly",
+    how: "mcp_tool hooks for UserPromptSubmit and PostToolUse, from 0.166.0 on. The other events stay commands: Codex does not restart a server that crashed, and has no SessionEnd for servers",
+  },
   { what: "text with a prompt", works: "yes", how: "UserPromptSubmit; a developer message right behind the prompt" },
   {
     what: "text at session start",

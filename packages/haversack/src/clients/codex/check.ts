@@ -2,17 +2,19 @@
 import { existsSync } from "node:fs";
 import { errorText } from "../../base/errors.ts";
 import { readText } from "../../engine/init.ts";
+import type { Environment } from "../../engine/project.ts";
 import { tryProgram } from "../../engine/try-process.ts";
 import type { CheckPlace, Finding } from "../../engine/wiring.ts";
 import { checkEvents, checkServer, type RunningClient } from "../check-running.ts";
+import { judgeVersion, readVersion } from "../client-version.ts";
 import { findOnPath } from "../find-program.ts";
-import type { HookEntry } from "../hook-entries.ts";
+import { type HookEntry, waysOf } from "../hook-entries.ts";
 import { notWired } from "../not-wired.ts";
 import { ownWiring } from "../own-wiring.ts";
 import { checkNotify } from "./check-notify.ts";
 import { serverTable } from "./config-server.ts";
-import { type CodexPlaces, codexPlaces, TESTED_VERSION } from "./detect.ts";
-import { hookGroups, ownHooks, readHooks } from "./hooks-file.ts";
+import { type CodexPlaces, canAskServer, codexPlaces, isTooOldToAsk, TESTED_VERSION } from "./detect.ts";
+import { hookGroups, ownHooks, readHooks, SERVER_EVENT_NAMES } from "./hooks-file.ts";
 import { type CodexPlugin, readCodexPlugin, trustFile } from "./plugin-wiring.ts";
 import { samplePayload } from "./sample-payloads.ts";
 import { readTrust } from "./trust.ts";
@@ -74,26 +76,21 @@ async function checkVersion({ env, cwd }: CheckPlace): Promise<Finding> {
   const program = findOnPath("codex", env);
   if (!program) return { part, level: "ok", text: `no codex on the PATH to ask; tested with ${TESTED_VERSION}` };
   const { stdout } = await tryProgram(program, ["--version"], { cwd, env, limitMs: 15_000 });
-  const version = /\b\d+\.\d+\.\d+/.exec(stdout)?.[0];
+  const version = readVersion(stdout);
   if (!version) {
     return { part, level: "warn", text: `${program} --version says no version`, remedy: "run it by hand and see why" };
   }
-  const text = `${version}; tested with ${TESTED_VERSION}`;
-  const [minor, testedMinor] = [version, TESTED_VERSION].map((one) => Number(one.split(".")[1]));
-  if (version.startsWith("0.") && minor === testedMinor) return { part, level: "ok", text };
-  if (version.startsWith("0.") && Number(minor) < Number(testedMinor)) {
-    return { part, level: "warn", text, remedy: "update Codex: an older one may lack events" };
-  }
-  return { part, level: "warn", text, remedy: "look for a newer haversack: events and fields may differ" };
+  return judgeVersion(part, version, { title: "Codex", tested: TESTED_VERSION, upTo: "minor" });
 }
 
 function checkHooks(
   { path, hooks }: WiredIn,
-  { hasGuards, installed }: CheckPlace,
-  { userHooks }: CodexPlaces,
+  { hasGuards, installed, env }: CheckPlace,
+  places: CodexPlaces,
 ): Finding[] {
   const part = "codex hooks";
-  const remedy = `\`haversack init${path === userHooks ? " --user" : ""}\` repairs it; review the hooks in /hooks then`;
+  const isUser = path === places.userHooks;
+  const remedy = `\`haversack init${isUser ? " --user" : ""}\` repairs it; review the hooks in /hooks then`;
   const findings: Finding[] = [];
   const expected = hookGroups("", hasGuards);
   const missing = Object.keys(expected).filter((event) => !hooks.some((hook) => hook.event === event));
@@ -105,15 +102,31 @@ function checkHooks(
     const text = `${path}: ${event} has another matcher than this version writes`;
     findings.push({ part, level: "warn", text, remedy });
   }
-  for (const file of new Set(hooks.flatMap(({ node, hook }) => [node, hook]))) {
+  const commands = hooks.filter(({ way }) => way === "command");
+  if (commands.length < hooks.length) {
+    const why = whyUnanswered(env, places);
+    if (why) findings.push({ part, level: "fail", text: `${path}: asks the MCP server at events, ${why}`, remedy });
+  }
+  for (const file of new Set(commands.flatMap(({ node, hook }) => [node, hook]))) {
     if (existsSync(file)) continue;
     findings.push({ part, level: "fail", text: `${path}: ${file} is gone, so the hooks are silent`, remedy });
   }
-  for (const hook of new Set(hooks.map(({ hook }) => hook))) {
+  for (const hook of new Set(commands.map(({ hook }) => hook))) {
     if (hook === installed.hook || !existsSync(hook)) continue;
     findings.push({ part, level: "warn", text: `${path}: runs ${hook}, and you run ${installed.hook}`, remedy });
   }
-  return findings.length > 0 ? findings : [{ part, level: "ok", text: `all ${hooks.length} in ${path}` }];
+  if (findings.length > 0) return findings;
+  return [{ part, level: "ok", text: `all ${hooks.length} in ${path}; ${waysOf(hooks, canAskServer(env))}` }];
+}
+
+/** Why the events that go to the running MCP server do not reach it. The client says nothing then. */
+function whyUnanswered(env: Environment, { projectConfig, userConfig }: CodexPlaces): string | undefined {
+  if (isTooOldToAsk(env)) return "which an installed codex is too old for: it may read no hook of this file";
+  const tables = [projectConfig, userConfig].map((file) => serverTable(readText(file) ?? ""));
+  const table = tables.find(({ kind }) => kind !== "none");
+  if (!table) return "and there is none: these events are lost";
+  if (table.kind === "foreign") return 'and the server "haversack" is not of Haversack: these events are lost';
+  return table.isEnabled ? undefined : "which is switched off (enabled = false): these events are lost";
 }
 
 function checkPlugin({ id, root }: CodexPlugin, wiredIn: string | undefined): Finding {
@@ -177,10 +190,16 @@ async function checkOwnServer(
     if (!isEnabled) {
       return [{ part, level: "warn", text: `${path}: switched off (enabled = false)`, remedy: "take it out there" }];
     }
-    return [await checkServer(CLIENT, command, place)];
+    return [await checkServer(CLIENT, command, place, { events: serverEvents(place) })];
   }
   if (plugin?.server) return [await checkServer(CLIENT, plugin.server, place)];
   if (!isWired) return [];
   const text = `no server "haversack" in ${projectConfig} or ${userConfig}`;
   return [{ part, level: "fail", text, remedy: "`haversack init` writes it" }];
+}
+
+/** Tried whichever way the hooks go, so that both are measured. */
+function serverEvents({ scratch }: CheckPlace): Record<string, unknown>[] {
+  const at = { sessionId: `haversack-doctor-${process.pid}-server`, cwd: scratch?.root ?? "" };
+  return SERVER_EVENT_NAMES.map((event) => samplePayload(event, at));
 }

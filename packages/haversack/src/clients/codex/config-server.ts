@@ -9,8 +9,19 @@ import { simpleValue, tomlStatements } from "./toml-statements.ts";
 
 export const SERVER = "haversack";
 
-/** The client hands on a few variables only (HOME, PATH, TMPDIR and the like); these are ours. */
-const ENV_VARS = ["HAVERSACK", "XDG_CONFIG_HOME", "CLAUDE_CONFIG_DIR"];
+/**
+ * The client hands on a few variables only (HOME, PATH, TMPDIR and the like). These are the others that events and tools read: who the agent is,
+ * whether we are switched off, and where settings, sessions and the record of trusted stores are.
+ */
+export const ENV_VARS = [
+  "HAVERSACK",
+  "HAVERSACK_AGENT",
+  "HAVERSACK_WOKEN",
+  "XDG_CONFIG_HOME",
+  "XDG_STATE_HOME",
+  "CODEX_HOME",
+  "CLAUDE_CONFIG_DIR",
+];
 
 export function mergeServer(
   text: string,

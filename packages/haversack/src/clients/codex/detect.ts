@@ -2,7 +2,9 @@
 import { existsSync, realpathSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { Environment } from "../../engine/project.ts";
-import { findOnPath, isFolder } from "../find-program.ts";
+import { areAllSince, installations, isOneOlder } from "../client-version.ts";
+import { allOnPath, findOnPath, isFolder } from "../find-program.ts";
+import { SERVER_HOOKS_SINCE } from "./hooks-file.ts";
 
 export const TESTED_VERSION = "0.166.0";
 
@@ -37,6 +39,20 @@ function clientRoot(cwd: string): string {
     if (existsSync(join(folder, ".git"))) return folder;
     if (dirname(folder) === folder) return start;
   }
+}
+
+/** Whether the hooks of every installed client can ask our running MCP server. False where a version is not known. */
+export function canAskServer(env: Environment): boolean {
+  return areAllSince(SERVER_HOOKS_SINCE, codexPrograms(env), env);
+}
+
+/** One that cannot. False where no version is known. */
+export function isTooOldToAsk(env: Environment): boolean {
+  return isOneOlder(SERVER_HOOKS_SINCE, codexPrograms(env), env);
+}
+
+function codexPrograms(env: Environment): string[] {
+  return installations(allOnPath("codex", env));
 }
 
 /** Why Codex seems to be used here, one line each. */

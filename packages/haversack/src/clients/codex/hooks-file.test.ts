@@ -1,6 +1,8 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { hookCommand, readHookCommand } from "./hook-command.ts";
-import { hookGroups, mergeHooks, ownHooks, unmergeHooks } from "./hooks-file.ts";
+import { hookGroups, mergeHooks, ownHooks, serverHookGroups, unmergeHooks } from "./hooks-file.ts";
 import { hookKey, readTrust } from "./trust.ts";
 
 const files = { node: "/opt/it's/node", hook: "/opt/dist/hook.cjs" };
@@ -64,5 +66,45 @@ describe("the person's review", () => {
     expect(trust(`${all}enabled = false\n`).switchedOff).toEqual(["SessionEnd"]);
     expect(trust('[projects."/repo"]\ntrust_level = "trusted"\n').isFolderTrusted).toBe(true);
     expect(trust("[features]\nhooks = false\n").areHooksOff).toBe(true);
+  });
+});
+
+describe("with the running MCP server", () => {
+  const FOLDER = join(import.meta.dirname, "../../../../../test/fixtures/codex");
+  const recorded = readdirSync(FOLDER)
+    .filter((name) => name.endsWith(".json"))
+    .map((name) => JSON.parse(readFileSync(join(FOLDER, name), "utf8")).payload as Record<string, unknown> | undefined);
+  type ServerHook = { type: string; server: string; tool: string; input: Record<string, string> };
+  const asked = (hasGuards: boolean) =>
+    Object.entries<{ hooks: ServerHook[] }>(serverHookGroups("run it", hasGuards)).filter(
+      ([, { hooks }]) => hooks[0]?.type === "mcp_tool",
+    );
+
+  it("asks at prompts and after tool calls; what may have to be refused never depends on it", () => {
+    for (const hasGuards of [false, true]) {
+      expect(asked(hasGuards).map(([event]) => event)).toEqual(["UserPromptSubmit", "PostToolUse"]);
+    }
+  });
+
+  it("names only fields that every recorded event of the kind has: the client drops a call in silence when one is missing", () => {
+    for (const [event, { hooks }] of asked(false)) {
+      const payloads = recorded.filter((payload) => payload?.["hook_event_name"] === event);
+      expect(payloads.length).toBeGreaterThan(1);
+      const { client, ...fields } = hooks[0]!.input;
+      expect(client).toBe("codex");
+      for (const [name, value] of Object.entries(fields)) {
+        expect(value).toBe(`\${${name}}`);
+        for (const payload of payloads) expect(payload, name).toHaveProperty(name);
+      }
+    }
+  });
+
+  it("goes from one way to the other where each hook stands, and out without a trace", () => {
+    const { text: commands, keep } = mergeHooks("{}\n", options);
+    const { text: server } = mergeHooks(commands, { ...options, asksServer: true });
+    expect(ownHooks(JSON.parse(server)).filter(({ way }) => way === "server")).toHaveLength(2);
+    expect(mergeHooks(server, { ...options, asksServer: true }).text).toBe(server);
+    expect(JSON.parse(mergeHooks(server, options).text)).toEqual(JSON.parse(commands));
+    expect(unmergeHooks(server, { file: "hooks.json", keep })).toBe("{}\n");
   });
 });

@@ -11,6 +11,7 @@ import {
   hookEntries,
   putHooks,
   removeHooks,
+  withServer,
 } from "../hook-entries.ts";
 import { emptyAmong, type Merged, parseSettings } from "../json-settings.ts";
 import { hookCommand, readHookCommand } from "./hook-command.ts";
@@ -39,13 +40,44 @@ export function hookGroups(command: string, hasGuards: boolean) {
   return groupsOf(hookTable(hasGuards), command, {});
 }
 
+/** The first version whose hooks we have seen ask a running MCP server (`mcp_tool`). 0.140 cannot parse a file with such an entry. */
+export const SERVER_HOOKS_SINCE = "0.166.0";
+
+const COMMON_FIELDS = ["hook_event_name", "session_id", "cwd", "transcript_path"];
+
+/**
+ * The events that the running server answers: those for which the model waits again and again. The client drops a call in silence when
+ * one of its fields is missing, so these are fields that the event always has. `agent_id` is not among them: only sub-agents have it, and
+ * the call itself says whose thread it is.
+ *
+ * All others stay with a process, because a server that has crashed stays away until the session ends: a call that must be refused, a
+ * sub-agent's packet, and the end of a turn, where the process finds in the session's file what the server has missed.
+ */
+const SERVER_EVENTS: Readonly<Record<string, readonly string[]>> = {
+  UserPromptSubmit: [...COMMON_FIELDS, "turn_id", "prompt"],
+  PostToolUse: [...COMMON_FIELDS, "tool_name", "tool_use_id", "tool_input", "tool_response"],
+};
+
+export const SERVER_EVENT_NAMES = Object.keys(SERVER_EVENTS);
+
+/** The same, with the running MCP server where it answers. */
+export function serverHookGroups(command: string, hasGuards: boolean) {
+  return withServer(hookGroups(command, hasGuards), "codex", SERVER_EVENTS);
+}
+
 export function mergeHooks(
   text: string,
-  { file, hasGuards, ...files }: HookFiles & { file: string; hasGuards: boolean },
+  {
+    file,
+    hasGuards,
+    asksServer = false,
+    ...files
+  }: HookFiles & { file: string; hasGuards: boolean; asksServer?: boolean },
 ): Merged {
   const before = readHooks(text, file);
   const keep = ownHooks(before).length === 0 ? emptyContainers(before) : [];
-  return { text: putHooks(text, hookGroups(hookCommand(files), hasGuards), formOf(file)), keep };
+  const groups = (asksServer ? serverHookGroups : hookGroups)(hookCommand(files), hasGuards);
+  return { text: putHooks(text, groups, formOf(file)), keep };
 }
 
 export function unmergeHooks(text: string, { file, keep }: { file: string; keep: readonly string[] }): string {

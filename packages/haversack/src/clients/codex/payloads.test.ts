@@ -30,6 +30,14 @@ describe("every recorded payload", () => {
   });
 });
 
+it("knows a sub-agent by the thread of the call where the hook names none", () => {
+  const { agent_id: _, ...common } = payload("post-tool-use.bash.in-sub-agent");
+  const { sessionId } = readCodexBase(common, "/")!;
+  expect(readCodexBase({ ...common, thread_id: "t1" }, "/")).toMatchObject({ sessionId, agentId: "t1" });
+  expect(readCodexBase({ ...common, thread_id: sessionId }, "/")).toMatchObject({ sessionId, agentId: "" });
+  expect(readCodexBase(common, "/")).toMatchObject({ sessionId, agentId: "" });
+});
+
 describe("sessions, agents and calls", () => {
   const agentId = expect.stringMatching(/^0{8}-/);
   it.each([

@@ -2,6 +2,7 @@
  * The files of the Codex plugin that are not copies of built ones, and the marketplace it is installed from (both in the client's own
  * format, seen in 0.166.0). `scripts/build-codex.mjs` writes them.
  */
+import { ENV_VARS } from "./config-server.ts";
 import { hookGroups } from "./hooks-file.ts";
 import { codexWorkFiles } from "./work-files.ts";
 
@@ -70,7 +71,10 @@ export function codexPluginFiles({ name, version, description, license }: Packag
   ];
 }
 
-/** Whether rules guard files is known per project only, so the plugin watches no edits before they happen. */
+/**
+ * Commands for all events: one package serves every version of the client, it cannot say which it needs, and an older one reads no hook at all from
+ * a file with one that asks a server. Whether rules guard files is known per project only, so the plugin watches no edits before they happen.
+ */
 function pluginHooks() {
   // biome-ignore lint/suspicious/noTemplateCurlyInString: the client replaces it.
   const folder = "${CLAUDE_PLUGIN_ROOT}";
@@ -93,7 +97,7 @@ function pluginServer({ name, version }: Pick<PackageFacts, "name" | "version">)
   return {
     command: "sh",
     args: ["-c", script],
-    env_vars: ["CODEX_HOME", "HAVERSACK", "XDG_CONFIG_HOME", "CLAUDE_CONFIG_DIR"],
+    env_vars: ENV_VARS,
   };
 }
 

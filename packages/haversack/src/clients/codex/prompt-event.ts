@@ -12,7 +12,11 @@ export function readCodexBase(payload: Record<string, unknown>, fallbackCwd: str
   const text = (key: string) =>
     typeof payload[key] === "string" && payload[key] !== "" ? (payload[key] as string) : undefined;
   const sessionId = text("session_id");
-  return sessionId ? { sessionId, agentId: text("agent_id") ?? "", cwd: text("cwd") ?? fallbackCwd } : undefined;
+  if (!sessionId) return undefined;
+  // A hook that asks the server names no agent, but its call has the thread: that of the session, or a sub-agent's.
+  const thread = text("thread_id");
+  const agentId = text("agent_id") ?? (thread !== sessionId ? thread : undefined) ?? "";
+  return { sessionId, agentId, cwd: text("cwd") ?? fallbackCwd };
 }
 
 /**

@@ -14,17 +14,28 @@ export interface EndedCommand {
   readPath?: string;
 }
 
+/** How the command of an event ended. One that comes from the file (logged-calls.ts) brings the client's record of it along. */
+export function endOfCommand(payload: Record<string, unknown>, find = endedCommand): EndedCommand | undefined {
+  const { ended_command: item, transcript_path: rollout, tool_use_id: toolUseId } = payload;
+  return item === undefined ? find(rollout, toolUseId) : readEnd(item);
+}
+
 /** Undefined: the file does not say, for instance because the client ran with `--ephemeral`. */
 export function endedCommand(rollout: unknown, toolUseId: unknown): EndedCommand | undefined {
   if (typeof rollout !== "string" || typeof toolUseId !== "string" || !/^[\w-]+$/.test(toolUseId)) return undefined;
   return searchTail(rollout, (line) => {
     if (!line.includes(`"id":"${toolUseId}"`) || !line.includes('"type":"CommandExecution"')) return undefined;
-    const { exit_code: exitCode, parsed_cmd: parts } = (payloadOf(line)["item"] ?? {}) as CommandItem;
-    if (typeof exitCode !== "number") return undefined;
-    const [only, more] = Array.isArray(parts) ? (parts as CommandPart[]) : [];
-    const isRead = only?.type === "read" && typeof only.path === "string" && more === undefined;
-    return { exitCode, ...(isRead && { readPath: only.path as string }) };
+    return readEnd(payloadOf(line)["item"]);
   });
+}
+
+/** Of the client's record of a command; undefined: it does not say. */
+function readEnd(item: unknown): EndedCommand | undefined {
+  const { exit_code: exitCode, parsed_cmd: parts } = (item ?? {}) as CommandItem;
+  if (typeof exitCode !== "number") return undefined;
+  const [only, more] = Array.isArray(parts) ? (parts as CommandPart[]) : [];
+  const isRead = only?.type === "read" && typeof only.path === "string" && more === undefined;
+  return { exitCode, ...(isRead && { readPath: only.path as string }) };
 }
 
 interface CommandItem {

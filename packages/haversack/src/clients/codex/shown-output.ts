@@ -3,20 +3,20 @@
  * documents. Undefined: no command, or one that failed. Loaded by the hook.
  */
 import { type Fields, object, text } from "./events.ts";
-import { endedCommand } from "./rollout.ts";
+import { type endedCommand, endOfCommand } from "./rollout.ts";
 
 export interface ShownOutput {
   command: string;
   output: string;
 }
 
-export function readCodexOutput(payload: Fields, findEnd = endedCommand): ShownOutput | undefined {
+export function readCodexOutput(payload: Fields, findEnd?: typeof endedCommand): ShownOutput | undefined {
   if (payload["hook_event_name"] !== "PostToolUse" || payload["tool_name"] !== "Bash") return undefined;
   const command = text(object(payload["tool_input"])["command"]);
   const output = payload["tool_response"];
   if (!command || typeof output !== "string") return undefined;
   // The payload does not say how it ended. Where the session's file does not either, the output is all there is.
-  const { exitCode = 0 } = findEnd(payload["transcript_path"], payload["tool_use_id"]) ?? {};
+  const { exitCode = 0 } = endOfCommand(payload, findEnd) ?? {};
   return exitCode === 0 ? { command, output: withoutCut(output) } : undefined;
 }
 

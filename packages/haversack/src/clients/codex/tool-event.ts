@@ -5,17 +5,16 @@
 import type { ToolEvent } from "../../work/capture/capture.ts";
 import { type Fields, object, PATCH_TOOL, text } from "./events.ts";
 import { patchPaths } from "./patch-paths.ts";
-import { endedCommand } from "./rollout.ts";
+import { type endedCommand, endOfCommand } from "./rollout.ts";
 
-export function readCodexTool(payload: Fields, findEnd = endedCommand): { tool?: ToolEvent } {
+export function readCodexTool(payload: Fields, findEnd?: typeof endedCommand): { tool?: ToolEvent } {
   if (payload["hook_event_name"] !== "PostToolUse") return {};
   const input = object(payload["tool_input"]);
   const command = text(input["command"]);
   switch (payload["tool_name"]) {
     case "Bash": {
       if (!command) return {};
-      const ended = findEnd(payload["transcript_path"], payload["tool_use_id"]);
-      const { exitCode, readPath } = ended ?? {};
+      const { exitCode, readPath } = endOfCommand(payload, findEnd) ?? {};
       if (readPath && exitCode === 0) return { tool: { tool: "read", path: inFolder(readPath, text(payload["cwd"])) } };
       const output = text(payload["tool_response"]) ?? "";
       const end = exitCode === undefined ? {} : { exitCode, isError: exitCode !== 0 };

@@ -137,6 +137,59 @@ describe("notify in the user's settings", () => {
   });
 });
 
+/** A program that says what the installed client would say. */
+function install(version: string): void {
+  mkdirSync(at("bin"), { recursive: true });
+  writeFileSync(at("bin/codex"), `#!/bin/sh\necho "codex-cli ${version}"\n`, { mode: 0o755 });
+  place = { ...place, env: { ...place.env, PATH: `${at("bin")}:/usr/bin:/bin` } };
+}
+
+describe("hooks that ask the running MCP server", () => {
+  beforeEach(() => {
+    place = { ...place, hooks: "server" };
+  });
+  const ways = () => [
+    ...new Set(ownHooks(JSON.parse(readFileSync(at("repo/.codex/hooks.json"), "utf8"))).map(({ way }) => way)),
+  ];
+
+  it.each(["0.166.0", "0.166.3", "0.200.0", "1.0.0"])("are written for Codex %s", (version) => {
+    install(version);
+    wire();
+    expect(ways()).toEqual(["command", "server"]);
+    expect(codex.notes(place).join()).not.toMatch(/each event starts a process/);
+    expect(planInit([codex], place)).toEqual([]);
+  });
+
+  it.each(["0.165.9", "0.99.0", "0.140.0", "nonsense"])("are not written for Codex %s, which init says", (version) => {
+    install(version);
+    wire();
+    expect(ways()).toEqual(["command"]);
+    expect(codex.notes(place).join()).toMatch(/Codex 0\.166\.0 on.*each event starts a process/);
+  });
+
+  it("are not written where no codex is on the PATH, nor while the server is switched off", () => {
+    wire();
+    expect(ways()).toEqual(["command"]);
+    install("0.166.0");
+    const config = at("repo/.codex/config.toml");
+    writeFileSync(config, readFileSync(config, "utf8").replace("args =", "enabled = false\nargs ="));
+    wire();
+    expect(ways()).toEqual(["command"]);
+    expect(codex.notes(place).join()).toMatch(/the MCP server is switched off in .*config\.toml/);
+  });
+
+  it("are the default, and go back to commands where init is told to", () => {
+    install("0.166.0");
+    const { hooks: _, ...usual } = place;
+    place = usual;
+    wire();
+    expect(ways()).toEqual(["command", "server"]);
+    place = { ...place, hooks: "command" };
+    wire();
+    expect(ways()).toEqual(["command"]);
+  });
+});
+
 describe("doctor", () => {
   const check = async () => {
     const checked: CheckPlace = { ...place, scratch: undefined, cards: [], isOff: false, wasWired: true };
@@ -171,5 +224,27 @@ describe("doctor", () => {
     );
     writeFileSync(at("home/.codex/config.toml"), trusted + reviews.join(""));
     expect(await check()).toMatchObject({ "codex trust": expect.stringMatching(/^ok/) });
+  });
+
+  it("says which way each event goes, and what keeps the server from answering", async () => {
+    for (const name of ["hook.cjs", "haversack.cjs"]) writeFileSync(at(name), "");
+    install("0.166.0");
+    place = { ...place, hooks: "command" };
+    wire();
+    expect((await check())["codex hooks"]).toMatch(/^ok: all 9 .*; a process for each event; `haversack init` lets/);
+    place = { ...place, hooks: "server" };
+    wire();
+    expect((await check())["codex hooks"]).toMatch(
+      /^ok: all 9 .*; the running MCP server answers UserPromptSubmit, PostToolUse; a process each SessionStart, PreToolUse, /,
+    );
+    install("0.140.0");
+    expect((await check())["codex hooks"]).toMatch(/^fail: .*which an installed codex is too old for/);
+    install("0.166.0");
+    const config = at("repo/.codex/config.toml");
+    const text = readFileSync(config, "utf8");
+    writeFileSync(config, text.replace("args =", "enabled = false\nargs ="));
+    expect((await check())["codex hooks"]).toMatch(/^fail: .*switched off .*these events are lost/);
+    writeFileSync(config, "");
+    expect((await check())["codex hooks"]).toMatch(/^fail: .*there is none: these events are lost/);
   });
 });

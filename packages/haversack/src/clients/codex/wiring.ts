@@ -8,11 +8,11 @@ import { notesOnStamped, type StampedFile, stateOfStamped, wireStamped } from ".
 import { gitView } from "../git-view.ts";
 import { checkCodex } from "./check.ts";
 import { mergeNotify, notifyOf, notifyProgram, unmergeNotify } from "./config-notify.ts";
-import { mergeServer, unmergeServer } from "./config-server.ts";
+import { mergeServer, serverTable, unmergeServer } from "./config-server.ts";
 import { codexDeferral } from "./deferral.ts";
-import { codexPlaces, findCodex } from "./detect.ts";
+import { canAskServer, codexPlaces, findCodex } from "./detect.ts";
 import { codexFill } from "./fill.ts";
-import { mergeHooks, unmergeHooks } from "./hooks-file.ts";
+import { mergeHooks, SERVER_HOOKS_SINCE, unmergeHooks } from "./hooks-file.ts";
 import { readCodexPlugin } from "./plugin-wiring.ts";
 import { codexWorkFiles } from "./work-files.ts";
 
@@ -38,6 +38,8 @@ export const codex: Client = {
     const notes = [
       "Codex runs no hook before you have reviewed it, and says nothing: start `codex` here, open /hooks and trust those of Haversack (again after each change of them)",
     ];
+    const why = place.hooks === "server" ? whyNoServer(place) : undefined;
+    if (why) notes.push(`${why}: each event starts a process`);
     if (readCodexPlugin(places)) {
       notes.push("the haversack plugin of Codex is installed too: it stands back once you have trusted these hooks");
     }
@@ -75,14 +77,27 @@ function workSkill({ scope, cwd, env }: Pick<WiringPlace, "scope" | "cwd" | "env
   }));
 }
 
-function hooksFile(path: string, { installed, hasGuards, scope, cwd, env }: WiringPlace): WiredFile {
+/** Why hooks cannot ask the running MCP server here. */
+function whyNoServer({ scope, cwd, env }: WiringPlace): string | undefined {
+  if (!canAskServer(env)) {
+    return `hooks can ask the MCP server from Codex ${SERVER_HOOKS_SINCE} on, and not every codex that was found is known to be that new`;
+  }
+  const { projectConfig, userConfig } = codexPlaces(cwd, env);
+  const config = scope === "user" ? userConfig : projectConfig;
+  if (!serverTable(readText(config) ?? "").isEnabled) return `the MCP server is switched off in ${config}`;
+  return undefined;
+}
+
+function hooksFile(path: string, place: WiringPlace): WiredFile {
+  const { installed, hasGuards, scope, cwd, env } = place;
   return {
     path,
     about: "hooks",
     blank: "{}\n",
     wire: (text) => {
       if (scope === "project") refuseTracked(path, codexPlaces(cwd, env).root);
-      return mergeHooks(text, { node: installed.node, hook: installed.hook, file: path, hasGuards });
+      const asksServer = place.hooks !== "command" && whyNoServer(place) === undefined;
+      return mergeHooks(text, { node: installed.node, hook: installed.hook, file: path, hasGuards, asksServer });
     },
     unwire: (text, keep) => unmergeHooks(text, { file: path, keep }),
   };

@@ -9,6 +9,7 @@ import { readHead } from "../../base/read-text.ts";
 import { profileForAgent, sizeFor } from "../../skills/activation.ts";
 import { discoverSettings } from "../../skills/session.ts";
 import { endSession, readSessionTimes } from "../../store/sqlite/sessions/sqlite-local-store.ts";
+import { Transcripts } from "../../store/sqlite/sessions/transcripts.ts";
 import { agentOfCall, PromptLedger } from "../../store/sqlite/skills/prompt-ledger.ts";
 import { PromptIndex, SkillCards } from "../../store/sqlite/skills/skill-index.ts";
 import { SkillLedger } from "../../store/sqlite/skills/skill-ledger.ts";
@@ -55,6 +56,8 @@ function answerKind(event: ClientEvent, project: EventProject): EventAnswer {
     case "after-tool":
       if (event.tool) recordCall({ ...event, tool: event.tool }, project);
       if (event.agentId) noteReading(event, project);
+      // What was recorded is noted with it; the rest only where it may have been read.
+      if (!event.tool && event.agentId) noteSeen(event, project);
       return {};
     case "session-start":
       return start(event, project);
@@ -67,6 +70,7 @@ function answerKind(event: ClientEvent, project: EventProject): EventAnswer {
       return {};
     default: {
       const answer = handleEvent(event, laterParts(project));
+      if (event.kind === "after-spawn") noteSeen(event, project);
       return event.receipts ? { ...answer, ...watchReader(event, answer, project) } : answer;
     }
   }
@@ -132,14 +136,15 @@ function recordCall(
   {
     tool,
     skill,
+    toolUseId,
     startedBy = () => undefined,
     ...base
   }: Of<"after-tool"> & { tool: NonNullable<Of<"after-tool">["tool"]> },
   project: EventProject,
 ): void {
-  const { root, handle, now } = project;
+  const { root, handle, now, isServer } = project;
   recordTool(
-    { ...base, client: base.client.name, tool, ...(skill && { skill }) },
+    { ...base, client: base.client.name, tool, ...(skill && { skill }), ...(isServer && toolUseId && { toolUseId }) },
     {
       ...storesOf(handle),
       root,
@@ -149,6 +154,12 @@ function recordCall(
       now,
     },
   );
+}
+
+/** So that recover-missed.ts does not record the call again. */
+function noteSeen({ sessionId, toolUseId }: EventBase & { toolUseId?: string }, project: EventProject): void {
+  const { handle, now, isServer } = project;
+  if (isServer && toolUseId) new Transcripts(handle).noteSeen({ sessionId, toolUseId, at: now });
 }
 
 function start(event: Of<"session-start">, project: EventProject): EventAnswer {

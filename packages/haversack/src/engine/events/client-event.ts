@@ -100,6 +100,8 @@ export interface Prompt {
 export interface ToolCall {
   /** Undefined: nothing that we keep. */
   tool: ToolEvent | undefined;
+  /** Where the client gives calls ids. */
+  toolUseId?: string;
   /** The skill that the client's own tool loaded. */
   skill?: string;
   agentType?: string;

@@ -38,6 +38,8 @@ export interface EventProject {
   /** How our CLI is started, without its arguments; empty: not known. */
   cli: readonly string[];
   log(level: "warn" | "error", text: string): void;
+  /** Events come to a server, which may miss some: the calls that it is told of are noted. Default: false. */
+  isServer?: boolean;
   /** Played through and taken back, before the first event. Default: false. */
   isRehearsal?: boolean;
 }
@@ -50,12 +52,14 @@ export interface EventHost {
   cli: readonly string[];
   /** For the log: who writes. */
   part: string;
+  /** See EventProject. */
+  isServer?: boolean;
 }
 
 export function eventProject(
   paths: ProjectPaths,
   handle: StoreHandle,
-  { env, process, cli, part }: EventHost,
+  { env, process, cli, part, isServer = false }: EventHost,
   now = new Date(),
 ): EventProject {
   let config: Config | undefined;
@@ -72,6 +76,7 @@ export function eventProject(
     process,
     isAlive,
     cli,
+    isServer,
     log: (level, text) => logLine(paths, { level, text, part, at: now }),
   };
 }

@@ -18,6 +18,8 @@ export interface ToolRecord {
   tool: ToolEvent;
   /** The skill that the client's own tool loaded. */
   skill?: string;
+  /** The call is noted as seen, with what it did. */
+  toolUseId?: string;
 }
 
 export interface RecordToolParts {
@@ -35,7 +37,7 @@ export interface RecordToolParts {
 }
 
 export function recordTool(
-  { sessionId, agentId, client, cwd, tool, skill }: ToolRecord,
+  { sessionId, agentId, client, cwd, tool, skill, toolUseId }: ToolRecord,
   { root, worktree = root, index, ledger, state, tasks, startedBy, leaseMs, now }: RecordToolParts,
 ): void {
   const key = { sessionId, agentId };
@@ -44,7 +46,7 @@ export function recordTool(
   const file = tool.path && !tool.isError ? relativePath(tool.path, tree) : undefined;
   const patch = placed(captureEvent({ ...tool, root: tree, cwd }), { root, tree });
   const merge = patch && ((current: Wip) => mergeWip(current, patch, { at: now }));
-  state.recordTool({ ...key, client, cwd, at: now, file, merge, patch, leaseMs });
+  state.recordTool({ ...key, client, cwd, at: now, file, merge, patch, leaseMs, toolUseId });
 
   const card = skill ? index.card(skill) : tool.tool === "read" && tool.path ? index.cardAt(tool.path) : undefined;
   if (!card || tool.isError) return;

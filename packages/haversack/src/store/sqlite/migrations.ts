@@ -22,6 +22,7 @@ import { lostClaims } from "./migrations/014-lost-claims.ts";
 import { processStart } from "./migrations/015-process-start.ts";
 import { reviewOrder } from "./migrations/016-review-order.ts";
 import { partsInStories } from "./migrations/017-parts-in-stories.ts";
+import { transcripts } from "./migrations/018-transcripts.ts";
 
 export interface Migration {
   /** 1, 2, 3, … without gaps. */
@@ -48,4 +49,5 @@ export const migrations: readonly Migration[] = [
   processStart,
   reviewOrder,
   partsInStories,
+  transcripts,
 ];

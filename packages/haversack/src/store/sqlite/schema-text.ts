@@ -1,5 +1,5 @@
 /** Every entry of the newest schema, as the migrations leave it; see schema-check.ts. `npm run docs` writes this file. */
-export const SCHEMA_TEXT = `118
+export const SCHEMA_TEXT = `120
 
 index activity_by_subject activity
 CREATE INDEX activity_by_subject ON activity (subject, id) WHERE subject IS NOT NULL
@@ -600,6 +600,14 @@ CREATE TABLE rule_files (
   problems TEXT NOT NULL DEFAULT '[]'
 ) STRICT, WITHOUT ROWID
 
+table seen_calls seen_calls
+CREATE TABLE seen_calls (
+  session_id TEXT NOT NULL,
+  tool_use_id TEXT NOT NULL,
+  at TEXT NOT NULL,
+  PRIMARY KEY (session_id, tool_use_id)
+) STRICT, WITHOUT ROWID
+
 table seen_lines seen_lines
 CREATE TABLE seen_lines (
   session_id TEXT NOT NULL,
@@ -839,6 +847,22 @@ CREATE TABLE tool_calls (
   agent_id TEXT NOT NULL,
   at TEXT NOT NULL,
   PRIMARY KEY (session_id, tool_use_id)
+) STRICT, WITHOUT ROWID
+
+table transcripts transcripts
+CREATE TABLE transcripts (
+  session_id TEXT NOT NULL,
+  -- '' for the main agent; sub-agents have files of their own.
+  agent_id TEXT NOT NULL,
+  path TEXT NOT NULL,
+  -- In bytes: everything before it was read.
+  offset INTEGER NOT NULL,
+  -- Calls before this time are not ours: a fork's transcript begins with its parent's calls.
+  since TEXT NOT NULL,
+  -- Who tells of tool calls: '' not known yet, 'server' the running MCP server, 'process' a process for each call, which misses none.
+  told_by TEXT NOT NULL,
+  at TEXT NOT NULL,
+  PRIMARY KEY (session_id, agent_id)
 ) STRICT, WITHOUT ROWID
 
 table triggers triggers

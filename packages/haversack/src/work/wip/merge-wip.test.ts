@@ -14,6 +14,21 @@ describe("mergeWip", () => {
     expect(changes).toEqual([]);
   });
 
+  it("lets a patch that comes late add, but neither settle nor replace what is newer", () => {
+    const green = { ran: true, passed: 3, failed: 0, skipped: 0 };
+    const now = mergeWip({}, { uncommitted_files: ["a.ts"], test_results: green }, { at: later }).wip;
+    const late: WipPatch = {
+      files_modified: ["b.ts"],
+      test_results: { ...green, failed: 1 },
+      $settled: { files: ["a.ts"] },
+    };
+    expect(merge(now, late).wip).toMatchObject({
+      files_modified: ["b.ts"],
+      uncommitted_files: ["a.ts"],
+      test_results: green,
+    });
+  });
+
   it("keeps paths relative to the worktree that the work is in", () => {
     const main = { root: "/repo" };
     const tree = { root: "/repo", worktree: "/trees/a" };

@@ -8,6 +8,7 @@
  *   other list the newest 200. A file is known by its path, a decision by its text, an error by type, file and message.
  * - `test_results` and `plan` are replaced as a whole: half of an old run beside half of a new one would be a lie.
  * - Other objects are merged deeply; everything else replaces.
+ * - A patch that is older than what the WIP says (a call that was told late) settles nothing, and does not replace newer test results.
  *
  * The same patch again changes nothing. Merging is associative for patches without `null`, `$settled` and single plan
  * tasks, as long as no field changes its type.
@@ -43,12 +44,14 @@ export function mergeWip(current: Wip, patch: WipPatch, { at }: { at: Date }): W
   const wip: Fields = { ...current };
   const time = at.toISOString();
   if (isObject(patch.$place)) moveTo(wip, patch.$place, changes);
-  if (isObject(patch.$settled)) settle(wip, patch.$settled, changes);
+  const isLate = current.updated_at !== undefined && time < current.updated_at;
+  if (isObject(patch.$settled) && !isLate) settle(wip, patch.$settled, changes);
   for (const [field, value] of Object.entries(completePlan(current.plan, patch))) {
     if (RESERVED.has(field) || value === undefined) continue;
     const before = own(wip, field);
     if (value === null) remove(wip, field, { path: field, changes });
     else if (WHOLE.has(field) && isObject(value)) {
+      if (isLate && field === "test_results" && isObject(before) && String(before["at"]) > time) continue;
       const after = field === "test_results" ? { at: time, ...value } : value;
       if (before !== undefined && keyOf(withoutTime(before)) !== keyOf(withoutTime(after))) {
         changes.push({ path: field, before, after });

@@ -66,6 +66,8 @@ function rulesFor({
     })),
     { table: "spawns", where: "at < :before" },
     { table: "spawn_documents", where: "at < :before" },
+    { table: "transcripts", where: "at < :before" },
+    { table: "seen_calls", where: "at < :before" },
     { table: "git_states", where: `at < :before${gitStates}` },
     // Last: the rows of other tables are found through it.
     { table: "sessions", where: `last_seen_at < :before${isKept}` },

@@ -7,6 +7,7 @@ import type { StoreHandle } from "../handle.ts";
 import { type NewInjection, recordInjection } from "../skills/injections.ts";
 import { boundTask, isHeartbeatDue, taskAtWork, taskWipHome, type WipHome } from "../work/events/session-tasks.ts";
 import { isHolding } from "../work/last-holders.ts";
+import { saveSeenCall } from "./transcripts.ts";
 
 export interface WipChange {
   path: string;
@@ -27,6 +28,8 @@ export interface ToolWork extends SessionKey {
   merge?:
     | ((current: Record<string, unknown>) => { wip: Record<string, unknown>; changes: readonly WipChange[] })
     | undefined;
+  /** The call is noted as seen: see transcripts.ts. */
+  toolUseId?: string | undefined;
   /** What `merge` merges, for the spool. */
   patch?: WipPatch | undefined;
   /** How long a claim holds from now on, in milliseconds. Asked only when one is prolonged. */
@@ -53,13 +56,16 @@ export class SessionState {
    * undo another's.
    */
   recordTool(work: ToolWork): void {
-    const { file, merge, patch, leaseMs, ...event } = work;
-    const hasNews = file !== undefined || merge !== undefined;
+    const { file, merge, patch, leaseMs, toolUseId, ...event } = work;
+    const hasNews = file !== undefined || merge !== undefined || toolUseId !== undefined;
     if (!hasNews && !readStore(this.#handle, (db) => isHeartbeatDue(boundTask(db, work), work.at))) return;
     writeStore(
       this.#handle,
       (db) => saveTool(db, work),
-      () => ({ kind: "tool", args: { ...event, ...(file && { file }), ...(patch && { patch }), leaseMs: leaseMs() } }),
+      () => {
+        const news = { ...(file && { file }), ...(patch && { patch }), ...(toolUseId && { toolUseId }) };
+        return { kind: "tool", args: { ...event, ...news, leaseMs: leaseMs() } };
+      },
     );
   }
 
@@ -102,9 +108,10 @@ export class SessionState {
 /** For callers that hold the write lock already. */
 export function saveTool(
   db: DatabaseSync,
-  { sessionId, agentId = "", cwd, client, at, file, merge, leaseMs }: ToolWork,
+  { sessionId, agentId = "", cwd, client, at, file, merge, leaseMs, toolUseId }: ToolWork,
 ): void {
   const key = { sessionId, agentId };
+  if (toolUseId) saveSeenCall(db, { sessionId, toolUseId, at });
   const time = at.toISOString();
   // A tool call may be the first that is heard of a session.
   if (file !== undefined || merge) db.prepare(MEET).run(sessionId, agentId, client, cwd, time, time);

@@ -11,6 +11,7 @@ import {
 } from "../artifacts/artifact-observations.ts";
 import { saveTold, saveTool, saveToolCall } from "../sessions/session-state.ts";
 import { touchSession } from "../sessions/sqlite-local-store.ts";
+import { saveSeenCall, saveTranscript } from "../sessions/transcripts.ts";
 import { recordInjection } from "../skills/injections.ts";
 import { type PromptAnswer, saveAnswer } from "../skills/prompt-ledger.ts";
 import { saveLoad, saveShown } from "../skills/skill-ledger.ts";
@@ -37,6 +38,8 @@ const SAVE: { [Kind in SpoolKind]: (db: DatabaseSync, args: SpoolKinds[Kind]) =>
     saveTool(db, { ...work, merge, leaseMs: () => leaseMs });
   },
   "tool-call": saveToolCall,
+  transcript: saveTranscript,
+  "seen-call": saveSeenCall,
   touch: touchSession,
   start(db, { seen, ...touch }) {
     touchSession(db, touch);

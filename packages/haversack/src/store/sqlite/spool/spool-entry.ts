@@ -10,6 +10,7 @@ import type {
   StoredReceipts,
 } from "../artifacts/artifact-observations.ts";
 import type { ToldEdits, ToolCall, ToolWork } from "../sessions/session-state.ts";
+import type { ReadTranscript, SeenCall } from "../sessions/transcripts.ts";
 import type { NewInjection } from "../skills/injections.ts";
 import type { PromptAnswer } from "../skills/prompt-ledger.ts";
 import type { ShownSkill, SkillLoad } from "../skills/skill-ledger.ts";
@@ -25,6 +26,8 @@ export interface SpoolKinds {
   shown: ShownSkill;
   tool: SpooledTool;
   "tool-call": ToolCall;
+  transcript: ReadTranscript;
+  "seen-call": SeenCall;
   touch: SessionTouch;
   start: SessionTouch & { seen?: SeenAgent & { sessionId: string } };
   "take-over": MovedClaims;

@@ -100,6 +100,8 @@ const TABLES: readonly (readonly [table: string, rows: "all" | "session" | "none
   ["prompt_matches", "session"],
   ["slow_patterns", "all"],
   ["tool_calls", "session"],
+  ["transcripts", "session"],
+  ["seen_calls", "session"],
   ["spawns", "all"],
   ["agent_tasks", "all"],
   ["agent_roles", "all"],

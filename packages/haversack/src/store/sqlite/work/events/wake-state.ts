@@ -3,8 +3,8 @@
  * bundles this file, so it speaks SQL instead of the whole work store.
  */
 import type { DatabaseSync } from "node:sqlite";
-import { roleOf } from "../../../../wake/workflow.ts";
 import type { WakeActivity, WakeAgent, WakeState } from "../../../../wake/state.ts";
+import { roleOf } from "../../../../wake/state.ts";
 import { sessionName } from "../../../../work/agent-name.ts";
 import { readStore } from "../../access.ts";
 import type { StoreHandle } from "../../handle.ts";

@@ -1,0 +1,147 @@
+/** The server that answers events, when it is treated badly: the session goes on, nothing is recorded twice, nothing is lost that the transcript has. */
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { describe, expect, it } from "vitest";
+import { type Scratch, scratchProject } from "./bins.ts";
+import { type Call, claudeSession, write } from "./claude-session.ts";
+import { startServer } from "./mcp-client.ts";
+
+type Server = Awaited<ReturnType<typeof startServer>>;
+
+function begin() {
+  const project = scratchProject();
+  expect(project.haversack(["init", "--yes", "--project", "--client", "claude-code"]).code).toBe(0);
+  const session = claudeSession(project);
+  project.hook(session.event("SessionStart", { source: "startup" }));
+  const edit = (name: string) => write(name, join(project.root, `${name}.ts`));
+  return { project, session, edit };
+}
+
+const tell = async (server: Server, payload: object) =>
+  (await server.call("hook", { client: "claude-code", ...payload })).text;
+
+function rows(project: Scratch, sql: string): Record<string, unknown>[] {
+  const db = new DatabaseSync(join(project.root, ".haversack/haversack.db"), { readOnly: true });
+  try {
+    return db.prepare(sql).all();
+  } finally {
+    db.close();
+  }
+}
+
+const files = (project: Scratch) =>
+  rows(project, "SELECT path FROM session_files ORDER BY path").map(({ path }) => String(path));
+
+describe("the server that answers events", () => {
+  it("is killed in the middle of an event ten times: every call is recorded, once", async () => {
+    const { project, session, edit } = begin();
+    const calls: Call[] = [];
+    for (let n = 0; n < 10; n++) {
+      const server = await startServer(project);
+      await tell(server, session.event("UserPromptSubmit", { prompt: `Part ${n}.` }));
+      const call = edit(`f${n}`);
+      calls.push(call);
+      session.answers(call);
+      // Not awaited: it is killed at some point on the way, each time at another.
+      const lost = tell(server, session.toolEvent(call)).catch(() => "lost");
+      await new Promise((resolve) => setTimeout(resolve, n));
+      server.kill("SIGKILL");
+      await Promise.all([lost, server.exited]);
+      session.results(call);
+    }
+    const last = await startServer(project);
+    expect(await tell(last, session.event("Stop"))).toBe("{}");
+    expect(files(project)).toEqual(calls.map(({ id }) => `${id}.ts`));
+    expect(session.wip().files_modified.toSorted()).toEqual(files(project));
+    expect(rows(project, "SELECT * FROM seen_calls")).toEqual([]);
+    expect(project.haversack(["store", "check"]).code).toBe(0);
+  });
+
+  it("hangs: a process records the call from the transcript, and the server does not record it again", async () => {
+    const { project, session, edit } = begin();
+    const server = await startServer(project);
+    await tell(server, session.event("UserPromptSubmit", { prompt: "Go." }));
+    server.kill("SIGSTOP");
+    const call = edit("slow");
+    session.answers(call);
+    const late = tell(server, session.toolEvent(call));
+    session.results(call);
+    project.hook(session.event("SessionEnd", { reason: "exit" }));
+    expect(files(project)).toEqual(["slow.ts"]);
+    const before = rows(project, "SELECT data FROM session_wip");
+    server.kill("SIGCONT");
+    expect(await late).toBe("{}");
+    const [wip] = rows(project, "SELECT data FROM session_wip");
+    expect(JSON.parse(String(wip?.["data"])).files_modified).toEqual(["slow.ts"]);
+    expect(before).toHaveLength(1);
+    expect(rows(project, "SELECT * FROM wip_changes")).toEqual([]);
+  });
+
+  it("is one of two on the same store: each call is recorded once, whoever was told of it", async () => {
+    const { project, session, edit } = begin();
+    const servers = await Promise.all([startServer(project), startServer(project)]);
+    for (let n = 0; n < 6; n++) {
+      const [one, other] = n % 2 === 0 ? servers : servers.toReversed();
+      const [told, missed] = [edit(`told${n}`), edit(`missed${n}`)];
+      await tell(one!, session.toolEvent(told));
+      session.logs(told);
+      session.logs(missed);
+      await Promise.all([one!, other!].map((server) => tell(server, session.event("Stop"))));
+    }
+    expect(files(project)).toHaveLength(12);
+    expect(session.wip().files_modified).toHaveLength(12);
+    expect(rows(project, "SELECT * FROM seen_calls")).toEqual([]);
+  });
+
+  it("takes a payload of 10 MB", async () => {
+    const { project, session } = begin();
+    const server = await startServer(project);
+    const output = `${"x".repeat(10 * 1024 * 1024)}\nTests  3 passed (3)`;
+    const call: Call = { id: "big", tool: "Bash", input: { command: "npm test" }, response: { stdout: output } };
+    expect(await tell(server, session.toolEvent(call))).toBe("{}");
+    expect(session.wip().test_results).toMatchObject({ passed: 3 });
+    expect(await tell(server, session.event("UserPromptSubmit", { prompt: output }))).toBe("{}");
+  });
+
+  it("is told of 50 events at once, of several sessions", async () => {
+    const { project, edit } = begin();
+    const server = await startServer(project);
+    const sessions = ["a", "b", "c", "d", "e"].map((id) => claudeSession(project, id));
+    const answers = await Promise.all(
+      Array.from({ length: 50 }, (_, n) => tell(server, sessions[n % 5]!.toolEvent(edit(`f${n}`)))),
+    );
+    expect(new Set(answers)).toEqual(new Set(["{}"]));
+    expect(files(project)).toHaveLength(50);
+    for (const session of sessions) expect(session.wip().files_modified).toHaveLength(10);
+  });
+
+  it("is told nonsense, and answers with silence", async () => {
+    const { session } = begin();
+    const server = await startServer(begin().project);
+    for (const input of [{}, { client: "nobody" }, { client: "claude-code" }, { client: 7, hook_event_name: [] }]) {
+      expect((await server.call("hook", input)).text).toBe("{}");
+    }
+    expect(await tell(server, { ...session.event("Stop"), transcript_path: "/dev/zero" })).toBe("{}");
+    expect(await tell(server, { ...session.event("Stop"), transcript_path: "/no/such.jsonl", cwd: "/no" })).toBe("{}");
+  });
+});
+
+describe("a model that calls the tool for events itself", () => {
+  it.each([
+    ["claude-code", { toolUseId: "toolu_1" }],
+    ["codex-mcp-client", { more: { threadId: "forged", sessionId: "forged", callId: "call_1" } }],
+    ["gemini-cli-mcp-client", {}],
+    ["opencode", {}],
+  ])("is refused in %s, and nothing is recorded", async (client, meta) => {
+    const { project, session, edit } = begin();
+    const server = await startServer(project, { client });
+    const forged = { client: "claude-code", ...session.toolEvent(edit("forged")), session_id: "forged" };
+    expect(await server.call("hook", forged, meta)).toMatchObject({
+      isError: true,
+      text: expect.stringContaining('There is no tool "hook"'),
+    });
+    expect(rows(project, "SELECT * FROM sessions WHERE session_id = 'forged'")).toEqual([]);
+    const { tools } = await server.request("tools/list");
+    expect(tools.map(({ name }: { name: string }) => name)).not.toContain("hook");
+  });
+});

@@ -1,0 +1,115 @@
+/** Which way events go after `init`: a process for each, or the MCP server that runs already; by the version of the installed client. */
+import { chmodSync, mkdirSync, symlinkSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { type Repo, repository } from "./wiring-repo.ts";
+
+const LOCAL = ".claude/settings.local.json";
+
+/** A program `claude` in a folder of its own that says this version; the folder. */
+function install(repo: Repo, says: string, folder = "bin"): string {
+  const file = repo.write(join(repo.base, folder, "claude"), `#!/bin/sh\n${says}\n`);
+  chmodSync(file, 0o755);
+  return join(repo.base, folder);
+}
+
+const version = (text: string) => `echo "${text} (Claude Code)"`;
+
+function init(repo: Repo, folders: string[], ...words: string[]) {
+  const PATH = [...folders, repo.env["PATH"]].join(":");
+  return repo.runWith({ PATH }, "init", "--yes", "--client", "claude-code", ...words);
+}
+
+/** The events that the server answers. */
+function asked(repo: Repo, file = LOCAL): string[] {
+  const hooks: Record<string, { hooks: { type: string }[] }[]> = JSON.parse(repo.read(file)).hooks;
+  return Object.keys(hooks).filter((event) => hooks[event]?.some((group) => group.hooks[0]?.type === "mcp_tool"));
+}
+
+const WARM = [
+  ...["UserPromptSubmit", "PreToolUse", "PostToolUse", "PostToolUseFailure", "SubagentStart", "SubagentStop", "Stop"],
+];
+
+describe("init", () => {
+  it("has a client that is new enough ask the server, and keeps the start and end of a session commands", () => {
+    const repo = repository();
+    expect(init(repo, [install(repo, version("2.1.120"))]).code).toBe(0);
+    expect(asked(repo)).toEqual(WARM);
+    expect(init(repo, [join(repo.base, "bin")]).out).toContain("Nothing to do");
+  });
+
+  it.each([
+    ["an older client", version("2.1.119")],
+    ["a client that does not say its version", "exit 1"],
+    ["a version that is no version", "echo unknown"],
+  ])("writes commands for %s", (_, says) => {
+    const repo = repository();
+    expect(init(repo, [install(repo, says)]).code).toBe(0);
+    expect(asked(repo)).toEqual([]);
+  });
+
+  it("writes commands where no client is installed, and where one of several is older: all read the file", () => {
+    const repo = repository();
+    init(repo, []);
+    expect(asked(repo)).toEqual([]);
+    const folders = [install(repo, version("2.1.325")), install(repo, version("2.1.90"), "old")];
+    init(repo, folders);
+    expect(asked(repo)).toEqual([]);
+    // The same program twice on the PATH is one.
+    mkdirSync(join(repo.base, "link"));
+    symlinkSync(join(repo.base, "bin/claude"), join(repo.base, "link/claude"));
+    init(repo, [folders[0]!, join(repo.base, "link")]);
+    expect(asked(repo)).toEqual(WARM);
+  });
+
+  it("wires all projects of the user the same way", () => {
+    const repo = repository();
+    expect(init(repo, [install(repo, version("2.1.325"))], "--user").code).toBe(0);
+    expect(asked(repo, join(repo.home, ".claude/settings.json"))).toEqual(WARM);
+  });
+
+  it("leaves the guard to a process", () => {
+    const repo = repository();
+    repo.skill("knots");
+    const rule = { type: "guardrail", enforcement: "block", fileTriggers: { pathPatterns: ["src/**"] } };
+    repo.write(".claude/skills/skill-rules.json", JSON.stringify({ version: "1.0", skills: { knots: rule } }));
+    init(repo, [install(repo, version("2.1.325"))]);
+    expect(JSON.parse(repo.read(LOCAL)).hooks.PreToolUse[0].matcher).toContain("Edit|Write");
+    expect(asked(repo)).toEqual(WARM.filter((event) => event !== "PreToolUse"));
+  });
+
+  it("moves a project when it is told to, or when the client was replaced by an older one", () => {
+    const repo = repository();
+    const bin = install(repo, version("2.1.325"));
+    init(repo, [bin]);
+    init(repo, [bin], "--hooks", "command");
+    expect(asked(repo)).toEqual([]);
+    init(repo, [bin], "--hooks", "server");
+    expect(asked(repo)).toEqual(WARM);
+    install(repo, version("2.1.100"));
+    const PATH = `${bin}:${repo.env["PATH"]}`;
+    const doctor = repo.runWith({ PATH }, "doctor").out;
+    expect(doctor).toMatch(/FAIL {2}claude-code hooks: .*too old.*\n +→ `haversack init` repairs it/);
+    const { out, err } = init(repo, [bin], "--hooks", "server");
+    expect(out + err).toContain("each event starts a process");
+    expect(asked(repo)).toEqual([]);
+  });
+});
+
+describe("doctor", () => {
+  it("says which way each event goes, and measures both", () => {
+    const repo = repository();
+    const PATH = `${install(repo, version("2.1.325"))}:${repo.env["PATH"]}`;
+    init(repo, [join(repo.base, "bin")]);
+    const warm = repo.runWith({ PATH }, "doctor").out;
+    expect(warm).toContain(
+      `the running MCP server answers ${WARM.join(", ")}; a process each SessionStart, SessionEnd`,
+    );
+    expect(warm).toMatch(/claude-code events: 2 test events answered, the slowest in \d+ ms/);
+    expect(warm).toMatch(/claude-code MCP server: .*answers events in [\d.]+ to [\d.]+ ms/);
+    init(repo, [join(repo.base, "bin")], "--hooks", "command");
+    const cold = repo.runWith({ PATH }, "doctor").out;
+    expect(cold).toMatch(/a process for each event; `haversack init` lets the running MCP server answer/);
+    expect(cold).toMatch(/answers events in/);
+  });
+});
