@@ -18,7 +18,7 @@ const PARTS = {
   "hook-rest": [
     "engine/events/later-events.ts",
     "engine/events/receipts.ts",
-    "engine/work/note-git-changes.ts",
+    "engine/work/git-changes.ts",
     "store/sqlite/spool/stand-in.ts",
     "store/sqlite/spool/take-in.ts",
   ],
