@@ -6,10 +6,10 @@
 import { isSettled } from "../work/task.ts";
 import { cutLine, textOf } from "./cut-text.ts";
 import { type Dispatch, nextDispatches, reviewOf, roleOfPart, subjectOf } from "./dispatch-order.ts";
-import { hasWork } from "./has-work.ts";
 import { speakerOf } from "./message.ts";
-import { Said } from "./said.ts";
+import { Said } from "./piece.ts";
 import type { WakeState, WakeTask } from "./state.ts";
+import { hasWork } from "./state.ts";
 import { bareName } from "./which-skill.ts";
 import type { Workflow, WorkflowRole } from "./workflow.ts";
 

@@ -4,7 +4,7 @@
  */
 import { headingLevel, isFence } from "../base/markdown-line.ts";
 import { withoutGaps } from "./cut-text.ts";
-import { Said } from "./said.ts";
+import { Said } from "./piece.ts";
 
 export interface ToldTask {
   /** Descriptions, criteria and steps. */

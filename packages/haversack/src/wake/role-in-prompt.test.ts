@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { roleInPrompt } from "./role-in-prompt.ts";
+import { roleInPrompt } from "./role-of.ts";
 
 it.each([
   ["Implement T12.", "implementer"],

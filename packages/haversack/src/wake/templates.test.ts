@@ -1,7 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { DEFAULT_TEMPLATES } from "./default-templates.ts";
-import { parseTemplate, renderTemplate, templateFor } from "./templates.ts";
+import { DEFAULT_TEMPLATES, parseTemplate, renderTemplate, templateFor } from "./templates.ts";
 
 const render = (text: string, values: Record<string, string>) =>
   renderTemplate(parseTemplate(text, "x"), { textOf: (slot) => values[slot] ?? "", hasOwn: () => true }).join("\n\n");

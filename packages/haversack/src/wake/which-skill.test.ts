@@ -1,9 +1,15 @@
 import { describe, expect, it } from "vitest";
 import type { TaskType } from "../work/task.ts";
 import { hasPhrase } from "./phrase.ts";
-import { SKILL_DEFAULTS } from "./skill-defaults.ts";
-import { readSkillSettings, type SkillSettings } from "./skill-settings.ts";
-import { installedAs, type SkilledTask, skillsOfOrchestrator, skillsOfTask } from "./which-skill.ts";
+import {
+  installedAs,
+  readSkillSettings,
+  SKILL_DEFAULTS,
+  type SkilledTask,
+  type SkillSettings,
+  skillsOfOrchestrator,
+  skillsOfTask,
+} from "./which-skill.ts";
 
 const ALL = [
   ...SKILL_DEFAULTS.patterns.map(({ skill }) => skill),

@@ -5,7 +5,9 @@
  * A skill that somebody asked for (the task, a parent, a setting) and that is not installed stays in the list as missing.
  * A shipped default that is not installed is passed over: nobody who never had it wants to hear of it. Loaded by the hook.
  */
-import type { TaskType } from "../work/task.ts";
+
+import { cleanLine } from "../base/clean-text.ts";
+import { TASK_TYPES, type TaskType } from "../work/task.ts";
 import { hasPhrase } from "./phrase.ts";
 
 export const TASK_KINDS = ["planning", "implementation", "execution", "finishing"] as const;
@@ -165,3 +167,93 @@ function addByType(
 function isBuilt(type: TaskType): boolean {
   return type !== "chore" && type !== "spike";
 }
+
+// Settings on the skills of tasks: lists of lines such as `spec review: subagent-driven-development`. They come
+// before the shipped ones; a line without a skill (`merge:`) switches that one off. A line that says nothing is a
+// problem, and the others still count. Loaded by the hook.
+
+export interface SkillSettings {
+  /** `wake.skillPatterns`: `words: skill`. */
+  skillPatterns?: readonly string[];
+  /** `wake.typeSkills`: `type: skill`. */
+  typeSkills?: readonly string[];
+  /** `wake.crossCutting`: `kind: skill`. Replaces the shipped ones of that kind. */
+  crossCutting?: readonly string[];
+}
+
+export function readSkillSettings(
+  { skillPatterns = [], typeSkills = [], crossCutting = [] }: SkillSettings,
+  defaults: SkillRules = SKILL_DEFAULTS,
+): { rules: SkillRules; problems: string[] } {
+  const problems: string[] = [];
+  const read = (setting: string, lines: readonly string[], known?: readonly string[]): [string, string][] =>
+    lines.flatMap((line) => {
+      const [, left = "", skill = ""] = /^\s*([^:]*[^:\s])\s*:\s*(\S*)\s*$/.exec(line) ?? [];
+      const word = known ? left.toLowerCase() : left;
+      if (left && (!known || known.includes(word))) return [[word, skill] as [string, string]];
+      const wanted = known ? `one of ${known.join(", ")}, then a colon and` : "words, a colon and";
+      problems.push(`${setting}: "${cleanLine(line, { maxChars: 80 })}" is not ${wanted} a skill's name; ignored`);
+      return [];
+    });
+
+  const patterns = read("wake.skillPatterns", skillPatterns).map(([words, skill]) => ({ words, skill, isSet: true }));
+  const types = read("wake.typeSkills", typeSkills, TASK_TYPES) as [TaskType, string][];
+  const cutting = read("wake.crossCutting", crossCutting, TASK_KINDS) as [TaskKind, string][];
+  return {
+    rules: {
+      ...defaults,
+      patterns: [...patterns, ...defaults.patterns],
+      typeSkills: { ...defaults.typeSkills, ...Object.fromEntries(types) },
+      setTypes: types.map(([type]) => type),
+      crossCutting: [
+        ...cutting.flatMap(([kind, skill]) => (skill ? { kind, skill } : [])),
+        ...defaults.crossCutting.filter(({ kind }) => !cutting.some(([set]) => set === kind)),
+      ],
+    },
+    problems,
+  };
+}
+
+// Which skill goes with which words, kinds and types of tasks, as shipped. Settings come before these: see
+// `readSkillSettings`. Plain data, loaded by the hook.
+
+const FINISHING = "finishing-a-development-branch";
+const EXECUTION = "subagent-driven-development";
+
+export const SKILL_DEFAULTS: SkillRules = {
+  patterns: [
+    { words: "brainstorm", skill: "brainstorming" },
+    { words: "worktree", skill: "using-git-worktrees" },
+    { words: "write plan", skill: "writing-plans" },
+    { words: "implementation plan", skill: "writing-plans" },
+    { words: "spec review", skill: EXECUTION },
+    { words: "code review", skill: EXECUTION },
+    { words: "quality review", skill: EXECUTION },
+    // In a description these are mostly about data ("merge both lists", "when the upload finishes").
+    { words: "finish", skill: FINISHING, isTitleOnly: true },
+    { words: "merge", skill: FINISHING, isTitleOnly: true },
+    { words: "PR", skill: FINISHING, isTitleOnly: true },
+  ],
+  // A feature has none of its own: implementation alone.
+  typeSkills: { api: "api-design", bug: "debugging", test: "testing-strategy" },
+  implementation: "test-driven-development",
+  coordination: EXECUTION,
+  // None is shipped: a project that has one of these wants it used.
+  roleSkills: {
+    "spec-reviewer": ["spec-reviewer", "spec-review"],
+    "quality-reviewer": ["quality-reviewer", "quality-review", "code-reviewer", "code-review"],
+  },
+  crossCutting: [
+    { kind: "implementation", skill: "test-driven-development" },
+    { kind: "execution", skill: "requesting-code-review" },
+    { kind: "finishing", skill: "verification-before-completion" },
+  ],
+  kinds: {
+    brainstorming: "planning",
+    "using-git-worktrees": "planning",
+    "writing-plans": "planning",
+    [EXECUTION]: "execution",
+    "executing-plans": "execution",
+    [FINISHING]: "finishing",
+  },
+};

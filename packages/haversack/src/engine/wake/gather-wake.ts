@@ -17,9 +17,8 @@ import type { SkillLookup } from "../../store/sqlite/skills/skill-index.ts";
 import { type OtherSession, otherSessions } from "../../store/sqlite/work/events/session-claims.ts";
 import type { Ready } from "../../store/sqlite/work/events/wake-overview.ts";
 import { readWake, type StoredWake, type WakeKey } from "../../store/sqlite/work/events/wake-state.ts";
-import { readSkillSettings, type SkillSettings } from "../../wake/skill-settings.ts";
 import type { TreeTask, WakeMessage, WakePlan, WakeSkill, WakeState, WakeTask } from "../../wake/state.ts";
-import { skillsOfOrchestrator, skillsOfTask } from "../../wake/which-skill.ts";
+import { readSkillSettings, type SkillSettings, skillsOfOrchestrator, skillsOfTask } from "../../wake/which-skill.ts";
 import type { Wip } from "../../work/wip/wip.ts";
 
 export interface WakeRequest {

@@ -1,7 +1,7 @@
 /** What a sub-agent needs to begin with its task, by what it is started as. Loaded by the hook. */
 import type { ClientProfile } from "../../skills/activation.ts";
 import { agentOfCall } from "../../store/sqlite/skills/prompt-ledger.ts";
-import { roleInPrompt } from "../../wake/role-in-prompt.ts";
+import { roleInPrompt } from "../../wake/role-of.ts";
 import { gatherWake, type WakeParts, type WakeRequest } from "./gather-wake.ts";
 import { recordPacket } from "./make-packet.ts";
 import type { MakePacket } from "./wake-session.ts";

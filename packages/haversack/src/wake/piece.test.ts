@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { Said } from "./said.ts";
+import { Said } from "./piece.ts";
 
 it("knows the same words in any case and punctuation, whole words in their order only", () => {
   const said = new Said();
