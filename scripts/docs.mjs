@@ -15,8 +15,8 @@ import { GEMINI } from "../packages/haversack/src/clients/gemini/capabilities.ts
 import { TESTED_VERSION as GEMINI_VERSION } from "../packages/haversack/src/clients/gemini/detect.ts";
 import { OPENCODE } from "../packages/haversack/src/clients/opencode/capabilities.ts";
 import { TESTED_VERSION as OPENCODE_VERSION } from "../packages/haversack/src/clients/opencode/detect.ts";
-import { expectedSchema, latestVersion } from "../packages/haversack/src/store/sqlite/migrate.ts";
 import { migrations } from "../packages/haversack/src/store/sqlite/migrations.ts";
+import { expectedSchema, latestVersion } from "../packages/haversack/src/store/sqlite/schema.ts";
 import { ownersTable } from "./check-tables.mjs";
 import { LAYERS } from "./layers.mjs";
 
@@ -54,7 +54,7 @@ export async function staleDocs() {
 /** From a copy of the list: for the list itself the answer is this very file. */
 function schemaFile() {
   const text = expectedSchema([...migrations], latestVersion(migrations)).replace(/[\\`]|\$\{/g, "\\$&");
-  return `/** Every entry of the newest schema, as the migrations leave it; see schema-check.ts. \`npm run docs\` writes this file. */\nexport const SCHEMA_TEXT = \`${text}\`;\n`;
+  return `/** Every entry of the newest schema, as the migrations leave it; see schema.ts. \`npm run docs\` writes this file. */\nexport const SCHEMA_TEXT = \`${text}\`;\n`;
 }
 
 async function cliPage() {

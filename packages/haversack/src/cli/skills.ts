@@ -3,8 +3,8 @@
 import { resolve } from "node:path";
 import { diskFileSystem } from "../base/file-system.ts";
 import { readHead } from "../base/read-text.ts";
+import { retireOldState } from "../engine/open-project.ts";
 import { type RefreshReport, refreshIndex } from "../engine/refresh-index.ts";
-import { retireOldState } from "../engine/retire-state.ts";
 import { listSkillResources, readSkillResource } from "../engine/skill-folder.ts";
 import { findSkillSources } from "../engine/skill-sources.ts";
 import { type DiscoverSettings, discoverSettings } from "../skills/session.ts";

@@ -1,7 +1,7 @@
 /** What the work commands begin with: the store, who is asking, the settings of claims, and texts from standard input. */
 import { HaversackError, isFault } from "../base/errors.ts";
 import { workPlace } from "../base/git-place.ts";
-import { retireOldState } from "../engine/retire-state.ts";
+import { retireOldState } from "../engine/open-project.ts";
 import { actorForCli, clientAbove, sessionOfShell } from "../engine/work/actor.ts";
 import type { WorkParts } from "../engine/work/work-parts.ts";
 import { workSettings } from "../engine/work/work-parts.ts";

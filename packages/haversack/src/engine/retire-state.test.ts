@@ -5,7 +5,7 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import { appendLog, readLog } from "../base/log.ts";
 import { openDatabase } from "../store/sqlite/open.ts";
 import { SqliteLocalStore } from "../store/sqlite/sessions/sqlite-local-store.ts";
-import { retireOldState } from "./retire-state.ts";
+import { retireOldState } from "./open-project.ts";
 import { describeState } from "./state-size.ts";
 
 const NOW = new Date("2031-05-06T07:00:00.000Z");

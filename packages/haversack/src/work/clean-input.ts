@@ -1,5 +1,4 @@
 /** What comes from outside, checked and cleaned: numbers, choices, texts, files, steps. A fault names the field. */
-
 import { stripControl } from "../base/clean-text.ts";
 import { HaversackError } from "../base/errors.ts";
 import { maskSecrets } from "../base/mask.ts";
@@ -155,4 +154,25 @@ function asText(value: unknown, field: string): string {
 
 function tooLong(field: string, chars: number, maxChars: number, instead?: string): HaversackError {
   return invalid(`${field} has ${chars} characters; at most ${maxChars}${instead ? ` (${instead})` : ""}`);
+}
+
+// What no operation may store, whoever calls it. Texts name the field.
+
+export function checkTitle(title: unknown): string {
+  if (typeof title !== "string" || title.trim() === "") throw invalid("title must not be empty");
+  if (/[\n\r]/.test(title)) throw invalid("title must be one line");
+  return title.trim();
+}
+
+export function checkWord<T extends string>(field: string, given: T | undefined | null, choices: readonly T[]): void {
+  if (given === undefined || given === null || choices.includes(given)) return;
+  const [guess] = nearest(String(given), choices);
+  throw invalid(
+    `${field} must be one of ${choices.join(", ")}, but is ${JSON.stringify(given)}${guess ? `; did you mean ${guess}?` : ""}`,
+  );
+}
+
+export function checkCount(field: string, given: number, { minimum = 1 }: { minimum?: number } = {}): void {
+  if (Number.isSafeInteger(given) && given >= minimum) return;
+  throw invalid(`${field} must be a whole number of at least ${minimum}, but is ${given}`);
 }

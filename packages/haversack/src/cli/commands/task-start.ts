@@ -1,6 +1,6 @@
-import { CLAIM_JSON, CLAIM_OPTIONS, runClaim } from "../claim.ts";
 import type { Call, CommandSpec, ExitCode } from "../command.ts";
 import { TASKS } from "../task-status.ts";
+import { CLAIM_JSON, CLAIM_OPTIONS, runClaim } from "./claim.ts";
 
 export const spec: CommandSpec = {
   about:

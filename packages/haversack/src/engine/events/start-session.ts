@@ -7,9 +7,9 @@ import { writeStore } from "../../store/sqlite/access.ts";
 import type { StoreHandle } from "../../store/sqlite/handle.ts";
 import { hasUntoldEdits } from "../../store/sqlite/sessions/session-state.ts";
 import { touchSession } from "../../store/sqlite/sessions/sqlite-local-store.ts";
-import type { KnownAgent } from "../../store/sqlite/work/events/known-agent.ts";
 import { hasWorkToFind } from "../../store/sqlite/work/events/session-claims.ts";
 import { hasUnread } from "../../store/sqlite/work/events/unread-messages.ts";
+import type { KnownAgent } from "../../store/sqlite/work/events/wake-state.ts";
 import type { SeenAgent } from "../../store/work-store.ts";
 import type { EventAnswer, EventBase, SessionStart } from "./client-event.ts";
 

@@ -1,10 +1,19 @@
 /** Who holds which task, and until when. */
-import type { ClaimOutcome } from "../../store/work-store.ts";
+
+import { cleanLine } from "../../base/clean-text.ts";
+import { gitPlace } from "../../base/git-place.ts";
+import type { StoreHandle } from "../../store/sqlite/handle.ts";
+import { SqliteSkillIndex } from "../../store/sqlite/skills/skill-index.ts";
+import { roleAtWork } from "../../store/sqlite/work/events/wake-state.ts";
+import type { ClaimOutcome, WorkStore } from "../../store/work-store.ts";
+import { isAgentName } from "../../wake/message.ts";
+import { readSkillSettings, type SkilledTask, skillsOfTask } from "../../wake/which-skill.ts";
 import { checkChoice, cleanText } from "../../work/clean-input.ts";
-import type { Claim, TaskBrief } from "../../work/task.ts";
+import { type Claim, isSettled, type TaskBrief, type TaskDetails, type TaskPart } from "../../work/task.ts";
 import { FIELD_SETS, type View, viewTask } from "../../work/task-view.ts";
-import { afterClaim } from "./after-claim.ts";
-import { claimNote, openPartsWarning } from "./set-status.ts";
+import { freshenIndex } from "../refresh-index.ts";
+import { wakeSettings } from "../wake/gather-wake.ts";
+import { keepStateAtClaim } from "./git-changes.ts";
 import { given, type Refused, refused, type WorkParts } from "./work-parts.ts";
 
 export interface ClaimInput {
@@ -95,4 +104,114 @@ export async function listClaims(
 
 function viewHeld({ taskId, agent, leaseUntil }: Claim): ClaimView {
   return { id: taskId, agent, lease_until: leaseUntil };
+}
+
+// What a claim or the end of a task means for its sub-tasks, in one line.
+
+const MOST_NAMED = 5;
+
+/** `2 sub-tasks are still open: T22 "Spec review" (in progress, held by rev), …`. Undefined: none is open. */
+export function openPartsWarning(parts: readonly TaskPart[]): string | undefined {
+  const open = parts.filter(({ status }) => !isSettled(status));
+  if (open.length === 0) return undefined;
+  // Who is at work first: that work is lost on whoever thinks the task is over, or does it again.
+  const sorted = open.toSorted((a, b) => Number(b.agent !== undefined) - Number(a.agent !== undefined));
+  const named = sorted.slice(0, MOST_NAMED).map(({ id, title, status, agent }) => {
+    const holder = agent === undefined ? "" : `, held by ${cleanLine(agent)}`;
+    return `${id} "${cleanLine(title)}" (${status.replaceAll("_", " ")}${holder})`;
+  });
+  const more = open.length > MOST_NAMED ? ` and ${open.length - MOST_NAMED} more` : "";
+  return `${open.length === 1 ? "a sub-task is" : `${open.length} sub-tasks are`} still open: ${named.join(", ")}${more}`;
+}
+
+/** The task's own note, and what is left to do where all sub-tasks are done. */
+export function claimNote(note: string | undefined, parts: readonly TaskPart[]): string | undefined {
+  const isClosing = parts.length > 0 && parts.every(({ status }) => isSettled(status));
+  const closing = isClosing ? "All sub-tasks are done: check the task as a whole and close it." : undefined;
+  return note && closing ? `${note.replace(/\.?$/, ".")} ${closing}` : (note ?? closing);
+}
+
+// What follows from a claim: the versions of the task's skills are kept, so that the agent is woken with those it
+// began with; and an agent that has a name can be written to from now on. At the claim and not at the first packet:
+// between the two the files may change, and that is what the version is for. The index is brought up to date first: a
+// skill that is not indexed yet, or that changed since, would otherwise not be kept as it is now.
+
+type AfterClaimParts = Pick<WorkParts, "store" | "by" | "project">;
+
+function localStore({ handle }: WorkParts["project"]): StoreHandle {
+  // Whoever opens a project opens it with such a handle: see WorkProject.
+  return handle as StoreHandle;
+}
+
+export async function afterClaim(taskId: string, parts: AfterClaimParts): Promise<void> {
+  try {
+    await makeKnown(parts);
+    const task = await parts.store.getTask(taskId, parts.by.at);
+    await pinSkills(task, parts);
+    const { cwd } = parts.project;
+    const handle = localStore(parts.project);
+    keepStateAtClaim({ taskId: task.id, hasWip: task.wip !== undefined }, { handle, cwd, at: parts.by.at });
+  } catch {
+    // The claim itself is saved, and whoever made it must not hear that it failed: without this the packet shows the skill as it
+    // is then, and the agent is known at its next start.
+  }
+}
+
+async function makeKnown({ store, by, project }: AfterClaimParts): Promise<void> {
+  const { name, sessionId, agentId, at } = by;
+  const client = by.place?.client;
+  if (!by.isNamed || agentId || !isAgentName(name)) return;
+  await store.seeAgent(
+    { name, ...gitPlace(project.cwd), ...(client && { client }), ...(sessionId && { sessionId }) },
+    at,
+  );
+}
+
+async function pinSkills(task: TaskDetails, parts: AfterClaimParts): Promise<void> {
+  const { store, by, project } = parts;
+  const handle = localStore(project);
+  const { rules } = readSkillSettings(wakeSettings(project.config));
+  const parents = await parentsOf(task, store, by.at);
+  const isSubAgent = Boolean(by.agentId);
+  const { name, sessionId, agentId } = by;
+  const role = roleAtWork(handle.db, { name, ...(sessionId && { sessionId }), ...(agentId && { agentId }) });
+  const find = (isThorough: boolean) => {
+    tryFreshen(project, isThorough);
+    const found = new SqliteSkillIndex(handle.db);
+    const findInstalled = (id: string) => found.idOf(id);
+    return { index: found, wanted: skillsOfTask(task, { ...rules, parents, isSubAgent, role, findInstalled }) };
+  };
+  let { index, wanted } = find(false);
+  if (wanted.some(({ isMissing }) => isMissing)) ({ index, wanted } = find(true));
+  if (wanted.length === 0) return;
+  const known = await store.skillHistory({ taskId: task.id, limit: 50 });
+  for (const { id, because, isMissing } of wanted) {
+    const hash = isMissing ? undefined : index.card(id)?.hash;
+    // Claimed again by whoever has it: the version stays the one it began with.
+    const isPinned = known.find(({ skill }) => skill === id)?.agent === by.name;
+    if (hash === undefined || isPinned) continue;
+    await store.recordSkill({ agent: by.name, taskId: task.id, skill: id, hash, because }, by.at);
+  }
+}
+
+function tryFreshen(project: WorkParts["project"], isThorough: boolean): void {
+  const { paths, env, config } = project;
+  try {
+    freshenIndex(localStore(project), { root: paths.root, env, folders: config["skills.folders"] }, { isThorough });
+  } catch {
+    // The store is locked or full, or a folder cannot be read: the version that is indexed is better than none.
+  }
+}
+
+/** More is no tree that anybody made. */
+const MOST_PARENTS = 10;
+
+async function parentsOf(task: TaskDetails, store: WorkStore, at: Date): Promise<SkilledTask[]> {
+  const parents: TaskDetails[] = [];
+  for (let above = task.parentId; above !== undefined && parents.length < MOST_PARENTS; ) {
+    const parent = await store.getTask(above, at);
+    parents.push(parent);
+    above = parent.parentId;
+  }
+  return parents;
 }

@@ -10,8 +10,8 @@ import { SqliteLocalStore } from "../../store/sqlite/sessions/sqlite-local-store
 import { SqliteWorkStore } from "../../store/sqlite/work/sqlite-work-store.ts";
 import { clientName } from "../../work/agent-name.ts";
 import type { KeptProject, OpenProject } from "../open-project.ts";
+import { retireOldState } from "../open-project.ts";
 import { ensureStateFolder } from "../project.ts";
-import { retireOldState } from "../retire-state.ts";
 import { type CallMarks, callerOfCall } from "../window-of-call.ts";
 import { actorForCall } from "./actor.ts";
 import { type WorkParts, workSettings } from "./work-parts.ts";

@@ -1,11 +1,10 @@
 /** A task's status, and what came of it: a claim, a story or epic that is complete. */
 
-import { cleanLine } from "../../base/clean-text.ts";
 import type { Boundaries, StatusOutcome } from "../../store/work-store.ts";
 import { checkChoice, cleanDetails, cleanText, invalid } from "../../work/clean-input.ts";
-import { type Failure, isSettled, TASK_STATUSES, type TaskPart, type TaskStatus } from "../../work/task.ts";
+import { type Failure, isSettled, TASK_STATUSES, type TaskStatus } from "../../work/task.ts";
 import { present } from "../../work/task-view.ts";
-import { afterClaim } from "./after-claim.ts";
+import { afterClaim, claimNote, openPartsWarning } from "./claims.ts";
 import { given, type Refused, refused, type WorkParts } from "./work-parts.ts";
 
 export interface SetStatusInput {
@@ -84,31 +83,6 @@ function viewBoundaries({ storyCompleted, epicCompleted }: Boundaries): Boundari
     ...(storyCompleted !== undefined && { story_id: storyCompleted }),
     ...(epicCompleted !== undefined && { epic_id: epicCompleted }),
   };
-}
-
-// What a claim or the end of a task means for its sub-tasks, in one line.
-
-const MOST_NAMED = 5;
-
-/** `2 sub-tasks are still open: T22 "Spec review" (in progress, held by rev), …`. Undefined: none is open. */
-export function openPartsWarning(parts: readonly TaskPart[]): string | undefined {
-  const open = parts.filter(({ status }) => !isSettled(status));
-  if (open.length === 0) return undefined;
-  // Who is at work first: that work is lost on whoever thinks the task is over, or does it again.
-  const sorted = open.toSorted((a, b) => Number(b.agent !== undefined) - Number(a.agent !== undefined));
-  const named = sorted.slice(0, MOST_NAMED).map(({ id, title, status, agent }) => {
-    const holder = agent === undefined ? "" : `, held by ${cleanLine(agent)}`;
-    return `${id} "${cleanLine(title)}" (${status.replaceAll("_", " ")}${holder})`;
-  });
-  const more = open.length > MOST_NAMED ? ` and ${open.length - MOST_NAMED} more` : "";
-  return `${open.length === 1 ? "a sub-task is" : `${open.length} sub-tasks are`} still open: ${named.join(", ")}${more}`;
-}
-
-/** The task's own note, and what is left to do where all sub-tasks are done. */
-export function claimNote(note: string | undefined, parts: readonly TaskPart[]): string | undefined {
-  const isClosing = parts.length > 0 && parts.every(({ status }) => isSettled(status));
-  const closing = isClosing ? "All sub-tasks are done: check the task as a whole and close it." : undefined;
-  return note && closing ? `${note.replace(/\.?$/, ".")} ${closing}` : (note ?? closing);
 }
 
 // What stands in a task's way, with its reason.

@@ -5,7 +5,7 @@ import type { Actor, Page, WorkStore } from "../../store/work-store.ts";
 import { type Audience, explain, type Refusal } from "../../work/explain-outcome.ts";
 import { type FitOptions, type FittedList, fitList, type TokenCut } from "../../work/fit-list.ts";
 import type { View } from "../../work/task-view.ts";
-import type { OpenProject } from "../open-project.ts";
+import type { Environment } from "../project.ts";
 
 export interface WorkParts {
   store: WorkStore;
@@ -14,7 +14,16 @@ export interface WorkParts {
   /** Whether texts name MCP tools or commands. Default: agent. */
   for?: Audience;
   /** Where the work is done: a claim keeps what the skills and git say there. */
-  project: Pick<OpenProject, "handle" | "cwd" | "env" | "paths" | "config">;
+  project: WorkProject;
+}
+
+/** An open project. The types of its store stay out: the published ones must not need those of Node. */
+export interface WorkProject {
+  handle: { readonly file: string };
+  cwd: string;
+  env: Environment;
+  paths: { readonly root: string };
+  readonly config: Config;
 }
 
 /** An expected no: nothing was changed. */

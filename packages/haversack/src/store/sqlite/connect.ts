@@ -5,7 +5,7 @@
 import { statSync } from "node:fs";
 import type { DatabaseSync } from "node:sqlite";
 import { sqlite } from "./quiet.ts";
-import { GUARDED, GUARDED_OPTIONS } from "./schema-check.ts";
+import { GUARDED, GUARDED_OPTIONS } from "./schema.ts";
 
 /** With 32 writers on a busy machine one of them waited more than five seconds: SQLite does not queue them. */
 export const DEFAULT_BUSY_MS = 15_000;

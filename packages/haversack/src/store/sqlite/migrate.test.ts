@@ -4,11 +4,11 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { writeStore } from "./access.ts";
 import type { StoreHandle } from "./handle.ts";
-import { readPragma } from "./migrate.ts";
 import { house } from "./migrations/001-house.ts";
 import { type Migration, migrations } from "./migrations.ts";
 import { openDatabase } from "./open.ts";
 import { sqlite } from "./quiet.ts";
+import { readPragma } from "./schema.ts";
 import { rebuildQueue } from "./work/queue.ts";
 import { brokenTruths } from "./work/work-truths.suite.ts";
 

@@ -6,10 +6,10 @@ import { pathToFileURL } from "node:url";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { makeRecordedStore } from "../../base/project-trust.ts";
 import { writeStore } from "./access.ts";
-import { latestVersion } from "./migrate.ts";
 import { migrations } from "./migrations.ts";
 import { openDatabase } from "./open.ts";
 import { openForHook } from "./open-for-hook.ts";
+import { latestVersion } from "./schema.ts";
 import { SCHEMA_VERSION } from "./schema-version.ts";
 
 let folder: string;

@@ -7,7 +7,7 @@ import type { DatabaseSync } from "node:sqlite";
 import { checkTrust } from "../../base/project-trust.ts";
 import type { StoreHandle } from "./handle.ts";
 import { sqlite } from "./quiet.ts";
-import { GUARDED, GUARDED_OPTIONS, readMinReader, refuseForeignSchema } from "./schema-check.ts";
+import { GUARDED, GUARDED_OPTIONS, readMinReader, refuseForeignSchema } from "./schema.ts";
 import { SCHEMA_VERSION } from "./schema-version.ts";
 import { folderOf } from "./store-files.ts";
 

@@ -3,8 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { writeStore } from "./access.ts";
-import { readPragma } from "./migrate.ts";
 import { openDatabase } from "./open.ts";
+import { readPragma } from "./schema.ts";
 
 describe("openDatabase", () => {
   let folder: string;

@@ -3,11 +3,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { recordTrust } from "../../base/project-trust.ts";
-import { expectedSchema, latestVersion } from "./migrate.ts";
 import { migrations } from "./migrations.ts";
 import { openDatabase } from "./open.ts";
 import { openForHook } from "./open-for-hook.ts";
 import { sqlite } from "./quiet.ts";
+import { expectedSchema, latestVersion } from "./schema.ts";
 import { SCHEMA_TEXT } from "./schema-text.ts";
 import { SCHEMA_VERSION } from "./schema-version.ts";
 

@@ -1,4 +1,4 @@
-/** Every entry of the newest schema, as the migrations leave it; see schema-check.ts. `npm run docs` writes this file. */
+/** Every entry of the newest schema, as the migrations leave it; see schema.ts. `npm run docs` writes this file. */
 export const SCHEMA_TEXT = `120
 
 index activity_by_subject activity

@@ -19,7 +19,7 @@ import type {
 import type { Actor } from "../../work-store.ts";
 import { readStore, writeStore } from "../access.ts";
 import type { StoreHandle } from "../handle.ts";
-import { all, one, run } from "../work/prepared.ts";
+import { all, one, run } from "../work/rows.ts";
 import { insertReceipts } from "./artifact-observations.ts";
 
 type Operations = { [Name in keyof ArtifactStore]: ArtifactStore[Name] };

@@ -7,9 +7,9 @@ import { inTransaction } from "../access.ts";
 import { connect, DEFAULT_BUSY_MS } from "../connect.ts";
 import { fault, guardStore } from "../faults.ts";
 import type { StoreHandle } from "../handle.ts";
-import { applyMigrations, readPragma, schemaState } from "../migrate.ts";
 import { migrations } from "../migrations.ts";
 import { notFound, openDatabase } from "../open.ts";
+import { applyMigrations, readPragma, schemaState } from "../schema.ts";
 import { folderOf, makePrivateFile, placeOfStore } from "../store-files.ts";
 import { integrityProblems, quoteName, tableNames } from "./check-store.ts";
 

@@ -8,9 +8,9 @@ import type { DatabaseSync } from "node:sqlite";
 import { errorText } from "../../../base/errors.ts";
 import { connect } from "../connect.ts";
 import { guardStore, SQLITE_BUSY, SQLITE_CORRUPT, sqliteCode, storeFault } from "../faults.ts";
-import { examineSchema, latestVersion, readPragma } from "../migrate.ts";
 import { type Migration, migrations } from "../migrations.ts";
 import { notFound } from "../open.ts";
+import { examineSchema, latestVersion, readPragma } from "../schema.ts";
 import { newestMessages } from "../work/messages.ts";
 import { newestTitles } from "../work/tasks.ts";
 

@@ -120,7 +120,7 @@ export function purgeStore(file: string, { olderThan, dryRun, rules = purgeRules
   return { removed, dryRun };
 }
 
-// Sessions that are over for long, removed in passing: see engine/retire-state.ts.
+// Sessions that are over for long, removed in passing: see engine/open-project.ts.
 
 const DAY_MS = 86_400_000;
 /** Removed at once: some 100 ms, less than a hook waits for the lock. The rest goes on the next days. */

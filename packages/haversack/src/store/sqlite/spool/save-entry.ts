@@ -15,11 +15,10 @@ import { saveSeenCall, saveTranscript } from "../sessions/transcripts.ts";
 import { recordInjection } from "../skills/injections.ts";
 import { type PromptAnswer, saveAnswer } from "../skills/prompt-ledger.ts";
 import { saveLoad, saveShown } from "../skills/skill-ledger.ts";
-import { becomeKnown } from "../work/events/known-agent.ts";
 import { saveLetGo, saveMovedSession, saveRegain, saveTakeBack, saveTakeOver } from "../work/events/session-claims.ts";
 import { savePlace, saveSpawn, saveUnresolvedSpawn } from "../work/events/session-tasks.ts";
 import { saveDelivered } from "../work/events/unread-messages.ts";
-import { savePacket } from "../work/events/wake-state.ts";
+import { becomeKnown, savePacket } from "../work/events/wake-state.ts";
 import type { SpoolEntry, SpoolKind, SpoolKinds } from "./spool-entry.ts";
 
 /** `isBlind`: whoever wrote it could not read the store. For callers that hold the write lock. */

@@ -8,7 +8,7 @@ import { appendLog } from "../../../base/log.ts";
 import { inTransaction } from "../access.ts";
 import { isLockFault } from "../connect.ts";
 import type { StoreHandle } from "../handle.ts";
-import { readPragma } from "../migrate.ts";
+import { readPragma } from "../schema.ts";
 import { folderOf } from "../store-files.ts";
 import { saveEntry } from "./save-entry.ts";
 import { hasSpool, readSpooled, removeSpooled, type SpooledEntry, spooledNames } from "./spool-files.ts";

@@ -1,8 +1,8 @@
 /** What happened: append-only. Every operation that changes something leaves a line, in its own transaction. */
 import type { DatabaseSync, SQLInputValue } from "node:sqlite";
+import { checkCount } from "../../../work/clean-input.ts";
 import type { Activity, ActivityPage, ActivityQuery, Actor, NewActivity } from "../../work-store.ts";
-import { checkCount } from "./checks.ts";
-import { all, one, statement } from "./prepared.ts";
+import { all, one, statement } from "./rows.ts";
 
 export function note(db: DatabaseSync, by: Actor, kind: string, subject: string, text: string): void {
   addActivity(db, { at: by.at, actor: by.name, kind, subject, text });

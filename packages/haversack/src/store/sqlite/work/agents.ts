@@ -3,12 +3,11 @@ import type { DatabaseSync } from "node:sqlite";
 import { HaversackError } from "../../../base/errors.ts";
 import { nearest } from "../../../base/nearest.ts";
 import { type Agent, isAgentName, isPersonName } from "../../../wake/message.ts";
+import { invalid } from "../../../work/clean-input.ts";
 import type { Actor, AgentQuery, NewAgent, RemoveAgentOutcome, SeenAgent } from "../../work-store.ts";
 import { note } from "./activity.ts";
-import { invalid } from "./checks.ts";
 import { listClaims, mayChange, returnToQueue } from "./claims.ts";
-import { all, one, run, value } from "./prepared.ts";
-import { present } from "./rows.ts";
+import { all, one, present, run, value } from "./rows.ts";
 
 /** Of a row of `agents`. */
 export const ROLE_NOW = `CASE WHEN agents.role <> '' THEN agents.role

@@ -5,10 +5,10 @@
  */
 import type { DatabaseSync } from "node:sqlite";
 import { HaversackError } from "../../../base/errors.ts";
+import { checkCount } from "../../../work/clean-input.ts";
 import { type Claim, followersOf, mayFollow, type TaskBrief } from "../../../work/task.ts";
 import type { Actor, ClaimRefusal, ClaimRequest, HeartbeatOutcome, ReleaseOutcome } from "../../work-store.ts";
 import { note } from "./activity.ts";
-import { checkCount } from "./checks.ts";
 import { followTasks } from "./groups.ts";
 import { findTask } from "./ids.ts";
 import {
@@ -22,9 +22,8 @@ import {
   takenBy,
 } from "./last-holders.ts";
 import { WAITING } from "./parts.ts";
-import { all, one, run } from "./prepared.ts";
 import { markInQueue, moveInQueue } from "./queue.ts";
-import { brief, CLAIM_COLUMNS, type ClaimRow, type TaskRow, toClaim } from "./rows.ts";
+import { all, brief, CLAIM_COLUMNS, type ClaimRow, one, run, type TaskRow, toClaim } from "./rows.ts";
 import { leaseTime } from "./store-clock.ts";
 
 export function hasExpired(db: DatabaseSync, at: Date): boolean {

@@ -1,21 +1,20 @@
 /** Dependencies between tasks. A cycle is refused and shown: tasks that wait for one another would never be ready. */
 import type { DatabaseSync } from "node:sqlite";
+import { checkWord, invalid } from "../../../work/clean-input.ts";
 import { DEPENDENCY_TYPES, type Dependency, type DependencyType, type TaskBrief } from "../../../work/task.ts";
 import type { Actor, DependencyList, DependencyOutcome } from "../../work-store.ts";
 import { note } from "./activity.ts";
-import { checkChoice, invalid } from "./checks.ts";
 import { findTask } from "./ids.ts";
 import { tasksAbove, WAITING } from "./parts.ts";
-import { all, one, run } from "./prepared.ts";
 import { followParts, moveDependency } from "./queue.ts";
-import { brief } from "./rows.ts";
+import { all, brief, one, run } from "./rows.ts";
 
 export function addDependency(
   db: DatabaseSync,
   { taskId, dependsOnId, type }: Dependency,
   by: Actor,
 ): DependencyOutcome {
-  checkChoice("dependency_type", type, DEPENDENCY_TYPES);
+  checkWord("dependency_type", type, DEPENDENCY_TYPES);
   const task = findTask(db, taskId);
   const target = findTask(db, dependsOnId);
   const dependency: Dependency = { taskId: task.id, dependsOnId: target.id, type };

@@ -1,5 +1,6 @@
 /** Stories and epics follow their tasks: their status, and the boundaries that a change of a task crosses. */
 import type { DatabaseSync } from "node:sqlite";
+import { checkCount, checkTitle, checkWord } from "../../../work/clean-input.ts";
 import { rankOf } from "../../../work/queue-order.ts";
 import {
   DEFAULT_PRIORITY,
@@ -20,13 +21,22 @@ import type {
   StoryChanges,
 } from "../../work-store.ts";
 import { note } from "./activity.ts";
-import { checkChoice, checkCount, checkTitle } from "./checks.ts";
 import { refuseIfHeld } from "./claims.ts";
 import { decayCompleted } from "./handoffs.ts";
 import { findEpic, findSeq, findStory, findTask, freshId } from "./ids.ts";
-import { all, one, run, setFields, value } from "./prepared.ts";
 import { requeue, shiftEpic } from "./queue.ts";
-import { type EpicRow, STORY_COLUMNS, type StoryRow, toEpic, toStory } from "./rows.ts";
+import {
+  all,
+  type EpicRow,
+  one,
+  run,
+  STORY_COLUMNS,
+  type StoryRow,
+  setFields,
+  toEpic,
+  toStory,
+  value,
+} from "./rows.ts";
 import { applyStatus } from "./status.ts";
 
 /** After a task of the story changed, came or went. Each question is one look into an index. */
@@ -103,7 +113,7 @@ export function setGroup(
 
 export function createEpic(db: DatabaseSync, epic: NewEpic, by: Actor): Epic {
   const title = checkTitle(epic.title);
-  checkChoice("priority", epic.priority, PRIORITIES);
+  checkWord("priority", epic.priority, PRIORITIES);
   const id = freshId(db, "epics");
   const now = by.at.toISOString();
   run(
@@ -123,8 +133,8 @@ export function createEpic(db: DatabaseSync, epic: NewEpic, by: Actor): Epic {
 
 export function updateEpic(db: DatabaseSync, id: string, changes: EpicChanges, by: Actor): Epic {
   const before = findEpic(db, id);
-  checkChoice("priority", changes.priority, PRIORITIES);
-  checkChoice("status", changes.status, ["archived", "todo"]);
+  checkWord("priority", changes.priority, PRIORITIES);
+  checkWord("status", changes.status, ["archived", "todo"]);
   const priority = changes.priority === undefined ? undefined : rankOf(changes.priority ?? DEFAULT_PRIORITY);
   const now = by.at.toISOString();
   const { sql, values } = setFields({
@@ -196,7 +206,7 @@ export function createStory(db: DatabaseSync, story: NewStory, by: Actor): Story
 
 export function updateStory(db: DatabaseSync, id: string, changes: StoryChanges, by: Actor): Story {
   const before = findStory(db, id);
-  checkChoice("status", changes.status, ["archived", "todo"]);
+  checkWord("status", changes.status, ["archived", "todo"]);
   const { epicId } = changes;
   const epic = epicId === undefined ? undefined : epicId === null ? null : findSeq(db, "epic", epicId);
   const now = by.at.toISOString();
@@ -292,7 +302,7 @@ function checkPage({
   limit: number;
   offset: number;
 }): void {
-  checkChoice("status", status, GROUP_STATUSES);
+  checkWord("status", status, GROUP_STATUSES);
   checkCount("limit", limit);
   checkCount("offset", offset, { minimum: 0 });
 }

@@ -1,19 +1,19 @@
 /** Handoffs: stored whole, listed small; details and then the whole of them move to the archive and can be taken back. */
 import type { DatabaseSync } from "node:sqlite";
+import { checkCount, checkWord, invalid } from "../../../work/clean-input.ts";
 import { type Handoff, VERDICTS, type Verdict } from "../../../work/handoff.ts";
 import type { Actor, Boundaries, DecayRequest, HandoffQuery, NewHandoff, Page, Scope } from "../../work-store.ts";
 import { note } from "./activity.ts";
-import { checkChoice, checkCount, invalid } from "./checks.ts";
 import { refuseIfLost } from "./claims.ts";
 import { findAny, findSeq, findTask, freshId } from "./ids.ts";
-import { all, one, run, value } from "./prepared.ts";
+import { all, one, run, value } from "./rows.ts";
 
 export function setHandoff(
   db: DatabaseSync,
   { taskId, role, attempt, status, summary, filesChanged = [], details = "" }: NewHandoff,
   by: Actor,
 ): Handoff {
-  checkChoice("status", status, VERDICTS);
+  checkWord("status", status, VERDICTS);
   if (summary.trim() === "") throw invalid("summary must not be empty");
   if (role.trim() === "") throw invalid("role must not be empty");
   if (attempt !== undefined) checkCount("attempt", attempt);
@@ -71,7 +71,7 @@ export function setHandoff(
 const REPEAT_MS = 60_000;
 
 export function getHandoff(db: DatabaseSync, { taskId, role, attempt, status }: HandoffQuery): Handoff | undefined {
-  checkChoice("status", status, VERDICTS);
+  checkWord("status", status, VERDICTS);
   const task = findTask(db, taskId);
   const row = one<HandoffRow>(
     db,

@@ -4,7 +4,7 @@ import type { StoreHandle } from "../handle.ts";
 import { openMemoryStore } from "../open.ts";
 import { createEpic, createStory } from "./groups.ts";
 import { addAlias, freshId } from "./ids.ts";
-import { statement } from "./prepared.ts";
+import { statement } from "./rows.ts";
 import { createTask } from "./tasks.ts";
 
 const by = { name: "ann", at: new Date("2026-11-16T09:30:00.000Z") };

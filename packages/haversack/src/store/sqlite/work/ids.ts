@@ -3,8 +3,17 @@ import type { DatabaseSync } from "node:sqlite";
 import { HaversackError } from "../../../base/errors.ts";
 import { digitsFor, MOST_DIGITS, newId, type RandomSource } from "../../../base/ids.ts";
 import { nearest } from "../../../base/nearest.ts";
-import { all, one, run, value } from "./prepared.ts";
-import { type EpicRow, STORY_COLUMNS, type StoryRow, TASK_COLUMNS, type TaskRow } from "./rows.ts";
+import {
+  all,
+  type EpicRow,
+  one,
+  run,
+  STORY_COLUMNS,
+  type StoryRow,
+  TASK_COLUMNS,
+  type TaskRow,
+  value,
+} from "./rows.ts";
 
 export type ThingTable = "epics" | "stories" | "tasks" | "handoffs" | "messages";
 

@@ -7,7 +7,7 @@ import type { DatabaseSync } from "node:sqlite";
 import type { EndedAs, LeftTask, TaskStatus } from "../../../work/task.ts";
 import type { TaskRecord } from "../../work-records.ts";
 import type { Actor, WorkPlace } from "../../work-store.ts";
-import { all, one, run } from "./prepared.ts";
+import { all, one, run } from "./rows.ts";
 
 interface HolderRow {
   task: number;

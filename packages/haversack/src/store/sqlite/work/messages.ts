@@ -1,11 +1,11 @@
 /** Messages: one text, several readers, each with a read mark of its own. */
 import type { DatabaseSync } from "node:sqlite";
 import type { Message } from "../../../wake/message.ts";
+import { checkCount, invalid } from "../../../work/clean-input.ts";
 import type { Actor, InboxQuery, NewMessage, Page, SentMessage } from "../../work-store.ts";
 import { findAgent, mentionedAgents } from "./agents.ts";
-import { checkCount, invalid } from "./checks.ts";
 import { freshId } from "./ids.ts";
-import { all, run, value } from "./prepared.ts";
+import { all, run, value } from "./rows.ts";
 
 /** To nobody when one of `to` is unknown. Who is named in the text gets it too, but not the sender, who may sign with its name. */
 export function sendMessage(

@@ -5,7 +5,7 @@ import { DEVELOPMENT } from "../../../wake/workflow.ts";
 import { isSettled, type TaskStatus } from "../../../work/task.ts";
 import type { Actor } from "../../work-store.ts";
 import { addDependency, removeDependency } from "./dependencies.ts";
-import { all, one } from "./prepared.ts";
+import { all, one } from "./rows.ts";
 
 /** The types of dependency that make a task wait. As a list and not a negation: the index is used. */
 export const WAITING = "('blocks', 'requires')";

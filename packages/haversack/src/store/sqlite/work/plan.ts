@@ -8,8 +8,7 @@ import type { Actor, PlanImport, PlanReport, TaskChanges } from "../../work-stor
 import { addDependency } from "./dependencies.ts";
 import { createStory, updateStory } from "./groups.ts";
 import { findSeq, findStory, findTask } from "./ids.ts";
-import { all, one } from "./prepared.ts";
-import { TASK_COLUMNS, type TaskRow, toStory, toTasks } from "./rows.ts";
+import { all, one, TASK_COLUMNS, type TaskRow, toStory, toTasks } from "./rows.ts";
 import { applyStatus } from "./status.ts";
 import { createTask, updateTask } from "./tasks.ts";
 

@@ -4,6 +4,7 @@
  * counted again: closing a task that 100,000 others wait for changes their rows once.
  */
 import type { DatabaseSync } from "node:sqlite";
+import { checkCount, invalid } from "../../../work/clean-input.ts";
 import {
   DEPENDENT_POINTS,
   EPIC_POINTS,
@@ -15,11 +16,9 @@ import {
 } from "../../../work/queue-order.ts";
 import { isSettled, type TaskStatus } from "../../../work/task.ts";
 import { COUNTED_READY, type NextQuery, type NextTasks, type Scope } from "../../work-store.ts";
-import { checkCount, invalid } from "./checks.ts";
 import { findSeq, findStory } from "./ids.ts";
 import { isWorkedOnInParts, tasksAbove, WAITING } from "./parts.ts";
-import { all, one, run, statement, value } from "./prepared.ts";
-import { TASK_COLUMNS, type TaskRow, toTasks } from "./rows.ts";
+import { all, one, run, statement, TASK_COLUMNS, type TaskRow, toTasks, value } from "./rows.ts";
 
 /** After the task's status changed in `tasks`. */
 export function moveInQueue(db: DatabaseSync, seq: number, from: TaskStatus | undefined, to: TaskStatus): void {

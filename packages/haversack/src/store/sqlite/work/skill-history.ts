@@ -3,10 +3,10 @@
  * later than they happened.
  */
 import type { DatabaseSync } from "node:sqlite";
+import { checkCount } from "../../../work/clean-input.ts";
 import type { SkillUse } from "../../work-store.ts";
-import { checkCount } from "./checks.ts";
 import { findTask } from "./ids.ts";
-import { all, one, run } from "./prepared.ts";
+import { all, one, run } from "./rows.ts";
 
 /** Hashes of skills that tasks were worked on with. */
 export const VERSIONS_IN_USE = "SELECT hash FROM skill_history";

@@ -3,6 +3,7 @@
  * `work/`, one file per idea, as functions on the database; here each becomes a transaction of its own.
  */
 import type { DatabaseSync } from "node:sqlite";
+import { checkCount, invalid } from "../../../work/clean-input.ts";
 import type { Blocker, Failure, TaskBrief } from "../../../work/task.ts";
 import type { ImportReport, WorkRecord } from "../../work-records.ts";
 import type { Actor, ClaimOutcome, ClaimRequest, GivenBatch, TaskCounts, WorkStore } from "../../work-store.ts";
@@ -10,7 +11,6 @@ import { readStore, writeStore } from "../access.ts";
 import type { StoreHandle } from "../handle.ts";
 import { addActivity, listActivity, note } from "./activity.ts";
 import { addAgent, findAgent, getAgent, listAgents, removeAgent, seeAgent } from "./agents.ts";
-import { checkCount, invalid } from "./checks.ts";
 import {
   hasExpired,
   heartbeat,
@@ -28,11 +28,10 @@ import { findAny, findEpic, findLonger, findStory, findTask } from "./ids.ts";
 import { listLeft } from "./last-holders.ts";
 import { inbox, markRead, sendMessage } from "./messages.ts";
 import { importPlan } from "./plan.ts";
-import { all, one, run, value } from "./prepared.ts";
 import { filesInProgress, firstReady, nextTasks } from "./queue.ts";
 import { exportRecords } from "./records/export-records.ts";
 import { importRecords } from "./records/import-records.ts";
-import { toEpic, toStory } from "./rows.ts";
+import { all, one, run, toEpic, toStory, value } from "./rows.ts";
 import { recordSkill, skillHistory } from "./skill-history.ts";
 import { resolveBlockers, setBlocker, setStatus } from "./status.ts";
 import { acceptTime, farLeases, shortenFarLeases } from "./store-clock.ts";

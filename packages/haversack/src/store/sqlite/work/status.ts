@@ -1,21 +1,20 @@
 /** A task's status, and all that follows from it in the same transaction: claim, queue, story, epic, decay, activity. */
 import type { DatabaseSync } from "node:sqlite";
+import { checkWord, invalid } from "../../../work/clean-input.ts";
 import { followersOf, isSettled, mayFollow, TASK_STATUSES, type TaskStatus } from "../../../work/task.ts";
 import type { Actor, Boundaries, StatusChange, StatusOutcome } from "../../work-store.ts";
 import { note } from "./activity.ts";
-import { checkChoice, invalid } from "./checks.ts";
 import { claimOf, mayChange, refuseIfLost, takeTask } from "./claims.ts";
 import { followTasks } from "./groups.ts";
 import { decayCompleted } from "./handoffs.ts";
 import { findTask } from "./ids.ts";
 import { forgetHolder } from "./last-holders.ts";
-import { run } from "./prepared.ts";
 import { moveInQueue } from "./queue.ts";
-import { brief, type TaskRow } from "./rows.ts";
+import { brief, run, type TaskRow } from "./rows.ts";
 import { partsOf } from "./tasks.ts";
 
 export function setStatus(db: DatabaseSync, { taskId, status, notes, ...how }: StatusChange, by: Actor): StatusOutcome {
-  checkChoice("status", status, TASK_STATUSES);
+  checkWord("status", status, TASK_STATUSES);
   const task = findTask(db, taskId);
   if (status === "in_progress") {
     const taken = takeTask(db, task, how, by);

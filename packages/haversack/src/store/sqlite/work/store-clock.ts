@@ -6,7 +6,7 @@
  * with the right clock contradicts it with the next operation. The hook bundles this file.
  */
 import type { DatabaseSync } from "node:sqlite";
-import { all, one, run } from "./prepared.ts";
+import { all, one, run } from "./rows.ts";
 
 /** How far from the last believed time a clock may be without doubt. */
 const MAX_JUMP_MS = 7 * 24 * 60 * 60_000;

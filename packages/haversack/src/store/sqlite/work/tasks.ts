@@ -1,20 +1,19 @@
 /** Tasks: made, changed, read and listed. */
 import type { DatabaseSync, SQLInputValue } from "node:sqlite";
+import { checkCount, checkTitle, checkWord, invalid } from "../../../work/clean-input.ts";
 import { rankOf } from "../../../work/queue-order.ts";
 import type { TaskBrief, TaskDetails, TaskPart } from "../../../work/task.ts";
 import { DEFAULT_PRIORITY, PRIORITIES, TASK_STATUSES, TASK_TYPES, type Task } from "../../../work/task.ts";
 import type { Actor, NewTask, Page, Scope, TaskChanges, TaskCounts, TaskQuery } from "../../work-store.ts";
 import { note } from "./activity.ts";
-import { checkChoice, checkCount, checkTitle, invalid } from "./checks.ts";
 import { claimOf, refuseIfHeld, waitsFor } from "./claims.ts";
 import { addDependency } from "./dependencies.ts";
 import { followTasks } from "./groups.ts";
 import { decayCompleted } from "./handoffs.ts";
 import { aliasesOf, findSeq, findStory, findTask, freshId, withAlias } from "./ids.ts";
 import { orderReviews, tasksAbove, WAITING } from "./parts.ts";
-import { all, one, run, setFields, value } from "./prepared.ts";
 import { followParts, moveInQueue, requeue } from "./queue.ts";
-import { brief, plainColumns, TASK_COLUMNS, type TaskRow, toTasks } from "./rows.ts";
+import { all, brief, one, plainColumns, run, setFields, TASK_COLUMNS, type TaskRow, toTasks, value } from "./rows.ts";
 import { readTaskWip } from "./wip.ts";
 
 export function createTask(db: DatabaseSync, task: NewTask, by: Actor): Task {
@@ -200,9 +199,9 @@ const SECTIONS: readonly { where: string; order: string }[] = [
 export function listTasks(db: DatabaseSync, query: TaskQuery): Page<Task> {
   checkCount("limit", query.limit);
   checkCount("offset", query.offset ?? 0, { minimum: 0 });
-  checkChoice("status", query.status, TASK_STATUSES);
-  checkChoice("priority", query.priority, PRIORITIES);
-  checkChoice("task_type", query.type, TASK_TYPES);
+  checkWord("status", query.status, TASK_STATUSES);
+  checkWord("priority", query.priority, PRIORITIES);
+  checkWord("task_type", query.type, TASK_TYPES);
   const { conditions, values } = filter(db, query);
   const sections = SECTIONS.filter(({ where }) =>
     query.status ? where.includes(`'${query.status}'`) : !where.includes("'archived'"),
@@ -278,8 +277,8 @@ export function readTask(db: DatabaseSync, seq: number): Task {
 }
 
 function checkFields({ type, priority, estimateHours }: Partial<TaskChanges>): void {
-  checkChoice("task_type", type, TASK_TYPES);
-  checkChoice("priority", priority, PRIORITIES);
+  checkWord("task_type", type, TASK_TYPES);
+  checkWord("priority", priority, PRIORITIES);
   if (typeof estimateHours === "number" && !(Number.isFinite(estimateHours) && estimateHours >= 0)) {
     throw invalid(`estimate_hours must be a number of at least 0, but is ${estimateHours}`);
   }

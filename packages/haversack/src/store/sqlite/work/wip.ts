@@ -1,11 +1,11 @@
 /** WIP of tasks: merged under the write lock, with a history of all that was replaced. */
 import type { DatabaseSync } from "node:sqlite";
+import { checkCount } from "../../../work/clean-input.ts";
 import type { Wip } from "../../../work/wip/wip.ts";
 import type { Actor, WipHistoryEntry, WipMerger } from "../../work-store.ts";
-import { checkCount } from "./checks.ts";
 import { refuseIfHeld, refuseIfLost } from "./claims.ts";
 import { findTask } from "./ids.ts";
-import { all, one, run } from "./prepared.ts";
+import { all, one, run } from "./rows.ts";
 
 export function readTaskWip(db: DatabaseSync, seq: number): { wip: Wip; updatedAt: Date } | undefined {
   const row = one<{ data: string; updated_at: string }>(

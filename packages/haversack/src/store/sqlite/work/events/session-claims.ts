@@ -23,7 +23,7 @@ import {
   noteEnded,
   noteOver,
 } from "../last-holders.ts";
-import { all } from "../prepared.ts";
+import { all } from "../rows.ts";
 import { leaseTime } from "../store-clock.ts";
 
 /** A task that somebody began, who has stopped without a word. */

@@ -3,9 +3,8 @@ import { describe, expect, it } from "vitest";
 import { openMemoryStore } from "../../open.ts";
 import { SqliteLocalStore } from "../../sessions/sqlite-local-store.ts";
 import { SqliteWorkStore } from "../sqlite-work-store.ts";
-import { becomeKnown } from "./known-agent.ts";
 import { noteRole, SessionTasks, Spawns } from "./session-tasks.ts";
-import { readWake } from "./wake-state.ts";
+import { becomeKnown, readWake } from "./wake-state.ts";
 
 const START = new Date("2026-03-02T09:00:00Z");
 const HOUR_MS = 3_600_000;

@@ -7,8 +7,7 @@ import { priorityOf } from "../../../../work/queue-order.ts";
 import { RECORD_KINDS, type RecordKind, readRecord } from "../../../record-fields.ts";
 import type { AgentRecord, TaskRecord, WorkRecord } from "../../../work-records.ts";
 import { holderRecord } from "../last-holders.ts";
-import { all, statement } from "../prepared.ts";
-import { present } from "../rows.ts";
+import { all, present, statement } from "../rows.ts";
 
 export function* exportRecords(db: DatabaseSync): Generator<WorkRecord> {
   for (const kind of RECORD_KINDS) {

@@ -2,7 +2,7 @@
 import type { DatabaseSync } from "node:sqlite";
 import type { DependencyRecord, ImportReport } from "../../../work-records.ts";
 import { WAITING } from "../parts.ts";
-import { all, one, run } from "../prepared.ts";
+import { all, one, run } from "../rows.ts";
 import { seqOf } from "./write-record.ts";
 
 export function importDependencies(

@@ -10,7 +10,7 @@ import type {
   ImportReport,
   SkillUseRecord,
 } from "../../../work-records.ts";
-import { all, run } from "../prepared.ts";
+import { all, run } from "../rows.ts";
 import { seqOf } from "./write-record.ts";
 
 export interface EventPlace {

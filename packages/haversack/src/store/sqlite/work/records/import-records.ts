@@ -10,8 +10,8 @@ import type { ImportOptions, ImportReport, TaskRecord, WorkRecord } from "../../
 import { followStories, followTasks } from "../groups.ts";
 import { addAlias, freshId, withAlias } from "../ids.ts";
 import { orderReviews } from "../parts.ts";
-import { one, run } from "../prepared.ts";
 import { rebuildQueue } from "../queue.ts";
+import { one, run } from "../rows.ts";
 import { storedAgent, storedRecord } from "./export-records.ts";
 import { importDependencies } from "./import-dependencies.ts";
 import { importEvents } from "./import-events.ts";

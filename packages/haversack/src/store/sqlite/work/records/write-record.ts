@@ -18,7 +18,7 @@ import type {
   WorkRecord,
 } from "../../../work-records.ts";
 import { writeHolder } from "../last-holders.ts";
-import { one, run } from "../prepared.ts";
+import { one, run } from "../rows.ts";
 
 export interface MergedRecord<T> {
   record: T;
