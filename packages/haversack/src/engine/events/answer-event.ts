@@ -6,8 +6,8 @@
 
 import { processSpace } from "../../base/process-space.ts";
 import { readHead } from "../../base/read-text.ts";
-import { profileForAgent, sizeFor } from "../../skills/activation.ts";
-import { discoverSettings } from "../../skills/session.ts";
+import { profileForAgent, sizeFor } from "../../skills/showing/activation.ts";
+import { discoverSettings } from "../../skills/showing/session.ts";
 import { mayHaveChanged } from "../../store/sqlite/git-states.ts";
 import { readHandoffBy } from "../../store/sqlite/handoff-by.ts";
 import { hasUnread } from "../../store/sqlite/has-unread.ts";

@@ -3,7 +3,7 @@
  * session once; what there is no room for waits for the next event. Loaded by the hook.
  */
 import { stripControl } from "../../base/clean-text.ts";
-import { type ClientProfile, cutFor, sizeFor } from "../../skills/activation.ts";
+import { type ClientProfile, cutFor, sizeFor } from "../../skills/showing/activation.ts";
 import type { StoreHandle } from "../../store/sqlite/handle.ts";
 import { showUnread, type Waiting } from "../../store/sqlite/unread-messages.ts";
 import { speakerOf } from "../../wake/message.ts";

@@ -4,7 +4,7 @@
  */
 import { extractSection } from "../../artifacts/extract-section.ts";
 import { cleanLine } from "../../base/clean-text.ts";
-import { activationOf, type ClientProfile } from "../../skills/activation.ts";
+import { activationOf, type ClientProfile } from "../../skills/showing/activation.ts";
 import type { SkillCard } from "../../skills/types.ts";
 import type { ClientProcess } from "../../store/local-store.ts";
 import { readTogether } from "../../store/sqlite/access.ts";

@@ -1,5 +1,5 @@
 /** The packet of what was gathered, within what the client takes. Loaded by the hook, apart from what gathers: most sessions have nothing to go on with. */
-import { type ClientProfile, sizeFor } from "../../skills/activation.ts";
+import { type ClientProfile, sizeFor } from "../../skills/showing/activation.ts";
 import { firstInTurn } from "../../wake/dispatch-order.ts";
 import { assemblePacket, type Packet, type PacketOptions } from "../../wake/packet.ts";
 import { ROLES, type WakeState } from "../../wake/state.ts";

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { profileOf } from "../../skills/activation.ts";
+import { profileOf } from "../../skills/showing/activation.ts";
 import { openMemoryStore } from "../../store/sqlite/memory.ts";
 import { SqliteLocalStore } from "../../store/sqlite/sqlite-local-store.ts";
 import { SqliteWorkStore } from "../../store/sqlite/sqlite-work-store.ts";

@@ -1,6 +1,6 @@
 /** What a resumed session has not heard yet: what others did to its tasks, and its messages. Loaded by the hook. */
 
-import { sizeFor } from "../../skills/activation.ts";
+import { sizeFor } from "../../skills/showing/activation.ts";
 import type { Session } from "../../store/local-store.ts";
 import { writeEvent } from "../../store/sqlite/access.ts";
 import { recordInjection } from "../../store/sqlite/injections.ts";

@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { profileOf } from "../../skills/activation.ts";
+import { profileOf } from "../../skills/showing/activation.ts";
 import { readHandoffBy } from "../../store/sqlite/handoff-by.ts";
 import { readInjections } from "../../store/sqlite/injections.ts";
 import { openMemoryStore } from "../../store/sqlite/memory.ts";

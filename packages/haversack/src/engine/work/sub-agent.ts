@@ -8,7 +8,7 @@
  * Code 2.1.325), so no earlier byte of its requests changes.
  */
 
-import type { ClientProfile } from "../../skills/activation.ts";
+import type { ClientProfile } from "../../skills/showing/activation.ts";
 import { writeEvent } from "../../store/sqlite/access.ts";
 import type { StoreHandle } from "../../store/sqlite/handle.ts";
 import type { StoredHandoff } from "../../store/sqlite/handoff-by.ts";

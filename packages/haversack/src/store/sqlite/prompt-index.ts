@@ -1,8 +1,8 @@
 /**
  * Reads the compiled skill index: the half that a prompt needs. The hook bundles this file: one statement per question.
  */
-import type { MatchIndex } from "../../skills/match-skills.ts";
-import type { Posting, TermStats } from "../../skills/score-text.ts";
+import type { MatchIndex } from "../../skills/matching/match-skills.ts";
+import type { Posting, TermStats } from "../../skills/matching/score-text.ts";
 import type { SkillCard, TriggerRow } from "../../skills/types.ts";
 import { addWeights, type ListViews, largest, readPostings, sumsFor, viewsOf } from "./posting-lists.ts";
 import { ALL_OF_JSON, CARD_COLUMNS, type CardRow, FEW, SkillRows, toCard } from "./skill-rows.ts";

@@ -3,7 +3,7 @@
  * the term ids kept with it, and the counts of those terms are adjusted.
  */
 import type { DatabaseSync, StatementSync } from "node:sqlite";
-import type { SkillTerm } from "../../skills/skill-terms.ts";
+import type { SkillTerm } from "../../skills/matching/skill-terms.ts";
 import type { CompiledRule, PatternKind, Problem, SkillTriggers, TriggerKind } from "../../skills/types.ts";
 import { changeList, countList, type Entry, packList, roundWeight, unpackList } from "./posting-lists.ts";
 

@@ -1,5 +1,5 @@
 /** The sections of a long skill that say most about what is being done. */
-import { cutAt, headingLevel, isFence } from "../base/clean-text.ts";
+import { cutAt, headingLevel, isFence } from "../../base/clean-text.ts";
 
 interface Section {
   text: string;
