@@ -8,8 +8,8 @@ import { readConfig } from "../../packages/haversack/src/base/config.ts";
 import { diskFileSystem } from "../../packages/haversack/src/base/file-system.ts";
 import { evaluateSkills } from "../../packages/haversack/src/engine/evaluate-skills.ts";
 import { type CaseResult, type EvalCase, parseCases } from "../../packages/haversack/src/skills/evaluate.ts";
-import { memoryIndex } from "../../packages/haversack/src/skills/memory-index.ts";
-import { RECOMMEND_CONFIDENCE, rankSkills } from "../../packages/haversack/src/skills/score-text.ts";
+import { memoryIndex } from "../../packages/haversack/src/skills/matching/memory-index.ts";
+import { RECOMMEND_CONFIDENCE, rankSkills } from "../../packages/haversack/src/skills/matching/score-text.ts";
 import type { Benchmark } from "../harness.ts";
 
 export const matching: Benchmark = {

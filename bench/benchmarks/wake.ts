@@ -6,7 +6,7 @@ import { spawnSync } from "node:child_process";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { wakeUp } from "../../packages/haversack/src/engine/wake/make-packet.ts";
-import { profileOf } from "../../packages/haversack/src/skills/activation.ts";
+import { profileOf } from "../../packages/haversack/src/skills/showing/activation.ts";
 import { openDatabase } from "../../packages/haversack/src/store/sqlite/open.ts";
 import { SqliteLocalStore } from "../../packages/haversack/src/store/sqlite/sessions/sqlite-local-store.ts";
 import { SqliteSkillIndex } from "../../packages/haversack/src/store/sqlite/skills/skill-index.ts";

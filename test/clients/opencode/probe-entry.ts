@@ -12,7 +12,7 @@ import { haversackPlugin } from "../../../packages/haversack/src/clients/opencod
 import { discover } from "../../../packages/haversack/src/engine/discover.ts";
 import type { EventAnswer, EventBase, ToolCall } from "../../../packages/haversack/src/engine/events/client-event.ts";
 import { recordTool } from "../../../packages/haversack/src/engine/events/record-tool.ts";
-import { discoverSettings } from "../../../packages/haversack/src/skills/session.ts";
+import { discoverSettings } from "../../../packages/haversack/src/skills/showing/session.ts";
 import { openForHook } from "../../../packages/haversack/src/store/sqlite/open-for-hook.ts";
 import { SessionState } from "../../../packages/haversack/src/store/sqlite/sessions/session-state.ts";
 import { SqliteLocalStore } from "../../../packages/haversack/src/store/sqlite/sessions/sqlite-local-store.ts";

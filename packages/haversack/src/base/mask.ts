@@ -11,10 +11,8 @@
  * placeholder or prose beside the word "password" is left alone. Masking twice changes nothing.
  */
 import { maskAssignments } from "./mask/assignments.ts";
-import { maskCommands } from "./mask/commands.ts";
-import { maskKnownKeys } from "./mask/known-keys.ts";
-import { maskPlaces } from "./mask/places.ts";
-import { maskPrivateKeys } from "./mask/private-keys.ts";
+import { maskKnownKeys, maskPrivateKeys } from "./mask/keys.ts";
+import { maskCommands, maskPlaces } from "./mask/places.ts";
 
 /** The engine's stack for patterns overflows in a row of some millions of characters, so long texts are masked in pieces. */
 const PIECE = 250_000;

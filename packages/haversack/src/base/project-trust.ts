@@ -27,7 +27,7 @@ export interface Accepted {
   /** See `farReaching` in config-trust.ts. */
   settings?: string | undefined;
   templates?: Record<string, string> | undefined;
-  /** See skills/rule-reach.ts. */
+  /** See skills/rules/rule-reach.ts. */
   rules?: string[] | undefined;
 }
 
@@ -46,7 +46,7 @@ export interface TrustRecord {
   settings?: string;
   /** The project's templates as accepted: role to text. A changed one needs a new acceptance. */
   templates?: Record<string, string>;
-  /** The rules of the project that load text unasked, as accepted; see skills/rule-reach.ts. */
+  /** The rules of the project that load text unasked, as accepted; see skills/rules/rule-reach.ts. */
   rules?: string[];
   /** Git's index when it was last searched for files of the database: see `indexState`. */
   index?: string | undefined;

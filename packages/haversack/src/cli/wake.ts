@@ -8,7 +8,7 @@ import { opencodeProfile } from "../clients/opencode/profile.ts";
 import type { Environment } from "../engine/project.ts";
 import { wakeSettings } from "../engine/wake/gather-wake.ts";
 import type { PromptParts } from "../engine/wake/prompt-agent.ts";
-import { type ClientProfile, PROFILES, profileOf } from "../skills/activation.ts";
+import { type ClientProfile, PROFILES, profileOf } from "../skills/showing/activation.ts";
 import type { ArgumentSpec, Call, OptionSpec } from "./command.ts";
 import { openSkills } from "./skills.ts";
 import { isRunning } from "./start-client.ts";

@@ -10,7 +10,7 @@ import { answerEvents } from "../engine/events/answer-event.ts";
 import { type EventProject, eventProject, logFault, logLine, startIndexing } from "../engine/events/event-project.ts";
 import { noteProcess, recoverMissed } from "../engine/events/recover-missed.ts";
 import { isOffForUser, isOffHere, type ProjectPaths, projectPaths } from "../engine/project.ts";
-import type { ClientProfile } from "../skills/activation.ts";
+import type { ClientProfile } from "../skills/showing/activation.ts";
 import type { ClientProcess } from "../store/local-store.ts";
 import type { StoreHandle } from "../store/sqlite/handle.ts";
 import { claudeCode } from "./claude-code/adapter.ts";

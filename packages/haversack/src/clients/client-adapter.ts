@@ -5,7 +5,7 @@
 import type { ClientEvent, EventAnswer, EventBase } from "../engine/events/client-event.ts";
 import type { EventProject } from "../engine/events/event-project.ts";
 import type { LoggedCalls, SessionTranscripts, TranscriptFile } from "../engine/events/recover-missed.ts";
-import type { ClientProfile } from "../skills/activation.ts";
+import type { ClientProfile } from "../skills/showing/activation.ts";
 import type { ClientProcess } from "../store/local-store.ts";
 
 export type Payload = Record<string, unknown>;

@@ -4,8 +4,8 @@
  */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { cutFor, profileOf, sizeFor } from "../skills/activation.ts";
-import type { Match } from "../skills/match-skills.ts";
+import type { Match } from "../skills/matching/match-skills.ts";
+import { cutFor, profileOf, sizeFor } from "../skills/showing/activation.ts";
 import type { SkillCard } from "../skills/types.ts";
 import { openMemoryStore } from "../store/sqlite/open.ts";
 import { SqliteWorkStore } from "../store/sqlite/work/sqlite-work-store.ts";

@@ -3,7 +3,8 @@
  * Loaded by the hook.
  */
 import { cutAt } from "../base/clean-text.ts";
-import { activationOf, type ClientProfile, cutFor, searchHint, sizeFor } from "../skills/activation.ts";
+import type { Match } from "../skills/matching/match-skills.ts";
+import { activationOf, type ClientProfile, cutFor, searchHint, sizeFor } from "../skills/showing/activation.ts";
 import {
   briefOf,
   type Decision,
@@ -14,10 +15,9 @@ import {
   formatIncremental,
   formatNames,
   SILENCE,
-} from "../skills/disclosure.ts";
-import type { Match } from "../skills/match-skills.ts";
-import type { LedgerEntry } from "../skills/session.ts";
-import { withoutOwnTitle } from "../skills/skill-output.ts";
+} from "../skills/showing/disclosure.ts";
+import type { LedgerEntry } from "../skills/showing/session.ts";
+import { withoutOwnTitle } from "../skills/showing/skill-output.ts";
 import type { SkillCard } from "../skills/types.ts";
 import type { PromptAnswer } from "../store/sqlite/skills/prompt-ledger.ts";
 import { estimateTokens } from "../tokens/estimate.ts";

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { PROFILES } from "../skills/activation.ts";
+import { PROFILES } from "../skills/showing/activation.ts";
 import { readSkillStats } from "../store/sqlite/skills/skill-usage.ts";
 import { fakeProject } from "./fake-project.suite.ts";
 

@@ -4,10 +4,16 @@
  */
 import { cutAt, stripControl } from "../base/clean-text.ts";
 import { maskSecrets } from "../base/mask.ts";
-import type { ClientProfile } from "../skills/activation.ts";
-import { type Decision, type DisclosureSettings, decideDisclosure, type Format } from "../skills/disclosure.ts";
-import { type Match, type MatchIndex, type MatchResult, matchSkills, type Reason } from "../skills/match-skills.ts";
-import { fromRoot } from "../skills/prompt-paths.ts";
+import {
+  type Match,
+  type MatchIndex,
+  type MatchResult,
+  matchSkills,
+  type Reason,
+} from "../skills/matching/match-skills.ts";
+import { fromRoot } from "../skills/matching/prompt-paths.ts";
+import type { ClientProfile } from "../skills/showing/activation.ts";
+import { type Decision, type DisclosureSettings, decideDisclosure, type Format } from "../skills/showing/disclosure.ts";
 import {
   asksForList,
   type DiscoverSettings,
@@ -17,8 +23,9 @@ import {
   type SessionStatus,
   sessionStatus,
   withDomain,
-} from "../skills/session.ts";
+} from "../skills/showing/session.ts";
 import type { PromptLedger } from "../store/sqlite/skills/prompt-ledger.ts";
+
 import { estimateTokens } from "../tokens/estimate.ts";
 import { type Answer, type AnswerIndex, CUT, composeAnswer, listingCosts, withRequired } from "./compose-answer.ts";
 

@@ -4,8 +4,6 @@
  */
 import { relative } from "node:path";
 import type { FileSystem } from "../base/file-system.ts";
-import { backgroundTerms } from "../skills/background.ts";
-import { compileRules } from "../skills/compile-rules.ts";
 import {
   type CaseResult,
   caseResult,
@@ -14,10 +12,12 @@ import {
   evaluate,
   percentile,
 } from "../skills/evaluate.ts";
-import { matchSkills } from "../skills/match-skills.ts";
+import { backgroundTerms } from "../skills/matching/background.ts";
+import { matchSkills } from "../skills/matching/match-skills.ts";
+import { skillTerms } from "../skills/matching/skill-terms.ts";
 import { parseSkill } from "../skills/parse-skill.ts";
+import { compileRules } from "../skills/rules/compile-rules.ts";
 import { findSkillFiles } from "../skills/skill-files.ts";
-import { skillTerms } from "../skills/skill-terms.ts";
 import type { Problem } from "../skills/types.ts";
 import { writeStore } from "../store/sqlite/access.ts";
 import { openMemoryStore } from "../store/sqlite/open.ts";

@@ -1,8 +1,8 @@
 /** For tests: a project whose files are in memory, with a real store in memory, used through the engine. */
 
 import type { FileSystem } from "../base/file-system.ts";
-import { PROFILES } from "../skills/activation.ts";
-import type { DiscoverSettings } from "../skills/session.ts";
+import { PROFILES } from "../skills/showing/activation.ts";
+import type { DiscoverSettings } from "../skills/showing/session.ts";
 import type { SkillRoot } from "../skills/skill-files.ts";
 import { openMemoryStore } from "../store/sqlite/open.ts";
 import { SqliteLocalStore } from "../store/sqlite/sessions/sqlite-local-store.ts";

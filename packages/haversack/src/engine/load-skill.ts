@@ -4,7 +4,12 @@
  */
 import { cleanLine } from "../base/clean-text.ts";
 import { nearest } from "../base/nearest.ts";
-import { formatAlreadyLoaded, formatSkill, formatUnknownSkill, type SkillResources } from "../skills/skill-output.ts";
+import {
+  formatAlreadyLoaded,
+  formatSkill,
+  formatUnknownSkill,
+  type SkillResources,
+} from "../skills/showing/skill-output.ts";
 import type { SkillCard } from "../skills/types.ts";
 import type { SqliteSkillIndex } from "../store/sqlite/skills/skill-index.ts";
 import type { SkillLedger } from "../store/sqlite/skills/skill-ledger.ts";

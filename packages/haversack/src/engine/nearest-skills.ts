@@ -1,7 +1,7 @@
 /** The skills that rules can mean, read without an index: for `trust`, which must not open a store that is not the user's own. */
 import type { FileSystem } from "../base/file-system.ts";
 import { parseSkill } from "../skills/parse-skill.ts";
-import type { RuleSkill } from "../skills/rule-reach.ts";
+import type { RuleSkill } from "../skills/rules/rule-reach.ts";
 import { findSkillFiles, type SkillRoot } from "../skills/skill-files.ts";
 
 export interface NearestSkill extends RuleSkill {

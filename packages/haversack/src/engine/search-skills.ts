@@ -1,6 +1,6 @@
 /** Search on request: the ranking by words first, then whatever full-text search (with prefixes) finds beyond it. */
 
-import { type MatchIndex, matchSkills, type Reason } from "../skills/match-skills.ts";
+import { type MatchIndex, matchSkills, type Reason } from "../skills/matching/match-skills.ts";
 
 export interface FoundSkill {
   id: string;

@@ -2,7 +2,7 @@
 import { join } from "node:path";
 import { stripControl } from "../base/clean-text.ts";
 import { diskFileSystem } from "../base/file-system.ts";
-import type { SkillResources } from "../skills/skill-output.ts";
+import type { SkillResources } from "../skills/showing/skill-output.ts";
 import { listResources, readResource } from "../skills/skill-resources.ts";
 import type { SqliteSkillIndex } from "../store/sqlite/skills/skill-index.ts";
 

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import type { FileSystem } from "../base/file-system.ts";
 import { STATE_FOLDER } from "../base/project-root.ts";
 import { trustRecord, userStateFolder } from "../base/project-trust.ts";
-import type { RuleTrust } from "../skills/rule-reach.ts";
+import type { RuleTrust } from "../skills/rules/rule-reach.ts";
 import type { SkillRoot } from "../skills/skill-files.ts";
 import { type NamedText, pluginFiles, skillRoots } from "../skills/sources.ts";
 import type { Problem } from "../skills/types.ts";

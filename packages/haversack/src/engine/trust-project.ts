@@ -19,8 +19,8 @@ import {
   trustRecord,
 } from "../base/project-trust.ts";
 import { MAX_TEMPLATE_BYTES, readBounded, readProjectText, type TextRead } from "../base/read-text.ts";
-import { parseRules } from "../skills/parse-rules.ts";
-import { farRuleName, farRules, reachesOf, untilAccepted, whyFar } from "../skills/rule-reach.ts";
+import { parseRules } from "../skills/rules/parse-rules.ts";
+import { farRuleName, farRules, reachesOf, untilAccepted, whyFar } from "../skills/rules/rule-reach.ts";
 import type { SkillRule } from "../skills/types.ts";
 import { readRoleMapText, roleMapFile } from "./artifacts/load-role-map.ts";
 import { lookAtStore } from "./look-at-store.ts";

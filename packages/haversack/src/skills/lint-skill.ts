@@ -3,9 +3,9 @@
  * file may be before a model pays for what it does not need, and what only shows when all skills are seen together.
  */
 import { nearest } from "../base/nearest.ts";
-import { compilePattern } from "./compile-pattern.ts";
 import type { ParsedSkill } from "./parse-skill.ts";
-import { plainKey } from "./rule-values.ts";
+import { compilePattern } from "./rules/compile-pattern.ts";
+import { plainKey } from "./rules/rule-values.ts";
 import { lintShortDescription } from "./short-description.ts";
 import type { Problem, Skill } from "./types.ts";
 

@@ -5,7 +5,7 @@
 import { createHash } from "node:crypto";
 import { cleanLine, cutAt, stripControl } from "../base/clean-text.ts";
 import { readFrontmatter } from "../base/frontmatter.ts";
-import { isObject, plainKey, readBoolean, readLine, readPhrases, readTexts } from "./rule-values.ts";
+import { isObject, plainKey, readBoolean, readLine, readPhrases, readTexts } from "./rules/rule-values.ts";
 import { SEARCHED_BODY_CHARS } from "./skill-text.ts";
 import type { Problem, Skill, SkillSource, SkillTriggers } from "./types.ts";
 

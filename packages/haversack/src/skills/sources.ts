@@ -8,7 +8,7 @@ import { cleanLine } from "../base/clean-text.ts";
 import { errorText } from "../base/errors.ts";
 import { type FileSystem, isMissing } from "../base/file-system.ts";
 import { readJson } from "../base/json.ts";
-import { isObject } from "./rule-values.ts";
+import { isObject } from "./rules/rule-values.ts";
 import { isInside, type SkillRoot } from "./skill-files.ts";
 import type { Problem, SkillSource } from "./types.ts";
 

@@ -1,7 +1,7 @@
 /** All that a packet could say, as ranked pieces, and what there is too much of. */
 
-import { BY_MESSAGE, FROM } from "../skills/session.ts";
-import { bestSections, coreSection, rankSections } from "../skills/skill-sections.ts";
+import { BY_MESSAGE, FROM } from "../skills/showing/session.ts";
+import { bestSections, coreSection, rankSections } from "../skills/showing/skill-sections.ts";
 import { type Beyond, ownTexts, SOURCE } from "./frame.ts";
 import { nextAction } from "./next-action.ts";
 import { type Piece, type PieceOptions, Pieces } from "./piece.ts";

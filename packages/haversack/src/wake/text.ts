@@ -58,10 +58,7 @@ export function objectOf(value: unknown): Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : {};
 }
 
-/**
- * What a packet says already, so that nothing is said twice: whatever its case and punctuation, in the same words and order. Loaded
- * by the hook.
- */
+/** What a packet says already, so that nothing is said twice: whatever its case and punctuation, in the same words and order. */
 export class Said {
   #text = "";
 

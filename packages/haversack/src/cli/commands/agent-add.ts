@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { HaversackError } from "../../base/errors.ts";
 import { addAgent } from "../../engine/wake/agents.ts";
-import { PROFILES } from "../../skills/activation.ts";
+import { PROFILES } from "../../skills/showing/activation.ts";
 import { ROLES } from "../../wake/state.ts";
 import { type Call, type CommandSpec, type ExitCode, print } from "../command.ts";
 import { noteLines } from "../wake.ts";

@@ -1,7 +1,7 @@
 import { HaversackError } from "../../base/errors.ts";
 import { type Discovery, discover } from "../../engine/discover.ts";
 import { offReason } from "../../engine/project.ts";
-import { PROFILES, profileOf } from "../../skills/activation.ts";
+import { PROFILES, profileOf } from "../../skills/showing/activation.ts";
 import { type Call, type CommandSpec, type ExitCode, print } from "../command.ts";
 import { type PromptInput, readPromptInput } from "../prompt-input.ts";
 import { openSkills } from "../skills.ts";

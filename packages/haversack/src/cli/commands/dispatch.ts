@@ -3,7 +3,7 @@ import { RESUMABLE_NAMES } from "../../clients/resumable.ts";
 import type { Dispatched, DispatchRequest } from "../../engine/artifacts/artifact-operations.ts";
 import { dispatchRole } from "../../engine/artifacts/dispatch-role.ts";
 import { viewDispatch } from "../../engine/artifacts/views.ts";
-import { PROFILES } from "../../skills/activation.ts";
+import { PROFILES } from "../../skills/showing/activation.ts";
 import { FEATURE, formatNumber, PHASE, ROLE, requireOption, runArtifacts, warn } from "../artifacts.ts";
 import { type Call, type CommandSpec, type ExitCode, print } from "../command.ts";
 import { readFileOrStdin, readList, readText, refuse } from "../work.ts";

@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
 import { readJson } from "../../base/json.ts";
-import { lintRules } from "../../skills/lint-rules.ts";
-import { parseRules } from "../../skills/parse-rules.ts";
+import { lintRules } from "../../skills/rules/lint-rules.ts";
+import { parseRules } from "../../skills/rules/parse-rules.ts";
 import type { Problem } from "../../skills/types.ts";
 import { type Call, type CommandSpec, type ExitCode, print } from "../command.ts";
 import { countProblems, formatProblems } from "../problems.ts";

@@ -6,7 +6,7 @@ import { findProjectRoot } from "../../base/project-root.ts";
 import { readText } from "../../engine/init.ts";
 import { tryProgram } from "../../engine/try-process.ts";
 import type { CheckPlace, Finding } from "../../engine/wiring.ts";
-import { profileOf } from "../../skills/activation.ts";
+import { profileOf } from "../../skills/showing/activation.ts";
 import { checkEvents, checkServer, type RunningClient } from "../check-running.ts";
 import { judgeVersion } from "../client-version.ts";
 import { findOnPath } from "../find-program.ts";

@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { profileOf } from "../../skills/activation.ts";
+import { profileOf } from "../../skills/showing/activation.ts";
 import { readClaudeBase, readClaudePrompt } from "./adapter.ts";
 import { readClaudeEvent } from "./events.ts";
 import { readClaudeStart } from "./start-event.ts";

@@ -1,5 +1,5 @@
 /** How Claude Code is spoken to in this process: which skills it hides, and what our tool is called in it. */
-import { type ClientProfile, profileOf } from "../../skills/activation.ts";
+import { type ClientProfile, profileOf } from "../../skills/showing/activation.ts";
 import { hiddenSkills } from "./hidden-skills.ts";
 
 export function claudeProfile(root: string, env: Readonly<Record<string, string | undefined>>): ClientProfile {

@@ -4,7 +4,7 @@ import { HaversackError } from "../../base/errors.ts";
 import { readJson } from "../../base/json.ts";
 import { readText } from "../../engine/init.ts";
 import type { Client, WiredFile, WiringPlace } from "../../engine/wiring.ts";
-import { profileOf } from "../../skills/activation.ts";
+import { profileOf } from "../../skills/showing/activation.ts";
 import type { SkillCard } from "../../skills/types.ts";
 import { excludeLines } from "../exclude-lines.ts";
 import { gitView } from "../git-view.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { profileOf } from "../../skills/activation.ts";
+import { profileOf } from "../../skills/showing/activation.ts";
 import { codex } from "./adapter.ts";
 import { codexTranscripts, readCodexCalls } from "./logged-calls.ts";
 import { readCodexBase } from "./prompt-event.ts";

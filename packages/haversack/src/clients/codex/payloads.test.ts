@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { profileOf } from "../../skills/activation.ts";
+import { profileOf } from "../../skills/showing/activation.ts";
 import { captureEvent } from "../../work/capture/capture.ts";
 import { readCodexEvent } from "./events.ts";
 import { mentionedSkills, readCodexBase, readCodexPrompt, readCodexPromptId } from "./prompt-event.ts";

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { profileOf } from "../../skills/activation.ts";
+import { profileOf } from "../../skills/showing/activation.ts";
 import { readCodexEvent } from "./events.ts";
 import { codexWorkFiles } from "./work-files.ts";
 

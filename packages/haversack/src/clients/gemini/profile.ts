@@ -1,5 +1,5 @@
 /** How Gemini CLI is spoken to: what our tool is called in it, and which skills its own tool loads. Loaded by the hook. */
-import { type ClientProfile, profileOf } from "../../skills/activation.ts";
+import { type ClientProfile, profileOf } from "../../skills/showing/activation.ts";
 import type { SkillCard } from "../../skills/types.ts";
 import { hiddenGeminiSkills } from "./hidden-skills.ts";
 

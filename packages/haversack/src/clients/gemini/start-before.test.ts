@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { answerEvent } from "../../engine/events/answer-event.ts";
 import type { EventProject } from "../../engine/events/event-project.ts";
-import { profileOf } from "../../skills/activation.ts";
+import { profileOf } from "../../skills/showing/activation.ts";
 import type { SessionTouch } from "../../store/local-store.ts";
 import { openMemoryStore } from "../../store/sqlite/open.ts";
 import { SqliteLocalStore } from "../../store/sqlite/sessions/sqlite-local-store.ts";

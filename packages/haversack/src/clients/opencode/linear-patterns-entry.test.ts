@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { matchEach as matchInTime, runPatterns as runInTime } from "../../skills/run-patterns.ts";
+import { matchEach as matchInTime, runPatterns as runInTime } from "../../skills/matching/run-patterns.ts";
 import { matchEach, runPatterns } from "./linear-patterns-entry.ts";
 
 const PATTERNS = [

@@ -1,9 +1,9 @@
 /**
- * What skills/run-patterns.ts exports, for the runtime inside opencode (Bun 1.3.14): with that file, which
+ * What skills/matching/run-patterns.ts exports, for the runtime inside opencode (Bun 1.3.14): with that file, which
  * calls `vm` with a time limit, a prompt in a project with rules never ended there (seen once; without it, it does). Only patterns that are proven linear run, on texts of bounded length; the others are skipped. The plugin's build puts this
  * file in the place of run-patterns.ts.
  */
-import type { PatternRun, RunnablePattern } from "../../skills/run-patterns.ts";
+import type { PatternRun, RunnablePattern } from "../../skills/matching/run-patterns.ts";
 
 /** Only asked for by who counts it down: linear patterns need no limit. */
 export const PATTERN_BUDGET_MS = 50;

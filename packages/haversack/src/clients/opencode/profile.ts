@@ -1,5 +1,5 @@
 /** How opencode is spoken to: what our tool is called in it, and which skills its own tool loads. */
-import { type ClientProfile, profileOf } from "../../skills/activation.ts";
+import { type ClientProfile, profileOf } from "../../skills/showing/activation.ts";
 import type { SkillCard } from "../../skills/types.ts";
 
 /** `isHidden`: by the client's settings; our tool loads such a skill. */

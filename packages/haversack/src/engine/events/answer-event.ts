@@ -6,8 +6,8 @@
 
 import { processSpace } from "../../base/process-space.ts";
 import { readHead } from "../../base/read-text.ts";
-import { profileForAgent, sizeFor } from "../../skills/activation.ts";
-import { discoverSettings } from "../../skills/session.ts";
+import { profileForAgent, sizeFor } from "../../skills/showing/activation.ts";
+import { discoverSettings } from "../../skills/showing/session.ts";
 import { endSession, readSessionTimes } from "../../store/sqlite/sessions/sqlite-local-store.ts";
 import { Transcripts } from "../../store/sqlite/sessions/transcripts.ts";
 import { agentOfCall, PromptLedger } from "../../store/sqlite/skills/prompt-ledger.ts";

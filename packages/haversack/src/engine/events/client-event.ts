@@ -3,7 +3,7 @@
  * `answerEvent` in answer-event.ts is the only place where they are understood.
  */
 import type { Observation } from "../../artifacts/receipts.ts";
-import type { ClientProfile } from "../../skills/activation.ts";
+import type { ClientProfile } from "../../skills/showing/activation.ts";
 import type { ToolEvent } from "../../work/capture/capture.ts";
 
 export interface EventBase {

@@ -3,8 +3,9 @@
  * per window. Only where the user has switched `skills.enforce` on, and accepted the rule if it came with the project, does `block` refuse
  * the edit. Loaded by the hook.
  */
-import { activationOf } from "../../skills/activation.ts";
-import { runPatterns } from "../../skills/run-patterns.ts";
+
+import { runPatterns } from "../../skills/matching/run-patterns.ts";
+import { activationOf } from "../../skills/showing/activation.ts";
 import { writeEvent } from "../../store/sqlite/access.ts";
 import { type Because, recordInjection } from "../../store/sqlite/skills/injections.ts";
 import type { EventAnswer, EventBase } from "./client-event.ts";

@@ -1,7 +1,7 @@
 /** What happens to a session after its start: a tool is about to run, sub-agents come and go, it ends. Loaded by the hook. */
 
 import { workPlace } from "../../base/git-place.ts";
-import type { DiscoverSettings } from "../../skills/session.ts";
+import type { DiscoverSettings } from "../../skills/showing/session.ts";
 import type { StoreHandle } from "../../store/sqlite/handle.ts";
 import type { SessionState } from "../../store/sqlite/sessions/session-state.ts";
 import type { SqliteLocalStore } from "../../store/sqlite/sessions/sqlite-local-store.ts";

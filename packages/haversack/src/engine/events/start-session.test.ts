@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { profileOf } from "../../skills/activation.ts";
+import { profileOf } from "../../skills/showing/activation.ts";
 import { fakeProject } from "../fake-project.suite.ts";
 import type { SessionStart } from "./client-event.ts";
 import { startSession } from "./start-session.ts";

@@ -1,7 +1,7 @@
 /** A session starts, anew or again, or its window does: it is noted, and told what it goes on with. Loaded by the hook. */
 import type { DatabaseSync } from "node:sqlite";
-import { sizeFor } from "../../skills/activation.ts";
-import type { DiscoverSettings } from "../../skills/session.ts";
+import { sizeFor } from "../../skills/showing/activation.ts";
+import type { DiscoverSettings } from "../../skills/showing/session.ts";
 import type { ClientProcess, Session, TouchedSession } from "../../store/local-store.ts";
 import { writeStore } from "../../store/sqlite/access.ts";
 import type { StoreHandle } from "../../store/sqlite/handle.ts";

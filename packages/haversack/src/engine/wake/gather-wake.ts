@@ -8,7 +8,7 @@ import type { Config } from "../../base/config-schema.ts";
 import { STATE_FOLDER } from "../../base/project-root.ts";
 import { trustRecord } from "../../base/project-trust.ts";
 import { MAX_TEMPLATE_BYTES, readProjectText } from "../../base/read-text.ts";
-import { activationOf, type ClientProfile } from "../../skills/activation.ts";
+import { activationOf, type ClientProfile } from "../../skills/showing/activation.ts";
 import type { SkillCard } from "../../skills/types.ts";
 import type { ClientProcess } from "../../store/local-store.ts";
 import { readTogether } from "../../store/sqlite/access.ts";

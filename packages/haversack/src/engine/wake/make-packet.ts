@@ -1,5 +1,5 @@
 /** The packet of what was gathered, within what the client takes. Loaded by the hook, apart from what gathers: most sessions have nothing to go on with. */
-import { type ClientProfile, sizeFor } from "../../skills/activation.ts";
+import { type ClientProfile, sizeFor } from "../../skills/showing/activation.ts";
 import type { Session } from "../../store/local-store.ts";
 import { writeEvent } from "../../store/sqlite/access.ts";
 import type { StoreHandle } from "../../store/sqlite/handle.ts";

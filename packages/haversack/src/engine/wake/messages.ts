@@ -1,7 +1,7 @@
 /** Messages between agents: cleaned before they are stored, read in pages, and what handoffs call out to others. */
 
 import { stripControl } from "../../base/clean-text.ts";
-import { type ClientProfile, cutFor, sizeFor } from "../../skills/activation.ts";
+import { type ClientProfile, cutFor, sizeFor } from "../../skills/showing/activation.ts";
 import type { StoreHandle } from "../../store/sqlite/handle.ts";
 import { showUnread, type Waiting } from "../../store/sqlite/work/events/unread-messages.ts";
 import type { SentMessage } from "../../store/work-store.ts";

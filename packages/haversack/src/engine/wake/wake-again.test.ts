@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { profileOf } from "../../skills/activation.ts";
+import { profileOf } from "../../skills/showing/activation.ts";
 import { openMemoryStore } from "../../store/sqlite/open.ts";
 import { SqliteLocalStore } from "../../store/sqlite/sessions/sqlite-local-store.ts";
 import { SqliteWorkStore } from "../../store/sqlite/work/sqlite-work-store.ts";

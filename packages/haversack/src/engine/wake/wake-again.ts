@@ -4,7 +4,7 @@
  */
 
 import { gitPlace, workPlace } from "../../base/git-place.ts";
-import { sizeFor } from "../../skills/activation.ts";
+import { sizeFor } from "../../skills/showing/activation.ts";
 import type { Session, TouchedSession } from "../../store/local-store.ts";
 import { readStore, writeEvent } from "../../store/sqlite/access.ts";
 import type { SessionState } from "../../store/sqlite/sessions/session-state.ts";

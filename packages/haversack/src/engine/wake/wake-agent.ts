@@ -3,7 +3,7 @@
  * message is marked as read.
  */
 import { isFault } from "../../base/errors.ts";
-import { type ClientProfile, profileOf } from "../../skills/activation.ts";
+import { type ClientProfile, profileOf } from "../../skills/showing/activation.ts";
 import type { ClientProcess } from "../../store/local-store.ts";
 import type { StoreHandle } from "../../store/sqlite/handle.ts";
 import { SessionState } from "../../store/sqlite/sessions/session-state.ts";

@@ -1,7 +1,7 @@
 /** What a session hears at its start, by how it starts; and what is recorded of it. The real client's side is in test/clients. */
 import { expect, it } from "vitest";
-import { profileOf } from "../../skills/activation.ts";
-import type { SkillResources } from "../../skills/skill-output.ts";
+import { profileOf } from "../../skills/showing/activation.ts";
+import type { SkillResources } from "../../skills/showing/skill-output.ts";
 import type { SessionKey } from "../../store/local-store.ts";
 import { SessionState } from "../../store/sqlite/sessions/session-state.ts";
 import { SessionTasks, Spawns } from "../../store/sqlite/work/events/session-tasks.ts";

@@ -4,7 +4,7 @@
  * Loaded by the hook. For sessions that go on there is wake-again.ts.
  */
 import { gitPlace, workPlace } from "../../base/git-place.ts";
-import { sizeFor } from "../../skills/activation.ts";
+import { sizeFor } from "../../skills/showing/activation.ts";
 import type { ClientProcess } from "../../store/local-store.ts";
 import { writeEvent } from "../../store/sqlite/access.ts";
 import { recordInjection } from "../../store/sqlite/skills/injections.ts";

@@ -1,5 +1,5 @@
 /** What a sub-agent needs to begin with its task, by what it is started as. Loaded by the hook. */
-import type { ClientProfile } from "../../skills/activation.ts";
+import type { ClientProfile } from "../../skills/showing/activation.ts";
 import { agentOfCall } from "../../store/sqlite/skills/prompt-ledger.ts";
 import { roleInPrompt } from "../../wake/role-in-prompt.ts";
 import { gatherWake, type WakeParts, type WakeRequest } from "./gather-wake.ts";

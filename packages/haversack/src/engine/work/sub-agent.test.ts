@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { profileOf } from "../../skills/activation.ts";
+import { profileOf } from "../../skills/showing/activation.ts";
 import { openMemoryStore } from "../../store/sqlite/open.ts";
 import { readInjections } from "../../store/sqlite/skills/injections.ts";
 import { readHandoffBy, SessionTasks, Spawns } from "../../store/sqlite/work/events/session-tasks.ts";

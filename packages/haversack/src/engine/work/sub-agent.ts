@@ -7,7 +7,7 @@
  * and three of one type start in any order. The coordinator's own copy of the call stays as it was (seen in Claude
  * Code 2.1.325), so no earlier byte of its requests changes.
  */
-import type { ClientProfile } from "../../skills/activation.ts";
+import type { ClientProfile } from "../../skills/showing/activation.ts";
 import { writeEvent } from "../../store/sqlite/access.ts";
 import type { StoreHandle } from "../../store/sqlite/handle.ts";
 import { recordInjection } from "../../store/sqlite/skills/injections.ts";

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import type { Posting } from "../../../skills/score-text.ts";
+import type { Posting } from "../../../skills/matching/score-text.ts";
 import {
   addWeights,
   changeList,

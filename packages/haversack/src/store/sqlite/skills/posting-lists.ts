@@ -5,7 +5,7 @@
  * An entry is 8 bytes in the machine's own order (the file never leaves it): skill and fields in one 32-bit word, then the
  * weight as a 32-bit float. Entries are sorted by skill.
  */
-import type { Posting } from "../../../skills/score-text.ts";
+import type { Posting } from "../../../skills/matching/score-text.ts";
 
 /** Fields take the low byte, skills the 24 bits above it. */
 const FIELD_BITS = 8;

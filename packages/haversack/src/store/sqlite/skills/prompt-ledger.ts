@@ -3,7 +3,7 @@
  * recorded in one transaction, so hooks that run at once lose nothing. The hook bundles this file.
  */
 import type { DatabaseSync } from "node:sqlite";
-import type { LedgerEntry } from "../../../skills/session.ts";
+import type { LedgerEntry } from "../../../skills/showing/session.ts";
 import type { SessionKey } from "../../local-store.ts";
 import { readTogether, writeEvent, writeStore } from "../access.ts";
 import type { StoreHandle } from "../handle.ts";

@@ -4,7 +4,7 @@
  */
 
 import type { DatabaseSync, StatementSync } from "node:sqlite";
-import type { SkillTerm } from "../../../skills/skill-terms.ts";
+import type { SkillTerm } from "../../../skills/matching/skill-terms.ts";
 import type { CompiledRule, PatternKind, Problem, SkillTriggers, TriggerKind } from "../../../skills/types.ts";
 import { VERSIONS_IN_USE } from "../work/skill-history.ts";
 import { changeList, countList, type Entry, packList, roundWeight, unpackList } from "./posting-lists.ts";

@@ -1,7 +1,7 @@
 /** The compiled skill index: what a prompt needs of it, skills by name and by file, and full-text search. */
 import type { DatabaseSync, StatementSync } from "node:sqlite";
-import type { MatchIndex } from "../../../skills/match-skills.ts";
-import type { Posting, TermStats } from "../../../skills/score-text.ts";
+import type { MatchIndex } from "../../../skills/matching/match-skills.ts";
+import type { Posting, TermStats } from "../../../skills/matching/score-text.ts";
 import type { PatternKind, PatternRow, SkillCard, TriggerRow } from "../../../skills/types.ts";
 import { addWeights, type ListViews, largest, readPostings, sumsFor, viewsOf } from "./posting-lists.ts";
 

@@ -6,7 +6,7 @@
  * keywords or the skill needs a new word. The user's own edits need it too: nothing here can tell who has changed a file.
  */
 import { createHash } from "node:crypto";
-import type { SkillRule } from "./types.ts";
+import type { SkillRule } from "../types.ts";
 
 /** auto: the rule loads the skill's body. always: it speaks at every prompt. enforced: with `skills.enforce` it loads the body or refuses edits. */
 export type RuleReach = "auto" | "always" | "enforced";

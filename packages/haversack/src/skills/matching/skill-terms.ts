@@ -4,7 +4,7 @@
  * term is comes in only when a prompt is ranked.
  */
 
-import { proseOf, wantedText } from "./skill-text.ts";
+import { proseOf, wantedText } from "../skill-text.ts";
 import { FIELD, nameTerm, pairs, tokenize, worldTerm } from "./tokenize.ts";
 import { worldsOf } from "./vocabulary.ts";
 

@@ -1,5 +1,5 @@
 /** The sections of a long skill that say most about what is being done. */
-import { cutAt, headingLevel, isFence } from "../base/clean-text.ts";
+import { cutAt, headingLevel, isFence } from "../../base/clean-text.ts";
 
 interface Section {
   text: string;
@@ -67,15 +67,12 @@ function splitSections(body: string): string[] {
 /** Share of the section's words that are wanted, so that length alone does not win. */
 function overlap(text: string, wanted: ReadonlySet<string>): number {
   const words = longWords(text.slice(0, 4000));
-  const hits = new Set<string>();
-  words.forEach((word) => {
-    const term = stem(word);
-    if (wanted.has(term)) hits.add(term);
-  });
-  return words.length === 0 ? 0 : hits.size / Math.sqrt(words.length);
+  const terms = new Set(Array.from(new Set(words), stem));
+  const hits = [...terms].filter((term) => wanted.has(term)).length;
+  return words.length === 0 ? 0 : hits / Math.sqrt(words.length);
 }
 
-/** Of four letters and more. The ranking's own words would double the size of this half of the hook. */
+/** Of four letters and more. */
 function longWords(text: string): string[] {
   return text.toLowerCase().match(/[a-z]{4,}/g) ?? [];
 }

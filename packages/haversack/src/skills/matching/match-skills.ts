@@ -3,9 +3,10 @@
  * adds: each piece leaves less room for doubt (1 − Π(1 − strength)), so a skill never becomes harder to find because its
  * author listed more keywords.
  */
+
+import type { PatternKind, PatternRow, Priority, SkillCard, TriggerRow } from "../types.ts";
 import { matchRules, STRENGTH } from "./match-rules.ts";
 import { type Faint, type RankedSkill, rankSkills, type TermIndex } from "./score-text.ts";
-import type { PatternKind, PatternRow, Priority, SkillCard, TriggerRow } from "./types.ts";
 
 export interface MatchIndex extends TermIndex<number> {
   triggers(stems: readonly string[]): TriggerRow[];

@@ -2,8 +2,8 @@
  * The values of rule files as they are met: lists of strings or of `{value, weight}`, priorities as words or numbers,
  * enforcement in a dozen wordings. Every reader takes anything and answers with a value or undefined: "not readable".
  */
-import { cleanLine } from "../base/clean-text.ts";
-import type { Enforcement, Priority, WeightedPhrase } from "./types.ts";
+import { cleanLine } from "../../base/clean-text.ts";
+import type { Enforcement, Priority, WeightedPhrase } from "../types.ts";
 
 export type JsonObject = Record<string, unknown>;
 

@@ -3,8 +3,8 @@
  * skill is worse than none.
  */
 
-import { cutAt } from "../base/clean-text.ts";
-import type { SkillCard } from "./types.ts";
+import { cutAt } from "../../base/clean-text.ts";
+import type { SkillCard } from "../types.ts";
 
 export interface ClientProfile {
   name: string;

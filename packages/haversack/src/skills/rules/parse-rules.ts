@@ -3,7 +3,8 @@
  * bare list of `{pattern, skill}`, a single rule. Whatever cannot be used is a problem that names file and key; nothing
  * here throws, and one bad entry costs no other.
  */
-import { cleanLine } from "../base/clean-text.ts";
+import { cleanLine } from "../../base/clean-text.ts";
+import type { Problem, SkillRule } from "../types.ts";
 import {
   emptyRule,
   escapeRegex,
@@ -14,7 +15,6 @@ import {
   type RuleComplaints,
 } from "./parse-rule.ts";
 import { isObject, type JsonObject, plainKey, readTexts, readThreshold } from "./rule-values.ts";
-import type { Problem, SkillRule } from "./types.ts";
 
 export interface ParsedRules {
   rules: SkillRule[];

@@ -1,10 +1,10 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { compileRules } from "./compile-rules.ts";
+import { compileRules } from "../rules/compile-rules.ts";
+import { parseRules } from "../rules/parse-rules.ts";
+import type { SkillCard } from "../types.ts";
 import { type MatchIndex, type MatchInput, matchSkills } from "./match-skills.ts";
 import { memoryIndex } from "./memory-index.ts";
-import { parseRules } from "./parse-rules.ts";
-import type { SkillCard } from "./types.ts";
 
 /** Skills without words of their own, so that only their rules can find them. */
 function indexOf(rules: Record<string, unknown>, cards: Record<string, Partial<SkillCard>> = {}): MatchIndex {

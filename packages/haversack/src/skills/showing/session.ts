@@ -3,7 +3,7 @@
  * Decides only; the store keeps the rows.
  */
 
-import type { Config } from "../base/config-schema.ts";
+import type { Config } from "../../base/config-schema.ts";
 import type { DisclosureSettings } from "./disclosure.ts";
 
 export interface DiscoverSettings extends DisclosureSettings {

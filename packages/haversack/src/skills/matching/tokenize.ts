@@ -2,7 +2,7 @@
  * Text to terms, the same way for skills and prompts: words are lower-cased, split at humps, hyphens and dots, freed of stop words and
  * stemmed; names such as C#, .NET, Node.js and CI/CD stay one term.
  */
-import { isAscii } from "../base/clean-text.ts";
+import { isAscii } from "../../base/clean-text.ts";
 import { ABBREVIATIONS, ONE_NAME, SIGNED_NAMES, STOP_WORDS } from "./vocabulary.ts";
 
 /**

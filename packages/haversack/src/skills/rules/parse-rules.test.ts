@@ -2,9 +2,9 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { readJson } from "../base/json.ts";
+import { readJson } from "../../base/json.ts";
+import type { SkillRule } from "../types.ts";
 import { parseRules } from "./parse-rules.ts";
-import type { SkillRule } from "./types.ts";
 
 const FILE = "skill-rules.json";
 const parse = (value: unknown) => parseRules(value, FILE);

@@ -2,6 +2,8 @@
  * One entry of a rules file, in any of its shapes, as a SkillRule. Triggers stand in `promptTriggers` and `fileTriggers`,
  * in one flat `triggers`, or in the entry itself; all three are read by one table of keys.
  */
+
+import type { SkillRule } from "../types.ts";
 import { compilePattern } from "./compile-pattern.ts";
 import {
   isObject,
@@ -18,7 +20,6 @@ import {
   readTexts,
   readThreshold,
 } from "./rule-values.ts";
-import type { SkillRule } from "./types.ts";
 
 /** Where the reader says what it could not use. The caller counts, so that 40 rules with one odd key are one line. */
 export interface RuleComplaints {

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
+import type { Match } from "../matching/match-skills.ts";
+import type { CompiledRule, SkillCard } from "../types.ts";
 import { type DisclosureSettings, decideDisclosure } from "./disclosure.ts";
-import type { Match } from "./match-skills.ts";
 import type { LedgerEntry, SessionStatus } from "./session.ts";
-import type { CompiledRule, SkillCard } from "./types.ts";
 
 const settings: DisclosureSettings = {
   maxSkills: 3,

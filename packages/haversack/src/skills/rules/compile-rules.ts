@@ -3,11 +3,11 @@
  * they are looked up by, patterns checked, the rest as one small record. Several rules for one skill are merged: lists
  * are united, and of single values the nearest file's counts.
  */
-import { cleanLine } from "../base/clean-text.ts";
+import { cleanLine } from "../../base/clean-text.ts";
+import { ANY_STEM, compileKeyword } from "../matching/keyword-match.ts";
+import type { CompiledRule, PatternKind, Problem, SkillRule, SkillTriggers, TriggerKind } from "../types.ts";
 import { compileGlob } from "./compile-glob.ts";
 import { compilePattern } from "./compile-pattern.ts";
-import { ANY_STEM, compileKeyword } from "./keyword-match.ts";
-import type { CompiledRule, PatternKind, Problem, SkillRule, SkillTriggers, TriggerKind } from "./types.ts";
 
 export interface CompiledRules {
   /** Absent when no rules file speaks of the skill. */

@@ -3,10 +3,10 @@
  * this grew from; one line asks the model to decide per skill, because a plain suggestion is followed one time in
  * five and a YES/NO decision four times in five (200 tests on one model, docs/skills.md).
  */
-import { cutAt } from "../base/clean-text.ts";
-import type { Match } from "./match-skills.ts";
+import { cutAt } from "../../base/clean-text.ts";
+import type { Match } from "../matching/match-skills.ts";
+import type { Priority } from "../types.ts";
 import { isForgotten, type LedgerEntry, type SessionStatus } from "./session.ts";
-import type { Priority } from "./types.ts";
 
 export type Format = "full" | "incremental" | "names" | "none";
 

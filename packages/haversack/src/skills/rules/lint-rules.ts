@@ -1,11 +1,11 @@
 /** What is wrong with the rules of a file, beyond their shape: for `rules check`. Strict, while loading is lenient. */
-import { nearest } from "../base/nearest.ts";
+import { nearest } from "../../base/nearest.ts";
+import { compileKeyword } from "../matching/keyword-match.ts";
+import { lintShortDescription } from "../short-description.ts";
+import type { Problem, SkillRule } from "../types.ts";
 import { compileGlob } from "./compile-glob.ts";
 import { compilePattern } from "./compile-pattern.ts";
-import { compileKeyword } from "./keyword-match.ts";
 import { ruleTargets } from "./rule-reach.ts";
-import { lintShortDescription } from "./short-description.ts";
-import type { Problem, SkillRule } from "./types.ts";
 
 /** With `knownSkills` (ids) rules for skills that are not there are reported. */
 export function lintRules(

@@ -2,11 +2,11 @@
  * What rules say of a prompt: keywords, synonyms, intents, files, exclusions and skip conditions.
  */
 
+import type { PatternRow, SkillCard } from "../types.ts";
 import { ANY_STEM, hasKeyword, preparePrompt } from "./keyword-match.ts";
 import type { MatchIndex, MatchInput, Reason, RuleMatches } from "./match-skills.ts";
 import { fromRoot, pathsInPrompt } from "./prompt-paths.ts";
 import { matchEach, PATTERN_BUDGET_MS } from "./run-patterns.ts";
-import type { PatternRow, SkillCard } from "./types.ts";
 
 /** How much each piece of evidence gives alone. A keyword alone is enough to recommend; a touched file alone is not. */
 export const STRENGTH = {
