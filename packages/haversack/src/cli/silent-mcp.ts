@@ -19,7 +19,10 @@ function answer(line: string): void {
     if (id === undefined || method === undefined) return;
     const { protocolVersion } = params ?? {};
     const serverInfo = { name: "haversack", version: __VERSION__ };
-    const result = method === "initialize" ? { protocolVersion, capabilities: {}, serverInfo } : {};
+    const opening = { protocolVersion, capabilities: {}, serverInfo };
+    // A hook's call; `{}` is silence.
+    const silence = { content: [{ type: "text", text: "{}" }] };
+    const result = method === "initialize" ? opening : method === "tools/call" ? silence : {};
     process.stdout.write(`${JSON.stringify({ jsonrpc: "2.0", id, result })}\n`);
   } catch {
     // No message, so nobody waits for an answer to it.

@@ -31,13 +31,14 @@ export function isOwnCommand(entry: ServerCommand): boolean {
 }
 
 /**
- * Answers `initialize` in the client's own protocol version and with no capability, so that nothing more is asked, and
- * any other request with nothing. A message is split at `,{}`: what stands inside a text has its quotes escaped, so
+ * Answers `initialize` in the client's own protocol version and with no capability, so that no model asks for more; a call, which a hook may
+ * still make, with `{}`, which is silence; and any other request with nothing. A message is split at `,{}`: what stands inside a text has its quotes escaped, so
  * a part that begins with `"id":` is one. No brace after a dollar: the client would fill in a variable.
  */
 const GUARD = [
   '[ -x "$0" ] && [ -f "$1" ] && exec "$0" "$@"; set -f; IFS=,{}; while IFS= read -r line; do id=; has=;',
-  `for part in $line; do case $part in '"id":'*) id=$part;; '"protocolVersion":'*) has=$part;; esac; done;`,
-  `[ -z "$has" ] || has=$has',"capabilities":{},"serverInfo":{"name":"haversack","version":"0"}';`,
+  `for part in $line; do case $part in '"id":'*) id=$part;; '"protocolVersion":'*)`,
+  `has=$part',"capabilities":{},"serverInfo":{"name":"haversack","version":"0"}';;`,
+  `'"method":"tools/call"') has='"content":[{"type":"text","text":"{}"}]';; esac; done;`,
   `[ -z "$id" ] || printf '{"jsonrpc":"2.0",%s,"result":{%s}}\\n' "$id" "$has"; done`,
 ].join(" ");
