@@ -118,7 +118,9 @@ describe("a server that was removed from the client", () => {
     const { projects } = JSON.parse(whole);
     delete projects[repo.root].mcpServers.haversack;
     repo.write(state, JSON.stringify({ projects }));
-    expect(JSON.parse(told())).toEqual({ systemMessage: expect.stringContaining("`haversack init` registers it again") });
+    expect(JSON.parse(told())).toEqual({
+      systemMessage: expect.stringContaining("`haversack init` registers it again"),
+    });
     repo.write(state, "{");
     expect(told()).toBe("");
     repo.write(state, JSON.stringify({ projects }));
