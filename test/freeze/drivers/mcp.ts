@@ -66,7 +66,10 @@ class Server {
     this.#folder = mkdtempSync(join(tmpdir(), "haversack-freeze-clock-"));
     const clock = { NODE_OPTIONS: `--require=${CLOCK}`, FREEZE_NOW_FILE: join(this.#folder, "now") };
     this.#setClock(new Date(0).toISOString());
-    this.#child = spawn(process.execPath, [join(DIST, "haversack.cjs"), "mcp"], { cwd: root, env: { ...env, ...clock } });
+    this.#child = spawn(process.execPath, [join(DIST, "haversack.cjs"), "mcp"], {
+      cwd: root,
+      env: { ...env, ...clock },
+    });
     createInterface({ input: this.#child.stdout! }).on("line", (line) => {
       const { id, result } = JSON.parse(line);
       this.#waiting.get(id)?.(result);
