@@ -1,7 +1,18 @@
 /** A session of Claude Code as a server and hooks see it: its events, and the transcript that it writes (forms of 2.1.325). */
-import { appendFileSync, mkdirSync } from "node:fs";
+import { appendFileSync, chmodSync, mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { Scratch } from "./bins.ts";
+
+/** As `init` wires a client whose hooks can ask the running server. */
+export function wireServer(project: Scratch): void {
+  const folder = join(project.home, "bin");
+  mkdirSync(folder);
+  writeFileSync(join(folder, "claude"), "#!/bin/sh\necho 2.1.325\n");
+  chmodSync(join(folder, "claude"), 0o755);
+  const PATH = `${folder}:${process.env["PATH"]}`;
+  const { code, err } = project.haversack(["init", "--yes", "--project", "--client", "claude-code"], { env: { PATH } });
+  if (code !== 0) throw new Error(err);
+}
 
 export interface Call {
   id: string;

@@ -3,14 +3,14 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { describe, expect, it } from "vitest";
 import { type Scratch, scratchProject } from "./bins.ts";
-import { type Call, claudeSession, write } from "./claude-session.ts";
+import { type Call, claudeSession, wireServer, write } from "./claude-session.ts";
 import { startServer } from "./mcp-client.ts";
 
 type Server = Awaited<ReturnType<typeof startServer>>;
 
 function begin() {
   const project = scratchProject();
-  expect(project.haversack(["init", "--yes", "--project", "--client", "claude-code"]).code).toBe(0);
+  wireServer(project);
   const session = claudeSession(project);
   project.hook(session.event("SessionStart", { source: "startup" }));
   const edit = (name: string) => write(name, join(project.root, `${name}.ts`));
@@ -113,6 +113,17 @@ describe("the server that answers events", () => {
     expect(new Set(answers)).toEqual(new Set(["{}"]));
     expect(files(project)).toHaveLength(50);
     for (const session of sessions) expect(session.wip().files_modified).toHaveLength(10);
+  });
+
+  it("stands back for an event that a process is started for too, and takes it again when that has changed", async () => {
+    const { project, session, edit } = begin();
+    const server = await startServer(project);
+    project.haversack(["init", "--yes", "--user", "--client", "claude-code", "--hooks", "command"]);
+    await tell(server, session.toolEvent(edit("a")));
+    expect(files(project)).toEqual([]);
+    project.haversack(["uninstall", "--yes", "--user"]);
+    await tell(server, session.toolEvent(edit("b")));
+    expect(files(project)).toEqual(["b.ts"]);
   });
 
   it("is told nonsense, and answers with silence", async () => {

@@ -1,7 +1,9 @@
 /** Which way events go after `init`: a process for each, or the MCP server that runs already; by the version of the installed client. */
+import { spawnSync } from "node:child_process";
 import { chmodSync, mkdirSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { DIST } from "./bins.ts";
 import { type Repo, repository } from "./wiring-repo.ts";
 
 const LOCAL = ".claude/settings.local.json";
@@ -93,6 +95,42 @@ describe("init", () => {
     const { out, err } = init(repo, [bin], "--hooks", "server");
     expect(out + err).toContain("each event starts a process");
     expect(asked(repo)).toEqual([]);
+  });
+});
+
+describe("a server that was removed from the client", () => {
+  it("is told to the person at the start of a session, and by doctor; `init` registers it again", () => {
+    const repo = repository();
+    const bin = install(repo, version("2.1.325"));
+    init(repo, [bin]);
+    const state = join(repo.home, ".claude.json");
+    const start = { hook_event_name: "SessionStart", source: "startup", session_id: "s", cwd: repo.root };
+    const told = () => {
+      const { stdout, status } = spawnSync(process.execPath, [join(DIST, "hook.cjs"), "claude-code"], {
+        ...{ cwd: repo.root, env: repo.env, encoding: "utf8" },
+        input: JSON.stringify(start),
+      });
+      expect(status).toBe(0);
+      return stdout;
+    };
+    expect(told()).toBe("");
+    const whole = repo.read(state);
+    const { projects } = JSON.parse(whole);
+    delete projects[repo.root].mcpServers.haversack;
+    repo.write(state, JSON.stringify({ projects }));
+    expect(JSON.parse(told())).toEqual({
+      systemMessage: expect.stringContaining("`haversack init` registers it again"),
+    });
+    repo.write(state, "{");
+    expect(told()).toBe("");
+    repo.write(state, JSON.stringify({ projects }));
+    expect(repo.run("doctor").out).toContain('no server "haversack"');
+    init(repo, [bin]);
+    expect(told()).toBe("");
+    // Commands need no server.
+    init(repo, [bin], "--hooks", "command");
+    repo.write(state, "{}");
+    expect(told()).toBe("");
   });
 });
 

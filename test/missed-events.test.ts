@@ -4,12 +4,12 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { describe, expect, it } from "vitest";
 import { type Scratch, scratchProject } from "./bins.ts";
-import { type Call, claudeSession, write } from "./claude-session.ts";
+import { type Call, claudeSession, wireServer, write } from "./claude-session.ts";
 import { startServer } from "./mcp-client.ts";
 
 async function begin(sessionId?: string) {
   const project = scratchProject();
-  expect(project.haversack(["init", "--yes", "--project", "--client", "claude-code"]).code).toBe(0);
+  wireServer(project);
   const session = claudeSession(project, sessionId);
   project.hook(session.event("SessionStart", { source: "startup" }));
   const server = await startServer(project);

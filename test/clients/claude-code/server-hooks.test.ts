@@ -1,6 +1,7 @@
 /** Events answered by the MCP server that runs already, as `init` wires a client that can. */
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { expect, it } from "vitest";
 import { messagesText } from "../request-text.ts";
 import { onPath } from "../run-haversack.ts";
@@ -63,6 +64,20 @@ it("loses nothing when the server was removed", async () => {
   const { sessionId, exitCode } = await runClaude({ repo, server, prompt: "Go." });
   expect(exitCode).toBe(0);
   expect(wipOf(repo, sessionId)).toMatchObject({ files_modified: ["a.ts"] });
+});
+
+it.each(["command", "server"])("says each text once where all projects are wired too, by %s", async (way) => {
+  const repo = haversackRepo();
+  haversack(repo, "init", "--yes", "--user", "--client", "claude-code", "--hooks", way);
+  const write = toolCall("Write", { file_path: join(repo.root, "src/a.ts"), content: "a\n" });
+  const server = await testServer(steps([{ tools: [write] }, { text: "done" }]));
+  const { sessionId } = await runClaude({ repo, server, prompt: FITTING });
+  expect(ours(server.of("main")[0]).map(({ event }) => event)).toEqual(["UserPromptSubmit"]);
+  expect(wipOf(repo, sessionId)).toMatchObject({ files_modified: ["src/a.ts"] });
+  const db = new DatabaseSync(join(repo.root, ".haversack/haversack.db"), { readOnly: true });
+  const { prompts } = db.prepare("SELECT prompt_count AS prompts FROM sessions WHERE session_id = ?").get(sessionId)!;
+  db.close();
+  expect(prompts).toBe(1);
 });
 
 it("ties a claim to its session: what is edited next belongs to the task", async () => {

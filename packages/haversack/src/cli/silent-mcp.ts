@@ -19,8 +19,14 @@ function answer(line: string): void {
     if (id === undefined || method === undefined) return;
     const { protocolVersion } = params ?? {};
     const serverInfo = { name: "haversack", version: __VERSION__ };
-    const result = method === "initialize" ? { protocolVersion, capabilities: {}, serverInfo } : {};
-    process.stdout.write(`${JSON.stringify({ jsonrpc: "2.0", id, result })}\n`);
+    const results: Readonly<Record<string, object>> = {
+      initialize: { protocolVersion, capabilities: {}, serverInfo },
+      // Codex asks for it all the same.
+      "tools/list": { tools: [] },
+      // A hook's call; `{}` is silence.
+      "tools/call": { content: [{ type: "text", text: "{}" }] },
+    };
+    process.stdout.write(`${JSON.stringify({ jsonrpc: "2.0", id, result: results[method] ?? {} })}\n`);
   } catch {
     // No message, so nobody waits for an answer to it.
   }

@@ -2,10 +2,12 @@
  * Events that a client tells our running MCP server, in place of a process for each: the server's unlisted tool `hook`. Stores stay open
  * between events, one for each project that is asked about.
  */
+import { findProjectRoot } from "../base/project-root.ts";
 import { clientProcess } from "../engine/events/client-process.ts";
 import { keptOpen } from "../engine/events/kept-store.ts";
 import type { StoreHandle } from "../store/sqlite/handle.ts";
 import { answerHook } from "./answer-hook.ts";
+import { eventsOfProcesses } from "./own-wiring.ts";
 
 export interface HookServerOptions {
   env: NodeJS.ProcessEnv;
@@ -29,8 +31,12 @@ export function hookServer({
   isPackaged,
 }: HookServerOptions): (input: unknown, meta?: Fields) => string {
   const stores = new Map<string, (sessionId: string) => StoreHandle | undefined>();
+  const eventsOf = eventsOfProcesses();
   return (input, meta) => {
     const { client, ...payload } = readPayload(input, meta);
+    const { hook_event_name: event, cwd: folder } = payload;
+    const { root } = findProjectRoot(typeof folder === "string" ? folder : cwd);
+    if (client === "claude-code" && eventsOf({ root, env }).has(String(event))) return "{}";
     const text = answerHook(String(client), payload, {
       env,
       cwd,

@@ -5,7 +5,7 @@
  *
  * A package's hook asks this at every event: a file or two to read, and nothing but `fs` to load.
  */
-import { existsSync, readFileSync, realpathSync } from "node:fs";
+import { existsSync, readFileSync, realpathSync, statSync } from "node:fs";
 import { withoutComments } from "../base/json.ts";
 import { MAX_CONFIG_BYTES, readBounded } from "../base/read-text.ts";
 import { repositoryRoot } from "./claude-code/hidden-skills.ts";
@@ -30,13 +30,7 @@ export function ownWiring(client: string, place: SessionPlace): string | undefin
 }
 
 const READERS: Readonly<Record<string, (place: SessionPlace) => string | undefined>> = {
-  "claude-code": ({ root, env }) => {
-    const folder = `${repositoryRoot(root)}/.claude`;
-    const user = env["CLAUDE_CONFIG_DIR"] || `${env["HOME"]}/.claude`;
-    return [`${folder}/settings.local.json`, `${folder}/settings.json`, `${user}/settings.json`].find(
-      (file) => hooksIn(file, readHookCommand).length > 0,
-    );
-  },
+  "claude-code": (place) => claudeSettings(place).find((file) => hooksIn(file, readHookCommand).length > 0),
   codex: ({ cwd, env }) => {
     const home = env["CODEX_HOME"] || `${env["HOME"]}/.codex`;
     const root = repositoryRoot(existsSync(cwd) ? realpathSync(cwd) : cwd);
@@ -62,6 +56,36 @@ const READERS: Readonly<Record<string, (place: SessionPlace) => string | undefin
     return isRun(userSettings) ? userSettings : undefined;
   },
 };
+
+function claudeSettings({ root, env }: Pick<SessionPlace, "root" | "env">): string[] {
+  const folder = `${repositoryRoot(root)}/.claude`;
+  const user = env["CLAUDE_CONFIG_DIR"] || `${env["HOME"]}/.claude`;
+  return [`${folder}/settings.local.json`, `${folder}/settings.json`, `${user}/settings.json`];
+}
+
+/**
+ * For the server that Claude Code asks: the events that a process is started for as well, because a project and all projects are wired in
+ * different ways. The client runs both, and one of them has to stand back. The files are read again when they have changed.
+ */
+export function eventsOfProcesses(): (place: Pick<SessionPlace, "root" | "env">) => ReadonlySet<string> {
+  const known = new Map<string, { stamp: string; events: Set<string> }>();
+  return (place) => {
+    const files = claudeSettings(place);
+    const stamp = files.map(stampOf).join();
+    let found = known.get(place.root);
+    if (found?.stamp !== stamp) {
+      const hooks = files.flatMap((file) => hooksIn(file, readHookCommand)).filter(({ way }) => way === "command");
+      found = { stamp, events: new Set(hooks.map(({ event }) => event)) };
+      known.set(place.root, found);
+    }
+    return found.events;
+  };
+}
+
+function stampOf(file: string): string {
+  const stat = statSync(file, { throwIfNoEntry: false });
+  return stat ? `${stat.mtimeMs}/${stat.size}` : "";
+}
 
 /** As trust.ts knows it: `hooks.state."haversack@MARKET:hooks/hooks.json:…"`. */
 const PLUGIN_REVIEW = /"haversack@[^"]*:hooks\/hooks\.json:/;

@@ -85,12 +85,13 @@ export async function tryMcpServer(
   const { stderr, isTimedOut, exitCode } = await end;
 
   const list = answers.get(2)?.["result"] as { tools?: { name: string }[] } | undefined;
-  if (list?.tools) {
+  const said = stderr.trim().split("\n").at(-1) ?? "";
+  // A stand-in has no tools, and says on stderr why; switched off, the server has none either, and says nothing.
+  if (list?.tools && (list.tools.length > 0 || said === "")) {
     const first = answers.get(1)?.["result"] as { serverInfo?: { version?: string } } | undefined;
     const tools = list.tools.map(({ name }) => name);
     return { tools, serverVersion: first?.serverInfo?.version, tookMs: listedMs, calls: answered };
   }
-  const said = stderr.trim().split("\n").at(-1) ?? "";
   // It was ended by us, so its exit code says nothing.
   if (answers.has(2)) return { problem: said || "it has no list of tools" };
   return {

@@ -12,6 +12,7 @@ import { text } from "./fields.ts";
 import { claudeTranscripts, readClaudeCalls } from "./logged-calls.ts";
 import { readClaudeObservation } from "./observation.ts";
 import { claudeProfile } from "./profile.ts";
+import { removedServerNotice } from "./removed-server.ts";
 import { readClaudeStart } from "./start-event.ts";
 import { startedBy } from "./started-by.ts";
 import { readClaudeTool } from "./tool-event.ts";
@@ -25,7 +26,7 @@ export const claudeCode: ClientAdapter = {
     const messages = messagesWith(payload);
     return [{ ...event, receipts: "found", ...(messages && { messages }) }];
   },
-  writeAnswer: formatClaudeAnswer,
+  writeAnswer: (payload, answer) => formatClaudeAnswer(payload, answer, removedServerNotice(payload, process.env)),
   transcripts: claudeTranscripts,
   readCalls: readClaudeCalls,
   process: claudeProcess,

@@ -5,12 +5,19 @@
  */
 import type { EventAnswer } from "../../engine/events/client-event.ts";
 
-export function formatClaudeAnswer(payload: Readonly<Record<string, unknown>>, answer: EventAnswer): string {
+/** `notice`: a line for the person, which the model does not see. */
+export function formatClaudeAnswer(
+  payload: Readonly<Record<string, unknown>>,
+  answer: EventAnswer,
+  notice?: string,
+): string {
   const { context, deny, prompt, result, sendBack } = answer;
   // At a sub-agent's end there is nothing else to say.
   if (sendBack) return JSON.stringify({ decision: "block", reason: sendBack });
-  if (!context && !deny && !prompt && !result) return "";
+  const toPerson = notice === undefined ? {} : { systemMessage: notice };
+  if (!context && !deny && !prompt && !result) return notice === undefined ? "" : JSON.stringify(toPerson);
   return JSON.stringify({
+    ...toPerson,
     hookSpecificOutput: {
       hookEventName: payload["hook_event_name"],
       ...(context && { additionalContext: context }),

@@ -33,7 +33,11 @@ describe("a runtime that is gone", () => {
       JSON.stringify({ jsonrpc: "2.0", id: "a-1 *", method: "ping" }),
       "no message",
       JSON.stringify({ jsonrpc: "2.0", id: 12, method: "tools/list", params: {} }),
-      JSON.stringify({ method: "tools/call", params: { name: "hook", arguments: { prompt: '"id":7,{}' } }, id: 13 }),
+      JSON.stringify({
+        method: "tools/call",
+        params: { name: "hook", arguments: { prompt: '"id":1,{"method":"x"}' } },
+        id: 13,
+      }),
     );
     expect({ status, stderr }).toEqual({ status: 0, stderr: "" });
     expect(answers).toEqual([
