@@ -77,5 +77,5 @@ export async function listEpics(
   const page = priority
     ? await filterPages(read, (epic) => epic.priority === priority, { limit, offset })
     : await read({ limit, offset });
-  return listed(page, { view: viewEpic, fields, maxTokens, offset });
+  return listed(page, { view: viewEpic, fields, maxTokens, offset, text: input.text });
 }

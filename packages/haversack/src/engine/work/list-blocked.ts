@@ -20,5 +20,5 @@ export async function listBlocked(
   }
   const view = ({ reasons, ...task }: BlockedTask, set: typeof fields) =>
     present({ ...viewTask(task, set), blockers: reasons });
-  return listed({ items: tasks, total }, { view, fields, maxTokens, offset });
+  return listed({ items: tasks, total }, { view, fields, maxTokens, offset, text: input.text });
 }

@@ -1,7 +1,7 @@
 import type { Page, TaskQuery, WorkStore } from "../../store/work-store.ts";
 import { checkChoice, checkWhole } from "../../work/check-value.ts";
 import { GROUP_STATUSES, type GroupStatus, PRIORITIES, TASK_STATUSES, TASK_TYPES, type Task } from "../../work/task.ts";
-import { FIELD_SETS, viewTask } from "../../work/task-view.ts";
+import { FIELD_SETS, type View, viewTask } from "../../work/task-view.ts";
 import { everyItem, filterPages } from "./filter-pages.ts";
 import { withDetails } from "./next-batch.ts";
 import { given, type Listed, listed, type WorkParts } from "./work-parts.ts";
@@ -15,6 +15,8 @@ export interface ListInput {
   fields?: string | undefined;
   /** A ceiling for the whole answer. Default: none. */
   maxTokens?: number | undefined;
+  /** How the answer writes one. Default: JSON. */
+  text?: ((view: View) => string) | undefined;
 }
 
 export interface ListTasksInput extends ListInput {
@@ -59,7 +61,7 @@ export async function listTasks(input: ListTasksInput, { store, by }: WorkParts)
   const page =
     storyStatus || epicStatus ? await byGroup(query, { storyStatus, epicStatus }, store) : await store.listTasks(query);
   const items = await withDetails(page.items, fields, { store, by });
-  return listed({ ...page, items }, { view: viewTask, fields, maxTokens, offset });
+  return listed({ ...page, items }, { view: viewTask, fields, maxTokens, offset, text: input.text });
 }
 
 async function byGroup(

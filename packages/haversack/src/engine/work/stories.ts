@@ -66,5 +66,5 @@ export async function listStories(
   const { limit, offset, fields, maxTokens } = checkListInput(input);
   const status = checkChoice(input.status, { field: "status", choices: GROUP_STATUSES });
   const page = await store.listStories({ ...given({ status, epicId: input.epicId }), limit, offset });
-  return listed(page, { view: viewStory, fields, maxTokens, offset });
+  return listed(page, { view: viewStory, fields, maxTokens, offset, text: input.text });
 }
