@@ -18,6 +18,7 @@ const BENCHMARKS: Record<string, () => Promise<Benchmark>> = {
   artifacts: async () => (await import("./benchmarks/artifacts.ts")).artifacts,
   estimator: async () => (await import("./benchmarks/estimator.ts")).estimator,
   wake: async () => (await import("./benchmarks/wake.ts")).wake,
+  "server-start": async () => (await import("./benchmarks/server-start.ts")).serverStart,
   "server-events": async () => (await import("./benchmarks/server-events.ts")).serverEvents,
   secrets: async () => (await import("./benchmarks/secrets.ts")).secrets,
   retention: async () => (await import("./benchmarks/retention.ts")).retention,

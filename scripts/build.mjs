@@ -2,9 +2,9 @@
 import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { basename, dirname, join, relative } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
-import { build } from "esbuild";
+import { build, transform } from "esbuild";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
 const home = join(root, "packages/haversack");
@@ -16,6 +16,13 @@ const { version } = JSON.parse(readFileSync(join(home, "package.json"), "utf8"))
 /** What a client starts: a small file, and the one that answers. */
 const HOOK_FILES = ["hook", "hook-events", "hook-codex-notify", "hook-mask"];
 const define = { __VERSION__: JSON.stringify(version) };
+
+/** Before the name of a file that lies at the top of dist/, until it is known where the file that names it will lie. */
+const BESIDE = "beside:";
+/** Stands for `require` in a file that is an ES module first: there esbuild would put a function of its own in its place. */
+const LATER = "__requireLater";
+/** The share of all commands that a chunk of common.cjs is needed by. */
+const COMMON_SHARE = 0.3;
 
 rmSync(dist, { recursive: true, force: true });
 mkdirSync(dist, { recursive: true });
@@ -29,39 +36,10 @@ const shared = { bundle: true, platform: "node", define, alias, logLevel: "warni
 const oldRuntimeGuard =
   '(function(v){if(v[0]<22||(v[0]==22&&v[1]<16))process.exit(0)})(process.versions.node.split("."));';
 
-const cjs = {
-  outdir: dist,
-  outExtension: { ".js": ".cjs" },
-  format: "cjs",
-  target: "node22",
-  minify: true,
-  charset: "utf8",
-  // import() would start the ESM loader; a command is loaded when it is called all the same.
-  supported: { "dynamic-import": false },
-  // The one use of import.meta finds the installation's folder.
-  define: { ...define, "import.meta.url": "__fileUrl" },
-  banner: { js: 'var __fileUrl=require("node:url").pathToFileURL(__filename).href;' },
-};
 const commands = readdirSync(join(src, "cli/commands"))
   .filter((file) => file.endsWith(".ts") && !file.endsWith(".test.ts"))
   .map((file) => file.slice(0, -3));
-/** Commands refer to one another's files, and to one copy of what many of them need, as they will lie in dist/. */
-const besides = (folder, yaml) => ({
-  name: "files-beside",
-  setup: ({ onResolve }) => {
-    onResolve({ filter: /^\.\/commands\// }, ({ path }) => {
-      return { path: `${folder}/${path.slice("./commands/".length).replace(/ts$/, "cjs")}`, external: true };
-    });
-    onResolve({ filter: /^yaml$/ }, () => ({ path: yaml, external: true }));
-    // 100 kB of nearly every command; most need the first only.
-    onResolve({ filter: /\/open\.ts$/ }, () => ({ path: yaml.replace("yaml", "open-store"), external: true }));
-    onResolve({ filter: /\/sqlite-work-store\.ts$/ }, () => ({
-      path: yaml.replace("yaml", "work-store"),
-      external: true,
-    }));
-  },
-});
-/** 2 MB: one copy for all. */
+/** 2 MB: one copy for the CLI and the library. */
 const tokenizerBeside = (path) => ({
   name: "tokenizer-beside",
   setup: ({ onResolve }) => onResolve({ filter: /^gpt-tokenizer\// }, () => ({ path, external: true })),
@@ -74,16 +52,14 @@ const tokenizerBeside = (path) => ({
 const patternsBeside = (folder) => ({
   name: "patterns-beside",
   setup: ({ onResolve, onLoad }) => {
-    const file = JSON.stringify(`${folder}/hook-mask.cjs`);
+    const load = folder === BESIDE ? `${LATER}("${BESIDE}hook-mask.cjs")` : `require("${folder}/hook-mask.cjs")`;
     onResolve({ filter: /\/mask\/patterns\.ts$/ }, ({ importer, path }) =>
       importer.endsWith("hook-mask.ts") ? undefined : { path, namespace: "patterns-beside" },
     );
     onLoad({ filter: /./, namespace: "patterns-beside" }, () => ({
-      contents: ["maskKeys", "maskNamed"]
-        .map((name) => `export const ${name}=(text)=>require(${file}).${name}(text);`)
-        .join(""),
+      contents: ["maskKeys", "maskNamed"].map((name) => `export const ${name}=(text)=>${load}.${name}(text);`).join(""),
     }));
-    onResolve({ filter: /\/hook-mask\.cjs$/ }, ({ path }) => ({ path, external: true }));
+    onResolve({ filter: /hook-mask\.cjs$/ }, ({ path }) => ({ path, external: true }));
   },
 });
 
@@ -114,29 +90,38 @@ const built = await Promise.all([
     banner: { js: oldRuntimeGuard },
     plugins: [patternsBeside(".")],
   }),
-  // The CLI as CJS, one file per command: the ESM loader alone costs a cold command a third of a bare start.
+  // The CLI: one file per command and, in chunks/, one copy of what several of them need.
   build({
     ...shared,
-    ...cjs,
-    entryPoints: { cli: join(src, "cli/main.ts") },
-    plugins: [besides("./commands", "./yaml.cjs"), tokenizerBeside("./tokenizer.cjs"), patternsBeside(".")],
-  }),
-  build({
-    ...shared,
-    ...cjs,
-    entryPoints: Object.fromEntries(commands.map((name) => [`commands/${name}`, join(src, `cli/commands/${name}.ts`)])),
-    plugins: [besides(".", "../yaml.cjs"), tokenizerBeside("../tokenizer.cjs"), patternsBeside("..")],
-  }),
-  build({
-    ...shared,
-    ...cjs,
     entryPoints: {
-      yaml: join(root, "node_modules/yaml/browser/index.js"),
-      tokenizer: join(root, "node_modules/gpt-tokenizer/esm/encoding/o200k_base.js"),
-      "open-store": join(src, "store/sqlite/open.ts"),
-      "work-store": join(src, "store/sqlite/sqlite-work-store.ts"),
+      cli: join(src, "cli/main.ts"),
+      ...Object.fromEntries(commands.map((name) => [`commands/${name}`, join(src, `cli/commands/${name}.ts`)])),
     },
-    plugins: [patternsBeside(".")],
+    outdir: dist,
+    // The hash may begin with a digit.
+    chunkNames: "chunks/c[hash]",
+    format: "esm",
+    splitting: true,
+    target: "node22",
+    minify: true,
+    charset: "utf8",
+    write: false,
+    // The one use of import.meta finds the installation's folder.
+    define: { ...define, "import.meta.url": "__fileUrl" },
+    plugins: [tokenizerBeside(`${BESIDE}tokenizer.cjs`), patternsBeside(BESIDE)],
+  }).then(async (result) => {
+    await writeAsCjs(result);
+    return result;
+  }),
+  build({
+    ...shared,
+    entryPoints: { tokenizer: join(root, "node_modules/gpt-tokenizer/esm/encoding/o200k_base.js") },
+    outdir: dist,
+    outExtension: { ".js": ".cjs" },
+    format: "cjs",
+    target: "node22",
+    minify: true,
+    charset: "utf8",
   }),
   build({
     ...shared,
@@ -188,6 +173,71 @@ await import("./build-plugin.mjs");
 await import("./build-gemini.mjs");
 await import("./build-codex.mjs");
 await import("./build-opencode.mjs");
+
+/**
+ * esbuild shares code between files only as ES modules, and Node's loader for those costs a cold command a third of a bare start. So each
+ * file is turned into CJS afterwards. import() becomes a late require(), which starts no other loader either.
+ *
+ * Every file that is loaded costs half a millisecond, so the chunks that many commands need lie in one file, common.cjs. Each is a
+ * function there, which the first that needs it calls: the others are not compiled.
+ */
+async function writeAsCjs({ outputFiles, metafile: { outputs } }) {
+  const names = new Map(Object.keys(outputs).map((path) => [join(process.cwd(), path), path]));
+  const users = new Map();
+  const count = (name, command) => {
+    if (!users.has(name)) users.set(name, new Set());
+    if (users.get(name).has(command)) return;
+    users.get(name).add(command);
+    for (const { path, kind } of outputs[name].imports) {
+      if (kind === "import-statement" && outputs[path]) count(path, command);
+    }
+  };
+  for (const name of Object.keys(outputs)) if (name.includes("/commands/")) count(name, name);
+  // The CLI's first file needs little of it, and often no command.
+  const cli = Object.keys(outputs).find((name) => basename(name) === "cli.js");
+  count(cli, cli);
+  const isCommon = (path) => {
+    const who = users.get(names.get(path)) ?? new Set();
+    return dirname(path).endsWith("chunks") && !who.has(cli) && who.size >= commands.length * COMMON_SHARE;
+  };
+  const commonIds = new Set(outputFiles.filter(({ path }) => isCommon(path)).map(({ path }) => basename(path, ".js")));
+
+  const common = await Promise.all(
+    outputFiles.map(async ({ path, text }) => {
+      const { code } = await transform(text, {
+        format: "cjs",
+        platform: "node",
+        target: "node22",
+        minify: true,
+        charset: "ascii",
+        supported: { "dynamic-import": false },
+      });
+      const isIn = isCommon(path);
+      const up = isIn ? "." : relative(dirname(path), dist) || ".";
+      const linked = code.replaceAll(LATER, "require").replace(/\brequire\("([^"]*)"\)/g, (whole, target) => {
+        if (target.startsWith(BESIDE)) return `require("${up}/${target.slice(BESIDE.length)}")`;
+        if (!target.startsWith(".")) return whole;
+        const wanted = basename(target, ".js");
+        if (commonIds.has(wanted)) return isIn ? `common.${wanted}()` : `require("${up}/common.cjs").${wanted}()`;
+        const file = relative(isIn ? dist : dirname(path), join(dirname(path), target)).replace(/js$/, "cjs");
+        return `require("${file.startsWith(".") ? file : `./${file}`}")`;
+      });
+      const id = basename(path, ".js");
+      // Declared by name: V8 compiles a function that stands in brackets at once.
+      if (isIn) return `common.${id}=once(${id});function ${id}(module,exports){${linked}\n}`;
+      mkdirSync(dirname(path), { recursive: true });
+      writeFileSync(path.replace(/js$/, "cjs"), withPlace(linked));
+      return "";
+    }),
+  );
+  const once = "function once(f){var m;return function(){if(!m)f(m={exports:{}},m.exports);return m.exports}}";
+  writeFileSync(join(dist, "common.cjs"), withPlace(`"use strict";var common=exports;${once}\n${common.join("\n")}`));
+}
+
+function withPlace(code) {
+  const place = 'var __fileUrl=require("node:url").pathToFileURL(__filename).href;';
+  return code.includes("__fileUrl") ? `${place}${code}` : code;
+}
 
 /** The licences of the libraries that ended up in the bundles. */
 function thirdPartyNotices(results) {
