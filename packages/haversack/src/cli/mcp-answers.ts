@@ -1,4 +1,5 @@
 /** What `haversack mcp` answers with, for the project that it was started in. */
+import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { isAbsolute } from "node:path";
 import { appendLog, type LogLevel } from "../base/log.ts";
@@ -25,7 +26,7 @@ export function mcpAnswers(io: Call["io"], options: Call["options"]): Answers {
     if (existsSync(state) && checkTrust(state, userState).kind !== "untrusted")
       appendLog(folder, { at: new Date(), level, part: "mcp", text });
   };
-  const skills = new LiveSkills({ cwd, env: io.env, log });
+  const skills = new LiveSkills({ cwd, env: io.env, log, indexElsewhere: (root) => indexElsewhere(root, io.env) });
   const work = new LiveWork({ cwd, env: io.env });
   let hooks: ReturnType<typeof hookServer> | undefined;
   const isPackaged = options["plugin"] === true;
@@ -48,6 +49,20 @@ export function mcpAnswers(io: Call["io"], options: Call["options"]): Answers {
     work.close();
     skills.close();
   });
+}
+
+/** A cold index of thousands of skills takes some 10 s on a slow machine. */
+const INDEX_MS = 60_000;
+
+function indexElsewhere(cwd: string, env: Environment): boolean {
+  const [node = "", bin = ""] = ownProgram();
+  const { status } = spawnSync(node, [bin, "skills", "index", "--changed", "--json"], {
+    cwd,
+    env: { ...env },
+    stdio: "ignore",
+    timeout: INDEX_MS,
+  });
+  return status === 0;
 }
 
 /** The next start finds what this one compiled. */

@@ -1,3 +1,4 @@
+import { setFlagsFromString } from "node:v8";
 import { serveMcp } from "../../mcp/serve.ts";
 import type { Call, CommandSpec, ExitCode } from "../command.ts";
 
@@ -28,6 +29,8 @@ export const spec: CommandSpec = {
 
 export async function run({ io, options }: Call): Promise<ExitCode> {
   if (process.stdin.isTTY) io.err("haversack mcp: waiting for an MCP client on standard input; Ctrl-D ends it\n");
+  // A server is idle most of the time. V8 would let the space for new objects grow to 48 MB and keep it.
+  for (const flag of ["--semi-space-growth-factor=1", "--optimize-for-size"]) setFlagsFromString(flag);
   await serveMcp({
     version: __VERSION__,
     serveSkills: options["serve-skills"] === true,
