@@ -18,6 +18,8 @@ const BENCHMARKS: Record<string, () => Promise<Benchmark>> = {
   artifacts: async () => (await import("./benchmarks/artifacts.ts")).artifacts,
   estimator: async () => (await import("./benchmarks/estimator.ts")).estimator,
   wake: async () => (await import("./benchmarks/wake.ts")).wake,
+  "index-skills": async () => (await import("./benchmarks/index-skills.ts")).indexSkills,
+  "server-start": async () => (await import("./benchmarks/server-start.ts")).serverStart,
   "server-events": async () => (await import("./benchmarks/server-events.ts")).serverEvents,
   "client-latency": async () => (await import("./benchmarks/client-latency.ts")).clientLatency,
   secrets: async () => (await import("./benchmarks/secrets.ts")).secrets,

@@ -52,6 +52,12 @@ const besides = (folder, yaml) => ({
       path: yaml.replace("yaml", "work-store"),
       external: true,
     }));
+    // What the MCP server loads behind its first answer, and what only some clients need.
+    onResolve({ filter: /\/(?:mcp-answers|sdk-server)\.ts$/ }, ({ path, kind }) =>
+      kind === "dynamic-import"
+        ? { path: yaml.replace("yaml", path.slice(path.lastIndexOf("/") + 1, -".ts".length)), external: true }
+        : undefined,
+    );
   },
 });
 /** 2 MB: one copy for all. */
@@ -85,7 +91,11 @@ const built = await Promise.all([
   build({
     ...shared,
     ...cjs,
-    entryPoints: { cli: join(src, "cli/main.ts") },
+    entryPoints: {
+      cli: join(src, "cli/main.ts"),
+      "mcp-answers": join(src, "cli/mcp-answers.ts"),
+      "sdk-server": join(src, "mcp/sdk-server.ts"),
+    },
     plugins: [besides("./commands", "./yaml.cjs"), tokenizerBeside("./tokenizer.cjs"), maskBeside("./mask.cjs")],
   }),
   build({

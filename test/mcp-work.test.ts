@@ -65,7 +65,7 @@ describe("the tools", () => {
 
 describe("the life of a task", () => {
   it("is short to tell: created, started, its state kept, handed off, done", async () => {
-    const { ask } = await workServer();
+    const { ask, text } = await workServer();
     const { id, ...rest } = await ask("create_task", {
       title: "Add 🎉 login",
       description: "With a form",
@@ -73,7 +73,8 @@ describe("the life of a task", () => {
     });
     expect(id).toMatch(/^T\d{4,12}$/);
     expect(rest).toEqual({});
-    expect(await ask("get_next_batch")).toEqual({ tasks: [{ id, title: "Add 🎉 login", status: "todo" }] });
+    expect(await text("get_next_batch")).toBe(`${id} Add 🎉 login`);
+    expect(await text("get_tasks")).toBe(`${id} Add 🎉 login`);
     expect(await ask("update_task_status", { task_id: id, status: "in_progress" })).toEqual({ ok: true });
     expect(
       await ask("update_task_wip", { task_id: id, wip_data: { phase: "testing", next_step: "fix the test" } }),
@@ -87,7 +88,14 @@ describe("the life of a task", () => {
       in_progress: [{ id, title: "Add 🎉 login", status: "in_progress" }],
       ready: 0,
     });
-    expect(await ask("get_next_batch")).toEqual({ tasks: [], note: "nothing is ready: 1 in progress" });
+    expect(await text("get_next_batch")).toBe("nothing is ready: 1 in progress");
+    // A status goes without saying when it is todo, and when it was asked for.
+    expect(await text("get_tasks")).toBe(`${id} Add 🎉 login (in_progress)`);
+    expect(await text("get_tasks", { status: "in_progress" })).toBe(`${id} Add 🎉 login`);
+    expect(await text("get_tasks", { status: "done" })).toBe("no tasks");
+    expect(await ask("get_tasks", { fields: "full" })).toMatchObject({
+      tasks: [{ id, status: "in_progress", description: "With a form", wip: { phase: "testing" } }],
+    });
     expect(await ask("get_task", { task_id: id })).toEqual({
       id,
       title: "Add 🎉 login",
@@ -131,24 +139,25 @@ describe("the life of a task", () => {
       ok: true,
       boundaries: { story_completed: false, epic_completed: false },
     });
-    expect(await ask("get_next_batch")).toEqual({ tasks: [], note: "no task is open" });
+    expect(await text("get_next_batch")).toBe("no task is open");
   });
 
   it("ends its story and epic, which the answer says", async () => {
-    const { ask } = await workServer({ args: ["--tools", "all"] });
+    const { ask, text } = await workServer({ args: ["--tools", "all"] });
     const epic = await ask("create_epic", { title: "Auth", priority: "P0" });
     const story = await ask("create_story", { title: "Log in", epic_id: epic.id });
     const task = await ask("create_task", { title: "Form", story_id: story.id, estimate_hours: 2, source: "human" });
-    expect(await ask("get_next_batch", { epic_id: epic.id, batch_size: 3 })).toMatchObject({
-      tasks: [{ id: task.id }],
+    expect(await text("get_next_batch", { epic_id: epic.id, batch_size: 3 })).toBe(`${task.id} Form`);
+    expect(await ask("get_next_batch", { fields: "standard" })).toMatchObject({
+      tasks: [{ id: task.id, priority: "P2" }],
     });
     expect(await ask("update_task_status", { task_id: task.id, status: "done", notes: "ok" })).toEqual({
       ok: true,
       boundaries: { story_completed: true, epic_completed: true, story_id: story.id, epic_id: epic.id },
     });
     expect(await ask("get_epic", { epic_id: epic.id })).toMatchObject({ status: "done", tasks: { done: 1 } });
-    expect(await ask("get_epics")).toEqual({ epics: [{ id: epic.id, title: "Auth", status: "done" }] });
-    expect(await ask("list_stories", { epic_id: epic.id })).toMatchObject({ stories: [{ id: story.id }] });
+    expect(await text("get_epics")).toBe(`${epic.id} Auth (done)`);
+    expect(await text("list_stories", { epic_id: epic.id, status: "done" })).toBe(`${story.id} Log in`);
     expect(await ask("get_story", { story_id: story.id })).toMatchObject({ epic_id: epic.id });
     expect(await ask("update_story", { story_id: story.id, title: "Sign in" })).toEqual({ ok: true });
     expect(await ask("update_epic", { epic_id: epic.id, status: "archived" })).toEqual({ ok: true });
@@ -157,24 +166,22 @@ describe("the life of a task", () => {
   });
 
   it("through the rest of ohno's tools", async () => {
-    const { ask, refuse } = await workServer({ args: ["--tools", "all"] });
+    const { ask, refuse, text } = await workServer({ args: ["--tools", "all"] });
     const a = (await ask("create_task", { title: "A" })).id;
     const b = (await ask("create_task", { title: "B" })).id;
     expect(await ask("add_dependency", { task_id: b, depends_on_task_id: a })).toEqual({ ok: true });
     expect(await refuse("add_dependency", { task_id: a, depends_on_task_id: b })).toContain(`${a} -> ${b} -> ${a}`);
-    expect(await ask("get_task_dependencies", { task_id: b })).toEqual({
-      depends_on: [{ id: a, title: "A", status: "todo", type: "blocks" }],
-    });
+    expect(await text("get_task_dependencies", { task_id: b })).toBe(`depends_on:\n${a} A (blocks)`);
     expect(await refuse("claim_task", { task_id: b })).toContain(`${b} waits for ${a} (todo: A)`);
     expect(await ask("remove_dependency", { task_id: b, depends_on_task_id: a })).toEqual({ ok: true });
-    expect(await ask("get_next_task")).toMatchObject({ id: a, task_type: "feature" });
+    expect(await text("get_next_task")).toBe(`${a} A`);
+    await ask("update_task", { task_id: a, priority: "P1", description: "d" });
+    expect(await text("get_next_task")).toBe(`${a} A (P1)\n{"description":"d"}`);
     expect(await ask("claim_task")).toMatchObject({ id: a, lease_until: expect.any(String) });
-    expect(await ask("heartbeat")).toMatchObject({ claims: [{ id: a }] });
+    expect(await text("heartbeat")).toMatch(new RegExp(`^${a} until \\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\dZ$`));
     expect(await ask("release_task", { task_id: a, reason: "later" })).toEqual({ ok: true });
     expect(await ask("set_blocker", { task_id: b, reason: "no key" })).toEqual({ ok: true });
-    expect(await ask("get_blocked_tasks")).toEqual({
-      tasks: [{ id: b, title: "B", status: "blocked", blockers: ["no key"] }],
-    });
+    expect(await text("get_blocked_tasks")).toBe(`${b} B: no key`);
     expect(await ask("resolve_blocker", { task_id: b })).toEqual({ ok: true, status: "todo" });
     expect(await ask("update_task", { task_id: b, title: "B2", description: "d" })).toEqual({ ok: true });
     expect(await ask("update_task", { task_id: b, description: "" })).toEqual({ ok: true });
@@ -193,26 +200,22 @@ describe("the life of a task", () => {
     expect(await ask("add_task_activity", { task_id: b, activity_type: "decision", description: "use SQL" })).toEqual({
       ok: true,
     });
-    expect(await ask("summarize_task_activity", { task_id: b, limit: 1, delete_raw: true })).toMatchObject({
-      activity: [{ kind: "decision", text: "use SQL" }],
-      note: "history is append-only; nothing was deleted",
-    });
+    expect(await text("summarize_task_activity", { task_id: b, limit: 1, delete_raw: true })).toMatch(
+      /^\S+Z decision test-\d{4}: use SQL\n\d+ left out; before: \d+\nhistory is append-only; nothing was deleted$/,
+    );
     expect(
       await ask("record_task_failure", { task_id: b, failure_type: "quality", reason: "no test", attempt: 2 }),
     ).toEqual({ count: 1 });
     expect(await ask("archive_task", { task_id: b, reason: "not needed" })).toMatchObject({ ok: true });
     expect(await ask("reopen_task", { task_id: b })).toEqual({ ok: true });
     expect(await ask("set_needs_rework", { task_id: b, value: true })).toEqual({ ok: true });
-    expect(await ask("get_kanban_board")).toMatchObject({
-      todo: expect.arrayContaining([{ id: b, title: "B2" }]),
-      in_progress: [],
-    });
+    expect((await text("get_kanban_board")).split("\n").sort()).toEqual([`${a} A`, `${b} B2`, "todo:"].sort());
     expect(await ask("get_project_status")).toMatchObject({ tasks: { todo: 2, ready: 2 } });
   });
 });
 
 describe("sizes, in o200k tokens", () => {
-  it("50 tasks in 1,000, a batch of 3 in 120, a handoff's reply in 60", async () => {
+  it("50 tasks in 500, a batch of 3 in 40, the next in 18, a handoff's reply in 60", async () => {
     const server = await workServer();
     const titles = [
       "Add login form validation",
@@ -226,12 +229,16 @@ describe("sizes, in o200k tokens", () => {
       first ||= id;
     }
     const list = await server.text("get_tasks");
-    expect(JSON.parse(list)).toMatchObject({ left_out: 10, more: "offset: 50" });
-    expect(JSON.parse(list).tasks).toHaveLength(50);
-    expect(await countTokens(list)).toBeLessThanOrEqual(1000);
+    const lines = list.split("\n");
+    expect(lines).toHaveLength(51);
+    expect(lines.slice(0, 50)).toEqual(Array(50).fill(expect.stringMatching(/^T\d{4,12} \w+ [\w ]+$/)));
+    expect(lines[50]).toBe("10 left out; offset: 50");
+    expect(await countTokens(list)).toBeLessThanOrEqual(500);
     const batch = await server.text("get_next_batch", { limit: 3 });
-    expect(JSON.parse(batch).tasks).toHaveLength(3);
-    expect(await countTokens(batch)).toBeLessThanOrEqual(120);
+    expect(batch.split("\n")).toHaveLength(4);
+    expect(batch).toMatch(/\n57 more$/);
+    expect(await countTokens(batch)).toBeLessThanOrEqual(40);
+    expect(await countTokens(await server.text("get_next_batch", { limit: 1 }))).toBeLessThanOrEqual(18);
     const summary = "The form now checks the address and the password on every key, with tests. ".repeat(20);
     const reply = await server.text("set_task_handoff", {
       task_id: first,
@@ -244,57 +251,58 @@ describe("sizes, in o200k tokens", () => {
     const few = JSON.parse(await server.text("get_tasks", { max_tokens: 200, fields: "standard" }));
     expect(await countTokens(JSON.stringify(few))).toBeLessThanOrEqual(200);
     expect(few.left_out).toBe(60 - few.tasks.length);
-    expect(JSON.parse(await server.text("get_tasks", { offset: 50 })).tasks).toHaveLength(10);
+    expect((await server.text("get_tasks", { offset: 50 })).split("\n")).toHaveLength(10);
+    const some = await server.text("get_tasks", { max_tokens: 200 });
+    expect(await countTokens(some)).toBeLessThanOrEqual(200);
+    // The ceiling is held against the lines that are sent.
+    expect(some.split("\n").length).toBeGreaterThan(10);
   });
 });
 
 describe("what is left out", () => {
   it("a batch says what is in its way, or that max_tokens leaves no room, never that nothing is open", async () => {
-    const { ask } = await workServer();
+    const { ask, text } = await workServer();
     const running = (await ask("create_task", { title: "Running", files: ["src/a.ts"] })).id;
     const same = (await ask("create_task", { title: "Same", files: ["src/a.ts"] })).id;
-    expect((await ask("get_next_batch", { max_tokens: 5 })).note).toMatch(
+    expect(await text("get_next_batch", { max_tokens: 5 })).toMatch(
       /^2 ready, but max_tokens leaves no room for one; \d+ would be enough for the first$/,
     );
     await ask("update_task_status", { task_id: running, status: "in_progress" });
-    expect(await ask("get_next_batch")).toEqual({
-      tasks: [],
-      note: `${same} is ready, but touches src/a.ts as ${running} in progress does`,
-    });
+    expect(await text("get_next_batch")).toBe(`${same} is ready, but touches src/a.ts as ${running} in progress does`);
   });
 
   it("a list with room for none names a max_tokens that has", async () => {
-    const { ask } = await workServer();
+    const { ask, text } = await workServer();
     for (const title of ["A", "B"]) await ask("create_task", { title });
-    const { more } = await ask("get_tasks", { max_tokens: 10 });
-    expect(more).toMatch(/^max_tokens: \d+$/);
-    expect((await ask("get_tasks", { max_tokens: Number(more.slice(12)) })).tasks).toHaveLength(1);
+    const none = await text("get_tasks", { max_tokens: 10 });
+    expect(none).toMatch(/^2 left out; max_tokens: \d+$/);
+    const one = await text("get_tasks", { max_tokens: Number(none.split(": ")[1]) });
+    expect(one).toMatch(/^T\d+ A\n1 left out; offset: 1$/);
   });
 
   it("lists around a task take a limit and max_tokens, and ohno's filters hold", async () => {
-    const { ask, refuse } = await workServer({ args: ["--tools", "all"] });
+    const { ask, refuse, text } = await workServer({ args: ["--tools", "all"] });
     const epic = await ask("create_epic", { title: "E", priority: "P0" });
     const story = await ask("create_story", { title: "S", epic_id: epic.id });
     const hub = (await ask("create_task", { title: "Hub", story_id: story.id })).id;
     for (const title of ["A", "B", "C"]) await ask("create_task", { title, depends_on: [hub] });
-    expect(await ask("get_task_dependencies", { task_id: hub, limit: 2 })).toMatchObject({
-      needed_by: expect.objectContaining({ length: 2 }),
-      left_out: { needed_by: 1 },
-      more: "a larger limit or max_tokens",
-    });
-    expect(await ask("get_kanban_board", { limit_per_column: 1 })).toMatchObject({ left_out: { todo: 3 } });
+    expect(await text("get_task_dependencies", { task_id: hub, limit: 2 })).toMatch(
+      /^needed_by:\nT\d+ [ABC] \(blocks\)\nT\d+ [ABC] \(blocks\)\nleft out: 1 of needed_by; a larger limit or max_tokens$/,
+    );
+    expect(await text("get_kanban_board", { limit_per_column: 1 })).toMatch(
+      /^todo:\nT\d+ \w+\nleft out: 3 of todo; get_tasks with status and offset$/,
+    );
     expect(await refuse("get_kanban_board", { limit_per_column: 0 })).toContain("limit_per_column must be");
-    expect((await ask("get_tasks", { story_status: "in_progress" })).tasks).toEqual([]);
-    expect((await ask("get_tasks", { epic_status: "todo" })).tasks).toMatchObject([{ id: hub }]);
+    expect(await text("get_tasks", { story_status: "in_progress" })).toBe("no tasks");
+    expect(await text("get_tasks", { epic_status: "todo" })).toBe(`${hub} Hub`);
     await ask("set_blocker", { task_id: hub, reason: "r" });
-    expect((await ask("get_tasks", { story_status: "in_progress" })).tasks).toMatchObject([{ id: hub }]);
-    const history = await ask("summarize_task_activity", { task_id: hub, limit: 1 });
-    expect(history.more).toMatch(/^before: \d+$/);
-    expect(history.left_out).toBeGreaterThan(0);
-    const older = await ask("summarize_task_activity", { task_id: hub, before: Number(history.more.slice(8)) });
-    expect(older.activity.length).toBeGreaterThan(0);
-    expect((await ask("get_epics", { priority: "P0" })).epics).toHaveLength(1);
-    expect((await ask("get_epics", { priority: "P1" })).epics).toEqual([]);
+    expect(await text("get_tasks", { story_status: "in_progress" })).toBe(`${hub} Hub (blocked)`);
+    const history = await text("summarize_task_activity", { task_id: hub, limit: 1 });
+    const before = /\n[1-9]\d* left out; before: (\d+)$/.exec(history)?.[1];
+    const older = await text("summarize_task_activity", { task_id: hub, before: Number(before) });
+    expect(older).toMatch(/^\d{4}-\S+Z \S+ /);
+    expect(await text("get_epics", { priority: "P0" })).toMatch(/^E\d+ E\b/);
+    expect(await text("get_epics", { priority: "P1" })).toBe("no epics");
     expect(await refuse("update_task", { task_id: hub })).toContain("nothing to change was given");
     expect(
       await ask("add_dependency", { task_id: hub, depends_on_task_id: hub, dependency_type: "blocks" }).catch(String),
@@ -438,7 +446,7 @@ describe("wrong input is an error that names the field, and nothing is changed",
     const given = "task_id" in input ? { ...input, task_id: id } : input;
     expect(await server.refuse(tool, given)).toContain(line.replace("ID", id));
     expect(await server.ask("get_task", { task_id: id, fields: "full" })).toEqual(before);
-    expect((await server.ask("get_tasks")).tasks).toHaveLength(1);
+    expect(await server.text("get_tasks")).toBe(`${id} Only one`);
   });
 
   it("an unknown id brings the nearest one, in every tool that takes one", async () => {
@@ -456,7 +464,7 @@ describe("wrong input is an error that names the field, and nothing is changed",
         `there is no task "${wrong}"; did you mean ${id}?`,
       );
     }
-    expect(await server.ask("get_tasks")).toEqual({ tasks: [{ id, title: "A", status: "todo" }] });
+    expect(await server.text("get_tasks")).toBe(`${id} A`);
   });
 
   it("a shortened id is refused with the whole one, for every id parameter of every tool", async () => {
@@ -488,7 +496,7 @@ describe("wrong input is an error that names the field, and nothing is changed",
     expect(seen).toBeGreaterThan(40);
     expect(await server.refuse("get_task", { task_id: "T4" })).toMatch(/^there is no task "T4"/);
     expect(await server.ask("get_task", { task_id: id.toLowerCase() })).toMatchObject({ id });
-    expect((await server.ask("get_tasks")).tasks).toEqual([{ id, title: "A", status: "todo" }]);
+    expect(await server.text("get_tasks")).toBe(`${id} A`);
   });
 
   it("what another holds says so without a way to take it, and no error names a command to run", async () => {
@@ -551,7 +559,7 @@ describe("wrong input is an error that names the field, and nothing is changed",
   it("a project that does not use Haversack reads as empty, and gets its folder with the first task", async () => {
     const project = scratchProject();
     const server = await workServer({}, project);
-    expect(await server.ask("get_tasks")).toEqual({ tasks: [] });
+    expect(await server.text("get_tasks")).toBe("no tasks");
     expect(await server.ask("get_session_context")).toEqual({ ready: 0 });
     expect(await server.refuse("update_task_status", { task_id: "T1", status: "done" })).toContain(
       'there is no task "T1"',
@@ -559,7 +567,7 @@ describe("wrong input is an error that names the field, and nothing is changed",
     expect(existsSync(join(project.root, ".haversack"))).toBe(false);
     await server.ask("create_task", { title: "A" });
     expect(existsSync(join(project.root, ".haversack/haversack.db"))).toBe(true);
-    expect((await server.ask("get_tasks")).tasks).toHaveLength(1);
+    expect(await server.text("get_tasks")).toMatch(/^T\d+ A$/);
   });
 
   it("broken settings and a store that is none are one line with what to do", async () => {

@@ -402,6 +402,35 @@ describe("the end", () => {
     expect(server.errors()).toBe("");
   });
 
+  it("does not undo what was asked before it: every call is answered", () => {
+    const project = skillProject();
+    const ask = (id: number, method: string, params: object) => JSON.stringify({ jsonrpc: "2.0", id, method, params });
+    const hello = { protocolVersion: "1999-01-01", capabilities: {}, clientInfo: { name: "test", version: "1" } };
+    const stdin = [
+      ask(1, "initialize", hello),
+      JSON.stringify({ jsonrpc: "2.0", method: "notifications/initialized" }),
+      ask(2, "tools/call", { name: "create_task", arguments: { title: "Last words" } }),
+      ask(3, "tools/call", { arguments: {} }),
+      ask(4, "ping", {}),
+    ].join("\n");
+    const { code, out } = project.haversack(["mcp"], { stdin: `${stdin}\n` });
+    const answers = new Map(
+      out
+        .trim()
+        .split("\n")
+        .map((line) => [JSON.parse(line).id, JSON.parse(line)]),
+    );
+    expect(code).toBe(0);
+    // A revision that nobody knows is answered with the newest that has a handshake.
+    expect(answers.get(1)).toMatchObject({ result: { protocolVersion: "2025-11-25", capabilities: { tools: {} } } });
+    expect(answers.get(2)).toMatchObject({
+      result: { content: [{ text: expect.stringMatching(/^\{"id":"T\d+"\}$/) }] },
+    });
+    expect(answers.get(3)).toMatchObject({ error: { code: -32602 } });
+    expect(answers.get(4)).toMatchObject({ result: {} });
+    expect(project.haversack(["task", "list"]).out).toContain("Last words");
+  });
+
   it("comes at once when the input is empty", async () => {
     const { code, out, err } = skillProject().haversack(["mcp"], { stdin: "" });
     expect({ code, out, err }).toEqual({ code: 0, out: "", err: "" });

@@ -78,7 +78,7 @@ function coordinator({ batchSize, isBackground = false }: WorkScenario): (reques
 function tasksIn({ toolResults }: ModelRequest): string[] {
   const [result] = toolResults;
   if (!result || result.isError) throw new Error(`get_next_batch answered ${result?.text}`);
-  return (JSON.parse(result.text) as { tasks: { id: string }[] }).tasks.map(({ id }) => id);
+  return result.text.match(/^T\d+/gm) ?? [];
 }
 
 function subAgent({ root, details, detailsOf, summary }: WorkScenario, request: ModelRequest, n: number): Reply {

@@ -48,7 +48,7 @@ describe("a sub-agent whose task is encrypted", () => {
     const { id } = JSON.parse(haversack(repo, "task", "create", "Limit logins", "--json")) as { id: string };
     const code = textCall("exec", "text(await tools.mcp__haversack__get_next_batch({}));");
     const newer = await codexOnce("Go.", steps([{ tools: [code] }]), { repo, model: CODE_MODEL });
-    const hint = `"agents":"task_name implementer_${id.toLowerCase()} brings one its task"`;
+    const hint = `agents: task_name implementer_${id.toLowerCase()} brings one its task`;
     expect(newer.server.requests[1]?.toolResults[0]?.text.replaceAll("\\", "")).toContain(hint);
     const direct = namespaceCall("mcp__haversack", "get_next_batch", {});
     const older = await codexOnce("Go.", steps([{ tools: [direct] }]), { repo });

@@ -70,7 +70,7 @@ async function loadCommand({ name, load }: CommandEntry): Promise<Command> {
   try {
     return await load();
   } catch (error) {
-    if (!(error instanceof Error) || !error.message.includes("Cannot find module './commands/")) throw error;
+    if (!(error instanceof Error) || !/Cannot find module '\.\.?\/commands\//.test(error.message)) throw error;
     throw new HaversackError("usage", `a client's plugin has no "${name}"`, {
       hint: "install the npm package haversack for all commands",
     });

@@ -68,7 +68,13 @@ export function openSkills(
   let report: RefreshReport | undefined;
   if (refresh) {
     const progress = startProgress(call.io, "Indexing");
-    report = refreshIndex(indexed, { ...sources, fs: diskFileSystem, isRebuild, onProgress: progress.step });
+    report = refreshIndex(indexed, {
+      ...sources,
+      fs: diskFileSystem,
+      isRebuild,
+      // Whoever asks for JSON is a script, even in a terminal.
+      ...(!call.json && { onProgress: progress.step }),
+    });
     progress.end();
   }
   // Hooks start `skills index` in the background, so this comes by in projects without work too.

@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { beforeEach, describe, expect, it, onTestFinished } from "vitest";
-import { LiveSkills } from "./live-skills.ts";
+import { LiveSkills, type LiveSkillsOptions } from "./live-skills.ts";
 import { KeptProject } from "./open-project.ts";
 
 let root: string;
@@ -22,13 +22,10 @@ function writeSkill(name: string, body: string): void {
   writeFileSync(join(folder, "SKILL.md"), `---\nname: ${name}\ndescription: About ${name}.\n---\n\n${body}\n`);
 }
 
-function liveSkills(): LiveSkills {
+function liveSkills(options: Partial<LiveSkillsOptions> = {}): LiveSkills {
   const env = { HOME: join(root, "home") };
-  const skills = new LiveSkills({
-    project: new KeptProject({ cwd: root, env }),
-    now: () => now,
-    log: (_level, text) => logged.push(text),
-  });
+  const log = (_level: string, text: string) => logged.push(text);
+  const skills = new LiveSkills({ project: new KeptProject({ cwd: root, env }), now: () => now, log, ...options });
   onTestFinished(() => {
     skills.close();
     rmSync(root, { recursive: true, force: true });
@@ -69,6 +66,35 @@ it("moves to the store that is made while it runs", () => {
   mkdirSync(join(root, ".haversack"));
   expect(load(skills).kind).toBe("loaded");
   expect(existsSync(join(root, ".haversack/haversack.db"))).toBe(true);
+});
+
+describe("many new skills at once", () => {
+  const many = () => Array.from({ length: 40 }, (_, at) => writeSkill(`skill-${at}`, "Text."));
+
+  it.each([true, false])("are read by another process, and here if that fails: %s", (isDone) => {
+    mkdirSync(join(root, ".haversack"));
+    many();
+    const asked: string[] = [];
+    const indexElsewhere = (folder: string) => {
+      asked.push(folder);
+      if (isDone) liveSkills().checkNow();
+      return isDone;
+    };
+    const skills = liveSkills({ indexElsewhere });
+    expect(skills.search("skill", { limit: 8 }).total).toBe(41);
+    expect(asked).toEqual([root]);
+    writeSkill("one-more", "Text.");
+    now += 3_000;
+    expect(skills.search("skill", { limit: 8 }).total).toBe(42);
+    expect(asked).toHaveLength(1);
+  });
+
+  it("are read here in a project without the folder: its index is in memory", () => {
+    many();
+    const skills = liveSkills({ indexElsewhere: () => expect.unreachable() });
+    skills.checkNow();
+    expect(skills.search("skill", { limit: 8 }).total).toBe(41);
+  });
 });
 
 it("checks ahead without a word, and logs a fault that the first question will meet", () => {

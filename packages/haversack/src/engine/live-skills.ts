@@ -24,6 +24,8 @@ import { type CallMarks, windowOfCall } from "./window-of-call.ts";
 export interface LiveSkillsOptions {
   project: KeptProject;
   log(level: "warn" | "error", text: string): void;
+  /** Brings the project's index up to date in another process, and returns whether it did: see refresh-index.ts. */
+  indexElsewhere?: (root: string) => boolean;
   now?: () => number;
 }
 
@@ -99,10 +101,17 @@ export class LiveSkills {
     });
   }
 
-  /** Opens and checks ahead of the first question. A fault is logged; the question will meet it again and say it. */
+  /**
+   * Brings the index up to date ahead of the first question. A fault is logged; the question will meet it again and say it. Many sessions
+   * ask nothing, so the store is not kept open for them.
+   */
   checkNow(): void {
     try {
-      this.#ask(() => undefined);
+      const isOnDisk = this.#ask(({ handle, indexed, isMemory }) => !isMemory && indexed === handle);
+      if (!isOnDisk) return;
+      const checkedAt = this.#checkedAt;
+      this.close();
+      this.#checkedAt = checkedAt;
     } catch (error) {
       this.#options.log("warn", errorText(error));
     }
@@ -142,11 +151,17 @@ export class LiveSkills {
     return this.#open;
   }
 
-  #refresh({ indexed, index }: OpenIndex, { paths, env, config }: OpenProject): void {
-    const { log } = this.#options;
+  #refresh({ handle, indexed, index, isMemory }: OpenIndex, { paths, env, config }: OpenProject): void {
+    const { log, indexElsewhere } = this.#options;
     const sources = findSkillSources(paths.root, { env, folders: config["skills.folders"], fs: diskFileSystem });
     try {
-      refreshIndex(indexed, { ...sources, fs: diskFileSystem });
+      // No other process reaches an index in memory.
+      const isOnDisk = !isMemory && indexed === handle;
+      refreshIndex(indexed, {
+        ...sources,
+        fs: diskFileSystem,
+        ...(indexElsewhere && isOnDisk && { inOtherProcess: () => indexElsewhere(paths.root) }),
+      });
     } catch (error) {
       if (!isUnwritable(error) || index.size === 0) throw error;
       log("warn", `the skill index could not be brought up to date: ${errorText(error)}`);

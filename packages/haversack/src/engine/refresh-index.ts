@@ -31,6 +31,11 @@ export interface RefreshInput {
   fs: FileSystem;
   /** Forget the index and read everything. */
   isRebuild?: boolean;
+  /**
+   * Brings the index up to date in another process, and returns whether it did. Asked when there is much to read: that takes memory that
+   * V8 does not give back, 140 MB for 300 skills, and a process that lives as long as a session would keep it.
+   */
+  inOtherProcess?: () => boolean;
   onProgress?: (text: string) => void;
 }
 
@@ -42,23 +47,41 @@ export interface RefreshReport {
   problems: Problem[];
 }
 
-/** Files per transaction: some 200 ms of work, less than a hook waits for the lock. Each one rewrites the lists it touches. */
-const BATCH = 200;
+/** Files per transaction. Each one rewrites the lists that it touches; an event that meets it goes into the spool meanwhile. */
+const BATCH = 500;
 
-export function refreshIndex(
-  handle: StoreHandle,
-  { roots, ruleFiles, ruleTrust, fs, isRebuild = false, onProgress }: RefreshInput,
-): RefreshReport {
+/** Files from one sign of progress to the next. */
+const STEP = 100;
+
+/** So many files are read in another process, where there is one. */
+const MANY = 20;
+
+export function refreshIndex(handle: StoreHandle, input: RefreshInput): RefreshReport {
+  const { roots, ruleFiles, ruleTrust, fs, isRebuild = false, inOtherProcess, onProgress } = input;
   const writer = new SkillIndexWriter(handle.db);
-  const write = <T>(change: () => T): T =>
-    writeStore(handle, () => {
-      writer.forgetTermIds();
-      const result = change();
+  const write = <T>(change: () => T): T => {
+    const result = writeStore(handle, () => {
+      writer.begin();
+      const changed = change();
       writer.flush();
-      return result;
+      return changed;
     });
+    writer.saved();
+    return result;
+  };
   const format = indexFormat();
-  if (isRebuild || writer.format() !== format) {
+  const mustEmpty = isRebuild || writer.format() !== format;
+  const { files, problems } = findSkillFiles(roots, fs);
+  const changedFiles = () => {
+    const known = new Map(writer.files().map((file) => [file.path, file]));
+    return { known, changed: files.filter((file) => !isSame(known.get(file.path), file)) };
+  };
+  if (inOtherProcess && (mustEmpty ? files : changedFiles().changed).length >= MANY && inOtherProcess()) {
+    // What it could not do is done here.
+    const { inOtherProcess: _, ...here } = input;
+    return refreshIndex(handle, here);
+  }
+  if (mustEmpty) {
     // In one step: a process that reads or fills the index meanwhile never sees it without the background.
     write(() => {
       writer.empty();
@@ -67,10 +90,8 @@ export function refreshIndex(
     });
   }
 
-  const { files, problems } = findSkillFiles(roots, fs);
-  const known = new Map(writer.files().map((file) => [file.path, file]));
+  const { known, changed } = changedFiles();
   const wanted = new Set(files.map(({ path }) => path));
-  const changed = files.filter((file) => !isSame(known.get(file.path), file));
   const gone = [...known.values()].filter(({ path }) => !wanted.has(path) && !path.startsWith(RULE_PREFIX));
   const rules = new RuleBook(ruleFiles, fs, { writer, trust: ruleTrust });
   const isChange = changed.length + gone.length > 0;
@@ -91,8 +112,12 @@ export function refreshIndex(
     });
   }
   for (let from = 0; from < changed.length; from += BATCH) {
-    const skills = changed.slice(from, from + BATCH).map((file) => readSkillFile(file, fs));
+    const skills = changed.slice(from, from + BATCH).map((file, at) => {
+      if (at % STEP === 0) onProgress?.(`${from + at} of ${changed.length} skills`);
+      return readSkillFile(file, fs);
+    });
     write(() => {
+      if (skills.length >= MANY) writer.readTerms();
       for (const skill of skills) {
         const before = known.get(skill.path);
         const key = writer.put(skill);

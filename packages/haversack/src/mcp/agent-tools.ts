@@ -2,10 +2,11 @@
 import { gitPlace } from "../base/git-place.ts";
 import { listAgents } from "../engine/wake/agents.ts";
 import { wakeSettings } from "../engine/wake/gather-wake.ts";
-import { readInbox, sendMessage } from "../engine/wake/messages.ts";
+import { type Inbox, readInbox, sendMessage } from "../engine/wake/messages.ts";
 import { wakeAgent } from "../engine/wake/wake-agent.ts";
+import { FIELD_SETS } from "../engine/work/words.ts";
 import { defineTool, type Tool } from "./tool.ts";
-import { answer, answerList, reading, refusal, writing } from "./work-answer.ts";
+import { answer, answerLines, answerList, entry, isMinimal, moment, reading, refusal, writing } from "./work-answer.ts";
 
 const TEXT = { type: "string" } as const;
 const COUNT = { type: "integer" } as const;
@@ -48,9 +49,13 @@ const inbox = defineTool({
   set: "all",
   run: ({ agent, include_read: includeRead, limit, max_tokens: maxTokens = INBOX_TOKENS }, call) =>
     writing(call, async (parts) => {
-      const { views, leftOut } = await readInbox({ agent, includeRead, limit, maxTokens, ...place(parts) }, parts);
+      const { messages, leftOut } = await readInbox({ agent, includeRead, limit, maxTokens, ...place(parts) }, parts);
       const more = includeRead ? "a larger limit or max_tokens" : "call it again";
-      return answer({ messages: views, ...(leftOut > 0 && { left_out: leftOut, more }) });
+      return answerLines([
+        messages.length === 0 && "no messages",
+        ...messages.map(messageLine),
+        leftOut > 0 && `${leftOut} left out; ${more}`,
+      ]);
     }),
 });
 
@@ -77,11 +82,29 @@ const list = defineTool({
   name: "list_agents",
   description: "Agents by name, with role and branch.",
   inputSchema: { type: "object", properties: {} },
-  unlisted: { limit: COUNT, offset: COUNT, max_tokens: COUNT },
+  unlisted: { limit: COUNT, offset: COUNT, max_tokens: COUNT, fields: { type: "string", enum: FIELD_SETS } },
   annotations: READS,
   set: "all",
-  run: ({ limit, offset, max_tokens: maxTokens }, call) =>
-    reading(call, async (parts) => answerList("agents", await listAgents({ limit, offset, maxTokens }, parts))),
+  run: ({ limit, offset, max_tokens: maxTokens, fields }, call) =>
+    reading(call, async (parts) => {
+      const line = isMinimal(fields) ? agentLine : undefined;
+      return answerList("agents", await listAgents({ limit, offset, maxTokens, text: line }, parts), { line });
+    }),
 });
+
+function agentLine({ name, role, branch }: { [field: string]: unknown }): string {
+  const facts = [role, branch].filter(Boolean);
+  return `${name}${facts.length > 0 ? ` (${facts.join(", ")})` : ""}`;
+}
+
+function messageLine({ id, from, isPerson, at, subject, text, readAt }: Inbox["messages"][number]): string {
+  const facts = [
+    `from ${from}${isPerson ? ", the user" : ""}`,
+    moment(at),
+    subject && `about ${subject}`,
+    readAt && "read",
+  ];
+  return entry(`${id} ${facts.filter(Boolean).join(", ")}`, text);
+}
 
 export const agentTools: readonly Tool[] = [send, inbox, wake, list];

@@ -1,12 +1,10 @@
 /**
- * The MCP server: lists the tools of the registry and answers calls. Whatever goes wrong in a call is a result that the
- * agent can act on. The process ends when its input ends or nobody reads its output any more.
+ * What answers the client of an MCP server: the listing of the tools, and calls. Whatever goes wrong in a call is a result that the agent
+ * can act on. `serve.ts` speaks the protocol.
  *
- * The two tool handlers are our own, on the SDK's server: its registration would add to every listing what a model pays for,
+ * Where the SDK serves, the two tool handlers are our own as well: its registration would add to every listing what a model pays for,
  * and answer wrong input with errors of the protocol, which a model does not see.
  */
-import { McpServer } from "@modelcontextprotocol/server";
-import { StdioServerTransport, serveStdio } from "@modelcontextprotocol/server/stdio";
 import { errorText, isFault } from "../base/errors.ts";
 import type { LogLevel } from "../base/log.ts";
 import { nearest } from "../base/nearest.ts";
@@ -15,13 +13,13 @@ import type { Environment } from "../engine/project.ts";
 import { saysNothing } from "../engine/window-of-call.ts";
 import type { LiveWork } from "../engine/work/live-work.ts";
 import { type CallRequest, readCallMarks } from "./call-marks.ts";
+import type { Answers } from "./serve.ts";
 import { callSchema, type Tool, type ToolAnswer } from "./tool.ts";
 import { hintForAgent } from "./tool-hints.ts";
 import { readInput } from "./tool-input.ts";
 import { describeTool } from "./tools.ts";
 import { STUCK_MS, startWatchdog } from "./watchdog.ts";
 import { shortenedId } from "./whole-ids.ts";
-import { MOST_LINE_BYTES, WholeLines } from "./whole-lines.ts";
 
 /** What tools work with. The caller opens it, and opens nothing before it is asked for. */
 export interface ServerParts {
@@ -48,87 +46,43 @@ export const HOOK_TOOL = "hook";
 /** After the handshake, so that a cold index does not delay it. */
 const FIRST_CHECK_MS = 200;
 
-/** Serves standard input and output until the input ends or the output is closed. */
-export async function serveMcp(parts: ServerParts, options: ServerOptions): Promise<void> {
-  const extension = options.serveSkills ? await import("./skill-source.ts") : undefined;
-  const input = new WholeLines({
-    onTooLong: (id) => refuseTooLong(id, parts),
-    onInvalid: ({ id, code, message }) => {
-      parts.log("warn", `${message} (code ${code})`);
-      writeLine({ id, error: { code, message } });
-    },
-  });
-  const ended = new Promise<void>((resolve) => {
-    input.once("end", resolve);
-    input.once("close", resolve);
-    process.stdin.once("close", resolve);
-    // EPIPE: the client is gone, even if another process still holds our input open.
-    process.stdout.on("error", () => resolve());
-    process.stdout.once("close", resolve);
-  });
-  // A pipe that breaks ends the input; `pipe` does not pass that on.
-  process.stdin.once("error", (error) => input.destroy(error));
-  process.stdin.pipe(input);
-  const handle = serveStdio(
-    () => {
-      const server = makeServer(parts, options);
-      extension?.attachSkills(server, parts);
-      return server;
-    },
-    {
-      // No message is longer: the lines come whole, and what is too long never comes.
-      transport: new StdioServerTransport(input, process.stdout, { maxBufferSize: 2 * MOST_LINE_BYTES }),
-      onerror: (error) => parts.log("warn", errorText(error)),
-    },
-  );
+/** `close` gives back what the parts hold. */
+export function makeAnswers(parts: ServerParts, options: ServerOptions, close: () => void): Answers {
+  const { tools } = options;
+  const isOff = parts.offReason() !== undefined;
   // After the first answer: a thread takes some 15 ms to start, and a client waits for the handshake.
   let watchdog: ReturnType<typeof startWatchdog> | undefined;
   const later = setTimeout(() => {
     watchdog = startWatchdog({ stuckMs: STUCK_MS });
   }, FIRST_CHECK_MS / 2);
   later.unref();
-  await ended;
-  clearTimeout(later);
-  watchdog?.stop();
-  await handle.close();
-  // An input that is still open would keep the process alive.
-  process.stdin.unpipe(input);
-  process.stdin.destroy();
-}
-
-/** As the result of a call, which a model sees; an error of the protocol would not reach it in every client. */
-function refuseTooLong(id: string | number | undefined, { log }: ServerParts): void {
-  const text = `The call has more than ${MOST_LINE_BYTES / 1024 / 1024} MiB and was not read; nothing was changed. Give less at once: of full_details the part that others need.`;
-  log("warn", text);
-  if (id === undefined) return;
-  writeLine({ id, result: { content: [{ type: "text", text }], isError: true } });
-}
-
-function writeLine(message: object): void {
-  process.stdout.write(`${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`);
-}
-
-export function makeServer(parts: ServerParts, { version, tools }: ServerOptions): McpServer {
-  const isOff = parts.offReason() !== undefined;
-  // No instructions: clients send them in full in every session, and the names of the tools say it.
-  const mcp = new McpServer({ name: "haversack", version });
-  const { server } = mcp;
-  server.registerCapabilities({ tools: {} });
-  // Switched off means that the model reads not a word of ours: no tool is listed. One listed before says so when called.
-  server.setRequestHandler("tools/list", () => ({ tools: parts.offReason() ? [] : tools.map(describeTool) }));
-  server.setRequestHandler("tools/call", async ({ params }, { mcpReq }) => {
-    const request = { ...params, meta: mcpReq._meta, client: server.getClientVersion()?.name };
-    // The answer is the one text block that the client reads; `{}` is silence.
-    if (params.name === HOOK_TOOL && isFromHook(request)) {
-      return { content: [{ type: "text", text: answerHook(request, parts) }] };
-    }
-    const { text, isError } = await answerCall(request, { tools, parts });
-    return { content: [{ type: "text", text }], ...(isError && { isError }) };
-  });
-  server.oninitialized = () => {
-    if (!isOff) setTimeout(() => parts.skills.checkNow(), FIRST_CHECK_MS).unref();
+  const answers: Answers = {
+    // Switched off means that the model reads not a word of ours: no tool is listed. One listed before says so when called.
+    listTools: () => ({ tools: parts.offReason() ? [] : tools.map(describeTool) }),
+    async callTool({ _meta, ...params }, client) {
+      const request = { ...params, meta: _meta, client };
+      // The answer is the one text block that the client reads; `{}` is silence.
+      if (params.name === HOOK_TOOL && isFromHook(request)) {
+        return { content: [{ type: "text", text: answerHook(request, parts) }] };
+      }
+      const { text, isError } = await answerCall(request, { tools, parts });
+      return { content: [{ type: "text", text }], ...(isError && { isError }) };
+    },
+    begin() {
+      if (!isOff) setTimeout(() => parts.skills.checkNow(), FIRST_CHECK_MS).unref();
+    },
+    log: parts.log,
+    serveWithSdk: async (input) => {
+      const { serveWithSdk } = await import("./sdk-server.ts");
+      await serveWithSdk(input, { answers, parts, options });
+    },
+    close() {
+      clearTimeout(later);
+      watchdog?.stop();
+      close();
+    },
   };
-  return mcp;
+  return answers;
 }
 
 /**

@@ -13,7 +13,7 @@ import {
 import { decayHandoffs, restoreHandoffs } from "../engine/work/handoffs.ts";
 import { GROUP_STATUSES, PRIORITIES } from "../engine/work/words.ts";
 import { defineTool, type Tool } from "./tool.ts";
-import { answer, answerList, DONE, reading, writing } from "./work-answer.ts";
+import { answer, answerList, DONE, listLine, reading, writing } from "./work-answer.ts";
 
 const TEXT = { type: "string" } as const;
 const COUNT = { type: "integer" } as const;
@@ -89,9 +89,10 @@ const getEpics = defineTool({
   annotations: READS,
   set: "all",
   run: ({ max_tokens: maxTokens, ...query }, call) =>
-    reading(call, async (parts) =>
-      answerList("epics", await listEpics({ ...query, maxTokens }, parts), { single: "get_epic" }),
-    ),
+    reading(call, async (parts) => {
+      const line = listLine(query.status);
+      return answerList("epics", await listEpics({ ...query, maxTokens, text: line }, parts), { line });
+    }),
 });
 
 const createStoryTool = defineTool({
@@ -156,9 +157,10 @@ const listStoriesTool = defineTool({
   annotations: READS,
   set: "all",
   run: ({ epic_id: epicId, max_tokens: maxTokens, ...query }, call) =>
-    reading(call, async (parts) =>
-      answerList("stories", await listStories({ ...query, epicId, maxTokens }, parts), { single: "get_story" }),
-    ),
+    reading(call, async (parts) => {
+      const line = listLine(query.status);
+      return answerList("stories", await listStories({ ...query, epicId, maxTokens, text: line }, parts), { line });
+    }),
 });
 
 const compactStoryHandoffs = defineTool({

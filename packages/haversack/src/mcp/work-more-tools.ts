@@ -15,7 +15,21 @@ import { getTask, kanbanBoard, listBlocked, TASK_INPUT, taskFieldsOf, updateTask
 import { updateWip } from "../engine/work/update-wip.ts";
 import { DEPENDENCY_TYPES, FIELD_SETS } from "../engine/work/words.ts";
 import { defineTool, type Tool, type ToolAnswer, type ToolCall } from "./tool.ts";
-import { answer, answerList, DONE, reading, refusal, writing } from "./work-answer.ts";
+import {
+  answer,
+  answerLines,
+  answerList,
+  type Brief,
+  briefLine,
+  DONE,
+  entry,
+  groupLines,
+  leftOutLine,
+  moment,
+  reading,
+  refusal,
+  writing,
+} from "./work-answer.ts";
 
 const TEXT = { type: "string" } as const;
 const COUNT = { type: "integer" } as const;
@@ -69,7 +83,7 @@ const heartbeatTool = defineTool({
     writing(call, async (parts) => {
       const beat = await heartbeat({ taskId }, parts);
       if (beat.kind !== "prolonged") return refusal(beat);
-      return answer({ claims: beat.views.map(({ id, lease_until }) => ({ id, lease_until })) });
+      return answerLines(beat.views.map(({ id, lease_until: until }) => `${id} until ${moment(until)}`));
     }),
 });
 
@@ -82,7 +96,13 @@ const getNextTask = defineTool({
   run: ({ epic_id: epicId, story_id: storyId }, call) =>
     reading(call, async (parts) => {
       const { views } = await nextReady({ limit: 1, epicId, storyId, fields: "standard" }, parts);
-      return answer(views[0] ?? { note: "nothing is ready" });
+      const [next] = views;
+      if (!next) return answerLines(["nothing is ready"]);
+      const { id, title, status: _, task_type: type, priority, ...details } = next;
+      const isDetailed = Object.keys(details).length > 0;
+      // What most tasks have says nothing.
+      const marks = [type === "feature" ? undefined : type, priority === "P2" ? undefined : priority];
+      return answerLines([briefLine({ id, title }, marks), isDetailed && JSON.stringify(details)]);
     }),
 });
 
@@ -96,9 +116,12 @@ const getBlockedTasks = defineTool({
   annotations: READS,
   set: "all",
   run: ({ epic_id: epicId, story_id: storyId, max_tokens: maxTokens, limit, offset }, call) =>
-    reading(call, async (parts) =>
-      answerList("tasks", await listBlocked({ epicId, storyId, maxTokens, limit, offset }, parts)),
-    ),
+    reading(call, async (parts) => {
+      const line = (view: Brief) =>
+        entry(briefLine(view, []), [view["blockers"] ?? "no reason given"].flat().join("; "));
+      const list = await listBlocked({ epicId, storyId, maxTokens, limit, offset, text: line }, parts);
+      return answerList("blocked tasks", list, { line });
+    }),
 });
 
 const getProjectStatus = defineTool({
@@ -123,8 +146,7 @@ const getKanbanBoard = defineTool({
   run: ({ include_done: includeDone, limit_per_column: limitPerColumn, max_tokens: maxTokens }, call) =>
     reading(call, async (parts) => {
       const { columns, leftOut } = await kanbanBoard({ includeDone, limitPerColumn, maxTokens }, parts);
-      const isCut = Object.keys(leftOut).length > 0;
-      return answer({ ...columns, ...(isCut && { left_out: leftOut, more: "get_tasks with status and offset" }) });
+      return answerLines([...groupLines(columns), leftOutLine(leftOut, "get_tasks with status and offset")]);
     }),
 });
 
@@ -323,8 +345,7 @@ const getTaskDependencies = defineTool({
   run: ({ task_id: taskId, limit, max_tokens: maxTokens }, call) =>
     reading(call, async (parts) => {
       const { view, leftOut } = await listDependencies({ taskId, limit, maxTokens }, parts);
-      const isCut = Object.keys(leftOut).length > 0;
-      return answer({ ...view, ...(isCut && { left_out: leftOut, more: "a larger limit or max_tokens" }) });
+      return answerLines([...groupLines({ ...view }), leftOutLine({ ...leftOut }, "a larger limit or max_tokens")]);
     }),
 });
 
@@ -365,11 +386,11 @@ const summarizeTaskActivity = defineTool({
       const page = await listActivity({ subject: taskId, limit, beforeId, maxTokens }, parts);
       const { views, nextBeforeId, leftOut, cut } = page;
       const ways = views.length === 0 && cut ? `max_tokens: ${cut.firstTokens}` : `before: ${nextBeforeId}`;
-      return answer({
-        activity: views,
-        ...(leftOut > 0 && { left_out: leftOut, more: ways }),
-        ...(isDelete && { note: "history is append-only; nothing was deleted" }),
-      });
+      return answerLines([
+        ...page.activity.map(({ at, kind, actor, text }) => entry(`${moment(at)} ${kind} ${actor}`, text)),
+        leftOut > 0 && `${leftOut} left out; ${ways}`,
+        isDelete && "history is append-only; nothing was deleted",
+      ]);
     }),
 });
 

@@ -10,7 +10,17 @@ import { updateWip } from "../engine/work/update-wip.ts";
 import { FIELD_SETS, GROUP_STATUSES, PRIORITIES, TASK_STATUSES, TASK_TYPES, VERDICTS } from "../engine/work/words.ts";
 import type { WorkParts } from "../engine/work/work-parts.ts";
 import { defineTool, type Tool, type ToolCall } from "./tool.ts";
-import { answer, answerList, DONE, reading, refusal, writing } from "./work-answer.ts";
+import {
+  answer,
+  answerLines,
+  answerList,
+  DONE,
+  isMinimal,
+  listLine,
+  reading,
+  refusal,
+  writing,
+} from "./work-answer.ts";
 
 const TEXT = { type: "string" } as const;
 const COUNT = { type: "integer" } as const;
@@ -44,21 +54,25 @@ const getNextBatch = defineTool({
   run: ({ limit, batch_size: batchSize, epic_id: epicId, story_id: storyId, fields, max_tokens: maxTokens }, call) =>
     reading(call, async (parts) => {
       const scope = { epicId, storyId };
-      const batch = await nextBatch({ limit, batchSize, ...scope, fields, maxTokens }, parts);
+      const text = isMinimal(fields) ? listLine("todo") : undefined;
+      const batch = await nextBatch({ limit, batchSize, ...scope, fields, maxTokens, text }, parts);
       const {
         views,
         ready,
         heldBack,
         tasks: [first],
       } = batch;
-      if (views.length === 0) return answer({ tasks: [], note: await whyNothing(scope, batch, parts) });
-      return answer({
-        tasks: views,
-        ...(ready > views.length && { ready: readyCount(ready) }),
-        ...(heldBack.length > 0 && { held_back: `${heldBack.length} that touch the same files` }),
-        ...(first &&
-          namesItsAgents(call) && { agents: `task_name implementer_${first.id.toLowerCase()} brings one its task` }),
-      });
+      if (views.length === 0) return answerLines([await whyNothing(scope, batch, parts)]);
+      const around = [
+        ready > views.length && `${readyCount(ready, views.length)} more`,
+        heldBack.length > 0 && `held back: ${heldBack.length} that touch the same files`,
+        first !== undefined &&
+          namesItsAgents(call) &&
+          `agents: task_name implementer_${first.id.toLowerCase()} brings one its task`,
+      ];
+      if (text) return answerLines([...views.map(text), ...around]);
+      const note = around.filter(Boolean).join("; ");
+      return answer({ tasks: views, ...(note && { note }) });
     }),
 });
 
@@ -92,7 +106,7 @@ async function whyNothing(
 
 const getTasks = defineTool({
   name: "get_tasks",
-  description: "List tasks.",
+  description: "List tasks; unmarked ones are todo.",
   inputSchema: {
     type: "object",
     properties: {
@@ -130,7 +144,8 @@ const getTasks = defineTool({
   ) =>
     reading(call, async (parts) => {
       const query = { ...rest, epicId, storyId, parentId, maxTokens, type, storyStatus, epicStatus };
-      return answerList("tasks", await listTasks(query, parts));
+      const line = isMinimal(rest.fields) ? listLine(rest.status) : undefined;
+      return answerList("tasks", await listTasks({ ...query, text: line }, parts), { line });
     }),
 });
 

@@ -1,17 +1,6 @@
-import { existsSync } from "node:fs";
-import { isAbsolute } from "node:path";
-import { appendLog, type LogLevel } from "../../base/log.ts";
-import { checkTrust } from "../../base/project-trust.ts";
-import { isServerWired } from "../../clients/claude-code/wired-server.ts";
-import { hookServer } from "../../clients/hook-server.ts";
-import { LiveSkills } from "../../engine/live-skills.ts";
-import { KeptProject } from "../../engine/open-project.ts";
-import { type Environment, offReason, projectPaths } from "../../engine/project.ts";
-import { LiveWork } from "../../engine/work/live-work.ts";
-import { serveMcp } from "../../mcp/server.ts";
-import { type ToolSet, toolsOf } from "../../mcp/tools.ts";
+import { setFlagsFromString } from "node:v8";
+import { serveMcp } from "../../mcp/serve.ts";
 import type { Call, CommandSpec, ExitCode } from "../command.ts";
-import { findInstalled } from "../installed.ts";
 
 export const spec: CommandSpec = {
   about:
@@ -38,50 +27,15 @@ export const spec: CommandSpec = {
   ],
 };
 
-export async function run(call: Call): Promise<ExitCode> {
-  const { io, options } = call;
-  const cwd = projectFolder(io.env, io.cwd);
-  const paths = () => projectPaths(cwd, io.env);
-  const log = (level: LogLevel, text: string) => {
-    const { state, log: folder, userState } = paths();
-    // A project that does not use Haversack gets no folder from us, and nothing is written into what came with a clone.
-    if (existsSync(state) && checkTrust(state, userState).kind !== "untrusted")
-      appendLog(folder, { at: new Date(), level, part: "mcp", text });
-  };
+export async function run({ io, options }: Call): Promise<ExitCode> {
   if (process.stdin.isTTY) io.err("haversack mcp: waiting for an MCP client on standard input; Ctrl-D ends it\n");
-  const project = new KeptProject({ cwd, env: io.env });
-  const skills = new LiveSkills({ project, log });
-  const work = new LiveWork(project);
-  let hooks: ReturnType<typeof hookServer> | undefined;
-  const isPackaged = options["plugin"] === true;
-  const standsBack = isPackaged && isServerWired(cwd, io.env);
-  await serveMcp(
-    {
-      skills,
-      work,
-      env: io.env,
-      hook: (input, meta) => (hooks ??= hookServer({ env: io.env, cwd, cli: ownProgram(), isPackaged }))(input, meta),
-      offReason: () => offReason(paths(), io.env),
-      log,
-    },
-    {
-      version: __VERSION__,
-      tools: standsBack ? [] : toolsOf((options["tools"] as ToolSet | undefined) ?? "default"),
-      serveSkills: options["serve-skills"] === true,
-    },
-  );
-  project.close();
+  // A server is idle most of the time. V8 would let the space for new objects grow to 48 MB and keep it.
+  for (const flag of ["--semi-space-growth-factor=1", "--optimize-for-size"]) setFlagsFromString(flag);
+  await serveMcp({
+    version: __VERSION__,
+    serveSkills: options["serve-skills"] === true,
+    // Behind the handshake: it is nearly all of the program.
+    load: async () => (await import("../mcp-answers.ts")).mcpAnswers(io, options),
+  });
   return 0;
-}
-
-/** For what a hook leaves to another process. */
-function ownProgram(): string[] {
-  const { node, bin } = findInstalled();
-  return [node, bin];
-}
-
-/** The client may start a server from another folder than the project's. */
-function projectFolder(env: Environment, cwd: string): string {
-  const named = env["CLAUDE_PROJECT_DIR"];
-  return named && isAbsolute(named) && existsSync(named) ? named : cwd;
 }

@@ -41,8 +41,8 @@ export function keptOpen(
       last?.close();
       const handle = openOrRead(file, { busyMs, userState });
       if (!handle || (!isForOne && inode === undefined)) return undefined;
-      // A hook leaves the log to the next one; a process that stays has to shorten it itself.
-      if (!isForOne) handle.db.exec("PRAGMA wal_autocheckpoint = 1000");
+      // A hook leaves the log to the next one; a process that stays has to shorten it itself. Its memory is not ours to fill.
+      if (!isForOne) handle.db.exec("PRAGMA wal_autocheckpoint = 1000; PRAGMA cache_size = -1000");
       kept = { handle, inode, log: inodeOf(`${file}-wal`), schema: isForOne ? undefined : schemaOf(handle) };
     }
     const handle = kept?.handle;

@@ -63,7 +63,10 @@ export async function listAgents(
   const items = all.slice(offset, offset + limit);
   // An agent is known by its name: the list's own id goes again.
   const view = (agent: Agent) => ({ id: agent.name, ...viewAgent(agent) });
-  const { views, ...list } = listed({ items, total: all.length }, { view, fields: "minimal", maxTokens, offset });
+  const { views, ...list } = listed(
+    { items, total: all.length },
+    { view, fields: "minimal", maxTokens, offset, text: input.text },
+  );
   return { ...list, views: views.map(({ id: _, ...rest }) => rest as AgentView) };
 }
 

@@ -76,7 +76,7 @@ export async function listEpics(
   const page = priority
     ? await filterPages(read, (epic) => epic.priority === priority, { limit, offset })
     : await read({ limit, offset });
-  return listed(page, { view: viewEpic, fields, maxTokens, offset });
+  return listed(page, { view: viewEpic, fields, maxTokens, offset, text: input.text });
 }
 
 export interface StoryInput {
@@ -138,5 +138,5 @@ export async function listStories(
   const { limit, offset, fields, maxTokens } = checkListInput(input);
   const status = checkChoice(input.status, { field: "status", choices: GROUP_STATUSES });
   const page = await store.listStories({ ...given({ status, epicId: input.epicId }), limit, offset });
-  return listed(page, { view: viewStory, fields, maxTokens, offset });
+  return listed(page, { view: viewStory, fields, maxTokens, offset, text: input.text });
 }

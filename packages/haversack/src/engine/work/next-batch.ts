@@ -17,6 +17,8 @@ export interface NextInput {
   fields?: string | undefined;
   /** A ceiling for the whole answer. Default: none. */
   maxTokens?: number | undefined;
+  /** How the answer writes one. Default: JSON. */
+  text?: ((view: View) => string) | undefined;
 }
 
 export interface NextBatch {
@@ -49,7 +51,7 @@ export async function nextBatch(
   const size = sizes.length > 0 ? Math.min(...sizes) : nextBatchSize(last);
   const { batch, heldBack, ready } = await pickApart({ scope, size }, { store, by });
   const shown = await withDetails(batch, fields, { store, by });
-  const { views, cut } = fitList(shown, { view: viewTask, fields, maxTokens });
+  const { views, cut } = fitList(shown, { view: viewTask, fields, maxTokens, text: input.text });
   const tasks = batch.slice(0, views.length);
   // A size that is given learns nothing. A write waits for the disk (4 ms), and the same batch again needs none.
   const isKnown = last?.size === size && last.tasks.map(({ id }) => id).join() === tasks.map(({ id }) => id).join();
@@ -87,7 +89,7 @@ export async function nextReady({ limit, ...input }: NextInput, { store, by }: R
   const { tasks, ready } = await store.nextTasks({ ...scope, limit: most, at: by.at });
   const groups = batchGroups(tasks);
   const shown = await withDetails(tasks, fields, { store, by });
-  const { views, cut } = fitList(shown, { view: viewTask, fields, maxTokens });
+  const { views, cut } = fitList(shown, { view: viewTask, fields, maxTokens, text: input.text });
   return {
     tasks: tasks.slice(0, views.length).map((task, at) => ({ ...task, batchGroup: groups[at] ?? 1 })),
     views,
@@ -145,9 +147,9 @@ export async function withDetails<T extends { id: string }>(
   return found;
 }
 
-/** As readers see it: counting stops somewhere. */
-export function readyCount(ready: number): number | string {
-  return ready >= COUNTED_READY ? `${COUNTED_READY}+` : ready;
+/** As readers see it, without those that they see already: counting stops somewhere. */
+export function readyCount(ready: number, shown = 0): number | string {
+  return ready >= COUNTED_READY ? `${COUNTED_READY - shown}+` : ready - shown;
 }
 
 function checkSize(field: string, value: number | undefined): number | undefined {

@@ -207,6 +207,8 @@ export interface ListInput {
   fields?: string | undefined;
   /** A ceiling for the whole answer. Default: none. */
   maxTokens?: number | undefined;
+  /** How the answer writes one. Default: JSON. */
+  text?: ((view: View) => string) | undefined;
 }
 
 export interface ListTasksInput extends ListInput {
@@ -251,7 +253,7 @@ export async function listTasks(input: ListTasksInput, { store, by }: WorkParts)
   const page =
     storyStatus || epicStatus ? await byGroup(query, { storyStatus, epicStatus }, store) : await store.listTasks(query);
   const items = await withDetails(page.items, fields, { store, by });
-  return listed({ ...page, items }, { view: viewTask, fields, maxTokens, offset });
+  return listed({ ...page, items }, { view: viewTask, fields, maxTokens, offset, text: input.text });
 }
 
 async function byGroup(
@@ -299,7 +301,7 @@ export async function listBlocked(
   }
   const view = ({ reasons, ...task }: BlockedTask, set: typeof fields) =>
     present({ ...viewTask(task, set), blockers: reasons });
-  return listed({ items: tasks, total }, { view, fields, maxTokens, offset });
+  return listed({ items: tasks, total }, { view, fields, maxTokens, offset, text: input.text });
 }
 
 // Tasks by status, the first of each.

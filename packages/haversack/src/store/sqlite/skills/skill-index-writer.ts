@@ -60,9 +60,20 @@ export interface CompiledPattern {
 export class SkillIndexWriter {
   readonly #db: DatabaseSync;
   readonly #termIds = new Map<string, number>();
+  /** `#termIds` holds every term that there is. */
+  #knowsAll = false;
+  /** Terms that are not in the table yet: `flush` puts them in together with their lists. */
+  readonly #newTerms = new Map<string, number>();
+  #nextTerm: number | undefined;
+  /** Changes when another connection has written: see `begin`. */
+  #dataVersion: unknown;
+  /** A transaction has begun, and is not known to be saved. */
+  #isUnsaved = false;
   readonly #statements = new Map<string, StatementSync>();
   /** Per term the entries to put, or to take out, of its list. */
   readonly #changes = new Map<number, Map<number, Entry | undefined>>();
+  /** Skills that were put since the last flush: what activating them would read again. */
+  readonly #fresh = new Map<number, { entries: readonly Entry[]; name: string; description: string; body: string }>();
   /** Per skill what was taken out since the last flush. */
   readonly #cleared = new Map<number, Map<number, Entry>>();
 
@@ -124,6 +135,11 @@ export class SkillIndexWriter {
     const known = this.#prepare("SELECT key FROM skills WHERE path = ?").get(skill.path) as { key: number } | undefined;
     if (known) this.#clear(known.key);
     this.#prepare("INSERT OR IGNORE INTO skill_bodies (hash, body) VALUES (?, ?)").run(skill.hash, skill.body);
+    const entries = skill.terms.map(({ term, weight, fields }) => ({
+      skill: this.#termId(term),
+      weight: roundWeight(weight),
+      fields,
+    }));
     const { key } = this.#prepare(PUT).get({
       key: known?.key ?? null,
       id: skill.id,
@@ -143,38 +159,39 @@ export class SkillIndexWriter {
       loadConfidence: skill.loadConfidence ?? null,
       requires: JSON.stringify(skill.requires),
       triggers: skill.triggers ? JSON.stringify(skill.triggers) : null,
-      terms: packList(
-        skill.terms.map(({ term, weight, fields }) => ({
-          skill: this.#termId(term),
-          weight: roundWeight(weight),
-          fields,
-        })),
-      ),
+      terms: packList(entries),
       problems: JSON.stringify(skill.problems),
     }) as { key: number };
+    const { name, description, body } = skill;
+    this.#fresh.set(key, { entries, name, description, body });
     return key;
   }
 
   /** Makes a skill findable: its postings, its share in the counts, its row for full-text search. */
   activate(key: number): void {
-    const row = this.#prepare("SELECT active, terms, name, description, hash FROM skills WHERE key = ?").get(key);
-    if (!row || row["active"] === 1) return;
-    for (const { skill: term, weight, fields } of unpackList(row["terms"] as Uint8Array)) {
+    const active = this.#prepare("SELECT active FROM skills WHERE key = ?").get(key)?.["active"];
+    if (active === undefined || active === 1) return;
+    const { entries, name, description, body } = this.#fresh.get(key) ?? this.#readSkill(key);
+    for (const { skill: term, weight, fields } of entries) {
       const before = this.#cleared.get(key)?.get(term);
       // As it was before this change: then its list stays as it is.
       if (before && before.weight === weight && before.fields === fields) this.#changes.get(term)?.delete(key);
       else this.#change(term, key, { skill: key, weight, fields });
     }
-    const { body } = this.#prepare("SELECT body FROM skill_bodies WHERE hash = ?").get(String(row["hash"])) as {
-      body: string;
-    };
     this.#prepare("INSERT INTO skills_search (rowid, name, description, body) VALUES (?, ?, ?, ?)").run(
       key,
-      row["name"]!,
-      row["description"]!,
+      name,
+      description,
       body,
     );
     this.#prepare("UPDATE skills SET active = 1 WHERE key = ?").run(key);
+  }
+
+  #readSkill(key: number): { entries: readonly Entry[]; name: string; description: string; body: string } {
+    const row = this.#prepare(
+      "SELECT terms, name, description, body FROM skills JOIN skill_bodies USING (hash) WHERE key = ?",
+    ).get(key) as { terms: Uint8Array; name: string; description: string; body: string };
+    return { ...row, entries: unpackList(row.terms) };
   }
 
   /** What is not active has no rows that a prompt looks at. */
@@ -266,9 +283,39 @@ DELETE FROM skill_bodies WHERE hash NOT IN (SELECT hash FROM skills)
   AND hash NOT IN (${VERSIONS_IN_USE})`);
   }
 
-  /** Call it at the start of each transaction: another process may have rebuilt the index in between. */
-  forgetTermIds(): void {
+  /**
+   * Call it at the start of each transaction: another process may have rebuilt the index in between. Where none has written, the ids of
+   * terms that are known hold; to look up 40,000 of them again costs more than the rest of a transaction.
+   */
+  begin(): void {
+    const version = this.#prepare("PRAGMA data_version").get()?.["data_version"];
+    if (version !== this.#dataVersion || this.#isUnsaved) this.#forgetTerms();
+    this.#dataVersion = version;
+    this.#isUnsaved = true;
+  }
+
+  /** Reads all terms at once: for a transaction with many skills, in place of a question for each of their terms. */
+  readTerms(): void {
+    if (this.#knowsAll) return;
+    for (const row of this.#db.prepare("SELECT id, term FROM terms").iterate()) {
+      this.#termIds.set(String(row["term"]), Number(row["id"]));
+    }
+    this.#knowsAll = true;
+  }
+
+  #forgetTerms(): void {
     this.#termIds.clear();
+    this.#newTerms.clear();
+    this.#fresh.clear();
+    this.#changes.clear();
+    this.#cleared.clear();
+    this.#knowsAll = false;
+    this.#nextTerm = undefined;
+  }
+
+  /** Call it when the transaction is saved: the ids of one that failed are nobody's. */
+  saved(): void {
+    this.#isUnsaved = false;
   }
 
   empty(): void {
@@ -276,7 +323,7 @@ DELETE FROM skill_bodies WHERE hash NOT IN (SELECT hash FROM skills)
     this.#db.exec(
       "DELETE FROM terms; DELETE FROM skills; DELETE FROM skills_search; DELETE FROM rule_files; DELETE FROM slow_patterns;",
     );
-    this.#termIds.clear();
+    this.#forgetTerms();
   }
 
   /** A rebuild runs the same few statements a million times; preparing one costs more than running it. */
@@ -291,6 +338,14 @@ DELETE FROM skill_bodies WHERE hash NOT IN (SELECT hash FROM skills)
 
   /** Writes the lists that changed. Call it before a transaction ends. */
   flush(): void {
+    const insert = this.#prepare("INSERT INTO terms (id, term, df, postings) VALUES (?, ?, ?, ?)");
+    // In the order of the table's index: neighbours lie on one page.
+    for (const [term, id] of [...this.#newTerms].sort(([a], [b]) => (a < b ? -1 : 1))) {
+      const list = changeList(undefined, this.#changes.get(id) ?? new Map());
+      insert.run(id, term, countList(list), list.length === 0 ? null : list);
+      this.#changes.delete(id);
+    }
+    this.#newTerms.clear();
     const read = this.#prepare("SELECT postings FROM terms WHERE id = ?");
     const write = this.#prepare("UPDATE terms SET postings = ?, df = ? WHERE id = ?");
     for (const [term, changes] of this.#changes) {
@@ -298,6 +353,7 @@ DELETE FROM skill_bodies WHERE hash NOT IN (SELECT hash FROM skills)
       const list = changeList((read.get(term)?.["postings"] as Uint8Array | null) ?? undefined, changes);
       write.run(list.length === 0 ? null : list, countList(list), term);
     }
+    this.#fresh.clear();
     this.#cleared.clear();
     this.#changes.clear();
   }
@@ -327,10 +383,17 @@ DELETE FROM skill_bodies WHERE hash NOT IN (SELECT hash FROM skills)
   #termId(term: string): number {
     const known = this.#termIds.get(term);
     if (known !== undefined) return known;
-    const row = (this.#prepare("SELECT id FROM terms WHERE term = ?").get(term) ??
-      this.#prepare("INSERT INTO terms (term) VALUES (?) RETURNING id").get(term)) as { id: number };
-    this.#termIds.set(term, row.id);
-    return row.id;
+    const row = this.#knowsAll ? undefined : this.#prepare("SELECT id FROM terms WHERE term = ?").get(term);
+    const id = row ? Number(row["id"]) : this.#freshTerm(term);
+    this.#termIds.set(term, id);
+    return id;
+  }
+
+  #freshTerm(term: string): number {
+    this.#nextTerm ??= Number(this.#prepare("SELECT coalesce(max(id), 0) + 1 AS next FROM terms").get()?.["next"]);
+    const id = this.#nextTerm++;
+    this.#newTerms.set(term, id);
+    return id;
   }
 }
 
