@@ -28,8 +28,8 @@ export const OWNERS = [
   },
   {
     folder: `${STORE}/sessions/`,
-    about: "sessions, their files and tool calls, and the WIP of a session that works on no task",
-    tables: "session_files session_wip sessions tool_calls wip_changes",
+    about: "sessions, their files, tool calls and transcripts, and the WIP of a session that works on no task",
+    tables: "seen_calls session_files session_wip sessions tool_calls transcripts wip_changes",
   },
   {
     folder: `${STORE}/skills/`,

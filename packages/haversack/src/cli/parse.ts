@@ -1,5 +1,6 @@
 /** Words of the command line to a call, or to a usage error that names the nearest right word. */
 import { parseArgs } from "node:util";
+import { HaversackError } from "../base/errors.ts";
 import { nearest } from "../base/nearest.ts";
 import type { ArgumentSpec, CommandSpec, OptionSpec, OptionValue } from "./command.ts";
 
@@ -105,4 +106,20 @@ function wrongArguments(words: readonly string[], specs: readonly ArgumentSpec[]
     return `unexpected argument "${words[specs.length]}"${last ? `; a ${last.name} of several words needs quotes` : ""}`;
   }
   return undefined;
+}
+
+const UNIT_MS: Record<string, number> = { m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 };
+
+/** `90d` or a date to the moment it means. */
+export function parseAge(text: string, now: Date): Date {
+  const [, amount, unit = ""] = /^(\d+)([mhdw])$/.exec(text) ?? [];
+  const at = amount
+    ? now.getTime() - Number(amount) * (UNIT_MS[unit] ?? 0)
+    : /^\d{4}-\d{2}-\d{2}/.test(text)
+      ? Date.parse(text)
+      : Number.NaN;
+  if (Number.isNaN(at) || Number.isNaN(new Date(at).getTime())) {
+    throw new HaversackError("usage", `"${text}" is no age: write 30m, 12h, 90d, 8w or a date such as 2026-09-01`);
+  }
+  return new Date(at);
 }

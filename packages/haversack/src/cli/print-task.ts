@@ -3,8 +3,8 @@ import { cleanLine, stripControl } from "../base/clean-text.ts";
 import type { AroundLeftOut } from "../engine/work/tasks.ts";
 import type { Claim, Task, TaskBrief, TaskDetails } from "../work/task.ts";
 import { traceabilityRef } from "../work/task-view.ts";
+import { formatWip } from "../work/wip/wip.ts";
 import type { Io } from "./command.ts";
-import { wipLines } from "./print-wip.ts";
 import { block, type Cell, fields, formatAgo, formatClaim, statusCell, statusWord } from "./print-work.ts";
 import { paint } from "./terminal.ts";
 
@@ -109,4 +109,33 @@ function times({ createdAt, startedAt, completedAt, updatedAt }: Task, now: Date
   ]
     .filter(Boolean)
     .join(", ");
+}
+
+/** Shown by `formatWip`, or of no use to a reader. */
+const SAID = new Set([
+  "context",
+  "phase",
+  "worktree",
+  "plan",
+  "files_modified",
+  "uncommitted_files",
+  "uncommitted_changes",
+  "last_commit",
+  "test_results",
+  "errors",
+  "decisions",
+  "next_step",
+  "updated_at",
+]);
+
+export function wipLines(wip: Readonly<Record<string, unknown>>): string[] {
+  const others = Object.entries(wip).filter(([field]) => !SAID.has(field));
+  return [
+    // Without its heading: the caller has one.
+    ...stripControl(formatWip(wip)).split("\n").slice(1),
+    ...others.map(([field, value]) => {
+      const text = typeof value === "string" ? value : JSON.stringify(value);
+      return `- ${cleanLine(field, { maxChars: 60 })}: ${cleanLine(text, { maxChars: 600 })}`;
+    }),
+  ];
 }

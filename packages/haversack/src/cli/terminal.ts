@@ -1,5 +1,6 @@
 /** The real terminal: streams, colours, progress. */
 import { fstatSync, statSync, writeSync } from "node:fs";
+import { createInterface } from "node:readline/promises";
 import type { Io } from "./command.ts";
 
 /**
@@ -150,4 +151,23 @@ export function paint(io: Io, style: Style, text: string): string {
 export function formatBytes(bytes: number): string {
   if (bytes < 1000) return `${bytes} B`;
   return bytes < 1_000_000 ? `${(bytes / 1000).toFixed(1)} kB` : `${(bytes / 1_000_000).toFixed(1)} MB`;
+}
+
+/** What they typed; empty when they ended the input. undefined: there is nobody to ask. */
+export async function ask(io: Io, question: string): Promise<string | undefined> {
+  if (!io.isTerminal || !process.stdin.isTTY) return undefined;
+  const lines = createInterface({ input: process.stdin, output: process.stdout });
+  // Ctrl-D and Ctrl-C close without an answer, and the question would wait forever.
+  const ended = new Promise<string>((resolve) => {
+    lines.once("close", () => {
+      io.err("\n");
+      resolve("");
+    });
+  });
+  try {
+    return (await Promise.race([lines.question(question), ended])).trim();
+  } finally {
+    lines.removeAllListeners("close");
+    lines.close();
+  }
 }

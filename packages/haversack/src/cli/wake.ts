@@ -1,4 +1,4 @@
-/** What the commands that wake agents begin with: the skills, the settings of wake, the client, the branch. */
+/** What the commands that wake agents share: the skills, the settings, the client, the branch, and the start of a client. */
 import { gitPlace } from "../base/git-place.ts";
 import { claudeProfile } from "../clients/claude-code/profile.ts";
 import { codexProfile } from "../clients/codex/profile.ts";
@@ -7,11 +7,11 @@ import { deferredIn } from "../clients/opencode/deferred-skills.ts";
 import { opencodeProfile } from "../clients/opencode/profile.ts";
 import type { Environment } from "../engine/project.ts";
 import { wakeSettings } from "../engine/wake/gather-wake.ts";
-import type { PromptParts } from "../engine/wake/prompt-agent.ts";
+import { notePrompted, type PromptParts, type ReadyAgent } from "../engine/wake/prompt-agent.ts";
 import { type ClientProfile, PROFILES, profileOf } from "../skills/showing/activation.ts";
-import type { ArgumentSpec, Call, OptionSpec } from "./command.ts";
+import type { ArgumentSpec, Call, ExitCode, OptionSpec } from "./command.ts";
 import { openSkills } from "./skills.ts";
-import { isRunning } from "./start-client.ts";
+import { clientCommand, isRunning, runClient } from "./start-client.ts";
 import type { OpenWork } from "./work.ts";
 
 export const AGENT_NAME: ArgumentSpec = { name: "AGENT", about: "its name, with or without @", required: true };
@@ -66,4 +66,23 @@ export function branchOf({ options, io }: Call): string | undefined {
 /** Beside the packet: what its reader should know, on standard error. */
 export function noteLines({ io }: Call, lines: readonly string[]): void {
   for (const line of lines) io.err(`haversack: note: ${line}\n`);
+}
+
+/** The client's own exit code. */
+export async function startReady(call: Call, ready: ReadyAgent, parts: PromptParts): Promise<ExitCode> {
+  const { agent, woken, resume, cwd } = ready;
+  const client = (call.options["client"] as string | undefined) ?? agent.client ?? "claude-code";
+  const command = clientCommand({ client, resume, args: call.rest ?? [] }, call.io.env);
+  noteLines(call, [
+    ...woken.packet.problems,
+    `${resume === undefined ? `starting a session for @${agent.name}` : `resuming @${agent.name}'s session ${resume}`} in ${cwd}`,
+  ]);
+  const code = await runClient(command, {
+    cwd,
+    env: call.io.env,
+    agent: agent.name,
+    prompt: woken.packet.text,
+    onStart: () => notePrompted(ready, parts, new Date()),
+  });
+  return code as ExitCode;
 }

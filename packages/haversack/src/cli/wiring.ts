@@ -4,10 +4,11 @@ import { CLIENTS } from "../clients/table.ts";
 import type { PlannedFile } from "../engine/init.ts";
 import type { ProjectPaths } from "../engine/project.ts";
 import type { Client, Scope, WiringPlace } from "../engine/wiring.ts";
-import { ask } from "./ask.ts";
+import type { SqliteSkillIndex } from "../store/sqlite/skills/skill-index.ts";
 import type { Call, Io, OptionSpec } from "./command.ts";
 import { findInstalled } from "./installed.ts";
 import { formatDiff, formatSummary, shortPath } from "./print-plan.ts";
+import { ask } from "./terminal.ts";
 import { wrapText } from "./wrap-text.ts";
 
 export const WIRING_OPTIONS: Readonly<Record<string, OptionSpec>> = {
@@ -92,4 +93,10 @@ export function planData(planned: readonly PlannedFile[]) {
     kind,
     lines: diff.filter(({ sign }) => sign !== " ").map(({ sign, text }) => `${sign} ${text}`),
   }));
+}
+
+export function guardCount(index: SqliteSkillIndex): number {
+  const keys = new Set(index.patterns(["path"]).map(({ skill }) => skill));
+  return index.cards([...keys]).filter(({ rule }) => rule?.enforcement === "block" || rule?.enforcement === "require")
+    .length;
 }

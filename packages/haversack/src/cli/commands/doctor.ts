@@ -6,9 +6,9 @@ import { projectPaths } from "../../engine/project.ts";
 import type { Finding } from "../../engine/wiring.ts";
 import { runArtifacts } from "../artifacts.ts";
 import { type Call, type CommandSpec, type ExitCode, type Io, print } from "../command.ts";
-import { guardCount } from "../guards.ts";
 import { findInstalled } from "../installed.ts";
 import { paint } from "../terminal.ts";
+import { guardCount } from "../wiring.ts";
 import { wrapText } from "../wrap-text.ts";
 
 export const spec: CommandSpec = {

@@ -7,9 +7,7 @@ import { sqlite } from "../../store/sqlite/quiet.ts";
 import type { Command, ExitCode } from "../command.ts";
 import { parseCall } from "../parse.ts";
 import * as exportCommand from "./export.ts";
-import * as importJsonl from "./import-jsonl.ts";
-import * as importOhno from "./import-ohno.ts";
-import * as importPlan from "./import-plan.ts";
+import { jsonlImport, ohnoImport, planImport } from "./import.ts";
 
 let folder: string;
 beforeEach(() => {
@@ -69,7 +67,7 @@ describe("import plan", () => {
   it("creates, then changes nothing, then updates; and keeps the file relative to the root", async () => {
     writePlan();
     mkdirSync(join(folder, "one", "docs"));
-    const first = await run(importPlan, join("one", "docs"), ["../plan.md", "--json"]);
+    const first = await run(planImport, join("one", "docs"), ["../plan.md", "--json"]);
     expect(first.code).toBe(0);
     const created = JSON.parse(first.out);
     expect(created).toMatchObject({
@@ -77,9 +75,9 @@ describe("import plan", () => {
       created: [{ number: "1", title: "Sensor" }, { number: "2" }],
     });
     expect(created).not.toHaveProperty("problems");
-    expect((await run(importPlan, "one", ["plan.md"])).out).toMatch(/^Story Lantern \(S\d+\)\n2 unchanged\.\n$/);
+    expect((await run(planImport, "one", ["plan.md"])).out).toMatch(/^Story Lantern \(S\d+\)\n2 unchanged\.\n$/);
     writePlan("one", PLAN.replace("Switch", "Button"));
-    expect((await run(importPlan, "one", ["plan.md"])).out).toMatch(
+    expect((await run(planImport, "one", ["plan.md"])).out).toMatch(
       /Updated:\n {2}T\d+ {2}Task 2: Button: title, plan_section\n/,
     );
     const lines = (await run(exportCommand, "one", [])).out;
@@ -88,51 +86,51 @@ describe("import plan", () => {
 
   it("writes nothing in a dry run and shows no made-up id", async () => {
     writePlan();
-    const { code, out } = await run(importPlan, "one", ["plan.md", "--dry-run"]);
+    const { code, out } = await run(planImport, "one", ["plan.md", "--dry-run"]);
     expect(code).toBe(0);
     expect(out).toContain("Would create:\n  Task 1: Sensor");
     expect(out).not.toMatch(/[TS]\d{4,12}/);
-    expect((await run(importPlan, "one", ["plan.md", "--dry-run", "--json"])).out).not.toMatch(/"id"/);
+    expect((await run(planImport, "one", ["plan.md", "--dry-run", "--json"])).out).not.toMatch(/"id"/);
     expect((await run(exportCommand, "one", [])).out).toBe('{"haversack":"work","version":1}\n');
   });
 
   it("exits 1 for a plan without tasks and for problems, 2 for wrong usage", async () => {
     writePlan("one", "# Nothing\n");
-    expect(await run(importPlan, "one", ["plan.md"])).toMatchObject({
+    expect(await run(planImport, "one", ["plan.md"])).toMatchObject({
       code: 1,
       out: expect.stringContaining("no task was found"),
     });
     writePlan("one", `${PLAN}Depends on: Task 7\n`);
-    expect((await run(importPlan, "one", ["plan.md"])).code).toBe(1);
-    expect((await run(importPlan, "one", ["missing.md"])).text).toContain("there is no file missing.md");
-    expect((await run(importPlan, "one", ["-"])).code).toBe("usage");
-    expect((await run(importPlan, "one", [])).text).toContain("FILE is missing");
-    expect((await run(importPlan, "one", ["plan.md", "--story", "S1", "--epic", "E1"])).code).toBe("usage");
+    expect((await run(planImport, "one", ["plan.md"])).code).toBe(1);
+    expect((await run(planImport, "one", ["missing.md"])).text).toContain("there is no file missing.md");
+    expect((await run(planImport, "one", ["-"])).code).toBe("usage");
+    expect((await run(planImport, "one", [])).text).toContain("FILE is missing");
+    expect((await run(planImport, "one", ["plan.md", "--story", "S1", "--epic", "E1"])).code).toBe("usage");
   });
 });
 
 describe("export and import jsonl", () => {
   it("moves everything to another project, byte for byte, and adds nothing the second time", async () => {
     writePlan();
-    await run(importPlan, "one", ["plan.md"]);
+    await run(planImport, "one", ["plan.md"]);
     const file = join(folder, "work.jsonl");
     const saved = JSON.parse((await run(exportCommand, "one", [file, "--json"])).out);
     const text = readFileSync(file, "utf8");
     expect(saved).toEqual({ file, records: text.trimEnd().split("\n").length - 1, sizeBytes: Buffer.byteLength(text) });
 
-    const dry = await run(importJsonl, "two", [file, "--dry-run"]);
+    const dry = await run(jsonlImport, "two", [file, "--dry-run"]);
     expect(dry.out).toContain("Would add 1 story, 2 tasks, 1 dependency");
     expect((await run(exportCommand, "two", [])).out).toBe('{"haversack":"work","version":1}\n');
-    const { code, out } = await run(importJsonl, "two", [file]);
+    const { code, out } = await run(jsonlImport, "two", [file]);
     expect([code, out]).toEqual([0, expect.stringContaining("Added 1 story, 2 tasks, 1 dependency")]);
     expect((await run(exportCommand, "two", [])).out).toBe(text);
-    const again = JSON.parse((await run(importJsonl, "two", ["-", "--json"], text)).out);
+    const again = JSON.parse((await run(jsonlImport, "two", ["-", "--json"], text)).out);
     expect(again).toEqual({ same: saved.records });
   });
 
   it("leaves activity out when asked to, and refuses --json without a file", async () => {
     writePlan();
-    await run(importPlan, "one", ["plan.md"]);
+    await run(planImport, "one", ["plan.md"]);
     expect((await run(exportCommand, "one", [])).out).toContain('"kind":"activity"');
     expect((await run(exportCommand, "one", ["--no-activity"])).out).not.toContain('"kind":"activity"');
     expect((await run(exportCommand, "one", ["--json"])).code).toBe("usage");
@@ -151,7 +149,7 @@ describe("export and import jsonl", () => {
       updated_at: at,
     });
     const { code, out } = await run(
-      importJsonl,
+      jsonlImport,
       "one",
       ["-"],
       `${good}\n{"kind":"task"\n${good.replace("todo", "later")}\n`,
@@ -161,7 +159,7 @@ describe("export and import jsonl", () => {
     expect(out).toContain("2 problems:");
     expect(out).toContain("line 2: is no JSON");
     expect(out).toContain("line 3 (task T1): status must be one of");
-    const json = JSON.parse((await run(importJsonl, "one", ["-", "--json"], "[]")).out);
+    const json = JSON.parse((await run(jsonlImport, "one", ["-", "--json"], "[]")).out);
     expect(json.problems).toEqual([{ where: "line 1", text: "a record must be an object" }]);
   });
 
@@ -178,20 +176,20 @@ describe("import ohno", () => {
       "CREATE TABLE tasks (id, title, status, actual_hours); INSERT INTO tasks VALUES ('task-1', 'T', 'todo', 3)",
     );
     db.close();
-    const dry = await run(importOhno, "one", ["--dry-run"]);
+    const dry = await run(ohnoImport, "one", ["--dry-run"]);
     expect(dry.out).toContain("Would add 1 task.");
-    const { code, out } = await run(importOhno, "one", []);
+    const { code, out } = await run(ohnoImport, "one", []);
     expect(code).toBe(0);
     expect(out).toContain("Added 1 task.");
     expect(out).toContain("Not carried over:\n  tasks.actual_hours, 1 value: has no place here");
-    expect(JSON.parse((await run(importOhno, "one", [".ohno", "--json"])).out)).toMatchObject({
+    expect(JSON.parse((await run(ohnoImport, "one", [".ohno", "--json"])).out)).toMatchObject({
       same: 1,
       left: [{ count: 1 }],
     });
   });
 
   it("says where it looked", async () => {
-    expect(await run(importOhno, "one", [])).toMatchObject({
+    expect(await run(ohnoImport, "one", [])).toMatchObject({
       code: "fault",
       text: expect.stringContaining("no .ohno/tasks.db"),
     });

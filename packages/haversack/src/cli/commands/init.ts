@@ -14,13 +14,13 @@ import { openMemoryStore } from "../../store/sqlite/open.ts";
 import { SqliteSkillIndex } from "../../store/sqlite/skills/skill-index.ts";
 import { formatBrought } from "../brought-along.ts";
 import { type Call, type CommandSpec, type ExitCode, print } from "../command.ts";
-import { guardCount } from "../guards.ts";
 import { findInstalled, isTemporary } from "../installed.ts";
 import { shortPath } from "../print-plan.ts";
 import { findProject, type Project } from "../project.ts";
 import { openSkills } from "../skills.ts";
 import {
   chosenClients,
+  guardCount,
   mayWrite,
   moreLines,
   planData,

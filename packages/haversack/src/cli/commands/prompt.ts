@@ -1,8 +1,7 @@
 import { HaversackError } from "../../base/errors.ts";
 import { previewPrompt, promptAgent } from "../../engine/wake/prompt-agent.ts";
 import { type Call, type CommandSpec, type ExitCode, print } from "../command.ts";
-import { startReady } from "../prompt.ts";
-import { AGENT_NAME, BRANCH, BUDGET, branchOf, CLIENT, noteLines, wakeParts } from "../wake.ts";
+import { AGENT_NAME, BRANCH, BUDGET, branchOf, CLIENT, noteLines, startReady, wakeParts } from "../wake.ts";
 import { inputOf, readText, readWork, refuse, withWork } from "../work.ts";
 import { AGENT } from "../work-options.ts";
 

@@ -2,8 +2,8 @@ import type { ReceiptReport } from "../../engine/artifacts/artifact-operations.t
 import { reportReceipts } from "../../engine/artifacts/report-receipts.ts";
 import { formatNumber, formatShare, runArtifacts } from "../artifacts.ts";
 import { type Call, type CommandSpec, type ExitCode, type Io, print } from "../command.ts";
+import { parseAge } from "../parse.ts";
 import { table } from "../print-work.ts";
-import { parseAge } from "./store-purge.ts";
 
 export const spec: CommandSpec = {
   about:

@@ -1,76 +1,196 @@
+/** Hiding skills from a client's listing, and listing them again. */
 import { basename } from "node:path";
 import { HaversackError } from "../../base/errors.ts";
+import { diskFileSystem } from "../../base/file-system.ts";
 import { nearest } from "../../base/nearest.ts";
-import { deferSkills } from "../../engine/defer-skills.ts";
+import { CLIENTS } from "../../clients/table.ts";
+import { type DeferReport, deferSkills, undeferSkills } from "../../engine/defer-skills.ts";
 import { noteDeferredProject } from "../../engine/deferred-projects.ts";
+import { readText } from "../../engine/init.ts";
 import { offReason, projectPaths } from "../../engine/project.ts";
+import { findSkillSources } from "../../engine/skill-sources.ts";
+import type { Client, Deferral, WiringPlace } from "../../engine/wiring.ts";
+import { readReceipt } from "../../engine/wiring-receipt.ts";
+import { findSkillFiles } from "../../skills/skill-files.ts";
 import type { SkillCard } from "../../skills/types.ts";
-import { type Call, type CommandSpec, type ExitCode, print } from "../command.ts";
-import {
-  CLIENT_OPTION,
-  type ClientReport,
-  type DeferOptions,
-  deferData,
-  deferringClients,
-  formatDefer,
-  listedSkills,
-} from "../defer.ts";
-import { openSkills } from "../skills.ts";
+import { type Call, type Command, type OptionSpec, print } from "../command.ts";
+import { findInstalled } from "../installed.ts";
+import { type OpenSkills, openSkills } from "../skills.ts";
 
-export const spec: CommandSpec = {
-  about:
-    "Takes skills out of the listing that each client sends with every session, which costs tokens, through the client's own setting; no skill's file is moved or changed. The model still gets them: Haversack recommends what a prompt needs, and its skill tool loads it. Does so in every client that Haversack is wired into here, and says for each. You can still type /name in Claude Code and opencode.",
-  arguments: [{ name: "NAME", about: "skills to defer", many: true }],
-  options: {
-    all: { type: "boolean", about: "Every skill that the client lists." },
-    names: {
-      type: "boolean",
-      about:
-        "Keep the names in the listing, drop the descriptions; the client's own Skill tool goes on working. Claude Code alone can do that.",
-    },
-    client: CLIENT_OPTION,
-    "dry-run": { type: "boolean", about: "Show what would be written, write nothing." },
-  },
-  examples: [
-    { run: "haversack skills defer --all", says: "an empty listing" },
-    { run: "haversack skills defer pdf xlsx", says: "two of them" },
-    { run: "haversack skills defer --all --names", says: "names only" },
-  ],
-  json: "{mode, clients: [{client, file, skills: [name], skipped: [{name, why}], changed}]}: mode is hidden or names.",
+interface DeferOptions {
+  all?: boolean;
+  "dry-run"?: boolean;
+}
+
+const CLIENT_OPTION: OptionSpec = {
+  type: "string",
+  value: "NAME",
+  choices: CLIENTS.map(({ name }) => name),
+  about: "This client alone (default: all that Haversack is wired into here).",
 };
 
-export function run(call: Call): ExitCode {
-  const {
-    all = false,
-    names = false,
-    "dry-run": isDryRun = false,
-  } = call.options as DeferOptions & { names?: boolean };
-  refuseWhileOff(call);
-  const open = openSkills(call, { store: isDryRun ? "read" : "make" });
-  const mode = names ? "names" : "hidden";
-  const cards = chosenCards(listedSkills(call, open), call.arguments, all);
-  const clients = deferringClients(call);
-  const unable = clients.flatMap(({ deferral: { noNames } }) => (names && noNames ? [noNames] : []));
-  if (unable.length === clients.length) {
-    throw new HaversackError("input-invalid", unable.join("; "), { hint: "defer them without --names there" });
-  }
-  const reports = clients.map(({ client, deferral }): ClientReport => {
-    const { path: file, noNames } = deferral;
-    if (names && noNames)
-      return { client, file, skills: [], skipped: [{ name: "by name alone", why: noNames }], isChanged: false };
-    const report = deferSkills(cards, deferral, { mode, folder: open.paths.state, cwd: call.io.cwd, isDryRun });
-    return { client, ...report };
+interface Deferring {
+  client: Client;
+  deferral: Deferral;
+}
+
+/** `--client`; else those that are wired or have our package; else Claude Code, which may be wired later. */
+function deferringClients(call: Call): Deferring[] {
+  const { io, options } = call;
+  const place = { cwd: io.cwd, env: io.env };
+  const all = everyDeferral(call);
+  if (options["client"]) return all.filter(({ client }) => client.name === options["client"]);
+  const here = all.filter(({ client }) => client.isPackaged?.(place) || isWired(client, place));
+  return here.length > 0 ? here : all.slice(0, 1);
+}
+
+function everyDeferral({ io }: Call): Deferring[] {
+  return CLIENTS.flatMap((client): Deferring[] => {
+    const deferral = client.deferral?.({ cwd: io.cwd, env: io.env });
+    return deferral ? [{ client, deferral }] : [];
   });
-  if (!isDryRun) noteDeferredProject(open.paths);
-  print(call, { mode, clients: deferData(reports, isDryRun) }, () =>
-    formatDefer(all ? reports.map(withoutUnlisted) : reports, {
-      headline: (count, file) =>
-        `${count} ${mode === "hidden" ? "hidden from the listing" : "listed by name alone"} (${file}).`,
-      isDryRun,
+}
+
+/** Whether one of its files has something of ours. */
+function isWired(client: Client, place: Pick<WiringPlace, "cwd" | "env">): boolean {
+  const installed = findInstalled();
+  return (["project", "user"] as const).some((scope) =>
+    client.files({ ...place, scope, installed, hasGuards: false }).some(({ path, isRecordedOnly, unwire }) => {
+      const text = isRecordedOnly ? undefined : readText(path);
+      if (!text?.trim()) return false;
+      try {
+        return unwire(text, []) !== text;
+      } catch {
+        // A file that cannot be understood has nothing that works; `doctor` says what is wrong with it.
+        return false;
+      }
     }),
   );
-  return 0;
 }
+
+/**
+ * Every skill, also those that another of the same name stands before: of two folders whose files say the same name, the
+ * client lists both.
+ */
+function listedSkills({ io }: Call, { paths, config, index }: OpenSkills): SkillCard[] {
+  const cards = index.listCards();
+  const known = new Set(cards.map(({ path }) => path));
+  const { roots } = findSkillSources(paths.root, {
+    env: io.env,
+    folders: config["skills.folders"],
+    fs: diskFileSystem,
+  });
+  const { files } = findSkillFiles(roots, diskFileSystem);
+  const others = files
+    .filter(({ path }) => !known.has(path))
+    .map(
+      ({ path, folder, folderName, source, plugin }): SkillCard => ({
+        key: -1,
+        id: plugin ? `${plugin}:${folderName}` : folderName,
+        name: folderName,
+        description: "",
+        brief: "",
+        path,
+        ...(folder && { folder }),
+        hash: "",
+        sourceKind: source.kind,
+        sourceLabel: source.label,
+        modelInvocable: true,
+        requires: [],
+      }),
+    );
+  return [...cards, ...others];
+}
+
+interface ClientReport extends DeferReport {
+  client: Client;
+}
+
+function formatDefer(
+  reports: readonly ClientReport[],
+  { headline, isDryRun }: { headline: (count: string, file: string) => string; isDryRun: boolean },
+): string {
+  const isChanged = reports.some((report) => report.isChanged);
+  const lines = reports.flatMap((report) => {
+    const { client, file, skills, skipped } = report;
+    const count = `${skills.length} ${skills.length === 1 ? "skill is" : "skills are"}`;
+    const head = skills.length > 0 ? headline(count, file) : "No skill was changed.";
+    return [
+      reports.length > 1 ? `${client.title}: ${head}` : head,
+      ...skipped.map(({ name, why }) => `  not ${name}: ${why}`),
+      ...(skills.length > 0 && !report.isChanged ? ["It was so already."] : []),
+    ];
+  });
+  const end = isDryRun ? "Nothing was written (--dry-run)." : "It counts in sessions that start from now on.";
+  return [...lines, ...(isChanged ? [end] : [])].join("\n");
+}
+
+/** For `--json`. */
+function deferData(reports: readonly ClientReport[], isDryRun: boolean) {
+  return reports.map(({ client, file, skills, skipped, isChanged }) => ({
+    client: client.name,
+    file,
+    skills,
+    skipped,
+    changed: isChanged && !isDryRun,
+  }));
+}
+
+export const skillsDefer: Command = {
+  spec: {
+    about:
+      "Takes skills out of the listing that each client sends with every session, which costs tokens, through the client's own setting; no skill's file is moved or changed. The model still gets them: Haversack recommends what a prompt needs, and its skill tool loads it. Does so in every client that Haversack is wired into here, and says for each. You can still type /name in Claude Code and opencode.",
+    arguments: [{ name: "NAME", about: "skills to defer", many: true }],
+    options: {
+      all: { type: "boolean", about: "Every skill that the client lists." },
+      names: {
+        type: "boolean",
+        about:
+          "Keep the names in the listing, drop the descriptions; the client's own Skill tool goes on working. Claude Code alone can do that.",
+      },
+      client: CLIENT_OPTION,
+      "dry-run": { type: "boolean", about: "Show what would be written, write nothing." },
+    },
+    examples: [
+      { run: "haversack skills defer --all", says: "an empty listing" },
+      { run: "haversack skills defer pdf xlsx", says: "two of them" },
+      { run: "haversack skills defer --all --names", says: "names only" },
+    ],
+    json: "{mode, clients: [{client, file, skills: [name], skipped: [{name, why}], changed}]}: mode is hidden or names.",
+  },
+  run(call) {
+    const {
+      all = false,
+      names = false,
+      "dry-run": isDryRun = false,
+    } = call.options as DeferOptions & { names?: boolean };
+    refuseWhileOff(call);
+    const open = openSkills(call, { store: isDryRun ? "read" : "make" });
+    const mode = names ? "names" : "hidden";
+    const cards = chosenCards(listedSkills(call, open), call.arguments, all);
+    const clients = deferringClients(call);
+    const unable = clients.flatMap(({ deferral: { noNames } }) => (names && noNames ? [noNames] : []));
+    if (unable.length === clients.length) {
+      throw new HaversackError("input-invalid", unable.join("; "), { hint: "defer them without --names there" });
+    }
+    const reports = clients.map(({ client, deferral }): ClientReport => {
+      const { path: file, noNames } = deferral;
+      if (names && noNames)
+        return { client, file, skills: [], skipped: [{ name: "by name alone", why: noNames }], isChanged: false };
+      const report = deferSkills(cards, deferral, { mode, folder: open.paths.state, cwd: call.io.cwd, isDryRun });
+      return { client, ...report };
+    });
+    if (!isDryRun) noteDeferredProject(open.paths);
+    print(call, { mode, clients: deferData(reports, isDryRun) }, () =>
+      formatDefer(all ? reports.map(withoutUnlisted) : reports, {
+        headline: (count, file) =>
+          `${count} ${mode === "hidden" ? "hidden from the listing" : "listed by name alone"} (${file}).`,
+        isDryRun,
+      }),
+    );
+    return 0;
+  },
+};
 
 /** While Haversack is off nothing would bring them. HAVERSACK=0 counts for this process alone. */
 function refuseWhileOff({ io }: Call): void {
@@ -102,4 +222,49 @@ function chosenCards(cards: readonly SkillCard[], names: readonly string[], all:
       hint: "`haversack skills list` shows all",
     });
   });
+}
+
+export const skillsUndefer: Command = {
+  spec: {
+    about: "Puts skills back into the clients' own listings. Takes out only what `haversack skills defer` wrote.",
+    arguments: [{ name: "NAME", about: "skills to list again", many: true }],
+    options: {
+      all: { type: "boolean", about: "Every skill that was deferred." },
+      client: { ...CLIENT_OPTION, about: "This client alone (default: all where something was deferred)." },
+      "dry-run": { type: "boolean", about: "Show what would be written, write nothing." },
+    },
+    examples: [{ run: "haversack skills undefer --all", says: "the listing as it was" }],
+    json: "{clients: [{client, file, skills: [name], skipped: [{name, why}], changed}]}.",
+  },
+  run(call) {
+    const { all = false, "dry-run": isDryRun = false } = call.options as DeferOptions;
+    if (all === call.arguments.length > 0) throw new HaversackError("usage", "name skills, or give --all");
+    const { paths, index } = openSkills(call);
+    const reports = deferredClients(call, paths.state).map(({ client, deferral }): ClientReport => {
+      // The client knows a skill by its own key; a person may know it by its name.
+      const keys = call.arguments.map((name) => {
+        const card = index.card(name);
+        const own = card && deferral.keyOf(card);
+        if (own && "key" in own) return own.key;
+        return card?.folder ? basename(card.folder) : name;
+      });
+      return {
+        client,
+        ...undeferSkills(all ? undefined : keys, deferral, { folder: paths.state, cwd: call.io.cwd, isDryRun }),
+      };
+    });
+    if (!isDryRun) noteDeferredProject(paths);
+    print(call, { clients: deferData(reports, isDryRun) }, () =>
+      formatDefer(reports, { headline: (count, file) => `${count} back in the listing (${file}).`, isDryRun }),
+    );
+    return 0;
+  },
+};
+
+/** Where something of ours is hidden; nowhere: those that could have it, so that each says so. */
+function deferredClients(call: Call, state: string): Deferring[] {
+  const { entries, paused } = readReceipt(state).deferred;
+  const all = call.options["client"] ? deferringClients(call) : everyDeferral(call);
+  const having = all.filter(({ deferral }) => entries[deferral.path] ?? paused[deferral.path]);
+  return having.length > 0 ? having : deferringClients(call);
 }

@@ -14,9 +14,9 @@ import {
   whyRefused,
 } from "../../engine/trust-project.ts";
 import { whyNotWritable } from "../../store/sqlite/faults.ts";
-import { ask } from "../ask.ts";
 import { broughtData, formatBrought, formatUnread } from "../brought-along.ts";
 import { type Call, type CommandSpec, type ExitCode, print } from "../command.ts";
+import { ask } from "../terminal.ts";
 
 export const spec: CommandSpec = {
   about:

@@ -1,0 +1,117 @@
+/** Switching Haversack on and off. */
+import { existsSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { HaversackError } from "../../base/errors.ts";
+import { STATE_FOLDER } from "../../base/project-root.ts";
+import { makeFolder, putFile, removeFile, USER } from "../../base/safe-write.ts";
+import { CLIENTS } from "../../clients/table.ts";
+import { deferredProjects, noteDeferredProject } from "../../engine/deferred-projects.ts";
+import { ensureStateFolder, noProject, offReason, projectPaths } from "../../engine/project.ts";
+import { deferAgain, restoreListings, type SwitchedSkills } from "../../engine/switch-deferred.ts";
+import { type Call, type Command, print } from "../command.ts";
+import { shortPath } from "../print-plan.ts";
+
+/** `done`: what became of the skills. Projects are named where it is not this one alone. */
+function switchLines(listings: readonly SwitchedSkills[], { root, done }: { root: string; done: string }): string[] {
+  const changed = listings.filter(({ report }) => report.skills.length > 0 || report.skipped.length > 0);
+  const lines = changed.flatMap(({ project, client, report: { file, skills, skipped } }) => {
+    const count = `${skills.length} ${skills.length === 1 ? "skill is" : "skills are"} ${done}`;
+    const where = project === root ? "" : ` in ${shortPath(project)}`;
+    return [
+      `${client.title}: ${count}${where} (${shortPath(file)}).`,
+      ...skipped.map(({ name, why }) => `  not ${name}: ${why}`),
+    ];
+  });
+  return lines.length > 0 ? [...lines, "It counts in sessions that start from now on."] : [];
+}
+
+function warnOfProblems({ io }: Call, listings: readonly SwitchedSkills[], outcome: string): void {
+  for (const { client, problem } of listings) {
+    if (problem !== undefined) io.err(`haversack: ${client.title}: ${outcome}: ${problem}\n`);
+  }
+}
+
+/** For `--json`. */
+function switchData(listings: readonly SwitchedSkills[]) {
+  return listings.map(({ project, client, report: { file, skills, skipped }, problem }) => ({
+    project,
+    client: client.name,
+    file,
+    skills,
+    skipped,
+    ...(problem !== undefined && { problem }),
+  }));
+}
+
+export const on: Command = {
+  spec: {
+    about:
+      "Takes back `haversack off`, and defers the skills again that were deferred before. HAVERSACK=0 in the environment still switches everything off.",
+    options: { user: { type: "boolean", about: "For you in every project, not for this project." } },
+    examples: [{ run: "haversack on", says: "hooks and tools of this project work again" }],
+    json: "{on, reason?, listings: [{project, client, file, skills: [name], skipped: [{name, why}], problem?}]}: reason says what still switches it off; listings has the skills that are hidden again.",
+  },
+  run(call) {
+    const { env } = call.io;
+    const paths = projectPaths(call.io.cwd, env);
+    const isUser = call.options["user"] === true;
+    const mark = isUser ? paths.userOffMark : paths.offMark;
+    const wasOff = existsSync(mark);
+    removeFile(mark, { within: isUser ? USER : paths.root });
+    // The environment counts for this process alone, the marks for every session: files follow the marks.
+    const isOffForUser = existsSync(paths.userOffMark);
+    const candidates = isUser ? deferredProjects(paths) : [paths.root];
+    const projects = candidates.filter((root) => !isOffForUser && !existsSync(join(root, STATE_FOLDER, "off")));
+    const listings = deferAgain(projects, { clients: CLIENTS, env });
+    noteDeferredProject(paths);
+    warnOfProblems(call, listings, "skills stay listed");
+    const reason = offReason(paths, env);
+    print(call, { on: !reason, ...(reason && { reason }), listings: switchData(listings) }, () =>
+      [
+        reason ? `Still off: ${reason}.` : wasOff ? "Haversack is on." : "Haversack was on already.",
+        ...switchLines(listings, { root: paths.root, done: "deferred again" }),
+      ].join("\n"),
+    );
+    return reason ? 1 : 0;
+  },
+};
+
+export const off: Command = {
+  spec: {
+    about:
+      "Hooks print nothing and record nothing until `haversack on`. Deferred skills go back into the clients' own listings, because nothing would bring them. Stored state stays as it is. HAVERSACK=0 in the environment switches one process off; it changes no file, so that deferred skills stay out of that session's listing.",
+    options: { user: { type: "boolean", about: "For you in every project, not for this project." } },
+    examples: [
+      { run: "haversack off", says: "this project" },
+      { run: "haversack off --user", says: "every project of yours" },
+      { run: "HAVERSACK=0 claude", says: "one session" },
+    ],
+    json: "{on: false, file, listings: [{project, client, file, skills: [name], skipped: [{name, why}], problem?}]}: file is the mark that switches it off; listings has the skills that are listed again.",
+  },
+  run(call) {
+    const paths = projectPaths(call.io.cwd, call.io.env);
+    const isUser = call.options["user"] === true;
+    const file = isUser ? paths.userOffMark : paths.offMark;
+    const place = { within: isUser ? USER : paths.root };
+    if (isUser) makeFolder(dirname(file), place);
+    else {
+      const { why } = noProject(paths) ?? {};
+      if (why)
+        throw new HaversackError("no-project", why, { hint: "`haversack off --user` switches it off everywhere" });
+      ensureStateFolder(paths);
+    }
+    const wasOff = existsSync(file);
+    if (!wasOff) putFile(file, `off since ${new Date().toISOString()}\n`, place);
+    const projects = isUser ? deferredProjects(paths) : [paths.root];
+    const listings = restoreListings(projects, { clients: CLIENTS, env: call.io.env });
+    noteDeferredProject(paths);
+    warnOfProblems(call, listings, "skills stay hidden");
+    print(call, { on: false, file, listings: switchData(listings) }, () =>
+      [
+        `Haversack ${wasOff ? "was off already" : "is off"} (${file}).`,
+        ...switchLines(listings, { root: paths.root, done: "back in the listing" }),
+      ].join("\n"),
+    );
+    return 0;
+  },
+};

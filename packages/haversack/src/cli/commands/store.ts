@@ -1,0 +1,146 @@
+/** The store as a file. */
+import { existsSync } from "node:fs";
+import { resolve } from "node:path";
+import { HaversackError } from "../../base/errors.ts";
+import { purgeSnapshots } from "../../engine/artifacts/purge-snapshots.ts";
+import { lookAtStore } from "../../engine/look-at-store.ts";
+import { distrust, recordStore, requireTrust } from "../../engine/open-project.ts";
+import { ensureStateFolder, projectPaths } from "../../engine/project.ts";
+import { placeOfNamed } from "../../engine/wired-place.ts";
+import { backupStore, restoreStore } from "../../store/sqlite/maintenance/backup.ts";
+import { checkStore } from "../../store/sqlite/maintenance/check-store.ts";
+import { purgeStore } from "../../store/sqlite/maintenance/purge.ts";
+import { type Command, print } from "../command.ts";
+import { columns } from "../help.ts";
+import { parseAge } from "../parse.ts";
+import { formatBytes } from "../terminal.ts";
+
+export const storeCheck: Command = {
+  spec: {
+    about: "Reads the whole store and says whether it is sound. Changes nothing.",
+    examples: [{ run: "haversack store check", says: "exit 1 when something is wrong" }],
+    json: "{file, exists, ok, problems: [text], facts: {sizeBytes, walBytes, pages, freePages, version, knownVersion, rows}}.",
+  },
+  run(call) {
+    const paths = projectPaths(call.io.cwd, call.io.env);
+    const file = paths.store;
+    const untrusted = distrust(paths);
+    // Looking changes nothing; a link could lead to any file.
+    if (untrusted?.because === "link") requireTrust(paths);
+    if (untrusted) call.io.err(`haversack: note: not used: ${untrusted.why} (${untrusted.hint})\n`);
+    if (!existsSync(file)) {
+      print(
+        call,
+        { file, exists: false, ok: true, problems: [] },
+        () => `No store yet at ${file}; the first command that saves something makes it.`,
+      );
+      return 0;
+    }
+    const { ok, problems, facts } = untrusted ? lookAtStore(file) : checkStore(file);
+    print(call, { file, exists: true, ok, problems, facts }, () => {
+      const tables = Object.entries(facts.rows);
+      const full = tables.filter(([, count]) => count > 0);
+      const empty = tables.length - full.length;
+      const widest = Math.max(0, ...full.map(([, count]) => String(count).length));
+      return [
+        ok ? `The store is sound: ${file}` : `The store is damaged: ${file}`,
+        ...problems.map((problem) => `  ${problem}`),
+        `  ${formatBytes(facts.sizeBytes)}, ${formatBytes(facts.walBytes)} of it still in the write-ahead file, schema ${facts.version}`,
+        ...(full.length > 0
+          ? ["Rows:", columns(full.map(([table, count]) => [table, String(count).padStart(widest)]))]
+          : []),
+        ...(empty > 0 ? [`  and ${empty} empty ${empty === 1 ? "table" : "tables"} (--json lists all)`] : []),
+        ...(ok
+          ? []
+          : ["`haversack store restore FILE` takes the content back from a backup and keeps this file beside it."]),
+      ].join("\n");
+    });
+    return ok ? 0 : 1;
+  },
+};
+
+export const storeBackup: Command = {
+  spec: {
+    about:
+      "Writes a complete copy of the store while others go on working with it. An existing file is never overwritten.",
+    arguments: [{ name: "FILE", about: "where to write the copy", required: true }],
+    examples: [{ run: "haversack store backup ~/haversack-monday.db", says: "a copy that `store restore` takes" }],
+    json: "{file, sizeBytes}.",
+  },
+  run(call) {
+    const file = resolve(call.io.cwd, call.arguments[0] ?? "");
+    const paths = projectPaths(call.io.cwd, call.io.env);
+    requireTrust(paths);
+    const { sizeBytes } = backupStore(paths.store, file, placeOfNamed(file, call.io.cwd));
+    print(call, { file, sizeBytes }, () => `Saved to ${file} (${formatBytes(sizeBytes)}).`);
+    return 0;
+  },
+};
+
+export const storeRestore: Command = {
+  spec: {
+    about:
+      "Checks a backup and takes the store's content from it. What was in the store before is kept in a file beside it.",
+    arguments: [{ name: "FILE", about: "a file that `store backup` wrote", required: true }],
+    examples: [
+      { run: "haversack store restore ~/haversack-monday.db", says: "names the file that keeps the former content" },
+    ],
+    json: "{restored, kept, way: in-place|moved-aside|new, tables}.",
+  },
+  run(call) {
+    const paths = projectPaths(call.io.cwd, call.io.env);
+    const untrusted = distrust(paths);
+    const isReplaced = untrusted?.because === "other-file";
+    // After git has replaced the user's own store, or put a file beside it, this is the way back.
+    if (!isReplaced && untrusted?.because !== "other-log") requireTrust(paths);
+    ensureStateFolder(paths);
+    const from = resolve(call.io.cwd, call.arguments[0] ?? "");
+    const { kept, way, tables } = restoreStore(paths.store, from, {
+      foreign: isReplaced ? "store" : (untrusted?.files ?? []),
+    });
+    // A damaged store was moved aside: another file is the store now.
+    if (way !== "in-place") recordStore(paths);
+    print(call, { restored: paths.store, ...(kept && { kept }), way, tables }, () =>
+      [`Restored from ${from}.`, ...(kept ? [`What was there before is kept in ${kept}`] : [])].join("\n"),
+    );
+    return 0;
+  },
+};
+
+export const storePurge: Command = {
+  spec: {
+    about:
+      "Removes sessions that were last heard of before a time, with what hangs on them, and older snapshots of reviews. Work state is not touched. Without --yes it only counts.",
+    options: {
+      "older-than": {
+        type: "string",
+        value: "AGE",
+        about: "An age such as 30d, 12h, 8w, or a date such as 2026-09-01. Required.",
+      },
+      yes: { type: "boolean", about: "Really remove them." },
+    },
+    examples: [
+      { run: "haversack store purge --older-than 90d", says: "counts what would go" },
+      { run: "haversack store purge --older-than 90d --yes", says: "removes it" },
+    ],
+    json: "{olderThan, dryRun, removed: {table: rows}, snapshotFiles}.",
+  },
+  run(call) {
+    const age = call.options["older-than"] as string | undefined;
+    if (!age) throw new HaversackError("usage", "store purge needs --older-than, such as --older-than 90d");
+    const olderThan = parseAge(age, new Date());
+    const paths = projectPaths(call.io.cwd, call.io.env);
+    requireTrust(paths);
+    const limits = { olderThan, dryRun: !call.options["yes"] };
+    const { removed, dryRun } = purgeStore(paths.store, limits);
+    const snapshotFiles = purgeSnapshots(paths.state, limits);
+    print(call, { olderThan: olderThan.toISOString(), dryRun, removed, snapshotFiles }, () => {
+      const rows = [...Object.entries(removed), ["files of snapshots", snapshotFiles] as const].map(
+        ([what, count]): [string, string] => [what, String(count)],
+      );
+      const head = dryRun ? "Would remove" : "Removed";
+      return `${head} what is older than ${olderThan.toISOString()}:\n${columns(rows)}${dryRun ? "\nNothing was removed; --yes does it." : ""}`;
+    });
+    return 0;
+  },
+};
