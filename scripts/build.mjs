@@ -38,6 +38,18 @@ const cjs = {
 const commands = readdirSync(join(src, "cli/commands"))
   .filter((file) => file.endsWith(".ts") && !file.endsWith(".test.ts"))
   .map((file) => file.slice(0, -3));
+/** What many commands need, as files of their own: one copy in place of ten or more. */
+const SHARED = {
+  "open-store": "store/sqlite/open.ts",
+  "work-store": "store/sqlite/work/sqlite-work-store.ts",
+  "skill-indexing": "engine/refresh-index.ts",
+  clients: "clients/table.ts",
+  project: "engine/open-project.ts",
+  "work-commands": "cli/work.ts",
+  waking: "engine/wake/make-packet.ts",
+  trusting: "engine/trust-project.ts",
+  artifacts: "engine/artifacts/artifact-parts.ts",
+};
 /** Commands refer to one another's files, and to one copy of what many of them need, as they will lie in dist/. */
 const besides = (folder, yaml) => ({
   name: "files-beside",
@@ -46,12 +58,13 @@ const besides = (folder, yaml) => ({
       return { path: `${folder}/${path.slice("./commands/".length).replace(/ts$/, "cjs")}`, external: true };
     });
     onResolve({ filter: /^yaml$/ }, () => ({ path: yaml, external: true }));
-    // 100 kB of nearly every command; most need the first only.
-    onResolve({ filter: /\/open\.ts$/ }, () => ({ path: yaml.replace("yaml", "open-store"), external: true }));
-    onResolve({ filter: /\/sqlite-work-store\.ts$/ }, () => ({
-      path: yaml.replace("yaml", "work-store"),
-      external: true,
-    }));
+    for (const [name, file] of Object.entries(SHARED)) {
+      onResolve({ filter: new RegExp(`/${file.split("/").at(-1)}$`) }, ({ path, resolveDir, kind }) =>
+        kind !== "entry-point" && join(resolveDir, path) === join(src, file)
+          ? { path: yaml.replace("yaml", name), external: true }
+          : undefined,
+      );
+    }
     // What the MCP server loads behind its first answer, and what only some clients need.
     onResolve({ filter: /\/(?:mcp-answers|sdk-server)\.ts$/ }, ({ path, kind }) =>
       kind === "dynamic-import"
@@ -111,10 +124,9 @@ const built = await Promise.all([
       yaml: join(root, "node_modules/yaml/browser/index.js"),
       tokenizer: join(root, "node_modules/gpt-tokenizer/esm/encoding/o200k_base.js"),
       mask: join(src, "base/mask.ts"),
-      "open-store": join(src, "store/sqlite/open.ts"),
-      "work-store": join(src, "store/sqlite/work/sqlite-work-store.ts"),
+      ...Object.fromEntries(Object.entries(SHARED).map(([name, file]) => [name, join(src, file)])),
     },
-    plugins: [maskBeside("./mask.cjs")],
+    plugins: [besides("./commands", "./yaml.cjs"), tokenizerBeside("./tokenizer.cjs"), maskBeside("./mask.cjs")],
   }),
   build({
     ...shared,
@@ -126,6 +138,7 @@ const built = await Promise.all([
     format: "esm",
     target: "node22",
     splitting: true,
+    // Names stay: users see them in errors.
     minifySyntax: true,
     minifyWhitespace: true,
   }),
@@ -144,6 +157,7 @@ process.once("exit", () => rmSync(dist, { recursive: true, force: true }));
 if (!process.argv.includes("--no-types")) {
   const tsc = join(root, "node_modules/.bin/tsc");
   execFileSync(tsc, ["-p", join(home, "tsconfig.build.json"), "--outDir", join(dist, "types")], { stdio: "inherit" });
+  removeUnusedTypes(join(dist, "types"));
 }
 const old = join(home, `dist.${process.pid}.old`);
 if (existsSync(final)) renameSync(final, old);
@@ -154,6 +168,23 @@ await import("./build-plugin.mjs");
 await import("./build-gemini.mjs");
 await import("./build-codex.mjs");
 await import("./build-opencode.mjs");
+
+/** tsc writes declarations of every file that it read; users need those that the library's own refer to. */
+function removeUnusedTypes(types) {
+  const used = new Set();
+  const follow = (file) => {
+    if (used.has(file) || !existsSync(file)) return;
+    used.add(file);
+    for (const [, path] of readFileSync(file, "utf8").matchAll(/(?:from|import\()\s*"(\.[^"]+)"/g)) {
+      follow(join(dirname(file), path).replace(/\.[jt]s$/, ".d.ts"));
+    }
+  };
+  follow(join(types, "index.d.ts"));
+  for (const name of readdirSync(types, { recursive: true })) {
+    const file = join(types, name);
+    if (name.endsWith(".d.ts") && !used.has(file)) rmSync(file);
+  }
+}
 
 /** The licences of the libraries that ended up in the bundles. */
 function thirdPartyNotices(results) {

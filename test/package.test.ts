@@ -58,13 +58,13 @@ describe("the installed package", () => {
     expect(readdirSync(installed)).toEqual(expect.arrayContaining(["README.md", "LICENSE"]));
   });
 
-  it("stays small: packed below 3 MB, unpacked below 7, and what is built for a client below 5", () => {
+  it("stays small: packed below 3 MB, unpacked below 9, and what is built for a client below 5", () => {
     const sizeOf = (path: string) =>
       readdirSync(path, { recursive: true, withFileTypes: true })
         .filter((entry) => entry.isFile())
         .reduce((sum, { parentPath, name }) => sum + statSync(join(parentPath, name)).size, 0);
     expect(packedBytes).toBeLessThan(3_000_000);
-    expect(sizeOf(installed)).toBeLessThan(7_000_000);
+    expect(sizeOf(installed)).toBeLessThan(9_000_000);
     // Each holds a copy of the program, so they are no part of the package.
     for (const client of ["plugin", "codex", "gemini", "opencode"]) {
       expect(sizeOf(join(HOME, "dist", client)), client).toBeLessThan(5_000_000);

@@ -3,10 +3,10 @@
  * waiting says {"ready":true} first and goes on when its stdin ends, so that many can be let loose at one moment.
  */
 import { readFileSync, rmSync, writeSync } from "node:fs";
-import { sqlite } from "../../packages/haversack/src/store/sqlite/quiet.ts";
 import { restoreStore } from "../../packages/haversack/src/store/sqlite/maintenance/backup.ts";
 import { checkStore } from "../../packages/haversack/src/store/sqlite/maintenance/check-store.ts";
 import { openDatabase } from "../../packages/haversack/src/store/sqlite/open.ts";
+import { sqlite } from "../../packages/haversack/src/store/sqlite/quiet.ts";
 import { SqliteWorkStore } from "../../packages/haversack/src/store/sqlite/work/sqlite-work-store.ts";
 
 const [verb, file, json = "{}"] = process.argv.slice(2);

@@ -106,7 +106,7 @@ export function readHead(path: string): string | undefined {
   }
 }
 
-/** Undefined: not written yet, or not ours to read. */
+/** Undefined: not written yet, or not ours to read. @internal */
 export function readTail(path: string, maxBytes: number): Buffer | undefined {
   return withFile(path, (file, size) => {
     const buffer = Buffer.allocUnsafe(Math.min(size, maxBytes));

@@ -44,11 +44,7 @@ export const taskClaim: Command = {
 type ClaimInput = Parameters<typeof claimTask>[0];
 
 /** Without a task: the next ready one of the scope. */
-function runClaim(
-  call: Call,
-  taskIds: readonly string[],
-  scope: Omit<ClaimInput, "taskId"> = {},
-): Promise<ExitCode> {
+function runClaim(call: Call, taskIds: readonly string[], scope: Omit<ClaimInput, "taskId"> = {}): Promise<ExitCode> {
   return withWork(call, async (work) => {
     if (taskIds.length > 0) return eachTask(call, taskIds, (taskId) => claimOne({ ...scope, taskId }, { call, work }));
     const result = await claimOne(scope, { call, work });
