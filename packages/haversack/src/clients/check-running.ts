@@ -75,9 +75,12 @@ export async function checkServer(
   const asked = [...events.slice(0, 1), ...events];
   const calls = asked.map((event) => ({ name: "hook", arguments: { client: client.name, ...event } }));
   const answer = await tryMcpServer(command, args, { ...runIn(client, place, more), limitMs: 15_000, calls });
-  if ("problem" in answer) {
+  // The guard that answers for a program that is gone; see claude-code/server-guard.ts.
+  const standIn = !("problem" in answer) && answer.serverVersion === "0" && `${own.command} cannot be run`;
+  const problem = "problem" in answer ? answer.problem : standIn;
+  if ("problem" in answer || problem) {
     const remedy = `run \`${words.join(" ")}\` by hand and see what it prints`;
-    return { part, level: "fail", text: `does not start: ${answer.problem}`, remedy };
+    return { part, level: "fail", text: `does not start: ${problem}`, remedy };
   }
   const { tools, tookMs } = answer;
   // Switched off it lists no tool, and that is right.
