@@ -2,7 +2,7 @@
  * A store that another process keeps locked while hooks run: real processes, a real lock. What the hooks say and what the store
  * holds afterwards is compared with the same events on a store that nobody locks.
  */
-import { type ChildProcess, spawn } from "node:child_process";
+import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import {
   chmodSync,
   existsSync,
@@ -297,7 +297,9 @@ describe("the spool", () => {
       };
       const rest = { loaded: [], prompt: `prompt ${at}`, explanation: {}, at: new Date(at).toISOString() };
       const entry = { v: 1, kind: "answer", args: { ...answer, ...rest } };
-      writeFileSync(join(one.spool, `${String(at).padStart(15, "0")}-000000-1-aaaaaa.json`), JSON.stringify(entry));
+      writeFileSync(join(one.spool, `${String(at).padStart(15, "0")}-000000-1-aaaaaa.json`), JSON.stringify(entry), {
+        mode: 0o600,
+      });
     }
     // A pause between the steps, so that a kill meets all of them: before, in and after the commit, while files are removed.
     const reader = join(import.meta.dirname, "store-workers/read-spool.mjs");
@@ -333,7 +335,7 @@ describe("the spool", () => {
       '{"kind":"mark-agent","args":{"sessionId":"s","mark":"role"}}',
     ];
     for (const [at, text] of bad.entries()) {
-      writeFileSync(join(one.spool, `00000000000000${at}-000000-1-aaaaaa.json`), text);
+      writeFileSync(join(one.spool, `00000000000000${at}-000000-1-aaaaaa.json`), text, { mode: 0o600 });
     }
     writeFileSync(join(one.spool, "notes.txt"), "not ours");
     await release();
@@ -343,6 +345,29 @@ describe("the spool", () => {
     // And not again.
     one.hook(write);
     expect(logOf(one)).toHaveLength(4);
+  });
+
+  it("takes nothing that git brought, whatever its mode: a pull cannot speak for a session", () => {
+    const one = project();
+    const git = (...words: string[]) =>
+      execFileSync("git", words, { cwd: one.root, env: { PATH: process.env["PATH"] ?? "", HOME: one.home } });
+    for (const mode of [0o644, 0o600]) {
+      const name = `00000000000000${mode % 7}-000000-1-aaaaaa.json`;
+      mkdirSync(one.spool, { recursive: true, mode: 0o700 });
+      const call = { sessionId: "s", toolUseId: "t", at: "2026-01-01T00:00:00.000Z" };
+      writeFileSync(join(one.spool, name), JSON.stringify({ kind: "tool-call", args: call }), { mode });
+      if (mode === 0o600) {
+        git("init", "-q");
+        git("add", "-f", `.haversack/spool/${name}`);
+      }
+      one.haversack(["status"]);
+      expect(content(one)["tool_calls"]).toEqual([]);
+      expect(existsSync(join(one.spool, name))).toBe(false);
+    }
+    expect(logOf(one).map(({ text }: { text: string }) => text)).toEqual([
+      expect.stringContaining("came from git or a copy"),
+      expect.stringContaining("came from git or a copy"),
+    ]);
   });
 
   it("is never a link to another folder", async () => {

@@ -5,6 +5,7 @@
  */
 import { existsSync, lstatSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { errorText } from "../../../base/errors.ts";
+import { trackedInIndex } from "../../../base/git-place.ts";
 import { errnoOf, makeFolder, putFile, removeEmptyFolder, removeFile } from "../../../base/safe-write.ts";
 import { folderOf, placeOfStore } from "../store-files.ts";
 import type { SpoolEntry } from "./spool-entry.ts";
@@ -60,12 +61,13 @@ export function spooledAt(name: string | undefined): Date | undefined {
   return name === undefined ? undefined : new Date(Number(name.slice(0, 15)));
 }
 
-/** damaged: it will never be an entry. unreadable: not by this user, or not now. */
-export type ReadSpooled = SpooledEntry | "damaged" | "unreadable";
+/** damaged: it will never be an entry. foreign: Haversack did not write it here. unreadable: not by this user, or not now. */
+export type ReadSpooled = SpooledEntry | "damaged" | "foreign" | "unreadable";
 
 export function readSpooled(storeFile: string, name: string): ReadSpooled {
   let text: string;
   try {
+    if (isForeign(storeFile, name)) return "foreign";
     text = readFileSync(`${spoolOf(storeFile)}/${name}`, "utf8");
   } catch {
     return "unreadable";
@@ -78,6 +80,19 @@ export function readSpooled(storeFile: string, name: string): ReadSpooled {
   } catch {
     return "damaged";
   }
+}
+
+/**
+ * A pull can bring files into the spool of a project that its user has accepted. Ours have the mode of the database, 0600, and git makes
+ * files that others may read. With a umask of 077 git's files look the same, so its index tells.
+ */
+function isForeign(storeFile: string, name: string): boolean {
+  const folder = spoolOf(storeFile);
+  const found = lstatSync(`${folder}/${name}`);
+  const { mode = 0o600 } = statSync(storeFile, { throwIfNoEntry: false }) ?? {};
+  if (!found.isFile() || (found.mode & ~mode & 0o777) !== 0) return true;
+  const state = folderOf(storeFile);
+  return trackedInIndex(state.slice(0, state.lastIndexOf("/")), [`spool/${name}`]).length > 0;
 }
 
 /** After they are saved. Those that are gone or not ours to remove stay noted as saved. */

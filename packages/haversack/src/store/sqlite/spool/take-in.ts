@@ -21,6 +21,8 @@ export type TakenIn =
   /** Another process holds the lock. */
   | { kind: "locked" };
 
+const REFUSED = { damaged: "not an entry", foreign: "it came from git or a copy, not from Haversack" };
+
 /** Waits for the lock as long as the handle does. */
 export function takeInSpool(handle: StoreHandle): TakenIn {
   const { db, file } = handle;
@@ -54,7 +56,7 @@ export function takeInSpool(handle: StoreHandle): TakenIn {
           const spooled = readSpooled(file, name);
           // Another user's, who has to read it in.
           if (spooled === "unreadable") continue;
-          const problem = spooled === "damaged" ? "not an entry" : saveSpooled(handle, spooled);
+          const problem = typeof spooled === "string" ? REFUSED[spooled] : saveSpooled(handle, spooled);
           if (problem) problems.push(`${name}: ${problem}`);
           else count++;
           taken.push(name);
