@@ -605,6 +605,18 @@ describe("status, tree, activity", () => {
     expect(project.refused("tree", open).err).toContain(`${open} is a task`);
   });
 
+  it("warns when a review is closed that did not pass, and not when it passed", () => {
+    const project = workProject();
+    const id = project.json("task", "create", "Spec review").id;
+    const verdict = (status: string) => project.say("handoff", "set", id, "--status", status, "--summary", "as asked");
+    verdict("FAIL");
+    const free = "and what waited for it is free now; reopen it to hold that back";
+    expect(project.say("task", "done", id)).toContain(`Warning: its last verdict is FAIL, ${free}.`);
+    project.say("task", "reopen", id);
+    verdict("PASS");
+    expect(project.say("task", "done", id)).not.toContain("Warning");
+  });
+
   it("shows sub-tasks below their parent, and says when a parent is done before they are", () => {
     const project = workProject();
     const story = project.json("story", "create", "Accounts").id;

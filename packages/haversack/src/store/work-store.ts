@@ -276,6 +276,8 @@ export type StatusOutcome =
       note?: string;
       /** Its sub-tasks, where the task was claimed or is over. */
       parts?: TaskPart[];
+      /** Of a task that was marked as done although its last handoff did not pass. */
+      failedWith?: Exclude<Verdict, "PASS">;
     }
   | { kind: "cannot-follow"; task: TaskBrief; allowed: readonly TaskStatus[] }
   | ClaimRefusal;

@@ -64,13 +64,16 @@ export function statusAnswer(
     const isReport = outcome.kind === "held" && wanted !== undefined && wanted !== "in_progress";
     return refused(isReport ? { ...outcome, wanted: "change" } : outcome, parts);
   }
-  const { task, boundaries, claim, parts: subTasks = [] } = outcome;
+  const { task, boundaries, claim, parts: subTasks = [], failedWith } = outcome;
+  // Reviews end like this: the next one must not begin on work that did not pass.
+  const failed =
+    failedWith && `its last verdict is ${failedWith}, and what waited for it is free now; reopen it to hold that back`;
   const note = claim ? claimNote(outcome.note, subTasks) : outcome.note;
   const view = present({
     id: task.id,
     status: task.status,
     note,
-    warning: openPartsWarning(subTasks),
+    warning: [failed, openPartsWarning(subTasks)].filter(Boolean).join(". ") || undefined,
     boundaries: isSettled(task.status) ? viewBoundaries(boundaries) : undefined,
   }) as StatusView;
   return { ...outcome, ...given({ note }), view };

@@ -6,7 +6,7 @@ import type { Actor, Boundaries, StatusChange, StatusOutcome } from "../../work-
 import { note } from "./activity.ts";
 import { claimOf, mayChange, refuseIfLost, takeTask } from "./claims.ts";
 import { followTasks } from "./groups.ts";
-import { decayCompleted } from "./handoffs.ts";
+import { decayCompleted, lastVerdict } from "./handoffs.ts";
 import { findTask } from "./ids.ts";
 import { forgetHolder } from "./last-holders.ts";
 import { moveInQueue } from "./queue.ts";
@@ -47,12 +47,14 @@ export function setStatus(db: DatabaseSync, { taskId, status, notes, ...how }: S
   if (status === "blocked") addBlocker(db, task, notes, by);
   const boundaries = applyStatus(db, task, status, by, notes);
   const parts = isSettled(status) ? partsOf(db, task.seq) : [];
+  const verdict = status === "done" ? lastVerdict(db, task.seq) : undefined;
   return {
     kind: "changed",
     task: { ...brief(task), status },
     from: task.status,
     boundaries,
     ...(parts.length > 0 && { parts }),
+    ...(verdict && verdict !== "PASS" && { failedWith: verdict }),
   };
 }
 
