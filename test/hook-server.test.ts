@@ -115,7 +115,7 @@ describe("the server that answers events", () => {
     for (const session of sessions) expect(session.wip().files_modified).toHaveLength(10);
   });
 
-  it("stands back for an event that a process is started for too, and takes it again when that has changed", async () => {
+  it("stands back for an event that a process is started for too; the next session's server takes it when that has changed", async () => {
     const { project, session, edit } = begin();
     const server = await startServer(project);
     project.haversack(["init", "--yes", "--user", "--client", "claude-code", "--hooks", "command"]);
@@ -123,7 +123,9 @@ describe("the server that answers events", () => {
     expect(files(project)).toEqual([]);
     project.haversack(["uninstall", "--yes", "--user"]);
     await tell(server, session.toolEvent(edit("b")));
-    expect(files(project)).toEqual(["b.ts"]);
+    expect(files(project)).toEqual([]);
+    await tell(await startServer(project), session.toolEvent(edit("c")));
+    expect(files(project)).toEqual(["c.ts"]);
   });
 
   it("is told nonsense, and answers with silence", async () => {

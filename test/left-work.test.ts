@@ -281,6 +281,17 @@ describe("a session that had edits and no task", () => {
     expect(project.start("s4")).toBe("");
   });
 
+  it("is not told of what was committed since, by whoever", () => {
+    const project = leftProject();
+    project.start(ONE);
+    project.edit(ONE, "a.txt");
+    project.edit(ONE, "b.txt");
+    project.end(ONE);
+    execFileSync("git", ["add", "a.txt"], { cwd: project.root });
+    execFileSync("git", ["-c", "user.name=x", "-c", "user.email=x@y", "commit", "-qm", "a"], { cwd: project.root });
+    expect(project.start("s2")).toMatch(/had not committed: b\.txt\.$/);
+  });
+
   it("is told of when it was killed, and not while it runs", async () => {
     const project = leftProject();
     const client = startClient();

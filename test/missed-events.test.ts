@@ -65,6 +65,18 @@ describe("a call that the server was not told of", () => {
     },
   );
 
+  it.each([[], ["--user"]])("while Haversack was off stays unrecorded (%j)", async (...where) => {
+    const { project, session, tell } = await begin();
+    await tell(session.event("UserPromptSubmit", { prompt: "Go." }));
+    project.haversack(["off", ...where]);
+    session.logs(write("secret", inProject(project, "while-off.ts")));
+    await tell(session.event("Stop"));
+    project.haversack(["on", ...where]);
+    session.logs(write("later", inProject(project, "later.ts")));
+    await tell(session.event("UserPromptSubmit", { prompt: "More." }));
+    expect(session.wip().files_modified).toEqual(["later.ts"]);
+  });
+
   it("of a sub-agent is recorded as the sub-agent's, from its own file", async () => {
     const { project, session, tell } = await begin();
     await tell(session.event("UserPromptSubmit", { prompt: "Go." }));
@@ -191,4 +203,17 @@ describe("a transcript", () => {
     expect(rows(project, "SELECT count(*) AS n FROM session_files")).toEqual([{ n: 250 }]);
     expect(rows(project, "SELECT * FROM seen_calls")).toEqual([]);
   });
+});
+
+it("a session goes on asking the server after `init` has moved the project to processes", async () => {
+  const { project, session, tell } = await begin();
+  project.write(
+    ".claude/skills/pdf-forms/SKILL.md",
+    "---\nname: pdf-forms\ndescription: Fills in PDF forms.\n---\n\nBody.\n",
+  );
+  project.haversack(["skills", "index"]);
+  await tell(session.event("UserPromptSubmit", { prompt: "Go." }));
+  project.haversack(["init", "--client", "claude-code", "--hooks", "command", "--yes"]);
+  // The client still has the settings that it read at the start.
+  expect(await tell(session.event("UserPromptSubmit", { prompt: "fill in the PDF forms" }))).toContain("pdf-forms");
 });

@@ -5,7 +5,7 @@
  *
  * A package's hook asks this at every event: a file or two to read, and nothing but `fs` to load.
  */
-import { existsSync, readFileSync, realpathSync, statSync } from "node:fs";
+import { existsSync, readFileSync, realpathSync } from "node:fs";
 import { withoutComments } from "../base/json.ts";
 import { MAX_CONFIG_BYTES, readBounded } from "../base/read-text.ts";
 import { repositoryRoot } from "./claude-code/hidden-skills.ts";
@@ -65,26 +65,20 @@ function claudeSettings({ root, env }: Pick<SessionPlace, "root" | "env">): stri
 
 /**
  * For the server that Claude Code asks: the events that a process is started for as well, because a project and all projects are wired in
- * different ways. The client runs both, and one of them has to stand back. The files are read again when they have changed.
+ * different ways. The client runs both, and one of them has to stand back.
  */
 export function eventsOfProcesses(): (place: Pick<SessionPlace, "root" | "env">) => ReadonlySet<string> {
-  const known = new Map<string, { stamp: string; events: Set<string> }>();
+  // Looked up once: the client reads its settings when a session starts, and a running one goes on with those whatever `init` writes.
+  const known = new Map<string, ReadonlySet<string>>();
   return (place) => {
-    const files = claudeSettings(place);
-    const stamp = files.map(stampOf).join();
-    let found = known.get(place.root);
-    if (found?.stamp !== stamp) {
-      const hooks = files.flatMap((file) => hooksIn(file, readHookCommand)).filter(({ way }) => way === "command");
-      found = { stamp, events: new Set(hooks.map(({ event }) => event)) };
-      known.set(place.root, found);
+    let events = known.get(place.root);
+    if (!events) {
+      const hooks = claudeSettings(place).flatMap((file) => hooksIn(file, readHookCommand));
+      events = new Set(hooks.filter(({ way }) => way === "command").map(({ event }) => event));
+      known.set(place.root, events);
     }
-    return found.events;
+    return events;
   };
-}
-
-function stampOf(file: string): string {
-  const stat = statSync(file, { throwIfNoEntry: false });
-  return stat ? `${stat.mtimeMs}/${stat.size}` : "";
 }
 
 /** As trust.ts knows it: `hooks.state."haversack@MARKET:hooks/hooks.json:…"`. */

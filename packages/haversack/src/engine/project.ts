@@ -107,6 +107,26 @@ export function isOffForUser({ userOffMark }: Pick<ProjectPaths, "userOffMark">,
   return env["HAVERSACK"] === "0" || existsSync(userOffMark);
 }
 
+/** Where `haversack on` leaves the time: in the project's local state, or in the user's. */
+export function onSinceFiles({ state, userState }: Pick<ProjectPaths, "state" | "userState">): {
+  project: string;
+  user: string | undefined;
+} {
+  return { project: `${state}/on-since`, user: userState && `${userState}/on-since` };
+}
+
+/** When it was last switched on again; "" if never. */
+export function onSince(paths: Pick<ProjectPaths, "state" | "userState">): string {
+  const { project, user } = onSinceFiles(paths);
+  const times = [project, ...(user ? [user] : [])].map((file) => readBounded(file, 100)?.text?.trim() ?? "");
+  return (
+    times
+      .filter((time) => /^\d{4}-\d\d-\d\dT[\d:.]+Z$/.test(time))
+      .sort()
+      .at(-1) ?? ""
+  );
+}
+
 /** By a file in the project. A link there is not ours: `off` makes a file. */
 export function isOffHere({ offMark }: Pick<ProjectPaths, "offMark">): boolean {
   return lstatSync(offMark, { throwIfNoEntry: false })?.isFile() ?? false;

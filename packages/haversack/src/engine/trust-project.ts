@@ -106,6 +106,7 @@ const ABOUT: Readonly<Record<string, string>> = {
   snapshots: "snapshots of reviewed files",
   spool: "events that wait to be saved",
   off: "switches Haversack off here",
+  "on-since": "when Haversack was last switched on here",
 };
 
 const WHY: Readonly<Record<FarReach, string>> = {

@@ -6,7 +6,7 @@ import { STATE_FOLDER } from "../../base/project-root.ts";
 import { makeFolder, putFile, removeFile, USER } from "../../base/safe-write.ts";
 import { CLIENTS } from "../../clients/table.ts";
 import { deferredProjects, noteDeferredProject } from "../../engine/deferred-projects.ts";
-import { ensureStateFolder, noProject, offReason, projectPaths } from "../../engine/project.ts";
+import { ensureStateFolder, noProject, offReason, onSinceFiles, projectPaths } from "../../engine/project.ts";
 import { deferAgain, restoreListings, type SwitchedSkills } from "../../engine/switch-deferred.ts";
 import { type Call, type Command, print } from "../command.ts";
 import { shortPath } from "../print-plan.ts";
@@ -57,7 +57,14 @@ export const on: Command = {
     const isUser = call.options["user"] === true;
     const mark = isUser ? paths.userOffMark : paths.offMark;
     const wasOff = existsSync(mark);
-    removeFile(mark, { within: isUser ? USER : paths.root });
+    const place = { within: isUser ? USER : paths.root };
+    removeFile(mark, place);
+    // What was done meanwhile stays unrecorded, also where the client's transcript has it.
+    const since = onSinceFiles(paths)[isUser ? "user" : "project"];
+    if (wasOff && since) {
+      makeFolder(dirname(since), { ...place, mode: 0o700 });
+      putFile(since, `${new Date().toISOString()}\n`, place);
+    }
     // The environment counts for this process alone, the marks for every session: files follow the marks.
     const isOffForUser = existsSync(paths.userOffMark);
     const candidates = isUser ? deferredProjects(paths) : [paths.root];

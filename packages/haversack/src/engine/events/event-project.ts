@@ -11,7 +11,7 @@ import { SqliteLocalStore } from "../../store/sqlite/sessions/sqlite-local-store
 import { SkillCards } from "../../store/sqlite/skills/skill-index.ts";
 import { SkillLedger } from "../../store/sqlite/skills/skill-ledger.ts";
 import { SessionTasks } from "../../store/sqlite/work/events/session-tasks.ts";
-import { type Environment, loadConfig, type ProjectPaths } from "../project.ts";
+import { type Environment, loadConfig, onSince, type ProjectPaths } from "../project.ts";
 import type { WakeParts } from "../wake/gather-wake.ts";
 import { readForPacket, wakeSettings } from "../wake/gather-wake.ts";
 import { makePacket } from "../wake/make-packet.ts";
@@ -38,6 +38,8 @@ export interface EventProject {
   /** How our CLI is started, without its arguments; empty: not known. */
   cli: readonly string[];
   log(level: "warn" | "error", text: string): void;
+  /** When Haversack was last switched on again, here or for the user; "" if never. What happened before is not recorded. */
+  onSince(): string;
   /** Events come to a server, which may miss some: the calls that it is told of are noted. Default: false. */
   isServer?: boolean;
   /** Played through and taken back, before the first event. Default: false. */
@@ -75,6 +77,7 @@ export function eventProject(
     sessions: () => new SqliteLocalStore(handle),
     process,
     isAlive,
+    onSince: () => onSince(paths),
     cli,
     isServer,
     log: (level, text) => logLine(paths, { level, text, part, at: now }),

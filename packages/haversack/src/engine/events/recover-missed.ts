@@ -93,7 +93,9 @@ function catchUp(
   const since = isSame || !last ? main.since : last.at.toISOString();
   const { lines, end } = readNewLines(path, isSame ? last.offset : 0, MOST_BYTES);
   const calls = session.readCalls(lines, file, (id) => store.isSeen(sessionId, id));
-  const ours = calls.missed.filter(({ at }) => !(at.toISOString() < since));
+  const on = project.onSince();
+  const begin = on > since ? on : since;
+  const ours = calls.missed.filter(({ at }) => !(at.toISOString() < begin));
   const taken = ours.slice(0, MOST_CALLS);
   for (const call of taken) record(call, session, project);
 

@@ -8,6 +8,7 @@ import type { StoreHandle } from "../../store/sqlite/handle.ts";
 import { type EditingSession, saveTold, untoldSessions, wipsOf } from "../../store/sqlite/sessions/session-state.ts";
 import { clock } from "../../wake/talk-pieces.ts";
 import { cutLine, listOf } from "../../wake/text.ts";
+import { readGitState } from "../work/git-changes.ts";
 
 export interface LeftEditsParts {
   handle: StoreHandle;
@@ -34,7 +35,7 @@ export function leftEdits(
   let session = "";
   for (const one of over) {
     session = one.sessionId;
-    line = lineOf(one, filesOf(readStore(handle, (db) => wipsOf(db, session))), now);
+    line = lineOf(one, stillOpen(filesOf(readStore(handle, (db) => wipsOf(db, session))), worktree), now);
     if (line) break;
   }
   // Those that are older are not what was going on last.
@@ -61,6 +62,12 @@ function isOver(
 function filesOf(wips: readonly Record<string, unknown>[]): string[] {
   const files = wips.flatMap((wip) => listOf(wip["uncommitted_files"]).filter((file) => typeof file === "string"));
   return [...new Set(files)];
+}
+
+/** Somebody may have committed them, or taken them back. Without an answer from git they count as they were. */
+function stillOpen(files: readonly string[], worktree: string | undefined): readonly string[] {
+  const state = files.length > 0 && worktree !== undefined ? readGitState(worktree) : undefined;
+  return state ? files.filter((file) => Object.hasOwn(state.files, file)) : files;
 }
 
 const MOST_FILES = 5;

@@ -57,3 +57,9 @@ it("leaves what others have changed, and names no more than fifty files", () => 
   expect(changed.at(-1)).toBe("gen/79.ts");
   expect(changed).not.toContain("theirs.ts");
 });
+
+it("leaves out a file that a client is just writing under another name", () => {
+  const now = { head: "a", files: { "sub.txt.tmp.19410.2a00ab5e2cbf": "1", "sub.txt": "1" }, committed: [] };
+  const { changed } = changesSince({ head: "a", files: {} }, now, { known: nothingKnown, mayBeOurs: anybody });
+  expect(changed).toEqual(["sub.txt"]);
+});

@@ -24,6 +24,9 @@ export interface KnownFiles {
 /** More is a generator or a checkout, and no list for anybody to read. */
 const MOST_FILES = 50;
 
+/** What Claude Code (2.1.325) writes first and then renames: seen only when git is asked in that moment. */
+const UNFINISHED = /\.tmp\.\d+\.[0-9a-f]{8,}$/;
+
 /**
  * What was not committed before the claim, and is as it was, belongs to somebody else. `committed`: files of the commits since.
  * `mayBeOurs`: false for files that others have changed.
@@ -34,7 +37,9 @@ export function changesSince(
   { known, mayBeOurs }: { known: KnownFiles; mayBeOurs(path: string): boolean },
 ): GitChanges {
   const isDirty = (path: string) => Object.hasOwn(now.files, path);
-  const dirty = before ? Object.keys(now.files).filter((path) => now.files[path] !== before.files[path]) : [];
+  const dirty = before
+    ? Object.keys(now.files).filter((path) => now.files[path] !== before.files[path] && !UNFINISHED.test(path))
+    : [];
   const committed = before ? now.committed.filter((path) => !isDirty(path)) : [];
   const modified = new Set(known.modified);
   const open = new Set(known.uncommitted);
