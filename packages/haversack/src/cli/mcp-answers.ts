@@ -4,7 +4,6 @@ import { existsSync } from "node:fs";
 import { isAbsolute } from "node:path";
 import { appendLog, type LogLevel } from "../base/log.ts";
 import { checkTrust } from "../base/project-trust.ts";
-import { makeFolder, makePrivate, USER } from "../base/safe-write.ts";
 import { isServerWired } from "../clients/claude-code/wired-server.ts";
 import { hookServer } from "../clients/hook-server.ts";
 import { LiveSkills } from "../engine/live-skills.ts";
@@ -15,7 +14,7 @@ import type { Answers } from "../mcp/serve.ts";
 import { makeAnswers, type ServerParts } from "../mcp/server.ts";
 import { type ToolSet, toolsOf } from "../mcp/tools.ts";
 import type { Call } from "./command.ts";
-import { compiledFolder } from "./compiled-folder.ts";
+import { makeCompiledFolder } from "./compiled-folder.ts";
 import { findInstalled } from "./installed.ts";
 
 export function mcpAnswers(io: Call["io"], options: Call["options"]): Answers {
@@ -62,18 +61,6 @@ function indexElsewhere(cwd: string, env: Environment): boolean {
     timeout: INDEX_MS,
   });
   return status === 0;
-}
-
-/** The next start finds what this one compiled. */
-function makeCompiledFolder(env: Environment): void {
-  const folder = compiledFolder(env);
-  if (!folder || existsSync(folder)) return;
-  try {
-    makeFolder(folder, { within: USER, mode: 0o700 });
-    makePrivate(folder, 0o700);
-  } catch {
-    // No such folder can be made: the next start compiles again.
-  }
 }
 
 /** For what a hook leaves to another process. */

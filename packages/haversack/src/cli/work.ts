@@ -7,6 +7,7 @@ import type { WorkParts } from "../engine/work/work-parts.ts";
 import { workSettings } from "../engine/work/work-parts.ts";
 import { SqliteWorkStore } from "../store/sqlite/work/sqlite-work-store.ts";
 import type { Call, ExitCode } from "./command.ts";
+import { makeCompiledFolder } from "./compiled-folder.ts";
 import { type OpenProject, openProject } from "./project.ts";
 import { readNamedFile } from "./read-file.ts";
 
@@ -50,6 +51,7 @@ function openWork(call: Call, access: Access): OpenWork {
   const { handle, paths, config } = project;
   // Nobody may be told that something is saved which is in memory.
   if (access === "read" && project.isMemory) handle.db.exec("PRAGMA query_only = ON");
+  if (access === "save") makeCompiledFolder(io.env);
   if (access === "save") retireOldState(handle, { paths, days: config["store.retentionDays"], now: new Date() });
   const session = sessionOfShell(io.env, { handle });
   const by = {
