@@ -1,6 +1,5 @@
 /** The real terminal: streams, colours, progress. */
 import { fstatSync, statSync, writeSync } from "node:fs";
-import { createInterface } from "node:readline/promises";
 import type { Io } from "./command.ts";
 
 /**
@@ -156,6 +155,8 @@ export function formatBytes(bytes: number): string {
 /** What they typed; empty when they ended the input. undefined: there is nobody to ask. */
 export async function ask(io: Io, question: string): Promise<string | undefined> {
   if (!io.isTerminal || !process.stdin.isTTY) return undefined;
+  // Loaded here: few commands ask, and all of them load this file.
+  const { createInterface } = await import("node:readline/promises");
   const lines = createInterface({ input: process.stdin, output: process.stdout });
   // Ctrl-D and Ctrl-C close without an answer, and the question would wait forever.
   const ended = new Promise<string>((resolve) => {

@@ -1,14 +1,12 @@
 /** Sessions of coding clients in this project. */
 import { HaversackError } from "../../base/errors.ts";
-import { CLIENTS } from "../../clients/table.ts";
-import type { WindowFill } from "../../engine/wiring.ts";
+import type { Client, WindowFill } from "../../engine/wiring.ts";
 import type { Session } from "../../store/local-store.ts";
 import { SqliteLocalStore } from "../../store/sqlite/sessions/sqlite-local-store.ts";
-import { type Command, type Io, print } from "../command.ts";
+import { type Command, type ExitCode, type Io, print } from "../command.ts";
 import { columns } from "../help.ts";
 import { formatAgo } from "../print-work.ts";
 import { openProject } from "../project.ts";
-import { openSkills } from "../skills.ts";
 
 export const sessionList: Command = {
   spec: {
@@ -18,11 +16,13 @@ export const sessionList: Command = {
     examples: [{ run: "haversack session list", says: "the last 20 sessions" }],
     json: "{sessions: [{sessionId, agentId, client, cwd, startedAt, lastSeenAt, window, promptCount, lastPromptAt, endedAt, context?: {usedTokens, windowTokens?, percent?, at}}]}: context is absent where nothing is known.",
   },
-  run(call) {
+  async run(call): Promise<ExitCode> {
     const { handle } = openProject(call, { access: "look" });
     const { limit = 20 } = call.options as { limit?: number };
     const sessions = new SqliteLocalStore(handle).listSessions({ limit });
-    const rows = sessions.map((session) => ({ session, context: fillOf(session, call.io) }));
+    // All clients are a lot to load; sessions that have ended need none of them.
+    const clients = sessions.every(({ endedAt }) => endedAt) ? [] : (await import("../../clients/table.ts")).CLIENTS;
+    const rows = sessions.map((session) => ({ session, context: fillOf(session, clients, call.io) }));
     const data = rows.map(({ session, context }) => ({ ...session, ...(context && { context }) }));
     print(call, { sessions: data }, () => {
       if (rows.length === 0) return "No session was seen here yet.";
@@ -34,9 +34,9 @@ export const sessionList: Command = {
 
 type Context = WindowFill & { percent?: number };
 
-function fillOf(session: Session, { env }: Io): Context | undefined {
+function fillOf(session: Session, clients: readonly Client[], { env }: Io): Context | undefined {
   if (session.endedAt) return undefined;
-  const fill = CLIENTS.find(({ name }) => name === session.client)?.fill(session, env);
+  const fill = clients.find(({ name }) => name === session.client)?.fill(session, env);
   if (!fill?.windowTokens) return fill;
   return { ...fill, percent: Math.round((100 * fill.usedTokens) / fill.windowTokens) };
 }
@@ -67,8 +67,9 @@ export const sessionReset: Command = {
     examples: [{ run: "haversack session reset s1", says: "the next prompt gets the full format" }],
     json: "{sessionId, agents}: how many agents of that session were reset.",
   },
-  run(call) {
+  async run(call): Promise<ExitCode> {
     const [sessionId = ""] = call.arguments;
+    const { openSkills } = await import("../skills.ts");
     const agents = openSkills(call, { refresh: false }).ledger.reset(sessionId);
     if (agents === 0)
       throw new HaversackError("not-found", `no session ${sessionId} was seen here`, {
