@@ -1,7 +1,6 @@
 /**
  * Files that no tool event tells of (`sed -i`, `git mv`, code generators), by holding git's state at the claim against its state now:
- * when a turn or a session ends, and before a window is told what it had in hand. Never at a tool event. Loaded by the hook, in a
- * part of its own.
+ * when a turn or a session ends, and before a window is told what it had in hand. Never at a tool event.
  */
 
 import { lstatSync } from "node:fs";
@@ -79,7 +78,7 @@ export function keepStateAtClaim(
 }
 
 // What git says about a worktree: two short processes, with a time that they may take. No answer is an answer: no
-// repository, no git, or one too large to be asked while somebody waits. Loaded by the hook, in a part of its own.
+// repository, no git, or one too large to be asked while somebody waits.
 
 export interface GitReading extends GitState {
   /** Files of the commits that were made since then, by whoever. */
