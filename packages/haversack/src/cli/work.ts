@@ -51,8 +51,10 @@ function openWork(call: Call, access: Access): OpenWork {
   const { handle, paths, config } = project;
   // Nobody may be told that something is saved which is in memory.
   if (access === "read" && project.isMemory) handle.db.exec("PRAGMA query_only = ON");
-  if (access === "save") makeCompiledFolder(io.env);
-  if (access === "save") retireOldState(handle, { paths, days: config["store.retentionDays"], now: new Date() });
+  if (access === "save") {
+    makeCompiledFolder(io.env);
+    retireOldState(handle, { paths, days: config["store.retentionDays"], now: new Date() });
+  }
   const session = sessionOfShell(io.env, { handle });
   const by = {
     ...actorForCli(io.env, {

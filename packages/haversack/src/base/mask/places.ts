@@ -229,7 +229,7 @@ const VALUE = String.raw`(?:"([^"\n]{1,256})|'([^'\n]{1,256})|([^\s"'\x60;|&()<>
 /** Up to the end of the command: a pipe or the like, or the backtick that ends it in prose. */
 const LINE = String.raw`(?:[^\n\\|;&"'\x60]|\\[^]|"[^"\n]{0,256}"|'[^'\n]{0,256}')`;
 
-/** A program's name and the rest of its line, and in it the option. Made when a text names one: there are many, and most texts name none. */
+/** Finds a program's name and, in the rest of its line, the option. A pattern is made when a text first names its program: most texts name none. */
 function maskProgram(text: string, [names, option]: Program): string {
   const line = new RegExp(`\\b(?:${names})(?=["'\\s\\\\])${LINE}{0,4000}`, "g");
   const value = new RegExp(`(\\s${option})${VALUE}`, "g");

@@ -60,7 +60,7 @@ type Fields = Record<string, unknown>;
 
 const OWN_RULE = new Set(["aliases", "claim", "last_holder", "wip", "wip_updated_at", "wip_history", "readers"]);
 
-/** What was read on either side is read. */
+/** A message counts as read if an agent has read it in either of the two stores. */
 function mergeReaders({ record, updated, kept }: MergedRecord<MessageRecord>, came: MessageRecord): void {
   const readers = (record.readers ?? []).map((reader) => ({ ...reader }));
   let isChanged = false;
