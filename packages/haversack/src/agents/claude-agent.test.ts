@@ -1,0 +1,123 @@
+import { describe, expect, it } from "vitest";
+import { claudeAgentOptions } from "./claude-agent.ts";
+import type { AgentEventDetails } from "./events.ts";
+import { tenderFolder } from "./fixtures.suite.ts";
+import { SkillRegistry } from "./skill-registry.ts";
+
+const TASK = "Analyze Danish tender document";
+const signal = new AbortController().signal;
+
+function session(options = {}) {
+  const skills = new SkillRegistry(`${tenderFolder()}/skills`);
+  const setup = claudeAgentOptions(skills, options);
+  const prompt = async (text: unknown) => {
+    const input = { hook_event_name: "UserPromptSubmit", session_id: "s", prompt: text };
+    const answer = await setup.hooks.UserPromptSubmit[0]!.hooks[0](input, undefined, { signal });
+    return answer.hookSpecificOutput?.additionalContext as string | undefined;
+  };
+  const start = (source: string) =>
+    setup.hooks.SessionStart[0]!.hooks[0]({ hook_event_name: "SessionStart", source }, undefined, { signal });
+  return { setup, skills, prompt, start };
+}
+
+/** The other end of the server's transport. */
+async function connect({ mcpServers }: ReturnType<typeof claudeAgentOptions>) {
+  const answers = new Map<number, (answer: { result?: never; error?: { message: string } }) => void>();
+  let isClosed = false;
+  const transport = {
+    start: async () => undefined,
+    send: async (message: { id: number }) => answers.get(message.id)?.(message as never),
+    close: async () => {
+      isClosed = true;
+    },
+    onmessage: undefined as ((message: unknown) => void) | undefined,
+  };
+  const { instance } = mcpServers.haversack;
+  await instance.connect(transport);
+  let id = 0;
+  const call = (method: string, params?: unknown) =>
+    new Promise<{ result?: never; error?: { message: string } }>((done) => {
+      answers.set(++id, done);
+      transport.onmessage?.({ jsonrpc: "2.0", id, method, params });
+    });
+  return {
+    call,
+    notify: (method: string) => transport.onmessage?.({ jsonrpc: "2.0", method }),
+    instance,
+    isClosed: () => isClosed,
+  };
+}
+
+describe("claudeAgentOptions", () => {
+  it("adds the skill that a prompt needs, once", async () => {
+    const events: AgentEventDetails[] = [];
+    const { prompt } = session({ onEvent: (event: AgentEventDetails) => events.push(event) });
+    expect(await prompt(TASK)).toMatch(/^## AUTO-LOADED SKILL: danish-tender-guidelines\n/);
+    expect(await prompt(TASK)).toBeUndefined();
+    expect(await prompt("Hello")).toBeUndefined();
+    expect(await prompt(undefined)).toBeUndefined();
+    expect(events).toMatchObject([{ type: "skill-loaded", skill: "danish-tender-guidelines", by: "auto" }]);
+  });
+
+  it("adds it again after a compaction, because the model has forgotten it", async () => {
+    const { prompt, start } = session();
+    await prompt(TASK);
+    await start("resume");
+    expect(await prompt(TASK)).toBeUndefined();
+    await start("compact");
+    expect(await prompt(TASK)).toContain("AUTO-LOADED");
+    await start("clear");
+    expect(await prompt(TASK)).toContain("AUTO-LOADED");
+  });
+
+  it("respects its settings, and names what does not fit", async () => {
+    expect(await session({ autoTrigger: false }).prompt(TASK)).toBeUndefined();
+    expect(await session({ maxSkills: 0 }).prompt(TASK)).toBeUndefined();
+    expect(await session({ maxChars: 100 }).prompt(TASK)).toMatch(
+      /^The skill 'danish-tender-guidelines' fits this prompt/,
+    );
+  });
+
+  it("never fails a prompt", async () => {
+    const events: AgentEventDetails[] = [];
+    const { prompt, skills } = session({ onEvent: (event: AgentEventDetails) => events.push(event) });
+    skills.match = () => {
+      throw new Error("no index");
+    };
+    expect(await prompt(TASK)).toBeUndefined();
+    expect(events).toMatchObject([{ type: "warning", text: expect.stringContaining("no index") }]);
+  });
+
+  it("serves the skill tool over MCP in this process, with a catalogue that follows the registry", async () => {
+    const { setup, skills, prompt } = session();
+    expect(setup.allowedTools).toEqual(["mcp__haversack__skill"]);
+    const { call, notify, instance, isClosed } = await connect(setup);
+    expect(instance.isConnected()).toBe(true);
+    expect((await call("initialize", { protocolVersion: "2025-11-25" })).result).toMatchObject({
+      protocolVersion: "2025-11-25",
+      serverInfo: { name: "haversack" },
+    });
+    notify("notifications/initialized");
+    expect((await call("ping")).result).toEqual({});
+    skills.add("late", "---\nname: late\ndescription: Came later\n---\nx");
+    expect((await call("tools/list")).result).toMatchObject({
+      tools: [
+        { name: "skill", description: expect.stringContaining("late: Came later"), inputSchema: { type: "object" } },
+      ],
+    });
+    const load = (name: unknown) => call("tools/call", { name: "skill", arguments: { name } });
+    expect((await load("complexity-calculator")).result).toMatchObject({
+      isError: false,
+      content: [{ text: expect.stringContaining("Points = ") }],
+    });
+    expect((await load("none")).result).toMatchObject({ isError: true });
+    await prompt(TASK);
+    expect((await load("danish-tender-guidelines")).result).toMatchObject({
+      content: [{ text: expect.stringContaining("already in this conversation") }],
+    });
+    expect((await call("tools/call", { name: "other" })).error?.message).toContain("there is no tool 'other'");
+    expect((await call("resources/list")).error?.message).toContain("not supported");
+    await instance.close();
+    expect([isClosed(), instance.isConnected()]).toEqual([true, false]);
+  });
+});

@@ -1,0 +1,100 @@
+/** The errors of `haversack/agents`: a `code` to test, a `hint` that says what to do, and where the fault is. */
+import { type AgentFaultCode, errorText, HaversackError } from "../base/errors.ts";
+
+export type { AgentFaultCode };
+
+/** One thing that is wrong with an agent's file. */
+export interface AgentProblem {
+  code: AgentFaultCode;
+  /** The agent's file, or `code` for an agent that was defined in code. */
+  file: string;
+  /** The frontmatter key, such as `tools`. */
+  field?: string;
+  text: string;
+  /** What to do about it. */
+  hint: string;
+}
+
+export interface AgentErrorDetails {
+  hint: string;
+  cause?: unknown;
+  file?: string;
+  field?: string;
+  agent?: string;
+  conversationId?: string;
+  problems?: readonly AgentProblem[];
+}
+
+/** Thrown by the builder and the executor. A failed turn leaves its conversation as it was, so you can try again. */
+export class AgentError extends HaversackError {
+  declare readonly code: AgentFaultCode;
+  declare readonly hint: string;
+  readonly file: string | undefined;
+  readonly field: string | undefined;
+  readonly agent: string | undefined;
+  readonly conversationId: string | undefined;
+  /** All problems, if there are several. */
+  readonly problems: readonly AgentProblem[];
+
+  constructor(code: AgentFaultCode, message: string, details: AgentErrorDetails) {
+    super(code, message, { hint: details.hint, ...("cause" in details && { cause: details.cause }) });
+    this.name = "AgentError";
+    this.file = details.file;
+    this.field = details.field;
+    this.agent = details.agent;
+    this.conversationId = details.conversationId;
+    this.problems = details.problems ?? [];
+  }
+}
+Object.defineProperty(AgentError, "name", { value: "AgentError" });
+
+/** One error for all problems that were found, worded after the first. */
+export function problemsError(problems: readonly AgentProblem[]): AgentError {
+  const [first] = problems;
+  const more = problems.length > 1 ? ` (and ${problems.length - 1} more: see \`problems\`)` : "";
+  const where = [first?.file, first?.field].filter(Boolean).join(": ");
+  return new AgentError(first?.code ?? "agent-invalid", `${where}: ${first?.text}${more}`, {
+    hint: first?.hint ?? "",
+    ...(first?.file && { file: first.file }),
+    ...(first?.field && { field: first.field }),
+    problems,
+  });
+}
+
+/** What the model's call threw, to tell it from what a middleware threw. */
+const MODEL_ERRORS = new WeakSet<object>();
+
+/** The error to throw for a failed call of the model. Middlewares get the provider's own error. */
+export function modelError(error: unknown): object {
+  const thrown = typeof error === "object" && error !== null ? error : new Error(String(error));
+  MODEL_ERRORS.add(thrown);
+  return thrown;
+}
+
+/** What a provider or a middleware threw, or an abort, as one of ours. */
+export function turnError(
+  error: unknown,
+  { agent, conversationId, signal }: { agent: string; conversationId: string; signal?: AbortSignal | undefined },
+): AgentError {
+  if (error instanceof AgentError) return error;
+  if (signal?.aborted)
+    return new AgentError("aborted", `${agent} was aborted.`, {
+      hint: "The conversation is as it was before this turn: call execute again to repeat it.",
+      cause: error,
+      agent,
+      conversationId,
+    });
+  if (!MODEL_ERRORS.has(error as object))
+    return new AgentError("middleware-failed", `A middleware of ${agent} failed: ${errorText(error)}`, {
+      hint: "Mend the middleware that you gave to use(); `cause` is its error. The conversation is as it was before this turn.",
+      cause: error,
+      agent,
+      conversationId,
+    });
+  return new AgentError("model-failed", `The model of ${agent} failed: ${errorText(error)}`, {
+    hint: "The conversation is as it was before this turn: call execute again to repeat it. `cause` is the provider's own error.",
+    cause: error,
+    agent,
+    conversationId,
+  });
+}

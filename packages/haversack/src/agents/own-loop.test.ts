@@ -1,0 +1,246 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import {
+  generateText,
+  isStepCount,
+  jsonSchema,
+  type ModelMessage,
+  streamText,
+  ToolLoopAgent,
+  wrapLanguageModel,
+} from "ai";
+import { describe, expect, it } from "vitest";
+import { type Script, scriptedModel, tenderFolder, textsOf } from "./fixtures.suite.ts";
+import { startModelServer } from "./model-server.suite.ts";
+import { skillMessages, skillMiddleware, skillTools } from "./own-loop.ts";
+import { SkillCache } from "./skill-cache.ts";
+import { SkillRegistry } from "./skill-registry.ts";
+
+const TASK = "Analyze Danish tender document";
+const skillsOf = () => new SkillRegistry(`${tenderFolder()}/skills`);
+const wrapped = (script: Script, options = {}) => {
+  const inner = scriptedModel(...script);
+  return { inner, model: wrapLanguageModel({ model: inner, middleware: skillMiddleware(skillsOf(), options) }) };
+};
+const SKILL_CALL = [{ tool: "skill", input: { name: "complexity-calculator" } }];
+const clock = {
+  description: "Tells the time",
+  inputSchema: jsonSchema({ type: "object" as const, properties: {} }),
+  execute: () => "noon",
+};
+
+describe("skillMiddleware", () => {
+  it("adds the skill tool and the skill that the task needs to an existing generateText", async () => {
+    const { inner, model } = wrapped(["Done."]);
+    const { text } = await generateText({ model, instructions: "You analyze.", prompt: TASK });
+    expect(text).toBe("Done.");
+    expect(inner.calls[0]?.prompt.map(({ role }) => role)).toEqual(["system", "system", "user"]);
+    expect(textsOf(inner.calls[0], "system")[1]).toContain("AUTO-LOADED SKILL: danish-tender-guidelines");
+    expect(inner.calls[0]?.tools).toMatchObject([
+      { name: "skill", description: expect.stringContaining("complexity-calculator") },
+    ]);
+  });
+
+  it("answers the model's calls itself, in one step of the caller, with the usage of all", async () => {
+    const { inner, model } = wrapped([SKILL_CALL, "40 points."]);
+    const result = await generateText({ model, prompt: "Hello" });
+    expect(result.text).toBe("40 points.");
+    expect(result.steps).toHaveLength(1);
+    expect(result.usage).toMatchObject({ inputTokens: 200, outputTokens: 40 });
+    expect(result.toolResults).toMatchObject([{ toolName: "skill", output: { success: true } }]);
+    expect(inner.calls[1]?.prompt.map(({ role }) => role)).toEqual(["user", "assistant", "tool"]);
+    expect(textsOf(inner.calls[1], "tool")[0]).toContain("Points = ");
+  });
+
+  it("does the same in a stream", async () => {
+    const { inner, model } = wrapped([SKILL_CALL, "It is 40 points."]);
+    const stream = streamText({ model, prompt: "Hello" });
+    const pieces: string[] = [];
+    for await (const piece of stream.textStream) pieces.push(piece);
+    expect(pieces).toEqual(["It ", "is ", "40 ", "points."]);
+    expect(await stream.usage).toMatchObject({ inputTokens: 200, outputTokens: 40 });
+    expect(await stream.toolResults).toMatchObject([{ toolName: "skill", output: { success: true } }]);
+    expect(inner.calls).toHaveLength(2);
+  });
+
+  for (const way of ["generate", "stream"] as const) {
+    it(`works beside the caller's tools, and the provider sees ordinary calls (${way})`, async () => {
+      const { inner, model } = wrapped([[...SKILL_CALL, { tool: "clock", input: {} }], "It is noon."]);
+      const options = { model, tools: { clock }, stopWhen: isStepCount(5), prompt: "Hello" };
+      const text = way === "generate" ? (await generateText(options)).text : await streamText(options).text;
+      expect(text).toBe("It is noon.");
+      const messages = inner.calls[1]!.prompt;
+      expect(messages.map(({ role }) => role)).toEqual(["user", "assistant", "tool"]);
+      expect(JSON.stringify(messages)).not.toContain("providerExecuted");
+      expect(textsOf(inner.calls[1], "tool")).toEqual([expect.stringContaining("Points = "), "noon"]);
+    });
+  }
+
+  it("gives the same bytes for the same messages, and new skills after a later message", async () => {
+    const { inner, model } = wrapped(["One.", SKILL_CALL, "Two.", "Three."]);
+    const agent = new ToolLoopAgent({ model, instructions: "You analyze." });
+    const messages: Parameters<typeof agent.generate>[0]["messages"] = [];
+    for (const task of [TASK, "Load the calculator", "And an architecture review of the microservices"]) {
+      messages.push({ role: "user", content: task });
+      const { responseMessages } = await agent.generate({ messages });
+      messages.push(...responseMessages);
+    }
+    const texts = inner.calls.map(({ prompt }) => prompt.map((message) => JSON.stringify(message)));
+    for (const [at, text] of texts.entries())
+      expect(text.slice(0, texts[at - 1]?.length ?? 0)).toEqual(texts[at - 1] ?? []);
+    expect(inner.calls.at(-1)?.prompt.map(({ role }) => role)).toEqual([
+      "system",
+      "system",
+      "user",
+      "assistant",
+      "user",
+      "assistant",
+      "tool",
+      "assistant",
+      "user",
+      "system",
+    ]);
+    expect(textsOf(inner.calls.at(-1), "system").at(-1)).toContain("AUTO-LOADED SKILL: architecture-analyzer");
+  });
+
+  for (const way of ["generate", "stream"] as const) {
+    it(`keeps earlier bytes when the model loads several skills, at once and one after the other (${way})`, async () => {
+      const both = ["complexity-calculator", "architecture-analyzer"].map((name) => ({
+        tool: "skill",
+        input: { name },
+      }));
+      const { inner, model } = wrapped([both, [{ tool: "skill", input: { query: "tender" } }], "One.", "Two."]);
+      const messages: ModelMessage[] = [];
+      for (const task of ["Hello", "Go on"]) {
+        messages.push({ role: "user", content: task });
+        const { responseMessages } =
+          way === "generate" ? await generateText({ model, messages }) : streamText({ model, messages });
+        messages.push(...(await responseMessages));
+      }
+      const texts = inner.calls.map(({ prompt }) => prompt.map((message) => JSON.stringify(message)));
+      expect(texts).toHaveLength(4);
+      for (const [at, text] of texts.entries())
+        expect(text.slice(0, texts[at - 1]?.length ?? 0)).toEqual(texts[at - 1] ?? []);
+      expect(inner.calls[3]?.prompt.map(({ role }) => role)).toEqual([
+        "user",
+        "assistant",
+        "tool",
+        "assistant",
+        "tool",
+        "assistant",
+        "user",
+      ]);
+    });
+  }
+
+  it("keeps the bytes of a skill whose file changes during a conversation, and remembers a bounded number of messages", async () => {
+    const folder = tenderFolder();
+    const skills = new SkillRegistry(`${folder}/skills`);
+    const inner = scriptedModel("x");
+    const model = wrapLanguageModel({ model: inner, middleware: skillMiddleware(skills) });
+    const ask = () => generateText({ model, prompt: TASK });
+    await ask();
+    const file = `${folder}/skills/danish-tender-guidelines/SKILL.md`;
+    writeFileSync(file, readFileSync(file, "utf8").replace("Mark every statement", "Mark each statement"));
+    skills.refresh();
+    await ask();
+    expect(inner.calls[1]?.prompt).toEqual(inner.calls[0]?.prompt);
+    for (let at = 0; at < 600; at++) await generateText({ model, prompt: `Hello ${at}` });
+    await ask();
+    expect(textsOf(inner.calls.at(-1), "system")[0]).toContain("Mark each statement");
+  });
+
+  it("does not send a text twice", async () => {
+    const { inner, model } = wrapped([[{ tool: "skill", input: { name: "danish-tender-guidelines" } }], "Done."]);
+    await generateText({ model, prompt: TASK });
+    expect(textsOf(inner.calls[1], "tool")[0]).toContain("already in this conversation");
+  });
+
+  it("tells the model about unknown names and malformed arguments, and stops a model that only loads", async () => {
+    const bad = wrapped([
+      [{ tool: "skill", input: {}, raw: "{nope" }],
+      [{ tool: "skill", input: { name: "none" } }],
+      "I see.",
+    ]);
+    expect((await generateText({ model: bad.model, prompt: "Hello" })).text).toBe("I see.");
+    expect(textsOf(bad.inner.calls[1], "tool")[0]).toContain("Call it with an object");
+    expect(textsOf(bad.inner.calls[2], "tool")[1]).toContain("Skill 'none' not found");
+    const endless = wrapped([SKILL_CALL], { maxRounds: 2 });
+    await generateText({ model: endless.model, prompt: "Hello" });
+    expect(endless.inner.calls).toHaveLength(3);
+    const stream = wrapped([SKILL_CALL], { maxRounds: 2 });
+    await streamText({ model: stream.model, prompt: "Hello" }).consumeStream();
+    expect(stream.inner.calls).toHaveLength(3);
+  });
+
+  it("leaves a tool of that name to the caller, and a call without tools without one", async () => {
+    const own = wrapped([SKILL_CALL, "ok"]);
+    const tools = { skill: { ...clock, execute: () => "mine" } };
+    await generateText({ model: own.model, tools, stopWhen: isStepCount(3), prompt: TASK });
+    expect(textsOf(own.inner.calls[1], "tool")).toEqual(["mine"]);
+    const stream = wrapped(["ok"]);
+    expect(await streamText({ model: stream.model, tools, prompt: "x" }).text).toBe("ok");
+    const off = wrapped(["ok"], { autoTrigger: false, catalogueTokens: 60 });
+    await generateText({ model: off.model, toolChoice: "none", prompt: TASK });
+    expect(off.inner.calls[0]?.prompt).toHaveLength(1);
+    expect(off.inner.calls[0]?.tools).toBeUndefined();
+  });
+
+  it("passes a provider's failure on, whole and half-way through a stream", async () => {
+    const { model } = wrapped([SKILL_CALL, new Error("overloaded")]);
+    await expect(generateText({ model, prompt: "Hello", maxRetries: 0 })).rejects.toThrow("overloaded");
+    const second = wrapped([SKILL_CALL, new Error("overloaded")]);
+    const errors: unknown[] = [];
+    await streamText({
+      model: second.model,
+      prompt: "Hello",
+      maxRetries: 0,
+      onError: ({ error }) => void errors.push(error),
+    }).consumeStream();
+    expect(String(errors[0])).toContain("overloaded");
+  });
+
+  for (const api of ["openai", "anthropic"] as const) {
+    it(`works over the ${api} API`, async () => {
+      const server = await startModelServer([...SKILL_CALL, { tool: "clock", input: {} }], SKILL_CALL, "All done.");
+      const model = wrapLanguageModel({ model: server[api] as never, middleware: skillMiddleware(skillsOf()) });
+      const stream = streamText({ model, tools: { clock }, stopWhen: isStepCount(5), prompt: TASK });
+      expect(await stream.text).toBe("All done.");
+      expect(server.requests).toHaveLength(3);
+      expect(server.requests[1]?.text).toContain("Points = ");
+      expect(server.requests[2]?.text).toContain("already in this conversation");
+    });
+  }
+});
+
+describe("plain functions", () => {
+  it("give the tool and the messages to a loop of one's own", async () => {
+    const skills = skillsOf();
+    const model = scriptedModel([{ tool: "skill", input: { name: "complexity-calculator" } }], "ok");
+    const cache = new SkillCache();
+    const about = { cache, conversationId: "c", confidenceThreshold: 0.5 };
+    const messages = skillMessages(skills, TASK, about);
+    expect(messages).toMatchObject([
+      { role: "system", content: expect.stringContaining("AUTO-LOADED SKILL: danish-tender-guidelines") },
+    ]);
+    expect(skillMessages(skills, TASK, about)).toEqual([]);
+    expect(skillMessages(skills, TASK)).toHaveLength(1);
+    const { text } = await generateText({
+      model,
+      tools: skillTools(skills),
+      stopWhen: isStepCount(3),
+      allowSystemInMessages: true,
+      messages: [...messages, { role: "user", content: TASK }],
+    });
+    expect(text).toBe("ok");
+    expect(textsOf(model.calls[1], "tool")[0]).toContain("# complexity-calculator");
+  });
+
+  it("follow the registry in the tool's description", async () => {
+    const skills = skillsOf();
+    const tools = skillTools(skills);
+    const model = scriptedModel("ok");
+    skills.add("late", "---\nname: late\ndescription: Came later\n---\nx");
+    await generateText({ model, tools, prompt: "x" });
+    expect(model.calls[0]?.tools).toMatchObject([{ description: expect.stringContaining("late: Came later") }]);
+  });
+});

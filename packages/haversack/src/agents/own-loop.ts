@@ -1,0 +1,425 @@
+/**
+ * For those who keep their own loop: a middleware for `wrapLanguageModel`, and plain functions. The middleware is all that an existing
+ * `generateText`, `streamText` or agent needs: it loads the skills that a message needs, and it answers the model's calls of `skill` itself.
+ */
+import { createHash } from "node:crypto";
+import type { LanguageModelMiddleware, SystemModelMessage, Tool } from "ai";
+import { ConversationLedger } from "./conversations.ts";
+import { skillMessage } from "./middleware.ts";
+import { SkillAutoTrigger } from "./skill-auto-trigger.ts";
+import type { SkillCache } from "./skill-cache.ts";
+import type { SkillRegistry } from "./skill-registry.ts";
+import { SkillTool, type SkillToolInput, type SkillToolOptions, type SkillToolResult } from "./skill-tool.ts";
+
+export interface AutoTriggerOptions {
+  /** The confidence that a skill needs if its author set none. Default: 0.6. */
+  confidenceThreshold?: number;
+  /** How many skills one message may load. Default: 3. */
+  maxSkills?: number;
+}
+
+/** The skill tool for `tools`: `generateText({ tools: { ...skillTools(skills), ...yours } })`. */
+export function skillTools(
+  skills: SkillRegistry,
+  options: SkillToolOptions = {},
+): { skill: Tool<SkillToolInput, SkillToolResult> } {
+  return { skill: new SkillTool(skills, options).toTool() };
+}
+
+/**
+ * The skills that a task needs, as system messages to put before it. Give `allowSystemInMessages: true` to the call that gets them. With a
+ * cache and a conversation, a skill is returned once.
+ */
+export function skillMessages(
+  skills: SkillRegistry,
+  task: string,
+  {
+    confidenceThreshold,
+    maxSkills = 3,
+    cache,
+    conversationId,
+  }: AutoTriggerOptions & { cache?: SkillCache; conversationId?: string } = {},
+): SystemModelMessage[] {
+  skills.keepFresh();
+  const triggers = new SkillAutoTrigger(skills).analyzeTask(task, {
+    ...(confidenceThreshold !== undefined && { confidenceThreshold }),
+  });
+  const isNew = triggers.filter(
+    ({ skill }) => conversationId === undefined || cache?.get(conversationId, skill.name)?.skill.hash !== skill.hash,
+  );
+  return isNew.slice(0, maxSkills).flatMap(({ skill, reason }) => {
+    const loaded = skills.load(skill.name, { readHint: readHint(skill.name) });
+    if (loaded.kind !== "loaded") return [];
+    if (conversationId !== undefined) cache?.set(conversationId, skill.name, skill);
+    return [{ role: "system" as const, content: skillMessage(skill.name, loaded.text, { by: "auto", reason }) }];
+  });
+}
+
+type TransformOptions = Parameters<NonNullable<LanguageModelMiddleware["transformParams"]>>[0];
+type CallOptions = TransformOptions["params"];
+type Prompt = CallOptions["prompt"];
+type Message = Prompt[number];
+type GenerateOptions = Parameters<NonNullable<LanguageModelMiddleware["wrapGenerate"]>>[0];
+type Generated = Awaited<ReturnType<GenerateOptions["doGenerate"]>>;
+type Content = Generated["content"][number];
+type Streamed = Awaited<ReturnType<GenerateOptions["doStream"]>>;
+type StreamPart = Streamed["stream"] extends ReadableStream<infer Part> ? Part : never;
+type ToolCall = Extract<Content, { type: "tool-call" }>;
+type ToolResult = Extract<Content, { type: "tool-result" }>;
+
+export interface SkillMiddlewareOptions extends AutoTriggerOptions {
+  /** Load the skills that a message needs. Default: true. */
+  autoTrigger?: boolean;
+  /** Most tokens of the catalogue in the description of the skill tool. Default: 1,500. */
+  catalogueTokens?: number;
+  /** How many times in a row the model may call `skill` before its answer is passed on. Default: 5. */
+  maxRounds?: number;
+}
+
+/**
+ * `wrapLanguageModel({ model, middleware: skillMiddleware(skills) })`. Needs no conversation ID: what it adds depends only on the messages
+ * before it, so the same messages give the same bytes, and the provider's prompt cache holds.
+ */
+export function skillMiddleware(skills: SkillRegistry, options: SkillMiddlewareOptions = {}): LanguageModelMiddleware {
+  const { autoTrigger = true, maxRounds = 5 } = options;
+  const tool = new SkillTool(skills, {
+    ...(options.catalogueTokens !== undefined && { catalogueTokens: options.catalogueTokens }),
+  });
+  const injector = new Injector(skills, options);
+  /** Calls that carry our tool: if the caller has a tool of that name, it stays the caller's. */
+  const isOurs = (params: CallOptions) => OURS.has(params);
+  const OURS = new WeakSet<CallOptions>();
+
+  return {
+    specificationVersion: "v4",
+    transformParams: async ({ params }) => {
+      skills.keepFresh();
+      const hasOwn = params.tools?.some(({ name }) => name === tool.name) ?? false;
+      const prompt = hasOwn ? params.prompt : withPlainCalls(params.prompt);
+      const next: CallOptions = { ...params, prompt: autoTrigger ? injector.inject(prompt) : prompt };
+      if (!hasOwn && params.toolChoice?.type !== "none") {
+        next.tools = [...(params.tools ?? []), await definitionOf(tool)];
+        OURS.add(next);
+      }
+      return next;
+    },
+    wrapGenerate: async ({ doGenerate, params, model }) => {
+      if (!isOurs(params)) return doGenerate();
+      const content: Content[] = [];
+      let prompt = params.prompt;
+      let usage: Generated["usage"] | undefined;
+      for (let round = 0; ; round++) {
+        const result = round === 0 ? await doGenerate() : await model.doGenerate({ ...params, prompt });
+        usage = usage ? addUsage(usage, result.usage) : result.usage;
+        const answered = await answerCalls(result.content, tool, prompt);
+        content.push(...answered.content);
+        const isOver = answered.others > 0 || answered.results.length === 0 || round >= maxRounds;
+        if (isOver) return { ...result, content, usage };
+        prompt = [...prompt, ...answered.messages];
+      }
+    },
+    wrapStream: async ({ doStream, params, model }) => {
+      if (!isOurs(params)) return doStream();
+      const first = await doStream();
+      let current = first.stream.getReader();
+      const stream = new ReadableStream<StreamPart>({
+        start: async (controller) => {
+          let prompt = params.prompt;
+          let usage: Generated["usage"] | undefined;
+          try {
+            for (let round = 0; ; round++) {
+              const content: Content[] = [];
+              let finish: Extract<StreamPart, { type: "finish" }> | undefined;
+              for (;;) {
+                const { done, value: part } = await current.read();
+                if (done) break;
+                collect(content, part);
+                if (part.type === "finish") finish = part;
+                else if (part.type === "stream-start" && round > 0) continue;
+                else if (part.type === "tool-call" && part.toolName === tool.name) controller.enqueue(asExecuted(part));
+                else controller.enqueue(isInputOf(part, tool.name) ? { ...part, ...EXECUTED } : part);
+              }
+              const answered = await answerCalls(content, tool, prompt);
+              for (const result of answered.results) controller.enqueue(result);
+              if (finish) usage = usage ? addUsage(usage, finish.usage) : finish.usage;
+              if (!finish || answered.others > 0 || answered.results.length === 0 || round >= maxRounds) {
+                if (finish) controller.enqueue({ ...finish, usage: usage! });
+                controller.close();
+                return;
+              }
+              prompt = [...prompt, ...answered.messages];
+              current = (await model.doStream({ ...params, prompt })).stream.getReader();
+            }
+          } catch (error) {
+            controller.enqueue({ type: "error", error });
+            controller.close();
+          }
+        },
+        cancel: (reason) => current.cancel(reason),
+      });
+      return { ...first, stream };
+    },
+  };
+}
+
+/** Marks our calls as executed by the provider: the AI SDK then neither looks for a tool of ours nor runs it. */
+const EXECUTED = { providerExecuted: true, dynamic: true } as const;
+
+function asExecuted(call: ToolCall): ToolCall {
+  return { ...call, ...EXECUTED };
+}
+
+function isInputOf(part: StreamPart, toolName: string): boolean {
+  return part.type === "tool-input-start" && part.toolName === toolName;
+}
+
+/** Collects from a stream what the model wrote, as it would stand in a whole answer. */
+function collect(content: Content[], part: StreamPart): void {
+  if (part.type === "tool-call") content.push(part);
+  else if (part.type === "text-delta") {
+    const last = content.at(-1);
+    if (last?.type === "text") last.text += part.delta;
+    else content.push({ type: "text", text: part.delta });
+  }
+}
+
+/** Runs the calls of our tool. `others`: calls that the AI SDK must run, so the model goes on only after them. */
+async function answerCalls(content: readonly Content[], tool: SkillTool, prompt: Prompt) {
+  const results: ToolResult[] = [];
+  const assistant: Extract<Message, { role: "assistant" }>["content"] = [];
+  const answers: Extract<Message, { role: "tool" }>["content"] = [];
+  let others = 0;
+  const passed: Content[] = [];
+  const window = windowOf(prompt);
+  for (const part of content) {
+    if (part.type === "text") assistant.push({ type: "text", text: part.text });
+    if (part.type !== "tool-call" || part.toolName !== tool.name) {
+      if (part.type === "tool-call" && !part.providerExecuted) others++;
+      passed.push(part);
+      continue;
+    }
+    const input = parseInput(part.input);
+    const already = input?.name && !input.reload && !input.resource && window.has(input.name);
+    const { success, output } = already
+      ? {
+          success: true,
+          output: `Skill '${input.name}' is already in this conversation. To get its text again: skill({ name: "${input.name}", reload: true }).`,
+        }
+      : await tool.execute(input as SkillToolInput);
+    if (input?.name) window.add(input.name);
+    const { toolCallId, toolName } = part;
+    const result: ToolResult = {
+      type: "tool-result",
+      toolCallId,
+      toolName,
+      result: { success, output },
+      dynamic: true,
+    };
+    results.push(result);
+    passed.push(asExecuted(part));
+    assistant.push({ type: "tool-call", toolCallId, toolName, input: input ?? {} });
+    answers.push({
+      type: "tool-result",
+      toolCallId,
+      toolName,
+      output: { type: success ? "text" : "error-text", value: output },
+    });
+  }
+  const messages: Message[] = [
+    { role: "assistant", content: assistant },
+    { role: "tool", content: answers },
+  ];
+  // Results after all calls, as in a stream: a call after a result is then one of the model's next answer.
+  return { content: [...passed, ...results], results, messages, others };
+}
+
+function parseInput(text: string): SkillToolInput | undefined {
+  try {
+    return JSON.parse(text === "" ? "{}" : text) as SkillToolInput;
+  } catch {
+    // The tool's answer says what it expects.
+    return undefined;
+  }
+}
+
+/**
+ * What we marked as executed by the provider, as ordinary calls and results again: the provider knows the tool, but did not run it. Results
+ * of other tools of the same step follow in the message of the AI SDK, and the two are joined.
+ */
+function withPlainCalls(prompt: Prompt): Prompt {
+  const next: Message[] = [];
+  let pending: Extract<Message, { role: "tool" }>["content"] = [];
+  const flush = () => {
+    if (pending.length > 0) next.push({ role: "tool", content: pending });
+    pending = [];
+  };
+  for (const message of prompt) {
+    if (message.role === "tool" && pending.length > 0) {
+      next.push({ ...message, content: [...pending, ...message.content] });
+      pending = [];
+      continue;
+    }
+    flush();
+    const isTouched =
+      message.role === "assistant" &&
+      message.content.some((part) => part.type === "tool-result" && part.toolName === "skill");
+    if (!isTouched || message.role !== "assistant") {
+      next.push(message);
+      continue;
+    }
+    // What follows a result belongs to the model's next answer.
+    let parts: typeof message.content = [];
+    for (const part of message.content) {
+      if (part.type === "tool-result" && part.toolName === "skill") {
+        pending.push({ ...part, output: plainOutput(part.output) });
+        continue;
+      }
+      const isCall = part.type === "tool-call" && part.toolName === "skill";
+      if (pending.length > 0) {
+        next.push({ ...message, content: parts });
+        flush();
+        parts = [];
+      }
+      if (isCall) {
+        const { providerExecuted: _, ...call } = part;
+        parts.push(call);
+      } else parts.push(part);
+    }
+    if (parts.length > 0) next.push({ ...message, content: parts });
+  }
+  flush();
+  return next;
+}
+
+type ToolOutput = Extract<Extract<Message, { role: "tool" }>["content"][number], { type: "tool-result" }>["output"];
+
+function plainOutput(output: ToolOutput): ToolOutput {
+  const value = output.type === "json" ? output.value : undefined;
+  if (typeof value !== "object" || value === null || !("output" in value)) return output;
+  const text = String((value as { output: unknown }).output);
+  return { type: (value as { success?: unknown }).success === false ? "error-text" : "text", value: text };
+}
+
+/** The skills whose text the messages hold. */
+function windowOf(prompt: Prompt): Set<string> {
+  const names = new Set<string>();
+  for (const { role, content } of prompt) {
+    if (role === "system") for (const [, name] of content.matchAll(MARK)) names.add(name!);
+    if (role !== "assistant") continue;
+    for (const part of content) {
+      if (part.type !== "tool-call" || part.toolName !== "skill") continue;
+      const { name, resource } = (part.input ?? {}) as SkillToolInput;
+      if (typeof name === "string" && !resource) names.add(name);
+    }
+  }
+  return names;
+}
+
+const MARK = /^## AUTO-LOADED SKILL: (.+)$/gm;
+
+/** Adds the skills that each message of the user needs: before the first message, and after each later one. */
+class Injector {
+  readonly #skills: SkillRegistry;
+  readonly #trigger: SkillAutoTrigger;
+  readonly #options: AutoTriggerOptions;
+  /** What was added for a message, by the hash of its text. Kept, so that a changed file does not change earlier bytes. */
+  readonly #texts = new Map<string, { names: string[]; text: string }[]>();
+
+  constructor(skills: SkillRegistry, options: AutoTriggerOptions) {
+    this.#skills = skills;
+    this.#trigger = new SkillAutoTrigger(skills);
+    this.#options = options;
+  }
+
+  inject(prompt: Prompt): Prompt {
+    const next: Message[] = [];
+    const known = new Set<string>();
+    let isFirst = true;
+    for (const message of prompt) {
+      if (message.role !== "user") {
+        next.push(message);
+        for (const name of windowOf([message])) known.add(name);
+        continue;
+      }
+      const text = message.content.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("\n");
+      const added = this.#messagesFor(text, known);
+      if (isFirst) next.push(...added, message);
+      else next.push(message, ...added);
+      isFirst = false;
+    }
+    return next;
+  }
+
+  #messagesFor(task: string, known: Set<string>): Message[] {
+    const key = createHash("sha256").update(task).digest("base64");
+    let entries = this.#texts.get(key);
+    if (!entries) {
+      entries = this.#load(task);
+      this.#texts.set(key, entries);
+      for (const oldest of this.#texts.keys()) {
+        if (this.#texts.size <= MAX_TEXTS) break;
+        this.#texts.delete(oldest);
+      }
+    }
+    const fresh = entries.filter(({ names }) => !known.has(names[0]!)).slice(0, this.#options.maxSkills ?? 3);
+    for (const { names } of fresh) for (const name of names) known.add(name);
+    return fresh.map(({ text }) => ({ role: "system", content: text }));
+  }
+
+  /** A skill that cannot be loaded is left out: the call goes on without it. */
+  #load(task: string): { names: string[]; text: string }[] {
+    const { confidenceThreshold } = this.#options;
+    try {
+      return (
+        this.#trigger
+          .analyzeTask(task, { ...(confidenceThreshold !== undefined && { confidenceThreshold }) })
+          // A few more than are added: the messages before may have some of them.
+          .slice(0, (this.#options.maxSkills ?? 3) + 3)
+          .flatMap(({ skill, reason }) => {
+            const ledger = new ConversationLedger();
+            const loaded = this.#skills.load(skill.name, { ledger, readHint: readHint(skill.name) });
+            if (loaded.kind !== "loaded") return [];
+            return [{ names: [skill.name], text: skillMessage(skill.name, loaded.text, { by: "auto", reason }) }];
+          })
+      );
+    } catch {
+      return [];
+    }
+  }
+}
+
+/** Messages whose skills are remembered, over all conversations. */
+const MAX_TEXTS = 500;
+
+function readHint(name: string): string {
+  return `To read one: skill({ name: "${name}", resource: "…" }).`;
+}
+
+async function definitionOf(tool: SkillTool): Promise<NonNullable<CallOptions["tools"]>[number]> {
+  const { inputSchema } = tool.toTool() as unknown as { inputSchema: { jsonSchema: unknown } };
+  return {
+    type: "function",
+    name: tool.name,
+    description: tool.description,
+    inputSchema: (await inputSchema.jsonSchema) as never,
+  };
+}
+
+function addUsage(a: Generated["usage"], b: Generated["usage"]): Generated["usage"] {
+  const sum = (x: number | undefined, y: number | undefined) =>
+    x === undefined && y === undefined ? undefined : (x ?? 0) + (y ?? 0);
+  return {
+    ...b,
+    inputTokens: {
+      total: sum(a.inputTokens.total, b.inputTokens.total),
+      noCache: sum(a.inputTokens.noCache, b.inputTokens.noCache),
+      cacheRead: sum(a.inputTokens.cacheRead, b.inputTokens.cacheRead),
+      cacheWrite: sum(a.inputTokens.cacheWrite, b.inputTokens.cacheWrite),
+    },
+    outputTokens: {
+      total: sum(a.outputTokens.total, b.outputTokens.total),
+      text: sum(a.outputTokens.text, b.outputTokens.text),
+      reasoning: sum(a.outputTokens.reasoning, b.outputTokens.reasoning),
+    },
+  };
+}
