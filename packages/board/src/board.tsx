@@ -1,0 +1,395 @@
+/** The tasks as columns. Cards move by drag, by keyboard, or in the task's panel. */
+import { useEffect, useRef, useState } from "preact/hooks";
+import { ApiError, post, useLive } from "./api.ts";
+import { Empty, Lease, Priority, Problem, STATUS_NAMES, short } from "./parts.tsx";
+import type { BoardCard, BoardView, Brief, Column } from "./types.ts";
+
+const ORDER: readonly Column[] = ["todo", "in_progress", "review", "blocked", "done"];
+const FIRST = 60;
+const MORE = 240;
+
+export function Board({ onOpen, onProject }: { onOpen(id: string): void; onProject(name: string): void }) {
+  const [scope, setScope] = useState("");
+  const [limit, setLimit] = useState(FIRST);
+  const [isAdding, setAdding] = useState(false);
+  const [refusal, setRefusal] = useState<string>();
+  const [said, setSaid] = useState("");
+  /** A card that was moved by keyboard keeps the focus in its new column. */
+  const focused = useRef<string>(undefined);
+  /** Cards that were moved here and that the server has not answered for yet. */
+  const [moving, setMoving] = useState<{ card: BoardCard; to: Column }>();
+  const query = scope === "" ? "" : `&${scope.startsWith("E") ? "epic" : "story"}=${encodeURIComponent(scope)}`;
+  const { value: board, error, refresh } = useLive<BoardView>(`board?limit=${limit}${query}`);
+  useEffect(() => {
+    if (board) onProject(board.project);
+  }, [board?.project]);
+  useEffect(() => {
+    if (focused.current === undefined || document.activeElement !== document.body) return;
+    document.querySelector<HTMLElement>(`[data-task="${CSS.escape(focused.current)}"]`)?.focus();
+  });
+  if (!board) return error === undefined ? <p class="quiet pad">Loading…</p> : <Problem text={error} />;
+
+  const move = async (card: BoardCard, from: Column, to: Column) => {
+    if (from === to) return;
+    const notes = to === "blocked" ? window.prompt(`What blocks ${card.id}?`) : undefined;
+    if (notes === null || (to === "blocked" && !notes?.trim())) return;
+    focused.current = document.activeElement?.getAttribute("data-task") ?? undefined;
+    setMoving({ card, to });
+    setRefusal(undefined);
+    try {
+      const { refused } = await post(`tasks/${card.id}/status`, { status: to, ...(notes && { notes }) });
+      setRefusal(refused);
+      setSaid(refused ?? `${card.id} moved to ${STATUS_NAMES[to]}`);
+    } catch (fault) {
+      setRefusal(fault instanceof ApiError ? fault.message : String(fault));
+    }
+    setMoving(undefined);
+    refresh();
+  };
+
+  const cardsOf = (status: Column): BoardCard[] => {
+    const tasks = board.columns.find((one) => one.status === status)?.tasks ?? [];
+    if (!moving) return tasks;
+    const others = tasks.filter(({ id }) => id !== moving.card.id);
+    return moving.to === status ? [moving.card, ...others] : others;
+  };
+
+  return (
+    <>
+      <div class="bar">
+        <label>
+          <span class="hidden">Epic or story</span>
+          <select value={scope} onChange={(event) => setScope(event.currentTarget.value)}>
+            <option value="">All work</option>
+            {board.groups
+              .filter(({ status }) => status !== "archived")
+              .map(({ id, kind, title }) => (
+                <option key={id} value={id}>
+                  {kind === "story" ? "· " : ""}
+                  {id} {title}
+                </option>
+              ))}
+          </select>
+        </label>
+        <Find onOpen={onOpen} />
+        <button type="button" class="main" onClick={() => setAdding(true)}>
+          New task
+        </button>
+      </div>
+      {isAdding && (
+        <NewTask
+          story={scope.startsWith("S") ? scope : ""}
+          onDone={(id) => {
+            setAdding(false);
+            if (id) setSaid(`${id} created`);
+            refresh();
+          }}
+        />
+      )}
+      <Problem text={refusal ?? error} />
+      <p class="hidden" role="status">
+        {said}
+      </p>
+      {board.left.length > 0 && (
+        <details class="left">
+          <summary>
+            {board.left.length} {board.left.length === 1 ? "task was" : "tasks were"} left unfinished
+          </summary>
+          <ul>
+            {board.left.map(({ id, title, agent }) => (
+              <li key={id}>
+                <button type="button" class="link" onClick={() => onOpen(id)}>
+                  {id} {title}
+                </button>{" "}
+                <span class="quiet">by {agent}</span>
+              </li>
+            ))}
+          </ul>
+        </details>
+      )}
+      <div class="columns">
+        {ORDER.map((status) => {
+          const column = board.columns.find((one) => one.status === status);
+          return (
+            <ColumnView
+              key={status}
+              {...{ status, onOpen }}
+              cards={cardsOf(status)}
+              total={column?.total ?? 0}
+              ready={status === "todo" ? board.counts["ready"] : undefined}
+              onMove={(card, from, to) => void move(card, from, to)}
+              onMore={() => setLimit(limit + MORE)}
+            />
+          );
+        })}
+      </div>
+    </>
+  );
+}
+
+interface Dragged {
+  card: BoardCard;
+  from: Column;
+}
+
+let dragged: Dragged | undefined;
+
+function ColumnView({
+  status,
+  cards,
+  total,
+  ready,
+  onOpen,
+  onMove,
+  onMore,
+}: {
+  status: Column;
+  cards: readonly BoardCard[];
+  total: number;
+  ready: number | undefined;
+  onOpen(id: string): void;
+  onMove(card: BoardCard, from: Column, to: Column): void;
+  onMore(): void;
+}) {
+  const [isOver, setOver] = useState(false);
+  const title = STATUS_NAMES[status] ?? status;
+  return (
+    <section
+      class={isOver ? "column over" : "column"}
+      data-status={status}
+      aria-label={title}
+      onDragOver={(event) => {
+        if (!dragged || dragged.from === status) return;
+        event.preventDefault();
+        setOver(true);
+      }}
+      onDragLeave={() => setOver(false)}
+      onDrop={(event) => {
+        event.preventDefault();
+        setOver(false);
+        if (dragged) onMove(dragged.card, dragged.from, status);
+        dragged = undefined;
+      }}
+    >
+      <h2>
+        <span class={`dot ${status}`} aria-hidden="true" />
+        {title} <span class="count">{total}</span>
+        {ready !== undefined && ready > 0 && <span class="quiet"> {ready} ready</span>}
+      </h2>
+      <ul class="cards">
+        {cards.map((card) => (
+          <Card key={card.id} {...{ card, status, onOpen, onMove }} />
+        ))}
+      </ul>
+      {cards.length === 0 && <Empty>{EMPTY[status]}</Empty>}
+      {total > cards.length && (
+        <button type="button" class="more" onClick={onMore}>
+          {total - cards.length} more
+        </button>
+      )}
+    </section>
+  );
+}
+
+const EMPTY: Readonly<Record<Column, string>> = {
+  todo: "Nothing waits. “New task” adds one.",
+  in_progress: "Nobody works on a task.",
+  review: "Nothing to review.",
+  blocked: "Nothing is blocked.",
+  done: "Nothing is done yet.",
+};
+
+function Card({
+  card,
+  status,
+  onOpen,
+  onMove,
+}: {
+  card: BoardCard;
+  status: Column;
+  onOpen(id: string): void;
+  onMove(card: BoardCard, from: Column, to: Column): void;
+}) {
+  const { id, title, type, priority, agent, lease_until, waiting, note } = card;
+  const onKeyDown = (event: KeyboardEvent) => {
+    const at = ORDER.indexOf(status);
+    const to = event.key === "ArrowRight" ? ORDER[at + 1] : event.key === "ArrowLeft" ? ORDER[at - 1] : undefined;
+    if (event.shiftKey && to) {
+      event.preventDefault();
+      onMove(card, status, to);
+    } else if (["ArrowDown", "ArrowUp", "ArrowLeft", "ArrowRight"].includes(event.key)) {
+      event.preventDefault();
+      focusNext(event.currentTarget as HTMLElement, event.key);
+    }
+  };
+  return (
+    <li class="item">
+      <button
+        type="button"
+        class="card"
+        data-task={id}
+        draggable
+        aria-keyshortcuts="Shift+ArrowLeft Shift+ArrowRight"
+        onClick={() => onOpen(id)}
+        onKeyDown={onKeyDown}
+        onDragStart={(event) => {
+          dragged = { card, from: status };
+          event.dataTransfer?.setData("text/plain", id);
+        }}
+        onDragEnd={() => {
+          dragged = undefined;
+        }}
+      >
+        <span class="card-title">{title}</span>
+        <span class="card-foot">
+          <span class="id">{id}</span>
+          <Priority value={priority} />
+          {type !== "feature" && <span class="tag">{type}</span>}
+          {waiting && <span class="tag">waits</span>}
+          {agent && (
+            <span class="who">
+              {agent} {lease_until && <Lease until={lease_until} />}
+            </span>
+          )}
+        </span>
+        {note && <span class="card-note">{note}</span>}
+      </button>
+    </li>
+  );
+}
+
+/** Arrow keys go from card to card. */
+function focusNext(from: HTMLElement, key: string): void {
+  const column = from.closest(".column");
+  const cards = [...(column?.querySelectorAll<HTMLElement>(".card") ?? [])];
+  const at = cards.indexOf(from);
+  if (key === "ArrowDown" || key === "ArrowUp") {
+    cards[at + (key === "ArrowDown" ? 1 : -1)]?.focus();
+    return;
+  }
+  let next = key === "ArrowRight" ? column?.nextElementSibling : column?.previousElementSibling;
+  while (next && !next.querySelector(".card"))
+    next = key === "ArrowRight" ? next.nextElementSibling : next.previousElementSibling;
+  const there = [...(next?.querySelectorAll<HTMLElement>(".card") ?? [])];
+  (there[at] ?? there.at(-1))?.focus();
+}
+
+function Find({ onOpen }: { onOpen(id: string): void }) {
+  const [text, setText] = useState("");
+  const field = useRef<HTMLInputElement>(null);
+  const wanted = text.trim();
+  const { value } = useLive<{ tasks: Brief[]; is_cut: boolean }>(
+    wanted.length < 2 ? undefined : `find?text=${encodeURIComponent(wanted)}`,
+  );
+  useEffect(() => {
+    const focus = (event: KeyboardEvent) => {
+      const isTyping = event.target instanceof HTMLElement && /^(INPUT|TEXTAREA|SELECT)$/.test(event.target.tagName);
+      if (event.key !== "/" || isTyping) return;
+      event.preventDefault();
+      field.current?.focus();
+    };
+    addEventListener("keydown", focus);
+    return () => removeEventListener("keydown", focus);
+  }, []);
+  return (
+    <search class="find">
+      <label>
+        <span class="hidden">Find a task</span>
+        <input
+          ref={field}
+          type="search"
+          placeholder="Find a task  /"
+          value={text}
+          onInput={(event) => setText(event.currentTarget.value)}
+          onKeyDown={(event) => {
+            const [first] = value?.tasks ?? [];
+            if (event.key !== "Enter" || !first) return;
+            setText("");
+            onOpen(first.id);
+          }}
+        />
+      </label>
+      {wanted.length >= 2 && value && (
+        <ul class="found">
+          {value.tasks.map(({ id, title, status }) => (
+            <li key={id}>
+              <button
+                type="button"
+                onClick={() => {
+                  setText("");
+                  onOpen(id);
+                }}
+              >
+                <span class="id">{id}</span> {title} <span class="quiet">{STATUS_NAMES[status]}</span>
+              </button>
+            </li>
+          ))}
+          {value.tasks.length === 0 && <li class="quiet pad">No task has “{wanted}” in its title.</li>}
+          {value.is_cut && <li class="quiet pad">The first {short(value.tasks.length)}; type more to narrow it.</li>}
+        </ul>
+      )}
+    </search>
+  );
+}
+
+function NewTask({ story, onDone }: { story: string; onDone(id?: string): void }) {
+  const [error, setError] = useState<string>();
+  const title = useRef<HTMLInputElement>(null);
+  useEffect(() => title.current?.focus(), []);
+  const submit = async (event: SubmitEvent) => {
+    event.preventDefault();
+    const fields = Object.fromEntries(new FormData(event.currentTarget as HTMLFormElement));
+    try {
+      const { id } = await post("tasks", { ...fields, ...(story && { story_id: story }) });
+      onDone(id);
+    } catch (fault) {
+      setError((fault as Error).message);
+    }
+  };
+  return (
+    <form
+      class="new"
+      onSubmit={(event) => void submit(event)}
+      onKeyDown={(event) => {
+        if (event.key === "Escape") onDone();
+      }}
+    >
+      <label class="wide">
+        Title
+        <input ref={title} name="title" required maxLength={200} />
+      </label>
+      <label>
+        Type
+        <select name="type">
+          {["feature", "bug", "chore", "spike", "test", "api"].map((type) => (
+            <option key={type}>{type}</option>
+          ))}
+        </select>
+      </label>
+      <label>
+        Priority
+        <select name="priority">
+          {["P0", "P1", "P2", "P3"].map((one) => (
+            <option key={one} selected={one === "P2"}>
+              {one}
+            </option>
+          ))}
+        </select>
+      </label>
+      <label class="wide">
+        Description
+        <textarea name="description" rows={3} />
+      </label>
+      <Problem text={error} />
+      <div class="row">
+        <button type="submit" class="main">
+          Create
+        </button>
+        <button type="button" onClick={() => onDone()}>
+          Cancel
+        </button>
+        {story && <span class="quiet">in story {story}</span>}
+      </div>
+    </form>
+  );
+}

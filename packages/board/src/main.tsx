@@ -1,0 +1,103 @@
+/** The page: one view at a time, chosen by the address, and a task's panel above it. */
+import { render } from "preact";
+import { useEffect, useState } from "preact/hooks";
+import { connect, useConnection } from "./api.ts";
+import { Board } from "./board.tsx";
+import { Agents, Queue } from "./people.tsx";
+import { Runs } from "./runs.tsx";
+import { Savings } from "./savings.tsx";
+import { Skills } from "./skills.tsx";
+import { TaskPanel } from "./task.tsx";
+
+const VIEWS = { board: "Board", queue: "Queue", agents: "Agents", runs: "Runs", skills: "Skills", savings: "Savings" };
+type ViewName = keyof typeof VIEWS;
+
+interface Place {
+  view: ViewName;
+  task?: string;
+}
+
+/** `#runs`, or `#board/T4829` with a task open. */
+function readPlace(): Place {
+  const [name = "", task] = decodeURIComponent(location.hash.slice(1)).split("/");
+  const view = name in VIEWS ? (name as ViewName) : "board";
+  return { view, ...(task && { task }) };
+}
+
+function App() {
+  const [place, setPlace] = useState(readPlace);
+  const [project, setProject] = useState("");
+  const connection = useConnection();
+  useEffect(() => {
+    const read = () => setPlace(readPlace());
+    addEventListener("hashchange", read);
+    return () => removeEventListener("hashchange", read);
+  }, []);
+  useEffect(() => {
+    document.title = `${project === "" ? "" : `${project}: `}${VIEWS[place.view]} · Haversack`;
+  }, [project, place.view]);
+  const go = ({ view, task }: Place) => {
+    location.hash = task === undefined ? view : `${view}/${encodeURIComponent(task)}`;
+  };
+  const open = (task: string) => go({ view: place.view, task });
+  return (
+    <>
+      <header class="top">
+        <img src="/icon.svg" alt="" width="22" height="22" />
+        <strong class="name">{project || "Haversack"}</strong>
+        <nav aria-label="Views">
+          {Object.entries(VIEWS).map(([view, name]) => (
+            <a key={view} href={`#${view}`} {...(view === place.view && { "aria-current": "page" as const })}>
+              {name}
+            </a>
+          ))}
+        </nav>
+        <Theme />
+      </header>
+      {connection === "lost" && (
+        <p class="problem" role="alert">
+          No connection to <code>haversack board</code>. What you see may be old; the page connects again by itself.
+        </p>
+      )}
+      <main>
+        {place.view === "board" && <Board onOpen={open} onProject={setProject} />}
+        {place.view === "queue" && <Queue onOpen={open} />}
+        {place.view === "agents" && <Agents onOpen={open} />}
+        {place.view === "runs" && <Runs onOpen={open} />}
+        {place.view === "skills" && <Skills />}
+        {place.view === "savings" && <Savings />}
+      </main>
+      {place.task && (
+        <TaskPanel key={place.task} id={place.task} onOpen={open} onClose={() => go({ view: place.view })} />
+      )}
+    </>
+  );
+}
+
+function Theme() {
+  const [theme, setTheme] = useState(localStorage.getItem("theme") ?? "auto");
+  useEffect(() => {
+    document.documentElement.dataset["theme"] = theme;
+    localStorage.setItem("theme", theme);
+  }, [theme]);
+  const next = theme === "auto" ? "dark" : theme === "dark" ? "light" : "auto";
+  return (
+    <button
+      type="button"
+      class="theme"
+      aria-label={`Theme: ${theme}. Change to ${next}`}
+      onClick={() => setTheme(next)}
+    >
+      {theme === "dark" ? "☾" : theme === "light" ? "☀" : "◐"}
+    </button>
+  );
+}
+
+// The token is in a cookie by now. It need not stay in the address, where screenshots and histories show it.
+if (location.search !== "") history.replaceState(null, "", `/${location.hash}`);
+connect();
+const root = document.getElementById("app");
+if (root) {
+  root.textContent = "";
+  render(<App />, root);
+}

@@ -1,0 +1,138 @@
+/** Skills: shown, used, never used, their cost, and what a prompt would bring. */
+import { useState } from "preact/hooks";
+import { post, useLive } from "./api.ts";
+import { Empty, Problem, short } from "./parts.tsx";
+import type { SkillRow, Tried } from "./types.ts";
+
+export function Skills() {
+  const { value, error } = useLive<{ skills: SkillRow[] }>("skills");
+  const [filter, setFilter] = useState("");
+  const [order, setOrder] = useState<"shown" | "id" | "tokens">("shown");
+  if (!value) return <Problem text={error} />;
+  const wanted = filter.trim().toLowerCase();
+  const rows = value.skills
+    .filter(({ id, description }) => `${id} ${description}`.toLowerCase().includes(wanted))
+    .sort((a, b) => (order === "id" ? 0 : b[order] - a[order]) || (a.id < b.id ? -1 : 1));
+  const never = value.skills.filter(({ shown, loaded }) => shown === 0 && loaded === 0).length;
+  return (
+    <section class="page">
+      <h1>Try a prompt</h1>
+      <Try />
+      <h1>Skills</h1>
+      <Problem text={error} />
+      <p class="quiet">
+        {value.skills.length} {value.skills.length === 1 ? "skill" : "skills"}
+        {never > 0 && `, ${never} never shown or loaded here`}
+      </p>
+      <div class="bar">
+        <label>
+          <span class="hidden">Find a skill</span>
+          <input
+            type="search"
+            placeholder="Find a skill"
+            value={filter}
+            onInput={(event) => setFilter(event.currentTarget.value)}
+          />
+        </label>
+        <label>
+          Sort by{" "}
+          <select value={order} onChange={(event) => setOrder(event.currentTarget.value as typeof order)}>
+            <option value="shown">shown</option>
+            <option value="tokens">tokens</option>
+            <option value="id">name</option>
+          </select>
+        </label>
+      </div>
+      {rows.length === 0 ? (
+        <Empty>No skill fits.</Empty>
+      ) : (
+        <div class="scroll">
+          <table>
+            <thead>
+              <tr>
+                <th scope="col">Skill</th>
+                <th scope="col" class="number">
+                  shown
+                </th>
+                <th scope="col" class="number">
+                  used
+                </th>
+                <th scope="col" class="number">
+                  loaded
+                </th>
+                <th scope="col" class="number">
+                  tokens
+                </th>
+              </tr>
+            </thead>
+            <tbody>
+              {rows.slice(0, 500).map(({ id, description, source, shown, used, loaded, tokens }) => (
+                <tr key={id} class={shown + loaded === 0 ? "unused" : ""}>
+                  <th scope="row">
+                    {id}
+                    <span class="about">{description}</span>
+                    <span class="quiet">{source}</span>
+                  </th>
+                  <td class="number">{shown}</td>
+                  <td class="number">{used}</td>
+                  <td class="number">{loaded}</td>
+                  <td class="number">{short(tokens)}</td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </div>
+      )}
+    </section>
+  );
+}
+
+function Try() {
+  const [tried, setTried] = useState<Tried>();
+  const [error, setError] = useState<string>();
+  const submit = async (event: SubmitEvent) => {
+    event.preventDefault();
+    const { prompt } = Object.fromEntries(new FormData(event.currentTarget as HTMLFormElement));
+    try {
+      setTried(await post<Tried>("try", { prompt }));
+      setError(undefined);
+    } catch (fault) {
+      setError((fault as Error).message);
+    }
+  };
+  return (
+    <>
+      <form class="bar" onSubmit={(event) => void submit(event)}>
+        <label class="grow">
+          <span class="hidden">Prompt</span>
+          <input name="prompt" placeholder="What somebody would ask the agent" required autocomplete="off" />
+        </label>
+        <button type="submit" class="main">
+          Try
+        </button>
+      </form>
+      <Problem text={error} />
+      {tried && (
+        <div class="tried" role="status">
+          <p>
+            {tried.text === ""
+              ? "The model would see nothing."
+              : `The model would see this (about ${tried.tokens} tokens):`}
+          </p>
+          {tried.text !== "" && <pre>{tried.text}</pre>}
+          <ol class="ranking">
+            {tried.skills.map(({ id, confidence, disclosure, verdict, reasons }) => (
+              <li key={id}>
+                <strong>{id}</strong> <meter min={0} max={1} value={confidence} />{" "}
+                <span class="quiet">
+                  {Math.round(confidence * 100)}%, {disclosure === "none" ? (verdict ?? "not shown") : disclosure}
+                </span>
+                <div class="reasons">{reasons.map(({ feature, text }) => `${feature}: ${text}`).join(" · ")}</div>
+              </li>
+            ))}
+          </ol>
+        </div>
+      )}
+    </>
+  );
+}

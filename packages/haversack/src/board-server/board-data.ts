@@ -1,0 +1,276 @@
+/** What the board's page reads and changes, as JSON with snake_case keys. One method per request; each is one call into the project. */
+import { HaversackError } from "../base/errors.ts";
+import type { LiveSkills } from "../engine/live-skills.ts";
+import { listAgents } from "../engine/wake/agents.ts";
+import { sendMessage } from "../engine/wake/messages.ts";
+import { listActivity } from "../engine/work/activity.ts";
+import { claimTask, releaseTask } from "../engine/work/claims.ts";
+import { createEpic, createStory } from "../engine/work/groups.ts";
+import { listHandoffs } from "../engine/work/handoffs.ts";
+import type { BoundProject, LiveParts } from "../engine/work/live-work.ts";
+import { nextReady } from "../engine/work/next-batch.ts";
+import { projectStatus } from "../engine/work/session-context.ts";
+import { resolveBlockers, setBlocker, setStatus } from "../engine/work/set-status.ts";
+import { createTask, getTask, listBlocked, listTasks, updateTask } from "../engine/work/tasks.ts";
+import type { Task } from "../work/task.ts";
+import { type BoardCard, type BoardView, COLUMNS, type SavingsRow, type SkillUseRow } from "./board-types.ts";
+
+/** What the board shows besides work and skills. The command that starts the board brings it. */
+export interface BoardSources extends BoundProject {
+  /** The project's folder name. */
+  name: string;
+  skills: Pick<LiveSkills, "list" | "match">;
+  /** Changes when another process has written. */
+  changeMark(parts: LiveParts): string;
+  runs: RunSource;
+  skillStats(parts: LiveParts): { skills: readonly SkillUseRow[] };
+  savings(parts: LiveParts): SavingsRow[];
+}
+
+export interface RunSource {
+  list(parts: LiveParts): Promise<object[]>;
+  show(id: string, parts: LiveParts): Promise<object>;
+  stop(request: { id: string; isNow: boolean }, parts: LiveParts): Promise<void>;
+}
+
+interface ScopeQuery {
+  epic?: string | undefined;
+  story?: string | undefined;
+}
+
+/** How many epics and stories the filter offers. */
+const MOST_GROUPS = 200;
+const MOST_FOUND = 50;
+
+export class BoardData {
+  readonly #from: BoardSources;
+  /** Our own writes do not change the mark of our own connection. */
+  #writes = 0;
+
+  constructor(sources: BoardSources) {
+    this.#from = sources;
+  }
+
+  version(): Promise<string> {
+    return this.#from.read(async (parts) => `${this.#from.changeMark(parts)}.${this.#writes}`);
+  }
+
+  board({ epic: epicId, story: storyId, limit = 60 }: ScopeQuery & { limit?: number }): Promise<BoardView> {
+    return this.#from.read(async (parts) => {
+      const scope = { epicId, storyId };
+      const { counts, claims } = await projectStatus(scope, parts);
+      const holders = new Map(claims.map((claim) => [claim.taskId, claim]));
+      const columns: BoardView["columns"] = [];
+      for (const status of COLUMNS) {
+        const list = status === "blocked" ? listBlocked : listTasks;
+        const { items, total } = await list({ ...scope, status, limit }, parts);
+        const tasks = items.map((task: Task & { reasons?: string[] }): BoardCard => {
+          const claim = holders.get(task.id);
+          const { id, title, type, priority, storyId: story, epicId: epic, note, isWaiting, updatedAt } = task;
+          return {
+            ...{ id, title, type, priority, updated_at: updatedAt },
+            ...(story !== undefined && { story_id: story }),
+            ...(epic !== undefined && { epic_id: epic }),
+            ...(isWaiting && { waiting: true as const }),
+            ...(note !== undefined && { note }),
+            ...(task.reasons?.length && { note: task.reasons.join("; ") }),
+            ...(claim && { agent: claim.agent, lease_until: claim.leaseUntil }),
+          };
+        });
+        columns.push({ status, total, tasks });
+      }
+      const epics = await parts.store.listEpics({ limit: MOST_GROUPS });
+      const stories = await parts.store.listStories({ limit: MOST_GROUPS });
+      const left = epicId || storyId ? [] : await parts.store.listLeft({ limit: 20, at: parts.by.at });
+      return {
+        project: this.#from.name,
+        counts: { ...counts },
+        columns,
+        groups: [
+          ...epics.items.map(({ id, title, status }) => ({ id, kind: "epic" as const, title, status })),
+          ...stories.items.map(({ id, title, status, epicId: of }) => ({
+            ...{ id, kind: "story" as const, title, status },
+            ...(of !== undefined && { epic_id: of }),
+          })),
+        ],
+        left: left.map(({ id, title, agent, lastSeenAt }) => ({ id, title, agent, last_seen_at: lastSeenAt })),
+      };
+    });
+  }
+
+  /** Tasks whose id or title contains the text. */
+  find(text: string): Promise<{ tasks: { id: string; title: string; status: string }[]; is_cut: boolean }> {
+    return this.#from.read(async (parts) => {
+      const { items, total } = await listTasks({ find: text.trim(), limit: MOST_FOUND }, parts);
+      const tasks = items.map(({ id, title, status }) => ({ id, title, status }));
+      return { tasks, is_cut: total > tasks.length };
+    });
+  }
+
+  task(taskId: string): Promise<object> {
+    return this.#from.read(async (parts) => {
+      const { task, view } = await getTask({ taskId, fields: "full" }, parts);
+      const handoffs = await listHandoffs({ taskId: task.id, limit: 20, includeArchived: true }, parts);
+      const { views: activity } = await listActivity({ subject: task.id, limit: 30 }, parts);
+      return { ...view, handoffs: handoffs.views, activity };
+    });
+  }
+
+  ready(scope: ScopeQuery): Promise<object> {
+    return this.#from.read(async (parts) => {
+      const asked = { epicId: scope.epic, storyId: scope.story, limit: 50, fields: "standard" };
+      const { ready, views } = await nextReady(asked, parts);
+      return { ready, tasks: views };
+    });
+  }
+
+  agents(): Promise<object> {
+    return this.#from.read(async (parts) => {
+      const { items } = await listAgents({}, parts);
+      const agents = [];
+      for (const agent of items) {
+        const inbox = await parts.store.inbox({ agent: agent.name, includeRead: true, limit: 20 });
+        agents.push({ ...agent, messages: inbox.items, message_count: inbox.total });
+      }
+      const claims = await parts.store.listClaims({ at: parts.by.at });
+      return {
+        agents,
+        claims: claims.map(({ taskId, agent, claimedAt, leaseUntil }) => ({
+          ...{ task_id: taskId, agent, claimed_at: claimedAt, lease_until: leaseUntil },
+        })),
+      };
+    });
+  }
+
+  runs(): Promise<object> {
+    return this.#from.read(async (parts) => ({ runs: await this.#from.runs.list(parts) }));
+  }
+
+  run(id: string): Promise<object> {
+    return this.#from.read((parts) => this.#from.runs.show(id, parts));
+  }
+
+  async skills(): Promise<object> {
+    const { skills: uses } = await this.#from.read(async (parts) => this.#from.skillStats(parts));
+    const byId = new Map(uses.map((use) => [use.id, use]));
+    return {
+      skills: this.#from.skills.list().map(({ id, name, description, sourceLabel }) => {
+        const { shown = 0, used = 0, loaded = 0, tokens = 0 } = byId.get(id) ?? {};
+        return { id, name, description, source: sourceLabel, shown, used, loaded, tokens };
+      }),
+    };
+  }
+
+  /** What a prompt would bring into a fresh window. Nothing is remembered of it. */
+  async tryPrompt(prompt: string): Promise<object> {
+    const { text, tokens, skills } = this.#from.skills.match(prompt, { session: undefined });
+    return {
+      ...{ text, tokens },
+      skills: skills.slice(0, 20).map(({ id, confidence, reasons, disclosure, verdict }) => {
+        return { id, confidence, reasons, disclosure, verdict };
+      }),
+    };
+  }
+
+  savings(): Promise<{ sessions: SavingsRow[] }> {
+    return this.#from.read(async (parts) => ({ sessions: this.#from.savings(parts) }));
+  }
+
+  create(input: Fields): Promise<object> {
+    const kind = input["kind"] ?? "task";
+    const title = textOf(input, "title") ?? "";
+    const description = textOf(input, "description");
+    return this.#write(async (parts) => {
+      if (kind === "epic") return createEpic({ title, description }, parts);
+      if (kind === "story") return createStory({ title, description, epicId: textOf(input, "epic_id") }, parts);
+      const { id } = await createTask(
+        {
+          ...{ title, description, storyId: textOf(input, "story_id") },
+          ...{ type: textOf(input, "type"), priority: textOf(input, "priority") },
+        },
+        parts,
+      );
+      return { id };
+    });
+  }
+
+  update(taskId: string, input: Fields): Promise<object> {
+    const fields = { title: textOf(input, "title"), priority: textOf(input, "priority"), type: textOf(input, "type") };
+    const description = textOf(input, "description");
+    return this.#write(async (parts) => {
+      const { id } = await updateTask({ taskId, ...fields, description }, parts);
+      return { id };
+    });
+  }
+
+  /** A refusal is an answer: the page says why, and puts the card back. */
+  setStatus(taskId: string, input: Fields): Promise<object> {
+    const status = textOf(input, "status") ?? "";
+    const notes = textOf(input, "notes");
+    return this.#write(async (parts) => {
+      const outcome =
+        status === "blocked"
+          ? await setBlocker({ taskId, reason: notes ?? "set on the board" }, parts)
+          : await this.#leave(taskId, status, { notes, isForced: input["force"] === true, parts });
+      return outcome.kind === "refused" ? { refused: outcome.text } : { id: outcome.task.id, status };
+    });
+  }
+
+  async #leave(
+    taskId: string,
+    status: string,
+    { notes, isForced, parts }: { notes: string | undefined; isForced: boolean; parts: LiveParts },
+  ) {
+    const { status: before } = await parts.store.getTask(taskId, parts.by.at);
+    if (before === "blocked") {
+      const freed = await resolveBlockers({ taskId, notes }, parts);
+      if (freed.kind === "refused" || status === "todo") return freed;
+    }
+    return setStatus({ taskId, status, notes, isForced }, parts);
+  }
+
+  claim(taskId: string): Promise<object> {
+    return this.#write(async (parts) => {
+      const outcome = await claimTask({ taskId }, parts);
+      return outcome.kind === "claimed" ? { id: outcome.task.id } : { refused: "text" in outcome ? outcome.text : "" };
+    });
+  }
+
+  release(taskId: string): Promise<object> {
+    return this.#write(async (parts) => {
+      const outcome = await releaseTask({ taskId }, parts);
+      return outcome.kind === "refused" ? { refused: outcome.text } : { id: taskId };
+    });
+  }
+
+  send(input: Fields): Promise<object> {
+    const to = textOf(input, "to") ?? "";
+    const text = textOf(input, "text") ?? "";
+    return this.#write(async (parts) => {
+      const { id } = await sendMessage({ to: to.split(/[\s,]+/).filter(Boolean), text }, parts);
+      return { id };
+    });
+  }
+
+  stopRun(id: string, input: Fields): Promise<object> {
+    return this.#write(async (parts) => {
+      await this.#from.runs.stop({ id, isNow: input["now"] === true }, parts);
+      return { id };
+    });
+  }
+
+  async #write<T>(use: (parts: LiveParts) => Promise<T>): Promise<T> {
+    const answer = await this.#from.write(use);
+    this.#writes++;
+    return answer;
+  }
+}
+
+export type Fields = Readonly<Record<string, unknown>>;
+
+function textOf(input: Fields, key: string): string | undefined {
+  const value = input[key];
+  if (value === undefined || value === null || value === "") return undefined;
+  if (typeof value !== "string") throw new HaversackError("input-invalid", `${key} must be a text`);
+  return value;
+}
