@@ -1,0 +1,79 @@
+/** Takes the next ready tasks without waiting for other changes. See migrations/002-claim-next.ts. */
+import { checkCount } from "../../work/clean-input.ts";
+import type { TaskDetails } from "../../work/task.ts";
+import type { Actor, ClaimOutcome, ClaimRequest } from "../work-store.ts";
+import type { Connection } from "./connection.ts";
+import { escapeText, restoreText } from "./dialect.ts";
+import { LOCK_KIND, type Server } from "./server.ts";
+import { findSeq, findStory } from "./work/ids.ts";
+import { type ClaimRow, type TaskRow, toClaim, toTask } from "./work/rows.ts";
+import { getTask } from "./work/tasks.ts";
+
+type Claimed = Extract<ClaimOutcome, { kind: "claimed" }>;
+
+/** Empty: nothing is ready, or the tasks must be taken the general way. */
+export async function claimNext(server: Server, request: ClaimRequest, by: Actor, count = 1): Promise<Claimed[]> {
+  const { taskId, epicId, storyId, stealReason, isForced, maxClaims, leaseMs } = request;
+  if (taskId !== undefined || stealReason !== undefined || isForced || maxClaims) return [];
+  // Both: the general way checks that they belong together.
+  if (epicId !== undefined && storyId !== undefined) return [];
+  checkCount("lease_ms", leaseMs);
+  const { client, worktree, branch } = by.place ?? {};
+  const who = [by.name, by.sessionId, by.agentId ?? "", client, worktree, branch];
+  const at = server.isServerClock ? null : by.at.getTime();
+  const rows = await server.statement(
+    async (db, { token, isRepeat }) => {
+      const epic = epicId === undefined ? null : await findSeq(db, "epic", epicId);
+      const story = storyId === undefined ? null : (await findStory(db, storyId)).seq;
+      return read(
+        await db.query(
+          CLAIM,
+          token,
+          LOCK_KIND,
+          server.knownVersion,
+          ...who.map(orNull),
+          at,
+          leaseMs,
+          epic,
+          story,
+          count,
+          isRepeat,
+        ),
+      );
+    },
+    async (db, token) => read(await db.query(AGAIN, token)),
+  );
+  const claimed: Claimed[] = [];
+  for (const row of rows) claimed.push(await toClaimed(server, row));
+  return claimed;
+}
+
+const CLAIM = "SELECT claim_next($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15) AS task";
+const AGAIN = "SELECT claimed_tasks(tasks) AS task FROM operations WHERE token = $1";
+
+function orNull(value: string | undefined): string | null {
+  return value === undefined ? null : (escapeText(value) as string);
+}
+
+type ClaimedRow = TaskRow & { files: string[] | null; claim: ClaimRow; more: boolean };
+
+function read(rows: Awaited<ReturnType<Connection["query"]>>): ClaimedRow[] {
+  return rows.map(({ task }) => {
+    const text = String(task);
+    // JSON has its own way to write the marks of a NUL character.
+    const isMarked = text.includes("\\u0001");
+    return JSON.parse(
+      text,
+      isMarked ? (_, value) => (typeof value === "string" ? restoreText(value) : value) : undefined,
+    );
+  });
+}
+
+async function toClaimed(server: Server, { files, claim, more, ...row }: ClaimedRow): Promise<Claimed> {
+  const held = toClaim({ ...claim, id: row.id });
+  const none = { waitsFor: [], waitedForBy: [], relatesTo: [], parts: [], blockers: [], failureCount: 0 };
+  const task: TaskDetails = more
+    ? await server.read((db) => getTask(db, row.id))
+    : { ...toTask(row, files ?? []), claim: held, ...none };
+  return { kind: "claimed", claim: held, task, ...(row.note !== null && { note: row.note }) };
+}

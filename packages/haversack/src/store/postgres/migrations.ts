@@ -1,0 +1,14 @@
+/**
+ * The schema's history on PostgreSQL, as for SQLite: a released migration never changes, the next one gets the next number.
+ * additive: an older program can still use the store. breaking: it cannot.
+ */
+import { work } from "./migrations/001-work.ts";
+import { claimNext } from "./migrations/002-claim-next.ts";
+
+export interface Migration {
+  version: number;
+  kind: "additive" | "breaking";
+  sql: string;
+}
+
+export const migrations: readonly Migration[] = [work, claimNext];

@@ -1,0 +1,80 @@
+/** Where a shared store is: the URL of its database, as `psql` takes it, and the project's schema in it. */
+import { readFileSync } from "node:fs";
+import { userInfo } from "node:os";
+import type { ClientConfig } from "pg";
+import { HaversackError } from "../../base/errors.ts";
+
+export interface Place {
+  server: ClientConfig;
+  /** The kinds of connection to try, in this order. */
+  ssl: readonly (false | object)[];
+  /** The schema that holds the project's tables. */
+  schema: string;
+  /** For messages: without a password. */
+  shown: string;
+}
+
+const SSL_MODES = ["disable", "allow", "prefer", "require", "verify-ca", "verify-full"];
+
+/** `project` in the URL names the project; many projects may share one database. */
+export function readPlace(url: string, env: Readonly<Record<string, string | undefined>> = process.env): Place {
+  const found = parse(url);
+  const { searchParams: given } = found;
+  const project = given.get("project") ?? "main";
+  if (!/^[a-z][a-z0-9_-]{0,40}$/.test(project)) {
+    throw invalid(`project must be lower-case letters, digits, "_" and "-", but is ${JSON.stringify(project)}`);
+  }
+  const host = given.get("host") ?? (decodeURIComponent(found.hostname) || env["PGHOST"] || "localhost");
+  const port = Number(given.get("port") ?? (found.port || env["PGPORT"] || 5432));
+  const user = decodeURIComponent(found.username) || given.get("user") || env["PGUSER"] || userInfo().username;
+  // Without one, `pg` looks into PGPASSWORD and ~/.pgpass.
+  const password = decodeURIComponent(found.password) || given.get("password");
+  const database = decodeURIComponent(found.pathname.slice(1)) || env["PGDATABASE"] || user;
+  const bare = host.replace(/^\[(.*)\]$/, "$1");
+  return {
+    server: { host: bare, port, user, database, ...(password && { password }) },
+    ssl: bare.startsWith("/") ? [false] : sslKinds(given, env),
+    schema: `haversack_${project.replaceAll("-", "_")}`,
+    shown: `postgres://${user}@${host.startsWith("/") ? "" : host}:${port}/${database}${project === "main" ? "" : `?project=${project}`}`,
+  };
+}
+
+function parse(url: string): URL {
+  try {
+    const found = new URL(url);
+    if (found.protocol === "postgres:" || found.protocol === "postgresql:") return found;
+  } catch {
+    // The text of the error would repeat the URL, and with it the password.
+  }
+  throw invalid("the store's address must be a URL such as postgres://user@host/database");
+}
+
+function invalid(text: string): HaversackError {
+  return new HaversackError("input-invalid", text);
+}
+
+/** As `psql` does: `prefer` is the default, and only `verify-…` checks the certificate. */
+function sslKinds(given: URLSearchParams, env: Readonly<Record<string, string | undefined>>): Place["ssl"] {
+  const option = (name: string) => given.get(name) ?? env[`PG${name.toUpperCase()}`];
+  const mode = option("sslmode") ?? "prefer";
+  if (!SSL_MODES.includes(mode)) throw invalid(`sslmode must be one of ${SSL_MODES.join(", ")}, but is ${mode}`);
+  if (mode === "disable") return [false];
+  const file = (name: string) => {
+    const path = option(name);
+    if (path === undefined || path === "") return undefined;
+    try {
+      return readFileSync(path, "utf8");
+    } catch {
+      throw new HaversackError("file-unreadable", `${name} ${path} cannot be read`);
+    }
+  };
+  const [ca, cert, key] = [file("sslrootcert"), file("sslcert"), file("sslkey")];
+  const files = { ...(ca && { ca }), ...(cert && { cert }), ...(key && { key }) };
+  if (mode === "verify-full") return [{ ...files, rejectUnauthorized: true }];
+  // A root certificate makes `require` check the chain, but not the host's name.
+  if (mode === "verify-ca" || (mode === "require" && ca))
+    return [{ ...files, rejectUnauthorized: true, checkServerIdentity: () => undefined }];
+  const unchecked = { ...files, rejectUnauthorized: false };
+  if (mode === "require") return [unchecked];
+  return mode === "allow" ? [false, unchecked] : [unchecked, false];
+}

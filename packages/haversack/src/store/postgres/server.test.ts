@@ -1,0 +1,261 @@
+import { createServer, type Server as Listener, connect as open } from "node:net";
+import { afterEach, describe, expect, it } from "vitest";
+import { agent, faultOf } from "../work-under-test.suite.ts";
+import { connect } from "./connection.ts";
+import { readPlace } from "./place.ts";
+import { PostgresWorkStore } from "./postgres-work-store.ts";
+import { freshUrl, type Scratch, scratch, server } from "./scratch-postgres.suite.ts";
+import { Server, type ServerOptions } from "./server.ts";
+
+const LEASE_MS = 30 * 60_000;
+const HOUR_MS = 60 * 60_000;
+
+describe.skipIf(!server)("a PostgreSQL server", () => {
+  const closing: (() => unknown)[] = [];
+  afterEach(async () => {
+    for (const close of closing.splice(0).reverse()) await close();
+  });
+  function make(): Scratch {
+    const place = scratch();
+    closing.push(() => place.close());
+    return place;
+  }
+  function at(url: string, options: ServerOptions = {}): PostgresWorkStore {
+    const opened = new Server(readPlace(url, {}), { patienceMs: 2000, ...options });
+    closing.push(() => opened.close());
+    return new PostgresWorkStore(opened);
+  }
+  const tcp = () => {
+    const url = new URL(server?.url ?? "");
+    url.searchParams.set("project", new URL(freshUrl()).searchParams.get("project") as string);
+    return url;
+  };
+
+  describe("that cannot be used says so in one line, without the password", () => {
+    const says = async (url: string, options?: ServerOptions) => {
+      const fault = await faultOf(at(url, options).createTask({ title: "t" }, agent()));
+      expect(`${fault.message} ${fault.hint}`).not.toMatch(/\n|secret/);
+      return fault;
+    };
+
+    it("a wrong password", async () => {
+      const url = tcp();
+      url.password = "secret-but-wrong";
+      const { code, message, hint } = await says(url.href);
+      expect(code).toBe("store-unreadable");
+      expect(message).toMatch(/^postgres:\/\/haversack@127\.0\.0\.1:\d+\/postgres.* refused this user: password auth/);
+      expect(hint).toContain(".pgpass");
+    });
+
+    it("no password", async () => {
+      const url = tcp();
+      url.password = "";
+      expect(await says(url.href)).toMatchObject({
+        code: "store-unreadable",
+        hint: expect.stringContaining(".pgpass"),
+      });
+    });
+
+    it("no server", async () => {
+      const url = tcp();
+      url.port = "1";
+      expect(await says(url.href)).toMatchObject({
+        code: "store-unreadable",
+        message: expect.stringMatching(/cannot be reached: .*ECONNREFUSED/),
+      });
+    });
+
+    it("no such database", async () => {
+      const url = tcp();
+      url.pathname = "/nowhere";
+      expect((await says(url.href)).message).toMatch(/database "nowhere" does not exist/);
+    });
+
+    it("an old version", async () => {
+      const { code, message } = await says(tcp().href, { oldestServer: 990_000 });
+      expect(code).toBe("store-unreadable");
+      expect(message).toMatch(/is PostgreSQL \d.*; Haversack needs 99 or newer\.$/);
+    });
+
+    it("TLS that the server does not have", async () => {
+      const url = tcp();
+      url.searchParams.set("sslmode", "require");
+      expect((await says(url.href)).message).toMatch(/cannot be reached: The server does not support SSL/);
+    });
+
+    it("tables of a newer Haversack, which stay as they are", async () => {
+      const place = make();
+      const { store } = place.open();
+      await store.createTask({ title: "t" }, agent());
+      const db = await connect(readPlace(place.url), { timeoutMs: 5000 });
+      const { schema } = readPlace(place.url);
+      await db.exec(`UPDATE ${schema}.meta SET value = '99' WHERE key IN ('version', 'min_reader')`);
+      await db.close();
+      expect(await says(place.url)).toMatchObject({
+        code: "store-too-new",
+        message: expect.stringMatching(
+          /was written by a newer Haversack: it needs schema 99, this program knows \d+\.$/,
+        ),
+      });
+      // One that was open before stops too.
+      expect(await faultOf(store.createTask({ title: "u" }, agent()))).toMatchObject({ code: "store-too-new" });
+    });
+
+    it("tables of another program", async () => {
+      const place = make();
+      const { schema } = readPlace(place.url);
+      const db = await connect(readPlace(place.url), { timeoutMs: 5000 });
+      await db.exec(`CREATE SCHEMA ${schema}; CREATE TABLE ${schema}.tasks (id int)`);
+      await db.close();
+      expect(await says(place.url)).toMatchObject({ code: "store-not-a-database" });
+    });
+
+    it("one that can only be read; reading goes on", async () => {
+      const place = make();
+      await place.open().store.createTask({ title: "t" }, agent());
+      const url = new URL(place.url);
+      const name = `readonly_${process.pid}`;
+      const db = await connect(readPlace(place.url), { timeoutMs: 5000 });
+      await db.exec(`CREATE ROLE ${name} SUPERUSER LOGIN; ALTER ROLE ${name} SET default_transaction_read_only = on`);
+      closing.push(async () => {
+        await db.exec(`DROP ROLE ${name}`);
+        await db.close();
+      });
+      url.username = name;
+      expect(await says(url.href)).toMatchObject({ code: "store-read-only" });
+      expect(await at(url.href).listTasks({ limit: 9, at: new Date() })).toMatchObject({ total: 1 });
+    });
+
+    it("an address that is none", () => {
+      for (const url of ["", "team-db", "mysql://u:secret@h/d", "postgres://u:secret@[/d"])
+        expect(() => readPlace(url, {})).toThrow(/must be a URL such as postgres:\/\/user@host\/database$/);
+      expect(() => readPlace("postgres://u:secret@h/d?sslmode=on", {})).toThrow(/^sslmode must be one of disable, /);
+      expect(() => readPlace("postgres://u:secret@h/d?project=A%20B", {})).toThrow(/^project must be lower-case/);
+    });
+  });
+
+  it("gets its tables once, from several that start at the same time", async () => {
+    const place = make();
+    const stores = Array.from({ length: 6 }, () => place.open().store);
+    await Promise.all(stores.map((store, index) => store.createTask({ title: `t${index}` }, agent())));
+    expect((await stores[0]?.listTasks({ limit: 9, at: agent().at }))?.total).toBe(6);
+  });
+
+  it("has the time: a machine whose clock is an hour ahead ends no claim", async () => {
+    const place = make();
+    const { store } = place.open({ clock: "server" });
+    const { id } = await store.createTask({ title: "t" }, agent());
+    const now = Date.now();
+    const here = { name: "ann", at: new Date(now) };
+    const ahead = { name: "ben", at: new Date(now + HOUR_MS) };
+    expect(await store.claim({ leaseMs: LEASE_MS }, here)).toMatchObject({ kind: "claimed" });
+    expect(await store.claim({ taskId: id, leaseMs: LEASE_MS }, ahead)).toMatchObject({ kind: "held" });
+    expect(await store.listClaims({ at: ahead.at })).toHaveLength(1);
+    // One whose clock is behind does not hold longer.
+    const behind = { name: "zoe", at: new Date(now - HOUR_MS) };
+    const second = await store.createTask({ title: "u" }, behind);
+    await store.claim({ taskId: second.id, leaseMs: 1 }, behind);
+    expect(await store.listClaims({ agent: "zoe", at: behind.at })).toEqual([]);
+  });
+
+  it("tells those who wait that something has changed", async () => {
+    const place = make();
+    const { store } = place.open();
+    await store.createTask({ title: "t" }, agent());
+    expect(await store.waitForChange(50)).toBe(false);
+    const waiting = store.waitForChange(20_000);
+    const other = place.open().store;
+    const timer = setInterval(() => void other.createTask({ title: "u" }, agent()).catch(() => undefined), 100);
+    try {
+      expect(await waiting).toBe(true);
+    } finally {
+      clearInterval(timer);
+      // The last one may still be on its way.
+      await other.listTasks({ limit: 1, at: agent().at });
+    }
+  });
+
+  it("gives each of many that ask at once another task, in order, one by one and several at once", async () => {
+    const place = make();
+    const { store } = place.open({ connections: 8 });
+    const story = await store.createStory({ title: "s" }, agent());
+    for (let index = 0; index < 12; index++)
+      await store.createTask({ title: `t${index}`, ...(index % 2 && { storyId: story.id }) }, agent("ann", index));
+    // The first claim gives the store its clock and the story its status.
+    await store.claim({ storyId: story.id, leaseMs: LEASE_MS }, agent("first", 20));
+    const single = await Promise.all(
+      Array.from({ length: 5 }, (_, index) => store.claim({ leaseMs: LEASE_MS }, agent(`a${index}`, 20))),
+    );
+    const several = await Promise.all(
+      [1, 2].map((n) => store.claimSeveral({ leaseMs: LEASE_MS }, 4, agent(`b${n}`, 20))),
+    );
+    const ids = [...single, ...several.flat()].map((outcome) => outcome.kind === "claimed" && outcome.claim.taskId);
+    expect(new Set(ids).size).toBe(11);
+    expect(ids).not.toContain(false);
+    expect(await store.claim({ leaseMs: LEASE_MS }, agent("late", 20))).toEqual({ kind: "nothing-ready" });
+    expect(await store.listClaims({ at: agent("ann", 20).at })).toHaveLength(12);
+  });
+
+  describe("whose answer is lost", () => {
+    /** Passes everything on, until the client sends `text`: the server gets it, but the client no answer. */
+    async function deafAfter(text: string): Promise<{ port: number; isUsed: () => boolean }> {
+      let isUsed = false;
+      const target = Number(new URL(server?.url ?? "").port);
+      const listener: Listener = createServer((here) => {
+        const there = open(target, "127.0.0.1");
+        for (const socket of [here, there]) socket.on("error", () => undefined);
+        here.on("data", (bytes) => {
+          there.write(bytes);
+          if (isUsed || !bytes.includes(text)) return;
+          isUsed = true;
+          here.destroy();
+          there.end();
+        });
+        there.on("data", (bytes) => here.write(bytes));
+        here.on("close", () => there.end());
+        there.on("close", () => here.end());
+      });
+      await new Promise<void>((resolve) => listener.listen(0, "127.0.0.1", resolve));
+      closing.push(() => listener.close());
+      return { port: (listener.address() as { port: number }).port, isUsed: () => isUsed };
+    }
+
+    it("to a commit: the change is made once", async () => {
+      const url = tcp();
+      const direct = at(url.href, { clock: "caller" });
+      await direct.createEpic({ title: "e" }, agent());
+      const proxy = await deafAfter("NOTIFY");
+      url.port = String(proxy.port);
+      const { id } = await at(url.href, { clock: "caller", patienceMs: 20_000 }).createTask({ title: "once" }, agent());
+      expect(proxy.isUsed()).toBe(true);
+      expect(await direct.listTasks({ limit: 9, at: agent().at })).toMatchObject({ total: 1, items: [{ id }] });
+    });
+
+    it("to a claim of the last task: it is not lost, although nothing is ready any more", async () => {
+      const url = tcp();
+      const direct = at(url.href, { clock: "caller" });
+      const { id } = await direct.createTask({ title: "last" }, agent());
+      const proxy = await deafAfter("claim_next");
+      url.port = String(proxy.port);
+      const far = at(url.href, { clock: "caller", patienceMs: 20_000 });
+      expect(await far.claim({ leaseMs: LEASE_MS }, agent("far", 1))).toMatchObject({
+        kind: "claimed",
+        claim: { taskId: id },
+      });
+      expect(proxy.isUsed()).toBe(true);
+    });
+
+    it("to a claim of the next task: one task is taken", async () => {
+      const url = tcp();
+      const direct = at(url.href, { clock: "caller" });
+      for (const title of ["a", "b", "c"]) await direct.createTask({ title }, agent());
+      const proxy = await deafAfter("claim_next");
+      url.port = String(proxy.port);
+      const far = at(url.href, { clock: "caller", patienceMs: 20_000 });
+      const outcome = await far.claim({ leaseMs: LEASE_MS }, agent("far", 1));
+      expect(proxy.isUsed()).toBe(true);
+      const claims = await direct.listClaims({ at: agent("ann", 1).at });
+      expect(claims.map(({ taskId }) => taskId)).toEqual([outcome.kind === "claimed" && outcome.claim.taskId]);
+    });
+  });
+});

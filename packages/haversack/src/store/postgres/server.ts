@@ -1,0 +1,448 @@
+/**
+ * Access to a shared store: connections, transactions, what is tried again, and faults.
+ *
+ * Changes wait for one another (a lock per project), so the rules that SQLite's single writer relies on hold here too. Taking the next
+ * ready task is the exception: see claim-next.ts.
+ *
+ * A connection may break after the server was told to commit and before it answered. Every change therefore leaves a token in
+ * `operations`, and an attempt to make it again first stores that token: if it is there already, the change was made.
+ */
+import { randomUUID } from "node:crypto";
+import { setTimeout as sleep } from "node:timers/promises";
+import { HaversackError, isFault } from "../../base/errors.ts";
+import { type Connection, connect } from "./connection.ts";
+import { type Migration, migrations } from "./migrations.ts";
+import type { Place } from "./place.ts";
+
+export interface ServerOptions {
+  /** The most connections at once. Default: 4. */
+  connections?: number;
+  /** How long to wait for the lock of another change, in milliseconds. Default: 15,000. */
+  busyMs?: number;
+  /** How long to try again after a connection broke, in milliseconds. Default: 10,000. */
+  patienceMs?: number;
+  /** How long one attempt to connect may take. Default: 5,000. */
+  timeoutMs?: number;
+  /** server: all times are the server's. caller: times are those that callers pass, for tests. */
+  clock?: "server" | "caller";
+  migrations?: readonly Migration[];
+  /** The oldest version of the server, as in `server_version_num`. */
+  oldestServer?: number;
+}
+
+/** The oldest release that PostgreSQL's makers still supported when this was written. */
+const OLDEST_SERVER = 130_000;
+
+export class Server {
+  readonly place: Place;
+  readonly isServerClock: boolean;
+  readonly #options: Required<Omit<ServerOptions, "clock">>;
+  readonly #idle: Connection[] = [];
+  readonly #waiting: (() => void)[] = [];
+  #count = 0;
+  #wasReached = false;
+  #isPrepared = false;
+  #isClosed = false;
+
+  constructor(place: Place, options: ServerOptions = {}) {
+    this.place = place;
+    this.isServerClock = options.clock !== "caller";
+    this.#options = {
+      connections: options.connections ?? 4,
+      busyMs: options.busyMs ?? 15_000,
+      patienceMs: options.patienceMs ?? 10_000,
+      timeoutMs: options.timeoutMs ?? 5000,
+      migrations: options.migrations ?? migrations,
+      oldestServer: options.oldestServer ?? OLDEST_SERVER,
+    };
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    await Promise.all(this.#idle.splice(0).map((connection) => connection.close()));
+  }
+
+  /** Reads one state of the store, whatever others write meanwhile. */
+  read<T>(read: (db: Connection, start: Start) => Promise<T>): Promise<T> {
+    return this.#persist((db) =>
+      inTransaction(db, `BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY; ${START}`, (start) => {
+        this.#checkVersion(start);
+        return read(db, start);
+      }),
+    );
+  }
+
+  /** One change, made once. `notify`: tell those who wait for work. */
+  write<T>(change: (db: Connection, start: Start) => Promise<T>, { notify = true } = {}): Promise<T> {
+    const token = randomUUID();
+    let made: { result: T } | undefined;
+    const begin = `BEGIN; SELECT pg_advisory_xact_lock(${LOCK}); INSERT INTO operations (token) VALUES ('${token}'); ${START}`;
+    const forget = Math.random() < FORGET_RATE ? "DELETE FROM operations WHERE at < now() - interval '1 day';" : "";
+    const end = `${notify ? `NOTIFY ${this.place.schema};` : ""}${forget} COMMIT`;
+    return this.#persist(async (db) => {
+      try {
+        return await inTransaction(
+          db,
+          begin,
+          async (start) => {
+            this.#checkVersion(start);
+            const result = await change(db, start);
+            made = { result };
+            return result;
+          },
+          end,
+        );
+      } catch (error) {
+        if (made && isRepeated(error)) return made.result;
+        throw error;
+      }
+    });
+  }
+
+  /**
+   * One statement that is a whole change and leaves the token itself. `isRepeat`: it must do so before anything else, because the first
+   * attempt may still be under way. `recover` reads what an earlier attempt did.
+   */
+  async statement<T>(
+    make: (db: Connection, operation: { token: string; isRepeat: boolean }) => Promise<T>,
+    recover: (db: Connection, token: string) => Promise<T>,
+  ): Promise<T> {
+    const token = randomUUID();
+    let isRepeat = false;
+    return this.#persist(async (db) => {
+      try {
+        return await make(db, { token, isRepeat });
+      } catch (error) {
+        if (isRepeated(error)) return recover(db, token);
+        isRepeat = true;
+        throw error;
+      }
+    });
+  }
+
+  /** A connection of its own, for a long stay. The caller closes it. */
+  async connection(): Promise<Connection> {
+    return this.#translate(() => this.#connect());
+  }
+
+  /** Creates or upgrades the tables. */
+  async prepare(): Promise<void> {
+    await this.#persist(async () => undefined);
+  }
+
+  /** Runs it again after a broken connection, a deadlock or a restart of the server, for as long as the patience lasts. */
+  async #persist<T>(action: (db: Connection) => Promise<T>): Promise<T> {
+    return this.#translate(async () => {
+      let until: number | undefined;
+      for (let attempt = 0; ; attempt++) {
+        try {
+          return await this.#use(action);
+        } catch (error) {
+          if (isFault(error) || !(isPassing(error) || isCut(error) || (this.#wasReached && isBroken(error))))
+            throw error;
+          until ??= performance.now() + this.#options.patienceMs;
+          if (performance.now() > until) throw error;
+          await sleep(Math.min(20 * 2 ** attempt, 400) * (0.5 + Math.random()));
+        }
+      }
+    });
+  }
+
+  async #use<T>(action: (db: Connection) => Promise<T>): Promise<T> {
+    const db = await this.#take();
+    try {
+      return await action(db);
+    } catch (error) {
+      if (isBroken(error)) db.drop();
+      throw error;
+    } finally {
+      this.#giveBack(db);
+    }
+  }
+
+  async #take(): Promise<Connection> {
+    for (;;) {
+      const idle = this.#idle.pop();
+      if (idle && !idle.isBroken) return idle;
+      if (idle) this.#count--;
+      else if (this.#count < this.#options.connections) break;
+      else await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    }
+    this.#count++;
+    try {
+      return await this.#connect();
+    } catch (error) {
+      this.#count--;
+      this.#waiting.shift()?.();
+      throw error;
+    }
+  }
+
+  #giveBack(db: Connection): void {
+    if (db.isBroken) this.#count--;
+    else if (this.#isClosed) void db.close();
+    else this.#idle.push(db);
+    this.#waiting.shift()?.();
+  }
+
+  async #connect(): Promise<Connection> {
+    const { timeoutMs, busyMs } = this.#options;
+    const db = await connect(this.place, { timeoutMs });
+    this.#wasReached = true;
+    try {
+      const found = await db.exec(
+        `SET search_path TO ${this.place.schema}; SET lock_timeout TO ${busyMs}; SET synchronous_commit TO on; SET jit TO off;
+         -- A connection that broke must not stay in the queue for the lock. PostgreSQL 13 does not know this setting.
+         SELECT set_config(name, '1000', false) FROM pg_settings WHERE name = 'client_connection_check_interval';
+         SELECT current_setting('server_version_num')::int AS version, current_setting('server_version') AS name,
+           current_setting('server_encoding') AS encoding`,
+      );
+      this.#checkServer(found[0] ?? {});
+      if (!this.#isPrepared) await this.#migrate(db);
+      this.#isPrepared = true;
+      return db;
+    } catch (error) {
+      db.drop();
+      throw error;
+    }
+  }
+
+  #checkServer({ version, name, encoding }: Record<string, unknown>): void {
+    const { oldestServer } = this.#options;
+    if (Number(version) < oldestServer) {
+      const wanted = Math.floor(oldestServer / 10_000);
+      throw fault("store-unreadable", `${this.place.shown} is PostgreSQL ${name}; Haversack needs ${wanted} or newer.`);
+    }
+    if (encoding !== "UTF8") {
+      throw fault("store-unreadable", `${this.place.shown} stores text as ${encoding}; Haversack needs UTF8.`);
+    }
+  }
+
+  /** Under a lock: of several that start at once, one makes the tables. */
+  async #migrate(db: Connection): Promise<void> {
+    const { migrations: list } = this.#options;
+    const { schema, shown } = this.place;
+    const known = this.knownVersion;
+    const stored = await this.#storedVersion(db);
+    if (stored && stored.minReader > known) throw tooNew(shown, stored.minReader, known);
+    if (stored && stored.version >= known) return;
+    await inTransaction(
+      db,
+      `BEGIN; SELECT pg_advisory_xact_lock(hashtext('haversack migrations'), ${LOCK_KIND}); SELECT 0 AS now`,
+      async () => {
+        const before = await this.#storedVersion(db);
+        if (before && before.minReader > known) throw tooNew(shown, before.minReader, known);
+        if (!before) await db.exec(`CREATE SCHEMA IF NOT EXISTS ${schema}`);
+        let minReader = before?.minReader ?? 0;
+        for (const { version, kind, sql } of list) {
+          if (version <= (before?.version ?? 0)) continue;
+          await db.exec(sql);
+          if (kind === "breaking") minReader = version;
+        }
+        await db.exec(`INSERT INTO meta VALUES ('version', '${Math.max(known, before?.version ?? 0)}'), ('min_reader', '${minReader}')
+        ON CONFLICT (key) DO UPDATE SET value = excluded.value`);
+      },
+    );
+  }
+
+  /** The version up to which this program knows the tables. */
+  get knownVersion(): number {
+    return this.#options.migrations.at(-1)?.version ?? 0;
+  }
+
+  /** Others may have upgraded the tables since this program connected. */
+  #checkVersion({ minReader }: Start): void {
+    if (minReader > this.knownVersion) throw tooNew(this.place.shown, minReader, this.knownVersion);
+  }
+
+  async #storedVersion(db: Connection): Promise<{ version: number; minReader: number } | undefined> {
+    const { schema, shown } = this.place;
+    const [found] = await db.query(
+      "SELECT to_regclass($1)::text AS meta, to_regnamespace($2)::text AS schema",
+      `${schema}.meta`,
+      schema,
+    );
+    if (!found?.["meta"]) {
+      const [other] = await db.query(
+        "SELECT relname FROM pg_class WHERE relnamespace = to_regnamespace($1) LIMIT 1",
+        schema,
+      );
+      if (other) throw fault("store-not-a-database", `The schema ${schema} in ${shown} has tables of another program.`);
+      return undefined;
+    }
+    const rows = await db.query("SELECT key, value FROM meta WHERE key IN ('version', 'min_reader')");
+    const read = (key: string) => Number(rows.find((row) => row["key"] === key)?.["value"] ?? Number.NaN);
+    const [version, minReader] = [read("version"), read("min_reader")];
+    if (!Number.isInteger(version) || !Number.isInteger(minReader)) {
+      throw fault(
+        "store-not-a-database",
+        `The schema ${schema} in ${shown} has no version, so it is not a Haversack store.`,
+      );
+    }
+    return { version, minReader };
+  }
+
+  async #translate<T>(action: () => Promise<T>): Promise<T> {
+    try {
+      return await action();
+    } catch (error) {
+      throw serverFault(error, this.place.shown);
+    }
+  }
+}
+
+/** How often old tokens are removed. */
+const FORGET_RATE = 1 / 200;
+
+export const LOCK_KIND = 0x4856;
+/** One lock per project: two projects with the same hash only wait for each other. */
+const LOCK = `hashtext(current_schema()), ${LOCK_KIND}`;
+
+/** What is read at the start of every operation, in the same message: the server's time, and whether a claim is over. */
+const START = `SELECT floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint AS now,
+  (SELECT value::bigint FROM meta WHERE key = 'clock') AS clock, (SELECT count(*) FROM meta WHERE key = 'clock-doubt') AS doubts,
+  (SELECT min(lease_until) FROM claims) AS first_end, (SELECT max(lease_until) FROM claims) AS last_end,
+  (SELECT value::bigint FROM meta WHERE key = 'min_reader') AS min_reader`;
+
+export class Start {
+  readonly now: Date;
+  readonly minReader: number;
+  readonly #row: Readonly<Record<string, number | string | null>>;
+
+  constructor(row: Readonly<Record<string, number | string | null>> = {}) {
+    this.now = new Date(Number(row["now"]));
+    this.minReader = Number(row["min_reader"] ?? 0);
+    this.#row = row;
+  }
+
+  /** Nothing is to be done about claims and clocks at this time (`settleClaims` in work/claims.ts). */
+  isCalm(at: Date): boolean {
+    const { clock, doubts, first_end, last_end } = this.#row;
+    const time = at.getTime();
+    if (typeof clock !== "number" || doubts !== 0 || time > clock + HOUR_MS || time < clock - WEEK_MS) return false;
+    if (first_end === null || last_end === null) return true;
+    return Number(first_end) > time && Number(last_end) <= time + WEEK_MS;
+  }
+}
+
+const HOUR_MS = 60 * 60_000;
+const WEEK_MS = 7 * 24 * HOUR_MS;
+
+async function inTransaction<T>(
+  db: Connection,
+  begin: string,
+  action: (start: Start) => Promise<T>,
+  end = "COMMIT",
+): Promise<T> {
+  try {
+    const [row] = await db.exec(begin);
+    const result = await action(new Start(row));
+    await db.exec(end);
+    return result;
+  } catch (error) {
+    if (!db.isBroken && !isBroken(error)) await db.exec("ROLLBACK").catch(() => db.drop());
+    throw error;
+  }
+}
+
+// Errors of the server (five characters, `SQLSTATE`), of the network, and of `pg`.
+
+function codeOf(error: unknown): string {
+  return String((error as { code?: unknown } | undefined)?.code ?? "");
+}
+
+/** The token of this change is stored already. */
+function isRepeated(error: unknown): boolean {
+  return codeOf(error) === "23505" && (error as { constraint?: string }).constraint === "operations_pkey";
+}
+
+/** The connection cannot be used again. */
+function isBroken(error: unknown): boolean {
+  const code = codeOf(error);
+  if (/^(08|57P0[1-5])/.test(code)) return true;
+  if (/^E[A-Z]+$/.test(code)) return true;
+  return /Connection terminated|connection is closed|not queryable|timeout expired|Client was closed/i.test(
+    String((error as Error)?.message),
+  );
+}
+
+/** It was there and is gone: worth another attempt, also the first time. */
+function isCut(error: unknown): boolean {
+  return (
+    /^(ECONNRESET|EPIPE|57P01|57P02)$/.test(codeOf(error)) ||
+    /Connection terminated/.test(String((error as Error)?.message))
+  );
+}
+
+/** A deadlock or a conflict: the server has undone it. Or the server is starting. */
+function isPassing(error: unknown): boolean {
+  return ["40001", "40P01", "57P03"].includes(codeOf(error));
+}
+
+function tooNew(shown: string, needed: number, known: number): HaversackError {
+  return new HaversackError(
+    "store-too-new",
+    `${shown} was written by a newer Haversack: it needs schema ${needed}, this program knows ${known}.`,
+    { hint: "Update Haversack on this machine; nothing was changed." },
+  );
+}
+
+type ServerCode =
+  | "store-unreadable"
+  | "store-not-a-database"
+  | "store-locked"
+  | "store-full"
+  | "store-read-only"
+  | "refused";
+
+function fault(code: ServerCode, text: string, hint?: string, cause?: unknown): HaversackError {
+  return new HaversackError(code, text.replaceAll("\n", " "), { ...(hint !== undefined && { hint }), cause });
+}
+
+/** One line for each way in which a server can fail. The texts of `pg` name no password. */
+export function serverFault(error: unknown, shown: string): unknown {
+  if (isFault(error) || !(error instanceof Error)) return error;
+  const code = codeOf(error);
+  const text = error.message;
+  if (/^28/.test(code) || /password must be a string/.test(text)) {
+    const hint = "Give the password in PGPASSWORD or in ~/.pgpass.";
+    return fault("store-unreadable", `${shown} refused this user: ${text.replace(/^SASL: /, "")}.`, hint, error);
+  }
+  if (code === "3D000")
+    return fault("store-unreadable", `${shown}: ${text}.`, "Create the database first: `createdb NAME`.", error);
+  if (code === "42501")
+    return fault("refused", `${shown}: this user may not do that (${text}).`, "Ask the owner of the database.", error);
+  if (code === "25006") {
+    return fault(
+      "store-read-only",
+      `${shown} can only be read: it is a replica, or set to read-only.`,
+      "Name the primary server.",
+      error,
+    );
+  }
+  if (code === "53100")
+    return fault(
+      "store-full",
+      `The disk of ${shown} is full; nothing was saved.`,
+      "Free some space there, then run it again.",
+      error,
+    );
+  if (code === "53300")
+    return fault(
+      "store-locked",
+      `${shown} has no free connection (${text}).`,
+      "Try again, or raise max_connections.",
+      error,
+    );
+  if (code === "55P03")
+    return fault("store-locked", `${shown} is busy: another change holds the lock.`, "Try again.", error);
+  if (isBroken(error) || isPassing(error) || /SSL|certificate/i.test(text)) {
+    return fault(
+      "store-unreadable",
+      `${shown} cannot be reached: ${text || code}.`,
+      "Check the address, and that the server runs.",
+      error,
+    );
+  }
+  return error;
+}

@@ -1,0 +1,259 @@
+// Made from store/sqlite/work/ids.ts by scripts/make-postgres.mjs: change it there, then run `npm run postgres`.
+/** Finds ids by exact id, alias or prefix, and creates new ids. */
+
+import { HaversackError } from "../../../base/errors.ts";
+import { digitsFor, MOST_DIGITS, newId, type RandomSource } from "../../../base/ids.ts";
+import { nearest } from "../../../base/nearest.ts";
+import type { Connection } from "../connection.ts";
+import { findEach, flatMapEach, someEach } from "../each.ts";
+import {
+  all,
+  type EpicRow,
+  one,
+  run,
+  STORY_COLUMNS,
+  type StoryRow,
+  TASK_COLUMNS,
+  type TaskRow,
+  value,
+} from "./rows.ts";
+
+type ThingTable = "epics" | "stories" | "tasks" | "handoffs" | "messages";
+
+export async function addAlias(db: Connection, alias: string, id: string): Promise<void> {
+  await run(db, "INSERT OR IGNORE INTO aliases (alias, id) VALUES (?, ?)", alias, id);
+}
+
+/** The aliases of one thing, sorted. */
+export async function aliasesOf(db: Connection, id: string): Promise<string[]> {
+  return (await all<{ alias: string }>(db, "SELECT alias FROM aliases WHERE id = ? ORDER BY alias", id)).map(
+    ({ alias }) => alias,
+  );
+}
+
+/** Things with this alias, oldest first. Usually one. */
+export async function withAlias(
+  db: Connection,
+  table: ThingTable,
+  alias: string,
+): Promise<{ seq: number; id: string }[]> {
+  return await all(
+    db,
+    `SELECT t.seq, t.id FROM aliases a JOIN ${table} t ON t.id = a.id WHERE a.alias = ? ORDER BY t.seq`,
+    alias,
+  );
+}
+
+// Resolves an id to its row: by exact id, else by alias, else as a unique prefix. Unknown ids throw a fault that names the nearest one.
+
+type IdKind = "epic" | "story" | "task" | "handoff";
+
+const TABLES: Readonly<Record<IdKind, ThingTable>> = {
+  epic: "epics",
+  story: "stories",
+  task: "tasks",
+  handoff: "handoffs",
+};
+
+export async function findTask(db: Connection, id: string): Promise<TaskRow> {
+  return (await one<TaskRow>(db, `SELECT ${TASK_COLUMNS} WHERE t.seq = ?`, await findSeq(db, "task", id))) as TaskRow;
+}
+
+export async function findStory(db: Connection, id: string): Promise<StoryRow> {
+  return (await one<StoryRow>(
+    db,
+    `SELECT ${STORY_COLUMNS} WHERE s.seq = ?`,
+    await findSeq(db, "story", id),
+  )) as StoryRow;
+}
+
+export async function findEpic(db: Connection, id: string): Promise<EpicRow> {
+  return (await one<EpicRow>(db, "SELECT * FROM epics WHERE seq = ?", await findSeq(db, "epic", id))) as EpicRow;
+}
+
+export async function findSeq(db: Connection, kind: IdKind, id: string): Promise<number> {
+  const wanted = id.trim();
+  const whole = await findWhole(db, kind, wanted);
+  if (whole.length === 1 && whole[0]) return whole[0].seq;
+  if (whole.length > 1) throw sharedAlias(kind, wanted, whole);
+  const found = await beginsWith(db, kind, wanted);
+  if (found.length === 1 && found[0]) return found[0].seq;
+  if (found.length > 1) throw ambiguous(kind, wanted, found);
+  throw await unknown(db, kind, wanted);
+}
+
+/** Finds a thing of any kind by its id. */
+export async function findAny(db: Connection, id: string): Promise<{ kind: IdKind; seq: number; id: string }> {
+  const wanted = id.trim();
+  for (const find of [exactly, byAlias]) {
+    const found = await flatMapEach(KINDS, async (kind) =>
+      (await find(db, kind, wanted)).map((row) => ({ kind, ...row })),
+    );
+    if (found.length === 1 && found[0]) return found[0];
+    // Digits alone may match an epic and a task. Without a letter, a task is meant.
+    const task = isBare(wanted) ? found.filter(({ kind }) => kind === "task") : [];
+    if (task.length === 1 && task[0]) return task[0];
+    if (found.length > 1) throw sharedAlias("id", wanted, found);
+  }
+  const found = await flatMapEach(KINDS, async (kind) =>
+    (await beginsWith(db, kind, wanted)).map((row) => ({ kind, ...row })),
+  );
+  if (found.length === 1 && found[0]) return found[0];
+  if (found.length > 1) throw ambiguous("id", wanted, found);
+  throw await unknown(db, "task", wanted, "nothing has the id");
+}
+
+/** Up to four ids of which this one is only a prefix. None if something has exactly this id or alias. */
+export async function findLonger(db: Connection, id: string): Promise<{ kind: IdKind; id: string }[]> {
+  const wanted = id.trim();
+  if (wanted === "" || (await someEach(KINDS, async (kind) => (await findWhole(db, kind, wanted)).length > 0)))
+    return [];
+  return (
+    await flatMapEach(KINDS, async (kind) =>
+      (await beginsWith(db, kind, wanted, { isAnyLength: true })).map((row) => ({ kind, id: row.id })),
+    )
+  ).slice(0, 4);
+}
+
+const KINDS = Object.keys(TABLES) as IdKind[];
+
+interface Found {
+  seq: number;
+  id: string;
+}
+
+async function findWhole(db: Connection, kind: IdKind, wanted: string): Promise<Found[]> {
+  const exact = await exactly(db, kind, wanted);
+  return exact.length > 0 ? exact : await byAlias(db, kind, wanted);
+}
+
+async function exactly(db: Connection, kind: IdKind, wanted: string): Promise<Found[]> {
+  const sql = `SELECT seq, id FROM ${TABLES[kind]} WHERE id = ?`;
+  const found = (await one<Found>(db, sql, wanted)) ?? (await one<Found>(db, sql, asWritten(wanted, kind)));
+  return found ? [found] : [];
+}
+
+async function byAlias(db: Connection, kind: IdKind, wanted: string): Promise<Found[]> {
+  const found = await withAlias(db, TABLES[kind], wanted);
+  return found.length > 0 ? found : await withAlias(db, TABLES[kind], asWritten(wanted, kind));
+}
+
+const LETTER_OF: Readonly<Record<IdKind, string>> = { epic: "E", story: "S", task: "T", handoff: "H" };
+
+/** Our ids have a capital letter; people type `t4829`, or `4829` where the kind is clear. */
+function asWritten(id: string, kind: IdKind): string {
+  if (isBare(id)) return `${LETTER_OF[kind]}${id}`;
+  return /^[a-z]\d/.test(id) ? id.charAt(0).toUpperCase() + id.slice(1) : id;
+}
+
+function isBare(id: string): boolean {
+  return /^\d+$/.test(id);
+}
+
+/** Shorter ids are probably invented: "T4" for the fourth task of a plan. */
+const FEWEST_DIGITS = 3;
+/** Minimum prefix length of an imported id (`task-…`). */
+const FEWEST_CHARACTERS = 5;
+
+async function beginsWith(
+  db: Connection,
+  kind: IdKind,
+  wanted: string,
+  { isAnyLength = false }: { isAnyLength?: boolean } = {},
+): Promise<Found[]> {
+  const start = asWritten(wanted, kind);
+  const fewest = /^[a-z]\d*$/i.test(start) ? 1 + FEWEST_DIGITS : FEWEST_CHARACTERS;
+  if (start.length < fewest && !isAnyLength) return [];
+  return await all(
+    db,
+    `SELECT seq, id FROM ${TABLES[kind]} WHERE id >= ? AND id < ? LIMIT 4`,
+    start,
+    `${start}\u{10ffff}`,
+  );
+}
+
+function sharedAlias(kind: string, wanted: string, found: readonly { id: string }[]): HaversackError {
+  const some = found.slice(0, 3).map(({ id }) => id);
+  return new HaversackError("not-found", `"${wanted}" is an alias of more than one ${kind}: ${some.join(", ")}`, {
+    hint: "use one of these ids",
+  });
+}
+
+function ambiguous(kind: string, wanted: string, found: readonly { id: string }[]): HaversackError {
+  const some = found.slice(0, 3).map(({ id }) => id);
+  return new HaversackError(
+    "not-found",
+    `"${wanted}" is a prefix of more than one ${kind}: ${some.join(", ")}${found.length > 3 ? ", …" : ""}`,
+    { hint: "give more of its digits" },
+  );
+}
+
+async function unknown(db: Connection, kind: IdKind, wanted: string, text?: string): Promise<HaversackError> {
+  const real = await findEach(KINDS, async (other) => (await findWhole(db, other, wanted)).length > 0);
+  if (real) {
+    return new HaversackError("not-found", `${wanted} is ${withArticle(real)}, not ${withArticle(kind)}`);
+  }
+  // Newest first: a wrong id most likely means one of those. Comparing 100,000 ids would take 0.25 s.
+  const ids = await all<{ id: string }>(db, `SELECT id FROM ${TABLES[kind]} ORDER BY seq DESC LIMIT 20000`);
+  const [guess] = nearest(
+    asWritten(wanted, kind),
+    ids.map((row) => row.id),
+  );
+  const shown = JSON.stringify(wanted.length > 80 ? `${wanted.slice(0, 80)}…` : wanted);
+  const what = text ?? `there is no ${kind}`;
+  return new HaversackError("not-found", `${what} ${shown}${guess ? `; did you mean ${guess}?` : ""}`, {
+    ...(!guess && {
+      hint: ids.length === 0 ? `there is no ${kind} at all yet` : `\`haversack ${kind} list\` shows them`,
+    }),
+  });
+}
+
+function withArticle(kind: IdKind): string {
+  return `${kind === "epic" ? "an" : "a"} ${kind}`;
+}
+
+// Creates an id that is unused in the store. Runs in the transaction that inserts the row, so the id stays free until then. Its length
+// depends on the project's size (`digitsFor`).
+
+interface FreshIdOptions {
+  /** Ids that are not stored yet but must stay free. */
+  isReserved?: (id: string) => boolean;
+  /** Default: the system's. */
+  random?: RandomSource;
+}
+
+export async function freshId(
+  db: Connection,
+  table: ThingTable,
+  { isReserved = () => false, random }: FreshIdOptions = {},
+): Promise<string> {
+  // Uses the last row number: rows are never deleted, and counting would read the whole table for every new task.
+  const size = await value(db, `SELECT coalesce(max(seq), 0) + 1 FROM ${table}`);
+  for (let digits = digitsFor(size); ; digits = Math.min(digits + 1, MOST_DIGITS)) {
+    for (let tries = 0; tries < TRIES; tries++) {
+      const id = newId(LETTERS[table], digits, random);
+      if (!isReserved(id) && !(await isTaken(db, id))) return id;
+    }
+    // Free numbers of this length are rare, e.g. after an import of many short ids.
+  }
+}
+
+const LETTERS: Readonly<Record<ThingTable, string>> = {
+  epics: "E",
+  stories: "S",
+  tasks: "T",
+  handoffs: "H",
+  messages: "M",
+};
+
+/** At most 1 in 28 ids of this length is taken, so 10 failed tries in a row practically never happen. */
+const TRIES = 10;
+
+/** Whether any kind has this id or alias: imported ids need not begin with the letter of their kind. */
+async function isTaken(db: Connection, id: string): Promise<boolean> {
+  return (await one(db, TAKEN, id)) !== undefined;
+}
+
+const TAKEN = [...Object.keys(LETTERS).map((table) => `SELECT 1 FROM ${table} WHERE id = ?1`)]
+  .concat("SELECT 1 FROM aliases WHERE alias = ?1")
+  .join(" UNION ALL ");

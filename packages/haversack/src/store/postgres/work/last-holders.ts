@@ -1,0 +1,112 @@
+// Made from store/sqlite/work/last-holders.ts by scripts/make-postgres.mjs: change it there, then run `npm run postgres`.
+/**
+ * Who last worked on an unfinished task, and where. The row is written with the claim and outlives it, so abandoned work can be found
+ * long after the claim ended. It is deleted when the task is finished, changes its status, is given back on purpose, or is claimed by
+ * somebody else. The hook bundles this file.
+ */
+
+import { checkCount } from "../../../work/clean-input.ts";
+import type { LeftTask } from "../../../work/task.ts";
+import type { TaskRecord } from "../../record-fields.ts";
+import type { Actor } from "../../work-store.ts";
+import type { Connection } from "../connection.ts";
+import { all, type ClaimRow, fromRow, insert, one, present, type Row, run } from "./rows.ts";
+
+/** The actor has claimed the task, for the first time or again. */
+export async function noteHolder(db: Connection, seq: number, by: Omit<Actor, "at">, claimedAt: string): Promise<void> {
+  const { client = null, worktree = null, branch = null } = by.place ?? {};
+  const sql = `INSERT INTO last_holders (task, agent, session_id, agent_id, client, worktree, branch, claimed_at, last_seen_at)
+    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?8) ON CONFLICT (task) DO UPDATE SET
+      -- Where the same session works stays known when it claims again from where that cannot be told.
+      client = coalesce(excluded.client, CASE WHEN last_holders.session_id IS NOT DISTINCT FROM excluded.session_id THEN last_holders.client END),
+      worktree = coalesce(excluded.worktree, CASE WHEN last_holders.session_id IS NOT DISTINCT FROM excluded.session_id THEN last_holders.worktree END),
+      branch = CASE WHEN excluded.worktree IS NULL AND last_holders.session_id IS NOT DISTINCT FROM excluded.session_id
+        THEN last_holders.branch ELSE excluded.branch END,
+      agent = excluded.agent, session_id = excluded.session_id, agent_id = excluded.agent_id,
+      claimed_at = excluded.claimed_at, last_seen_at = excluded.last_seen_at, ended_as = NULL, ended_at = NULL`;
+  await run(db, sql, seq, by.name, by.sessionId ?? null, by.agentId ?? "", client, worktree, branch, claimedAt);
+}
+
+/** The task is finished, or its holder gave it back on purpose. Returns false if nobody held it. */
+export async function forgetHolder(db: Connection, seq: number): Promise<boolean> {
+  return (await run(db, "DELETE FROM last_holders WHERE task = ?", seq)) > 0;
+}
+
+/** The claim has expired. An end that is already recorded stays: the session may have ended before. */
+export async function noteLapsed(db: Connection, claim: ClaimRow): Promise<void> {
+  const sql = `INSERT INTO last_holders (task, agent, session_id, agent_id, claimed_at, last_seen_at, ended_as, ended_at)
+    VALUES (?, ?, ?, ?, ?, ?, 'expired', ?) ON CONFLICT (task) DO UPDATE SET
+      agent = excluded.agent, session_id = excluded.session_id, agent_id = excluded.agent_id, claimed_at = excluded.claimed_at,
+      last_seen_at = excluded.last_seen_at, ended_as = coalesce(last_holders.ended_as, 'expired'),
+      ended_at = coalesce(last_holders.ended_at, excluded.ended_at)`;
+  const { task, agent, session_id, agent_id, claimed_at, heartbeat_at, lease_until } = claim;
+  const end = new Date(lease_until).toISOString();
+  await run(db, sql, task, agent, session_id, agent_id ?? "", claimed_at, heartbeat_at, end);
+}
+
+/** See WorkStore. The caller returns expired claims first. */
+export async function listLeft(db: Connection, limit: number): Promise<LeftTask[]> {
+  checkCount("limit", limit);
+  const sql = `SELECT h.agent, h.session_id, nullif(h.agent_id, '') AS agent_id, h.client, h.worktree, h.branch, h.claimed_at,
+      h.last_seen_at, coalesce(h.ended_as, 'expired') AS ended_as, coalesce(h.ended_at, h.last_seen_at) AS ended_at,
+      t.id, t.title, t.status
+    FROM last_holders h JOIN tasks t ON t.seq = h.task WHERE NOT EXISTS (SELECT 1 FROM claims c WHERE c.task = h.task)
+    ORDER BY h.last_seen_at DESC, h.task DESC LIMIT ?`;
+  return (await all<Row>(db, sql, limit)).map((row) => fromRow<LeftTask>(row));
+}
+
+/** For an export. */
+export async function holderRecord(db: Connection, seq: number): Promise<TaskRecord["last_holder"] | undefined> {
+  const row = await one<Row>(db, "SELECT * FROM last_holders WHERE task = ?", seq);
+  if (!row) return undefined;
+  const { task: _, agent_id, ...rest } = row;
+  return present({ ...rest, agent_id: agent_id || null }) as TaskRecord["last_holder"];
+}
+
+/** For an import: replaces the existing row. */
+export async function writeHolder(db: Connection, seq: number, holder: TaskRecord["last_holder"]): Promise<void> {
+  await forgetHolder(db, seq);
+  if (holder) await insert(db, "last_holders", { agent_id: "", ...holder, task: seq });
+}
+
+// Fencing: a holder whose claim expired or was taken may return and report after somebody else has claimed the task. It is then told
+// that it no longer holds the task.
+
+/** Before the actor becomes the holder: records that the previous holder lost the task, unless it gave the task back on purpose. */
+export async function noteLoss(db: Connection, seq: number, by: Actor): Promise<void> {
+  const sql = "SELECT agent, session_id, agent_id FROM last_holders WHERE task = ?";
+  const before = await one<Pick<LostRow, "agent" | "session_id"> & { agent_id: string }>(db, sql, seq);
+  for (const row of await lossesOf(db, seq)) {
+    if (isSame(row, by)) await run(db, "DELETE FROM lost_claims WHERE token = ?", row.token);
+  }
+  // Within one session, a task is passed on, not lost.
+  if (!before || isSame(before, by)) return;
+  await insert(db, "lost_claims", { ...before, task: seq, taken_by: by.name, at: by.at.toISOString() });
+}
+
+/** Who took the task from this actor. Undefined: nobody did, or the actor has claimed it again since. */
+export async function takenBy(db: Connection, seq: number, by: Actor): Promise<string | undefined> {
+  return by.isPerson ? undefined : (await lossesOf(db, seq)).find((row) => isSame(row, by))?.taken_by;
+}
+
+interface LostRow {
+  token: number;
+  agent: string;
+  session_id: string | null;
+  taken_by: string;
+}
+
+async function lossesOf(db: Connection, seq: number): Promise<LostRow[]> {
+  return await all(
+    db,
+    "SELECT token, agent, session_id, taken_by FROM lost_claims WHERE task = ? ORDER BY token DESC",
+    seq,
+  );
+}
+
+/** Like `isHolder`, but for all agents of a session: a task lost by one agent is lost by the session. */
+function isSame(lost: Pick<LostRow, "agent" | "session_id">, by: Actor): boolean {
+  if (lost.agent === by.name && (by.isNamed || lost.session_id === null || by.sessionId === undefined)) return true;
+  if (by.isNamed && lost.agent !== by.name) return false;
+  return lost.session_id !== null && lost.session_id === by.sessionId;
+}

@@ -1,0 +1,207 @@
+// Made from store/sqlite/work/plan.ts by scripts/make-postgres.mjs: change it there, then run `npm run postgres`.
+/** Creates or updates the tasks of a plan. Runs in the caller's transaction. */
+
+import type { PlannedTask } from "../../../work/plan/parse-plan.ts";
+import { matchPlan, planNumber } from "../../../work/plan/parse-plan.ts";
+import { columnOf, isSettled, type Story, type Task, type TaskField } from "../../../work/task.ts";
+import type { Actor, PlanImport, PlanReport, TaskChanges } from "../../work-store.ts";
+import type { Connection } from "../connection.ts";
+import { addDependency } from "./dependencies.ts";
+import { createStory, updateStory } from "./groups.ts";
+import { findSeq, findStory, findTask } from "./ids.ts";
+import { all, one, TASK_COLUMNS, type TaskRow, toStory, toTasks } from "./rows.ts";
+import { applyStatus } from "./status.ts";
+import { createTask, updateTask } from "./tasks.ts";
+
+export async function importPlan(db: Connection, plan: PlanImport, by: Actor): Promise<PlanReport> {
+  if (!plan.isDryRun) return await takePlan(db, plan, by);
+  await db.exec("SAVEPOINT import_plan");
+  try {
+    return await takePlan(db, plan, by);
+  } finally {
+    await db.exec("ROLLBACK TO import_plan");
+    await db.exec("RELEASE import_plan");
+  }
+}
+
+async function takePlan(db: Connection, plan: PlanImport, by: Actor): Promise<PlanReport> {
+  const report: PlanReport = { created: [], updated: [], unchanged: [], gone: [], behind: [], problems: [] };
+  if (plan.tasks.length === 0) return report;
+  const stored = await toTasks(
+    db,
+    await all<TaskRow>(db, `SELECT ${TASK_COLUMNS} WHERE t.plan_file = ? ORDER BY t.seq`, plan.file),
+  );
+  const { story, isNew } = await storyOf(db, plan, stored, by);
+  report.story = { id: story.id, title: story.title, isNew };
+  const { pairs, gone } = matchPlan(plan.tasks, stored);
+
+  const ids = new Map<PlannedTask, string>();
+  const fields = new Map<PlannedTask, string[]>();
+  for (const { planned, task } of pairs) {
+    if (task) fields.set(planned, await update(db, planned, task, by));
+    ids.set(planned, task?.id ?? (await create(db, planned, { plan, storyId: story.id, by })));
+    if (task && planned.isDone && !isSettled(task.status)) {
+      report.behind.push({ id: task.id, number: planned.number, title: planned.title, status: task.status });
+    }
+  }
+  for (const { planned, previous } of sequence(plan)) {
+    const added = await depend(db, { planned, previous, ids, all: plan.tasks, by, report });
+    const known = fields.get(planned);
+    if (known && added) known.push("depends_on");
+  }
+  for (const { planned } of pairs) {
+    const brief = { id: ids.get(planned) as string, number: planned.number, title: planned.title };
+    const changed = fields.get(planned);
+    if (!changed) report.created.push(brief);
+    else if (changed.length > 0) report.updated.push({ ...brief, fields: changed });
+    else report.unchanged.push(brief);
+  }
+  report.gone = gone.map(({ id, title, status, planSection = "" }) => ({
+    id,
+    number: planNumber(planSection) ?? "",
+    title,
+    status,
+  }));
+  return report;
+}
+
+/** The given story, else the story of the plan's tasks, else a new one. */
+async function storyOf(
+  db: Connection,
+  { title, storyId, epicId }: PlanImport,
+  stored: readonly Task[],
+  by: Actor,
+): Promise<{ story: Story; isNew: boolean }> {
+  const counts = new Map<string, number>();
+  for (const { storyId: id } of stored) if (id) counts.set(id, (counts.get(id) ?? 0) + 1);
+  const usual = [...counts].sort(([, a], [, b]) => b - a)[0]?.[0];
+  const known = storyId ?? usual;
+  if (known === undefined) {
+    return { story: await createStory(db, { title, source: "plan", ...(epicId && { epicId }) }, by), isNew: true };
+  }
+  const story = toStory(await findStory(db, known));
+  const isOurs = storyId === undefined && story.source === "plan";
+  const epic = epicId === undefined ? undefined : await epicOf(db, epicId);
+  const changes = {
+    ...(isOurs && story.title !== title && { title }),
+    ...(epic !== undefined && epic !== story.epicId && { epicId: epic }),
+  };
+  return {
+    story: Object.keys(changes).length > 0 ? await updateStory(db, story.id, changes, by) : story,
+    isNew: false,
+  };
+}
+
+async function epicOf(db: Connection, id: string): Promise<string | undefined> {
+  return (await one<{ id: string }>(db, "SELECT id FROM epics WHERE seq = ?", await findSeq(db, "epic", id)))?.id;
+}
+
+async function create(
+  db: Connection,
+  planned: PlannedTask,
+  { plan, storyId, by }: { plan: PlanImport; storyId: string; by: Actor },
+): Promise<string> {
+  const { section, title, description, acceptanceCriteria, files, steps, skill, isDone } = planned;
+  const { id } = await createTask(
+    db,
+    {
+      title,
+      storyId,
+      planFile: plan.file,
+      planSection: section,
+      source: "plan",
+      files,
+      steps,
+      ...(description !== undefined && { description }),
+      ...(acceptanceCriteria !== undefined && { acceptanceCriteria }),
+      ...(skill !== undefined && { skill }),
+    },
+    by,
+  );
+  if (isDone) await applyStatus(db, await findTask(db, id), "done", by, "checked off in the plan");
+  return id;
+}
+
+/** Fields that the plan does not mention stay unchanged: somebody may have added them since. */
+async function update(db: Connection, planned: PlannedTask, task: Task, by: Actor): Promise<string[]> {
+  const { section, title, description, acceptanceCriteria, files, skill } = planned;
+  const steps = keepDone(planned.steps, task.steps);
+  const isOther = (one: unknown, other: unknown) => JSON.stringify(one) !== JSON.stringify(other);
+  const changes: TaskChanges = {
+    ...(title !== task.title && { title }),
+    ...(section !== task.planSection && { planSection: section }),
+    ...(description !== undefined && description !== task.description && { description }),
+    ...(acceptanceCriteria !== undefined && acceptanceCriteria !== task.acceptanceCriteria && { acceptanceCriteria }),
+    ...(skill !== undefined && skill !== task.skill && { skill }),
+    ...(files.length > 0 && isOther(files.toSorted(), task.files.toSorted()) && { files }),
+    ...(steps.length > 0 && isOther(steps, task.steps) && { steps }),
+  };
+  if (Object.keys(changes).length > 0) await updateTask(db, task.id, changes, by);
+  return (Object.keys(changes) as TaskField[]).map(columnOf);
+}
+
+/** Matches steps by text: a step that an agent has marked done stays done, even if it moved. */
+function keepDone(planned: Task["steps"], stored: Task["steps"]): Task["steps"] {
+  const done = stored.filter((step) => step.done).map(({ text }) => plain(text));
+  return planned.map(({ text, done: isChecked }) => {
+    const at = done.indexOf(plain(text));
+    if (at >= 0) done.splice(at, 1);
+    return { text, done: isChecked || at >= 0 };
+  });
+}
+
+function plain(text: string): string {
+  return text
+    .toLowerCase()
+    .replace(/[\s`*_.]+/g, " ")
+    .trim();
+}
+
+function* sequence({ tasks, isSequential }: PlanImport): Generator<{ planned: PlannedTask; previous?: PlannedTask }> {
+  let previous: PlannedTask | undefined;
+  for (const planned of tasks) {
+    yield { planned, ...(isSequential && previous && { previous }) };
+    previous = planned;
+  }
+}
+
+/** Returns whether a dependency was added. None is removed: somebody else may have added it. */
+async function depend(
+  db: Connection,
+  {
+    planned,
+    previous,
+    ids,
+    all: tasks,
+    by,
+    report,
+  }: {
+    planned: PlannedTask;
+    previous: PlannedTask | undefined;
+    ids: ReadonlyMap<PlannedTask, string>;
+    all: readonly PlannedTask[];
+    by: Actor;
+    report: PlanReport;
+  },
+): Promise<boolean> {
+  const targets = planned.dependsOn.map((number) => tasks.find((other) => other.number === number));
+  const taskId = ids.get(planned) as string;
+  let isAdded = false;
+  for (const target of new Set([...targets, previous])) {
+    if (!target) continue;
+    const dependsOnId = ids.get(target) as string;
+    const isKnown = await one(
+      db,
+      "SELECT 1 FROM dependencies WHERE task = ? AND depends_on = ?",
+      await findSeq(db, "task", taskId),
+      await findSeq(db, "task", dependsOnId),
+    );
+    if (isKnown) continue;
+    const outcome = await addDependency(db, { taskId, dependsOnId, type: "blocks" }, by);
+    if (outcome.kind === "cycle") {
+      const path = outcome.path.map(({ id, title }) => `${id} (${title})`).join(" -> ");
+      report.problems.push({ where: `Task ${planned.number}`, text: `would wait for itself: ${path}; left out` });
+    } else isAdded = true;
+  }
+  return isAdded;
+}

@@ -1,0 +1,248 @@
+// Made from store/sqlite/work/queue.ts by scripts/make-postgres.mjs: change it there, then run `npm run postgres`.
+/**
+ * The queue: one row per open task (neither done nor archived), always equal to the result of `computeQueue`. Every change of a task, a
+ * dependency or an epic's priority goes through here, in the same transaction. Counters are adjusted, not recounted: closing a task
+ * that 100,000 others wait for changes their rows once.
+ */
+
+import { checkCount, invalid } from "../../../work/clean-input.ts";
+import {
+  DEPENDENT_POINTS,
+  EPIC_POINTS,
+  isSettled,
+  MOST_DEPENDENTS,
+  MS_PER_POINT,
+  NO_EPIC_RANK,
+  orderKey,
+  scoreAt,
+  type TaskBrief,
+  type TaskStatus,
+} from "../../../work/task.ts";
+import {
+  type Actor,
+  COUNTED_READY,
+  type GivenBatch,
+  type NextQuery,
+  type NextTasks,
+  type Scope,
+} from "../../work-store.ts";
+import type { Connection } from "../connection.ts";
+import { mapEach } from "../each.ts";
+import { isWorkedOnInParts, tasksAbove } from "./dependencies.ts";
+import { lastVerdict } from "./handoffs.ts";
+import { findSeq, findStory } from "./ids.ts";
+import { all, insert, one, run, TASK_COLUMNS, type TaskRow, toTasks, value, WAITING } from "./rows.ts";
+
+/** After the task's status changed in `tasks`. */
+export async function moveInQueue(
+  db: Connection,
+  seq: number,
+  from: TaskStatus | undefined,
+  to: TaskStatus,
+): Promise<void> {
+  const wasOpen = from !== undefined && !isSettled(from);
+  const isOpen = !isSettled(to);
+  if (isOpen && !wasOpen) await enter(db, seq);
+  else if (wasOpen && !isOpen) await leave(db, seq);
+  else if (isOpen) await markInQueue(db, seq, to);
+  await followParts(db, await tasksAbove(db, seq));
+}
+
+/**
+ * After a sub-task was added, removed or renamed, or changed its status or dependencies: the tasks above it may become ready, or stop
+ * being ready. `waits_for` is one higher for a task that is worked on through its sub-tasks.
+ */
+export async function followParts(db: Connection, above: readonly number[]): Promise<void> {
+  const sql = "UPDATE queue SET waits_for = ?1, is_ready = (is_todo AND ?1 = 0) WHERE task = ?2 AND waits_for <> ?1";
+  for (const seq of above) await run(db, sql, await countWaits(db, seq), seq);
+}
+
+/** Like `moveInQueue`, for a task that was open and stays open. */
+export async function markInQueue(db: Connection, seq: number, to: TaskStatus): Promise<void> {
+  const isTodo = to === "todo" ? 1 : 0;
+  await run(db, "UPDATE queue SET is_todo = ?, is_ready = (? AND waits_for = 0) WHERE task = ?", isTodo, isTodo, seq);
+}
+
+async function enter(db: Connection, seq: number): Promise<void> {
+  await run(db, `UPDATE queue SET waits_for = waits_for + 1, is_ready = 0 WHERE task IN (${WAITERS})`, seq);
+  await shiftDependents(db, seq, 1);
+  await enqueue(db, seq);
+}
+
+async function leave(db: Connection, seq: number): Promise<void> {
+  const sql = `UPDATE queue SET waits_for = waits_for - 1, is_ready = (is_todo AND waits_for = 1) WHERE task IN (${WAITERS})`;
+  await run(db, sql, seq);
+  await shiftDependents(db, seq, -1);
+  await run(db, "DELETE FROM queue WHERE task = ?", seq);
+}
+
+const WAITERS = `SELECT task FROM dependencies WHERE depends_on = ? AND type IN ${WAITING}`;
+
+async function shiftDependents(db: Connection, seq: number, by: 1 | -1): Promise<void> {
+  const needed = `SELECT depends_on FROM dependencies WHERE task = ?2 AND type IN ${WAITING}`;
+  await run(db, `UPDATE queue SET ${SHIFT} WHERE task IN (${needed})`, by, seq);
+}
+
+const SHIFT = `order_key = order_key + ${DEPENDENT_POINTS * MS_PER_POINT} * (min(dependents + ?1, ${MOST_DEPENDENTS}) - min(dependents, ${MOST_DEPENDENTS})), dependents = dependents + ?1`;
+
+/** A blocking dependency was added or removed. */
+export async function moveDependency(db: Connection, task: number, dependsOn: number, by: 1 | -1): Promise<void> {
+  const isOpen = async (seq: number) => (await one(db, "SELECT 1 FROM queue WHERE task = ?", seq)) !== undefined;
+  const sql =
+    "UPDATE queue SET waits_for = waits_for + ?1, is_ready = (is_todo AND waits_for + ?1 = 0) WHERE task = ?2";
+  if (await isOpen(dependsOn)) await run(db, sql, by, task);
+  if (await isOpen(task)) await run(db, `UPDATE queue SET ${SHIFT} WHERE task = ?2`, by, dependsOn);
+}
+
+/** After the task's priority, story or epic changed in `tasks`. */
+export async function requeue(db: Connection, seq: number): Promise<void> {
+  if ((await run(db, "DELETE FROM queue WHERE task = ?", seq)) > 0) await enqueue(db, seq);
+}
+
+/** After an epic's priority changed from `before`, as numbers. */
+export async function shiftEpic(db: Connection, epic: number, before: number, after: number): Promise<void> {
+  const points = EPIC_POINTS * (before - after) * MS_PER_POINT;
+  await run(db, "UPDATE queue SET order_key = order_key + ? WHERE epic = ?", points, epic);
+}
+
+/** Rebuilds the queue from scratch, after an import. */
+export async function rebuildQueue(db: Connection): Promise<void> {
+  await db.exec("DELETE FROM queue");
+  for (const row of await computeQueue(db)) await run(db, INSERT, ...row);
+}
+
+const INSERT = "INSERT INTO queue VALUES (?, ?, ?, ?, ?, ?, ?, ?)";
+
+type QueueRow = ReturnType<typeof toQueueRow>;
+
+async function enqueue(db: Connection, seq: number): Promise<void> {
+  const task = await one<OpenTask>(db, `SELECT ${OPEN_TASK} WHERE t.seq = ?`, seq);
+  if (!task) return;
+  const sql = `SELECT count(*) FROM dependencies d JOIN queue q ON q.task = d.task WHERE d.depends_on = ? AND d.type IN ${WAITING}`;
+  await run(db, INSERT, ...toQueueRow(task, await countWaits(db, seq), await value(db, sql, seq)));
+}
+
+/** The correct queue, computed only from the tasks and their dependencies. */
+async function computeQueue(db: Connection): Promise<QueueRow[]> {
+  const open = await all<OpenTask>(db, `SELECT ${OPEN_TASK} WHERE t.status NOT IN ('done', 'archived') ORDER BY t.seq`);
+  const isOpen = new Set(open.map(({ seq }) => seq));
+  const waitsFor = new Map<number, number>();
+  const dependents = new Map<number, number>();
+  const count = (counts: Map<number, number>, seq: number) => counts.set(seq, (counts.get(seq) ?? 0) + 1);
+  const edges = `SELECT task, depends_on FROM dependencies WHERE type IN ${WAITING}`;
+  for (const { task, depends_on } of await all<{ task: number; depends_on: number }>(db, edges)) {
+    if (!isOpen.has(task) || !isOpen.has(depends_on)) continue;
+    count(waitsFor, task);
+    count(dependents, depends_on);
+  }
+  const parents = await all<{ parent: number }>(db, "SELECT DISTINCT parent FROM tasks WHERE parent IS NOT NULL");
+  for (const { parent } of parents) {
+    if (isOpen.has(parent) && (await isWorkedOnInParts(db, parent))) count(waitsFor, parent);
+  }
+  return open.map((task) => toQueueRow(task, waitsFor.get(task.seq) ?? 0, dependents.get(task.seq) ?? 0));
+}
+
+interface OpenTask {
+  seq: number;
+  epic: number | null;
+  story: number | null;
+  status: TaskStatus;
+  priority: number;
+  epic_priority: number | null;
+  created_at: string;
+}
+
+const OPEN_TASK =
+  "t.seq, t.epic, t.story, t.status, t.priority, t.created_at, e.priority AS epic_priority FROM tasks t LEFT JOIN epics e ON e.seq = t.epic";
+
+async function countWaits(db: Connection, seq: number): Promise<number> {
+  const sql = `SELECT count(*) FROM dependencies d JOIN queue q ON q.task = d.depends_on WHERE d.task = ? AND d.type IN ${WAITING}`;
+  return (await value(db, sql, seq)) + ((await isWorkedOnInParts(db, seq)) ? 1 : 0);
+}
+
+/** Values in the order of the table's columns. */
+function toQueueRow(task: OpenTask, waitsFor: number, dependents: number) {
+  const { seq, epic, story, status, priority, epic_priority, created_at } = task;
+  const key = orderKey({
+    epicRank: epic_priority ?? NO_EPIC_RANK,
+    taskRank: priority,
+    dependents,
+    createdAtMs: Date.parse(created_at),
+  });
+  const isTodo = status === "todo" ? 1 : 0;
+  return [seq, epic, story, key, waitsFor, dependents, isTodo, waitsFor === 0 ? isTodo : 0] as const;
+}
+
+// The next ready tasks, read from indexes that contain only ready tasks.
+
+export async function nextTasks(db: Connection, { limit, at, ...scope }: NextQuery): Promise<NextTasks> {
+  checkCount("limit", limit);
+  const { where, values } = await scoped(db, scope);
+  // The limit is in the subquery, so the joins only see the requested number of rows.
+  const sql = `SELECT n.order_key, ${TASK_COLUMNS} JOIN (
+      SELECT task, order_key FROM queue q WHERE ${where} ORDER BY q.order_key DESC, q.task LIMIT ?
+    ) n ON n.task = t.seq ORDER BY n.order_key DESC, n.task`;
+  const rows = await all<TaskRow & { order_key: number }>(db, sql, ...values, limit);
+  const count = `SELECT count(*) FROM (SELECT 1 FROM queue q WHERE ${where} LIMIT ${COUNTED_READY}) AS counted`;
+  const ready = rows.length < limit ? rows.length : await value(db, count, ...values);
+  const tasks = await toTasks(
+    db,
+    rows.map(({ order_key: _, ...row }) => row),
+  );
+  return { tasks: tasks.map((task, index) => ({ ...task, score: scoreAt(rows[index]?.order_key ?? 0, at) })), ready };
+}
+
+/** The id of the first ready task. */
+export async function firstReady(db: Connection, scope: Scope): Promise<string | undefined> {
+  const { where, values } = await scoped(db, scope);
+  const sql = `SELECT t.id FROM queue q JOIN tasks t ON t.seq = q.task WHERE ${where} ORDER BY q.order_key DESC, q.task LIMIT 1`;
+  return (await one<{ id: string }>(db, sql, ...values))?.id;
+}
+
+export async function filesInProgress(db: Connection, { epicId, storyId }: Scope): Promise<string[]> {
+  // CROSS keeps the table order. Without it, SQLite reads every file of every task (20 ms at 100,000 tasks).
+  const sql = `SELECT DISTINCT f.path FROM claims c CROSS JOIN task_files f ON f.task = c.task JOIN tasks t ON t.seq = c.task
+    WHERE (?1 IS NULL OR t.story = ?1) AND (?2 IS NULL OR t.epic = ?2) ORDER BY f.path`;
+  const story = storyId === undefined ? null : await findSeq(db, "story", storyId);
+  const epic = epicId === undefined ? null : await findSeq(db, "epic", epicId);
+  return (await all<{ path: string }>(db, sql, story, epic)).map(({ path }) => path);
+}
+
+async function scoped(db: Connection, { epicId, storyId }: Scope): Promise<{ where: string; values: number[] }> {
+  if (storyId !== undefined) {
+    const story = await findStory(db, storyId);
+    if (epicId !== undefined && story.epic !== (await findSeq(db, "epic", epicId))) {
+      throw invalid(`story_id ${story.id} is not a story of epic ${epicId}`);
+    }
+    return { where: "q.is_ready = 1 AND q.story = ?", values: [story.seq] };
+  }
+  if (epicId !== undefined)
+    return { where: "q.is_ready = 1 AND q.epic = ?", values: [await findSeq(db, "epic", epicId)] };
+  return { where: "q.is_ready = 1", values: [] };
+}
+
+// Batches of tasks that were given out, each with its recipient.
+
+export async function lastBatch(db: Connection, receiver: string): Promise<GivenBatch | undefined> {
+  const sql = "SELECT size, at, tasks FROM batches WHERE session_id = ? ORDER BY id DESC LIMIT 1";
+  const row = await one<{ size: number; at: string; tasks: string }>(db, sql, receiver);
+  if (!row) return undefined;
+  const given = "SELECT seq, id, title, status FROM tasks WHERE id IN (SELECT value FROM json_each(?)) ORDER BY seq";
+  const tasks = await mapEach(
+    await all<TaskBrief & { seq: number }>(db, given, row.tasks),
+    async ({ seq, ...task }) => {
+      const verdict = await lastVerdict(db, seq);
+      return { ...task, ...(verdict && { lastVerdict: verdict }) };
+    },
+  );
+  return { size: row.size, at: new Date(row.at), tasks };
+}
+
+export async function recordBatch(
+  db: Connection,
+  { receiver, size, taskIds }: { receiver: string; size: number; taskIds: readonly string[] },
+  by: Actor,
+): Promise<void> {
+  checkCount("batch_size", size);
+  await insert(db, "batches", { session_id: receiver, at: by.at.toISOString(), size, tasks: JSON.stringify(taskIds) });
+}

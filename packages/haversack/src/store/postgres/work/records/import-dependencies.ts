@@ -1,0 +1,188 @@
+// Made from store/sqlite/work/records/import-dependencies.ts by scripts/make-postgres.mjs: change it there, then run `npm run postgres`.
+/** Imports dependencies. One that would close a cycle, also together with other imported ones, is skipped and reported. */
+
+import type { DependencyRecord, ImportReport } from "../../../record-fields.ts";
+import type { Actor } from "../../../work-store.ts";
+import type { Connection } from "../../connection.ts";
+import { findEach, mapEach } from "../../each.ts";
+import { all, note, one, run, WAITING } from "../rows.ts";
+import { seqOf } from "./write-record.ts";
+
+interface DependencyPlace {
+  taskId: (id: string) => Promise<string | undefined>;
+  /** Ids of the tasks that came with this import. Only a change of another task is logged. */
+  newTasks: ReadonlySet<string>;
+  report: ImportReport;
+  by: Actor;
+}
+
+export async function importDependencies(
+  db: Connection,
+  records: readonly DependencyRecord[],
+  { taskId, newTasks, report, by }: DependencyPlace,
+): Promise<void> {
+  const wanted: Wanted[] = [];
+  for (const record of records) {
+    const name = `dependency ${record.task_id} -> ${record.depends_on_id}`;
+    const unknown = await findEach(
+      ["task_id", "depends_on_id"] as const,
+      async (field) => (await taskId(record[field])) === undefined,
+    );
+    if (unknown) {
+      report.problems.push({ where: name, text: `${unknown} ${record[unknown]} is unknown: left out` });
+      continue;
+    }
+    const task = (await seqOf(db, "tasks", await taskId(record.task_id))) as number;
+    const dependsOn = (await seqOf(db, "tasks", await taskId(record.depends_on_id))) as number;
+    if (task === dependsOn) report.problems.push({ where: name, text: "a task cannot depend on itself: left out" });
+    else wanted.push({ name, task, dependsOn, type: record.type, createdAt: record.created_at });
+  }
+  const stored = await all<{ task: number; depends_on: number }>(
+    db,
+    `SELECT task, depends_on FROM dependencies WHERE type IN ${WAITING}`,
+  );
+  const graph = new WaitGraph(stored, wanted);
+  for (const edge of wanted) {
+    if (!(await importOne(db, edge, graph, report))) continue;
+    const id = await idOf(db, edge.task);
+    if (newTasks.has(id)) continue;
+    const target = await idOf(db, edge.dependsOn);
+    const text = isWaiting(edge.type) ? `waits for ${target} (${edge.type})` : `relates to ${target}`;
+    await note(db, by, "dependency-added", id, `by an import: ${text}`);
+  }
+}
+
+interface Wanted {
+  name: string;
+  task: number;
+  dependsOn: number;
+  type: string;
+  createdAt: string;
+}
+
+/** Returns whether something changed. */
+async function importOne(db: Connection, edge: Wanted, graph: WaitGraph, report: ImportReport): Promise<boolean> {
+  const { name, task, dependsOn, type, createdAt } = edge;
+  const stored = await one<{ type: string; created_at: string }>(
+    db,
+    "SELECT type, created_at FROM dependencies WHERE task = ? AND depends_on = ?",
+    task,
+    dependsOn,
+  );
+  const fields = [
+    ...(stored && stored.type !== type ? ["type"] : []),
+    ...(stored && stored.created_at !== createdAt ? ["created_at"] : []),
+  ];
+  if (stored && fields.length === 0) {
+    report.same++;
+    return false;
+  }
+  const id = name.replace(/^dependency /, "");
+  if (stored && createdAt <= stored.created_at) {
+    report.kept.push({ id, fields });
+    return false;
+  }
+  if (isWaiting(type)) {
+    const path = graph.pathBetween(dependsOn, task);
+    if (path) {
+      const shown = (await mapEach([task, ...path], async (seq) => await idOf(db, seq))).join(" -> ");
+      report.problems.push({ where: name, text: `would close a cycle: ${shown}; left out` });
+      return false;
+    }
+    graph.add(task, dependsOn);
+  } else if (stored) graph.remove(task, dependsOn);
+  await run(
+    db,
+    "INSERT INTO dependencies VALUES (?, ?, ?, ?) ON CONFLICT (task, depends_on) DO UPDATE SET type = excluded.type, created_at = excluded.created_at",
+    task,
+    dependsOn,
+    type,
+    createdAt,
+  );
+  if (stored) report.updated.push({ id, fields });
+  else report.added.dependency++;
+  return true;
+}
+
+/**
+ * Which task waits for which. Only edges that would be on a cycle, if the whole import were accepted, are followed. Otherwise a chain
+ * of 10,000 tasks would be walked 10,000 times.
+ */
+class WaitGraph {
+  readonly #targets = new Map<number, Set<number>>();
+  readonly #suspects: Set<number>;
+
+  constructor(stored: readonly { task: number; depends_on: number }[], wanted: readonly Wanted[]) {
+    for (const { task, depends_on } of stored) this.add(task, depends_on);
+    this.#suspects = tasksInCycles([
+      ...stored.map(({ task, depends_on }): Edge => [task, depends_on]),
+      ...wanted.filter(({ type }) => isWaiting(type)).map(({ task, dependsOn }): Edge => [task, dependsOn]),
+    ]);
+  }
+
+  add(task: number, dependsOn: number): void {
+    const targets = this.#targets.get(task);
+    if (targets) targets.add(dependsOn);
+    else this.#targets.set(task, new Set([dependsOn]));
+  }
+
+  remove(task: number, dependsOn: number): void {
+    this.#targets.get(task)?.delete(dependsOn);
+  }
+
+  /** A path along dependencies, including both ends. */
+  pathBetween(from: number, to: number): number[] | undefined {
+    if (!this.#suspects.has(from) || !this.#suspects.has(to)) return undefined;
+    const cameFrom = new Map<number, number | undefined>([[from, undefined]]);
+    for (const seq of cameFrom.keys()) {
+      if (seq === to) {
+        const path: number[] = [];
+        for (let at: number | undefined = seq; at !== undefined; at = cameFrom.get(at)) path.unshift(at);
+        return path;
+      }
+      for (const next of this.#targets.get(seq) ?? []) {
+        if (this.#suspects.has(next) && !cameFrom.has(next)) cameFrom.set(next, seq);
+      }
+    }
+    return undefined;
+  }
+}
+
+type Edge = [from: number, to: number];
+
+/** Repeatedly removes tasks without incoming or outgoing edges. Cycles are in the rest. */
+function tasksInCycles(edges: readonly Edge[]): Set<number> {
+  const left = new Set(edges.flat());
+  const peel = (side: 0 | 1): void => {
+    const count = new Map<number, number>();
+    const next = new Map<number, number[]>();
+    for (const edge of edges) {
+      const [inner, outer] = [edge[side], edge[1 - side] as number];
+      if (!left.has(inner) || !left.has(outer)) continue;
+      count.set(outer, (count.get(outer) ?? 0) + 1);
+      const outers = next.get(inner);
+      if (outers) outers.push(outer);
+      else next.set(inner, [outer]);
+    }
+    const free = [...left].filter((seq) => !count.has(seq));
+    for (let seq = free.pop(); seq !== undefined; seq = free.pop()) {
+      left.delete(seq);
+      for (const outer of next.get(seq) ?? []) {
+        const rest = (count.get(outer) ?? 0) - 1;
+        count.set(outer, rest);
+        if (rest === 0) free.push(outer);
+      }
+    }
+  };
+  peel(0);
+  peel(1);
+  return left;
+}
+
+function isWaiting(type: string): boolean {
+  return type !== "relates_to";
+}
+
+async function idOf(db: Connection, seq: number): Promise<string> {
+  return (await one<{ id: string }>(db, "SELECT id FROM tasks WHERE seq = ?", seq))?.id ?? String(seq);
+}

@@ -1,0 +1,367 @@
+// Made from store/sqlite/work/tasks.ts by scripts/make-postgres.mjs: change it there, then run `npm run postgres`.
+/** Creates, changes, reads and lists tasks. */
+
+import { checkCount, checkTitle, checkWord, invalid } from "../../../work/clean-input.ts";
+import {
+  type Blocker,
+  DEFAULT_PRIORITY,
+  type Failure,
+  PRIORITIES,
+  rankOf,
+  TASK_STATUSES,
+  TASK_TYPES,
+  type Task,
+  type TaskBrief,
+  type TaskDetails,
+  type TaskPart,
+} from "../../../work/task.ts";
+import type { Wip } from "../../../work/wip/wip.ts";
+import type {
+  Actor,
+  NewTask,
+  Page,
+  Scope,
+  TaskChanges,
+  TaskCounts,
+  TaskQuery,
+  WipHistoryEntry,
+  WipMerger,
+} from "../../work-store.ts";
+import type { Connection } from "../connection.ts";
+import { mapEach } from "../each.ts";
+import { claimOf, refuseIfHeld, refuseIfLost, waitsFor } from "./claims.ts";
+import { addDependency, orderReviews, tasksAbove } from "./dependencies.ts";
+import { followTasks } from "./groups.ts";
+import { decayCompleted } from "./handoffs.ts";
+import { aliasesOf, findSeq, findStory, findTask, freshId, withAlias } from "./ids.ts";
+import { followParts, moveInQueue, requeue } from "./queue.ts";
+import {
+  all,
+  brief,
+  fromRow,
+  insert,
+  note,
+  one,
+  plainColumns,
+  type Row,
+  run,
+  setFields,
+  TASK_COLUMNS,
+  type TaskRow,
+  toTasks,
+  toWipChange,
+  value,
+  WAITING,
+  whereGiven,
+} from "./rows.ts";
+
+export async function createTask(db: Connection, task: NewTask, by: Actor): Promise<Task> {
+  const title = checkTitle(task.title);
+  checkFields(task);
+  const parent = task.parentId === undefined ? null : await findSeq(db, "task", task.parentId);
+  const story = task.storyId === undefined ? await groupOf(db, parent) : await findStory(db, task.storyId);
+  const id = await freshId(db, "tasks");
+  const now = by.at.toISOString();
+  const seq = await insert(db, "tasks", {
+    id,
+    story: story.seq,
+    epic: story.epic,
+    parent,
+    title,
+    type: task.type ?? "feature",
+    status: "todo",
+    priority: rankOf(task.priority ?? DEFAULT_PRIORITY),
+    steps: stepsText(task.steps),
+    ...plainColumns(task),
+    created_at: now,
+    updated_at: now,
+  });
+  await setFiles(db, seq, task.files ?? []);
+  await moveInQueue(db, seq, undefined, "todo");
+  for (const dependsOnId of task.dependsOn ?? []) {
+    // A new task cannot close a cycle: nothing depends on it yet.
+    await addDependency(db, { taskId: id, dependsOnId, type: "blocks" }, by);
+  }
+  await orderReviews(db, seq, by);
+  await followTasks(db, story.seq, now);
+  await note(db, by, "task-created", id, `created: ${title}`);
+  return await readTask(db, seq);
+}
+
+export async function updateTask(db: Connection, id: string, changes: TaskChanges, by: Actor): Promise<Task> {
+  const before = await findTask(db, id);
+  await refuseIfHeld(db, before, by);
+  checkFields(changes);
+  const { storyId, parentId, priority, type, title } = changes;
+  const parent = parentId === undefined || parentId === null ? parentId : await findSeq(db, "task", parentId);
+  if (parent) await refuseParentCycle(db, before.seq, parent);
+  const story = await storyAfter(db, before, { storyId, parent });
+  const fields = {
+    title: title === undefined ? undefined : checkTitle(title),
+    type: type === null ? "feature" : type,
+    priority: priority === undefined ? undefined : rankOf(priority ?? DEFAULT_PRIORITY),
+    ...((storyId !== undefined || story.seq !== before.story) && { story: story.seq, epic: story.epic }),
+    parent,
+    ...plainColumns(changes),
+    steps: changes.steps === undefined ? undefined : stepsText(changes.steps ?? undefined),
+  };
+  const now = by.at.toISOString();
+  const { sql, values } = setFields(fields);
+  if (sql) await run(db, `UPDATE tasks SET ${sql}, updated_at = ? WHERE seq = ?`, ...values, now, before.seq);
+  if (changes.files !== undefined) await setFiles(db, before.seq, changes.files ?? []);
+  await orderReviews(db, before.seq, by, before);
+  if (storyId !== undefined || priority !== undefined || story.seq !== before.story) await requeue(db, before.seq);
+  if (story.seq !== before.story) {
+    await moveParts(db, { task: before.seq, from: before.story, to: story, at: now });
+    // The old story may now be complete.
+    await decayCompleted(db, await followTasks(db, before.story, now), by);
+    await followTasks(db, story.seq, now);
+  }
+  if (parent !== undefined && before.parent !== null)
+    await followParts(db, [before.parent, ...(await tasksAbove(db, before.parent))]);
+  if (parent !== undefined || title !== undefined) await followParts(db, await tasksAbove(db, before.seq));
+  const names = Object.keys(changes).filter((name) => changes[name as keyof TaskChanges] !== undefined);
+  if (names.length > 0) await note(db, by, "task-updated", before.id, names.join(", "));
+  return await readTask(db, before.seq);
+}
+
+interface InStory {
+  seq: number | null;
+  epic: number | null;
+}
+
+/** A sub-task created without a story joins its parent's story. Otherwise the story could complete without it. */
+async function groupOf(db: Connection, parent: number | null): Promise<InStory> {
+  const sql = "SELECT story AS seq, epic FROM tasks WHERE seq = ?";
+  return (parent === null ? undefined : await one<InStory>(db, sql, parent)) ?? { seq: null, epic: null };
+}
+
+async function storyAfter(
+  db: Connection,
+  before: TaskRow,
+  { storyId, parent }: { storyId: string | null | undefined; parent: number | null | undefined },
+): Promise<InStory> {
+  if (typeof storyId === "string") return await findStory(db, storyId);
+  const stays = { seq: before.story, epic: before.epic };
+  if (storyId === null) return await groupOf(db, parent === undefined ? before.parent : parent);
+  if (!parent || parent === before.parent) return stays;
+  const above = await groupOf(db, parent);
+  return above.seq === null ? stays : above;
+}
+
+/** When a task moves to another story, its sub-tasks in the same story move with it. */
+async function moveParts(
+  db: Connection,
+  { task, from, to, at }: { task: number; from: number | null; to: InStory; at: string },
+): Promise<void> {
+  const sql = `WITH RECURSIVE moving (seq) AS (
+      SELECT CAST(?1 AS BIGINT) UNION SELECT t.seq FROM moving m JOIN tasks t ON t.parent = m.seq WHERE t.story IS NOT DISTINCT FROM ?2
+    ) SELECT seq FROM moving WHERE seq <> ?1`;
+  for (const { seq } of await all<{ seq: number }>(db, sql, task, from)) {
+    await run(db, "UPDATE tasks SET story = ?, epic = ?, updated_at = ? WHERE seq = ?", to.seq, to.epic, at, seq);
+    await requeue(db, seq);
+  }
+}
+
+export async function getTask(db: Connection, id: string): Promise<TaskDetails> {
+  const { seq } = await findTask(db, id);
+  const found = await readTaskWip(db, seq);
+  const claim = await claimOf(db, seq);
+  const related = `SELECT t.id, t.title, t.status FROM dependencies d
+    JOIN tasks t ON t.seq = CASE d.task WHEN ?1 THEN d.depends_on ELSE d.task END
+    WHERE (d.task = ?1 OR d.depends_on = ?1) AND d.type = 'relates_to' GROUP BY t.seq ORDER BY t.seq LIMIT 20`;
+  const waiting = `SELECT t.id, t.title, t.status FROM dependencies d JOIN tasks t ON t.seq = d.task
+    WHERE d.depends_on = ? AND d.type IN ${WAITING} AND t.status NOT IN ('done', 'archived') ORDER BY t.seq LIMIT 10`;
+  const task = await readTask(db, seq);
+  const aliases = await aliasesOf(db, task.id);
+  const aliasOf = await mapEach(await withAlias(db, "tasks", task.id), async (other) => await readTask(db, other.seq));
+  return {
+    ...task,
+    ...(aliases.length > 0 && { aliases }),
+    ...(aliasOf.length > 0 && { aliasOf: aliasOf.map(brief) }),
+    ...(found && { wip: found.wip, wipUpdatedAt: found.updatedAt }),
+    ...(claim && { claim }),
+    waitsFor: await waitsFor(db, seq),
+    waitedForBy: (await all<TaskBrief>(db, waiting, seq)).map(brief),
+    relatesTo: (await all<TaskBrief>(db, related, seq)).map(brief),
+    parts: await partsOf(db, seq),
+    blockers: await blockersOf(db, task.id, `task = ${seq} AND resolved_at IS NULL`),
+    failureCount: await value(db, "SELECT count(*) FROM failures WHERE task = ?", seq),
+  };
+}
+
+/** All blockers a task has had, oldest first. */
+export async function listBlockers(db: Connection, taskId: string): Promise<Blocker[]> {
+  const { seq, id } = await findTask(db, taskId);
+  return await blockersOf(db, id, `task = ${seq}`);
+}
+
+async function blockersOf(db: Connection, taskId: string, where: string): Promise<Blocker[]> {
+  const sql = `SELECT id, reason, actor, created_at AS at, resolved_at, resolved_by FROM blockers WHERE ${where} ORDER BY id`;
+  return (await all<Row>(db, sql)).map((row) => fromRow<Blocker>(row, { taskId }));
+}
+
+export async function recordFailure(
+  db: Connection,
+  { taskId, summary, details }: { taskId: string; summary: string; details?: string },
+  by: Actor,
+): Promise<{ count: number }> {
+  if (summary.trim() === "") throw invalid("summary must not be empty");
+  const task = await findTask(db, taskId);
+  await refuseIfLost(db, task, by);
+  await insert(db, "failures", { task: task.seq, actor: by.name, created_at: by.at.toISOString(), summary, details });
+  await note(db, by, "task-failed", task.id, summary);
+  return { count: await value(db, "SELECT count(*) FROM failures WHERE task = ?", task.seq) };
+}
+
+/** Newest first. */
+export async function listFailures(db: Connection, taskId: string): Promise<Failure[]> {
+  const { seq, id } = await findTask(db, taskId);
+  const sql = "SELECT created_at AS at, actor, summary, details FROM failures WHERE task = ? ORDER BY id DESC";
+  return (await all<Row>(db, sql, seq)).map((row) => fromRow<Failure>(row, { taskId: id }));
+}
+
+const MOST_PARTS = 50;
+
+/** A task's sub-tasks, in order of creation. */
+export async function partsOf(db: Connection, seq: number): Promise<TaskPart[]> {
+  const sql = `SELECT t.id, t.title, t.status, c.agent FROM tasks t LEFT JOIN claims c ON c.task = t.seq
+    WHERE t.parent = ? AND t.status <> 'archived' ORDER BY t.seq LIMIT ${MOST_PARTS}`;
+  return (await all<Row>(db, sql, seq)).map((row) => fromRow<TaskPart>(row));
+}
+
+/** The sections of a list, in order. Each is sorted by an index. */
+const SECTIONS: readonly { where: string; order: string }[] = [
+  { where: "t.status = 'in_progress'", order: "t.seq" },
+  { where: "t.status = 'review'", order: "t.seq" },
+  { where: "t.status = 'blocked'", order: "t.seq" },
+  { where: "t.status = 'todo' AND q.is_ready = 1", order: "q.order_key DESC, q.task" },
+  { where: "t.status = 'todo' AND q.is_ready = 0", order: "t.seq" },
+  { where: "t.status = 'done'", order: "t.seq DESC" },
+  { where: "t.status = 'archived'", order: "t.seq DESC" },
+];
+
+export async function listTasks(db: Connection, query: TaskQuery): Promise<Page<Task>> {
+  checkCount("limit", query.limit);
+  checkCount("offset", query.offset ?? 0, { minimum: 0 });
+  checkWord("status", query.status, TASK_STATUSES);
+  checkWord("priority", query.priority, PRIORITIES);
+  checkWord("task_type", query.type, TASK_TYPES);
+  const { where: filtered, values } = await filter(db, query);
+  const sections = SECTIONS.filter(({ where }) =>
+    query.status ? where.includes(`'${query.status}'`) : !where.includes("'archived'"),
+  );
+  const items: Task[] = [];
+  let total = 0;
+  let skip = query.offset ?? 0;
+  for (const { where, order } of sections) {
+    const join = where.includes("q.") ? "JOIN queue q ON q.task = t.seq" : "";
+    const condition = filtered ? `${where} AND ${filtered}` : where;
+    const count = await value(db, `SELECT count(*) FROM tasks t ${join} WHERE ${condition}`, ...values);
+    total += count;
+    const room = query.limit - items.length;
+    if (room > 0 && skip < count) {
+      const sql = `SELECT ${TASK_COLUMNS} ${join} WHERE ${condition} ORDER BY ${order} LIMIT ? OFFSET ?`;
+      const found = await toTasks(db, await all<TaskRow>(db, sql, ...values, room, skip));
+      const isWaiting = where.includes("is_ready = 0");
+      items.push(...(isWaiting ? found.map((task) => ({ ...task, isWaiting })) : found));
+    }
+    skip = Math.max(0, skip - count);
+  }
+  return { items, total };
+}
+
+export async function countTasks(db: Connection, scope: Scope): Promise<TaskCounts> {
+  const { where, values } = await filter(db, scope);
+  const counts = Object.fromEntries(TASK_STATUSES.map((status) => [status, 0]));
+  const sql = `SELECT t.status, count(*) AS count FROM tasks t WHERE ${where || 1} GROUP BY t.status`;
+  for (const { status, count } of await all<{ status: string; count: number }>(db, sql, ...values))
+    counts[status] = count;
+  const ready = await value(db, `SELECT count(*) FROM queue t WHERE t.is_ready = 1 AND ${where || 1}`, ...values);
+  return { ...counts, ready } as TaskCounts;
+}
+
+async function filter(db: Connection, query: Partial<TaskQuery>): Promise<ReturnType<typeof whereGiven>> {
+  const { epicId, storyId, priority, type, assignee, parentId, isPart, hasWip, planFile, find } = query;
+  const given = whereGiven({
+    "t.epic = ?": epicId === undefined ? undefined : await findSeq(db, "epic", epicId),
+    "t.story = ?": storyId === undefined ? undefined : await findSeq(db, "story", storyId),
+    "t.priority = ?": priority === undefined ? undefined : rankOf(priority),
+    "t.type = ?": type,
+    "t.assignee = ?": assignee,
+    "t.parent = ?": parentId === undefined ? undefined : await findSeq(db, "task", parentId),
+    "t.plan_file = ?": planFile,
+    "lower(t.id || ' ' || t.title) LIKE ? ESCAPE '\\'":
+      find === undefined ? undefined : `%${find.toLowerCase().replace(/[\\%_]/g, "\\$&")}%`,
+  });
+  const others = [isPart && "t.parent IS NOT NULL", hasWip && "t.seq IN (SELECT task FROM task_wip)"];
+  return { ...given, where: [given.where, ...others].filter(Boolean).join(" AND ") };
+}
+
+async function readTask(db: Connection, seq: number): Promise<Task> {
+  const row = (await one<TaskRow>(db, `SELECT ${TASK_COLUMNS} WHERE t.seq = ?`, seq)) as TaskRow;
+  return (await toTasks(db, [row]))[0] as Task;
+}
+
+function checkFields({ type, priority, estimateHours }: Partial<TaskChanges>): void {
+  checkWord("task_type", type, TASK_TYPES);
+  checkWord("priority", priority, PRIORITIES);
+  if (typeof estimateHours === "number" && !(Number.isFinite(estimateHours) && estimateHours >= 0)) {
+    throw invalid(`estimate_hours must be a number of at least 0, but is ${estimateHours}`);
+  }
+}
+
+async function setFiles(db: Connection, seq: number, files: readonly string[]): Promise<void> {
+  await run(db, "DELETE FROM task_files WHERE task = ?", seq);
+  for (const path of files) await run(db, "INSERT OR IGNORE INTO task_files VALUES (?, ?)", seq, path);
+}
+
+function stepsText(steps: Task["steps"] | readonly Task["steps"][number][] | undefined): string | null {
+  return steps && steps.length > 0 ? JSON.stringify(steps) : null;
+}
+
+async function refuseParentCycle(db: Connection, seq: number, parent: number): Promise<void> {
+  for (let at: number | null = parent; at !== null; ) {
+    if (at === seq) throw invalid("parent_id would make the task its own ancestor");
+    at = (await one<{ parent: number | null }>(db, "SELECT parent FROM tasks WHERE seq = ?", at))?.parent ?? null;
+  }
+}
+
+// WIP of tasks: merged under the write lock, with a history of replaced values.
+
+async function readTaskWip(db: Connection, seq: number): Promise<{ wip: Wip; updatedAt: Date } | undefined> {
+  const sql = "SELECT data, updated_at FROM task_wip WHERE task = ?";
+  const row = await one<{ data: string; updated_at: string }>(db, sql, seq);
+  return row && { wip: JSON.parse(row.data) as Wip, updatedAt: new Date(row.updated_at) };
+}
+
+export async function updateWip(
+  db: Connection,
+  { taskId, merge }: { taskId: string; merge: WipMerger },
+  by: Actor,
+): Promise<{ wip: Wip; changed: boolean }> {
+  const task = await findTask(db, taskId);
+  await refuseIfHeld(db, task, by);
+  await refuseIfLost(db, task, by);
+  const { seq } = task;
+  const current = (await readTaskWip(db, seq))?.wip ?? {};
+  const { wip, changes } = merge(current);
+  if (wip === current) return { wip, changed: false };
+  const now = by.at.toISOString();
+  await run(db, "INSERT OR REPLACE INTO task_wip VALUES (?, ?, ?)", seq, JSON.stringify(wip), now);
+  for (const { path, before, after } of changes) {
+    const sides = { before: JSON.stringify(before), after: JSON.stringify(after) };
+    await insert(db, "task_wip_changes", { task: seq, at: now, actor: by.name, path, ...sides });
+  }
+  return { wip, changed: true };
+}
+
+export async function wipHistory(
+  db: Connection,
+  { taskId, limit }: { taskId: string; limit: number },
+): Promise<WipHistoryEntry[]> {
+  checkCount("limit", limit);
+  const { seq } = await findTask(db, taskId);
+  const sql = "SELECT at, actor, path, before, after FROM task_wip_changes WHERE task = ? ORDER BY id DESC LIMIT ?";
+  return (await all<Row>(db, sql, seq, limit)).map(toWipChange);
+}
