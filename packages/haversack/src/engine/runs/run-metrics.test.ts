@@ -1,0 +1,70 @@
+import { expect, it } from "vitest";
+import { measure } from "./run-metrics.ts";
+
+it("counts what the success metrics name", () => {
+  const session = (runId: string, purpose: "batch" | "fix", usedTokens = 0, end = "completed") => ({
+    ...{ runId, purpose, usedTokens, end },
+    windowTokens: 100,
+  });
+  const metrics = measure({
+    runs: [
+      { id: "R1", restarts: 2, state: "ended" },
+      { id: "R2", state: "ended" },
+    ],
+    sessions: [
+      session("R1", "batch", 60),
+      session("R1", "batch", 70),
+      session("R1", "fix"),
+      session("R2", "batch", 20, "crashed"),
+    ],
+    tasks: [
+      { state: "done", fixes: 1, reviewFailures: 2 },
+      { state: "blocked", fixes: 3, reviewFailures: 0 },
+      { state: "done", fixes: 0, reviewFailures: 0 },
+      { state: "done", fixes: 0, reviewFailures: 0 },
+    ],
+    batches: [
+      { lastBatchOutcome: "completed" },
+      { lastBatchOutcome: "interrupted" },
+      { lastBatchOutcome: "completed" },
+      { lastBatchOutcome: "failed" },
+    ],
+  });
+  expect(metrics).toMatchObject({
+    ...{ runs: 2, sessions: 4, tasksDone: 3, tasksPerSession: 1, batchCompletion: 0.5, interruptions: 1, restarts: 2 },
+    ...{
+      chainMedian: 1,
+      chainLongest: 2,
+      fillMedian: 0.6,
+      fillHighest: 0.7,
+      reviewFailures: 2,
+      fixed: 2,
+      fixerSuccess: 0.5,
+    },
+  });
+});
+
+it("counts a session as interrupted only if it was cut off", () => {
+  const cutOff = (session: object, state: "running" | "interrupted" | "ended" = "ended") =>
+    measure({
+      runs: [{ id: "R1", state }],
+      sessions: [{ runId: "R1", purpose: "batch", ...session }],
+      tasks: [],
+      batches: [{ lastBatchOutcome: "interrupted" }],
+    }).interruptions;
+  for (const end of ["completed", "window-full", "failed"]) expect(cutOff({ end }), end).toBe(0);
+  for (const end of ["crashed", "hung", "stopped"]) expect(cutOff({ end }), end).toBe(1);
+  expect(cutOff({ end: "failed", toolCalls: 3 })).toBe(1);
+  expect(cutOff({}, "running")).toBe(0);
+  expect(cutOff({}, "interrupted")).toBe(1);
+});
+
+it("says nothing where nothing was recorded", () => {
+  const metrics = measure({ runs: [], sessions: [], tasks: [], batches: [] });
+  expect(metrics).toMatchObject({
+    tasksDone: 0,
+    tasksPerSession: undefined,
+    batchCompletion: undefined,
+    fillMedian: undefined,
+  });
+});

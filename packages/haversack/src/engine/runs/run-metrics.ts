@@ -1,0 +1,104 @@
+/** How well runs go, from what was recorded: the table of success metrics. */
+import type { Run, RunSession, RunStore, RunTask, SessionMetrics } from "../../store/run-store.ts";
+
+export interface RunMetrics {
+  runs: number;
+  sessions: number;
+  /** Tasks that runs finished. What people and other agents finish is not counted. */
+  tasksDone: number;
+  /** Done tasks for each session that took tasks. */
+  tasksPerSession: number | undefined;
+  /** Batches that were completed, of all. */
+  batchCompletion: number | undefined;
+  /** Sessions that took tasks and were cut off. One that ends by itself is not, even if it leaves a task open. */
+  interruptions: number;
+  /** Times that somebody let a run go on. */
+  restarts: number;
+  /** Sessions that took tasks, for each run. */
+  chainMedian: number | undefined;
+  chainLongest: number | undefined;
+  /** Part of the window that was used at the end of a session. */
+  fillMedian: number | undefined;
+  fillHighest: number | undefined;
+  reviewFailures: number;
+  /** Tasks that needed a fixer. */
+  fixed: number;
+  /** Part of those that were done in the end. */
+  fixerSuccess: number | undefined;
+}
+
+export interface Period {
+  from?: Date | undefined;
+  /** Not included. */
+  to?: Date | undefined;
+}
+
+export async function readMetrics({ from = new Date(0), to }: Period, store: RunStore): Promise<RunMetrics> {
+  const isBefore = (at: Date) => to === undefined || at < to;
+  const runs = (await store.listRuns({ limit: MOST_RUNS })).filter(
+    ({ startedAt }) => startedAt >= from && isBefore(startedAt),
+  );
+  const sessions = (await store.sessionsSince(from)).filter(({ startedAt }) => isBefore(startedAt));
+  const tasks = (await store.tasksSince(from)).filter(({ at }) => isBefore(at));
+  const batches = (await store.metricsSince(from)).filter(({ createdAt }) => isBefore(createdAt));
+  return measure({ runs, sessions, tasks, batches });
+}
+
+const MOST_RUNS = 100_000;
+
+export interface Recorded {
+  runs: readonly Pick<Run, "id" | "restarts" | "state">[];
+  sessions: readonly Pick<RunSession, "runId" | "purpose" | "usedTokens" | "windowTokens" | "end" | "toolCalls">[];
+  tasks: readonly Pick<RunTask, "state" | "fixes" | "reviewFailures">[];
+  batches: readonly Pick<SessionMetrics, "lastBatchOutcome">[];
+}
+
+export function measure({ runs, sessions, tasks, batches }: Recorded): RunMetrics {
+  const worked = sessions.filter(({ purpose }) => purpose === "batch");
+  const done = tasks.filter(({ state }) => state === "done");
+  const fixed = tasks.filter(({ fixes, state }) => fixes > 0 && state !== "claimed");
+  const ofRuns = new Map<string, number>();
+  for (const { runId } of worked) ofRuns.set(runId, (ofRuns.get(runId) ?? 0) + 1);
+  const chains = [...ofRuns.values()];
+  const fills = worked.flatMap(({ usedTokens, windowTokens }) =>
+    usedTokens && windowTokens ? [usedTokens / windowTokens] : [],
+  );
+  const outcomes = batches.map(({ lastBatchOutcome }) => lastBatchOutcome);
+  return {
+    runs: runs.length,
+    sessions: sessions.length,
+    tasksDone: done.length,
+    tasksPerSession: share(done.length, worked.length),
+    batchCompletion: share(outcomes.filter((one) => one === "completed").length, outcomes.length),
+    interruptions: worked.filter((session) => isCutOff(session, runs)).length,
+    restarts: runs.reduce((sum, { restarts = 0 }) => sum + restarts, 0),
+    chainMedian: median(chains),
+    chainLongest: highest(chains),
+    fillMedian: median(fills),
+    fillHighest: highest(fills),
+    reviewFailures: tasks.reduce((sum, { reviewFailures }) => sum + reviewFailures, 0),
+    fixed: fixed.length,
+    fixerSuccess: share(fixed.filter(({ state }) => state === "done").length, fixed.length),
+  };
+}
+
+const CUT_OFF = new Set(["crashed", "hung", "stopped"]);
+
+function isCutOff({ runId, end, toolCalls }: Recorded["sessions"][number], runs: Recorded["runs"]): boolean {
+  // Its runner was killed, and nobody has let the run go on.
+  if (end === undefined) return runs.some(({ id, state }) => id === runId && state === "interrupted");
+  // A session that the model's server refused at once had begun nothing.
+  return CUT_OFF.has(end) || (end === "failed" && (toolCalls ?? 0) > 0);
+}
+
+function share(part: number, whole: number): number | undefined {
+  return whole === 0 ? undefined : part / whole;
+}
+
+function median(values: readonly number[]): number | undefined {
+  return [...values].sort((a, b) => a - b)[Math.floor((values.length - 1) / 2)];
+}
+
+function highest(values: readonly number[]): number | undefined {
+  return values.length === 0 ? undefined : Math.max(...values);
+}

@@ -1,0 +1,209 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, describe, expect, it } from "vitest";
+import { STREAMED } from "../clients/streamed.ts";
+import { type SessionLimits, type SessionStart, startSession } from "./client-session.ts";
+import { findProcesses } from "./process-tree.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "haversack-session-"));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+const LIMITS: SessionLimits = {
+  windowShare: 0.7,
+  windowTokens: 1000,
+  graceMs: 30_000,
+  killMs: 500,
+  quietMs: 60_000,
+  quietToolMs: 60_000,
+};
+
+let count = 0;
+
+/** A client that runs these lines of JavaScript: `say(event)` prints one, `heard` are the messages on its standard input. */
+function start(
+  script: string,
+  options: Partial<Omit<SessionStart, "limits">> & { limits?: Partial<SessionLimits> } = {},
+) {
+  const mark = `HAVERSACK_RUN=test-${process.pid}-${count++}`;
+  const program = `
+    const say = (event) => process.stdout.write(JSON.stringify(event) + "\\n");
+    const answer = (usage, id) => say({ type: "assistant", message: { id, usage: { input_tokens: usage }, content: [{ type: "text", text: "word" }] } });
+    const result = (more) => say({ type: "result", subtype: "success", is_error: false, result: "end", ...more });
+    let heard = "";
+    process.stdin.setEncoding("utf8").on("data", (text) => { heard += text; onHeard(); });
+    let onHeard = () => {};
+    ${script}`;
+  const session = startSession({
+    client: STREAMED["claude-code"]!,
+    program: process.execPath,
+    args: ["-e", program],
+    cwd: folder,
+    env: { PATH: process.env["PATH"] ?? "", HAVERSACK_RUN: mark.slice("HAVERSACK_RUN=".length) },
+    mark,
+    prompt: "Go.",
+    endRequest: () => "SAVE-AND-END",
+    ...options,
+    limits: { ...LIMITS, ...options.limits },
+  });
+  return { session, mark };
+}
+
+describe("how a session ended", () => {
+  it("completed: it had its prompt, said its result and left", async () => {
+    const { session } = start(`onHeard = () => { if (heard.includes("Go.")) { answer(100, "m1"); result(); } }`);
+    expect(await session.ended).toMatchObject({ kind: "completed", exitCode: 0, usedTokens: 100, lastSaid: "word" });
+  });
+
+  it("failed: `success` with is_error, whatever the exit code is", async () => {
+    const { session } = start(`result({ is_error: true, api_error_status: 529, result: "Overloaded" })`);
+    expect(await session.ended).toMatchObject({ kind: "failed", reason: "overloaded", exitCode: 0 });
+  });
+
+  it("failed: a key that is refused twice is not tried for minutes, other errors are", async () => {
+    const retry = (status: number) =>
+      `for (const attempt of [1, 2, 3]) say({ type: "system", subtype: "api_retry", attempt, max_retries: 10, error_status: ${status}, error: "refused" });`;
+    const { session } = start(`${retry(401)} setTimeout(() => {}, 60000)`);
+    expect(await session.ended).toMatchObject({ kind: "failed", reason: "auth", text: "refused" });
+    const other = start(`${retry(529)} setTimeout(() => { result(); process.exit(0); }, 300)`);
+    expect(await other.session.ended).toMatchObject({ kind: "completed" });
+  });
+
+  it("crashed: it left with 0 and without a result", async () => {
+    const { session } = start(`answer(100, "m1"); process.stderr.write("bad\\nlast words\\n"); process.exit(0)`);
+    const end = await session.ended;
+    expect(end.kind).toBe("crashed");
+    expect(end.text).toContain("last words");
+  });
+
+  it("crashed: there is no such program", async () => {
+    const { session } = start("", { program: join(folder, "none") });
+    expect(await session.ended).toMatchObject({
+      kind: "crashed",
+      text: expect.stringContaining("could not be started"),
+    });
+  });
+
+  it("window-full: it was asked, saved and left", async () => {
+    const { session } = start(
+      `answer(800, "m1"); onHeard = () => { if (heard.includes("SAVE-AND-END")) result(); }; setInterval(() => {}, 1000);
+       process.stdin.on("end", () => process.exit(0));`,
+    );
+    expect(await session.ended).toMatchObject({ kind: "window-full", exitCode: 0, usedTokens: 800 });
+  });
+
+  it("window-full: it was asked, went on, and was ended", async () => {
+    const { session } = start(
+      `process.on("SIGTERM", () => {}); answer(800, "m1"); setInterval(() => answer(900), 50);`,
+      {
+        limits: { graceMs: 100 },
+      },
+    );
+    expect(await session.ended).toMatchObject({ kind: "window-full", signal: "SIGKILL" });
+  });
+
+  it("window-full: always below the point where the client compacts its window by itself", async () => {
+    const full = (used: number, compactsAt: number) =>
+      start(
+        `say({ type: "control_response", response: { response: { maxTokens: 1000, autoCompactThreshold: ${compactsAt} } } });
+         answer(${used}, "m1"); onHeard = () => { if (heard.includes("SAVE-AND-END")) { result(); process.exit(0); } };
+         setTimeout(() => { result(); process.exit(0); }, 700);`,
+      ).session.ended;
+    expect((await full(550, 600)).kind).toBe("window-full");
+    expect((await full(530, 600)).kind).toBe("completed");
+    expect((await full(690, 967)).kind).toBe("completed");
+  });
+
+  it("completed: a client that compacts its window by itself goes on", async () => {
+    const { session } = start(
+      `answer(600, "m1");
+       say({ type: "system", subtype: "compact_boundary", compact_metadata: { trigger: "auto", pre_tokens: 600, post_tokens: 40 } });
+       answer(90, "m2"); result(); process.exit(0);`,
+    );
+    expect(await session.ended).toMatchObject({ kind: "completed", compactions: 1, usedTokens: 90 });
+  });
+
+  it("completed: a result is not the end; the last one counts, and its totals are not added up", async () => {
+    const total = (tokens: number) => `modelUsage: { m: { inputTokens: ${tokens}, outputTokens: 1 } }`;
+    const { session } = start(
+      `result({ ${total(100)}, total_cost_usd: 0.1 });
+       setTimeout(() => { answer(5, "m2"); result({ result: "after the background task", ${total(150)}, total_cost_usd: 0.2 }); process.exit(0); }, 200);`,
+    );
+    expect(await session.ended).toMatchObject({
+      kind: "completed",
+      text: "after the background task",
+      usage: { inputTokens: 150, costUsd: 0.2 },
+    });
+  });
+
+  it("stopped: what we did to it counts, not an exit code of 0 or a result of success", async () => {
+    const { session } = start(
+      `process.on("SIGTERM", () => { result(); process.exit(0); }); answer(1, "m1"); setInterval(() => {}, 1000);`,
+      { limits: { graceMs: 100 } },
+    );
+    setTimeout(() => session.askToEnd("stopped"), 300);
+    expect(await session.ended).toMatchObject({ kind: "stopped", exitCode: 0 });
+  });
+
+  it.each([
+    [41, "Please set an Auth method in your settings", "failed", "auth"],
+    [55, "Gemini CLI is not running in a trusted directory", "failed", "untrusted"],
+    [1, "Not inside a trusted directory and --skip-git-repo-check was not specified.", "failed", "untrusted"],
+    [42, "Error resuming session: invalid session identifier", "crashed", undefined],
+    [1, "Error: Session ID 1 is already in use.", "crashed", undefined],
+  ])("exit %i, told on standard error alone: %s", async (code, text, kind, reason) => {
+    const { session } = start(
+      `process.stderr.write(${JSON.stringify(`${text}\n`)}); process.exitCode = ${code}; process.stdin.destroy();`,
+    );
+    const end = await session.ended;
+    expect([end.kind, end.reason]).toEqual([kind, reason]);
+    expect(end.text).toContain(text);
+  });
+
+  it("gives clients that read a text the end of their input: Codex and opencode wait for it for ever", async () => {
+    for (const client of [STREAMED["codex"]!, STREAMED["opencode"]!, STREAMED["gemini"]!]) {
+      const { session } = start(
+        `process.stdin.on("end", () => { say({ type: "turn.completed", usage: {} }); say({ type: "result", status: "success" });
+         say({ type: "step_finish", sessionID: "s", part: { reason: "stop", tokens: {} } }); });`,
+        { client },
+      );
+      expect((await session.ended).kind, client.title).toBe("completed");
+    }
+  });
+
+  it("hung: nothing came any more", async () => {
+    const { session } = start(`answer(1, "m1"); setInterval(() => {}, 1000);`, { limits: { quietMs: 300 } });
+    expect(await session.ended).toMatchObject({ kind: "hung" });
+  });
+
+  it("is not hung while a tool runs", async () => {
+    const { session } = start(
+      `say({ type: "assistant", message: { id: "m", content: [{ type: "tool_use", name: "Bash", input: { command: "make" } }] } });
+       setTimeout(() => { result(); process.exit(0); }, 2500);`,
+      { limits: { quietMs: 300 } },
+    );
+    expect(await session.ended).toMatchObject({ kind: "completed", toolCalls: 1, lastCalls: ["Bash: make"] });
+  });
+});
+
+it("ends what the client left running in a process session of its own", async () => {
+  const { session, mark } = start(
+    `const { spawn } = require("node:child_process");
+     const child = spawn("sleep", ["600"], { detached: true, stdio: "ignore" });
+     say({ type: "result", subtype: "success", is_error: false, result: String(child.pid) });
+     child.unref(); setTimeout(() => process.exit(0), 200);`,
+  );
+  const end = await session.ended;
+  expect(end).toMatchObject({ kind: "completed", leftovers: 1 });
+  // Check the process list, not the process: an ended process may stay a zombie that nobody collects.
+  expect(findProcesses({ roots: [session.pid], mark })).toEqual([]);
+});
+
+it("goes on after lines that are no JSON, cut, binary, or longer than anything it needs", async () => {
+  const { session } = start(
+    `process.stdout.write("garbage\\n{\\"type\\":\\n" + String.fromCharCode(0, 255, 65533) + "\\n");
+     process.stdout.write("[" + "x".repeat(9e6) + "]\\n");
+     answer(5, "m1"); result();`,
+  );
+  expect(await session.ended).toMatchObject({ kind: "completed", unknownLines: 3, usedTokens: 5 });
+});

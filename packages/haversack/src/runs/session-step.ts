@@ -1,0 +1,151 @@
+/** One session of a run, from its row in the store to its end: started, bound to its tasks, followed, kept. */
+import { randomUUID } from "node:crypto";
+import type { StreamEvent } from "../clients/stream-event.ts";
+import type { RunSession, SessionPurpose } from "../store/run-store.ts";
+import { brakeOf } from "./brakes.ts";
+import { type EndWhy, type LiveState, type SessionEnd, startSession } from "./client-session.ts";
+import { endRequest } from "./prompts.ts";
+import type { BriefTask } from "./run-event.ts";
+import type { Place, RunOptions } from "./run-parts.ts";
+import type { RunRecord } from "./run-record.ts";
+import type { SessionHealth } from "./session-health.ts";
+import type { StopSwitch } from "./stop-switch.ts";
+
+export interface SessionStep {
+  purpose: SessionPurpose;
+  tasks: readonly BriefTask[];
+  place: Place;
+  prompt: string;
+  role?: string;
+  /** When a turn has ended well: a further batch for the same session. */
+  next?(session: RunSession, state: Readonly<LiveState>): Promise<NextBatch | undefined>;
+}
+
+export interface NextBatch {
+  tasks: readonly BriefTask[];
+  prompt: string;
+  batchSize: number;
+}
+
+export interface SessionContext {
+  record: RunRecord;
+  options: RunOptions;
+  stop: StopSwitch;
+  health: SessionHealth;
+  batchSize: number;
+}
+
+export async function runSession(
+  { purpose, tasks, place, prompt, role, next }: SessionStep,
+  { record, options, stop, batchSize }: SessionContext,
+): Promise<{ end: SessionEnd; session: RunSession }> {
+  const { parts } = record;
+  const { client, runs, on } = parts;
+  const runId = record.run.id;
+  const startedAt = parts.now();
+  const taskIds = tasks.map(({ id }) => id);
+  const session = await record.addSession({ purpose, taskIds, startedAt, ...(role !== undefined && { role }) });
+  const { number } = session;
+  const { maxChains } = options.limits;
+  on({ kind: "session", number, purpose, tasks, batchSize, chain: record.spent().chains, maxChains });
+  const sessionId = client.chooseId ? randomUUID() : undefined;
+  if (sessionId !== undefined && purpose === "batch") await record.bind(taskIds, sessionId, place);
+
+  const ask = (why: EndWhy) => {
+    on({ kind: "asked", number, why });
+    running.askToEnd(why);
+  };
+  const goOn = async () => {
+    const batch = await next?.(session, running.state);
+    if (!batch) return undefined;
+    const more = batch.tasks.map(({ id }) => id);
+    const all = [...new Set([...session.taskIds, ...more])];
+    Object.assign(session, { taskIds: all });
+    await runs.updateSession(runId, number, { taskIds: all });
+    const id = running.state.sessionId ?? sessionId;
+    if (id !== undefined) await record.bind(more, id, place);
+    on({ kind: "batch", number, tasks: batch.tasks, batchSize: batch.batchSize });
+    return batch.prompt;
+  };
+  const onEvent = (event: StreamEvent) => {
+    if (event.kind === "session" && event.id !== "" && event.id !== sessionId) {
+      // If the store is locked right now, lose the binding rather than the session.
+      void runs.updateSession(runId, number, { sessionId: event.id }).catch(() => undefined);
+      if (purpose === "batch") void record.bind(taskIds, event.id, place).catch(() => undefined);
+    }
+    for (const problem of event.kind === "session" ? (event.problems ?? []) : []) on({ kind: "note", text: problem });
+    if (event.kind === "denied") on({ kind: "note", text: `${event.tool} was not allowed: ${event.text}` });
+    on({ kind: "stream", number, event, state: running.state });
+  };
+  const marked = record.marked("HAVERSACK_RUN_SESSION", number);
+  const running = startSession(
+    {
+      client,
+      program: parts.program,
+      args: [
+        ...client.begin,
+        ...(sessionId !== undefined ? (client.chooseId?.(sessionId) ?? []) : []),
+        ...options.args,
+        ...client.end,
+      ],
+      cwd: place.cwd,
+      env: {
+        ...marked.env,
+        ...client.env,
+        HAVERSACK_AGENT: place.agent,
+        HAVERSACK_WOKEN: "1",
+      },
+      mark: marked.mark,
+      prompt,
+      limits: { ...parts.settings.sessionLimits, ...windowOf(record.sessions) },
+      endRequest: (why) => {
+        if (why === "window-full") on({ kind: "asked", number, why });
+        return endRequest(why);
+      },
+      onEndRequest: (text) => void parts.tell(place.agent, text).catch(() => undefined),
+      beforeStop: () => {
+        try {
+          record.keep(place, number);
+        } catch {
+          // Tried again, and reported, after the session's end.
+        }
+      },
+      ...(next && { onTurnEnd: goOn }),
+      ...(parts.readFill && { readFill: (id: string) => parts.readFill?.(id, startedAt) }),
+    },
+    onEvent,
+  );
+  record.live.set(number, running);
+  const obey = () => (stop.how === "now" ? running.kill() : stop.how && ask("stopped"));
+  const forget = stop.onRequest(obey);
+  let isBraked = false;
+  const watch = setInterval(() => {
+    if (isBraked || !brakeOf({ ...options.limits, maxChains: Infinity }, record.spent())) return;
+    isBraked = true;
+    ask("limit");
+  }, WATCH_MS);
+  try {
+    obey();
+    const process = parts.processOf(running.pid);
+    Object.assign(session, { process });
+    await runs.updateSession(runId, number, { process, ...(sessionId !== undefined && { sessionId }) });
+    const end = await running.ended;
+    record.live.delete(number);
+    await record.endSession(session, end, place);
+    on({ kind: "session-end", number, end });
+    return { end, session };
+  } finally {
+    clearInterval(watch);
+    forget();
+    record.live.delete(number);
+    running.kill();
+  }
+}
+
+const WATCH_MS = 1_000;
+
+/** The size that the last session reported: some clients tell it only at their end. */
+function windowOf(sessions: readonly RunSession[]): { windowTokens?: number } {
+  const windowTokens = sessions.findLast((session) => session.windowTokens !== undefined)?.windowTokens;
+  return windowTokens === undefined ? {} : { windowTokens };
+}

@@ -1,0 +1,273 @@
+/** Runs that are stopped, killed, or not alone: no task is lost or done twice, and no process is left behind. */
+import { setTimeout as sleep } from "node:timers/promises";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { FINISH_ALL, type ProjectOptions, type RunProject, runProject } from "./run-project.ts";
+
+async function project(options?: ProjectOptions) {
+  const made = await runProject(options);
+  onTestFinished(() => made.remove());
+  return made;
+}
+
+/** Works until it is asked to end. */
+const LONG = `
+  if (agent.number === 1) {
+    agent.answer("at work");
+    await agent.hears(2);
+    agent.haversack("wip", "set", agent.tasks[0], '{"next_step":"the rest"}');
+    return agent.result();
+  }
+  ${FINISH_ALL}`;
+
+/** Hears nothing. */
+const DEAF = `if (agent.number === 1) { agent.answer("at work"); await agent.sleep(600000); }\n${FINISH_ALL}`;
+
+async function firstSession(run: RunProject): Promise<number> {
+  for (;;) {
+    const [first] = run.sessions();
+    if (first) return first.pid;
+    await sleep(50);
+  }
+}
+
+describe("stopping", () => {
+  it("SIGINT once: the session saves and ends; --continue goes on with its tasks", async () => {
+    const run = await project({ tasks: 2, script: LONG });
+    const running = run.start(["work", "--all"]);
+    await firstSession(run);
+    running.child.kill("SIGINT");
+    const { code, out } = await running.ended;
+    expect(out).toContain("The run is to stop: asked to save and end.");
+    expect(out).toContain("Stopped (stopped)");
+    expect(code).toBe(1);
+    expect(Object.values(await run.status())).toEqual(["todo", "todo"]);
+    const again = await run.work(["--all", "--continue"]);
+    expect(again.out).toContain("goes on with claude-code");
+    expect(again.code).toBe(0);
+    expect(run.sessions()[1]?.tasks).toEqual(run.sessions()[0]?.tasks);
+    expect(run.sessions()[1]?.prompt).toContain("the rest");
+  });
+
+  it("SIGINT twice: at once, and what was changed is kept", async () => {
+    const run = await project({ tasks: 1, script: `agent.write("half.txt", "half"); ${DEAF}` });
+    const running = run.start(["work", "--all"]);
+    await firstSession(run);
+    await sleep(300);
+    running.child.kill("SIGINT");
+    await running.says("asked to save and end");
+    running.child.kill("SIGINT");
+    const { code } = await running.ended;
+    expect(code).toBe(1);
+    expect(run.leftovers()).toEqual([]);
+    const { id } = run.report();
+    expect(run.git("show", `refs/haversack/runs/${id}/1:half.txt`)).toBe("half");
+  });
+
+  it("one that does not end when it is asked is stopped after the grace period", async () => {
+    const run = await project({ tasks: 1, script: DEAF, settings: { headless: { grace_seconds: 30 } } });
+    const running = run.start(["work", "--all"]);
+    await firstSession(run);
+    running.child.kill("SIGTERM");
+    expect((await running.ended).out).toContain("Stopped (stopped)");
+    expect(run.leftovers()).toEqual([]);
+  });
+
+  it("during the tests no task is blocked: its tests are run when the run goes on", async () => {
+    const run = await project({ tasks: 1, settings: { work: { test_command: "test ! -e slow || sleep 60" } } });
+    run.script(`agent.write("slow", ""); ${FINISH_ALL}`);
+    const running = run.start(["work", "--all"]);
+    await running.says("Session 1 completed");
+    await sleep(500);
+    running.child.kill("SIGINT");
+    await running.ended;
+    expect(Object.values(await run.status())).toEqual(["todo"]);
+    run.config({ work: { test_command: "true" }, headless: { reviewers: [] } });
+    const again = await run.work(["--all", "--continue"]);
+    expect(again.code).toBe(0);
+    // Nobody had to do it again.
+    expect(run.sessions()).toHaveLength(1);
+  });
+
+  it("`runs stop` from another terminal, gracefully and now", async () => {
+    const run = await project({ tasks: 1, script: DEAF });
+    const running = run.start(["work", "--all"]);
+    await firstSession(run);
+    const [{ id, state }] = JSON.parse((await run.haversack("runs", "list", "--json")).out);
+    expect(state).toBe("running");
+    expect((await run.haversack("runs", "stop", id)).code).toBe(0);
+    await running.says("asked to save and end");
+    expect((await run.haversack("runs", "stop", id, "--now")).code).toBe(0);
+    expect((await running.ended).out).toContain("Stopped (stopped)");
+    expect(run.leftovers()).toEqual([]);
+  });
+});
+
+describe("a runner that is killed", () => {
+  it("while it tests: the scope does not count as done before --continue has checked it", async () => {
+    const run = await project({ tasks: 1, settings: { work: { test_command: "test ! -e slow || sleep 60" } } });
+    run.script(`agent.write("slow", ""); ${FINISH_ALL}`);
+    const running = run.start(["work", "--all"]);
+    await running.says("Session 1 completed");
+    running.child.kill("SIGKILL");
+    await running.ended;
+    expect(Object.values(await run.status())).toEqual(["done"]);
+    run.config({ work: { test_command: "true" }, headless: { reviewers: [] } });
+    const again = await run.work(["--all"]);
+    expect(again.code).toBe(1);
+    expect(again.err).toContain(`was interrupted before it had checked ${run.tasks[0]}`);
+    expect(again.err).toContain("`haversack work --all --continue` checks them");
+    expect((await run.work(["--all", "--continue"])).out).toContain("1 done, 0 blocked");
+    expect((await run.work(["--all"])).code).toBe(0);
+    expect(run.sessions()).toHaveLength(1);
+  });
+
+  it("is named, with the command that goes on, by whoever looks at its tasks", async () => {
+    const run = await project({ tasks: 1, script: DEAF });
+    const running = run.start(["work", "--all"]);
+    await firstSession(run);
+    running.child.kill("SIGKILL");
+    await running.ended;
+    const [{ id }] = JSON.parse((await run.haversack("runs", "list", "--json")).out);
+    expect((await run.haversack("status")).out).toContain(
+      `Run ${id} was interrupted and still holds tasks; \`haversack work --all --continue\` goes on with it.`,
+    );
+    const looked = await run.work(["--all", "--dry-run"]);
+    expect(looked.code).toBe(1);
+    expect(looked.err).toContain(`run ${id} was interrupted and still holds tasks`);
+    expect(looked.err).toContain(`\`haversack work --all --continue\` goes on with run ${id}`);
+    expect((await run.work(["--all", "--continue"])).code).toBe(0);
+    expect((await run.haversack("status")).out).not.toContain("interrupted");
+  });
+
+  it("at any moment: --continue finishes everything, once, and the client is ended", async () => {
+    const run = await project({
+      tasks: 4,
+      script: `
+        for (const task of agent.tasks) {
+          await agent.sleep(100);
+          agent.haversack("handoff", "set", task, "--status", "PASS", "--summary", "built in " + agent.number);
+          agent.finish(task);
+        }
+        agent.result();`,
+    });
+    for (const ms of [300, 900, 1700, 2600]) {
+      const running = run.start(["work", "--all", "--continue", "--max-chains", "40"]);
+      await sleep(ms);
+      running.child.kill("SIGKILL");
+      await running.ended;
+    }
+    const { code, out, err } = await run.work(["--all", "--continue"]);
+    expect(`${out}${err}`).toMatch(/every task of (the|this) scope is done/);
+    expect(code === 0 || err.includes("is done")).toBe(true);
+    expect(Object.values(await run.status())).toEqual(Array(4).fill("done"));
+    expect(run.leftovers()).toEqual([]);
+    // Done once: no session was given a task after another had finished it.
+    const finished = JSON.parse((await run.haversack("activity", "--json", "--limit", "200")).out);
+    const dones = JSON.stringify(finished).match(/→ done/g) ?? [];
+    expect(dones.length).toBe(4);
+  });
+
+  it("leaves its tasks to the next run when nobody continues it", async () => {
+    const run = await project({ tasks: 2, script: DEAF });
+    const running = run.start(["work", "--all"]);
+    const client = await firstSession(run);
+    running.child.kill("SIGKILL");
+    await running.ended;
+    expect(run.leftovers()).toContain(client);
+    const listed = await run.haversack("runs", "list");
+    expect(listed.out).toContain("interrupted");
+    const { code } = await run.work(["--all"]);
+    expect(code).toBe(0);
+    expect(run.leftovers()).toEqual([]);
+  });
+});
+
+it("two runners share a scope: each task is done once", async () => {
+  const run = await project({
+    tasks: 6,
+    script: `for (const task of agent.tasks) { await agent.sleep(300); agent.finish(task); } agent.result();`,
+  });
+  const ends = await Promise.all([run.work(["--all"]), run.work(["--all"])]);
+  expect(ends.map(({ out }) => out).join("\n")).toContain("every task of the scope is done");
+  expect(Object.values(await run.status())).toEqual(Array(6).fill("done"));
+  const given = run.sessions().flatMap(({ tasks }) => tasks);
+  expect([...given].sort()).toEqual([...run.tasks].sort());
+});
+
+it("a store that is locked for a while costs time and nothing else", async () => {
+  const run = await project({ tasks: 2, script: `await agent.sleep(500);\n${FINISH_ALL}` });
+  const running = run.start(["work", "--all"]);
+  await firstSession(run);
+  const { DatabaseSync } = await import("node:sqlite");
+  const db = new DatabaseSync(`${run.root}/.haversack/haversack.db`);
+  db.exec("BEGIN IMMEDIATE");
+  await sleep(3000);
+  db.exec("COMMIT");
+  db.close();
+  const { out } = await running.ended;
+  expect(out).toContain("every task of the scope is done");
+});
+
+it("time in which everything was stopped does not make a session hang", async () => {
+  const run = await project({
+    tasks: 1,
+    script: `agent.answer("at work"); await agent.sleep(2000);\n${FINISH_ALL}`,
+    settings: { headless: { quiet_minutes: 12 } },
+  });
+  const running = run.start(["work", "--all"]);
+  const client = await firstSession(run);
+  for (const pid of [running.child.pid!, client]) process.kill(pid, "SIGSTOP");
+  await sleep(14_000);
+  for (const pid of [client, running.child.pid!]) process.kill(pid, "SIGCONT");
+  const { code, out } = await running.ended;
+  expect(out).not.toContain("hung");
+  expect(code).toBe(0);
+});
+
+describe("a clock that jumps by hours", () => {
+  it("forward, with two runners: each task is done once, and no limit of time holds", async () => {
+    const run = await project({
+      tasks: 4,
+      hasMovingClock: true,
+      script: `await agent.sleep(agent.number === 1 ? 7000 : 1500);\n${FINISH_ALL}`,
+    });
+    const runners = [run.start(["work", "--all", "--max-minutes", "100"])];
+    await firstSession(run);
+    runners.push(run.start(["work", "--all", "--max-minutes", "100"]));
+    while (run.sessions().length < 2) await sleep(50);
+    run.moveClock(9);
+    const ends = await Promise.all(runners.map(({ ended }) => ended));
+    expect(ends.map(({ out }) => out).join("\n")).not.toMatch(/max-minutes|hung/);
+    expect(Object.values(await run.status())).toEqual(Array(4).fill("done"));
+    expect(
+      run
+        .sessions()
+        .flatMap(({ tasks }) => tasks)
+        .sort(),
+    ).toEqual([...run.tasks].sort());
+  });
+
+  it("back: what a session has handed over afterwards still counts", async () => {
+    const run = await project({
+      tasks: 1,
+      hasMovingClock: true,
+      settings: { headless: { reviewers: ["spec-reviewer"] } },
+      script: `
+        await agent.sleep(1500);
+        const task = agent.tasks[0];
+        const role = agent.purpose === "review" ? ["--role", "spec-reviewer"] : [];
+        const verdict = agent.purpose === "review" && agent.number < 3 ? "FAIL" : "PASS";
+        if (agent.purpose === "batch") agent.write(task + ".txt", "sound " + agent.number);
+        const { err } = agent.haversack("handoff", "set", task, "--status", verdict, "--summary", "said in " + agent.number, ...role);
+        agent.answer(err);
+        agent.result();`,
+    });
+    const running = run.start(["work", "--all"]);
+    await firstSession(run);
+    run.moveClock(-9);
+    const { out, code } = await running.ended;
+    expect(out).toContain("spec-reviewer: said in 2");
+    expect(code).toBe(0);
+    expect(run.sessions().map(({ purpose }) => purpose)).toEqual(["batch", "review", "batch", "review"]);
+  });
+});
