@@ -1,0 +1,213 @@
+/** The largest wastes, in plain words, each with a remedy. */
+
+import { cleanLine } from "../base/clean-text.ts";
+import { maskSecrets } from "../base/mask.ts";
+import type { AuditedSession } from "./audit-transcripts.ts";
+import { AT } from "./categories.ts";
+import { HANDLE_TOKENS, type Item, type Lane, PASTED_TOKENS } from "./window-ledger.ts";
+
+export interface Waste {
+  kind: WasteKind;
+  project: string;
+  /** The file, command, tool or skill; "" if it is none of these. */
+  name: string;
+  /** Tokens that could have stayed out of windows. */
+  tokens: number;
+  /** How many texts they are from. */
+  count: number;
+  windows: number;
+  text: string;
+  remedy: string;
+}
+
+export type WasteKind =
+  | "reread"
+  | "skill-listing"
+  | "skill-again"
+  | "shell-output"
+  | "mcp-result"
+  | "sub-agent-result"
+  | "pasted"
+  | "planning"
+  | "instructions";
+
+interface Total extends Item {
+  project: string;
+  windows: number;
+}
+
+/** Above this many, the smallest are forgotten: memory stays bounded, and a large waste is never among them. */
+const MOST_TOTALS = 20_000;
+
+/** Items of all windows, per project. */
+export class ItemTotals {
+  readonly #totals = new Map<string, Total>();
+
+  take({ project = "", windows }: Lane): void {
+    const pasted = new Set<string>();
+    for (const { items } of windows) for (const item of items.values()) this.#add(item, project, pasted);
+    if (this.#totals.size > MOST_TOTALS) this.#forget();
+  }
+
+  list(): Total[] {
+    return [...this.#totals.values()];
+  }
+
+  #add(item: Item, project: string, pasted: Set<string>): void {
+    const key = `${item.category}\0${project}\0${item.name}`;
+    const total = this.#totals.get(key);
+    // A document that a compaction kept was not pasted again.
+    const isKept = item.category === AT.pasted && pasted.has(item.name);
+    if (item.category === AT.pasted) pasted.add(item.name);
+    if (!total) this.#totals.set(key, { ...item, project, windows: 1 });
+    else {
+      if (!isKept) total.count += item.count;
+      total.tokens += item.tokens;
+      total.wasted += item.wasted;
+      total.windows++;
+    }
+  }
+
+  #forget(): void {
+    const sorted = [...this.#totals].sort(([, a], [, b]) => b.tokens - a.tokens).slice(0, MOST_TOTALS / 2);
+    this.#totals.clear();
+    for (const [key, total] of sorted) this.#totals.set(key, total);
+  }
+}
+
+const MOST_WASTES = 10;
+/** Smaller ones are not worth a line. */
+const LEAST_TOKENS = 200;
+/** Instruction files beyond this are read by few prompts whole. */
+const INSTRUCTIONS_TOKENS = 2_500;
+
+export function findWastes(items: ItemTotals, sessions: readonly AuditedSession[]): Waste[] {
+  const found = items.list().flatMap((total) => {
+    const waste = wasteOf(total);
+    return waste ? [waste] : [];
+  });
+  return [...found, ...planningOf(sessions)]
+    .filter(({ tokens }) => tokens >= LEAST_TOKENS)
+    .sort((a, b) => b.tokens - a.tokens)
+    .slice(0, MOST_WASTES);
+}
+
+function wasteOf({ category, project, name, count, tokens, wasted, windows }: Total): Waste | undefined {
+  const all = Math.round(tokens);
+  const about = { project, name: shown(insideOf(project, name)), tokens: Math.round(wasted), count, windows };
+  switch (category) {
+    case AT.file_rereads:
+      return {
+        ...about,
+        kind: "reread",
+        text: `${about.name || "A file"} was read again unchanged ${times(count)}, while the window still held the same text.`,
+        remedy: "outputs.replace_over replaces an unchanged read by one line; `recall` returns any part.",
+      };
+    case AT.skill_listing:
+      return {
+        ...about,
+        name: "",
+        kind: "skill-listing",
+        text: `The client's own listing of skills was in ${some(windows, "window")}, used or not.`,
+        remedy:
+          "`haversack skill defer` takes your skills out of it; a prompt that needs one still finds it. Bundled skills stay.",
+      };
+    case AT.skill_bodies:
+      return wasted === 0
+        ? undefined
+        : {
+            ...about,
+            kind: "skill-again",
+            text: `The skill ${about.name || "(unnamed)"} was loaded ${times(count)} into ${some(windows, "window")}.`,
+            remedy: "Load skills with Haversack's `skill` tool: the body comes once per window, then a one-line note.",
+          };
+    case AT.shell_output:
+      return {
+        ...about,
+        kind: "shell-output",
+        text: `Output of \`${about.name}\`: ${some(count, "result")}, ${number(all)} tokens in all.`,
+        remedy: `outputs.replace_over keeps head, tail and errors (about ${HANDLE_TOKENS} tokens); \`recall\` returns the rest.`,
+      };
+    case AT.mcp_results:
+      return {
+        ...about,
+        kind: "mcp-result",
+        text: `Results of the MCP tool ${about.name}: ${some(count, "result")}, ${number(all)} tokens in all.`,
+        remedy: "Ask the tool for fewer fields, or keep long outputs out of the window (outputs.replace_over).",
+      };
+    case AT.sub_agent_results:
+      return {
+        ...about,
+        name: "",
+        kind: "sub-agent-result",
+        text: `${some(count, "sub-agent report")} came back whole.`,
+        remedy: "Handoffs: the sub-agent stores its result, and the coordinator gets a card (`haversack handoff`).",
+      };
+    case AT.pasted:
+      return {
+        ...about,
+        name: "",
+        kind: "pasted",
+        text:
+          count > 1
+            ? `The same document of ${number(all / windows)} tokens was pasted ${times(count)}.`
+            : `A document of ${number(all / windows)} tokens was pasted into a prompt.`,
+        remedy: "Put it in a file and name it: a reference block (`haversack review dispatch`) lists what to read.",
+      };
+    case AT.instructions: {
+      const spare = all - windows * INSTRUCTIONS_TOKENS;
+      return {
+        ...about,
+        name: "",
+        tokens: spare,
+        kind: "instructions",
+        text: `Instruction files take ${number(all / windows)} tokens in every window.`,
+        remedy: "Move what only some tasks need into skills, which are loaded on demand.",
+      };
+    }
+    default:
+      return undefined;
+  }
+}
+
+function planningOf(sessions: readonly AuditedSession[]): Waste[] {
+  const byProject = new Map<string, { tokens: number; count: number }>();
+  for (const { project, windows } of sessions) {
+    const tokens = windows.reduce((sum, { categories }) => sum + categories.planning, 0);
+    // A plan of this size is short.
+    if (tokens < PASTED_TOKENS) continue;
+    const total = byProject.get(project) ?? { tokens: 0, count: 0 };
+    byProject.set(project, { tokens: total.tokens + tokens, count: total.count + 1 });
+  }
+  return [...byProject].map(([project, { tokens, count }]) => ({
+    kind: "planning",
+    project,
+    name: "",
+    tokens,
+    count,
+    windows: count,
+    text: `${some(count, "session")} planned for ${number(tokens / count)} tokens${count > 1 ? " each" : ""} before the first edit.`,
+    remedy: "Keep the plan as tasks (`haversack import --from plan`): a session starts with `haversack next`.",
+  }));
+}
+
+/** Names come from transcripts: no secrets, no control characters, no more than a line. */
+function shown(name: string): string {
+  return cleanLine(maskSecrets(name), { maxChars: 120 });
+}
+
+function insideOf(project: string, path: string): string {
+  return project !== "" && path.startsWith(`${project}/`) ? path.slice(project.length + 1) : path;
+}
+
+function times(count: number): string {
+  return count === 1 ? "once" : count === 2 ? "twice" : `${number(count)} times`;
+}
+
+function some(count: number, noun: string): string {
+  return `${number(count)} ${noun}${count === 1 ? "" : "s"}`;
+}
+
+function number(value: number): string {
+  return Math.round(value).toLocaleString("en-US");
+}
