@@ -34,3 +34,29 @@ describe("parseCases", () => {
     expect(problems.map((problem) => problem.where)).toEqual(["line 1", "line 2", "line 3"]);
   });
 });
+
+describe("parseCases with conditions", () => {
+  const text = [
+    { id: "a", prompt: "x", expect: ["s"], pool: "one", half: "held" },
+    { id: "b", prompt: "x", expect: [], pool: "one", half: "tune" },
+    { id: "c", prompt: "x", expected: ["s"], pool: "two", half: "held" },
+    { id: "d", pool: "two" },
+  ]
+    .map((line) => JSON.stringify(line))
+    .join("\n");
+  const read = (...where: [string, string][]) => parseCases(text, { file: "cases.jsonl", where });
+
+  it("takes expect for expected, and only the entries that are asked for", () => {
+    expect(read(["pool", "one"]).cases.map(({ id, expected }) => [id, expected])).toEqual([
+      ["a", ["s"]],
+      ["b", []],
+    ]);
+    expect(read(["pool", "one"], ["half", "held"]).cases.map(({ id }) => id)).toEqual(["a"]);
+    expect(read(["none", "x"]).cases).toEqual([]);
+  });
+
+  it("reports bad entries only where they are asked for", () => {
+    expect(read(["pool", "one"]).problems).toEqual([]);
+    expect(read(["pool", "two"]).problems).toHaveLength(1);
+  });
+});

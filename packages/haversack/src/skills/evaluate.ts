@@ -1,22 +1,26 @@
 /**
  * How well a ranking finds the right skills: pure metrics over cases and what was ranked for them.
  *
- * A hit at k: any expected skill of the case is among the first k. Cases without expected skills count only for the two
- * rates of wrong showing. `mrr` sees the first 10. A rate without cases is null and is left out of the mean over sources.
+ * A hit at k: any expected skill of the case is among the first k. Cases without expected skills count only for the
+ * rates of wrong showing. `mrr` sees the first 10. A rate without cases is null and is left out of means.
  */
+import { type Match, type Tier, tiersOf } from "./matching/match-skills.ts";
+import { NAME_CONFIDENCE } from "./matching/score-text.ts";
 import type { Problem } from "./types.ts";
 
 export interface RankedResult {
   id: string;
   confidence: number;
-  /** In the top 3 and above the recommend threshold: what a user would see. */
-  shown: boolean;
+  /** What a model would see of it in a fresh window. */
+  shown: Tier | false;
 }
 
 /** One line of `--results`. */
 export interface CaseResult {
   id: string;
   ranked: RankedResult[];
+  /** Of the text that would be injected. */
+  tokens: number;
 }
 
 export interface Metrics {
@@ -27,19 +31,43 @@ export interface Metrics {
   recall_at_3: number | null;
   recall_at_5: number | null;
   mrr: number | null;
-  /** Expected in the top 3 and above the recommend threshold, over cases with an expected skill. */
-  true_positive_rate: number | null;
-  /** A `negative_for` skill shown, over cases with none expected. */
-  false_trigger_rate: number | null;
-  /** Anything shown, over cases with none expected. */
+  /** Over cases with an expected skill: it is shown, as a card or by name. */
+  in_front: number | null;
+  /** The part of `in_front` that is a card. */
+  cards: number | null;
+  /** The part of `in_front` that is only a name. */
+  names: number | null;
+  /** Over cases with none expected: a `negative_for` skill has a card. */
+  wrong_cards: number | null;
+  /** The same for any tier. */
+  wrong_shown: number | null;
+  /** Over cases with none expected: any skill has a card. */
+  any_card_rate: number | null;
+  /** The same for any tier. */
   any_shown_rate: number | null;
+  /** Mean over all prompts; a prompt that adds nothing counts as 0. */
+  mean_tokens: number | null;
+  /** Mean over the prompts that add a text. */
+  mean_answer_tokens: number | null;
+  /** Former name of `cards`. */
+  true_positive_rate: number | null;
+  /** Former name of `wrong_cards`. */
+  false_trigger_rate: number | null;
 }
 
 export interface Miss {
   id: string;
+  prompt: string;
   kind: "not-found" | "not-shown" | "false-trigger";
   /** What went wrong, in plain words. */
   text: string;
+  /** The expected skill that ranks best; absent for a false trigger. */
+  skill?: string;
+}
+
+export interface Macro extends Metrics {
+  /** How many sources it averages. */
+  sources: number;
 }
 
 export interface Evaluation {
@@ -47,12 +75,14 @@ export interface Evaluation {
   sources: Record<string, Metrics>;
   /** Each rate averaged over the sources that have it; `cases`, `positives` and `negatives` are sums. */
   mean: Metrics;
+  /** The same over the sources with at least five positives: one with two prompts says nothing. */
+  macro: Macro;
+  /** By the number of words in the prompt: "up_to_6", "up_to_12", "up_to_40", "over_40". Lengths without cases are left out. */
+  lengths: Record<string, Metrics>;
   misses: Miss[];
 }
 
 export interface EvaluateOptions {
-  /** The threshold that `shown` was decided with, for the words of the misses. */
-  recommendConfidence: number;
   /** Count `acceptable` skills as expected. Default false: then anyone can recompute the rates from expected alone. */
   countAcceptable?: boolean;
 }
@@ -61,37 +91,41 @@ export interface EvaluateOptions {
 export function evaluate(
   cases: readonly EvalCase[],
   results: readonly CaseResult[],
-  { recommendConfidence, countAcceptable = false }: EvaluateOptions,
+  { countAcceptable = false }: EvaluateOptions = {},
 ): Evaluation {
-  const judged = cases.map((testCase, at) => {
-    const ranked = results[at]?.ranked ?? [];
-    return judge(testCase, ranked, { recommendConfidence, countAcceptable });
-  });
-  const bySource = new Map<string, Judged[]>();
-  for (const entry of judged) bySource.set(entry.source, [...(bySource.get(entry.source) ?? []), entry]);
-  const sources = Object.fromEntries([...bySource].map(([source, entries]) => [source, measure(entries)]));
+  const judged = cases.map((testCase, at) =>
+    judge(testCase, results[at] ?? { id: testCase.id, ranked: [], tokens: 0 }, countAcceptable),
+  );
+  const sources = measureBy(judged, ({ source }) => source);
+  const byLength = measureBy(judged, ({ length }) => length);
   return {
     metrics: measure(judged),
     sources,
     mean: meanOf(Object.values(sources)),
+    macro: macroOf(Object.values(sources)),
+    lengths: Object.fromEntries(LENGTHS.flatMap(({ name }) => (byLength[name] ? [[name, byLength[name]]] : []))),
     misses: judged.flatMap((entry) => entry.misses),
   };
 }
 
-/** The top 10 of a ranking with what would be shown of it. */
-export function caseResult(
-  id: string,
-  ranked: readonly { skill: string; confidence: number }[],
-  { recommendConfidence, maxSkills = 3 }: { recommendConfidence: number; maxSkills?: number },
-): CaseResult {
-  return {
-    id,
-    ranked: ranked.slice(0, 10).map(({ skill, confidence }, at) => ({
-      id: skill,
-      confidence,
-      shown: at < maxSkills && confidence >= recommendConfidence,
-    })),
-  };
+/** The mean over the sources with at least five positives. */
+export function macroOf(sources: readonly Metrics[]): Macro {
+  const large = sources.filter(({ positives }) => positives >= LEAST_POSITIVES);
+  return { sources: large.length, ...meanOf(large) };
+}
+
+const LEAST_POSITIVES = 5;
+
+const LENGTHS = [
+  { name: "up_to_6", most: 6 },
+  { name: "up_to_12", most: 12 },
+  { name: "up_to_40", most: 40 },
+  { name: "over_40", most: Number.POSITIVE_INFINITY },
+];
+
+function lengthOf(prompt: string): string {
+  const words = prompt.split(/\s+/).filter(Boolean).length;
+  return LENGTHS.find(({ most }) => words <= most)!.name;
 }
 
 /** The value below which `share` of the numbers lie; null for none. */
@@ -102,71 +136,90 @@ export function percentile(values: readonly number[], share: number): number | n
 
 interface Judged {
   source: string;
+  length: string;
   positive: boolean;
   /** 0 when no expected skill is in the list. */
   rank: number;
-  truePositive: boolean;
-  falseTrigger: boolean;
-  anyShown: boolean;
+  /** How the expected skill is shown, at best. */
+  right: Tier | false;
+  /** How a skill that must not be shown is, at worst. */
+  wrong: Tier | false;
+  any: Tier | false;
+  tokens: number;
   misses: Miss[];
 }
 
-function judge(testCase: EvalCase, ranked: readonly RankedResult[], options: Required<EvaluateOptions>): Judged {
-  const wanted = options.countAcceptable ? [...testCase.expected, ...testCase.acceptable] : testCase.expected;
+function judge(testCase: EvalCase, { ranked, tokens }: CaseResult, countAcceptable: boolean): Judged {
+  const wanted = countAcceptable ? [...testCase.expected, ...testCase.acceptable] : testCase.expected;
   const positive = testCase.expected.length > 0;
   const rank = ranked.findIndex((entry) => wanted.includes(entry.id)) + 1;
-  const truePositive = ranked.slice(0, 3).some((entry) => entry.shown && wanted.includes(entry.id));
-  const wrong = ranked.slice(0, 3).filter((entry) => entry.shown && testCase.negativeFor.includes(entry.id));
-  const misses: Miss[] = wrong.map((entry) => ({
-    id: testCase.id,
-    kind: "false-trigger",
-    text: `${quote(testCase.prompt)}: ${entry.id} is shown (confidence ${entry.confidence.toFixed(2)}) but must not be.`,
-  }));
-  if (positive && !truePositive) misses.push(missOf(testCase, ranked, rank, options.recommendConfidence));
+  const right = tierAmong(ranked.filter(({ id }) => wanted.includes(id)));
+  const forbidden = ranked.filter(({ id }) => testCase.negativeFor.includes(id));
+  const misses: Miss[] = forbidden
+    .filter(({ shown }) => shown === "card")
+    .map((entry) => ({
+      id: testCase.id,
+      prompt: testCase.prompt,
+      kind: "false-trigger",
+      text: `${quote(testCase.prompt)}: ${entry.id} gets a card (confidence ${entry.confidence.toFixed(2)}) but must not.`,
+    }));
+  if (positive && !right) misses.push(missOf(testCase, ranked, rank));
   return {
     source: testCase.source,
+    length: lengthOf(testCase.prompt),
     positive,
     rank,
-    truePositive,
-    falseTrigger: !positive && wrong.length > 0,
-    anyShown: ranked.some((entry) => entry.shown),
+    right,
+    wrong: tierAmong(forbidden),
+    any: tierAmong(ranked),
+    tokens,
     misses,
   };
 }
 
-function missOf(testCase: EvalCase, ranked: readonly RankedResult[], rank: number, threshold: number): Miss {
-  const wanted = testCase.expected.join(" or ");
-  const start = `${quote(testCase.prompt)}: ${wanted}`;
-  if (rank === 0) {
-    const instead = ranked[0] ? ` First is ${ranked[0].id}.` : "";
-    return {
-      id: testCase.id,
-      kind: "not-found",
-      text: `${start} is not among the first ${ranked.length || 10}: its name, description and body share too few words with the prompt.${instead}`,
-    };
+function tierAmong(ranked: readonly RankedResult[]): Tier | false {
+  if (ranked.some(({ shown }) => shown === "card")) return "card";
+  return ranked.some(({ shown }) => shown === "name") ? "name" : false;
+}
+
+function missOf(testCase: EvalCase, ranked: readonly RankedResult[], rank: number): Miss {
+  const { id, prompt } = testCase;
+  const entry = ranked[rank - 1];
+  const skill = entry?.id ?? testCase.expected[0]!;
+  const start = `${quote(prompt)}: ${entry ? skill : testCase.expected.join(" or ")}`;
+  const first = ranked.find((other) => !testCase.expected.includes(other.id));
+  if (!entry) {
+    const instead = first ? ` First is ${first.id}.` : "";
+    const text = `${start} is not among the first ${ranked.length || 10}.${instead}`;
+    return { id, prompt, kind: "not-found", text, skill };
   }
-  const entry = ranked[rank - 1]!;
-  if (rank <= 3) {
-    return {
-      id: testCase.id,
-      kind: "not-shown",
-      text: `${start} is number ${rank}, but its confidence of ${entry.confidence.toFixed(2)} is below ${threshold.toFixed(2)}.`,
-    };
-  }
-  const ahead = ranked.slice(0, 3).map((other) => other.id);
-  return {
-    id: testCase.id,
-    kind: "not-found",
-    text: `${start} is only number ${rank}; ahead of it are ${ahead.join(", ")}.`,
-  };
+  const sure = `number ${rank} with a confidence of ${entry.confidence.toFixed(3)}`;
+  const reason =
+    entry.confidence < NAME_CONFIDENCE
+      ? `too low for a name (${NAME_CONFIDENCE})`
+      : `behind ${ranked
+          .slice(0, Math.min(3, rank - 1))
+          .map((other) => other.id)
+          .join(", ")}`;
+  return { id, prompt, kind: "not-shown", text: `${start} is ${sure}: ${reason}.`, skill };
+}
+
+function measureBy(entries: readonly Judged[], keyOf: (entry: Judged) => string): Record<string, Metrics> {
+  const groups = Map.groupBy(entries, keyOf);
+  return Object.fromEntries([...groups].map(([key, group]) => [key, measure(group)]));
 }
 
 function measure(entries: readonly Judged[]): Metrics {
   const positives = entries.filter((entry) => entry.positive);
   const negatives = entries.filter((entry) => !entry.positive);
+  const answers = entries.filter(({ tokens }) => tokens > 0);
   const share = (list: readonly Judged[], holds: (entry: Judged) => boolean) =>
     list.length === 0 ? null : list.filter(holds).length / list.length;
+  const meanOver = (list: readonly Judged[], value: (entry: Judged) => number) =>
+    list.length === 0 ? null : list.reduce((sum, entry) => sum + value(entry), 0) / list.length;
   const within = (k: number) => share(positives, ({ rank }) => rank > 0 && rank <= k);
+  const cards = share(positives, ({ right }) => right === "card");
+  const wrongCards = share(negatives, ({ wrong }) => wrong === "card");
   return {
     cases: entries.length,
     positives: positives.length,
@@ -174,39 +227,167 @@ function measure(entries: readonly Judged[]): Metrics {
     recall_at_1: within(1),
     recall_at_3: within(3),
     recall_at_5: within(5),
-    mrr:
-      positives.length === 0
-        ? null
-        : positives.reduce((sum, { rank }) => sum + (rank > 0 && rank <= 10 ? 1 / rank : 0), 0) / positives.length,
-    true_positive_rate: share(positives, (entry) => entry.truePositive),
-    false_trigger_rate: share(negatives, (entry) => entry.falseTrigger),
-    any_shown_rate: share(negatives, (entry) => entry.anyShown),
+    mrr: meanOver(positives, ({ rank }) => (rank > 0 && rank <= 10 ? 1 / rank : 0)),
+    in_front: share(positives, ({ right }) => right !== false),
+    cards,
+    names: share(positives, ({ right }) => right === "name"),
+    wrong_cards: wrongCards,
+    wrong_shown: share(negatives, ({ wrong }) => wrong !== false),
+    any_card_rate: share(negatives, ({ any }) => any === "card"),
+    any_shown_rate: share(negatives, ({ any }) => any !== false),
+    mean_tokens: meanOver(entries, ({ tokens }) => tokens),
+    mean_answer_tokens: meanOver(answers, ({ tokens }) => tokens),
+    true_positive_rate: cards,
+    false_trigger_rate: wrongCards,
   };
 }
 
+const COUNTS: readonly (keyof Metrics)[] = ["cases", "positives", "negatives"];
+
 function meanOf(all: readonly Metrics[]): Metrics {
-  const sum = (key: "cases" | "positives" | "negatives") => all.reduce((total, entry) => total + entry[key], 0);
-  const mean = (key: keyof Metrics) => {
+  const keys = Object.keys(measure([])) as (keyof Metrics)[];
+  const entries = keys.map((key) => {
     const values = all.map((entry) => entry[key]).filter((value) => value !== null);
-    return values.length === 0 ? null : values.reduce((total, value) => total + value, 0) / values.length;
-  };
-  return {
-    cases: sum("cases"),
-    positives: sum("positives"),
-    negatives: sum("negatives"),
-    recall_at_1: mean("recall_at_1"),
-    recall_at_3: mean("recall_at_3"),
-    recall_at_5: mean("recall_at_5"),
-    mrr: mean("mrr"),
-    true_positive_rate: mean("true_positive_rate"),
-    false_trigger_rate: mean("false_trigger_rate"),
-    any_shown_rate: mean("any_shown_rate"),
-  };
+    const sum = values.reduce((total, value) => total + value, 0);
+    return [key, COUNTS.includes(key) ? sum : values.length === 0 ? null : sum / values.length];
+  });
+  return Object.fromEntries(entries) as Metrics;
 }
 
 function quote(prompt: string): string {
   const line = prompt.replace(/\s+/g, " ").trim();
   return `"${line.length > 80 ? `${line.slice(0, 79)}…` : line}"`;
+}
+
+// Cross-validation of the two display thresholds: for each source, choose them on all other sources, and measure on this one.
+
+/** What a case needs so that other thresholds can be tried on it. */
+export interface Rankable {
+  case: EvalCase;
+  matches: readonly Pick<Match, "card" | "confidence" | "named" | "excluded">[];
+  /** With the thresholds of the settings. */
+  result: CaseResult;
+  /** The user asks for skills: then the thresholds have no say. */
+  isExplicit: boolean;
+}
+
+export interface Thresholds {
+  /** From this confidence on, a card. */
+  card: number;
+  /** From this confidence on, a name. */
+  name: number;
+}
+
+export interface LeaveOneOut {
+  /** With thresholds chosen on all sources. */
+  fitted: { thresholds: Thresholds; metrics: Metrics; macro: Macro };
+  /** Each source with thresholds chosen on the others. */
+  left_out: {
+    thresholds: Record<string, Thresholds>;
+    metrics: Metrics;
+    macro: Macro;
+    sources: Record<string, Metrics>;
+  };
+}
+
+/** Of the cases without an expected skill, the most that may show a wrong one. */
+const MOST_WRONG = { card: 0.13, any: 0.35 };
+const CARD_GRID = Array.from({ length: 31 }, (_, step) => (20 + 2 * step) / 100);
+/**
+ * It starts where the product does. Below that are the prompts that ask for nothing, which another test decides; it is not
+ * chosen anew.
+ */
+const NAME_GRID = [NAME_CONFIDENCE, ...Array.from({ length: 12 }, (_, step) => (7 + 2 * step) / 100)];
+
+/**
+ * On a grid, the lowest threshold for a card with at most 13% wrong cards, then the lowest for a name with at most 35% wrong
+ * skills in any tier. The weights of the ranking and the test whether a prompt asks for a skill are not chosen anew.
+ */
+export function leaveOneOut(all: readonly Rankable[], maxSkills: number): LeaveOneOut {
+  const sources = [...new Set(all.map((one) => one.case.source))];
+  // Which tier each grid point gives is computed once per case, not once per source.
+  const card = CARD_GRID.map((at) => wrongBy(all, { card: at, name: NAME_CONFIDENCE }, maxSkills, ["card"]));
+  const anyTier = new Map<number, Map<string, Tally>[]>();
+  const choose = (counts: (source: string) => boolean): Thresholds => {
+    const cardAt = CARD_GRID.findIndex((_, at) => rateOf(card[at]!, counts) <= MOST_WRONG.card);
+    const step = cardAt === -1 ? CARD_GRID.length - 1 : cardAt;
+    const found =
+      anyTier.get(step) ??
+      NAME_GRID.map((name) => wrongBy(all, { card: CARD_GRID[step]!, name }, maxSkills, ["card", "name"]));
+    anyTier.set(step, found);
+    const nameAt = NAME_GRID.findIndex((_, at) => rateOf(found[at]!, counts) <= MOST_WRONG.any);
+    return { card: CARD_GRID[step]!, name: NAME_GRID.at(nameAt)! };
+  };
+  const measured = (thresholdsOf: (source: string) => Thresholds) => {
+    const results = all.map((one) => resultWith(one, thresholdsOf(one.case.source), maxSkills));
+    const {
+      metrics,
+      macro,
+      sources: bySource,
+    } = evaluate(
+      all.map((one) => one.case),
+      results,
+    );
+    const named = Object.entries(bySource).map(([source, rates]) => [source, withoutTokens(rates)]);
+    return { metrics: withoutTokens(metrics), macro: withoutTokens(macro), sources: Object.fromEntries(named) };
+  };
+  const onAll = choose(() => true);
+  const fitted = measured(() => onAll);
+  const without = Object.fromEntries(sources.map((source) => [source, choose((other) => other !== source)]));
+  return {
+    fitted: { thresholds: onAll, metrics: fitted.metrics, macro: fitted.macro },
+    left_out: { thresholds: without, ...measured((source) => without[source]!) },
+  };
+}
+
+interface Tally {
+  negatives: number;
+  wrong: number;
+}
+
+function wrongBy(
+  all: readonly Rankable[],
+  thresholds: Thresholds,
+  maxSkills: number,
+  tiers: readonly Tier[],
+): Map<string, Tally> {
+  const tallies = new Map<string, Tally>();
+  for (const one of all) {
+    if (one.case.expected.length > 0) continue;
+    const tally = tallies.get(one.case.source) ?? { negatives: 0, wrong: 0 };
+    tallies.set(one.case.source, tally);
+    tally.negatives++;
+    const { ranked } = resultWith(one, thresholds, maxSkills);
+    if (ranked.some(({ id, shown }) => shown && tiers.includes(shown) && one.case.negativeFor.includes(id)))
+      tally.wrong++;
+  }
+  return tallies;
+}
+
+function rateOf(tallies: ReadonlyMap<string, Tally>, counts: (source: string) => boolean): number {
+  const chosen = [...tallies].filter(([source]) => counts(source)).map(([, tally]) => tally);
+  const sum = (key: keyof Tally) => chosen.reduce((total, tally) => total + tally[key], 0);
+  return sum("wrong") / Math.max(1, sum("negatives"));
+}
+
+function resultWith(
+  { matches, result, isExplicit }: Rankable,
+  { card, name }: Thresholds,
+  maxSkills: number,
+): CaseResult {
+  if (isExplicit) return result;
+  const tiers = tiersOf(matches, { recommendThreshold: card, nameThreshold: name, maxSkills });
+  const ranked = matches.map((match, at) => ({
+    id: match.card.id,
+    confidence: match.confidence,
+    shown: tiers[at] ?? (false as const),
+  }));
+  return { id: result.id, ranked: ranked.filter((_, at) => !matches[at]!.excluded), tokens: 0 };
+}
+
+/** The texts are not written anew for each threshold. */
+function withoutTokens<T extends Metrics>(metrics: T): T {
+  return { ...metrics, mean_tokens: null, mean_answer_tokens: null };
 }
 
 // Reads cases that say which skill a prompt should find: JSON lines `{prompt, expected[], negative_for[]}`, or the
@@ -219,7 +400,7 @@ export interface EvalCase {
   expected: string[];
   /** Skills that must not fire. */
   negativeFor: string[];
-  /** Skills that fit too, though the author would take another first. */
+  /** Skills that also fit, but are not the author's first choice. */
   acceptable: string[];
   /** The collection the case comes from: its own field, else the first folder of its skills' ids. */
   source: string;
@@ -231,14 +412,22 @@ export interface ParsedCases {
   problems: Problem[];
 }
 
-/** `skill`: whom a `[{query, should_trigger}]` list speaks of. */
-export function parseCases(text: string, { file, skill }: { file: string; skill?: string }): ParsedCases {
+export interface CaseOptions {
+  file: string;
+  /** Whom a `[{query, should_trigger}]` list speaks of. */
+  skill?: string;
+  /** Only the entries whose fields have these values. */
+  where?: readonly (readonly [field: string, value: string])[];
+}
+
+export function parseCases(text: string, { file, skill, where: wanted = [] }: CaseOptions): ParsedCases {
   const cases: EvalCase[] = [];
   const problems: Problem[] = [];
   const problem = (where: string, what: string) =>
     problems.push({ level: "error", code: "eval-case-invalid", file, where, text: what });
 
   const read = (value: unknown, where: string, id: string) => {
+    if (wanted.some(([field, is]) => String((value as Record<string, unknown> | null)?.[field]) !== is)) return;
     const parsed = readCase(value, id, skill);
     if (typeof parsed === "string") problem(where, parsed);
     else cases.push(parsed);
@@ -279,13 +468,13 @@ function readCase(value: unknown, id: string, skill: string | undefined): EvalCa
       source: sourceOf(entry, [skill]),
     };
   }
-  const expected = idList(entry["expected"]);
+  const fits = entry["expected"] === undefined ? entry["expect"] : entry["expected"];
+  const expected = idList(fits);
   const negativeFor = idList(entry["negative_for"]);
   const acceptable = idList(entry["acceptable"]);
   if (!expected || !negativeFor || !acceptable)
     return '"expected", "negative_for" and "acceptable" must be lists of skill ids.';
-  if (entry["expected"] === undefined && entry["negative_for"] === undefined)
-    return 'It needs "expected" or "negative_for".';
+  if (fits === undefined && entry["negative_for"] === undefined) return 'It needs "expected" or "negative_for".';
   return {
     id: ownId,
     prompt,

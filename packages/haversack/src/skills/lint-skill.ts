@@ -1,6 +1,6 @@
 /**
- * The strict reading of skills, for `skills check`: the open specification (name, description, compatibility), how long a
- * file may be before a model pays for what it does not need, and what only shows when all skills are seen together.
+ * Strict checks for `skill check`: the open specification (name, description, compatibility), file length (a model pays for text it does not
+ * need), and problems that only show when all skills are seen together.
  */
 import { nearest } from "../base/nearest.ts";
 import type { ParsedSkill } from "./parse-skill.ts";
@@ -17,13 +17,13 @@ const MAX_CORE_LINES = 50;
 const MAX_QUICK_REFERENCE_LINES = 20;
 
 export interface SkillLintOptions {
-  /** The name of the skill's folder; absent for a single file, whose name is free. */
+  /** The name of the skill's folder; absent for a single file, which may have any name. */
   folderName?: string;
-  /** Its body is loaded on demand, by a rule or its own frontmatter: then the core must be short. */
+  /** Its body is loaded on demand, by a rule or its own frontmatter, so the core must be short. */
   isDeferred?: boolean;
 }
 
-/** One file alone. The problems of reading it come first. */
+/** Checks one file. Problems found while reading it come first. */
 export function lintSkill(parsed: ParsedSkill, { folderName, isDeferred = false }: SkillLintOptions = {}): Problem[] {
   const { skill, frontmatter, lineCount, bodyLineCount } = parsed;
   const problems = [...parsed.problems];
@@ -113,7 +113,7 @@ export function lintSkill(parsed: ParsedSkill, { folderName, isDeferred = false 
   return problems;
 }
 
-/** A quick reference is read as a whole to be sure of a detail: what does not fit on a card belongs into references/. */
+/** A quick reference is read as a whole to check one detail. Longer material belongs in references/. */
 export function lintQuickReference(text: string, file: string): Problem[] {
   const count = text.trimEnd().split("\n").length;
   if (count <= MAX_QUICK_REFERENCE_LINES) return [];
@@ -127,7 +127,7 @@ export function lintQuickReference(text: string, file: string): Problem[] {
   ];
 }
 
-/** All skills together, shadowed ones too: names that stand twice, requirements that lead nowhere or in a circle. */
+/** Checks all skills together, including shadowed ones: duplicate names, unknown requirements and cycles. */
 export function lintSkillSet(skills: readonly Skill[]): Problem[] {
   return [...twins(skills), ...unknownRequirements(skills), ...circles(skills)];
 }
@@ -140,18 +140,18 @@ function twins(skills: readonly Skill[]): Problem[] {
     return losers.map((loser): Problem => {
       const isOneSource = loser.source.rank === winner!.source.rank;
       const place = { code: "name-twice", file: loser.path, where: loser.id };
-      // A repository for several clients has a copy for each.
+      // A repository for several clients has a copy for each of them.
       if (!isOneSource && loser.hash === winner!.hash) {
         return { ...place, level: "suggestion", text: `“${loser.id}” is a copy of ${winner!.path}, which is used` };
       }
-      // The nearer source winning is by design; two of one source are a mistake.
+      // A nearer source wins by design; two skills of one source with the same name are a mistake.
       const text = `“${loser.id}” is also in ${winner!.path}, which is used instead`;
       return { ...place, level: isOneSource ? "error" : "warning", text };
     });
   });
 }
 
-/** `name` may leave out the plugin of the skill that requires it. */
+/** `name` may omit the plugin prefix of the requiring skill. */
 function requirement(name: string, of: Skill, ids: ReadonlySet<string>): string | undefined {
   if (ids.has(name)) return name;
   const colon = of.id.lastIndexOf(":");
@@ -178,7 +178,7 @@ function unknownRequirements(skills: readonly Skill[]): Problem[] {
   );
 }
 
-/** Each circle once, named from its first skill on. No recursion: a chain may be 10,000 skills long. */
+/** Each cycle once, named from its first skill on. Not recursive: a chain may be 10,000 skills long. */
 function circles(skills: readonly Skill[]): Problem[] {
   const ids = new Set(skills.map(({ id }) => id));
   const byId = new Map(skills.map((skill) => [skill.id, skill]));
@@ -217,13 +217,13 @@ function circles(skills: readonly Skill[]): Problem[] {
   return problems;
 }
 
-// The description that `skills new` writes when it is given none: a text to replace, which `skills check` knows again.
+// The placeholder description that `skill new` writes if none is given. `skill check` recognizes it.
 
 export function templateDescription(name: string): string {
   return `${BEGINNING} (say when ${name} is needed, in the words a user would type).`;
 }
 
-/** Also when only its end was taken out. */
+/** Also true if only its end was changed. */
 export function isTemplateDescription(description: string): boolean {
   return description.startsWith(BEGINNING);
 }

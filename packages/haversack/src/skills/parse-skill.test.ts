@@ -1,7 +1,8 @@
 import { createHash } from "node:crypto";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { MAX_BODY_CHARS, parseSkill, type SkillPlace } from "./parse-skill.ts";
+import { MAX_BODY_CHARS } from "../base/skill-body.ts";
+import { parseSkill, type SkillPlace } from "./parse-skill.ts";
 
 const place: SkillPlace = {
   path: "/p/.claude/skills/deploy/SKILL.md",

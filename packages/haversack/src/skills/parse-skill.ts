@@ -1,10 +1,11 @@
 /**
- * A SKILL.md or single markdown file as a Skill. Lenient: real skills break the strict rules in 4 cases of 10, so all that
- * can be read is read and the rest is a problem; `skills check` lints strictly. Decides only, reads no files.
+ * Parses a SKILL.md or a single markdown file. Lenient: 4 of 10 real skills break the strict rules, so it reads everything it can and
+ * reports the rest; `skill check` lints strictly. Reads no files.
  */
 import { createHash } from "node:crypto";
 import { cleanLine, cutAt, stripControl } from "../base/clean-text.ts";
 import { readFrontmatter } from "../base/frontmatter.ts";
+import { cutBody, MAX_BODY_CHARS } from "../base/skill-body.ts";
 import { isObject, plainKey, readBoolean, readLine, readPhrases, readTexts } from "./rules/rule-values.ts";
 import { SEARCHED_BODY_CHARS } from "./skill-text.ts";
 import type { Problem, Skill, SkillSource, SkillTriggers } from "./types.ts";
@@ -15,14 +16,14 @@ export interface SkillPlace {
   /** Absolute folder of its resources; absent for a single file. */
   folder?: string;
   source: SkillSource;
-  /** The folder's name, or the file's without its ending: the name of a skill that has none. */
+  /** The folder's name, or the file's without its extension: the default name of the skill. */
   folderName: string;
-  /** The plugin it belongs to; its id is then `plugin:name`. */
+  /** The plugin it belongs to; its ID is then `plugin:name`. */
   plugin?: string;
 }
 
 export interface ParsedSkill {
-  /** Absent when the file is no text. */
+  /** Absent if the file is not text. */
   skill?: Skill;
   problems: Problem[];
   /** As written, for the strict lint. */
@@ -32,9 +33,7 @@ export interface ParsedSkill {
   bodyLineCount: number;
 }
 
-/** What is longer is cut for the index and for loading: 64,000 tokens are more than a model should read at once. */
-export const MAX_BODY_CHARS = 256 * 1024;
-/** Of the author's own triggers. A prompt is held against every one of them. */
+/** Limits on the author's triggers, because a prompt is compared with every one of them. */
 const MAX_KEYWORDS = 200;
 const MAX_PATTERNS = 50;
 /** One bad file must not fill the report. */
@@ -49,12 +48,12 @@ export function parseSkill(text: string, place: SkillPlace): ParsedSkill {
     problems.push({ level, code, file: place.path, ...(where === undefined ? {} : { where }), text: message });
   };
   if (isBinary(text)) {
-    report("error", "skill-binary", "the file is no text: not loaded");
+    report("error", "skill-binary", "the file is not text: not loaded");
     return { problems, frontmatter: {}, lineCount: 0, bodyLineCount: 0 };
   }
   const { data, body: wholeBody, problems: headerProblems } = readFrontmatter(text);
   for (const { level, code, where, text: message } of headerProblems) report(level, code, message, where);
-  const body = stripControl(cutAt(wholeBody, MAX_BODY_CHARS));
+  const body = cutBody(wholeBody);
   if (wholeBody.length > MAX_BODY_CHARS) {
     report(
       "warning",
@@ -106,7 +105,7 @@ export function parseSkill(text: string, place: SkillPlace): ParsedSkill {
 
 type Report = (level: Problem["level"], code: string, text: string, where?: string) => void;
 
-/** A NUL byte, or so much that is no UTF-8 that it cannot be a text. */
+/** Has a NUL byte, or too much invalid UTF-8 to be text. */
 function isBinary(text: string): boolean {
   const start = text.slice(0, 8_192);
   if (start.includes("\u0000")) return true;
@@ -114,16 +113,16 @@ function isBinary(text: string): boolean {
   return broken > 20 && broken > start.length / 10;
 }
 
-/** A name is one word of a path at most: it never leads anywhere, and never poses as another plugin's. */
+/** A name is at most one path segment, so it cannot point elsewhere or imitate another plugin's skill. */
 function readName(value: unknown, { folderName }: SkillPlace, report: Report): string {
   const written = readLine(value);
   if (value !== undefined && value !== null && written === undefined)
-    report("warning", "skill-name", "the name is no text: the folder's name is used", "name");
+    report("warning", "skill-name", "the name is not text: the folder's name is used", "name");
   const fallback = cleanName(folderName) || "unnamed";
   if (written === undefined) return fallback;
   const name = cleanName(written);
   if (name === "") {
-    report("warning", "skill-name", `“${written}” is no name: the folder's name is used`, "name");
+    report("warning", "skill-name", `“${written}” is not a valid name: the folder's name is used`, "name");
     return fallback;
   }
   if (name !== written)
@@ -170,7 +169,7 @@ function readDescription(value: unknown, body: string, report: Report): string {
   return first;
 }
 
-/** The first lines that are prose: no heading, code, comment, table, rule or picture. */
+/** The first lines of prose: no heading, code, comment, table, rule or image. */
 function firstParagraph(body: string): string {
   const text = body
     .slice(0, 8_000)
@@ -184,7 +183,7 @@ function firstParagraph(body: string): string {
   return "";
 }
 
-/** A list, or names between commas. */
+/** A list, or comma-separated names. */
 function readNames(value: unknown, key: string, report: Report): string[] {
   if (value === undefined || value === null || value === "") return [];
   const reading = isObject(value) ? undefined : readPhrases(value);
@@ -203,7 +202,7 @@ function firstOf(
   return items.slice(0, most);
 }
 
-/** Between commas or spaces, but not inside `Bash(git add:*)`. */
+/** Separated by commas or spaces, but not inside `Bash(git add:*)`. */
 function readTools(value: unknown): string[] | undefined {
   if (typeof value !== "string") {
     const tools = readTexts(value)?.items.map((tool) => cleanLine(tool));
@@ -258,7 +257,7 @@ function readTriggers(value: unknown, report: Report): SkillTriggers | undefined
   return triggers;
 }
 
-/** One level of texts: what the specification allows. Deeper values are kept as JSON, so that nothing is lost. */
+/** One level of texts, as the specification allows. Deeper values are kept as JSON, so nothing is lost. */
 function flatMetadata(metadata: Record<string, unknown>): Record<string, string> {
   const flat: [string, string][] = [];
   for (const [key, value] of Object.entries(metadata).slice(0, 100)) {

@@ -1,4 +1,4 @@
-/** The line that stands for a deferred skill: 20 to 50 characters are good, over 100 is an error, a generic one says nothing. */
+/** Checks the line shown for a deferred skill: 20 to 50 characters are good, more than 100 is an error, and a generic line says nothing. */
 import type { Problem } from "./types.ts";
 
 export function lintShortDescription(text: string, { file, where }: { file: string; where: string }): Problem[] {
@@ -27,7 +27,7 @@ export function lintShortDescription(text: string, { file, where }: { file: stri
   return problems;
 }
 
-/** Words that say nothing about what a skill is for. If no other word is left, neither does the line. */
+/** Words that say nothing about a skill's purpose. A line of only such words is generic. */
 const EMPTY_WORDS = new Set(
   (
     "a an the this that and or of for to with in on your you it is are be can will when use used using useful skill skills guidance guide guides " +

@@ -1,7 +1,7 @@
 /**
- * Which files are skills: `X/SKILL.md` in folders up to four levels deep (collections nest by source), and single markdown
- * files directly in a source. Links in a folder of the user's own are followed wherever they lead. Links in a project are followed only
- * inside of it: a cloned repository could otherwise have any file of the machine read into a prompt. What is not followed is reported.
+ * Finds the files that are skills: `X/SKILL.md` in folders up to four levels deep (collections nest by source), and single markdown files
+ * directly in a source. In the user's own folders, links are followed anywhere. In a project, links are followed only inside the project:
+ * otherwise a cloned repository could get any file of the machine read into a prompt. Links that are not followed are reported.
  */
 import { basename, join, sep } from "node:path";
 import { cleanLine } from "../base/clean-text.ts";
@@ -13,11 +13,11 @@ export interface SkillRoot {
   /** Absolute. */
   dir: string;
   source: SkillSource;
-  /** The skills in it are `plugin:name`. */
+  /** Set if its skills are named `plugin:name`. */
   plugin?: string;
-  /** The user named this folder, so it is a problem when it is not there. */
+  /** The user named this folder, so it is reported if it is missing. */
   isNamed?: boolean;
-  /** Absolute: links in this source, and the source if it is a link, may lead anywhere in here. Default: the source itself. */
+  /** Absolute. Links in this source, and the source if it is a link, may lead anywhere inside. Default: the source itself. */
   within?: string;
 }
 
@@ -25,7 +25,7 @@ export interface SkillFile {
   path: string;
   /** Absent for a single markdown file. */
   folder?: string;
-  /** What the skill is called when it does not say so itself. */
+  /** The default name of the skill. */
   folderName: string;
   size: number;
   mtimeMs: number;
@@ -35,9 +35,9 @@ export interface SkillFile {
 
 export interface SkillFileOptions {
   maxSkills?: number;
-  /** Levels of folders below a source in which a SKILL.md is looked for. */
+  /** How many folder levels below a source are searched for a SKILL.md. */
   maxDepth?: number;
-  /** Also look inside the folders of skills. Off: what lies there are resources. */
+  /** Also search inside skill folders. By default, files there are resources. */
   insideSkills?: boolean;
 }
 
@@ -70,13 +70,13 @@ interface Search {
   insideSkills: boolean;
   files: SkillFile[];
   problems: Problem[];
-  /** Real paths of folders already read: links can run in circles, and two sources can be one folder. */
+  /** Real paths of folders already read: links can form cycles, and two sources can be the same folder. */
   seen: Set<string>;
   entries: number;
   isFull: boolean;
 }
 
-/** A source that holds more is no folder of skills but somebody's disk. */
+/** A source with more entries is not a folder of skills, but somebody's disk. */
 const MAX_ENTRIES = 200_000;
 
 function searchRoot(search: Search, root: SkillRoot): void {
@@ -107,17 +107,17 @@ function searchRoot(search: Search, root: SkillRoot): void {
   searchFolder(search, { root, realRoot: real, within, isFree: root.source.kind === "user" }, root.dir, real, 0);
 }
 
-/** Where the search is, as far as links are concerned. */
+/** Decides which links may be followed. */
 interface Place {
   root: SkillRoot;
   realRoot: string;
-  /** Links may lead here. */
+  /** Links may lead into this folder. */
   within: string;
-  /** Links may lead anywhere: the user made them. Not those in a folder that such a link led to, which others may have written. */
+  /** Links may lead anywhere, because the user made them. False inside a folder that such a link led to: others may have written there. */
   isFree: boolean;
 }
 
-/** `realDir`: where `dir` really is. Known from its parent unless it is a link: asking the disk costs more than reading it. */
+/** `realDir`: the real path of `dir`. Taken from its parent unless it is a link, because resolving it costs more than reading the folder. */
 function searchFolder(search: Search, place: Place, dir: string, realDir: string, depth: number): void {
   const { root } = place;
   if (search.isFull) return;
@@ -132,7 +132,7 @@ function searchFolder(search: Search, place: Place, dir: string, realDir: string
   }
   search.entries += entries.length;
   if (search.entries > MAX_ENTRIES) {
-    stop(search, root, `more than ${MAX_ENTRIES} files and folders: this is no folder of skills`);
+    stop(search, root, `more than ${MAX_ENTRIES} files and folders: this is not a folder of skills`);
     return;
   }
   const own = skillEntry(entries);
@@ -153,7 +153,7 @@ function searchFolder(search: Search, place: Place, dir: string, realDir: string
   }
 }
 
-/** SKILL.md in any case; the right one wins where a disk tells them apart. */
+/** SKILL.md in any case; the exact name wins on a case-sensitive disk. */
 function skillEntry(entries: readonly FolderEntry[]): FolderEntry | undefined {
   const candidates = entries.filter(
     ({ name, kind }) => name.toLowerCase() === "skill.md" && kind !== "folder" && kind !== "other",
@@ -192,7 +192,7 @@ function addFile(search: Search, place: Place, path: string, entry: FolderEntry,
   }
 }
 
-/** What a link leads to, if it may be followed. */
+/** The target of a link, if it may be followed. */
 function followLink(
   search: Search,
   { root, realRoot, within, isFree }: Place,
@@ -220,9 +220,21 @@ function pointsOutside({ source }: SkillRoot): string {
   return `the link points outside ${place} and is not followed; to use it, name its target under skills.folders`;
 }
 
-/** Both real paths. */
+/** Both must be real paths. */
 export function isInside(path: string, folder: string): boolean {
   return path === folder || path.startsWith(folder.endsWith(sep) ? folder : folder + sep);
+}
+
+/** Codex expresses `disable-model-invocation` with a file beside the skill. */
+export function isKeptForPeople(folder: string | undefined, fs: FileSystem): boolean {
+  if (!folder) return false;
+  const file = `${folder}/agents/openai.yaml`;
+  try {
+    return fs.stat(file).size < 65_536 && /^\s*allow_implicit_invocation:\s*false\b/m.test(fs.readFile(file));
+  } catch {
+    // Most skills have none.
+    return false;
+  }
 }
 
 function stop(search: Search, root: SkillRoot, text: string): void {

@@ -1,6 +1,6 @@
 /**
- * The files that belong to a skill and are read on demand: `reference/`, `references/`, `assets/`, `scripts/` and
- * `quick-reference.md`. Nothing outside the skill's folder is ever listed or read, by whatever path or link.
+ * The files of a skill that are read on demand: `reference/`, `references/`, `assets/`, `scripts/` and `quick-reference.md`. Nothing outside
+ * the skill's folder is ever listed or read, through any path or link.
  */
 import { isAbsolute, join, normalize } from "node:path";
 import { cutAt } from "../base/clean-text.ts";
@@ -12,7 +12,7 @@ import type { Problem } from "./types.ts";
 export interface ResourceList {
   /** Relative to the skill's folder, with forward slashes, sorted. */
   names: string[];
-  /** How many there are, listed or not. */
+  /** Total number, including those not listed. */
   total: number;
   problems: Problem[];
 }
@@ -24,7 +24,7 @@ export type ResourceReading =
 const FOLDERS = ["assets", "reference", "references", "scripts"];
 export const QUICK_REFERENCE = "quick-reference.md";
 const MAX_DEPTH = 5;
-/** Counting stops here: such a folder is no list for a model anyway. */
+/** Counting stops here: a larger list is of no use to a model anyway. */
 const MAX_COUNTED = 5_000;
 const MAX_RESOURCE_CHARS = 256 * 1024;
 
@@ -41,7 +41,7 @@ export function listResources(folder: string, fs: FileSystem, { limit = 100 }: {
     report(folder, "folder-unreadable", errorText(error));
     return { names, total: 0, problems };
   }
-  // Links can run in circles.
+  // Links can form cycles.
   const seen = new Set<string>();
   const visit = (relative: string, depth: number): void => {
     const path = join(folder, relative);
@@ -65,7 +65,7 @@ export function listResources(folder: string, fs: FileSystem, { limit = 100 }: {
         report(path, "resource-unreadable", isMissing(error) ? "the link leads nowhere" : errorText(error));
     }
   };
-  // By the folder's own listing: on a disk that ignores case, Scripts/ is found and named as it is written.
+  // Use the folder's own listing: on a case-insensitive disk, Scripts/ is found and keeps its spelling.
   let top: string[] = [];
   try {
     top = fs.readDir(realFolder).map(({ name }) => name);
@@ -86,15 +86,15 @@ export function readResource(folder: string, relativePath: string, fs: FileSyste
   if (isAbsolute(relative) || /^[A-Za-z]:/.test(relative) || relative.split(/[\\/]/).includes("..")) {
     return refused("the path must stay inside the skill's folder: give it relative to that folder");
   }
-  // .git, .env: never part of a skill's text.
+  // .git and .env are never part of a skill.
   if (relative.split(/[\\/]/).some((part) => part.startsWith(".") && part !== "."))
     return refused("hidden files are not read");
   try {
     const real = fs.realpath(join(folder, relative));
     if (!isInside(real, fs.realpath(folder))) return refused("the link leads out of the skill's folder");
-    if (fs.stat(real).kind !== "file") return { kind: "missing", text: `${relative} is no file` };
+    if (fs.stat(real).kind !== "file") return { kind: "missing", text: `${relative} is not a file` };
     const text = fs.readFile(real);
-    if (text.slice(0, 8_192).includes("\u0000")) return { kind: "binary", text: `${relative} is no text` };
+    if (text.slice(0, 8_192).includes("\u0000")) return { kind: "binary", text: `${relative} is not text` };
     const cut = cutAt(text, MAX_RESOURCE_CHARS);
     return cut.length < text.length ? { kind: "text", text: cut, cutFrom: text.length } : { kind: "text", text };
   } catch (error) {

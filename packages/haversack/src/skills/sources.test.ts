@@ -4,7 +4,7 @@ import type { FileSystem } from "../base/file-system.ts";
 import { pluginFiles, type SourcePlaces, type SourceTexts, skillRoots } from "./sources.ts";
 
 const places: SourcePlaces = { projectDir: "/work/app", homeDir: "/home/me" };
-/** Only manifests are asked for. */
+/** Serves only manifests. */
 const disk = (files: Record<string, string> = {}): FileSystem => ({
   readFile: (path) => files[path] ?? missing(),
   readDir: missing,

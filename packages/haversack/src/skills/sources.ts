@@ -1,7 +1,7 @@
 /**
- * Where skills are looked for, nearest first: the project's folders, the user's, those named in the settings, and of
- * Claude Code's plugins only what is installed and enabled: the plugin cache keeps old versions, and listing those
- * too would show every skill twice. Decides only: the texts come in, the disk is asked for plugin manifests.
+ * Where to look for skills, nearest first: the project's folders, the user's, folders from the settings, and Claude Code's plugins. Of
+ * plugins, only installed and enabled versions count: the plugin cache keeps old versions, which would show every skill twice. The texts are
+ * passed in; only plugin manifests are read from disk.
  */
 import { isAbsolute, join, normalize, resolve } from "node:path";
 import { cleanLine } from "../base/clean-text.ts";
@@ -20,7 +20,7 @@ export interface SourcePlaces {
   claudeConfigDir?: string;
   /** `XDG_CONFIG_HOME`; default `~/.config`. */
   configHome?: string;
-  /** `GEMINI_CLI_HOME`, in which Gemini CLI has its `.gemini`; default `~`. */
+  /** `GEMINI_CLI_HOME`, the folder of Gemini CLI's `.gemini`; default `~`. */
   geminiHome?: string;
   /** `CODEX_HOME`; default `~/.codex`. */
   codexHome?: string;
@@ -29,9 +29,9 @@ export interface SourcePlaces {
 export interface SourceTexts {
   /** Folders from the settings: absolute, with `~/`, or relative to the project. */
   folders?: readonly string[];
-  /** What `pluginFiles` names, as far as it is there. */
+  /** The texts of the files that `pluginFiles` names, if they exist. */
   installedPlugins?: NamedText;
-  /** Weakest first. */
+  /** Lowest precedence first. */
   settings?: readonly NamedText[];
 }
 
@@ -40,7 +40,7 @@ export interface NamedText {
   text: string;
 }
 
-/** The files whose texts `skillRoots` wants; any of them may be missing. Settings weakest first. */
+/** The files whose texts `skillRoots` needs; any may be missing. Settings in order, lowest precedence first. */
 export function pluginFiles(places: SourcePlaces): { installedPlugins: string; settings: string[] } {
   const config = claudeDir(places);
   const settings = [join(config, "settings.json")];
@@ -98,7 +98,7 @@ export function skillRoots(
   for (const { name, dirs } of enabledPlugins(places, texts, fs, problems)) {
     for (const dir of dirs) add(dir, { kind: "plugin", label: `plugin ${name}` }, { plugin: name });
   }
-  // The home folder can be the project, and a folder of the settings a usual one: the nearest place counts.
+  // The home folder can be the project, and the settings can name a default folder. The nearest place counts.
   const seen = new Set<string>();
   const roots: SkillRoot[] = [];
   for (const [index, root] of found.entries()) {
@@ -109,10 +109,10 @@ export function skillRoots(
   return { roots, problems };
 }
 
-/** opencode reads both (seen in 1.18.33), in each folder of its settings. */
+/** opencode reads both (seen in 1.18.33), in each of its config folders. */
 const OPENCODE_FOLDERS = ["skills", "skill"];
 
-/** What Gemini CLI, Codex and opencode read beside the places that several clients share. */
+/** What Gemini CLI, Codex and opencode read besides the shared folders. */
 const CLIENT_FOLDERS = [".gemini/skills", ".codex/skills", ...OPENCODE_FOLDERS.map((folder) => `.opencode/${folder}`)];
 
 function claudeDir({ claudeConfigDir, homeDir }: SourcePlaces): string {
@@ -146,7 +146,7 @@ function enabledPlugins(
   for (const settings of texts.settings ?? []) {
     const switches = readObject(settings, problems)?.["enabledPlugins"];
     if (!isObject(switches)) continue;
-    // A list of versions stands for true.
+    // A list of versions counts as true.
     for (const [id, value] of Object.entries(switches))
       enabled.set(id, value === true || (Array.isArray(value) && value.length > 0));
   }
@@ -154,7 +154,7 @@ function enabledPlugins(
   for (const [id, value] of Object.entries(installed)) {
     if (enabled.get(id) !== true) continue;
     const name = id.split("@", 1)[0]!;
-    // The name becomes a part of ids: `plugin:skill`.
+    // The name becomes part of IDs: `plugin:skill`.
     if (!/^[\w.-]{1,100}$/.test(name)) {
       report(problems, list.file, `plugins.${cleanLine(id, { maxChars: 80 })}`, "no valid name for a plugin");
       continue;
@@ -170,7 +170,7 @@ function enabledPlugins(
   return plugins.sort((a, b) => (a.name < b.name ? -1 : 1));
 }
 
-/** Of several installs the one for this project, else the user's, else the latest. Version 1 of the file has one object. */
+/** Of several installs, the one for this project, else the user's, else the latest. Version 1 of the file has one object. */
 function currentInstall(value: unknown, { projectDir }: SourcePlaces): Record<string, unknown> | undefined {
   const entries = (Array.isArray(value) ? value : [value]).filter(isObject).filter((entry) => {
     if (typeof entry["projectPath"] !== "string") return true;
@@ -181,7 +181,7 @@ function currentInstall(value: unknown, { projectDir }: SourcePlaces): Record<st
   return entries.sort((a, b) => rank(a) - rank(b) || (time(a) < time(b) ? 1 : -1))[0];
 }
 
-/** `skills/`, and what the plugin's manifest names beside it, inside the plugin only. */
+/** `skills/`, and folders inside the plugin that its manifest names. */
 function pluginSkillDirs(installPath: string, fs: FileSystem, problems: Problem[]): string[] {
   const dirs = [join(installPath, "skills")];
   const file = join(installPath, ".claude-plugin/plugin.json");
@@ -189,7 +189,7 @@ function pluginSkillDirs(installPath: string, fs: FileSystem, problems: Problem[
   try {
     text = fs.readFile(file);
   } catch (error) {
-    // A manifest is optional.
+    // The manifest is optional.
     if (!isMissing(error)) report(problems, file, undefined, errorText(error));
     return dirs;
   }

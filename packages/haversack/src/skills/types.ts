@@ -1,14 +1,14 @@
 /**
- * The words of this part: a skill as it was read, a rule as it was understood, whatever shape its file had.
- * Everything here is plain data, so that the store can keep it and the hook can read it without a schema library.
+ * The types of this part: a skill and a rule after reading, whatever the format of their files.
+ * All of it is plain data, so the store can keep it and the hook can read it without a schema library.
  */
 
 export type Priority = "critical" | "high" | "medium" | "low";
 
-/** suggest: recommended. warn: recommended with its message. auto: body loaded unasked. block/require: see docs/skills.md. */
+/** suggest: recommended. warn: recommended with its message. auto: body loaded unasked. block/require: see docs/explanation/skills.md. */
 export type Enforcement = "suggest" | "warn" | "auto" | "block" | "require";
 
-/** Where a skill was found. A lower rank is nearer; the nearest of one name wins. */
+/** Where a skill was found. A lower rank is nearer; of skills with the same name, the nearest wins. */
 export interface SkillSource {
   kind: "project" | "user" | "plugin" | "folder";
   /** A short label for people: `.claude/skills`, `~/.claude/skills`, `plugin superpowers`. */
@@ -24,9 +24,9 @@ export interface SkillTriggers {
 }
 
 export interface Skill {
-  /** The name a model calls: `name`, or `plugin:name`. Unique after the nearest won. */
+  /** The name a model uses: `name`, or `plugin:name`. Unique after the nearest has won. */
   id: string;
-  /** The frontmatter's name, else the folder's or the file's. */
+  /** The name in the frontmatter, else the folder's or the file's. */
   name: string;
   description: string;
   whenToUse?: string;
@@ -39,7 +39,7 @@ export interface Skill {
   /** Absolute folder with the skill's resources; absent for a single file. */
   folder?: string;
   source: SkillSource;
-  /** False for `disable-model-invocation: true`: never recommended, still loadable by a person. */
+  /** False for `disable-model-invocation: true`: never recommended, but a person can load it. */
   modelInvocable: boolean;
   triggers?: SkillTriggers;
   tags: string[];
@@ -50,14 +50,14 @@ export interface Skill {
   metadata: Record<string, string>;
 }
 
-/** A keyword or phrase with the author's weight; 1 when none was given. */
+/** A keyword or phrase with the author's weight. Default weight: 1. */
 export interface WeightedPhrase {
   text: string;
   weight: number;
 }
 
 export interface SkillRule {
-  /** The skill it speaks of. */
+  /** The skill that the rule is about. */
   skill: string;
   /** The rules file, for messages. */
   file: string;
@@ -65,7 +65,7 @@ export interface SkillRule {
   domain?: string;
   description?: string;
   enforcement: Enforcement;
-  /** Absent when the author gave none. */
+  /** Absent if the author gave none. */
   priority?: Priority;
   defer?: { enabled: boolean; shortDescription?: string };
   keywords: WeightedPhrase[];
@@ -75,7 +75,7 @@ export interface SkillRule {
   excludePatterns: string[];
   /** Globs. */
   pathPatterns: string[];
-  /** Regular expressions for paths, where the author wrote those instead of globs; absent when there are none. */
+  /** Regular expressions for paths, if the author wrote those instead of globs; absent if there are none. */
   pathRegexes?: string[];
   pathExclusions: string[];
   contentPatterns: string[];
@@ -87,35 +87,35 @@ export interface SkillRule {
     envOverride?: string;
     sessionMarker?: string;
   };
-  /** Roles or agent types that this rule speaks to; empty: all. */
+  /** Roles or agent types that the rule applies to; empty: all. */
   agentRoles: string[];
   taskTypes: string[];
   alwaysActive: boolean;
-  /** The author's own threshold, 0..1, when it can be read as one. */
+  /** The author's own threshold, 0..1; absent if it cannot be read as one. */
   threshold?: number;
   blockMessage?: string;
-  /** Came with the project and was not accepted: `skills.enforce` does not hold for it. Set by rule-reach.ts. */
+  /** It came with the project and was not accepted, so `skills.enforce` does not apply to it. Set by rule-reach.ts. */
   isUnaccepted?: boolean;
 }
 
-/** Something wrong in a file of the user's. Never stops the reading of the others. */
+/** A problem in one of the user's files. Other files are still read. */
 export interface Problem {
   level: "error" | "warning" | "suggestion";
   /** Stable kebab-case word, for `--json`. */
   code: string;
   file: string;
-  /** The key or line it speaks of, when there is one. */
+  /** The key or line it is about, if any. */
   where?: string;
   text: string;
 }
 
-/** keyword and synonym speak for a skill; exclude speaks against it. */
+/** keyword and synonym count for a skill; exclude counts against it. */
 export type TriggerKind = "keyword" | "synonym" | "exclude";
 
-/** intent and exclude run on the prompt, path and path-exclude on file paths, content on what files hold. */
+/** intent and exclude run on the prompt, path and path-exclude on file paths, content on file contents. */
 export type PatternKind = "intent" | "exclude" | "path" | "path-exclude" | "content";
 
-/** What the prompt path needs of a skill's rules: scalars, because keywords and patterns have tables of their own. */
+/** The part of a skill's rules that prompts need. Only scalars, because keywords and patterns have their own tables. */
 export interface CompiledRule {
   enforcement: Enforcement;
   priority?: Priority;
@@ -131,13 +131,13 @@ export interface CompiledRule {
   isUnaccepted?: boolean;
   /** False for a rule that names no keyword, pattern or file. */
   hasTriggers: boolean;
-  /** True when the author asked for `defer_loading`. */
+  /** True if the author set `defer_loading`. */
   isDeferred: boolean;
-  /** The rule's short description; it stands for the skill in recommendations. */
+  /** The rule's short description, shown for the skill in recommendations. */
   brief?: string;
 }
 
-/** What a prompt needs to know of a skill to show it. */
+/** What is needed to show a skill for a prompt. */
 export interface SkillCard {
   key: number;
   id: string;
@@ -154,6 +154,8 @@ export interface SkillCard {
   loadConfidence?: number;
   requires: string[];
   rule?: CompiledRule;
+  /** Languages and frameworks that it is for, and the words with which a prompt names them. */
+  tied?: { of: readonly string[]; words: readonly string[] };
 }
 
 export interface TriggerRow {

@@ -1,19 +1,19 @@
 /**
- * How common a word is in what developers ask of a coding agent, before any pool of skills has been seen. Written by
- * hand in three classes: a pool of one or three skills has no word statistics of its own, and without these
- * "test" would count as much as "kubernetes". The index stores them as rows; the hook process never loads this file.
+ * How common a word is in requests to a coding agent, independent of any pool of skills. Three hand-written classes, because a pool of one
+ * or three skills has no word statistics of its own: without these, "test" would count as much as "kubernetes". The index stores them as
+ * rows; the hook process never loads this file.
  */
 import { tokenize } from "./tokenize.ts";
 
-/** Share of ordinary requests that hold such a word. A word in no class is rare: see `rareShare` in score-text.ts. */
+/** Share of ordinary requests that contain such a word. A word in no class is rare: see `rareShare` in score-text.ts. */
 export const CLASS_SHARE = { everyday: 0.25, common: 0.08, known: 0.025 } as const;
 
-/** Term (as `tokenize` gives it) → share, for the rows of the index. */
+/** Term (as `tokenize` returns it) → share, for the rows of the index. */
 export function backgroundTerms(): Map<string, number> {
   const shares = new Map<string, number>();
   for (const [words, share] of CLASSES) {
     for (const token of tokenize(words)) {
-      // Two words of one stem: the commoner one decides.
+      // If two words have the same stem, the more common one decides.
       if (!shares.has(token.term)) shares.set(token.term, share);
     }
   }
@@ -113,7 +113,7 @@ vertical video virtual visibility visible visual visualize vm voice volume vue v
 weight widget width wiki wire wizard worker workers workspace worktree wrap wrapper xml yaml zero zone
 `;
 
-/** Plain English and the small change of programming: known to everyone, the subject of hardly any skill. */
+/** Plain English and basic programming words: known to everyone, and hardly ever the subject of a skill. */
 const PLAIN = `
 ai ml llm llms mcp dev prod qa os pc cpu ram gb mb kb ms fps hd pm am utc faq pto hr vp ceo cto diy fyi asap tldr
 accent accident addition address adjacent admit advantage africa afternoon afterwards agree airport alike almost alone alphabet

@@ -1,22 +1,22 @@
 /**
- * Does a keyword or phrase of a rule occur in a prompt, as words and not as a part of other words? Inflections count
- * (`test` in “testing”, not in “latest”), phrases match in order and side by side, names with signs (`c#`, `.net`, `t(`,
- * `/deploy`) match as they are written, and scripts without spaces match as text.
- * Keywords are compiled when rules are, prompts once each; after that a keyword costs a look-up.
+ * Checks whether a rule's keyword or phrase occurs in a prompt as whole words. Inflections count (`test` in “testing”, not in “latest”).
+ * Phrases match in order and side by side. Names with signs (`c#`, `.net`, `t(`, `/deploy`) match as written, and scripts without spaces
+ * match as text.
+ * Keywords are compiled with the rules and prompts are prepared once, so checking a keyword is a look-up.
  */
 
 export type Stem = (word: string) => string;
 
 export interface PreparedPrompt {
-  /** Lower case, white space as single spaces: for keywords that are matched as text. */
+  /** Lower case, with single spaces: for keywords that are matched as text. */
   text: string;
-  /** The stems in order; an empty one where a sentence or a paragraph ends, which no phrase crosses. */
+  /** The stems in order. An empty one marks the end of a sentence or paragraph, which no phrase crosses. */
   stems: string[];
-  /** Where each stem stands. */
+  /** Positions of each stem. */
   places: Map<string, number[]>;
 }
 
-/** What follows is no prompt any more but pasted material. Half of it is taken from the end, where the question often is. */
+/** Longer text is pasted material. Half of the limit is taken from the end, where the question often is. */
 const MAX_PROMPT_CHARS = 50_000;
 
 export function preparePrompt(prompt: string, { stem = inflectionStem }: { stem?: Stem } = {}): PreparedPrompt {
@@ -25,7 +25,7 @@ export function preparePrompt(prompt: string, { stem = inflectionStem }: { stem?
   const lower = plain(taken);
   const stems: string[] = [];
   const places = new Map<string, number[]>();
-  // A long prompt repeats its words; stemming is the dear part.
+  // A long prompt repeats its words, and stemming is the expensive part.
   const known = new Map<string, string>();
   const stemOf = (word: string): string => {
     let value = known.get(word);
@@ -49,7 +49,7 @@ export function preparePrompt(prompt: string, { stem = inflectionStem }: { stem?
       add(value, stems.length);
       stems.push(value);
     }
-    // node.js is nodejs too, and ci/cd is cicd. A path of many folders is no name.
+    // node.js is also nodejs, and ci/cd is also cicd. A path of many folders is not a name.
     if (words.length > 1 && words.length <= 4) add(stemOf(words.join("")), start);
     if (SENTENCE_END.test(chunk)) stems.push("");
   }
@@ -57,14 +57,14 @@ export function preparePrompt(prompt: string, { stem = inflectionStem }: { stem?
 }
 
 /**
- * A keyword in the form that `hasKeyword` takes: stems with spaces between them, then `|` and the joined form of a name
- * with signs inside (`use-effect|useeffect`); or `=` and the text to look for. Empty when nothing is left to look for.
+ * The form that `hasKeyword` takes: stems separated by spaces, then `|` and the joined form of a name with signs inside
+ * (`use-effect|useeffect`); or `=` and the text to look for. Empty if nothing is left to look for.
  */
 export function compileKeyword(keyword: string, { stem = inflectionStem }: { stem?: Stem } = {}): string {
   const text = plain(keyword).replace(/\s+/g, " ").trim();
   const words = wordsOf(text);
   if (words.length === 0 || isUnspaced(text) || SIGNED.test(text)) return text === "" ? "" : `=${text}`;
-  // With the same boundaries as a prompt has, so that a phrase with a full stop inside finds itself.
+  // Uses the same sentence ends as a prompt, so a phrase with a full stop inside matches itself.
   const chunks = text
     .split(" ")
     .map((chunk) => [...wordsOf(chunk).map(stem), ...(SENTENCE_END.test(chunk) ? [""] : [])]);
@@ -74,7 +74,7 @@ export function compileKeyword(keyword: string, { stem = inflectionStem }: { ste
 
 const SENTENCE_END = /[.!?;:]["')\]]*$/;
 
-/** Keywords that are matched as text (`c#`, `.net`, Chinese) have no stem; they are kept under this one and always tried. */
+/** Keywords matched as text (`c#`, `.net`, Chinese) have no stem. They are stored under this one and always tried. */
 export const ANY_STEM = "=";
 
 export function hasKeyword(prompt: PreparedPrompt, compiled: string): boolean {
@@ -94,7 +94,7 @@ function hasPhrase({ places, stems }: PreparedPrompt, phrase: string): boolean {
   return starts.some((start) => rest.every((word, index) => stems[start + 1 + index] === word));
 }
 
-/** As text, but `c#` not in “abc#”, `.net` not in “.network”, `/test` not in “src/test”. */
+/** Matches as text, but not `c#` in “abc#”, `.net` in “.network” or `/test` in “src/test”. */
 function hasText(text: string, wanted: string): boolean {
   const first = wanted[0]!;
   const last = wanted[wanted.length - 1]!;
@@ -113,14 +113,14 @@ function isLatin(sign: string): boolean {
   return /[\p{Script=Latin}\p{Script=Cyrillic}\p{Script=Greek}\p{N}_]/u.test(sign);
 }
 
-/** Scripts in which words are not set apart by spaces, or take endings that are (Korean): found anywhere in the text. */
+/** Scripts that do not separate words by spaces, or add endings to them (Korean): these match anywhere in the text. */
 function isUnspaced(text: string): boolean {
   return /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/u.test(
     text,
   );
 }
 
-/** A sign at the start or the end that makes the name: .net, #tag, @scope/x, $x, /command; c#, c++, t(. */
+/** A sign at the start or end that is part of the name: .net, #tag, @scope/x, $x, /command; c#, c++, t(. */
 const SIGNED = /^[.#@$/~%&=<{[(*+]|[#+(%$&=>{}[\])*]$/;
 
 function plain(text: string): string {
@@ -130,29 +130,29 @@ function plain(text: string): string {
     .replace(/[\u2018\u2019\u02bc]/g, "'");
 }
 
-/** Runs of letters and digits. An apostrophe inside a word goes with what follows it: user's → user, don't → dont. */
+/** Runs of letters and digits. Apostrophes are removed, with a final s: user's → user, don't → dont. */
 function wordsOf(text: string): string[] {
   if (PLAIN_WORD.test(text)) return [text];
   const whole = text.includes("'") ? text.replace(/(?<=\p{L})'(?:s(?![\p{L}\p{N}]))?/gu, "") : text;
   return whole.match(/[\p{L}\p{N}\p{M}]+/gu) ?? [];
 }
 
-/** Most words of most prompts. Halves the time for a long one (44,000 characters: 11 → 5 ms). */
+/** Fast path for most words of most prompts. Halves the time for a long one (44,000 characters: 11 → 5 ms). */
 const PLAIN_WORD = /^[a-z0-9]+$/;
 
 /**
- * One form for the inflections of an English word: test, tests, testing and tested are the same, latest is another word.
- * Narrower than the stemmer of the ranking: a keyword is the author's own word, and `port` must not match `portal`.
+ * One form for all inflections of an English word: test, tests, testing and tested are the same, latest is a different word.
+ * Narrower than the ranking's stemmer: a keyword is the author's own word, and `port` must not match `portal`.
  * The result need not be a word.
  */
 export function inflectionStem(word: string): string {
-  // Nobody inflects a word of 40 letters, and the endings below are searched with backtracking.
+  // Words of more than 40 letters are not inflected, and the patterns below backtrack.
   if (word.length < 4 || word.length > 40 || !/^[a-z]+$/.test(word)) return word;
   const known = EXCEPTIONS[word];
   return known ?? withoutDerivation(withoutVerbEnding(withoutPlural(word)), word);
 }
 
-/** Words whose ending only looks like one, or whose family would be another word's (production is no product). */
+/** Words whose ending only looks like an inflection, or whose stem would be that of another word (production is not product). */
 const EXCEPTIONS: Record<string, string | undefined> = Object.assign(Object.create(null) as Record<string, string>, {
   embed: "embed",
   news: "news",
@@ -172,7 +172,7 @@ const EXCEPTIONS: Record<string, string | undefined> = Object.assign(Object.crea
 function withoutPlural(word: string): string {
   if (word.endsWith("ies") && word.length > 4) return `${word.slice(0, -3)}y`;
   if (/(?:ss|x|ch|sh|zz)es$/.test(word)) return word.slice(0, -2);
-  // status, redis, class: an s that is no plural. apis is one.
+  // The s of status, redis and class is not a plural; that of apis is.
   if (!word.endsWith("s") || (/(?:ss|us|is)$/.test(word) && word !== "apis")) return word;
   return word.slice(0, -1);
 }
@@ -186,11 +186,11 @@ function withoutVerbEnding(word: string): string {
   if (last === rest.at(-2) && !"aeiou".includes(last)) {
     return rest.length > 3 && !"sfz".includes(last) && (last !== "l" || rest.length > 5) ? rest.slice(0, -1) : rest;
   }
-  // coding → code, noted → note: a short word keeps its e, so it must get it back; fixing → fix.
+  // coding → code, noted → note: a short word gets its e back; fixing → fix.
   return rest.length === 3 && /^[^aeiou][aeiouy][^aeiouywx]$/.test(rest) ? `${rest}e` : rest;
 }
 
-/** deployment, creation, validation, optimisation, verification: the same as their verbs. */
+/** deployment, creation, validation, optimisation, verification: reduced to their verbs. */
 function withoutDerivation(word: string, whole: string): string {
   if (word.endsWith("ification")) return `${word.slice(0, -7)}y`;
   let rest = word;
@@ -199,7 +199,7 @@ function withoutDerivation(word: string, whole: string): string {
   else if (/[st]ion$/.test(rest) && rest.length > 7) rest = rest.slice(0, -3);
   else if (rest.endsWith("ment") && rest.length > 9) rest = rest.slice(0, -4);
   if (rest.length > 4 && rest.endsWith("e")) rest = rest.slice(0, -1);
-  // migrat(e, ing, ion) is migr; format and repeat are no such verbs.
+  // migrat(e, ing, ion) becomes migr; format and repeat are not such verbs.
   if (rest.endsWith("at") && rest.length > 5 && /[^e]at(?:e[sd]?|ing|ions?)$/.test(whole)) rest = rest.slice(0, -2);
   if (/[iy]s$/.test(rest) && rest.length > 5) rest = `${rest.slice(0, -1)}z`;
   return rest.length > 5 && rest.endsWith("ll") ? rest.slice(0, -1) : rest;

@@ -1,6 +1,4 @@
-/**
- * What rules say of a prompt: keywords, synonyms, intents, files, exclusions and skip conditions.
- */
+/** Matches a prompt against rules: keywords, synonyms, intents, files, exclusions and skip conditions. */
 
 import type { PatternRow, SkillCard } from "../types.ts";
 import { ANY_STEM, hasKeyword, preparePrompt } from "./keyword-match.ts";
@@ -8,7 +6,7 @@ import type { MatchIndex, MatchInput, Reason, RuleMatches } from "./match-skills
 import { fromRoot, pathsInPrompt } from "./prompt-paths.ts";
 import { matchEach, PATTERN_BUDGET_MS } from "./run-patterns.ts";
 
-/** How much each piece of evidence gives alone. A keyword alone is enough to recommend; a touched file alone is not. */
+/** The confidence that each piece of evidence gives alone. A keyword alone is enough to recommend; a touched file alone is not. */
 export const STRENGTH = {
   named: 0.99,
   keyword: 0.55,
@@ -70,7 +68,7 @@ function matchKeywords(
   }
 }
 
-/** An author's weight of 1 changes nothing; less weakens, more strengthens, never to certainty. */
+/** An author's weight of 1 changes nothing; a lower one weakens, a higher one strengthens, never to certainty. */
 function scaled(strength: number, weight: number): number {
   return 1 - (1 - strength) ** Math.min(3, Math.max(0, weight));
 }
@@ -80,7 +78,7 @@ interface FileHit {
   isMentioned: boolean;
 }
 
-/** All patterns of a prompt, whatever they run on, share one time budget, and one that ran out of time is not tried again. */
+/** All patterns for a prompt share one time budget. A pattern that ran out of time is not tried again. */
 function matchPatterns(
   input: MatchInput,
   index: MatchIndex,
@@ -135,7 +133,7 @@ function matchPatterns(
   return { slowPatterns: [...slow], files };
 }
 
-/** Content patterns run on the beginning of files that the prompt mentions, five at the most. */
+/** Content patterns run on the beginning of files that the prompt mentions, at most five. */
 function matchContents(
   { readHead }: MatchInput,
   mentioned: readonly string[],
@@ -158,7 +156,7 @@ function matchContents(
   for (const { row, text } of run(rows, texts)) found(row.skill, heads[text]!.file);
 }
 
-/** The first file that counts. A rule for created files only wants one that is named and is not there yet. */
+/** The first file that counts. A rule for created files needs one that the prompt names and that does not exist yet. */
 function fileReasons({ rule }: SkillCard, hits: readonly FileHit[], { readHead }: MatchInput): Reason[] {
   const isNew = ({ file, isMentioned }: FileHit) => isMentioned && readHead?.(file) === undefined;
   const hit = rule?.createOnly ? hits.find(isNew) : hits[0];
@@ -170,7 +168,7 @@ function fileReasons({ rule }: SkillCard, hits: readonly FileHit[], { readHead }
   ];
 }
 
-/** Several rules may ask for the same file. */
+/** Reads each file once, because several rules may need it. */
 function once(readHead: (path: string) => string | undefined): (path: string) => string | undefined {
   const known = new Map<string, string | undefined>();
   return (path) => {

@@ -6,7 +6,7 @@ import type { SkillCard } from "../types.ts";
 import { type MatchIndex, type MatchInput, matchSkills } from "./match-skills.ts";
 import { memoryIndex } from "./memory-index.ts";
 
-/** Skills without words of their own, so that only their rules can find them. */
+/** Skills without words of their own, which only their rules can find. */
 function indexOf(rules: Record<string, unknown>, cards: Record<string, Partial<SkillCard>> = {}): MatchIndex {
   const names = Object.keys(rules);
   const compiled = names.map((name) => {
@@ -19,7 +19,7 @@ function indexOf(rules: Record<string, unknown>, cards: Record<string, Partial<S
   return {
     size: words.size,
     terms: (terms) => words.terms(terms),
-    // The ranking's rows carry keys.
+    // Empty: the match index needs numeric keys, and the memory index has names.
     postings: () => [],
     hasRules: () => true,
     triggers: (stems) =>
@@ -225,7 +225,7 @@ describe("context", () => {
 
 describe("patterns that never end", () => {
   const evil = ["(a+)+$", "(a|a)+$", "(a*)*b$"];
-  /** A pattern is blamed only for time it really had: on a busy machine that may take more than one prompt. */
+  /** A pattern is reported as slow only if it really had its time, which on a busy machine may take several prompts. */
   const matchOften = (input: MatchInput, index: MatchIndex) => {
     let found = matchSkills(input, index);
     for (let n = 0; n < 10 && found.slowPatterns.length === 0; n++) found = matchSkills(input, index);
@@ -247,7 +247,7 @@ describe("patterns that never end", () => {
     const cpuMs = process.cpuUsage(start).user / 1000;
     expect(found.matches.map(({ card }) => card.id)).toContain("good");
     expect(found.slowPatterns.length).toBeGreaterThan(0);
-    // No timing of ours: without one budget for all, 50 paths cost many seconds.
+    // A loose bound: without one shared budget, 50 paths take many seconds.
     expect(cpuMs).toBeLessThan(3000);
   });
 

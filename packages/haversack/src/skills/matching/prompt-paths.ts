@@ -1,8 +1,8 @@
 /** File paths that a prompt mentions. */
 
 /**
- * What looks like a path: it has a slash and a name, or ends in a short extension. Addresses, versions, abbreviations and
- * pairs such as "and/or" are none. At most 50, in order.
+ * Finds words that look like a path: with a slash and a name, or with a short extension. Skips URLs, versions, abbreviations and pairs such
+ * as "and/or". At most 50, in order.
  */
 export function pathsInPrompt(prompt: string): string[] {
   const head = prompt.length > 20_000 ? prompt.slice(0, 20_000) : prompt;
@@ -18,7 +18,7 @@ export function pathsInPrompt(prompt: string): string[] {
   return [...found];
 }
 
-/** Globs and domains speak of paths from the project's root; clients and people also write absolute ones. */
+/** Globs and domains use paths relative to the project's root; clients and people also write absolute ones. */
 export function fromRoot(path: string, root: string | undefined): string {
   const inside = root && path.startsWith(`${root}/`) ? path.slice(root.length + 1) : path;
   return inside.startsWith("./") ? inside.slice(2) : inside;
@@ -37,6 +37,6 @@ function isPath(text: string): boolean {
   );
 }
 
-/** A bare name is a file only with a usual ending: `auth.ts` is, `Node.js` and `example.com` are not. */
+/** A bare name counts as a file only with a common extension: `auth.ts` does, `Node.js` and `example.com` do not. */
 const FILE_ENDINGS =
   /(?<!^node|^next|^vue|^express|^three|^d3)\.(?:[cm]?[jt]sx?|py|rb|rs|go|java|kts?|cs|fs|swift|php|c|h|cc|cpp|hpp|m|sql|sh|md|mdx|txt|json|jsonc|ya?ml|toml|xml|html?|css|scss|less|vue|svelte|tf|bicep|proto|graphql|gradle|csproj|sln|lock|env|ini|cfg|conf|csv|ipynb|docx?|xlsx?|pptx?|pdf)$/i;

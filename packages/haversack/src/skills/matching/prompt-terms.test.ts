@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { promptTerms } from "./prompt-terms.ts";
+import { promptTerms } from "./tokenize.ts";
 
 describe("promptTerms", () => {
   it.each([
@@ -27,13 +27,6 @@ describe("promptTerms", () => {
     expect(texts("```\nkubernetes error\n```")).toContain("kubernetes");
   });
 
-  it("tells a question about a general matter from one about the user's own code", () => {
-    expect(promptTerms("Explain how TLS works").asksToKnow).toBe(true);
-    expect(promptTerms("what is the difference between TCP and UDP?").asksToKnow).toBe(true);
-    expect(promptTerms("explain this function").asksToKnow).toBe(false);
-    expect(promptTerms("what is the difference between my two files?").asksToKnow).toBe(false);
-  });
-
   it("tells an order of one word from a remark about it", () => {
     for (const prompt of ["deploy", "Deploy!", "please deploy this", "can you deploy it now?"])
       expect([prompt, promptTerms(prompt).isOrder]).toEqual([prompt, true]);
@@ -41,15 +34,14 @@ describe("promptTerms", () => {
       expect([prompt, promptTerms(prompt).isOrder]).toEqual([prompt, false]);
   });
 
-  it("adds synonyms at a discount, never in place of a word that was said", () => {
-    const { terms } = promptTerms("debug the crash");
-    expect(terms.find((term) => term.term === "diagnos")).toMatchObject({
-      kind: "synonym",
-      origin: "debug",
-      weight: 0.5,
-    });
-    const both = promptTerms("debug and diagnose").terms.filter((term) => term.term === "diagnos");
-    expect(both).toMatchObject([{ kind: "word", weight: 1 }]);
+  it("counts the first words of a long prompt most, the last ones next, and what stands between them least", () => {
+    const { terms } = promptTerms(
+      `kubernetes ${"filler words of a log ".repeat(60)} walrus ${"more of the log ".repeat(60)} terraform`,
+    );
+    const weight = (text: string) => terms.find((term) => term.text === text)!.weight;
+    expect(weight("kubernetes")).toBe(1);
+    expect(weight("terraform")).toBe(1);
+    expect(weight("walrus")).toBeLessThan(0.4);
   });
 
   it("looks at the start and the end of a very long prompt", () => {

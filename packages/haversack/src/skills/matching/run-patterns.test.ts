@@ -14,7 +14,7 @@ describe("runPatterns", () => {
 
   it("stops a pattern that never ends, names it, and runs the others", () => {
     const patterns = [pattern("^a"), pattern("(a+)+$", { linear: false }), pattern("a{3}")];
-    // More time than in use: on a busy machine a pattern must have run to be blamed.
+    // More time than in production: on a busy machine, a pattern must actually run before it is reported as slow.
     const run = runPatterns(patterns, [`${"a".repeat(50_000)}b`], { budgetMs: 200 });
     expect(run.slow).toEqual([1]);
     expect(run.hits).toEqual([0, 2]);
@@ -46,7 +46,7 @@ describe("runPatterns", () => {
   });
 
   describe("on a busy machine", () => {
-    /** A host whose clock moves only by time-outs; the first ones stop the patterns before or after they ran. */
+    /** A host whose clock moves only by time-outs. The first ones stop the patterns before or after they ran. */
     function busyHost(timeouts: ("before" | "after")[]): PatternHost & { waitedMs: number } {
       const left = [...timeouts];
       const host = {

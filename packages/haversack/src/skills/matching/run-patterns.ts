@@ -1,9 +1,9 @@
 /**
- * Runs untrusted regular expressions on a text under one time budget: all of them in one `vm` call (one call per
- * pattern costs half a process start more), which goes on after an offender that used up its share.
+ * Runs untrusted regular expressions on a text under one time budget. All run in one `vm` call, because one call per pattern would cost half
+ * a process start more. After a pattern has used up its share, the rest continue.
  *
- * The budget holds under Node. Under Bun a vm time-out fires late or never, so there only patterns proven to run in
- * linear time may run; the others are skipped and reported.
+ * The budget works under Node. Under Bun a vm time-out fires late or never, so only patterns proven to run in linear time may run there; the
+ * others are skipped and reported.
  */
 import { runInThisContext } from "node:vm";
 
@@ -14,37 +14,37 @@ export interface RunnablePattern {
 }
 
 export interface PatternRun {
-  /** Positions of the patterns that matched. */
+  /** Indexes of the patterns that matched. */
   hits: number[];
-  /** Positions of patterns that ran out of time. They should not be run again. */
+  /** Indexes of patterns that ran out of time. Do not run them again. */
   slow: number[];
-  /** Positions of patterns that were not run at all: the budget was gone, or this runtime cannot stop them. */
+  /** Indexes of patterns that did not run, because the budget was used up or this runtime cannot stop them. */
   skipped: number[];
 }
 
-/** What a prompt may cost in patterns, all together, of this process's time. */
+/** CPU time that all patterns together may take for one prompt. */
 export const PATTERN_BUDGET_MS = 50;
 
-/** A pattern counts as slow only when it alone had this much time. A usual one takes microseconds. */
+/** A pattern counts as slow only if it alone had this much time. A typical one takes microseconds. */
 const GUILTY_MS = 5;
 
 /**
- * The budget is CPU time: on a busy machine this process mostly waits, and waiting must not silence rules or brand a good
- * pattern as slow for ever. By the clock it may take this many times as long (one second).
+ * The budget is CPU time. On a busy machine this process mostly waits, and waiting must not disable rules or mark a good pattern as slow
+ * forever. The wall-clock limit is this many times the budget (one second).
  */
 const MOST_WAITING = 20;
 
-/** Where time and time-outs come from; tests bring their own. */
+/** Source of time and time-outs; tests pass their own. */
 export interface PatternHost {
   /** CPU time of this process so far. */
   cpuMs(): number;
-  /** The clock. */
+  /** Wall-clock time. */
   nowMs(): number;
-  /** Runs it for at most so long by the clock. False when it was stopped, or when the time-out fired just after its end. */
+  /** Runs it for at most this long by the wall clock. False if it was stopped, or if the time-out fired just after it ended. */
   runFor(run: () => void, timeoutMs: number): boolean;
 }
 
-/** Longer texts are cut: a pattern speaks of what a person typed, not of what they pasted. */
+/** Longer texts are cut: a pattern is meant for what a person typed, not for what they pasted. */
 const MAX_HEAD = 15_000;
 const MAX_TAIL = 5000;
 
@@ -64,7 +64,7 @@ export function runPatterns(
   return { hits: pairs.map(([pattern]) => pattern), slow, skipped };
 }
 
-/** Every pattern on every text: which pattern matched which text, as positions. */
+/** Runs every pattern on every text. Returns pairs of indexes: which pattern matched which text. */
 export function matchEach(
   patterns: readonly RunnablePattern[],
   texts: readonly string[],
@@ -89,10 +89,10 @@ function execute(
     patterns: patterns.map(({ source, flags, linear }) => (canStop || linear ? { source, flags } : undefined)),
     texts: texts.map(cutText),
     at: 0,
-    /** The last pattern that began and may be blamed, and the CPU time at that moment. */
+    /** The last pattern started that may count as slow, and the CPU time at its start. */
     began: { at: -1, cpuMs: 0 },
     begin: () => {
-      // 2 µs; what is proven linear is never blamed.
+      // Costs 2 µs. Patterns proven linear never count as slow.
       if (!patterns[work.at]!.linear) work.began = { at: work.at, cpuMs: host.cpuMs() };
     },
     pairs: run.pairs,
@@ -105,7 +105,7 @@ function execute(
   const step = runInThisContext(SCRIPT) as (work: unknown) => void;
   const startCpuMs = host.cpuMs();
   const deadlineMs = host.nowMs() + budgetMs * MOST_WAITING;
-  // How often in a row the pattern at `at` was stopped before it had its share of CPU time.
+  // How often in a row pattern `at` was stopped before it had its share of CPU time.
   let stopped = { at: -1, times: 0 };
   while (work.at < patterns.length) {
     const leftCpuMs = budgetMs - (host.cpuMs() - startCpuMs);
@@ -115,17 +115,17 @@ function execute(
       break;
     }
     const times = stopped.at === work.at ? stopped.times : 0;
-    // Half of what is left, so that one offender leaves time for the rest; twice as long each time that it was not enough.
+    // Half of the remaining time, so one slow pattern leaves time for the rest. Doubled each time that was not enough.
     const timeoutMs = Math.min(leftMs, Math.max(1, leftCpuMs / 2) * 2 ** times);
     if (host.runFor(() => step(work), Math.ceil(timeoutMs))) break;
     const { at, began } = work;
-    // The time-out can fire when the last pattern is already done.
+    // The time-out can fire after the last pattern is done.
     if (at >= patterns.length) break;
     if (began.at === at && host.cpuMs() - began.cpuMs >= GUILTY_MS) {
       run.slow.push(at);
       work.at++;
     } else {
-      // The time went to those before it, or to other processes: it is tried again.
+      // Earlier patterns or other processes used the time, so try this one again.
       stopped = { at, times: times + 1 };
       run.pairs.splice(0, run.pairs.length, ...run.pairs.filter(([pattern]) => pattern !== at));
     }
@@ -156,7 +156,7 @@ function cutText(text: string): string {
   return text.length <= MAX_HEAD + MAX_TAIL ? text : `${text.slice(0, MAX_HEAD)}\n${text.slice(-MAX_TAIL)}`;
 }
 
-// A pattern that does not compile here was reported when it was indexed; it matches nothing.
+// A pattern that does not compile here was reported during indexing; it matches nothing.
 const SCRIPT = `(function (work) {
   for (; work.at < work.patterns.length; work.at++) {
     var pattern = work.patterns[work.at];

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { memoryIndex } from "./memory-index.ts";
-import { RECOMMEND_CONFIDENCE, rankSkills, SCORE } from "./score-text.ts";
+import { NAME_CONFIDENCE, RECOMMEND_CONFIDENCE, rankSkills } from "./score-text.ts";
 
 const skill = (id: string, description: string, body = "") => ({ id, name: id, description, body, tags: [] });
 const pool = [
@@ -50,7 +50,7 @@ describe("rankSkills", () => {
       skill("dbt-models", "Create dbt models. Use when transforming warehouse data."),
       skill("app-icons", "Generate app icons and splash screens in every size."),
     ];
-    // Names that say nothing: the description alone must do.
+    // The names say nothing, so the description alone must be enough.
     const wanted = [
       skill("ops", "Deploy services to Kubernetes clusters with Helm. Use when deploying, scaling or rolling back."),
       skill("db", "Write safe schema migrations for Postgres. Use when adding or changing tables, columns or indexes."),
@@ -100,7 +100,6 @@ describe("rankSkills", () => {
             .map((entry) => entry.skill);
         for (const [prompt, id] of [
           ["billing", "billing"],
-          ["fix the billing", "billing"],
           ["add pagination to the orders page", "pagination"],
           ["deploy to production", "deploy"],
           ["deploy", "deploy"],
@@ -109,13 +108,16 @@ describe("rankSkills", () => {
         ] as const) {
           expect([prompt, shown(prompt)]).toEqual([prompt, expect.arrayContaining([id])]);
         }
+        // "Fix" is also in another skill's description, so this skill gets at least a name.
+        const [first] = rankSkills("fix the billing", poolOf(size));
+        expect(first).toMatchObject({ skill: "billing" });
+        expect(first!.confidence).toBeGreaterThanOrEqual(NAME_CONFIDENCE);
       });
 
       it.each([
         "what's the plan",
         "that plan looks fine",
         "deploy is broken again",
-        "the review was helpful",
         "release the lock before returning",
         "test it by hand",
         "test this",
@@ -133,6 +135,59 @@ describe("rankSkills", () => {
         expect(confidence("billing for the walrus")).toBeLessThan(confidence("fix the billing"));
         expect(confidence("billing for the walrus and the umbrella")).toBeLessThan(
           confidence("billing for the walrus"),
+        );
+      });
+    });
+
+    describe("that share a word with a skill", () => {
+      const small = memoryIndex([
+        skill("docker-images", "Build small, safe Docker images. Use when writing a Dockerfile."),
+        skill("release-notes", "Turn merged commits into release notes or a changelog entry."),
+        skill("invoice-matching", "Match bank payments to supplier invoices."),
+        skill("flaky-tests", "Find out why a test fails only sometimes, and fix it."),
+      ]);
+      const shown = (prompt: string) =>
+        rankSkills(prompt, small)
+          .filter(({ confidence }) => confidence >= NAME_CONFIDENCE)
+          .map((entry) => entry.skill);
+
+      it.each([
+        "the image on the landing page is too large",
+        "release the lock before the return",
+        "run only the failing tests",
+        "yes, go on",
+        "now the same for the other file",
+        "nice, that reads well",
+        "update the page and the tests",
+      ])("shows nothing for %s", (prompt) => {
+        expect(shown(prompt)).toEqual([]);
+      });
+
+      it.each([
+        ["make the docker image smaller", "docker-images"],
+        ["which payments have no invoice", "invoice-matching"],
+        ["write the changelog entry", "release-notes"],
+        ["this test fails only sometimes", "flaky-tests"],
+      ])("shows the skill if two words say so: %s", (prompt, id) => {
+        expect(shown(prompt)).toContain(id);
+      });
+
+      it("takes a word that is only spelled alike for no evidence", () => {
+        const schema = memoryIndex([
+          skill("db-migrations", "Change the schema of the database. Use when a table changes."),
+          skill("docker-images", "Build small, safe Docker images."),
+        ]);
+        for (const { confidence } of rankSkills("write the changelog", schema))
+          expect(confidence).toBeLessThan(NAME_CONFIDENCE);
+        expect(rankSkills("the dokcer images", schema)[0]).toMatchObject({ skill: "docker-images" });
+      });
+
+      it("counts what a long prompt says that the skill lacks", () => {
+        const asked = "our docker image must be smaller";
+        const about = "the login form of the settings screen loses its password field in dark mode on a narrow phone";
+        expect(shown(asked)).toContain("docker-images");
+        expect(shown(`${about}, and the docker logo above it has the wrong colour in the footer of the page`)).toEqual(
+          [],
         );
       });
     });
@@ -156,14 +211,6 @@ describe("rankSkills", () => {
     for (const entry of rank("commit this")) expect(entry.named).toBe(false);
   });
 
-  it("lets a skill of another world fall back", () => {
-    const own = rank("integration tests for my HTTP API in C#")[0]!;
-    const other = rank("integration tests for my HTTP API in Python").find((entry) => entry.skill === "api-testing")!;
-    expect(other.conflict).toBe(true);
-    expect(own.conflict).toBe(false);
-    expect(other.confidence).toBeLessThan(own.confidence);
-  });
-
   it("grows more confident with more evidence", () => {
     const confidence = (prompt: string) =>
       rank(prompt).find((entry) => entry.skill === "query-tuning")?.confidence ?? 0;
@@ -172,24 +219,87 @@ describe("rankSkills", () => {
     expect(strong).toBeGreaterThan(weak);
   });
 
-  it("reads no more rows to find candidates than its budget, and still scores common words", () => {
+  it("counts common words too, however many skills hold them", () => {
     const many = memoryIndex([
-      ...Array.from({ length: 60 }, (_, at) => skill(`filler-${at}`, "Write tests for services.")),
+      ...Array.from({ length: 2000 }, (_, at) => skill(`filler-${at}`, "Write tests for services.")),
       skill("wanted", "Write tests for kumquats."),
     ]);
-    let searched = 0;
-    const counting = {
-      ...many,
-      postings: (terms: readonly string[], skills?: readonly string[]) => {
-        const rows = [...many.postings(terms, skills)];
-        if (!skills) searched += rows.length;
-        return rows;
-      },
-    };
-    const ranked = rankSkills("write tests for my kumquats", counting, { constants: { ...SCORE, rowBudget: 20 } });
-    expect(searched).toBeLessThanOrEqual(20);
-    expect(ranked[0]!.skill).toBe("wanted");
-    expect(ranked[0]!.evidence.map((entry) => entry.text)).toContain("tests");
+    const [first] = rankSkills("write tests for my kumquats", many);
+    expect(first!.skill).toBe("wanted");
+    expect(first!.evidence.map((entry) => entry.text)).toContain("tests");
+  });
+
+  it("finds a misspelled word by its letters, and says so", () => {
+    const [first] = rank("exctract the feilds of a PDF fomr");
+    expect(first).toMatchObject({ skill: "pdf-forms" });
+    const cluster = memoryIndex([...pool, skill("kubernetes-rollout", "Roll out services to Kubernetes clusters.")]);
+    const [typo] = rankSkills("roll out to kuberntes", cluster);
+    expect(typo).toMatchObject({ skill: "kubernetes-rollout" });
+    expect(typo!.evidence).toContainEqual(expect.objectContaining({ text: "kuberntes", kind: "similar" }));
+  });
+
+  it("tells two skills apart that differ by a version number", () => {
+    const versions = memoryIndex([
+      skill("angular-17", "Upgrade an application to Angular 17."),
+      skill("angular-18", "Upgrade an application to Angular 18."),
+    ]);
+    expect(rankSkills("upgrade our app to Angular 18", versions)[0]!.skill).toBe("angular-18");
+    expect(rankSkills("upgrade our app to angular 17", versions)[0]!.skill).toBe("angular-17");
+  });
+
+  it("does not let a skill win by repeating a word", () => {
+    const stuffed = memoryIndex([
+      ...pool,
+      skill("stuffed", "Various helpers.", "pdf form fields ".repeat(100_000)),
+      skill("stuffed-too", "pdf form ".repeat(400), ""),
+    ]);
+    expect(rankSkills("extract the fields of a PDF form", stuffed)[0]!.skill).toBe("pdf-forms");
+  });
+
+  it("takes no confidence from a skill because one that is hidden from models fits as well", () => {
+    const twins = memoryIndex([...pool, skill("pdf-people", "Fill in PDF forms and extract their fields, by hand.")]);
+    const prompt = "extract the fields of a PDF form";
+    const confidence = (hidden: string[]) =>
+      rankSkills(prompt, twins, { hidden: () => new Set(hidden) }).find((entry) => entry.skill === "pdf-forms")!
+        .confidence;
+    expect(confidence(["pdf-people"])).toBeGreaterThan(confidence([]));
+  });
+
+  it("is sure of none of many skills that are all alike", () => {
+    const alike = memoryIndex(
+      Array.from({ length: 12 }, (_, at) => skill(`copy-${at}`, "Fill in PDF forms and extract fields.")),
+    );
+    const ranked = rankSkills("fill in this PDF form", alike);
+    expect(new Set(ranked.map(({ confidence }) => confidence)).size).toBe(1);
+    expect(ranked.length).toBe(10);
+  });
+
+  it("means the same by a confidence in a pool of 3 and of 300", () => {
+    const fillers = Array.from({ length: 297 }, (_, at) =>
+      skill(`zebra-${at.toString(36)}`, `Count the stripes of zebra number ${at.toString(36)}${at}.`),
+    );
+    const small = memoryIndex(pool.slice(0, 3));
+    const large = memoryIndex([...pool.slice(0, 3), ...fillers]);
+    for (const prompt of ["extract the fields of a PDF form", "write release notes for the merged changes"]) {
+      const [few] = rankSkills(prompt, small);
+      const [many] = rankSkills(prompt, large);
+      expect(many!.skill).toBe(few!.skill);
+      expect(Math.abs(many!.confidence - few!.confidence)).toBeLessThan(0.15);
+    }
+  });
+
+  it.each(["show this file", "push it", "run only the last test again"])(
+    "takes everyday words for no request, even where one skill is all there is: %s",
+    (prompt) => {
+      const one = memoryIndex([skill("file-mover", "Move files, run tests, push changes to another project.")]);
+      for (const { confidence } of rankSkills(prompt, one)) expect(confidence).toBeLessThan(NAME_CONFIDENCE);
+    },
+  );
+
+  it("survives what is no text: a megabyte of it, bytes, other scripts", () => {
+    expect(rank(`fill in this PDF form\n${"0123456789abcdef ".repeat(60_000)}`)[0]!.skill).toBe("pdf-forms");
+    expect(() => rank("\u0000\uffff\ud800".repeat(1000))).not.toThrow();
+    expect(rank("请填写这个 PDF 表单 form")[0]!.skill).toBe("pdf-forms");
   });
 
   it("gives nothing for an empty prompt or an empty pool", () => {
@@ -204,7 +314,7 @@ describe("rankSkills", () => {
         const ranked = rank(`${prompt} pdf form`);
         for (const { confidence } of ranked) expect(confidence >= 0 && confidence <= 1).toBe(true);
         for (let at = 1; at < ranked.length; at++)
-          expect(ranked[at - 1]!.score).toBeGreaterThanOrEqual(ranked[at]!.score);
+          expect(ranked[at - 1]!.confidence).toBeGreaterThanOrEqual(ranked[at]!.confidence);
       }),
     );
   });

@@ -30,8 +30,10 @@ describe("tokenize", () => {
     ]);
   });
 
-  it("writes abbreviations and their long forms the same way", () => {
-    expect(terms("k8s db repo postgres PR")).toEqual(terms("Kubernetes database repository PostgreSQL pull-request"));
+  it("takes a number after a name for its version, with or without a space", () => {
+    expect(terms("migrate to Angular 17")).toContain("angular17");
+    expect(terms("angular-17-upgrade")).toContain("angular17");
+    expect(terms("17 of them")).toEqual([]);
   });
 
   it("knows the language Go from the verb, and React from reacting", () => {

@@ -1,75 +1,93 @@
 /**
- * Text to terms, the same way for skills and prompts: words are lower-cased, split at humps, hyphens and dots, freed of stop words and
- * stemmed; names such as C#, .NET, Node.js and CI/CD stay one term.
+ * Turns text into terms, the same way for skills and prompts. Words are lower-cased, split at camelCase humps, hyphens and dots, and
+ * stemmed; stop words are dropped. Names such as C#, .NET, Node.js and CI/CD stay one term.
  */
 import { isAscii } from "../../base/clean-text.ts";
-import { ABBREVIATIONS, ONE_NAME, SIGNED_NAMES, STOP_WORDS } from "./vocabulary.ts";
+import { ONE_NAME, SIGNED_NAMES, STOP_WORDS } from "./vocabulary.ts";
 
 /**
- * word: an ordinary word. part: a piece of a compound (camelCase, kebab-case, path). whole: the compound itself,
- * which in a prompt is most often a name of the user's own and then says nothing about skills.
+ * word: an ordinary word. part: a piece of a compound (camelCase, kebab-case, path). whole: the compound itself, which in a prompt is
+ * usually the user's own identifier and says nothing about skills.
  */
 export type TokenKind = "word" | "part" | "whole";
 
 export interface Token {
   term: string;
   kind: TokenKind;
-  /** As it was written, lower-cased: for messages. */
+  /** As written but in lower case, for messages. */
   text: string;
-  /** Counts words; a gap of more than two means that a sentence or a line ended between two tokens. */
+  /** Word position. A gap of more than two means that a sentence or line ended between two tokens. */
   at: number;
 }
 
 /** Longer runs are hashes, base64 or minified code. */
 const LONGEST_WORD = 60;
-/** System.Text.Json is a name; a longer chain is somebody's code. */
+/** System.Text.Json is a name; a longer chain is code. */
 const LONGEST_CHAIN = 24;
-/** Pieces of a compound that are also taken together. */
+/** How many pieces of a compound are also joined into one term. */
 const MOST_PIECES = 4;
 
 export function tokenize(text: string): Token[] {
   const tokens: Token[] = [];
   let plain = isAscii(text) ? text : withPlainSigns(text);
   for (const [pattern, name] of SIGNED_NAMES) plain = plain.replace(pattern, name);
-  const signs = isAscii(plain) ? (ascii ??= patternsOf(ASCII)) : (unicode ??= patternsOf(UNICODE));
-  const spacedOut = plain.normalize("NFKC").replace(UNSPACED_RUN, " $& ");
+  const isPlain = isAscii(plain);
+  const signs = isPlain ? (ascii ??= patternsOf(ASCII)) : (unicode ??= patternsOf(UNICODE));
+  const spacedOut = isPlain ? plain : plain.normalize("NFKC").replace(UNSPACED_RUN, " $& ");
   let at = 0;
   for (const [raw] of spacedOut.matchAll(signs.raw)) {
     if (raw.length > LONGEST_WORD) continue;
     if (PLAIN_WORD.test(raw)) at += addPiece(tokens, raw, { at, kind: "word" }, signs);
     else if (BREAK.test(raw)) at += 2;
-    // A full stop is taken for a part of its word, as in Node.js, until the word has ended.
+    // A trailing full stop is part of the raw word (as the dot in Node.js is), so the sentence end is counted after the word.
     else at += addWord(tokens, raw, at, signs) + (raw.endsWith(".") ? 2 : 0);
   }
   return tokens;
 }
 
-/** Two neighbours as one term. Joined without a sign, so that "front end", "front-end" and "frontend" meet. */
+/** Two neighbours as one term, joined without a sign: "front end", "front-end" and "frontend" become the same. */
 export function pairs(tokens: readonly Token[]): { term: string; text: string; of: readonly [string, string] }[] {
   const found: ReturnType<typeof pairs> = [];
-  let previous: Token | undefined;
-  for (const token of tokens) {
-    if (token.kind === "whole") continue;
-    // One stop word may stand between them: "role of assignment".
-    if (previous && token.at > previous.at && token.at - previous.at <= 2 && token.term !== previous.term) {
-      found.push({
-        term: previous.term + token.term,
-        text: `${previous.text} ${token.text}`,
-        of: [previous.term, token.term],
-      });
-    }
-    previous = token;
-  }
+  forEachPair(tokens, (first, second) => {
+    const text = `${first.text} ${second.text}`;
+    found.push({ term: first.term + second.term, text, of: [first.term, second.term] });
+  });
   return found;
 }
 
-/** The term of one lower-case word: its one spelling where abbreviations exist, else its stem. */
-export function termOf(word: string): string {
-  return ABBREVIATIONS.get(word) ?? stem(word);
+export function forEachPair(tokens: readonly Token[], visit: (first: Token, second: Token) => void): void {
+  let previous: Token | undefined;
+  for (const token of tokens) {
+    if (token.kind === "whole") continue;
+    // One stop word may be between them: "role of assignment".
+    if (previous && token.at > previous.at && token.at - previous.at <= 2 && token.term !== previous.term) {
+      visit(previous, token);
+    }
+    previous = token;
+  }
 }
 
-/** Bits of a posting's `fields`: where a term of a skill was seen. `onlyName`: the skill's name consists of this one word. */
-export const FIELD = { name: 1, description: 2, body: 4, world: 8, wholeName: 16, onlyName: 32 } as const;
+/** The term of one lower-case word: its stem. */
+export function termOf(word: string): string {
+  let term = knownTerms.get(word);
+  if (term === undefined) {
+    term = stem(word);
+    if (knownTerms.size >= MOST_KNOWN) knownTerms.clear();
+    knownTerms.set(word, term);
+  }
+  return term;
+}
+
+/** A cache: an index of 3,000 skills asks two million times for the terms of 12,000 words. */
+const knownTerms = new Map<string, string>();
+const MOST_KNOWN = 20_000;
+
+/**
+ * Bits of a posting's `fields`: where a term of a skill was seen. Two more bits, from `NAME_LENGTH` on, hold the number of words in the
+ * skill's name, minus one and at most three. A prompt with both words of a two-word name means that skill; one word of four proves little.
+ */
+export const FIELD = { name: 1, description: 2, body: 4, gram: 8, wholeName: 16 } as const;
+export const NAME_LENGTH = 5;
 
 /** The skill's whole name as one term, for prompts that call it by name: `systematic-debugging` → `=systematicdebugging`. */
 export function nameTerm(name: string): string {
@@ -77,21 +95,36 @@ export function nameTerm(name: string): string {
   return `=${lower.replace(isAscii(lower) ? /[^a-z0-9]+/g : /[^\p{L}\p{N}]+/gu, "")}`;
 }
 
-/** A world that the skill is bound to as a term: `~language:python`. */
-export function worldTerm(world: string): string {
-  return `~${world}`;
+/** A word of a skill's body. Kept separately, because a word that many bodies mention may still be rare in descriptions. */
+export function bodyTerm(term: string): string {
+  return `.${term}`;
+}
+
+/** Groups of four neighbouring letters, with marks for start and end. A misspelled word finds the right one by them. */
+export function gramTerms(word: string): string[] {
+  const marked = `^${word}$`;
+  const found = new Set<string>();
+  for (let at = 0; at + GRAM <= marked.length; at++) found.add(`%${marked.slice(at, at + GRAM)}`);
+  return [...found];
+}
+
+const GRAM = 4;
+
+/** Shorter words have too few letter groups to tell them apart; words with digits or signs are names, not typos. */
+export function hasGrams(word: string): boolean {
+  return word.length >= 5 && word.length <= 24 && /^\p{L}+$/u.test(word);
 }
 
 function withPlainSigns(text: string): string {
   return (
     text
       .replace(/[\u2018\u2019]/g, "'")
-      // Dashes, typographic quotes, arrows, CJK punctuation, emoji: they end a phrase and are no letters.
+      // Dashes, typographic quotes, arrows, CJK punctuation and emoji end a phrase.
       .replace(/[\u2010-\u2bff\u3000-\u303f]|[\ufe00-\ufe0f]|[\ud83c-\ud83e][\udc00-\udfff]/g, " ; ")
   );
 }
 
-/** The classes that the patterns are made of. A class of all letters takes milliseconds to compile, and most texts need none. */
+/** Character classes for the patterns. A class of all letters takes milliseconds to compile, and most texts do not need it. */
 interface Alphabet {
   letter: string;
   lower: string;
@@ -129,7 +162,7 @@ type Patterns = ReturnType<typeof patternsOf>;
 let ascii: Patterns | undefined;
 let unicode: Patterns | undefined;
 
-/** Most words; there is nothing to take off or to split. */
+/** Most words: nothing to trim or split. */
 const PLAIN_WORD = /^[a-z0-9]+$/;
 /** A sign that ends a phrase. */
 const BREAK = /^[.!?;:\n|()[\]{}<>"`,]$/;
@@ -139,12 +172,12 @@ const UNSPACED_WORD = /^[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff]{2,}$/;
 /** it's, they'll; not o'clock. */
 const CONTRACTION = /'(?:s|re|ve|ll|d|m)\b/gi;
 
-/** Adds the tokens of one run without spaces; returns how many places it took. */
+/** Adds the tokens of one run without spaces; returns how many positions it took. */
 function addWord(tokens: Token[], raw: string, at: number, signs: Patterns): number {
   const word = raw.replace(CONTRACTION, "").replace(signs.edge, "").replace(signs.version, "");
   if (word === "") return 1;
   if (UNSPACED_WORD.test(word)) return addCharacterPairs(tokens, word, at);
-  // A path or a chain of calls: each step is a name of its own, and none of them a plain word.
+  // A path or a chain of calls: each step is an identifier, not a plain word.
   const steps = word.split(/[./\\]+/).filter((step) => step !== "");
   const joined = steps.join("").toLowerCase();
   if (steps.length > 1 && joined.length <= LONGEST_CHAIN && /^[a-z][a-z0-9]*$/.test(joined)) {
@@ -171,11 +204,11 @@ function addStep(tokens: Token[], step: string, at: number, single: TokenKind, s
   return pieces.length;
 }
 
-/** Where words are not spaced, two neighbouring characters stand for a word. */
+/** In scripts without spaces, two neighbouring characters count as a word. */
 function addCharacterPairs(tokens: Token[], word: string, at: number): number {
   for (let from = 0; from + 2 <= word.length; from++) {
     const term = word.slice(from, from + 2);
-    // Three places apart, so that no pairs are made of them.
+    // Three positions apart, so they never form pairs.
     tokens.push({ term, kind: "word", text: term, at: at + from * 3 });
   }
   return word.length * 3;
@@ -188,27 +221,36 @@ function humps(word: string, signs: Patterns): string[] {
 }
 
 function addPiece(tokens: Token[], text: string, { at, kind }: Pick<Token, "at" | "kind">, signs: Patterns): number {
+  if (VERSION.test(text)) addVersion(tokens, text, at);
   const isTerm = (text.length > 1 || text > "\x7f") && !STOP_WORDS.has(text) && signs.letter.test(text);
   if (isTerm) tokens.push({ term: termOf(text), kind, text, at });
   return 1;
 }
 
+/** A number alone says nothing. After a name it is a version: "Angular 17" and angular-17 are not Angular 18. */
+const VERSION = /^\d{1,4}$/;
+
+function addVersion(tokens: Token[], text: string, at: number): void {
+  const before = tokens.at(-1);
+  if (!before || before.at !== at - 1 || before.kind === "whole") return;
+  tokens.push({ term: before.term + text, kind: "whole", text: `${before.text} ${text}`, at });
+}
+
 /**
- * A light English stemmer: cuts inflections (tests, testing, tested) and the commonest derivations (deployment, optimizer,
- * authentication), so that a prompt and a skill meet though they are worded differently. It need not give words, only the same text for
- * the same family.
+ * A light English stemmer: removes inflections (tests, testing, tested) and the most common derivations (deployment, optimizer,
+ * authentication), so that a prompt matches a skill that is worded differently. Stems need not be words; a word family just shares one.
  */
 export function stem(word: string): string {
-  // Names with digits or signs (net8, s3, oauth2) and other scripts do not inflect the English way.
+  // Names with digits or signs (net8, s3, oauth2) and other scripts have no English inflections.
   if (word.length < 4 || !/^[a-z]+$/.test(word)) return word;
-  return IRREGULAR.get(word) ?? withoutTail(withoutDerivation(withoutVerbEnding(withoutPlural(word))));
+  return withoutTail(withoutDerivation(withoutVerbEnding(withoutPlural(word))));
 }
 
 function withoutPlural(word: string): string {
   if (word.endsWith("sses")) return word.slice(0, -2);
   if (word.endsWith("ies")) return word.length > 4 ? `${word.slice(0, -3)}y` : word.slice(0, -1);
   if (endsWithAny(word, ["xes", "ches", "shes", "zes"])) return word.slice(0, -2);
-  // status, focus, analysis, nodejs, kubernetes: an s that is no plural.
+  // status, focus, analysis, nodejs, kubernetes: the s is not a plural.
   if (endsWithAny(word, ["ss", "us", "is", "js", "netes"])) return word;
   return word.endsWith("s") ? word.slice(0, -1) : word;
 }
@@ -219,7 +261,8 @@ function withoutVerbEnding(word: string): string {
   const rest = word.slice(0, word.length - cut);
   if (cut === 0 || rest.length < MIN_REST || !hasVowel(rest)) return word;
   if (endsWithAny(rest, ["at", "bl", "iz", "is"])) return `${rest}e`;
-  return withoutDouble(rest);
+  // add, egg: the word itself ends in a doubled letter.
+  return rest.length === MIN_REST ? rest : withoutDouble(rest);
 }
 
 function withoutDerivation(word: string): string {
@@ -237,7 +280,7 @@ function withoutEnding(word: string): string {
   return word;
 }
 
-/** Ends that differ within a family after the cuts above: configur(e), quer(y), optimiz(e), plan(n). */
+/** Removes ends that still differ within a word family after the steps above: configur(e), quer(y), optimiz(e), plan(n). */
 function withoutTail(word: string): string {
   if (word.endsWith("y") && word.length >= 4) return `${word.slice(0, -1)}i`;
   if (word.length < 5) return word;
@@ -245,7 +288,7 @@ function withoutTail(word: string): string {
   return word.endsWith("e") ? word.slice(0, -1) : withoutDouble(word);
 }
 
-/** planning, stopped: the doubled letter goes, except those that words end in (call, pass, buzz). */
+/** planning, stopped: removes the doubled letter, except where words end in one (call, pass, buzz). */
 function withoutDouble(word: string): string {
   const last = word.at(-1)!;
   return last === word.at(-2) && !"aeioulsz".includes(last) ? word.slice(0, -1) : word;
@@ -259,7 +302,7 @@ function hasVowel(word: string): boolean {
   return /[aeiouy]/.test(word);
 }
 
-/** Ending and what takes its place; the longest that fits counts. What remains must hold a vowel and `MIN_REST` letters. */
+/** Endings and their replacements; the longest match counts. The rest must have a vowel and at least `MIN_REST` letters. */
 // biome-ignore format: one word a line would be longer than the file.
 const ENDINGS: ReadonlyMap<string, string> = new Map(Object.entries({
   ization: "ize", isation: "ize", ational: "ate", fulness: "ful", iveness: "ive", ability: "able", ibility: "ible",
@@ -271,18 +314,135 @@ const LONGEST_ENDING = 7;
 const SHORTEST_ENDING = 2;
 const MIN_REST = 3;
 
-/** Families that the endings above would split, or join with a stranger (react and reaction). Written as they are said. */
-// biome-ignore format: one word a line would be longer than the file.
-const IRREGULAR: ReadonlyMap<string, string> = new Map(Object.entries({
-  document: "document", documents: "document", documented: "document", documenting: "document",
-  documentation: "doc", container: "container", containers: "container", analysis: "analyz", analyses: "analyz",
-  diagnostic: "diagnos", diagnostics: "diagnos", diagnosis: "diagnos", verification: "verifi",
-  resilience: "resili", resilient: "resili", resiliency: "resili", subscription: "subscrib",
-  subscriptions: "subscrib", indices: "index", config: "configur", configs: "configur", written: "writ",
-  wrote: "writ", asynchronous: "async", performant: "perform", built: "build", broke: "break", broken: "break",
-  ran: "run", reactive: "reactive", reaction: "reaction", author: "writer", authors: "writer",
-  metadata: "metadata", data: "data", server: "server", servers: "server", during: "during", string: "string",
-  strings: "string", architecture: "architect", architectures: "architect", architectural: "architect",
-  dependency: "depend", dependencies: "depend", local: "local", general: "general", generic: "generic",
-  universal: "universal", university: "university",
-}));
+// What a prompt asks for, in terms: its words, pairs of neighbours, and skills that it may be calling by name.
+
+export interface PromptTerm {
+  term: string;
+  /** As the prompt has it. */
+  text: string;
+  kind: "word" | "part" | "whole" | "pair";
+  weight: number;
+}
+
+export interface PromptTerms {
+  terms: PromptTerm[];
+  /** It is an order of one word: "deploy", "please deploy this". Not "what's the plan", not "design looks good". */
+  isOrder: boolean;
+  /** Name terms (`=…`) of what may be skills called by name. */
+  names: string[];
+  /** The same, of what the prompt does not want: "don't use the x skill", "without x". */
+  refused: string[];
+}
+
+/** A part of a compound is often a name that the user made up. A pair confirms its two words rather than adding a third. */
+const PROMPT_WEIGHT = { word: 1, part: 0.5, whole: 1, pair: 0.5 };
+
+/**
+ * A prompt states its wish at the start, or at the end after what was pasted. After this many words a word counts half. Words from the
+ * end are counted double, so that of a long prompt the last sentence counts, but less than the first. Adds 0.5 points of recall@3.
+ */
+const HALF_AT = 20;
+const END_FACTOR = 2;
+
+export function promptTerms(prompt: string): PromptTerms {
+  const text = excerpt(withoutCode(excerpt(prompt, MOST_READ)), MOST_TOKENIZED);
+  const tokens = tokenize(text);
+  const terms = new Map<string, PromptTerm>();
+  const nearness = new Map<string, number>();
+  const add = (term: PromptTerm) => {
+    if (term.weight > (terms.get(term.term)?.weight ?? 0)) terms.set(term.term, term);
+  };
+  tokens.forEach(({ term, text: said, kind }, at) => {
+    const near = HALF_AT / (HALF_AT + Math.min(at, (tokens.length - 1 - at) * END_FACTOR));
+    nearness.set(term, Math.max(near, nearness.get(term) ?? 0));
+    add({ term, text: said, kind, weight: PROMPT_WEIGHT[kind] * near });
+  });
+  for (const { term, text: said, of } of pairs(tokens)) {
+    // "front end" is also "frontend": then the word stays.
+    if (nearness.has(term)) continue;
+    add({ term, text: said, kind: "pair", weight: PROMPT_WEIGHT.pair * (nearness.get(of[0]) ?? 1) });
+  }
+  const words = wordsOf(text.toLowerCase());
+  return {
+    terms: [...terms.values()],
+    isOrder: tokens.length === 1 && isOrder(words, tokens[0]!.at),
+    ...namesIn(words),
+  };
+}
+
+/** Whether only polite words stand before this place, and after it nothing or what an order is given about. */
+function isOrder(words: readonly string[], at: number): boolean {
+  const next = words[at + 1];
+  return (
+    words.slice(0, at).every((word) => POLITE.has(word)) && (next === undefined || OBJECTS.has(withoutQuotes(next)))
+  );
+}
+
+/** What stands in a code block was pasted: it shows the matter, it does not ask. Unless there is nothing else. */
+function withoutCode(prompt: string): string {
+  if (!prompt.includes("```")) return prompt;
+  const rest = prompt.replace(/^[ \t]*```[\s\S]*?(?:^[ \t]*```|$(?![\s\S]))/gm, "\n");
+  return rest.trim() === "" ? prompt : rest;
+}
+
+/** Characters of a prompt that are looked at for code blocks, and of what remains, for words. */
+const MOST_READ = 30_000;
+const MOST_TOKENIZED = 4500;
+
+/** A long prompt says what it wants at its start or its end; between them stands what was pasted. */
+function excerpt(prompt: string, most: number): string {
+  if (prompt.length <= most) return prompt;
+  const end = Math.floor(most / 3);
+  return `${prompt.slice(0, most - end)}\n${prompt.slice(-end)}`;
+}
+
+/**
+ * `/name`, `$name`, `@name`, `plugin:name`, a name with a hyphen that is no path, "the … skill", "skill …".
+ * A single plain word never counts: "commit this" is not a call of a skill named commit.
+ */
+function namesIn(words: readonly string[]): { names: string[]; refused: string[] } {
+  const names: string[] = [];
+  const refused: string[] = [];
+  words.forEach((written, at) => {
+    const add = (name: string) => {
+      const term = nameTerm(name.slice(name.lastIndexOf(":") + 1));
+      const list = words.slice(Math.max(0, at - 4), at).some((before) => REFUSALS.has(before)) ? refused : names;
+      if (term !== "=" && !list.includes(term)) list.push(term);
+    };
+    const word = withoutQuotes(written);
+    if (CALLED.test(word)) add(word.slice(1));
+    else if (COMPOUND.test(word)) add(word);
+    // Not "skills": "my testing skills" calls nobody.
+    if (word !== "skill") return;
+    for (let count = 1; count <= LONGEST_NAME; count++) {
+      if (at - count >= 0) add(words.slice(at - count, at).join("-"));
+      add(words.slice(at + 1, at + 1 + count).join("-"));
+    }
+  });
+  return { names, refused };
+}
+
+function wordsOf(text: string): string[] {
+  return text.split(/\s+/).filter(Boolean).slice(0, MOST_WORDS);
+}
+
+function withoutQuotes(word: string): string {
+  return word.replace(/^["'`(]+|["'`),.;:!?]+$/g, "");
+}
+
+/** `/name`, `$name`, `@name`. */
+const CALLED = /^[/$@][a-z0-9][a-z0-9_:-]*$/;
+/** Two pieces or more with single signs between them. */
+const COMPOUND = /^[a-z0-9]+(?:[-_:][a-z0-9]+)+$/;
+
+/** Up to four words before a name: "do not use the x skill". */
+// biome-ignore format: a list of words.
+const REFUSALS = new Set(["don't", "dont", "not", "never", "without", "no", "avoid", "skip", "stop"]);
+/** What may stand before an order, and what may follow it. */
+// biome-ignore format: a list of words.
+const POLITE = new Set(["please", "now", "ok", "okay", "and", "then", "so", "can", "could", "would", "will", "you", "let's", "lets", "let", "us", "i", "we", "want", "need", "to", "help", "me", "just", "also"]);
+// biome-ignore format: a list of words.
+const OBJECTS = new Set(["it", "this", "that", "these", "those", "the", "my", "our", "all", "everything", "now", "again", "please", "here", "to", "for", "with"]);
+const MOST_WORDS = 400;
+/** Words of a skill's name that is written with spaces. */
+const LONGEST_NAME = 4;

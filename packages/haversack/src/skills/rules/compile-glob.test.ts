@@ -97,7 +97,7 @@ describe("compileGlob", () => {
   });
 
   it("does not stall where a naive translation would", () => {
-    // Naive: more than 10^11 steps. If this ever hangs, the test times out.
+    // A naive translation takes more than 10^11 steps. If this ever hangs, the test times out.
     expect(matches(`${"*a".repeat(12)}*b`, "a".repeat(250))).toBe(false);
     expect(matches(`${"**/a/".repeat(12)}b`, "a/".repeat(250))).toBe(false);
   });

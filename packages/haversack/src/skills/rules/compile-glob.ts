@@ -1,11 +1,10 @@
 /**
- * Path globs of rule files as regular expressions, in the reading of picomatch with `dot: true`: `*` and `?` stay in one
- * folder, `**` spans folders (also none), `{a,b}`, `[a-z]`, `[!a]`, `@(a|b)`, `?(a)`, a leading `!` negates.
- * Two things are read as rule authors mean them: a glob without a slash matches at any depth (`*.sql`), and a folder
- * with a slash at its end means all that is in it (`docs/`).
+ * Translates path globs of rules files to regular expressions, like picomatch with `dot: true`: `*` and `?` stay in one folder, `**` spans any
+ * number of folders, `{a,b}`, `[a-z]`, `[!a]`, `@(a|b)`, `?(a)`, a leading `!` negates. Two things follow the intent of rule authors: a glob
+ * without a slash matches at any depth (`*.sql`), and a folder with a final slash means everything in it (`docs/`).
  *
- * The result runs in linear time by construction, though a naive translation of `*a*a*a*b` does not: between two stars
- * the earliest match is always good enough, and `(?=(…))\1` keeps the engine from trying the later ones.
+ * The result runs in linear time by construction; a naive translation of `*a*a*a*b` does not. Between two stars the earliest match is always good
+ * enough, and `(?=(…))\1` keeps the engine from trying later ones.
  */
 
 export interface CompiledGlob {
@@ -13,7 +12,7 @@ export interface CompiledGlob {
   source: string;
   flags: string;
   linear: true;
-  /** The glob began with `!`: it names what is left out. The source matches what stands after the sign. */
+  /** The glob began with `!`, so it excludes. The source matches the part after the `!`. */
   negated: boolean;
 }
 
@@ -56,7 +55,7 @@ export function compileGlob(glob: string): GlobCompilation {
   try {
     new RegExp(source);
   } catch {
-    // Only a class such as [z-a] gets here; the engine's message would speak of a source nobody wrote.
+    // Only a class such as [z-a] gets here. The engine's message would quote a source that the author never wrote.
     return { code: "glob-invalid", problem: "the path pattern has an invalid [ ] class" };
   }
   return { source, flags: "", linear: true, negated };
@@ -83,7 +82,7 @@ function pathSource(pattern: string, groups: Groups): string {
   }
   const opensFolder = blocks.length > 1 && blocks.at(-1)!.length === 0;
   if (opensFolder) blocks.pop();
-  // a/** is a itself too; **/a/** likewise.
+  // a/** also matches a itself; **/a/** likewise.
   const end = opensFolder ? "(?:/[^]*)?" : "";
   const lastIndex = blocks.length - 1;
   return blocks
@@ -113,14 +112,14 @@ function segmentSource(segment: string, groups: Groups): string {
   return `${first}${middle.join("")}[^/]*${last}`;
 }
 
-/** Matches as early as it can and never tries again. The group's number is taken before its inner groups take theirs. */
+/** Matches as early as possible and never backtracks. The group takes its number before its inner groups take theirs. */
 function earliest(groups: Groups, source: () => string): string {
   groups.count++;
   const number = groups.count;
   return `(?=(${source()}))\\${number}(?:)`;
 }
 
-/** The sources between the stars of one segment; each matches texts of one length only. */
+/** The sources between the stars of one segment. Each matches texts of a single length. */
 function literalParts(segment: string): string[] {
   const parts = [""];
   for (let at = 0; at < segment.length; at++) {
@@ -147,7 +146,7 @@ function splitSegments(pattern: string): string[] {
   return pattern.match(/(?:\\.|\[[^\]/]*\]|[^/])+/gs) ?? [];
 }
 
-/** As a shell does it, inside out: `a{b,c{d,e}}` is ab, acd, ace. `{a}` and an open brace are plain text. */
+/** Expands like a shell, from the inside out: `a{b,c{d,e}}` is ab, acd, ace. `{a}` and an unclosed brace are plain text. */
 function expandBraces(pattern: string): string[] | undefined {
   let pending = [pattern];
   const done: string[] = [];
@@ -164,7 +163,7 @@ function expandBraces(pattern: string): string[] | undefined {
   return done;
 }
 
-/** Stand-ins for braces that are plain text, so that the search does not find them again. */
+/** Placeholders for braces that are plain text, so the search does not find them again. */
 const OPEN = "\u0001";
 const CLOSE = "\u0002";
 

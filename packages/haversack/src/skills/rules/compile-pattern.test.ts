@@ -110,7 +110,7 @@ describe("linear", () => {
   });
 
   it("counts steps: a pattern said to be linear never takes more than a constant per character", () => {
-    // A backtracking matcher that counts. Native time cannot be asserted, steps can.
+    // A backtracking matcher that counts steps: native time cannot be asserted reliably.
     const atom = fc.constantFrom("a", "b", "[ab]", ".", "\\w", "\\s", "(a|b)", "(a|ab)", "(ab|cd)", "\\b");
     const quantified = fc
       .tuple(atom, fc.constantFrom("", "", "*", "+", "?", "{0,3}"))
@@ -123,7 +123,7 @@ describe("linear", () => {
         if ("problem" in compiled || !compiled.linear) return;
         const small = countSteps(compiled.source, repeated.repeat(40));
         const large = countSteps(compiled.source, repeated.repeat(160));
-        // Four times the text: a quadratic search would take sixteen times the steps.
+        // The text is four times as long: a quadratic search would take sixteen times the steps.
         expect(large).toBeLessThan(small * 6 + 200);
       }),
       { numRuns: 1500 },
@@ -175,7 +175,7 @@ describe("linear", () => {
   });
 });
 
-/** Steps of a plain backtracking search, counted by our own tiny matcher for the subset generated above. */
+/** Counts the steps of a plain backtracking search with a tiny matcher for the subset generated above. */
 function countSteps(source: string, text: string): number {
   type Item = { test: (at: number) => number[]; min: number; max: number };
   const items: Item[] = [];

@@ -1,20 +1,20 @@
 /**
- * What the index stores of a regular expression from a rule or a skill. Patterns are untrusted: an invalid one is a
- * problem, one that matches everything is a problem, and each valid one says how its worst time grows, so that the hook
- * can run what is proven cheap and put the rest under a time limit.
+ * What the index stores about a regular expression from a rule or a skill. Patterns are untrusted. Invalid patterns and those that match
+ * everything are problems. Each valid one states how its worst time grows, so the hook can run proven cheap patterns directly and the rest under a
+ * time limit.
  */
 import { growthDegree } from "./regex-growth.ts";
 import { parseRegex } from "./regex-syntax.ts";
 
 export interface CompiledPattern {
-  /** For `new RegExp(source, flags)`. Matches the same texts as what the author wrote. */
+  /** For `new RegExp(source, flags)`. Matches the same texts as the author's pattern. */
   source: string;
   flags: string;
-  /** Proven to search in linear time, whatever the text. The same as degree 1. */
+  /** Proven to search any text in linear time. The same as degree 1. */
   linear: boolean;
   /**
-   * The proven power of the text's length that the worst search takes; null when nothing is proven.
-   * `create.*skill` is 2: with many a “create” in one long line each of them looks for a “skill” up to its end.
+   * Proven worst time as a power of the text's length; null if nothing is proven. `create.*skill` is 2: in a long line with many “create”, each
+   * one searches for “skill” to the end of the line.
    */
   degree: number | null;
 }
@@ -40,7 +40,7 @@ export function compilePattern(pattern: string, { flags = "i" }: { flags?: strin
   }
   const node = parseRegex(source, flags);
   const degree = node ? (growthDegree(node) ?? null) : null;
-  // Run only what is known to be cheap: even the empty text can be dear for nested counts.
+  // Run only patterns known to be cheap: with nested counts even the empty text can be expensive.
   if (source === "" || (degree !== null && expression.test(""))) {
     return { code: "pattern-matches-all", problem: "the pattern matches every text, so it says nothing" };
   }
@@ -48,8 +48,8 @@ export function compilePattern(pattern: string, { flags = "i" }: { flags?: strin
 }
 
 /**
- * A search for `.*foo.*` is a search for `foo`, and costs a power less. `(?i)` is how other languages write the flag
- * that we set anyway. A `.*` before the end counts only if its dot is not escaped.
+ * A search for `.*foo.*` is a search for `foo`, with a lower degree. `(?i)` is how other languages write a flag that we set anyway. A final `.*`
+ * is removed only if its dot is not escaped.
  */
 function simplified(pattern: string): string {
   let source = pattern.replace(/^\(\?i\)/, "").replace(/^(?:\.\*\??)+/, "");

@@ -1,7 +1,7 @@
 /**
- * Everything that rules files and frontmatter say of one skill, in the form that the index stores: keywords under the stem
- * they are looked up by, patterns checked, the rest as one small record. Several rules for one skill are merged: lists
- * are united, and of single values the nearest file's counts.
+ * Everything that rules files and frontmatter say about one skill, in the form that the index stores: keywords by the stem they are looked up
+ * with, checked patterns, the rest as one small record. Several rules for one skill are merged: lists are combined, and for single values the
+ * nearest file wins.
  */
 import { cleanLine } from "../../base/clean-text.ts";
 import { ANY_STEM, compileKeyword } from "../matching/keyword-match.ts";
@@ -10,15 +10,15 @@ import { compileGlob } from "./compile-glob.ts";
 import { compilePattern } from "./compile-pattern.ts";
 
 export interface CompiledRules {
-  /** Absent when no rules file speaks of the skill. */
+  /** Absent if no rules file names the skill. */
   rule?: CompiledRule;
-  /** `phrase`: as `hasKeyword` takes it, a tab, and the author's own words, which are what people are shown. */
+  /** `phrase`: the form that `hasKeyword` takes, a tab, and the author's words, which are shown to people. */
   triggers: { stem: string; kind: TriggerKind; phrase: string; weight: number }[];
   patterns: { kind: PatternKind; source: string; flags: string; linear: boolean }[];
   problems: Problem[];
 }
 
-/** `rules`: the nearest file's first. */
+/** `rules`: nearest file first. */
 export function compileRules(
   rules: readonly SkillRule[],
   frontmatter?: { triggers?: SkillTriggers; file: string },
@@ -53,7 +53,7 @@ function addKeyword({ triggers }: CompiledRules, kind: TriggerKind, text: string
   for (const stem of lookupStems(phrase)) triggers.push({ stem, ...row });
 }
 
-/** Under which stems a prompt finds a compiled keyword: its first word, and its joined form. */
+/** The stems under which a prompt finds a compiled keyword: its first word and its joined form. */
 function lookupStems(phrase: string): string[] {
   if (phrase.startsWith("=")) return [ANY_STEM];
   const [words = "", joined] = phrase.split("|");
@@ -123,7 +123,7 @@ function mergeRules(rules: readonly SkillRule[]): CompiledRule {
     alwaysActive: rules.some((rule) => rule.alwaysActive),
     createOnly: rules.some((rule) => rule.createOnly),
     ...(blockMessage && { blockMessage }),
-    // The rule whose enforcement counts.
+    // The rule whose enforcement is used.
     ...(rules[0]?.isUnaccepted && { isUnaccepted: true }),
     hasTriggers: rules.some(
       (rule) =>

@@ -1,4 +1,4 @@
-/** What is wrong with the rules of a file, beyond their shape: for `rules check`. Strict, while loading is lenient. */
+/** Problems of a file's rules beyond their shape, for `rules check`. Strict, while loading is lenient. */
 import { nearest } from "../../base/nearest.ts";
 import { compileKeyword } from "../matching/keyword-match.ts";
 import { lintShortDescription } from "../short-description.ts";
@@ -7,7 +7,7 @@ import { compileGlob } from "./compile-glob.ts";
 import { compilePattern } from "./compile-pattern.ts";
 import { ruleTargets } from "./rule-reach.ts";
 
-/** With `knownSkills` (ids) rules for skills that are not there are reported. */
+/** With `knownSkills` (IDs), rules for missing skills are reported. */
 export function lintRules(
   rules: readonly SkillRule[],
   { knownSkills }: { knownSkills?: readonly string[] } = {},

@@ -1,6 +1,6 @@
 /**
- * One entry of a rules file, in any of its shapes, as a SkillRule. Triggers stand in `promptTriggers` and `fileTriggers`,
- * in one flat `triggers`, or in the entry itself; all three are read by one table of keys.
+ * Reads one entry of a rules file, in any shape, as a SkillRule. Triggers are in `promptTriggers` and `fileTriggers`, in one flat `triggers`, or
+ * in the entry itself; one table of keys covers all three.
  */
 
 import type { SkillRule } from "../types.ts";
@@ -21,15 +21,15 @@ import {
   readThreshold,
 } from "./rule-values.ts";
 
-/** Where the reader says what it could not use. The caller counts, so that 40 rules with one odd key are one line. */
+/** Receives what the reader could not use. The caller counts, so 40 rules with the same unknown key give one line. */
 export interface RuleComplaints {
   unknownKey(skill: string, key: string): void;
-  /** A key that we know and have no use for. */
+  /** A key that we know but do not use. */
   unusedKey(skill: string, key: string): void;
   badValue(skill: string, key: string, expected: string): void;
 }
 
-/** Undefined when the author switched the rule off. */
+/** Undefined if the author switched the rule off. */
 export function parseRule(
   entry: unknown,
   skill: string,
@@ -69,7 +69,7 @@ export function emptyRule(skill: string, file: string): SkillRule {
   };
 }
 
-/** Could this be a rule? Asked where a map may hold rules next to settings. */
+/** Whether this could be a rule. Needed where a map may mix rules and settings. */
 export function looksLikeRule(value: unknown): value is JsonObject {
   return isObject(value) && Object.keys(value).some((key) => RULE_SIGNS.has(plainKey(key)));
 }
@@ -99,15 +99,15 @@ function readEntry(rule: SkillRule, entry: JsonObject, complaints: RuleComplaint
   }
 }
 
-/** Keys that begin with _ or $ or //, and notes: said to people, not to us. */
+/** Texts for people: notes and the like, and keys that begin with _, $, # or //. */
 export function isComment(key: string): boolean {
   return /^(?:[_$#]|\/\/)/.test(key) || /^(?:notes?|comments?|examples?|version)$/i.test(key);
 }
 
 const NAME_KEYS = new Set(["skill", "skills", "skillname", "name", "id"]);
-/** Whether the rule counts at all: see isSwitchedOff. */
+/** Switches that turn the whole rule on or off: see isSwitchedOff. */
 const SWITCH_KEYS = new Set(["enabled", "disabled"]);
-/** "yes" and 1 are understood, and still wrong. */
+/** "yes" and 1 are understood, but still reported. */
 const TRUE_OR_FALSE = "true or false, without quotes";
 
 const list =
@@ -134,7 +134,7 @@ const flag =
     if (read !== undefined) pick(rule, read);
   };
 
-/** `keyword: "x"` is one text; `keywords: "x"` is meant as a list, and is read as one. */
+/** `keyword: "x"` is one text; `keywords: "x"` is meant and read as a list. */
 function complainOfText(value: unknown, rule: SkillRule, complaints: RuleComplaints, key: string): void {
   if (typeof value === "string" && plainKey(key).endsWith("s"))
     complaints.badValue(rule.skill, key, "a list of texts, not one text");
@@ -169,7 +169,7 @@ const paths = list((rule, items) => addPaths(rule, items));
 const TRIGGER_KEYS = new Map<string, FieldReader>(
   spread<FieldReader>([
     ["keywords keyword phrases commands command slashcommands", phrases("keywords")],
-    // What an author calls intents or context are labels and turns of phrase: weaker than a keyword.
+    // What authors call intents or context are labels and phrases: weaker than a keyword.
     ["synonyms intents intent contextpatterns contexts", phrases("synonyms")],
     [
       "intentpatterns intentpattern keywordpatterns promptpatterns patterns pattern regex regexes errorpatterns",
@@ -229,7 +229,7 @@ const RULE_KEYS = new Map<string, FieldReader>(
   ]),
 );
 
-/** Known, met in the wild, and without a meaning here. */
+/** Known from the wild, but without meaning here. */
 const UNUSED_KEYS = new Set(
   (
     "relatedskills scope loadlevel resourcepath agentfile skillfile commandfile referencefiles weights weight tags model icon author " +
@@ -249,7 +249,7 @@ for (const common of ["files", "paths", "exclusions", "exclude", "agents", "exte
 
 function readTriggerGroup(rule: SkillRule, value: unknown, complaints: RuleComplaints, key: string): void {
   if (!isObject(value)) {
-    // `trigger: "auto"` is a mode, not something to look for.
+    // `trigger: "auto"` is a mode, not a text to match.
     if (typeof value === "string" && readEnforcement(value) !== undefined) {
       complaints.unusedKey(rule.skill, key);
       return;
@@ -260,9 +260,9 @@ function readTriggerGroup(rule: SkillRule, value: unknown, complaints: RuleCompl
   for (const [inner, innerValue] of Object.entries(value)) {
     if (innerValue === null || isComment(inner)) continue;
     const plain = plainKey(inner);
-    // `patterns` of the file triggers are paths.
+    // `patterns` in file triggers are paths.
     const isPath = isFileKey(key) && (plain === "patterns" || plain === "pattern");
-    // promptTriggers inside triggers is met; deeper it is nonsense, and a file may be as deep as it likes.
+    // promptTriggers inside triggers occurs in the wild. Deeper nesting is not read, because a file can nest without limit.
     const isGroup = !isGroupKey(plainKey(key)) && isGroupKey(plain);
     const reader = isPath ? paths : isGroup ? readTriggerGroup : TRIGGER_KEYS.get(plain);
     if (reader) reader(rule, innerValue, complaints, inner);
@@ -279,7 +279,7 @@ function isGroupKey(plain: string): boolean {
   return plain === "prompttriggers" || plain === "filetriggers" || plain === "prompt" || plain === "file";
 }
 
-/** A plain list of triggers: some are phrases, some are regular expressions. File triggers in a list are paths. */
+/** A plain list mixes phrases and regular expressions. In file triggers its elements are paths. */
 function readLooseTriggers(rule: SkillRule, value: unknown, complaints: RuleComplaints, key: string): void {
   const items = counted(readPhrases(typeof value === "string" ? [value] : value), rule, complaints, key);
   if (!items) return;
@@ -296,7 +296,7 @@ function readLooseTriggers(rule: SkillRule, value: unknown, complaints: RuleComp
   }
 }
 
-/** A list in which one path is a regular expression is a list of those, as far as they are valid. */
+/** If one path in a list is a regular expression, all valid ones are read as such. */
 function addPaths(rule: SkillRule, items: readonly string[]): void {
   const isRegexList = items.some(looksLikePathRegex);
   for (const item of items) {
@@ -375,7 +375,7 @@ function readSkip(rule: SkillRule, value: unknown, complaints: RuleComplaints, k
         line((target, text) => void (target.skip.sessionMarker = text))(rule, innerValue, complaints, name);
         break;
       case "sessiononce":
-        // Everything is shown once per window here, unless asked for again.
+        // Ignored: every skill is shown once per window anyway, unless asked for again.
         complaints.unusedKey(rule.skill, name);
         break;
       default:
@@ -396,7 +396,7 @@ function readBehaviour(rule: SkillRule, value: unknown, complaints: RuleComplain
   }
 }
 
-/** Several lines are allowed: a block message is one. */
+/** Several lines are allowed, for instance in a block message. */
 function text(pick: (rule: SkillRule, value: string) => void): FieldReader {
   return (rule, value, complaints, key) => {
     if (typeof value === "string")

@@ -459,7 +459,7 @@ describe("mutated rule files", () => {
     );
   });
 
-  // Runs only with HAVERSACK_CORPUS: the files are other people's and not part of this repository.
+  // Runs only with HAVERSACK_CORPUS: the files belong to other people and are not in this repository.
   it.runIf(files.length > 0)("the corpus loads, or each file says what is wrong with it", () => {
     for (const name of files) {
       const reading = readJson(readFileSync(join(corpus!, "skill-rules", name), "utf8"));
@@ -522,7 +522,7 @@ const mutation: fc.Arbitrary<Mutation> = fc.record({
   ),
 });
 
-/** Walks down by index modulo the number of children and changes what it finds there. */
+/** Walks down, choosing each child by index modulo their number, and changes the value there. */
 function mutate(value: unknown, { path, kind, put, name }: Mutation): unknown {
   const [step, ...rest] = path;
   if (typeof value !== "object" || value === null || step === undefined) return kind === "wrap" ? [value] : put;

@@ -1,7 +1,7 @@
 /**
- * A skill-rules.json in every shape met in the wild: `skills` as map or list, `rules`, `activation_rules`, a bare map, a
- * bare list of `{pattern, skill}`, a single rule. Whatever cannot be used is a problem that names file and key; nothing
- * here throws, and one bad entry costs no other.
+ * Reads a skill-rules.json in every shape found in the wild: `skills` as map or list, `rules`, `activation_rules`, a bare map, a bare list of
+ * `{pattern, skill}`, a single rule. Unusable entries become problems that name file and key. Nothing here throws, and a bad entry does not affect
+ * others.
  */
 import { cleanLine } from "../../base/clean-text.ts";
 import type { Problem, SkillRule } from "../types.ts";
@@ -50,7 +50,7 @@ export function parseRules(value: unknown, file: string): ParsedRules {
       report("suggestion", "rule-off", `the rule for “${skill}” is switched off in the file`, skill);
       continue;
     }
-    // A list of {pattern, skill} may name a skill once for each pattern: that is one rule.
+    // A list of {pattern, skill} may name a skill once per pattern; that is one rule.
     const earlier = isPatternOnly(entry) ? patternLists.get(skill) : undefined;
     if (earlier) earlier.intentPatterns.push(...rule.intentPatterns);
     else {
@@ -62,7 +62,7 @@ export function parseRules(value: unknown, file: string): ParsedRules {
   return { rules, problems: firstOf([...problems, ...complaints.problems(file)], file) };
 }
 
-/** A file of the wrong kind can have a problem on every line; the first ones tell. */
+/** A file of the wrong kind can have a problem on every line, so only the first ones are reported. */
 function firstOf(problems: Problem[], file: string): Problem[] {
   if (problems.length <= MAX_PROBLEMS) return problems;
   const left = problems.length - MAX_PROBLEMS;
@@ -80,7 +80,7 @@ interface Entry {
 }
 
 const CONTAINERS = new Set(["skills", "rules", "activationrules", "skillrules"]);
-/** Settings and texts that may stand beside the rules. */
+/** Settings and texts that may appear next to rules. */
 const FILE_KEYS = new Set(
   "description updated lastupdated name title author license metadata schema directorymappings exclusions defaults agents".split(
     " ",
@@ -181,7 +181,7 @@ function named(names: readonly string[], entry: unknown, where: string, report: 
   });
 }
 
-/** What a file says for all its rules: exclusions, a threshold, folders that belong to skills. */
+/** Values for all rules of the file: exclusions, a threshold, folders that belong to skills. */
 function readFileSettings(value: JsonObject, rules: SkillRule[], file: string, report: Report): void {
   for (const [key, inner] of Object.entries(value)) {
     if (!isObject(inner)) continue;
@@ -217,7 +217,7 @@ function readFileSettings(value: JsonObject, rules: SkillRule[], file: string, r
   }
 }
 
-/** `hi`, `ok`, `/`: prompts that begin so are never matched. */
+/** `hi`, `ok`, `/`: prompts that begin like this are never matched. */
 function prefixPattern(prefixes: readonly string[]): string[] {
   const words = prefixes.map((prefix) => prefix.trim()).filter((prefix) => prefix !== "");
   const sources = words.map((word) => escapeRegex(word) + (/\w$/.test(word) ? "\\b" : ""));
@@ -236,7 +236,7 @@ function reportStranger(key: string, report: Report): void {
   else report("warning", "rules-key-unknown", "unknown key beside the rules: not read", where);
 }
 
-/** A camel-cased plural such as intentPatterns or fileContextTriggers is a setting, unless a rule's own keys are in it. */
+/** A camel-cased plural such as intentPatterns or fileContextTriggers is a setting, unless it contains a rule's own keys. */
 function isSetting(key: string, value: JsonObject): boolean {
   if (FILE_KEYS.has(plainKey(key)) || UNUSED_FILE_KEYS.has(plainKey(key))) return true;
   if (!/^[a-z]+[A-Z]\w*s$/.test(key)) return false;
@@ -269,7 +269,7 @@ function kindOf(value: unknown): string {
         : `a ${typeof value}`;
 }
 
-/** One line for each odd key, however many rules have it. */
+/** One line per unknown key, however many rules have it. */
 function countComplaints(): RuleComplaints & { problems(file: string): Problem[] } {
   const groups = new Map<
     string,

@@ -24,10 +24,10 @@ export function growthDegree(node: RegexNode): number | undefined {
   return degree;
 }
 
-/** More ways through one pattern at one place than this is no longer a constant in practice. */
+/** More ways than this through one pattern at one position are not a constant in practice. */
 const MOST_WAYS = 2_000;
 const MOST_SEQUENCES = 400;
-/** A larger count is as good as none: .{0,5000} over 50,000 letters. */
+/** A larger count is treated as unbounded: .{0,5000} over 50,000 letters. */
 const LARGE_COUNT = 300;
 
 /** A part of bounded length, or an unbounded repetition of what `loop` can match. */
@@ -48,18 +48,18 @@ function sequenceDegree(all: readonly Part[]): number | undefined {
       continue;
     }
     if (!isAnchored && !isFenced(before, part.set)) degree++;
-    // Only the first repetition after ^ has a single place to run from.
+    // Only the first repetition after ^ has a single starting position.
     isAnchored = false;
-    // A loop that runs at least once leaves one of its own characters before the next part.
+    // A loop that runs at least once leaves one of its characters before the next part.
     before = part.isTaken ? [{ kind: "set", set: part.set }] : [];
   }
   return degree;
 }
 
-/** Can fewer than a constant number of runs of this set, started after these parts, reach one character? */
+/** Whether only a constant number of runs of this set, started after these parts, can reach one character. */
 function isFenced(before: readonly RegexNode[], set: CharSet): boolean {
   if (before.some((node) => mustLeave(node, set))) return true;
-  // \b\w+ runs from the start of a word only.
+  // \b\w+ starts only at the start of a word.
   if (!isWithin(set, WORD_CHARS)) return false;
   const boundary = before.findLastIndex((node) => node.kind === "assert" && node.sign === "b");
   return (
@@ -67,7 +67,7 @@ function isFenced(before: readonly RegexNode[], set: CharSet): boolean {
   );
 }
 
-/** Does every match of the node hold a character outside the set? */
+/** Whether every match of the node contains a character outside the set. */
 function mustLeave(node: RegexNode, set: CharSet): boolean {
   switch (node.kind) {
     case "set":
@@ -83,7 +83,7 @@ function mustLeave(node: RegexNode, set: CharSet): boolean {
   }
 }
 
-/** What may be empty at the end cannot fail, so it is never tried twice. */
+/** A part at the end that may be empty cannot fail, so it is never retried. */
 function withoutFreeEnd(parts: readonly Part[]): Part[] {
   const kept = [...parts];
   for (let last = kept.at(-1); last; last = kept.at(-1)) {
@@ -93,7 +93,7 @@ function withoutFreeEnd(parts: readonly Part[]): Part[] {
   return kept;
 }
 
-/** Without assertions: those can fail. */
+/** Assertions do not count: they can fail. */
 function isNullable(node: RegexNode): boolean {
   switch (node.kind) {
     case "set":
@@ -108,7 +108,7 @@ function isNullable(node: RegexNode): boolean {
   }
 }
 
-/** Alternatives with unbounded repetitions in them, written out as sequences; undefined when a loop is no simple one. */
+/** Expands alternatives with unbounded repetitions into sequences; undefined if a loop is not simple. */
 function writtenOut(node: RegexNode): Part[][] | undefined {
   if (!isUnbounded(node)) return [node.kind === "sequence" ? node.items.map(bounded) : [bounded(node)]];
   switch (node.kind) {
@@ -127,7 +127,7 @@ function writtenOut(node: RegexNode): Part[][] | undefined {
     }
     case "repeat": {
       if (node.max <= LARGE_COUNT) {
-        // (the\s+)? as with or without; more copies of a loop are rare and dear.
+        // (the\s+)? becomes with and without. More copies of a loop are rare and expensive.
         if (node.max > 1) return undefined;
         const written = writtenOut(node.body);
         return written === undefined ? undefined : node.min === 0 ? [[], ...written] : written;
@@ -143,8 +143,8 @@ function writtenOut(node: RegexNode): Part[][] | undefined {
 }
 
 /**
- * The characters a loop can run over, if each round can go only one way: one character, or fixed texts that differ in
- * their first one. `(a+)+`, `(a|a)*` and `(\w+\s?)*` are not of that kind.
+ * The characters that a loop can run over, if each round has only one way: one character, or fixed texts with different first characters. `(a+)+`,
+ * `(a|a)*` and `(\w+\s?)*` do not qualify.
  */
 function loopSet(body: RegexNode): CharSet | undefined {
   const options = body.kind === "either" ? body.options : [body];
@@ -161,7 +161,7 @@ function loopSet(body: RegexNode): CharSet | undefined {
   return union(...sets);
 }
 
-/** In how many ways a part of bounded length can match at one place, at most. */
+/** The maximum number of ways in which a part of bounded length can match at one position. */
 function waysThrough(node: RegexNode): number {
   switch (node.kind) {
     case "set":
@@ -194,7 +194,7 @@ function waysThroughEither(options: readonly RegexNode[]): number {
   return capped(most);
 }
 
-/** Two fixed texts match at one place only if one can be the start of the other; anything else may. */
+/** Two fixed texts can match at one position only if one is a prefix of the other. Anything that is not fixed may match. */
 function canMatchTogether(a: CharSet[] | undefined, b: CharSet[] | undefined): boolean {
   if (!a || !b) return true;
   const shared = Math.min(a.length, b.length);
@@ -207,7 +207,7 @@ function fixedSets(node: RegexNode): CharSet[] | undefined {
   if (node.kind !== "sequence") return undefined;
   const sets: CharSet[] = [];
   for (const item of node.items) {
-    // What follows the fixed start cannot make two texts match together that already differ.
+    // If two texts already differ in their fixed start, what follows cannot make both match.
     if (item.kind !== "set") return sets;
     sets.push(item.set);
   }

@@ -1,12 +1,11 @@
 /**
- * Reads the part of JavaScript's regular expressions that can be reasoned about: characters, classes, groups,
- * alternatives, quantifiers, `^ $ \b \B`. Look-around, back-references and what it does not know give undefined:
- * the pattern may be valid, but nothing is proven about it.
+ * Parses the part of JavaScript's regular expressions that can be analyzed: characters, classes, groups, alternatives, quantifiers, `^ $ \b \B`.
+ * Look-around, back-references and unknown syntax give undefined: the pattern may be valid, but nothing is proven about it.
  */
 
 /**
- * Sets of UTF-16 code units as sorted ranges: what one place of a regular expression can match. Used to prove that two
- * places cannot match the same character, so every set may be too large but never too small.
+ * Sets of UTF-16 code units as sorted ranges: what one position of a regular expression can match. They are used to prove that two positions
+ * cannot match the same character, so a set may be too large but never too small.
  */
 export type CharSet = readonly (readonly [low: number, high: number])[];
 
@@ -20,7 +19,7 @@ export const WORD_CHARS: CharSet = [
   [95, 95],
   [97, 122],
 ];
-/** `\s`, generously: every range that holds a white space character. */
+/** `\s`, overestimated: every range that holds a white space character. */
 export const SPACES: CharSet = [
   [9, 13],
   [32, 32],
@@ -67,7 +66,7 @@ export function isWithin(inner: CharSet, outer: CharSet): boolean {
   return !intersects(inner, complement(outer));
 }
 
-/** What the flag `i` adds. Beyond ASCII folding has too many exceptions: there the whole rest is taken. */
+/** What the flag `i` adds. Beyond ASCII, case folding has too many exceptions, so everything there is included. */
 export function bothCases(set: CharSet): CharSet {
   const added: [number, number][] = [];
   for (const [low, high] of set) {
@@ -209,7 +208,7 @@ const CLASSES: Record<string, CharSet> = {
   w: WORD_CHARS,
   W: complement(WORD_CHARS),
   s: SPACES,
-  // Generous too: the complement of the generous \s would be too small.
+  // Overestimated too: the complement of the overestimated \s would be too small.
   S: complement([
     [9, 13],
     [32, 32],
@@ -231,7 +230,7 @@ function readEscapedSet(reader: Reader, ignoreCase: boolean): CharSet {
     reader.at = hex.lastIndex;
     return oneChar(Number.parseInt(found[1] ?? found[2]!, 16), ignoreCase);
   }
-  // \1 refers back; \k, \p, \c, \x without digits mean different things by flag. An escaped sign is itself.
+  // \1 is a back-reference; the meaning of \k, \p, \c and \x without digits depends on flags. Other escaped punctuation stands for itself.
   if (/[A-Za-z0-9]/.test(char)) throw new Unsupported();
   return oneChar(char.charCodeAt(0), ignoreCase);
 }
@@ -240,7 +239,7 @@ function readClass(reader: Reader): CharSet {
   const negated = reader.source[reader.at] === "^";
   if (negated) reader.at++;
   const sets: CharSet[] = [];
-  // Unfolded, for the complement: folding makes sets larger, and the complement of a larger set is too small.
+  // Not case-folded, for the complement: folding enlarges sets, and the complement of a larger set is too small.
   const plain: CharSet[] = [];
   for (;;) {
     const char = reader.source[reader.at];
@@ -274,7 +273,7 @@ function readClassPart(reader: Reader): CharSet {
     reader.at++;
     return [[8, 8]];
   }
-  // The case is folded by the caller, who needs the plain set too.
+  // The caller folds the case, because it needs the plain set too.
   return readEscapedSet(reader, false);
 }
 

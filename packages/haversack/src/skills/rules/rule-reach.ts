@@ -1,43 +1,45 @@
 /**
- * Rules that bring text into the model's window unasked. A repository may recommend its skills. Loading a body without a request,
- * naming a skill with every prompt, or refusing an edit is for the user to allow.
+ * Rules that put text into the model's window unasked. A repository may recommend its skills. Loading a body without a request, naming a skill
+ * with every prompt, or refusing an edit needs the user's permission.
  *
- * What the user allows is a rule together with the text that it loads. The record holds a hash of both, so a pull that changes the
- * keywords or the skill needs a new word. The user's own edits need it too: nothing here can tell who has changed a file.
+ * The user accepts a rule together with the text that it loads. The record holds a hash of both, so a pull that changes the keywords or the skill
+ * needs acceptance again. So do the user's own edits, because nothing here can tell who changed a file.
  */
 import { createHash } from "node:crypto";
 import type { SkillRule } from "../types.ts";
 
-/** auto: the rule loads the skill's body. always: it speaks at every prompt. enforced: with `skills.enforce` it loads the body or refuses edits. */
+/**
+ * auto: the rule loads the skill's body. always: it adds text to every prompt. enforced: with `skills.enforce` it loads the body or refuses edits.
+ */
 export type RuleReach = "auto" | "always" | "enforced";
 
 export interface FarRule {
   /** The rules file. */
   file: string;
-  /** As the rule names it. */
+  /** The skill's name as written in the rule. */
   skill: string;
   reach: RuleReach;
   rule: SkillRule;
-  /** The skill that is installed; undefined: none of this name. */
+  /** The installed skill; undefined if there is none of this name. */
   target: RuleSkill | undefined;
-  /** What is recorded when the user accepts it. */
+  /** Recorded when the user accepts the rule. */
   key: string;
 }
 
-/** An installed skill, the nearest of its name. */
+/** An installed skill; the nearest one if several share a name. */
 export interface RuleSkill {
   id: string;
   path: string;
-  /** Of the whole file. */
+  /** Hash of the whole file. */
   hash: string;
   requires: readonly string[];
 }
 
-/** Whose rules count as they are. */
+/** Decides whose rules apply as written. */
 export interface RuleTrust {
   /** Rules files and skills below this folder came with the project. */
   root: string;
-  /** What the user accepted of them: keys of `FarRule`. */
+  /** Those that the user accepted: keys of `FarRule`. */
   accepted: readonly string[];
 }
 
@@ -52,7 +54,7 @@ export function reachesOf({ enforcement, alwaysActive }: SkillRule): RuleReach[]
   ];
 }
 
-/** The far-reaching rules of the project's own files, and of other files when they load a skill of the project. */
+/** The far-reaching rules of the project's own files, and of other files if they load a skill of the project. */
 export function farRules(rules: readonly SkillRule[], skills: readonly RuleSkill[], root: string): FarRule[] {
   const installed = new Map(skills.map((skill) => [skill.id, skill]));
   return [...rulesById(rules, installed.keys())].flatMap(([id, own]) => {
@@ -70,12 +72,12 @@ export function farRules(rules: readonly SkillRule[], skills: readonly RuleSkill
   });
 }
 
-/** The part of a key that stays when the rule or its skill is changed. */
+/** The part of a key that stays the same when the rule or its skill changes. */
 export function farRuleName({ file, skill, reach }: Pick<FarRule, "file" | "skill" | "reach">, root: string): string {
   return `${isBelow(file, root) ? file.slice(root.length + 1) : file}#${skill}#${reach}`;
 }
 
-/** The rules with what was not accepted taken back to a recommendation or a warning, and what that was. */
+/** Reduces rules that are not accepted to a recommendation or a warning, and returns what was reduced. */
 export function tameRules(
   rules: readonly SkillRule[],
   skills: readonly RuleSkill[],
@@ -103,13 +105,13 @@ export function whyFar(reach: RuleReach): string {
   return reach === "always" ? "names the skill with every prompt" : "loads the skill's text unasked, by skills.enforce";
 }
 
-/** What such a rule still does until it is accepted. */
+/** What such a rule does until it is accepted. */
 export function untilAccepted(reach: RuleReach): string {
   return reach === "enforced" ? "only warns" : "only recommends";
 }
 
-/** Every rule to the skill it means; one that means no installed skill stands under its own name. */
-function rulesById(rules: readonly SkillRule[], ids: Iterable<string>): RulesById {
+/** Groups rules by the skill they mean. A rule without an installed skill stays under its own name. */
+export function rulesById(rules: readonly SkillRule[], ids: Iterable<string>): RulesById {
   const targets = ruleTargets(ids);
   const byId: RulesById = new Map();
   for (const rule of rules) {
@@ -120,8 +122,8 @@ function rulesById(rules: readonly SkillRule[], ids: Iterable<string>): RulesByI
 }
 
 /**
- * Of everything in the project that decides what is loaded and when. All rules for a skill are merged, so one that only adds keywords
- * counts too; a body brings the skills that it requires. What lies in the user's own folders may change freely.
+ * Hashes everything in the project that decides what is loaded and when. All rules for a skill are merged, so a rule that only adds keywords
+ * counts too, and so do the skills that a body requires. Files in the user's own folders may change freely.
  */
 function contentHash(
   rules: readonly SkillRule[],
@@ -143,7 +145,7 @@ function contentHash(
     .digest("hex");
 }
 
-/** Sorted keys, without what is empty: neither the order in the file nor a field that a later version adds changes the hash. */
+/** Sorted keys, without empty values: neither the order in the file nor a field that a later version adds changes the hash. */
 function plainForm(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(plainForm);
   if (typeof value !== "object" || value === null) return value;
@@ -160,11 +162,11 @@ function isBelow(path: string, root: string): boolean {
 }
 
 /**
- * Which installed skill a rule speaks of. Rule files name skills by their folder, by a path (`global/review`), in another
- * case (`CreateSkill`), or without the plugin they come from.
+ * Finds the installed skill that a rule means. Rules files name skills by folder, by path (`global/review`), in another case (`CreateSkill`), or
+ * without their plugin.
  */
 export interface RuleTargets {
-  /** The id of the skill, or undefined when no or more than one skill fits. */
+  /** The skill's ID; undefined if no skill or several match. */
   find(name: string): string | undefined;
 }
 
@@ -173,7 +175,7 @@ export function ruleTargets(ids: Iterable<string>): RuleTargets {
   const loose = new Map<string, string | undefined>();
   for (const id of exact) {
     for (const key of new Set([looseForm(id), looseForm(tail(id))])) {
-      // Two skills of one loose form: the rule must say which.
+      // Two skills have the same loose form, so the rule must be specific.
       loose.set(key, loose.has(key) && loose.get(key) !== id ? undefined : id);
     }
   }
@@ -189,7 +191,7 @@ function tail(name: string): string {
   return name.slice(Math.max(name.lastIndexOf(":"), name.lastIndexOf("/"), name.lastIndexOf("\\")) + 1);
 }
 
-/** CreateSkill, create_skill and create-skill are one. */
+/** CreateSkill, create_skill and create-skill are the same. */
 function looseForm(name: string): string {
   return name.toLowerCase().replace(/[^\p{L}\p{N}]+/gu, "");
 }

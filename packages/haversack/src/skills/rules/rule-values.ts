@@ -1,6 +1,6 @@
 /**
- * The values of rule files as they are met: lists of strings or of `{value, weight}`, priorities as words or numbers,
- * enforcement in a dozen wordings. Every reader takes anything and answers with a value or undefined: "not readable".
+ * Values of rules files as found in the wild: lists of strings or `{value, weight}`, priorities as words or numbers, enforcement in a dozen
+ * wordings. Every reader accepts anything and returns a value, or undefined if it is not readable.
  */
 import { cleanLine } from "../../base/clean-text.ts";
 import type { Enforcement, Priority, WeightedPhrase } from "../types.ts";
@@ -11,23 +11,23 @@ export function isObject(value: unknown): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** promptTriggers, prompt_triggers and prompt-triggers are one key. */
+/** promptTriggers, prompt_triggers and prompt-triggers are the same key. */
 export function plainKey(key: string): string {
   return key.toLowerCase().replace(/[_\-\s]/g, "");
 }
 
 export interface ListReading<Item> {
   items: Item[];
-  /** How many elements were no text and had none inside. */
+  /** Number of elements that neither were nor held a text. */
   bad: number;
-  /** How many were beyond the cap. */
+  /** Number of elements beyond the limit. */
   cut: number;
 }
 
 const MAX_ITEMS = 2_000;
 const MAX_TEXT_CHARS = 2_000;
 
-/** A list, one text, or `{text: weight}`. Undefined when it is none of these. */
+/** A list, one text, or `{text: weight}`. Undefined for anything else. */
 export function readPhrases(value: unknown): ListReading<WeightedPhrase> | undefined {
   if (typeof value === "string") return readPhrases(value.includes(",") ? value.split(",") : [value]);
   if (isObject(value)) {
@@ -46,12 +46,12 @@ export function readPhrases(value: unknown): ListReading<WeightedPhrase> | undef
 }
 
 export function readTexts(value: unknown): ListReading<string> | undefined {
-  // Not split at commas, unlike keywords: a{2,3} and {a,b} hold some.
+  // Unlike keywords, not split at commas: a{2,3} and {a,b} contain some.
   const phrases = readPhrases(typeof value === "string" ? [value] : value);
   return phrases && { ...phrases, items: phrases.items.map(({ text }) => text) };
 }
 
-/** Trimmed at no side but for line ends and controls: `interface ` with its space is what the author looks for. */
+/** Removes line breaks and control characters, but no spaces: in `interface ` the author means the space. */
 function textOf(element: unknown): string | undefined {
   if (isObject(element)) {
     for (const key of ["value", "pattern", "regex", "source", "text", "keyword", "phrase", "path", "glob", "name"]) {
@@ -65,7 +65,7 @@ function textOf(element: unknown): string | undefined {
   return text.trim() === "" ? "" : text;
 }
 
-/** Weights are factors; what is no positive number weighs as if nothing had been said. */
+/** Weights are factors. Anything but a positive number counts as 1. */
 function readWeight(value: unknown): number {
   return typeof value === "number" && Number.isFinite(value) && value > 0 ? Math.min(value, 10) : 1;
 }
@@ -103,7 +103,7 @@ const PRIORITY_WORDS: Record<string, Priority | undefined> = {
   p3: "low",
 };
 
-/** Numbers are met as 1 to 10 and as 1 to 100, and the higher always wins. */
+/** Found as 1 to 10 and as 1 to 100; the higher number always means more. */
 export function readPriority(value: unknown): Priority | undefined {
   const number = typeof value === "string" && /^\d+(?:\.\d+)?$/.test(value.trim()) ? Number(value) : value;
   if (typeof number === "number") {
@@ -154,27 +154,24 @@ const ENFORCEMENT_WORDS: Record<string, Enforcement | "off" | undefined> = {
   disabled: "off",
 };
 
-/** `off` means that the rule is not to be used. */
+/** `off` means that the rule is not used. */
 export function readEnforcement(value: unknown): Enforcement | "off" | undefined {
   return typeof value === "string" ? own(ENFORCEMENT_WORDS, plainKey(value.trim())) : undefined;
 }
 
-/** 0..1 as it is, above 10 as per cent. Between them it counts points of somebody else's scoring: not readable. */
+/** 0..1 as is, above 10 as percent. Values between count points of another scoring system: not readable. */
 export function readThreshold(value: unknown): number | undefined {
   if (typeof value !== "number" || !(value > 0)) return undefined;
   if (value <= 1) return value;
   return value > 10 && value <= 100 ? value / 100 : undefined;
 }
 
-/** Is it meant as a regular expression where both those and plain phrases are met? */
+/** Whether a value is a regular expression, where both those and plain phrases are allowed. */
 export function looksLikeRegex(text: string): boolean {
   return /\.[*+?]|\\[a-zA-Z.()/]|\[[^\]]+\]|\([^)]*\|[^)]*\)|^\^|\$$|\w\|\w/.test(text);
 }
 
-/**
- * `src/.*`, `\.py$` and `^lib/` are regular expressions, though they stand where globs do. `tailwind.config.*` and
- * `.github/**` are globs.
- */
+/** `src/.*`, `\.py$` and `^lib/` are regular expressions, even where globs are expected. `tailwind.config.*` and `.github/**` are globs. */
 export function looksLikePathRegex(text: string): boolean {
   return /\\\.|\$$|^\^|(?:^|\/)\.[*+]|\([^)]*\|[^)]*\)/.test(text);
 }

@@ -1,8 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { Match } from "../matching/match-skills.ts";
 import type { CompiledRule, SkillCard } from "../types.ts";
-import { type DisclosureSettings, decideDisclosure } from "./disclosure.ts";
-import type { LedgerEntry, SessionStatus } from "./session.ts";
+import { type DisclosureSettings, decideDisclosure, type LedgerEntry, type SessionStatus } from "./disclosure.ts";
 
 const settings: DisclosureSettings = {
   maxSkills: 3,
@@ -51,6 +50,7 @@ function decide(
   return {
     format: decision.format,
     fresh: ids(decision.fresh),
+    names: ids(decision.names),
     known: ids(decision.known),
     loaded: decision.autoLoad.map(({ match: { card }, because }) => `${card.id}: ${because}`),
     verdicts: Object.fromEntries(decision.verdicts),
@@ -60,9 +60,21 @@ function decide(
 describe("decideDisclosure", () => {
   it("is silent without matches, and about what is excluded or below the threshold", () => {
     expect(decide([])).toMatchObject({ format: "none" });
-    const { format, verdicts } = decide([match("a", { excluded: "it says so" }), match("b", { confidence: 0.39 })]);
+    const { format, verdicts } = decide([match("a", { excluded: "it says so" }), match("b", { confidence: 0.05 })]);
     expect(format).toBe("none");
-    expect(verdicts).toEqual({ a: "left out: it says so", b: "below the threshold of 0.4" });
+    expect(verdicts).toEqual({ a: "left out: it says so", b: "below 0.06, the threshold for a name" });
+  });
+
+  it("says which limit kept a skill out: the one for names, or their number", () => {
+    const many = ["a", "b", "c", "d", "e", "f"].map((id) => match(id, { confidence: 0.1 }));
+    const { verdicts } = decide([...many, match("g", { confidence: 0.02 })]);
+    expect(verdicts).toMatchObject({
+      e: "shown by name",
+      f: "left out: at most 5 names a prompt",
+      g: "below 0.06, the threshold for a name",
+    });
+    const asked = decide([match("a", { confidence: 0.02 })], { isExplicit: true });
+    expect(asked.verdicts).toEqual({ a: "below 0.03, the threshold when asked for skills" });
   });
 
   it("takes a rule's own threshold over the setting", () => {
@@ -70,10 +82,26 @@ describe("decideDisclosure", () => {
     expect(decide([match("a", { confidence: 0.8, rule: { threshold: 0.9 } })]).fresh).toEqual([]);
   });
 
-  it("shows at most maxSkills, the best first, and says so of the others", () => {
-    const { fresh, verdicts } = decide(["a", "b", "c", "d"].map((id) => match(id)));
+  it("shows at most maxSkills cards and five names, the best first, and says so of the others", () => {
+    const { fresh, names, verdicts } = decide([..."abcdefghi"].map((id) => match(id)));
     expect(fresh).toEqual(["a", "b", "c"]);
-    expect(verdicts["d"]).toBe("left out: at most 3 a prompt");
+    expect(names).toEqual(["d", "e", "f", "g", "h"]);
+    expect(verdicts).toMatchObject({ d: "shown by name", i: "left out: at most 3 a prompt" });
+  });
+
+  it("names a candidate once per window, and gives it a card when it becomes probable", () => {
+    const faint = match("a", { confidence: 0.2 });
+    expect(decide([faint])).toMatchObject({ format: "names", fresh: [], names: ["a"] });
+    const ledger = [{ skill: "a", shownAtPrompt: 4, isNamedOnly: true }];
+    expect(decide([faint], { ledger })).toMatchObject({ format: "none", names: [] });
+    expect(decide([match("a")], { ledger })).toMatchObject({ format: "full", fresh: ["a"] });
+  });
+
+  it("leaves candidates out where the window has a card of a better one", () => {
+    const ledger = [{ skill: "a", shownAtPrompt: 4 }];
+    const found = decide([match("a"), match("b", { confidence: 0.2 })], { ledger });
+    expect(found).toMatchObject({ format: "none", names: [] });
+    expect(found.verdicts["b"]).toContain("a card of a better one");
   });
 
   it.each([

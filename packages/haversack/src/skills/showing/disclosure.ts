@@ -1,22 +1,22 @@
 /**
- * The text a prompt brings: full, incremental, names, or nothing. Headings and structure are those of the design
- * this grew from; one line asks the model to decide per skill, because a plain suggestion is followed one time in
- * five and a YES/NO decision four times in five (200 tests on one model, docs/skills.md).
+ * The text shown with a prompt: full, incremental, names, or nothing. Headings and structure come from the design this grew from. One line
+ * asks the model to decide per skill, because a plain suggestion is followed one time in five and a YES/NO decision four times in five
+ * (200 tests on one model, docs/explanation/skills.md).
  */
 import { cutAt } from "../../base/clean-text.ts";
-import type { Match } from "../matching/match-skills.ts";
+import { type Match, MOST_NAMES, type Tier, tiersOf } from "../matching/match-skills.ts";
+import { NAME_CONFIDENCE } from "../matching/score-text.ts";
 import type { Priority } from "../types.ts";
-import { isForgotten, type LedgerEntry, type SessionStatus } from "./session.ts";
 
 export type Format = "full" | "incremental" | "names" | "none";
 
 export interface Entry {
   id: string;
-  /** Only where a rule sets one. */
+  /** Only if a rule sets one. */
   priority?: Priority;
-  /** One line: the short description, else the beginning of the description. */
+  /** One line: the short description, or the beginning of the description. */
   brief: string;
-  /** What the model must do to load it, in this client, for this skill. */
+  /** How the model loads this skill in this client. */
   activation: string;
   /** A rule's own message (warn, block, require). */
   notice?: string;
@@ -24,8 +24,10 @@ export interface Entry {
 
 export interface DisclosureInput {
   fresh: readonly Entry[];
+  /** Candidates, shown by name with a few words each. */
+  names?: readonly Entry[];
   known: readonly Entry[];
-  /** How to search the rest, in this client; left out when everything installed is on the list. */
+  /** How to search other skills in this client; absent if all installed skills are listed. */
   searchHint?: string;
 }
 
@@ -36,23 +38,25 @@ export interface Disclosure {
 
 export const ICONS: Record<Priority, string> = { critical: "🔴", high: "🟠", medium: "🟡", low: "🟢" };
 
-export function formatFull({ fresh, searchHint }: DisclosureInput): Disclosure {
+export function formatFull({ fresh, names = [], searchHint }: DisclosureInput): Disclosure {
   const text = [
     "# Skill Recommendations",
     "",
-    `${fresh.length > 1 ? `${DECIDE} each skill: does` : "Does"} the task need it? YES: activate it first. NO: go on without.`,
+    `${fresh.length > 1 ? `${DECIDE} each skill: does the task need it?` : `Does the task need ${names.length > 0 ? "one" : "it"}?`} YES: activate it first. NO: go on without.`,
     "",
     ...fresh.flatMap((entry) => [...formatEntry(entry), ""]),
-    ...(searchHint ? ["## Using Skills", "", searchHint] : []),
+    ...formatGists(names, fresh),
+    ...(searchHint ? [searchHint] : []),
   ];
   return { format: "full", text: text.join("\n").trimEnd() };
 }
 
-export function formatIncremental({ fresh, known }: DisclosureInput): Disclosure {
+export function formatIncremental({ fresh, names = [], known }: DisclosureInput): Disclosure {
   const text = [
     "# New Skills Available",
     "",
     ...fresh.flatMap((entry) => [...formatEntry(entry), ""]),
+    ...formatGists(names, fresh),
     `Previously recommended: ${formatNameList(known)}`,
     "",
     `${DECIDE} each: YES or NO; activate every YES first.`,
@@ -60,11 +64,67 @@ export function formatIncremental({ fresh, known }: DisclosureInput): Disclosure
   return { format: "incremental", text: text.join("\n") };
 }
 
-export function formatNames({ known }: DisclosureInput): Disclosure {
-  return { format: "names", text: `# Skills Available\n\n${formatNameList(known)}\n\n${howToActivate(known)}` };
+/** Only names: known skills, for a user who asks; or candidates with a few words each. */
+export function formatNames({ names = [], known, searchHint }: DisclosureInput): Disclosure {
+  const all = [...names, ...known];
+  const text = [
+    "# Skills Available",
+    "",
+    ...(names.length > 0
+      ? [`${names.length > 1 ? `${DECIDE} each: does` : "Does"} the task need it?`, ...gistLines(names)]
+      : []),
+    ...(known.length > 0 ? [formatNameList(known)] : []),
+    "",
+    howToActivate(all),
+    ...(searchHint ? [searchHint] : []),
+  ];
+  return { format: "names", text: text.join("\n") };
 }
 
-/** One line for all where it is the same for all, else one for each: a line that does not work is worse than none. */
+/** Below the cards. Says how to load them if that differs from the cards. */
+function formatGists(names: readonly Entry[], cards: readonly Entry[]): string[] {
+  if (names.length === 0) return [];
+  const ways = new Set([...cards, ...names].map(({ id, activation }) => withPlaceholder(activation, id)));
+  return ["Perhaps:", ...gistLines(names), ...(ways.size === 1 && !ways.has(undefined) ? [] : [howToActivate(names)])];
+}
+
+/** The more names, the fewer words: one card and five names stay within 120 tokens. */
+function gistLines(names: readonly Entry[]): string[] {
+  const words = names.length > 3 ? 4 : names.length > 1 ? 8 : 10;
+  return names.map(({ id, brief }) => (brief === "" ? id : `${id}: ${firstWords(brief, words)}`));
+}
+
+/** Cut at the end of a sentence, else of a clause, else at a word without a dangling end. */
+export function firstWords(text: string, most: number): string {
+  const words = text.split(/\s+/).filter(Boolean);
+  if (words.length <= most) return text.trim();
+  const kept = words.slice(0, wholeWords(words, most));
+  while (kept.length > 2 && /^(a|an|and|at|by|for|from|in|of|on|or|the|to|with|when|use)$/i.test(kept.at(-1) ?? ""))
+    kept.pop();
+  return kept.join(" ").replace(/[\s,;:.(–—-]+$/, "");
+}
+
+/** How many words to keep. A sentence goes before a longer clause: the beginning of the next one would dangle. */
+function wholeWords(words: readonly string[], most: number): number {
+  let sentence = 0;
+  let clause = 0;
+  let depth = 0;
+  for (let count = 1; count <= most; count++) {
+    const [word, next] = [words[count - 1]!, words[count]!];
+    depth += word.split("(").length - word.split(")").length;
+    if (depth > 0) continue;
+    const isSentence = /[.!?…]["')\]]*$/.test(word) && !/^\p{Ll}/u.test(next) && !/^(?:e\.g|i\.e|vs)\.$/i.test(word);
+    if (isSentence && count >= LEAST_SENTENCE) sentence = count;
+    else if (count >= LEAST_CLAUSE && (/[,;:)–—]$/.test(word) || /^[(–—]/.test(next))) clause = count;
+  }
+  return sentence || clause || most;
+}
+
+/** Fewer words say too little. */
+const LEAST_SENTENCE = 3;
+const LEAST_CLAUSE = 4;
+
+/** One line if it is the same for all, otherwise one each: an instruction that does not work is worse than none. */
 function howToActivate(entries: readonly Entry[]): string {
   const [first] = entries;
   const general = new Set(entries.map(({ id, activation }) => withPlaceholder(activation, id)));
@@ -72,7 +132,7 @@ function howToActivate(entries: readonly Entry[]): string {
   if (entries.length > 1 && general.size === 1 && line) return `Use ${line} to activate.`;
   if (entries.length === 1) {
     const { activation } = first!;
-    // `Read /…/SKILL.md` is no tool call but a sentence.
+    // `Read /…/SKILL.md` is a sentence, not a tool call.
     return activation.startsWith(READ) ? `To activate: r${activation.slice(1)}` : `Use ${activation} to activate.`;
   }
   return entries.map(({ id, activation }) => `To activate ${id}: ${activation}`).join("\n");
@@ -80,7 +140,7 @@ function howToActivate(entries: readonly Entry[]): string {
 
 const READ = "Read ";
 
-/** `Skill(skill: "pdf")` → `Skill(skill: "name")`, `… show pdf` → `… show name`. Undefined for what has no such place. */
+/** `Skill(skill: "pdf")` → `Skill(skill: "name")`, `… show pdf` → `… show name`. Undefined if it does not contain the ID that way. */
 function withPlaceholder(activation: string, id: string): string | undefined {
   const quoted = `"${id}"`;
   const at = activation.lastIndexOf(quoted);
@@ -102,7 +162,7 @@ export function briefOf(description: string, maxLength = 160): string {
   return `${start.replace(/[,;:.]$/, "")}…`;
 }
 
-/** Printable ASCII without double spaces, as most are when they come from the index: no pattern is made for them. */
+/** Printable ASCII without double spaces, as most descriptions in the index are: they need no pattern. */
 function isOneLine(text: string): boolean {
   let before = 32;
   for (let at = 0; at < text.length; at++) {
@@ -128,8 +188,7 @@ function formatNameList(entries: readonly Entry[]): string {
   return entries.map(({ id, priority }) => (priority ? `${ICONS[priority]} ${id}` : id)).join(", ");
 }
 
-// From matches to what is shown: held against the ledger of the window, the session's state and the settings. Silence is
-// the default. Decides only.
+// Turns matches into what is shown, using the window's ledger, the session's state and the settings. Silence is the default. Does no I/O.
 
 export interface DisclosureSettings {
   maxSkills: number;
@@ -142,13 +201,15 @@ export interface DisclosureSettings {
 
 export interface Decision {
   format: Format;
-  /** Shown with their brief. */
+  /** Shown as cards. */
   fresh: Match[];
+  /** Candidates, shown by name with a few words. */
+  names: Match[];
   /** Shown by name alone. */
   known: Match[];
-  /** Their bodies come with this prompt, with the reason. */
+  /** Skills whose bodies are loaded with this prompt, and why. */
   autoLoad: { match: Match; because: string }[];
-  /** For `why`: per skill what became of it. */
+  /** For `why`: what happened to each skill. */
   verdicts: Map<string, string>;
 }
 
@@ -166,7 +227,7 @@ export function decideDisclosure(
     status: SessionStatus;
     /** The user asks for skills. */
     isExplicit: boolean;
-    /** Show everything with its brief, whatever the window has. Default: false. */
+    /** Show everything with its brief, even if the window has it. Default: false. */
     isForced?: boolean;
     promptNumber: number;
     settings: DisclosureSettings;
@@ -176,8 +237,9 @@ export function decideDisclosure(
   const entries = new Map(ledger.map((entry) => [entry.skill, entry]));
   const isAnew = status === "new" || status === "idle" || isForced;
   const isKnown = (id: string) => !isAnew && entries.has(id);
-  const wanted = pickWanted(matches, { isExplicit, isKnown, settings, verdicts });
-  const decision: Decision = { format: "none", fresh: [], known: [], autoLoad: [], verdicts };
+  const tiers = tiersOf(matches, settings);
+  const wanted = pickWanted(matches, { tiers, isExplicit, isKnown, settings, verdicts });
+  const decision: Decision = { format: "none", fresh: [], names: [], known: [], autoLoad: [], verdicts };
 
   for (const match of wanted) {
     const { id, hash } = match.card;
@@ -193,23 +255,39 @@ export function decideDisclosure(
       verdicts.set(id, `loaded: ${because}`);
       continue;
     }
-    const isFresh =
-      isAnew || !entry || isForgotten(entry, { promptNumber, forgetAfterPrompts: settings.forgetAfterPrompts });
+    const isCard = isExplicit || tiers[matches.indexOf(match)] === "card";
+    const isForgottenNow =
+      !entry || isForgotten(entry, { promptNumber, forgetAfterPrompts: settings.forgetAfterPrompts });
+    if (!isCard) {
+      if (isAnew || isForgottenNow) decision.names.push(match);
+      else verdicts.set(id, "silent: the window has its name");
+      continue;
+    }
+    // A skill so far shown only by name gets a card once its confidence is high enough.
+    const isFresh = isAnew || isForgottenNow || entry.isNamedOnly === true;
     decision[isFresh ? "fresh" : "known"].push(match);
   }
 
-  const { fresh, known } = decision;
+  const { fresh, names, known } = decision;
   if (fresh.length > 0) {
     decision.format = known.length > 0 && (status === "continue" || isExplicit) ? "incremental" : "full";
-    // After a change of domain the window still holds what it was shown: only the new comes.
+    // After a change of domain, the window still has what it was shown, so show only new skills.
     if (decision.format === "full") decision.known = [];
+  } else if (names.length > 0 && known.length === 0) {
+    decision.format = "names";
+  } else if (names.length > 0) {
+    // The window has a card of a better candidate; more names would only distract.
+    for (const { card } of names) verdicts.set(card.id, "left out: the window has a card of a better one");
+    decision.names = [];
+    decision.known = [];
   } else if (known.length > 0 && isExplicit) {
-    // The window has their briefs or bodies; whoever asks for skills is told which of them fit.
+    // The window has their briefs or bodies. A user who asks for skills is told which of them fit.
     decision.format = "names";
   } else {
     decision.known = [];
   }
   for (const { card } of decision.fresh) verdicts.set(card.id, `shown (${decision.format})`);
+  for (const { card } of decision.names) verdicts.set(card.id, "shown by name");
   for (const { card } of known) {
     verdicts.set(
       card.id,
@@ -219,17 +297,19 @@ export function decideDisclosure(
   return decision;
 }
 
-/** Below this a match is an accident, even for somebody who asks. */
+/** Below this a match is an accident, even if the user asks for skills. */
 const ASKED_THRESHOLD = 0.03;
 
 function pickWanted(
   matches: readonly Match[],
   {
+    tiers,
     isExplicit,
     isKnown,
     settings,
     verdicts,
   }: {
+    tiers: readonly (Tier | undefined)[];
     isExplicit: boolean;
     isKnown(id: string): boolean;
     settings: DisclosureSettings;
@@ -238,15 +318,22 @@ function pickWanted(
 ): Match[] {
   const wanted: Match[] = [];
   let count = 0;
-  for (const match of matches) {
+  for (const [at, match] of matches.entries()) {
     const { card, confidence, excluded } = match;
+    const tier = tiers[at];
     const threshold = card.rule?.threshold ?? settings.recommendThreshold;
     if (excluded) verdicts.set(card.id, `left out: ${excluded}`);
-    // Who asks for skills gets the best there are, sure or not.
-    else if (confidence < (isExplicit ? Math.min(threshold, ASKED_THRESHOLD) : threshold))
-      verdicts.set(card.id, `below the threshold of ${threshold}`);
-    // Who asks is told of all that fit; what the window knows costs no more than a name.
-    else if (isExplicit && confidence >= threshold && isKnown(card.id)) wanted.push(match);
+    else if (!isExplicit) {
+      if (tier) wanted.push(match);
+      else if (confidence >= threshold) verdicts.set(card.id, `left out: at most ${settings.maxSkills} a prompt`);
+      else if (confidence >= NAME_CONFIDENCE) verdicts.set(card.id, `left out: at most ${MOST_NAMES} names a prompt`);
+      else verdicts.set(card.id, belowLimit(Math.min(threshold, NAME_CONFIDENCE), "for a name"));
+    }
+    // A user who asks for skills gets the best matches, even uncertain ones.
+    else if (confidence < Math.min(threshold, ASKED_THRESHOLD))
+      verdicts.set(card.id, belowLimit(Math.min(threshold, ASKED_THRESHOLD), "when asked for skills"));
+    // A user who asks is told about all that fit; a skill the window knows costs only a name.
+    else if (confidence >= threshold && isKnown(card.id)) wanted.push(match);
     else if (count >= settings.maxSkills) verdicts.set(card.id, `left out: at most ${settings.maxSkills} a prompt`);
     else {
       wanted.push(match);
@@ -256,16 +343,21 @@ function pickWanted(
   return wanted;
 }
 
-/** What a rule says of itself, as against the words of the skill. */
+/** The lowest limit: a skill that reaches it is at least shown by name. With two digits, like the confidence beside it. */
+function belowLimit(limit: number, what: string): string {
+  return `below ${Number(limit.toFixed(2))}, the threshold ${what}`;
+}
+
+/** Evidence from a rule's own triggers, not from the skill's words. */
 const RULE_FEATURES = new Set(["keyword", "synonym", "intent", "file", "content", "always"]);
 
 function autoLoadReason({ card, confidence, named, reasons }: Match, settings: DisclosureSettings): string | undefined {
   if (card.sourceKind === "rule") return undefined;
   if (named) return "the prompt names it";
-  // An explicit request lists weak matches too; their bodies stay where they are.
+  // An explicit request also lists weak matches, but does not load their bodies.
   if (confidence < (card.rule?.threshold ?? settings.recommendThreshold)) return undefined;
   const enforcement = card.rule?.enforcement;
-  // The author's auto is meant for what the rule names; words that merely resemble the skill only recommend it.
+  // The author's `auto` applies to the rule's triggers. If only the skill's words match, the skill is just recommended.
   const isByRule = !card.rule?.hasTriggers || reasons.some(({ feature }) => RULE_FEATURES.has(feature));
   if (enforcement === "auto" && isByRule) return "its rule says auto";
   const isEnforced = settings.enforce && !card.rule?.isUnaccepted;
@@ -274,3 +366,93 @@ function autoLoadReason({ card, confidence, named, reasons }: Match, settings: D
   if (settings.autoLoad === "confident" && confidence >= threshold) return `confidence ${confidence.toFixed(2)}`;
   return undefined;
 }
+
+// What is new in a session, when its domain has changed, and what is forgotten. The store keeps the rows.
+
+export interface DiscoverSettings extends DisclosureSettings {
+  idleMinutes: number;
+  /** Skills that were used when shown rank higher, ignored ones lower. */
+  isLearning: boolean;
+}
+
+/** new: first prompt of a window. idle: first prompt after a long pause. Both get the full format. */
+export type SessionStatus = "new" | "idle" | "domain-switch" | "continue";
+
+export interface Tracking {
+  /** Prompts already counted in this session. */
+  promptCount: number;
+  /** None of these prompts was in this window. Default: false. */
+  isNewWindow?: boolean;
+  lastPromptAt?: string;
+  domainHistory: readonly string[];
+}
+
+export const MAX_DOMAINS = 100;
+
+export function sessionStatus(
+  { promptCount, isNewWindow = false, lastPromptAt, domainHistory }: Tracking,
+  { now, domain, idleMinutes }: { now: Date; domain?: string | undefined; idleMinutes: number },
+): SessionStatus {
+  if (promptCount === 0 || isNewWindow || !lastPromptAt) return "new";
+  const idleMs = now.getTime() - Date.parse(lastPromptAt);
+  // An unreadable time counts as a new session, like an absent one.
+  if (!(idleMs <= idleMinutes * 60_000)) return "idle";
+  const last = domainHistory.at(-1);
+  return domain && last && domain !== last ? "domain-switch" : "continue";
+}
+
+/** Appends the domain if it differs from the last one, so A, B, A shows both switches. */
+export function withDomain(history: readonly string[], domain: string | undefined): string[] {
+  const next = domain && history.at(-1) !== domain ? [...history, domain] : [...history];
+  return next.slice(-MAX_DOMAINS);
+}
+
+/** What this window's ledger knows about one skill. */
+export interface LedgerEntry {
+  skill: string;
+  /** The number of the prompt that showed its brief or loaded it. */
+  shownAtPrompt: number;
+  /** The version whose body the model has, if it was loaded. */
+  loadedHash?: string;
+  /** The window has its name and a few words, but no card. */
+  isNamedOnly?: boolean;
+}
+
+export function isForgotten(
+  entry: LedgerEntry,
+  { promptNumber, forgetAfterPrompts }: { promptNumber: number; forgetAfterPrompts: number },
+): boolean {
+  return forgetAfterPrompts > 0 && promptNumber - entry.shownAtPrompt > forgetAfterPrompts;
+}
+
+/**
+ * "Which skills do you have?", "recommend a skill": the user asks for skills, so the ledger does not suppress the answer. A prompt that only
+ * mentions skills ("improve my writing skills", "add a skills table") is not such a request.
+ */
+export function isExplicitRequest(prompt: string): boolean {
+  if (prompt.length > 400 || !/skill|recommend/i.test(prompt)) return false;
+  return EXPLICIT_REQUESTS.some((pattern) => pattern.test(prompt));
+}
+
+/** "Which skills do you have?", "list all skills": wants the list, not what fits the work. For requests without a topic. */
+export function asksForList(request: string): boolean {
+  return (
+    /\b(?:list|all|have|installed|available)\b/i.test(request) && !/\b(?:this|here|should|could|use)\b/i.test(request)
+  );
+}
+
+/** The topic of such a request: the prompt without the words of asking. */
+export function requestTopic(prompt: string): string {
+  return prompt.replace(
+    /\b(?:which|what|are there|is there|do you have|have you got|any|all|list|show|find|suggest|recommend|search|give|tell|me|your|my|the|an?|some|other|good|best|right|suitable|available|installed|relevant|matching|skills?|could|can|would|should|help|here|for|with|this|have|do|you|i|use)\b/gi,
+    " ",
+  );
+}
+
+const EXPLICIT_REQUESTS: readonly RegExp[] = [
+  /\b(?:which|what) (?:\w+ ){0,2}skills?\b(?! (?:level|set|gap|table|column|test|file|matrix|tree|page|model|field))/i,
+  /\b(?:list|show|find|suggest|recommend|search|give)\b(?: me)?(?: (?:all|the|your|my|any|an?|some|other|good|best|right|suitable|available|installed|relevant|matching)){0,3} skills?\b(?! (?:level|set|gap|table|column|test|file|matrix|tree|page|model|field))/i,
+  /\b(?:are there|do you have|have you got|is there)(?: \w+){0,2} skills?\b/i,
+  /\bskills? (?:recommendations?|suggestions?|discovery)\b/i,
+  /\bforce ?recommend\b/i,
+];

@@ -1,10 +1,10 @@
-/** What the `skill` tool and `haversack skills show` answer with: markdown, resources by name, the nearest names. */
+/** The answers of the `skill` tool and `haversack skill show`: markdown, resources by name, the nearest names. */
 
 export interface SkillResources {
   reference: readonly string[];
   assets: readonly string[];
   scripts: readonly string[];
-  /** Names beyond the limit that are not listed. */
+  /** How many names beyond the limit are not listed. */
   omitted?: number;
 }
 
@@ -14,22 +14,24 @@ export interface SkillOutput {
   body: string;
   folder?: string | undefined;
   resources?: SkillResources | undefined;
-  /** Said above the text: it changed since the window got it, or a needed skill was not found. */
+  /** How to read a resource. Default: with the Read tool. */
+  readHint?: string | undefined;
+  /** Shown above the text: it changed since the window got it, or a required skill was not found. */
   notes?: readonly string[];
 }
 
-export function formatSkill({ id, description, body, folder, resources, notes = [] }: SkillOutput): string {
+export function formatSkill({ id, description, body, folder, resources, readHint, notes = [] }: SkillOutput): string {
   const blocks = [
     `# ${id}`,
     ...notes.map((note) => `> ${note}`),
     ...(description ? [`*${description}*`] : []),
     withoutOwnTitle(body.trim(), id),
   ];
-  const listed = resources && folder ? formatResources(folder, resources) : "";
+  const listed = resources && folder ? formatResources(folder, resources, readHint) : "";
   return [...blocks, ...(listed ? [listed] : [])].join("\n\n");
 }
 
-/** The body without a first heading that only says the skill's name again. A title of the author's own stays. */
+/** Removes a first heading that only repeats the skill's name. Keeps any other title. */
 export function withoutOwnTitle(body: string, id: string): string {
   const title = /^#[ \t]+(.*?)[ \t#]*(?:\r?\n|$)/.exec(body);
   const plain = (text: string) => text.toLowerCase().replace(/\b(?:the|skill|guide)\b|[^\p{L}\p{N}]/gu, "");
@@ -38,7 +40,11 @@ export function withoutOwnTitle(body: string, id: string): string {
 }
 
 /** The folder once, then relative names. */
-function formatResources(folder: string, { reference, assets, scripts, omitted }: SkillResources): string {
+function formatResources(
+  folder: string,
+  { reference, assets, scripts, omitted }: SkillResources,
+  readHint = "Use the Read tool to access these resources.",
+): string {
   const groups: [string, readonly string[]][] = [
     ["Reference Documentation", reference],
     ["Assets & Templates", assets],
@@ -49,16 +55,10 @@ function formatResources(folder: string, { reference, assets, scripts, omitted }
     .map(([title, names]) => `**${title}:**\n${names.map((name) => `  - ${name}`).join("\n")}`);
   if (lines.length === 0) return "";
   const more = omitted ? [`${omitted} more are in the folder.`] : [];
-  return [
-    "## Available Resources",
-    `In ${folder}:`,
-    ...lines,
-    ...more,
-    "Use the Read tool to access these resources.",
-  ].join("\n\n");
+  return ["## Available Resources", `In ${folder}:`, ...lines, ...more, readHint].join("\n\n");
 }
 
-/** The whole catalogue only while it is small: the answer to a typo must not cost more than the skill. */
+/** Lists the whole catalogue only if it is small: the answer to a typo must not cost more than the skill. */
 export function formatUnknownSkill(
   name: string,
   nearest: readonly { id: string; brief: string }[],

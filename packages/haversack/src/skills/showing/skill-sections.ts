@@ -1,4 +1,4 @@
-/** The sections of a long skill that say most about what is being done. */
+/** Finds the sections of a long skill that are most relevant to the current work. */
 import { cutAt, headingLevel, isFence } from "../../base/clean-text.ts";
 
 interface Section {
@@ -7,13 +7,13 @@ interface Section {
   score: number;
 }
 
-/** The section that its author calls the core; undefined when there is none. */
+/** The section that the author calls the core; undefined if there is none. */
 export function coreSection(body: string): string | undefined {
   const sections = splitSections(body);
   const at = sections.findIndex(isCore);
   if (at === -1) return undefined;
   const level = headingLevel(sections[at]!);
-  // With what stands below it.
+  // Includes its subsections.
   const end = sections.findIndex((section, index) => index > at && headingLevel(section) <= level);
   return sections.slice(at, end === -1 ? undefined : end).join("\n\n");
 }
@@ -23,7 +23,7 @@ function isCore(section: string): boolean {
   return headingLevel(heading) > 0 && /^#+\s+(?:the\s+)?core\W*$/i.test(heading);
 }
 
-/** The sections of a text, the opening first, then its core, then the best matches. */
+/** The sections of a text: the opening first, then the core, then the best matches. */
 export function rankSections(body: string, query: string): Section[] {
   const wanted = new Set(longWords(query).map(stem));
   const sections = splitSections(body).map((text, at) => ({
@@ -34,7 +34,7 @@ export function rankSections(body: string, query: string): Section[] {
   return sections.sort((a, b) => b.score - a.score || a.at - b.at);
 }
 
-/** Whole sections, in their own order, within a number of characters. */
+/** Whole sections in their original order, up to a number of characters. */
 export function bestSections(ranked: readonly Section[], body: string, maxChars: number): string {
   const chosen: Section[] = [];
   let room = maxChars;
@@ -43,7 +43,7 @@ export function bestSections(ranked: readonly Section[], body: string, maxChars:
     room -= section.text.length + 2;
     chosen.push(section);
   }
-  // Not even the opening fits: its beginning is better than nothing.
+  // Not even the opening fits, so return its beginning.
   if (chosen.length === 0) return `${cutAt(body.trim(), Math.max(0, maxChars - 1))}…`;
   return chosen
     .sort((a, b) => a.at - b.at)
@@ -51,7 +51,7 @@ export function bestSections(ranked: readonly Section[], body: string, maxChars:
     .join("\n\n");
 }
 
-/** At headings, except inside code fences. */
+/** Splits at headings, except inside code fences. */
 function splitSections(body: string): string[] {
   const sections: string[][] = [[]];
   let isFenced = false;
@@ -64,7 +64,7 @@ function splitSections(body: string): string[] {
   return sections.map((lines) => lines.join("\n").trim()).filter(Boolean);
 }
 
-/** Share of the section's words that are wanted, so that length alone does not win. */
+/** The share of the section's words that are wanted, so longer sections get no advantage. */
 function overlap(text: string, wanted: ReadonlySet<string>): number {
   const words = longWords(text.slice(0, 4000));
   const terms = new Set(Array.from(new Set(words), stem));
@@ -72,7 +72,7 @@ function overlap(text: string, wanted: ReadonlySet<string>): number {
   return words.length === 0 ? 0 : hits / Math.sqrt(words.length);
 }
 
-/** Of four letters and more. */
+/** Words of four letters or more. */
 function longWords(text: string): string[] {
   return text.toLowerCase().match(/[a-z]{4,}/g) ?? [];
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { isExplicitRequest, isForgotten, sessionStatus, withDomain } from "./session.ts";
+import { isExplicitRequest, isForgotten, sessionStatus, withDomain } from "./disclosure.ts";
 
 const now = new Date("2026-03-01T12:00:00Z");
 const minutesAgo = (minutes: number) => new Date(now.getTime() - minutes * 60_000).toISOString();

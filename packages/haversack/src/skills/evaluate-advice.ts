@@ -1,0 +1,43 @@
+/** What the author of a skill can do about a prompt that misses it: which words are missing, and a sentence that has them. */
+import { bodyTerm, gramTerms, hasGrams, promptTerms } from "./matching/tokenize.ts";
+
+export interface WordGap {
+  /** Words of the prompt that no part of the skill has. */
+  missing: string[];
+  /** Words that only its body has, where they count less. */
+  bodyOnly: string[];
+}
+
+/** `terms`: all that the skill can be found by. */
+export function wordGap(prompt: string, terms: ReadonlySet<string>): WordGap {
+  const gap: WordGap = { missing: [], bodyOnly: [] };
+  for (const { term, text, kind } of promptTerms(prompt).terms) {
+    if ((kind !== "word" && kind !== "part") || terms.has(term) || isSpelledAlike(text, terms)) continue;
+    const list = terms.has(bodyTerm(term)) ? gap.bodyOnly : gap.missing;
+    if (!list.includes(text)) list.push(text);
+  }
+  return gap;
+}
+
+/** As the ranking judges it: half of its groups of letters. */
+function isSpelledAlike(word: string, terms: ReadonlySet<string>): boolean {
+  if (!hasGrams(word)) return false;
+  const grams = gramTerms(word);
+  return grams.filter((gram) => terms.has(gram)).length >= grams.length / 2;
+}
+
+/**
+ * A sentence for the description with the rarest words of the gap; undefined when no word is left that could help. `shareOf`:
+ * the share of ordinary requests that hold a word; words that many hold tell no skill from another.
+ */
+export function sentenceFor({ missing, bodyOnly }: WordGap, shareOf: (word: string) => number): string | undefined {
+  const useful = [...missing, ...bodyOnly].filter((word) => /^\p{L}{3,}$/u.test(word) && shareOf(word) < EVERYDAY);
+  const rarest = [...useful].sort((a, b) => shareOf(a) - shareOf(b)).slice(0, MOST_WORDS);
+  const words = useful.filter((word) => rarest.includes(word));
+  if (words.length === 0) return undefined;
+  const last = words.pop()!;
+  return `Use for requests about ${words.length > 0 ? `${words.join(", ")} or ${last}` : last}.`;
+}
+
+const EVERYDAY = 0.05;
+const MOST_WORDS = 5;
