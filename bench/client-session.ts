@@ -1,6 +1,6 @@
 /**
- * A session of a real client that stays open: prompts go in one after the other, a scripted model answers each with one tool call and
- * then with a word. The scripted server runs in this process, so that one clock sees the prompt leave and the requests arrive.
+ * A session of a real client that stays open. Prompts are sent one after the other; a scripted model answers each with one tool call and
+ * then with a word. The scripted server runs in this process, so one clock times the prompts and the requests.
  */
 import { join } from "node:path";
 import { environment } from "../test/clients/claude-code/run-claude.ts";
@@ -15,13 +15,13 @@ import { startScriptedServer } from "../test/clients/scripted-server.ts";
 export interface Turn {
   /** From the prompt to the model's first request. */
   promptMs: number;
-  /** From the answer with a tool call to the request that brings its result. */
+  /** From the answer with a tool call to the request with its result. */
   toolMs: number;
 }
 
 export interface ClientSession {
   turn(prompt: string): Promise<Turn>;
-  /** The last request of the main conversation, which has all that the window has. */
+  /** The last request of the main conversation, which contains the whole window. */
   lastRequest(): ModelRequest | undefined;
   end(): Promise<void>;
 }
@@ -33,7 +33,7 @@ export interface SessionPlace {
   env: Record<string, string>;
 }
 
-/** Longer than any run: a session that hangs is killed with all its children. */
+/** Longer than any run. A session that hangs is killed with all its children. */
 const LIMIT_MS = 15 * 60_000;
 const TURN_LIMIT_MS = 30_000;
 
@@ -62,7 +62,7 @@ export async function startClaude({ program, root, env }: SessionPlace): Promise
   });
 }
 
-/** Through the client's own server for other programs: `codex exec` takes one prompt for each process. */
+/** Uses the client's own server for other programs, because `codex exec` takes one prompt per process. */
 export async function startCodex({ program, root, env }: SessionPlace): Promise<ClientSession> {
   const clock = turnClock((at) => {
     const lines = ["*** Begin Patch", `*** Add File: src/file-${at}.ts`, "+x", "*** End Patch"];
@@ -86,7 +86,7 @@ export async function startCodex({ program, root, env }: SessionPlace): Promise<
 
 interface TurnClock {
   script: Script;
-  /** The client says that the turn is over. */
+  /** Called when the client reports the end of the turn. */
   done(): void;
   time(send: () => void): Promise<Turn>;
   lastRequest(): ModelRequest | undefined;

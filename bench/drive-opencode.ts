@@ -1,12 +1,12 @@
 /**
  * Drives the shipped opencode plugin as the client does, for benchmarks/opencode.ts: `drive-opencode.ts PLUGIN ROOT PLAN`, run by the
- * client's own runtime or by Node. Prints the time of each call in milliseconds. The plugin's hooks are awaited one after the
- * other, as the client awaits them. The processor's time counts all threads of the process, those that compile and collect among them.
+ * client's own runtime or by Node. Prints the time of each call in milliseconds. Awaits the plugin's hooks one after the other, as
+ * the client does. The processor time includes all threads of the process, also those for compiling and garbage collection.
  */
 import { pathToFileURL } from "node:url";
 
 export interface DrivePlan {
-  /** How long the client is busy with itself between loading the plugin and the first prompt, in milliseconds. */
+  /** How long the client is busy between loading the plugin and the first prompt, in milliseconds. */
   restMs: number;
   /** The first prompt of a session. */
   first: string;
@@ -26,11 +26,11 @@ export interface DriveTimes {
   runtime: string;
   load: Sample;
   first: Sample;
-  /** Whether the first prompt got a text: a plugin that does nothing is fast. */
+  /** Whether the first prompt got a text, because a plugin that does nothing is fast. */
   hasText: boolean;
   silent: Sample[];
   fitting: Sample[];
-  /** Of the fitting prompts, how many got a text. */
+  /** How many of the fitting prompts got a text. */
   texts: number;
   writes: Sample[];
   /** The first prompt of another session in the same process. */
@@ -69,7 +69,7 @@ const times: DriveTimes = {
   writes: [],
   second: first,
 };
-// People think between prompts, and the model answers: nothing here runs at full speed for long.
+// Pause between prompts, as the user thinks and the model answers: a real client never runs at full speed for long.
 for (const text of plan.silent) {
   await pause(1);
   times.silent.push(await prompt(name, text));

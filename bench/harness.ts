@@ -1,13 +1,13 @@
 /**
- * What a benchmark is, and how whole processes are timed: interleaved with a bare start of the same runtime in the
- * same run, medians, and ratios. Absolute times drift from machine to machine; ratios hold.
+ * Defines a benchmark, and times whole processes: interleaved with a bare start of the same runtime in the same run, as medians
+ * and ratios. Absolute times differ between machines; ratios are stable.
  */
 import { spawnSync } from "node:child_process";
 
 export interface Goal {
   name: string;
   value: number;
-  /** The number to reach, and on which side of it. */
+  /** The goal, and on which side of it the value must be. */
   limit: number;
   side: "at-most" | "at-least";
   unit?: string;
@@ -17,7 +17,7 @@ export interface BenchResult {
   table: { columns: string[]; rows: (string | number)[][] };
   goals?: Goal[];
   notes?: string[];
-  /** What `--json` prints beside the table. */
+  /** Printed by `--json` in addition to the table. */
   data?: unknown;
 }
 
@@ -26,6 +26,8 @@ export interface BenchInput {
   corpus: string | undefined;
   /** Repetitions for whole processes. */
   runs: number;
+  /** The total number of events to send to a server. */
+  events: number | undefined;
 }
 
 export interface Benchmark {
@@ -36,13 +38,13 @@ export interface Benchmark {
 
 export interface Candidate {
   name: string;
-  /** Words after the runtime: a file and its arguments. */
+  /** Arguments of the runtime: a file and its own arguments. */
   args: string[];
   stdin?: string;
   cwd?: string;
   env?: Record<string, string>;
   runtime?: string;
-  /** Exit codes that are right. */
+  /** Exit codes that count as success. */
   exits?: number[];
 }
 
@@ -59,7 +61,7 @@ export function timeProcesses(candidates: readonly Candidate[], { runs }: { runs
   const all = [bare, ...candidates];
   const times = new Map(all.map(({ name }) => [name, [] as number[]]));
   for (let round = -2; round < runs; round++) {
-    // The order turns with every round, so that none always runs after the same neighbour.
+    // The order rotates with every round, so none always runs after the same neighbour.
     const turned = all.map((_, at) => all[(at + Math.max(0, round)) % all.length] as Candidate);
     for (const candidate of turned) {
       const ms = timeOnce(candidate);
@@ -74,7 +76,7 @@ export function timeProcesses(candidates: readonly Candidate[], { runs }: { runs
   });
 }
 
-/** The share that the second of two takes of the first's time: the median over pairs that run one right after the other. */
+/** The second candidate's time as a share of the first's: the median over pairs that run one right after the other. */
 export function timePairs(pairs: readonly [Candidate, Candidate][], { runs }: { runs: number }): Pair[] {
   const times = pairs.map(() => ({ old: [] as number[], new: [] as number[] }));
   for (let round = -2; round < runs; round++) {

@@ -1,4 +1,4 @@
-/** `npm run bench [NAME…] [-- --json] [--runs N] [--list]`: runs named benchmarks and says which goals are met. */
+/** `npm run bench [NAME…] [-- --json] [--runs N] [--events N] [--list]`: runs the named benchmarks and reports which goals are met. */
 import { parseArgs } from "node:util";
 import type { Benchmark, BenchResult, Goal } from "./harness.ts";
 
@@ -9,6 +9,8 @@ const BENCHMARKS: Record<string, () => Promise<Benchmark>> = {
   opencode: async () => (await import("./benchmarks/opencode.ts")).opencode,
   prompt: async () => (await import("./benchmarks/prompt.ts")).prompt,
   matching: async () => (await import("./benchmarks/matching.ts")).matching,
+  context: async () => (await import("./benchmarks/context.ts")).context,
+  learning: async () => (await import("./benchmarks/context.ts")).learning,
   listing: async () => (await import("./benchmarks/listing.ts")).listing,
   session: async () => (await import("./benchmarks/session.ts")).session,
   "work-queue": async () => (await import("./benchmarks/work-queue.ts")).workQueue,
@@ -16,6 +18,7 @@ const BENCHMARKS: Record<string, () => Promise<Benchmark>> = {
   "work-coordinator": async () => (await import("./benchmarks/work-coordinator.ts")).workCoordinator,
   "work-cold": async () => (await import("./benchmarks/work-cold.ts")).workCold,
   artifacts: async () => (await import("./benchmarks/artifacts.ts")).artifacts,
+  "model-texts": async () => (await import("./benchmarks/model-texts.ts")).modelTexts,
   estimator: async () => (await import("./benchmarks/estimator.ts")).estimator,
   wake: async () => (await import("./benchmarks/wake.ts")).wake,
   "index-skills": async () => (await import("./benchmarks/index-skills.ts")).indexSkills,
@@ -23,11 +26,22 @@ const BENCHMARKS: Record<string, () => Promise<Benchmark>> = {
   "server-events": async () => (await import("./benchmarks/server-events.ts")).serverEvents,
   "client-latency": async () => (await import("./benchmarks/client-latency.ts")).clientLatency,
   secrets: async () => (await import("./benchmarks/secrets.ts")).secrets,
+  runs: async () => (await import("./benchmarks/runs.ts")).runs,
+  batches: async () => (await import("./benchmarks/batches.ts")).batches,
+  board: async () => (await import("./benchmarks/board.ts")).board,
+  audit: async () => (await import("./benchmarks/audit.ts")).audit,
   retention: async () => (await import("./benchmarks/retention.ts")).retention,
+  agents: async () => (await import("./benchmarks/agents.ts")).agents,
+  team: async () => (await import("./benchmarks/team.ts")).team,
 };
 
 const { values, positionals } = parseArgs({
-  options: { json: { type: "boolean" }, runs: { type: "string" }, list: { type: "boolean" } },
+  options: {
+    json: { type: "boolean" },
+    runs: { type: "string" },
+    events: { type: "string" },
+    list: { type: "boolean" },
+  },
   allowPositionals: true,
 });
 const unknown = positionals.filter((name) => !Object.hasOwn(BENCHMARKS, name));
@@ -38,6 +52,7 @@ if (unknown.length > 0) {
 const names = positionals.length > 0 ? positionals : Object.keys(BENCHMARKS);
 const corpus = process.env["HAVERSACK_CORPUS"] || undefined;
 const runs = Number(values.runs ?? 25);
+const events = Number(values.events ?? 0) || undefined;
 const results: Record<string, BenchResult> = {};
 
 for (const name of names) {
@@ -47,7 +62,7 @@ for (const name of names) {
     console.log(`${name.padEnd(12)} ${benchmark.summary}`);
     continue;
   }
-  const result = await benchmark.run({ corpus, runs });
+  const result = await benchmark.run({ corpus, runs, events });
   results[name] = result;
   if (!values.json) console.log(formatResult(benchmark, result));
 }

@@ -12,7 +12,7 @@ export const HOOK = join(DIST, "hook.cjs");
 
 export interface Scratch {
   root: string;
-  /** The built programs that it is used with. */
+  /** The built CLI to use. */
   bin: string;
   hook: string;
   /** An environment whose home and config folder are inside the scratch folder. */
@@ -20,7 +20,7 @@ export interface Scratch {
   remove(): void;
 }
 
-/** `dist` holds the built programs. Default: this checkout's. */
+/** `dist` contains the built programs. Default: this checkout's. */
 export function makeScratch(dist = DIST): Scratch {
   const base = mkdtempSync(join(tmpdir(), "haversack-bench-"));
   const root = join(base, "project");
@@ -30,7 +30,7 @@ export function makeScratch(dist = DIST): Scratch {
     XDG_CONFIG_HOME: join(base, "home/.config"),
     XDG_STATE_HOME: join(base, "state"),
   };
-  // Benchmarks fill the store in their own process; the built programs use only one that is recorded.
+  // Benchmarks fill the store in their own process, but the built programs only use a store that is recorded as trusted.
   makeRecordedStore(join(root, ".haversack"), userStateFolder(env), new Date());
   return {
     root,
@@ -41,7 +41,7 @@ export function makeScratch(dist = DIST): Scratch {
   };
 }
 
-/** In `.claude/skills`, indexed by the built CLI. */
+/** Writes skills to `.claude/skills` and indexes them with the built CLI. */
 export function indexSyntheticSkills({ root, env, bin }: Scratch, count: number): void {
   for (const { name, text } of syntheticSkills(count)) {
     const folder = join(root, ".claude/skills", name);

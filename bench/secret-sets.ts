@@ -1,7 +1,7 @@
 /**
- * The two sets that masking is measured with: texts with a secret, and texts that only look like it. They are templates in
- * `data/secrets/`: secrets are made at run time from a seed, so that no scanner takes the files for a leak, and so that each run of a
- * measurement may use others. In a template `«…»` holds the secret, and `{base62:36}` stands for so many random characters.
+ * The two sets for measuring masking: texts with a secret, and texts that only look like it. They are templates in `data/secrets/`.
+ * Secrets are generated at run time from a seed, so no scanner takes the files for a leak, and each run can use different ones. In
+ * a template `«…»` marks the secret, and `{base62:36}` stands for that many random characters.
  */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -9,7 +9,7 @@ import { join } from "node:path";
 export interface SecretSample {
   kind: string;
   text: string;
-  /** What must not be left in it. */
+  /** Parts that must not be left in the masked text. */
   secrets: string[];
 }
 
@@ -34,7 +34,7 @@ export function lookAlikes(seed: number): LookAlike[] {
   return readTemplates("look-alikes.json").map(({ kind, text }) => ({ kind, text: fill(text, random) }));
 }
 
-/** Whether nothing of the secret is left that would help to guess it: no six characters in a row of a long one, no short one whole. */
+/** Whether nothing is left that helps to guess the secret: no six characters in a row of a long one, no complete short one. */
 export function isMasked({ secrets }: SecretSample, masked: string): boolean {
   return secrets.every((secret) => {
     if (secret.length < 12) return !masked.includes(secret);
@@ -43,7 +43,7 @@ export function isMasked({ secrets }: SecretSample, masked: string): boolean {
   });
 }
 
-/** Markers of keys and the names of hosts are public: only what is random counts. */
+/** Key markers and host names are public, so only the random parts count. */
 function piecesOf(secret: string): string[] {
   const hidden = secret.replace(/-----(?:BEGIN|END)[A-Z ]+-----|[\s\\"'+,]+/g, " ");
   const pieces: string[] = [];
@@ -102,7 +102,7 @@ function fill(template: string, random: () => number): string {
   });
 }
 
-/** Mulberry32: small, and the same everywhere. */
+/** Mulberry32: small, and the same on every platform. */
 function randomFrom(seed: number): () => number {
   let state = seed >>> 0;
   return () => {

@@ -1,4 +1,4 @@
-/** Made-up skills of realistic size, from a fixed seed: names, descriptions and bodies whose words follow Zipf's law. */
+/** Synthetic skills of realistic size, from a fixed seed: names, descriptions and bodies whose words follow Zipf's law. */
 
 export interface SyntheticSkill {
   name: string;
@@ -23,7 +23,7 @@ export function syntheticSkills(count: number, seed = 7): SyntheticSkill[] {
   });
 }
 
-/** Prompts in the same words, so that common and rare ones both occur. */
+/** Prompts from the same vocabulary, so common and rare words both occur. */
 export function syntheticPrompts(count: number, seed = 11): string[] {
   const random = mulberry32(seed);
   const words = vocabulary(12_000, mulberry32(7));

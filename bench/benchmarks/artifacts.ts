@@ -1,8 +1,8 @@
 /**
- * What a feature of five documents costs over seven roles and three iterations, in exact o200k tokens: with the documents
- * pasted, with references, with references and pruning per role, and with a resume from the second iteration on. Both sides
- * are counted: what a coordinator has to write, and what the sub-agents then take in, with the Read calls and the line numbers
- * that the tool adds. A resumed agent carries its earlier context along in every request (from the cache at best): shown apart.
+ * The cost of a feature of five documents over seven roles and three iterations, in exact o200k tokens: with the documents
+ * pasted, with references, with references and pruning per role, and with a resume from the second iteration on. Counts what a
+ * coordinator writes and what the sub-agents then read, including the Read calls and the line numbers that the tool adds. A
+ * resumed agent sends its earlier context again in every request (from the cache at best), which is shown separately.
  */
 import {
   type DispatchInput,
@@ -12,10 +12,9 @@ import {
 import { countLines } from "../../packages/haversack/src/artifacts/extract-section.ts";
 import { PRESETS } from "../../packages/haversack/src/artifacts/presets/iflow.ts";
 import { numberLines } from "../../packages/haversack/src/artifacts/quote-document.ts";
-import { readRoleMap } from "../../packages/haversack/src/artifacts/read-role-map.ts";
 import type { DocumentFacts, PreviousIssue } from "../../packages/haversack/src/artifacts/reference-block.ts";
 import { resumePrompt } from "../../packages/haversack/src/artifacts/resume-prompt.ts";
-import { findRole, type Role, type RoleSet } from "../../packages/haversack/src/artifacts/role-map.ts";
+import { findRole, type Role, type RoleSet, readRoleMap } from "../../packages/haversack/src/artifacts/role-map.ts";
 import { loadCounter, type TokenCounter } from "../../packages/haversack/src/tokens/count.ts";
 import type { Benchmark } from "../harness.ts";
 
@@ -40,11 +39,11 @@ const SIZES: readonly [file: string, name: string, lines: number][] = [
 const DIFF_LINES = 120;
 
 interface Cost {
-  /** What the coordinator writes as the prompt of a call. */
+  /** Tokens that the coordinator writes as the prompt of a call. */
   sent: number;
-  /** What the sub-agent reads for itself. */
+  /** Tokens that the sub-agent reads by itself. */
   reads: number;
-  /** Context of earlier iterations that a resumed agent's requests hold again. */
+  /** Tokens of earlier iterations that a resumed agent's requests contain again. */
   carried: number;
 }
 
@@ -210,7 +209,7 @@ const REASONS = [
   "which the acceptance test AC-7 shows",
 ];
 
-/** Headings, sentences, lists and a little code, in the shares that such documents have. */
+/** Headings, sentences, lists and a little code, in the proportions of real documents. */
 function documentOf(file: string, name: string, lineCount: number, random: () => number): DocumentFacts {
   const pick = (list: readonly string[]) => list[Math.floor(random() * list.length)] ?? "";
   const sentence = () => `${pick(SUBJECTS)} ${pick(VERBS)} ${pick(OBJECTS)}, ${pick(REASONS)}.`;

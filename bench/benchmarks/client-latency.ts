@@ -1,6 +1,6 @@
 /**
- * What our hooks add to a prompt and to a tool call in the real clients, with 300 skills and 10,000 tasks behind them: one session
- * without hooks, one whose hooks ask the running MCP server, one whose hooks are commands, a turn of each in every round.
+ * The time that our hooks add to a prompt and to a tool call in the real clients, with 300 skills and 10,000 tasks: one session without
+ * hooks, one whose hooks ask the running MCP server, and one whose hooks are commands. Each round has a turn of each.
  */
 import { spawnSync } from "node:child_process";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
@@ -14,7 +14,7 @@ import { syntheticPrompts, syntheticSkills } from "../synthetic-skills.ts";
 import { fill } from "./wake.ts";
 
 const ROUNDS_AT_LEAST = 60;
-/** Not counted: the client compiles, connects to its MCP server and opens files. */
+/** Turns that are not counted: the client compiles, connects to its MCP server and opens files. */
 const WARM_UP = 4;
 
 const VARIANTS = ["no hook", "server", "command"] as const;
@@ -25,9 +25,9 @@ interface Measured {
   title: string;
   program(): string;
   start(place: SessionPlace): Promise<ClientSession>;
-  /** Below the folder of the scratch project or the client's own. */
+  /** Relative to the scratch project or to the client's own folder. */
   hooksFile: string;
-  /** What the running server may add, as a share of what a command adds. */
+  /** How much the running server may add, as a share of what a command adds. */
   limits: { promptMs: number; toolMs: number };
 }
 
@@ -79,7 +79,7 @@ function installed({ program }: Measured): string | undefined {
   try {
     return program();
   } catch {
-    // It says that there is none.
+    // The client is not installed.
     return undefined;
   }
 }
@@ -101,7 +101,7 @@ async function measure(client: Measured, program: string, rounds: number): Promi
     const turns: Turns = { "no hook": [], server: [], command: [] };
     for (const [round, prompt] of prompts.entries()) {
       for (const at of VARIANTS.keys()) {
-        // The order turns with every round.
+        // The order rotates with every round.
         const place = (at + round) % VARIANTS.length;
         const turn = await sessions[place]!.turn(prompt);
         if (round >= WARM_UP) turns[VARIANTS[place]!].push(turn);
@@ -109,7 +109,7 @@ async function measure(client: Measured, program: string, rounds: number): Promi
     }
     const answered = VARIANTS.map((_, at) => answersOf(sessions[at]!, scratches[at]!));
     const [none, ...wired] = answered;
-    // Hooks that do nothing are fast.
+    // Check that the hooks did something, because hooks that do nothing are fast.
     if (none!.skills + none!.edits > 0 || wired.some(({ skills, edits }) => skills < rounds / 6 || edits < rounds)) {
       throw new Error(`${client.title}: this measures nothing: ${JSON.stringify(answered)}`);
     }
@@ -121,7 +121,7 @@ async function measure(client: Measured, program: string, rounds: number): Promi
   }
 }
 
-/** Wired by `init`, as a user's own; the MCP server is there without hooks too, so that nothing but the hooks makes a difference. */
+/** Wired by `init`, in the user's settings. The MCP server is present without hooks too, so only the hooks differ. */
 function wire(
   { name, hooksFile }: Measured,
   program: string,
@@ -145,11 +145,11 @@ function wire(
   return { program, root, env };
 }
 
-/** How many skills the window was shown, and how many edits were recorded. */
+/** How many skills the window received, and how many edits were recorded. */
 function answersOf(session: ClientSession, { root, env, bin }: Scratch): { skills: number; edits: number } {
   const request = session.lastRequest();
   const text = JSON.stringify(request?.body ?? "");
-  const words = [bin, "wip", "show", "--session", request?.sessionId ?? "", "--json"];
+  const words = [bin, "wip", "--session", request?.sessionId ?? "", "--json"];
   const { stdout } = spawnSync(process.execPath, words, {
     cwd: root,
     env: { ...process.env, ...env },
@@ -162,7 +162,7 @@ function answersOf(session: ClientSession, { root, env, bin }: Scratch): { skill
   };
 }
 
-/** Every third is in the words of a skill that the window has not seen; the others fit by chance or not at all. */
+/** Every third prompt uses the words of a skill that the window has not seen; the others match by chance or not at all. */
 function promptsFor(count: number): string[] {
   const skills = syntheticSkills(300);
   return syntheticPrompts(count).map((prompt, at) => {

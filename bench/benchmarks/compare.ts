@@ -1,6 +1,6 @@
 /**
- * This build against an older one, interleaved in one run: the same events and commands, each build with a project of its own that
- * its own CLI has filled. `HAVERSACK_BASE` names the older commit; it is built in a temporary git worktree.
+ * Compares this build with an older one, interleaved in one run: the same events and commands, each build with a separate project that its
+ * own CLI has filled. `HAVERSACK_BASE` names the older commit; it is built in a temporary git worktree.
  */
 import { execFileSync, spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
@@ -64,7 +64,7 @@ export const compare: Benchmark = {
   },
 };
 
-function buildBase(commit: string): { dist: string; remove(): void } {
+export function buildBase(commit: string): { dist: string; remove(): void } {
   const folder = join(mkdtempSync(join(tmpdir(), "haversack-base-")), "tree");
   const git = (...args: string[]) => execFileSync("git", args, { cwd: REPOSITORY, stdio: "pipe" });
   git("worktree", "add", "--detach", folder, commit);

@@ -1,6 +1,6 @@
 /**
- * How far the fast token estimate is from the exact o200k count, per kind of text, beside the two usual rules of thumb.
- * The texts are the project's own (`bench/data/texts/<kind>/`), the corpus is whatever HAVERSACK_CORPUS points to.
+ * The error of the fast token estimate against the exact o200k count, per kind of text, beside the two usual rules of thumb. The
+ * texts are the project's own (`bench/data/texts/<kind>/`); the corpus is the folder in HAVERSACK_CORPUS.
  */
 import { readdir, readFile } from "node:fs/promises";
 import { extname, join } from "node:path";
@@ -21,7 +21,7 @@ interface KindResult {
   tokens: number;
   /** Mean absolute error of each method, in percent of the exact count. */
   errorPercent: Record<string, number>;
-  /** Mean signed error of the estimator: above 0 it counts too many. */
+  /** Mean signed error of the estimator; above 0 it overestimates. */
   biasPercent: number;
 }
 
@@ -90,12 +90,12 @@ async function readOwnTexts(): Promise<Map<string, string[]>> {
   return kinds;
 }
 
-/** Shorter files say nothing about the error; longer ones are cut, because the exact count is slow. */
+/** Shorter files say nothing about the error. Longer ones are cut, because the exact count is slow. */
 const MIN_CHARS = 400;
 const MAX_CHARS = 40_000;
 const MAX_TEXTS_PER_KIND = 400;
 
-/** Kinds of the corpus are SKILL.md, and the other files by their ending. */
+/** Groups the corpus into SKILL.md and, by extension, all other files. */
 async function readCorpus(folder: string): Promise<Map<string, string[]>> {
   const kinds = new Map<string, string[]>();
   const entries = await readdir(folder, { recursive: true, withFileTypes: true });

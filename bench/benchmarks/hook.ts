@@ -1,4 +1,4 @@
-/** The hook process as a client starts it, with 300 skills indexed, against a bare start of the same runtime. */
+/** The hook process as a client starts it, with 300 skills indexed, compared with a bare start of the same runtime. */
 import { spawnSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -69,7 +69,7 @@ export const hook: Benchmark = {
   },
 };
 
-/** One of each kind that clients send often. */
+/** One event of each kind that clients send often. */
 export function hookEvents(scratch: Scratch): Candidate[] {
   return [
     event(scratch, "prompt, nothing fits", { hook_event_name: "UserPromptSubmit", prompt: "continue" }),
@@ -98,14 +98,14 @@ export function hookEvents(scratch: Scratch): Candidate[] {
 
 interface FittingOptions {
   client?: string;
-  /** Default: those of Claude Code and Codex. */
+  /** Default: the fields of Claude Code and Codex. */
   fields?: object;
   name?: string;
   /** Called with the session's id, untimed. */
   before?(sessionId: string): void;
 }
 
-/** In the words of one skill, and each time in a session of its own: a window that has seen a skill is not shown it again. */
+/** A prompt in the words of one skill, in a new session each time: a window that has seen a skill does not get it again. */
 function fittingPrompt(scratch: Scratch, options: FittingOptions = {}): Candidate {
   const { client = "claude-code", name = "prompt, skills fit", before } = options;
   const { fields = { hook_event_name: "UserPromptSubmit" } } = options;
@@ -126,7 +126,7 @@ function runOnce({ args, stdin, cwd, env }: Candidate): string {
   return spawnSync(process.execPath, args, all).stdout;
 }
 
-/** The same through the reader of another client, a file more to load. */
+/** The same events through another client's adapter, which is one more file to load. */
 function codexEvents(scratch: Scratch): Candidate[] {
   const prompt = { hook_event_name: "UserPromptSubmit", turn_id: "t", prompt: "continue" };
   const command = "*** Begin Patch\n*** Add File: src/a.ts\n+x\n*** End Patch";
@@ -145,8 +145,8 @@ function codexEvents(scratch: Scratch): Candidate[] {
 }
 
 /**
- * Gemini CLI's, whose session starts with its first prompt: that one is a row of its own, and the session of the others has begun
- * before. Each looks into a transcript for a sign of a compaction.
+ * Gemini CLI's events. Its session starts with the first prompt, which has a separate row; the other events belong to a session that has
+ * already begun. Each event checks a transcript for a sign of a compaction.
  */
 function geminiEvents(scratch: Scratch): Candidate[] {
   const transcript_path = join(scratch.root, "../session.jsonl");

@@ -1,4 +1,4 @@
-/** A cold index of 3,000 made-up skills by the built CLI: its time, and how large the store is then. */
+/** Indexing 3,000 synthetic skills from scratch with the built CLI: the time, and the size of the store afterwards. */
 import { spawnSync } from "node:child_process";
 import { mkdirSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -20,13 +20,13 @@ export const indexSkills: Benchmark = {
         writeFileSync(join(folder, "SKILL.md"), text);
       }
       const startedAt = performance.now();
-      const { status, stderr } = spawnSync(process.execPath, [bin, "skills", "index", "--json"], {
+      const { status, stderr } = spawnSync(process.execPath, [bin, "skill", "index", "--json"], {
         cwd: root,
         env: { ...process.env, ...env },
         encoding: "utf8",
       });
       const seconds = (performance.now() - startedAt) / 1000;
-      if (status !== 0) throw new Error(`skills index: ${stderr}`);
+      if (status !== 0) throw new Error(`skill index: ${stderr}`);
       const megabytes = statSync(join(root, ".haversack/haversack.db")).size / 1e6;
       return {
         table: {

@@ -1,8 +1,7 @@
 /**
- * What skills cost in the requests that the real Claude Code sends, listed by the client itself against deferred with Haversack
- * wired: exact tokens of the first and the tenth request of a session of ten prompts, and in how many of the five prompts
- * that fit a skill its description stood in front of the model. The client is the one of the client tests (installed from its
- * lock file when it is missing), the model server ours.
+ * The cost of skills in requests of the real Claude Code: listed by the client itself, compared with deferred by Haversack. Counts the
+ * exact tokens of the first and the tenth request of a session of ten prompts, and for how many of the five prompts that fit a skill
+ * the model saw its description. Uses the client of the client tests (installed from its lock file if missing) and our model server.
  */
 import { cpSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -71,7 +70,7 @@ export const listing: Benchmark = {
     const source = join(corpus, "skill-triggers/skills");
     const count = await loadCounter();
     const bare = (await tenPrompts("none", source, [])).map(textOf);
-    // A skill of the same name takes the place of one that the client brings along: then its tokens are saved, too.
+    // Skip skills that replace a bundled skill of the same name: that would save the bundled skill's tokens too.
     const pool = findSkills(source).filter(({ folder }) => !bare[0]?.includes(`\n- ${folder}: `));
     const largest = SIZES.at(-1) ?? 0;
     if (pool.length < largest) throw new Error(`${source} has ${pool.length} skills to copy, not ${largest}`);
@@ -149,7 +148,7 @@ const LABELS = {
   deferred: "deferred, with Haversack",
 };
 
-/** One session; the requests of its ten prompts. */
+/** The requests of one session with ten prompts. */
 async function tenPrompts(way: Way, source: string, skills: readonly Skill[]): Promise<ModelRequest[]> {
   const repo: ScratchRepo = makeScratchRepo();
   const server = await startScriptedServer();
@@ -158,7 +157,7 @@ async function tenPrompts(way: Way, source: string, skills: readonly Skill[]): P
       cpSync(join(source, place), join(repo.root, ".claude/skills", folder), { recursive: true });
     }
     if (way === "wired" || way === "deferred") haversack(repo, "init", "--yes", "--project", "--client", "claude-code");
-    if (way === "deferred") haversack(repo, "skills", "defer", "--all");
+    if (way === "deferred") haversack(repo, "skill", "defer", "--all");
     const { exitCode, stderr } = await runClaude({
       repo,
       server,
@@ -176,7 +175,7 @@ async function tenPrompts(way: Way, source: string, skills: readonly Skill[]): P
   }
 }
 
-/** Those that the prompts need first, then the others; of folders with one name, the first. */
+/** The skills that the prompts need first, then the others. If folders share a name, the first is used. */
 function findSkills(source: string): Skill[] {
   const wanted = PROMPTS.flatMap(({ skill }) => skill ?? []);
   const all = readdirSync(source, { recursive: true, encoding: "utf8" })
@@ -190,13 +189,13 @@ function findSkills(source: string): Skill[] {
   return [...new Map(skills.toReversed().map((skill) => [skill.folder, skill])).values()].toReversed();
 }
 
-/** An order whose beginning has something of every source. */
+/** An order in which the first items cover every source. */
 function spread(places: readonly string[]): string[] {
   const step = 7;
   return Array.from({ length: step }, (_, first) => places.filter((_, at) => at % step === first)).flat();
 }
 
-/** The beginning of its description, as the listing and our brief both give it. */
+/** The start of its description, which is the same in the listing and in our brief. */
 function opening(source: string, place: string): string {
   const { data } = readFrontmatter(readFileSync(join(source, place, "SKILL.md"), "utf8"));
   return oneLine(String(data["description"])).slice(0, 40);

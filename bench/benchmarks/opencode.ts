@@ -1,6 +1,6 @@
 /**
- * What the opencode plugin adds to a prompt, in the client's own process, with 300 skills indexed: the shipped bundle, under the
- * client's Bun where it is there (HAVERSACK_BUN, else the client of the tests, which is one), else under Node.
+ * The time that the opencode plugin adds to a prompt in the client's own process, with 300 skills indexed. Runs the shipped bundle under
+ * the client's Bun if available (HAVERSACK_BUN, else the client of the tests, which contains Bun), else under Node.
  */
 import { spawnSync } from "node:child_process";
 import { copyFileSync, existsSync } from "node:fs";
@@ -14,7 +14,7 @@ import { syntheticSkills } from "../synthetic-skills.ts";
 const PLUGIN = join(BIN, "../opencode-plugin.mjs");
 const DRIVER = join(import.meta.dirname, "../drive-opencode.ts");
 const LIMIT_MS = 5;
-/** opencode itself needs a second and more between its plugins and the first prompt. */
+/** opencode itself takes a second or more between loading its plugins and the first prompt. */
 const REST_MS = 300;
 
 export const opencode: Benchmark = {
@@ -24,7 +24,7 @@ export const opencode: Benchmark = {
     const scratch = makeScratch();
     try {
       indexSyntheticSkills(scratch, 300);
-      // One state of it for the whole run, whoever builds meanwhile.
+      // Copied, so a build that runs meanwhile does not change it.
       copyFileSync(PLUGIN, pluginIn(scratch));
       const rested: DriveTimes[] = [];
       const rushed: DriveTimes[] = [];
@@ -81,7 +81,7 @@ export const opencode: Benchmark = {
   },
 };
 
-/** Each fitting prompt is in the words of another skill: a window that has seen one is not shown it again. */
+/** Each fitting prompt uses the words of another skill: a window that has seen a skill does not get it again. */
 function planFor({ root }: Scratch, restMs: number): DrivePlan {
   const words = syntheticSkills(60)
     .slice(40)
@@ -105,7 +105,7 @@ function drive(scratch: Scratch, plan: DrivePlan): DriveTimes {
   const { status, stdout, stderr } = spawnSync(
     bun ?? process.execPath,
     [DRIVER, pluginIn(scratch), root, JSON.stringify(plan)],
-    // The client is a program of Bun: with this it is Bun.
+    // The client is compiled with Bun. This variable makes it act as Bun itself.
     { cwd: root, env: { ...process.env, ...env, ...(bun && { BUN_BE_BUN: "1" }) }, encoding: "utf8" },
   );
   if (status !== 0) throw new Error(`${DRIVER}: exit ${status}: ${stderr}`);

@@ -1,14 +1,14 @@
-/** One prompt in process, from text to recorded answer, at several sizes of the pool; re-reading one changed skill; a hostile pattern. */
+/** One prompt in process, from text to recorded answer, for several pool sizes; re-reading one changed skill; a hostile pattern. */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { readConfig } from "../../packages/haversack/src/base/config.ts";
 import { diskFileSystem } from "../../packages/haversack/src/base/file-system.ts";
 import { discover } from "../../packages/haversack/src/engine/discover.ts";
+import { discoverSettings } from "../../packages/haversack/src/engine/project.ts";
 import { refreshIndex } from "../../packages/haversack/src/engine/refresh-index.ts";
 import { profileOf } from "../../packages/haversack/src/skills/showing/activation.ts";
-import { discoverSettings } from "../../packages/haversack/src/skills/showing/session.ts";
-import type { StoreHandle } from "../../packages/haversack/src/store/sqlite/handle.ts";
+import type { StoreHandle } from "../../packages/haversack/src/store/sqlite/access.ts";
 import { openDatabase } from "../../packages/haversack/src/store/sqlite/open.ts";
 import { SqliteSkillIndex } from "../../packages/haversack/src/store/sqlite/skills/skill-index.ts";
 import { SkillLedger } from "../../packages/haversack/src/store/sqlite/skills/skill-ledger.ts";

@@ -1,15 +1,15 @@
 /**
- * One session's state with 40 facts planted in it, written down before the packet was tuned. The scene: @backend was
- * compacted in the middle of a task that came back from review, with one test red.
+ * One session's state with 40 planted facts, written before the packet was tuned. The scene: @backend was compacted in the
+ * middle of a task that came back from review, with one failing test.
  *
- * A fact matters for the next action when the agent, without it, would do the wrong thing next, do something again, or break
- * what was decided or asked for in this very task. Background, history and other people's affairs do not matter, however
- * interesting. The decisions that matter stand between others that do not, because no packet can know which ones they are.
+ * A fact matters for the next action if the agent, without it, would do the wrong thing next, repeat something, or break a decision
+ * or requirement of this task. Background, history and other people's affairs do not matter, however interesting. The decisions
+ * that matter are mixed with others that do not, because no packet can know which ones they are.
  */
 import type { WakeState } from "../../packages/haversack/src/wake/state.ts";
 
 export interface Fact {
-  /** Where it stands in the state. */
+  /** Its place in the state. */
   kind:
     | "identity"
     | "position"
@@ -21,7 +21,7 @@ export interface Fact {
     | "skill"
     | "plan"
     | "history";
-  /** The fact is carried when all of these are in the text. */
+  /** The fact counts as kept if all of these are in the text. */
   needles: readonly string[];
   matters: boolean;
   why: string;
@@ -40,7 +40,7 @@ export const FACTS: readonly Fact[] = [
   no("position", "another's task", "Login form keeps the return address"),
   no("position", "a later task", "Show active sessions in the account page"),
   no("position", "the story's title explains nothing that the task does not", "Sessions survive a restart"),
-  // What is red.
+  // Failing tests.
   yes("tests", "this test is to be made green", "revokes the family when a used token comes back"),
   yes("tests", "the message names the cause", "expected 401, received 200"),
   yes("tests", "where to look first", "src/auth/rotate.ts:58"),
@@ -61,14 +61,14 @@ export const FACTS: readonly Fact[] = [
   yes("file", "the red test is in it, not committed", "ommit", "test/auth/rotate.test.ts"),
   no("file", "committed and finished", "src/auth/family.ts"),
   no("file", "the hash of a commit that is over", "4f2a9c1"),
-  // Asked for.
+  // Requirements.
   yes("constraint", "the answer's code is checked by the reviewer", "token_reused"),
   yes("constraint", "forbids the obvious short cut", "no new dependency"),
   yes("constraint", "the review failed on it", "expiry of the family is never checked"),
   yes("constraint", "the migration is part of the uncommitted change", "migration can be undone"),
   yes("plan", "the plan's part that the step implements", "UUIDv7"),
   no("plan", "the next part of the plan", "Cookie names change in section 7"),
-  // Said by others.
+  // Messages of others.
   yes("message", "it forbids a file that the fix would touch", "src/session/legacy.ts"),
   yes("message", "a question to this agent that others wait on", "which header carries the family id"),
   no("message", "to everybody, about something else", "stand-up moves to 10:30"),
@@ -340,10 +340,10 @@ export const STATE: WakeState = {
 };
 
 /**
- * The same facts in the middle of much more: a story of 60 tasks, a skill of three times the length, 12 more decisions, 62
- * messages, a plan's section of two pages. Nothing of it matters for the next action. Of the decisions that matter, one is
- * among the newest, one among the oldest, two in between: how new a decision is does not show what it is for. The added
- * ones are about another subject, which makes them easier to tell apart by their words than those of one subject would be.
+ * The same facts among much more: a story of 60 tasks, a skill of three times the length, 12 more decisions, 62 messages, a plan
+ * section of two pages. None of the additions matters for the next action. Of the decisions that matter, one is among the newest,
+ * one among the oldest and two in between, because the age of a decision does not show its importance. The added decisions are
+ * about another subject, which makes them easier to tell apart by their words than decisions on the same subject.
  */
 export function crowded(): WakeState {
   const { wip, task, skills, plan } = STATE;

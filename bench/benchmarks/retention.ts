@@ -1,7 +1,7 @@
 /**
- * How much of a session's state a packet still carries at a given size, beside a plain cut of the same state with the latest
- * first. The state and the 40 facts are in `retention-facts.ts`. A fact counts when its words are in the text; it is not
- * measured whether a model makes use of them.
+ * How much of a session's state a packet still contains at a given size, compared with a plain cut of the same state, latest first.
+ * The state and the 40 facts are in `retention-facts.ts`. A fact counts if its words are in the text; whether a model uses them
+ * is not measured.
  */
 import { loadCounter, type TokenCounter } from "../../packages/haversack/src/tokens/count.ts";
 import { estimateTokens } from "../../packages/haversack/src/tokens/estimate.ts";
@@ -78,7 +78,7 @@ function carried(text: string, count: TokenCounter) {
   };
 }
 
-/** The longest beginning, in whole characters, that is not over the budget. */
+/** The longest start of the text, in whole characters, that fits the budget. */
 function cut(state: WakeState, budget: number, count: TokenCounter): string {
   const text = latestFirst(state);
   let [low, high] = [0, text.length];
@@ -91,8 +91,8 @@ function cut(state: WakeState, budget: number, count: TokenCounter): string {
 }
 
 /**
- * What a script without ranks would do: who and which task, then everything with a time, newest first, then what has none. It
- * gets the same texts in a form as short as the packet's own.
+ * What a script without ranking would do: identity and task, then everything with a time, newest first, then the rest. It gets the
+ * same texts in a form as short as the packet's own.
  */
 function latestFirst({
   agent,
@@ -139,7 +139,7 @@ function latestFirst({
     .join("\n");
 }
 
-/** As the hooks do it: characters for Claude Code, estimated tokens for Codex. */
+/** Measures as the hooks do: characters for Claude Code, estimated tokens for Codex. */
 function timeOne(state: WakeState): string {
   const ways = [
     { name: "9,500 characters", budget: 9_500, count: (text: string) => text.length, unit: "chars" as const },

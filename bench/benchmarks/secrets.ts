@@ -1,6 +1,6 @@
 /**
- * Masking: how much of the published set of secrets is masked, how many look-alikes are touched, and what a megabyte takes, of ordinary
- * text and of text that is made to be slow. Time is that of the processor: a busy machine does not change it.
+ * Masking: how much of the published set of secrets is masked, how many look-alikes are changed, and the time per megabyte of ordinary
+ * text and of text designed to be slow. Measures processor time, which a busy machine does not change.
  */
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -13,7 +13,7 @@ const SEEDS = Array.from({ length: 20 }, (_, at) => at + 1);
 const MEGABYTE = 1_000_000;
 const SOURCES = join(import.meta.dirname, "../../packages/haversack/src");
 
-/** Repeated to a megabyte: beginnings that each pattern starts at, and that lead nowhere. */
+/** Repeated up to a megabyte: prefixes at which each pattern starts but never matches. */
 const HOSTILE = [
   "a",
   "eyJa.",
@@ -105,7 +105,7 @@ export const secrets: Benchmark = {
   },
 };
 
-/** The median of five, in milliseconds of processor time. */
+/** The median of five runs, in milliseconds of processor time. */
 function cpuMs(run: () => unknown): number {
   const times = Array.from({ length: 5 }, () => {
     const start = process.cpuUsage();

@@ -1,4 +1,4 @@
-/** How long a client waits for `haversack mcp`: from its start to the answer to `initialize`, beside a bare start of the same Node. */
+/** How long a client waits for `haversack mcp`: from its start to the answer to `initialize`, compared with a bare start of the same Node. */
 import { spawn } from "node:child_process";
 import { type Benchmark, quantile } from "../harness.ts";
 import { BIN, makeScratch, type Scratch } from "../scratch.ts";
@@ -10,7 +10,7 @@ const INITIALIZE = `${JSON.stringify({
   params: { protocolVersion: "2025-06-18", capabilities: {}, clientInfo: { name: "bench", version: "1" } },
 })}\n`;
 const LIST = `${JSON.stringify({ jsonrpc: "2.0", id: 2, method: "tools/list" })}\n`;
-/** The least that answers: a process that reads a line and writes one. */
+/** The smallest server: a process that reads a line and writes one. */
 const ECHO = 'process.stdin.once("data",()=>process.stdout.write("{}\\n"))';
 
 export const serverStart: Benchmark = {
@@ -58,7 +58,7 @@ export const serverStart: Benchmark = {
   },
 };
 
-/** Milliseconds from the start to each answer; with no message to the end of the process. */
+/** Milliseconds from the start to each answer; without messages, to the end of the process. */
 function timeAnswers(args: string[], { root, env }: Scratch, messages: string[], answers: number): Promise<number[]> {
   return new Promise((resolve, reject) => {
     const startedAt = performance.now();

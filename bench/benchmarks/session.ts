@@ -1,17 +1,17 @@
 /**
- * A session of 25 prompts over 30 skills: several topics, repeats, an explicit request, an idle night, one compaction.
- * Counts, exactly, what the model receives: every description at every prompt, the client's native listing once per
- * window, and ours; and in how many of the prompts that need a skill it was in front of the model.
+ * A session of 25 prompts over 30 skills: several topics, repeats, an explicit request, an idle night, one compaction. Counts
+ * exactly what the model receives with every description at every prompt, with the client's native listing once per window, and with
+ * ours. Also counts for how many of the prompts that need a skill the model saw it.
  */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { readConfig } from "../../packages/haversack/src/base/config.ts";
 import { discover } from "../../packages/haversack/src/engine/discover.ts";
+import { discoverSettings } from "../../packages/haversack/src/engine/project.ts";
 import { backgroundTerms } from "../../packages/haversack/src/skills/matching/background.ts";
 import { skillTerms } from "../../packages/haversack/src/skills/matching/skill-terms.ts";
 import { PROFILES } from "../../packages/haversack/src/skills/showing/activation.ts";
 import { briefOf } from "../../packages/haversack/src/skills/showing/disclosure.ts";
-import { discoverSettings } from "../../packages/haversack/src/skills/showing/session.ts";
 import { openMemoryStore } from "../../packages/haversack/src/store/sqlite/open.ts";
 import { SqliteLocalStore } from "../../packages/haversack/src/store/sqlite/sessions/sqlite-local-store.ts";
 import { SqliteSkillIndex } from "../../packages/haversack/src/store/sqlite/skills/skill-index.ts";

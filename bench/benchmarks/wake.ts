@@ -1,5 +1,5 @@
 /**
- * A packet with 10,000 tasks and 300 skills behind it: assembled in a process that has everything open, and by the hook when a
+ * A packet with 10,000 tasks and 300 skills in the store: assembled in a process that has everything open, and by the hook when a
  * session starts or a call starts a sub-agent.
  */
 import { spawnSync } from "node:child_process";
@@ -18,7 +18,7 @@ import { fillWork } from "./work-queue-store.ts";
 
 const TASKS = 10_000;
 const SKILLS = 300;
-/** In one process, after the first ones have warmed it. */
+/** Rounds in one process, after a warm-up. */
 const ROUNDS = 300;
 
 export const wake: Benchmark = {
@@ -74,9 +74,9 @@ export const wake: Benchmark = {
 };
 
 interface Holder {
-  /** Default: as an agent is called that nobody named. */
+  /** Default: the name of an agent that nobody named. */
   name?: string;
-  /** Its session has ended. Default: no hook has heard of it. */
+  /** Its session has ended. Default: no hook has seen the session. */
   isOver?: boolean;
 }
 
@@ -90,12 +90,12 @@ export async function fill(
     mkdirSync(folder, { recursive: true });
     writeFileSync(join(folder, "SKILL.md"), text);
   }
-  const made = spawnSync(process.execPath, [BIN, "skills", "index"], {
+  const made = spawnSync(process.execPath, [BIN, "skill", "index"], {
     cwd: root,
     env: { ...process.env, ...env },
     encoding: "utf8",
   });
-  if (made.status !== 0) throw new Error(`skills index: ${made.stderr}`);
+  if (made.status !== 0) throw new Error(`skill index: ${made.stderr}`);
   mkdirSync(join(root, "docs"));
   const sections = Array.from({ length: 15 }, (_, at) => `## Part ${at}\n\n${"A line of the plan.\n".repeat(20)}`);
   writeFileSync(join(root, "docs/plan.md"), `# Plan\n\n${sections.join("\n")}`);
@@ -152,7 +152,7 @@ function assembled({ root }: Scratch, sessionId: string): number[] {
   return times;
 }
 
-/** Each time a session of its own: what one has been shown is recorded with it. */
+/** A new session each time, because what a session has been shown is recorded. */
 function sessionStart(scratch: Scratch, name: string, env: Record<string, string> = {}): Candidate {
   let session = 0;
   const one = () => {

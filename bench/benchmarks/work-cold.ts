@@ -1,4 +1,4 @@
-/** `haversack next` as a person or an agent starts it, with 10,000 tasks in the store. */
+/** `haversack next` as a user or an agent starts it, with 10,000 tasks in the store. */
 import { join } from "node:path";
 import { openDatabase } from "../../packages/haversack/src/store/sqlite/open.ts";
 import { type Benchmark, timedTable, timeProcesses } from "../harness.ts";

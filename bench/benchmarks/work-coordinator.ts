@@ -1,7 +1,7 @@
 /**
- * What a coordinator's window holds after `/work` on six tasks with three roles each, in the real Claude Code with a scripted
- * model: results of about 1,500 tokens told in full, stored as handoffs, and told in full but replaced by the hook. Exact
- * tokens (o200k) of the requests that the client sent. The client is the one of the client tests, the model server ours.
+ * The size of a coordinator's window after `/work` on six tasks with three roles each, in the real Claude Code with a scripted
+ * model. Compares results of about 1,500 tokens returned in full, stored as handoffs, and returned in full but replaced by the hook.
+ * Counts exact tokens (o200k) of the client's requests. Uses the client of the client tests and our model server.
  */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -17,7 +17,7 @@ import type { Benchmark } from "../harness.ts";
 
 const TASKS = 6;
 const DETAIL_TOKENS = 1_500;
-/** As the agents' texts ask for it: a few lines. */
+/** A few lines, as the agents' texts ask for. */
 const SUMMARY =
   "The login handler now counts tries per address and answers the sixth within a minute with 429 and Retry-After. Eleven tests cover the window, IPv6 and the proxy header; all 212 are green. The counter lives in memory, so two processes count apart: a later task must move it into the store.";
 
@@ -96,7 +96,7 @@ async function coordinatorTexts({ details, isReplaced }: Way, text: string): Pro
   }
 }
 
-/** What a thorough sub-agent reports: prose, a test run, code. */
+/** The report of a thorough sub-agent: prose, a test run, code. */
 function detailsText(count: (text: string) => number): string {
   const folder = join(import.meta.dirname, "../data/texts");
   const files = ["markdown/queue.txt", "shell/test-run.txt", "typescript/lease.txt", "english-prose/review.txt"];
@@ -104,7 +104,7 @@ function detailsText(count: (text: string) => number): string {
     .map((file) => readFileSync(join(folder, file), "utf8"))
     .join("\n\n")
     .split(/(?<=\s)/);
-  // To the word: the count is that of the whole text, not of its pieces.
+  // Search for the exact word: the count is for the whole text, not the sum of its pieces.
   let [low, high] = [0, words.length];
   while (low < high) {
     const middle = Math.ceil((low + high) / 2);

@@ -1,9 +1,8 @@
-/** A store with many tasks: ready ones in epics and stories, or all of them waiting for one. */
+/** A store with many tasks: ready ones in epics and stories, or all of them waiting for one task. */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { inTransaction } from "../../packages/haversack/src/store/sqlite/access.ts";
-import type { StoreHandle } from "../../packages/haversack/src/store/sqlite/handle.ts";
+import { inTransaction, type StoreHandle } from "../../packages/haversack/src/store/sqlite/access.ts";
 import { openDatabase } from "../../packages/haversack/src/store/sqlite/open.ts";
 import { createEpic, createStory } from "../../packages/haversack/src/store/sqlite/work/groups.ts";
 import { SqliteWorkStore } from "../../packages/haversack/src/store/sqlite/work/sqlite-work-store.ts";
@@ -15,12 +14,12 @@ export interface WorkPool {
   store: SqliteWorkStore;
   epicId: string;
   storyId: string;
-  /** What all others wait for, when they do. */
+  /** The task that all others wait for, if they do. */
   firstId: string;
   remove(): void;
 }
 
-/** Few enough that at 1,000 tasks a story has more than a batch looks at: 50. */
+/** Few stories: at 1,000 tasks each has 50, more than a batch looks at. */
 const STORIES = 20;
 const STORIES_PER_EPIC = 4;
 
@@ -39,7 +38,7 @@ export function makeWorkPool(tasks: number, { isWaiting = false }: { isWaiting?:
   };
 }
 
-/** In one transaction of the store's own operations: one commit each would take minutes. */
+/** Uses the store's own operations in one transaction, because one commit each would take minutes. */
 export function fillWork(
   { db }: StoreHandle,
   tasks: number,

@@ -1,4 +1,4 @@
-/** The next batch in process, at 1,000 and at 100,000 tasks, and what it costs to finish the one that all others wait for. */
+/** The next batch in process, at 1,000 and at 100,000 tasks, and the cost of finishing the task that all others wait for. */
 import { type NextInput, nextBatch } from "../../packages/haversack/src/engine/work/next-batch.ts";
 import { type Benchmark, quantile } from "../harness.ts";
 import { makeWorkPool, type WorkPool } from "./work-queue-store.ts";
@@ -34,7 +34,7 @@ export const workQueue: Benchmark = {
       await compare("all ready", pools, batchOf());
       await compare("all ready, of one epic", pools, (pool) => batchOf({ epicId: pool.epicId })(pool));
       await compare("all ready, of one story", pools, (pool) => batchOf({ storyId: pool.storyId })(pool));
-      // Looks up what the session was given before.
+      // Looks up the session's earlier batches.
       await compare("all ready, as many as the session manages", pools, batchOf({ limit: undefined }, "session"));
     });
     const doneMs: Record<number, number[]> = { [SMALL]: [], [LARGE]: [] };
@@ -92,7 +92,7 @@ function batchOf(scope: NextInput = {}, sessionId?: string): (pool: WorkPool) =>
   };
 }
 
-/** In turn, so that whatever else the machine does falls on both. */
+/** Alternates, so other load on the machine affects both. */
 async function timeBoth(
   { small, large }: Pools,
   call: (pool: WorkPool) => Promise<unknown>,
@@ -107,7 +107,7 @@ async function timeBoth(
   return times;
 }
 
-/** Reopens it first when it is done already. */
+/** Reopens the task first if it is already done. */
 async function timeDone({ store, firstId }: WorkPool): Promise<number> {
   const by = { name: "bench", at: new Date() };
   const set = (status: "todo" | "in_progress" | "done") =>

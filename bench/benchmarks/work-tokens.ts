@@ -1,7 +1,7 @@
 /**
- * What a model reads of work: the listing of the tools, lists, batches, replies, in exact o200k tokens, through the tools
- * themselves on a store of 10,000 tasks. Beside it what other trackers cost, measured on their public releases in November
- * 2026 with the same tokenizer.
+ * What a model reads about work: the tool listing, lists, batches, replies, in exact o200k tokens, through the tools themselves on a
+ * store of 10,000 tasks. Compared with the cost of other trackers, measured on their public releases in November 2026 with the
+ * same tokenizer.
  */
 import { digitsFor } from "../../packages/haversack/src/base/ids.ts";
 import { LiveSkills } from "../../packages/haversack/src/engine/live-skills.ts";
@@ -9,7 +9,7 @@ import { KeptProject } from "../../packages/haversack/src/engine/open-project.ts
 import { LiveWork } from "../../packages/haversack/src/engine/work/live-work.ts";
 import type { ServerParts } from "../../packages/haversack/src/mcp/server.ts";
 import { describeTool, TOOLS, toolsOf } from "../../packages/haversack/src/mcp/tools.ts";
-import type { WorkRecord } from "../../packages/haversack/src/store/work-records.ts";
+import type { WorkRecord } from "../../packages/haversack/src/store/record-fields.ts";
 import { loadCounter } from "../../packages/haversack/src/tokens/count.ts";
 import type { Benchmark } from "../harness.ts";
 import { makeScratch } from "../scratch.ts";
@@ -23,19 +23,19 @@ const TITLES = [
   "Refactor session store",
   "Document the retry policy",
 ];
-/** Every token of a title counts 50 times in a list, so the list is counted with longer ones as well. */
+/** Every token of a title counts 50 times in a list, so the list is also counted with longer titles. */
 const LONGER_TITLES = [
   "Implement user password reset flow",
   "Make the build faster again",
   "Remove the old session table",
 ];
-/** Long enough that a reply with all of it would be felt. */
+/** Long enough that repeating it in a reply would be noticeable. */
 const SUMMARY =
   "The login form now checks the address and the password on every key and shows what is wrong below the field. All 42 tests are green, two of them new. The old check at submission is gone. ".repeat(
     8,
   );
 
-/** As long as people write them: 50 of these alone are about 500 tokens, line breaks included. */
+/** Titles of the usual length: 50 of them alone are about 500 tokens, line breaks included. */
 const USUAL_TITLES = [
   "Show the retry count beside each failed background job",
   "Reject uploads whose declared type differs from content",
@@ -142,14 +142,14 @@ function withTitles(list: string, titles: readonly string[]): string {
   return list.replace(/^(T\d+) .*$/gm, (_, id: string) => `${id} ${titles[at++ % titles.length]}`);
 }
 
-/** On average, to one decimal. */
+/** The average, to one decimal. */
 function titleTokens(titles: readonly string[], count: (text: string) => number): number {
   const total = titles.reduce((sum, title) => sum + count(title), 0);
   return Math.round((total / titles.length) * 10) / 10;
 }
 
 function* records(): Generator<WorkRecord> {
-  // Of the length that a project of this size has; the step shares no factor with the count, so no id comes twice.
+  // IDs as long as in a project of this size. The step shares no factor with the count, so no ID repeats.
   const first = 10 ** (digitsFor(TASKS) - 1);
   for (let number = 0; number < TASKS; number++) {
     yield {

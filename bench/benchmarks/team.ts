@@ -1,0 +1,148 @@
+/**
+ * A queue for several machines, on a PostgreSQL server of the benchmark's own: 16 claimers against a bare claim with SKIP LOCKED on the
+ * same tables, one by one and in tens; and the next batch at 100,000 tasks.
+ */
+import { type Connection, connect } from "../../packages/haversack/src/store/postgres/connection.ts";
+import { type Place, readPlace } from "../../packages/haversack/src/store/postgres/place.ts";
+import { PostgresWorkStore } from "../../packages/haversack/src/store/postgres/postgres-work-store.ts";
+import { Server } from "../../packages/haversack/src/store/postgres/server.ts";
+import { startServer, whyNoServer } from "../../test/postgres/server.ts";
+import { type Benchmark, type Goal, quantile } from "../harness.ts";
+
+const CLAIMERS = 16;
+const ROUNDS = 3;
+const TASKS = 100_000;
+const LEASE_MS = 3_600_000;
+/** Claims in one round: of one task each, and of ten. */
+const SIZES = [
+  [1, 4000],
+  [10, 2000],
+] as const;
+
+export const team: Benchmark = {
+  name: "team",
+  summary: "16 claimers on PostgreSQL against a bare SKIP LOCKED; the next batch at 100,000 tasks",
+  async run() {
+    const why = whyNoServer();
+    if (why !== undefined) return { table: { columns: [], rows: [] }, notes: [`not run: ${why}`] };
+    // As it is used: every commit reaches the disk.
+    const host = await startServer({ settings: ["fsync=on", "full_page_writes=on", "shared_buffers=256MB"] });
+    const place = readPlace(host.url);
+    const server = new Server(place, { connections: CLAIMERS });
+    const store = new PostgresWorkStore(server);
+    const db = await connect(place, { timeoutMs: 5000 });
+    try {
+      await server.prepare();
+      await db.exec(`SET search_path TO ${place.schema}`);
+      await fill(db);
+      const rows: (string | number)[][] = [];
+      const goals: Goal[] = [];
+      for (const [size, count] of SIZES) {
+        const rates: { bare: number[]; ours: number[] } = { bare: [], ours: [] };
+        for (let round = -1; round < ROUNDS; round++) {
+          await reset(db);
+          const bare = await bareClaims(place, size, count);
+          await reset(db);
+          // The first claim of all goes the general way; the rest is what is measured.
+          await store.claim({ leaseMs: LEASE_MS }, by("first"));
+          const ours = await ourClaims(store, size, count);
+          if (round < 0) continue;
+          rates.bare.push(bare);
+          rates.ours.push(ours);
+        }
+        const ratio = quantile(rates.ours, 0.5) / quantile(rates.bare, 0.5);
+        const name = size === 1 ? "one by one" : `in ${size}s`;
+        rows.push([
+          `claims/s ${name}`,
+          Math.round(quantile(rates.ours, 0.5)),
+          Math.round(quantile(rates.bare, 0.5)),
+          ratio.toFixed(2),
+        ]);
+        goals.push({ name: `claims ${name}, to a bare claim`, value: ratio, limit: 0.7, side: "at-least" });
+      }
+      await reset(db);
+      const times: number[] = [];
+      for (let round = -20; round < 300; round++) {
+        const began = performance.now();
+        await store.nextTasks({ limit: 3, at: new Date() });
+        if (round >= 0) times.push(performance.now() - began);
+      }
+      const p95 = quantile(times, 0.95);
+      rows.push([
+        "next batch of 3 at 100,000 tasks: median and p95 ms",
+        quantile(times, 0.5).toFixed(2),
+        p95.toFixed(2),
+        "",
+      ]);
+      goals.push({ name: "next batch at 100,000 tasks, p95", value: p95, limit: 5, side: "at-most", unit: " ms" });
+      return { table: { columns: ["16 claimers", "Haversack", "bare", "ratio"], rows }, goals, data: { rows } };
+    } finally {
+      await db.close();
+      await server.close();
+      await host.stop();
+    }
+  },
+};
+
+function by(name: string) {
+  return { name, isNamed: true, at: new Date() };
+}
+
+async function fill(db: Connection): Promise<void> {
+  await db.exec(`INSERT INTO tasks (id, title, type, status, priority, created_at, updated_at)
+    SELECT 'T' || (100000 + n), 'Task ' || n, 'feature', 'todo', 2, '2026-01-01T00:00:00.000Z', '2026-01-01T00:00:00.000Z' FROM generate_series(1, ${TASKS}) n;
+    INSERT INTO queue SELECT seq, NULL, NULL, 1000000 - seq, 0, 0, 1, 1 FROM tasks`);
+}
+
+async function reset(db: Connection): Promise<void> {
+  await db.exec(`DELETE FROM claims; DELETE FROM last_holders; DELETE FROM activity; DELETE FROM operations;
+    UPDATE tasks SET status = 'todo', started_at = NULL WHERE status <> 'todo'; UPDATE queue SET is_todo = 1, is_ready = 1 WHERE is_ready = 0`);
+  for (const table of ["claims", "last_holders", "activity", "operations", "tasks", "queue"])
+    await db.exec(`VACUUM ANALYZE ${table}`);
+}
+
+/** Claims per second. */
+async function timed(count: number, size: number, claim: (claimer: number) => Promise<number>): Promise<number> {
+  let left = count;
+  const began = performance.now();
+  await Promise.all(
+    Array.from({ length: CLAIMERS }, async (_, claimer) => {
+      while (left > 0) {
+        left -= size;
+        const got = await claim(claimer);
+        if (got !== size) throw new Error(`${got} of ${size} tasks were claimed`);
+      }
+    }),
+  );
+  return (count / (performance.now() - began)) * 1000;
+}
+
+function ourClaims(store: PostgresWorkStore, size: number, count: number): Promise<number> {
+  return timed(count, size, async (claimer) => {
+    const actor = by(`claimer-${claimer}`);
+    if (size > 1) return (await store.claimSeveral({ leaseMs: LEASE_MS }, size, actor)).length;
+    return (await store.claim({ leaseMs: LEASE_MS }, actor)).kind === "claimed" ? 1 : 0;
+  });
+}
+
+/** The least that a claim can do: mark the task as taken, and say by whom. */
+const BARE = `WITH picked AS (
+    SELECT task FROM queue WHERE is_ready = 1 ORDER BY order_key DESC, task LIMIT $1 FOR UPDATE SKIP LOCKED
+  ), taken AS (
+    UPDATE queue q SET is_todo = 0, is_ready = 0 FROM picked WHERE q.task = picked.task RETURNING q.task
+  )
+  INSERT INTO claims SELECT task, $2, NULL, '', $3, $3, $4 FROM taken RETURNING task`;
+
+async function bareClaims(place: Place, size: number, count: number): Promise<number> {
+  const connections = await Promise.all(Array.from({ length: CLAIMERS }, () => connect(place, { timeoutMs: 5000 })));
+  try {
+    for (const connection of connections) await connection.exec(`SET search_path TO ${place.schema}`);
+    return await timed(count, size, async (claimer) => {
+      const now = new Date();
+      const values = [size, `claimer-${claimer}`, now.toISOString(), now.getTime() + LEASE_MS];
+      return (await connections[claimer]?.query(BARE, ...values))?.length ?? 0;
+    });
+  } finally {
+    for (const connection of connections) await connection.close();
+  }
+}
