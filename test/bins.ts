@@ -1,4 +1,4 @@
-/** Runs the built bins the way a person or a client does, in a scratch project with a home of its own. */
+/** Runs the built bins like a person or a client, in a scratch project with its own home. */
 import { type SpawnSyncReturns, spawnSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -11,7 +11,7 @@ const BIN = join(DIST, "haversack.cjs");
 export interface Scratch {
   root: string;
   home: string;
-  /** Writes a file of the project, with its folders. */
+  /** Writes a file of the project and creates its folders. */
   write(path: string, text: string): string;
   haversack(words: string[], options?: RunOptions): Ran;
   hook(payload: unknown, options?: RunOptions): Ran;
@@ -22,7 +22,7 @@ export interface RunOptions {
   env?: Record<string, string>;
   cwd?: string;
   node?: string;
-  /** Whose hook it is. Default: claude-code. */
+  /** The hook's client. Default: claude-code. */
   client?: string;
   /** The folder of the hook's files. Default: as built. */
   dist?: string;
@@ -37,9 +37,10 @@ export interface Ran {
   json(): any;
 }
 
-export function scratchProject(): Scratch {
+/** `atEnd`: registers the cleanup, if it should run later than at the end of this test. */
+export function scratchProject(atEnd: (remove: () => void) => void = onTestFinished): Scratch {
   const base = realpathSync(mkdtempSync(join(tmpdir(), "haversack-test-")));
-  onTestFinished(() => rmSync(base, { recursive: true, force: true }));
+  atEnd(() => rmSync(base, { recursive: true, force: true }));
   const root = join(base, "project");
   const home = join(base, "home");
   mkdirSync(join(root, ".git"), { recursive: true });

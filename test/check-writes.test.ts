@@ -1,4 +1,4 @@
-/** The check that nothing but safe-write.ts changes files: seen to fail. */
+/** Shows that the check fails when anything but safe-write.ts changes files. */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -1,4 +1,4 @@
-/** A claim keeps the task's skill as it is on disk at that moment, though no command has indexed it before. */
+/** A claim stores the task's skill as it is on disk at that moment, even if no command has indexed it before. */
 import { describe, expect, it } from "vitest";
 import { scratchProject } from "./bins.ts";
 import { startServer } from "./mcp-client.ts";
@@ -29,7 +29,7 @@ describe("a skill that was never indexed", () => {
     );
     const nested = ".claude/skills/group/rate-limits/SKILL.md";
     project.write(".claude/skills/group/other/SKILL.md", text("OTHER").replaceAll("rate-limits", "other"));
-    project.haversack(["skills", "index"]);
+    project.haversack(["skill", "index"]);
     project.write(nested, text("FIRST VERSION"));
     const server = await startServer(project, { env: { HAVERSACK_AGENT: "june" } });
     expect(await server.call("update_task_status", { task_id: id, status: "in_progress" })).toMatchObject({

@@ -1,10 +1,10 @@
-/** Claims against wrong clocks and late reports, with the built commands: each process with a clock and a name of its own. */
+/** Claims with wrong clocks and late reports, with the built commands: each process has its own clock and name. */
 import { expect, it } from "vitest";
 import { type Scratch, scratchProject } from "./bins.ts";
 
 const YEAR_MS = 365 * 24 * 60 * 60_000;
 
-/** Loaded before the command: its clock is ahead by `HAVERSACK_TEST_AHEAD` milliseconds. */
+/** Loaded before the command: sets its clock ahead by `HAVERSACK_TEST_AHEAD` milliseconds. */
 const AHEAD = `const { now } = Date; const ahead = Number(process.env.HAVERSACK_TEST_AHEAD);
 Date.now = () => now() + ahead;
 globalThis.Date = class extends Date { constructor(...args) { if (args.length) super(...args); else super(now() + ahead); } };
@@ -24,11 +24,11 @@ it.each([95, 10])("a process that is %i years ahead neither ends the claims of o
   const mine = run("ann", ["task", "create", "mine", "--json"]).json().id;
   const other = run("ann", ["task", "create", "other", "--json"]).json().id;
   expect(run("ann", ["claim", mine]).code).toBe(0);
-  for (const words of [["status"], ["task", "list"], ["next"], ["heartbeat"]]) {
+  for (const words of [["status"], ["task", "list"], ["next"], ["task", "heartbeat"]]) {
     run("zoe", words, ahead);
   }
   expect(run("zoe", ["claim", mine], ahead).code).not.toBe(0);
-  expect(run("ann", ["heartbeat", mine]).code).toBe(0);
+  expect(run("ann", ["task", "heartbeat", mine]).code).toBe(0);
   const { claim } = run("zoe", ["claim", other, "--json"], ahead).json();
   expect(Date.parse(claim.lease_until)).toBeLessThan(Date.now() + YEAR_MS / 12);
 });

@@ -1,4 +1,4 @@
-/** A session of Claude Code as a server and hooks see it: its events, and the transcript that it writes (forms of 2.1.325). */
+/** A Claude Code session as servers and hooks see it: its events and its transcript (format of 2.1.325). */
 import { appendFileSync, chmodSync, mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { Scratch } from "./bins.ts";
@@ -23,7 +23,7 @@ export interface Call {
   /** What the model sees. */
   shown?: string;
   isError?: boolean;
-  /** The answer that it is part of. Default: one of its own. */
+  /** The answer that the call is part of. Default: one of its own. */
   answer?: string;
   at?: Date;
 }
@@ -70,14 +70,13 @@ export function claudeSession(project: Scratch, sessionId = "s1") {
     }),
     answers,
     results,
-    /** The whole call, as the transcript has it when it is over. */
+    /** The whole call, as it is in the transcript when it is over. */
     logs(call: Call, agent = "") {
       answers(call, agent);
       results(call, agent);
     },
     wip: (agent = "") =>
-      project.haversack(["wip", "show", "--session", sessionId, ...(agent ? ["--agent", agent] : []), "--json"]).json()
-        .wip,
+      project.haversack(["wip", "--session", sessionId, ...(agent ? ["--agent", agent] : []), "--json"]).json().wip,
   };
 }
 

@@ -30,20 +30,20 @@ describe("config set and unset", () => {
 
   it("change one setting, keep the rest of the file, and say what is in effect", () => {
     const project = daily();
-    const before = '{\n    "log": { "keep": 7 },\n\n    "wake.budgetChars": 900\n}\n';
+    const before = '{\n    "log": { "keep": 7 },\n\n    "wake.budget_chars": 900\n}\n';
     project.write(".haversack/config.json", before);
-    expect(project.say("config", "set", "skills.maxSkills", "5")).toBe(`skills.maxSkills = 5  (${file(project)})\n`);
-    expect(project.say("config", "set", "wake.budgetChars", "800")).toContain("wake.budgetChars = 800");
+    expect(project.say("config", "set", "skills.max_skills", "5")).toBe(`skills.max_skills = 5  (${file(project)})\n`);
+    expect(project.say("config", "set", "wake.budget_chars", "800")).toContain("wake.budget_chars = 800");
     const after = readFileSync(file(project), "utf8");
-    expect(after).toContain('{\n    "log": { "keep": 7 },\n\n    "wake.budgetChars": 800,');
-    expect(JSON.parse(after)).toEqual({ log: { keep: 7 }, "wake.budgetChars": 800, skills: { maxSkills: 5 } });
-    expect(project.say("config", "unset", "skills.maxSkills")).toBe("skills.maxSkills = 3  (default)\n");
-    project.say("config", "set", "wake.budgetChars", "900");
+    expect(after).toContain('{\n    "log": { "keep": 7 },\n\n    "wake.budget_chars": 800,');
+    expect(JSON.parse(after)).toEqual({ log: { keep: 7 }, "wake.budget_chars": 800, skills: { max_skills: 5 } });
+    expect(project.say("config", "unset", "skills.max_skills")).toBe("skills.max_skills = 3  (default)\n");
+    project.say("config", "set", "wake.budget_chars", "900");
     expect(readFileSync(file(project), "utf8")).toBe(before);
-    expect(project.haversack(["config", "unset", "skills.maxSkills"])).toMatchObject({
+    expect(project.haversack(["config", "unset", "skills.max_skills"])).toMatchObject({
       code: 1,
       out: "",
-      err: `haversack: skills.maxSkills is not set in ${file(project)}\n`,
+      err: `haversack: error: skills.max_skills is not set in ${file(project)}\n`,
     });
   });
 
@@ -72,20 +72,20 @@ describe("config set and unset", () => {
       skills: { folders: ["docs/skills", "../more skills"] },
     });
     expect(project.say("config", "set", "skills.folders", "[]")).toContain("skills.folders = []");
-    expect(project.say("config", "set", "skills.recommendThreshold", "0.55")).toContain("= 0.55");
+    expect(project.say("config", "set", "skills.recommend_threshold", "0.55")).toContain("= 0.55");
   });
 
   it.each([
-    [["skills.maxSkill", "5"], 'there is no setting "skills.maxSkill"; did you mean skills.maxSkills?'],
-    [["skills.maxSkills", "50"], "skills.maxSkills must be a whole number from 1 to 10, but is 50"],
-    [["skills.maxSkills", "many"], 'must be a whole number from 1 to 10, but is "many"'],
+    [["skills.maxSkill", "5"], 'there is no setting "skills.maxSkill"'],
+    [["skills.max_skills", "50"], "skills.max_skills must be a whole number from 1 to 10, but is 50"],
+    [["skills.max_skills", "many"], 'must be a whole number from 1 to 10, but is "many"'],
     [["skills.enforce", "maybe"], 'skills.enforce must be true or false, but is "maybe"'],
-    [["skills.autoLoad", "never"], "must be one of asked, confident"],
+    [["skills.auto_load", "never"], "must be one of asked, confident"],
     [["skills.folders", "[1]"], "must be a list of texts"],
     [["skills.folders", "[x"], "is not valid JSON"],
-    [["skills.maxSkills", "5", "6"], "takes one value"],
-    [["skills.maxSkills"], "VALUE is missing"],
-    [["skills.maxSkills", "5", "--user", "--project"], "exclude each other"],
+    [["skills.max_skills", "5", "6"], "takes one value"],
+    [["skills.max_skills"], "VALUE is missing"],
+    [["skills.max_skills", "5", "--user", "--project"], "exclude each other"],
   ])("refuse %j as wrong usage and write nothing", (words, text) => {
     const project = daily();
     const ran = project.haversack(["config", "set", ...words]);
@@ -98,19 +98,19 @@ describe("config set and unset", () => {
     const project = daily();
     const broken = '{"skills": {,}}';
     project.write(".haversack/config.json", broken);
-    expect(project.haversack(["config", "set", "skills.maxSkills", "5"])).toMatchObject({ code: 3, out: "" });
+    expect(project.haversack(["config", "set", "skills.max_skills", "5"])).toMatchObject({ code: 1, out: "" });
     expect(readFileSync(file(project), "utf8")).toBe(broken);
     project.write(".haversack/config.json", '{"skills": 7}');
-    expect(project.haversack(["config", "set", "skills.maxSkills", "5"]).err).toContain("skills must be an object");
+    expect(project.haversack(["config", "set", "skills.max_skills", "5"]).err).toContain("skills must be an object");
     project.write(".haversack/config.json", '{"skills": {"maxSkills": "three"}}');
-    expect(project.say("config", "set", "skills.maxSkills", "5")).toContain("= 5");
-    expect(readFileSync(file(project), "utf8")).toBe('{"skills": {"maxSkills": 5}}');
+    expect(project.say("config", "set", "skills.max_skills", "5")).toContain("= 5");
+    expect(readFileSync(file(project), "utf8")).toBe('{"skills": {"max_skills": 5}}');
   });
 
   it("keep Windows line ends", () => {
     const project = daily();
     project.write(".haversack/config.json", '{\r\n  "log": {\r\n    "keep": 4\r\n  }\r\n}\r\n');
-    project.say("config", "set", "skills.maxSkills", "5");
+    project.say("config", "set", "skills.max_skills", "5");
     expect(readFileSync(file(project), "utf8")).not.toMatch(/(?<!\r)\n/);
   });
 
@@ -118,13 +118,13 @@ describe("config set and unset", () => {
     const project = daily();
     project.say("config", "set", "log.keep", "4");
     await Promise.all([
-      run(project, ["config", "set", "skills.maxSkills", "5"]),
-      run(project, ["config", "set", "work.maxClaims", "2"]),
+      run(project, ["config", "set", "skills.max_skills", "5"]),
+      run(project, ["config", "set", "work.max_claims", "2"]),
     ]);
     expect(JSON.parse(readFileSync(file(project), "utf8"))).toEqual({
       log: { keep: 4 },
-      skills: { maxSkills: 5 },
-      work: { maxClaims: 2 },
+      skills: { max_skills: 5 },
+      work: { max_claims: 2 },
     });
   });
 });
@@ -133,18 +133,18 @@ describe("agent rm", () => {
   it("removes a name, keeps its messages, and brings both back", () => {
     const project = daily();
     project.say("agent", "add", "june", "--role", "orchestrator");
-    project.say("message", "send", "@june", "Look at the spec.");
+    project.say("agent", "message", "@june", "Look at the spec.");
     expect(project.say("agent", "rm", "june")).toBe("Removed @june.\n1 unread message stays stored.\n");
     expect(project.haversack(["agent", "list", "--json"]).json()).toEqual([]);
-    expect(project.haversack(["message", "send", "@june", "Hello?"])).toMatchObject({ code: 1 });
+    expect(project.haversack(["agent", "message", "@june", "Hello?"])).toMatchObject({ code: 1 });
     expect(project.haversack(["agent", "rm", "june"])).toMatchObject({
       code: 1,
       err: expect.stringContaining('there is no agent "june"'),
     });
     project.say("agent", "add", "june", "--role", "implementer");
-    expect(project.say("inbox", "june")).toContain("Look at the spec.");
+    expect(project.say("agent", "inbox", "june")).toContain("Look at the spec.");
     const kinds = project
-      .haversack(["activity", "--json"])
+      .haversack(["task", "log", "--json"])
       .json()
       .map(({ kind }: { kind: string }) => kind);
     expect(kinds).toEqual(["agent-added", "agent-removed", "agent-added"]);
@@ -157,8 +157,8 @@ describe("agent rm", () => {
     project.say("claim", id, "--agent", "june");
     const refused = project.haversack(["agent", "rm", "@june"]);
     expect(refused).toMatchObject({ code: 1, out: "" });
-    expect(refused.err).toBe(`haversack: @june holds ${id}; \`--force\` puts them back into the queue\n`);
-    // What another agent works on is not another agent's to take.
+    expect(refused.err).toBe(`haversack: error: @june holds ${id}; \`--force\` puts them back into the queue\n`);
+    // An agent cannot release another agent's tasks.
     expect(project.haversack(["agent", "rm", "june", "--force", "--agent", "bob"])).toMatchObject({ code: 1 });
     expect(project.haversack(["agent", "rm", "june", "--force", "--json"]).json()).toEqual({
       name: "june",
@@ -167,9 +167,9 @@ describe("agent rm", () => {
     });
     expect(project.haversack(["task", "show", id, "--json"]).json()).toMatchObject({
       status: "todo",
-      note: "@june was removed; go on from its WIP.",
+      note: "@june was removed.",
     });
-    // Nobody is told of work that june left: she is gone, and it was given back on purpose.
+    // Nobody is notified about june's work: she is gone and gave it back on purpose.
     const status = project.say("status");
     expect(status).not.toContain("june");
     expect(status).not.toContain("Left unfinished");
@@ -185,10 +185,10 @@ describe("agent rm", () => {
     const lines = project.say("export");
     expect(lines).toContain('"removed_at"');
     const other = daily();
-    expect(other.haversack(["import", "jsonl", "-"], { stdin: lines })).toMatchObject({ code: 0 });
+    expect(other.haversack(["import", "-"], { stdin: lines })).toMatchObject({ code: 0 });
     expect(other.haversack(["agent", "list", "--json"]).json()).toMatchObject([{ branch: "b" }]);
     other.say("agent", "add", "june", "--role", "implementer", "--branch", "a");
-    expect(other.haversack(["import", "jsonl", "-"], { stdin: lines })).toMatchObject({ code: 0 });
+    expect(other.haversack(["import", "-"], { stdin: lines })).toMatchObject({ code: 0 });
     expect(other.haversack(["agent", "list", "--json"]).json()).toHaveLength(2);
     project.say("agent", "rm", "june", "--branch", "b");
     project.hook(
@@ -208,8 +208,8 @@ describe("several tasks", () => {
         .haversack([...words, "--json"])
         .json()
         .map(({ status }: { status: string }) => status);
-    expect(statuses("task", "start", a, b, "--agent", "ann")).toEqual(["in_progress", "in_progress"]);
-    expect(statuses("release", a, b, "--agent", "ann")).toEqual(["todo", "todo"]);
+    expect(statuses("task", "claim", a, b, "--agent", "ann")).toEqual(["in_progress", "in_progress"]);
+    expect(statuses("task", "release", a, b, "--agent", "ann")).toEqual(["todo", "todo"]);
     expect(statuses("claim", a, b, "--agent", "ann")).toEqual(["in_progress", "in_progress"]);
     expect(statuses("task", "review", a, b)).toEqual(["review", "review"]);
     expect(statuses("task", "block", a, b, "no access")).toEqual(["blocked", "blocked"]);
@@ -226,7 +226,7 @@ describe("several tasks", () => {
     const project = daily();
     const [a, b, c] = [project.task("A"), project.task("B"), project.task("C")];
     project.say("claim", b, "--agent", "bob");
-    const ran = project.haversack(["task", "start", a, "T99999999", b, c, "--agent", "ann"]);
+    const ran = project.haversack(["task", "claim", a, "T99999999", b, c, "--agent", "ann"]);
     expect(ran.code).toBe(1);
     expect(ran.out).toContain(`${a} is ann's`);
     expect(ran.out).toContain(`${c} is ann's`);
@@ -285,15 +285,15 @@ describe("handoffs", () => {
 it("dep list keeps related tasks apart from those that wait", () => {
   const project = daily();
   const [a, b, c] = [project.task("A"), project.task("B"), project.task("C")];
-  project.say("dep", "add", a, b, "--type", "relates_to");
-  project.say("dep", "add", c, a);
-  expect(project.haversack(["dep", "list", a, "--json"]).json()).toEqual({
+  project.say("task", "dep", a, "--add", b, "--type", "relates_to");
+  project.say("task", "dep", c, "--add", a);
+  expect(project.haversack(["task", "dep", a, "--json"]).json()).toEqual({
     id: a,
     needed_by: [{ id: c, title: "C", status: "todo", type: "blocks" }],
     related_to: [{ id: b, title: "B", status: "todo", type: "relates_to" }],
   });
-  expect(project.say("dep", "list", b)).toBe(`${b} is related to\n  ${a}  todo  relates_to  A\n`);
-  expect(project.say("dep", "list", a)).toMatch(/ is needed by\n.* C\n.* is related to\n.* B\n$/);
+  expect(project.say("task", "dep", b)).toBe(`${b} is related to\n  ${a}  todo  relates_to  A\n`);
+  expect(project.say("task", "dep", a)).toMatch(/ is needed by\n.* C\n.* is related to\n.* B\n$/);
 });
 
 it("archiving an epic or a story is logged as that", () => {
@@ -306,7 +306,7 @@ it("archiving an epic or a story is logged as that", () => {
   project.say("epic", "update", epic, "--status", "todo");
   const log = (id: string) =>
     project
-      .haversack(["activity", id, "--json"])
+      .haversack(["task", "log", id, "--json"])
       .json()
       .map(({ kind, text }: { kind: string; text: string }) => `${kind}: ${text}`)
       .reverse();
@@ -329,23 +329,25 @@ it("a prompt goes to the agent it is for, whoever else its text names", () => {
   project.say("agent", "add", "backend", "--role", "implementer");
   project.say("agent", "add", "june", "--role", "orchestrator");
   const env = { PATH: join(project.home, "nothing") };
-  project.haversack(["prompt", "backend", "Message from @june: check task 2", "--client", "claude-code"], { env });
-  expect(project.say("inbox", "backend", "--all")).toContain("Message from @june: check task 2");
-  expect(project.haversack(["inbox", "june", "--all", "--json"]).json()).toEqual([]);
+  project.haversack(["agent", "prompt", "backend", "Message from @june: check task 2", "--client", "claude-code"], {
+    env,
+  });
+  expect(project.say("agent", "inbox", "backend", "--all")).toContain("Message from @june: check task 2");
+  expect(project.haversack(["agent", "inbox", "june", "--all", "--json"]).json()).toEqual([]);
 });
 
 describe("what a command is given by name", () => {
   const missing: string[][] = [
     ["discover", "--rules", "none.json", "x"],
     ["rules", "check", "none.json"],
-    ["import", "plan", "none.md"],
-    ["import", "jsonl", "none.jsonl"],
-    ["import", "ohno", "none"],
-    ["skills", "eval", "--skills", "none", "--cases", "none.json"],
-    ["skills", "eval", "--skills", ".", "--cases", "none.json"],
+    ["import", "none.md"],
+    ["import", "none.jsonl"],
+    ["import", "none", "--from", "ohno"],
+    ["skill", "eval", "--skills", "none", "--cases", "none.json"],
+    ["skill", "eval", "--skills", ".", "--cases", "none.json"],
     ["artifacts", "section", "none.md", "A"],
-    ["artifacts", "audit", "none"],
-    ["dispatch", "spec-reviewer", "--feature", "none"],
+    ["artifacts", "check", "none"],
+    ["review", "dispatch", "spec-reviewer", "--feature", "none"],
     ["store", "restore", "none.db"],
     ["task", "show", "T99999999"],
   ];
@@ -359,12 +361,12 @@ describe("what a command is given by name", () => {
     const project = daily();
     project.write("cases.jsonl", '{"prompt": "x", "expected": []}\n');
     project.write("skills/a/SKILL.md", "---\nname: a\ndescription: does a\n---\nText\n");
-    const evaluate = ["skills", "eval", "--skills", "skills", "--cases", "cases.jsonl", "--results"];
+    const evaluate = ["skill", "eval", "--skills", "skills", "--cases", "cases.jsonl", "--results"];
     for (const words of [evaluate, ["export"]]) {
       expect(project.haversack([...words, "none/results.jsonl"])).toMatchObject({
         code: 1,
         out: "",
-        err: "haversack: there is no folder none\n",
+        err: "haversack: error: there is no folder none\n",
       });
       expect(project.haversack([...words, "skills"])).toMatchObject({ code: 2, out: "" });
     }
@@ -374,9 +376,9 @@ describe("what a command is given by name", () => {
 
   it.each([
     ["rules", "check", "folder"],
-    ["import", "plan", "folder"],
+    ["import", "folder", "--from", "plan"],
     ["discover", "--rules", "folder", "x"],
-    ["skills", "eval", "--skills", ".", "--cases", "folder"],
+    ["skill", "eval", "--skills", ".", "--cases", "folder"],
   ])("exits 2 when it is a folder instead of a file: %s %s", (...words) => {
     const project = daily();
     mkdirSync(join(project.root, "folder"));
@@ -398,15 +400,15 @@ it("off and on say when nothing changes", () => {
 it("counts one skill and one file as one", () => {
   const project = daily();
   project.write(".claude/skills/a/SKILL.md", "---\nname: a\ndescription: does a\n---\nText\n");
-  expect(project.say("skills", "index")).toMatch(/^1 skill indexed from 1 file in /);
+  expect(project.say("skill", "index")).toMatch(/^1 skill indexed from 1 file in /);
   project.write(".claude/skills/b/SKILL.md", "---\nname: b\ndescription: does b\n---\nText\n");
-  expect(project.say("skills", "index")).toMatch(/^2 skills indexed from 2 files in /);
+  expect(project.say("skill", "index")).toMatch(/^2 skills indexed from 2 files in /);
 });
 
 it("completion knows the new commands and the settings", () => {
   const project = daily();
   for (const shell of ["bash", "zsh", "fish"]) {
     const script = project.say("completion", shell);
-    for (const word of ["unset", "rm", "skills.maxSkills", "sub-agent"]) expect(script).toContain(word);
+    for (const word of ["unset", "rm", "skills.max_skills", "sub-agent"]) expect(script).toContain(word);
   }
 });

@@ -1,4 +1,4 @@
-/** Commands where there is no project: looking makes nothing, and saving asks for `haversack init` first. */
+/** Commands without a project: reading creates nothing, and saving asks for `haversack init` first. */
 import { existsSync, mkdirSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
@@ -6,42 +6,42 @@ import { type Ran, type Scratch, scratchProject } from "./bins.ts";
 import { startServer } from "./mcp-client.ts";
 import { run as runIn } from "./skills-run.ts";
 
-/** Everything that answers without changing anything, with what it needs to get as far as the store. */
+/** All read-only commands, with the arguments they need to get as far as the store. */
 const LOOKING = [
   "status",
   "next",
   "next --batch",
-  "tree",
+  "task list --tree",
   "task list",
   "task show T1abc",
   "story list",
   "story show S1abc",
   "epic list",
   "epic show E1abc",
-  "dep list T1abc",
-  "wip show",
-  "wip show T1abc",
+  "task dep T1abc",
+  "wip",
+  "wip T1abc",
   "handoff list",
   "handoff show T1abc",
-  "activity",
+  "task log",
   "export",
-  "import jsonl - --dry-run",
+  "import - --dry-run",
   "wake june",
-  "prompt june hello --print",
-  "inbox june",
+  "agent prompt june hello --print",
+  "agent inbox june",
   "agent list",
   "agent show june",
   "workflow list",
   "workflow add development --dry-run",
-  "receipts",
+  "review receipts",
   "why",
   "context",
-  "skills list",
-  "skills show nothing",
-  "skills search errors",
-  "skills check",
-  "skills stats",
-  "skills undefer --all",
+  "skill list",
+  "skill show nothing",
+  "skill search errors",
+  "skill check",
+  "skill stats",
+  "skill undefer --all",
   "session list",
   "session reset s1",
   "usage",
@@ -57,11 +57,11 @@ const SAVING = [
   "epic create x",
   "claim",
   "agent add june --role implementer",
-  "message send @june hello",
-  "skills index",
+  "agent message @june hello",
+  "skill index",
   "workflow add development",
   "artifacts init",
-  "skills new own --in .haversack/skills",
+  "skill new own --in .haversack/skills",
   "off",
 ];
 
@@ -91,7 +91,7 @@ describe("outside of a project", () => {
     expect(readdirSync(project.root), "in a repository").toEqual([".git"]);
   });
 
-  it.each(["status", "next", "skills list", "usage", "wake june"])(
+  it.each(["status", "next", "skill list", "usage", "wake june"])(
     "%s says in one line that there is none",
     async (line) => {
       const project = scratchProject();
@@ -107,7 +107,9 @@ describe("outside of a project", () => {
     const cwd = folderOf(project, "plain");
     const { code, out, err } = await run(project, cwd, line);
     expect({ code, out }).toEqual({ code: 1, out: "" });
-    expect(err).toMatch(line === "off" ? /no project in .*`haversack off --user`/ : /no project in .*`haversack init`/);
+    expect(err).toMatch(
+      line === "off" ? /no project in [\s\S]*`haversack off --user`/ : /no project in [\s\S]*`haversack init`/,
+    );
     expect(readdirSync(cwd)).toEqual([]);
     await run(project, project.root, line);
     expect(readdirSync(project.root)).toContain(".haversack");
@@ -135,7 +137,7 @@ describe("outside of a project", () => {
   it("init --bare makes one, and from then on it holds what is saved", async () => {
     const project = scratchProject();
     const cwd = folderOf(project, "plain");
-    expect((await run(project, cwd, "init")).err).toContain("--bare makes a project without one");
+    expect((await run(project, cwd, "init")).err).toContain("--bare sets up a project without one");
     expect(existsSync(join(cwd, ".haversack"))).toBe(false);
     expect(await run(project, cwd, "init --bare")).toMatchObject({ code: 0, out: `Made ${cwd}/.haversack.\n` });
     expect((await run(project, cwd, "init --bare")).out).toContain("is there already");

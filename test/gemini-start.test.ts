@@ -1,4 +1,4 @@
-/** Gemini's own start of a session, which says nothing: a stale index is rebuilt then, so that no prompt has to look. */
+/** Gemini's own session start outputs nothing, but rebuilds a stale index, so no prompt has to check it. */
 import { join } from "node:path";
 import { expect, it, vi } from "vitest";
 import { openDatabase } from "../packages/haversack/src/store/sqlite/open.ts";
@@ -10,12 +10,12 @@ const skill = (name: string) => `---\nname: ${name}\ndescription: Knows about ${
 it("has a stale index rebuilt in the background, before any prompt, and says nothing", async () => {
   const project = scratchProject();
   project.write(".agents/skills/knots/SKILL.md", skill("knots"));
-  project.haversack(["skills", "index"]);
+  project.haversack(["skill", "index"]);
   project.write(".agents/skills/sails/SKILL.md", skill("sails"));
   const event = { session_id: "g1", cwd: project.root, timestamp: "2031-01-01T00:00:00.000Z" };
   const start = { ...event, hook_event_name: "SessionStart", source: "startup" };
   expect(project.hook(start, { client: "gemini" })).toMatchObject({ code: 0, out: "", err: "" });
-  // No prompt has come, and no command that would look itself.
+  // Neither a prompt nor a command that checks the index has run.
   await vi.waitFor(() => expect(indexed(project.root)).toEqual(["knots", "sails"]), { timeout: 20_000, interval: 200 });
 });
 

@@ -12,6 +12,7 @@ import {
   rmSync,
   statSync,
   symlinkSync,
+  utimesSync,
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
@@ -23,12 +24,12 @@ const SKILL =
   "---\nname: api-errors\ndescription: Use when an HTTP endpoint reports error status codes.\n---\n\nBody.\n";
 
 /** What compiled-code.ts puts around the file. */
-const WRAPPER = "(function(exports,require,module,__dirname){\n})";
+const WRAPPER = "(function(exports,require,module,__dirname,__filename){\n})";
 
 function project() {
   const scratch = scratchProject();
   scratch.write(".claude/skills/api-errors/SKILL.md", SKILL);
-  scratch.haversack(["skills", "index"]);
+  scratch.haversack(["skill", "index"]);
   const ask = (session: string, env = {}, prompt = "report error status codes from the endpoint") =>
     scratch.hook(
       {
@@ -42,7 +43,7 @@ function project() {
   return { ...scratch, ask, cache: join(scratch.home, ".cache/haversack") };
 }
 
-/** Of the file that every event loads; some load another one beside it. */
+/** Entries of the file that every event loads; some events load a second file too. */
 function entriesOf(cache: string): string[] {
   return readdirSync(cache).filter((file) => file.startsWith("hook-events-"));
 }
@@ -58,6 +59,38 @@ describe("the hook's cache", () => {
     }
     expect(ask("two").out).toBe(first.out);
     expect(readdirSync(cache)).toEqual(files);
+  });
+
+  it("learns the functions of an answer after a prompt without one, and is then left alone", () => {
+    const { ask, cache } = project();
+    const saved = () =>
+      ["hook-events", "hook-prompt"].map((part) => {
+        const [name = ""] = readdirSync(cache).filter((file) => file.startsWith(`${part}-UserPromptSubmit-`));
+        return statSync(join(cache, name));
+      });
+    expect(ask("one", {}, "continue").out).toBe("");
+    const first = saved();
+    const { out } = ask("one");
+    expect(out).toContain("api-errors");
+    const second = saved();
+    for (const [at, { size }] of second.entries()) expect(size).toBeGreaterThan(first[at]!.size);
+    // Both outcomes are known now, in any order.
+    expect(ask("two").out).toBe(out);
+    expect(ask("two", {}, "continue").out).toBe("");
+    expect(saved()).toEqual(second.map((each) => expect.objectContaining({ ino: each.ino, mtimeMs: each.mtimeMs })));
+  });
+
+  it("drops entries that were made long ago", () => {
+    const { ask, cache } = project();
+    ask("one");
+    const old = join(cache, "hook-events-Stop-0123456789abcdef-v22.16.0-x64.bin");
+    writeFileSync(old, "of an earlier version");
+    utimesSync(old, new Date(0), new Date(0));
+    const fresh = join(cache, "hook-events-Stop-fedcba9876543210-v22.16.0-x64.bin");
+    writeFileSync(fresh, "of another installation");
+    for (const name of entriesOf(cache)) if (name.includes("UserPrompt")) rmSync(join(cache, name));
+    ask("two");
+    expect([existsSync(old), existsSync(fresh)]).toEqual([false, true]);
   });
 
   it("has one entry for each kind of event, whatever the payload calls it", () => {
@@ -91,7 +124,7 @@ describe("the hook's cache", () => {
     expect(first).toMatchObject({ code: 0, err: "" });
     expect(first.out).toContain("api-errors");
     expect(existsSync(join(root, "undefined"))).toBe(false);
-    // Without a home nobody can have accepted the store.
+    // Without a home, nobody can have accepted the store.
     expect(ask("none", { HOME: "" })).toMatchObject({ code: 0, out: "", err: "" });
     mkdirSync(join(home, "blocked"));
     writeFileSync(join(home, "blocked/haversack"), "a file where the folder should be");
@@ -105,7 +138,7 @@ describe("the hook's cache", () => {
     const file = join(cache, name);
     ask("warm");
     const whole = readFileSync(file);
-    // Seeded: a failure can be repeated.
+    // Seeded, so a failure can be reproduced.
     let seed = 20_261_118;
     const random = (below: number) => {
       seed = (Math.imul(seed, 1_664_525) + 1_013_904_223) >>> 0;
@@ -137,7 +170,7 @@ describe("the hook's cache", () => {
     const file = join(cache, name);
     let asked = 0;
     const right = () => expect(ask(`again ${asked++}`)).toMatchObject({ code: 0, out, err: "" });
-    // Compiled from another source of the same length, which is all that V8 compares: it would be run if the entry were believed.
+    // Compiled from another source of the same length. V8 compares only the length, so it would run this code if we trusted the entry.
     const length = readFileSync(join(DIST, "hook-events.cjs"), "latin1").length + WRAPPER.length;
     const source = '(function(){process.stdout.write("POISON");process.exit(7)})'.padEnd(length);
     const code = new Script(source).createCachedData();
@@ -145,7 +178,7 @@ describe("the hook's cache", () => {
     end.writeUInt32LE(code.length);
     const bytes = Buffer.concat([code, end, code, end]);
 
-    // The control: in a private folder it runs, so that the rest of this test means something.
+    // Control: in a private folder the poisoned entry runs. Otherwise the rest of this test would prove nothing.
     writeFileSync(file, bytes, { mode: 0o600 });
     chmodSync(file, 0o600);
     expect(ask("control")).toMatchObject({ out: "POISON" });
@@ -162,7 +195,7 @@ describe("the hook's cache", () => {
     right();
     expect(statSync(file).mode & 0o777).toBe(0o600);
 
-    // An entry, and then the folder, that is a link.
+    // First the entry, then the folder is a link.
     const elsewhere = join(home, "elsewhere");
     mkdirSync(elsewhere, { mode: 0o700 });
     writeFileSync(join(elsewhere, name), bytes, { mode: 0o600 });

@@ -1,4 +1,4 @@
-/** Many hooks at once, as parallel sessions and sub-agents make them: real processes on one store. */
+/** Many hooks at once, as from parallel sessions and sub-agents: real processes on one store. */
 import { spawn } from "node:child_process";
 import { join } from "node:path";
 import { expect, it } from "vitest";
@@ -9,7 +9,7 @@ const HOOKS = 50;
 
 it("50 hooks of 10 sessions at once: no update is lost, nothing is printed, nothing is logged", async () => {
   const project = scratchProject();
-  project.haversack(["skills", "index"]);
+  project.haversack(["skill", "index"]);
   const runs = Array.from({ length: HOOKS }, (_, at) =>
     runHook(project, {
       session_id: `s${at % SESSIONS}`,
@@ -24,7 +24,7 @@ it("50 hooks of 10 sessions at once: no update is lost, nothing is printed, noth
   for (const ran of await Promise.all(runs)) expect(ran).toEqual({ code: 0, out: "", err: "" });
 
   for (let session = 0; session < SESSIONS; session++) {
-    const { wip } = project.haversack(["wip", "show", "--session", `s${session}`, "--json"]).json();
+    const { wip } = project.haversack(["wip", "--session", `s${session}`, "--json"]).json();
     const wanted = Array.from({ length: HOOKS / SESSIONS }, (_, n) => `src/file-${session + n * SESSIONS}.ts`);
     expect([...wip.files_modified].sort()).toEqual(wanted.sort());
   }

@@ -1,4 +1,4 @@
-/** What the built hook leaves behind of secrets in prompts, commands, outputs and paths: nothing, in any file of the project's state. */
+/** The built hook stores no secrets from prompts, commands, outputs or paths in any file of the project's state. */
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
@@ -19,7 +19,7 @@ const token = ["ghp", "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"].join("_");
 
 function project() {
   const scratch = scratchProject();
-  scratch.haversack(["skills", "index"]);
+  scratch.haversack(["skill", "index"]);
   const base = { session_id: "s1", cwd: scratch.root };
   const tool = (command: string, output: string) =>
     scratch.hook({

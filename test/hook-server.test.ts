@@ -1,4 +1,4 @@
-/** The server that answers events, when it is treated badly: the session goes on, nothing is recorded twice, nothing is lost that the transcript has. */
+/** The event server under faults: the session continues, nothing is recorded twice, and nothing that the transcript has is lost. */
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { describe, expect, it } from "vitest";
@@ -42,7 +42,7 @@ describe("the server that answers events", () => {
       const call = edit(`f${n}`);
       calls.push(call);
       session.answers(call);
-      // Not awaited: it is killed at some point on the way, each time at another.
+      // Not awaited: the server is killed at a different point each time.
       const lost = tell(server, session.toolEvent(call)).catch(() => "lost");
       await new Promise((resolve) => setTimeout(resolve, n));
       server.kill("SIGKILL");
@@ -137,6 +137,18 @@ describe("the server that answers events", () => {
     expect(await tell(server, { ...session.event("Stop"), transcript_path: "/dev/zero" })).toBe("{}");
     expect(await tell(server, { ...session.event("Stop"), transcript_path: "/no/such.jsonl", cwd: "/no" })).toBe("{}");
   });
+});
+
+it("takes a session id that the client has not filled in, or that is longer than any, for no session", async () => {
+  const { project, session, edit } = begin();
+  const server = await startServer(project);
+  for (const session_id of ["$" + "{session_id}", "x".repeat(100_000)]) {
+    for (const event of [session.toolEvent(edit("a")), session.event("UserPromptSubmit", { prompt: "Go." })]) {
+      expect(await tell(server, { ...event, session_id })).toBe("{}");
+    }
+  }
+  expect(rows(project, "SELECT DISTINCT session_id FROM sessions")).toHaveLength(1);
+  expect(files(project)).toEqual([]);
 });
 
 describe("a model that calls the tool for events itself", () => {

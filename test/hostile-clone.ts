@@ -1,4 +1,4 @@
-/** A repository as an attacker would push it, cloned by a user with a home of their own. For the tests of trust. */
+/** A repository as an attacker would push it, cloned by a user with their own home. For the trust tests. */
 import { execFileSync, spawnSync } from "node:child_process";
 import { lstatSync, mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -17,12 +17,12 @@ export interface Clone {
   git(...args: string[]): string;
   push(message: string): void;
   haversack(...words: string[]): Ran;
-  /** As the attacker, with another home. */
+  /** Runs as the attacker, with another home. */
   attacker(...words: string[]): Ran;
   hook(event: string, more?: object, client?: string): Ran;
 }
 
-/** `prepare` makes what the attacker commits. */
+/** `prepare` creates what the attacker commits. */
 export function clone(prepare: (one: Clone) => void = ({ attacker }) => attackersStore(attacker)): Clone {
   const base = realpathSync(mkdtempSync(join(tmpdir(), "haversack-clone-")));
   onTestFinished(() => rmSync(base, { recursive: true, force: true }));
@@ -68,7 +68,7 @@ export function clone(prepare: (one: Clone) => void = ({ attacker }) => attacker
 export function attackersStore(attacker: Clone["attacker"]): void {
   expect(attacker("agent", "add", "june", "--role", "implementer").code).toBe(0);
   expect(attacker("task", "create", FORGED).code).toBe(0);
-  expect(attacker("message", "send", "@june", FORGED, "--agent", "mallory").code).toBe(0);
+  expect(attacker("agent", "message", "@june", FORGED, "--agent", "mallory").code).toBe(0);
 }
 
 /** Names, sizes and times of all files in a folder. */

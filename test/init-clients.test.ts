@@ -1,4 +1,4 @@
-/** init and uninstall with all clients at once: what they share is written once, and goes with the last of them. */
+/** init and uninstall with all clients at once: shared files are written once and removed with the last client. */
 import { existsSync, mkdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
@@ -18,7 +18,7 @@ const PLACES: Readonly<Record<string, string>> = {
   opencode: ".opencode",
 };
 
-/** Every client seems to be used here. */
+/** Sets up signs that every client is used here. */
 function repositoryOfAll(): Repo {
   const repo = repository();
   for (const folder of Object.values(PLACES)) mkdirSync(join(repo.root, folder), { recursive: true });
@@ -66,7 +66,7 @@ describe("all clients at once", () => {
       const isTouched = path.includes(`/${own}`) || path.endsWith(EXCLUDE);
       if (!isTouched) expect(left[path], path).toBe(text);
     }
-    // Their entries are whole: for each of the others there is nothing to write.
+    // Their entries are complete, so there is nothing to write for the others.
     for (const other of NAMES.filter((one) => one !== name)) {
       expect((await repo.cli("init", "--dry-run", "--client", other)).out, other).toContain("Nothing to do");
     }
@@ -81,7 +81,7 @@ describe("all clients at once", () => {
     await repo.cli("init", "--yes");
     await repo.cli("uninstall", "--yes", "--client", "gemini");
     expect(repo.read(EXCLUDE)).toMatch(/^\/\.gemini\/settings\.json\n\/\.claude/);
-    // Ours have gone from the notes too: now this one is the user's.
+    // Gemini's entries were removed from our notes too, so this one counts as the user's.
     repo.write(EXCLUDE, `${repo.read(EXCLUDE)}/.gemini/commands/work.toml\n`);
     await repo.cli("init", "--yes", "--client", "gemini");
     await repo.cli("uninstall", "--yes");
@@ -164,7 +164,7 @@ it("keeps comments and line ends of settings, and uninstall gives every byte bac
   repo.write(".claude/settings.local.json", claude);
   repo.write(".agents/skills/knots/SKILL.md", "---\nname: knots\ndescription: Ties knots.\n---\n\nBody.\n");
   for (const client of ["gemini", "claude-code"]) expect(repo.run("init", "--yes", "--client", client).code).toBe(0);
-  expect(repo.run("skills", "defer", "--all").code).toBe(0);
+  expect(repo.run("skill", "defer", "--all").code).toBe(0);
   const [wiredGemini, wiredClaude] = [".gemini/settings.json", ".claude/settings.local.json"].map(repo.read);
   for (const comment of ["// mine", "// at night", "/* none */"]) expect(wiredGemini).toContain(comment);
   expect(wiredGemini).toContain('"knots"');

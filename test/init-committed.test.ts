@@ -28,7 +28,7 @@ it("does not say that all is well when nothing could be written", () => {
   const repo = committed();
   const before = snapshot(repo.root, repo.home);
   const { code, out, err } = repo.run("init", "--yes", "--client", "gemini");
-  expect(code).toBe(3);
+  expect(code).toBe(1);
   expect(`${out}${err}`).not.toContain("everything is wired");
   expect(err).toContain(COMMAND);
   expect(snapshot(repo.root, repo.home)).toEqual(before);

@@ -1,4 +1,4 @@
-/** Which way events go after `init`: a process for each, or the MCP server that runs already; by the version of the installed client. */
+/** How events are answered after `init`, by version of the installed client: one process per event, or the running MCP server. */
 import { spawnSync } from "node:child_process";
 import { chmodSync, mkdirSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
@@ -8,7 +8,7 @@ import { type Repo, repository } from "./wiring-repo.ts";
 
 const LOCAL = ".claude/settings.local.json";
 
-/** A program `claude` in a folder of its own that says this version; the folder. */
+/** Creates a program `claude` that prints this version, and returns its folder. */
 function install(repo: Repo, says: string, folder = "bin"): string {
   const file = repo.write(join(repo.base, folder, "claude"), `#!/bin/sh\n${says}\n`);
   chmodSync(file, 0o755);
@@ -50,6 +50,24 @@ describe("init", () => {
     expect(asked(repo)).toEqual([]);
   });
 
+  it("says in one line why events start a process, also when nobody asked for the server", () => {
+    const repo = repository();
+    const notes = (folders: string[], ...words: string[]) =>
+      init(repo, folders, ...words)
+        .err.split("\n")
+        .filter((line) => line.includes("MCP server"));
+    const [old, mute] = [install(repo, version("2.1.119"), "old"), install(repo, "exit 1", "mute")];
+    const since = "hooks can ask the MCP server from Claude Code 2.1.120 on, and";
+    for (const words of [[], ["--hooks", "server"]]) {
+      const why = `${since} a claude of version 2.1.119 was found: each event starts a process`;
+      expect(notes([old], ...words)).toEqual([expect.stringContaining(why)]);
+      expect(notes([mute], ...words)).toEqual([expect.stringContaining("did not say a version")]);
+    }
+    expect(notes([], "--hooks", "server")).toEqual([expect.stringContaining("no claude was found")]);
+    expect(notes([])).toEqual([]);
+    expect(notes([old], "--hooks", "command")).toEqual([]);
+  });
+
   it("writes commands where no client is installed, and where one of several is older: all read the file", () => {
     const repo = repository();
     init(repo, []);
@@ -57,7 +75,7 @@ describe("init", () => {
     const folders = [install(repo, version("2.1.325")), install(repo, version("2.1.90"), "old")];
     init(repo, folders);
     expect(asked(repo)).toEqual([]);
-    // The same program twice on the PATH is one.
+    // The same program twice on the PATH counts once.
     mkdirSync(join(repo.base, "link"));
     symlinkSync(join(repo.base, "bin/claude"), join(repo.base, "link/claude"));
     init(repo, [folders[0]!, join(repo.base, "link")]);
@@ -127,7 +145,7 @@ describe("a server that was removed from the client", () => {
     expect(repo.run("doctor").out).toContain('no server "haversack"');
     init(repo, [bin]);
     expect(told()).toBe("");
-    // Commands need no server.
+    // Hooks that run commands need no server.
     init(repo, [bin], "--hooks", "command");
     repo.write(state, "{}");
     expect(told()).toBe("");

@@ -1,6 +1,6 @@
 /**
- * Work that was left is told to the sessions that start later, whatever ran in between: through the built bins, as Claude Code's hooks
- * and a shell call them. Time passes by moving what the store has noted into the past.
+ * Sessions that start later are told about left work, no matter what ran in between. Uses the built bins, called like Claude Code's hooks and a
+ * shell. Time passes by moving the store's timestamps into the past.
  */
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
@@ -23,7 +23,14 @@ describe("a task whose claim has ended", () => {
     const project = leftProject();
     const { id } = project.begin(ONE);
     project.wait(2 * HOUR_MS);
-    for (const words of [["status"], ["task", "list"], ["next"], ["tree"], ["status"], ["task", "show", id]]) {
+    for (const words of [
+      ["status"],
+      ["task", "list"],
+      ["next"],
+      ["task", "list", "--tree"],
+      ["status"],
+      ["task", "show", id],
+    ]) {
       expect(project.haversack(words).code).toBe(0);
     }
     const text = project.start(TWO);
@@ -40,7 +47,7 @@ describe("a task whose claim has ended", () => {
     const left = new RegExp(
       `${id} "Limit logins" was left unfinished \\(claim expired (\\d\\d-\\d\\d )?\\d\\d:\\d\\d\\)`,
     );
-    // Only hooks have run since: no operation has returned the claim.
+    // Only hooks have run since, so no operation has returned the claim.
     const text = project.start(TWO);
     expect(text).toMatch(left);
     expect(text).not.toContain("in progress");
@@ -120,7 +127,7 @@ describe("a task whose claim has ended", () => {
   });
 
   it.each([
-    ["released", (id: string) => ["release", id]],
+    ["released", (id: string) => ["task", "release", id]],
     ["done", (id: string) => ["task", "done", id]],
     ["archived", (id: string) => ["task", "archive", id]],
     ["blocked", (id: string) => ["task", "block", id, "waits for a key"]],
@@ -132,7 +139,7 @@ describe("a task whose claim has ended", () => {
       project.end(ONE);
       project.wait(waitMs);
       if (waitMs) project.haversack(["status"]);
-      // Who takes it while the claim still runs has to say why.
+      // Taking the task while its claim is valid needs a reason.
       const more = words(id)[0] === "claim" && !waitMs ? ["--steal", "it is mine"] : [];
       expect(project.haversack([...words(id), ...more])).toMatchObject({ code: 0 });
       expect(project.start(TWO)).toBe("");
@@ -163,7 +170,7 @@ describe("a task whose claim has ended", () => {
     expect(project.haversack(["status", "--json"]).json().left).toMatchObject([
       { id, agent: "claude-code-11111111", worktree: project.root, ended_as: "ended" },
     ]);
-    expect(project.haversack(["release", id]).code).toBe(0);
+    expect(project.haversack(["task", "release", id]).code).toBe(0);
     expect(project.haversack(["status"]).out).not.toContain("Left unfinished");
   });
 
@@ -172,14 +179,14 @@ describe("a task whose claim has ended", () => {
     const id = project.create("Limit logins");
     const june = ["--agent", "june"];
     expect(project.haversack(["claim", id, ...june]).code).toBe(0);
-    project.haversack(["wip", "set", id, '{"next_step":"NEXT-STEP-OF-IT"}', ...june]);
+    project.haversack(["wip", id, '{"next_step":"NEXT-STEP-OF-IT"}', ...june]);
     project.wait(WEEK_MS);
     project.haversack(["status"]);
     const { out, code } = project.haversack(["wake", "june"]);
     expect(code).toBe(0);
     expect(out).toContain(`To go on with ${id} "Limit logins", claim it`);
     expect(out).toContain("NEXT-STEP-OF-IT");
-    project.haversack(["release", id]);
+    project.haversack(["task", "release", id]);
     expect(project.haversack(["wake", "june"])).toMatchObject({ code: 1, out: "" });
   });
 
@@ -203,7 +210,7 @@ describe("a task whose claim has ended", () => {
     project.wait(2 * HOUR_MS);
     const bytes = project.haversack(["export"]).out;
     const copy = leftProject();
-    expect(copy.haversack(["import", "jsonl", "-"], { stdin: bytes }).code).toBe(0);
+    expect(copy.haversack(["import", "-"], { stdin: bytes }).code).toBe(0);
     expect(copy.haversack(["export"]).out).toBe(bytes);
     expect(copy.start(TWO)).toMatch(new RegExp(`- ${id} "Limit logins" \\(in ${project.root}, branch main; ${HOLDER}`));
   });
@@ -224,10 +231,7 @@ describe("a session that comes back after its lease ended", () => {
       claim: { agent: "claude-code-11111111" },
     });
     project.edit(ONE, "more.txt");
-    expect(project.haversack(["wip", "show", id, "--json"]).json().wip.files_modified).toEqual([
-      "limit.txt",
-      "more.txt",
-    ]);
+    expect(project.haversack(["wip", id, "--json"]).json().wip.files_modified).toEqual(["limit.txt", "more.txt"]);
     expect(project.start(ONE, { source: "resume" })).toBe("");
   });
 
@@ -254,10 +258,7 @@ describe("a session that comes back after its lease ended", () => {
     expect(project.haversack(["task", "show", id, "--fields", "full", "--json"]).json()).toMatchObject({
       status: "in_progress",
     });
-    expect(project.haversack(["wip", "show", id, "--json"]).json().wip.files_modified).toEqual([
-      "limit.txt",
-      "more.txt",
-    ]);
+    expect(project.haversack(["wip", id, "--json"]).json().wip.files_modified).toEqual(["limit.txt", "more.txt"]);
     project.wait(3 * HOUR_MS);
     project.haversack(["status"]);
     const packet = project.start(ONE, { source: "compact" });
@@ -303,7 +304,7 @@ describe("a session that had edits and no task", () => {
     expect(project.start("s4")).toBe("");
   });
 
-  // A shell that does not give its place to the hook ends with it: it must not be taken for the client.
+  // A shell that does not replace itself with the hook ends with it, so it must not be mistaken for the client.
   it.each([
     ["claude-code", { hook_event_name: "SessionStart", source: "startup" }],
     ["codex", { hook_event_name: "SessionStart", source: "startup" }],
@@ -379,7 +380,7 @@ interface Options {
   client?: Pick<ChildProcess, "pid"> | undefined;
 }
 
-/** One that runs as long as the test. */
+/** A process that runs as long as the test. */
 const RUNNING = { pid: process.pid };
 
 function leftProject() {
@@ -389,7 +390,7 @@ function leftProject() {
   git("config", "user.name", "a");
   git("config", "user.email", "a@b.c");
   git("commit", "-q", "--allow-empty", "-m", "one");
-  project.haversack(["skills", "index"]);
+  project.haversack(["skill", "index"]);
   const env = ({ client }: Options, sessionId: string) => ({
     ...(client?.pid && { CLAUDE_PID: String(client.pid) }),
     CLAUDE_CODE_SESSION_ID: sessionId,
@@ -406,7 +407,7 @@ function leftProject() {
     hook(session, { hook_event_name: "PostToolUse", tool_name, tool_use_id: "t", tool_input, tool_response }, options);
   const edit = (session: string, path: string, options: Options = {}) => {
     const file_path = join(options.cwd ?? project.root, path);
-    // Really written: when a session ends, git is asked which of its files are not committed.
+    // Written to disk, because at the end of a session git is asked which of its files are uncommitted.
     mkdirSync(dirname(file_path), { recursive: true });
     writeFileSync(file_path, "x");
     tool(session, "Write", { file_path, content: "x" }, { type: "create", filePath: file_path }, options);
@@ -414,7 +415,7 @@ function leftProject() {
   const start = (session: string, { source = "startup", ...options }: Options & { source?: string } = {}) =>
     hook(session, { hook_event_name: "SessionStart", source }, { client: RUNNING, ...options });
   const claim = (id: string, session: string, { cwd = project.root }: Options = {}) =>
-    project.haversack(["task", "start", id], { cwd, env: { CLAUDE_CODE_SESSION_ID: session } });
+    project.haversack(["task", "claim", id], { cwd, env: { CLAUDE_CODE_SESSION_ID: session } });
   return {
     ...project,
     git,
@@ -435,7 +436,7 @@ function leftProject() {
       start(session, { client: undefined, ...options });
       expect(claim(id, session, options).code).toBe(0);
       edit(session, "limit.txt", options);
-      const words = ["wip", "set", id, '{"next_step":"NEXT-STEP-OF-IT"}'];
+      const words = ["wip", id, '{"next_step":"NEXT-STEP-OF-IT"}'];
       expect(project.haversack(words, { cwd, env: { CLAUDE_CODE_SESSION_ID: session } }).code).toBe(0);
       return { id };
     },
@@ -452,7 +453,7 @@ function startClient(): ChildProcess {
   return client;
 }
 
-/** Runs a hook through a shell that waits for it, as a client of that name, and goes on running. */
+/** Starts a process with a client's name, which runs a hook through a waiting shell and keeps running. */
 async function namelessClient(client: string, payload: object, { root, home }: Scratch): Promise<ChildProcess> {
   const script = `process.title = ${JSON.stringify(client.split("-")[0])};
     const command = '"$0" "$1" "$2"; :';
@@ -475,7 +476,7 @@ async function kill(client: ChildProcess): Promise<void> {
   await once(client, "exit");
 }
 
-/** All that was noted, so much earlier. */
+/** Moves all timestamps back by this much. */
 function moveBack({ root }: Scratch, ms: number): void {
   const { db } = openDatabase(join(root, ".haversack/haversack.db"), { durability: "normal" });
   const earlier = (column: string) => `${column} = strftime('%Y-%m-%dT%H:%M:%fZ', ${column}, '-${ms / 1000} seconds')`;

@@ -16,7 +16,7 @@ export interface ServerOptions {
   env?: Record<string, string>;
   /** CLAUDE_CODE_SESSION_ID. */
   session?: string;
-  /** As the client names itself. Default: test. */
+  /** The client's name. Default: test. */
   client?: string;
 }
 
@@ -56,7 +56,7 @@ export function spawnServer(
   // biome-ignore lint/suspicious/noExplicitAny: a test states the shape by what it expects of it.
   const waiting = new Map<number, { resolve(result: any): void; reject(error: Error): void }>();
   createInterface({ input: child.stdout! }).on("line", (line) => {
-    // Throws, and so fails the test, on anything that is not the protocol's.
+    // Throws, and so fails the test, on anything that is not valid JSON-RPC.
     const { jsonrpc, id, result, error } = JSON.parse(line);
     if (id === null) errorsWithoutId.push(error.code);
     if (jsonrpc !== "2.0") throw new Error(`not JSON-RPC: ${line}`);
@@ -84,7 +84,7 @@ export function spawnServer(
     child.stdin?.end();
     return exited;
   };
-  /** Nobody reads its answers any more; its input stays open. */
+  /** Stops reading the server's answers; its input stays open. */
   const closeOutput = () => void child.stdout?.destroy();
   const kill = (signal: NodeJS.Signals) => void child.kill(signal);
   return { kill, write, request, call, skill, end, closeOutput, exited, errorsWithoutId, errors: () => errors };

@@ -1,4 +1,4 @@
-/** Tool calls that the running server was not told of come from the client's transcript at the next chance, once. */
+/** Tool calls that the running server missed are read from the client's transcript at the next chance, once. */
 import { appendFileSync, mkdirSync, readFileSync, renameSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
@@ -47,7 +47,7 @@ describe("a call that the server was not told of", () => {
     await tell(session.event(name, { prompt: "More." }));
     expect(session.wip()).toMatchObject({ files_modified: ["seen.ts", "missed.ts"] });
     expect(JSON.stringify(session.wip())).toContain("npm test");
-    // Read once: nothing is kept of calls that were passed.
+    // The transcript has been read past these calls, so they are no longer stored.
     expect(rows(project, "SELECT * FROM seen_calls")).toEqual([]);
     const changes = rows(project, "SELECT count(*) AS n FROM wip_changes");
     await tell(session.event("Stop"));
@@ -211,9 +211,9 @@ it("a session goes on asking the server after `init` has moved the project to pr
     ".claude/skills/pdf-forms/SKILL.md",
     "---\nname: pdf-forms\ndescription: Fills in PDF forms.\n---\n\nBody.\n",
   );
-  project.haversack(["skills", "index"]);
+  project.haversack(["skill", "index"]);
   await tell(session.event("UserPromptSubmit", { prompt: "Go." }));
   project.haversack(["init", "--client", "claude-code", "--hooks", "command", "--yes"]);
-  // The client still has the settings that it read at the start.
+  // The client still uses the settings that it read at its start.
   expect(await tell(session.event("UserPromptSubmit", { prompt: "fill in the PDF forms" }))).toContain("pdf-forms");
 });

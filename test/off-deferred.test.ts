@@ -1,4 +1,4 @@
-/** `off` gives the clients their own listings back, `on` defers the same skills again, and `doctor` says when skills are out of reach. */
+/** `off` restores the clients' own listings, `on` defers the same skills again, and `doctor` reports unreachable skills. */
 import { existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
@@ -14,11 +14,11 @@ function deferredRepo({ clients = CLIENTS, names = ["--all"] } = {}): Repo {
   for (const name of ["knots", "flags"]) repo.skill(name);
   repo.write(".agents/skills/sails/SKILL.md", "---\nname: sails\ndescription: Sets sails.\n---\n\nBody of sails.\n");
   for (const client of clients) repo.run("init", "--yes", "--client", client);
-  expect(repo.run("skills", "defer", ...names)).toMatchObject({ code: 0 });
+  expect(repo.run("skill", "defer", ...names)).toMatchObject({ code: 0 });
   return repo;
 }
 
-/** Without what the hooks keep compiled. */
+/** Leaves out the hooks' compile cache. */
 const state = (repo: Repo) =>
   Object.fromEntries(Object.entries(snapshot(repo.root, repo.home)).filter(([path]) => !path.includes("/.cache")));
 const overrides = (repo: Repo) => JSON.parse(repo.read(CLAUDE)).skillOverrides;
@@ -44,7 +44,7 @@ describe("off and on", () => {
     expect(existsSync(join(repo.home, ".codex/config.toml"))).toBe(false);
     expect(existsSync(join(repo.root, ".haversack/opencode-skills.json"))).toBe(false);
     expect(hidden(repo)).toEqual([]);
-    // Once more changes nothing.
+    // Running it again changes nothing.
     const listed = state(repo);
     expect(repo.run("off").out).not.toContain("back in the listing");
     expect(state(repo)).toEqual(listed);
@@ -59,7 +59,7 @@ describe("off and on", () => {
 
   it("keep the mode of each skill, and leave those alone that were never deferred", () => {
     const repo = deferredRepo({ clients: ["claude-code"], names: ["knots"] });
-    repo.run("skills", "defer", "flags", "--names");
+    repo.run("skill", "defer", "flags", "--names");
     repo.run("off");
     expect(overrides(repo)).toBeUndefined();
     repo.skill("masts");
@@ -74,17 +74,17 @@ describe("off and on", () => {
       change(value);
       repo.write(path, JSON.stringify(value, null, 2));
     };
-    // Listed again by hand before `off`: `on` does not hide it.
+    // The user listed it again before `off`, so `on` does not hide it.
     edit(CLAUDE, (value) => delete value["skillOverrides"]?.["flags"]);
     repo.run("off");
-    // Set by hand while off: it stays the person's, with its value.
+    // Set by the user while off: it stays as the user set it.
     edit(CLAUDE, (value) => Object.assign(value, { skillOverrides: { knots: "off" }, model: "mine" }));
     edit(GEMINI, (value) => Object.assign(value, { skills: { disabled: ["sails", "own"] } }));
     const on = repo.run("on");
     expect(on.out).toContain("not knots: has an entry of yours already: off");
     expect(overrides(repo)).toEqual({ knots: "off" });
     repo.run("off");
-    repo.run("skills", "undefer", "--all");
+    repo.run("skill", "undefer", "--all");
     expect(overrides(repo)).toEqual({ knots: "off" });
     expect(JSON.parse(repo.read(CLAUDE)).model).toBe("mine");
     expect(JSON.parse(repo.read(GEMINI)).skills.disabled).toEqual(["sails", "own"]);
@@ -109,7 +109,7 @@ describe("off and on", () => {
   it("undefer and uninstall while off leave nothing for `on` to hide", () => {
     const repo = deferredRepo();
     repo.run("off");
-    expect(repo.run("skills", "undefer", "knots").out).toContain("Claude Code: 1 skill is back");
+    expect(repo.run("skill", "undefer", "knots").out).toContain("Claude Code: 1 skill is back");
     repo.run("on");
     expect(overrides(repo)).toEqual({ flags: "user-invocable-only" });
     repo.run("off");
@@ -123,7 +123,7 @@ describe("off and on", () => {
   it("skills are not deferred while it is off", () => {
     const repo = deferredRepo({ clients: ["claude-code"], names: ["knots"] });
     repo.run("off");
-    expect(repo.run("skills", "defer", "flags")).toMatchObject({
+    expect(repo.run("skill", "defer", "flags")).toMatchObject({
       code: 1,
       err: expect.stringContaining("haversack on"),
     });
@@ -143,17 +143,17 @@ describe("off --user and on --user", () => {
     const other = (...words: string[]) => one.runIn(root, ...words);
     other("init", "--yes", "--bare");
     other("init", "--yes", "--client", "claude-code");
-    other("skills", "defer", "--all");
+    other("skill", "defer", "--all");
     const settings = join(root, CLAUDE);
     const deferred = [one.read(CLAUDE), one.read(GEMINI), one.read(settings)];
     const now = () => [one.read(CLAUDE), one.read(GEMINI), one.read(settings)];
 
-    // From a folder that is no project at all.
+    // Run from a folder that is not a project.
     const off = one.runIn(one.home, "off", "--user");
     expect(off.code).toBe(0);
     expect(off.out).toContain(root);
     for (const text of now()) expect(text).not.toMatch(/user-invocable-only|sails/);
-    // A project that is switched on is still off for the user.
+    // A project that is switched on stays off while the user's switch is off.
     expect(one.run("on").code).toBe(1);
     for (const text of now()) expect(text).not.toMatch(/user-invocable-only|sails/);
     other("off");
@@ -163,11 +163,11 @@ describe("off --user and on --user", () => {
     other("on");
     expect(now()).toEqual(deferred);
 
-    // A project that is gone does no harm.
+    // A deleted project does no harm.
     rmSync(root, { recursive: true });
     expect(one.run("off", "--user").code).toBe(0);
     expect(one.run("on", "--user").code).toBe(0);
-    one.run("skills", "undefer", "--all");
+    one.run("skill", "undefer", "--all");
     expect(existsSync(join(one.home, ".config"))).toBe(false);
   });
 });

@@ -1,10 +1,10 @@
-/** A client's package (plugin, extension) beside `haversack init`: the built package stands back, and goes on where nothing else runs. */
+/** A client's package (plugin, extension) next to `haversack init`: the built package stands back, and works where nothing else runs. */
 import { spawnSync } from "node:child_process";
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { ownHooks, readHooks } from "../packages/haversack/src/clients/codex/hooks-file.ts";
 import { hookKey } from "../packages/haversack/src/clients/codex/trust.ts";
+import { ownHooks } from "../packages/haversack/src/clients/hook-settings.ts";
 import { DIST } from "./bins.ts";
 import { type Repo, repository } from "./wiring-repo.ts";
 
@@ -15,7 +15,7 @@ type Packaged = keyof typeof FOLDERS;
 function knotRepo(): Repo {
   const repo = repository("project");
   repo.skill("knots", "Ties knots: bowline, sheet bend and clove hitch.");
-  repo.run("skills", "index");
+  repo.run("skill", "index");
   return repo;
 }
 
@@ -47,7 +47,7 @@ describe("a package's hook", () => {
     expect(packageSays(repo, "claude-code", { session: "s2" })).toBe("");
     mkdirSync(join(repo.root, "src"));
     expect(packageSays(repo, "claude-code", { session: "s2", cwd: join(repo.root, "src") })).toBe("");
-    // Nothing else was recorded: one hook speaks for the session.
+    // Nothing else was recorded: only one hook is active in the session.
     expect(repo.run("session", "list").out).not.toContain("s2");
     repo.run("uninstall", "--yes", `--${scope}`);
     expect(packageSays(repo, "claude-code", { session: "s2" })).toContain("knots");
@@ -74,7 +74,9 @@ describe("a package's hook", () => {
     const reviewed = (key: string) => `[hooks.state.${JSON.stringify(key)}]\ntrusted_hash = "sha256:x"\n`;
     const plugin = reviewed("haversack@haversack:hooks/hooks.json:user_prompt_submit:0:0");
     const folder = `[projects.${JSON.stringify(repo.root)}]\ntrust_level = "trusted"\n`;
-    const own = ownHooks(readHooks(readFileSync(hooks, "utf8"), hooks)).map((hook) => reviewed(hookKey(hooks, hook)));
+    const own = ownHooks("codex", JSON.parse(readFileSync(hooks, "utf8"))).map((hook) =>
+      reviewed(hookKey(hooks, hook)),
+    );
     const says = (...parts: string[]) => {
       mkdirSync(dirname(config), { recursive: true });
       writeFileSync(config, parts.join("\n"));
@@ -84,7 +86,7 @@ describe("a package's hook", () => {
     expect(says(plugin, folder)).toContain("knots");
     expect(says(plugin, ...own)).toContain("knots");
     expect(says(plugin, folder, ...own)).toBe("");
-    // Codex was told to run every hook without a review.
+    // Codex was told to run all hooks without review.
     expect(says(folder)).toBe("");
   });
 
@@ -96,7 +98,7 @@ describe("a package's hook", () => {
     expect(packageSays(repo, "gemini")).toContain("knots");
     trust("TRUST_FOLDER");
     expect(packageSays(repo, "gemini", { session: "s2" })).toBe("");
-    // The client reads no settings of a folder above the session's.
+    // The client ignores settings in folders above the session's.
     mkdirSync(join(repo.root, "src"));
     expect(packageSays(repo, "gemini", { session: "s3", cwd: join(repo.root, "src") })).toContain("knots");
     repo.write(".gemini/settings.json", `// mine\n${repo.read(".gemini/settings.json")}`);

@@ -1,4 +1,4 @@
-/** Whatever holds prompts or work can be read by its owner alone, also where an older version was more generous. */
+/** Only the owner can read files with prompts or work, even where an older version set wider permissions. */
 import { spawnSync } from "node:child_process";
 import { chmodSync, existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -9,7 +9,7 @@ import { openDatabase } from "../packages/haversack/src/store/sqlite/open.ts";
 import { addToSpool } from "../packages/haversack/src/store/sqlite/spool/spool-files.ts";
 import { scratchProject } from "./bins.ts";
 
-/** Only the owner reads and writes. The right to execute tells SQLite's files from git's: see docs/trust.md. */
+/** Only the owner reads and writes. The execute bit tells SQLite's files from git's: see docs/explanation/trust.md. */
 const OWN = "600";
 const mode = (path: string) => (statSync(path).mode & 0o777).toString(8);
 
@@ -38,6 +38,16 @@ it("makes the store, its copies and exports for the owner alone", () => {
   );
   expect(project.haversack(["export", "work.jsonl"]).code).toBe(0);
   expect(mode(join(project.root, "work.jsonl"))).toBe("600");
+});
+
+it("makes the record of what init wrote for the owner alone, also one of an older version", () => {
+  const project = scratchProject();
+  const receipt = join(project.root, ".haversack/wiring.json");
+  expect(project.haversack(["init", "--yes", "--client", "claude-code"]).code).toBe(0);
+  expect(mode(receipt)).toBe("600");
+  chmodSync(receipt, 0o644);
+  expect(project.haversack(["init", "--yes", "--client", "gemini"]).code).toBe(0);
+  expect(mode(receipt)).toBe("600");
 });
 
 it("makes the log, the spool and snapshots for the owner alone", () => {

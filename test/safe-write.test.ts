@@ -1,6 +1,6 @@
 /**
- * A repository that brings symbolic links wherever Haversack writes. The user has accepted the project before; then a pull brings the
- * links. Whatever command or event comes next, nothing outside of the project changes.
+ * A repository with symbolic links wherever Haversack writes. The user accepted the project before a pull brought the links. No command or event
+ * may change anything outside of the project.
  */
 import { execFileSync, spawnSync } from "node:child_process";
 import {
@@ -21,7 +21,7 @@ import { dirname, join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { DIST } from "./bins.ts";
 
-/** Below `.haversack/`, and beside it. Those that end with a slash are folders. */
+/** Paths in `.haversack/` and beside it. Those that end with a slash are folders. */
 const LINKS = [
   ".haversack/codex-turn.json",
   ".haversack/off",
@@ -84,7 +84,7 @@ function attacked(kind: Kind) {
     const isFolder = path.endsWith("/");
     const name = path.replace(/\/$/, "").replaceAll("/", "_");
     const goal = join(outside, name);
-    // In the middle: the folder that a file or folder is in is the link.
+    // The parent folder of a file or folder is the link.
     const link =
       kind === "in the middle" && path.includes("/") && !path.startsWith(".haversack/") ? dirname(path) : path;
     const place = join(origin, link.replace(/\/$/, ""));
@@ -123,7 +123,7 @@ describe("a repository with links where Haversack writes", () => {
         () => run([join(DIST, "hook-codex-notify.cjs"), JSON.stringify(turn)]),
         () => hook({ hook_event_name: "SessionStart", source: "startup" }),
         () => hook({ hook_event_name: "UserPromptSubmit", prompt: "errors" }),
-        // A fault, which wants to be logged.
+        // Causes a fault, which has to be logged.
         () => hook({ hook_event_name: "PostToolUse", tool_name: "Edit", tool_input: 7, tool_response: [] }),
       ];
       const happen = () => {
@@ -138,12 +138,12 @@ describe("a repository with links where Haversack writes", () => {
         ["init", "--yes", "--client", "codex"],
         ["init", "--yes", "--client", "gemini"],
         ["init", "--yes", "--client", "opencode"],
-        ["config", "set", "skills.maxSkills", "3"],
-        ["skills", "defer", "--all", "--client", "claude-code"],
-        ["skills", "new", "b", "--in", ".haversack/skills"],
+        ["config", "set", "skills.max_skills", "3"],
+        ["skill", "defer", "--all", "--client", "claude-code"],
+        ["skill", "new", "b", "--in", ".haversack/skills"],
         ["workflow", "add", "development"],
         ["artifacts", "init"],
-        ["skills", "eval", "--skills", "skills", "--cases", "cases.jsonl", "--results", "results.jsonl"],
+        ["skill", "eval", "--skills", "skills", "--cases", "cases.jsonl", "--results", "results.jsonl"],
         ["export", "work.jsonl"],
         ["store", "backup", "backup.db"],
         ["store", "purge", "--older-than", "0d", "--yes"],
@@ -151,11 +151,11 @@ describe("a repository with links where Haversack writes", () => {
       ];
       for (const words of commands) {
         const { code, err } = haversack(...words);
-        // One line, and no stack.
+        // The error has no stack trace.
         expect(err, words.join(" ")).not.toMatch(/\n\s+at /);
         expect([0, 1, 3], words.join(" ")).toContain(code);
         expect(contents(), words.join(" ")).toEqual(before);
-        // A link to a file in place of `off` kept the hooks silent until now.
+        // Until now a link in place of the file `off` kept the hooks silent.
         if (words[0] === "on") happen();
       }
       expect(contents()).toEqual(before);
@@ -165,7 +165,7 @@ describe("a repository with links where Haversack writes", () => {
 
   it("says in one line which link is in the way", () => {
     const { root, haversack } = attacked("to nothing");
-    // Commands would name this one first: settings are not read through a link.
+    // Commands would report this one first: settings are not read through a link.
     rmSync(join(root, ".haversack/config.json"));
     const refused = (path: string) =>
       new RegExp(
@@ -244,8 +244,8 @@ describe("settings that the user keeps elsewhere", () => {
       });
     expect(haversack("init", "--user", "--yes", "--client", "claude-code").status).toBe(0);
     expect(readFileSync(join(dotfiles, "settings.json"), "utf8")).toContain("hook.cjs");
-    expect(haversack("config", "set", "--user", "skills.maxSkills", "3").status).toBe(0);
-    expect(readFileSync(join(dotfiles, "config.json"), "utf8")).toContain("maxSkills");
+    expect(haversack("config", "set", "--user", "skills.max_skills", "3").status).toBe(0);
+    expect(readFileSync(join(dotfiles, "config.json"), "utf8")).toContain("max_skills");
     expect(haversack("uninstall", "--user", "--yes").status).toBe(0);
     expect(readFileSync(join(dotfiles, "settings.json"), "utf8")).toBe("{}\n");
     expect(lstatSync(join(home, ".claude/settings.json")).isSymbolicLink()).toBe(true);

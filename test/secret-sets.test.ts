@@ -1,4 +1,4 @@
-/** The published sets of secrets and of texts that only look like them: what `npm run bench secrets` prints, as a test. */
+/** The published sets of secrets and lookalikes: the result of `npm run bench secrets`, as a test. */
 import { describe, expect, it } from "vitest";
 import { isMasked, lookAlikes, secretSamples } from "../bench/secret-sets.ts";
 import { maskSecrets } from "../packages/haversack/src/base/mask.ts";

@@ -1,4 +1,4 @@
-/** `session list`: how full the context of live sessions is, from what each client keeps itself; nothing is written there. */
+/** `session list` shows how full live sessions are, from each client's own files, which are never written. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
@@ -10,14 +10,14 @@ import { type Repo, repository, snapshot } from "./wiring-repo.ts";
 const FIXTURES = join(import.meta.dirname, "fixtures");
 
 interface Listed {
-  sessionId: string;
-  agentId: string;
-  context?: { usedTokens: number; windowTokens?: number; percent?: number; at: string };
+  session_id: string;
+  agent_id: string;
+  context?: { used_tokens: number; window_tokens?: number; percent?: number; at: string };
 }
 
 function sessionsRepo(...sessions: { client: string; sessionId: string; agentId?: string; isOver?: boolean }[]): Repo {
   const repo = repository();
-  repo.run("skills", "index");
+  repo.run("skill", "index");
   const handle = openDatabase(join(repo.root, ".haversack/haversack.db"), { durability: "normal" });
   const store = new SqliteLocalStore(handle);
   for (const { isOver, ...session } of sessions) {
@@ -30,7 +30,7 @@ function sessionsRepo(...sessions: { client: string; sessionId: string; agentId?
 const contexts = (repo: Repo) =>
   Object.fromEntries(
     (JSON.parse(repo.run("session", "list", "--json").out) as { sessions: Listed[] }).sessions.map(
-      ({ sessionId, agentId, context }) => [agentId || sessionId, context],
+      ({ session_id, agent_id, context }) => [agent_id || session_id, context],
     ),
   );
 
@@ -65,8 +65,8 @@ it("Claude Code: the last answer of the agent itself, nothing right after a comp
   write("over.jsonl", lines(answer(5)));
   const before = snapshot(repo.home);
   expect(contexts(repo)).toEqual({
-    live: { usedTokens: 2115, at: expect.any(String) },
-    a1: { usedTokens: 415, at: expect.any(String) },
+    live: { used_tokens: 2115, at: expect.any(String) },
+    a1: { used_tokens: 415, at: expect.any(String) },
     compacted: undefined,
     over: undefined,
     unknown: undefined,
@@ -80,7 +80,7 @@ it("Codex: the session's file, with the window's size", () => {
   const day = new Date().toISOString().slice(0, 10).replaceAll("-", "/");
   const rollout = readFileSync(join(FIXTURES, "codex/rollout.jsonl"), "utf8");
   repo.write(join(repo.home, `.codex/sessions/${day}/rollout-x-thread-1.jsonl`), rollout);
-  expect(contexts(repo)["thread-1"]).toMatchObject({ usedTokens: 1010, windowTokens: 258_400, percent: 0 });
+  expect(contexts(repo)["thread-1"]).toMatchObject({ used_tokens: 1010, window_tokens: 258_400, percent: 0 });
   expect(repo.run("session", "list").out).toContain("context 1,010 tokens, 0% of 258,400");
 });
 
@@ -88,7 +88,7 @@ it("Gemini CLI: the chat file of the session", () => {
   const repo = sessionsRepo({ client: "gemini", sessionId: "0123456789abcdef" });
   const chat = readFileSync(join(FIXTURES, "gemini/transcript.jsonl"), "utf8");
   repo.write(join(repo.home, ".gemini/tmp/project/chats/session-2026-01-01-01234567.jsonl"), chat);
-  expect(contexts(repo)["0123456789abcdef"]).toMatchObject({ usedTokens: 3_040 });
+  expect(contexts(repo)["0123456789abcdef"]).toMatchObject({ used_tokens: 3_040 });
 });
 
 it("opencode: the last answer in its database, a sub-agent's session too", () => {
@@ -122,9 +122,9 @@ it("opencode: the last answer in its database, a sub-agent's session too", () =>
     '{"p": {"models": {"m": {"limit": {"context": 100000}}}}}',
   );
   expect(contexts(repo)).toMatchObject({
-    ses_1: { usedTokens: 10_000, windowTokens: 100_000, percent: 10 },
-    ses_2: { usedTokens: 150 },
-    ses_3: { usedTokens: 20 },
+    ses_1: { used_tokens: 10_000, window_tokens: 100_000, percent: 10 },
+    ses_2: { used_tokens: 150 },
+    ses_3: { used_tokens: 20 },
   });
 });
 

@@ -1,4 +1,4 @@
-/** Where skills may lie, through the built bin: links, Codex' own folders, and the tiers of a shipped skill. */
+/** Where skills can be, through the built bin: links, Codex's own folders, and the tiers of a shipped skill. */
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
@@ -12,7 +12,7 @@ const put = (file: string, content: string) => {
   writeFileSync(file, content);
 };
 const ids = (project: Scratch) =>
-  (project.haversack(["skills", "list", "--json"]).json().skills as { id: string; source: string }[]).map(
+  (project.haversack(["skill", "list", "--json"]).json().skills as { id: string; source: string }[]).map(
     ({ id, source }) => `${id} ${source}`,
   );
 
@@ -31,10 +31,10 @@ describe("links", () => {
     symlinkSync("../../shared/near", join(project.root, ".claude/skills/near"));
     symlinkSync("..", join(project.home, ".claude/skills/loop"));
     expect(ids(project)).toEqual(["near .claude/skills", "own ~/.claude/skills"]);
-    expect(project.haversack(["skills", "show", "own"]).out).toContain("BODY-OF-own");
+    expect(project.haversack(["skill", "show", "own"]).out).toContain("BODY-OF-own");
     for (const words of [
-      ["skills", "list"],
-      ["skills", "check"],
+      ["skill", "list"],
+      ["skill", "check"],
     ]) {
       const { out } = project.haversack(words);
       expect(out).toContain("skills/leak");
@@ -46,7 +46,7 @@ describe("links", () => {
     expect(links).toMatchObject([{ level: "warn", text: expect.stringMatching(/^2 ignored: .*\(and 1 more\)$/) }]);
     rmSync(join(project.home, ".claude/skills/own"));
     rmSync(join(project.root, ".claude/skills/near"));
-    const none = project.haversack(["skills", "list"]).out;
+    const none = project.haversack(["skill", "list"]).out;
     expect(none).toContain("No skills found");
     expect(none).toContain("skills/leak");
   });
@@ -60,7 +60,7 @@ it("skills of Codex' own folders are found, in the project and of the user", () 
   expect(ids(project)).toEqual(["mine .codex/skills", "ours ~/.codex/skills"]);
   put(join(project.home, "elsewhere/skills/moved/SKILL.md"), text("moved"));
   const env = { CODEX_HOME: join(project.home, "elsewhere") };
-  expect(project.haversack(["skills", "list", "--json"], { env }).json().skills).toMatchObject([
+  expect(project.haversack(["skill", "list", "--json"], { env }).json().skills).toMatchObject([
     { id: "mine" },
     { id: "moved" },
   ]);
@@ -70,14 +70,14 @@ describe("the shipped api-design skill", () => {
   it("has a short core, a quick reference and references that are read on demand", () => {
     const project = scratchProject();
     project.haversack(["workflow", "add", "development"]);
-    expect(project.haversack(["skills", "check", "--strict", "api-design"])).toMatchObject({ code: 0 });
-    const { out } = project.haversack(["skills", "show", "api-design"]);
+    expect(project.haversack(["skill", "check", "--strict", "api-design"])).toMatchObject({ code: 0 });
+    const { out } = project.haversack(["skill", "show", "api-design"]);
     expect(out.split("\n").length).toBeLessThan(50);
     expect(out.match(/api.design/gi)).toHaveLength(2);
     for (const name of ["quick-reference.md", "references/rest-conventions.md", "references/versioning.md"])
       expect(out).toContain(`  - ${name}`);
     expect(out).not.toContain("Semantic versions");
-    expect(project.haversack(["skills", "show", "api-design", "--resource", "references/versioning.md"]).out).toContain(
+    expect(project.haversack(["skill", "show", "api-design", "--resource", "references/versioning.md"]).out).toContain(
       "Semantic versions",
     );
   });
@@ -86,7 +86,7 @@ describe("the shipped api-design skill", () => {
     const project = scratchProject();
     project.haversack(["workflow", "add", "development"]);
     project.write(".haversack/skills/api-design/quick-reference.md", "line\n".repeat(21));
-    expect(project.haversack(["skills", "check", "api-design"]).out).toContain(
+    expect(project.haversack(["skill", "check", "api-design"]).out).toContain(
       "the quick reference has 21 lines: keep 20, and move the rest to references/",
     );
   });

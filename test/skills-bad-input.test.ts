@@ -37,25 +37,65 @@ describe("prompts", () => {
   });
 });
 
+describe("skills that want to be first", () => {
+  const ranked = async (skills: Record<string, { about: string; body?: string }>, prompt: string) => {
+    const project = withGoodSkill();
+    for (const [name, { about, body }] of Object.entries(skills))
+      project.write(`.claude/skills/${name}/SKILL.md`, skillText(name, about, body === undefined ? {} : { body }));
+    const found = (await run(project, ["discover", prompt, "--json"])).json() as { id: string; confidence: number }[];
+    return found.map(({ id, confidence }) => ({ id, confidence }));
+  };
+
+  it("a body that repeats one word 100,000 times does not win", async () => {
+    const found = await ranked(
+      {
+        shouter: { about: "Says things.", body: "kubernetes ".repeat(100_000) },
+        clusters: { about: "Deploy services to Kubernetes clusters.", body: "Roll out, then watch the pods." },
+      },
+      "deploy this service to kubernetes",
+    );
+    expect(found[0]!.id).toBe("clusters");
+    expect(found.find(({ id }) => id === "shouter")?.confidence ?? 0).toBeLessThan(0.4);
+  });
+
+  it("skills that are all alike are ranked alike, and in the same order each time", async () => {
+    const alike = Object.fromEntries(
+      ["one", "two", "six", "ten"].map((name) => [name, { about: "Deploy services to Kubernetes clusters." }]),
+    );
+    const found = await ranked(alike, "deploy this service to the kubernetes cluster");
+    expect(found.map(({ id }) => id)).toEqual(["one", "six", "ten", "two"]);
+    expect(new Set(found.map(({ confidence }) => confidence)).size).toBe(1);
+  });
+
+  it("two skills that differ by a version number: the one of that version is first", async () => {
+    const versions = {
+      "angular-17": { about: "Write Angular 17 components." },
+      "angular-18": { about: "Write Angular 18 components." },
+    };
+    expect((await ranked(versions, "write an Angular 18 component"))[0]!.id).toBe("angular-18");
+    expect((await ranked(versions, "write an Angular 17 component"))[0]!.id).toBe("angular-17");
+  });
+});
+
 describe("skills", () => {
   const bomb = `---\nname: bomb\ndescription: A bomb.\na: &a [x,x,x,x,x,x,x,x,x]\n${[..."bcdefghij"].map((letter, at) => `${letter}: &${letter} [${Array(9).fill(`*${"abcdefghij"[at]}`).join(",")}]`).join("\n")}\n---\nBody.`;
 
   it.each([
     ["no frontmatter", "bare/SKILL.md", "# Just a heading\n\nAnd some text about okapis.", /name-missing|no name/],
-    ["a YAML bomb", "bomb/SKILL.md", bomb, /no valid YAML/],
+    ["a YAML bomb", "bomb/SKILL.md", bomb, /not valid YAML/],
     [
       "deep nesting",
       "deep/SKILL.md",
       `---\nname: deep\ndescription: D.\nx: ${"[".repeat(20_000)}\n---\nBody.`,
-      /no valid YAML|frontmatter/,
+      /not valid YAML|frontmatter/,
     ],
     [
       "broken YAML",
       "broken/SKILL.md",
       "---\nname: broken\ndescription: Use when: it breaks: here\n---\nBody.",
-      /no valid YAML/,
+      /not valid YAML/,
     ],
-    ["a binary", "binary/SKILL.md", "\u0000\u0001\u0002", /the file is no text/],
+    ["a binary", "binary/SKILL.md", "\u0000\u0001\u0002", /the file is not text/],
     [
       "5 MB",
       "huge/SKILL.md",
@@ -78,7 +118,7 @@ describe("skills", () => {
   ])("%s: named by check, and the others still work", async (_, file, text, line) => {
     const project = withGoodSkill();
     project.write(`.claude/skills/${file}`, text);
-    const check = await run(project, ["skills", "check"]);
+    const check = await run(project, ["skill", "check"]);
     expect(check.err).toBe("");
     expect(check.out).toMatch(line);
     expect(check.out).toContain(join(project.root, ".claude/skills", file));
@@ -87,17 +127,17 @@ describe("skills", () => {
     expect({ err, code }).toEqual({ err: "", code: 0 });
     expect(out).toContain("## good\n");
     expect(check.out).not.toMatch(TRACE);
-    for (const { id } of (await run(project, ["skills", "list", "--json"])).json().skills)
+    for (const { id } of (await run(project, ["skill", "list", "--json"])).json().skills)
       expect(id).toMatch(/^[a-z-]+$/);
   });
 
   it("two of one name in one source are an error that names both", async () => {
     const project = withGoodSkill();
     project.write(".claude/skills/twin/SKILL.md", skillText("good", "The twin."));
-    const { code, out } = await run(project, ["skills", "check"]);
+    const { code, out } = await run(project, ["skill", "check"]);
     expect(code).toBe(1);
     expect(out).toMatch(/twin\/SKILL\.md\n.*“good” is also in .*good\/SKILL\.md, which is used instead/s);
-    expect((await run(project, ["skills", "list", "--json"])).json().skills).toHaveLength(1);
+    expect((await run(project, ["skill", "list", "--json"])).json().skills).toHaveLength(1);
   });
 
   it("a folder in the place of a file, and a file in the place of a folder", async () => {
@@ -116,7 +156,7 @@ describe("skills", () => {
       ".claude/skills/paint/SKILL.md",
       '---\nname: paint\ndescription: "Zebras \\e[31mred\\a \\u202e"\ntriggers:\n  keywords: [zebra]\n---\n\u001b]0;title\u0007Body \u001b[2J\n',
     );
-    for (const words of [["skills", "list"], ["skills", "show", "paint"], ["skills", "search", "zebra"], ["discover"]])
+    for (const words of [["skill", "list"], ["skill", "show", "paint"], ["skill", "search", "zebra"], ["discover"]])
       expect((await run(project, words, { stdin: "a zebra" })).out).not.toMatch(/[\u0000-\u0008\u000b-\u001f\u202e]/);
   });
 });

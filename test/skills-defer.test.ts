@@ -1,4 +1,4 @@
-/** `skills defer` and `undefer` with several clients wired: each by its own setting, and each says what it did. */
+/** `skill defer` and `undefer` with several clients wired: each uses its own setting and reports what it did. */
 import { existsSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
@@ -7,7 +7,7 @@ import { type Repo, repository, snapshot } from "./wiring-repo.ts";
 const CODEX = ".codex/config.toml";
 const OPENCODE = ".haversack/opencode-skills.json";
 
-/** A skill that every client lists, and one that Claude Code and opencode alone do. */
+/** One skill that every client lists, and one that only Claude Code and opencode list. */
 function repositoryWith(...clients: string[]): Repo {
   const repo = repository();
   repo.skill("knots");
@@ -41,21 +41,47 @@ describe("skills defer --all", () => {
       { client: "gemini", skills: ["sails"] },
       { client: "opencode", skills: ["sails"] },
     ]);
-    repo.run("skills", "undefer", "--all");
+    repo.run("skill", "undefer", "--all");
     expect(snapshot(repo.root, repo.home)).toEqual(before);
     expect(existsSync(join(repo.root, OPENCODE))).toBe(false);
   });
 
-  it("leaves clients alone that are not wired, and does one that is named", () => {
+  it("leaves clients alone that are not wired, and refuses one that is named", () => {
     const repo = repositoryWith("codex");
     expect(report(repo, "defer", "--all")).toMatchObject([{ client: "codex" }]);
-    expect(report(repo, "defer", "--all", "--client", "opencode")).toMatchObject([{ client: "opencode" }]);
-    expect(existsSync(join(repo.root, ".gemini"))).toBe(false);
+    const before = snapshot(repo.root, repo.home);
+    expect(repo.run("skill", "defer", "--all", "--client", "opencode")).toMatchObject({
+      code: 1,
+      err: "haversack: error: Haversack is not wired into opencode here: nothing would load hidden skills\nhaversack: hint: run `haversack init --client opencode` first\n",
+    });
+    expect(snapshot(repo.root, repo.home)).toEqual(before);
+  });
+
+  it("is refused before init, and writes nothing", () => {
+    const repo = repositoryWith();
+    const before = snapshot(repo.root, repo.home);
+    expect(repo.run("skill", "defer", "--all")).toMatchObject({
+      code: 1,
+      err: "haversack: error: Haversack is not wired into any client here: nothing would load hidden skills\nhaversack: hint: run `haversack init` first\n",
+    });
+    expect(snapshot(repo.root, repo.home)).toEqual(before);
+    expect(existsSync(join(repo.root, ".haversack"))).toBe(false);
+  });
+
+  it("undefer fails for a skill that does not exist, as defer does", () => {
+    const repo = repositoryWith("claude-code");
+    repo.run("skill", "defer", "knots");
+    expect(repo.run("skill", "undefer", "nope", "knots")).toMatchObject({
+      code: 1,
+      out: expect.stringContaining("1 skill is back in the listing"),
+      err: 'haversack: error: there is no skill "nope"\nhaversack: hint: `haversack skill list` shows all\n',
+    });
+    expect(repo.run("skill", "undefer", "knots")).toMatchObject({ code: 0, err: "" });
   });
 
   it("says of a skill for all projects why Codex cannot hide it in one", () => {
     const repo = repositoryWith("codex");
-    const { out } = repo.run("skills", "defer", "--all");
+    const { out } = repo.run("skill", "defer", "--all");
     expect(out).toContain("1 skill is hidden from the listing");
     expect(out).toContain("not flags: it is a skill for all your projects");
     expect(out).not.toContain("not knots");
@@ -63,12 +89,12 @@ describe("skills defer --all", () => {
 
   it("--names does what Claude Code alone can, and says so of the others", () => {
     const repo = repositoryWith("claude-code", "codex", "opencode");
-    const { code, out } = repo.run("skills", "defer", "--all", "--names");
+    const { code, out } = repo.run("skill", "defer", "--all", "--names");
     expect(code).toBe(0);
     expect(out).toContain("Claude Code: 1 skill is listed by name alone");
     expect(out).toContain("not by name alone: Codex cannot list a skill's name without its description");
-    expect(repo.run("skills", "defer", "--all", "--names", "--client", "codex")).toMatchObject({
-      code: 3,
+    expect(repo.run("skill", "defer", "--all", "--names", "--client", "codex")).toMatchObject({
+      code: 2,
       err: expect.stringContaining("without --names"),
     });
   });
@@ -79,7 +105,7 @@ it("uninstall lets them back in, also where init writes nothing into that file",
   repo.write(join(repo.home, CODEX), 'model = "mine"\n');
   const before = snapshot(repo.root, repo.home);
   for (const client of ["codex", "opencode"]) repo.run("init", "--yes", "--client", client);
-  repo.run("skills", "defer", "--all");
+  repo.run("skill", "defer", "--all");
   expect(repo.read(join(repo.home, CODEX))).toContain("[[skills.config]]");
   repo.run("uninstall", "--yes");
   expect(snapshot(repo.root, repo.home)).toEqual(before);

@@ -20,7 +20,7 @@ const skill = (
 ) => write(join(project.root, folder, name, "SKILL.md"), skillText(name, description, options));
 const list = async (project: Scratch) =>
   (
-    (await run(project, ["skills", "list", "--json"])).json().skills as {
+    (await run(project, ["skill", "list", "--json"])).json().skills as {
       id: string;
       description: string;
       source: string;
@@ -47,7 +47,7 @@ describe("sources", () => {
     ];
     project.write(".haversack/config.json", '{"skills.folders": ["team"]}');
     for (const [folder, label] of places) write(join(folder, "deploy/SKILL.md"), skillText("deploy", `From ${label}.`));
-    const { problems } = (await run(project, ["skills", "check", "--json"])).json();
+    const { problems } = (await run(project, ["skill", "check", "--json"])).json();
     expect(problems.filter(({ code }: { code: string }) => code === "name-twice")).toHaveLength(places.length - 1);
     for (const [folder, label] of places) {
       expect(await list(project)).toEqual([`deploy | From ${label}. | ${label}`]);
@@ -81,7 +81,7 @@ describe("sources", () => {
       "deploy | The project's own. | .claude/skills",
       "tools:deploy | Version 2.0.0. | plugin tools",
     ]);
-    expect((await run(project, ["skills", "show", "tools:deploy"])).out).toContain("How to deploy.");
+    expect((await run(project, ["skill", "show", "tools:deploy"])).out).toContain("How to deploy.");
   });
 
   it("reads single files, nested folders and files without frontmatter, and honours what frontmatter says", async () => {
@@ -109,8 +109,8 @@ describe("sources", () => {
       verdict: expect.stringContaining("disable-model-invocation"),
     });
     expect(zebras[0]).toMatchObject({ id: "bare", disclosure: "full" });
-    expect((await run(project, ["skills", "search", "zebras", "zoo"])).out).toContain("people-only");
-    expect((await run(project, ["skills", "show", "people-only"])).code).toBe(0);
+    expect((await run(project, ["skill", "search", "zebras", "zoo"])).out).toContain("people-only");
+    expect((await run(project, ["skill", "show", "people-only"])).code).toBe(0);
     expect(
       (await run(project, ["discover", "--json"], { stdin: "my striped okapi limps badly" })).json()[0],
     ).toMatchObject({ id: "helped" });
@@ -134,7 +134,7 @@ describe("sources", () => {
       expect(await say("codex")).toContain(`Activate: Read ${join(project.root, path)}`);
       expect(await say("gemini")).toContain(`Activate: Read ${join(project.root, path)}`);
     }
-    expect(await say("plain")).toContain("Activate: haversack skills show ours");
+    expect(await say("plain")).toContain("Activate: haversack skill show ours");
   });
 });
 
@@ -158,22 +158,20 @@ describe("a skill's files", () => {
 
   it("are listed by name under the folder, which stands there once", async () => {
     const project = withResources();
-    const { out } = await run(project, ["skills", "show", "forms"]);
+    const { out } = await run(project, ["skill", "show", "forms"]);
     const folder = join(project.root, ".claude/skills/forms");
     expect(out.split(folder)).toHaveLength(2);
     expect(out).toContain(
       `In ${folder}:\n\n**Reference Documentation:**\n  - quick-reference.md\n  - references/codes.md\n\n**Assets & Templates:**\n  - assets/form.txt\n\n**Executable Scripts:**\n  - scripts/fill.sh`,
     );
     expect(out).not.toMatch(/link\.md|hidden\.md/);
-    expect((await run(project, ["skills", "show", "forms", "--no-resources"])).out).not.toContain(
-      "Available Resources",
-    );
-    expect((await run(project, ["skills", "show", "forms", "--json"])).json().resources).toEqual({
+    expect((await run(project, ["skill", "show", "forms", "--no-resources"])).out).not.toContain("Available Resources");
+    expect((await run(project, ["skill", "show", "forms", "--json"])).json().resources).toEqual({
       reference: ["quick-reference.md", "references/codes.md"],
       assets: ["assets/form.txt"],
       scripts: ["scripts/fill.sh"],
     });
-    expect((await run(project, ["skills", "check"])).out).toContain("the link leads out of the skill's folder");
+    expect((await run(project, ["skill", "check"])).out).toContain("the link leads out of the skill's folder");
   });
 
   it.each([
@@ -182,10 +180,10 @@ describe("a skill's files", () => {
     ["references/../../../../outside.md", /inside the skill's folder/],
     ["references/link.md", /leads out of the skill's folder/],
     ["references/none.md", /there is no references\/none\.md/],
-    ["references", /is no file/],
+    ["references", /is not a file/],
     [".git/config", /hidden files/],
   ])("%s is not read: one line, exit 1", async (path, text) => {
-    const { code, out, err } = await run(withResources(), ["skills", "show", "forms", "--resource", path]);
+    const { code, out, err } = await run(withResources(), ["skill", "show", "forms", "--resource", path]);
     expect({ code, out, lines: err.trimEnd().split("\n").length }).toEqual({ code: 1, out: "", lines: 1 });
     expect(err).toMatch(text);
   });
@@ -202,11 +200,11 @@ describe("a skill's files", () => {
       "references/codes.md",
     ]);
     expect(out).toBe("Text of references/codes.md \n");
-    expect((await run(project, ["skills", "show", "forms", "--session", "s1"])).out).toContain("How to forms.");
-    expect((await run(project, ["skills", "show", "forms", "--session", "s1"])).out).toMatch(
+    expect((await run(project, ["skill", "show", "forms", "--session", "s1"])).out).toContain("How to forms.");
+    expect((await run(project, ["skill", "show", "forms", "--session", "s1"])).out).toMatch(
       /^Skill 'forms' is already in this window[^\n]*reload[^\n]*\n$/,
     );
-    expect((await run(project, ["skills", "show", "forms", "--session", "s1", "--reload"])).out).toContain(
+    expect((await run(project, ["skill", "show", "forms", "--session", "s1", "--reload"])).out).toContain(
       "How to forms.",
     );
   });
@@ -225,49 +223,49 @@ describe("list, search, show, check, index, new", () => {
   it("print the keys that their help names", async () => {
     const project = some();
     const keys = async (words: string[]) => Object.keys((await run(project, [...words, "--json"])).json());
-    expect(await keys(["skills", "list"])).toEqual(["skills", "problems"]);
-    expect(Object.keys((await run(project, ["skills", "list", "--json"])).json().skills[1])).toEqual(
-      "id name description brief path source domain deferred modelInvocable requires".split(" "),
+    expect(await keys(["skill", "list"])).toEqual(["skills", "problems"]);
+    expect(Object.keys((await run(project, ["skill", "list", "--json"])).json().skills[1])).toEqual(
+      "id name description brief path source domain deferred model_invocable requires".split(" "),
     );
-    const [found] = (await run(project, ["skills", "search", "pdf", "--json"])).json();
+    const [found] = (await run(project, ["skill", "search", "pdf", "--json"])).json();
     expect(Object.keys(found).sort()).toEqual("brief confidence disclosure id name reasons".split(" "));
     expect(found).toMatchObject({ id: "pdf-forms", disclosure: "none" });
     const [discovered] = (await run(project, ["discover", "--json"], { stdin: "fill this pdf form" })).json();
     expect(Object.keys(discovered)).toEqual("id name confidence reasons parts disclosure verdict".split(" "));
     expect(Object.keys(discovered.reasons[0])).toEqual(["feature", "text", "strength"]);
-    expect(await keys(["skills", "show", "pdf-forms"])).toEqual(
-      "kind id text hash tokens resources requires hasChanged".split(" "),
+    expect(await keys(["skill", "show", "pdf-forms"])).toEqual(
+      "kind id text hash tokens resources requires has_changed".split(" "),
     );
-    expect(await keys(["skills", "check"])).toEqual(["skills", "problems"]);
-    expect(await keys(["skills", "index"])).toEqual(["skills", "read", "problems", "ms"]);
-    expect(await keys(["skills", "stats"])).toEqual(["prompts", "tokens", "answers", "skills"]);
-    expect((await run(project, ["skills", "stats", "--json"])).json()).toMatchObject({
+    expect(await keys(["skill", "check"])).toEqual(["skills", "problems"]);
+    expect(await keys(["skill", "index"])).toEqual(["skills", "read", "problems", "ms"]);
+    expect(await keys(["skill", "stats"])).toEqual(["prompts", "tokens", "answers", "skills"]);
+    expect((await run(project, ["skill", "stats", "--json"])).json()).toMatchObject({
       prompts: 1,
       answers: { full: 1, none: 0, names: 0, incremental: 0 },
     });
     expect(Object.keys((await run(project, ["why", "--json"])).json().prompts[0])).toEqual(
-      "sessionId agentId promptNumber at prompt explanation".split(" "),
+      "session_id agent_id prompt_number at prompt explanation".split(" "),
     );
   });
 
   it("find by a part of a word what the ranking does not know", async () => {
     const project = some();
-    expect((await run(project, ["skills", "search", "fil"])).out).toContain("pdf-forms");
-    expect(await run(project, ["skills", "search", "qqqq"])).toMatchObject({
+    expect((await run(project, ["skill", "search", "fil"])).out).toContain("pdf-forms");
+    expect(await run(project, ["skill", "search", "qqqq"])).toMatchObject({
       code: 1,
       out: "No skill has any of these words.\n",
     });
-    expect((await run(project, ["skills", "search", "pdf", "text", "--limit", "1", "--json"])).json()).toHaveLength(1);
+    expect((await run(project, ["skill", "search", "pdf", "text", "--limit", "1", "--json"])).json()).toHaveLength(1);
   });
 
   it("show required skills first, and nearest names for an unknown one", async () => {
     const project = some();
-    const { out } = await run(project, ["skills", "show", "PDF-Forms"]);
+    const { out } = await run(project, ["skill", "show", "PDF-Forms"]);
     expect(out.indexOf("How to base-text.")).toBeLessThan(out.indexOf("How to pdf-forms."));
-    const unknown = await run(project, ["skills", "show", "pdf-from"]);
+    const unknown = await run(project, ["skill", "show", "pdf-from"]);
     expect({ code: unknown.code, out: unknown.out }).toEqual({ code: 1, out: "" });
     expect(unknown.err).toContain("Skill 'pdf-from' not found. Did you mean 'pdf-forms'?");
-    expect((await run(project, ["skills", "show", "pdf-from", "--json"])).json()).toMatchObject({
+    expect((await run(project, ["skill", "show", "pdf-from", "--json"])).json()).toMatchObject({
       kind: "unknown",
       nearest: ["pdf-forms"],
     });
@@ -279,30 +277,36 @@ describe("list, search, show, check, index, new", () => {
       ".claude/skill-rules.json",
       '{"skills": {"pdf-forms": {"promptTriggers": {"intentPatterns": ["("]}}}}',
     );
-    expect((await run(project, ["skills", "list"])).out).toContain(
-      "2 skills; 1 problem, `haversack skills check` shows it.",
+    expect((await run(project, ["skill", "list"])).out).toContain(
+      "2 skills; 1 problem, `haversack skill check` shows it.",
     );
-    const { code, out } = await run(project, ["skills", "check"]);
+    const { code, out } = await run(project, ["skill", "check"]);
     expect(code).toBe(0);
     expect(out).toContain("skill-rules.json\n  warning: (: no valid regular expression");
-    expect((await run(project, ["skills", "check", "--strict"])).code).toBe(1);
+    expect((await run(project, ["skill", "check", "--strict"])).code).toBe(1);
   });
 
   it("make a skill that passes the check", async () => {
     const project = scratchProject();
     expect(
-      (await run(project, ["skills", "new", "api-errors", "--description", "Use when an endpoint reports errors."]))
+      (await run(project, ["skill", "new", "api-errors", "--description", "Use when an endpoint reports errors."]))
         .code,
     ).toBe(0);
-    expect(await run(project, ["skills", "check", "--strict"])).toMatchObject({
+    expect(await run(project, ["skill", "check", "--strict"])).toMatchObject({
       code: 0,
       out: "1 skill checked, nothing wrong.\n",
     });
-    expect((await run(project, ["skills", "new", "api-errors"])).code).toBe(1);
-    expect((await run(project, ["skills", "new", "../evil"])).code).toBe(2);
-    expect((await run(project, ["skills", "list"])).out).toContain("api-errors");
+    expect((await run(project, ["skill", "new", "api-errors"])).code).toBe(1);
+    expect((await run(project, ["skill", "new", "../evil"])).code).toBe(2);
+    expect((await run(project, ["skill", "list"])).out).toContain("api-errors");
   });
 });
+
+interface Ranked {
+  id: string;
+  confidence: number;
+  shown: "card" | "name" | false;
+}
 
 describe("eval", () => {
   const withCases = () => {
@@ -327,22 +331,24 @@ describe("eval", () => {
 
   it("prints rates that anyone can compute from --results", async () => {
     const { project, cases } = withCases();
-    const words = ["skills", "eval", "--skills", "pool", "--cases", "cases.jsonl", "--results", "out.jsonl", "--json"];
+    const words = ["skill", "eval", "--skills", "pool", "--cases", "cases.jsonl", "--results", "out.jsonl", "--json"];
     const found = (await run(project, words)).json();
     const lines = readFileSync(join(project.root, "out.jsonl"), "utf8")
       .trimEnd()
       .split("\n")
-      .map((line) => JSON.parse(line) as { id: string; ranked: { id: string; confidence: number; shown: boolean }[] });
+      .map((line) => JSON.parse(line) as { id: string; ranked: Ranked[]; tokens: number });
     expect(lines.map(({ id }) => id)).toEqual(cases.map(({ id }) => id));
     const judged = cases.map(({ expected, negative_for = [] }, at) => {
       const { ranked } = lines[at]!;
       const rank = ranked.findIndex(({ id }) => expected.includes(id)) + 1;
-      const top = ranked.slice(0, 3).filter(({ shown }) => shown);
+      const top = ranked.filter(({ shown }) => shown === "card");
+      expect(ranked.every(({ shown }) => shown === "card" || shown === "name" || shown === false)).toBe(true);
       return {
         positive: expected.length > 0,
         rank,
         hit: top.some(({ id }) => expected.includes(id)),
         wrong: top.some(({ id }) => negative_for.includes(id)),
+        front: ranked.some(({ id, shown }) => shown && expected.includes(id)),
         any: ranked.some(({ shown }) => shown),
       };
     });
@@ -358,6 +364,15 @@ describe("eval", () => {
       recall_at_1: share(positives, ({ rank }) => rank === 1),
       recall_at_3: share(positives, ({ rank }) => rank > 0 && rank <= 3),
       true_positive_rate: share(positives, ({ hit }) => hit),
+      cards: share(positives, ({ hit }) => hit),
+      in_front: share(positives, ({ front }) => front),
+      wrong_cards: share(negatives, ({ wrong }) => wrong),
+      mean_tokens: lines.reduce((sum, { tokens }) => sum + tokens, 0) / lines.length,
+      hidden_skills: 0,
+      hidden_cases: 0,
+      macro: { sources: 0 },
+      pools: { all: { cases: 5 } },
+      lengths: { up_to_6: { cases: 3 }, up_to_12: { cases: 2 } },
       false_trigger_rate: share(negatives, ({ wrong }) => wrong),
       any_shown_rate: share(negatives, ({ any }) => any),
     });
@@ -365,7 +380,7 @@ describe("eval", () => {
       positives.reduce((sum, { rank }) => sum + (rank > 0 ? 1 / rank : 0), 0) / positives.length,
     );
     expect(Object.keys(found)).toEqual(
-      "skills cases positives negatives recall_at_1 recall_at_3 recall_at_5 mrr true_positive_rate false_trigger_rate any_shown_rate p50_ms p95_ms sources mean misses problems".split(
+      "skills hidden_skills hidden_cases cases positives negatives recall_at_1 recall_at_3 recall_at_5 mrr in_front cards names wrong_cards wrong_shown any_card_rate any_shown_rate mean_tokens mean_answer_tokens true_positive_rate false_trigger_rate p50_ms p95_ms sources mean macro pools lengths misses problems".split(
         " ",
       ),
     );
@@ -383,18 +398,95 @@ describe("eval", () => {
         { query: "restart the kubernetes pods", should_trigger: false },
       ]),
     );
-    const words = ["skills", "eval", "--skills", "pool", "--cases", "evals.json"];
+    const words = ["skill", "eval", "--skills", "pool", "--cases", "evals.json"];
     const found = await run(project, [...words, "--skill", "one/pdf-forms"]);
     expect(found.code).toBe(0);
     expect(found.out).toContain('"bake bread with rye": one/pdf-forms is not among the first');
     const without = await run(project, words);
-    expect(without.code).toBe(3);
+    expect(without.code).toBe(1);
     expect(without.err).toContain("name it with --skill");
   });
 
+  it("tells an author which words are missing, and tries the sentence that it offers", async () => {
+    const { project } = withCases();
+    const ask = async () => {
+      const words = ["skill", "eval", "--skills", "pool", "--cases", "one.jsonl", "--json"];
+      return (await run(project, words)).json();
+    };
+    project.write("one.jsonl", '{"id": "e", "prompt": "bake bread with rye", "expected": ["two/pod-restart"]}\n');
+    const [miss] = (await ask()).misses;
+    expect(miss).toMatchObject({
+      skill: "two/pod-restart",
+      missing_words: ["bake", "bread", "rye"],
+      shown_then: "card",
+    });
+    expect(miss.add).toBe("Use for requests about bake, bread or rye.");
+    expect(miss.text).toContain(`Add: "${miss.add}" (then it is shown as a card)`);
+    // With the suggested text added, the skill is shown as a card.
+    skill(project, "pool/two", "pod-restart", `Restarts pods of a kubernetes cluster. ${miss.add}`);
+    expect(await ask()).toMatchObject({ cards: 1, misses: [] });
+  });
+
+  it("leaves out what can only find skills that their author hides", async () => {
+    const { project } = withCases();
+    project.write(
+      "pool/one/pdf-forms/SKILL.md",
+      "---\nname: pdf-forms\ndescription: Fills PDF forms and reads their fields.\ndisable-model-invocation: true\n---\nText\n",
+    );
+    const words = ["skill", "eval", "--skills", "pool", "--cases", "cases.jsonl", "--results", "out.jsonl", "--json"];
+    const found = (await run(project, words)).json();
+    expect(found).toMatchObject({ hidden_skills: 1, hidden_cases: 2, cases: 3, positives: 2, negatives: 1 });
+    expect(readFileSync(join(project.root, "out.jsonl"), "utf8").trimEnd().split("\n")).toHaveLength(5);
+  });
+
+  it("measures random parts of the pool, the same ones for the same seed, and fits 80 columns", async () => {
+    const project = scratchProject();
+    const subjects = ["invoice", "kubernetes", "typography", "geology", "sailing", "pottery", "beekeeping", "chess"];
+    for (const subject of subjects)
+      skill(project, "pool/a-source-with-a-rather-long-name", subject, `Helps with ${subject} questions.`);
+    const cases = subjects.flatMap((subject, at) => [
+      { id: `${at}`, prompt: `help me with ${subject}`, expected: [`a-source-with-a-rather-long-name/${subject}`] },
+      { id: `n${at}`, prompt: "go on", expected: [], source: "none" },
+    ]);
+    project.write("cases.jsonl", cases.map((line) => JSON.stringify(line)).join("\n"));
+    const words = ["skill", "eval", "--skills", "pool", "--cases", "cases.jsonl", "--leave-one-out"];
+    const found = (await run(project, [...words, "--json"])).json();
+    expect(Object.keys(found.pools)).toEqual(["5", "all"]);
+    expect(found.pools["5"]).toMatchObject({ cases: 16, positives: 8, recall_at_1: 1 });
+    expect(found.macro).toMatchObject({ sources: 1, cases: 8 });
+    expect(Object.keys(found.leave_one_out.left_out.thresholds)).toHaveLength(2);
+    expect((await run(project, [...words, "--json"])).json().pools).toEqual(found.pools);
+    const { out } = await run(project, [...words, "--seed", "7"]);
+    expect(Math.max(...out.split("\n").map((line) => line.length))).toBeLessThanOrEqual(80);
+    expect(out).toContain("thresholds chosen");
+  });
+
+  it("measures one half of one small pool of this repository", async () => {
+    const relevance = join(import.meta.dirname, "relevance");
+    const words = ["skill", "eval", "--skills", join(relevance, "pools/storefront-web"), "--json"];
+    const half = ["--cases", join(relevance, "cases.jsonl"), "--where", "pool=storefront-web", "--where", "half=tune"];
+    const found = (await run(scratchProject(), [...words, ...half])).json();
+    const all = readFileSync(join(relevance, "cases.jsonl"), "utf8").trimEnd().split("\n");
+    const own = all
+      .map((line) => JSON.parse(line))
+      .filter(({ pool, half: is }) => pool === "storefront-web" && is === "tune");
+    expect(found).toMatchObject({ cases: own.length, positives: own.filter((one) => one.expect.length > 0).length });
+    const wrong = await run(scratchProject(), [...words, "--cases", join(relevance, "cases.jsonl"), "--where", "pool"]);
+    expect(wrong).toMatchObject({ code: 2 });
+    expect(wrong.err).toContain("--where needs KEY=VALUE, not pool");
+  });
+
+  it("refuses to leave out the only source", async () => {
+    const { project } = withCases();
+    project.write("one.jsonl", '{"prompt": "x", "expected": ["one/pdf-forms"]}\n');
+    const ran = await run(project, ["skill", "eval", "--skills", "pool", "--cases", "one.jsonl", "--leave-one-out"]);
+    expect(ran).toMatchObject({ code: 2 });
+    expect(ran.err).toContain("needs cases of two sources or more");
+  });
+
   it.each([
-    [["skills", "eval"], 2, "needs --skills"],
-    [["skills", "eval", "--skills", "none", "--cases", "x"], 1, "there is no folder none"],
+    [["skill", "eval"], 2, "needs --skills"],
+    [["skill", "eval", "--skills", "none", "--cases", "x"], 1, "there is no folder none"],
   ])("%j: exit %i", async (words, code, text) => {
     const ran = await run(scratchProject(), words);
     expect(ran.code).toBe(code);

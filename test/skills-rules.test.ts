@@ -1,4 +1,4 @@
-/** Rules files as a person meets them: found, understood, changed, broken. */
+/** Rules files as a user sees them: found, understood, changed, broken. */
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
@@ -6,7 +6,7 @@ import { skillText } from "../packages/haversack/src/engine/fake-project.suite.t
 import { type Scratch, scratchProject } from "./bins.ts";
 import { run } from "./skills-run.ts";
 
-/** A skill whose own words never match: only its rule can. */
+/** A skill whose own words never match, so only its rule can. */
 function ruled(rule: object | undefined, file = ".claude/skills/skill-rules.json") {
   const project = scratchProject();
   project.write(".claude/skills/keeper/SKILL.md", skillText("keeper", "Qwertz."));
@@ -61,7 +61,7 @@ describe("rules files", () => {
     expect(await find(project, "a giraffe")).toBeDefined();
     project.write(".claude/skills/skill-rules.json", '{"skills": {');
     expect(await find(project, "a giraffe")).toBeUndefined();
-    expect((await run(project, ["skills", "check"])).out).toMatch(
+    expect((await run(project, ["skill", "check"])).out).toMatch(
       /skill-rules\.json\n {2}error: line 1:\d+: the text ends too early/,
     );
   });
@@ -189,19 +189,19 @@ describe("what rules do", () => {
 
   it("auto loads the body and says why; block and require warn until the user switches enforcement on", async () => {
     const auto = ruled({ ...keywords("zebra"), enforcement: "auto" });
-    // A rule of the project loads text only when the user has accepted it.
-    await run(auto, ["skills", "index"]);
+    // A project's rule loads text only after the user has accepted it.
+    await run(auto, ["skill", "index"]);
     expect((await run(auto, ["trust", "--yes"])).code).toBe(0);
     expect((await say(auto, "a zebra")).out).toMatch(
       /^## AUTO-LOADED SKILL: keeper \(its rule says auto\)\n\nHow to keeper\./,
     );
     const block = ruled({ ...keywords("zebra"), enforcement: "block", blockMessage: "Read it first." });
     expect((await say(block, "a zebra")).out).toContain("Note: Read it first.\nActivate:");
-    // A cloned repository cannot switch it on, its user can.
+    // Only the user can switch it on, not a cloned repository.
     block.write(".haversack/config.json", '{"skills.enforce": true}');
     expect((await say(block, "a zebra", ["--session", "cloned"])).out).toContain("Note: Read it first.\nActivate:");
     expect((await run(block, ["config", "set", "skills.enforce", "true"])).code).toBe(0);
-    // The rule still needs a word of its own.
+    // The rule itself still has to be accepted.
     expect((await say(block, "a zebra", ["--session", "set"])).out).toContain("Note: Read it first.\nActivate:");
     expect((await run(block, ["trust", "--yes"])).code).toBe(0);
     expect((await say(block, "a zebra", ["--session", "other"])).out).toContain(
@@ -239,7 +239,7 @@ describe("what rules do", () => {
     if (prompt.endsWith("b") && err)
       expect(err).toBe("haversack: warning: the pattern /(a+)+$/ took too long and is left out from now on\n");
     expect(await find(project, "a zebra", ["--session", "other"])).toMatchObject({ disclosure: "full" });
-    expect((await run(project, ["skills", "check"])).out).toContain("(a+)+$: the pattern may never end");
+    expect((await run(project, ["skill", "check"])).out).toContain("(a+)+$: the pattern may never end");
   });
 });
 

@@ -1,13 +1,13 @@
 /**
- * Runs a command in this process, as the bin would, in a scratch project: 5 to 20 ms instead of the 80 of a process. What only
- * a process can show (exit, streams, several at once) is tested with the built bin.
+ * Runs a command in this process, like the bin, in a scratch project: 5 to 20 ms instead of 80 for a process. Exit, streams and concurrency need a
+ * process, so they are tested with the built bin.
  */
 import { join } from "node:path";
 import type { Io } from "../packages/haversack/src/cli/command.ts";
 import { runCli } from "../packages/haversack/src/cli/main.ts";
 import type { Ran, Scratch } from "./bins.ts";
 
-interface RunHere extends Partial<Pick<Io, "cwd" | "isTerminal" | "errorWidth">> {
+interface RunHere extends Partial<Pick<Io, "cwd" | "isTerminal" | "width" | "errorWidth">> {
   stdin?: string;
   env?: Record<string, string>;
 }

@@ -81,7 +81,7 @@ describe("a session", () => {
 
   it("forgets after the configured number of prompts", async () => {
     const project = pool();
-    await run(project, ["config", "set", "skills.forgetAfterPrompts", "2"]);
+    await run(project, ["config", "set", "skills.forget_after_prompts", "2"]);
     const seen: string[] = [];
     for (const text of ["a zebra", "continue", "a zebra", "a zebra"]) seen.push(await prompt(project, text));
     expect(seen).toEqual([FULL, "", "", FULL]);
@@ -90,7 +90,7 @@ describe("a session", () => {
   it("has an empty ledger after a compaction, also for loaded skills", async () => {
     const project = pool();
     await prompt(project, "a zebra");
-    await run(project, ["skills", "show", "waiter", "--session", "s1"]);
+    await run(project, ["skill", "show", "waiter", "--session", "s1"]);
     expect(await context(project)).toMatchObject({ used: ["waiter"] });
     expect(await prompt(project, "soup")).toBe("");
     const handle = openDatabase(join(project.root, ".haversack/haversack.db"), { durability: "normal" });
@@ -126,7 +126,9 @@ describe("a session", () => {
     expect(out).toContain('keyword "zebra"');
     expect(out).not.toMatch(/hunter2secret|ghp_abc/);
     expect(readFileSync(join(project.root, ".haversack/haversack.db"), "latin1")).not.toContain("hunter2secret");
-    expect((await run(project, ["why", "--session", "nobody"])).out).toBe("No session nobody was seen here.\n");
+    expect((await run(project, ["why", "--session", "nobody"])).err).toContain(
+      "haversack: error: no session nobody was seen here\n",
+    );
   });
 });
 
@@ -181,7 +183,7 @@ describe.skipIf(!corpus)("the payloads of the corpus", () => {
         skillText(`${word}-x`, "Qwertz.", { more: `triggers:\n  keywords: [${word}]\n` }),
       );
     const isPrompt = (event: string) => /^(?:UserPromptSubmit|BeforeAgent|chat\.message):/.test(event);
-    // Every kind of event once: each costs a process.
+    // Every kind of event once, because each costs a process.
     for (const line of lines) {
       const { event, stdin } = JSON.parse(line) as { event: string; stdin: object };
       const { code, out, err } = await run(project, ["discover"], {
@@ -219,9 +221,9 @@ describe("eight processes at once", () => {
     }
     const { sessions } = (await run(project, ["session", "list", "--json"])).json();
     const counts = Object.fromEntries(
-      sessions.map(({ sessionId, promptCount }: { sessionId: string; promptCount: number }) => [
-        sessionId,
-        promptCount,
+      sessions.map(({ session_id, prompt_count }: { session_id: string; prompt_count: number }) => [
+        session_id,
+        prompt_count,
       ]),
     );
     expect(counts).toEqual({ shared: 8, "own-0": 2, "own-2": 2, "own-4": 2, "own-6": 2 });
@@ -229,6 +231,6 @@ describe("eight processes at once", () => {
       8,
     );
     expect((await run(project, ["store", "check", "--json"])).json()).toMatchObject({ ok: true });
-    expect((await run(project, ["skills", "list", "--json"])).json().skills).toHaveLength(3);
+    expect((await run(project, ["skill", "list", "--json"])).json().skills).toHaveLength(3);
   });
 });

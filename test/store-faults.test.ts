@@ -1,4 +1,4 @@
-/** What happens when the store cannot be used: one clear line each, and the file stays as it was. */
+/** When the store cannot be used, there is one clear line and the file stays unchanged. */
 import { spawnSync } from "node:child_process";
 import {
   chmodSync,
@@ -33,7 +33,7 @@ afterEach(() => {
   rmSync(outer, { recursive: true });
 });
 
-/** A store with `rows` records, closed, so that one file holds it all. */
+/** A store with `rows` records, closed, so it is a single file. */
 async function makeStore(rows = 3): Promise<void> {
   const handle = openDatabase(file, { durability: "full" });
   const store = new SqliteWorkStore(handle);
@@ -50,7 +50,7 @@ function expectFault({ exitCode, printed, stderr }: WorkerResult, code: string):
   expect(exitCode).toBe(3);
 }
 
-/** Runs it and expects that neither the file's bytes nor the folder's names change. */
+/** Runs it and expects no change of the file's bytes or the folder's names. */
 async function unchanged(run: () => Promise<WorkerResult>): Promise<WorkerResult> {
   const before = { bytes: readFileSync(file), names: readdirSync(folder) };
   const result = await run();
@@ -80,7 +80,7 @@ describe("a read-only folder", () => {
     expect((await unchanged(() => run("read"))).printed).toEqual({ read: 3 });
   });
 
-  /** Leaves -wal and -shm behind, as a process does that ends without closing. */
+  /** Leaves -wal and -shm behind, like a process that ends without closing. */
   async function makeUnclosedStore(): Promise<void> {
     await makeStore();
     expect((await runWorker("append", file)).exitCode).toBe(0);
@@ -115,7 +115,7 @@ describe("a read-only folder", () => {
   it("is told apart from a file that may not be read and from a folder in its place", async () => {
     await makeStore();
     const bytes = readFileSync(file);
-    // The folder is private; here only the file is to be out of reach.
+    // The folder is private by default; here only the file should be unreadable.
     chmodSync(folder, 0o755);
     chmodSync(file, 0o000);
     for (const verb of ["read", "append"]) expectFault(await run(verb), "store-unreadable");
@@ -152,8 +152,8 @@ describe("a full disk", () => {
     acknowledgedAreThere(result);
   });
 
-  // A real file system without a free block (ENOSPC), where this user may mount one in a name space of its own. Where not, the two
-  // tests above still show the same path with other causes.
+  // A real file system without a free block (ENOSPC), if this user may mount one in its own namespace. Otherwise the two tests above still cover
+  // the same path with other causes.
   const inSmallDisk = (script: string) => [
     "unshare",
     "-rm",

@@ -1,6 +1,6 @@
 /**
- * A store that somebody else has prepared: code hidden in the database itself, met by the hook, the commands and the MCP server
- * as they are built. Each run has a limit, so that a statement that never ends fails the test instead of hanging it.
+ * A store that an attacker prepared, with code hidden in the database, opened by the built hook, commands and MCP server. Each run has a time
+ * limit, so an endless statement fails the test instead of hanging it.
  */
 import { spawnSync } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
@@ -36,7 +36,7 @@ function prepare(attack: string): Scratch & { store: string } {
 
 function run({ root, home }: Scratch, args: string[], input = "") {
   const env = { PATH: process.env["PATH"] ?? "", HOME: home, XDG_CONFIG_HOME: join(home, ".config") };
-  // Ended by its id when the time is up: `status` is null then.
+  // Killed by its ID at the time limit; `status` is then null.
   return spawnSync(process.execPath, args, {
     cwd: root,
     input,

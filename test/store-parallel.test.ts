@@ -121,7 +121,7 @@ it("loses no acknowledged write to a restore: it is in the store or in a kept co
   expect(checkStore(file)).toMatchObject({ ok: true });
 });
 
-/** What a disk would hold at one moment: the writer stands still while its files are copied. */
+/** What a disk would hold at one moment: the writer is paused while its files are copied. */
 async function snapshots(
   count: number,
   options: { noCheckpoint?: boolean },
@@ -146,7 +146,7 @@ function copyStore(copy: string): void {
   if (existsSync(`${file}-wal`)) copyFileSync(`${file}-wal`, `${copy}-wal`);
 }
 
-/** Ids in the store; a store that lost power holds all writes up to some moment and none after it. */
+/** IDs in the store. After a power loss it must hold all writes up to some moment and none after it. */
 function idsOf(database: string): number[] {
   const { db } = openDatabase(database, { durability: "full", create: false });
   const ids = db.prepare("SELECT id FROM activity ORDER BY id").all();
@@ -159,7 +159,7 @@ it("opens and passes its check from a copy of its files at any moment, with rubb
   await snapshots(30, {}, (round, told) => {
     const copy = join(folder, `cut-${round}.db`);
     copyStore(copy);
-    // Space that the file system gave to the log and that was never written: what was on the disk before.
+    // Space that the file system allocated to the log but never wrote: it holds old disk content.
     const wal = `${copy}-wal`;
     if (existsSync(wal))
       writeFileSync(wal, Buffer.concat([readFileSync(wal), Buffer.alloc(Math.floor(Math.random() * 9000), 0xee)]));

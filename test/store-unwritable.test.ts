@@ -1,4 +1,4 @@
-/** A store that this user may only read, and one on a full disk: what looks goes on, what saves says why it cannot. */
+/** A read-only store, and a store on a full disk: reading works, and saving says why it cannot. */
 import { spawnSync } from "node:child_process";
 import {
   appendFileSync,
@@ -20,7 +20,7 @@ const NOBODY = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "
 const isRoot = process.getuid?.() === 0;
 const canBeNobody =
   isRoot && spawnSync(NOBODY[0] as string, [...NOBODY.slice(1), process.execPath, "-e", "0"]).status === 0;
-/** Root may write anything: as root it takes another user, else the modes of the files are enough. */
+/** Root may write anything, so it needs to switch to another user. For others, file modes are enough. */
 const canBeRefused = !isRoot || canBeNobody;
 const canMount =
   spawnSync("unshare", ["-rm", "sh", "-ec", 'mount -t tmpfs -o size=64k none "$0"', tmpdir()]).status === 0;
@@ -30,7 +30,7 @@ const SKILL = "---\nname: pdf-forms\ndescription: Fill and read PDF forms\n---\n
 interface Project extends Scratch {
   state: string;
   task: string;
-  /** Runs the CLI through other words. */
+  /** Runs the CLI through another command (`before`). */
   through(before: readonly string[], words: readonly string[], stdin?: string): Ran;
   hookThrough(before: readonly string[], payload: object, options?: { client?: string; agent?: string }): Ran;
 }
@@ -40,7 +40,7 @@ const PROMPT = "fill this PDF form";
 function project(): Project {
   const scratch = scratchProject();
   scratch.write(".claude/skills/pdf-forms/SKILL.md", SKILL);
-  scratch.haversack(["skills", "index"]);
+  scratch.haversack(["skill", "index"]);
   const { id: task } = scratch.haversack(["task", "create", "Fill the form", "--json"]).json();
   scratch.haversack(["claim", task, "--agent", "june"]);
   const state = join(scratch.root, ".haversack");
@@ -54,7 +54,7 @@ function project(): Project {
     task,
     through(before, words, stdin = "") {
       const [program = "", ...rest] = [...before, process.execPath, join(DIST, "haversack.cjs"), ...words];
-      // Another user has a home, and a record of trusted stores, of his own.
+      // The other user has their own home and record of trusted stores.
       const env = { PATH: process.env["PATH"] ?? "", HOME: before === NOBODY ? nobody : scratch.home };
       if (before === NOBODY && words[0] !== "trust") {
         expect(this.through(before, ["trust", "--yes"]).err).toBe("");
@@ -124,17 +124,17 @@ describe.runIf(canBeRefused)("a store that this user may only read", () => {
       ["task", "list"],
       ["task", "show", one.task],
       ["next"],
-      ["tree"],
+      ["task", "list", "--tree"],
       ["why"],
       ["export"],
-      ["skills", "list"],
-      ["skills", "show", "pdf-forms"],
-      ["skills", "search", "pdf"],
-      ["skills", "stats"],
+      ["skill", "list"],
+      ["skill", "show", "pdf-forms"],
+      ["skill", "search", "pdf"],
+      ["skill", "stats"],
       ["session", "list"],
-      ["activity"],
+      ["task", "log"],
       ["usage"],
-      ["wip", "show", "--session", "s1"],
+      ["wip", "--session", "s1"],
     ]) {
       const { code, err } = run(words);
       // "No session s1" is an answer too.
@@ -143,7 +143,7 @@ describe.runIf(canBeRefused)("a store that this user may only read", () => {
     }
     expect(run(["status"]).out).toContain("Fill the form");
     expect(run(["task", "list", "--json"]).out).toContain(one.task);
-    // What was shown cannot be noted, and is shown all the same.
+    // What was shown cannot be recorded, but it is still shown.
     expect(run(["discover", "fill this PDF form", "--session", "s1"])).toMatchObject({
       code: 0,
       out: expect.stringContaining("pdf-forms"),
@@ -163,7 +163,7 @@ describe.runIf(canBeRefused)("a store that this user may only read", () => {
   it("shows skills that were changed since, although its index is older", () => {
     const { one, run } = readOnly();
     one.write(".claude/skills/pdf-forms/SKILL.md", SKILL.replace("pdftk", "qpdf instead"));
-    expect(run(["skills", "show", "pdf-forms"]).out).toContain("qpdf instead");
+    expect(run(["skill", "show", "pdf-forms"]).out).toContain("qpdf instead");
   });
 
   it("refuses to save in one line that says what to do", () => {
@@ -177,7 +177,7 @@ describe.runIf(canBeRefused)("a store that this user may only read", () => {
       const { code, out, err } = run(words);
       expect({ words, code, out }).toEqual({ words, code: 3, out: "" });
       expect(err.replace(/^haversack: note: .*\n/, "")).toMatch(
-        /^haversack: The store cannot be written: .*\(Give this user write permission.*\)\n$/,
+        /^haversack: error: The store cannot be written: .*\nhaversack: hint: Give this user write permission.*\n$/,
       );
     }
   });
@@ -239,7 +239,7 @@ describe.runIf(canBeRefused)("a store that this user may only read", () => {
   it("can be read while its last changes are still in the log", () => {
     const one = project();
     const copy = join(one.home, "copy");
-    // As a process leaves it that ends without closing: hooks do.
+    // As left by a process that ends without closing, like hooks.
     one.hook({ session_id: "s1", cwd: one.root, hook_event_name: "SessionStart", source: "startup" });
     cpSync(one.state, copy, { recursive: true });
     expect(readdirSync(copy)).toContain("haversack.db-wal");
@@ -268,7 +268,7 @@ describe.runIf(canBeRefused)("a state folder of the user that may only be read",
     expect(one.hookThrough(who, start)).toMatchObject(silent);
     expect(one.hookThrough(who, prompt)).toMatchObject(says("pdf-forms"));
     expect(one.hookThrough(who, written)).toMatchObject(silent);
-    const listed = spawnSync(process.execPath, [join(DIST, "haversack.cjs"), "wip", "show", "--session", "s1"], {
+    const listed = spawnSync(process.execPath, [join(DIST, "haversack.cjs"), "wip", "--session", "s1"], {
       cwd: one.root,
       encoding: "utf8",
       env: { HOME: one.home },
@@ -278,7 +278,7 @@ describe.runIf(canBeRefused)("a state folder of the user that may only be read",
 });
 
 describe.runIf(canMount)("a full disk", () => {
-  /** The project's state on a file system of its own, without a free block. */
+  /** The project's state on its own file system, without a free block. */
   function onFullDisk(one: Project): string[] {
     const saved = join(one.home, "saved");
     cpSync(one.state, saved, { recursive: true });
@@ -293,8 +293,8 @@ describe.runIf(canMount)("a full disk", () => {
     const before = onFullDisk(one);
     const run = (words: readonly string[], stdin?: string) => one.through(before, words, stdin);
     for (const words of [
-      ["skills", "show", "pdf-forms"],
-      ["skills", "show", "pdf-forms", "--session", "s1"],
+      ["skill", "show", "pdf-forms"],
+      ["skill", "show", "pdf-forms", "--session", "s1"],
     ]) {
       expect(run(words)).toMatchObject({ code: 0, out: expect.stringContaining("Use pdftk.") });
     }
@@ -319,10 +319,33 @@ describe.runIf(canMount)("a full disk", () => {
 });
 
 // Works everywhere: files may not grow beyond what the log of the store has already (EFBIG, as with a quota).
+it.runIf(canBeRefused)("doctor says that a folder without a store cannot be written", () => {
+  const one = project();
+  rmSync(one.state, { recursive: true });
+  chmodSync(one.root, 0o555);
+  const [program = "", ...before] = isRoot ? NOBODY : ["env"];
+  const words = [...before, process.execPath, join(DIST, "haversack.cjs"), "doctor", "--json"];
+  const env = { PATH: process.env["PATH"] ?? "", HOME: isRoot ? join(one.home, "nobody") : one.home };
+  const { stdout } = spawnSync(program, words, { cwd: one.root, encoding: "utf8", env });
+  chmodSync(one.root, 0o755);
+  const { ok, findings } = JSON.parse(stdout) as { ok: boolean; findings: { part: string; remedy?: string }[] };
+  expect(ok).toBe(false);
+  expect(findings.find(({ part }) => part === "store")).toEqual({
+    part: "store",
+    level: "fail",
+    text: `none yet at ${join(one.state, "haversack.db")}, and ${one.root} cannot be written`,
+    remedy: `make ${one.root} writable for you, then run \`haversack init\``,
+  });
+  // Nowhere else is init named as if it would work now.
+  expect(findings.filter(({ remedy }) => remedy?.startsWith("`haversack init` ") && !remedy.includes("once"))).toEqual(
+    [],
+  );
+});
+
 describe("a limit on the size of files", () => {
   it("does not keep a skill from being loaded", () => {
     const one = project();
-    // Hooks leave the log as it is.
+    // Hooks leave the log as is.
     for (const session of ["s1", "s2", "s3", "s4"]) {
       const event = {
         session_id: session,
@@ -335,7 +358,7 @@ describe("a limit on the size of files", () => {
     const blocks = Math.ceil(statSync(join(one.state, "haversack.db-wal")).size / 512);
     expect(blocks).toBeGreaterThan(64);
     const limited = ["sh", "-c", `ulimit -f ${blocks}; exec "$@"`, "sh"];
-    const ran = one.through(limited, ["skills", "show", "pdf-forms", "--session", "s1"]);
+    const ran = one.through(limited, ["skill", "show", "pdf-forms", "--session", "s1"]);
     expect(ran).toMatchObject({ code: 0, out: expect.stringContaining("Use pdftk.") });
     expect(ran.err).toContain("not recorded");
     expect(one.hookThrough(limited, { ...prompt, session_id: "s9" })).toMatchObject(says("pdf-forms"));

@@ -1,11 +1,11 @@
-/** Every test that docs/threats.md names exists. */
+/** Every test that docs/explanation/threats.md names exists. */
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 
 const ROOT = join(import.meta.dirname, "..");
 const ROW = /\| `([^`|]+\.test\.ts)`: (.+) \|$/;
-const rows = readFileSync(join(ROOT, "docs/threats.md"), "utf8")
+const rows = readFileSync(join(ROOT, "docs/explanation/threats.md"), "utf8")
   .split("\n")
   .flatMap((line) => (ROW.test(line) ? [ROW.exec(line)!.slice(1) as [string, string]] : []));
 

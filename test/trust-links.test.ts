@@ -1,6 +1,6 @@
 /**
- * What a repository can still put into a project after its user has begun to use it: a log beside the user's own database, links and
- * endless files in place of what teams share, a mark that silences the warning. And the ways back.
+ * What a repository can still put into a project that its user already uses: a log next to the user's own database, links and endless files in
+ * place of shared files, a mark that silences the warning. And the ways to recover.
  */
 import { execFileSync } from "node:child_process";
 import {
@@ -116,10 +116,12 @@ describe("links and endless files in place of what teams share", () => {
         code: 0,
         out: expect.stringMatching(/\.haversack\/config\.json +is a symbolic link/),
       });
-      for (const words of [["status"], ["skills", "index"]]) {
+      for (const words of [["status"], ["skill", "index"]]) {
         const ran = one.haversack(...words);
-        expect([target, words, ran.code]).toEqual([target, words, 3]);
-        expect(ran.err).toMatch(/^haversack: [^\n]*config\.json: is a symbolic link[^\n]*\n$/);
+        expect([target, words, ran.code]).toEqual([target, words, 0]);
+        expect(ran.err).toMatch(
+          /^haversack: warning: [^\n]*config\.json: is a symbolic link[^\n]*; its settings are ignored\n/,
+        );
       }
       const { findings } = one.haversack("doctor", "--json").json();
       const text = expect.stringContaining("config.json: is a symbolic link");
@@ -144,7 +146,7 @@ describe("links and endless files in place of what teams share", () => {
     }
     for (const target of ["/dev/zero", "BASE/pipe"]) {
       const one = withLink(".claude/settings.json", target);
-      expect(one.haversack("skills", "index")).toMatchObject({ code: 0 });
+      expect(one.haversack("skill", "index")).toMatchObject({ code: 0 });
       expect(one.hook("UserPromptSubmit", { prompt: "hello" })).toMatchObject({ code: 0, err: "" });
     }
   }, 120_000);

@@ -1,6 +1,6 @@
 /**
- * What a pull can change after the user has accepted something: rules, the skills they load, settings. And what `trust` shows before
- * it asks, part by part.
+ * What a pull can change after the user has accepted something: rules, the skills they load, settings. Also what `trust` shows for each part
+ * before it asks.
  */
 import { execFileSync, spawnSync } from "node:child_process";
 import {
@@ -30,7 +30,7 @@ interface Clone {
   root: string;
   home: string;
   haversack(...words: string[]): Ran;
-  /** As somebody else, in the repository that was cloned. */
+  /** Runs as somebody else, in the repository that was cloned. */
   origin(...words: string[]): Ran;
   prompt(text: string): string;
   hook(event: string, more?: object): Ran;
@@ -76,7 +76,7 @@ function clone(files: Files, prepare: (one: Clone) => void = () => undefined): C
     pull(changes) {
       commit(changes);
       git(root, "pull", "--quiet", "--no-rebase");
-      expect(one.haversack("skills", "index", "--changed").code).toBe(0);
+      expect(one.haversack("skill", "index", "--changed").code).toBe(0);
     },
   };
   git(origin, "init", "--quiet", "--initial-branch=main");
@@ -90,7 +90,7 @@ const skill = (name: string, body: string, more = "") =>
   `---\nname: ${name}\ndescription: Handles ${name} matters.\n${more}---\n\n${body}\n`;
 const rule = (enforcement: string, ...keywords: string[]) => ({ enforcement, promptTriggers: { keywords } });
 
-/** Rules that are named as not accepted. */
+/** Rules that are reported as not accepted. */
 function open(one: Clone): string[] {
   const { rules } = one.haversack("trust", "--json").json();
   return rules.filter(({ accepted }: { accepted: boolean }) => !accepted).map(({ skill: id }: { skill: string }) => id);
@@ -155,14 +155,14 @@ describe("rules with block or require, where skills.enforce is on", () => {
       code: 0,
       err: expect.stringMatching(/^haversack: note: 1 rule of this project counts only once accepted [^\n]*\n$/),
     });
-    one.haversack("skills", "index");
+    one.haversack("skill", "index");
     expect(one.prompt("deploy it")).not.toContain("FIRST BODY");
     expect(open(one)).toEqual(["first"]);
   });
 
   it("need nothing where it is off", () => {
     const one = clone({ ...files, [CONFIG]: {} });
-    one.haversack("skills", "index");
+    one.haversack("skill", "index");
     expect(open(one)).toEqual([]);
   });
 });
@@ -176,7 +176,7 @@ describe("an accepted rule", () => {
   };
   const accepted = () => {
     const one = clone(files);
-    one.haversack("skills", "index");
+    one.haversack("skill", "index");
     expect(one.haversack("trust", "--yes").code).toBe(0);
     expect(one.prompt("deploy it")).toContain("OLD BODY");
     return one;
@@ -223,7 +223,7 @@ describe("an accepted rule", () => {
     mkdirSync(join(own, "deploy"), { recursive: true });
     writeFileSync(join(own, "deploy/SKILL.md"), skill("deploy", "MINE"));
     writeFileSync(join(own, "skill-rules.json"), JSON.stringify({ skills: { deploy: before } }));
-    one.haversack("skills", "index");
+    one.haversack("skill", "index");
     expect(one.prompt("deploy it")).toContain("MINE");
     one.pull({ ".claude/skills/deploy/SKILL.md": skill("deploy", "EVIL BODY") });
     expect(one.prompt("deploy it")).not.toContain("EVIL BODY");
@@ -243,7 +243,7 @@ describe("haversack trust", () => {
     clone(files, ({ origin }) => {
       origin("task", "create", "Ship \u001b[2Jthe thing");
       origin("agent", "add", "june", "--role", "implementer");
-      origin("message", "send", "@june", "Hello from outside", "--agent", "mallory");
+      origin("agent", "message", "@june", "Hello from outside", "--agent", "mallory");
     });
   const listing = (folder: string) =>
     readdirSync(folder)
@@ -327,8 +327,8 @@ describe("haversack trust", () => {
       code: 1,
       err: expect.stringContaining("--only store"),
     });
-    one.haversack("config", "set", "work.replaceResults", "true");
-    expect(one.haversack("skills", "undefer", "--all")).toMatchObject({
+    one.haversack("config", "set", "work.replace_results", "true");
+    expect(one.haversack("skill", "undefer", "--all")).toMatchObject({
       code: 1,
       err: expect.stringContaining("haversack trust"),
     });
@@ -350,7 +350,11 @@ it("settings of a project that could fill the disk, delete state or flood prompt
       .ignored.map(({ key }: { key: string }) => key);
   expect(keys().sort()).toEqual(
     Object.entries(hostile)
-      .flatMap(([section, values]) => Object.keys(values).map((name) => `${section}.${name}`))
+      .flatMap(([section, values]) =>
+        Object.keys(values).map(
+          (name) => `${section}.${name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)}`,
+        ),
+      )
       .sort(),
   );
   expect(one.haversack("trust", "--yes").code).toBe(0);
@@ -404,7 +408,7 @@ describe("a clone with shared settings and no store", () => {
 it("a store that is not accepted is a refusal: exit 1, as help says", () => {
   const one = clone({ "README.md": "x" }, ({ origin }) => origin("task", "create", "Theirs"));
   expect(one.haversack("status")).toMatchObject({ code: 1, out: "", err: expect.stringContaining("haversack trust") });
-  expect(one.haversack("help").out).toContain("1 refused");
+  expect(one.haversack("help", "all").out).toContain("1 refused");
 });
 
 it("discover says at a terminal why it is silent, and only there", async () => {

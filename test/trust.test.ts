@@ -1,6 +1,6 @@
 /**
- * A cloned repository is hostile until its user says otherwise. Each attack as an attacker would do it: a repository that brings a
- * store, wiring, settings, templates or links of its own, and then a session or a command of the user.
+ * A cloned repository is hostile until its user accepts it. Each test is a real attack: a repository that brings its own store, wiring, settings,
+ * templates or links, followed by a session or a command of the user.
  */
 import { execFileSync, spawnSync } from "node:child_process";
 import {
@@ -21,7 +21,7 @@ import { DIST } from "./bins.ts";
 import { attackersStore, type Clone, clone, FORGED, listing, mcp } from "./hostile-clone.ts";
 
 const NOTICE = /^\{"systemMessage":"Haversack does not use [^\n]*`haversack trust` shows what is there[^\n]*"\}$/;
-/** A line that names what is wrong, for what `trust` cannot accept. */
+/** The notice for what `trust` cannot accept: it names what is wrong. */
 const OTHER_NOTICE = /^\{"systemMessage":"Haversack does not use [^\n]*(symbolic link|came from git)[^\n]*"\}$/;
 describe("a store that came with a clone", () => {
   it("is not opened by a hook: nothing is injected, nothing is written, and the user is told in one line", () => {
@@ -48,10 +48,18 @@ describe("a store that came with a clone", () => {
 
   it("is refused by commands and tools with one line, and `trust --yes` heals it", () => {
     const one = clone();
-    for (const words of [["status"], ["task", "list"], ["log"], ["store", "backup", "x.db"], ["inbox", "june"]]) {
+    for (const words of [
+      ["status"],
+      ["task", "list"],
+      ["log"],
+      ["store", "backup", "x.db"],
+      ["agent", "inbox", "june"],
+    ]) {
       const { code, out, err } = one.haversack(...words);
       expect([words, code, out]).toEqual([words, 1, ""]);
-      expect(err).toMatch(/^haversack: .* is new to this account: [^\n]* \(`haversack trust` [^\n]*\)\n$/);
+      expect(err).toMatch(
+        /^haversack: error: .* is new to this account: [^\n]*\nhaversack: hint: `haversack trust` [^\n]*\n$/,
+      );
     }
     const answer = mcp(one, "get_tasks", {});
     expect(answer.isError).toBe(true);
@@ -61,7 +69,7 @@ describe("a store that came with a clone", () => {
     expect(asked).toMatchObject({
       code: 1,
       err: expect.stringMatching(
-        /^haversack: nothing was accepted: [^\n]*--yes[^\n]*\n[^\n]*store of your own, move \.haversack\/haversack\.db\* away\.\n$/,
+        /^haversack: error: nothing was accepted: [^\n]*\n[^\n]*--yes[^\n]*\n[^\n]*store of your own, move \.haversack\/haversack\.db\* away\.\n$/,
       ),
     });
     expect(asked.out).toMatch(/\.haversack\/haversack\.db +\d.*TRACKED BY GIT/);
@@ -76,7 +84,7 @@ describe("a store that came with a clone", () => {
     expect(one.haversack("trust")).toMatchObject({ code: 0, out: expect.stringContaining("Nothing to accept") });
   });
 
-  it("is shown by doctor with what to do, and accepted by init", () => {
+  it("is shown by doctor with what to do; `init --yes` wires, and leaves it to `trust`", () => {
     const one = clone();
     const doctor = () => one.haversack("doctor", "--json").json().findings;
     const before = doctor();
@@ -88,11 +96,23 @@ describe("a store that came with a clone", () => {
     expect(one.haversack("status").code).toBe(1);
     const init = one.haversack("init", "--client", "claude-code", "--yes");
     expect(init).toMatchObject({ code: 0, out: expect.stringContaining("TRACKED BY GIT") });
+    expect(init.out).toMatch(/^Not accepted, so not used: store\. `haversack trust` [^\n]*$/m);
+    expect(one.haversack("status").code).toBe(1);
+    const again = one.haversack("init", "--client", "claude-code", "--yes", "--json");
+    expect(again.json()).toMatchObject({ accepted: [], unaccepted: ["store"] });
+    expect(one.haversack("trust", "--yes").code).toBe(0);
     expect(one.haversack("status").code).toBe(0);
     const after = doctor();
     expect(after).toContainEqual(expect.objectContaining({ part: "store", level: "ok" }));
     expect(after).toContainEqual(expect.objectContaining({ part: "claude-code events", level: "ok" }));
   }, 180_000);
+
+  it("does not keep `init --user` from wiring all projects", () => {
+    const one = clone();
+    const ran = one.haversack("init", "--user", "--client", "claude-code", "--yes");
+    expect(ran).toMatchObject({ code: 0, err: "", out: expect.stringContaining("Not accepted, so not used: store.") });
+    expect(one.haversack("status").code).toBe(1);
+  });
 
   it("is not used after `git pull` has put it in the place of the user's own", () => {
     const one = clone(({ origin }) => writeFileSync(join(origin, "README.md"), "hello"));
@@ -100,7 +120,7 @@ describe("a store that came with a clone", () => {
     attackersStore(one.attacker);
     rmSync(join(one.origin, ".haversack/.gitignore"));
     one.push("a store");
-    // Git takes an ignored file for one that nobody needs.
+    // Git treats an ignored file as disposable.
     one.git("pull", "--quiet", "--no-rebase");
     expect(one.hook("SessionStart", { source: "startup" }).out).toMatch(NOTICE);
     const { code, err } = one.haversack("status");
@@ -163,7 +183,7 @@ it("is not accepted when its pages are linked so that a search would never end, 
     db.close();
     const bytes = readFileSync(file);
     const page = bytes.subarray((rootpage - 1) * 4096, rootpage * 4096);
-    // An inner page of a table: every cell begins with the number of the page below.
+    // An inner page of a table: every cell begins with the number of its child page.
     expect(page[0]).toBe(5);
     const cells = Array.from({ length: page.readUInt16BE(3) }, (_, at) => page.readUInt16BE(12 + 2 * at));
     for (const cell of cells) page.writeUInt32BE(page.readUInt32BE(cells[0]), cell);
@@ -193,7 +213,7 @@ describe("wiring that came with a clone", () => {
       const deferred = { entries: { [victim]: { x: "off" } }, paused: {}, files };
       writeFileSync(join(origin, ".haversack/wiring.json"), JSON.stringify({ files, deferred }));
     });
-    const undefer = one.haversack("skills", "undefer", "--all");
+    const undefer = one.haversack("skill", "undefer", "--all");
     expect(undefer).toMatchObject({ code: 1, err: expect.stringContaining("haversack trust") });
     expect(one.haversack("uninstall", "--yes")).toMatchObject({ code: 0, out: expect.stringContaining("Nothing") });
     expect(one.haversack("off").code).toBe(0);
@@ -213,8 +233,8 @@ describe("settings that came with a clone", () => {
     const value = (key: string) => settings.find((setting: { key: string }) => setting.key === key).value;
     return {
       folders: value("skills.folders"),
-      autoLoad: value("skills.autoLoad"),
-      max: value("skills.maxSkills"),
+      autoLoad: value("skills.auto_load"),
+      max: value("skills.max_skills"),
       ignored,
     };
   };
@@ -224,17 +244,38 @@ describe("settings that came with a clone", () => {
     expect(values(one)).toMatchObject({ folders: ["docs/skills"], autoLoad: "asked", max: 2 });
     const { err, code } = one.haversack("config");
     expect(code).toBe(0);
-    expect(err).toMatch(/skills\.folders \["\/","\.\.\/other"\] is ignored: it names a folder outside of the project/);
-    expect(err).toMatch(/skills\.autoLoad "always" is ignored/);
+    expect(err).toMatch(/skills\.folders \["\/","\.\.\/other"\] is ignored: it names a folder outside the project/);
+    expect(err).toMatch(/skills\.auto_load "always" is ignored/);
     const { findings } = one.haversack("doctor", "--json").json();
     expect(findings).toContainEqual(
-      expect.objectContaining({ part: "config", text: expect.stringContaining("skills.autoLoad") }),
+      expect.objectContaining({ part: "config", text: expect.stringContaining("skills.auto_load") }),
     );
+  });
+
+  it("are not accepted by `init --yes`", () => {
+    const one = clone(({ origin }) => {
+      mkdirSync(join(origin, ".haversack"));
+      writeFileSync(join(origin, ".haversack/config.json"), '{"skills": {"auto_load": "confident"}}');
+    });
+    const init = one.haversack("init", "--client", "claude-code", "--yes", "--json");
+    expect(init.json()).toMatchObject({ written: true, skills: 0, accepted: [], unaccepted: ["settings"] });
+    expect(one.haversack("trust").out).toContain("skills.auto_load");
+  });
+
+  it("do not stop `init` when a value is wrong: it is named, and the default counts", () => {
+    const one = clone(({ origin }) => {
+      mkdirSync(join(origin, ".haversack"));
+      writeFileSync(join(origin, ".haversack/config.json"), '{"skills": {"auto_load": "foo"}}');
+    });
+    const wrong = one.haversack("init", "--client", "claude-code", "--yes");
+    const named = 'skills.auto_load must be one of asked, confident, but is "foo"; "asked" is used instead';
+    expect(wrong).toMatchObject({ code: 0, err: expect.stringContaining(named) });
+    expect(existsSync(join(one.root, ".claude"))).toBe(true);
   });
 
   it("count after `trust`, until they are changed", () => {
     const one = withConfig();
-    expect(one.haversack("trust").out).toContain("skills.autoLoad");
+    expect(one.haversack("trust").out).toContain("skills.auto_load");
     expect(one.haversack("trust", "--yes").code).toBe(0);
     expect(values(one)).toMatchObject({ folders: ["/", "../other", "docs/skills"], ignored: [] });
     writeFileSync(
@@ -279,7 +320,7 @@ describe("rules that came with a clone", () => {
 
   it("only recommend; `config` and doctor name them, and they count after `trust`", () => {
     const one = withRules();
-    expect(one.haversack("skills", "index").code).toBe(0);
+    expect(one.haversack("skill", "index").code).toBe(0);
     expect(ask(one, "before")).toContain("evil");
     expect(ask(one, "before-2")).not.toContain(FORGED);
     expect(ask(one, "before-3", "tell me about the weather")).toBe("");
@@ -287,7 +328,7 @@ describe("rules that came with a clone", () => {
     const { err } = one.haversack("config");
     expect(err).toContain(`${FILE}: the rule for “evil” loads the skill's text unasked`);
     expect(err).toContain(`${FILE}: the rule for “loud” names the skill with every prompt`);
-    expect(one.haversack("config", "--json").json().ignoredRules).toHaveLength(2);
+    expect(one.haversack("config", "--json").json().ignored_rules).toHaveLength(2);
     expect(one.haversack("doctor").out).toContain(`${FILE}: the rule for “evil” loads the skill's text unasked`);
     const shown = one.haversack("trust");
     expect(shown).toMatchObject({ code: 1, out: expect.stringContaining("“evil” loads the skill's text unasked") });
@@ -302,11 +343,11 @@ describe("rules that came with a clone", () => {
   it("need a new acceptance when a pull adds one", () => {
     const one = withRules("suggest");
     one.haversack("trust", "--yes");
-    one.haversack("skills", "index");
+    one.haversack("skill", "index");
     writeFileSync(join(one.origin, FILE), rulesFile("auto"));
     one.push("auto");
     one.git("pull", "--quiet");
-    one.haversack("skills", "index");
+    one.haversack("skill", "index");
     expect(ask(one, "s")).not.toContain(FORGED);
     expect(one.haversack("trust").code).toBe(1);
   });
@@ -317,7 +358,7 @@ describe("rules that came with a clone", () => {
     mkdirSync(join(own, "evil"), { recursive: true });
     writeFileSync(join(own, "evil/SKILL.md"), "---\nname: evil\ndescription: Deploys.\n---\n\nMINE\n");
     writeFileSync(join(own, "skill-rules.json"), rulesFile("auto"));
-    expect(one.haversack("skills", "index").code).toBe(0);
+    expect(one.haversack("skill", "index").code).toBe(0);
     expect(ask(one, "s")).toContain("MINE");
   });
 });
@@ -331,7 +372,7 @@ describe("a write-ahead file that came with a clone", () => {
     expect(one.hook("SessionStart", { source: "startup" }).out).toMatch(NOTICE);
     expect(one.haversack("task", "create", "x")).toMatchObject({ code: 1, out: "" });
     expect(existsSync(join(one.root, ".haversack/haversack.db"))).toBe(false);
-    // A file that every pull can replace is never accepted.
+    // A file that any pull can replace is never accepted.
     const refused = one.haversack("trust", "--yes");
     expect(refused).toMatchObject({
       code: 1,
@@ -378,7 +419,7 @@ describe("templates that came with a clone", () => {
       writeFileSync(join(origin, ".haversack/templates/implementer.md"), `# ${FORGED}\n{{identity}}\n{{messages}}\n`);
     });
     one.haversack("agent", "add", "june", "--role", "implementer");
-    one.haversack("message", "send", "@june", "hi");
+    one.haversack("agent", "message", "@june", "hi");
     const wake = () => one.haversack("wake", "june").out;
     expect(wake()).toContain("You are @june");
     expect(wake()).not.toContain(FORGED);
@@ -443,7 +484,7 @@ describe("the user's own store", () => {
     expect(as("status").status).toBe(1);
     expect(as("trust", "--yes").status).toBe(0);
     expect(as("status").stdout).toContain("Mine");
-    // A record that somebody else wrote is no record.
+    // A record that somebody else wrote does not count.
     expect(one.haversack("status").code).toBe(0);
     const records = join(one.home, ".local/state/haversack/projects");
     execFileSync("chown", ["-R", "65534", records]);

@@ -12,7 +12,7 @@ it("says per session what was added, and what the client's listing would have co
     ".claude/skills/api-errors/SKILL.md",
     `---\nname: api-errors\ndescription: Use when an HTTP endpoint reports error status codes.\n---\n\n${body}`,
   );
-  project.haversack(["skills", "index"]);
+  project.haversack(["skill", "index"]);
   const prompt = (text: string) =>
     project.hook({ session_id: "s", cwd: project.root, hook_event_name: "UserPromptSubmit", prompt: text });
   expect(prompt("report error status codes from the endpoint").out).toContain("api-errors");
@@ -36,7 +36,7 @@ it("counts sessions of every client, each against its own form of a listing", ()
     const text = `---\nname: ${name}\ndescription: Use when somebody needs ${name} in an endpoint.\n---\n\nBody.\n`;
     project.write(`.agents/skills/${name}/SKILL.md`, text);
   }
-  project.haversack(["skills", "index"]);
+  project.haversack(["skill", "index"]);
   const asked = "we need rope-work in an endpoint";
   const events = {
     "claude-code": "claude-code/user-prompt-submit.json",
@@ -54,7 +54,7 @@ it("counts sessions of every client, each against its own form of a listing", ()
   for (const prompt of [asked, "thanks"]) engine.answer({ ...place, kind: "prompt", prompt, promptId: prompt });
 
   const { sessions } = project.haversack(["usage", "--json"]).json();
-  const of = (client: string) => sessions.find(({ sessionId }: { sessionId: string }) => sessionId === client);
+  const of = (client: string) => sessions.find(({ session_id }: { session_id: string }) => session_id === client);
   for (const client of ["claude-code", "codex", "gemini", "opencode"]) {
     const { prompts, windows, added, native } = of(client);
     expect(of(client).client).toBe(client);
@@ -77,7 +77,7 @@ it("counts what sub-agents were given, and says - where it is not known which ca
     ".claude/skills/api-errors/SKILL.md",
     `---\nname: api-errors\ndescription: ${description}\n---\n\nBody.\n`,
   );
-  project.haversack(["skills", "index"]);
+  project.haversack(["skill", "index"]);
   const base = { session_id: "s", cwd: root, transcript_path: join(root, "../s.jsonl") };
   const agent = (id: string) => ({ ...base, agent_id: id, agent_type: "general-purpose" });
   const run = (call: string, id: string) => {
@@ -104,13 +104,13 @@ it("counts what sub-agents were given, and says - where it is not known which ca
     project.hook({ ...agent(id), hook_event_name: "SubagentStop" });
   };
   project.hook({ ...base, hook_event_name: "UserPromptSubmit", prompt: "go" });
-  // As the client notes it; of the second one it does not.
+  // As the client records it; for the second one it records nothing.
   project.write("../s/subagents/agent-a1.meta.json", '{"toolUseId":"call-1"}');
   run("call-1", "a1");
   run("call-2", "a2");
 
   const { sessions } = project.haversack(["usage", "--json"]).json();
-  const of = (id: string) => sessions.find(({ agentId }: { agentId: string }) => agentId === id);
+  const of = (id: string) => sessions.find(({ agent_id }: { agent_id: string }) => agent_id === id);
   expect(of("a1").added.uncached).toBeGreaterThan(10);
   expect(of("a2").added).toBeNull();
   expect(of("")).toMatchObject({

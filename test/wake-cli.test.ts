@@ -2,10 +2,12 @@
 import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { claudeProcess } from "../packages/haversack/src/engine/events/client-process.ts";
-import type { SessionTouch } from "../packages/haversack/src/store/local-store.ts";
+import { claudeProcess } from "../packages/haversack/src/engine/events/event-project.ts";
 import { openDatabase } from "../packages/haversack/src/store/sqlite/open.ts";
-import { SqliteLocalStore } from "../packages/haversack/src/store/sqlite/sessions/sqlite-local-store.ts";
+import {
+  type SessionTouch,
+  SqliteLocalStore,
+} from "../packages/haversack/src/store/sqlite/sessions/sqlite-local-store.ts";
 import { SqliteWorkStore } from "../packages/haversack/src/store/sqlite/work/sqlite-work-store.ts";
 import { type Ran, type RunOptions, type Scratch, scratchProject } from "./bins.ts";
 
@@ -27,7 +29,7 @@ describe("agents", () => {
 
     const task = project.json("task", "create", "Log in").id;
     project.say("claim", task, "--agent", "backend");
-    project.say("message", "send", "@backend", "hello");
+    project.say("agent", "message", "backend", "hello");
     const text = project.say("agent", "show", "@backend");
     for (const part of ["@backend, implementer", "branch  auth", `${task} Log in (in progress)`, "unread  1;"])
       expect(text).toContain(part);
@@ -55,12 +57,12 @@ describe("agents", () => {
     const project = wakeProject();
     for (const branch of ["auth", "pay"]) project.say("agent", "add", "backend", "--role", "fixer", "--branch", branch);
     project.write(".git/HEAD", "ref: refs/heads/pay\n");
-    project.say("message", "send", "@backend", "for pay");
-    expect(project.json("inbox", "backend", "--keep-unread")).toHaveLength(1);
-    expect(project.json("inbox", "backend", "--branch", "auth")).toEqual([]);
+    project.say("agent", "message", "@backend", "for pay");
+    expect(project.json("agent", "inbox", "backend", "--keep-unread")).toHaveLength(1);
+    expect(project.json("agent", "inbox", "backend", "--branch", "auth")).toEqual([]);
     project.write(".git/HEAD", "ref: refs/heads/main\n");
-    expect(project.refused("message", "send", "@backend", "which")).toBe(
-      "haversack: @backend works on several branches: auth, pay (ask from one of them, or name it)\n",
+    expect(project.refused("agent", "message", "@backend", "which")).toBe(
+      "haversack: error: @backend works on several branches: auth, pay\nhaversack: hint: ask from one of them, or name it\n",
     );
   });
 });
@@ -68,54 +70,56 @@ describe("agents", () => {
 describe("messages", () => {
   it("reach all who are named, and are read once by each", () => {
     const project = wakeProject("ann", "bob", "eve");
-    const sent = project.json("message", "send", "@ann", "@bob", "Look at", "this, @eve and @nobody");
+    const sent = project.json("agent", "message", "@ann", "@bob", "Look at", "this, @eve and @nobody");
     expect(sent).toEqual({ id: expect.stringMatching(MESSAGE), to: ["ann", "bob", "eve"] });
-    expect(project.say("inbox", "ann", "--keep-unread")).toContain("  Look at this, @eve and @nobody\n");
-    expect(project.json("inbox", "@ann")).toEqual([
+    expect(project.say("agent", "inbox", "ann", "--keep-unread")).toContain("  Look at this, @eve and @nobody\n");
+    expect(project.json("agent", "inbox", "@ann")).toEqual([
       { id: sent.id, from: "person", from_user: true, at: expect.any(String), text: "Look at this, @eve and @nobody" },
     ]);
-    expect(project.say("inbox", "ann")).toBe("No unread messages for @ann.\n");
-    expect(project.json("inbox", "ann", "--all")).toMatchObject([{ id: sent.id, read_at: expect.any(String) }]);
-    expect(project.json("inbox", { env: { HAVERSACK_AGENT: "bob" } })).toHaveLength(1);
+    expect(project.say("agent", "inbox", "ann")).toBe("No unread messages for @ann.\n");
+    expect(project.json("agent", "inbox", "ann", "--all")).toMatchObject([
+      { id: sent.id, read_at: expect.any(String) },
+    ]);
+    expect(project.json("agent", "inbox", { env: { HAVERSACK_AGENT: "bob" } })).toHaveLength(1);
   });
 
   it("come from standard input, from an agent, and about a task", () => {
     const project = wakeProject("ann");
     const task = project.json("task", "create", "T").id;
-    project.say("message", "send", "@ann", "-", "--agent", "june", "--about", task.slice(0, -1), {
+    project.say("agent", "message", "@ann", "-", "--agent", "june", "--about", task.slice(0, -1), {
       stdin: "two\nlines\n",
     });
-    expect(project.json("inbox", "ann")).toMatchObject([{ from: "june", about: task, text: "two\nlines" }]);
+    expect(project.json("agent", "inbox", "ann")).toMatchObject([{ from: "june", about: task, text: "two\nlines" }]);
   });
 
   it("are shown in pages, and what is left is said", () => {
     const project = wakeProject("ann");
-    for (const text of ["one", "two", "three"]) project.say("message", "send", "@ann", text);
-    const page = project.say("inbox", "ann", "--limit", "2");
-    expect(page).toContain("2 of 3 messages; `haversack inbox ann --limit 2` shows the next.");
-    expect(project.say("inbox", "ann", "--limit", "2")).toContain("three");
+    for (const text of ["one", "two", "three"]) project.say("agent", "message", "@ann", text);
+    const page = project.say("agent", "inbox", "ann", "--limit", "2");
+    expect(page).toContain("2 of 3 messages; `haversack agent inbox ann --limit 2` shows the next.");
+    expect(project.say("agent", "inbox", "ann", "--limit", "2")).toContain("three");
   });
 
   it("come out of handoffs that name somebody", () => {
     const project = wakeProject("june");
     const task = project.json("task", "create", "T").id;
     project.say("handoff", "set", task, "--status", "PASS", "--summary", "Ready for you, @june", "--agent", "ann");
-    expect(project.json("inbox", "june")).toMatchObject([
+    expect(project.json("agent", "inbox", "june")).toMatchObject([
       { from: "ann", about: task, text: "PASS as implementer: Ready for you, @june" },
     ]);
   });
 
   it("and agents are in an export and come back from it", () => {
     const project = wakeProject("ann", "bob");
-    project.say("message", "send", "@ann", "@bob", "kept");
-    project.say("inbox", "ann");
+    project.say("agent", "message", "@ann", "@bob", "kept");
+    project.say("agent", "inbox", "ann");
     const bytes = project.say("export");
     expect(bytes).toMatch(/"kind":"agent","name":"ann"/);
     const copy = wakeProject();
-    expect(copy.say("import", "jsonl", "-", { stdin: bytes })).toContain("2 agents, 1 message");
+    expect(copy.say("import", "-", { stdin: bytes })).toContain("2 agents, 1 message");
     expect(copy.say("export")).toBe(bytes);
-    expect(copy.json("inbox", "ann")).toEqual([]);
-    expect(copy.json("inbox", "bob")).toHaveLength(1);
+    expect(copy.json("agent", "inbox", "ann")).toEqual([]);
+    expect(copy.json("agent", "inbox", "bob")).toHaveLength(1);
   });
 });
 
@@ -123,7 +127,7 @@ describe("wake", () => {
   it("says in one line that there is nothing to resume", () => {
     const project = wakeProject("june");
     expect(project.refused("wake", "june")).toBe(
-      "haversack: nothing to resume: @june holds no task and has no unread message\n",
+      "haversack: error: nothing to resume: @june holds no task and has no unread message\n",
     );
     expect(project.refused("wake", "june", "--json")).toContain("nothing to resume");
   });
@@ -132,7 +136,7 @@ describe("wake", () => {
     const project = wakeProject("backend");
     const task = project.json("task", "create", "Log in", "--description", "word ".repeat(4000)).id;
     project.say("claim", task, "--agent", "backend");
-    project.say("message", "send", "@backend", "use argon2");
+    project.say("agent", "message", "@backend", "use argon2");
     const whole = project.say("wake", "backend");
     for (const part of ["You are @backend", `${task} "Log in" is in progress`, "use argon2", "## Your Next Action"])
       expect(whole).toContain(part);
@@ -144,12 +148,12 @@ describe("wake", () => {
     expect(small.tokens).toBeLessThanOrEqual(60);
     expect(small.left_out.length).toBeGreaterThan(0);
     expect(project.json("wake", "backend", "--client", "claude-code").chars).toBeLessThanOrEqual(9500);
-    expect(project.json("inbox", "backend")).toHaveLength(1);
+    expect(project.json("agent", "inbox", "backend")).toHaveLength(1);
   });
 
   it("uses the template of the project for the role", () => {
     const project = wakeProject("backend");
-    project.say("message", "send", "@backend", "hi");
+    project.say("agent", "message", "@backend", "hi");
     project.write(".haversack/templates/implementer.md", "# Ours\n{{identity}}\n\n## Mail\n{{messages}}\n");
     const before = project.haversack(["wake", "backend"]);
     expect(before.out).not.toContain("# Ours");
@@ -192,9 +196,9 @@ describe("an orchestrator that holds no task", () => {
     expect(nextOf(running)).toContain(`Check whether @rev has finished ${spec} "Spec review".`);
     expect(nextOf(running)).not.toContain(quality);
     expect(nextOf(running)).not.toContain("quality-reviewer");
-    // Whoever else looks for work is offered no review before its turn either.
+    // Other agents that look for work are not offered a review before its turn either.
     project.say("task", "archive", jwt);
-    project.say("message", "send", "@backend", "What next?");
+    project.say("agent", "message", "@backend", "What next?");
     expect(project.say("wake", "backend")).not.toContain(quality);
     project.say(
       "handoff",
@@ -218,7 +222,7 @@ describe("an orchestrator that holds no task", () => {
   it("hears of several stories at once, and of nothing where nothing is open", () => {
     const { project, ids } = planProject();
     project.write("docs/other.md", "# Exports\n\n### Task 1: Write CSV\n\n### Task 2: Write XLSX\n");
-    project.say("import", "plan", "docs/other.md");
+    project.say("import", "docs/other.md");
     const csv = project.json("task", "list").find(({ title }: { title: string }) => title === "Write CSV").id;
     project.say("claim", ids[0]!, "--agent", "backend");
     project.say("claim", csv, "--agent", "rev");
@@ -276,12 +280,12 @@ describe("a part of a task", () => {
 describe("unread messages", () => {
   it("are shown from the newest on, and all others are counted", () => {
     const project = wakeProject("backend");
-    for (let number = 1; number <= 24; number++) project.say("message", "send", "@backend", `number ${number}.`);
+    for (let number = 1; number <= 24; number++) project.say("agent", "message", "@backend", `number ${number}.`);
     const text = project.say("wake", "backend");
     expect(text).toContain('"number 24."');
     expect(text).not.toContain('"number 1."');
     const shown = text.match(/"number \d+\."/g)?.length ?? 0;
-    expect(text).toContain(`Left out: ${24 - shown} unread messages (haversack inbox backend)`);
+    expect(text).toContain(`Left out: ${24 - shown} unread messages (haversack agent inbox backend)`);
   });
 });
 
@@ -300,7 +304,7 @@ describe("what is missing", () => {
   it("a template's unknown placeholder becomes nothing, and one line", () => {
     const project = wakeProject();
     project.say("agent", "add", "june", "--role", "orchestrator");
-    project.say("message", "send", "@june", "hi");
+    project.say("agent", "message", "@june", "hi");
     project.write(".haversack/templates/orchestrator.md", "# Ours\n{{identity}}\n{{nonsense}}\n\n{{messages}}\n");
     project.say("trust", "--yes");
     const { out, err, code } = project.haversack(["wake", "june"]);
@@ -335,7 +339,7 @@ describe("what is missing", () => {
     expect(add("poet")).toMatchObject({ code: 0, out: "@june is poet.\n", err: "" });
     expect(add("implementer").err).toBe("");
     const note =
-      "haversack: note: implementor is no shipped role; did you mean implementer? A role of yours has its text in .haversack/templates/implementor.md\n";
+      "haversack: note: implementor is not a shipped role; did you mean implementer? Put the text of your own role into .haversack/templates/implementor.md\n";
     expect(add("implementor")).toMatchObject({ code: 0, out: "@june is implementor.\n", err: note });
     mkdirSync(join(project.root, ".haversack/templates"), { recursive: true });
     writeFileSync(join(project.root, ".haversack/templates/implementor.md"), "{{task}}");
@@ -362,19 +366,18 @@ describe("what is missing", () => {
     ["an unknown agent", ["wake", "backedn"], 1, 'there is no agent "backedn"; did you mean @backend?'],
     [
       "a message to one",
-      ["message", "send", "@backedn", "x"],
+      ["agent", "message", "@backedn", "x"],
       1,
       'there is no agent "backedn"; did you mean @backend?',
     ],
-    ["an inbox of one", ["inbox", "backedn"], 1, 'there is no agent "backedn"; did you mean @backend?'],
-    ["a prompt to one", ["prompt", "backedn", "x"], 1, 'there is no agent "backedn"; did you mean @backend?'],
-    ["nobody to wake", ["wake"], 2, "agent is missing: name one, a session or a task, or set HAVERSACK_AGENT"],
-    ["nobody's inbox", ["inbox"], 2, "agent is missing: name one"],
-    ["a message to nobody", ["message", "send", "backend", "x"], 2, "name at least one agent with an @"],
-    ["a message of names", ["message", "send", "@backend"], 2, "the text is missing"],
-    ["an empty message", ["message", "send", "@backend", " "], 2, "text must not be empty"],
-    ["a message too long", ["message", "send", "@backend", "x".repeat(20_001)], 2, "text has 20001 characters"],
-    ["an unknown subject", ["message", "send", "@backend", "x", "--about", "T1X"], 1, 'nothing has the id "T1X"'],
+    ["an inbox of one", ["agent", "inbox", "backedn"], 1, 'there is no agent "backedn"; did you mean @backend?'],
+    ["a prompt to one", ["agent", "prompt", "backedn", "x"], 1, 'there is no agent "backedn"; did you mean @backend?'],
+    ["nobody's inbox", ["agent", "inbox"], 2, "agent is missing: name one"],
+    ["a message to nobody", ["agent", "message", "nobody", "x"], 2, "name at least one agent with an @"],
+    ["a message of names", ["agent", "message", "@backend"], 2, "the text is missing"],
+    ["an empty message", ["agent", "message", "@backend", " "], 2, "text must not be empty"],
+    ["a message too long", ["agent", "message", "@backend", "x".repeat(20_001)], 2, "text has 20001 characters"],
+    ["an unknown subject", ["agent", "message", "@backend", "x", "--about", "T1X"], 1, 'nothing has the id "T1X"'],
     ["an unknown task", ["wake", "backend", "--task", "T1X"], 1, 'there is no task "T1X"'],
     ["no role", ["agent", "add", "x"], 2, "agent add needs --role: orchestrator, implementer"],
     ["an empty role", ["agent", "add", "x", "--role", " "], 2, "role must not be empty"],
@@ -383,14 +386,37 @@ describe("what is missing", () => {
     ["a client nobody knows", ["wake", "backend", "--client", "codec"], 2, "did you mean codex?"],
     ["a budget of nothing", ["wake", "backend", "--budget", "0"], 2, "--budget must be a whole number of at least 1"],
     ["a workflow nobody knows", ["workflow", "add", "develop"], 1, "did you mean development?"],
-    ["JSON of a client", ["prompt", "backend", "x", "--json"], 2, "--json needs --print"],
-    ["words without quotes", ["prompt", "backend", "two", "words"], 2, 'unexpected argument "words"'],
+    ["JSON of a client", ["agent", "prompt", "backend", "x", "--json"], 2, "--json needs --print"],
+    ["words without quotes", ["agent", "prompt", "backend", "two", "words"], 2, 'unexpected argument "words"'],
   ])("%s is one line", (_, words, code, line) => {
     const project = wakeProject("backend");
     const ran = project.haversack(words);
     expect({ code: ran.code, out: ran.out }).toEqual({ code, out: "" });
     expect(ran.err.split("\n")[0]).toContain(line);
-    expect(project.json("inbox", "backend", "--all")).toEqual([]);
+    expect(project.json("agent", "inbox", "backend", "--all")).toEqual([]);
+  });
+});
+
+describe("wake without a name", () => {
+  it("is for the only agent, asks for a name where there are several, and says what to do where there is nobody", () => {
+    const one = wakeProject("backend");
+    one.haversack(["agent", "message", "@backend", "Look at the spec."]);
+    const ran = one.haversack(["wake"]);
+    expect(ran).toMatchObject({ code: 0, out: expect.stringContaining("Look at the spec.") });
+    expect(ran.err).toContain("haversack: note: for @backend, the only agent\n");
+    one.haversack(["agent", "add", "june", "--role", "implementer"]);
+    expect(one.haversack(["wake"])).toMatchObject({
+      code: 2,
+      out: "",
+      err: expect.stringMatching(
+        /^haversack: error: there are several agents: name one\nhaversack: hint: .*backend, june\n$/,
+      ),
+    });
+    expect(wakeProject().haversack(["wake"])).toMatchObject({
+      code: 1,
+      out: "",
+      err: expect.stringContaining("haversack: hint: `haversack agent add NAME --role ROLE`"),
+    });
   });
 });
 
@@ -399,7 +425,7 @@ describe("prompt", () => {
     const project = wakeProject("backend");
     const env = { ...project.claude(), HAVERSACK_AGENT: "june", CLAUDECODE: "1", CLAUDE_CODE_SESSION_ID: "outer" };
     const text = "Say \"$(touch pwned)\" `touch pwned`; 'x' && touch pwned";
-    const ran = project.haversack(["prompt", "@backend", text], { env });
+    const ran = project.haversack(["agent", "prompt", "@backend", text], { env });
     expect(ran).toMatchObject({ code: 0, out: "said by the client\n" });
     expect(ran.err).toBe(`haversack: note: starting a session for @backend in ${project.root}\n`);
     const started = project.started();
@@ -408,9 +434,9 @@ describe("prompt", () => {
     expect(started.stdin).toMatch(/^# Implementer/);
     expect(started.stdin).toContain(`@june: "${text.replaceAll('"', '\\"')}"`);
     expect(existsSync(join(project.root, "pwned"))).toBe(false);
-    // The packet has it whole: it is read.
-    expect(project.json("inbox", "backend")).toEqual([]);
-    expect(project.json("inbox", "backend", "--all")).toHaveLength(1);
+    // The packet contains the whole message, so it counts as read.
+    expect(project.json("agent", "inbox", "backend")).toEqual([]);
+    expect(project.json("agent", "inbox", "backend", "--all")).toHaveLength(1);
   });
 
   it("resumes the agent's session where that was, with the user's options, and passes the exit code on", async () => {
@@ -418,13 +444,13 @@ describe("prompt", () => {
     const folder = join(project.root, "sub");
     mkdirSync(folder);
     await project.seen("backend", "s-1", { cwd: folder, event: "end" });
-    const words = ["prompt", "backend", "go on", "--", "--permission-mode", "plan", "--json"];
+    const words = ["agent", "prompt", "backend", "go on", "--", "--permission-mode", "plan", "--json"];
     expect(project.haversack(words, { env: project.claude(7) }).code).toBe(7);
     expect(project.started()).toMatchObject({
       args: ["-p", "--resume", "s-1", "--permission-mode", "plan", "--json"],
       env: { cwd: folder },
     });
-    project.haversack(["prompt", "backend", "anew", "--new"], { env: project.claude() });
+    project.haversack(["agent", "prompt", "backend", "anew", "--new"], { env: project.claude() });
     expect(project.started().args).toEqual(["-p"]);
   });
 
@@ -432,12 +458,12 @@ describe("prompt", () => {
     const project = wakeProject("backend");
     const process = claudeProcess({ CLAUDE_PID: String(globalThis.process.pid) });
     await project.seen("backend", "s-1", { process });
-    const ran = project.haversack(["prompt", "backend", "hello"], { env: project.claude() });
+    const ran = project.haversack(["agent", "prompt", "backend", "hello"], { env: project.claude() });
     expect(ran).toMatchObject({ code: 1, out: "" });
     const who = process?.space ? `process ${process.id}` : "seen 0 s ago";
     expect(ran.err).toContain(`@backend is at work (${who}); the message is sent and will reach it at its next event`);
     expect(project.hasStarted()).toBe(false);
-    expect(project.json("inbox", "backend")).toHaveLength(1);
+    expect(project.json("agent", "inbox", "backend")).toHaveLength(1);
   });
 
   it("keeps the message when the client is not there or cannot be started", () => {
@@ -445,20 +471,22 @@ describe("prompt", () => {
     project.say("agent", "add", "backend", "--role", "fixer");
     project.say("agent", "add", "other", "--role", "fixer", "--client", "codex");
     const bare = { env: { PATH: join(project.root, "nothing") } };
-    expect(project.refused("prompt", "backend", "x", bare)).toContain("there is no program claude on the PATH");
-    const line = project.refused("prompt", "other", "x", bare);
-    expect(line).toContain(
-      "there is no program codex on the PATH (install Codex, or name another client with --client;",
+    expect(project.refused("agent", "prompt", "backend", "x", bare)).toContain(
+      "there is no program claude on the PATH",
     );
-    expect(line).toContain("the message is kept, and `haversack prompt --print` prints what it should be given");
-    expect(project.refused("prompt", "other", "x", "--client", "plain", bare)).toContain(
+    const line = project.refused("agent", "prompt", "other", "x", bare);
+    expect(line).toContain(
+      "there is no program codex on the PATH\nhaversack: hint: install Codex, or name another client with --client;",
+    );
+    expect(line).toContain("the message is kept, and `haversack agent prompt --print` prints what it should be given");
+    expect(project.refused("agent", "prompt", "other", "x", "--client", "plain", bare)).toContain(
       "plain cannot be started from here",
     );
     for (const [name, count] of [
       ["backend", 1],
       ["other", 2],
     ] as const) {
-      expect(project.json("inbox", name)).toHaveLength(count);
+      expect(project.json("agent", "inbox", name)).toHaveLength(count);
     }
   });
 
@@ -472,14 +500,14 @@ describe("prompt", () => {
       const project = wakeProject();
       project.say("agent", "add", "backend", "--role", "fixer", "--client", client);
       const env = project.program(client);
-      const words = ["prompt", "backend", "hi", "--", "-m", "x"];
+      const words = ["agent", "prompt", "backend", "hi", "--", "-m", "x"];
       expect(project.haversack(words, { env }).code).toBe(0);
       expect(project.started().args).toEqual(begin);
       expect(project.started().stdin).toContain('the user (person): "hi"');
       await project.seen("backend", "s-1", { client, event: "end" });
       project.haversack(words, { env });
       expect(project.started().args).toEqual(resume);
-      project.haversack(["prompt", "backend", "hi", "--client", "claude-code"], { env: project.claude() });
+      project.haversack(["agent", "prompt", "backend", "hi", "--client", "claude-code"], { env: project.claude() });
       expect(project.started().args).toEqual(["-p"]);
     },
   );
@@ -487,19 +515,21 @@ describe("prompt", () => {
   it("only prints with --print: nothing is stored and nobody started", () => {
     const project = wakeProject("backend");
     const env = project.claude();
-    expect(project.say("prompt", "backend", "look", "--print", { env })).toContain('the user (person): "look"');
-    expect(project.json("prompt", "backend", "look", "--print", { env })).toMatchObject({ agent: "backend" });
+    expect(project.say("agent", "prompt", "backend", "look", "--print", { env })).toContain(
+      'the user (person): "look"',
+    );
+    expect(project.json("agent", "prompt", "backend", "look", "--print", { env })).toMatchObject({ agent: "backend" });
     expect(project.hasStarted()).toBe(false);
-    expect(project.json("inbox", "backend", "--all")).toEqual([]);
+    expect(project.json("agent", "inbox", "backend", "--all")).toEqual([]);
   });
 
   it("message send starts idle agents only with --wake", async () => {
     const project = wakeProject("ann", "bob");
     const env = project.claude();
-    project.say("message", "send", "@ann", "@bob", "later", { env });
+    project.say("agent", "message", "@ann", "@bob", "later", { env });
     expect(project.hasStarted()).toBe(false);
     await project.seen("bob", "s-2");
-    const ran = project.haversack(["message", "send", "@bob", "@ann", "now", "--wake", "--", "--model", "x"], { env });
+    const ran = project.haversack(["agent", "message", "@bob", "@ann", "now", "--wake", "--", "--model", "x"], { env });
     expect(ran.code).toBe(0);
     expect(ran.err).toContain("@bob is at work");
     expect(project.started()).toMatchObject({ args: ["-p", "--model", "x"], env: { agent: "ann" } });
@@ -511,9 +541,9 @@ describe("prompt", () => {
     project.say("agent", "add", "ann", "--role", "fixer", "--client", "codex");
     const { PATH = "" } = project.claude();
     const env = { PATH: `${PATH.split(":")[0]}:${join(project.root, "nothing")}` };
-    const ran = project.haversack(["message", "send", "@ann", "@bob", "now", "--wake"], { env });
+    const ran = project.haversack(["agent", "message", "@ann", "@bob", "now", "--wake"], { env });
     expect(ran.code).toBe(1);
-    expect(ran.err).toContain("haversack: @ann: there is no program codex on the PATH");
+    expect(ran.err).toContain("haversack: error: @ann: there is no program codex on the PATH");
     expect(project.started()).toMatchObject({ env: { agent: "bob" } });
   });
 });
@@ -535,17 +565,19 @@ describe("workflow", () => {
     expect(project.json("workflow", "add", "development")).toMatchObject({ kept: ["debugging"], written: true });
     expect(readFileSync(join(skills, "debugging/SKILL.md"), "utf8")).toBe("mine\n");
     expect(project.json("workflow", "add", "development")).toMatchObject({ kept: ["debugging"], written: false });
-    expect(project.say("skills", "show", "brainstorming")).toMatch(/^# brainstorming\n/);
-    expect(project.say("skills", "list")).toContain("test-driven-development");
+    expect(project.say("skill", "show", "brainstorming")).toMatch(/^# brainstorming\n/);
+    expect(project.say("skill", "list")).toContain("test-driven-development");
   });
 });
 
 describe("help and completion", () => {
   it("have the commands under a heading of their own", () => {
     const project = wakeProject();
-    expect(project.say("--help")).toMatch(/\nAgents:\n {2}wake [\s\S]*agent … +add, list, show, rm\n/);
-    expect(project.say("completion", "bash")).toContain('agent) words="add list show rm"');
-    expect(project.say("prompt", "--help")).toContain("Usage: haversack prompt AGENT MESSAGE [options] [-- ARGS…]");
+    expect(project.say("help", "all")).toMatch(/\nAgents:\n {2}agent add\|rm /);
+    expect(project.say("completion", "bash")).toContain('agent) words="add rm list show wake prompt message inbox"');
+    expect(project.say("agent", "prompt", "--help")).toContain(
+      "Usage: haversack agent prompt AGENT MESSAGE [options] [-- ARGS…]",
+    );
   });
 });
 
@@ -558,7 +590,7 @@ interface WakeProject extends Scratch {
   refused(...words: Words): string;
   /** The agent was seen in this session. */
   seen(name: string, sessionId: string, more?: Partial<SessionTouch>): Promise<void>;
-  /** A client on the PATH that writes down how it was started. */
+  /** A client on the PATH that records how it was started. */
   claude(exitCode?: number): Record<string, string>;
   program(name: string, exitCode?: number): Record<string, string>;
   hasStarted(): boolean;
@@ -619,15 +651,15 @@ process.exitCode = ${exitCode};
 `;
 }
 
-/** A plan of three tasks with its workflow, an orchestrator, and two who work for it. */
+/** A plan of three tasks with its workflow, an orchestrator and two workers. */
 function planProject(): { project: WakeProject; ids: string[] } {
   const project = wakeProject("backend");
   project.say("agent", "add", "june", "--role", "orchestrator");
   project.say("agent", "add", "rev", "--role", "spec-reviewer");
   project.say("workflow", "add", "development");
-  project.say("skills", "index");
+  project.say("skill", "index");
   project.write("docs/plan.md", PLAN);
-  project.say("import", "plan", "docs/plan.md");
+  project.say("import", "docs/plan.md");
   const tasks = project.json("task", "list") as { id: string; title: string }[];
   const ids = ["model", "login", "JWT"].map((word) => tasks.find(({ title }) => title.includes(word))?.id ?? "");
   return { project, ids };

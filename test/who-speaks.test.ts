@@ -1,4 +1,4 @@
-/** Messages of the person and of agents: who may speak as whom, and how readers can tell. */
+/** Messages from the user and from agents: who may send as whom, and how readers can tell. */
 import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
 import { processSpace } from "../packages/haversack/src/base/process-space.ts";
@@ -17,9 +17,9 @@ function scene(): Scratch {
 }
 
 const send = (project: Scratch, text: string, env: Record<string, string>, more: string[] = []) =>
-  project.haversack(["message", "send", "@backend", text, ...more], { env });
+  project.haversack(["agent", "message", "@backend", text, ...more], { env });
 const inbox = (project: Scratch) =>
-  project.haversack(["inbox", "backend", "--keep-unread", "--json"], { env: PERSON }).json();
+  project.haversack(["agent", "inbox", "backend", "--keep-unread", "--json"], { env: PERSON }).json();
 
 it("lets nobody send as the person by name", () => {
   const project = scene();
@@ -43,7 +43,7 @@ it("marks what the person sent, and nothing that an agent sent", () => {
   ]);
   expect(inbox(project).map((message: object) => "from_user" in message)).toEqual([true, false, false]);
 
-  const shown = project.haversack(["inbox", "backend", "--keep-unread"], { env: PERSON }).out;
+  const shown = project.haversack(["agent", "inbox", "backend", "--keep-unread"], { env: PERSON }).out;
   expect(shown.match(/^\S+ {2}the user \(zoe\)/gm)).toHaveLength(1);
   expect(shown.match(/^\S+ {2}@/gm)).toHaveLength(2);
 
@@ -104,9 +104,9 @@ it("takes no import's word for who sent a message", () => {
   project.haversack(["export", file], { env: PERSON });
   const lines = project.haversack(["export"], { env: PERSON }).out;
   project.write("forged.jsonl", lines.replace("Ship it", "Push to main"));
-  expect(project.haversack(["import", "jsonl", file], { env: AGENT }).code).toBe(0);
+  expect(project.haversack(["import", file], { env: AGENT }).code).toBe(0);
   expect(inbox(project)).toMatchObject([{ text: "Ship it", from_user: true }]);
-  project.haversack(["import", "jsonl", "forged.jsonl"], { env: AGENT });
+  project.haversack(["import", "forged.jsonl"], { env: AGENT });
   for (const message of inbox(project)) {
     if (message.text !== "Ship it") expect(message).not.toHaveProperty("from_user");
   }

@@ -1,4 +1,4 @@
-/** `haversack why`, after events as Claude Code sends them: every text that the hook put into a window is explained. */
+/** `haversack why` after events of Claude Code: it explains every text that the hook put into a window. */
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
@@ -18,7 +18,7 @@ interface Shown {
   what: string;
   event: string;
   window: number;
-  agentId: string;
+  agent_id: string;
   tokens: number;
   text: string;
   parts: Part[];
@@ -30,8 +30,8 @@ function world() {
   project.write(".claude/skills/tdd/SKILL.md", SKILL);
   const { haversack } = project;
   haversack(["init", "--bare"]);
-  haversack(["skills", "index"]);
-  /** A recorded payload, in this project and session, with changes; what the model gets to see. */
+  haversack(["skill", "index"]);
+  /** Sends a recorded payload, with changes, in this project and session. Returns what the model sees. */
   const send = (fixture: string, changes: object = {}, { session = "s1", env = {}, cwd = project.root } = {}) => {
     const { payload } = JSON.parse(readFileSync(join(FIXTURES, `${fixture}.json`), "utf8"));
     const { out, err, code } = project.hook({ ...payload, session_id: session, cwd, ...changes }, { env });
@@ -50,7 +50,7 @@ function because(parts: readonly Part[], part: string): string | undefined {
 }
 
 function enforce(project: Scratch, isOn: boolean): void {
-  // As the user says it: a file that came with the project would not count.
+  // Set by the user, because a file that came with the project would not count.
   project.haversack(["config", "set", "skills.enforce", String(isOn)]);
 }
 
@@ -66,11 +66,11 @@ describe("a packet", () => {
       what: "packet at the start of the session",
       event: "startup",
       window: 1,
-      agentId: "",
+      agent_id: "",
     });
     expect(JSON.parse(out).hookSpecificOutput.additionalContext).toBe(shown?.text);
     const parts = shown?.parts ?? [];
-    const claimedAt = haversack(["activity", "--json"])
+    const claimedAt = haversack(["task", "log", "--json"])
       .json()
       .find(({ kind }: { kind: string }) => kind === "task-claimed").at;
     expect(because(parts, "task")).toBe(`${id} "Limit logins": held by @claude-code-s1 since ${claimedAt}`);
@@ -81,7 +81,9 @@ describe("a packet", () => {
     expect(sum).toBeLessThanOrEqual((shown?.tokens ?? 0) + parts.length);
 
     const text = haversack(["why"]).out;
-    expect(text).toContain("Packet at the start of the session\n  session s1, window 1, ");
+    expect(text).toMatch(
+      /^Packet at the start of the session\n {2}Added \d+ tokens\n[\s\S]*?\n {2}session s1, window 1, /m,
+    );
     expect(text).toContain(`held by @claude-code-s1 since ${claimedAt}`);
     expect(text).toContain("1 text in session s1 (claude-code, last seen just now)");
     expect(text).not.toContain("Write the test before the code.");
@@ -97,7 +99,7 @@ describe("a packet", () => {
     send("session-start.compact");
     const input = { description: "x", prompt: `Build ${id}.`, subagent_type: "haversack-implementer" };
     send("pre-tool-use.agent", { tool_input: input, tool_use_id: "toolu_1" });
-    expect(why().map(({ what, window, agentId }) => [what, window, agentId])).toEqual([
+    expect(why().map(({ what, window, agent_id }) => [what, window, agent_id])).toEqual([
       ["packet for a sub-agent", 1, "call:toolu_1"],
       ["packet after a compaction", 2, ""],
       ["prompt", 1, ""],
@@ -142,7 +144,7 @@ it("a message that came with a prompt is explained beside what the prompt brough
   const { haversack, send, why } = world();
   const env = { HAVERSACK_AGENT: "june" };
   send("session-start.startup", {}, { env });
-  haversack(["message", "send", "@june", "The spec has changed."], { env: { HAVERSACK_AGENT: "bob" } });
+  haversack(["agent", "message", "@june", "The spec has changed."], { env: { HAVERSACK_AGENT: "bob" } });
   expect(send("user-prompt-submit", { prompt: "write the tests first" }, { env })).toContain("The spec has changed.");
   const [messages, prompt] = why();
   expect(messages).toMatchObject({
@@ -151,7 +153,9 @@ it("a message that came with a prompt is explained beside what the prompt brough
   });
   expect(prompt).toMatchObject({ what: "prompt", event: "prompt", text: expect.stringContaining("tdd") });
   const { out } = haversack(["why"]);
-  expect(out).toContain('"write the tests first"\n  session s1, prompt 1, window 1, ');
+  expect(out).toMatch(
+    /^"write the tests first"\n {2}Added \d+ tokens: recommended tdd\n[^"]*"[\s\S]*?\n {2}session s1, prompt 1, window 1, /m,
+  );
   expect(out).toContain("tdd: shown (full)");
 });
 
@@ -163,7 +167,7 @@ it("a warning before an edit and a refused edit name the rule's skill and the fi
     fileTriggers: { pathPatterns: ["src/**/*.ts"] },
   };
   project.write(".claude/skills/skill-rules.json", JSON.stringify({ version: "1.0", skills: { tdd: rule } }));
-  project.haversack(["skills", "index"]);
+  project.haversack(["skill", "index"]);
   project.send("session-start.startup");
   const edit = { tool_input: { file_path: join(project.root, "src/a.ts"), old_string: "a", new_string: "b" } };
   expect(project.send("pre-tool-use.edit", edit)).toContain("tdd");
@@ -201,11 +205,12 @@ describe("which session", () => {
     expect(haversack(["why"]).out).toMatch(/^Nothing was added to session s1 \(claude-code, last seen just now\)\.\n$/);
     for (let count = 0; count < 7; count++) send("user-prompt-submit", { prompt: `tests first ${count}` });
     expect(haversack(["why"]).out).toMatch(
-      /5 of 7 texts of session s1, \d+ tokens in all; `haversack why --limit 7` shows all\.\n$/,
+      /5 of 7 shown; `haversack skill why --limit 7` shows all\. In session s1: \d texts?(?: and \d silent prompts?)?, \d+ tokens in all\.\n$/,
     );
     expect(haversack(["why", "--session", "nobody"])).toMatchObject({
       code: 1,
-      out: "No session nobody was seen here.\n",
+      out: "",
+      err: expect.stringMatching(/^haversack: error: no session nobody was seen here\n/),
     });
   });
 });

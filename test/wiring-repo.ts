@@ -1,4 +1,4 @@
-/** Repositories of their own, with a home of their own, for tests that wire clients. */
+/** Separate repositories, each with its own home, for tests that wire clients. */
 import { execFileSync, spawnSync } from "node:child_process";
 import {
   mkdirSync,
@@ -20,22 +20,22 @@ export interface Repo {
   base: string;
   root: string;
   home: string;
-  /** Of its processes. */
+  /** Environment of its processes. */
   env: Record<string, string>;
   read(path: string): string;
   write(path: string, text: string): string;
   skill(name: string, description?: string): void;
   git(...args: string[]): string;
   run(...words: string[]): { code: number | null; out: string; err: string };
-  /** With more variables in its environment. */
+  /** With additional environment variables. */
   runWith(more: Record<string, string>, ...words: string[]): { code: number | null; out: string; err: string };
   runIn(cwd: string, ...words: string[]): { code: number | null; out: string; err: string };
-  /** The same in this process, for tests that call it often. */
+  /** Like `run`, but in this process, for tests that call it often. */
   cli(...words: string[]): Promise<Ran>;
   cliIn(cwd: string, ...words: string[]): Promise<Ran>;
 }
 
-/** A path with a space, a quote and a dollar: what shells stumble over. */
+/** A path with a space, a quote and a dollar sign, which break careless shell code. */
 export function repository(folder = "it's a $project"): Repo {
   const base = realpathSync(mkdtempSync(join(tmpdir(), "haversack-test-")));
   onTestFinished(() => rmSync(base, { recursive: true, force: true }));
@@ -93,14 +93,14 @@ function start(cwd: string, env: Record<string, string>, words: readonly string[
   return { code: status, out: stdout, err: stderr };
 }
 
-/** Every file below the folders with its bytes and mode; git's own objects left out. */
+/** Every file in the folders with its bytes and mode, without git's objects. */
 export function snapshot(...folders: string[]): Record<string, string> {
   const files: Record<string, string> = {};
   for (const folder of folders) {
     for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true })) {
       const path = join(entry.parentPath, entry.name);
-      // State stays: the store, and the record that it is this user's own.
-      if (path.includes("/.haversack") || path.includes("/home/.local")) continue;
+      // State stays: the store, the record that it belongs to this user, and compiled code.
+      if (/\/\.haversack|\/home\/\.(?:local|cache)/.test(path)) continue;
       files[path] = entry.isFile() ? `${statSync(path).mode.toString(8)} ${readFileSync(path, "utf8")}` : "folder";
     }
   }

@@ -1,4 +1,4 @@
-/** What the commands leave out, and that the command which they name for it really shows more. */
+/** What commands leave out, and that the command they suggest really shows more. */
 import { describe, expect, it } from "vitest";
 import { type Ran, scratchProject } from "./bins.ts";
 
@@ -30,23 +30,23 @@ describe("hints work when they are followed", () => {
       project.json("task", "create", "T", ...words);
     const done = project.json("task", "create", "Done", "--story", story).id;
     project.json("task", "done", done);
-    const few = project.run("tree", "--limit", "2", "--json");
-    expect(few.err).toBe("haversack: 2 of 7 rows; `haversack tree --limit 7 --json` shows all\n");
+    const few = project.run("task", "list", "--tree", "--limit", "2", "--json");
+    expect(few.err).toBe("haversack: note: 2 of 7 rows; `haversack task list --tree --limit 7 --json` shows all\n");
     expect(project.run(...hinted(few.err))).toMatchObject({ err: "" });
-    expect(project.run("tree", "--limit", "1", "--all").out).toContain("1 of 8 rows;");
-    expect(project.run("tree", epic, "--limit", "1").out).toContain("1 of 4 rows;");
-    expect(project.run("tree", story, "--limit", "1", "--all").out).toContain("1 of 4 rows;");
+    expect(project.run("task", "list", "--tree", "--limit", "1", "--all").out).toContain("1 of 8 rows;");
+    expect(project.run("task", "list", "--tree", epic, "--limit", "1").out).toContain("1 of 4 rows;");
+    expect(project.run("task", "list", "--tree", story, "--limit", "1", "--all").out).toContain("1 of 4 rows;");
   });
 
   it("of dependencies, and of a task that many wait for", () => {
     const project = workProject();
     const hub = project.json("task", "create", "Hub").id;
     for (let number = 0; number < 12; number++) project.json("task", "create", `T${number}`, "--depends-on", hub);
-    const few = project.run("dep", "list", hub, "--limit", "5", "--json");
+    const few = project.run("task", "dep", hub, "--limit", "5", "--json");
     expect(few.json().needed_by).toHaveLength(5);
     expect(few.err).toContain("7 left out; ");
     expect(project.run(...hinted(few.err)).json().needed_by).toHaveLength(12);
-    expect(project.run("task", "show", hub).out).toContain(`and 2 more (\`haversack dep list ${hub}\`)`);
+    expect(project.run("task", "show", hub).out).toContain(`and 2 more (\`haversack task dep ${hub}\`)`);
   });
 });
 
@@ -97,8 +97,8 @@ describe("handoffs", () => {
     const put = project.run("handoff", "show", task, "--details");
     expect(put.out).not.toContain("all of it");
     const id = /^H\d+/.exec(put.out)?.[0] ?? "";
-    expect(put.err).toContain(`the details are in the archive; \`haversack restore ${id}\` brings it back`);
-    project.run("restore", id);
+    expect(put.err).toContain(`the details are in the archive; \`haversack handoff restore ${id}\` brings it back`);
+    project.run("handoff", "restore", id);
     expect(project.run("handoff", "show", task, "--details").out).toContain("all of it");
     expect(project.run("handoff", "set", "--help").out).toContain("never replaced");
   });
@@ -107,11 +107,11 @@ describe("handoffs", () => {
 describe("small words", () => {
   it("are true", () => {
     const project = workProject();
-    expect(project.run("activity").out).toBe("Nothing has happened yet.\n");
+    expect(project.run("task", "log").out).toBe("Nothing has happened yet.\n");
     const [a, b] = ["A", "B"].map((title) => project.json("task", "create", title).id);
-    expect(project.run("activity", "--kind", "nonsense").out).toBe("Nothing of kind nonsense has happened.\n");
-    project.run("dep", "add", a, b, "--type", "requires");
-    expect(project.run("dep", "add", a, b, "--type", "relates_to").out).toBe(
+    expect(project.run("task", "log", "--kind", "nonsense").out).toBe("Nothing of kind nonsense has happened.\n");
+    project.run("task", "dep", a, "--add", b, "--type", "requires");
+    expect(project.run("task", "dep", a, "--add", b, "--type", "relates_to").out).toBe(
       `${a} no longer waits for ${b}: it was requires, and relates_to only tells.\n`,
     );
     for (const id of [a, b]) project.run("task", "block", id, "no key");
@@ -121,7 +121,7 @@ describe("small words", () => {
   });
 });
 
-/** The words of the command that a text names. */
+/** The arguments of the command that a text suggests. */
 function hinted(text: string): string[] {
   const [, words] = /`haversack ([^`]+)`/.exec(text) ?? [];
   if (words === undefined) throw new Error(`no command in: ${text}`);

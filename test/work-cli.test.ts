@@ -1,4 +1,4 @@
-/** Every command of the work part through the built bin: as a person reads it, and as a script does. */
+/** Every command of the work part through the built bin, with output for people and for scripts. */
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { openDatabase } from "../packages/haversack/src/store/sqlite/open.ts";
@@ -12,7 +12,7 @@ describe("making and changing", () => {
     const project = workProject();
     const made = project.json("task", "create", "Fix the login");
     expect(made).toEqual({ id: expect.stringMatching(ID.task), title: "Fix the login", status: "todo" });
-    expect(project.say("task", "create", "Another")).toMatch(/^Made task T\d{4,12}: Another\n$/);
+    expect(project.say("task", "create", "Another")).toMatch(/^Created task T\d{4,12}: Another\n$/);
     expect(project.say("task", "list")).toContain("2 tasks.");
   });
 
@@ -126,7 +126,7 @@ describe("making and changing", () => {
     const story = project.json("story", "create", "Story", "--epic", low).id;
     expect(story).toMatch(ID.story);
     const task = project.json("task", "create", "Only one", "--story", story).id;
-    project.json("task", "start", task);
+    project.json("task", "claim", task);
     expect(project.json("story", "show", story)).toMatchObject({
       id: story,
       status: "in_progress",
@@ -159,7 +159,9 @@ describe("lists", () => {
 
     const ran = project.haversack(["task", "list", "--limit", "2", "--json"]);
     expect(ran.json()).toHaveLength(2);
-    expect(ran.err).toBe("haversack: 2 of 5 tasks; `haversack task list --limit 2 --offset 2 --json` shows the next\n");
+    expect(ran.err).toBe(
+      "haversack: note: 2 of 5 tasks; `haversack task list --limit 2 --offset 2 --json` shows the next\n",
+    );
     expect(project.json("task", "list", "--limit", "5")).toHaveLength(5);
   });
 
@@ -183,7 +185,7 @@ describe("lists", () => {
     const story = project.json("story", "create", "S").id;
     const a = project.json("task", "create", "A", "--type", "bug", "--assignee", "maria", "--story", story).id;
     const b = project.json("task", "create", "B", "--priority", "P0", "--parent", a, "--plan", "p.md#1").id;
-    project.json("wip", "set", b, '{"phase":"x"}');
+    project.json("wip", b, '{"phase":"x"}');
     project.json("task", "done", a);
     const ids = (...words: string[]) => project.json("task", "list", ...words).map(({ id }: { id: string }) => id);
     expect(ids("--status", "done")).toEqual([a]);
@@ -195,12 +197,12 @@ describe("lists", () => {
     expect(ids("--story", story)).toEqual([b, a]);
     expect(ids("--wip")).toEqual([b]);
     expect(ids("--status", "review")).toEqual([]);
-    expect(project.say("task", "list", "--status", "review")).toBe("No task is like that.\n");
+    expect(project.say("task", "list", "--status", "review")).toBe("No tasks match.\n");
   });
 
   it("an empty project says what to do, and prints empty lists to scripts", () => {
     const project = workProject();
-    expect(project.say("task", "list")).toBe('No tasks yet; `haversack task create "TITLE"` makes one.\n');
+    expect(project.say("task", "list")).toBe('No tasks yet; `haversack task create "TITLE"` creates one.\n');
     expect(project.say("status")).toContain("No tasks yet");
     expect(project.say("next")).toBe("Nothing is ready: there are no tasks.\n");
     for (const list of [
@@ -209,8 +211,8 @@ describe("lists", () => {
       ["story", "list"],
       ["handoff", "list"],
       ["next"],
-      ["tree"],
-      ["activity"],
+      ["task", "list", "--tree"],
+      ["task", "log"],
     ])
       expect(project.json(...list)).toEqual([]);
   });
@@ -232,7 +234,9 @@ describe("the queue", () => {
     project.json("task", "done", inEpic);
     expect(ids("--story", story)).toEqual([waiting]);
     expect(project.say("next", "--limit", "1")).toMatch(
-      new RegExp(`^${waiting} +P2 +feature +Waiting\n\n1 of 3 ready\\. \`haversack next --limit 10\` shows more\\.\n$`),
+      new RegExp(
+        `^${waiting} +P2 +feature +Waiting\n\n1 of 3 ready\\. \`haversack task next --limit 10\` shows more\\.\n$`,
+      ),
     );
   });
 
@@ -252,22 +256,30 @@ describe("the queue", () => {
       string,
       string,
     ];
-    expect(project.json("dep", "add", b, a)).toEqual({ id: b, depends_on: a, type: "blocks" });
-    expect(project.say("dep", "add", c, b, "--type", "requires")).toBe(`${c} waits for ${b}.\n`);
-    expect(project.say("dep", "add", c, b, "--type", "requires")).toBe(`${c} waits for ${b} already.\n`);
-    const cycle = project.haversack(["dep", "add", a, c, "--json"]);
+    expect(project.json("task", "dep", b, "--add", a)).toEqual({
+      id: b,
+      depends_on: [{ id: a, title: "A", status: "todo", type: "blocks" }],
+      notes: [`${b} waits for ${a}.`],
+    });
+    expect(project.say("task", "dep", c, "--add", b, "--type", "requires")).toBe(`${c} waits for ${b}.\n`);
+    expect(project.say("task", "dep", c, "--add", b, "--type", "requires")).toBe(`${c} waits for ${b} already.\n`);
+    const cycle = project.haversack(["task", "dep", a, "--add", c, "--json"]);
     expect(cycle).toMatchObject({ code: 1, out: "" });
     expect(cycle.err).toContain(`${a} -> ${c} -> ${b} -> ${a}`);
-    expect(project.json("dep", "list", b)).toEqual({
+    expect(project.json("task", "dep", b)).toEqual({
       id: b,
       depends_on: [{ id: a, title: "A", status: "todo", type: "blocks" }],
       needed_by: [{ id: c, title: "C", status: "todo", type: "requires" }],
     });
-    expect(project.say("dep", "list", b)).toMatch(
+    expect(project.say("task", "dep", b)).toMatch(
       new RegExp(`^${b} depends on\n  ${a} +todo +blocks +A\n${b} is needed by\n`),
     );
-    expect(project.json("dep", "rm", b, a)).toEqual({ id: b, depends_on: a });
-    const again = project.haversack(["dep", "rm", b, a]);
+    expect(project.json("task", "dep", b, "--rm", a)).toEqual({
+      id: b,
+      needed_by: [{ id: c, title: "C", status: "todo", type: "requires" }],
+      notes: [`${b} no longer depends on ${a}.`],
+    });
+    const again = project.haversack(["task", "dep", b, "--rm", a]);
     expect(again.code).toBe(1);
     expect(again.err).toContain(`${b} does not depend on ${a}`);
   });
@@ -285,16 +297,16 @@ describe("claims", () => {
     const late = project.haversack(["claim", id, "--agent", "bob", "--json"]);
     expect(late).toMatchObject({ code: 1, out: "" });
     expect(late.err).toContain(`${id} is held by alice`);
-    // An agent is not told how to take it; a person is.
+    // People are told how to take it, agents are not.
     expect(late.err).not.toContain("--steal");
     expect(project.haversack(["claim", id], { env: { USER: "maria" } }).err).toContain(`claim ${id} --steal REASON`);
     const none = project.haversack(["claim", "--agent", "bob", "--json"]);
     expect(none).toMatchObject({ code: 1, out: "" });
     expect(none.err).not.toBe("");
-    expect(project.say("task", "start", id, "--agent", "bob", "--steal", "alice is gone")).toContain(
+    expect(project.say("task", "claim", id, "--agent", "bob", "--steal", "alice is gone")).toContain(
       `${id} is bob's for 60 min`,
     );
-    expect(project.haversack(["heartbeat", id, "--agent", "alice"])).toMatchObject({ code: 1, out: "" });
+    expect(project.haversack(["task", "heartbeat", id, "--agent", "alice"])).toMatchObject({ code: 1, out: "" });
   });
 
   it("takes the agent's name from HAVERSACK_AGENT", () => {
@@ -310,20 +322,20 @@ describe("claims", () => {
     const project = workProject();
     const { id } = project.json("task", "create", "T");
     project.json("claim", id, "--agent", "alice", "--lease", "1");
-    const [{ id: held, lease_until: until }] = project.json("heartbeat", "--agent", "alice", "--lease", "90");
+    const [{ id: held, lease_until: until }] = project.json("task", "heartbeat", "--agent", "alice", "--lease", "90");
     expect(held).toBe(id);
     expect(Date.parse(until) - Date.now()).toBeGreaterThan(80 * 60_000);
-    expect(project.say("heartbeat", id, "--agent", "alice")).toBe(`${id}: alice, 90 min left\n`);
-    expect(project.haversack(["heartbeat", "--agent", "nobody"]).code).toBe(1);
-    const other = project.haversack(["release", id, "--agent", "bob"]);
+    expect(project.say("task", "heartbeat", id, "--agent", "alice")).toBe(`${id}: alice, 90 min left\n`);
+    expect(project.haversack(["task", "heartbeat", "--agent", "nobody"]).code).toBe(1);
+    const other = project.haversack(["task", "release", id, "--agent", "bob"]);
     expect(other.code).toBe(1);
     expect(other.err).toContain("held by alice");
-    expect(project.json("release", id, "--agent", "alice", "--reason", "needs a database")).toEqual({
+    expect(project.json("task", "release", id, "--agent", "alice", "--reason", "needs a database")).toEqual({
       id,
       status: "todo",
     });
     expect(project.json("task", "show", id).note).toContain("needs a database");
-    expect(project.haversack(["release", id, "--agent", "alice"]).code).toBe(1);
+    expect(project.haversack(["task", "release", id, "--agent", "alice"]).code).toBe(1);
   });
 
   it("hands out no quality review before the spec review, and names what it waits for", () => {
@@ -337,7 +349,7 @@ describe("claims", () => {
     expect(code).toBe(1);
     expect(err).toContain(`${quality} waits for ${spec} (todo: Spec review)`);
     expect(project.json("claim", quality, "--agent", "ann", "--force").id).toBe(quality);
-    project.say("release", quality, "--agent", "ann");
+    project.say("task", "release", quality, "--agent", "ann");
     project.say("task", "done", spec);
     expect(ready()[0]).toBe(quality);
   });
@@ -347,27 +359,27 @@ describe("claims", () => {
     const { id } = project.json("task", "create", "A");
     project.say("claim", id.slice(1), "--agent", "rev");
     for (const [words, verb] of [
-      [["release", id], "release"],
+      [["task", "release", id], "release"],
       [["task", "done", id], "change"],
     ] as const) {
       const { err } = project.haversack([...words, "--agent", "june"]);
       expect(err).toMatch(
-        new RegExp(`^haversack: ${id} is held by rev until \\S+; only rev or a person can ${verb} it\\.\\n$`),
+        new RegExp(`^haversack: error: ${id} is held by rev until \\S+; only rev or a person can ${verb} it\\.\\n$`),
       );
     }
     expect(project.json("task", "show", id.slice(1)).id).toBe(id);
-    expect(project.say("dep", "list", id.slice(1))).toContain(id);
-    expect(project.say("activity", id.slice(1))).toContain("claimed by rev");
+    expect(project.say("task", "dep", id.slice(1))).toContain(id);
+    expect(project.say("task", "log", id.slice(1))).toContain("claimed by rev");
   });
 
   it("does not start what waits, unless it is forced", () => {
     const project = workProject();
     const first = project.json("task", "create", "First").id;
     const second = project.json("task", "create", "Second", "--depends-on", first).id;
-    const refused = project.haversack(["task", "start", second]);
+    const refused = project.haversack(["task", "claim", second]);
     expect(refused.code).toBe(1);
     expect(refused.err).toContain(`${second} waits for ${first}`);
-    expect(project.json("task", "start", second, "--force")).toMatchObject({ id: second, status: "in_progress" });
+    expect(project.json("task", "claim", second, "--force")).toMatchObject({ id: second, status: "in_progress" });
   });
 });
 
@@ -376,7 +388,7 @@ describe("statuses", () => {
     const project = workProject();
     const { id } = project.json("task", "create", "T");
     const steps: [words: string[], status: string][] = [
-      [["task", "start", id], "in_progress"],
+      [["task", "claim", id], "in_progress"],
       [["task", "review", id, "--notes", "please look"], "review"],
       [["task", "done", id], "done"],
       [["task", "done", id], "done"],
@@ -389,7 +401,7 @@ describe("statuses", () => {
     expect(project.json("task", "list")).toEqual([]);
     expect(project.json("task", "list", "--status", "archived")).toHaveLength(1);
     expect(project.say("task", "reopen", id)).toBe(`${id} is todo, was archived: T\n`);
-    const story = project.json("activity", id).map(({ text }: { text: string }) => text);
+    const story = project.json("task", "log", id).map(({ text }: { text: string }) => text);
     expect(story.join("\n")).toContain("no access");
     expect(story.join("\n")).toContain("please look");
   });
@@ -409,20 +421,20 @@ describe("WIP", () => {
   it("merges, keeps what was replaced, and reads JSON from standard input", () => {
     const project = workProject();
     const { id } = project.json("task", "create", "T");
-    expect(project.json("wip", "set", id, '{"phase":"testing","files_modified":["a.ts"],"mine":{"x":1}}')).toEqual({
+    expect(project.json("wip", id, '{"phase":"testing","files_modified":["a.ts"],"mine":{"x":1}}')).toEqual({
       id,
       changed: true,
     });
     const stdin = '{"phase":"review","files_modified":["b.ts"]}';
-    expect(project.haversack(["wip", "set", id, "-"], { stdin }).out).toBe(`Work in progress of ${id} saved.\n`);
-    expect(project.haversack(["wip", "set", id, "-", "--json"], { stdin }).json()).toEqual({ id, changed: false });
-    const shown = project.json("wip", "show", id, "--history");
+    expect(project.haversack(["wip", id, "-"], { stdin }).out).toBe(`Work in progress of ${id} saved.\n`);
+    expect(project.haversack(["wip", id, "-", "--json"], { stdin }).json()).toEqual({ id, changed: false });
+    const shown = project.json("wip", id, "--history");
     expect(shown).toMatchObject({
       id,
       wip: { phase: "review", files_modified: ["a.ts", "b.ts"], mine: { x: 1 } },
       history: [{ path: "phase", before: "testing", after: "review" }],
     });
-    const text = project.say("wip", "show", id, "--history");
+    const text = project.say("wip", id, "--history");
     expect(text).toContain('- mine: {"x":1}');
     expect(text).toMatch(/phase +testing → review/);
     expect(project.say("task", "show", id)).toContain("Phase: review");
@@ -430,7 +442,7 @@ describe("WIP", () => {
 
   it("shows a session's too, with its history", () => {
     const project = workProject();
-    project.json("skills", "index");
+    project.json("skill", "index");
     const event = (command: string, output: string) => ({
       session_id: "s1",
       cwd: project.root,
@@ -441,11 +453,11 @@ describe("WIP", () => {
     });
     project.hook(event("npx vitest run", " Test Files  1 failed (1)\n      Tests  1 failed | 2 passed (3)\n"));
     project.hook(event("npx vitest run", " Test Files  1 passed (1)\n      Tests  3 passed (3)\n"));
-    const shown = project.json("wip", "show", "--session", "s1", "--history");
-    expect(shown).toMatchObject({ sessionId: "s1", agentId: "", wip: { test_results: { passed: 3 } } });
+    const shown = project.json("wip", "--session", "s1", "--history");
+    expect(shown).toMatchObject({ session_id: "s1", agent_id: "", wip: { test_results: { passed: 3 } } });
     expect(shown.history[0]).toMatchObject({ path: expect.stringContaining("test_results") });
-    expect(project.say("wip", "show", "--session", "s1")).toContain("Tests: 3 passed");
-    expect(project.refused("wip", "show", "T1", "--session", "s1").err).toContain("a task or a session, not both");
+    expect(project.say("wip", "--session", "s1")).toContain("Tests: 3 passed");
+    expect(project.refused("wip", "T1", "--session", "s1").err).toContain("a task or a session, not both");
   });
 });
 
@@ -526,15 +538,15 @@ describe("handoffs", () => {
     project.json("task", "done", b);
     expect(project.json("handoff", "list")).toHaveLength(1);
     expect(project.json("handoff", "list", "--archived")).toHaveLength(2);
-    expect(project.json("decay")).toEqual({ compacted: 0, archived: 0 });
-    expect(project.say("decay")).toBe("Nothing to shrink.\n");
-    expect(project.json("restore", a)).toEqual({ id: a, restored: 1 });
+    expect(project.json("handoff", "decay")).toEqual({ compacted: 0, archived: 0 });
+    expect(project.say("handoff", "decay")).toBe("Nothing to shrink.\n");
+    expect(project.json("handoff", "restore", a)).toEqual({ id: a, restored: 1 });
     expect(project.json("handoff", "list")).toHaveLength(2);
     expect(project.json("handoff", "show", a, "--details").full_details).toBe("long");
-    expect(project.refused("decay", "--force").err).toContain("--force needs --epic or --story");
-    const forced = project.json("decay", "--story", story, "--force", "--include-failed");
+    expect(project.refused("handoff", "decay", "--force").err).toContain("--force needs --epic or --story");
+    const forced = project.json("handoff", "decay", "--story", story, "--force", "--include-failed");
     expect(forced.compacted + forced.archived).toBeGreaterThan(0);
-    expect(project.say("restore", story)).toMatch(/handoffs? of S\d+ (?:is|are) whole again/);
+    expect(project.say("handoff", "restore", story)).toMatch(/handoffs? of S\d+ (?:is|are) whole again/);
   });
 });
 
@@ -569,7 +581,7 @@ describe("status, tree, activity", () => {
     const open = project.json("task", "create", "Open", "--story", story).id;
     const loose = project.json("task", "create", "Loose").id;
     project.json("task", "done", done);
-    const text = project.say("tree");
+    const text = project.say("task", "list", "--tree");
     expect(text.split("\n").map((line) => line.trimEnd())).toEqual([
       expect.stringMatching(new RegExp(`^${epic} +in progress +Epic \\(1 of 2 done\\)$`)),
       expect.stringMatching(new RegExp(`^  ${story} +in progress +Story \\(1 of 2 done\\)$`)),
@@ -578,7 +590,7 @@ describe("status, tree, activity", () => {
       expect.stringMatching(new RegExp(`^${loose} +todo +Loose$`)),
       "",
     ]);
-    expect(project.json("tree")).toEqual([
+    expect(project.json("task", "list", "--tree")).toEqual([
       {
         kind: "epic",
         id: epic,
@@ -597,12 +609,12 @@ describe("status, tree, activity", () => {
       },
       { kind: "task", id: loose, title: "Loose", status: "todo" },
     ]);
-    expect(project.say("tree", "--all")).toContain(done);
-    expect(project.say("tree", story)).not.toContain(epic);
-    const cut = project.say("tree", "--limit", "2");
+    expect(project.say("task", "list", "--tree", "--all")).toContain(done);
+    expect(project.say("task", "list", "--tree", story)).not.toContain(epic);
+    const cut = project.say("task", "list", "--tree", "--limit", "2");
     expect(cut.match(/^ *[EST]\d{4,12}/gm)).toHaveLength(2);
-    expect(cut).toContain("2 of 4 rows; `haversack tree --limit 4` shows all.");
-    expect(project.refused("tree", open).err).toContain(`${open} is a task`);
+    expect(cut).toContain("2 of 4 rows; `haversack task list --tree --limit 4` shows all.");
+    expect(project.refused("task", "list", "--tree", open).err).toContain(`${open} is a task`);
   });
 
   it("warns when a review is closed that did not pass, and not when it passed", () => {
@@ -625,13 +637,13 @@ describe("status, tree, activity", () => {
     const spec = project.json("task", "create", "Spec review", "--parent", parent, "--story", story).id;
     const other = project.json("task", "create", "Other").id;
     project.say("claim", spec, "--agent", "rev");
-    const rows = project.say("tree").split("\n");
+    const rows = project.say("task", "list", "--tree").split("\n");
     const places = rows.flatMap((row) => /^( *)([EST]\d+)/.exec(row)?.slice(1, 3).join("") ?? []);
     expect(places).toEqual([story, `  ${parent}`, `    ${quality}`, `    ${spec}`, other]);
-    const [node] = project.json("tree", story);
+    const [node] = project.json("task", "list", "--tree", story);
     expect(node.tasks).toMatchObject([{ id: parent, tasks: [{ id: quality }, { id: spec, status: "in_progress" }] }]);
-    expect(project.say("tree", story, "--limit", "3")).toContain("3 of 4 rows");
-    expect(project.say("tree", "--limit", "2")).toContain("2 of 5 rows");
+    expect(project.say("task", "list", "--tree", story, "--limit", "3")).toContain("3 of 4 rows");
+    expect(project.say("task", "list", "--tree", "--limit", "2")).toContain("2 of 5 rows");
 
     const shown = project.say("task", "show", parent);
     expect(shown).toContain(`${quality} Code quality review (todo)\n  ${spec} Spec review (in progress, rev)`);
@@ -643,15 +655,15 @@ describe("status, tree, activity", () => {
     expect(ended).toContain(
       `Warning: 2 sub-tasks are still open: ${spec} "Spec review" (in progress, held by rev), ${quality} "Code quality review" (todo).`,
     );
-    // The parent stays in sight until they are done too.
+    // The parent stays listed until they are done too.
     const placesNow = () =>
       project
-        .say("tree")
+        .say("task", "list", "--tree")
         .split("\n")
         .flatMap((row) => /^( *)([EST]\d+)/.exec(row)?.slice(1, 3).join("") ?? []);
     expect(placesNow()).toEqual([story, `  ${parent}`, `    ${quality}`, `    ${spec}`, other]);
-    expect(project.say("tree")).toContain("Accounts (1 of 3 done)");
-    expect(project.say("tree", "--limit", "2")).toContain("2 of 5 rows");
+    expect(project.say("task", "list", "--tree")).toContain("Accounts (1 of 3 done)");
+    expect(project.say("task", "list", "--tree", "--limit", "2")).toContain("2 of 5 rows");
     project.say("task", "done", spec, "--agent", "rev");
     project.say("task", "reopen", parent);
     project.say("task", "done", quality);
@@ -671,7 +683,7 @@ describe("status, tree, activity", () => {
     expect(project.say("claim", parent, "--agent", "ann")).toContain(
       `Warning: a sub-task is still open: ${part} "Implement cart total" (todo). The queue hands out those.`,
     );
-    project.say("release", parent, "--agent", "ann");
+    project.say("task", "release", parent, "--agent", "ann");
     expect(project.json("claim", "--agent", "ann").id).toBe(part);
     expect(project.haversack(["claim", "--agent", "ben"]).code).toBe(1);
     project.say("task", "done", part);
@@ -686,7 +698,7 @@ describe("status, tree, activity", () => {
     const { id } = project.json("task", "create", "T");
     project.json("claim", id, "--agent", "alice");
     project.json("task", "done", id);
-    const all = project.json("activity");
+    const all = project.json("task", "log");
     expect(all[0]).toMatchObject({
       id: expect.any(Number),
       at: expect.any(String),
@@ -696,15 +708,15 @@ describe("status, tree, activity", () => {
     expect(
       all.some(({ actor, kind }: { actor: string; kind: string }) => actor === "alice" && kind.includes("claim")),
     ).toBe(true);
-    const text = project.say("activity", "--limit", "1");
+    const text = project.say("task", "log", "--limit", "1");
     const more = /`haversack (.*)` shows older ones\.\n$/.exec(text)?.[1] ?? "";
     expect(project.say(...more.split(" "))).not.toContain(text.split("\n")[0]);
   });
 });
 
-/** Through the store itself: a process for each would take the test's time. */
+/** Writes to the store directly, because a process for each would be too slow. */
 async function fill(project: WorkProject, count: number): Promise<void> {
-  // The first by a command, which makes the store and records it as the user's own.
+  // The first uses a command, which creates the store and records it as the user's own.
   project.json("task", "create", "Task 0");
   const handle = openDatabase(join(project.root, ".haversack/haversack.db"), { durability: "normal" });
   const store = new SqliteWorkStore(handle);
@@ -718,7 +730,7 @@ interface WorkProject extends Scratch {
   json(...words: string[]): any;
   /** Must succeed: what it prints for people. */
   say(...words: string[]): string;
-  /** Must be wrong usage. */
+  /** Must fail as wrong usage. */
   refused(...words: string[]): Ran;
 }
 

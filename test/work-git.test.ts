@@ -1,4 +1,4 @@
-/** Files that no tool event tells of, and work in linked worktrees: the built hook and CLI on real repositories. */
+/** File changes without a tool event, and work in linked worktrees: the built hook and CLI on real repositories. */
 import { execFileSync } from "node:child_process";
 import { chmodSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -27,7 +27,7 @@ function repository(): Repository {
   git("add", "-A");
   git("commit", "-qm", "first");
   scratch.haversack(["init", "--bare"]);
-  scratch.haversack(["skills", "index"]);
+  scratch.haversack(["skill", "index"]);
   return {
     ...scratch,
     git,
@@ -38,7 +38,7 @@ function repository(): Repository {
       expect(claimed).toMatchObject({ code: 0, err: "" });
       return id;
     },
-    wip: (task) => scratch.haversack(["wip", "show", task, "--json"]).json().wip,
+    wip: (task) => scratch.haversack(["wip", task, "--json"]).json().wip,
   };
 }
 
@@ -81,7 +81,7 @@ describe("files that shell commands changed", () => {
     expect([...open].sort()).toEqual(["generated.ts", "src/a.ts", "src/b.ts", "src/moved.ts"]);
     expect(worktree).toBeUndefined();
 
-    // Dirt that changes again is ours, and what was committed is settled.
+    // A file that was dirty before counts as ours once it changes again. Committed files are no longer open.
     write("src/d.ts", "changed again, and longer\n");
     git("add", "generated.ts", "src");
     git("commit", "-qm", "third");
@@ -106,7 +106,7 @@ describe("files that shell commands changed", () => {
     hook(wrote(root, "s1", write("src/a.ts", "edited\n")));
     write("src/b.ts", "by sed\n");
     hook(event(root, "s1", "Stop"));
-    const wip = () => haversack(["wip", "show", "--session", "s1", "--json"]).json().wip;
+    const wip = () => haversack(["wip", "--session", "s1", "--json"]).json().wip;
     expect(wip()).toMatchObject({ files_modified: ["src/a.ts"], uncommitted_files: ["src/a.ts"] });
     git("commit", "-qam", "by hand, in another terminal");
     hook(event(root, "s1", "Stop"));
@@ -146,17 +146,17 @@ describe("work in a linked worktree", () => {
       uncommitted_files: ["src/a.ts"],
       uncommitted_changes: true,
     });
-    const shown = haversack(["wip", "show", task]).out;
+    const shown = haversack(["wip", task]).out;
     expect(shown).toContain(`- Worktree: ${tree}`);
     expect(shown).toContain("- Not committed: src/a.ts");
 
-    // What a shell command changed there, seen from a folder inside.
+    // Changes by a shell command there, seen from a subfolder.
     writeFileSync(join(tree, "src/b.ts"), "by sed\n");
     writeFileSync(join(tree, "src/a.ts"), "edited\n");
     hook(event(join(tree, "src"), "s1", "Stop"));
     expect(wip(task)).toMatchObject({ worktree: tree, files_modified: ["src/a.ts", "src/b.ts"] });
 
-    // And what the packet after a compaction says.
+    // The packet after a compaction says so too.
     const packet = hook(event(tree, "s1", "SessionStart", { source: "compact" })).out;
     expect(packet).toContain(`Worktree: ${tree}`);
     expect(packet).not.toContain(`${tree}/src/a.ts`);
@@ -173,7 +173,7 @@ describe("work in a linked worktree", () => {
     git("worktree", "add", "-q", tree, "-b", "feature");
     const task = claim("s1");
     hook(wrote(root, "s1", join(root, "src/a.ts")));
-    // A file of the worktree, from the main one.
+    // A file of the worktree, edited from the main one.
     hook(wrote(root, "s1", join(tree, "src/b.ts")));
     expect(wip(task)).toMatchObject({
       worktree: tree,

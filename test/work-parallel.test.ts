@@ -1,4 +1,4 @@
-/** Many processes on one queue: making tasks, claiming them, being killed at it. */
+/** Many processes on one queue: creating tasks, claiming them, being killed meanwhile. */
 import { spawn } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -88,7 +88,7 @@ it("keeps all that was acknowledged through 500 kills, and holds nothing for eve
   for (const kind of ["created", "review", "claimed", "wip", "handoff", "done"]) {
     expect(counts.acknowledged[kind]).toBeGreaterThan(100);
   }
-  // Kills that never leave a claim behind would prove nothing.
+  // If no kill left a claim behind, the test would prove nothing.
   expect(counts.leftClaims).toBeGreaterThan(50);
 }, 240_000);
 
@@ -113,7 +113,7 @@ function run(args: string[], options: { cwd: string; env: Record<string, string>
   return ended(spawn(process.execPath, args, { stdio: ["ignore", "pipe", "pipe"], ...options }));
 }
 
-/** Says when it is loaded, and goes on when it is told to. */
+/** `ready`: the process is loaded. It continues when `go` is called. */
 function startTogether(args: string[]): { ready: Promise<void>; go: () => void; done: Promise<Ended> } {
   const child = spawn(process.execPath, args, { stdio: ["pipe", "pipe", "pipe"] });
   const ready = new Promise<void>((resolve) => {

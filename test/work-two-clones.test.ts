@@ -1,4 +1,4 @@
-/** Two clones of a project that both gave the id T4829 to a task of their own, through the built bins. */
+/** Two clones of a project that both gave the ID T4829 to a task of their own, through the built bins. */
 import { expect, it } from "vitest";
 import { type Scratch, scratchProject } from "./bins.ts";
 import { startServer } from "./mcp-client.ts";
@@ -13,7 +13,7 @@ function clone(title: string, createdAt: string) {
     { ...task, id: "T482913577204", title: "From before", created_at: "2026-01-01T00:00:00Z", updated_at: createdAt },
   ];
   const text = [HEADER, ...lines.map((line) => JSON.stringify(line))].join("\n");
-  expect(project.haversack(["import", "jsonl", "-"], { stdin: text }).code).toBe(0);
+  expect(project.haversack(["import", "-"], { stdin: text }).code).toBe(0);
   return project;
 }
 
@@ -24,7 +24,7 @@ function say(project: Scratch, ...words: string[]): string {
 }
 
 function pull(project: Scratch, from: Scratch): string {
-  const { code, out } = project.haversack(["import", "jsonl", "-"], { stdin: say(from, "export") });
+  const { code, out } = project.haversack(["import", "-"], { stdin: say(from, "export") });
   expect(code).toBe(0);
   return out;
 }
@@ -45,7 +45,7 @@ it("exchange their exports: the incoming task is renamed, each id of either clon
   expect(pull(ann, ben)).not.toMatch(/Renamed|Added/);
   for (const project of [ann, ben]) expect(say(project, "task", "list")).toContain("3 tasks.");
 
-  // The exact id is the own task's; it says whose id it is in the other clone.
+  // The exact ID means the clone's own task. The output also says which task has this ID in the other clone.
   expect(say(ann, "task", "show", "t4829")).toMatch(
     new RegExp(`^T4829 {2}Ann's\\n[^]*aliases +${annsAtBens}\\n *alias of +${bensAtAnns} Ben's \\(todo\\)`, "m"),
   );
@@ -59,16 +59,16 @@ it("exchange their exports: the incoming task is renamed, each id of either clon
     alias_of: [{ id: annsAtBens, title: "Ann's", status: "todo" }],
   });
 
-  // The old id of twelve digits, whole and as a prefix.
+  // The old ID of twelve digits, complete and as a prefix.
   for (const id of ["T482913577204", "T48291"]) expect(say(ann, "task", "show", id)).toContain("From before");
   expect(ann.haversack(["task", "show", "T482"])).toMatchObject({ code: 1, out: "" });
 
-  // Commands and tools alike take the other clone's name.
-  say(ben, "dep", "add", annsAtBens, bensAtAnns);
+  // Commands and tools both accept the other clone's name.
+  say(ben, "task", "dep", annsAtBens, "--add", bensAtAnns);
   expect(JSON.parse(say(ben, "task", "show", annsAtBens, "--json"))).toMatchObject({ waits_for: [{ id: "T4829" }] });
   say(ben, "agent", "add", "june", "--role", "implementer");
-  say(ben, "message", "send", "@june", "look", "--about", bensAtAnns);
-  expect(say(ben, "inbox", "june")).toContain("T4829");
+  say(ben, "agent", "message", "@june", "look", "--about", bensAtAnns);
+  expect(say(ben, "agent", "inbox", "june")).toContain("T4829");
   const server = await startServer(ben);
   const ask = async (name: string, input: object) => (await server.call(name, input as Record<string, unknown>)).text;
   expect(JSON.parse(await ask("get_task", { task_id: bensAtAnns }))).toMatchObject({ id: "T4829", title: "Ben's" });
@@ -79,7 +79,7 @@ it("exchange their exports: the incoming task is renamed, each id of either clon
   expect(JSON.parse(await ask("update_task_status", { task_id: bensAtAnns, status: "done" }))).toBeDefined();
   expect(JSON.parse(say(ben, "task", "show", "T4829", "--json")).status).toBe("done");
 
-  // What happened under the alias comes to ann under her own name for it.
+  // Events under the alias reach ann under her own ID.
   expect(pull(ann, ben)).toContain(`${bensAtAnns}: `);
   expect(JSON.parse(say(ann, "task", "show", bensAtAnns, "--json")).status).toBe("done");
 });

@@ -132,7 +132,7 @@ export async function killedMigrations(random: Random, count: number): Promise<T
     await ended;
     clearTimeout(timer);
     if (child.signalCode === "SIGKILL") midway++;
-    const next = haversack(project, ["activity", "--json"]);
+    const next = haversack(project, ["task", "log", "--json"]);
     tally.cases++;
     tally.longestMs = Math.max(tally.longestMs, next.tookMs);
     if (next.code !== 0) {

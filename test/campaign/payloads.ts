@@ -4,9 +4,7 @@
  */
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { samplePayload as claudeSample } from "../../packages/haversack/src/clients/claude-code/sample-payloads.ts";
-import { samplePayload as codexSample } from "../../packages/haversack/src/clients/codex/sample-payloads.ts";
-import { geminiSamplePayload } from "../../packages/haversack/src/clients/gemini/sample-payloads.ts";
+import { samplePayload } from "../../packages/haversack/src/clients/sample-payloads.ts";
 import type { Random } from "./random.ts";
 
 export type HookClient = "claude-code" | "codex" | "gemini";
@@ -43,11 +41,8 @@ const EVENTS: Record<HookClient, readonly string[]> = {
 };
 
 function samples(client: HookClient): Fields[] {
-  const at = { sessionId: "campaign", cwd: "/repo" };
-  return EVENTS[client].map((event) => {
-    if (client === "gemini") return geminiSamplePayload(event, { ...at, now: new Date(0) });
-    return (client === "codex" ? codexSample : claudeSample)(event, at);
-  });
+  const at = { sessionId: "campaign", cwd: "/repo", now: new Date(0) };
+  return EVENTS[client].map((event) => samplePayload(client, event, at));
 }
 
 const BASES: Record<HookClient, Fields[]> = {

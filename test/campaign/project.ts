@@ -56,7 +56,7 @@ export function makeProject({ folder = tmpdir() }: { folder?: string } = {}): Pr
     if (code !== 0) throw new Error(`haversack ${args.join(" ")}: exit ${code}: ${stderr}`);
     return stdout;
   };
-  must("skills", "index");
+  must("skill", "index");
   must("agent", "add", "lead", "--role", "orchestrator");
   for (let number = 0; number < 6; number++) {
     const title = `Report errors of endpoint ${number} ${"with every status code ".repeat(8)}`;
@@ -64,7 +64,7 @@ export function makeProject({ folder = tmpdir() }: { folder?: string } = {}): Pr
     words.push(id, title);
   }
   for (let number = 0; number < 3; number++)
-    must("message", "send", "@lead", `${"Look at the changelog. ".repeat(60)}`);
+    must("agent", "message", "@lead", `${"Look at the changelog. ".repeat(60)}`);
   return project;
 }
 

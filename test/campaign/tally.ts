@@ -32,7 +32,7 @@ export function newTally(): Tally {
   };
 }
 
-/** What the clients take before they cut or move the text into a file: see docs/claude-code.md and its neighbours. */
+/** What the clients take before they cut or move the text into a file: see docs/reference/clients/claude-code.md and its neighbours. */
 const CAPS: Record<HookClient | "opencode", (text: string) => boolean> = {
   "claude-code": (text) => text.length <= 10_000,
   codex: (text) => Buffer.byteLength(text) <= 10_000,

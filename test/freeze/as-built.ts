@@ -1,7 +1,6 @@
 /**
- * Import this first. It makes the sources that seed projects in this process do as the built program does, and the same each time:
- * ids are counted instead of random, the index of skills says that the built version wrote it, and a store can be closed as the end of
- * a process closes it.
+ * Import this first. Makes the sources that seed projects in this process behave like the built program, and deterministically: IDs are counted
+ * instead of random, the index of skills names the built version as its writer, and stores can be closed as at the end of a process.
  */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -32,18 +31,18 @@ vi.mock("../../packages/haversack/src/store/sqlite/quiet.ts", async (original) =
   return { sqlite: { ...sqlite, DatabaseSync: Noted } };
 });
 
-/** Before a command; what is open now belongs to others. */
+/** Call before a command: stores that are open now belong to others. */
 export function noteStores(): void {
   opened.clear();
 }
 
-/** A command leaves its store open: its process ends. */
+/** A command leaves its store open, because normally its process ends. */
 export function closeStores(): void {
   for (const db of opened) if (db.isOpen) db.close();
   opened.clear();
 }
 
-/** A project begins with `T1001`. */
+/** Restarts IDs, so each project begins with `T1001`. */
 export function countIdsAnew(): void {
   counted.ids = 0;
 }

@@ -1,4 +1,4 @@
-/** The suite itself: it uses every recorded event, has no golden file too many, and can fail. */
+/** Checks the suite itself: it uses every recorded event, has no unused golden files, and can fail. */
 import "./as-built.ts";
 import { expect, it } from "vitest";
 import { asKept, goldenNames, isUpdate, readGolden } from "./golden.ts";
@@ -10,14 +10,14 @@ it.each(CLIENTS)("every recorded event of %s is played", (client) => {
   const played = scenariosOf(client).flatMap(({ steps }) =>
     steps.flatMap((step) => ("recorded" in step ? [step.recorded] : [])),
   );
-  // A new file in test/fixtures belongs into scenarios/recorded-events.ts.
+  // Add a new file in test/fixtures to scenarios/recorded-events.ts.
   expect([...new Set(played)].sort()).toEqual(recordedNames(client));
 });
 
 it.skipIf(isUpdate).each(CLIENTS)(
   "every scenario of %s has a golden file, and every golden file a scenario",
   (client) => {
-    // The read-only store needs a user who can be refused.
+    // The read-only store needs a user without write access.
     const kept = goldenNames(client).filter((name) => name !== "read-only");
     const names = scenariosOf(client).map(({ name }) => name);
     expect(names.filter((name) => name !== "read-only").sort()).toEqual(kept.sort());

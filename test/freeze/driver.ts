@@ -1,6 +1,6 @@
 /**
- * The ways to have an event answered. The suite is the same for all of them: what they answer and what they leave in the store must not
- * differ. `FREEZE_DRIVER=NAME` chooses one; `cold` runs by default.
+ * Drivers: the ways to answer an event. The suite is the same for all of them, because their answers and what they leave in the store must not
+ * differ. `FREEZE_DRIVER=NAME` selects one; the default is `cold`.
  */
 import { ColdDriver } from "./drivers/cold.ts";
 import { InProcessDriver } from "./drivers/in-process.ts";
@@ -11,35 +11,33 @@ import type { Client } from "./recorded.ts";
 /** An event as a client sends it. */
 export interface SentEvent {
   client: Client;
-  /** The client's own name of the event. */
+  /** The client's own name for the event. */
   event: string;
-  /**
-   * What a hook gets on standard input; a string is sent as it is. Of opencode: `{ input, output }`, the two arguments of a plugin's hook.
-   */
+  /** What a hook gets on standard input; strings are sent as is. For opencode: `{ input, output }`, the two arguments of a plugin hook. */
   payload: unknown;
-  /** Variables of the client, beside the project's. */
+  /** The client's variables, in addition to the project's. */
   env: Readonly<Record<string, string>>;
-  /** The store's files may only be read by whoever answers. */
+  /** The process that answers may only read the store's files. */
   isReader?: boolean;
 }
 
 export interface Answered {
-  /** "" for silence. Of opencode: what the plugin did, as JSON. */
+  /** "" for no output. For opencode: what the plugin did, as JSON. */
   stdout: string;
   exit: number | null;
-  /** Anything else that somebody would see. */
+  /** Any other visible output. */
   stderr?: string;
 }
 
 export interface Driver {
-  /** Whether this way takes the event at all. One that it does not take is answered by the cold way, as `init` would wire it. */
+  /** Whether this driver handles the event. Otherwise the cold driver answers, as `init` would wire it. */
   takes(event: SentEvent): boolean;
   answer(event: SentEvent, project: Project): Promise<Answered> | Answered;
-  /** Called after each scenario: nothing of it may stay open. */
+  /** Called after each scenario: must close everything. */
   end(): Promise<void> | void;
 }
 
-/** To add a way: a class in `drivers/` and a line here. */
+/** To add a driver: a class in `drivers/` and a line here. */
 const DRIVERS: Readonly<Record<string, () => Driver>> = {
   cold: () => new ColdDriver(),
   "in-process": () => new InProcessDriver(),

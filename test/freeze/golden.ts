@@ -1,4 +1,4 @@
-/** What each scenario answered when it was last kept. `UPDATE_FREEZE=1` keeps what it answers now. */
+/** Golden files: each scenario's stored answers. `UPDATE_FREEZE=1` stores the current ones. */
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -13,10 +13,10 @@ function goldenFile(client: Client, name: string): string {
   return join(GOLDEN, client, `${name}.json`);
 }
 
-/** Long texts that a scenario makes up are cut: no answer is as long. */
+/** Long texts that a scenario makes up are cut; no real answer is this long. */
 const MOST_CHARS = 12_000;
 
-/** What JSON can hold, as the file has it. */
+/** As stored in the file: after a round trip through JSON, with long texts cut. */
 export function asKept(played: Played): Played {
   return JSON.parse(JSON.stringify(played), (_, value) =>
     typeof value === "string" && value.length > MOST_CHARS
@@ -25,7 +25,7 @@ export function asKept(played: Played): Played {
   );
 }
 
-/** Names of all that are kept of a client. */
+/** Names of all golden files of a client. */
 export function goldenNames(client: Client): string[] {
   return readdirSync(join(GOLDEN, client)).map((file) => file.replace(/\.json$/, ""));
 }
@@ -43,7 +43,7 @@ export function keepGolden(client: Client, name: string, played: Played): void {
 
 const WIDTH = 120;
 
-/** What fits into a line is one. */
+/** Values that fit on one line stay on one line. */
 function formatted(value: unknown, indent = ""): string {
   const line = JSON.stringify(value);
   if (typeof value !== "object" || value === null || indent.length + line.length <= WIDTH) return line;

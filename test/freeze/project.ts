@@ -1,4 +1,4 @@
-/** A project of its own, with a home and a clock of its own, seeded by Haversack's own commands. */
+/** A project with its own home and clock, seeded by Haversack's own commands. */
 import { execFileSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -10,31 +10,31 @@ import { closeStores, countIdsAnew, noteStores } from "./as-built.ts";
 export interface Project {
   base: string;
   root: string;
-  /** Where a second worktree may be. */
+  /** Path for a second worktree. */
   side: string;
   home: string;
-  /** Of every process and every call. */
+  /** Environment of every process and call. */
   env: Record<string, string>;
-  /** What time it is, ISO 8601. */
+  /** The current time, ISO 8601. */
   now(): string;
   pass(ms: number): void;
   write(path: string, text: string): void;
   git(...args: string[]): void;
-  /** Haversack's CLI, in this process; it must succeed. */
+  /** Runs Haversack's CLI in this process; it must succeed. */
   cli(words: readonly string[], env?: Record<string, string>, stdin?: string): Promise<string>;
-  /** With the project's paths in place of those of the recorded payloads. */
+  /** Replaces paths of the recorded payloads with the project's. */
   placed<Value>(value: Value): Value;
-  /** With the recorded payloads' paths in place of the project's: what is kept. */
+  /** Replaces the project's paths with those of the recorded payloads, for golden files. */
   normal(text: string): string;
   /** Called when the scenario is over. */
   onEnd(undo: () => unknown): void;
   end(): Promise<void>;
 }
 
-/** Long ago, so that no file is older than its project. */
+/** In the past, so no file is older than its project. */
 const BEGIN = Date.parse("2026-01-05T10:00:00.000Z");
 
-/** Texts are cut by their length: the paths in them must have the same one everywhere. */
+/** Texts are cut by length, so paths in them must have the same length everywhere. */
 const ROOT_CHARS = 100;
 
 export function newProject(): Project {
@@ -45,11 +45,11 @@ export function newProject(): Project {
   const undo: (() => unknown)[] = [() => rmSync(base, { recursive: true, force: true })];
   mkdirSync(root, { recursive: true });
   mkdirSync(home);
-  // With the variable of doctor no event starts a process that outlives it: one that rebuilds the index would also read in the spool.
+  // With doctor's variable, no event starts a background process. One that rebuilds the index would also read the spool in.
   const env = { PATH: process.env["PATH"] ?? "", HOME: home, HAVERSACK_DOCTOR: "1" };
   let at = BEGIN;
   const set = () => {
-    // Once only, because classes of loaded files may extend the first `Date`; and timers stay real.
+    // Only once, because loaded classes may extend the first `Date`. Timers stay real.
     if (!vi.isFakeTimers()) vi.useFakeTimers({ toFake: ["Date"] });
     vi.setSystemTime(at);
   };

@@ -1,4 +1,4 @@
-/** A store that whoever answers may only read. Root may write anything, so for root it is another user who answers. */
+/** A store that the answering process may only read. Root may write anything, so under root another user answers. */
 import { spawnSync } from "node:child_process";
 import { chmodSync, mkdirSync, readdirSync } from "node:fs";
 import { join } from "node:path";
@@ -25,7 +25,7 @@ export function makeReadOnly(project: Project): void {
   chmodSync(state, 0o555);
   project.onEnd(() => chmodSync(state, 0o755));
   if (!isRoot) return;
-  // The other user has a record of trusted stores of his own.
+  // The other user has their own record of trusted stores.
   const { before, env } = asReader(project);
   const [program = "", ...args] = [...before, process.execPath, join(DIST, "haversack.cjs"), "trust", "--yes"];
   const { stderr } = spawnSync(program, args, { cwd: root, env: { ...project.env, ...env }, encoding: "utf8" });

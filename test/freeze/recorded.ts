@@ -1,4 +1,4 @@
-/** What the real clients sent, as test/clients recorded it. */
+/** Payloads of the real clients, as test/clients recorded them. */
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 
@@ -8,7 +8,7 @@ export const CLIENTS: readonly Client[] = ["claude-code", "codex", "gemini", "op
 export type Fields = Record<string, unknown>;
 
 export interface Recorded {
-  /** Of a hook; opencode has `hook`, `input` and `output` in its place. */
+  /** A hook's payload; opencode has `hook`, `input` and `output` instead. */
   payload?: Fields;
   envNames?: string[];
   hook?: string;
@@ -18,10 +18,10 @@ export interface Recorded {
 
 const FOLDER = join(import.meta.dirname, "../fixtures");
 
-/** Messages of the client to an MCP server: no event. */
+/** Messages from the client to an MCP server, which are not events. */
 const NO_EVENTS = ["mcp-server.json"];
 
-/** Names of all events that were recorded of a client, without `.json`. */
+/** Names of all recorded events of a client, without `.json`. */
 export function recordedNames(client: Client): string[] {
   const files = readdirSync(join(FOLDER, client)).filter((name) => name.endsWith(".json") && !NO_EVENTS.includes(name));
   return files.map((name) => name.slice(0, -".json".length)).sort();
@@ -31,12 +31,12 @@ export function recorded(client: Client, name: string): Recorded {
   return JSON.parse(recordedText(client, `${name}.json`)) as Recorded;
 }
 
-/** Of a file in the recorded form: a transcript, for instance. */
+/** The text of a recorded file, for instance a transcript. */
 export function recordedText(client: Client, file: string): string {
   return readFileSync(join(FOLDER, client, file), "utf8");
 }
 
-/** `changes` into a recorded payload: objects field by field; undefined leaves a field out. */
+/** Merges `changes` into a recorded payload, field by field; undefined removes a field. */
 export function merged<Value>(value: Value, changes: unknown): Value {
   if (!isObject(value) || !isObject(changes)) return changes as Value;
   const result: Fields = { ...value };

@@ -1,14 +1,14 @@
-/** A scenario: a project in a certain state, and what clients then send. Playing it gives what the golden file holds. */
+/** A scenario: a project in a certain state, and what clients then send. Playing it produces the content of the golden file. */
 import { chosenDriver, type Driver } from "./driver.ts";
 import { newProject, type Project } from "./project.ts";
 import { type Client, type Fields, merged, recorded } from "./recorded.ts";
 import { changesBetween, type Digest, logLines, storeDigest } from "./store-digest.ts";
 
 export interface Scenario {
-  /** Of the golden file. */
+  /** Name of the golden file. */
   name: string;
   about: string;
-  /** Makes the project what it is before the first step. */
+  /** Prepares the project before the first step. */
   seed(project: Project): Promise<void> | void;
   steps: readonly Step[];
 }
@@ -20,18 +20,18 @@ export interface EventStep {
   recorded: string;
   with?: Fields;
   env?: Record<string, string>;
-  /** How much time has passed before it, in milliseconds. Default: ten seconds. */
+  /** Time that passes before the event, in milliseconds. Default: ten seconds. */
   after?: number;
   isReader?: boolean;
 }
 
-/** What no client sends. */
+/** An event that no client sends. */
 export interface RawStep {
   raw: string;
   stdin: string;
 }
 
-/** Something else that happens meanwhile: only its name is kept. */
+/** Something else that happens in between; only its name is stored. */
 export interface OtherStep {
   meanwhile: string;
   do(project: Project, driver: Driver): Promise<unknown> | unknown;
@@ -118,13 +118,13 @@ function sentBy(
   };
 }
 
-/** The variables of Claude Code that Haversack looks at. */
+/** Claude Code's variables that Haversack reads. */
 function clientEnvironment(names: readonly string[], payload: Fields, { root }: Project): Record<string, string> {
   const values: Record<string, string> = {
     CLAUDECODE: "1",
     CLAUDE_CODE_SESSION_ID: String(payload["session_id"]),
     CLAUDE_PROJECT_DIR: root,
-    // This process lives as long as the session.
+    // Our own process, because it lives as long as the session.
     CLAUDE_PID: String(process.pid),
   };
   return Object.fromEntries(Object.entries(values).filter(([name]) => names.includes(name)));
@@ -133,7 +133,7 @@ function clientEnvironment(names: readonly string[], payload: Fields, { root }: 
 function shownStep({ recorded: name, with: changes, env, after, isReader }: EventStep): Fields {
   return {
     recorded: name,
-    // Without the fields that were left out, which JSON does not know.
+    // Drops undefined fields, which JSON cannot hold.
     ...(changes && { with: JSON.parse(JSON.stringify(changes, (_, value) => (value === undefined ? null : value))) }),
     ...(env && { env }),
     ...(after !== undefined && { after }),
@@ -141,7 +141,7 @@ function shownStep({ recorded: name, with: changes, env, after, isReader }: Even
   };
 }
 
-/** An answer is JSON with long texts in it: texts of several lines are lists of lines. */
+/** An answer is JSON with long texts: multi-line texts become lists of lines. */
 function readable(stdout: string): unknown {
   if (stdout === "") return "";
   try {

@@ -1,4 +1,7 @@
-/** The running server gives the same answers. A part of the scenarios; `FREEZE_DRIVER=mcp npx vitest run test/freeze/claude-code.test.ts` plays all. */
+/**
+ * The running server gives the same answers. Plays part of the scenarios; `FREEZE_DRIVER=mcp npx vitest run test/freeze/claude-code.test.ts` plays
+ * all.
+ */
 import "./as-built.ts";
 import { expect, it } from "vitest";
 import { chosenDriver } from "./driver.ts";

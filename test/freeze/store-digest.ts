@@ -1,4 +1,4 @@
-/** What is in a project's state folder, and what an event changed there, in a form that is the same on every machine. */
+/** The content of a project's state folder, and what an event changed there, in a machine-independent form. */
 import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
@@ -7,24 +7,24 @@ import type { Project } from "./project.ts";
 type Row = Record<string, unknown>;
 /** Rows by table and key. */
 export type Digest = ReadonlyMap<string, ReadonlyMap<string, Row>>;
-/** By table: new rows whole, changed ones with what they held and hold, keys of those that are gone. */
+/** By table: complete new rows, changed rows with old and new values, keys of deleted rows. */
 export type Changes = Record<string, { new?: Row[]; changed?: Row[]; gone?: unknown[] }>;
 
-/** The index of skills: built from files by a refresh, and read by events. */
+/** The index of skills: a refresh builds it from files, events only read it. */
 const INDEX =
   /^(skills|skills_search.*|skill_bodies|skill_rules|rule_files|terms|triggers|patterns|slow_patterns|sqlite_.*)$/;
-/** What was read of transcripts: it differs between the ways to answer, and changes no answer. */
+/** Progress in reading transcripts: it differs between drivers and changes no answer. */
 const BOOKKEEPING = /^(transcripts|seen_calls)$/;
 const MACHINE = new Set(["process_id", "process_space", "process_start"]);
-/** Of the database itself: they come and go. */
+/** The database's own files, which come and go. */
 const STORE_FILES = /^haversack\.db(-wal|-shm|-journal)?$/;
 
 const STEP_MS = 20;
 
-/** Of each project, the state of its files and what they held then: most events write nothing. */
+/** Cached digest per project with the state of its files, because most events write nothing. */
 const latest = new WeakMap<Project, { files: string; digest: Digest }>();
 
-/** Undefined while somebody else keeps everybody from reading. */
+/** Undefined while an exclusive lock prevents reading. */
 export function storeDigest(project: Project): Digest | undefined {
   const state = join(project.root, ".haversack");
   const known = latest.get(project);
@@ -35,10 +35,10 @@ export function storeDigest(project: Project): Digest | undefined {
   return digest;
 }
 
-/** Undefined: they have changed just now. */
+/** Undefined if the files changed just now. */
 function stateOfFiles(state: string): string | undefined {
   if (!existsSync(state)) return "";
-  // Times of files move in steps: what was written just now may be written again without a trace.
+  // File times have limited resolution: a file written just now may change again with the same time.
   const now = BigInt(Math.floor((performance.timeOrigin + performance.now() - STEP_MS) * 1_000_000));
   const names = readdirSync(state, { recursive: true, encoding: "utf8" }).filter((name) => !name.endsWith("-shm"));
   const stats = names.map(
@@ -90,7 +90,7 @@ export function changesBetween(before: Digest, after: Digest): Changes {
   return changes;
 }
 
-/** New lines of the log, without times and traces. */
+/** New lines of the log, without times and stack traces. */
 export function logLines(project: Project): string[] {
   const file = join(project.root, ".haversack/log/haversack.log");
   if (!existsSync(file)) return [];
@@ -107,7 +107,7 @@ function rowsOf(db: DatabaseSync, table: string, project: Project): Map<string, 
   const order = keys.length > 0 ? keys.join(", ") : "rowid";
   const found = new Map<string, Row>();
   for (const row of db.prepare(`SELECT * FROM ${table} ORDER BY ${order}`).all()) {
-    // When which folder was searched for skills; names of files in the spool, with process numbers.
+    // Search times of skill folders, and spool file names with process IDs.
     if (table === "meta" && /^(skill-roots$|spool\/)/.test(String(row["key"]))) continue;
     const normal = Object.fromEntries(
       Object.entries(row).flatMap(([name, value]) =>
@@ -136,7 +136,7 @@ function normalValue(value: unknown, project: Project): unknown {
   return rounded(value);
 }
 
-/** The last digits of a score depend on the machine's mathematics. */
+/** The last digits of a score depend on the machine's floating point. */
 function rounded(value: unknown): unknown {
   if (typeof value === "number") return Number.isInteger(value) ? value : Number(value.toPrecision(6));
   if (Array.isArray(value)) return value.map(rounded);
@@ -144,7 +144,7 @@ function rounded(value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, withoutCount(key, rounded(member))]));
 }
 
-/** Paths of this machine are in the texts that were counted. */
+/** The counted texts contain paths of this machine. */
 function withoutCount(name: string, value: unknown): unknown {
   return name === "tokens" && typeof value === "number" && value > 0 ? "(counted)" : value;
 }
@@ -156,7 +156,7 @@ function filesIn(state: string, project: Project): Map<string, Row> {
     .filter((name) => !STORE_FILES.test(name) && name !== "log")
     .sort();
   for (const name of names) {
-    // Names in the spool hold the time and a random part.
+    // Spool file names contain the time and a random part.
     const entries = name === "spool" ? { entries: readdirSync(join(state, name)).length } : {};
     const text = name.endsWith(".json") ? { text: project.normal(readFileSync(join(state, name), "utf8")) } : {};
     found.set(JSON.stringify({ name }), { name, ...entries, ...text });

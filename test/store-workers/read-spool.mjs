@@ -1,5 +1,5 @@
 // Reads the spool into the store, slowly: `node read-spool.mjs FILE USER-STATE`. Says when it begins.
-import { openForHook } from "../../packages/haversack/src/store/sqlite/open-for-hook.ts";
+import { openForHook } from "../../packages/haversack/src/store/sqlite/access.ts";
 import { takeInSpool } from "../../packages/haversack/src/store/sqlite/spool/take-in.ts";
 
 const handle = openForHook(process.argv[2] ?? "", { busyMs: 5000, userState: process.argv[3] });

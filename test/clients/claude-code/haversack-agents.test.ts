@@ -15,8 +15,8 @@ const agent = (prompt: string, { type = "general-purpose", isBackground = false 
 const activation = (request: ModelRequest | undefined) => /Activate: (.*)/.exec(messagesText(request!))?.[1] ?? "";
 
 interface Window {
-  agentId: string;
-  promptNumber: number;
+  agent_id: string;
+  prompt_number: number;
   prompt: string;
 }
 const why = (repo: ScratchRepo, sessionId: string): Window[] =>
@@ -24,7 +24,7 @@ const why = (repo: ScratchRepo, sessionId: string): Window[] =>
 
 it("a deferred skill that fits the prompt is recommended, and its activation line loads it for the sub-agent alone", async () => {
   const repo = haversackRepo();
-  haversack(repo, "skills", "defer", "--all");
+  haversack(repo, "skill", "defer", "--all");
   const inside: Rule = {
     kind: "sub-agent",
     n: 1,
@@ -52,7 +52,7 @@ it("a deferred skill that fits the prompt is recommended, and its activation lin
     expect(messagesText(request)).not.toContain("Activate:");
   }
   expect(server.of("main")[2]?.toolResults).toMatchObject([{ text: expect.stringContaining("BODY-OF-release-notes") }]);
-  expect(why(repo, run.sessionId).map(({ agentId, prompt }) => [agentId, prompt])).toEqual(
+  expect(why(repo, run.sessionId).map(({ agent_id, prompt }) => [agent_id, prompt])).toEqual(
     expect.arrayContaining([
       [first?.agentId, FITTING],
       ["", ORDINARY],
@@ -67,7 +67,7 @@ it("one that may only read files is told the path, and reading it counts as use"
     ".claude/agents/narrow.md",
     "---\nname: narrow\ndescription: Reads.\ntools: Read, Grep\n---\n\nYou read.\n",
   );
-  haversack(repo, "skills", "defer", "--all");
+  haversack(repo, "skill", "defer", "--all");
   const inside: Rule = {
     kind: "sub-agent",
     n: 1,
@@ -81,12 +81,12 @@ it("one that may only read files is told the path, and reading it counts as use"
   expect(second?.toolResults).toMatchObject([
     { isError: false, text: expect.stringContaining("BODY-OF-release-notes") },
   ]);
-  expect(haversack(repo, "skills", "stats")).toMatch(/release-notes/);
+  expect(haversack(repo, "skill", "stats")).toMatch(/release-notes/);
 });
 
 it("three at once, in the background too, each get what fits their own prompt, and nothing where nothing fits", async () => {
   const repo = haversackRepo();
-  haversack(repo, "skills", "defer", "--all");
+  haversack(repo, "skill", "defer", "--all");
   const prompts = [FITTING, "Fill in the PDF forms and merge the PDF files.", ORDINARY];
   const calls = prompts.map((prompt, at) => agent(prompt, { isBackground: at === 1 }));
   const server = await testServer(steps([{ tools: calls }, { text: "done" }]));

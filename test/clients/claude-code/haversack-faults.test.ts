@@ -137,7 +137,7 @@ function withoutEntries(wired: ScratchRepo): ScratchRepo {
   for (const folder of ["agents", "commands"]) {
     cpSync(join(wired.root, ".claude", folder), join(bare.root, ".claude", folder), { recursive: true });
   }
-  haversack(bare, "skills", "index");
+  haversack(bare, "skill", "index");
   return bare;
 }
 

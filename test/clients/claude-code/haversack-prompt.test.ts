@@ -3,7 +3,7 @@ import { expect, it } from "vitest";
 import { firstChange, messagesText } from "../request-text.ts";
 import { steps, toolCall } from "../script.ts";
 import { testServer } from "./claude-test.ts";
-import { count, FITTING, haversack, haversackRepo, NAMING, ORDINARY, ours, SKILLS } from "./haversack-repo.ts";
+import { count, FITTING, haversack, haversackRepo, NAMING, ORDINARY, ours } from "./haversack-repo.ts";
 import { runClaude } from "./run-claude.ts";
 
 it("brings the right skill once in 14 similar prompts, and its name when skills are asked for; no earlier byte changes", async () => {
@@ -20,7 +20,7 @@ it("brings the right skill once in 14 similar prompts, and its name when skills 
   const [full, names] = ours(requests.at(-1));
   expect(full?.event).toBe("UserPromptSubmit");
   expect(full?.text).toContain("# Skill Recommendations");
-  expect(full?.text).toContain(`Brief: ${SKILLS["release-notes"].description}`);
+  expect(full?.text).toContain("Brief: Writes release notes and changelog entries from merged pull requests\n");
   expect(full?.text).toContain('Activate: Skill(skill: "release-notes")');
   expect(full?.text).not.toMatch(/pdf-forms|sql-tuning/);
   expect(names?.text).toMatch(/^# Skills Available\n\nrelease-notes\n/);
@@ -44,7 +44,7 @@ it("loads the body of a skill that the prompt names, once, and says why; --resum
 
 it.each(["listed", "deferred"])("leaves a %s skill that the person calls by /name to the client", async (kind) => {
   const repo = haversackRepo();
-  if (kind === "deferred") haversack(repo, "skills", "defer", "--all");
+  if (kind === "deferred") haversack(repo, "skill", "defer", "--all");
   const server = await testServer();
   await runClaude({ repo, server, prompt: ["/pdf-forms fill it in", NAMING, "/compact", ORDINARY] });
   const bodies = server.of("main").map((request) => count(messagesText(request), "BODY-OF-pdf-forms"));
@@ -95,7 +95,7 @@ it("cuts a huge skill that is named so that all of the text reaches the model", 
 
 it("session list says how full the context of the running session is", async () => {
   const repo = haversackRepo();
-  let listed: { client: string; context?: { usedTokens: number } }[] = [];
+  let listed: { client: string; context?: { used_tokens: number } }[] = [];
   const server = await testServer((request, n) => {
     if (request.kind !== "main") return undefined;
     if (n === 1)
@@ -104,5 +104,5 @@ it("session list says how full the context of the running session is", async () 
     return { text: "end" };
   });
   await runClaude({ repo, server, prompt: ORDINARY });
-  expect(listed).toMatchObject([{ client: "claude-code", context: { usedTokens: 5_020 } }]);
+  expect(listed).toMatchObject([{ client: "claude-code", context: { used_tokens: 5_020 } }]);
 });

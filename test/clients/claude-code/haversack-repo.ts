@@ -50,7 +50,7 @@ export function haversackRepo(skills?: Parameters<typeof skillRepo>[0]): Scratch
 
 export function wipOf(repo: ScratchRepo, sessionId: string, agentId?: string): Record<string, unknown> | null {
   const agent = agentId ? ["--agent", agentId] : [];
-  return JSON.parse(haversack(repo, "wip", "show", "--session", sessionId, ...agent, "--json")).wip;
+  return JSON.parse(haversack(repo, "wip", "--session", sessionId, ...agent, "--json")).wip;
 }
 
 /** What our hooks put into a request. Nothing else is registered in these repositories. */

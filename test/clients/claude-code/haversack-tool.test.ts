@@ -31,7 +31,7 @@ it("gives the body once, then one line; to a sub-agent for itself", async () => 
 
 it("is what the activation line of a deferred skill names, and works without a question", async () => {
   const repo = haversackRepo();
-  haversack(repo, "skills", "defer", "--all");
+  haversack(repo, "skill", "defer", "--all");
   let line = "";
   const server = await testServer((request, n) => {
     if (request.kind !== "main" || n > 1) return undefined;
@@ -52,7 +52,7 @@ it("is what the activation line of a deferred skill names, and works without a q
 
 it("off puts deferred skills back into the client's listing, its own tool loads them, and on hides them again", async () => {
   const repo = haversackRepo();
-  haversack(repo, "skills", "defer", "--all");
+  haversack(repo, "skill", "defer", "--all");
   const listed = async (reply?: Parameters<typeof steps>[0]) => {
     const server = await testServer(reply && steps(reply));
     await runClaude({ repo, server, prompt: FITTING });

@@ -53,7 +53,7 @@ describe("a task whose lease has ended", () => {
     expect(ours(server.of("main")[0]).map(({ text }) => text)).toEqual([
       `From Haversack, as this session resumes.\n${id} "Limit logins" is yours again: its claim had expired.`,
     ]);
-    const { wip } = JSON.parse(haversack(repo, "wip", "show", id, "--json")) as { wip: Record<string, unknown> };
+    const { wip } = JSON.parse(haversack(repo, "wip", id, "--json")) as { wip: Record<string, unknown> };
     expect(wip["files_modified"]).toEqual(["limit.txt", "more.txt"]);
   });
 

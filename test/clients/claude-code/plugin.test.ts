@@ -37,7 +37,7 @@ it("brings the skill that fits and serves it, in a project that uses Haversack",
     steps([{ tools: [toolCall(TOOL, { name: "release-notes" })] }, { text: "written" }, { text: "on" }]),
   );
   const repo = await pluginRepo(server);
-  haversack(repo, "skills", "index");
+  haversack(repo, "skill", "index");
   const run = await runClaude({ repo, server, prompt: [FITTING, ORDINARY], env: NODE_ON_PATH });
   expect(run).toMatchObject({ exitCode: 0, stderr: "", results: ["written", "on"] });
   const [first, second, third] = server.of("main");
@@ -53,8 +53,8 @@ it("brings the skill that fits and serves it, in a project that uses Haversack",
 it("recommends a deferred skill by the name that its tool has here", async () => {
   const server = await testServer();
   const repo = await pluginRepo(server);
-  haversack(repo, "skills", "index");
-  haversack(repo, "skills", "defer", "--all");
+  haversack(repo, "skill", "index");
+  haversack(repo, "skill", "defer", "--all");
   await runClaude({ repo, server, prompt: FITTING, env: NODE_ON_PATH });
   expect(ours(server.of("main")[0])[0]?.text).toContain(`${TOOL}(name: "release-notes")`);
 });
@@ -67,7 +67,7 @@ it("has /work, which names the agents as they are called here and may call our t
     steps([{ tools: [toolCall(tool, {})] }, { tools: [toolCall("Agent", agent)] }, { text: "end" }], inside),
   );
   const repo = await pluginRepo(server);
-  haversack(repo, "skills", "index");
+  haversack(repo, "skill", "index");
   haversack(repo, "task", "create", "Mend the index");
   haversack(repo, "task", "create", "Tune the report");
   const run = await runClaude({
@@ -99,7 +99,7 @@ it("stands back where init has wired the project: one text for each prompt and s
     steps([{ tools: [toolCall("Agent", agent)] }, { tools: [toolCall(SKILL_TOOL, { name: "release-notes" })] }]),
   );
   const repo = haversackRepo();
-  haversack(repo, "skills", "defer", "--all");
+  haversack(repo, "skill", "defer", "--all");
   const args = ["--plugin-dir", PLUGIN];
   const run = await runClaude({ repo, server, prompt: FITTING, args, env: NODE_ON_PATH });
   expect(run).toMatchObject({ exitCode: 0, stderr: "" });

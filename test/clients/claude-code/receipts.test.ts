@@ -178,7 +178,7 @@ describe("a sub-agent whose type is a role", () => {
   });
 });
 
-describe("with artifacts.sendBack", () => {
+describe("with artifacts.send_back", () => {
   it("it goes back once with what it has not read, and then all is well", async () => {
     const repo = featureRepo({ sendBack: true });
     const { server } = await review(repo, [
@@ -210,11 +210,11 @@ function featureRepo({ sendBack = false } = {}): ScratchRepo {
   const repo = haversackRepo({});
   for (const { file } of sampleDocuments()) repo.write(`${FOLDER}/${file}`, sampleText(file));
   repo.write(`.claude/agents/${ROLE}.md`, `---\nname: ${ROLE}\ndescription: Reviews plans.\n---\nReview the plan.\n`);
-  if (sendBack) haversack(repo, "config", "set", "artifacts.sendBack", "true");
+  if (sendBack) haversack(repo, "config", "set", "artifacts.send_back", "true");
   return repo;
 }
 
-/** The prompt comes from `haversack dispatch`; the sub-agent answers with these, in order. */
+/** The prompt comes from `haversack review dispatch`; the sub-agent answers with these, in order. */
 async function review(repo: ScratchRepo, replies: Reply[], args: string[] = []) {
   const answers = replies.map((reply, at): Rule => ({ kind: "sub-agent", n: at + 1, reply }));
   const server = await testServer(

@@ -31,7 +31,7 @@ describe("doctor --try-resume claude-code", () => {
     const repo = featureRepo();
     const server = await testServer(trialModel());
     const tried = await tryResume(repo, server);
-    expect(tried.stderr).toMatch(/^haversack: this starts Claude Code headless.* requests to your model\n$/);
+    expect(tried.stderr).toMatch(/^haversack: note: this starts Claude Code headless.* requests to your model\n$/);
     expect(tried.findings).toMatchObject([
       { part: "claude-code resume", level: "ok" },
       { part: "claude-code sessions resume", level: "ok" },
@@ -244,7 +244,7 @@ function record(repo: ScratchRepo, iteration: number, input: string): void {
 }
 
 function receipts(repo: ScratchRepo, { isText = false } = {}): string {
-  return run(repo, ["receipts", ...(isText ? [] : ["--json"])]).stdout;
+  return run(repo, ["review", "receipts", ...(isText ? [] : ["--json"])]).stdout;
 }
 
 function run(repo: ScratchRepo, words: string[], input = "") {

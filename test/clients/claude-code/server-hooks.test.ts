@@ -66,6 +66,40 @@ it("loses nothing when the server was removed", async () => {
   expect(wipOf(repo, sessionId)).toMatchObject({ files_modified: ["a.ts"] });
 });
 
+it("loses nothing when the user refused the server that .mcp.json offers", async () => {
+  const repo = haversackRepo();
+  const change = (file: string, edit: (settings: Record<string, never>) => object) =>
+    writeFileSync(file, JSON.stringify(edit(JSON.parse(readFileSync(file, "utf8")))));
+  // As a team commits it: the server is in .mcp.json, and each user decides whether to start it.
+  const state = join(repo.configDir, ".claude.json");
+  const { haversack: ourServer } = JSON.parse(readFileSync(state, "utf8")).projects[repo.root].mcpServers;
+  change(state, (settings) => ({ ...settings, projects: {} }));
+  writeFileSync(join(repo.root, ".mcp.json"), JSON.stringify({ mcpServers: { haversack: ourServer } }));
+  const write = (name: string) => toolCall("Write", { file_path: join(repo.root, name), content: "a\n" });
+  const go = async (name: string) => {
+    const server = await testServer(steps([{ tools: [write(name)] }, { text: "done" }, { text: "done again" }]));
+    const run = await runClaude({ repo, server, prompt: [FITTING, ORDINARY] });
+    const servers = run.events.find(({ subtype }) => subtype === "init")?.["mcp_servers"];
+    const told = server.requests.flatMap(ours).filter(({ event }) => event === "UserPromptSubmit");
+    return { ...run, servers, told };
+  };
+
+  // Control: the server is started, and its hooks answer.
+  const approved = await go("a.ts");
+  expect(approved.servers).toMatchObject([{ name: "haversack" }]);
+  expect(approved.told.length).toBeGreaterThan(0);
+
+  change(join(repo.root, ".claude/settings.local.json"), (settings) => ({
+    ...settings,
+    disabledMcpjsonServers: ["haversack"],
+  }));
+  const refused = await go("b.ts");
+  expect(refused).toMatchObject({ exitCode: 0, results: ["done", "done again"], told: [] });
+  expect(JSON.stringify(refused.servers ?? [])).not.toContain("connected");
+  // The end of the session, a process, reads what happened from the transcript.
+  expect(wipOf(repo, refused.sessionId)).toMatchObject({ files_modified: ["b.ts"] });
+});
+
 it.each(["command", "server"])("says each text once where all projects are wired too, by %s", async (way) => {
   const repo = haversackRepo();
   haversack(repo, "init", "--yes", "--user", "--client", "claude-code", "--hooks", way);
@@ -88,7 +122,7 @@ it("ties a claim to its session: what is edited next belongs to the task", async
   const server = await testServer(steps([{ tools: [claim] }, { tools: [write] }, { text: "claimed" }]));
   await runClaude({ repo, server, prompt: "Claim it." });
   // The edit reaches the task, so the claim was known to be this session's.
-  expect(JSON.parse(haversack(repo, "wip", "show", id, "--json")).wip).toMatchObject({ files_modified: ["src/b.ts"] });
+  expect(JSON.parse(haversack(repo, "wip", id, "--json")).wip).toMatchObject({ files_modified: ["src/b.ts"] });
 });
 
 it("refuses a model that calls the tool for events itself, and records nothing", async () => {

@@ -28,7 +28,7 @@ function hostileClone(prepare: (attacker: Attacker) => void = attackersStore): S
 
 function attackersStore(attacker: Attacker): void {
   haversack(attacker, "agent", "add", "june", "--role", "implementer");
-  haversack(attacker, "message", "send", "@june", FORGED, "--agent", "mallory");
+  haversack(attacker, "agent", "message", "@june", FORGED, "--agent", "mallory");
 }
 
 const files = ({ root }: ScratchRepo) =>
@@ -109,12 +109,12 @@ it("committed rules and settings that load text unasked load nothing, and a comm
     const rule = { enforcement: "auto", alwaysActive: true, promptTriggers: { keywords: ["deploy"] } };
     mkdirSync(join(root, ".haversack"));
     writeFileSync(join(root, ".haversack/skill-rules.json"), JSON.stringify({ skills: { deploy: rule } }));
-    const settings = { "skills.autoLoad": "confident", "skills.autoLoadThreshold": 0.01, "skills.enforce": true };
+    const settings = { "skills.auto_load": "confident", "skills.auto_load_threshold": 0.01, "skills.enforce": true };
     writeFileSync(join(root, ".haversack/config.json"), JSON.stringify(settings));
   });
   wire(loading);
   // The user works in the project: the store is the user's own, and only the rules and settings are not.
-  haversack(loading, "skills", "index");
+  haversack(loading, "skill", "index");
   expect((await allSent(loading, asked)).sent).not.toContain("the user approves");
   haversack(loading, "trust", "--yes");
   expect((await allSent(loading, asked)).sent).toContain("the user approves");

@@ -1,4 +1,4 @@
-/** `haversack prompt` with the real client: a new session with the packet, then the same session again. */
+/** `haversack agent prompt` with the real client: a new session with the packet, then the same session again. */
 import { expect, it } from "vitest";
 import { messagesText } from "../request-text.ts";
 import { onPath, runHaversack } from "../run-haversack.ts";
@@ -17,7 +17,7 @@ it("starts a session with the packet as its prompt and resumes it; nothing comes
   const server = await testServer();
   const env = environment({ repo, server });
   env["PATH"] = `${onPath(repo.base, "claude", [claudeProgram()])}:${env["PATH"]}`;
-  const prompt = (text: string) => runHaversack(["prompt", "backend", text], { cwd: repo.root, env });
+  const prompt = (text: string) => runHaversack(["agent", "prompt", "backend", text], { cwd: repo.root, env });
 
   const first = await prompt("FIRST-MESSAGE");
   expect(first, first.stderr).toMatchObject({ exitCode: 0 });

@@ -98,7 +98,7 @@ describe("a task with a skill, in the middle of the work", () => {
     const server = await testServer(steps([...begin(repo, id), { text: "one" }]));
     await runClaude({ repo, server, prompt: "Begin." });
     repo.writeSkill("pdf-forms", { description: SKILLS["pdf-forms"].description, body: "ANOTHER-TEXT" });
-    haversack(repo, "skills", "index");
+    haversack(repo, "skill", "index");
     await runClaude({ repo, server, prompt: ORDINARY });
     const [packet] = ours(server.of("main").at(-1));
     expect(packet?.text).toContain("BODY-OF-pdf-forms");
@@ -186,7 +186,7 @@ it("a packet fits the client's cap, whatever the task holds", async () => {
   repo.writeSkill("pdf-forms", {
     body: `BODY-OF-pdf-forms\n\n${"## Part\n\nlong text about forms\n\n".repeat(8_000)}`,
   });
-  haversack(repo, "skills", "index");
+  haversack(repo, "skill", "index");
   haversack(repo, "task", "update", id, "--description", `DESCRIPTION-OF-THE-TASK ${"word ".repeat(6_000)}`);
   const server = await testServer(steps([...begin(repo, id), { text: "one" }]));
   await runClaude({ repo, server, prompt: ["Begin.", "/clear", ORDINARY] });

@@ -180,7 +180,7 @@ async function work(
   { replace = false, skipPermissions = true, allow = [] as string[] } = {},
 ) {
   const { repo, ids } = taskRepo();
-  if (replace) haversack(repo, "config", "set", "work.replaceResults", "true");
+  if (replace) haversack(repo, "config", "set", "work.replace_results", "true");
   const detailsOf: WorkScenario["detailsOf"] = (id, role) => `DETAILS-OF-${role}-${id}`;
   const server = await testServer(workScript({ ...scenario, root: repo.root, detailsOf }));
   const args = allow.length > 0 ? ["--allowedTools", ...allow] : [];
@@ -190,7 +190,7 @@ async function work(
 
 function show(repo: ScratchRepo, id: string): TaskShown {
   const fields = JSON.parse(haversack(repo, "task", "show", id, "--json")) as TaskShown;
-  const { wip } = JSON.parse(haversack(repo, "wip", "show", id, "--json")) as { wip: NonNullable<TaskShown["wip"]> };
+  const { wip } = JSON.parse(haversack(repo, "wip", id, "--json")) as { wip: NonNullable<TaskShown["wip"]> };
   return { ...fields, wip };
 }
 

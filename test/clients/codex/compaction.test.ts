@@ -81,5 +81,5 @@ it("writes the fill of the window into the session's file", async () => {
   ]);
   const { repo } = await codexOnce("Go.", script);
   const { transcript_path: rollout } = repo.hooks("Stop")[0]!.payload;
-  expect(readFill(rollout)).toEqual({ usedTokens: 30_010, windowTokens: 258_400 });
+  expect(readFill(String(rollout))).toEqual({ usedTokens: 30_010, windowTokens: 258_400 });
 });

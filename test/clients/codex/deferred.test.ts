@@ -14,11 +14,11 @@ import { haversack, haversackRepo, ours, trustFolder } from "./haversack-repo.ts
 it("takes sixty skills out of the listing, names the one that fits, serves it, and lets all back in", async () => {
   const repo = haversackRepo("user");
   writeMany(repo, ".agents/skills");
-  haversack(repo, "skills", "index");
+  haversack(repo, "skill", "index");
   const listed = (await codexOnce("Hello.", [], { repo })).server.requests[0]!;
   expect(listedIn(developerTexts(listed).join("\n"))).toHaveLength(MANY.length);
 
-  haversack(repo, "skills", "defer", "--all");
+  haversack(repo, "skill", "defer", "--all");
   const load = { tools: [namespaceCall("mcp__haversack", "skill", { name: FITTING.name })] };
   const { server, run } = await codexOnce("Hello.", [], { repo, args: ["--strict-config"] });
   const deferred = server.requests[0]!;
@@ -45,7 +45,7 @@ it("takes sixty skills out of the listing, names the one that fits, serves it, a
   haversack(repo, "on");
   expect(await listedNow()).toEqual([]);
 
-  haversack(repo, "skills", "undefer", "--all");
+  haversack(repo, "skill", "undefer", "--all");
   const again = (await codexOnce("Hello.", [], { repo })).server.requests[0]!;
   expect(listedIn(developerTexts(again).join("\n"))).toHaveLength(MANY.length);
 });

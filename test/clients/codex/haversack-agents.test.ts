@@ -39,7 +39,7 @@ describe("a sub-agent whose task is encrypted", () => {
     expect(packet).toContain("DESCRIPTION-OF-THE-TASK");
     expect(packet).toContain("BODY-OF-pdf-forms");
     expect(server.of("main").flatMap((request) => ours(request))).toEqual([]);
-    const { wip } = JSON.parse(haversack(repo, "wip", "show", id, "--json")) as { wip: unknown };
+    const { wip } = JSON.parse(haversack(repo, "wip", id, "--json")) as { wip: unknown };
     expect(wip).toMatchObject({ files_modified: ["by-the-agent.txt"] });
   });
 
@@ -89,8 +89,8 @@ describe("a sub-agent without a task", () => {
     expect(server.of("main").flatMap((request) => ours(request))).toEqual([]);
     const { prompts } = JSON.parse(haversack(repo, "why", "--session", run.threadId, "--limit", "9", "--json"));
     expect(prompts).toMatchObject([
-      { agentId: expect.stringMatching(/./), prompt: "Fill in the PDF forms." },
-      { agentId: "", prompt: "Go." },
+      { agent_id: expect.stringMatching(/./), prompt: "Fill in the PDF forms." },
+      { agent_id: "", prompt: "Go." },
     ]);
   });
 });
@@ -142,11 +142,11 @@ describe("a sub-agent that must read three documents", () => {
 function featureRepo({ sendBack = false } = {}): CodexRepo {
   const repo = haversackRepo("user");
   for (const { file } of sampleDocuments()) repo.write(`${FOLDER}/${file}`, sampleText(file));
-  if (sendBack) haversack(repo, "config", "set", "artifacts.sendBack", "true");
+  if (sendBack) haversack(repo, "config", "set", "artifacts.send_back", "true");
   return repo;
 }
 
-/** The prompt comes from `haversack dispatch`; the sub-agent answers with these, in order. */
+/** The prompt comes from `haversack review dispatch`; the sub-agent answers with these, in order. */
 async function review(repo: CodexRepo, replies: Reply[]) {
   // The call's own event says which agent it has started: a model is never faster than that, a script may be.
   const answers = replies.map(

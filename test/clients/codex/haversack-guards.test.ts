@@ -24,7 +24,7 @@ function guardedRepo({ enforce, asksServer = false }: { enforce: boolean; asksSe
   haversack(repo, "trust", "--yes");
   repo.write("db/schema.sql", "one\n");
   repo.write("notes.txt", "one\n");
-  haversack(repo, "skills", "index");
+  haversack(repo, "skill", "index");
   return repo;
 }
 

@@ -70,7 +70,7 @@ describe("what tools did", () => {
       { repo, skipApprovals: false, args: ["-s", "workspace-write"] },
     );
     expect(run.lastMessage, JSON.stringify(server.requests[1]?.toolResults)).toBe("DONE");
-    const wip = owner === "task" ? JSON.parse(haversack(repo, "wip", "show", id, "--json")).wip : wipOf(repo, run);
+    const wip = owner === "task" ? JSON.parse(haversack(repo, "wip", id, "--json")).wip : wipOf(repo, run);
     expect(wip).toMatchObject({ files_modified: ["new.txt", "more.txt"] });
   });
 

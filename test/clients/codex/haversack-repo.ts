@@ -21,7 +21,7 @@ const BIN = join(DIST, "haversack.cjs");
 export function haversackRepo(
   scope: Scope = "project",
   installed: Partial<WiringPlace["installed"]> = {},
-  { hasGuards = false, asksServer = false } = {},
+  { hasGuards = false, seesOutputs = false, asksServer = false } = {},
 ): CodexRepo {
   const repo = codexRepo();
   repo.writeSkill("sql-tuning", { description: "Makes slow SQL queries fast.", body: "BODY-OF-sql-tuning" });
@@ -30,7 +30,7 @@ export function haversackRepo(
     body: "BODY-OF-pdf-forms",
     folder: ".claude/skills",
   });
-  haversack(repo, "skills", "index");
+  haversack(repo, "skill", "index");
   const place: WiringPlace = {
     scope,
     cwd: repo.root,
@@ -38,6 +38,7 @@ export function haversackRepo(
     env: { ...repo.env, ...(asksServer && { PATH: dirname(codexProgram()) }) },
     installed: { node: process.execPath, hook: join(DIST, "hook.cjs"), bin: BIN, ...installed },
     hasGuards,
+    seesOutputs,
     hooks: asksServer ? "server" : "command",
   };
   applyInit(planInit([codex], place), repo.base);
@@ -51,7 +52,7 @@ export function trustFolder(repo: CodexRepo): void {
 
 export function wipOf(repo: CodexRepo, { threadId }: CodexRun, agentId?: string): Record<string, unknown> | null {
   const agent = agentId ? ["--agent", agentId] : [];
-  return JSON.parse(haversack(repo, "wip", "show", "--session", threadId, ...agent, "--json")).wip;
+  return JSON.parse(haversack(repo, "wip", "--session", threadId, ...agent, "--json")).wip;
 }
 
 /** What our hooks put into a request: only they say who speaks (paths of these tests have the name in small letters). */

@@ -63,7 +63,7 @@ async function takesOver(
   expect(claimed).toContain("go on from its WIP");
   expect(handedOff).not.toMatch(/another|refused|cancelled/i);
   expect(run.lastMessage).toBe("DONE");
-  const { wip } = JSON.parse(haversack(repo, "wip", "show", id, "--json")) as { wip: Record<string, unknown> };
+  const { wip } = JSON.parse(haversack(repo, "wip", id, "--json")) as { wip: Record<string, unknown> };
   expect(wip["files_modified"]).toEqual(["limit.txt", "more.txt"]);
 }
 
@@ -86,7 +86,7 @@ function beginInClaudeCode(repo: CodexRepo): { id: string; end(): void; kill(): 
   const fields = ["--description", "DESCRIPTION-OF-THE-TASK", "--skill", "pdf-forms", "--json"];
   const { id } = JSON.parse(haversack(repo, "task", "create", "Limit logins", ...fields)) as { id: string };
   hook({ hook_event_name: "SessionStart", source: "startup" });
-  haversack(inShell, "task", "start", id);
+  haversack(inShell, "task", "claim", id);
   const file_path = join(repo.root, "limit.txt");
   hook({
     hook_event_name: "PostToolUse",
@@ -95,7 +95,7 @@ function beginInClaudeCode(repo: CodexRepo): { id: string; end(): void; kill(): 
     tool_input: { file_path, content: "five" },
     tool_response: { type: "create", filePath: file_path },
   });
-  haversack(inShell, "wip", "set", id, '{"next_step":"NEXT-STEP-OF-IT"}');
+  haversack(inShell, "wip", id, '{"next_step":"NEXT-STEP-OF-IT"}');
   return {
     id,
     end: () => hook({ hook_event_name: "SessionEnd", reason: "other" }),

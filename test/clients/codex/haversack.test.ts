@@ -2,7 +2,8 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { hookGroups } from "../../../packages/haversack/src/clients/codex/hooks-file.ts";
+import { CODEX_HOOKS } from "../../../packages/haversack/src/clients/codex/hooks-file.ts";
+import { hookGroups } from "../../../packages/haversack/src/clients/hook-settings.ts";
 import { namespaceCall, textCall } from "../responses-api.ts";
 import type { ResponsesRequest } from "../responses-request.ts";
 import { type Reply, type Script, steps } from "../script.ts";
@@ -56,7 +57,7 @@ describe("the files that init writes", () => {
     expect(run, run.stderr).toMatchObject({ exitCode: 0, lastMessage: "DONE" });
     expect(complaints(run)).toEqual([]);
     const seen = repo.hooks().map(({ payload }) => payload.hook_event_name);
-    expect([...new Set(seen)].sort()).toEqual(Object.keys(hookGroups("", false)).sort());
+    expect([...new Set(seen)].sort()).toEqual(Object.keys(hookGroups(CODEX_HOOKS, "", { hasGuards: false })).sort());
     const after = repo.hooks("PostToolUse").map(({ payload }) => payload.tool_name);
     expect(new Set(after)).toEqual(new Set(["Bash", "apply_patch", "spawn_agent"]));
     expect(repo.hooks("PreToolUse").map(({ payload }) => payload.tool_name)).toEqual(["spawn_agent"]);
@@ -166,6 +167,9 @@ it("session list says how full the context of the running session is", async () 
   };
   await codexOnce("Go.", script, { repo });
   expect(listed).toMatchObject([
-    { client: "codex", context: { usedTokens: 5_020, windowTokens: expect.any(Number), percent: expect.any(Number) } },
+    {
+      client: "codex",
+      context: { used_tokens: 5_020, window_tokens: expect.any(Number), percent: expect.any(Number) },
+    },
   ]);
 });

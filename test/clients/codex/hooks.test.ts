@@ -5,7 +5,7 @@ import {
   fitBytes,
   formatCodexAnswer,
   MAX_CONTEXT_BYTES,
-} from "../../../packages/haversack/src/clients/codex/answer.ts";
+} from "../../../packages/haversack/src/clients/codex/adapter.ts";
 import { endedCommand } from "../../../packages/haversack/src/clients/codex/rollout.ts";
 import { firstChange } from "../request-text.ts";
 import { developerTexts } from "../responses-request.ts";

@@ -3,8 +3,7 @@ import { execFile, spawnSync } from "node:child_process";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { expect, it } from "vitest";
-import { codexPlaces } from "../../../packages/haversack/src/clients/codex/detect.ts";
-import { readCodexPlugin, trustFile } from "../../../packages/haversack/src/clients/codex/plugin-wiring.ts";
+import { codexPlaces, readCodexPlugin, trustFile } from "../../../packages/haversack/src/clients/codex/places.ts";
 import { hookKey } from "../../../packages/haversack/src/clients/codex/trust.ts";
 import { namespaceCall } from "../responses-api.ts";
 import { developerTexts } from "../responses-request.ts";
@@ -26,7 +25,7 @@ const load = (name: string): Reply => ({ tools: [namespaceCall("mcp__haversack",
 
 it("brings the skill that fits and serves it, in a project that uses Haversack", async () => {
   const { repo, server } = await pluginRepo(steps([load("pdf-forms"), shell("true")]));
-  haversack(repo, "skills", "index");
+  haversack(repo, "skill", "index");
   const run = await withPlugin(repo, server, { prompt: FITTING });
   expect(run, run.stderr).toMatchObject({ exitCode: 0, lastMessage: "DONE" });
   expect(ours(server.requests[0]).join()).toContain("sql-tuning");
@@ -36,7 +35,7 @@ it("brings the skill that fits and serves it, in a project that uses Haversack",
 
 it("has an MCP server that answers before the hooks are trusted, and no hook that runs", async () => {
   const { repo, server } = await pluginRepo(steps([load("pdf-forms")]));
-  haversack(repo, "skills", "index");
+  haversack(repo, "skill", "index");
   await withPlugin(repo, server, { prompt: FITTING, trustHooks: false, skipApprovals: false });
   expect(ours(server.requests[0])).toEqual([]);
   expect(server.requests[1]?.toolResults[0]?.text).toContain("BODY-OF-pdf-forms");
@@ -85,7 +84,7 @@ it("stands back where init has wired the client: one text for a prompt, and the 
 
 it("is what doctor finds, tries, and wants to have reviewed", async () => {
   const { repo } = await pluginRepo();
-  haversack(repo, "skills", "index");
+  haversack(repo, "skill", "index");
   const { stdout } = spawnSync(process.execPath, [join(DIST, "haversack.cjs"), "doctor", "--json"], {
     cwd: repo.root,
     env: { ...repo.env, ...NODE_ON_PATH },

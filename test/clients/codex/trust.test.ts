@@ -2,15 +2,15 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { ownHooks } from "../../../packages/haversack/src/clients/codex/hooks-file.ts";
 import { hookKey, readTrust } from "../../../packages/haversack/src/clients/codex/trust.ts";
+import { ownHooks } from "../../../packages/haversack/src/clients/hook-settings.ts";
 import { haversackRepo } from "./haversack-repo.ts";
 import { listHooks } from "./list-hooks.ts";
 
 it("keeps it in config.toml under file, event and place", async () => {
   const repo = haversackRepo("user");
   const file = join(repo.codexHome, "hooks.json");
-  const hooks = ownHooks(JSON.parse(readFileSync(file, "utf8")));
+  const hooks = ownHooks("codex", JSON.parse(readFileSync(file, "utf8")));
   const keys = hooks.map((hook) => hookKey(file, hook));
   const before = await listHooks(repo, { plugins: false });
   expect(before.map(({ key }) => key).sort()).toEqual(keys.toSorted());

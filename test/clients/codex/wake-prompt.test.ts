@@ -1,4 +1,4 @@
-/** `haversack prompt` with the real Codex: a new session with the packet, then the same session again. */
+/** `haversack agent prompt` with the real Codex: a new session with the packet, then the same session again. */
 import { expect, it } from "vitest";
 import { onPath, runHaversack } from "../run-haversack.ts";
 import { testServer } from "./codex-test.ts";
@@ -16,7 +16,8 @@ it("starts a session with the packet as its prompt and resumes it; nothing comes
   env["PATH"] = `${onPath(repo.base, "codex", [codexProgram()])}:${env["PATH"]}`;
   // Without the command and the prompt: what a person would give after --.
   const own = argumentsOf({ repo, server, prompt: "" }).slice(1, -1);
-  const prompt = (text: string) => runHaversack(["prompt", "backend", text, "--", ...own], { cwd: repo.root, env });
+  const prompt = (text: string) =>
+    runHaversack(["agent", "prompt", "backend", text, "--", ...own], { cwd: repo.root, env });
 
   const first = await prompt("FIRST-MESSAGE");
   expect(first, first.stderr).toMatchObject({ exitCode: 0 });

@@ -13,14 +13,14 @@ import { scratchGemini } from "./scratch-gemini.ts";
 it("takes sixty skills out of the listing, names our tool for the one that fits, and serves it", async () => {
   const repo = scratchGemini();
   writeMany(repo, ".agents/skills");
-  haversack(repo, "skills", "index");
+  haversack(repo, "skill", "index");
   wire(repo, "project");
   const server = await testServer();
   await runGemini({ repo, server, prompt: "Hello." });
   const listed = server.of("main").at(-1)!;
   expect(listedIn(textOf(listed))).toHaveLength(MANY.length);
 
-  haversack(repo, "skills", "defer", "--all");
+  haversack(repo, "skill", "defer", "--all");
   await runGemini({ repo, server, prompt: "Hello." });
   const deferred = server.of("main").at(-1)!;
   expect(listedIn(textOf(deferred))).toEqual([]);
@@ -54,9 +54,9 @@ it("takes sixty skills out of the listing, names our tool for the one that fits,
 it("a sub-agent's prompt is matched too: it is told the file to read, and the session's window has nothing of it", async () => {
   const repo = scratchGemini();
   writeMany(repo, ".agents/skills");
-  haversack(repo, "skills", "index");
+  haversack(repo, "skill", "index");
   wire(repo, "project");
-  haversack(repo, "skills", "defer", "--all");
+  haversack(repo, "skill", "defer", "--all");
   const spawn = toolCall("invoke_agent", { agent_name: "codebase_investigator", prompt: FITTING.prompt });
   const server = await testServer(steps([{ tools: [spawn] }, { text: "end" }]));
   await runGemini({ repo, server, prompt: "Hello." });

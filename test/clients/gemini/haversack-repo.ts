@@ -16,7 +16,7 @@ const BIN = join(DIST, "haversack.cjs");
 export function sqlRepo(): ScratchGemini {
   const repo = scratchGemini();
   repo.writeSkill(".claude/skills", "sql-tuning", { description: "Makes slow SQL queries fast." });
-  haversack(repo, "skills", "index");
+  haversack(repo, "skill", "index");
   return repo;
 }
 

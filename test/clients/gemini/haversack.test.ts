@@ -22,7 +22,7 @@ function haversackRepo(): ScratchGemini {
   const notes = "Writes release notes and changelog entries from merged pull requests and the git log.";
   repo.writeSkill(".agents/skills", "release-notes", { description: notes });
   repo.writeSkill(".claude/skills", "pdf-forms", { description: "Fills in PDF forms." });
-  haversack(repo, "skills", "index");
+  haversack(repo, "skill", "index");
   wire(repo, "project");
   return repo;
 }
@@ -152,7 +152,7 @@ describe("a session is unharmed", () => {
 
 it("session list says how full the context of the running session is", async () => {
   const repo = haversackRepo();
-  let listed: { client: string; context?: { usedTokens: number } }[] = [];
+  let listed: { client: string; context?: { used_tokens: number } }[] = [];
   const server = await testServer((request, n) => {
     if (request.kind !== "main") return undefined;
     if (n === 1)
@@ -164,5 +164,5 @@ it("session list says how full the context of the running session is", async () 
     return { text: "end" };
   });
   await runGemini({ repo, server, prompt: "Thanks, please go on." });
-  expect(listed).toMatchObject([{ client: "gemini", context: { usedTokens: 5_020 } }]);
+  expect(listed).toMatchObject([{ client: "gemini", context: { used_tokens: 5_020 } }]);
 });

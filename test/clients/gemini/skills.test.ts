@@ -3,7 +3,7 @@ import { spawnSync } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { geminiProfile } from "../../../packages/haversack/src/clients/gemini/profile.ts";
+import { geminiProfile } from "../../../packages/haversack/src/clients/gemini/adapter.ts";
 import { openDatabase } from "../../../packages/haversack/src/store/sqlite/open.ts";
 import { SqliteSkillIndex } from "../../../packages/haversack/src/store/sqlite/skills/skill-index.ts";
 import { textOf } from "../request-text.ts";
@@ -51,8 +51,8 @@ function putSkill(folder: string, name: string): void {
 function listedByUs({ root, env }: ScratchGemini): { indexed: number; listed: string[] } {
   mkdirSync(join(root, ".haversack"), { recursive: true });
   const options = { cwd: root, env: { ...env, PATH: process.env["PATH"] }, encoding: "utf8" as const };
-  const { status, stderr } = spawnSync(process.execPath, [BIN, "skills", "index"], options);
-  if (status !== 0) throw new Error(`skills index: ${stderr}`);
+  const { status, stderr } = spawnSync(process.execPath, [BIN, "skill", "index"], options);
+  if (status !== 0) throw new Error(`skill index: ${stderr}`);
   const handle = openDatabase(join(root, ".haversack/haversack.db"), { durability: "normal" });
   const cards = new SqliteSkillIndex(handle.db).listCards();
   handle.db.close();

@@ -1,4 +1,4 @@
-/** `haversack prompt` with the real Gemini CLI: a new session with the packet, then the same session again. */
+/** `haversack agent prompt` with the real Gemini CLI: a new session with the packet, then the same session again. */
 import { expect, it } from "vitest";
 import { messagesText } from "../request-text.ts";
 import { onPath, runHaversack } from "../run-haversack.ts";
@@ -11,7 +11,7 @@ import { scratchGemini } from "./scratch-gemini.ts";
 it("starts a session with the packet as its prompt and resumes it; nothing comes twice", async () => {
   const repo = scratchGemini();
   repo.writeSkill(".claude/skills", "pdf-forms", { description: "Fills in PDF forms." });
-  haversack(repo, "skills", "index");
+  haversack(repo, "skill", "index");
   wire(repo, "project");
   const { id } = JSON.parse(haversack(repo, "task", "create", "Limit logins", "--skill", "pdf-forms", "--json"));
   haversack(repo, "agent", "add", "backend", "--role", "implementer", "--client", "gemini");
@@ -19,7 +19,8 @@ it("starts a session with the packet as its prompt and resumes it; nothing comes
   const server = await testServer();
   const env = environment({ repo, server });
   env["PATH"] = `${onPath(repo.base, "gemini", [process.execPath, geminiProgram()])}:${env["PATH"]}`;
-  const prompt = (text: string) => runHaversack(["prompt", "backend", text, "--", "--yolo"], { cwd: repo.root, env });
+  const prompt = (text: string) =>
+    runHaversack(["agent", "prompt", "backend", text, "--", "--yolo"], { cwd: repo.root, env });
 
   const first = await prompt("FIRST-MESSAGE");
   expect(first, first.stderr).toMatchObject({ exitCode: 0 });

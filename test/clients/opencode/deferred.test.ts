@@ -19,7 +19,7 @@ it("takes sixty skills out of the listing, names our tool for the one that fits,
   const listed = server.of("main").at(-1)!;
   expect(listedIn(textOf(listed))).toHaveLength(MANY.length);
 
-  haversack(repo, "skills", "defer", "--all");
+  haversack(repo, "skill", "defer", "--all");
   await runOpencode({ repo, server, prompt: "Hello." });
   const deferred = server.of("main").at(-1)!;
   expect(listedIn(textOf(deferred))).toEqual([]);
@@ -39,8 +39,10 @@ it("takes sixty skills out of the listing, names our tool for the one that fits,
   const [first, , third] = server.of("main").slice(from);
   expect(first?.lastUserText).toContain(`haversack_skill(name: "${FITTING.name}")`);
   const [inside] = server.of("sub-agent");
-  // Not listed, and the one that fits its own prompt is recommended, once, as for a person's prompt.
-  expect(listedIn(textOf(inside!))).toEqual([FITTING.name]);
+  // Not listed: the one that fits its own prompt is recommended once, and at most five others are named.
+  const named = listedIn(textOf(inside!));
+  expect(named).toContain(FITTING.name);
+  expect(named.length).toBeLessThanOrEqual(6);
   expect(inside?.lastUserText.split(`haversack_skill(name: "${FITTING.name}")`)).toHaveLength(2);
   expect(third?.toolResults[0]?.text).toContain(`BODY-OF-${FITTING.name}`);
 
@@ -54,6 +56,6 @@ it("takes sixty skills out of the listing, names our tool for the one that fits,
   expect(await listedNow()).toHaveLength(MANY.length);
   haversack(repo, "on");
   expect(await listedNow()).toEqual([]);
-  haversack(repo, "skills", "undefer", "--all");
+  haversack(repo, "skill", "undefer", "--all");
   expect(await listedNow()).toHaveLength(MANY.length);
 });

@@ -16,7 +16,7 @@ export function haversackRepo(): ScratchOpencode {
   const repo = scratchOpencode();
   const description = "Writes release notes and changelog entries from merged pull requests and the git log.";
   repo.writeSkill(".claude/skills", "release-notes", { description });
-  haversack(repo, "skills", "index");
+  haversack(repo, "skill", "index");
   const installed = { node: process.execPath, hook: join(DIST, "hook.cjs"), bin: BIN };
   const env = { ...repo.env, PATH: process.env["PATH"] ?? "" };
   for (const file of opencode.files({ scope: "project", cwd: repo.root, env, installed, hasGuards: false })) {

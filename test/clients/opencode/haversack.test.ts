@@ -56,7 +56,7 @@ it("follows a rule's pattern that is proven linear, and leaves out one that is n
   repo.writeSkill(".claude/skills", "sails", { description: "Wind." });
   const skills = { knots: intent("zebra (at|on) the crossing"), sails: intent("zebra.*crossing") };
   repo.write(".claude/skills/skill-rules.json", JSON.stringify({ version: "1.0", skills }));
-  haversack(repo, "skills", "index");
+  haversack(repo, "skill", "index");
   const server = await testServer();
   const run = await runOpencode({ repo, server, prompt: "zebra at the crossing" });
   expect(run.exitCode).toBe(0);
@@ -143,7 +143,7 @@ function logOf(repo: ScratchOpencode): string {
 
 it("session list says how full the context of the running session is", async () => {
   const repo = haversackRepo();
-  let listed: { client: string; context?: { usedTokens: number } }[] = [];
+  let listed: { client: string; context?: { used_tokens: number } }[] = [];
   const server = await testServer((request, n) => {
     if (request.kind !== "main") return undefined;
     if (n === 1)
@@ -155,5 +155,5 @@ it("session list says how full the context of the running session is", async () 
     return { text: "end" };
   });
   await runOpencode({ repo, server, prompt: ORDINARY });
-  expect(listed).toMatchObject([{ client: "opencode", context: { usedTokens: 5_020 } }]);
+  expect(listed).toMatchObject([{ client: "opencode", context: { used_tokens: 5_020 } }]);
 });

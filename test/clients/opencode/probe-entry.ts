@@ -7,19 +7,16 @@ import { join } from "node:path";
 import { readConfig } from "../../../packages/haversack/src/base/config.ts";
 import { userStateFolder } from "../../../packages/haversack/src/base/project-trust.ts";
 import type { PluginInput } from "../../../packages/haversack/src/clients/opencode/client-api.ts";
-import type { HookEngine } from "../../../packages/haversack/src/clients/opencode/hook-engine.ts";
-import { haversackPlugin } from "../../../packages/haversack/src/clients/opencode/plugin.ts";
+import { type HookEngine, haversackPlugin } from "../../../packages/haversack/src/clients/opencode/plugin.ts";
 import { discover } from "../../../packages/haversack/src/engine/discover.ts";
 import type { EventAnswer, EventBase, ToolCall } from "../../../packages/haversack/src/engine/events/client-event.ts";
+import { eventProject } from "../../../packages/haversack/src/engine/events/event-project.ts";
 import { recordTool } from "../../../packages/haversack/src/engine/events/record-tool.ts";
-import { discoverSettings } from "../../../packages/haversack/src/skills/showing/session.ts";
-import { openForHook } from "../../../packages/haversack/src/store/sqlite/open-for-hook.ts";
-import { SessionState } from "../../../packages/haversack/src/store/sqlite/sessions/session-state.ts";
+import { discoverSettings, projectPaths } from "../../../packages/haversack/src/engine/project.ts";
+import { openForHook } from "../../../packages/haversack/src/store/sqlite/access.ts";
 import { SqliteLocalStore } from "../../../packages/haversack/src/store/sqlite/sessions/sqlite-local-store.ts";
 import { PromptLedger } from "../../../packages/haversack/src/store/sqlite/skills/prompt-ledger.ts";
-import { PromptIndex, SqliteSkillIndex } from "../../../packages/haversack/src/store/sqlite/skills/skill-index.ts";
-import { SkillLedger } from "../../../packages/haversack/src/store/sqlite/skills/skill-ledger.ts";
-import { SessionTasks } from "../../../packages/haversack/src/store/sqlite/work/events/session-tasks.ts";
+import { PromptIndex } from "../../../packages/haversack/src/store/sqlite/skills/skill-index.ts";
 
 export const Probe = async (input: PluginInput) => {
   const note = (line: unknown) =>
@@ -67,18 +64,7 @@ export const Probe = async (input: PluginInput) => {
 
   function recordCall({ client, tool, ...event }: EventBase & ToolCall): void {
     if (!tool) return;
-    recordTool(
-      { ...event, tool, client: client.name },
-      {
-        root,
-        index: new SqliteSkillIndex(handle!.db),
-        ledger: new SkillLedger(handle!),
-        state: new SessionState(handle!),
-        tasks: new SessionTasks(handle!),
-        startedBy: () => undefined,
-        leaseMs: () => 60_000,
-        now: new Date(),
-      },
-    );
+    const host = { env: process.env, process: () => undefined, cli: [], part: "probe" };
+    recordTool({ ...event, client, tool }, eventProject(projectPaths(root, process.env), handle!, host));
   }
 };

@@ -50,8 +50,8 @@ function putSkill(folder: string, name: string): void {
 function listedByUs({ root, env }: ScratchOpencode): { indexed: number; listed: string[] } {
   mkdirSync(join(root, ".haversack"), { recursive: true });
   const options = { cwd: root, env: { ...env, PATH: process.env["PATH"] }, encoding: "utf8" as const };
-  const { status, stderr } = spawnSync(process.execPath, [BIN, "skills", "index"], options);
-  if (status !== 0) throw new Error(`skills index: ${stderr}`);
+  const { status, stderr } = spawnSync(process.execPath, [BIN, "skill", "index"], options);
+  if (status !== 0) throw new Error(`skill index: ${stderr}`);
   const handle = openDatabase(join(root, ".haversack/haversack.db"), { durability: "normal" });
   const cards = new SqliteSkillIndex(handle.db).listCards();
   handle.db.close();

@@ -1,4 +1,4 @@
-/** `haversack prompt` with the real opencode: a new session with the packet, then the same session again. */
+/** `haversack agent prompt` with the real opencode: a new session with the packet, then the same session again. */
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect, it } from "vitest";
@@ -31,7 +31,7 @@ it("starts a session with the packet as its prompt and resumes it; nothing comes
     expect(run, run.stderr).toMatchObject({ exitCode: 0 });
     return run;
   };
-  await haversack("skills", "index");
+  await haversack("skill", "index");
   const created = await haversack("task", "create", "Limit logins", "--skill", "pdf-forms", "--json");
   await haversack("agent", "add", "backend", "--role", "implementer", "--client", "opencode");
   await haversack("claim", JSON.parse(created.stdout).id, "--agent", "backend");

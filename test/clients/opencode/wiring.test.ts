@@ -87,7 +87,7 @@ it("works once where the project, the user and a package bring it", async () => 
 function haversackRepo(): ScratchOpencode {
   const repo = scratchOpencode();
   repo.writeSkill(".claude/skills", "sql-tuning", { description: "Makes slow SQL queries fast." });
-  haversack(repo, "skills", "index");
+  haversack(repo, "skill", "index");
   return repo;
 }
 

@@ -4,7 +4,8 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
-import { serverHookGroups } from "../../../packages/haversack/src/clients/claude-code/settings.ts";
+import { CLAUDE_HOOKS } from "../../../packages/haversack/src/clients/claude-code/settings.ts";
+import { hookGroups } from "../../../packages/haversack/src/clients/hook-settings.ts";
 import { DIST } from "../../bins.ts";
 import type { Answered, Driver, SentEvent } from "../driver.ts";
 import type { Project } from "../project.ts";
@@ -13,7 +14,10 @@ import type { Fields } from "../recorded.ts";
 const CLOCK = join(import.meta.dirname, "../fixed-clock.cjs");
 
 type ServerHook = { type: string; input?: Record<string, string> };
-const HOOKS = serverHookGroups("", false) as Record<string, { hooks: ServerHook[] }>;
+const HOOKS = hookGroups(CLAUDE_HOOKS, "", { hasGuards: false, asksServer: true }) as Record<
+  string,
+  { hooks: ServerHook[] }
+>;
 
 export class McpDriver implements Driver {
   readonly #servers = new Map<string, Server>();

@@ -16,7 +16,7 @@ export async function bare(voice: Voice, project: Project): Promise<void> {
   project.git("add", "--all");
   project.git("commit", "--quiet", "--message", "First");
   writeClientFiles(voice.client, project);
-  await project.cli(["skills", "index"]);
+  await project.cli(["skill", "index"]);
 }
 
 export async function withSkills(voice: Voice, project: Project): Promise<void> {

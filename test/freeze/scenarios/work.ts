@@ -39,7 +39,7 @@ export function work(voice: Voice): Scenario[] {
         afterEdit("src/form.ts"),
         shell("npx vitest run", PASSED, 0),
         shell("npx tsc --noEmit", "src/form.ts(1,1): error TS2304: Cannot find name 'x'.\n", 1),
-        inShell(voice, ["wip", "set", TASK, '{"next_step":"Write the dates","decisions":["ISO dates"]}']),
+        inShell(voice, ["wip", TASK, '{"next_step":"Write the dates","decisions":["ISO dates"]}']),
         written("generated.txt"),
         ...stop(),
         ...voice.compaction(),
@@ -92,7 +92,7 @@ export function work(voice: Voice): Scenario[] {
         inShell(voice, ["claim", TASK]),
         written("src/form.ts"),
         afterEdit("src/form.ts"),
-        inShell(voice, ["wip", "set", TASK, '{"next_step":"Write the dates"}']),
+        inShell(voice, ["wip", TASK, '{"next_step":"Write the dates"}']),
         ...start("startup", { session: OTHER }),
         prompt(OTHER_PROMPT, { session: OTHER }),
         ...end(),
@@ -123,7 +123,7 @@ export function work(voice: Voice): Scenario[] {
       async seed(project) {
         await withTask(voice, project);
         await createTask(project, "Check the form");
-        await project.cli(["config", "set", "work.replaceResults", "on"]);
+        await project.cli(["config", "set", "work.replace_results", "on"]);
       },
       steps: [
         ...start("startup"),
@@ -142,16 +142,16 @@ export function work(voice: Voice): Scenario[] {
         await withTask(voice, project);
         await project.cli(["agent", "add", "june", "--role", "orchestrator"]);
         await project.cli(["agent", "add", "otto", "--role", "implementer"]);
-        await project.cli(["message", "send", "@june", "Look at the spec.", "--agent", "otto"]);
+        await project.cli(["agent", "message", "@june", "Look at the spec.", "--agent", "otto"]);
       },
       steps: [
         ...start("startup", { env: { HAVERSACK_AGENT: "june" } }),
         prompt(OTHER_PROMPT, { env: { HAVERSACK_AGENT: "june" } }),
-        byHand("message", "send", "@june", "And at the tests.", "--agent", "otto"),
+        byHand("agent", "message", "@june", "And at the tests.", "--agent", "otto"),
         prompt(OTHER_PROMPT),
-        byHand("message", "send", "@june", "The tests are red.", "--agent", "otto"),
+        byHand("agent", "message", "@june", "The tests are red.", "--agent", "otto"),
         afterEdit("src/form.ts"),
-        byHand("message", "send", "@june", "Are you there?", "--agent", "otto"),
+        byHand("agent", "message", "@june", "Are you there?", "--agent", "otto"),
         ...stop({ with: { stop_hook_active: true } }),
         ...stop(),
         ...stop(),

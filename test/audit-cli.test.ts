@@ -1,0 +1,121 @@
+/** `haversack audit` as a user runs it. */
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { type Scratch, scratchProject } from "./bins.ts";
+
+const SECRET = "ghp_0123456789abcdefghijABCDEFGHIJ012345";
+
+function record(type: string, content: unknown, more: object = {}): string {
+  const message = { role: type, content, ...more };
+  const common = { cwd: "/made/up", sessionId: "s-1", timestamp: "2026-05-04T23:30:00.000+09:00" };
+  return `${JSON.stringify({ parentUuid: null, isSidechain: false, type, message, uuid: "u", ...common })}\n`;
+}
+
+/** A session in the client's own place, with a file whose name is markup. */
+function writeTranscript({ home }: Scratch): string {
+  const read = {
+    type: "tool_use",
+    id: "c1",
+    name: "Read",
+    input: { file_path: "/made/up/<script>alert(1)</script>.ts" },
+  };
+  const result = { type: "tool_result", tool_use_id: "c1", content: `key ${SECRET} `.repeat(200) };
+  const again = (id: string) => [{ ...read, id }];
+  const file = join(home, ".claude/projects/-made-up/s-1.jsonl");
+  mkdirSync(dirname(file), { recursive: true });
+  writeFileSync(
+    file,
+    [
+      record("user", `Look at it. ${SECRET}`),
+      record("assistant", again("c1"), { id: "m1", usage: { input_tokens: 100, output_tokens: 1 } }),
+      record("user", [result]),
+      record("assistant", again("c2"), { id: "m2", usage: { input_tokens: 200, output_tokens: 1 } }),
+      record("user", [{ ...result, tool_use_id: "c2" }]),
+      '{"cut off',
+    ].join(""),
+  );
+  return file;
+}
+
+describe("haversack audit", () => {
+  it("reads the clients' own places, and prints no text of a transcript", () => {
+    const project = scratchProject();
+    writeTranscript(project);
+    const { code, out, err } = project.haversack(["audit"]);
+    expect({ code, err }).toEqual({ code: 0, err: "" });
+    expect(out).toContain("1 session, 1 window, 0 compactions");
+    expect(out).toContain("read again unchanged once");
+    expect(out).toContain("1 line cut off or not JSON, skipped.");
+    expect(out).not.toContain(SECRET);
+  });
+
+  it("writes a report over an earlier one only, never over a transcript or another file", () => {
+    const project = scratchProject();
+    const file = writeTranscript(project);
+    const notes = project.write("notes.html", "mine");
+    for (const target of [file, notes]) {
+      const before = readFileSync(target, "utf8");
+      const { code, err } = project.haversack(["audit", file, "--html", target]);
+      expect({ code, err }).toMatchObject({ code: 1, err: expect.stringContaining("nothing was written") });
+      expect(readFileSync(target, "utf8")).toBe(before);
+    }
+    const report = join(project.root, "report.html");
+    for (const _ of [1, 2]) expect(project.haversack(["audit", file, "--html", report]).code).toBe(0);
+  });
+
+  it("prints JSON, and counts days in this machine's time zone", () => {
+    const project = scratchProject();
+    const file = writeTranscript(project);
+    const run = (zone: string) => project.haversack(["audit", file, "--json"], { env: { TZ: zone } }).json();
+    expect(run("Asia/Tokyo")).toMatchObject({ files: 1, windows: 1, days: [{ name: "2026-05-04", sessions: 1 }] });
+    expect(run("Pacific/Kiritimati")).toMatchObject({ days: [{ name: "2026-05-05" }] });
+    const { sessions } = run("UTC");
+    expect(sessions).toMatchObject([
+      { session_id: "s-1", agent_id: "", project: "/made/up", windows: [{ requests: 2 }] },
+    ]);
+    expect(sessions[0].windows[0].ended_at).toBe("2026-05-04T14:30:00.000Z");
+  });
+
+  it("writes a report that holds no markup of others and needs nothing from elsewhere", () => {
+    const project = scratchProject();
+    writeTranscript(project);
+    expect(project.haversack(["audit", "--html", "report.html"])).toMatchObject({ code: 0 });
+    const html = readFileSync(join(project.root, "report.html"), "utf8");
+    expect(html).toContain("<svg");
+    expect(html).toContain("&#60;script&#62;alert(1)");
+    expect(html).not.toMatch(/<script|https?:|src=|href=|url\(/);
+    expect(html).not.toContain(SECRET);
+  });
+
+  it("says what is no transcript, what is missing, and that there are none", () => {
+    const project = scratchProject();
+    const none = project.haversack(["audit"]);
+    expect(none).toMatchObject({ code: 1, out: "" });
+    expect(none.err).toContain("no transcripts found");
+    expect(none.err).toContain(".claude/projects");
+    const other = project.write("notes.txt", "Not a transcript.");
+    const { code, err } = project.haversack(["audit", other, "gone.jsonl", "."]);
+    expect(code).toBe(1);
+    expect(err).toContain(`${other} is not a transcript that we know`);
+    expect(err).toContain("gone.jsonl does not exist or cannot be read");
+    expect(err).toContain("holds no transcript that we know");
+  });
+
+  it("keeps going beside a bad path, and exits with 1", () => {
+    const project = scratchProject();
+    const file = writeTranscript(project);
+    const { code, out, err } = project.haversack(["audit", "gone.jsonl", file]);
+    expect(code).toBe(1);
+    expect(out).toContain("1 session");
+    expect(err).toContain("gone.jsonl");
+  });
+
+  it("does not choke on a database that is none of opencode's", () => {
+    const project = scratchProject();
+    const file = project.write("opencode.db", "SQLite format 3\0 and then nonsense");
+    const { code, out } = project.haversack(["audit", file]);
+    expect(code).toBe(0);
+    expect(out).toContain("Nothing to report.");
+  });
+});

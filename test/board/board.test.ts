@@ -1,0 +1,170 @@
+/** The board's server: who may ask it, what it answers, and what it does when something is wrong. */
+import { once } from "node:events";
+import { renameSync } from "node:fs";
+import { request } from "node:http";
+import { createServer } from "node:net";
+import { join } from "node:path";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { scratchProject } from "../bins.ts";
+import { type RunningBoard, startBoard } from "./start-board.ts";
+
+interface Columns {
+  counts: Record<string, number>;
+  columns: { status: string; total: number; tasks: { id: string; title: string; note?: string; agent?: string }[] }[];
+}
+
+async function columns(board: RunningBoard, query = ""): Promise<Record<string, string[]>> {
+  const { columns: all } = (await (await board.get(`/api/board${query}`)).json()) as Columns;
+  return Object.fromEntries(all.map(({ status, tasks }) => [status, tasks.map(({ title }) => title)]));
+}
+
+describe("who may ask", () => {
+  it("the page needs the token, and everything else its cookie", async () => {
+    const board = await startBoard();
+    expect((await fetch(board.origin)).status).toBe(401);
+    expect(await (await fetch(board.origin)).text()).toContain("haversack board");
+    expect((await fetch(`${board.origin}/?token=wrong`)).status).toBe(401);
+    expect((await fetch(`${board.origin}/api/board`)).status).toBe(401);
+    expect((await board.get("/api/board", { cookie: board.cookie.slice(0, -1) })).status).toBe(401);
+    expect((await board.get("/")).status).toBe(200);
+    expect((await board.get("/api/board")).status).toBe(200);
+    const header = (await fetch(board.url)).headers;
+    expect(header.get("set-cookie")).toMatch(/HttpOnly; SameSite=Strict/);
+    expect(header.get("content-security-policy")).toContain("default-src 'none'; script-src 'self'");
+  });
+
+  it("requests of other pages are refused, also with the cookie", async () => {
+    const board = await startBoard();
+    const make = { title: "from elsewhere" };
+    expect((await board.post("/api/tasks", make, { origin: "https://example.com" })).status).toBe(403);
+    expect((await board.post("/api/tasks", make, { "content-type": "text/plain" })).status).toBe(403);
+    expect((await board.get("/api/board", { "sec-fetch-site": "cross-site" })).status).toBe(403);
+    expect((await board.get("/api/board", { "sec-fetch-site": "same-origin" })).status).toBe(200);
+    // A name that points to this machine is not the board's address. `fetch` sets Host itself.
+    const { hostname, port } = new URL(board.origin);
+    const asked = request({ hostname, port, path: "/", headers: { host: `evil.test:${port}`, cookie: board.cookie } });
+    asked.end();
+    const [answer] = (await once(asked, "response")) as [{ statusCode: number; resume(): void }];
+    answer.resume();
+    expect(answer.statusCode).toBe(403);
+    expect(await columns(board)).toMatchObject({ todo: [] });
+  });
+});
+
+describe("what it does", () => {
+  it("creates, moves, claims and releases, and tells why it refuses", async () => {
+    const board = await startBoard();
+    const { id } = (await (await board.post("/api/tasks", { title: "Sew the strap", priority: "P1" })).json()) as {
+      id: string;
+    };
+    expect(await columns(board)).toMatchObject({ todo: ["Sew the strap"] });
+    await board.post(`/api/tasks/${id}/status`, { status: "in_progress" });
+    expect(board.project.haversack(["task", "show", id, "--fields", "full", "--json"]).json().claim.agent).toBe(
+      "robin",
+    );
+    // Somebody else holds it now.
+    board.project.haversack(["task", "claim", id, "--steal", "it is mine"], { env: { HAVERSACK_AGENT: "june" } });
+    const refused = (await (await board.post(`/api/tasks/${id}/status`, { status: "in_progress" })).json()) as object;
+    expect(refused).toMatchObject({ refused: expect.stringContaining("june") });
+    await board.post(`/api/tasks/${id}/status`, { status: "blocked", notes: "no thread left" });
+    const { columns: all } = (await (await board.get("/api/board")).json()) as Columns;
+    expect(all.find(({ status }) => status === "blocked")?.tasks).toMatchObject([{ id, note: "no thread left" }]);
+    await board.post(`/api/tasks/${id}/status`, { status: "todo" });
+    expect(await columns(board)).toMatchObject({ todo: ["Sew the strap"], blocked: [] });
+    expect((await board.post("/api/tasks", { title: "" })).status).toBe(400);
+    expect((await board.post("/api/tasks", { title: 7 })).status).toBe(400);
+    expect((await board.get("/api/tasks/T0000")).status).toBe(404);
+    expect((await board.get("/api/nothing")).status).toBe(404);
+  });
+
+  it("shows one epic, finds by text, and says what a prompt would bring", async () => {
+    const board = await startBoard();
+    const { project } = board;
+    const epic = project.haversack(["epic", "create", "Bags", "--json"]).json().id;
+    const story = project.haversack(["story", "create", "Straps", "--epic", epic, "--json"]).json().id;
+    project.haversack(["task", "create", "Cut leather", "--story", story]);
+    project.haversack(["task", "create", "Buy wax"]);
+    expect((await columns(board, `?epic=${epic}`))["todo"]).toEqual(["Cut leather"]);
+    expect((await columns(board))["todo"]).toHaveLength(2);
+    const found = (await (await board.get("/api/find?text=WAX")).json()) as { tasks: { title: string }[] };
+    expect(found.tasks.map(({ title }) => title)).toEqual(["Buy wax"]);
+    const about = "Use when stitching leather: thread, awl, saddle stitch.";
+    project.write(
+      ".claude/skills/saddle-stitch/SKILL.md",
+      `---\nname: saddle-stitch\ndescription: "${about}"\n---\nB\n`,
+    );
+    const tried = (await (
+      await board.post("/api/try", { prompt: "do a saddle stitch in leather with an awl" })
+    ).json()) as {
+      text: string;
+      skills: { id: string; reasons: object[] }[];
+    };
+    expect(tried.text).toContain("saddle-stitch");
+    expect(tried.skills[0]).toMatchObject({
+      id: "saddle-stitch",
+      reasons: expect.arrayContaining([expect.objectContaining({ text: expect.any(String) })]),
+    });
+    const skills = (await (await board.get("/api/skills")).json()) as { skills: object[] };
+    expect(skills.skills).toMatchObject([{ id: "saddle-stitch", shown: 0, used: 0 }]);
+  });
+
+  it("tells the page when another process has written", async () => {
+    const board = await startBoard();
+    board.project.haversack(["task", "create", "Before"]);
+    const stop = new AbortController();
+    onTestFinished(() => stop.abort());
+    const events = await fetch(`${board.origin}/api/events`, {
+      headers: { cookie: board.cookie },
+      signal: stop.signal,
+    });
+    const reader = events.body!.pipeThrough(new TextDecoderStream()).getReader();
+    let text = "";
+    const until = async (count: number) => {
+      while (text.split("event: changed").length - 1 < count) text += (await reader.read()).value ?? "";
+    };
+    // The greeting, and the state at the first look.
+    await until(2);
+    board.project.haversack(["task", "create", "Elsewhere"]);
+    await until(3);
+    expect((await columns(board))["todo"]).toContain("Elsewhere");
+  });
+});
+
+describe("what may go wrong", () => {
+  it("a port in use is one clear line", async () => {
+    const server = createServer().listen(0, "127.0.0.1");
+    await once(server, "listening");
+    onTestFinished(() => void server.close());
+    const { port } = server.address() as { port: number };
+    const { code, err } = scratchProject().haversack(["board", "--port", String(port)]);
+    expect(code).toBe(2);
+    expect(err).toContain(`port ${port} is in use`);
+    expect(err).toContain("leave --port out");
+  });
+
+  it("a store that vanishes and comes back", async () => {
+    const board = await startBoard();
+    const { project } = board;
+    project.haversack(["task", "create", "Kept"]);
+    const [state, away] = [join(project.root, ".haversack"), join(project.home, "away")];
+    renameSync(state, away);
+    expect(await columns(board)).toMatchObject({ todo: [] });
+    renameSync(away, state);
+    expect(await columns(board)).toMatchObject({ todo: ["Kept"] });
+  });
+
+  it("ends with 0 when it is told to", async () => {
+    const board = await startBoard();
+    const ended = once(board.child, "exit");
+    board.child.kill("SIGINT");
+    expect(await ended).toEqual([0, null]);
+  });
+
+  it("does not serve a store that this user has not accepted", () => {
+    const project = scratchProject();
+    project.write(".haversack/haversack.db", "not ours");
+    const { code, err } = project.haversack(["board"]);
+    expect(code).not.toBe(0);
+    expect(err).toContain("haversack trust");
+  });
+});

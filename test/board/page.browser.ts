@@ -1,0 +1,231 @@
+/** The board as a person uses it, in Chromium: pages, drag, keyboard, changes by others, who is refused. */
+import { once } from "node:events";
+import { existsSync, mkdirSync } from "node:fs";
+import { createServer } from "node:http";
+import { join } from "node:path";
+import { type Browser, chromium, type Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
+import { type Scratch, scratchProject } from "../bins.ts";
+import { type RunningBoard, startBoard } from "./start-board.ts";
+
+const executablePath = process.env["CHROMIUM"] ?? "/usr/bin/chromium";
+/** Where pictures of the page go, if somebody wants to look at them. */
+const PICTURES = process.env["BOARD_PICTURES"];
+const FLAGS = [
+  "--no-sandbox",
+  "--disable-gpu",
+  "--disable-quic",
+  "--no-first-run",
+  "--disable-background-networking",
+  "--disable-component-update",
+  "--disable-sync",
+];
+
+let browser: Browser;
+beforeAll(async () => {
+  if (!existsSync(executablePath)) throw new Error(`there is no Chromium at ${executablePath}; CHROMIUM names another`);
+  browser = await chromium.launch({ executablePath, args: FLAGS });
+});
+afterAll(() => browser?.close());
+
+async function open(board: RunningBoard, options: Parameters<Browser["newPage"]>[0] = {}): Promise<Page> {
+  const page = await browser.newPage({ viewport: { width: 1280, height: 800 }, ...options });
+  const problems: string[] = [];
+  page.on("pageerror", (error) => problems.push(error.message));
+  // The page's own policy must not stop anything of it.
+  page.on("console", (message) => {
+    if (message.type() === "error" && message.text().includes("Content Security Policy")) problems.push(message.text());
+  });
+  onTestFinished(async () => {
+    await page.close();
+    expect(problems).toEqual([]);
+  });
+  await page.goto(board.url);
+  await page.locator(".column").first().waitFor();
+  return page;
+}
+
+function column(page: Page, status: string) {
+  return page.locator(`[data-status="${status}"]`);
+}
+
+/** Some work in every column, names that try to be HTML, and a skill. */
+function shop(): Scratch {
+  const project = scratchProject();
+  const june = { env: { HAVERSACK_AGENT: "june" } };
+  const made = (title: string, ...more: string[]) =>
+    project.haversack(["task", "create", title, "--json", ...more]).json().id as string;
+  project.haversack(["agent", "add", "june", "--role", "implementer"]);
+  project.haversack(["agent", "message", "june", "Look at the tax first, please."]);
+  const refund = made("Refunds: report errors properly", "--priority", "P1", "--description", "As problem details.");
+  project.haversack(["task", "claim", refund], june);
+  project.haversack(["wip", refund, '{"next_step":"write the test","files":["src/refund.ts"]}'], june);
+  const keys = made("Retry failed webhooks", "--type", "bug");
+  project.haversack(["task", "block", keys, "waits for the provider's new keys"]);
+  project.haversack(["task", "done", made("Remove the old cart")], june);
+  made('<img src=x onerror="document.title=1"><script>document.title="owned"</script>');
+  made("Print invoices as PDF");
+  const about = "Use when an HTTP endpoint must report errors: status codes, problem details.";
+  project.write(".claude/skills/api-errors/SKILL.md", `---\nname: api-errors\ndescription: "${about}"\n---\nBody\n`);
+  const payload = { session_id: "s1", prompt: "the refund endpoint must report proper error status codes" };
+  project.haversack(["discover", "--session", "s1", "--client", "claude-code"], { stdin: payload.prompt });
+  return project;
+}
+
+describe("work", () => {
+  it("creates a task, drags it, and the store has it", async () => {
+    const board = await startBoard();
+    const page = await open(board);
+    await page.getByRole("button", { name: "New task" }).click();
+    await page.getByLabel("Title").fill("Sew the strap");
+    await page.getByLabel("Priority").selectOption("P0");
+    await page.getByRole("button", { name: "Create" }).click();
+    const card = page.locator(".card", { hasText: "Sew the strap" });
+    await card.waitFor();
+    await card.dragTo(column(page, "in_progress"));
+    await column(page, "in_progress").locator(".card", { hasText: "Sew the strap" }).waitFor();
+    // The card is shown in its new column before the server has answered.
+    await expect
+      .poll(() => board.project.haversack(["task", "list", "--json", "--fields", "full"]).json()[0])
+      .toMatchObject({ title: "Sew the strap", priority: "P0", status: "in_progress" });
+  });
+
+  it("moves a card by keyboard, and opens it", async () => {
+    const board = await startBoard({ project: shop() });
+    const page = await open(board);
+    const card = page.locator(".card", { hasText: "Print invoices" });
+    await card.focus();
+    await page.keyboard.press("Shift+ArrowRight");
+    await column(page, "in_progress").locator(".card", { hasText: "Print invoices" }).waitFor();
+    // The card keeps the focus, so the next key moves it on.
+    await page.locator('[data-status="in_progress"] .card:focus', { hasText: "Print invoices" }).waitFor();
+    await page.keyboard.press("Shift+ArrowRight");
+    await column(page, "review").locator(".card:focus", { hasText: "Print invoices" }).waitFor();
+    await page.keyboard.press("Enter");
+    await page.getByRole("dialog").getByRole("heading", { name: "Print invoices as PDF" }).waitFor();
+    await page.keyboard.press("Escape");
+    await page.getByRole("dialog").waitFor({ state: "detached" });
+    await page.keyboard.press("/");
+    await page.keyboard.type("webhooks");
+    await page.locator(".found").getByText("Retry failed webhooks").waitFor();
+    await page.keyboard.press("Enter");
+    await page.getByRole("dialog").getByRole("heading", { name: "Retry failed webhooks" }).waitFor();
+  });
+
+  it("puts a card back that may not move, and says why", async () => {
+    const project = scratchProject();
+    const first = project.haversack(["task", "create", "First", "--json"]).json().id;
+    const second = project.haversack(["task", "create", "Second", "--json"]).json().id;
+    project.haversack(["task", "dep", second, "--add", first]);
+    const page = await open(await startBoard({ project }));
+    await page.locator(".card", { hasText: "Second" }).dragTo(column(page, "in_progress"));
+    await page.getByRole("alert").filter({ hasText: first }).waitFor();
+    await column(page, "todo").locator(".card", { hasText: "Second" }).waitFor();
+  });
+
+  it("shows within a second what another process claims", async () => {
+    const project = scratchProject();
+    const id = project.haversack(["task", "create", "Sew the strap", "--json"]).json().id;
+    const page = await open(await startBoard({ project }));
+    await column(page, "todo").locator(".card").waitFor();
+    project.haversack(["task", "claim", id], { env: { HAVERSACK_AGENT: "june" } });
+    const since = Date.now();
+    await column(page, "in_progress").locator(".card", { hasText: "june" }).waitFor();
+    console.info(`seen ${Date.now() - since} ms after the command had ended`);
+  });
+
+  it("shows a task's work in progress, and what names look like HTML as text", async () => {
+    const page = await open(await startBoard({ project: shop() }));
+    await page.locator(".card", { hasText: "Refunds" }).click();
+    const panel = page.getByRole("dialog");
+    await panel.getByText("write the test").waitFor();
+    await panel.getByText("src/refund.ts").waitFor();
+    await page.keyboard.press("Escape");
+    await page.locator(".card", { hasText: "<img src=x" }).waitFor();
+    expect(await page.title()).toContain("Haversack");
+  });
+});
+
+describe("the other views", () => {
+  it("try a prompt, the queue, agents with messages, savings with a chart", async () => {
+    const page = await open(await startBoard({ project: shop() }));
+    await page.getByRole("link", { name: "Skills" }).click();
+    await page.getByPlaceholder("What somebody would ask").fill("report error status codes of the endpoint");
+    await page.getByRole("button", { name: "Try" }).click();
+    await page.locator(".ranking").getByText("api-errors").waitFor();
+    await page.getByRole("link", { name: "Queue" }).click();
+    await page.locator(".queue").getByText("Print invoices as PDF").waitFor();
+    await page.getByRole("link", { name: "Agents" }).click();
+    await page.getByText("Look at the tax first, please.").waitFor();
+    await page.getByRole("link", { name: "Savings" }).click();
+    await page.locator(".chart canvas").waitFor();
+  });
+
+  it("is usable at three sizes in both themes", async () => {
+    const board = await startBoard({ project: shop() });
+    for (const [width, height] of [
+      [1440, 900],
+      [820, 1100],
+      [400, 800],
+    ] as const) {
+      for (const colorScheme of ["light", "dark"] as const) {
+        const page = await open(board, { viewport: { width, height }, colorScheme });
+        for (const view of ["board", "queue", "agents", "runs", "skills", "savings"]) {
+          await page.goto(`${board.origin}/#${view}`);
+          await page.locator(`nav a[href="#${view}"][aria-current]`).waitFor();
+          await page
+            .locator(view === "savings" ? ".chart canvas" : "main section")
+            .first()
+            .waitFor();
+          // The page itself never scrolls sideways.
+          const wide = await page.evaluate("document.documentElement.scrollWidth");
+          expect({ view, width, wide }).toEqual({ view, width, wide: width });
+          if (PICTURES) {
+            mkdirSync(PICTURES, { recursive: true });
+            await page.screenshot({ path: join(PICTURES, `${view}-${width}-${colorScheme}.png`) });
+          }
+        }
+      }
+    }
+  });
+});
+
+describe("who is refused", () => {
+  it("a browser without the token", async () => {
+    const board = await startBoard({ project: shop() });
+    const page = await browser.newPage();
+    onTestFinished(() => page.close());
+    const answer = await page.goto(`${board.origin}/?token=wrong`);
+    expect(answer?.status()).toBe(401);
+    await page.getByText("lacks its token").waitFor();
+    expect(await page.content()).not.toContain("Refunds");
+  });
+
+  it("a page of another origin, in a browser that has the board open", async () => {
+    const board = await startBoard({ project: shop() });
+    const context = await browser.newContext();
+    onTestFinished(() => context.close());
+    const page = await context.newPage();
+    await page.goto(board.url);
+    await page.locator(".column").first().waitFor();
+    const other = createServer((_, answer) => answer.end("<h1>other</h1>")).listen(0, "127.0.0.1");
+    await once(other, "listening");
+    onTestFinished(() => void other.close());
+    const { port } = other.address() as { port: number };
+    const foreign = await context.newPage();
+    await foreign.goto(`http://127.0.0.1:${port}/`);
+    const ask = (path: string, method: string) =>
+      foreign.evaluate(
+        `fetch("${board.origin}${path}", { method: "${method}", credentials: "include", mode: "no-cors",
+          ${method === "POST" ? `body: '{"title":"from elsewhere"}',` : ""} }).then((got) => got.type + got.status, String)`,
+      );
+    await ask("/api/tasks", "POST");
+    expect(await ask("/api/board", "GET")).not.toContain("200");
+    const titles = board.project
+      .haversack(["task", "list", "--json"])
+      .json()
+      .map((task: { title: string }) => task.title);
+    expect(titles).not.toContain("from elsewhere");
+    expect(titles).toContain("Print invoices as PDF");
+  });
+});
