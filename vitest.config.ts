@@ -11,5 +11,7 @@ export default defineConfig({
     // Records of trusted projects: none of a test's may reach the home of whoever runs it.
     env: { XDG_STATE_HOME: join(tmpdir(), "haversack-test-state") },
     pool: "forks",
+    // One PostgreSQL server for all files that need one.
+    globalSetup: ["test/postgres/global-setup.ts"],
   },
 });

@@ -1,6 +1,6 @@
 // `node scripts/build-codex.mjs [FOLDER]` builds the Codex plugin from the built package, by default into dist/codex: a marketplace with
-// one plugin, for `codex plugin marketplace add FOLDER`. It holds copies of the built files, because the client copies a
-// plugin's folder, and nothing beside it, into its cache.
+// one plugin, for `codex plugin marketplace add FOLDER`. It contains copies of the built files, because the client copies only the
+// plugin's folder into its cache.
 import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -10,7 +10,7 @@ import { copyProgram } from "./copy-program.mjs";
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
 const home = join(root, "packages/haversack");
 const dist = join(home, "dist");
-// build.mjs imports this file with words of its own.
+// build.mjs imports this file and has its own arguments.
 const folder = process.argv[1] === fileURLToPath(import.meta.url) ? process.argv[2] : undefined;
 const market = resolve(folder ?? join(dist, "codex"));
 const facts = JSON.parse(readFileSync(join(home, "package.json"), "utf8"));

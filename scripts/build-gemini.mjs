@@ -1,6 +1,5 @@
-// `node scripts/build-gemini.mjs [FOLDER]` builds the Gemini CLI extension from the built package, by default into dist/gemini: what
-// `gemini extensions install FOLDER` copies. It holds copies of the built files, because the client copies that folder and nothing
-// beside it.
+// `node scripts/build-gemini.mjs [FOLDER]` builds the Gemini CLI extension from the built package, by default into dist/gemini, for
+// `gemini extensions install FOLDER`. It contains copies of the built files, because the client copies only that folder.
 import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
@@ -9,12 +8,13 @@ import { copyProgram } from "./copy-program.mjs";
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
 const home = join(root, "packages/haversack");
 const dist = join(home, "dist");
-// build.mjs imports this file with words of its own.
+// build.mjs imports this file and has its own arguments.
 const folder = process.argv[1] === fileURLToPath(import.meta.url) ? process.argv[2] : undefined;
 const extension = resolve(folder ?? join(dist, "gemini"));
 const { name, version, description } = JSON.parse(readFileSync(join(home, "package.json"), "utf8"));
-const source = (file) => import(pathToFileURL(join(home, "src/clients/gemini", file)).href);
-const { geminiHookGroups } = await source("settings.ts");
+const source = (file) => import(pathToFileURL(join(home, "src/clients", file)).href);
+const { hookGroups } = await source("hook-settings.ts");
+const { GEMINI_HOOKS } = await source("gemini/settings.ts");
 const { geminiWorkFiles } = await source("work-files.ts");
 
 if (!existsSync(join(dist, "hook.cjs"))) throw new Error("dist/hook.cjs is missing: run scripts/build.mjs first");
@@ -34,12 +34,15 @@ writeJson("gemini-extension.json", {
   description,
   mcpServers: { haversack: { command: "sh", args: [`${extensionPath}/node.sh`, "haversack.cjs", "mcp"] } },
 });
-// The last word tells the hook that it runs from a package. Whether rules guard files is known per project only, so the extension watches no edits before they happen.
+// The last word tells the hook that it runs from a package. Guard rules are per project, so the extension does not watch edits beforehand.
 const command = `haversack_sh="${extensionPath}/node.sh"; [ -f "$haversack_sh" ] || exit 0; set -- hook.cjs gemini extension; . "$haversack_sh"`;
-const groups = Object.entries(geminiHookGroups(command, false)).map(([event, group]) => [event, [group]]);
+const groups = Object.entries(hookGroups(GEMINI_HOOKS, command, { hasGuards: false })).map(([event, group]) => [
+  event,
+  [group],
+]);
 writeJson("hooks/hooks.json", { hooks: Object.fromEntries(groups) });
 
-// A command knows no ${extensionPath}; where extensions are installed is fixed. The client asks before it runs the line.
+// A command cannot use ${extensionPath}, but extensions have a fixed folder. The client asks before it runs the line.
 // biome-ignore lint/suspicious/noTemplateCurlyInString: the shell replaces it.
 const installed = '"${GEMINI_CLI_HOME:-$HOME}/.gemini/extensions/haversack/node.sh"';
 writeCommand("start", {

@@ -1,36 +1,45 @@
-// Builds what a client starts at an event: `hook.cjs`, which loads `hook-events.cjs`, and the parts of it that only some events need.
-// The sources import everything plainly; only this file knows where the bundle is cut.
-import { createHash } from "node:crypto";
+// Builds the program that a client starts for an event: `hook.cjs`, which loads `hook-events.cjs`, and the chunks that only some events
+// need. The sources use ordinary imports; only this file defines the chunks.
 import { readFileSync, statSync, writeFileSync } from "node:fs";
 import { join, relative } from "node:path";
 import { build } from "esbuild";
+import { asciiOnly, hashOf, importsOf, joinInto } from "./bundle.mjs";
 
 /**
- * Parts that are loaded when one of their functions is first called: V8 takes about 1 ms for each 100 kB of code, compiled before or
- * not, and no event needs all of it. A path that ends in / is a folder.
+ * Chunks that are loaded when one of their functions is first called: V8 takes about 1 ms per 100 kB of code, even if it is already
+ * compiled, and no event needs all of it. A path that ends in / is a folder.
  */
 const PARTS = {
-  /** Which skills fit a prompt. */
+  /** Records tool calls, and keeps long outputs: both read errors and test results, which no other event needs. */
+  "hook-tool": ["engine/events/record-tool.ts", "engine/outputs/"],
+  /** Finds the skills that fit a prompt. */
   "hook-prompt": ["engine/discover.ts"],
-  /** What a session is told at its start. */
-  "hook-wake": ["engine/events/start-session.ts", "engine/index-freshness.ts", "engine/wake/"],
-  /** Ends, sub-agents, guards, changes in git, and a store that cannot be written. */
+  /** Makes the text for a session's start. */
+  "hook-wake": ["engine/events/start-session.ts", "engine/refresh-index.ts", "engine/wake/"],
+  /** Ends, sub-agents, guards, changes in git, the spool, and packages that do nothing because `init` has wired the client. */
   "hook-rest": [
+    "clients/own-wiring.ts",
     "engine/events/later-events.ts",
     "engine/events/receipts.ts",
     "engine/work/git-changes.ts",
-    "store/sqlite/spool/stand-in.ts",
     "store/sqlite/spool/take-in.ts",
   ],
+  /** For a store that cannot be written. Contains all migrations, for the tables in memory. */
+  "hook-stand-in": ["store/sqlite/spool/stand-in.ts"],
 };
 
-// The hook must be silent on a runtime without node:sqlite, so this stands before its first import.
-// In a function of its own: the minifier names the file's variables without looking at this text.
+/** An extra file costs a process about as much as this many characters, before minifying. */
+const LONG_CHARS = 20_000;
+
+/** Imports used only by functions that no event calls. They are kept out of the first file. */
+const UNUSED = { "store/sqlite/schema.ts": "./migrations.ts" };
+
+// The hook must be silent on a runtime without node:sqlite, so this comes before its first import. It is wrapped in a function,
+// because the minifier names the file's variables without looking at this text.
 const oldRuntimeGuard =
   '(function(v){if(v[0]<22||(v[0]==22&&v[1]<16))process.exit(0)})(process.versions.node.split("."));';
 
-// ASCII: see compiled-code.ts.
-const cjs = { bundle: true, platform: "node", format: "cjs", target: "node22", minify: true, charset: "ascii" };
+const cjs = { bundle: true, platform: "node", format: "cjs", target: "node22", minify: true };
 
 /** `shared`: the options of all our bundles. Returns esbuild's results. */
 export async function buildHook(src, dist, shared) {
@@ -42,37 +51,39 @@ export async function buildHook(src, dist, shared) {
     entryPoints: [entry("hook"), entry("hook-codex-notify")],
     outdir: dist,
     write: false,
+    plugins: [pure],
   });
   const borders = new Map();
   const esm = { ...shared, format: "esm", target: "node22", outdir: dist, write: false, splitting: true };
   const cut = { ...esm, chunkNames: "shared-[hash]", plugins: [cutAt(src, borders)] };
   const first = { "hook-events": entry("hook-events") };
   const later = Object.fromEntries(Object.keys(PARTS).map((part) => [part, `part:${part}`]));
-  // What goes over the borders is known after the first time. Which parts need it of each other, after the second.
+  // The first build finds what crosses the chunk borders; the second finds which chunks need it from each other. Until then, a file that
+  // two others import lacks the names that the second one imports, which is an error. The last build must have no errors.
   for (let size = -1; size < sizeOf(borders); ) {
     size = sizeOf(borders);
-    await build({ ...cut, entryPoints: size === 0 ? first : { ...first, ...later } });
+    const entryPoints = size === 0 ? first : { ...first, ...later };
+    await build({ ...cut, entryPoints, logLevel: "silent" }).catch(() => undefined);
   }
   const parts = await build({ ...cut, entryPoints: { ...first, ...later } });
-  const texts = new Map(parts.outputFiles.map(({ path, text }) => [`./${relative(dist, path)}`, text]));
-  const chunks = [...texts.keys()].filter((name) => name.startsWith("./shared-"));
-  const names = Object.fromEntries(chunks.map((name) => [name, exportedNames(texts.get(name))]));
-  // What two parts need is in the first, which hands it over: there is one copy of each module.
-  const events = await joined(
-    [
-      'export * from "./hook-events.js";',
-      ...chunks.map((name) => `import {${names[name]}} from "${name}";`),
-      `export const shared = () => ({${Object.values(names)}});`,
-    ].join("\n"),
-    texts,
-  );
-  for (const name of chunks) {
-    texts.set(name, `export const {${names[name]}} = require("./hook-events.cjs").shared();`);
-  }
-  const files = { "hook-events": events };
-  for (const part of Object.keys(PARTS)) files[part] = await joined(`export * from "./${part}.js";`, texts);
-  const [hook, codexNotify] = whole.outputFiles.map(({ text }) => text);
-  write(dist, { hook, ...files, "hook-codex-notify": codexNotify });
+  const texts = new Map(parts.outputFiles.map(({ path, text }) => [relative(dist, path), text]));
+  const entries = new Set(Object.keys({ ...first, ...later }).map((name) => `${name}.js`));
+  // Each module exists once: modules that the first file needs are in it. Long ones that only some chunks need get a file each, with
+  // what needs them.
+  const ofFirst = importsOf("hook-events.js", texts);
+  const isLong = (name) => !entries.has(name) && !ofFirst.includes(name) && texts.get(name).length >= LONG_CHARS;
+  const long = [...texts.keys()].filter(isLong);
+  const homeOf = (name) => {
+    if (entries.has(name)) return name.replace(/js$/, "cjs");
+    const [found] = [name, ...importsOf(name, texts)].filter(isLong);
+    return found ? `hook-more-${long.indexOf(found) + 1}.cjs` : "hook-events.cjs";
+  };
+  const [hook, codexNotify] = whole.outputFiles.map(({ text }) => asciiOnly(text));
+  write(dist, [
+    ["hook.cjs", hook],
+    ["hook-codex-notify.cjs", codexNotify],
+    ...(await joinInto({ texts, entries, homeOf })),
+  ]);
   return [whole, parts];
 }
 
@@ -80,12 +91,17 @@ function sizeOf(borders) {
   return [...borders.values()].reduce((sum, names) => sum + names.size, 0);
 }
 
-function exportedNames(text) {
-  const [, list] = /export \{([^}]*)\};\s*$/.exec(text);
-  return list.split(",").map((name) => name.trim().split(" as ").at(-1));
-}
+/** Marks files as free of side effects, so esbuild drops imports that are not used. */
+const pure = {
+  name: "pure",
+  setup: ({ onResolve }) =>
+    onResolve({ filter: /^\..*\.ts$/ }, ({ path, resolveDir }) => ({
+      path: join(resolveDir, path),
+      sideEffects: false,
+    })),
+};
 
-/** In another part, a function of this one is a call that loads it. Only functions go over a border. */
+/** Replaces imports from another chunk by functions that load it on the first call. Only functions may cross a border. */
 function cutAt(src, borders) {
   const within = (file, path) => (path.endsWith("/") ? file.startsWith(join(src, path)) : file === join(src, path));
   const partOf = (file) => Object.keys(PARTS).find((part) => PARTS[part].some((path) => within(file, path)));
@@ -94,7 +110,10 @@ function cutAt(src, borders) {
     setup({ onResolve, onLoad }) {
       onResolve({ filter: /^\..*\.ts$/ }, ({ path, resolveDir, importer, namespace }) => {
         const file = join(resolveDir, path);
-        if (namespace !== "file" || !partOf(file) || partOf(file) === partOf(importer)) return undefined;
+        if (UNUSED[relative(src, importer)] === path) return { path: "unused", namespace: "unused" };
+        if (namespace !== "file" || !partOf(file) || partOf(file) === partOf(importer)) {
+          return namespace === "file" ? { path: file, sideEffects: false } : undefined;
+        }
         borders.set(file, new Set([...(borders.get(file) ?? []), ...importedNames(importer, { path, file })]));
         return { path: file, namespace: "border" };
       });
@@ -103,6 +122,8 @@ function cutAt(src, borders) {
           .map((name) => `export const ${name} = (...args) => require("./${partOf(path)}.cjs").${name}(...args);`)
           .join("\n"),
       }));
+      // Throws if it is used after all.
+      onLoad({ filter: /./, namespace: "unused" }, () => ({ contents: "export const migrations = undefined;" }));
       onResolve({ filter: /^\.\/.*\.cjs$/ }, ({ path }) => ({ path, external: true }));
       onResolve({ filter: /^part:/ }, ({ path }) => ({ path: path.slice("part:".length), namespace: "part" }));
       onLoad({ filter: /./, namespace: "part" }, ({ path: part }) => ({
@@ -128,31 +149,11 @@ function importedNames(importer, { path, file }) {
   return values;
 }
 
-/** One CJS file of these texts. */
-async function joined(contents, texts) {
-  const fromTexts = {
-    name: "from-texts",
-    setup({ onResolve, onLoad }) {
-      onResolve({ filter: /^\.\/.*\.js$/ }, ({ path }) => ({ path, namespace: "text" }));
-      onResolve({ filter: /^\.\/.*\.cjs$/ }, ({ path }) => ({ path, external: true }));
-      onLoad({ filter: /./, namespace: "text" }, ({ path }) => ({ contents: texts.get(path) }));
-    },
-  };
-  const { outputFiles } = await build({ ...cjs, stdin: { contents }, write: false, plugins: [fromTexts] });
-  return outputFiles[0].text;
-}
-
 function write(dist, files) {
-  // The hook reads its parts byte by byte (compiled-code.ts). esbuild escapes texts but leaves patterns as they are written; an
-  // escape means the same in both.
-  const escaped = (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`;
-  const texts = Object.entries(files).map(([name, text]) => [
-    name,
-    `${oldRuntimeGuard}\n${text.replace(/[^\0-\x7f]/g, escaped)}`,
-  ]);
-  // The name of what it keeps compiled: it holds for these texts alone.
-  const hookBuild = createHash("sha256").update(texts.join("\n")).digest("hex").slice(0, 16);
+  const texts = files.map(([name, text]) => [name, `${oldRuntimeGuard}\n${text}`]);
+  // Part of the bytecode's name, because it is valid only for these texts.
+  const hookBuild = hashOf(texts);
   for (const [name, text] of texts) {
-    writeFileSync(join(dist, `${name}.cjs`), text.replaceAll("__HOOK_BUILD__", `"${hookBuild}"`));
+    writeFileSync(join(dist, name), text.replaceAll("__HOOK_BUILD__", `"${hookBuild}"`));
   }
 }

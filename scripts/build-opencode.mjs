@@ -1,17 +1,18 @@
-// `node scripts/build-opencode.mjs [FOLDER]` bundles the opencode plugin from the sources: dist/opencode-plugin.mjs, which the file that
-// `init` writes refers to, and by default dist/opencode, a package of its own with copies of the built files, for
+// `node scripts/build-opencode.mjs [FOLDER]` bundles the opencode plugin from the sources: dist/opencode-plugin.mjs, which the file
+// written by `init` loads, and by default dist/opencode, a separate package with copies of the built files, for
 // `"plugin": ["FOLDER"]` in opencode.json.
 import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 import { copyProgram } from "./copy-program.mjs";
+import { define } from "./define.mjs";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
 const home = join(root, "packages/haversack");
 const dist = join(home, "dist");
 const source = join(home, "src/clients/opencode");
-// build.mjs imports this file with words of its own.
+// build.mjs imports this file and has its own arguments.
 const given = process.argv[1] === fileURLToPath(import.meta.url) ? process.argv[2] : undefined;
 const folder = resolve(given ?? join(dist, "opencode"));
 const bundle = given ? join(folder, "opencode-plugin.mjs") : join(dist, "opencode-plugin.mjs");
@@ -29,10 +30,10 @@ await build({
   format: "esm",
   platform: "node",
   target: "es2023",
-  // Bun reads and rewrites the file at every start: a quarter less of it.
+  // Bun reads and rewrites the file at every start. Minifying saves a quarter.
   minify: true,
   logLevel: "warning",
-  define: { __VERSION__: JSON.stringify(version) },
+  define,
   plugins: [bunStore()],
 });
 
@@ -46,7 +47,7 @@ writeFileSync(
   `${JSON.stringify({ name: `${name}-opencode`, version, description, license, type: "module", main: entry }, null, 2)}\n`,
 );
 
-/** The client's runtime has another SQLite than Node, and no way to stop a pattern; nothing else changes. */
+/** The client's runtime, Bun, has a different SQLite module than Node, and cannot stop a regular expression. Nothing else changes. */
 function bunStore() {
   return {
     name: "bun-store",

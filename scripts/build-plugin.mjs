@@ -1,6 +1,6 @@
 // `node scripts/build-plugin.mjs [FOLDER]` builds the Claude Code plugin from the built package, by default into dist/plugin: a
-// marketplace with one plugin, itself. It holds copies of the built files, because the client copies a plugin's folder, and
-// nothing beside it, into its cache.
+// marketplace with one plugin, itself. It contains copies of the built files, because the client copies only the plugin's folder
+// into its cache.
 import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
@@ -9,12 +9,13 @@ import { copyProgram } from "./copy-program.mjs";
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
 const home = join(root, "packages/haversack");
 const dist = join(home, "dist");
-// build.mjs imports this file with words of its own.
+// build.mjs imports this file and has its own arguments.
 const folder = process.argv[1] === fileURLToPath(import.meta.url) ? process.argv[2] : undefined;
 const plugin = resolve(folder ?? join(dist, "plugin"));
 const { name, version, description, license } = JSON.parse(readFileSync(join(home, "package.json"), "utf8"));
-const source = (file) => import(pathToFileURL(join(home, "src/clients/claude-code", file)).href);
-const { hookGroups } = await source("settings.ts");
+const source = (file) => import(pathToFileURL(join(home, "src/clients", file)).href);
+const { hookGroups } = await source("hook-settings.ts");
+const { CLAUDE_HOOKS } = await source("claude-code/settings.ts");
 const { workFiles } = await source("work-files.ts");
 
 if (!existsSync(join(dist, "hook.cjs"))) throw new Error("dist/hook.cjs is missing: run scripts/build.mjs first");
@@ -46,9 +47,13 @@ writeJson(".claude-plugin/marketplace.json", {
 
 // biome-ignore lint/suspicious/noTemplateCurlyInString: the client replaces it.
 const pluginRoot = "${CLAUDE_PLUGIN_ROOT}";
-// The last word tells the hook that it runs from a package, which stands back where `init` has wired the client. Whether rules guard files is known per project only, so the plugin watches no edits before they happen.
+// The last word tells the hook that it runs from a package, which does nothing if `init` has wired the client. Guard rules are per
+// project, so the plugin does not watch edits beforehand.
 const command = `haversack_sh="${pluginRoot}/node.sh"; [ -f "$haversack_sh" ] || exit 0; set -- hook.cjs claude-code plugin; . "$haversack_sh"`;
-const groups = Object.entries(hookGroups(command, false)).map(([event, group]) => [event, [group]]);
+const groups = Object.entries(hookGroups(CLAUDE_HOOKS, command, { hasGuards: false })).map(([event, group]) => [
+  event,
+  [group],
+]);
 writeJson("hooks/hooks.json", { hooks: Object.fromEntries(groups) });
 writeJson(".mcp.json", {
   mcpServers: { haversack: { command: "sh", args: [`${pluginRoot}/node.sh`, "haversack.cjs", "mcp", "--plugin"] } },

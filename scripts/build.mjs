@@ -5,92 +5,67 @@ import { dirname, join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { build } from "esbuild";
 import { buildHook } from "./build-hook.mjs";
+import { bundleTogether } from "./bundle.mjs";
+import { define } from "./define.mjs";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
 const home = join(root, "packages/haversack");
 const src = join(home, "src");
 const final = join(home, "dist");
-// Built aside and moved into place at the end: programs that run from the last build never see half of this one.
+// Built in a separate folder and moved into place at the end, so programs that run from the last build never see half of this one.
 const dist = join(home, `dist.${process.pid}`);
-const { version } = JSON.parse(readFileSync(join(home, "package.json"), "utf8"));
-const define = { __VERSION__: JSON.stringify(version) };
 
 rmSync(dist, { recursive: true, force: true });
 mkdirSync(dist, { recursive: true });
 
-// Libraries are bundled: the published package has no dependencies, and a command loads only its own file.
-// yaml's node entry is CJS, which cannot be split; its other entry is the same code as ESM.
+// Libraries are bundled: the published package has no dependencies, and a command loads only its own file. yaml's node entry is CJS,
+// which cannot be split; its browser entry is the same code as ESM.
 const alias = { yaml: join(root, "node_modules/yaml/browser/index.js") };
 const shared = { bundle: true, platform: "node", define, alias, logLevel: "warning", metafile: true };
-const cjs = {
-  outdir: dist,
-  outExtension: { ".js": ".cjs" },
-  format: "cjs",
-  target: "node22",
-  minify: true,
-  charset: "utf8",
-  // import() would start the ESM loader; a command is loaded when it is called all the same.
-  supported: { "dynamic-import": false },
-  // The one use of import.meta finds the installation's folder.
-  define: { ...define, "import.meta.url": "__fileUrl" },
-  banner: { js: 'var __fileUrl=require("node:url").pathToFileURL(__filename).href;' },
-};
 const commands = readdirSync(join(src, "cli/commands"))
   .filter((file) => file.endsWith(".ts") && !file.endsWith(".test.ts"))
   .map((file) => file.slice(0, -3));
-/** What many commands need, as files of their own: one copy in place of ten or more. */
-const SHARED = {
-  "open-store": "store/sqlite/open.ts",
-  "work-store": "store/sqlite/work/sqlite-work-store.ts",
-  "skill-indexing": "engine/refresh-index.ts",
-  clients: "clients/table.ts",
-  project: "engine/open-project.ts",
-  "work-commands": "cli/work.ts",
-  waking: "engine/wake/make-packet.ts",
-  trusting: "engine/trust-project.ts",
-  artifacts: "engine/artifacts/artifact-parts.ts",
+/** What these programs import is joined into one file each, so that they load few files: first those that run most often. */
+const JOINED = {
+  cli: ["cli"],
+  core: ["command-next", "command-session", "command-status", "command-task"],
+  transcripts: ["window-fill"],
+  claiming: ["command-claim", "command-task-status", "command-wip"],
+  waking: ["command-agent", "command-message", "command-wake"],
+  wiring: ["command-doctor", "command-init", "command-on-off"],
 };
-/** Commands refer to one another's files, and to one copy of what many of them need, as they will lie in dist/. */
-const besides = (folder, yaml) => ({
-  name: "files-beside",
-  setup: ({ onResolve }) => {
-    onResolve({ filter: /^\.\/commands\// }, ({ path }) => {
-      return { path: `${folder}/${path.slice("./commands/".length).replace(/ts$/, "cjs")}`, external: true };
-    });
-    onResolve({ filter: /^yaml$/ }, () => ({ path: yaml, external: true }));
-    for (const [name, file] of Object.entries(SHARED)) {
-      onResolve({ filter: new RegExp(`/${file.split("/").at(-1)}$`) }, ({ path, resolveDir, kind }) =>
-        kind !== "entry-point" && join(resolveDir, path) === join(src, file)
-          ? { path: yaml.replace("yaml", name), external: true }
-          : undefined,
-      );
-    }
-    // What the MCP server loads behind its first answer, and what only some clients need.
-    onResolve({ filter: /\/(?:mcp-answers|sdk-server)\.ts$/ }, ({ path, kind }) =>
-      kind === "dynamic-import"
-        ? { path: yaml.replace("yaml", path.slice(path.lastIndexOf("/") + 1, -".ts".length)), external: true }
-        : undefined,
-    );
-  },
-});
-/** 2 MB: one copy for all. */
-const tokenizerBeside = (path) => ({
+/** The library's entries: file of the package → source. */
+const LIBRARY = { index: "index.ts", agents: "agents/index.ts" };
+/** 2 MB, and needed only for exact counts. */
+const tokenizerBeside = {
   name: "tokenizer-beside",
-  setup: ({ onResolve }) => onResolve({ filter: /^gpt-tokenizer\// }, () => ({ path, external: true })),
-});
-
-/** The patterns for secrets: 28 kB. */
-const maskBeside = (path) => ({
-  name: "mask-beside",
   setup: ({ onResolve }) =>
-    onResolve({ filter: /\/mask\.ts$/ }, ({ kind }) => (kind === "entry-point" ? undefined : { path, external: true })),
-});
+    onResolve({ filter: /^gpt-tokenizer\// }, () => ({ path: "./tokenizer.cjs", external: true })),
+};
 
+const programs = await bundleTogether({
+  ...shared,
+  entryPoints: {
+    cli: join(src, "cli/main.ts"),
+    "mcp-answers": join(src, "cli/mcp-answers.ts"),
+    "sdk-server": join(src, "mcp/sdk-server.ts"),
+    "window-fill": join(src, "clients/window-fill.ts"),
+    ...Object.fromEntries(commands.map((name) => [`command-${name}`, join(src, `cli/commands/${name}.ts`)])),
+    ...Object.fromEntries(Object.entries(LIBRARY).map(([name, file]) => [`library/${name}`, join(src, file)])),
+  },
+  joined: JOINED,
+  // Whoever writes agents has it; a second copy would not know the models of the first.
+  external: ["ai"],
+  outdir: dist,
+  plugins: [tokenizerBeside],
+});
 const built = await Promise.all([
-  // Parsed by whatever node is on the PATH, so that one too old can be told in one line.
+  programs,
+  // Must parse on any Node on the PATH, so an old one gets a one-line error.
   build({
     ...shared,
     entryPoints: { haversack: join(src, "cli/bin.ts") },
+    define: { ...define, __CLI_BUILD__: JSON.stringify(programs.hash) },
     outdir: dist,
     outExtension: { ".js": ".cjs" },
     format: "cjs",
@@ -100,53 +75,30 @@ const built = await Promise.all([
     banner: { js: "#!/usr/bin/env node" },
   }),
   ...(await buildHook(src, dist, shared)),
-  // The CLI as CJS, one file per command: the ESM loader alone costs a cold command a third of a bare start.
   build({
     ...shared,
-    ...cjs,
-    entryPoints: {
-      cli: join(src, "cli/main.ts"),
-      "mcp-answers": join(src, "cli/mcp-answers.ts"),
-      "sdk-server": join(src, "mcp/sdk-server.ts"),
-    },
-    plugins: [besides("./commands", "./yaml.cjs"), tokenizerBeside("./tokenizer.cjs"), maskBeside("./mask.cjs")],
-  }),
-  build({
-    ...shared,
-    ...cjs,
-    entryPoints: Object.fromEntries(commands.map((name) => [`commands/${name}`, join(src, `cli/commands/${name}.ts`)])),
-    plugins: [besides(".", "../yaml.cjs"), tokenizerBeside("../tokenizer.cjs"), maskBeside("../mask.cjs")],
-  }),
-  build({
-    ...shared,
-    ...cjs,
-    entryPoints: {
-      yaml: join(root, "node_modules/yaml/browser/index.js"),
-      tokenizer: join(root, "node_modules/gpt-tokenizer/esm/encoding/o200k_base.js"),
-      mask: join(src, "base/mask.ts"),
-      ...Object.fromEntries(Object.entries(SHARED).map(([name, file]) => [name, join(src, file)])),
-    },
-    plugins: [besides("./commands", "./yaml.cjs"), tokenizerBeside("./tokenizer.cjs"), maskBeside("./mask.cjs")],
-  }),
-  build({
-    ...shared,
-    entryPoints: { index: join(src, "index.ts") },
-    // The stores are its own: who catches a HaversackError must get the class that it exports.
-    plugins: [tokenizerBeside("./tokenizer.cjs")],
+    entryPoints: { tokenizer: join(root, "node_modules/gpt-tokenizer/esm/encoding/o200k_base.js") },
     outdir: dist,
-    chunkNames: "chunks/[name]-[hash]",
-    format: "esm",
+    outExtension: { ".js": ".cjs" },
+    format: "cjs",
     target: "node22",
-    splitting: true,
-    // Names stay: users see them in errors.
-    minifySyntax: true,
-    minifyWhitespace: true,
+    minify: true,
+    charset: "utf8",
   }),
 ]);
 
-// npm shows the one that lies in the package.
+await buildBoard(join(root, "packages/board/src"), join(dist, "board"));
+
+// Programs import the library as ESM. It shares its code with the commands, so that a HaversackError is the same class everywhere.
+for (const [path, { exports: names }] of Object.entries(programs.metafile.outputs)) {
+  const [, name] = /\/library\/([^/]+)\.js$/.exec(path) ?? [];
+  if (!name) continue;
+  const lines = [`import library from "./library/${name}.cjs";`, `export const { ${names.join(", ")} } = library;`];
+  writeFileSync(join(dist, `${name}.js`), `${lines.join("\n")}\n`);
+}
+// npm shows the README in the package.
 cpSync(join(root, "README.md"), join(home, "README.md"));
-// What `haversack workflow add` copies.
+// The files that `haversack workflow add` copies.
 cpSync(join(home, "workflows"), join(dist, "examples/workflows"), { recursive: true });
 writeFileSync(join(dist, "THIRD-PARTY-NOTICES.txt"), thirdPartyNotices(built));
 
@@ -169,7 +121,35 @@ await import("./build-gemini.mjs");
 await import("./build-codex.mjs");
 await import("./build-opencode.mjs");
 
-/** tsc writes declarations of every file that it read; users need those that the library's own refer to. */
+/** The board's page. Charts are a file of their own, loaded by the view that has some. */
+async function buildBoard(from, to) {
+  const page = await build({
+    entryPoints: { app: join(from, "main.tsx"), charts: join(from, "charts.ts") },
+    outdir: to,
+    bundle: true,
+    format: "esm",
+    platform: "browser",
+    target: "es2023",
+    jsx: "automatic",
+    jsxImportSource: "preact",
+    minify: true,
+    logLevel: "warning",
+    metafile: true,
+  });
+  const charts = join(root, "node_modules/uplot/dist/uPlot.min.css");
+  const style = await build({
+    stdin: { contents: `@import "./app.css"; @import "${charts}";`, resolveDir: from, loader: "css" },
+    outfile: join(to, "app.css"),
+    bundle: true,
+    minify: true,
+    logLevel: "warning",
+    metafile: true,
+  });
+  for (const name of ["index.html", "icon.svg"]) cpSync(join(from, name), join(to, name));
+  built.push(page, style);
+}
+
+/** tsc writes declarations for every file it reads. Users need only those that the library's own declarations refer to. */
 function removeUnusedTypes(types) {
   const used = new Set();
   const follow = (file) => {
@@ -180,13 +160,14 @@ function removeUnusedTypes(types) {
     }
   };
   follow(join(types, "index.d.ts"));
+  follow(join(types, "agents/index.d.ts"));
   for (const name of readdirSync(types, { recursive: true })) {
     const file = join(types, name);
     if (name.endsWith(".d.ts") && !used.has(file)) rmSync(file);
   }
 }
 
-/** The licences of the libraries that ended up in the bundles. */
+/** The licences of the bundled libraries. */
 function thirdPartyNotices(results) {
   const names = new Set();
   for (const { metafile } of results) {

@@ -1,9 +1,9 @@
-// Holds every import below src/ against the table in layers.mjs.
+// Checks every import below src/ against the table in layers.mjs.
 import { readdirSync, readFileSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
 import { LAYERS } from "./layers.mjs";
 
-/** Imports that go against the table, one line each. */
+/** Imports that violate the table, one line each. */
 export function layerViolations(src) {
   const allowed = new Map(LAYERS.map(([name, , may]) => [name, may]));
   const lines = [];

@@ -1,17 +1,19 @@
-// Who owns which table. Work tables are what a team may share: only store/sqlite/work/ has SQL for them, so that another database can
-// take its place. Everybody else goes through `WorkStore`, or, in events, through work/events/.
+// Who owns which table. A team may share the work tables: only store/sqlite/work/ has SQL for them, so another database can replace
+// it. All other code uses `WorkStore` or, for events, work/events/.
 import { readdirSync, readFileSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
 
 const STORE = "store/sqlite";
 const WORK = `${STORE}/work/`;
 const EVENTS = `${STORE}/work/events/`;
-/** What other folders may import of the work store. */
+/** The parts of the work store that other folders may import. */
 const DOORS = [`${WORK}sqlite-work-store.ts`, EVENTS];
-/** These define the tables and compare them. */
-const SCHEMA = [`${STORE}/migrations/`, `${STORE}/schema-text.ts`];
+/** The work tables on a server. */
+const SERVER = "store/postgres/";
+/** These define the tables. */
+const MIGRATIONS = `${STORE}/migrations/`;
 
-/** One line of the table in docs/store.md each. `shared`: behind `WorkStore`; all other tables stay on this machine. */
+/** Each entry is a row of the table in docs/explanation/store.md. `shared`: behind `WorkStore`; all other tables stay on this machine. */
 export const OWNERS = [
   {
     folder: WORK,
@@ -43,6 +45,16 @@ export const OWNERS = [
     tables:
       "dispatched_agents dispatches expected_documents receipts resume_checks review_agents review_decisions review_issues reviews seen_lines spawn_documents",
   },
+  {
+    folder: `${STORE}/runs/`,
+    about: "runs of headless sessions: their sessions, what became of their tasks, their test runs",
+    tables: "run_sessions run_tasks run_tests runs session_metrics",
+  },
+  {
+    folder: `${STORE}/outputs/`,
+    about: "tool outputs that were kept and shown as a preview, and what a window was shown whole",
+    tables: "output_texts outputs shown_reads",
+  },
   { folder: `${STORE}/`, about: "the store itself: versions, clocks, what was read in from the spool", tables: "meta" },
 ].map(({ tables, isShared = false, ...owner }) => ({ ...owner, isShared, tables: tables.split(" ") }));
 
@@ -50,24 +62,24 @@ const shared = new Set(OWNERS.filter(({ isShared }) => isShared).flatMap(({ tabl
 const local = new Map(
   OWNERS.filter(({ isShared }) => !isShared).flatMap(({ folder, tables }) => tables.map((table) => [table, folder])),
 );
-// The work store keeps its own clock there.
+// The work store keeps its clock in `meta`.
 local.delete("meta");
 
 /**
- * SQL that crosses the border of the work store: for a work table from outside, or for a local table from inside. And imports past its
- * doors. One line each.
+ * SQL that crosses the border of the work store: for a work table from outside, or for a local table from inside. Also imports that
+ * bypass its doors. One line each.
  */
 export function strayTables(src) {
   return readdirSync(src, { recursive: true })
     .map((path) => path.replaceAll("\\", "/"))
     .filter((path) => path.endsWith(".ts") && !/\.(test|suite)\.ts$/.test(path))
-    .filter((path) => !SCHEMA.some((start) => path.startsWith(start)))
+    .filter((path) => !path.startsWith(MIGRATIONS))
     .sort()
     .flatMap((path) => {
       const text = readFileSync(join(src, path), "utf8");
       const tables = [...new Set([...text.matchAll(SQL)].map(([, table]) => table))];
       if (path.startsWith(EVENTS)) return [];
-      if (path.startsWith(WORK))
+      if (path.startsWith(WORK) || path.startsWith(SERVER))
         return tables.filter((table) => local.has(table)).map((table) => crossing(path, table, local.get(table)));
       const stray = tables.filter((table) => shared.has(table)).map((table) => crossing(path, table, WORK));
       return path.startsWith("store/") ? stray : [...stray, ...importsPastDoors(src, path, text)];
@@ -88,11 +100,11 @@ function importsPastDoors(src, path, text) {
     .map((target) => `${path}: imports ${target}; go through WorkStore, or in events through ${EVENTS}`);
 }
 
-/** Tables of the schema that no owner lists, and the other way round. */
+/** Tables of the schema that no owner lists, and listed tables that the schema lacks. */
 export function unownedTables(schemaText) {
   const made = new Set([...schemaText.matchAll(/^CREATE (?:VIRTUAL )?TABLE ["']?(\w+)/gm)].map(([, table]) => table));
   const listed = OWNERS.flatMap(({ tables }) => tables);
-  // SQLite makes these for its own use.
+  // SQLite creates these for its own use.
   const isOwn = (table) => table.startsWith("sqlite_") || table.startsWith("skills_search_");
   return [
     ...[...made]
@@ -104,7 +116,7 @@ export function unownedTables(schemaText) {
   ];
 }
 
-/** For docs/store.md. */
+/** For docs/explanation/store.md. */
 export function ownersTable() {
   const rows = OWNERS.map(
     ({ folder, isShared, about, tables }) =>

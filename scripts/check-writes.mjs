@@ -1,5 +1,5 @@
-// Files are changed in one place only, src/base/safe-write.ts, which follows no link that a repository brought. Everything else
-// below src/ may import only what reads.
+// Only src/base/safe-write.ts may change files: it follows no link from a repository. All other code below src/ may import only
+// functions that read.
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 
@@ -11,14 +11,14 @@ const HARMLESS = new Set(
    readSync realpathSync statfsSync statSync writeSync`.split(/\s+/),
 );
 
-/** Writes that go round safe-write.ts, one line each. */
+/** Writes that bypass safe-write.ts, one line each. */
 export function strayWrites(src) {
   return readdirSync(src, { recursive: true })
     .filter((path) => path.endsWith(".ts") && !/\.(test|suite)\.ts$/.test(path) && !WRITERS[path])
     .flatMap((path) => writesIn(readFileSync(join(src, path), "utf8")).map((what) => `${path}: ${what}`));
 }
 
-/** What a source file has that could change a file. */
+/** The code in a source file that could change a file. */
 export function writesIn(source) {
   const text = source.replace(/^\s*(?:\/\/|\/?\*).*$/gm, "");
   const found = [];
@@ -36,7 +36,7 @@ export function writesIn(source) {
   }
   const mentions = [...text.matchAll(/["'](?:node:)?fs(?:\/promises)?["']/g)].length;
   if (mentions > lists.length) found.push("loads fs as a whole, or fs/promises");
-  // With the whole call: flags stand in its second argument.
+  // Match the whole call, because the flags are in its second argument.
   for (const [call] of text.matchAll(/\bopenSync\((?!\))[^;]*;/g)) {
     if (!/,\s*(?:"r"|(?:constants\.)?O_RDONLY\b)/.test(call) || /O_(?:WRONLY|RDWR|CREAT|APPEND|TRUNC)/.test(call)) {
       found.push("opens a file, and not only to read it");

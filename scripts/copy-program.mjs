@@ -1,7 +1,7 @@
-// The built program as the clients' packages hold it: the hook, the MCP server, and the commands that their hooks and slash commands call.
-// The others come with the npm package; a copy of all of them would make each package three times as large.
+// Copies the built program into the clients' packages: the hook, the MCP server, and the commands that their hooks and slash commands call.
+// The other commands come with the npm package; with all of them, each package would be three times as large.
 import { cpSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
-import { basename, dirname, join } from "node:path";
+import { dirname, join } from "node:path";
 
 const COMMANDS = ["mcp", "doctor", "skills-index"];
 
@@ -9,9 +9,10 @@ const COMMANDS = ["mcp", "doctor", "skills-index"];
 export function copyProgram(dist, folder, { without = [] } = {}) {
   const files = new Set(["THIRD-PARTY-NOTICES.txt"]);
   const add = (file) => {
-    if (files.has(file) || (dirname(file) === "commands" && !COMMANDS.includes(basename(file, ".cjs")))) return;
+    const [, command] = /^command-(.+)\.cjs$/.exec(file) ?? [];
+    if (files.has(file) || (command && !COMMANDS.includes(command))) return;
     files.add(file);
-    // What it loads, at once or later.
+    // The files that it loads, at once or later.
     for (const [, path] of readFileSync(join(dist, file), "utf8").matchAll(/require\("(\.[^"]+\.cjs)"\)/g)) {
       add(join(dirname(file), path));
     }

@@ -1,5 +1,5 @@
-// `npm start`: what Haversack does, in a minute, in a scratch repository, with the real bins and their real output. No model is called:
-// the events that a client would send to the hook are sent here by hand.
+// `npm start`: shows in a minute what Haversack does, in a scratch repository, with the real bins and their real output. No model is
+// called: this script sends the events that a client would send to the hook.
 import { execFileSync, spawn, spawnSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -51,10 +51,10 @@ try {
     { command: "npx vitest run" },
     "Exit code 1\n FAIL  src/refund.test.ts > refuses twice\n Tests  1 failed | 11 passed (12)",
   );
-  haversack(["wip", "show", id]);
+  haversack(["wip", id]);
 
   say("A colleague leaves a message. Then the session is killed.");
-  haversack(["message", "send", "@june", "A refund is at most 500 EUR."]);
+  haversack(["agent", "message", "@june", "A refund is at most 500 EUR."]);
   first.kill();
 
   say("The next session gets this before its first prompt, and goes on where the first one was:");
@@ -68,7 +68,7 @@ try {
   rmSync(base, { recursive: true, force: true, maxRetries: 3 });
 }
 
-/** A client's session as the hook sees it: a process that lives, and events with its id. */
+/** A client's session as the hook sees it: a running process, and events with its id. */
 function session(sessionId) {
   const client = spawn(process.execPath, ["-e", "setInterval(() => {}, 1000)"], { stdio: "ignore" });
   running.add(client);
@@ -113,7 +113,7 @@ function bin(file, words, { input = "", env: own = env } = {}) {
   return spawnSync(process.execPath, [join(dist, file), ...words], { cwd: repo, env: own, input, encoding: "utf8" });
 }
 
-/** Without empty lines: the whole has to fit a screen or two. */
+/** Without empty lines, because everything should fit on a screen or two. */
 function print(text, lines = Number.POSITIVE_INFINITY) {
   const kept = text
     .replaceAll(base, "")

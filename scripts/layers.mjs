@@ -1,5 +1,5 @@
-// The folders of src/ and who may import whom, as data. `npm run check` holds every import against it, and
-// docs/ARCHITECTURE.md shows it.
+// The folders of src/ and their allowed imports, as data. `npm run check` checks every import against it, and
+// docs/explanation/architecture.md shows it.
 export const LAYERS = [
   ["base", "ids, clock, the error class, settings, project root, log, masking, reading JSON and frontmatter", []],
   ["tokens", "counting, budgets, fitting ranked parts into a budget", ["base"]],
@@ -10,7 +10,7 @@ export const LAYERS = [
   [
     "store",
     "the interfaces, `sqlite/`, migrations, one suite for every driver",
-    // Rules of work hold inside the transaction that changes it: the queue's order, which status may follow, what decays.
+    // The store applies the rules of work inside its transactions: queue order, allowed status changes, decay.
     ["base", "type:skills", "work", "type:artifacts", "wake"],
   ],
   [
@@ -23,10 +23,19 @@ export const LAYERS = [
     "one adapter per coding client, and the hook files: payload in, engine, payload out",
     ["base", "skills", "work", "artifacts", "store", "engine"],
   ],
-  ["runs", "headless sessions: start, follow, stop, verify, fix, chain", ["base", "engine", "clients"]],
+  [
+    "runs",
+    "headless sessions: start, follow, stop, verify, fix, chain",
+    // The rules of batches and verdicts are asked here too; the store comes in by its interface.
+    ["base", "work", "type:store", "engine", "clients"],
+  ],
   ["mcp", "the MCP server", ["base", "tokens", "engine"]],
-  ["agents", "the library for agents in TypeScript", ["base", "tokens", "engine"]],
-  ["board-server", "the web board's server", ["base", "tokens", "engine"]],
-  ["measure", "replay, audit, evaluation of triggers", ["base", "tokens", "engine", "clients"]],
+  ["agents", "the library for agents in TypeScript", ["base", "tokens", "skills", "work", "engine"]],
+  ["board-server", "the web board's server", ["base", "tokens", "type:work", "engine"]],
+  [
+    "audit",
+    "what filled the windows of past sessions, and what Haversack would have saved",
+    ["base", "tokens", "skills", "store", "engine", "clients"],
+  ],
   ["cli", "one file per command, loaded when called; opens the store and wires the rest", ["*"]],
 ];

@@ -1,9 +1,9 @@
-// How much code the main paths are made of. `node scripts/paths.mjs [--list] [BASE]` plays each path from the sources in a project of its
-// own and prints
-//   run      the source files of which a function ran (types and code that is only imported do not count),
+// How much code the main paths use. `node scripts/paths.mjs [--list] [BASE]` runs each path from the sources in a separate project and
+// prints
+//   run      the source files in which a function ran (types and code that is only imported do not count),
 //   hops     the longest of the shortest import chains from the path's first file to one of these,
-//   closure  every source file that the first file imports, directly or not, without types;
-// then the number and length of all source files without tests, and with BASE what they were in that commit.
+//   closure  every source file that the first file imports, directly or indirectly, without types;
+// then the number and length of all source files without tests and, with BASE, the same for that commit.
 import { execFileSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { Session } from "node:inspector";
@@ -45,7 +45,7 @@ function report(args) {
   const base = args.find((arg) => !arg.startsWith("-"));
   const imports = importGraph();
   for (const [path, { limit, hopsLimit = Number.POSITIVE_INFINITY, from }] of Object.entries(PATHS)) {
-    // A process for each: what one path has loaded or remembered must not shorten the next.
+    // A process for each path: what one path has loaded or cached must not shorten the next.
     const text = execFileSync(process.execPath, ["--no-warnings", fileURLToPath(import.meta.url), "--play", path]);
     const run = JSON.parse(text);
     const far = distances(from, imports);
@@ -63,7 +63,7 @@ function report(args) {
   console.log(`against ${base}: ${signed(now.files - was.files)} files, ${signed(now.lines - was.lines)} lines`);
 }
 
-/** Tests, their suites and samples are no source. */
+/** Tests, their suites and samples do not count as source. */
 function isSource(path) {
   return path.endsWith(".ts") && !/\.(test|suite|samples)\.ts$/.test(path);
 }
@@ -82,7 +82,7 @@ function totals(texts) {
   return { files: texts.length, lines: texts.reduce((sum, text) => sum + text.split("\n").length - 1, 0) };
 }
 
-/** File → the files that it imports at its start. */
+/** File → the files that it imports statically. */
 function importGraph() {
   const graph = new Map();
   for (const file of sourceFiles(src)) {
@@ -113,7 +113,7 @@ function distances(from, graph) {
   return far;
 }
 
-/** The source files of which a function ran. */
+/** The source files in which a function ran. */
 async function play(path) {
   globalThis.__VERSION__ = "0.0.0";
   const folder = mkdtempSync(join(tmpdir(), "haversack-paths-"));
@@ -129,7 +129,7 @@ async function play(path) {
       new Promise((done, fail) =>
         session.post(method, params, (error, result) => (error ? fail(error) : done(result))),
       );
-    // What runs when a file is loaded is not the path's own.
+    // Code that runs when a file is loaded does not belong to the path.
     await import(join(src, PATHS[path].from));
     await import(join(src, "cli/main.ts"));
     await post("Profiler.enable");
@@ -137,7 +137,7 @@ async function play(path) {
     await PATHS[path].play(place);
     const { result } = await post("Profiler.takePreciseCoverage");
     const home = `${pathToFileURL(src).href}/`;
-    // The function without a name at 0 is the module itself.
+    // The function without a name at offset 0 is the module itself.
     const ran = ({ functionName, ranges: [{ startOffset, count }] }) =>
       count > 0 && (functionName !== "" || startOffset > 0);
     return result
@@ -149,7 +149,7 @@ async function play(path) {
   }
 }
 
-/** A project in use: an index, one task that waits and one that an agent has left, and a message. In processes of their own. */
+/** Prepares a project in use: an index, one waiting task, one that an agent has left, and a message. In separate processes. */
 async function prepare(place) {
   mkdirSync(place.env.HOME, { recursive: true });
   const skill = join(place.cwd, ".claude/skills/release-notes");
@@ -160,7 +160,7 @@ async function prepare(place) {
   );
   execFileSync("git", ["init", "-q"], { cwd: place.cwd, env: place.env });
   for (const words of [
-    ["skills", "index"],
+    ["skill", "index"],
     ["task", "create", "Write the parser", "--skill", "release-notes"],
     ["task", "create", "Test the parser"],
     ["claim"],
@@ -185,11 +185,11 @@ async function cli({ cwd, env }, words) {
   if (code !== 0) throw new Error(`${words.join(" ")} ended with ${code}`);
 }
 
-/** As the hook's process does it. */
+/** Sends an event in the same way as the hook's process. */
 async function send({ cwd, env }, fields) {
   const { answerHook } = await import(join(src, "clients/answer-hook.ts"));
-  const { keptOpen } = await import(join(src, "engine/events/kept-store.ts"));
-  const { closeIfLogIsLong } = await import(join(src, "store/sqlite/open-for-hook.ts"));
+  const { keptOpen } = await import(join(src, "engine/events/event-project.ts"));
+  const { closeIfLogIsLong } = await import(join(src, "store/sqlite/access.ts"));
   const answer = answerHook(
     "claude-code",
     { session_id: "4c1f6a52-8f0e-4a0e-9b39-0c7d6c1c1a11", cwd, transcript_path: join(cwd, "none.jsonl"), ...fields },

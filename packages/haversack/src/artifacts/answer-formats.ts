@@ -1,31 +1,15 @@
-/** The answers that roles are asked for, as examples of the JSON. `review` is what parse-review-answer.ts reads. */
+/** The answers that roles must give, as JSON examples. parse-review-answer.ts reads `review`. */
 export const ANSWER_FORMATS: Readonly<Record<string, Record<string, unknown>>> = {
-  review: {
-    approved: "true | false",
-    issues: [
-      {
-        id: "the id of a previous issue, only if this is the same one",
-        severity: "blocker | warning | suggestion",
-        description: "what is wrong, and why it matters",
-        location: "file or heading, with the line",
-        suggestion: "what would resolve it",
-      },
-    ],
-    summary: "one or two sentences",
-  },
-  simplify: {
-    approved: "true | false",
-    issues: [
-      {
-        id: "the id of a previous issue, only if this is the same one",
-        severity: "blocker | warning | suggestion",
-        description: "what is more complex than it has to be",
-        location: "file:line",
-        suggestion: "the simpler form, with the same behaviour",
-      },
-    ],
-    summary: "one or two sentences",
-  },
+  review: verdict({
+    description: "what is wrong, and why it matters",
+    location: "file or heading, with the line",
+    suggestion: "what would resolve it",
+  }),
+  simplify: verdict({
+    description: "what is more complex than it has to be",
+    location: "file:line",
+    suggestion: "the simpler form, with the same behaviour",
+  }),
   tests: {
     tests: [
       {
@@ -53,7 +37,13 @@ export const ANSWER_FORMATS: Readonly<Record<string, Record<string, unknown>>> =
   },
 };
 
-/** The closing words of a prompt. Ids are asked for only where there are earlier issues to name. */
+function verdict(issue: Record<string, string>): Record<string, unknown> {
+  const id = "the id of a previous issue, only if this is the same one";
+  const issues = [{ id, severity: "blocker | warning | suggestion", ...issue }];
+  return { approved: "true | false", issues, summary: "one or two sentences" };
+}
+
+/** The end of a prompt. Requests ids only if there are earlier issues. */
 export function formatAnswerRequest(
   answer: string | Record<string, unknown>,
   { hasPrevious = false }: { hasPrevious?: boolean } = {},
@@ -66,6 +56,6 @@ export function formatAnswerRequest(
     (key, value: unknown) => (isShipped && key === "id" && !hasPrevious ? undefined : value),
     2,
   );
-  // Not a text: a reviewer that copies the quotes would answer with one.
+  // Without quotes: a reviewer that copies them would answer with a string.
   return `Return your answer as JSON of this form:\n\`\`\`json\n${json.replaceAll('"true | false"', "true | false")}\n\`\`\``;
 }

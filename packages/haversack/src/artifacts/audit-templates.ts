@@ -1,7 +1,7 @@
 /**
- * Places in prompt templates that paste whole documents: `{content of spec.md}`, `{full contents of design.md}`,
- * `{spec.md content}`, `{content of prd.md, or "None - …"}`, `{Problem Statement + Goals from prd.md}`. Sections that are pasted on
- * purpose (`{extractSection(design.md, …)}`) are listed as such.
+ * Finds places in prompt templates that paste whole documents: `{content of spec.md}`, `{full contents of design.md}`, `{spec.md
+ * content}`, `{content of prd.md, or "None - …"}`, `{Problem Statement + Goals from prd.md}`. Intentionally pasted sections
+ * (`{extractSection(design.md, …)}`) are listed as sections.
  */
 export interface PastePlace {
   /** From 1. */
@@ -11,21 +11,21 @@ export interface PastePlace {
   text: string;
   documents: string[];
   /**
-   * paste: a document stands in every prompt made from this. section: only a part of it. mention: the placeholder stands in
-   * backticks in a sentence, so it is talked about and not used.
+   * paste: every prompt from this template contains the document. section: only a part of it. mention: the placeholder is in backticks
+   * in a sentence, so it is not used.
    */
   kind: "paste" | "section" | "mention";
-  /** What it would cost in each prompt, where the sizes are known. */
+  /** The cost per prompt, if the sizes are known. */
   tokens?: number;
 }
 
 const PLACEHOLDER_MAX_CHARS = 400;
 const PLACES_MAX = 1_000;
-/** The file's own name may be a placeholder: `<file>.md`, `{artifact}.md`, `*.md`. */
+/** The file name may itself be a placeholder: `<file>.md`, `{artifact}.md`, `*.md`. */
 const DOCUMENT = /(?:[\p{L}\p{N}_@./*-]|<[\w ]{1,30}>|\{[\w ]{1,30}\}){1,100}\.md\b/gu;
 const PASTES = /\b(?:contents?|full text|text of|paste|insert|embed|inline|body of|copy of|include)\b/i;
 const PARTS = /\b(?:sections?|extract\w*|scoped|excerpts?|summary of|parts?)\b/i;
-/** `{Problem Statement + Goals from prd.md}`: parts of a document without the word for it. */
+/** `{Problem Statement + Goals from prd.md}`: parts of a document, without the word "content". */
 const FROM = /\bfrom\s+(?:the\s+)?\S{0,60}\.md\b/i;
 /** `{list of files with code}`, `{path to spec.md}`: names, not text. */
 const REFERENCES = /\b(?:paths?|list of|link to|location of|names? of|line counts?)\b/i;
@@ -62,7 +62,7 @@ export function auditTemplate(
     if (tokens.length > 0 && tokens.every((count) => count !== undefined))
       place.tokens = tokens.reduce((sum, count) => sum + count, 0);
     places.push(place);
-    // Line ends inside are still counted: only the outer bracket is passed over when it holds another.
+    // Skip the whole placeholder with its nested brackets, but count the line ends inside it.
     for (let inner = at; inner < end; inner++) {
       if (text[inner] !== "\n") continue;
       line++;
@@ -81,14 +81,14 @@ function kindOf(inside: string): "paste" | "section" | undefined {
   return isFrom ? "section" : undefined;
 }
 
-/** Behind the bracket that closes the one at `start`; undefined: too far away, or none. */
+/** The offset after the bracket that closes the one at `start`. Undefined: none, or too far away. */
 function endOfPlaceholder(text: string, start: number): number | undefined {
   let depth = 0;
   const last = Math.min(text.length, start + PLACEHOLDER_MAX_CHARS);
   for (let at = start; at < last; at++) {
     if (text[at] === "{") depth++;
     else if (text[at] === "}" && --depth === 0) return at + 1;
-    // An empty line ends what one person wrote as one placeholder.
+    // A placeholder does not span an empty line.
     else if (text[at] === "\n" && /^[ \t\r]*\n/.test(text.slice(at + 1, at + 20))) return undefined;
   }
   return undefined;

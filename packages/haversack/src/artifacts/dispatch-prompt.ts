@@ -1,9 +1,9 @@
 /**
- * The finished prompt for a role: its rubric, the document under review whole, sections where the map wants them, references
- * for all other documents, or the hybrid for one task. Everything that is foreign text stands in a fence.
+ * Builds the complete prompt for a role: its rubric, the document under review in full, sections where the map requests them, and
+ * references for all other documents. For one task it mixes sections and references. All foreign text is fenced.
  *
- * Documents are never shortened or retold: a reviewer who was given a digest once raised eight false blockers. What cannot
- * be shown whole is a reference.
+ * Documents are never shortened or summarized: a reviewer with a digest once raised eight false blockers. A document that cannot be
+ * shown in full becomes a reference.
  */
 import { cleanLine, stripControl } from "../base/clean-text.ts";
 import { formatAnswerRequest } from "./answer-formats.ts";
@@ -18,6 +18,7 @@ import {
   formatReferenceBlock,
   type IterationContext,
   type PreviousIssue,
+  STATE_WORDS,
 } from "./reference-block.ts";
 import type { Role, RoleSet } from "./role-map.ts";
 import type { DispatchTask } from "./task-section.ts";
@@ -26,39 +27,39 @@ export interface DispatchInput {
   role: Role;
   set: RoleSet;
   feature: { name: string };
-  /** Facts about each of the role's documents; about the set's too where the pasted version is wanted. */
+  /** Facts about the role's documents. For the pasted version, also about those of the set. */
   documents: readonly DocumentFacts[];
   countTokens: (text: string) => number;
   /** The text of the project's own rubric file. Absent: the shipped one. */
   rubric?: string | undefined;
   /** Default: iteration 1 of 3. */
   iteration?: IterationContext | undefined;
-  /** For sets about code: what was changed. */
+  /** For sets about code: the changed files. */
   implementationFiles?: readonly string[] | undefined;
-  /** For a role that fixes: what reviewers found. */
+  /** For a role that fixes: the issues that reviewers found. */
   issuesToFix?: readonly PreviousIssue[] | undefined;
   /** For sets about tasks. */
   task?: DispatchTask | undefined;
   projectContext?: { text: string; budgetTokens: number; path?: string } | undefined;
-  /** A document under review above this becomes a reference. Default: 50,000. */
+  /** A larger document under review becomes a reference. Default: 50,000. */
   maxInlineTokens?: number | undefined;
 }
 
 export interface DispatchPrompt {
   kind: "prompt";
-  /** The arguments of the client's tool that starts a sub-agent. */
+  /** Arguments for the client's tool that starts a sub-agent. */
   call: { description: string; subagent_type?: string; model?: string; prompt: string };
-  /** What the reader must read for itself: receipts are asked for those that are `present`. */
+  /** Documents that the agent must read itself. Receipts are required for those that are `present`. */
   references: DocumentFacts[];
-  /** What stands in the prompt. */
+  /** Documents contained in the prompt. */
   inlined: { file: string; what: "whole" | "sections"; lines: number }[];
-  /** What a person should know: a section that is not there, a document that is missing. One line each. */
+  /** Problems to show to a person: a missing section or document. One line each. */
   problems: string[];
 }
 
 export type DispatchAnswer =
   | DispatchPrompt
-  /** The document to review is not there, or is no text. */
+  /** The document to review is missing or not text. */
   | { kind: "not-reviewable"; file: string; path: string; state: Exclude<DocumentState, "present"> }
   | { kind: "task-needed" };
 
@@ -75,7 +76,7 @@ export function dispatchPrompt(input: DispatchInput): DispatchAnswer {
     references: formatReferenceBlock(references, { purpose: purposeOf(input) }),
   });
   for (const { file, path, state, isNoPrd } of references) {
-    if (state !== "present" && !isNoPrd) problems.push(`${file}: ${EXPLAINED[state]} (${path})`);
+    if (state !== "present" && !isNoPrd) problems.push(`${file}: ${STATE_WORDS[state]} (${path})`);
   }
   return {
     kind: "prompt",
@@ -92,8 +93,8 @@ export function dispatchPrompt(input: DispatchInput): DispatchAnswer {
 }
 
 /**
- * The same prompt as it was before references: every document pasted. `set`: all documents of the set, as orchestrators do
- * that know no roles.
+ * The prompt as it was before references: every document pasted. `set`: pastes all documents of the set, like orchestrators without
+ * roles.
  */
 export function pastedPrompt(
   input: DispatchInput,
@@ -108,35 +109,6 @@ export function pastedPrompt(
   });
   return composePrompt(input, { bodies, references: "" });
 }
-
-export interface DispatchTokens {
-  /** What is sent. */
-  prompt: number;
-  /** What the sub-agent then reads: the text of its references. */
-  reads: number;
-  /** What would be sent with the role's documents pasted. */
-  pasted: number;
-  /** The same with all documents of the set. */
-  pastedUnpruned: number;
-}
-
-export function countDispatch(input: DispatchInput, answer: DispatchPrompt): DispatchTokens {
-  const count = input.countTokens;
-  return {
-    prompt: count(answer.call.prompt),
-    reads: answer.references.reduce((sum, { text }) => sum + (text === undefined ? 0 : count(text)), 0),
-    pasted: count(pastedPrompt(input)),
-    pastedUnpruned: count(pastedPrompt(input, { documents: "set" })),
-  };
-}
-
-const EXPLAINED: Record<Exclude<DocumentState, "present">, string> = {
-  missing: "does not exist",
-  empty: "is empty",
-  binary: "is no text",
-  outside: "leads out of the repository",
-  unreadable: "could not be opened",
-};
 
 const MAX_INLINE_TOKENS = 50_000;
 
@@ -181,7 +153,7 @@ function planDocuments(input: DispatchInput): DocumentPlan | Extract<DispatchAns
     }
     plan.references.push(facts);
   }
-  // In the order in which the map names them, not in that of the documents.
+  // In the order of the role map, not of the documents.
   plan.bodies.push(...Object.keys(role.sections).flatMap((file) => scoped.get(file) ?? []));
   return plan;
 }
@@ -198,7 +170,7 @@ function composePrompt(
   const { role, set, feature, task, implementationFiles = [], issuesToFix = [], iteration } = input;
   const rubric = input.rubric?.trim() || shippedRubric(set.name, role.name);
   const answer = formatAnswerRequest(role.answer, { hasPrevious: (iteration?.iteration ?? 1) > 1 });
-  // Who it is for: hooks find it here, whatever type of sub-agent the client starts.
+  // Names the role: hooks find it here for any sub-agent type.
   const featureLine = `Feature: ${cleanLine(feature.name)}\nRole: ${cleanLine(role.name)}`;
   if (set.dispatch === "task" && task) {
     return join([
@@ -232,7 +204,7 @@ function formatProjectContext({ projectContext, countTokens }: DispatchInput): s
   const { text, budgetTokens, path } = projectContext;
   const heading = "## Project Context\n";
   const fitted = quoteWithin(text, { budgetTokens: budgetTokens - countTokens(heading), countTokens, path });
-  return fitted.text === "" ? "" : heading + fitted.text;
+  return fitted === "" ? "" : heading + fitted;
 }
 
 function purposeOf({ role, set }: DispatchInput): "review" | "work" {

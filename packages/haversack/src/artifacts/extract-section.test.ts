@@ -244,7 +244,7 @@ describe("for any document", () => {
     );
   });
 
-  // Each would run for minutes and hit the time limit of the test, were a pattern not linear.
+  // If a pattern were not linear, each would run for minutes and exceed the test's time limit.
   it.each([
     ["open brackets", `${"#".repeat(2)} ${"[".repeat(1_000_000)}\n`],
     ["long lines of spaces", `# ${" ".repeat(1_000_000)}x\n`.repeat(3)],

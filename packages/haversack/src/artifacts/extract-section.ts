@@ -1,23 +1,23 @@
 /**
- * A section of a Markdown document: from its heading to the next one of the same or a higher level, so with everything
- * nested in it, byte for byte.
+ * Extracts a section of a Markdown document, byte for byte: from its heading to the next one of the same or a higher level, including
+ * nested sections.
  *
  * A reference is
- * - an anchor as GitHub makes them: `#error-handling`, `design.md#error-handling`, `#setup-1` for the second "Setup";
- * - a heading: `Error handling`; with its marks (`## Error handling`) only of that level, if there is one;
- * - the label or number that a heading begins with: `2.3`, `Task 3`, `I7`, `§2.3`, `Section 2.3`;
- * - either of these behind a `#`, as people write them: `#I7`, `design.md#2.3`, `design.md#Error handling`.
- * `Setup:2` is the second of several. The strictest reading that finds something decides: `Task 3` is never "Task 30", and
- * never "3. Something", because a wrong section is worse than none.
+ * - an anchor as on GitHub: `#error-handling`, `design.md#error-handling`, `#setup-1` for the second "Setup";
+ * - a heading: `Error handling`; with marks (`## Error handling`), headings of that level are preferred;
+ * - the label or number at the start of a heading: `2.3`, `Task 3`, `I7`, `§2.3`, `Section 2.3`;
+ * - a label or heading after a `#`, as people write them: `#I7`, `design.md#2.3`, `design.md#Error handling`.
+ * `Setup:2` is the second of several. The strictest interpretation with a match wins: `Task 3` is never "Task 30" and never "3.
+ * Something", because a wrong section is worse than none.
  */
 import { nearest } from "../base/nearest.ts";
 import { findHeadings, type Heading, plainHeading } from "./markdown-headings.ts";
 
 export interface Section {
   kind: "found";
-  /** The heading's line and all below it, without empty lines at the end. */
+  /** The heading's line and everything below it, without empty lines at the end. */
   text: string;
-  /** Of the heading, from 1. */
+  /** Line of the heading, from 1. */
   line: number;
   lineCount: number;
   heading: string;
@@ -25,16 +25,16 @@ export interface Section {
 
 export type SectionAnswer =
   | Section
-  /** `nearest`: headings that may be meant, best first; may be empty. */
+  /** `nearest`: similar headings, best first; may be empty. */
   | { kind: "missing"; nearest: string[] }
-  /** Several headings fit. `first` is the section at the first of these lines; `ref:2` asks for the second. */
+  /** Several headings match. `first` is the section at the first of these lines; `ref:2` selects the second. */
   | { kind: "ambiguous"; lines: number[]; first: Section };
 
 export function extractSection(document: string, ref: string): SectionAnswer {
   const headings = findHeadings(document);
   const wanted = ref.trim();
   let found = matching(headings, wanted);
-  // Only now: "Step:2" may be a heading.
+  // Checked last, because "Step:2" may be a heading.
   const ordinal = found.length === 0 && /:(\d{1,4})$/.exec(wanted);
   if (ordinal) {
     const chosen = matching(headings, wanted.slice(0, ordinal.index))[Number(ordinal[1]) - 1];
@@ -53,7 +53,7 @@ function sectionAt(document: string, headings: readonly Heading[], heading: Head
   return { kind: "found", text, line: heading.line, lineCount: countLines(text), heading: heading.text };
 }
 
-/** A last line without its line end counts; the empty text has none. */
+/** A last line without a line end counts. An empty text has no lines. */
 export function countLines(text: string): number {
   let lines = 0;
   if (!text.includes("\r")) {
@@ -78,11 +78,11 @@ function matching(headings: readonly Heading[], ref: string): Heading[] {
   const anchored = byAnchor(headings, wanted);
   if (anchored.length > 0) return anchored;
   const named = byText(headings, wanted, false);
-  // The end of an anchor: "error-handling" of "2.3 Error Handling".
+  // The end of an anchor matches too: "error-handling" for "2.3 Error Handling".
   return named.length > 0 || !wanted.includes("-") ? named : byText(headings, wanted.replaceAll("-", " "), false);
 }
 
-/** Whatever follows the `#` of a file, or of nothing. With a space after it, the `#` is the mark of a heading. */
+/** The text after the `#` of a file, or after a bare `#`. With a space after it, the `#` marks a heading. */
 const BEHIND_HASH = /^(?:[^\s#]*|[^#]*\.mdx?)#([^\s#].*)$/i;
 
 function byText(headings: readonly Heading[], ref: string, hasHash: boolean): Heading[] {
@@ -96,7 +96,7 @@ function byText(headings: readonly Heading[], ref: string, hasHash: boolean): He
       const { label, title } = splitLabel(heading);
       return label === key || label === bare() || (title === key && title !== "");
     },
-    // A bare number is also "Task 3", when nothing is just numbered 3.
+    // A bare number also matches "Task 3" if no heading is numbered just 3.
     (heading) => /^\d[\d.]*$/.test(bare()) && splitLabel(heading).label.endsWith(` ${bare()}`),
   ];
   for (const fits of readings) {
@@ -107,7 +107,7 @@ function byText(headings: readonly Heading[], ref: string, hasHash: boolean): He
   return [];
 }
 
-/** How two headings are compared. */
+/** Normalizes a heading for comparison. */
 function keyOf(text: string): string {
   let key = text.toLowerCase().trimEnd();
   while (key.endsWith(":") || key.endsWith(".")) key = key.slice(0, -1).trimEnd();
@@ -115,8 +115,8 @@ function keyOf(text: string): string {
 }
 
 /**
- * "task 3: parse it" is the label "task 3" and the title "parse it"; "2.3 errors", "i7 - dispatch" and "[r1] resume"
- * likewise. A label holds a number, except before a colon: "goals: what for" answers to "goals".
+ * "task 3: parse it" has the label "task 3" and the title "parse it"; "2.3 errors", "i7 - dispatch" and "[r1] resume" work the same
+ * way. A label contains a number, except before a colon: "goals: what for" has the label "goals".
  */
 function splitLabel(key: string): { label: string; title: string } {
   const match = /^\[?((?:[\p{L}-]{1,20} )?[\p{L}-]{0,12}\d[\p{L}\d.-]{0,20}|[^:]{1,60}(?=:))(?:\]|(?=[\s:)(]|$))/u.exec(
@@ -126,11 +126,11 @@ function splitLabel(key: string): { label: string; title: string } {
   const label = match[1]!.replace(/[.-]+$/, "");
   const rest = key.slice(match[0].length);
   const title = rest.replace(/^[\s:.)\u2013\u2014-]+/, "");
-  // "2.3 errors" has a title; "fix 3 bugs" is no "fix 3" with the title "bugs".
+  // "2.3 errors" has a title. "fix 3 bugs" is not the label "fix 3" with the title "bugs".
   return { label, title: label.includes(" ") && /^\s[\p{L}\d]/u.test(rest) ? "" : title };
 }
 
-/** GitHub: lower case, no punctuation, spaces to hyphens, and -1, -2 … for those that were there before. */
+/** GitHub's rule: lower case, no punctuation, hyphens for spaces, and -1, -2 … for repeated headings. */
 function byAnchor(headings: readonly Heading[], anchor: string): Heading[] {
   const wanted = anchor.toLowerCase();
   const taken = new Map<string, number>();
@@ -159,18 +159,18 @@ function decoded(anchor: string): string {
   try {
     return decodeURIComponent(anchor);
   } catch {
-    // A lone % is no escape: then the text is meant as it stands.
+    // A lone % is not an escape, so use the text unchanged.
     return anchor;
   }
 }
 
-/** More are not compared: a document with thousands of headings was made by a program. */
+/** Limit for comparison: a document with thousands of headings is generated. */
 const COMPARED_MAX = 2_000;
 
 function nearestHeadings(headings: readonly Heading[], ref: string): string[] {
   const wanted = plainHeading(ref.replace(/^[^\s#]*#+\s*/, "").replace(/:\d+$/, "")).replace(/(?<=\S)-(?=\S)/g, " ");
   const texts = [...new Set(headings.slice(0, COMPARED_MAX).map(({ text }) => text))].filter((text) => text !== "");
-  // People name a heading by its number alone, or without it.
+  // People name a heading by its number alone, or without its number.
   const handles = new Map<string, string>();
   for (const text of texts) {
     const { label, title } = splitLabel(keyOf(text));

@@ -1,14 +1,14 @@
-/** A feature's `.meta.json`, as far as we use it; and where its PRD is. */
+/** The fields of a feature's `.meta.json` that we use, and the location of its PRD. */
 import { cleanLine } from "../base/clean-text.ts";
-import { readJson } from "../base/json.ts";
+import { isRecord, readJson } from "../base/json.ts";
 
 export interface FeatureMeta {
   id?: string;
   slug?: string;
   branch?: string;
-  /** As it stands there: most often relative to the repository. */
+  /** As written in the file, usually relative to the repository. */
   brainstormSource?: string;
-  /** The phase that is under way, if the file tells. */
+  /** The current phase, if the file contains it. */
   phase?: string;
   /** Why nothing could be read. */
   problem?: string;
@@ -17,7 +17,7 @@ export interface FeatureMeta {
 export function readFeatureMeta(text: string): FeatureMeta {
   const { value, problem } = readJson(text);
   if (problem !== undefined) return { problem: `.meta.json: ${problem}` };
-  if (!isObject(value)) return { problem: ".meta.json: an object is expected" };
+  if (!isRecord(value)) return { problem: ".meta.json: an object is expected" };
   const line = (key: string): string | undefined => {
     const found = value[key];
     return typeof found === "string" && found.trim() !== "" ? cleanLine(found, { maxChars: 1_000 }) : undefined;
@@ -33,8 +33,8 @@ export function readFeatureMeta(text: string): FeatureMeta {
 }
 
 function openPhase(phases: unknown): string | undefined {
-  if (!isObject(phases)) return undefined;
-  const open = Object.entries(phases).filter(([, phase]) => isObject(phase) && phase["started"] && !phase["completed"]);
+  if (!isRecord(phases)) return undefined;
+  const open = Object.entries(phases).filter(([, phase]) => isRecord(phase) && phase["started"] && !phase["completed"]);
   return open.at(-1)?.[0];
 }
 
@@ -42,15 +42,15 @@ export const NO_PRD = "No PRD — feature created without brainstorm";
 
 export type PrdAnswer =
   | { kind: "local" | "brainstorm"; path: string; problem?: string }
-  /** `problem`: there should be one, and it was not found. */
+  /** `problem`: a PRD was expected but not found. */
   | { kind: "none"; problem?: string };
 
 export interface PrdFacts {
-  /** Absolute. */
+  /** The feature's folder, as an absolute path. */
   featurePath: string;
-  /** Absolute; a brainstorm outside of it is not referred to. */
+  /** An absolute path. A brainstorm outside this folder is not referenced. */
   projectRoot: string;
-  /** Absent: there is no such file. */
+  /** Absent: the file does not exist. */
   metaText?: string | undefined;
   exists: (path: string) => boolean;
   /** The PRD's name in the feature's folder. Default: `prd.md`. */
@@ -58,8 +58,8 @@ export interface PrdFacts {
 }
 
 /**
- * The feature's own prd.md; else the brainstorm it was made from; else none. A brainstorm that is named and not there is
- * none, with a word about it: a path that cannot be read helps nobody.
+ * The feature's own prd.md, else the brainstorm it was made from, else none. If the named brainstorm does not exist, the result is none
+ * with a problem: an unreadable path helps nobody.
  */
 export function resolvePrd({ featurePath, projectRoot, metaText, exists, file = "prd.md" }: PrdFacts): PrdAnswer {
   const local = joinPath(featurePath, file);
@@ -88,7 +88,7 @@ export function isAbsolute(path: string): boolean {
   return /^(?:[/\\]|[A-Za-z]:[/\\])/.test(path);
 }
 
-/** With `/` between the steps, and `.` and `..` followed. Never above the root. */
+/** Joins with `/` and resolves `.` and `..`. Never goes above the root. */
 export function joinPath(base: string, path: string): string {
   const whole = `${base}/${path}`.replaceAll("\\", "/");
   const steps: string[] = [];
@@ -97,8 +97,4 @@ export function joinPath(base: string, path: string): string {
     else if (step !== "" && step !== ".") steps.push(step);
   }
   return `${/^[A-Za-z]:$/.test(steps[0] ?? "") ? "" : "/"}${steps.join("/")}`;
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

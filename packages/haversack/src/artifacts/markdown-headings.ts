@@ -1,25 +1,25 @@
 /**
- * The headings of a Markdown document, in one pass over its lines. Both styles (`## Title`, and a title underlined with
- * === or ---); nothing that stands in a code fence, an HTML comment, a <pre>, the frontmatter, a list or a quote is one. Line
- * ends may be LF, CRLF or CR. Loaded by the hook: linear, no dependencies.
+ * Reads the headings of a Markdown document, in one pass over its lines. Supports both styles (`## Title`, and a title underlined with
+ * === or ---). Ignores code fences, HTML comments, <pre>, frontmatter, lists and quotes. Line ends may be LF, CRLF or CR. Loaded by the
+ * hook: linear, no dependencies.
  *
- * Not followed: other HTML blocks. A heading directly under <details> without an empty line is taken for one.
+ * Not supported: other HTML blocks. Text like a heading directly under <details>, without an empty line, counts as a heading.
  */
 
 export interface Heading {
-  /** As a reader sees it: without marks, links and tags. Cut at 300 characters. */
+  /** As rendered: without marks, links and tags. Cut at 300 characters. */
   text: string;
   /** 1 to 6. */
   level: number;
   /** From 1. */
   line: number;
-  /** Where its first line begins in the document. */
+  /** Offset of its first line in the document. */
   start: number;
 }
 
 export function findHeadings(document: string): Heading[] {
   const headings: Heading[] = [];
-  /** How the block that is open ends. */
+  /** Tells whether a line ends the open block. */
   let isEnd: ((line: string) => boolean) | undefined;
   let paragraph: { line: number; start: number } | undefined;
   let isInside = false;
@@ -27,13 +27,13 @@ export function findHeadings(document: string): Heading[] {
   const frontmatterEnd = endOfFrontmatter(document);
 
   const hasReturns = document.includes("\r");
-  // By hand: a generator costs a process that has just started as much as all the rest.
+  // A plain loop: in a new process, a generator costs as much as all the rest.
   for (let next = firstStart(document), number = 1; next < document.length; number++) {
     const start = next;
     const end = endOfLine(document, start, hasReturns);
     next = end + (document.startsWith("\r\n", end) ? 2 : 1);
     if (start < frontmatterEnd) continue;
-    // Most lines are text, and most text begins with a letter: no heading, mark or block does.
+    // Most lines are text that begins with a letter. Headings, marks and blocks never do.
     if (!isEnd && isLetter(document.charCodeAt(start))) {
       if (isBlankBefore) isInside = false;
       if (isInside) paragraph = undefined;
@@ -64,7 +64,7 @@ export function findHeadings(document: string): Heading[] {
     const hashes = indent <= 3 && !isEnd ? countHashes(body) : 0;
     if (hashes > 0) headings.push({ text: plainHeading(atxText(body, hashes)), level: hashes, line: number, start });
 
-    // What follows an item or a quote without an empty line belongs to it; what is indented, even after one.
+    // A line directly after an item or a quote belongs to it. An indented line does even after an empty line.
     if (body.startsWith(">") || afterListMarks(body) !== body) isInside = true;
     else if (indent < 2 && (isBlankBefore || hashes > 0)) isInside = false;
     const isText = !isEnd && hashes === 0 && !isInside && !isRule(body) && !body.startsWith("|");
@@ -83,28 +83,12 @@ function joinedLines(text: string): string {
   return lines.join(" ").trimEnd().slice(0, HEADING_MAX_CHARS);
 }
 
-interface Line {
-  text: string;
-  number: number;
-  start: number;
-}
-
-/** A byte order mark is no part of the first line. */
+/** Skips a byte order mark. */
 function firstStart(document: string): number {
   return document.charCodeAt(0) === 0xfeff ? 1 : 0;
 }
 
-function* linesOf(document: string): Generator<Line> {
-  let start = firstStart(document);
-  const hasReturns = document.includes("\r");
-  for (let number = 1; start < document.length; number++) {
-    const end = endOfLine(document, start, hasReturns);
-    yield { text: document.slice(start, end), number, start };
-    start = end + (document.startsWith("\r\n", end) ? 2 : 1);
-  }
-}
-
-/** The search of the engine itself is twenty times as fast as a loop in a process that has just started. */
+/** In a new process, `indexOf` is twenty times as fast as a loop. */
 function endOfLine(document: string, start: number, hasReturns: boolean): number {
   if (!hasReturns) {
     const end = document.indexOf("\n", start);
@@ -118,17 +102,20 @@ function endOfLine(document: string, start: number, hasReturns: boolean): number
 }
 
 /**
- * The offset behind the closing line; 0: there is no frontmatter. Its comments and its last key would pass for headings.
- * A rule on the first line is none: keys must follow.
+ * The offset after the closing line; 0: there is no frontmatter. Its comments and last key would look like headings. A rule on the
+ * first line is not frontmatter: keys must follow.
  */
 function endOfFrontmatter(document: string): number {
   if (!document.startsWith("---", firstStart(document))) return 0;
   let hasKey = false;
-  for (const { text, number, start } of linesOf(document)) {
-    const line = text.trimEnd();
+  const hasReturns = document.includes("\r");
+  for (let start = firstStart(document), number = 1; start < document.length; number++) {
+    const end = endOfLine(document, start, hasReturns);
+    const line = document.slice(start, end).trimEnd();
     if (number === 1 ? line !== "---" : number === 2 && line === "") return 0;
-    if (number > 1 && (line === "---" || line === "...")) return hasKey ? start + text.length + 1 : 0;
+    if (number > 1 && (line === "---" || line === "...")) return hasKey ? end + 1 : 0;
     if (/^[\w-]+[ \t]*:/.test(line)) hasKey = true;
+    start = end + (document.startsWith("\r\n", end) ? 2 : 1);
   }
   return 0;
 }
@@ -143,19 +130,19 @@ function isLetter(code: number): boolean {
   return (code >= 97 && code <= 122) || (code >= 65 && code <= 90);
 }
 
-/** Tabs stand for as much as a heading may never be indented. */
+/** A tab counts as more than the maximum indentation of a heading. */
 function indentOf(line: string): number {
   let at = 0;
   while (line[at] === " ") at++;
   return line[at] === "\t" ? at + 4 : at;
 }
 
-/** For a code fence, an HTML comment or raw text that begins here: how a line looks that ends it. */
+/** If a code fence, HTML comment or raw text begins here: a test for the line that ends it. */
 function openedBlock(body: string, indent: number): ((line: string) => boolean) | undefined {
   const content = afterListMarks(body);
   const isInList = content !== body;
   if (indent <= 3 || isInList) {
-    // In an item the text begins behind its mark.
+    // In a list item, the text begins after its mark.
     const fence = nextFence("", " ".repeat(indent + body.length - content.length) + content);
     if (fence !== "") return (line) => nextFence(fence, line) === "";
   }
@@ -168,10 +155,10 @@ function openedBlock(body: string, indent: number): ((line: string) => boolean) 
   return isClosed(body) ? undefined : isClosed;
 }
 
-/** `- 1. text` is an item in an item. */
+/** `- 1. text` is a nested item. */
 function afterListMarks(body: string): string {
   let rest = body;
-  // Nothing else begins an item.
+  // Only these characters begin an item.
   if (!"-*+0123456789".includes(body[0] ?? "#")) return rest;
   for (let depth = 0; depth < 10; depth++) {
     const mark = /^(?:[-*+]|\d{1,9}[.)])(?:[ \t]+|$)/.exec(rest)?.[0];
@@ -217,10 +204,10 @@ function atxText(body: string, hashes: number): string {
   return isClosing ? text.slice(0, end) : text;
 }
 
-/** Markdown inside a heading, as it reads once rendered. Every pattern is linear, or bounded by the length. */
+/** Markdown inside a heading, as rendered. Every pattern is linear or bounded by the length. */
 export function plainHeading(text: string): string {
   const pieces = text.slice(0, HEADING_MAX_CHARS).split("`");
-  // Between two backticks stands code, where marks are just characters.
+  // Between backticks is code, where marks are plain characters.
   const plain = pieces.map((piece, index) =>
     index % 2 === 1 && index < pieces.length - 1 ? piece : withoutMarks(piece),
   );
@@ -242,7 +229,7 @@ function isTidy(text: string): boolean {
 const MARKS = ["<", "[", "*", "~", "_", "\\"];
 
 function withoutMarks(piece: string): string {
-  // The patterns below cost a process that has just started some milliseconds to compile.
+  // Compiling the patterns below costs a new process some milliseconds.
   if (!MARKS.some((mark) => piece.includes(mark))) return piece;
   return piece
     .replace(/<!--[^>]*-->|<\/?[a-zA-Z][^<>]*>/g, "")
@@ -253,9 +240,9 @@ function withoutMarks(piece: string): string {
 }
 
 /**
- * Code fences of Markdown, line by line: the fence that is open after a line, with its indentation; "" for none. A fence is
- * closed by its own mark, at least as long, alone on its line, and indented at most three columns more: a fence that is shown
- * inside of another is indented by four. One that is never closed goes to the end.
+ * Tracks Markdown code fences line by line. Returns the fence that is open after a line, with its indentation; "" for none. A fence is
+ * closed by its own mark, at least as long, alone on its line, and indented at most three columns more: a fence shown inside another is
+ * indented by four. An unclosed fence ends with the document.
  */
 export function nextFence(open: string, line: string): string {
   const body = line.trimStart();
@@ -271,6 +258,6 @@ export function nextFence(open: string, line: string): string {
     const isNear = indent <= open.length - own.length + 3;
     return mark === own[0] && length >= own.length && isNear && rest.trim() === "" ? "" : open;
   }
-  // `` ```x``` `` on one line is code within a sentence.
+  // `` ```x``` `` on one line is inline code.
   return mark === "`" && rest.includes("`") ? "" : " ".repeat(indent) + mark.repeat(length);
 }

@@ -1,20 +1,22 @@
 /**
- * A reviewer's answer: JSON as it was asked for (in a fence, bare, or between sentences), or prose with a verdict and marked
- * issues. Tolerant about words and keys, strict about the outcome: an answer without a verdict is `unreadable`, never approved.
+ * Parses a reviewer's answer: JSON as requested (fenced, bare, or between sentences), or prose with a verdict and marked issues.
+ * Tolerant about words and keys, strict about the outcome: an answer without a verdict is `unreadable`, never approved.
  */
+
 import { cleanLine } from "../base/clean-text.ts";
+import { isRecord } from "../base/json.ts";
 import { type ReviewIssue, readSeverity, type Severity } from "./review-issue.ts";
 
 export interface ReviewAnswer {
   kind: "review";
-  /** As the reviewer says, except that an open blocker is never approved. */
+  /** The reviewer's verdict, but never true with an open blocker. */
   approved: boolean;
-  /** It could not review: not the same as a rejection. */
+  /** The reviewer could not review. This is not a rejection. */
   isBlocked: boolean;
   issues: ReviewIssue[];
   summary?: string;
   source: "json" | "prose";
-  /** Where the answer contradicts itself, or a word was not known. */
+  /** Contradictions in the answer, and unknown words. */
   problems: string[];
 }
 
@@ -48,18 +50,14 @@ function fromObject(object: Json): ReviewReading {
     return { kind: "unreadable", reason: 'the JSON says neither "approved" nor a verdict' };
   }
   const summary = textOf(object, ["summary", "rationale", "reason", "assessment"]);
-  return {
-    kind: "review",
-    approved: verdict === "approved",
-    isBlocked: verdict === "blocked",
-    issues,
-    ...(summary === undefined ? {} : { summary }),
-    source: "json",
-    problems,
-  };
+  return reviewOf(verdict, { issues, source: "json", problems, ...(summary === undefined ? {} : { summary }) });
 }
 
 type Verdict = "approved" | "rejected" | "blocked";
+
+function reviewOf(verdict: Verdict, rest: Omit<ReviewAnswer, "kind" | "approved" | "isBlocked">): ReviewAnswer {
+  return { kind: "review", approved: verdict === "approved", isBlocked: verdict === "blocked", ...rest };
+}
 
 function readVerdict(value: unknown): Verdict | undefined {
   if (typeof value === "boolean") return value ? "approved" : "rejected";
@@ -80,14 +78,14 @@ function readVerdict(value: unknown): Verdict | undefined {
 
 function readIssue(entry: unknown, problems: string[]): ReviewIssue[] {
   if (typeof entry === "string") return entry.trim() === "" ? [] : [issueOf({ description: entry })];
-  if (!isObject(entry)) return [];
+  if (!isRecord(entry)) return [];
   const title = textOf(entry, ["title"]);
   const word = textOf(entry, ["severity", "level", "priority", "type"]);
   const severity = word === undefined ? undefined : readSeverity(word);
   const description =
     textOf(entry, ["description", "message", "issue", "problem", "text", "detail", "details", "finding"]) ??
     title ??
-    // Nobody can mend it, but it must not pass as approved.
+    // Nobody can fix it, but it must not count as approved.
     (severity === "blocker" ? "a blocker that is not described" : undefined);
   if (description === undefined) return [];
   if (severity === undefined) {
@@ -113,7 +111,7 @@ function readIssue(entry: unknown, problems: string[]): ReviewIssue[] {
 
 const TEXT_MAX_CHARS = 2_000;
 
-/** One line each: an issue must not be able to write headings into a history or a prompt. */
+/** One line each: an issue must not add headings to a history or a prompt. */
 function issueOf(
   fields: { severity?: Severity | undefined; description: string } & Record<string, string | undefined>,
 ): ReviewIssue {
@@ -136,7 +134,7 @@ function textOf(object: Json, keys: readonly string[]): string | undefined {
 
 const CANDIDATES_MAX = 50;
 
-/** The last object that looks like a review: answers often show an example or a draft before. */
+/** The last object that looks like a review: answers often show an example or draft first. */
 function findReviewObject(answer: string): Json | undefined {
   const starts: number[] = [];
   if (/^\s*\{/.test(answer)) starts.push(answer.indexOf("{"));
@@ -148,7 +146,7 @@ function findReviewObject(answer: string): Json | undefined {
   return lastReview(answer, starts) ?? lastReview(answer, startsBehindWords(answer), isEndOfLine);
 }
 
-/** `My review: {"approved": …}`. What is quoted or followed by words may be talk about an answer, and is none. */
+/** `My review: {"approved": …}`. An object that is quoted or followed by words may just be mentioned, so it does not count. */
 function startsBehindWords(answer: string): number[] {
   return [...answer.matchAll(/[\w:.,] {0,4}\{(?=\s{0,9}")/g)].map((match) => match.index + match[0].length - 1);
 }
@@ -165,7 +163,7 @@ function lastReview(
   let best: Json | undefined;
   let end = -1;
   for (const start of starts.slice(-CANDIDATES_MAX)) {
-    // What lies inside of one that was read is a part of it.
+    // An object inside a parsed one is part of it.
     if (start < end) continue;
     const close = endOfObject(answer, start);
     if (close === undefined) continue;
@@ -179,7 +177,7 @@ function lastReview(
   return best;
 }
 
-/** The offset behind the bracket that closes the one at `start`. */
+/** The offset after the bracket that closes the one at `start`. */
 function endOfObject(text: string, start: number): number | undefined {
   let depth = 0;
   let isString = false;
@@ -198,7 +196,7 @@ function endOfObject(text: string, start: number): number | undefined {
 function tryParse(text: string): Json | undefined {
   try {
     const value: unknown = JSON.parse(text);
-    return isObject(value) ? value : undefined;
+    return isRecord(value) ? value : undefined;
   } catch {
     // Not JSON: prose has braces too.
     return undefined;
@@ -226,17 +224,10 @@ function fromProse(answer: string): ReviewReading {
   if (verdict === undefined) {
     return { kind: "unreadable", reason: "no JSON with “approved” and no line such as VERDICT: PASS was found" };
   }
-  return {
-    kind: "review",
-    approved: verdict === "approved",
-    isBlocked: verdict === "blocked",
-    issues,
-    source: "prose",
-    problems: [],
-  };
+  return reviewOf(verdict, { issues, source: "prose", problems: [] });
 }
 
-/** `- [blocker] [category] text (at: place)`, as histories have it; `- Blocker: text` too. */
+/** `- [blocker] [category] text (at: place)`, as in histories, and `- Blocker: text`. */
 export function readIssueLine(line: string): ReviewIssue | undefined {
   const marked = MARKED_ISSUE.exec(line);
   const named = marked ? undefined : NAMED_ISSUE.exec(line);
@@ -251,8 +242,4 @@ export function readIssueLine(line: string): ReviewIssue | undefined {
     category: marked?.[2],
     location: hasPlace ? text.trimEnd().slice(at + 6, -1) : undefined,
   });
-}
-
-function isObject(value: unknown): value is Json {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

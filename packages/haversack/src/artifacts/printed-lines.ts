@@ -1,9 +1,9 @@
 /**
- * Which lines of which files a shell command has printed. Knows the programs that show files (cat, bat, less, more, nl, tac,
- * head, tail, sed, awk, git show, a grep that matches everything), pipes between them, `cd`, simple variables, loops over words,
- * braces and globs. What it does not understand has printed nothing: a receipt must not be guessed.
+ * Which lines of which files a shell command has printed. Knows programs that show files (cat, bat, less, more, nl, tac, head, tail,
+ * sed, awk, git show, a grep that matches everything), pipes between them, `cd`, simple variables, loops over words, braces and globs.
+ * A command that it does not understand counts as printing nothing: receipts must not be guessed.
  *
- * The command comes in as words (work/capture/shell-words.ts), so that quoting is decided in one place.
+ * The command is already split into words (work/capture/shell-words.ts), so quoting is handled in one place.
  */
 import { isAbsolute, joinPath } from "./feature-meta.ts";
 
@@ -26,13 +26,13 @@ export interface PrintedLines extends LineRange {
 
 export interface PrintedOptions {
   cwd: string;
-  /** Absolute paths and sizes of the files that matter. */
+  /** Absolute paths and sizes of the relevant files. */
   files: readonly { path: string; lineCount: number }[];
-  /** How many lines the model got to see. Absent: all. */
+  /** How many lines the model saw. Absent: all. */
   outputLines?: number | undefined;
 }
 
-/** Lines of a file that matters; or an unknown number of lines of something else. */
+/** Lines of a relevant file, or an unknown number of other lines. */
 type Segment = PrintedLines | "unknown";
 
 export function printedLines(commands: readonly ShellCommand[], options: PrintedOptions): PrintedLines[] {
@@ -120,7 +120,7 @@ function showEnd(name: "head" | "tail", args: readonly string[], input: readonly
     const joined = /^(?:-n|--lines=|-)([+-]?\d+)$/.exec(arg)?.[1];
     if (joined !== undefined) count = joined;
     else if (arg === "-n" || arg === "--lines") count = args[++at] ?? "";
-    // Bytes tell nothing about lines.
+    // A byte count says nothing about lines.
     else if (/^(?:-c|--bytes)/.test(arg)) return ["unknown"];
     else files.push(arg);
   }
@@ -191,7 +191,7 @@ function showAwk(args: readonly string[], input: readonly Segment[], shell: Shel
   return take(stream, one[1] === ">" ? line + 1 : line, Number.POSITIVE_INFINITY);
 }
 
-/** `git show REV:path`. The path counts from the repository's root, which is not known: the end of the path decides. */
+/** `git show REV:path`. The path is relative to the repository's root, which is unknown here, so the end of the path is compared. */
 function showGit(args: readonly string[], shell: Shell): Segment[] {
   const at = args.findIndex((arg) => arg === "show" || arg === "cat-file");
   if (at === -1) return ["unknown"];
@@ -205,14 +205,14 @@ function showGit(args: readonly string[], shell: Shell): Segment[] {
 
 const MATCHES_ALL = /^(?:\^|\$|\.\*|\^\.\*\$?|\.)?$/;
 
-/** Only when every line is a hit. */
+/** Only if every line matches. */
 function showGrep(args: readonly string[], input: readonly Segment[], shell: Shell): Segment[] {
   if (args.some((arg) => /^(?:-[a-zA-Z]*[clLqovr]|--(?:count|files|only|quiet|invert))/.test(arg))) return ["unknown"];
   const [pattern, ...files] = args.filter((arg) => !/^-./.test(arg));
   return pattern !== undefined && MATCHES_ALL.test(pattern) ? pages(files, input, shell).flat() : ["unknown"];
 }
 
-/** One list of segments for each file; what comes through the pipe when no file is named. */
+/** One list of segments per file. Without a file argument: the piped input. */
 function pages(args: readonly string[], input: readonly Segment[], shell: Shell): Segment[][] {
   const names = args.filter((arg) => arg === "-" || !arg.startsWith("-"));
   if (names.length === 0) return [[...input]];
@@ -232,7 +232,7 @@ function wholeOf({ path, lineCount }: { path: string; lineCount: number }): Prin
   return { path, from: 1, to: lineCount };
 }
 
-/** Up to the first segment of unknown length: behind it nobody can count. */
+/** Stops at the first segment of unknown length: lines after it cannot be counted. */
 function take(stream: readonly Segment[], from: number, to: number): Segment[] {
   const taken: Segment[] = [];
   let before = 0;
@@ -268,7 +268,7 @@ function absolute(path: string, cwd: string): string {
 
 const WORDS_MAX = 100;
 
-/** Variables that were set in the same line, and braces. An unknown variable stays, and then names no file. */
+/** Expands braces and variables set in the same line. An unknown variable stays as it is, and then matches no file. */
 function expand(word: string, { variables }: Shell): string[] {
   let words = [word];
   for (let round = 0; round < 5; round++) {
@@ -294,7 +294,7 @@ function splitOnce(text: string, mark: string): [string, string] {
   return [text.slice(0, at), text.slice(at + 1)];
 }
 
-/** `*` and `?` within a folder. Linear: on a mismatch only the last star is tried again. */
+/** `*` and `?` within a folder. Linear: on a mismatch, only the last star is retried. */
 function matchesGlob(path: string, glob: string): boolean {
   let at = 0;
   let star = -1;
@@ -316,45 +316,46 @@ function matchesGlob(path: string, glob: string): boolean {
   return at === glob.length;
 }
 
-// Which lines of the documents a search has shown. A line counts when the output has the whole of it: so a line that was cut or left out
-// for its length, and a part of a line, are none, and it does not matter whether the output has line numbers.
+// Which lines of the documents a search has shown. A line counts only if the output contains all of it, with or without line numbers.
+// Lines that were cut or omitted for their length do not count.
 
 export interface SearchOutput {
   tool: "search";
-  /** What was searched, as the call names it; absent: the working folder. */
+  /** The searched path as given in the call. Absent: the working folder. */
   path?: string;
-  /** What the model saw. Of one file `12:text`, `12-text` beside a hit, or the bare text; of a folder the file's path before that. */
+  /** What the model saw. For one file: `12:text`, `12-text` next to a hit, or just the text. For a folder, the file's path comes first. */
   text: string;
 }
 
 export interface SearchedOptions {
   cwd: string;
-  /** Absolute paths of the files that matter. */
+  /** Absolute paths of the relevant files. */
   files: readonly { path: string }[];
-  /** Undefined: it cannot be read, and then nobody can say what was seen of it. */
+  /** Undefined: the file cannot be read, so it is unknown what was seen of it. */
   textOf(path: string): string | undefined;
 }
 
 export function searchedLines(
   { path = "", text }: SearchOutput,
   { cwd, files, textOf }: SearchedOptions,
-): { path: string; line: number }[] {
+): PrintedLines[] {
   const searched = absolute(path, cwd);
   const shown = text === "" ? [] : linesOf(text).filter((line) => line !== BREAK);
   const only = files.filter((file) => file.path === searched);
-  // Of a single file the lines come without its path.
+  // In a search of a single file, lines come without its path.
   const within = only.length > 0 ? only : files;
   return within.flatMap((file) => {
     const own = only.length > 0 ? shown : shown.flatMap((line) => withoutPath(line, file.path, cwd) ?? []);
     const document = own.length === 0 ? undefined : textOf(file.path);
-    return document === undefined ? [] : findLines(own, linesOf(document)).map((line) => ({ path: file.path, line }));
+    const lines = document === undefined ? [] : findLines(own, linesOf(document));
+    return lines.map((line) => ({ path: file.path, from: line, to: line }));
   });
 }
 
-/** Between hits that are apart. */
+/** Separates hits that are not adjacent. */
 const BREAK = "--";
 
-/** By its number; else the next line below that is the same. Of equal lines any is as good: each is counted once. */
+/** Matches by line number, else the next equal line below. Among equal lines any will do: each counts once. */
 function findLines(shown: readonly string[], document: readonly string[]): number[] {
   const found: number[] = [];
   let above = 0;
@@ -369,7 +370,7 @@ function findLines(shown: readonly string[], document: readonly string[]): numbe
   return found;
 }
 
-/** Paths are shown from the working folder on, and whole where they are outside of it. */
+/** Paths are relative to the working folder, or absolute if they are outside it. */
 function withoutPath(line: string, path: string, cwd: string): string | undefined {
   const inside = path.startsWith(`${cwd}/`) ? path.slice(cwd.length + 1) : path;
   const name = [inside, `./${inside}`, path].find(

@@ -1,4 +1,4 @@
-/** Foreign text inside a prompt: in a fence that nothing in it can close, and visibly cut where it had to be. */
+/** Puts foreign text into a prompt: in a fence that the text cannot close, and with a visible note where it was cut. */
 import { cleanLine, stripControl } from "../base/clean-text.ts";
 import { countLines, extractSection, type Section } from "./extract-section.ts";
 import type { DocumentFacts } from "./reference-block.ts";
@@ -14,7 +14,7 @@ export function quoteDocument(text: string, { language = "markdown" }: { languag
   return `${fence}${language}\n${clean}\n${fence}`;
 }
 
-/** No pattern: `\s+$` would take the square of the longest run of spaces. */
+/** Not a regular expression: `\s+$` takes quadratic time on long runs of spaces. */
 function withoutBlankEnds(text: string): string {
   const clean = stripControl(text).trimEnd();
   let start = 0;
@@ -22,14 +22,7 @@ function withoutBlankEnds(text: string): string {
   return clean.slice(start);
 }
 
-export interface FittedText {
-  /** "" when not even one line has room. */
-  text: string;
-  shownLines: number;
-  totalLines: number;
-}
-
-/** Quoted, whole lines from the top, with a line that says how much is missing: within the budget, all counted. */
+/** Quotes whole lines from the top, and says how much is missing. Everything counts towards the budget. "": not even one line fits. */
 export function quoteWithin(
   text: string,
   {
@@ -37,12 +30,12 @@ export function quoteWithin(
     countTokens,
     path,
   }: { budgetTokens: number; countTokens: (text: string) => number; path?: string | undefined },
-): FittedText {
+): string {
   const clean = withoutBlankEnds(text);
   const totalLines = countLines(clean);
-  if (totalLines === 0) return { text: "", shownLines: 0, totalLines };
+  if (totalLines === 0) return "";
   const whole = quoteDocument(clean);
-  if (countTokens(whole) <= budgetTokens) return { text: whole, shownLines: totalLines, totalLines };
+  if (countTokens(whole) <= budgetTokens) return whole;
 
   const lines = clean.split("\n");
   const rest = path === undefined ? "" : ` The whole text is in ${path}.`;
@@ -53,14 +46,14 @@ export function quoteWithin(
     const next = fits + step;
     if (next < lines.length && countTokens(shown(next)) <= budgetTokens) fits = next;
   }
-  return fits === 0 ? { text: "", shownLines: 0, totalLines } : { text: shown(fits), shownLines: fits, totalLines };
+  return fits === 0 ? "" : shown(fits);
 }
 
-// The sections of a document that a prompt holds instead of a reference. A section that cannot be found is a problem, and the
-// caller then refers to the whole document: the reader must never be left without it.
+// The sections of a document that a prompt contains instead of a reference. If a section is not found, that is a problem, and the
+// caller refers to the whole document: the reader must never be left without it.
 
 export interface InlinedSections {
-  /** "": none was found. */
+  /** "": no section was found. */
   body: string;
   lines: number;
   problems: string[];
@@ -89,7 +82,7 @@ export function inlineSections(facts: DocumentFacts, wanted: readonly string[], 
   return { body, lines: kept.reduce((sum, section) => sum + section.lineCount, 0), problems };
 }
 
-/** Without a word about where it comes from, a task may still have a section of its own name. */
+/** A task without an origin may still have a section of its own name. */
 function taskRefs(file: string, task: DispatchTask | undefined): string[] {
   const named = task?.sections[file] ?? [];
   return named.length > 0 || task?.label === undefined ? named : [task.label];
@@ -104,7 +97,7 @@ function explain(ref: string, answer: Exclude<ReturnType<typeof extractSection>,
   return `no heading ${shown}${guess === undefined ? "" : `; the nearest is “${cleanLine(guess, { maxChars: 100 })}”`}`;
 }
 
-/** In the document's order, each line once. */
+/** In document order, without repeating lines. */
 function withoutNested(sections: readonly Section[]): Section[] {
   const kept: Section[] = [];
   for (const section of [...sections].sort((a, b) => a.line - b.line || b.lineCount - a.lineCount)) {
@@ -115,8 +108,8 @@ function withoutNested(sections: readonly Section[]): Section[] {
 }
 
 /**
- * A text as a client's Read tool returns it, with a number before each line: what a reference really costs its reader. Claude
- * Code writes the number, a tab and the line.
+ * A text as a client's Read tool returns it, with a number before each line. This is the real cost of a reference. Claude Code writes
+ * the number, a tab and the line.
  */
 export function numberLines(text: string): string {
   const lines = text.split("\n");

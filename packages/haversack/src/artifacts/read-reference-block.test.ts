@@ -2,9 +2,9 @@ import { describe, expect, it } from "vitest";
 import { dispatchPrompt } from "./dispatch-prompt.ts";
 import { PRESETS } from "./presets/iflow.ts";
 import { numberLines } from "./quote-document.ts";
-import { readRoleMap } from "./read-role-map.ts";
 import { requiredDocuments } from "./receipts.ts";
 import { readReferenceBlock } from "./reference-block.ts";
+import { readRoleMap } from "./role-map.ts";
 import { FEATURE_PATH, sampleDocuments } from "./sample-feature.suite.ts";
 
 const { map } = readRoleMap({ extends: "iflow" }, { presets: PRESETS });

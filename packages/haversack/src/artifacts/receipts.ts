@@ -1,29 +1,29 @@
 /**
- * Evidence that a sub-agent read what it had to: from its tool calls, what share of each document it has seen; where no tool
- * calls can be seen, from its "Files read:" line, in which only a right line count is believed. Decides only; a missing
- * receipt blocks nothing by itself.
+ * Evidence that a sub-agent read its documents. Its tool calls show which share of each document it has seen. If tool calls are not
+ * visible, its "Files read:" line counts, but only with a correct line count. This file only decides; a missing receipt blocks nothing
+ * by itself.
  */
 import { isAbsolute, joinPath } from "./feature-meta.ts";
 import { type LineRange, printedLines, type SearchOutput, type ShellCommand, searchedLines } from "./printed-lines.ts";
 import type { DocumentFacts } from "./reference-block.ts";
 
-/** A tool call of the sub-agent that succeeded, in no client's words. */
+/** A successful tool call of the sub-agent, independent of the client. */
 export type Observation =
-  /** `offset` from 1. `shownLines`: how many it really returned. `totalLines`: how many the file had then. */
+  /** `offset` starts at 1. `shownLines`: how many lines were returned. `totalLines`: how many the file had then. */
   | { tool: "read"; path: string; offset?: number; limit?: number; shownLines?: number; totalLines?: number }
-  /** `lines`: the numbers of the lines it showed, where the client tells. */
+  /** `lines`: numbers of the shown lines, if the client reports them. */
   | { tool: "grep"; path: string; lines?: readonly number[] }
   /** A search whose output is compared with the documents. */
   | SearchOutput
-  /** `outputLines`: how many lines the model got to see; 0 when they went into a file. */
+  /** `outputLines`: how many lines the model saw; 0 if the output went into a file. */
   | { tool: "shell"; commands: readonly ShellCommand[]; cwd?: string; outputLines?: number };
 
 export interface RequiredDocument {
-  /** `spec.md`. */
+  /** The file's name, such as `spec.md`. */
   file: string;
-  /** `Spec`. */
+  /** The document's name, such as `Spec`. */
   name: string;
-  /** Absolute. */
+  /** The absolute path. */
   path: string;
   lineCount: number;
 }
@@ -32,37 +32,37 @@ export interface DocumentReceipt {
   file: string;
   path: string;
   lineCount: number;
-  /** read: at least `minShare`. partial: something. unread: nothing, or a claim that is not true. */
+  /** read: at least `minShare`. partial: something. unread: nothing, or a false claim. */
   status: "read" | "partial" | "unread";
-  /** From tool calls; with a claim alone 1 or 0. */
+  /** From tool calls. With only a claim: 1 or 0. */
   share: number;
   seenLines: number;
-  /** What it has not seen. */
+  /** Lines that it has not seen. */
   unseen: LineRange[];
-  /** What its "Files read:" line says, true or not. null: named without a number. */
+  /** The count in its "Files read:" line, correct or not. null: named without a number. */
   claimedLines?: number | null;
 }
 
 export interface ReceiptJudgement {
-  /** Where the evidence is from. */
+  /** The source of the evidence. */
   source: "events" | "claim";
   documents: DocumentReceipt[];
-  /** Those that are not `read`. */
+  /** Documents that are not `read`. */
   missing: DocumentReceipt[];
-  /** One line for the review history. Absent: all were read. */
+  /** One line for the review history. Absent: all documents were read. */
   warning?: string;
 }
 
 export interface JudgeInput {
-  /** The sub-agent's type or role, as the warning names it. */
+  /** The sub-agent's type or role, used in the warning. */
   role: string;
   required: readonly RequiredDocument[];
-  /** Absent: tool calls cannot be seen in this client. An empty list: they can, and there were none. */
+  /** Absent: tool calls are not visible in this client. Empty: they are visible, and there were none. */
   observations?: readonly Observation[] | undefined;
   answer?: string | undefined;
-  /** Where relative paths start. */
+  /** Base of relative paths. */
   cwd?: string;
-  /** Default: 0.9. A reader who stops at the last headline but one has read it. */
+  /** Default: 0.9. A reader who skips only the last section still counts as having read the document. */
   minShare?: number;
 }
 
@@ -89,14 +89,14 @@ export function judgeReceipts({
   return judgement;
 }
 
-/** Of a dispatch's references, those that a receipt can be asked for: a file that is not there cannot be read. */
+/** The references for which a receipt can be required: missing files cannot be read. */
 export function requiredDocuments(references: readonly DocumentFacts[]): RequiredDocument[] {
   return references.flatMap(({ file, name, path, state, lineCount }) =>
     state === "present" && lineCount !== undefined ? [{ file, name, path, lineCount }] : [],
   );
 }
 
-/** The words up to "reads" are those of the design, so that a search over all histories finds them. */
+/** The words up to "reads" are fixed by the design, so a search over all histories finds them. */
 export function formatWarning(role: string, { source, missing }: Pick<ReceiptJudgement, "source" | "missing">): string {
   const named = missing.map(({ file, seenLines, lineCount, claimedLines }) => {
     if (source === "events") return `${file} (${seenLines} of ${lineCount} lines seen)`;
@@ -119,22 +119,19 @@ export function formatSendBack(missing: readonly DocumentReceipt[]): string {
   );
 }
 
-/** What one tool call showed of the documents. */
+/** The lines of the documents that one tool call showed. */
 export function seenIn(
   observation: Observation,
   required: readonly RequiredDocument[],
   { cwd = "/", textOf = () => undefined }: { cwd?: string; textOf?: (path: string) => string | undefined } = {},
 ): { file: string; from: number; to: number }[] {
-  if (observation.tool === "shell") {
-    const { commands, outputLines } = observation;
-    const printed = printedLines(commands, { cwd: observation.cwd ?? cwd, files: required, outputLines });
-    return printed.flatMap(({ path, from, to }) =>
+  if (observation.tool === "shell" || observation.tool === "search") {
+    const shown =
+      observation.tool === "shell"
+        ? printedLines(observation.commands, { cwd, files: required, ...observation })
+        : searchedLines(observation, { cwd, files: required, textOf });
+    return shown.flatMap(({ path, from, to }) =>
       required.filter((document) => document.path === path).map(({ file }) => ({ file, from, to })),
-    );
-  }
-  if (observation.tool === "search") {
-    return searchedLines(observation, { cwd, files: required, textOf }).flatMap(({ path, line }) =>
-      required.filter((document) => document.path === path).map(({ file }) => ({ file, from: line, to: line })),
     );
   }
   const path = isAbsolute(observation.path) ? joinPath(observation.path, "") : joinPath(cwd, observation.path);
@@ -146,7 +143,7 @@ export function seenIn(
   });
 }
 
-/** Clients cut a read without a limit. */
+/** Clients limit a read without a limit to this many lines. */
 const PAGE_LINES = 2_000;
 
 function readRange(
@@ -155,7 +152,7 @@ function readRange(
 ): LineRange {
   const from = Math.max(1, offset);
   const to = from + (shownLines ?? limit) - 1;
-  // Read to its end as it was then: the file may have changed since we counted, or counts its last empty line.
+  // It was read to its end at that time: the file may have changed since we counted, or its last empty line was counted.
   return { from, to: totalLines !== undefined && to >= totalLines ? Math.max(to, lineCount) : to };
 }
 
@@ -175,21 +172,14 @@ function judgeSeen(
 }
 
 function judgeClaim({ file, path, lineCount }: RequiredDocument, claim: FileClaim | undefined): DocumentReceipt {
-  // Tools differ by one on whether a last empty line counts.
+  // Tools differ by one on whether a final empty line counts.
   const isTrue = lineCount === 0 || (claim?.lines !== undefined && Math.abs(claim.lines - lineCount) <= 1);
-  const unseen = isTrue ? [] : [{ from: 1, to: lineCount }];
-  return {
-    file,
-    path,
-    lineCount,
-    status: isTrue ? "read" : "unread",
-    share: isTrue ? 1 : 0,
-    seenLines: isTrue ? lineCount : 0,
-    unseen,
-  };
+  return isTrue
+    ? { file, path, lineCount, status: "read", share: 1, seenLines: lineCount, unseen: [] }
+    : { file, path, lineCount, status: "unread", share: 0, seenLines: 0, unseen: [{ from: 1, to: lineCount }] };
 }
 
-/** By path, by file name, or by the name that the prompt gave it. */
+/** Matches by path, file name, or the document's name in the prompt. */
 function isClaimOf(
   { name }: FileClaim,
   { file, name: title, path }: RequiredDocument,
@@ -202,11 +192,11 @@ function isClaimOf(
     (document) => base(document.path) === base(claimed) || base(document.file) === base(claimed),
   );
   if (sameName.length !== 1 || sameName[0]!.path !== path) return false;
-  // Another file of that name in another folder is no receipt.
+  // A file of the same name in another folder is not a receipt.
   return !claimed.includes("/") || path.toLowerCase().endsWith(`/${claimed.replace(/^(?:\.?\/)+/, "")}`);
 }
 
-/** What a set of ranges leaves open of 1 to the last line. */
+/** The lines from 1 to `lineCount` that the ranges do not cover. */
 export function gapsIn(ranges: readonly LineRange[], lineCount: number): LineRange[] {
   const gaps: LineRange[] = [];
   let next = 1;
@@ -219,7 +209,7 @@ export function gapsIn(ranges: readonly LineRange[], lineCount: number): LineRan
   return gaps;
 }
 
-/** How often receipts are missing, by role and document: whether references are worth their trouble is a number. */
+/** How often receipts are missing, by role and document. Shows whether references work. */
 export interface ReceiptTally {
   role: string;
   file: string;
@@ -230,7 +220,7 @@ export interface ReceiptTally {
 export interface ReceiptRate extends ReceiptTally {
   /** 0 to 1. */
   rate: number;
-  /** More than a fifth: then the references themselves are in question. */
+  /** More than a fifth are missing: references themselves are then in question. */
   isAboveGate: boolean;
 }
 
@@ -247,8 +237,8 @@ export function receiptRates(tallies: Iterable<ReceiptTally>): ReceiptRate[] {
 }
 
 /**
- * The confirmation that references ask for: "Files read: spec.md (210 lines), design.md (1,204 lines)". Read as agents
- * really write it: bold, in backticks, as a list below, with paths, with "and" before the last.
+ * The confirmation that references ask for: "Files read: spec.md (210 lines), design.md (1,204 lines)". Accepts the forms that agents
+ * really write: bold, in backticks, as a list below, with paths, with "and" before the last.
  */
 export interface FileClaim {
   name: string;
@@ -260,7 +250,7 @@ const START = /Files read[*_`]*\s*:[*_`]*(.*)$/i;
 const LINE_MAX_CHARS = 10_000;
 const LIST_MAX_LINES = 50;
 
-/** Undefined: there is no such line. With several, what any of them says counts, the last number for each file. */
+/** Undefined: there is no such line. All such lines count; for each file, the last number wins. */
 export function readFilesReadLine(answer: string): { files: FileClaim[] } | undefined {
   const lines = answer.split(/\r\n|\n|\r/);
   const claims = new Map<string, FileClaim>();
@@ -272,7 +262,7 @@ export function readFilesReadLine(answer: string): { files: FileClaim[] } | unde
     const rest = start[1]!.trim();
     const entries = rest === "" ? listBelow(lines, index) : [rest];
     const files = entries.flatMap(readClaims);
-    // The prompt's own words, repeated: no claim.
+    // Repeats the prompt's own words: not a claim.
     if (files.length === 0 && /\{name\}/.test(rest)) continue;
     isFound = true;
     for (const claim of files) claims.set(claim.name, claim);
@@ -290,7 +280,7 @@ function listBelow(lines: readonly string[], index: number): string[] {
   return entries;
 }
 
-/** Up to a count in brackets or after a dash or colon; without one, up to the comma. */
+/** Each claim ends at a count in brackets or after a dash or colon. Without a count, it ends at the comma. */
 function readClaims(text: string): FileClaim[] {
   // A comma between digits belongs to the number.
   const pieces = text.split(/(?<!\d),|,(?!\d{3}(?!\d))|;|\s+and\s+/);

@@ -1,20 +1,29 @@
 /**
- * The parts of a prompt that stand for documents instead of pasting them: which files must be read, which code is meant,
- * and which iteration this is. The mandatory wording is fixed to the letter: agents and searches over histories rely on it.
+ * The parts of a prompt that replace pasted documents: which files to read, which code is meant, and which iteration this is. The
+ * mandatory wording is fixed: agents and searches over histories rely on it.
  */
 import { cleanLine } from "../base/clean-text.ts";
 import { isAbsolute, NO_PRD } from "./feature-meta.ts";
 import { nextFence } from "./markdown-headings.ts";
 
-/** What a look at the file said. Only `present` ones can be read. */
+/** The state of the file. Only `present` files can be read. */
 export type DocumentState = "present" | "missing" | "empty" | "binary" | "outside" | "unreadable";
+
+/** What is wrong with a document. Completes a sentence that begins with its name. */
+export const STATE_WORDS: Readonly<Record<Exclude<DocumentState, "present">, string>> = {
+  missing: "does not exist",
+  empty: "is empty",
+  binary: "is no text",
+  outside: "leads out of the repository",
+  unreadable: "cannot be read",
+};
 
 export interface DocumentFacts {
   /** The name in the role map: `spec.md`. */
   file: string;
-  /** As prompts call it: `Spec`. */
+  /** Name in prompts: `Spec`. */
   name: string;
-  /** Absolute; where it is, or where it should be. */
+  /** Absolute path where the file is or should be. */
   path: string;
   state: DocumentState;
   lineCount?: number;
@@ -22,19 +31,14 @@ export interface DocumentFacts {
   sha?: string;
   /** Absent: too large to keep, or not needed. */
   text?: string;
-  /** A PRD that does not exist: a sentence of its own says so. */
+  /** There is no PRD: a separate sentence says so. */
   isNoPrd?: boolean;
 }
 
-export interface ReferenceOptions {
-  /** "before beginning your review" or "your work". Default: review. */
-  purpose?: "review" | "work";
-}
-
-/** "" when there is nothing to read. */
+/** "" if there is nothing to read. */
 export function formatReferenceBlock(
   documents: readonly DocumentFacts[],
-  { purpose = "review" }: ReferenceOptions = {},
+  { purpose = "review" }: { purpose?: "review" | "work" } = {},
 ): string {
   if (documents.length === 0) return "";
   return [
@@ -74,7 +78,7 @@ export function formatReference({ name, path, state, lineCount, sha, isNoPrd }: 
   }
 }
 
-/** "" for none. Only dispatches about code have this part. */
+/** "" if there are no files. Only for dispatches about code. */
 export function formatImplementationFiles(files: readonly string[], heading = "## Implementation Files"): string {
   if (files.length === 0) return "";
   return [heading, ...files.map((file) => `- ${cleanLine(file)}`)].join("\n");
@@ -91,7 +95,7 @@ export interface IterationContext {
   iteration: number;
   maxIterations: number;
   previousIssues?: readonly PreviousIssue[];
-  /** A resume was wanted and could not be had. */
+  /** A resume was requested but failed. */
   isFallback?: boolean;
 }
 
@@ -112,7 +116,7 @@ export function formatIterationContext({
   return lines.join("\n");
 }
 
-/** `2 of 3`; a loop that goes on does not change what was planned. */
+/** `2 of 3`. Beyond the maximum, the planned number is still shown. */
 export function iterationOf(iteration: number, maxIterations: number): string {
   return iteration <= maxIterations
     ? `${iteration} of ${maxIterations}`
@@ -125,16 +129,16 @@ export function formatPreviousIssue({ id, severity, description, location }: Pre
   return `- ${mark}[${cleanLine(severity)}] ${cleanLine(description)}${place}`;
 }
 
-// What a prompt tells its reader to read: the reference block of formatReferenceBlock, found again in the prompt that really
-// starts a sub-agent. So whoever starts one needs no id of ours, and a block written by hand counts too.
+// Which documents a prompt tells its reader to read: finds the block of formatReferenceBlock in the prompt that starts a sub-agent. So
+// the caller needs no id from us, and a handwritten block works too.
 
 export interface FoundReferences {
   documents: FoundReference[];
-  /** The feature's folder: where most of them are. */
+  /** The feature's folder, which contains most of the documents. */
   folder: string;
-  /** From the prompt's words about its iteration. */
+  /** From the iteration line of the prompt. */
   iteration?: number;
-  /** From the prompt's own line; absent in a prompt that somebody else wrote. */
+  /** From the prompt's role line. Absent if somebody else wrote the prompt. */
   role?: string;
 }
 
@@ -142,7 +146,7 @@ export interface FoundReference {
   file: string;
   name: string;
   path: string;
-  /** Absent: a block written by hand often has none. */
+  /** Absent: handwritten blocks often have none. */
   lineCount?: number;
 }
 
@@ -153,7 +157,7 @@ const ITERATION = /^This is iteration (\d{1,4}) of \d{1,4}\.?\s*$/;
 const ROLE = /^Role: (\S{1,100})\s*$/;
 const DOCUMENTS_MAX = 50;
 
-/** Undefined: the prompt asks for nothing. What stands in a fence is a document, not the prompt. */
+/** Undefined: the prompt requires no documents. Text in a fence is a document, not part of the prompt. */
 export function readReferenceBlock(prompt: string): FoundReferences | undefined {
   const documents: FoundReference[] = [];
   let iteration: number | undefined;
@@ -166,7 +170,7 @@ export function readReferenceBlock(prompt: string): FoundReferences | undefined 
     if (fence !== "") continue;
     const number = ITERATION.exec(line)?.[1];
     if (number !== undefined) iteration = Number(number);
-    // Right below the feature's: a rubric may have such a line of its own.
+    // Only directly below the feature's line: a rubric may contain such a line too.
     if (before.startsWith("Feature: ")) role ??= ROLE.exec(line)?.[1];
     before = line;
     if (/^#{1,6}\s/.test(line)) {
@@ -186,7 +190,7 @@ export function readReferenceBlock(prompt: string): FoundReferences | undefined 
   };
 }
 
-/** Those that cannot be read say so in words instead of beginning with a path. */
+/** Entries for unreadable documents contain words instead of a path. */
 function readEntry(name: string, rest: string): FoundReference | undefined {
   const facts = FACTS.exec(rest);
   const path = (facts ? rest.slice(0, facts.index) : rest).trim().replace(/^`(.*)`$/, "$1");
@@ -194,7 +198,7 @@ function readEntry(name: string, rest: string): FoundReference | undefined {
   return { file: baseOf(path), name: name.trim(), path, ...(facts && { lineCount: Number(facts[1]) }) };
 }
 
-/** Names must tell them apart. A PRD may be a brainstorm with another file name; prompts and receipts call it prd.md. */
+/** Makes the names unique. A PRD may be a brainstorm with another file name; prompts and receipts call it prd.md. */
 function withNames(documents: FoundReference[]): FoundReference[] {
   return documents.map((document) => {
     if (document.name === "PRD") return { ...document, file: "prd.md" };
@@ -209,7 +213,7 @@ function commonFolder(documents: readonly FoundReference[]): string {
     const folder = path.slice(0, Math.max(1, path.lastIndexOf("/")));
     counts.set(folder, (counts.get(folder) ?? 0) + 1);
   }
-  // The last of equals: a PRD comes first, and it is the one that may be elsewhere.
+  // On a tie, the last one wins: the PRD comes first, and it may be in another folder.
   let best = "";
   for (const [folder, count] of counts) if (count >= (counts.get(best) ?? 0)) best = folder;
   return best;

@@ -1,6 +1,6 @@
 /**
- * Going on with a reviewer that has the documents in its context already: only what was fixed and the difference are sent.
- * When that cannot be done, or would be dearer than reading anew, the dispatch is fresh, with a note that says so.
+ * Resumes a reviewer that already has the documents in its context: sends only the fixes and the diff. If that is impossible, or would
+ * cost more than reading again, the dispatch is fresh and a note says so.
  */
 import { cleanLine, stripControl } from "../base/clean-text.ts";
 import { formatAnswerRequest } from "./answer-formats.ts";
@@ -8,10 +8,10 @@ import { quoteDocument } from "./quote-document.ts";
 import { formatPreviousIssue, iterationOf, type PreviousIssue } from "./reference-block.ts";
 import type { Role } from "./role-map.ts";
 
-/** Kept per role: each has a chain of its own. */
+/** Stored per role: each role has its own chain. */
 export interface ResumeState {
   agentId: string;
-  /** The session whose sub-agent it is; absent: nobody knows, or it is a session itself. */
+  /** The session of the sub-agent. Absent: unknown, or the agent is itself a session. */
   sessionId?: string;
   iteration1PromptChars: number;
   lastIteration: number;
@@ -20,18 +20,18 @@ export interface ResumeState {
 export interface ResumeFacts {
   role: string;
   iteration: number;
-  /** The user's switch; off unless set. */
+  /** The user's setting. Default: off. */
   isEnabled: boolean;
-  /** The client was seen to resume a sub-agent that used tools. */
+  /** The client has been seen to resume a sub-agent that used tools. */
   canResume: boolean;
   state?: ResumeState | undefined;
-  /** The session that asks, where it is known: a sub-agent can be woken only by its own. */
+  /** The calling session, if known: only a sub-agent's own session can wake it. */
   callerSession?: string | undefined;
-  /** Of the resume prompt. */
+  /** Size of the resume prompt. */
   deltaTokens: number;
-  /** Of the documents that a fresh dispatch would read. */
+  /** Size of the documents that a fresh dispatch would read. */
   referenceTokens: number;
-  /** An attempt was made and failed so. */
+  /** The error of a failed attempt. */
   failure?: string | undefined;
 }
 
@@ -48,7 +48,7 @@ export type ResumeDecision =
         | "other-session"
         | "failed"
         | "delta-too-large";
-      /** A resume was due: the prompt carries the note about it, and `line` goes into the review history. */
+      /** A resume was expected: the prompt contains a note about it, and `line` goes into the review history. */
       isFallback: boolean;
       line?: string;
     };
@@ -61,7 +61,7 @@ export function decideResume(facts: ResumeFacts): ResumeDecision {
   if (failure !== undefined) return fallback(facts, "failed", cleanLine(failure, { maxChars: 200 }) || "failed");
   if (!state) return fallback(facts, "no-state", "no agent is known from the iteration before");
   if (state.lastIteration !== iteration - 1) {
-    // It has not seen the changes in between, and the difference that we would send does not hold them.
+    // The agent has not seen the changes in between, and our diff does not contain them.
     return fallback(facts, "iteration-skipped", `the agent's last iteration was ${state.lastIteration}`);
   }
   if (state.sessionId !== undefined && callerSession !== undefined && state.sessionId !== callerSession) {
@@ -86,9 +86,9 @@ export interface ResumePromptInput {
   iteration: number;
   maxIterations: number;
   fixSummary: string;
-  /** Still open, or decided to stay. The reviewer knows what it found, and not the ids that they were given. */
+  /** Issues that are open or accepted. The reviewer knows its findings but not the ids they were given. */
   previousIssues?: readonly PreviousIssue[];
-  /** What `git diff --stat` and `git diff` print. */
+  /** The output of `git diff --stat` and `git diff`. */
   diffStat: string;
   diff: string;
 }
@@ -118,12 +118,12 @@ export function resumePrompt({
   return `${parts.filter(Boolean).join("\n\n")}\n`;
 }
 
-// How a client is told to go on with an agent: a tool that the coordinator calls in its session, or a command. Seen with the real
-// clients: Claude Code 2.1.325 wakes a sub-agent that has ended with `SendMessage` (its `Agent` tool has no `resume` any more), in the
-// session that started it, also after that session itself was resumed; its answer arrives as a task notification. Codex 0.166.0
-// goes on with whole sessions.
+// How to resume an agent in a client: with a tool that the coordinator calls in its session, or with a command. Tested with real
+// clients: Claude Code 2.1.325 wakes an ended sub-agent with `SendMessage` (its `Agent` tool no longer has `resume`). This works in the
+// session that started it, even after that session was resumed; the answer arrives as a task notification. Codex 0.166.0 resumes whole
+// sessions.
 
-/** A sub-agent lives in its coordinator's session; a session stands alone. */
+/** A sub-agent lives in its coordinator's session; a session is independent. */
 export type ResumeWay = "sub-agent" | "session";
 
 export interface ResumeCall {
@@ -131,9 +131,9 @@ export interface ResumeCall {
   agentId: string;
   /** The coordinator's tool. Its argument `message` is the prompt. */
   tool?: { name: string; to: string; summary: string };
-  /** Words of a command that takes the prompt from standard input. */
+  /** Words of a command that reads the prompt from standard input. */
   command?: string[];
-  /** The same for a reader. */
+  /** How to make the call, as a sentence for people and models. */
   text: string;
 }
 
@@ -155,10 +155,10 @@ const CLIENTS: Readonly<Record<string, ClientForms>> = {
 
 /** Sessions have UUIDs in both clients; sub-agents of Claude Code have other ids. */
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
-/** An id becomes a word of a command and of a prompt. */
+/** An id becomes part of a command and a prompt, so its characters are limited. */
 const ID = /^\w[\w-]{0,99}$/;
 
-/** Undefined: nothing is known of this client, or the id is none of its. */
+/** Undefined: the client is unknown, or the id does not belong to it. */
 export function resumeWay(client: string, agentId: string): ResumeWay | undefined {
   const forms = Object.hasOwn(CLIENTS, client) ? CLIENTS[client] : undefined;
   if (!forms || !ID.test(agentId)) return undefined;
@@ -166,12 +166,12 @@ export function resumeWay(client: string, agentId: string): ResumeWay | undefine
   return forms.tool ? "sub-agent" : undefined;
 }
 
-/** What a trial is kept under: a client may do the one and not the other. */
+/** The key of a stored trial result: a client may support only one of the ways. */
 export function resumeName(client: string, way: ResumeWay): string {
   return way === "sub-agent" ? client : `${client} sessions`;
 }
 
-/** Undefined as above. */
+/** Undefined as for `resumeWay`. */
 export function resumeCall(
   client: string,
   { agentId, description }: { agentId: string; description: string },
@@ -190,7 +190,7 @@ export function resumeCall(
   return { way, agentId, tool: { name, to: agentId, summary }, text };
 }
 
-/** The failure is about this agent, not about what the client can do: its session is another, or its transcript is gone. */
+/** The failure concerns this agent, not the client's abilities: it belongs to another session, or its transcript is gone. */
 export function isAgentGone(failure: string): boolean {
   return /no transcript found|never ran in this session|no conversation found|no rollout found/i.test(failure);
 }

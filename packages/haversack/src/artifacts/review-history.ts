@@ -1,6 +1,6 @@
 /**
- * `.review-history.md`: one entry for each iteration of a review. Read as people and agents really write it, written in one
- * exact form, and only ever appended to: every byte that was there stays.
+ * `.review-history.md`: one entry per review iteration. Reads what people and agents really write, writes one exact format, and only
+ * appends: existing bytes never change.
  */
 import { cleanLine } from "../base/clean-text.ts";
 import { nextFence } from "./markdown-headings.ts";
@@ -10,7 +10,7 @@ import type { ReviewIssue } from "./review-issue.ts";
 export type Decision = "Approved" | "Needs Revision" | "Blocked";
 
 export interface ReviewEntry {
-  /** `Spec`, `Design`, `Chain` …: what stands before "Review" in the heading. */
+  /** The word before "Review" in the heading: `Spec`, `Design`, `Chain` … */
   stage: string;
   iteration: number;
   at: Date;
@@ -18,17 +18,17 @@ export interface ReviewEntry {
   decision: Decision;
   issues: readonly ReviewIssue[];
   summary?: string;
-  /** Lines of their own: LAZY-LOAD-WARNING, RESUME-FALLBACK. */
+  /** Separate lines: LAZY-LOAD-WARNING, RESUME-FALLBACK. */
   notes?: readonly string[];
 }
 
 export interface FoundEntry {
-  /** Of the heading, from 1. */
+  /** Line of the heading, from 1. */
   line: number;
-  /** "": the heading names none. */
+  /** "": the heading has none. */
   stage: string;
   iteration: number;
-  /** As it stands there; "": none. */
+  /** The time as written; "": none. */
   at: string;
   reviewer?: string;
   decision?: string;
@@ -39,7 +39,7 @@ export interface FoundEntry {
 
 export interface ReviewHistory {
   entries: FoundEntry[];
-  /** Notes that stand outside of an entry count too. */
+  /** Includes notes outside of entries. */
   notes: string[];
 }
 
@@ -67,7 +67,7 @@ export function readReviewHistory(text: string): ReviewHistory {
     const heading = HEADING.exec(line)?.[1];
     if (heading !== undefined) {
       const started = readHeading(heading, index + 1);
-      // A heading inside an entry ("### Issues") belongs to it; another top heading ends it.
+      // A heading inside an entry ("### Issues") belongs to it. Another top-level heading ends the entry.
       if (started) history.entries.push((entry = started));
       else if (/^ {0,3}##?\s/.test(line)) entry = undefined;
       continue;
@@ -131,12 +131,12 @@ export function formatIssue({ severity, category, description, location }: Revie
   return `- [${severity}] ${kind}${cleanLine(description)}${place}`;
 }
 
-/** The whole new text of the file. It begins with the old one, byte for byte. */
+/** The complete new text of the file. It begins with the old text, byte for byte. */
 export function appendReviewEntry(text: string, entry: ReviewEntry): string {
   return append(text, formatReviewEntry(entry));
 }
 
-/** A note on its own, for when no entry is written: a warning about a sub-agent whose answer nobody recorded. */
+/** Adds a note without an entry: a warning about a sub-agent whose answer was not recorded. */
 export function appendReviewNote(text: string, note: string): string {
   return append(text, `${cleanLine(note)}\n`);
 }
@@ -145,7 +145,7 @@ function append(text: string, addition: string): string {
   const lineEnd = /\r\n/.test(text) && !/[^\r]\n/.test(text) ? "\r\n" : "\n";
   const inStyle = (added: string): string => added.replaceAll("\n", lineEnd);
   if (text === "" || text === "\ufeff") return text + inStyle(`# Review History\n\n${addition}`);
-  // An entry must not be swallowed by a fence that somebody left open.
+  // Close a fence that somebody left open, or it would swallow the entry.
   const open = openFence(text);
   const isEnded = /[\n\r]$/.test(text);
   const isApart = /(?:\n\n|\r\n\r\n|\r\r)$/.test(text);
@@ -153,7 +153,7 @@ function append(text: string, addition: string): string {
   return text + inStyle(gap + addition);
 }
 
-/** The mark that closes the fence which is open at the end; "": none is. */
+/** The mark that closes the open fence at the end; "": no fence is open. */
 function openFence(text: string): string {
   return text.split(/\r\n|\n|\r/).reduce(nextFence, "");
 }

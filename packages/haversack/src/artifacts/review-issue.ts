@@ -1,11 +1,11 @@
-/** What a reviewer found, and how it stands over the iterations of a review. */
+/** A reviewer's findings and their status over the iterations of a review. */
 import { cleanLine } from "../base/clean-text.ts";
 
 export const SEVERITIES = ["blocker", "warning", "suggestion"] as const;
 export type Severity = (typeof SEVERITIES)[number];
 
 export interface ReviewIssue {
-  /** Of an earlier issue, when the reviewer says that it is the same one. */
+  /** Id of an earlier issue, if the reviewer says it is the same one. */
   id?: string;
   severity: Severity;
   category?: string;
@@ -15,49 +15,35 @@ export interface ReviewIssue {
 }
 
 export interface TrackedIssue extends ReviewIssue {
-  /** `R1`, `R2` … in the order in which they were found. */
+  /** `R1`, `R2` … in the order of discovery. */
   id: string;
-  /** accepted: somebody decided that it stays as it is. */
+  /** accepted: somebody decided to leave it as it is. */
   status: "open" | "resolved" | "accepted";
   firstIteration: number;
-  /** The last in which it was found. */
+  /** The last iteration that reported it. */
   lastIteration: number;
   /** It was resolved once and came back. */
   isReopened?: boolean;
 }
 
-const SEVERITY_WORDS: Readonly<Record<Severity, readonly string[]>> = {
-  blocker: ["blocker", "blocking", "critical", "high", "error", "fatal", "severe", "must", "must-fix", "p0"],
-  warning: ["warning", "warn", "major", "medium", "moderate", "should", "should-fix", "important", "p1"],
-  suggestion: [
-    "suggestion",
-    "suggest",
-    "minor",
-    "low",
-    "info",
-    "note",
-    "nit",
-    "nitpick",
-    "trivial",
-    "could",
-    "optional",
-    "p2",
-    "p3",
-  ],
+const SEVERITY_WORDS: Readonly<Record<Severity, string>> = {
+  blocker: "blocker blocking critical high error fatal severe must must-fix p0",
+  warning: "warning warn major medium moderate should should-fix important p1",
+  suggestion: "suggestion suggest minor low info note nit nitpick trivial could optional p2 p3",
 };
 
-/** Undefined: no word that we know. */
+/** Undefined: an unknown word. */
 export function readSeverity(word: string): Severity | undefined {
   const plain = word
     .trim()
     .toLowerCase()
     .replace(/[\s_]+/g, "-");
-  return SEVERITIES.find((severity) => SEVERITY_WORDS[severity].includes(plain));
+  return SEVERITIES.find((severity) => SEVERITY_WORDS[severity].split(" ").includes(plain));
 }
 
 /**
- * The issues after one more iteration. What was open and was not found again is resolved; what was found again stays what it
- * is, also in other words. The reviewer's own id decides; else the likeness of text and place.
+ * The issues after one more iteration. An open issue that was not found again is resolved. An issue that was found again keeps its id,
+ * even if worded differently. The reviewer's id decides; else the similarity of text and place.
  */
 export function trackIssues(
   before: readonly TrackedIssue[],
@@ -73,7 +59,7 @@ export function trackIssues(
       ...issue,
       ...again,
       id: issue.id,
-      // A reviewer who raises it again has not undone the decision.
+      // Reporting it again does not undo the decision.
       status: issue.status === "accepted" ? "accepted" : "open",
       lastIteration: iteration,
       ...(isReopened ? { isReopened } : {}),
@@ -115,7 +101,7 @@ function pairIssues(before: readonly TrackedIssue[], found: readonly ReviewIssue
   return pairs;
 }
 
-/** Half of all words shared; a third when both name the same place. */
+/** Half of all words must match; a third if both name the same place. */
 const SAME_ISSUE = 0.5;
 const SAME_PLACE_BONUS = 0.17;
 
@@ -144,7 +130,7 @@ function wordsOf(text: string): ReadonlySet<string> {
   return new Set(words.filter((word) => !STOP_WORDS.has(word)).map((word) => word.replace(/(?:ing|ed|es|s)$/, "")));
 }
 
-/** Lines move between two iterations; the file or the heading stays. */
+/** Line numbers change between iterations; the file or the heading stays. */
 function placeOf(location: string): string {
   return cleanLine(location)
     .toLowerCase()

@@ -1,8 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { IFLOW, PRESETS } from "./presets/iflow.ts";
 import { GENERAL_RUBRIC, RUBRICS, shippedRubric } from "./presets/rubrics.ts";
-import { readRoleMap } from "./read-role-map.ts";
-import { checkRoleMap, findRole, type RoleMap, referencedDocuments } from "./role-map.ts";
+import { checkRoleMap, findRole, type RoleMap, readRoleMap, referencedDocuments } from "./role-map.ts";
 
 const { map: iflow, problems: iflowProblems } = readRoleMap(IFLOW);
 

@@ -14,7 +14,7 @@ function seen(path: string | undefined, text: string): string[] {
     { tool: "search", text, ...(path !== undefined && { path }) },
     { cwd: "/repo", files: FILES, textOf: (file) => TEXTS[file] },
   );
-  return found.map((one) => `${one.path.slice(-4)} ${one.line}`);
+  return found.map((one) => `${one.path.slice(-4)} ${one.from}`);
 }
 
 it.each<[string, string | undefined, string, string[]]>([
@@ -54,7 +54,7 @@ it("finds as many lines as were shown, with and without numbers, in any document
         const found = searchedLines(
           { tool: "search", path: "/d.md", text },
           { cwd: "/", files: [{ path: "/d.md" }], textOf: () => document.join("\n") },
-        ).map(({ line: each }) => each);
+        ).map(({ from }) => from);
         // A single empty line without a number is no output.
         if (text === "") expect(found).toEqual([]);
         else if (isNumbered) expect(found).toEqual(numbers);

@@ -1,6 +1,6 @@
 /**
- * One task out of tasks.md: its text, when it is done, its files, and which sections of the other documents it comes from.
- * Reads what task lists really look like: `### Task 3: Subject`, bold labels (`**Done when:**`, `- **Files:**`) or headings.
+ * Reads one task from tasks.md: its text, completion criteria, files, and the sections of other documents it comes from. Supports real
+ * task lists: `### Task 3: Subject`, bold labels (`**Done when:**`, `- **Files:**`) or headings.
  */
 
 import { extractSection, type SectionAnswer } from "./extract-section.ts";
@@ -8,13 +8,13 @@ import { nextFence } from "./markdown-headings.ts";
 
 export interface DispatchTask {
   subject: string;
-  /** The task's number or label, `Task 3`; for looking it up in other documents. */
+  /** The task's number or label, such as `Task 3`, to find it in other documents. */
   label?: string;
   /** Without the parts below. */
   description: string;
   doneWhen?: string;
   files: string[];
-  /** By document, what the task says it comes from: `{ "design.md": ["I1", "I4"] }`. */
+  /** By document, the sections that the task comes from: `{ "design.md": ["I1", "I4"] }`. */
   sections: Record<string, string[]>;
 }
 
@@ -40,7 +40,7 @@ export function readTask(tasks: string, ref: string): TaskAnswer {
   const task: DispatchTask = {
     subject: subject || section.heading,
     ...(label === undefined ? {} : { label }),
-    // Where it comes from is worth reading too; files are listed apart, if they could be told.
+    // The origin stays in the description. Files are listed separately, if they could be read.
     description: files.length > 0 ? linesOf("text", "origin") : linesOf("text", "origin", "files"),
     ...(doneWhen === "" ? {} : { doneWhen }),
     files,
@@ -56,12 +56,12 @@ export function sectionsIn(text: string): Record<string, string[]> {
   return taskSections(origin.join("\n"), text);
 }
 
-/** What the task says it comes from, and every section of a document that its text names in full: `design.md#I4`. */
+/** The sections that the task comes from, and every section that its text names in full: `design.md#I4`. */
 function taskSections(origin: string, text: string): Record<string, string[]> {
   const sections = readTraceability(origin);
   for (const [, file = "", ref = ""] of text.slice(0, TEXT_MAX_CHARS).matchAll(FULL_REFERENCE)) {
     const refs = (sections[file] ??= []);
-    // Behind the document's name the anchor is known already, with its mark.
+    // The origin may already contain this reference, with its `#`.
     if (!refs.some((known) => known.replace(/^#/, "") === ref)) refs.push(ref);
   }
   return sections;
@@ -80,8 +80,8 @@ const LABELS: readonly [PartKind, RegExp][] = [
 ];
 
 /**
- * A part begins at a bold label or a heading. It ends at the next, or where a new paragraph begins that is no list: then the
- * description goes on. No line is lost.
+ * A part begins at a bold label or a heading. It ends at the next part, or at a new paragraph that is not a list: then the description
+ * continues. No line is lost.
  */
 function splitParts(lines: readonly string[]): { kind: PartKind; lines: string[] }[] {
   let current: { kind: PartKind; lines: string[] } = { kind: "text", lines: [] };
@@ -99,7 +99,7 @@ function splitParts(lines: readonly string[]): { kind: PartKind; lines: string[]
     const found = isCode ? undefined : readLabel(line);
     if (found) {
       const kind = LABELS.find(([, pattern]) => pattern.test(found.label))?.[0] ?? "text";
-      // These two have a heading of their own in the prompt; all other labels keep their words.
+      // These two have their own heading in the prompt. All other labels keep their text.
       begin(kind, kind === "done" || kind === "files" ? found.rest : line);
     } else if (
       current.kind !== "text" &&
@@ -131,7 +131,7 @@ function plain(label: string): string {
     .trim();
 }
 
-/** Paths in backticks; without any, the words that look like paths. */
+/** Paths in backticks. If there are none: words that look like paths. */
 function pathsIn(text: string): string[] {
   const quoted = [...text.matchAll(/`([^`\n]{1,300})`/g)].map(([, path]) => path!.trim());
   const words =
@@ -144,8 +144,8 @@ function pathsIn(text: string): string[] {
 const DOCUMENT = /\b(prd|spec|specification|design|plan|tasks)(?:\.md)?\b/gi;
 
 /**
- * `Design I1, I4; Plan 2.3` and `plan.md#error-handling`: behind each document's name the sections, up to the next name. A
- * name within a sentence says nothing; only labels, numbers, anchors and quoted headings are taken.
+ * `Design I1, I4; Plan 2.3` and `plan.md#error-handling`: the sections follow each document's name, up to the next name. Only labels,
+ * numbers, anchors and quoted headings count; a name within a sentence means nothing.
  */
 export function readTraceability(text: string): Record<string, string[]> {
   const sections: Record<string, string[]> = {};

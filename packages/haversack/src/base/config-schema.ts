@@ -1,7 +1,7 @@
 /**
- * Every setting, once: its type, default, bounds and what it means. Types, the reader, the published JSON Schema
- * and the page in docs derive from this table. It is plain data and not a schema library, because the hook reads
- * settings too and cannot afford one (zod alone costs 13 ms per process).
+ * The one table of settings: type, default, bounds and meaning. The types, the reader, the published JSON Schema and the docs page derive
+ * from it. It is plain data rather than a schema library, because the hook reads settings too and cannot afford one (zod alone costs
+ * 13 ms per process).
  */
 export interface Setting<T> {
   type: "boolean" | "integer" | "number" | "string" | "strings";
@@ -24,41 +24,64 @@ export const SETTINGS = {
     default: [],
     about: "Further folders with skills; relative ones start at the project's root.",
   }),
-  "skills.maxSkills": setting<number>({
+  "skills.max_skills": setting<number>({
     type: "integer",
     default: 3,
     minimum: 1,
     maximum: 10,
     about: "How many skills one prompt may bring at the most.",
   }),
-  "skills.recommendThreshold": setting<number>({
+  "skills.recommend_threshold": setting<number>({
     type: "number",
     default: 0.4,
     minimum: 0,
     maximum: 1,
     about: "Confidence from which a skill is recommended. A rule's own threshold beats it.",
   }),
-  "skills.autoLoadThreshold": setting<number>({
+  "skills.auto_load_threshold": setting<number>({
     type: "number",
     default: 0.6,
     minimum: 0,
     maximum: 1,
     about:
-      "Confidence from which a body is loaded unasked, where skills.autoLoad allows it. A skill's triggers.confidence beats it.",
+      "Confidence from which a body is loaded unasked, where skills.auto_load allows it. A skill's triggers.confidence beats it.",
   }),
-  "skills.autoLoad": setting<"asked" | "confident">({
+  "skills.auto_load": setting<"asked" | "confident">({
     type: "string",
     default: "asked",
     choices: ["asked", "confident"],
     about:
-      "When a body is loaded unasked. asked: the prompt names the skill, or its author's rule says auto. confident: a match above skills.autoLoadThreshold too.",
+      "When a body is loaded unasked. asked: the prompt names the skill, or its author's rule says auto. confident: a match above skills.auto_load_threshold too.",
   }),
   "skills.enforce": setting<boolean>({
     type: "boolean",
     default: false,
     about: "Let rules with enforcement block or require really block. Off: they only warn.",
   }),
-  "skills.idleMinutes": setting<number>({
+  "skills.judge_url": setting<string>({
+    type: "string",
+    default: "",
+    about:
+      "Address of an OpenAI-compatible embeddings endpoint, such as http://127.0.0.1:11434/v1/embeddings. The running MCP server sends it the prompt and the descriptions of matching skills, and ranks by its answer. Only in your own config; empty: nothing is sent.",
+  }),
+  "skills.judge_model": setting<string>({
+    type: "string",
+    default: "",
+    about: "The model that skills.judge_url is asked for, such as nomic-embed-text. Only in your own config.",
+  }),
+  "skills.judge_key_env": setting<string>({
+    type: "string",
+    default: "",
+    about:
+      "Name of the environment variable with the API key for skills.judge_url. Empty: no key. Only in your own config.",
+  }),
+  "skills.learn": setting<boolean>({
+    type: "boolean",
+    default: false,
+    about:
+      "Learn from use in this project: rank skills a little higher that were used when they were shown or searched for, and lower that were ignored. `haversack skill learned` shows what was learned.",
+  }),
+  "skills.idle_minutes": setting<number>({
     type: "integer",
     default: 30,
     minimum: 1,
@@ -66,7 +89,7 @@ export const SETTINGS = {
     unit: "minutes",
     about: "After this long without a prompt the next one gets the full format again.",
   }),
-  "skills.forgetAfterPrompts": setting<number>({
+  "skills.forget_after_prompts": setting<number>({
     type: "integer",
     default: 100,
     minimum: 0,
@@ -74,7 +97,7 @@ export const SETTINGS = {
     unit: "prompts",
     about: "A skill shown this many prompts ago counts as new again. 0: never.",
   }),
-  "work.leaseMinutes": setting<number>({
+  "work.lease_minutes": setting<number>({
     type: "integer",
     default: 60,
     minimum: 1,
@@ -82,7 +105,7 @@ export const SETTINGS = {
     unit: "minutes",
     about: "How long a claim holds without a sign of life. Tool calls of a session that hooks see are such signs.",
   }),
-  "work.maxClaims": setting<number>({
+  "work.max_claims": setting<number>({
     type: "integer",
     default: 0,
     minimum: 0,
@@ -90,13 +113,127 @@ export const SETTINGS = {
     unit: "tasks",
     about: "How many tasks one agent may hold at once. 0: no limit.",
   }),
-  "work.replaceResults": setting<boolean>({
+  "work.replace_results": setting<boolean>({
     type: "boolean",
     default: false,
     about:
       "Replace what a coordinator sees of a sub-agent's answer by the stored handoff's summary, where the sub-agent worked on a task.",
   }),
-  "wake.budgetChars": setting<number>({
+  "work.test_command": setting<string>({
+    type: "string",
+    default: "",
+    about: "What `haversack work` tests a task with. Empty: found in the project's files.",
+  }),
+  "work.setup_command": setting<string>({
+    type: "string",
+    default: "",
+    about: "What `haversack work --isolate` runs in a fresh worktree, such as `npm ci`.",
+  }),
+  "work.test_minutes": setting<number>({
+    type: "integer",
+    default: 30,
+    minimum: 1,
+    maximum: 1_000,
+    unit: "minutes",
+    about: "A test run that takes longer is stopped and counts as red.",
+  }),
+  "work.max_test_retries": setting<number>({
+    type: "integer",
+    default: 3,
+    minimum: 0,
+    maximum: 20,
+    about: "How often a fixer may try to get the tests green before a task is blocked.",
+  }),
+  "work.auto_fix": setting<boolean>({
+    type: "boolean",
+    default: true,
+    about: "Start a fixer when the tests fail after a task. Never for a spike.",
+  }),
+  "headless.client": setting<string>({
+    type: "string",
+    default: "claude-code",
+    choices: ["claude-code", "codex", "gemini", "opencode", "command"],
+    about: "The client that `haversack work` starts. command: what headless.command names.",
+  }),
+  "headless.command": setting<string>({
+    type: "string",
+    default: "",
+    about:
+      "A command that is started as a client: it reads the prompt on standard input and may print Claude Code's stream-json. Only from your own config.",
+  }),
+  "headless.args": setting<readonly string[]>({
+    type: "strings",
+    default: [],
+    about: "Options for the client, such as permissions. Only from your own config.",
+  }),
+  "headless.max_chains": setting<number>({
+    type: "integer",
+    default: 10,
+    minimum: 1,
+    maximum: 10_000,
+    unit: "sessions",
+    about: "How many sessions one run may start.",
+  }),
+  "headless.window_percent": setting<number>({
+    type: "integer",
+    default: 70,
+    minimum: 10,
+    maximum: 95,
+    unit: "percent",
+    about: "How full a window may get before its session is asked to save and end.",
+  }),
+  "headless.window_tokens": setting<number>({
+    type: "integer",
+    default: 200_000,
+    minimum: 1_000,
+    maximum: 100_000_000,
+    unit: "tokens",
+    about: "The window's size, where the client does not say it.",
+  }),
+  "headless.fill_sessions": setting<boolean>({
+    type: "boolean",
+    default: true,
+    about: "Give a session further batches while they fit into its window. Claude Code only.",
+  }),
+  "headless.grace_seconds": setting<number>({
+    type: "integer",
+    default: 180,
+    minimum: 1,
+    maximum: 3_600,
+    unit: "seconds",
+    about: "How long a session that was asked to end may take.",
+  }),
+  "headless.quiet_minutes": setting<number>({
+    type: "integer",
+    default: 10,
+    minimum: 1,
+    maximum: 1_000,
+    unit: "minutes",
+    about: "Without a sign of life for this long a session counts as hung; three times as long while a tool runs.",
+  }),
+  "headless.keep": setting<string>({
+    type: "string",
+    default: "ref",
+    choices: ["ref", "branch"],
+    about: "Where uncommitted changes are kept after a session: a ref of our own, or the branch haversack/run-ID.",
+  }),
+  "headless.reviewers": setting<readonly string[]>({
+    type: "strings",
+    default: ["spec-reviewer", "quality-reviewer"],
+    about: "Roles that review a task after its tests, in this order.",
+  }),
+  "headless.report": setting<string>({
+    type: "string",
+    default: "on_failure",
+    choices: ["on_complete", "on_failure", "always", "never"],
+    about: "When a run prints its report at its end. The file is always written.",
+  }),
+  "headless.notify": setting<string>({
+    type: "string",
+    default: "terminal",
+    about: "Who is told when a run ends: `terminal`, a command, or an address (http). Only from your own config.",
+  }),
+  "wake.budget_chars": setting<number>({
     type: "integer",
     default: 0,
     minimum: 0,
@@ -105,24 +242,24 @@ export const SETTINGS = {
     about:
       "The most that a wake-up packet may have. 0: what the client takes (9,500 in Claude Code). It never exceeds that.",
   }),
-  "wake.skillPatterns": setting<readonly string[]>({
+  "wake.skill_patterns": setting<readonly string[]>({
     type: "strings",
     default: [],
     about:
       'Words in a task and the skill they mean, such as "spec review: subagent-driven-development". Before the shipped ones; no skill after the colon switches one off.',
   }),
-  "wake.typeSkills": setting<readonly string[]>({
+  "wake.type_skills": setting<readonly string[]>({
     type: "strings",
     default: [],
     about: 'The skill for a type of task, such as "bug: debugging".',
   }),
-  "wake.crossCutting": setting<readonly string[]>({
+  "wake.cross_cutting": setting<readonly string[]>({
     type: "strings",
     default: [],
     about:
       'Skills that come as their core beside the task\'s own, such as "implementation: test-driven-development". Kinds: planning, implementation, execution, finishing.',
   }),
-  "wake.commitSteps": setting<boolean>({
+  "wake.commit_steps": setting<boolean>({
     type: "boolean",
     default: false,
     about: "Tell whoever works on a task to commit after each step.",
@@ -133,12 +270,37 @@ export const SETTINGS = {
     about:
       "From the second iteration on, go on with a reviewer that has the documents already. First `haversack doctor --try-resume CLIENT`: without a trial that went well, dispatches stay fresh.",
   }),
-  "artifacts.sendBack": setting<boolean>({
+  "artifacts.send_back": setting<boolean>({
     type: "boolean",
     default: false,
     about: "Send a sub-agent back once when it ends without having read the documents it must read.",
   }),
-  "store.retentionDays": setting<number>({
+  "outputs.replace_over": setting<number>({
+    type: "integer",
+    default: 0,
+    minimum: 0,
+    maximum: 10_000_000,
+    unit: "characters",
+    about:
+      "Tool outputs longer than this are kept in the store; the model sees a preview and a handle for `recall`. At least 2,000. 0: off.",
+  }),
+  "outputs.keep_days": setting<number>({
+    type: "integer",
+    default: 14,
+    minimum: 1,
+    maximum: 36_500,
+    unit: "days",
+    about: "How long kept tool outputs can be recalled.",
+  }),
+  "outputs.max_mb": setting<number>({
+    type: "integer",
+    default: 100,
+    minimum: 1,
+    maximum: 100_000,
+    unit: "megabytes",
+    about: "The most that kept tool outputs may take in the store. Beyond it the oldest are removed.",
+  }),
+  "store.retention_days": setting<number>({
     type: "integer",
     default: 90,
     minimum: 0,
@@ -147,7 +309,7 @@ export const SETTINGS = {
     about:
       "How long local state is kept: sessions with their ledger and what hooks noted, snapshots of reviews, the log. Work is never removed by age. 0: for ever.",
   }),
-  "log.maxBytes": setting<number>({
+  "log.max_bytes": setting<number>({
     type: "integer",
     default: 1_000_000,
     minimum: 10_000,

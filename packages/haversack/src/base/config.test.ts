@@ -14,21 +14,21 @@ describe("readConfig", () => {
   it("takes nested and dotted keys alike, and later files beat earlier ones", () => {
     const { config, origin } = readConfig([
       { file: "user", value: { skills: { maxSkills: 1 }, "log.keep": 5 } },
-      { file: "project", value: { "skills.maxSkills": 2 } },
+      { file: "project", value: { "skills.max_skills": 2 } },
     ]);
-    expect(config["skills.maxSkills"]).toBe(2);
+    expect(config["skills.max_skills"]).toBe(2);
     expect(config["log.keep"]).toBe(5);
-    expect(origin).toEqual({ "skills.maxSkills": "project", "log.keep": "user" });
+    expect(origin).toEqual({ "skills.max_skills": "project", "log.keep": "user" });
   });
 
   it("names the path of a wrong value and keeps the value that was there", () => {
     const { config, problems } = read({ skills: { maxSkills: "three" } });
-    expect(config["skills.maxSkills"]).toBe(3);
+    expect(config["skills.max_skills"]).toBe(3);
     expect(problems).toEqual([
       {
         level: "error",
         file: "config.json",
-        path: "skills.maxSkills",
+        path: "skills.max_skills",
         text: 'must be a whole number from 1 to 10, but is "three"',
       },
     ]);
@@ -48,7 +48,7 @@ describe("readConfig", () => {
   it("warns of unknown keys and goes on", () => {
     const { config, problems } = read({ $schema: "x", skils: { maxSkills: 2 }, "log.keep": 4 });
     expect(problems).toEqual([
-      { level: "warning", file: "config.json", path: "skils.maxSkills", text: "is no setting; it is ignored" },
+      { level: "warning", file: "config.json", path: "skils.maxSkills", text: "is not a setting, so it is ignored" },
     ]);
     expect(config["log.keep"]).toBe(4);
   });

@@ -1,9 +1,9 @@
 /**
- * The few questions that parts which do no I/O themselves ask of a disk. All may throw what node:fs throws; who asks for
- * many files catches for each.
+ * The few disk operations that the parts without I/O of their own need. All may throw what node:fs throws; callers that read many files
+ * catch per file.
  */
 import { accessSync, constants, readdirSync, realpathSync, statSync } from "node:fs";
-import { readBounded } from "./read-text.ts";
+import { readBounded } from "./clean-text.ts";
 
 export interface FolderEntry {
   name: string;
@@ -14,23 +14,26 @@ export interface FileStat {
   kind: "file" | "folder" | "other";
   size: number;
   mtimeMs: number;
-  /** It belongs neither to this user nor to root. Absent: it does, or the system has no owners. */
+  /** Belongs neither to this user nor to root. Absent: it does, or the system has no file owners. */
   isForeign?: boolean;
 }
 
 export interface FileSystem {
+  /** It is the real disk: other processes see the same files under the same paths. */
+  isDisk?: boolean;
   readDir(path: string): FolderEntry[];
-  /** A regular file as UTF-8; bytes that are none become U+FFFD. Throws when it is longer than any text. */
+  /** Reads a regular file as UTF-8; invalid bytes become U+FFFD. Throws above MAX_FILE_BYTES. */
   readFile(path: string): string;
-  /** Of what a link leads to. */
+  /** Follows links. */
   stat(path: string): FileStat;
   realpath(path: string): string;
 }
 
-/** Longer than any text that somebody reads or writes by hand. */
+/** Larger than any text that people read or write by hand. */
 const MAX_FILE_BYTES = 16_000_000;
 
 export const diskFileSystem: FileSystem = {
+  isDisk: true,
   readDir: (path) =>
     readdirSync(path, { withFileTypes: true }).map((entry) => ({
       name: entry.name,
@@ -39,7 +42,7 @@ export const diskFileSystem: FileSystem = {
   readFile: (path) => {
     const read = readBounded(path, MAX_FILE_BYTES);
     if (read?.text !== undefined) return read.text;
-    // Says what is wrong in the system's own words, or that there is no such file.
+    // Throws the system's own message if the file cannot be read.
     accessSync(path, constants.R_OK);
     throw new Error(`${path} ${read?.problem ?? "is gone"}`);
   },
@@ -60,7 +63,7 @@ function isForeign(owner: number): boolean {
   return user !== undefined && owner !== user && owner !== 0;
 }
 
-/** ENOENT and its like: not there, which for most questions is an answer and no fault. */
+/** ENOENT and ENOTDIR: the file is missing, which most callers treat as an answer rather than a fault. */
 export function isMissing(error: unknown): boolean {
   const code = error instanceof Error ? (error as NodeJS.ErrnoException).code : undefined;
   return code === "ENOENT" || code === "ENOTDIR";

@@ -1,9 +1,11 @@
 /**
- * Splits a markdown file into its YAML frontmatter and its body, and reads the frontmatter leniently: 236 of 565 real
- * skills break a strict rule, most often by an unquoted colon in a description. Never throws. What YAML cannot read is
- * read entry by entry, and an entry that is no YAML is taken as the text it shows.
+ * Splits a markdown file into YAML frontmatter and body, and reads the frontmatter leniently: 236 of 565 real skills break a strict rule,
+ * most often with an unquoted colon in a description. Never throws. If YAML cannot read the whole, each entry is parsed alone; an entry
+ * that is not valid YAML is kept as plain text.
  */
 import { parseDocument } from "yaml";
+import { isRecord } from "./json.ts";
+import { splitMarkdown } from "./skill-body.ts";
 
 export interface FrontmatterProblem {
   level: "error" | "warning";
@@ -29,59 +31,44 @@ export interface Frontmatter {
   problems: FrontmatterProblem[];
 }
 
-/** The largest of 930 public skills has 2,700. The worst text of this size that we found takes 0.14 s; of 32 kB it was 0.7 s. */
+/** The largest of 930 public skills has 2,700. The slowest text we found takes 0.14 s at this size; at 32 kB it took 0.7 s. */
 const MAX_FRONTMATTER_CHARS = 8 * 1024;
-/** Entries parsed one by one; what follows is taken as text. */
+/** How many entries are parsed one by one; later entries are kept as plain text. */
 const MAX_SINGLE_ENTRIES = 50;
-/** Brackets inside brackets. The parser calls itself for each level, and overflows the stack before it gives up. */
+/** Levels of nested brackets. The parser recurses once per level and overflows the stack before it gives up. */
 const MAX_DEPTH = 50;
-/** Aliases that expand to more nodes than this are a bomb; honest frontmatter has none at all. */
+/** Aliases that expand to more nodes than this are treated as a bomb; honest frontmatter has none. */
 const MAX_ALIASES = 10;
 
-export function readFrontmatter(text: string): Frontmatter {
-  const plain = (text.charCodeAt(0) === 0xfeff ? text.slice(1) : text).replace(/\r\n?/g, "\n");
-  const problems: FrontmatterProblem[] = [];
-  const opening = /^(\s*)---[ \t]*\n/.exec(plain);
-  if (!opening) {
-    problems.push({
-      level: "warning",
-      code: "frontmatter-missing",
-      text: "there is no frontmatter between two --- lines",
-    });
-    return { data: {}, body: plain, problems };
-  }
-  if (opening[1] !== "") {
-    problems.push({
-      level: "warning",
-      code: "frontmatter-late",
-      text: "the first --- must be the first line of the file",
-    });
-  }
-  const start = opening[0].length;
-  const closing = /^(?:---|\.\.\.)[ \t]*$/gm;
-  closing.lastIndex = start;
-  const end = closing.exec(plain);
-  if (!end) return unterminated(plain, start, problems);
+const MISSING = problem("warning", "frontmatter-missing", "there is no frontmatter between two --- lines");
+const LATE = problem("warning", "frontmatter-late", "the first --- must be the first line of the file");
 
-  const header = plain.slice(start, end.index);
-  const body = plain.slice(end.index + end[0].length).replace(/^\n/, "");
-  const data = readHeader(header, problems);
-  // A horizontal rule opens the file and prose follows: nothing of it may be lost.
-  if (data === undefined) return { data: {}, body: plain.slice(opening[1]!.length), problems };
-  return { data, body, problems };
+function problem(level: FrontmatterProblem["level"], code: FrontmatterProblem["code"], text: string) {
+  return { level, code, text };
 }
 
-/** The lines that look like entries are the header; the rest is the body. */
+export function readFrontmatter(text: string): Frontmatter {
+  const { plain, indent, start, closed } = splitMarkdown(text);
+  const problems: FrontmatterProblem[] = [];
+  if (indent === undefined) {
+    problems.push(MISSING);
+    return { data: {}, body: plain, problems };
+  }
+  if (indent !== "") problems.push(LATE);
+  if (!closed) return unterminated(plain, start, problems);
+  const data = readHeader(closed.header, problems);
+  // The file opens with a horizontal rule and then prose, so keep all of it as the body.
+  if (data === undefined) return { data: {}, body: plain.slice(indent.length), problems };
+  return { data, body: closed.body, problems };
+}
+
+/** The frontmatter is never closed: lines that look like entries are the header, the rest is the body. */
 function unterminated(plain: string, start: number, problems: FrontmatterProblem[]): Frontmatter {
   const lines = plain.slice(start).split("\n");
   let count = 0;
   while (count < lines.length && /^(?:[A-Za-z_][\w.-]*[ \t]*:(?:\s|$)|[ \t]+\S|- )/.test(lines[count]!)) count++;
   if (count === 0) {
-    problems.push({
-      level: "warning",
-      code: "frontmatter-missing",
-      text: "there is no frontmatter between two --- lines",
-    });
+    problems.push(MISSING);
     return { data: {}, body: plain, problems };
   }
   problems.push({
@@ -94,52 +81,44 @@ function unterminated(plain: string, start: number, problems: FrontmatterProblem
   return { data, body: lines.slice(count).join("\n"), problems };
 }
 
-/** Undefined when the text between the two lines is no header at all. */
+/** Undefined if the text between the two lines is not a header. */
 function readHeader(header: string, problems: FrontmatterProblem[]): Record<string, unknown> | undefined {
   if (header.trim() === "") return {};
   if (header.length > MAX_FRONTMATTER_CHARS) {
-    problems.push({
-      level: "error",
-      code: "frontmatter-too-large",
-      text: `the frontmatter has ${header.length} characters, more than ${MAX_FRONTMATTER_CHARS}: only its simple entries are read`,
-    });
+    const text = `the frontmatter has ${header.length} characters, more than ${MAX_FRONTMATTER_CHARS}: only its simple entries are read`;
+    problems.push(problem("error", "frontmatter-too-large", text));
     return entriesAsText(header.slice(0, MAX_FRONTMATTER_CHARS));
   }
   if (isDeep(header)) {
-    problems.push({
-      level: "error",
-      code: "frontmatter-too-deep",
-      text: `the frontmatter is nested deeper than ${MAX_DEPTH} levels: only its simple entries are read`,
-    });
+    const text = `the frontmatter is nested deeper than ${MAX_DEPTH} levels: only its simple entries are read`;
+    problems.push(problem("error", "frontmatter-too-deep", text));
     return entriesAsText(header);
   }
   const whole = readYaml(header);
   if (whole.value !== undefined || whole.problem === undefined) {
-    if (whole.duplicate) {
-      const text = `${whole.duplicate}: the last one counts`;
-      problems.push({ level: "warning", code: "frontmatter-duplicate-key", text });
-    }
-    if (isMap(whole.value)) return whole.value;
+    if (whole.duplicate)
+      problems.push(problem("warning", "frontmatter-duplicate-key", `${whole.duplicate}: the last one counts`));
+    if (isRecord(whole.value)) return whole.value;
     if (whole.value === null) return {};
     const text = "the lines between the two --- are no `key: value` entries";
-    problems.push({ level: "warning", code: "frontmatter-not-a-map", text });
+    problems.push(problem("warning", "frontmatter-not-a-map", text));
     return undefined;
   }
   const entries = splitEntries(header);
   if (entries.length === 0) {
-    problems.push({ level: "error", code: "frontmatter-invalid", text: `no valid YAML: ${whole.problem}` });
+    problems.push(problem("error", "frontmatter-invalid", `not valid YAML: ${whole.problem}`));
     return {};
   }
   problems.push({
     level: "warning",
     code: "frontmatter-invalid",
     ...(whole.line === undefined ? {} : { where: `line ${whole.line + 1}` }),
-    text: `no valid YAML (${whole.problem}): read entry by entry; put quotes around a value that holds “: ” or “#”`,
+    text: `not valid YAML (${whole.problem}): read entry by entry; put quotes around a value that holds “: ” or “#”`,
   });
   return entriesOneByOne(entries);
 }
 
-/** Counts what stands in quotes too: no honest header has so many brackets open, or so many lists nested in one line. */
+/** Also counts brackets inside quotes: no honest header opens so many, or nests so many lists on one line. */
 function isDeep(header: string): boolean {
   let brackets = 0;
   for (const [bracket] of header.matchAll(/[[\]{}]/g)) {
@@ -151,7 +130,7 @@ function isDeep(header: string): boolean {
 
 const NESTED_LISTS = new RegExp(`^[ \\t]*(?:[-?][ \\t]+){${MAX_DEPTH}}`, "m");
 
-/** One bad entry must not cost the others, so each is parsed alone; one that fails is its own text. */
+/** Parses each entry alone, so that one bad entry does not lose the others. An entry that fails becomes plain text. */
 function entriesOneByOne(entries: readonly Entry[]): Record<string, unknown> {
   const data: Record<string, unknown> = {};
   for (const [index, { key, lines }] of entries.entries()) {
@@ -160,7 +139,7 @@ function entriesOneByOne(entries: readonly Entry[]): Record<string, unknown> {
       continue;
     }
     const alone = readYaml(lines.join("\n").replace(/^\t+/gm, (tabs) => "  ".repeat(tabs.length)));
-    const value = isMap(alone.value) ? alone.value[key] : undefined;
+    const value = isRecord(alone.value) ? alone.value[key] : undefined;
     define(data, key, alone.problem === undefined && value !== undefined ? value : asText(lines));
   }
   return data;
@@ -177,7 +156,7 @@ interface Entry {
   lines: string[];
 }
 
-/** Top-level `key:` lines with what belongs to each: indented, listed or blank lines below it. */
+/** Splits at top-level `key:` lines. Indented, listed or blank lines below a key belong to it. */
 function splitEntries(header: string): Entry[] {
   const entries: Entry[] = [];
   for (const line of header.split("\n")) {
@@ -188,7 +167,7 @@ function splitEntries(header: string): Entry[] {
   return entries;
 }
 
-/** `description: Use when: foo` → `Use when: foo`; a value over several lines becomes one line; `- ` lines a list. */
+/** `description: Use when: foo` → `Use when: foo`. A value over several lines becomes one line; `- ` lines become a list. */
 function asText([first = "", ...rest]: readonly string[]): unknown {
   const inline = first.slice(first.indexOf(":") + 1).trim();
   const below = rest.map((line) => line.trim()).filter((line) => line !== "");
@@ -215,8 +194,8 @@ interface YamlReading {
 
 function readYaml(text: string): YamlReading {
   try {
-    // stringKeys: a mapping as a key has no meaning here. Duplicates are looked for by hand, because the parser
-    // reports one as an error and would throw the whole header away.
+    // stringKeys: a mapping as a key has no meaning here. We look for duplicates ourselves, because the parser reports one as an error,
+    // which would discard the whole header.
     const document = parseDocument(text, {
       logLevel: "silent",
       uniqueKeys: false,
@@ -230,7 +209,7 @@ function readYaml(text: string): YamlReading {
     const value: unknown = document.toJS({ maxAliasCount: MAX_ALIASES });
     return twice ? { value, duplicate: `“${twice.key}” stands twice` } : { value };
   } catch (error) {
-    // Alias bombs (ReferenceError) and nesting beyond the stack (RangeError) end here: the entry reader takes over.
+    // Alias bombs (ReferenceError) and nesting beyond the stack (RangeError) end here; the caller then reads entry by entry.
     return { problem: firstLine(error instanceof Error ? error.message : String(error)) };
   }
 }
@@ -239,11 +218,7 @@ function firstLine(text: string): string {
   return text.split("\n", 1)[0]!.replace(/:$/, "");
 }
 
-function isMap(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
-/** `__proto__` is a key like any other, never the object's parent. */
+/** Makes `__proto__` an ordinary key instead of setting the object's prototype. */
 function define(data: Record<string, unknown>, key: string, value: unknown): void {
   Object.defineProperty(data, key, { value, enumerable: true, configurable: true, writable: true });
 }

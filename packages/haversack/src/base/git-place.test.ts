@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSyn
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
-import { gitPlace, isSameFolder, workPlace } from "./git-place.ts";
+import { gitPlace, isSameFolder, workPlace } from "./project-root.ts";
 
 function scratch(): { base: string; git(...args: string[]): string } {
   const base = realpathSync(mkdtempSync(join(tmpdir(), "haversack-git-")));

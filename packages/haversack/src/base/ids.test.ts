@@ -25,7 +25,7 @@ describe("newId", () => {
     ];
     const random = (bytes: Uint8Array) => bytes.set(sources.shift() ?? []);
     expect(newId("E", 4, random)).toBe("E1258");
-    // 9,000 numbers have four digits: the first of them again.
+    // There are 9,000 four-digit numbers, so this one wraps to the first.
     expect(newId("E", 4, random)).toBe("E1000");
   });
 
@@ -42,7 +42,7 @@ describe("newId", () => {
       for (const character of newId("", 12).slice(1)) counts.set(character, (counts.get(character) ?? 0) + 1);
     }
     expect(counts.size).toBe(10);
-    // Expected 1,100 each, standard deviation 31: eight of them.
+    // Expected: 1,100 each with a standard deviation of 31. 252 is eight deviations.
     for (const count of counts.values()) expect(Math.abs(count - 1_100)).toBeLessThan(252);
   });
 

@@ -10,10 +10,10 @@ describe("readJson", () => {
   it.each([
     ['{"a": 1,}', "line 1:9: a value is missing before “}” (a comma too many?)"],
     ["[1, ]", "line 1:5: a value is missing before “]” (a comma too many?)"],
-    ['{\n  "a": xyz\n}', "line 2:8: “x” starts no JSON value"],
+    ['{\n  "a": xyz\n}', "line 2:8: “x” cannot start a JSON value"],
     ['{"a": 1 "b": 2}', 'line 1:9: a comma or the closing bracket is missing before “"”'],
     ["{'a': 1}", "line 1:2: a key in double quotes is expected, not “'”"],
-    ["{\"a\": 'b'}", "line 1:7: “'” starts no JSON value: use double quotes"],
+    ["{\"a\": 'b'}", "line 1:7: “'” cannot start a JSON value: use double quotes"],
     ['// hi\n{"a": 1}', "line 1:1: JSON has no comments: remove them"],
     ['{"a": 1}\n}', "line 2:1: “}” after the end"],
     ['{"a": [1, 2', "line 1:12: the text ends too early: 2 brackets are open"],
@@ -50,10 +50,10 @@ describe("readJson", () => {
           try {
             JSON.parse(text);
           } catch {
-            valid = false; // That it throws is the answer.
+            valid = false; // JSON.parse rejects it.
           }
           expect(reading.problem === undefined).toBe(valid);
-          // Where V8 finds a fault, our own scan finds one too, with its place.
+          // Where V8 reports an error, our own scan must find one too, with its position.
           if (!valid && text.trim() !== "") expect(reading.problem).toMatch(/^line \d+:\d+: /);
         },
       ),

@@ -1,6 +1,6 @@
 /**
- * Reads JSON that a person wrote. The answer is a value or one sentence with line and column; it never throws.
- * V8's own message has no position for half of its errors, so the place is found by a scan of our own, on failure only.
+ * Reads JSON that a person wrote. Returns a value or one sentence with line and column; never throws.
+ * V8's messages have no position for half of its errors, so on failure our own scan finds the position.
  */
 
 export type JsonReading = { value: unknown; problem?: undefined } | { value?: undefined; problem: string };
@@ -10,13 +10,18 @@ export function readJson(text: string): JsonReading {
   try {
     return { value: JSON.parse(plain) };
   } catch (error) {
-    // Not only SyntaxError: 100,000 open brackets are a RangeError.
+    // Catch more than SyntaxError: 100,000 open brackets throw a RangeError.
     if (plain.trim() === "") return { problem: "the file is empty; JSON needs at least {}" };
     const fault = findFault(plain);
     if (fault === undefined) return { problem: error instanceof Error ? error.message : String(error) };
     const { line, column } = lineAndColumn(plain, fault.offset);
     return { problem: `line ${line}:${column}: ${fault.text}` };
   }
+}
+
+/** A JSON object, not a list. */
+export function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 /** Both count from 1. */
@@ -36,12 +41,12 @@ interface Fault {
 }
 
 const NUMBER = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
-/** In pieces: one pattern for a whole string would overflow the matcher's stack on a string of some megabytes. */
+/** Matches a string in pieces: one pattern for a whole string would overflow the matcher's stack at several megabytes. */
 const PLAIN = /[^"\\\u0000-\u001f]+/y;
 const ESCAPE = /\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})/y;
 const WORD = /true|false|null/y;
 
-/** The first place that is no JSON. No recursion: the text may hold a million brackets. */
+/** The first position that is not valid JSON. Not recursive: the text may have a million brackets. */
 function findFault(text: string): Fault | undefined {
   const open: ("{" | "[")[] = [];
   let at = 0;
@@ -97,7 +102,10 @@ function findFault(text: string): Fault | undefined {
       const start = at;
       if (!skipString()) return { offset: start, text: BAD_STRING };
     } else if (!skip(WORD) && !skip(NUMBER)) {
-      return { offset: at, text: `${named(char)} starts no JSON value${char === "'" ? ": use double quotes" : ""}` };
+      return {
+        offset: at,
+        text: `${named(char)} cannot start a JSON value${char === "'" ? ": use double quotes" : ""}`,
+      };
     }
     wants = open.length === 0 ? "end" : "comma";
   }
@@ -116,14 +124,12 @@ function missing(open: readonly string[]): string {
   return open.length === 1 ? `one “${open[0] === "{" ? "}" : "]"}” is missing` : `${open.length} brackets are open`;
 }
 
-/**
- * JSON with comments, as some clients accept it in their settings. Comments become spaces, so that every offset stays what it was.
- */
+/** JSON with comments, which some clients accept in their settings. Comments become spaces to keep all offsets unchanged. */
 export function withoutComments(text: string): string {
   if (!text.includes("//") && !text.includes("/*")) return text;
   let plain = "";
   let from = 0;
-  // No pattern: one string may have megabytes.
+  // No regular expression: a string may be megabytes long.
   for (let at = 0; at < text.length; at++) {
     if (text[at] === '"') {
       for (at++; at < text.length && text[at] !== '"'; at++) if (text[at] === "\\") at++;

@@ -1,16 +1,15 @@
 /**
- * The log: JSON lines in `<dir>/haversack.log`, written by many processes at once. The hook loads this file: nothing but
+ * The log: JSON lines in `<dir>/haversack.log`, written by many processes at once. The hook loads this file, so it may import only
  * `node:fs`.
  *
- * Each entry is one write to a file opened for append, so that lines of parallel writers never mix. A full file is
- * renamed to a name of its own (`haversack.<time>-<random>.log`), never onto another file: a process that comes late to a
- * rotation renames a nearly empty file, and no line is lost. A writer that still holds the old file writes into the
- * renamed one.
+ * Each entry is one write to a file opened for append, so lines of parallel writers never mix. A full file is renamed to a unique name
+ * (`haversack.<time>-<random>.log`), never onto another file. A process that comes late to a rotation renames a nearly empty file, so no
+ * line is lost. A writer that still holds the old file writes to the renamed one.
  *
- * Texts are masked and stripped of control characters. Nothing here throws: a log that cannot be written is silence,
- * because no reader of a log is worth a broken session.
+ * Texts are masked and stripped of control characters. Nothing here throws: if the log cannot be written, the entry is dropped, because
+ * logging must never break a session.
  */
-// Named, not `* as fs`: the bundle would copy the whole module at every start (0.4 ms).
+// Named imports: with `* as fs` the bundle would copy the whole module at every start (0.4 ms).
 import {
   closeSync,
   fstatSync,
@@ -32,7 +31,7 @@ export type LogLevel = "debug" | "info" | "warn" | "error";
 export interface LogEntry {
   at: Date;
   level: LogLevel;
-  /** Which part speaks: `hook`, `store`, `skills`. */
+  /** Which part writes the entry: `hook`, `store`, `skills`. */
   part: string;
   text: string;
   /** Anything JSON can hold. */
@@ -46,8 +45,8 @@ export interface LogLimits {
   keep?: number;
 }
 
-export const LOG_FILE = "haversack.log";
-export const ROTATED_LOG = /^haversack\.\d{15}-[a-z0-9]+\.log$/;
+const LOG_FILE = "haversack.log";
+const ROTATED_LOG = /^haversack\.\d{15}-[a-z0-9]+\.log$/;
 const MAX_TEXT_CHARS = 8_000;
 const MAX_DATA_CHARS = 32_000;
 
@@ -67,21 +66,21 @@ export function appendLog(dir: string, entry: LogEntry, { maxBytes = 1_000_000, 
       closeSync(file);
     }
   } catch {
-    // Disk full, folder read-only or gone: see the head of this file.
+    // Disk full, folder read-only or gone: drop the entry (see the top of this file).
   }
 }
 
 export interface LogQuery {
-  /** The newest so many. Default: 100. */
+  /** How many of the newest entries to return. Default: 100. */
   limit?: number;
-  /** This level and the more severe ones. */
+  /** This level and more severe ones. */
   level?: LogLevel | undefined;
   part?: string | undefined;
   /** From this time on. */
   since?: Date | undefined;
 }
 
-/** Oldest first, newest last, across rotated files. Lines that are torn or not ours are passed over. */
+/** Oldest first, across rotated files. Skips lines that are incomplete or not ours. */
 export function readLog(dir: string, { limit = 100, level, part, since }: LogQuery = {}): LogEntry[] {
   const entries: LogEntry[] = [];
   for (const line of readLines(dir)) {
@@ -110,12 +109,12 @@ function formatData(data: unknown): string {
     const json = JSON.stringify(data, cleanField) ?? "null";
     return json.length > MAX_DATA_CHARS ? JSON.stringify(`${json.length} characters, too long to log`) : json;
   } catch {
-    // A cycle, a BigInt or a getter that throws: the entry is worth more than its data.
+    // A cycle, a BigInt or a getter that throws: log the entry without its data.
     return '"not serialisable"';
   }
 }
 
-/** Masks a text by itself, by the name of its field (`{ password: "x" }`), and with its neighbours in a list. */
+/** Masks a text on its own, with its field name (`{ password: "x" }`), and together with its neighbours in a list. */
 function cleanField(key: string, value: unknown): unknown {
   if (Array.isArray(value) && value.every((item) => typeof item === "string"))
     return maskLines(value.map(stripControl));
@@ -143,26 +142,29 @@ function openForAppend(dir: string): number {
   }
 }
 
-/** The log is in `.haversack/log`: neither of the two folders may be a link. */
-export function placeOf(dir: string): { within: string } {
+/** The log is in `.haversack/log`. Neither folder may be a link. */
+function placeOf(dir: string): { within: string } {
   return { within: dir.split("/").slice(0, -2).join("/") || "/" };
 }
 
-/** Whether the caller should open the file anew: we have renamed it, or another process was first. */
+/** True if the caller should open the file again, because we or another process renamed it. */
 function rotate(dir: string, ino: number): boolean {
   try {
     if (statSync(`${dir}/${LOG_FILE}`).ino !== ino) return true;
-    const random = Math.random().toString(36).slice(2, 10) || "0";
-    const name = `haversack.${String(Date.now()).padStart(15, "0")}-${random}.log`;
-    moveFile(`${dir}/${LOG_FILE}`, `${dir}/${name}`, placeOf(dir));
+    moveFile(`${dir}/${LOG_FILE}`, rotatedName(dir, Date.now()), placeOf(dir));
     return true;
   } catch (error) {
-    // ENOENT: another process has just renamed it. Anything else: go on with the file that is open.
+    // ENOENT: another process has just renamed it. Other errors: keep using the open file.
     return errnoOf(error) === "ENOENT";
   }
 }
 
-/** Removes the oldest files. The small ones, left by a lost rename race, do not count: they push no full one out. */
+function rotatedName(dir: string, time: number): string {
+  const random = Math.random().toString(36).slice(2, 10) || "0";
+  return `${dir}/haversack.${String(time).padStart(15, "0")}-${random}.log`;
+}
+
+/** Removes the oldest full files. Small files, left by a lost rename race, do not count towards `keep`. */
 function prune(dir: string, { keep, maxBytes }: { keep: number; maxBytes: number }): void {
   let full = 0;
   for (const name of rotatedNames(dir).reverse()) {
@@ -170,7 +172,7 @@ function prune(dir: string, { keep, maxBytes }: { keep: number; maxBytes: number
       if (full >= keep) removeFile(`${dir}/${name}`, placeOf(dir));
       else if (statSync(`${dir}/${name}`).size > maxBytes / 2) full++;
     } catch {
-      // Another process has removed it already.
+      // Another process already removed it.
     }
   }
 }
@@ -182,14 +184,14 @@ function rotatedNames(dir: string): string[] {
     .sort();
 }
 
-/** The current file is read first: a rotation in between then shows its lines twice, which its inode tells, and hides none. */
+/** Reads the current file first. A rotation in between can then only repeat lines (detected by inode), never hide any. */
 function readLines(dir: string): string[] {
   const current = readFile(`${dir}/${LOG_FILE}`);
   let names: string[] = [];
   try {
     names = rotatedNames(dir);
   } catch {
-    // No folder yet: an empty log.
+    // No folder yet, so the log is empty.
   }
   const rotated = names.map((name) => readFile(`${dir}/${name}`)).filter(({ ino }) => ino !== current.ino);
   return [...rotated, current].flatMap(({ text }) => text.split("\n"));
@@ -204,20 +206,20 @@ function readFile(path: string): { text: string; ino: number | undefined } {
       closeSync(file);
     }
   } catch {
-    // Not there, or pruned since it was listed.
+    // Missing, or pruned since it was listed.
     return { ino: undefined, text: "" };
   }
 }
 
 function parseEntry(line: string): LogEntry | undefined {
-  // The line after a torn one hangs on to it: it starts at the last opening.
+  // An incomplete line has no line break, so the next entry follows on the same line. Try that entry too.
   const start = line.lastIndexOf('{"at":"');
   for (const candidate of start > 0 ? [line, line.slice(start)] : [line]) {
     if (candidate === "") continue;
     try {
       return toEntry(JSON.parse(candidate));
     } catch {
-      // Torn or foreign: passed over.
+      // Incomplete or not ours: skip it.
     }
   }
   return undefined;
@@ -232,11 +234,11 @@ function toEntry(value: unknown): LogEntry | undefined {
   return data === undefined ? entry : { ...entry, data };
 }
 
-// The end of log files. No hook does this.
+// Deletes old log files. Never called from a hook.
 
 const WEEK_MS = 7 * 86_400_000;
 
-/** Files whose last line is older go. The current file is rotated once it holds lines of more than a week, so that its turn comes. */
+/** Deletes files whose last line is too old. Rotates the current file once its first line is a week old, so it can expire too. */
 export function removeOldLogs(dir: string, { olderThan, now }: { olderThan: Date; now: Date }): number {
   if (!lstatSync(dir, { throwIfNoEntry: false })?.isDirectory()) return 0;
   let removed = 0;
@@ -249,15 +251,13 @@ export function removeOldLogs(dir: string, { olderThan, now }: { olderThan: Date
       removeFile(file, placeOf(dir));
       removed++;
     } else if (name === LOG_FILE && firstTime(file) < now.getTime() - WEEK_MS) {
-      const random = Math.random().toString(36).slice(2, 10) || "0";
-      const rotated = join(dir, `haversack.${String(now.getTime()).padStart(15, "0")}-${random}.log`);
-      moveFile(file, rotated, placeOf(dir));
+      moveFile(file, rotatedName(dir, now.getTime()), placeOf(dir));
     }
   }
   return removed;
 }
 
-/** Of the first line. Now, where that does not say it. */
+/** The time of the first line; now, if that line has none. */
 function firstTime(file: string): number {
   const opened = openSync(file, "r");
   try {

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { stripControl } from "./clean-text.ts";
 import { maskSecrets } from "./mask.ts";
 
-// Made up, and put together here so that no scanner takes this file for a leak.
+// These secrets are made up, and assembled here to keep secret scanners from reporting this file.
 const alnum = "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8s9T0u1V2w3X4";
 const hex = "0123456789abcdef".repeat(4);
 const base64Line = "MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSjAgEAAoIBAQC7VJTUt9Us8cKj";
@@ -92,7 +92,7 @@ describe("maskSecrets", () => {
     ["curl -b 'session=0a1b2c3d4e5f' x", "curl -b 'session=[masked:cookie]' x"],
     ["Authorization: ApiKey abc123def456", "Authorization: ApiKey [masked:authorization]"],
     [`authorization: ${alnum}`, "authorization: [masked:authorization]"],
-    // Files that programs keep passwords in.
+    // Files in which programs store passwords.
     ["//npm.acme.dev/:_auth=dXNlcjpwYXNzdzByZA==", "//npm.acme.dev/:_auth=[masked:authorization]"],
     ["//npm.acme.dev/:_authToken=0a1b2c3d4e5f", "//npm.acme.dev/:_authToken=[masked:secret]"],
     ['{"auths":{"x":{"auth":"dXNlcjpwYXNzdzByZA=="}}}', '{"auths":{"x":{"auth":"[masked:authorization]"}}}'],
@@ -104,7 +104,7 @@ describe("maskSecrets", () => {
       "kind: Secret\ndata:\n  dsn: cG9zdGdyZXM=\ntype: Opaque",
       "kind: Secret\ndata:\n  dsn: [masked:secret]\ntype: Opaque",
     ],
-    // Addresses.
+    // URLs.
     [
       "https://a.blob.core.windows.net/c?sp=r&sig=a1B2c3D4%2Be5F6g7%3D",
       "https://a.blob.core.windows.net/c?sp=r&sig=[masked:signature]",

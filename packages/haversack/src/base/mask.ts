@@ -1,33 +1,41 @@
 /**
- * Takes secrets out of text from outside before it is stored or shown: each is replaced by `[masked:<kind>]`. Control
- * characters go first (`stripControl` in clean-text.ts): a zero-width character inside a key would hide it. Mask the text as it came:
- * once it is unquoted or cut, a secret may no longer be known as one.
+ * Replaces secrets in text from outside by `[masked:<kind>]` before it is stored or shown. Strip control characters first (`stripControl`
+ * in clean-text.ts), because a zero-width character inside a key would hide it. Mask before unquoting or cutting, because afterwards a
+ * secret may no longer be recognizable.
  *
- * Patterns cost a new process much at their first use, so each waits for a word that its texts hold.
- * The text is hostile: every pattern is linear. Each quantifier is either bounded or the last thing that can fail, so that no start
- * position scans far in vain (`npm run bench secrets`: what a megabyte takes).
+ * A pattern is slow at its first use in a process, so each runs only if the text contains one of its words.
+ * The text may be hostile, so every pattern is linear: each quantifier is either bounded or the last thing that can fail, and no start
+ * position scans far in vain (`npm run bench secrets` measures one megabyte).
  *
- * A mask that misses is worse than one too many, but code must stay readable: a type annotation, an expression, a
- * placeholder or prose beside the word "password" is left alone. Masking twice changes nothing.
+ * Missing a secret is worse than masking too much, but code must stay readable: type annotations, expressions, placeholders and prose next
+ * to the word "password" are left alone. Masking twice changes nothing.
  */
-import { maskAssignments } from "./mask/assignments.ts";
-import { maskKnownKeys, maskPrivateKeys } from "./mask/keys.ts";
-import { maskCommands, maskPlaces } from "./mask/places.ts";
+import { ASSIGNED_WORDS, maskAssignments } from "./mask/assignments.ts";
+import { KEY_ROW, KEY_WORDS, maskKnownKeys, maskPrivateKeys } from "./mask/keys.ts";
+import { maskCommands, maskPlaces, PLACE_WORDS, PORT } from "./mask/places.ts";
 
-/** The engine's stack for patterns overflows in a row of some millions of characters, so long texts are masked in pieces. */
+/** Long texts are masked in pieces: the regex engine's stack overflows on a run of several million characters. */
 const PIECE = 250_000;
 
-/** White space for a pattern, and the start of a line. */
+/** Patterns treat it as white space and as the start of a line. */
 const LINE_MARK = "\u2028";
 
-/** In JSON and in code the two characters \n end a line. For the patterns they become one, with a mark to find them again. */
+/** In JSON and in code, the two characters \n end a line. Turns them into a real line break plus a mark to restore them later. */
 function realLines(text: string): string {
   return text.includes("\\n") && !text.includes(LINE_MARK) ? text.replaceAll("\\n", `\n${LINE_MARK}`) : text;
 }
 
-/** The way back. */
+/** Undoes `realLines`. */
 function escapedLines(text: string): string {
   return text.replaceAll(`\n${LINE_MARK}`, "\\n");
+}
+
+const WORDS = [...new Set([...KEY_WORDS, ...PLACE_WORDS, ...ASSIGNED_WORDS])];
+
+/** Fast check: most texts contain none of the words that indicate a secret. */
+function mayHoldSecret(text: string): boolean {
+  const lower = text.toLowerCase();
+  return WORDS.some((word) => lower.includes(word)) || text.search(KEY_ROW) >= 0 || PORT.test(text);
 }
 
 export function maskSecrets(text: string): string {
@@ -41,7 +49,7 @@ export function maskSecrets(text: string): string {
   return result;
 }
 
-/** Behind a line, else behind a word: a key of several lines is known by either half of it. */
+/** After a line break if possible, else after a space. A multi-line key that is cut in two is recognized by either half. */
 function pieceEnd(text: string, start: number): number {
   const end = start + PIECE;
   if (end >= text.length) return text.length;
@@ -53,9 +61,10 @@ function pieceEnd(text: string, start: number): number {
 }
 
 function maskPiece(text: string): string {
+  if (!mayHoldSecret(text)) return text;
   let result = realLines(text);
   const isEscaped = result !== text;
-  // A mask may uncover another secret that ran into the first one. More than twice in a row is nothing but an attack.
+  // Masking may uncover another secret that was joined to the first. More than two rounds are needed only by an attack.
   for (let round = 0; round < 4; round++) {
     const before = result;
     result = maskKnownKeys(maskPrivateKeys(result));
@@ -66,9 +75,9 @@ function maskPiece(text: string): string {
   return isEscaped ? escapedLines(result) : result;
 }
 
-// Secrets that one text alone does not show: the name of a field and its value, the lines of a list.
+// Secrets that a single text does not reveal: a field name with its value, or the lines of a list.
 
-/** `{"password": "…"}`: only name and value together show that it is a secret. `value` is masked by itself already. */
+/** `{"password": "…"}`: only name and value together reveal the secret. `value` must already be masked on its own. */
 export function maskField(name: string, value: string): string {
   if (value.length < 3 || value.includes("\n")) return value;
   const before = `${name.replace(/[^\w.$ -]/g, "_")}: "`;
@@ -78,8 +87,8 @@ export function maskField(name: string, value: string): string {
 }
 
 /**
- * The lines of a private key, `["--password", "hunter2"]`: texts of one list are masked as the one text that they may have been. Such a
- * list may get shorter.
+ * Masks the texts of one list as if they were one text, to catch the lines of a private key or `["--password", "hunter2"]`. The list may
+ * get shorter.
  */
 export function maskLines(lines: readonly string[]): string[] {
   if (lines.length < 2 || lines.some((line) => line.includes("\n"))) return lines.map(maskSecrets);

@@ -1,7 +1,7 @@
 /**
- * "Did you mean": the candidates nearest to a word that named nothing. Edit distance with swaps of neighbours
- * (Damerau-Levenshtein, restricted), bounded, so that 10,000 names cost a few milliseconds; after those the
- * candidates that contain the word, because people type `react` for `react-patterns`.
+ * "Did you mean": the candidates nearest to an unknown word. Uses the edit distance with swaps of neighbours (restricted
+ * Damerau-Levenshtein), bounded so that 10,000 names cost a few milliseconds. Candidates that contain the word follow, because people type
+ * `react` for `react-patterns`.
  */
 export function nearest(word: string, candidates: Iterable<string>, { limit = 3 }: { limit?: number } = {}): string[] {
   const wanted = word.trim().toLowerCase();
@@ -11,7 +11,7 @@ export function nearest(word: string, candidates: Iterable<string>, { limit = 3 
   const found: { name: string; distance: number }[] = [];
   for (const name of new Set(candidates)) {
     const other = name.toLowerCase();
-    // The part after the colon is what a person remembers of `plugin:skill`.
+    // Of `plugin:skill`, people remember the part after the colon.
     const tail = other.slice(other.lastIndexOf(":") + 1);
     let distance = editDistance(wanted, other, bound);
     if (distance > bound && tail !== other) distance = editDistance(wanted, tail, bound);
@@ -32,7 +32,7 @@ export function nearest(word: string, candidates: Iterable<string>, { limit = 3 
 
 const LONGEST_WORD = 200;
 
-/** Infinity as soon as it must exceed the bound. */
+/** Returns Infinity once the distance must exceed the bound. */
 export function editDistance(a: string, b: string, bound: number): number {
   if (a === b) return 0;
   if (Math.abs(a.length - b.length) > bound) return Number.POSITIVE_INFINITY;
@@ -49,7 +49,7 @@ export function editDistance(a: string, b: string, bound: number): number {
       row.push(cost);
       if (cost < best) best = cost;
     }
-    // A swap reaches back two rows, so one row above the bound is not yet the end.
+    // A swap looks two rows back, so stop only when a row exceeds the bound by more than one.
     if (best > bound + 1) return Number.POSITIVE_INFINITY;
     beforeLast = last;
     last = row;

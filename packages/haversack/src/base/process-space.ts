@@ -1,18 +1,18 @@
-/** Where a process number means one process. */
+/** Identifies the space in which a process ID is unique. */
 import { readFileSync, readlinkSync } from "node:fs";
 
-/** The process name space and the machine's start. "" where neither can be read, as on a Mac. */
+/** The PID namespace and the boot ID. "" if neither can be read, as on macOS. */
 export function processSpace(): string {
   try {
     return `${readlinkSync("/proc/self/ns/pid")} ${readFileSync("/proc/sys/kernel/random/boot_id", "latin1").trim()}`;
   } catch {
-    // Not Linux, or no /proc here: then no session is taken for dead, and leases end by time.
+    // Not Linux, or no /proc. Then no session is considered dead, and leases end by time.
     return "";
   }
 }
 
-// The processes above this one, nearest first. A client's hooks, its MCP server and the shells of its agents all stand below the
-// client's own process, whatever wrappers stand between. Not for hooks: without `/proc` it starts a program.
+// Ancestors of this process, nearest first. A client's hooks, its MCP server and its agents' shells all descend from the client's process,
+// whatever wrappers are in between. Not for hooks: without `/proc` this starts a program.
 
 const MOST = 32;
 
@@ -26,15 +26,15 @@ export function processAncestors(): number[] {
   return found;
 }
 
-/** The fields stand behind the name, which may hold anything: state, then the parent. */
+/** Parse after the last ")", because the process name may contain anything. The fields there are the state and the parent. */
 function parentOf(id: number): number | undefined {
   const stat = readFileSyncOrNone(`/proc/${id}/stat`);
   return stat === undefined ? undefined : Number(stat.slice(stat.lastIndexOf(")") + 2).split(" ")[1]);
 }
 
-/** Where there is no `/proc`, as on a Mac. Empty where `ps` is missing too: then only the parent is known. */
+/** For systems without `/proc`, such as macOS. Empty if `ps` is missing too; then only the direct parent is known. */
 function listedParents(): Map<number, number> {
-  // Loaded here: it costs every command 3 ms, and where there is /proc none needs it.
+  // Loaded lazily: it costs 3 ms, and systems with /proc never need it.
   const { spawnSync } = process.getBuiltinModule("node:child_process");
   const { stdout } = spawnSync("ps", ["-axo", "pid=,ppid="], { encoding: "utf8", timeout: 2_000 });
   const rows = (stdout ?? "").split("\n").map((line) => line.trim().split(/\s+/).map(Number));
@@ -45,7 +45,7 @@ function readFileSyncOrNone(path: string): string | undefined {
   try {
     return readFileSync(path, "latin1");
   } catch {
-    // No /proc, or the process is gone.
+    // No /proc, or the process has ended.
     return undefined;
   }
 }

@@ -82,7 +82,7 @@ describe("findProjectRoot", () => {
     expect(findProjectRoot(folder("shared", "repo", "src"))).toEqual({ root: repo, because: "git-root" });
     folder("shared", "repo", ".haversack");
     expect(findProjectRoot(join(repo, "src"))).toEqual({ root: repo, because: "haversack-folder" });
-    // A clone inside of another repository is a project of its own.
+    // A clone inside another repository is its own project.
     folder("outer", ".haversack");
     repository("outer");
     const inner = repository("outer/vendor/inner");

@@ -1,18 +1,20 @@
 /**
- * Where a project's state lives: the nearest `.haversack/` of the repository, else its root; from a linked worktree always the
- * main repository, so that all worktrees share one store. A `.haversack/` above a repository does not capture it: whoever can
- * write to a folder above, such as /tmp, would choose its store. Only a submodule belongs to the repository around it. Reads git's own files instead of running git: the hook
- * asks this at every event and cannot afford a process. Loaded by the hook: nothing but `fs`.
+ * Finds where a project's state lives, and which work tree and branch a folder is in. Reads git's own files instead of running git, because
+ * the hook does this at every event and cannot afford a process. The hook bundles this file, so it may import only `fs`.
+ *
+ * The state lives in the nearest `.haversack/` of the repository, else at its root. Linked worktrees use the main repository's state, so all
+ * worktrees share one store. A `.haversack/` above a repository is ignored: otherwise anyone who can write to a parent folder, such as
+ * /tmp, could choose its store. Only a submodule belongs to the repository around it.
  */
-import { existsSync, readFileSync, statSync } from "node:fs";
+import { existsSync, readFileSync, realpathSync, statSync } from "node:fs";
 
 export const STATE_FOLDER = ".haversack";
 
 export interface ProjectRoot {
   root: string;
-  /** Why this folder: for `haversack doctor` and messages. */
+  /** Why this folder was chosen, for `haversack doctor` and messages. */
   because: "haversack-folder" | "git-root" | "main-repository" | "working-folder";
-  /** The folder that stands for the root in the linked worktree that we are in; absent in the main one. */
+  /** The folder in the current linked worktree that corresponds to the root; absent in the main one. */
   worktree?: string;
 }
 
@@ -23,7 +25,7 @@ export function findProjectRoot(cwd: string): ProjectRoot {
   const main = work && mainRepository(work);
 
   if (work && main && main !== work) {
-    // A worktree has its own copy of what `.haversack/` shares through git; its store is the main repository's.
+    // A worktree checks out its own copy of the tracked files in `.haversack/`, but its store is the main repository's.
     if (marked && marked.length > work.length && marked.startsWith(work)) {
       const twin = main + marked.slice(work.length);
       if (isFolder(`${twin}/${STATE_FOLDER}`)) return { root: twin, because: "main-repository", worktree: marked };
@@ -39,29 +41,34 @@ export function findProjectRoot(cwd: string): ProjectRoot {
   return { root: cwd, because: "working-folder" };
 }
 
-/** The main repository's folder of a work tree; the work tree itself when it is the main one or a submodule. */
+/** The main repository's folder; `work` itself if it is the main work tree or a submodule. */
 function mainRepository(work: string): string {
-  const gitFile = readText(`${work}/.git`);
-  const gitFolder = gitFile && /^gitdir:\s*(.+?)\s*$/m.exec(gitFile)?.[1];
-  if (!gitFolder) return work;
-  const worktreeFolder = absolute(gitFolder, work);
+  const worktreeFolder = namedGitFolder(work);
+  if (!worktreeFolder) return work;
   // Only linked worktrees have a commondir file; a submodule's gitdir has none.
   const common = readText(`${worktreeFolder}/commondir`)?.trim();
   if (!common) return work;
   const commonFolder = absolute(common, worktreeFolder);
   if (baseName(commonFolder) === ".git") return parent(commonFolder);
 
-  // A bare repository: its parent when that one points here (the `.bare` layout), else the repository itself.
+  // A bare repository. If its parent folder points to it (the `.bare` layout), use the parent, else the repository itself.
   const above = parent(commonFolder);
-  const pointer = readText(`${above}/.git`);
-  const target = pointer && /^gitdir:\s*(.+?)\s*$/m.exec(pointer)?.[1];
-  return target && absolute(target, above) === commonFolder ? above : commonFolder;
+  return namedGitFolder(above) === commonFolder ? above : commonFolder;
 }
 
-/** Its git folder is inside of the one of the repository around it. */
+/** A submodule's git folder is inside that of the repository around it. */
 function isSubmodule(work: string): boolean {
-  const gitFolder = /^gitdir:\s*(.+?)\s*$/m.exec(readText(`${work}/.git`) ?? "")?.[1];
-  return gitFolder !== undefined && /[\\/]modules[\\/]/.test(gitFolder);
+  return /[\\/]modules[\\/]/.test(gitFile(work) ?? "");
+}
+
+function namedGitFolder(work: string): string | undefined {
+  const named = gitFile(work);
+  return named === undefined ? undefined : absolute(named, work);
+}
+
+/** In a linked work tree or a submodule, `.git` is a file that names the git folder. Undefined: `.git` is a folder, or missing. */
+function gitFile(work: string): string | undefined {
+  return /^gitdir:\s*(.+?)\s*$/m.exec(readText(`${work}/.git`) ?? "")?.[1];
 }
 
 function isMarked(folder: string): boolean {
@@ -102,13 +109,98 @@ function isFolder(path: string): boolean {
   return statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
 }
 
-export function readText(path: string): string | undefined {
-  // Asked first: in most repositories `.git` is a folder, and an error thrown and caught costs 0.07 ms.
+function readText(path: string): string | undefined {
+  // Check first: in most repositories `.git` is a folder, and a thrown error costs 0.07 ms.
   if (!statSync(path, { throwIfNoEntry: false })?.isFile()) return undefined;
   try {
     return readFileSync(path, "utf8");
   } catch {
-    // Unreadable: then it is not the git file we look for.
+    // Unreadable, so it is not the git file we want.
     return undefined;
   }
+}
+
+export interface GitPlace {
+  worktree?: string;
+  /** Absent outside of git, or if no branch is checked out. */
+  branch?: string;
+}
+
+export function gitPlace(cwd: string): GitPlace {
+  const worktree = nearestFolder(cwd, isWorktree);
+  if (worktree === undefined) return {};
+  const branch = branchIn(readText(`${gitFolder(worktree)}/HEAD`) ?? "");
+  return { worktree, ...(branch && { branch }) };
+}
+
+/** The work tree and branch of a folder. Outside of git, the project's folder counts as the work tree. */
+export function workPlace(cwd: string): GitPlace & { worktree: string } {
+  const { worktree = findProjectRoot(cwd).root, branch } = gitPlace(cwd);
+  return { worktree, ...(branch !== undefined && { branch }) };
+}
+
+/** Also true for two paths to one folder, e.g. through a symbolic link. */
+export function isSameFolder(one: string, other: string): boolean {
+  return one === other || realFolder(one) === realFolder(other);
+}
+
+function realFolder(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch {
+    // The folder is gone, so only its path can be compared.
+    return path;
+  }
+}
+
+/** "" if there is none. No regular expression: a hook would compile it anew each time. */
+function branchIn(head: string): string {
+  const [first = ""] = head.split("\n", 1);
+  const ref = first.startsWith("ref:") ? first.slice(4).trim() : "";
+  return ref.startsWith("refs/heads/") ? ref.slice("refs/heads/".length) : "";
+}
+
+function isWorktree(folder: string): boolean {
+  // Check first: trying to read a missing file costs ten times as much.
+  if (!existsSync(`${folder}/.git`)) return false;
+  return existsSync(`${folder}/.git/HEAD`) || (readText(`${folder}/.git`)?.startsWith("gitdir:") ?? false);
+}
+
+// Checks whether git tracks the database or SQLite's files beside it, by searching git's index for their names. Version 4 of the index
+// omits the prefix that a name shares with the one before it.
+
+/** Enough for a repository with hundreds of thousands of files. */
+const MAX_BYTES = 64 * 1024 * 1024;
+
+/** Which of `names`, all in `.haversack/` below the root, git tracks. Also empty if git's index cannot be read. */
+export function trackedInIndex(root: string, names: readonly string[]): string[] {
+  try {
+    const file = `${gitFolder(root)}/index`;
+    const { size } = statSync(file, { throwIfNoEntry: false }) ?? {};
+    if (!size || size > MAX_BYTES) return [];
+    const index = readFileSync(file);
+    const isCompressed = index.readUInt32BE(4) === 4;
+    return names.filter((name) => {
+      const ending = isCompressed ? name.slice(Math.max(0, name.indexOf("-"))) : `.haversack/${name}`;
+      return index.includes(`${ending}\0`, 12, "latin1");
+    });
+  } catch {
+    // No repository, or the index is being replaced; the next event checks again.
+    return [];
+  }
+}
+
+/** Changes whenever the index changes. Undefined: there is no index. */
+export function indexState(root: string): string | undefined {
+  try {
+    const found = statSync(`${gitFolder(root)}/index`, { bigint: true, throwIfNoEntry: false });
+    return found && `${found.ino}:${found.mtimeNs}:${found.size}`;
+  } catch {
+    // No repository.
+    return undefined;
+  }
+}
+
+function gitFolder(work: string): string {
+  return namedGitFolder(work) ?? `${work}/.git`;
 }

@@ -15,7 +15,6 @@ import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import {
   checkTrust,
-  forgetTrust,
   makeRecordedStore,
   recordAccepted,
   recordTrust,
@@ -50,7 +49,7 @@ describe("a project's store", () => {
     expect(checkTrust(folder, userState)).toEqual({ kind: "untrusted", because: "no-record" });
     recordTrust(folder, userState, { at });
     expect(checkTrust(folder, userState).kind).toBe("trusted");
-    forgetTrust(folder, userState);
+    rmSync(join(userState, "projects"), { recursive: true });
     expect(checkTrust(folder, userState)).toEqual({ kind: "untrusted", because: "no-record" });
   });
 
@@ -67,7 +66,7 @@ describe("a project's store", () => {
     const { folder, store, userState } = scene();
     makeRecordedStore(folder, userState, at);
     appendFileSync(store, "data");
-    // Whether the inode is used again is up to the file system; most do.
+    // The file system decides whether to reuse the inode; most do.
     rmSync(store);
     writeFileSync(store, "forged");
     expect(checkTrust(folder, userState)).toEqual({ kind: "untrusted", because: "other-file" });

@@ -1,30 +1,29 @@
 /**
- * Whether a project's local state (database, wiring, log, snapshots) belongs to this user on this machine. A cloned repository can
- * bring a `.haversack/` of its own, and its database could forge packets or keep every hook busy. So the user's own state folder
- * holds one record for each store that Haversack made here, or that the user accepted with `haversack trust`; a store without a
- * matching record is not opened.
+ * Decides whether a project's local state (database, wiring, log, snapshots) belongs to this user on this machine. A cloned repository can
+ * contain its own `.haversack/`, whose database could forge packets or keep every hook busy. So the user's state folder holds one record for
+ * each store that Haversack created here or that the user accepted with `haversack trust`. A store without a matching record is not opened.
  *
- * A record names the database file by inode, birth time and owner, because git replaces ignored files without a word: a pulled
- * `haversack.db` is another file at the same path. A moved repository, a restored backup and a container with another user
- * need one `haversack trust`. The hook bundles this file: nothing but `fs`.
+ * A record identifies the database file by inode, birth time and owner, because git silently replaces ignored files: a pulled `haversack.db`
+ * is a different file at the same path. After moving a repository, restoring a backup or entering a container as another user, run
+ * `haversack trust` once. The hook bundles this file, so it may import only `fs`.
  */
 import { lstatSync, readFileSync, realpathSync, type Stats } from "node:fs";
-import { indexState, trackedInIndex } from "./git-place.ts";
-import { makeFolder, makePrivate, putFile, putNewFile, removeFile, USER } from "./safe-write.ts";
+import { indexState, trackedInIndex } from "./project-root.ts";
+import { makeFolder, makePrivate, putFile, putNewFile, USER } from "./safe-write.ts";
 
 export type Trust =
-  /** There is no database yet, or an empty file: whoever fills it records it first. */
+  /** There is no database yet, or an empty file. The code that fills it must record it first. */
   { kind: "no-store" } | { kind: "trusted"; record: TrustRecord } | ({ kind: "untrusted" } & Untrusted);
 
 export interface Untrusted {
   because: Distrust;
-  /** Names of the files that are links, or that came from elsewhere; "" is the folder itself. */
+  /** Names of the files that are links or came from elsewhere; "" means the folder itself. */
   files?: string[];
 }
 
 /** What the user accepts besides the database. */
 export interface Accepted {
-  /** See `farReaching` in config-trust.ts. */
+  /** See `farReaching` in config.ts. */
   settings?: string | undefined;
   templates?: Record<string, string> | undefined;
   /** See skills/rules/rule-reach.ts. */
@@ -32,53 +31,55 @@ export interface Accepted {
 }
 
 /**
- * link: `.haversack` or a file of its database is a symbolic link, which `trust` does not accept either. other-file: the database is
- * not the file that was accepted. other-log: a file beside it was not made by SQLite here. no-record: this user never made or accepted it. no-home: there is no place for records.
+ * link: `.haversack` or a database file is a symbolic link; `trust` does not accept these either. other-file: the database is not the file
+ * that was accepted. other-log: SQLite did not create a file beside it here. no-record: this user never created or accepted it.
+ * no-home: there is no place for records.
  */
 export type Distrust = "link" | "other-file" | "other-log" | "no-record" | "no-home";
 
 export interface TrustRecord {
-  /** The state folder, `.haversack/`, as a real path. */
+  /** Real path of the state folder, `.haversack/`. */
   folder: string;
-  /** The database file: see `fileIdentity`. Absent: none was there, and only the settings were accepted. */
+  /** Identity of the database file, see `fileIdentity`. Absent: there was no database, and only settings were accepted. */
   store?: string;
-  /** The settings of the project's own config that reach further than a project may by itself, as accepted; see config-trust.ts. */
+  /** The far-reaching settings of the project's config, as accepted; see config.ts. */
   settings?: string;
-  /** The project's templates as accepted: role to text. A changed one needs a new acceptance. */
+  /** The project's templates as accepted, by role. A changed template needs a new acceptance. */
   templates?: Record<string, string>;
-  /** The rules of the project that load text unasked, as accepted; see skills/rules/rule-reach.ts. */
+  /** The project's rules that load text unasked, as accepted; see skills/rules/rule-reach.ts. */
   rules?: string[];
-  /** Git's index when it was last searched for files of the database: see `indexState`. */
+  /** State of git's index when it was last searched for database files; see `indexState`. */
   index?: string | undefined;
-  /** When it was made or accepted last. */
+  /** When the store was last created or accepted. */
   at: string;
 }
 
-/** The user's own state folder; undefined where there is no home folder. */
+/** The user's own state folder; undefined if there is no home folder. */
 type UserState = string | undefined;
 
 const STORE_NAME = "haversack.db";
-/** SQLite opens these beside the database. */
+/** Suffixes of the files that SQLite opens beside the database. */
 const BESIDE = ["-wal", "-shm", "-journal"];
 
-/** Local state that commands act on; without a record of the folder somebody else wrote it. */
+/** Local state that commands act on. Without a record for the folder, someone else wrote it. */
 const OTHER_PARTS = ["wiring.json", "spool"];
 
 export function checkTrust(folder: string, userState: UserState): Trust {
   const store = `${folder}/${STORE_NAME}`;
-  // A file in the folder's place: whoever makes the folder says so.
-  if (lstatSync(folder, { throwIfNoEntry: false })?.isFile()) return { kind: "no-store" };
+  const own = lstatSync(folder, { throwIfNoEntry: false });
+  // `.haversack` is a file. The code that creates the folder reports that.
+  if (own?.isFile()) return { kind: "no-store" };
   const main = lstatSync(store, { throwIfNoEntry: false });
   const beside = BESIDE.map((part) => ({ part, stat: lstatSync(store + part, { throwIfNoEntry: false }) }));
   const links = [
-    ...(isLink(folder) ? [""] : []),
+    ...(own?.isSymbolicLink() ? [""] : []),
     ...(main?.isSymbolicLink() ? [STORE_NAME] : []),
     ...beside.filter(({ stat }) => stat?.isSymbolicLink()).map(({ part }) => STORE_NAME + part),
   ];
   if (links.length > 0) return { kind: "untrusted", because: "link", files: links };
   const found = fileIdentity(store);
-  // Nothing can hide in an empty file (SQLite deletes a log that lies beside one); between making it and recording it, another
-  // process may find it so. Opening a folder says what is wrong.
+  // An empty file is harmless: SQLite deletes a log beside one. Another process may also see it empty between creation and recording. If
+  // it is a folder, opening it reports the problem.
   if (found === undefined || holdsNothing(main)) {
     const isAny = beside.some(({ stat }) => stat) || OTHER_PARTS.some((part) => exists(`${folder}/${part}`));
     const isForeign = isAny && !trustRecord(folder, userState);
@@ -88,7 +89,7 @@ export function checkTrust(folder: string, userState: UserState): Trust {
   const record = trustRecord(folder, userState);
   if (record?.store === undefined) return { kind: "untrusted", because: "no-record" };
   if (!isSameFile(record.store, found, folder)) return { kind: "untrusted", because: "other-file" };
-  // They hold pages of the database.
+  // These files hold pages of the database.
   const logs = beside.flatMap(({ part, stat }) => (stat ? [{ name: STORE_NAME + part, mode: stat.mode }] : []));
   const foreign = main ? foreignLogs(folder, { main: main.mode, beside: logs, record, userState }) : [];
   if (foreign.length > 0) return { kind: "untrusted", because: "other-log", files: foreign };
@@ -100,8 +101,8 @@ function holdsNothing(main: Stats | undefined): boolean {
 }
 
 /**
- * Of SQLite's files beside the database, those that it did not make here. SQLite gives them the mode of the database, 0600, and git
- * makes files that others may read. With a umask of 077 git's files look the same, so its index tells; it is searched again when it has changed.
+ * SQLite's files beside the database that were not created here. SQLite gives them the mode of the database, 0600; files from git are
+ * readable by others. With a umask of 077 both look the same, so we also search git's index, again whenever it has changed.
  */
 function foreignLogs(
   folder: string,
@@ -122,24 +123,25 @@ interface Log {
   mode: number;
 }
 
-const LOG_NAMES = BESIDE.map((part) => STORE_NAME + part);
+/** SQLite's own files beside the database. */
+export const LOG_NAMES = BESIDE.map((part) => STORE_NAME + part);
 
 function noteIndex(folder: string, userState: string, index: string): void {
   try {
     changeRecord(folder, userState, (before) => ({ at: new Date().toISOString(), ...before, index }));
   } catch {
-    // A state folder that can only be read: the next event searches again.
+    // The state folder is read-only, so the next event searches again.
   }
 }
 
-/** For the person alone, at the start of a session. */
+/** Shown only to the person, at the start of a session. */
 export function untrustedNotice(found: Untrusted, folder: string): string {
   const { why, next } = explainDistrust(found, ".haversack");
   const hint = next.charAt(0).toUpperCase() + next.slice(1);
   return `Haversack does not use ${JSON.stringify(`${folder}/${STORE_NAME}`)}: ${why}. ${hint}.`;
 }
 
-/** Why a store is not used, and what to do. `folder`: how to name the state folder. */
+/** Why a store is not used, and what to do. `folder`: how to name the state folder in the text. */
 export function explainDistrust({ because, files = [] }: Untrusted, folder: string): { why: string; next: string } {
   const look = "`haversack trust` shows what is there and asks whether to use it";
   const paths = files.map((name) => (name ? `${folder}/${name}` : folder));
@@ -173,25 +175,25 @@ export function explainDistrust({ because, files = [] }: Untrusted, folder: stri
   }
 }
 
-/** The record of a project, whether its store still is the recorded one or not. */
+/** The project's record, even if its store is no longer the recorded one. */
 export function trustRecord(folder: string, userState: UserState): TrustRecord | undefined {
   if (userState === undefined || !exists(folder)) return undefined;
   const real = realpathSync.native(folder);
   return readRecord(recordFile(real, userState), real);
 }
 
-/** Makes an empty database file, recorded as this user's own, where there is none. False: see `recordTrust`. */
+/** Creates an empty database file, if there is none, and records it as this user's own. False: see `recordTrust`. */
 export function makeRecordedStore(folder: string, userState: UserState, at: Date): boolean {
   if (checkTrust(folder, userState).kind !== "no-store") return true;
   if (userState === undefined) return false;
-  // Where another process made it a moment ago, it may not have recorded it yet.
+  // If another process created it a moment ago, it may not have recorded it yet.
   putNewFile(`${folder}/${STORE_NAME}`, "", { within: folder, mode: 0o600 });
   return recordTrust(folder, userState, { at });
 }
 
 /**
- * Records the database that is there now as this user's own. Settings and templates that are left out stay accepted as they were.
- * False when there is no home folder to keep the record in.
+ * Records the current database as this user's own. Settings and templates that are not passed stay accepted as they were.
+ * False if there is no home folder for the record.
  */
 export function recordTrust(
   folder: string,
@@ -199,7 +201,7 @@ export function recordTrust(
   { settings, templates, rules, at }: Accepted & { at: Date },
 ): boolean {
   const store = fileIdentity(`${folder}/${STORE_NAME}`);
-  // A log that the user accepts with it gets the mode that SQLite gives.
+  // Give accepted logs the mode that SQLite would have given them.
   if (userState !== undefined) for (const part of [...BESIDE, ""]) makePrivate(`${folder}/${STORE_NAME}${part}`, 0o600);
   return changeRecord(folder, userState, (before) => ({
     store,
@@ -210,7 +212,7 @@ export function recordTrust(
   }));
 }
 
-/** Records what the user set or accepted; the database is trusted or not as it was. False: see `recordTrust`. */
+/** Records what the user set or accepted, without changing whether the database is trusted. False: see `recordTrust`. */
 export function recordAccepted(
   folder: string,
   userState: UserState,
@@ -220,8 +222,8 @@ export function recordAccepted(
 }
 
 /**
- * There is no database to tell by, so any record would make the rest of the local state count as this user's own. Then what is in
- * `.haversack/` has to be accepted first.
+ * Without a database to compare, any record would mark the rest of the local state as this user's own. Then the content of `.haversack/`
+ * has to be accepted first.
  */
 export function isRecordEnough(folder: string, userState: UserState): boolean {
   const main = lstatSync(`${folder}/${STORE_NAME}`, { throwIfNoEntry: false });
@@ -236,24 +238,20 @@ function changeRecord(
   if (userState === undefined) return false;
   const real = realpathSync.native(folder);
   const file = recordFile(real, userState);
-  writeRecord(file, `${JSON.stringify({ ...change(readRecord(file, real)), folder: real })}\n`);
+  makeFolder(file.slice(0, file.lastIndexOf("/")), { within: USER, mode: 0o700 });
+  const record = { ...change(readRecord(file, real)), folder: real };
+  putFile(file, `${JSON.stringify(record)}\n`, { within: USER, mode: 0o600 });
   return true;
-}
-
-export function forgetTrust(folder: string, userState: UserState): void {
-  if (userState !== undefined && exists(folder)) {
-    removeFile(recordFile(realpathSync.native(folder), userState), { within: USER });
-  }
 }
 
 /** `$XDG_STATE_HOME/haversack`. */
 export function userStateFolder(env: Readonly<Record<string, string | undefined>>): UserState {
   const base = env["XDG_STATE_HOME"] || (env["HOME"] && `${env["HOME"]}/.local/state`);
-  // A relative one would be looked for in the project, where a clone can put it.
+  // A relative path would point into the project, where a clone can put files.
   return base?.startsWith("/") ? `${base}/haversack` : undefined;
 }
 
-/** The same for the same file only: a file that git or a copy put in its place has another. Undefined: there is none. */
+/** Identifies this very file: one that git or a copy put in its place has another identity. Undefined: there is no file. */
 function fileIdentity(path: string): string | undefined {
   const stat = lstatSync(path, { bigint: true, throwIfNoEntry: false });
   return stat && `${stat.ino}:${stat.birthtimeNs}:${stat.uid}`;
@@ -266,8 +264,8 @@ function isSameFile(recorded: string, found: string, folder: string): boolean {
 }
 
 /**
- * Some runtimes, containers and file systems give 0 or the time of the last change instead: then the inode has to do. Asked of the
- * folder, which is older than the last change of what is in it.
+ * Some runtimes, containers and file systems report 0 or the time of the last change instead of the birth time; then the inode has to do.
+ * Checks the folder, whose birth time is older than the last change to its content.
  */
 function knowsBirthTimes(folder: string): boolean {
   const { birthtimeNs, ctimeNs } = lstatSync(folder, { bigint: true });
@@ -278,19 +276,15 @@ function exists(path: string): boolean {
   return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
 }
 
-function isLink(path: string): boolean {
-  return lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() ?? false;
-}
-
-/** `real`: the real path, so that a project has one record through whichever links it is reached. */
+/** `real`: the real path. A project then has one record, whichever links lead to it. */
 function recordFile(real: string, userState: string): string {
   const parts = real.split("/");
-  // The project's name is for people who look into the folder; the number tells projects of one name apart.
+  // The project's name helps people who look into the folder; the hash separates projects of the same name.
   const name = (parts[parts.length - 2] ?? "").replace(/[^\w.-]/g, "_").slice(0, 60);
   return `${userState}/projects/${name}-${hash(real)}.json`;
 }
 
-/** FNV-1a, 64 bits in two halves. Not against attackers: the record holds the whole path, and that is compared. */
+/** FNV-1a, 64 bits in two halves. It need not resist attackers, because the record holds the full path and we compare that. */
 function hash(text: string): string {
   let high = 0xcbf29ce4;
   let low = 0x84222325;
@@ -304,18 +298,13 @@ function hash(text: string): string {
 
 function readRecord(file: string, real: string): TrustRecord | undefined {
   const stat = lstatSync(file, { throwIfNoEntry: false });
-  // Somebody else's file is not this user's word.
+  // Another user's file says nothing about what this user accepts.
   if (!stat?.isFile() || (process.getuid && stat.uid !== process.getuid())) return undefined;
   try {
     const record = JSON.parse(readFileSync(file, "utf8")) as TrustRecord;
     return record.folder === real ? record : undefined;
   } catch {
-    // Cut short or not ours: as good as none, and `trust` writes it anew.
+    // Incomplete or not ours: treat it as missing. `trust` writes a new one.
     return undefined;
   }
-}
-
-function writeRecord(file: string, text: string): void {
-  makeFolder(file.slice(0, file.lastIndexOf("/")), { within: USER, mode: 0o700 });
-  putFile(file, text, { within: USER, mode: 0o600 });
 }

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
 import { afterAll, expect, it } from "vitest";
-import { findLast, readTail } from "./read-text.ts";
+import { findLast, readTail } from "./clean-text.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "haversack-tail-"));
 const file = join(folder, "a.txt");

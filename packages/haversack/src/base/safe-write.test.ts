@@ -45,7 +45,7 @@ beforeEach(() => {
   writeFileSync(join(outside, "file"), "mine");
 });
 
-/** Every way to change something, on a path that may lead elsewhere. */
+/** Every function that changes something, called with a path that may lead elsewhere. */
 const CHANGES: Record<string, (path: string) => unknown> = {
   putFile: (path) => putFile(path, "x", { within: root }),
   putNewFile: (path) => putNewFile(path, "x", { within: root }),

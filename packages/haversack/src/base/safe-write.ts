@@ -1,16 +1,16 @@
 /**
- * The only file that changes the file system: `npm run check` fails when another one does (scripts/check-writes.mjs).
+ * The only file that changes the file system; `npm run check` enforces that (scripts/check-writes.mjs).
  *
- * A cloned repository can bring a symbolic link wherever we write, and git creates it with the user as its owner. So every change
- * names the folder that it must stay in (`within`), and nothing between that folder and the file may be a link. Files of the
- * user's own are different: people keep their settings in a repository and link to them. There a link that the user or root
- * owns is followed, and the file that it leads to is replaced.
+ * A cloned repository can contain a symbolic link wherever we write, and git creates it with the user as its owner. So every change names
+ * the folder that it must stay in (`within`), and nothing between that folder and the file may be a link. The user's own files are
+ * different: people keep their settings in a repository and link to them. There we follow links that the user or root owns, and replace
+ * the file that they lead to.
  *
- * A file is written under another name and renamed, so that a reader sees the old text or the new one, also after a kill.
- * What remains: Node has no `openat`, so whoever can replace a folder by a link between our look and our write, a few microseconds
- * later, still wins. That needs another process with write access to the project while we write; a clone cannot do it.
+ * A file is written under a temporary name and then renamed, so readers see the old or the new text, even after a kill.
+ * One race remains, because Node has no `openat`: between our check and our write, a few microseconds, another process with write access to
+ * the project can replace a folder by a link. A clone cannot do that.
  *
- * The hook bundles this file: nothing but `fs`.
+ * The hook bundles this file, so it may import only `fs`.
  */
 import {
   closeSync,
@@ -37,7 +37,7 @@ import {
 } from "node:fs";
 import { HaversackError, isFault } from "./errors.ts";
 
-/** A folder that the change must stay in, or "user": a file of the user's own, wherever it is. */
+/** A folder that the change must stay in, or "user" for one of the user's own files, wherever it is. */
 export type Within = string;
 export const USER = "user";
 
@@ -46,13 +46,13 @@ export interface Place {
 }
 
 export interface NewFile extends Place {
-  /** Of a file that is not there yet; one that is keeps its own. The umask applies. Default: 0644. */
+  /** Mode of a new file; an existing file keeps its own. The umask applies. Default: 0644. */
   mode?: number;
-  /** Bring it to the disk before it gets its name, so that it survives a power cut. Default: true. */
+  /** Sync the data to disk before renaming, so the file survives a power cut. Default: true. */
   isSynced?: boolean;
 }
 
-/** Replaces the whole file in one step, or makes it. */
+/** Creates the file or replaces it in one step. */
 export function putFile(
   path: string,
   data: string | Uint8Array,
@@ -71,7 +71,7 @@ export function putFile(
   });
 }
 
-/** Makes the file with all of its text at once. False: the name is taken, and nothing was changed. */
+/** Creates the file with all of its text at once. False: the name is taken, and nothing was changed. */
 export function putNewFile(
   path: string,
   data: string | Uint8Array,
@@ -90,7 +90,7 @@ export function putNewFile(
   });
 }
 
-/** A descriptor for whoever appends; the file is made if it is not there. Never a pipe or a device. */
+/** Returns a descriptor for appending. Creates the file if needed. Never opens a pipe or a device. */
 export function openToAppend(path: string, { within, mode = 0o600 }: NewFile): number {
   return guarded(path, () => {
     const target = targetOf(path, within);
@@ -98,16 +98,16 @@ export function openToAppend(path: string, { within, mode = 0o600 }: NewFile): n
     const file = openSync(target, O_APPEND | O_CREAT | O_WRONLY | noFollow(), mode);
     if (fstatSync(file).isFile()) return file;
     closeSync(file);
-    throw notAFile(path);
+    throw fault(path, "it is not a regular file", "name another file");
   });
 }
 
-/** Makes the missing folders of a path. Returns those that it made, outermost first. */
+/** Creates the missing folders of a path. Returns the ones it created, outermost first. */
 export function makeFolder(path: string, { within, mode = 0o777 }: Place & { mode?: number }): string[] {
   return guarded(path, () => {
     const made: string[] = [];
     const target = targetOf(path, within);
-    // One by one: with `recursive`, Node never returns where the system makes no folder, as below /proc.
+    // One by one: with `recursive`, Node never returns where folders cannot be created, such as below /proc.
     for (let at = target; !statSync(at, QUIET) && folderOf(at) !== at; at = folderOf(at)) made.unshift(at);
     const own = made.filter((folder) => makeOne(folder, mode));
     if (!statSync(target).isDirectory()) throw fileInPlace(path);
@@ -115,17 +115,17 @@ export function makeFolder(path: string, { within, mode = 0o777 }: Place & { mod
   });
 }
 
-/** Makes one folder. False: the name is taken. For locks. */
+/** Creates one folder, as a lock. False: the name is taken. */
 export function makeNewFolder(path: string, { within, mode = 0o777 }: Place & { mode?: number }): boolean {
   return guarded(path, () => makeOne(targetOf(path, within), mode));
 }
 
-/** A link is removed, never what it leads to. False: it was not there. */
+/** Removes a link itself, never its target. False: it was not there. */
 export function removeFile(path: string, { within }: Place): boolean {
   return guarded(path, () => unlessMissing(() => unlinkSync(nameOf(path, within))));
 }
 
-/** False: it was not there, or something is in it. */
+/** False: it was not there, or it is not empty. */
 export function removeEmptyFolder(path: string, { within }: Place): boolean {
   return guarded(path, () => {
     try {
@@ -137,7 +137,7 @@ export function removeEmptyFolder(path: string, { within }: Place): boolean {
   });
 }
 
-/** Gives a file another name in the same place. With `isNew` a taken name is left alone, and the answer is false. */
+/** Renames a file in the same place. With `isNew`, returns false if the name is taken. */
 export function moveFile(from: string, to: string, { within, isNew = false }: Place & { isNew?: boolean }): boolean {
   return guarded(to, () => {
     const [source, target] = [nameOf(from, within), nameOf(to, within)];
@@ -152,7 +152,7 @@ export function copyToNew(from: string, to: string, { within }: Place): void {
   guarded(to, () => copyFileSync(from, nameOf(to, within), constants.COPYFILE_EXCL));
 }
 
-/** Takes the rights of others from what is the user's own; a link, or what belongs to somebody else, is left alone. */
+/** Removes the access of others from the user's own file. Leaves links and other users' files alone. */
 export function makePrivate(path: string, mode: number): void {
   const user = process.getuid?.();
   const found = user === undefined ? undefined : lstatSync(path, QUIET);
@@ -165,20 +165,20 @@ export function makePrivate(path: string, mode: number): void {
       closeSync(file);
     }
   } catch {
-    // A file system without modes, or one that is read-only: nothing that a command should fail for.
+    // A read-only file system, or one without modes. No command should fail because of that.
   }
 }
 
 /**
- * Brings a file or the names in a folder to the disk. A new name survives a power cut only when its folder is synced
- * too; SQLite does that for the folder of its own files.
+ * Syncs a file or a folder's entries to disk. A new name survives a power cut only if its folder is synced too; SQLite does that for its
+ * own files.
  */
 export function syncPath(path: string, flags: "r" | "r+" = "r"): void {
   let file: number;
   try {
     file = openSync(path, flags);
   } catch {
-    return; // Windows opens no folders; there a name is as safe as the file system makes it.
+    return; // Windows cannot open folders; there we rely on the file system.
   }
   try {
     fsyncSync(file);
@@ -189,65 +189,65 @@ export function syncPath(path: string, flags: "r" | "r+" = "r"): void {
 
 const scratchFolders = new Set<string>();
 
-/** A folder of this process's own, mode 0700. `prefix`: a path, such as one in the system's temporary folder. */
+/** Creates a private folder for this process, mode 0700. `prefix`: a path, such as one in the system's temporary folder. */
 export function makeScratch(prefix: string): string {
   const folder = realpathSync(mkdtempSync(prefix));
   scratchFolders.add(folder);
   return folder;
 }
 
-/** With all that is in it; only what `makeScratch` made. */
+/** Removes the folder and its content. Only for folders from `makeScratch`. */
 export function removeScratch(folder: string): void {
   if (!scratchFolders.delete(folder)) throw new Error(`${folder} is not a scratch folder of this process`);
   rmSync(folder, { recursive: true, force: true, maxRetries: 3 });
 }
 
-/** The outermost of these folders that a path is in, or "user". Asked before a write whose path somebody else chose. */
+/** The outermost of `folders` that contains the path, or "user". For writes whose path someone else chose. */
 export function placeAmong(path: string, folders: readonly string[]): Within {
   const [outermost] = folders.filter((folder) => isBelow(path, folder)).sort((a, b) => a.length - b.length);
   return outermost ?? USER;
 }
 
-/** The same path without links in its folder: a project can be reached through a link above it. */
+/** The path with links in its folder resolved: a project may be reached through a link above it. */
 export function realPlaceOf(path: string): string {
   const at = absolute(path);
   const folder = folderOf(at);
   return statSync(folder, QUIET) ? `${realpathSync(folder)}/${at.slice(at.lastIndexOf("/") + 1)}` : at;
 }
 
-/** Throws when a write to this path would be refused because of a link. Before a person is asked. */
+/** Throws if a link would make a write to this path fail. Call it before asking a person. */
 export function requireNoLink(path: string, { within }: Place): void {
   targetOf(path, within);
 }
 
-/** The system's code of an error of this file's, or of `fs`; "" for any other. */
+/** The system's error code, if the error comes from this file or from `fs`; otherwise "". */
 export function errnoOf(error: unknown): string {
   const { code, cause } = (error ?? {}) as { code?: unknown; cause?: unknown };
   if (isFault(error)) return cause === undefined ? "" : errnoOf(cause);
   return typeof code === "string" ? code : "";
 }
 
-/** Where to write: the path itself, or what the user's own link leads to. */
+/** Where to write: the path itself, or the target of the user's own link. */
 function targetOf(path: string, within: Within): string {
   if (within === USER) return followLinks(absolute(path));
   refuseLinks(path, within);
   return path;
 }
 
-/** The name itself, for what never follows a link in the last place: renaming and removing. */
+/** The path for renaming and removing, which never follow a link in the last part. */
 function nameOf(path: string, within: Within): string {
   const at = absolute(path);
   const folder = folderOf(at);
   if (within === USER)
     return `${folder === "/" ? "" : followLinks(folder)}${at.slice(folder === "/" ? 0 : folder.length)}`;
   if (isBelow(folder, within)) refuseLinks(folder, within, path);
-  else if (!isBelow(path, within)) throw outside(path, within);
+  else if (!isBelow(path, within)) throw fault(path, `it is not inside ${within}`, "name a path inside");
   return path;
 }
 
-/** `name`: what was asked for, for the message. */
+/** `name`: the requested path, for the message. */
 function refuseLinks(path: string, within: string, name = path): void {
-  if (!isBelow(path, within)) throw outside(name, within);
+  if (!isBelow(path, within)) throw fault(name, `it is not inside ${within}`, "name a path inside");
   const root = absolute(within);
   let at = root === "/" ? "" : root;
   for (const part of absolute(path)
@@ -260,13 +260,13 @@ function refuseLinks(path: string, within: string, name = path): void {
   }
 }
 
-/** The real path, with every link on the way owned by the user or by root. */
+/** The real path. Throws unless the user or root owns every link on the way. */
 function followLinks(path: string): string {
   const todo = path.split("/").filter(Boolean);
   let at = "";
   let lastLink = "";
   let links = 0;
-  /** How many of the parts come from the link that was followed last. */
+  /** How many of the parts come from the last link followed. */
   let fromLink = 0;
   for (let part = todo.shift(); part !== undefined; part = todo.shift()) {
     const isFromLink = fromLink-- > 0;
@@ -276,14 +276,16 @@ function followLinks(path: string): string {
       continue;
     }
     const found = lstatSync(`${at}/${part}`, QUIET);
-    if (!found && isFromLink) throw deadLink(path, lastLink);
+    if (!found && isFromLink) throw fault(path, `${lastLink} is a symbolic link to something that does not exist`);
     if (!found) return [`${at}/${part}`, ...todo].join("/");
     if (!found.isSymbolicLink()) {
       at += `/${part}`;
       continue;
     }
     lastLink = `${at}/${part}`;
-    if (!isTrustedOwner(found) || ++links > 40) throw foreignLink(path, lastLink);
+    if (!isTrustedOwner(found) || ++links > 40) {
+      throw fault(path, `${lastLink} is a symbolic link of another user, or leads in a circle`);
+    }
     const goal = readlinkSync(lastLink);
     const parts = goal.split("/").filter(Boolean);
     if (goal.startsWith("/")) at = "";
@@ -297,7 +299,7 @@ function isTrustedOwner({ uid }: Stats): boolean {
   return process.getuid === undefined || uid === 0 || uid === process.getuid();
 }
 
-/** `before`: the file whose place it takes. */
+/** `before`: the file that will be replaced. */
 function writeAside(
   target: string,
   data: string | Uint8Array,
@@ -325,7 +327,7 @@ function openNew(path: string, mode: number): number {
   return openSync(path, O_CREAT | O_EXCL | O_WRONLY | noFollow(), mode);
 }
 
-/** Nor waits for the other end of a pipe. Windows has neither flag; there it takes special rights to make a link. */
+/** Also never waits for the other end of a pipe. Windows has neither flag, but creating links needs special rights there. */
 function noFollow(): number {
   const { O_NOFOLLOW = 0, O_NONBLOCK = 0 } = constants;
   return O_NOFOLLOW | O_NONBLOCK;
@@ -335,14 +337,14 @@ function writeAll(file: number, data: Uint8Array): void {
   for (let from = 0; from < data.length; ) from += writeSync(file, data, from);
 }
 
-/** Mode and owner of the file that this one replaces. */
+/** Copies mode and owner from the replaced file. */
 function takeOver(file: number, { mode, uid, gid }: Stats): void {
   const own = fstatSync(file);
   if (own.uid !== uid || own.gid !== gid) {
     try {
       fchownSync(file, uid, gid);
     } catch {
-      // Only root may give a file away; without that the new one is ours.
+      // Only root may give a file away; otherwise we own the new one.
     }
   }
   fchmodSync(file, mode & 0o7777);
@@ -358,7 +360,7 @@ function makeEmpty(target: string, mode: number): boolean {
   }
 }
 
-/** Unlike a rename, a link fails when the name was taken meanwhile. */
+/** Uses a hard link, because unlike a rename it fails if the name was taken meanwhile. */
 function moveToFreeName(from: string, to: string): boolean {
   try {
     linkSync(from, to);
@@ -366,7 +368,7 @@ function moveToFreeName(from: string, to: string): boolean {
     return true;
   } catch (error) {
     if (errnoOf(error) === "EEXIST" || lstatSync(to, QUIET)) return false;
-    renameSync(from, to); // A file system without links; the name was free a moment ago.
+    renameSync(from, to); // The file system has no links; the name was free a moment ago.
     return true;
   }
 }
@@ -396,7 +398,7 @@ const QUIET = { throwIfNoEntry: false } as const;
 
 function plainFile(path: string, target: string): Stats | undefined {
   const found = lstatSync(target, QUIET);
-  if (found && !found.isFile()) throw notAFile(path);
+  if (found && !found.isFile()) throw fault(path, "it is not a regular file", "name another file");
   return found;
 }
 
@@ -415,14 +417,14 @@ function folderOf(path: string): string {
   return path.slice(0, path.lastIndexOf("/")) || "/";
 }
 
-/** Turns what the system says into a fault that names the file. */
+/** Turns system errors into a fault that names the file. */
 function guarded<T>(path: string, action: () => T): T {
   try {
     return action();
   } catch (error) {
     if (isFault(error)) throw error;
     const code = errnoOf(error);
-    // Between our look and the write somebody put a link there.
+    // Someone put a link there between our check and the write.
     if (code === "ELOOP") throw refusedLink(path, path);
     throw new HaversackError("file-unwritable", `${path}: cannot be written (${code})`, {
       hint:
@@ -433,20 +435,7 @@ function guarded<T>(path: string, action: () => T): T {
 }
 
 function refusedLink(path: string, link: string): HaversackError {
-  const what = link === path ? "it is" : `${link} is`;
-  return fault(path, `${what} a symbolic link inside the project`, "replace the link");
-}
-
-function foreignLink(path: string, link: string): HaversackError {
-  return fault(path, `${link} is a symbolic link of another user, or leads in a circle`, "replace the link");
-}
-
-function deadLink(path: string, link: string): HaversackError {
-  return fault(path, `${link} is a symbolic link to something that does not exist`, "replace the link");
-}
-
-function outside(path: string, within: string): HaversackError {
-  return fault(path, `it is not inside ${within}`, "name a path inside");
+  return fault(path, `${link === path ? "it is" : `${link} is`} a symbolic link inside the project`);
 }
 
 function fileInPlace(path: string): HaversackError {
@@ -455,10 +444,6 @@ function fileInPlace(path: string): HaversackError {
   return new HaversackError("file-unwritable", `${path}: cannot be made (EEXIST)`, { hint, cause });
 }
 
-function notAFile(path: string): HaversackError {
-  return fault(path, "it is not a regular file", "name another file");
-}
-
-function fault(path: string, why: string, hint: string): HaversackError {
+function fault(path: string, why: string, hint = "replace the link"): HaversackError {
   return new HaversackError("file-unwritable", `${path}: nothing was written, because ${why}`, { hint });
 }

@@ -1,12 +1,11 @@
-/** What `trust` and `init` show before they ask. */
+/** What `trust` and `init` show before they ask for confirmation. */
 import { cleanLine } from "../base/clean-text.ts";
-import { lineDiff } from "../engine/line-diff.ts";
-import type { lookIntoStore } from "../engine/look-at-store.ts";
-import type { BroughtAlong } from "../engine/trust-project.ts";
+import { lineDiff } from "../engine/init.ts";
+import type { BroughtAlong, lookIntoStore } from "../engine/trust-project.ts";
 import { columns } from "./help.ts";
 import { formatBytes } from "./terminal.ts";
 
-/** What is in the database: see `lookIntoStore`. */
+/** The content of the database: see `lookIntoStore`. */
 type Look = ReturnType<typeof lookIntoStore>;
 
 /** `look`: absent when the database is the user's own. */
@@ -15,7 +14,7 @@ export function formatBrought(
   { look }: { look?: Look } = {},
 ): string {
   const rows = (list: readonly [string, string][]) => columns(list.map(([name, text]) => [clean(name), clean(text)]));
-  /** One row, and below it what a person wants to read before they decide. */
+  /** One row, with details below it that the user needs for the decision. */
   const entry = (row: [string, string], details: readonly string[]) => [
     rows([row]),
     ...details.map((line) => `      ${clean(line)}`),
@@ -40,7 +39,7 @@ export function formatBrought(
     ...describeLook(look).map(clean),
     ...(settings.length > 0
       ? [
-          "Settings of .haversack/config.json that need your word:",
+          "Settings in .haversack/config.json that need your acceptance:",
           rows(
             settings.map(({ key, value, why, isAccepted }) => [
               key,
@@ -62,7 +61,7 @@ export function formatBrought(
       : []),
     ...(rules.length > 0
       ? [
-          "Rules for skills that need your word:",
+          "Rules for skills that need your acceptance:",
           ...rules.flatMap(({ path, skill, why, triggers, loads, isAccepted, isChanged }) =>
             entry(
               [path, `“${skill}” ${why}${mark(isAccepted, isChanged)}`],
@@ -127,7 +126,7 @@ function some(items: readonly string[], max: number): string {
   return items.slice(0, max).join(", ") + (left > 0 ? ` and ${left} more` : "");
 }
 
-/** For `--json`: without the texts of templates and skills, which lie in their files. */
+/** For `--json`: without the texts of templates and skills, which are in their files. */
 export function broughtData(
   { untrusted, parts, settings, templates, rules, unread }: BroughtAlong,
   { look }: { look?: Look } = {},
@@ -164,7 +163,7 @@ export function broughtData(
   };
 }
 
-/** Names, values and texts come from the repository: no control characters reach the terminal. Spaces at the start stay. */
+/** Names, values and texts come from the repository, so control characters are removed. Leading spaces stay. */
 function clean(text: string): string {
   const indent = /^ */.exec(text)?.[0] ?? "";
   return indent + cleanLine(text, { maxChars: 300 });

@@ -1,4 +1,4 @@
-/** Help texts, all derived from the specs. */
+/** Help texts, all generated from the command table and the specs. */
 import type { CommandEntry, CommandSpec, OptionSpec } from "./command.ts";
 import { allOptions } from "./parse.ts";
 
@@ -10,94 +10,77 @@ export function formatUsage(name: string, spec: CommandSpec): string {
   return ["haversack", name, ...words, "[options]", ...(spec.rest ? [`[-- ${spec.rest.name}…]`] : [])].join(" ");
 }
 
-export function formatCommandHelp(name: string, spec: CommandSpec): string {
-  const blocks = [`Usage: ${formatUsage(name, spec)}`, spec.about];
+/** `short`: the command's short form. */
+export function formatCommandHelp(name: string, spec: CommandSpec, short?: string): string {
+  const usage = `Usage: ${formatUsage(name, spec)}`;
+  const isShort = short !== undefined && name.split(" ")[1]?.split("|")[0] === short;
+  const blocks = [isShort ? `${usage}\nShort: haversack ${short}` : usage, spec.about];
   const words = [...(spec.arguments ?? []), ...(spec.rest ? [spec.rest] : [])];
   if (words.length > 0) {
     blocks.push(`Arguments:\n${columns(words.map(({ name: word, about }) => [word, about]))}`);
   }
   blocks.push(
     `Options:\n${columns(Object.entries(allOptions(spec)).map(([option, entry]) => [optionLabel(option, entry), entry.about]))}`,
+    `With --json: ${spec.json}`,
+    `Examples:\n${columns(spec.examples.map(({ run, says }) => [run, says]))}`,
   );
-  if (spec.json) blocks.push(`With --json: ${spec.json}`);
-  blocks.push(`Examples:\n${columns(spec.examples.map(({ run, says }) => [run, says]))}`);
   return `${blocks.join("\n\n")}\n`;
 }
 
-/** What most people use, in the order in which they meet it. */
-const FIRST = [
-  "init",
-  "doctor",
-  "status",
-  "import plan",
-  "task create",
-  "next",
-  "claim",
-  "skills list",
-  "discover",
-  "off",
-];
-
-/** For who types the name alone: the whole list is longer than a screen. */
-export function formatFirstScreen(entries: readonly CommandEntry[]): string {
-  const rows = FIRST.flatMap((name) => entries.filter((entry) => entry.name === name));
-  return [
-    TITLE,
-    USAGE,
-    columns(rows.map(({ name, summary }) => [name, summary])),
-    "`haversack init` in a repository is the beginning. `haversack help` lists every command, `haversack COMMAND --help` shows\nits options and examples.\n",
-  ].join("\n\n");
-}
-
-const TITLE = "Haversack: carry only the context your coding agent needs.";
-const USAGE = "Usage: haversack COMMAND [options]";
-
-/** What every command answers with. */
+/** The exit codes of every command. */
 export const EXIT_CODES =
-  "Exit codes: 0 done; 1 refused, a problem was found, or what you named (a task, a file, a folder) does not exist; 2 wrong usage; 3 fault.";
+  "Exit codes: 0 done; 1 refused, a problem was found in your files, or what you named does not exist; 2 wrong usage; 3 fault.";
 
-/** Commands of one family (`task create`, `task list`) share a line: the whole list has to fit a screen. */
+/** One screen of 24 lines: the everyday commands, and the families. */
 export function formatOverview(entries: readonly CommandEntry[]): string {
-  const rows = new Map<string, { group: string; name: string; text: string }>();
-  for (const { name, group, summary } of entries) {
-    const [first = name] = name.split(" ");
-    const family = entries.filter((entry) => entry.name.startsWith(`${first} `));
-    // `config` is a command and the first word of others: then it has two lines.
-    const line = `${first} …`;
-    if (family.length < 2 || name === first) rows.set(name, { group, name, text: summary });
-    else if (!rows.has(line)) {
-      const seconds = family.map((entry) => entry.name.slice(first.length + 1));
-      rows.set(line, { group, name: line, text: seconds.join(", ") });
-    }
-  }
-  const shown = [...rows.values()];
-  const width = Math.max(...shown.map(({ name }) => name.length));
-  const blocks = [...new Set(shown.map(({ group }) => group))].map((group) => {
-    const members = shown.filter((row) => row.group === group);
-    return `${group}:\n${columns(
-      members.map(({ name, text }) => [name, text]),
-      width,
-    )}`;
-  });
+  const groups = Map.groupBy(entries, ({ group }) => group);
+  const daily = entries.flatMap(({ short, summary }): [string, string][] =>
+    short ? [[short, DAILY[short] ?? summary]] : [],
+  );
   return [
-    TITLE,
-    USAGE,
-    ...blocks,
-    `haversack COMMAND --help shows a command's options and examples, and what the commands of a family do.\n${EXIT_CODES}\n`,
+    "Haversack: carry only the context your coding agent needs.",
+    `Every day:\n${columns([["status", "Show where the work stands"], ...daily])}`,
+    `All commands:\n${columns([...groups].map(([title, members]) => [title, families(members).join(", ")]))}`,
+    "`haversack help task` shows a family, `haversack help all` every command,\n`haversack COMMAND --help` options and examples.\n",
   ].join("\n\n");
 }
 
-export function formatGroup(prefix: string, entries: readonly CommandEntry[]): string {
-  return `Usage: haversack ${prefix} COMMAND [options]\n\n${columns(entries.map(({ name, summary }) => [name, summary]))}\n`;
+/** Descriptions for short forms that do less than the table's entry. */
+const DAILY: Readonly<Record<string, string>> = {
+  claim: "Claim tasks, or the next one that is ready",
+  done: "Mark tasks as done",
+};
+
+function families(members: readonly CommandEntry[]): string[] {
+  return [...new Set(members.flatMap(({ name }) => name.split(" ")[0]!.split("|")))];
+}
+
+/** Every command with its line. */
+export function formatAll(entries: readonly CommandEntry[]): string {
+  const blocks = [...Map.groupBy(entries, ({ group }) => group)].map(
+    ([title, members]) => `${title}:\n${columns(members.map(({ name, summary }) => [name, summary]))}`,
+  );
+  const shorts = entries.flatMap(({ name, short }) => (short ? [`${short} (${name.split("|")[0]})`] : []));
+  return [...blocks, `Short forms: ${shorts.join(", ")}.`, `${EXIT_CODES}\n`].join("\n\n");
+}
+
+/** The commands of a family: `haversack help task`. */
+export function formatFamily(family: string, entries: readonly CommandEntry[]): string {
+  const members = entries.filter(({ name }) => name.includes(" ") && name.split(" ")[0]?.split("|").includes(family));
+  const rows = members.map(({ name, summary, short, isDefault }): [string, string] => {
+    const more = short ? ` (short: ${short})` : isDefault ? ` (the same as ${family} alone)` : "";
+    return [`${family} ${name.split(" ")[1]}`, `${summary}${more}`];
+  });
+  return `Usage: haversack ${family} COMMAND [options]\n\n${columns(rows)}\n\n\`haversack ${family} COMMAND --help\` shows options and examples.\n`;
 }
 
 export function optionLabel(name: string, { short, type, value = "VALUE" }: OptionSpec): string {
   return `${short ? `-${short}, ` : ""}--${name}${type === "boolean" ? "" : ` ${value}`}`;
 }
 
-/** Two aligned columns, indented by two. What is too long for the first has the second below it. */
-export function columns(rows: readonly (readonly [string, string])[], minimumWidth = 0): string {
-  const width = Math.min(44, Math.max(minimumWidth, ...rows.map(([left]) => left.length)));
+/** Two aligned columns, indented by two. If the first is too long, the second goes below it. */
+export function columns(rows: readonly (readonly [string, string])[]): string {
+  const width = Math.min(44, Math.max(...rows.map(([left]) => left.length)));
   return rows
     .map(([left, right]) => {
       const between = left.length > width ? `\n${" ".repeat(width + 4)}` : `${" ".repeat(width - left.length)}  `;

@@ -1,11 +1,10 @@
-/** The files that a client is told to run: the runtime of this process, and the built bins of this package. */
+/** The files that a client runs: the runtime of this process, and the built bins of this package. */
 import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { HaversackError } from "../base/errors.ts";
 import type { Installed } from "../engine/wiring.ts";
 
-export function findInstalled(from: string = fileURLToPath(import.meta.url)): Installed {
+export function findInstalled(from: string = import.meta.filename): Installed {
   // A chunk of dist/ when built; a file of src/ in tests, with dist/ beside src/.
   for (let folder = dirname(from); folder !== dirname(folder); folder = dirname(folder)) {
     for (const dist of [folder, join(folder, "dist")]) {
@@ -14,11 +13,11 @@ export function findInstalled(from: string = fileURLToPath(import.meta.url)): In
     }
   }
   throw new HaversackError("not-found", `hook.cjs is missing from this installation (looked upwards from ${from})`, {
-    hint: "install haversack anew",
+    hint: "install haversack again",
   });
 }
 
-/** Installations that go away by themselves. */
+/** Installations that disappear by themselves. */
 export function isTemporary({ bin }: Installed): boolean {
   return /[\\/]_npx[\\/]|[\\/]dlx-|[\\/]bunx-/.test(bin);
 }

@@ -1,15 +1,30 @@
-/** The CLI's edge: finds the command, runs it, and translates faults into one line and an exit code. */
-import { errorText, type FaultCode, HaversackError, isFault } from "../base/errors.ts";
+/** The CLI's entry point: finds the command, runs it, and translates faults into one line and an exit code. */
+import type { CompiledFile } from "../base/compiled-code.ts";
+import { errorText, HaversackError, isFault } from "../base/errors.ts";
 import { nearest } from "../base/nearest.ts";
-import type { Command, CommandEntry, ExitCode, Io } from "./command.ts";
-import { formatCommandHelp, formatFirstScreen, formatGroup, formatOverview, formatUsage } from "./help.ts";
+import { type Command, type CommandEntry, type ExitCode, exitOf, type Io, sayError, sayNote } from "./command.ts";
+import { formatAll, formatCommandHelp, formatFamily, formatOverview, formatUsage } from "./help.ts";
 import { parseCall } from "./parse.ts";
-import { COMMANDS } from "./table.ts";
-import { processIo } from "./terminal.ts";
-import { wrapColumns, wrapLines } from "./wrap-text.ts";
+import { COMMANDS, findCommand, namesOf, OLD_NAMES } from "./table.ts";
+import { processIo, wrapColumns, wrapLines } from "./terminal.ts";
 
 export async function main(): Promise<void> {
-  process.exitCode = await runCli(process.argv.slice(2), processIo());
+  let io: Io;
+  try {
+    io = processIo();
+  } catch (error) {
+    if (!isFault(error)) throw error;
+    process.stderr.write(`haversack: error: ${error.message}\nhaversack: hint: ${error.hint}\n`);
+    process.exitCode = exitOf(error.code);
+    return;
+  }
+  process.exitCode = await runCli(process.argv.slice(2), io);
+}
+
+/** Saves compiled code for the next start: see base/compiled-code.ts. */
+export async function keep(files: readonly CompiledFile[], outcome: string): Promise<void> {
+  const { keepCompiled } = await import("../base/compiled-folder.ts");
+  keepCompiled(files, outcome);
 }
 
 export async function runCli(words: readonly string[], given: Io): Promise<ExitCode> {
@@ -18,101 +33,149 @@ export async function runCli(words: readonly string[], given: Io): Promise<ExitC
     return await dispatch(words, io);
   } catch (error) {
     if (isFault(error)) {
-      io.err(`haversack: ${error.message}${error.hint ? ` (${error.hint})` : ""}\n`);
-      return EXIT_OF[error.code] ?? 3;
+      sayError(io, error.message, error.hint);
+      return exitOf(error.code);
     }
-    const trace = io.env["HAVERSACK_DEBUG"] && error instanceof Error ? `${error.stack}\n` : "";
-    io.err(`haversack: internal fault: ${errorText(error)} (HAVERSACK_DEBUG=1 shows where)\n${trace}`);
+    sayError(io, `internal fault: ${errorText(error)}`, "HAVERSACK_DEBUG=1 shows where");
+    if (io.env["HAVERSACK_DEBUG"] && error instanceof Error) io.err(`${error.stack}\n`);
     return 3;
   }
 }
 
-/** What is no fault of the machine's. A store that is not accepted is a refusal: `haversack trust` lifts it. */
-const EXIT_OF: Partial<Record<FaultCode, ExitCode>> = {
-  usage: 2,
-  "not-found": 1,
-  refused: 1,
-  "no-project": 1,
-  "store-untrusted": 1,
-};
-
 async function dispatch(words: readonly string[], io: Io): Promise<ExitCode> {
-  const [first] = words;
-  if (first === undefined) {
-    io.out(wrapColumns(formatFirstScreen(COMMANDS), io.width));
-    return 0;
+  const [first, second] = words;
+  if (first === undefined) return runCommand("", await import("./commands/start.ts"), [], io);
+  if (first === "--help" || first === "-h" || (first === "help" && second === undefined)) {
+    return show(formatOverview(COMMANDS), io);
   }
-  if (first === "--help" || first === "-h" || first === "help") {
-    return words[1] && first === "help" ? dispatch([...words.slice(1), "--help"], io) : overview(io);
+  if (first === "help") {
+    if (second === "all") return show(formatAll(COMMANDS), io);
+    return isFamily(second) && !words[2] ? showFamily(second!, io) : dispatch([...words.slice(1), "--help"], io);
   }
   if (first === "--version" || first === "-V" || first === "version") {
     io.out(`${__VERSION__}\n`);
     return 0;
   }
-  const entry = findCommand(words);
-  if (!entry) return unknownCommand(words, io);
+  const found = findTyped(words);
+  if (found) return runCommand(found.name, await loadCommand(found), words.slice(found.length), io, found.entry);
 
-  const command = await loadCommand(entry);
-  const parsed = parseCall(words.slice(entry.name.split(" ").length), command.spec);
-  if (parsed.kind === "help") {
-    io.out(wrapColumns(formatCommandHelp(entry.name, command.spec), io.width));
-    return 0;
-  }
-  if (parsed.kind === "usage") {
-    io.err(`haversack ${entry.name}: ${parsed.text}\nUsage: ${formatUsage(entry.name, command.spec)}\n`);
-    return 2;
-  }
-  return command.run({ ...parsed, io });
+  const old = [`${first} ${second}`, first].find((name) => Object.hasOwn(OLD_NAMES, name));
+  if (old === undefined) return unknownCommand(words, io);
+  const { now, words: rewrite } = OLD_NAMES[old]!;
+  // A script that reads JSON might take a note on standard error for a problem.
+  if (!words.includes("--json")) sayNote(io, `\`haversack ${old}\` is now \`haversack ${now}\``);
+  const rest = words.slice(old.split(" ").length);
+  return dispatch(rewrite ? rewrite(rest) : [...now.split(" "), ...rest], io);
 }
 
-/** A client's plugin has the commands that the client calls, and no others. */
-async function loadCommand({ name, load }: CommandEntry): Promise<Command> {
+interface Typed {
+  entry: CommandEntry;
+  /** The full name of what was typed. */
+  name: string;
+  /** How many words the name has. */
+  length: number;
+}
+
+/** The longest command name at the start of the words: `config set` before `config`. */
+function findTyped(words: readonly string[]): Typed | undefined {
+  for (const length of [2, 1]) {
+    const typed = words.slice(0, length).join(" ");
+    const found = findCommand(typed);
+    // The two words may be an old name: `wip` must not take its former verb for a task.
+    if (found && !(length === 1 && Object.hasOwn(OLD_NAMES, words.slice(0, 2).join(" ")))) return { ...found, length };
+  }
+  return undefined;
+}
+
+async function runCommand(
+  name: string,
+  { spec, run }: Command,
+  words: readonly string[],
+  io: Io,
+  entry?: CommandEntry,
+): Promise<ExitCode> {
+  const parsed = parseCall(words, spec);
+  if (parsed.kind === "help") return show(formatCommandHelp(name, spec, entry?.short), io);
+  if (parsed.kind === "usage") {
+    sayError(io, `${name}: ${parsed.text}`, `usage: ${formatUsage(name, spec)}`);
+    return 2;
+  }
+  return run({ ...parsed, name, io });
+}
+
+/** A client's plugin contains only the commands that the client calls. */
+async function loadCommand({ entry, name }: Typed): Promise<Command> {
   try {
-    return await load();
+    return await entry.load(name);
   } catch (error) {
-    if (!(error instanceof Error) || !/Cannot find module '\.\.?\/commands\//.test(error.message)) throw error;
+    if (!(error instanceof Error) || !/^(?:Cannot find module|ENOENT).*\bcommand-[\w-]+\.cjs'/.test(error.message))
+      throw error;
     throw new HaversackError("usage", `a client's plugin has no "${name}"`, {
       hint: "install the npm package haversack for all commands",
     });
   }
 }
 
-/** The longest name that the words begin with: `store check` before `store`. */
-function findCommand(words: readonly string[]): CommandEntry | undefined {
-  const two = `${words[0]} ${words[1]}`;
-  return COMMANDS.find(({ name }) => name === two) ?? COMMANDS.find(({ name }) => name === words[0]);
-}
-
-function overview(io: Io): ExitCode {
-  io.out(wrapColumns(formatOverview(COMMANDS), io.width));
+function show(text: string, io: Io): ExitCode {
+  io.out(wrapColumns(text, io.width));
   return 0;
 }
 
+function isFamily(word: string | undefined): boolean {
+  return COMMANDS.some((entry) => namesOf(entry).some((name) => name.startsWith(`${word} `)));
+}
+
+function showFamily(word: string, io: Io): ExitCode {
+  return show(formatFamily(word, COMMANDS), io);
+}
+
+/** What other programs call it. */
+const USUAL_NAMES: Readonly<Record<string, readonly string[]>> = {
+  add: ["create", "new"],
+  new: ["create", "add"],
+  create: ["add", "new"],
+  ls: ["list"],
+  rm: ["rm", "archive"],
+  remove: ["rm", "archive"],
+  delete: ["rm", "archive"],
+  del: ["rm", "archive"],
+  edit: ["update"],
+  set: ["update"],
+  close: ["done"],
+  finish: ["done"],
+  get: ["show"],
+  view: ["show"],
+};
+
 function unknownCommand(words: readonly string[], io: Io): ExitCode {
   const [first = "", second] = words;
-  const group = COMMANDS.filter(({ name }) => name.startsWith(`${first} `));
-  if (group.length > 0) {
-    if (second === undefined || second === "--help" || second === "-h") {
-      io[second ? "out" : "err"](wrapColumns(formatGroup(first, group), io.width));
-      return second ? 0 : 2;
+  const names = COMMANDS.flatMap(namesOf);
+  if (isFamily(first)) {
+    if (second === "--help" || second === "-h") return showFamily(first, io);
+    if (second === undefined) {
+      sayError(io, `${first} needs a command`);
+      io.err(`\n${formatFamily(first, COMMANDS)}`);
+      return 2;
     }
-    const [guess] = nearest(
-      second,
-      group.map(({ name }) => name.slice(first.length + 1)),
+    const verbs = names.filter((name) => name.startsWith(`${first} `)).map((name) => name.slice(first.length + 1));
+    const [guess] = [...(USUAL_NAMES[second] ?? []).filter((name) => verbs.includes(name)), ...nearest(second, verbs)];
+    sayError(
+      io,
+      `unknown command "${first} ${second}"`,
+      guess ? `did you mean \`haversack ${first} ${guess}\`?` : `\`haversack ${first}\` has ${verbs.join(", ")}`,
     );
-    const known = `it has ${group.map(({ name }) => name.slice(first.length + 1)).join(", ")}`;
-    io.err(`haversack ${first}: unknown command "${second}"; ${guess ? `did you mean "${first} ${guess}"?` : known}\n`);
     return 2;
   }
   const typed = second && !second.startsWith("-") ? `${first} ${second}` : first;
-  const names = COMMANDS.map(({ name }) => name);
+  const usual = (USUAL_NAMES[first] ?? []).map((name) => `task ${name}`).filter((name) => names.includes(name));
   const [guess] = [
-    // `done` for `task done`: the first family in the table that has it.
-    ...names.filter((name) => name.endsWith(` ${first}`)).slice(0, 1),
-    ...nearest(first, [...new Set(names.map((name) => name.split(" ")[0] ?? name))]),
+    ...usual,
+    // `list` suggests `task list`; else the first family in the table that has the word.
+    ...[`task ${first}`, ...names].filter((name) => name.endsWith(` ${first}`) && names.includes(name)).slice(0, 1),
+    ...nearest(first, [...new Set(["help", "version", ...names.map((name) => name.split(" ")[0] ?? name)])]),
     ...nearest(typed, names),
   ];
-  const advice = guess ? `did you mean "${guess}"?` : "`haversack help` lists the commands";
-  io.err(`haversack: unknown ${first.startsWith("-") ? "option" : "command"} "${first}"; ${advice}\n`);
+  const hint = guess ? `did you mean \`haversack ${guess}\`?` : "`haversack help` lists the commands";
+  sayError(io, `unknown ${first.startsWith("-") ? "option" : "command"} "${first}"`, hint);
   return 2;
 }

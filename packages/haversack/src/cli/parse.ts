@@ -1,22 +1,21 @@
-/** Words of the command line to a call, or to a usage error that names the nearest right word. */
+/** Parses the words of the command line into a call, or a usage error that suggests the nearest valid word. */
 import { parseArgs } from "node:util";
 import { HaversackError } from "../base/errors.ts";
 import { nearest } from "../base/nearest.ts";
-import type { ArgumentSpec, CommandSpec, OptionSpec, OptionValue } from "./command.ts";
+import { type ArgumentSpec, type Call, type CommandSpec, flag, type OptionSpec, type OptionValue } from "./command.ts";
 
 export type Parsed =
-  | { kind: "call"; arguments: string[]; rest?: string[]; options: Record<string, OptionValue>; json: boolean }
+  | ({ kind: "call" } & Omit<Call, "io" | "name">)
   | { kind: "help" }
   | { kind: "usage"; text: string };
 
-export const COMMON_OPTIONS: Readonly<Record<string, OptionSpec>> = {
+const COMMON_OPTIONS: Readonly<Record<string, OptionSpec>> = {
+  json: flag("Print one JSON document."),
   help: { type: "boolean", short: "h", about: "Show this help." },
 };
 
-export const JSON_OPTION: OptionSpec = { type: "boolean", about: "Print one JSON document." };
-
 export function allOptions(spec: CommandSpec): Readonly<Record<string, OptionSpec>> {
-  return { ...spec.options, ...(spec.json !== undefined && { json: JSON_OPTION }), ...COMMON_OPTIONS };
+  return { ...spec.options, ...COMMON_OPTIONS };
 }
 
 export function parseCall(given: readonly string[], spec: CommandSpec): Parsed {
@@ -26,7 +25,7 @@ export function parseCall(given: readonly string[], spec: CommandSpec): Parsed {
   const { tokens } = parseArgs({
     args: [...words],
     options: Object.fromEntries(
-      Object.entries(options).map(([name, { type, short }]) => [
+      [...Object.entries(options), ...oldOptions(spec)].map(([name, { type, short }]) => [
         name,
         {
           type: type === "boolean" ? ("boolean" as const) : ("string" as const),
@@ -45,13 +44,14 @@ export function parseCall(given: readonly string[], spec: CommandSpec): Parsed {
   for (const token of tokens) {
     if (token.kind === "positional") positionals.push(token.value);
     if (token.kind !== "option") continue;
-    const option = options[token.name];
+    const name = options[token.name] ? token.name : (spec.oldOptions?.[token.name] ?? token.name);
+    const option = options[name];
     if (!option) return { kind: "usage", text: unknownOption(token.rawName, Object.keys(options)) };
-    if (token.name === "help") return { kind: "help" };
+    if (name === "help") return { kind: "help" };
     const value = readValue(token.rawName, token.value, option);
     if ("wrong" in value) return { kind: "usage", text: value.wrong };
-    if (option.repeat) found[token.name] = [...((found[token.name] as string[]) ?? []), String(value.value)];
-    else found[token.name] = value.value;
+    if (option.repeat) found[name] = [...((found[name] as string[]) ?? []), String(value.value)];
+    else found[name] = value.value;
   }
 
   const wrong = wrongArguments(positionals, spec.arguments ?? []);
@@ -64,6 +64,14 @@ export function parseCall(given: readonly string[], spec: CommandSpec): Parsed {
     options: known,
     json: json === true,
   };
+}
+
+/** Old options take the same values as the new ones. */
+function oldOptions({ options = {}, oldOptions: names = {} }: CommandSpec): [string, OptionSpec][] {
+  return Object.entries(names).flatMap(([old, name]): [string, OptionSpec][] => {
+    const option = options[name];
+    return option ? [[old, option]] : [];
+  });
 }
 
 function unknownOption(rawName: string, known: readonly string[]): string {
@@ -110,7 +118,7 @@ function wrongArguments(words: readonly string[], specs: readonly ArgumentSpec[]
 
 const UNIT_MS: Record<string, number> = { m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 };
 
-/** `90d` or a date to the moment it means. */
+/** Converts `90d` or a date to a point in time. */
 export function parseAge(text: string, now: Date): Date {
   const [, amount, unit = ""] = /^(\d+)([mhdw])$/.exec(text) ?? [];
   const at = amount
@@ -119,7 +127,7 @@ export function parseAge(text: string, now: Date): Date {
       ? Date.parse(text)
       : Number.NaN;
   if (Number.isNaN(at) || Number.isNaN(new Date(at).getTime())) {
-    throw new HaversackError("usage", `"${text}" is no age: write 30m, 12h, 90d, 8w or a date such as 2026-09-01`);
+    throw new HaversackError("usage", `"${text}" is not an age: write 30m, 12h, 90d, 8w or a date such as 2026-09-01`);
   }
   return new Date(at);
 }

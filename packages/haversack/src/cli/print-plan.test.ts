@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { PlannedFile } from "../engine/init.ts";
-import { lineDiff } from "../engine/line-diff.ts";
+import { lineDiff } from "../engine/init.ts";
 import type { Io } from "./command.ts";
 import { formatSummary } from "./print-plan.ts";
 
@@ -31,6 +31,20 @@ describe("formatSummary", () => {
     const lines = formatSummary(io(60), files, "/p").split("\n");
     for (const line of lines) expect(line.length).toBeLessThanOrEqual(60);
     expect(lines[1]).toMatch(/^ {35}\S/);
+  });
+
+  it("puts the description below the path where the columns do not fit", () => {
+    const long = planned(
+      "make",
+      "/p/.claude/agents/some-folder/settings.local.json",
+      "hooks and permissions",
+      "",
+      "1\n",
+    );
+    expect(formatSummary(io(60), [long], "/p").split("\n")).toEqual([
+      "  make   .claude/agents/some-folder/settings.local.json  +1",
+      "         hooks and permissions",
+    ]);
   });
 
   it("names a file outside of the project by its whole path", () => {

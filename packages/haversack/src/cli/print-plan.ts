@@ -1,12 +1,11 @@
-/** What `init` and `uninstall` are about to do: a line per file, or every line of every file. */
+/** What `init` and `uninstall` will do: one line per file, or every line of every file. */
 import { homedir } from "node:os";
 import { dirname, extname } from "node:path";
 import type { PlannedFile } from "../engine/init.ts";
 import type { Io } from "./command.ts";
-import { paint } from "./terminal.ts";
-import { wrapText } from "./wrap-text.ts";
+import { paint, wrapText } from "./terminal.ts";
 
-/** Files below `root` are named from there, the others by their whole path; those of one kind in one folder share a line. */
+/** Files below `root` are shown relative to it, others with their full path. Similar files in one folder share a line. */
 export function formatSummary(io: Io, planned: readonly PlannedFile[], root: string): string {
   const alike = Map.groupBy(planned, ({ kind, path, about }) => [kind, dirname(path), extname(path), about].join("\n"));
   const rows = [...alike.values()].map((files) => {
@@ -21,20 +20,25 @@ export function formatSummary(io: Io, planned: readonly PlannedFile[], root: str
   const pathWidth = Math.min(MAX_PATH_WIDTH, Math.max(...rows.map(({ path }) => path.length)));
   const countWidth = Math.max(...rows.map(({ lines }) => lines.length));
   const indent = 2 + KIND_WIDTH + 1 + pathWidth + 2 + countWidth + 2;
+  // In a narrow terminal the description goes below the path.
+  const isNarrow = io.width !== undefined && io.width - indent < MIN_ABOUT_WIDTH;
   return rows
     .map(({ kind, path, lines, about }) => {
-      const [first = "", ...rest] = wrapText(about, io.width === undefined ? undefined : io.width - indent);
-      const head = `  ${paint(io, STYLES[kind], kind.padEnd(KIND_WIDTH))} ${path.padEnd(pathWidth)}`;
+      const head = `  ${paint(io, STYLES[kind], kind.padEnd(KIND_WIDTH))} `;
+      const at = isNarrow ? 2 + KIND_WIDTH + 1 : indent;
+      const [first = "", ...rest] = wrapText(about, io.width === undefined ? undefined : io.width - at);
+      const below = (isNarrow ? [first, ...rest] : rest).map((line) => `${" ".repeat(at)}${paint(io, "dim", line)}`);
+      if (isNarrow) return [`${head}${path}  ${lines}`, ...below].join("\n");
+      // A path that is too long for the column still comes before its count.
       return [
-        // What is too long for the column still stands in front of its count.
-        `${head}  ${lines.padStart(countWidth)}  ${paint(io, "dim", first)}`,
-        ...rest.map((line) => `${" ".repeat(indent)}${paint(io, "dim", line)}`),
+        `${head}${path.padEnd(pathWidth)}  ${lines.padStart(countWidth)}  ${paint(io, "dim", first)}`,
+        ...below,
       ].join("\n");
     })
     .join("\n");
 }
 
-/** Every line that comes or goes, with one line of context on each side. */
+/** Every added or removed line, with one line of context on each side. */
 export function formatDiff(io: Io, planned: readonly PlannedFile[]): string {
   return planned
     .map(({ path, about, kind, diff }) => {
@@ -47,7 +51,7 @@ export function formatDiff(io: Io, planned: readonly PlannedFile[]): string {
     .join("\n\n");
 }
 
-/** Paths of the home folder in a text, as people write them. */
+/** Replaces the path of the home folder in a text with `~`. */
 export function shortPath(text: string): string {
   const home = homedir();
   return home === "/" ? text : text.replaceAll(`${home}/`, "~/");
@@ -55,6 +59,7 @@ export function shortPath(text: string): string {
 
 const KIND_WIDTH = "change".length;
 const MAX_PATH_WIDTH = 48;
+const MIN_ABOUT_WIDTH = 20;
 const STYLES = { make: "green", change: "yellow", remove: "red" } as const;
 
 /** `a/x-*.md` for `a/x-one.md` and `a/x-two.md`. */

@@ -8,7 +8,7 @@ import type { Io } from "./command.ts";
 import { block, type Cell, fields, formatAgo, formatClaim, statusCell, statusWord } from "./print-work.ts";
 import { paint } from "./terminal.ts";
 
-/** The task's story and epic, with their titles, and how many tasks around it are not among its details. */
+/** The task's story and epic, with titles, and how many nearby tasks the details leave out. */
 export interface Above {
   story?: string | undefined;
   epic?: string | undefined;
@@ -67,7 +67,7 @@ export function formatTask(io: Io, task: TaskDetails, { story, epic, parent, lef
   ].join("\n");
 }
 
-/** For lists: who holds it stands before the title. */
+/** For lists: the holder comes before the title. */
 export function taskRow(task: Task, holder?: Claim): Cell[] {
   return [
     { text: task.id },
@@ -84,7 +84,7 @@ export function brief({ id, title, status }: TaskBrief): string {
 }
 
 function briefs({ id }: Task, tasks: readonly TaskBrief[], more = 0): string {
-  const rest = more > 0 ? [`and ${more} more (\`haversack dep list ${id}\`)`] : [];
+  const rest = more > 0 ? [`and ${more} more (\`haversack task dep ${id}\`)`] : [];
   return [...tasks.map(brief), ...rest].join("; ");
 }
 
@@ -111,7 +111,7 @@ function times({ createdAt, startedAt, completedAt, updatedAt }: Task, now: Date
     .join(", ");
 }
 
-/** Shown by `formatWip`, or of no use to a reader. */
+/** Shown by `formatWip`, or not useful to a reader. */
 const SAID = new Set([
   "context",
   "phase",
@@ -131,7 +131,7 @@ const SAID = new Set([
 export function wipLines(wip: Readonly<Record<string, unknown>>): string[] {
   const others = Object.entries(wip).filter(([field]) => !SAID.has(field));
   return [
-    // Without its heading: the caller has one.
+    // Without its heading, because the caller prints one.
     ...stripControl(formatWip(wip)).split("\n").slice(1),
     ...others.map(([field, value]) => {
       const text = typeof value === "string" ? value : JSON.stringify(value);

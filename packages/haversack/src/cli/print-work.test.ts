@@ -25,7 +25,7 @@ describe("times", () => {
     [DAY, "1 day ago"],
     [5 * DAY, "5 days ago"],
     [40 * DAY, "2026-03-31"],
-    // A clock that is ahead: no "in 2 hours ago".
+    // The clock was ahead: do not print "in 2 hours ago".
     [-2 * HOUR, "2026-05-10 14:00"],
   ])("%i ms ago is %s", (ms, text) => {
     expect(formatAgo(before(ms), now)).toBe(text);
@@ -66,6 +66,7 @@ describe("table", () => {
 
 describe("the command again", () => {
   const call = (changes: Partial<Call>): Call => ({
+    name: "task list",
     arguments: [],
     options: {},
     json: false,
@@ -79,7 +80,7 @@ describe("the command again", () => {
       options: { assignee: "it's me", wip: true, files: ["a", "b c"], offset: 2 },
       json: true,
     });
-    expect(commandLine("task list", given, { offset: 4 })).toBe(
+    expect(commandLine(given, { offset: 4 })).toBe(
       "haversack task list T1 --assignee 'it'\\''s me' --wip --files a --files 'b c' --offset 4 --json",
     );
   });

@@ -1,9 +1,9 @@
-/** Work for people: tables that line up, statuses in words, relative times; and for scripts: bare lists. */
+/** Work for people: aligned tables, statuses in words, relative times. For scripts: plain lists. */
 import { cleanLine, cutAt } from "../base/clean-text.ts";
 import type { Listed } from "../engine/work/work-parts.ts";
 import type { TaskCounts } from "../store/work-store.ts";
 import type { Claim, GroupStatus, TaskStatus } from "../work/task.ts";
-import type { Call, Io } from "./command.ts";
+import { type Call, type Io, jsonLine, sayNote } from "./command.ts";
 import { paint } from "./terminal.ts";
 
 export interface Cell {
@@ -12,31 +12,29 @@ export interface Cell {
 }
 
 export interface Listing<T> {
-  /** The command's words, for the line that says how to get the rest. */
-  command: string;
-  /** What they are called: one of them, several. */
+  /** Singular and plural. */
   nouns: readonly [one: string, many: string];
   listed: Omit<Listed<T>, "views"> & { views: readonly object[] };
   row(item: T): Cell[];
-  /** Said when there are none. */
+  /** Printed when there are none. */
   none: string;
-  /** It has no `--offset`: the rest comes with a larger limit. */
+  /** There is no `--offset`; a larger limit shows the rest. */
   isUnpaged?: boolean;
 }
 
-/** Text with what was left out as its last line; with `--json` a bare list, and that line on standard error. */
-export function printList<T>(call: Call, { command, nouns, listed, row, none, isUnpaged }: Listing<T>): void {
+/** The last line says what was left out. With `--json`: a plain list, and that line on standard error. */
+export function printList<T>(call: Call, { nouns, listed, row, none, isUnpaged }: Listing<T>): void {
   const { io, json } = call;
   const { items, views, total, leftOut, nextOffset, cut } = listed;
   const offset = (call.options["offset"] as number | undefined) ?? 0;
   const all = `${total} ${nouns[total === 1 ? 0 : 1]}`;
-  if (json) io.out(`${JSON.stringify(views)}\n`);
+  if (json) io.out(jsonLine(views));
   else if (items.length > 0) io.out(`${table(io, items.map(row)).join("\n")}\n\n`);
   else if (!cut) io.out(total > 0 ? `No more: there are ${all}.\n` : `${none}\n`);
 
   if (leftOut > 0) {
     const shown = offset > 0 ? `${offset + 1} to ${offset + items.length}` : items.length;
-    // Where nothing fits, the next page would be the same again.
+    // If nothing fits, the next page would be the same again.
     const isNothing = cut !== undefined && items.length === 0;
     const changes = isNothing
       ? { "max-tokens": cut.allTokens }
@@ -44,36 +42,32 @@ export function printList<T>(call: Call, { command, nouns, listed, row, none, is
         ? { limit: total, "max-tokens": undefined }
         : { offset: nextOffset ?? 0 };
     const what = isNothing ? "more" : isUnpaged ? "all" : "the next";
-    const line = `${shown} of ${all}${isNothing ? " fit" : ""}; \`${commandLine(command, call, changes)}\` shows ${what}`;
-    if (json) io.err(`haversack: ${line}\n`);
+    const line = `${shown} of ${all}${isNothing ? " fit" : ""}; \`${commandLine(call, changes)}\` shows ${what}`;
+    if (json) sayNote(io, line);
     else io.out(`${line}.\n`);
   } else if (!json && items.length > 0) io.out(`${all}.\n`);
 }
 
-/** The call again, with other values for some of its options. */
-export function commandLine(
-  command: string,
-  call: Call,
-  changes: Readonly<Record<string, string | number | undefined>>,
-): string {
+/** The same command line, with other values for some of its options. */
+export function commandLine(call: Call, changes: Readonly<Record<string, string | number | undefined>>): string {
   const options = { ...call.options, ...changes };
   const words = Object.entries(options).flatMap(([name, value]) => {
     if (value === true) return [`--${name}`];
     const values = Array.isArray(value) ? value : value === undefined || value === false ? [] : [value];
     return values.flatMap((each) => [`--${name}`, quoted(String(each))]);
   });
-  return ["haversack", command, ...call.arguments.map(quoted), ...words, ...(call.json ? ["--json"] : [])].join(" ");
+  return ["haversack", call.name, ...call.arguments.map(quoted), ...words, ...(call.json ? ["--json"] : [])].join(" ");
 }
 
 function quoted(word: string): string {
   return /^[\w./:@%+=,-]+$/.test(word) ? word : `'${cleanLine(word).replaceAll("'", "'\\''")}'`;
 }
 
-/** Lines with aligned columns. The last one is cut at the terminal's edge; in a pipe it is whole. */
+/** Lines with aligned columns. The last column is cut at the terminal's edge, but not in a pipe. */
 export function table(io: Io, rows: readonly Cell[][]): string[] {
   const count = Math.max(0, ...rows.map((row) => row.length));
   const widths = Array.from({ length: count }, (_, at) => Math.max(...rows.map((row) => row[at]?.text.length ?? 0)));
-  // A column that is empty in every row takes no room.
+  // A column that is empty in every row is left out.
   const used = widths.flatMap((width, at) => (width > 0 ? [at] : []));
   return rows.map((row) => {
     let left = io.width ?? Number.POSITIVE_INFINITY;
@@ -99,7 +93,7 @@ export function fields(io: Io, rows: readonly (readonly [label: string, text: st
   return set.map(([label, text]) => `  ${paint(io, "dim", label.padEnd(width))}  ${text}`);
 }
 
-/** A text of several lines, indented; control characters taken out. */
+/** An indented text of several lines, without control characters. */
 export function block(text: string): string {
   return text.replace(/^(?=.)/gm, "  ");
 }
@@ -136,7 +130,7 @@ const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 const DAY_MS = 24 * HOUR_MS;
 
-/** `3 min ago`; from a month on the day itself. */
+/** `3 min ago`; after a month, the date. */
 export function formatAgo(at: Date, now: Date): string {
   const ms = now.getTime() - at.getTime();
   if (ms < MINUTE_MS) return ms < -MINUTE_MS ? at.toISOString().slice(0, 16).replace("T", " ") : "just now";
@@ -145,7 +139,7 @@ export function formatAgo(at: Date, now: Date): string {
 }
 
 export function formatSpan(ms: number): string {
-  // An hour's lease, just taken, has 60 minutes left.
+  // A new one-hour lease shows 60 minutes.
   if (ms < 1.5 * HOUR_MS) return `${Math.max(1, Math.round(ms / MINUTE_MS))} min`;
   if (ms < DAY_MS) return `${Math.round(ms / HOUR_MS)} h`;
   const days = Math.round(ms / DAY_MS);

@@ -1,4 +1,4 @@
-/** Problems of users' files, for people: grouped by file, worst first. */
+/** Problems in users' files, for people: grouped by file, worst first. */
 import type { Problem } from "../skills/types.ts";
 import type { Io } from "./command.ts";
 import { paint } from "./terminal.ts";
@@ -30,9 +30,9 @@ export function countProblems(problems: readonly Problem[]): string {
   return parts.join(", ");
 }
 
-/** For commands that only mention them; empty when there are none. */
+/** For commands that only mention the problems; empty when there are none. */
 export function mentionProblems(count: number): string {
   return count === 0
     ? ""
-    : `; ${count} ${count === 1 ? "problem" : "problems"}, \`haversack skills check\` shows ${count === 1 ? "it" : "them"}`;
+    : `; ${count} ${count === 1 ? "problem" : "problems"}, \`haversack skill check\` shows ${count === 1 ? "it" : "them"}`;
 }

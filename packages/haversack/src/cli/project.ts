@@ -1,4 +1,7 @@
-/** What most commands begin with: the project they were called in, its settings, and its store. What is not kept is told on standard error. */
+/** What most commands need first: the project they were called in, its settings, its store, and the named files. */
+import { readFileSync, statSync } from "node:fs";
+import { dirname, resolve } from "node:path";
+import { HaversackError } from "../base/errors.ts";
 import {
   findProject as find,
   type OpenProject,
@@ -6,29 +9,62 @@ import {
   openProject as open,
   type Project,
 } from "../engine/open-project.ts";
-import type { Call, Io } from "./command.ts";
+import { type Call, type Io, sayNote, sayWarning } from "./command.ts";
 
 export type { OpenProject, Project };
 
-/** Without its store. A wrong setting is a fault, a doubtful one a warning. */
+/** Without its store. A wrong setting is a warning, and its default is used. */
 export function findProject({ io }: Call): Project {
-  const project = find({ cwd: io.cwd, env: io.env }, (line) => io.err(`haversack: warning: ${line}\n`));
-  // Read now: a wrong setting is to be told before anything is done.
+  const project = find({ cwd: io.cwd, env: io.env }, (line) => warnOnce(io, line));
+  // Read now, so a wrong setting is reported before anything is done.
   void project.config;
   return project;
 }
 
 export function openProject(call: Call, options: Omit<OpenProjectOptions, "note">): OpenProject {
   const { io } = call;
-  return open(findProject(call), { ...options, note: (text) => noteOnce(io, text) });
+  return open(findProject(call), { ...options, note: (text) => once(io, text, sayNote) });
+}
+
+export function warnOnce(io: Io, line: string): void {
+  once(io, line, sayWarning);
 }
 
 const told = new WeakMap<Io, Set<string>>();
 
-/** Some commands open it twice. */
-function noteOnce(io: Io, text: string): void {
-  const before = told.get(io) ?? new Set();
+/** Some commands open the project twice. */
+function once(io: Io, text: string, say: (io: Io, text: string) => void): void {
+  const whole = io.whole ?? io;
+  const before = told.get(whole) ?? new Set();
   if (before.has(text)) return;
-  told.set(io, before.add(text));
-  io.err(`haversack: note: ${text}\n`);
+  told.set(whole, before.add(text));
+  say(io, text);
+}
+
+// Files that are arguments of a command. In every command a missing file exits with 1, a folder with 2, an unreadable file with 3.
+
+/** `hint`: what the command accepts instead. */
+export function readNamedFile({ io }: Pick<Call, "io">, file: string, { hint }: { hint?: string } = {}): string {
+  try {
+    return readFileSync(resolve(io.cwd, file), "utf8");
+  } catch (error) {
+    throw unreadableFile(file, error, { ...(hint !== undefined && { hint }) });
+  }
+}
+
+/** The path of a file that a command writes. Its folder must exist. */
+export function targetFile({ io }: Pick<Call, "io">, file: string): string {
+  const path = resolve(io.cwd, file);
+  const look = (at: string) => statSync(at, { throwIfNoEntry: false });
+  if (!look(dirname(path))?.isDirectory()) throw new HaversackError("not-found", `there is no folder ${dirname(file)}`);
+  if (look(path)?.isDirectory()) throw new HaversackError("usage", `${file} is a folder, and a file is needed`);
+  return path;
+}
+
+function unreadableFile(file: string, cause: unknown, { hint }: { hint?: string }): HaversackError {
+  const { code } = cause as NodeJS.ErrnoException;
+  const more = { cause, ...(hint !== undefined && { hint }) };
+  if (code === "ENOENT" || code === "ENOTDIR") return new HaversackError("not-found", `there is no file ${file}`, more);
+  if (code === "EISDIR") return new HaversackError("usage", `${file} is a folder, and a file is needed`, more);
+  return new HaversackError("file-unreadable", `${file}: cannot be read (${code})`, { cause });
 }

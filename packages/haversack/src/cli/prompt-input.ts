@@ -1,10 +1,10 @@
-/** What came on standard input: a plain prompt, or the JSON that a client hands to its hook. */
+/** The content of standard input: a plain prompt, or the JSON payload of a client's hook. */
 
 export type PromptInput =
   | { kind: "prompt"; prompt: string; sessionId?: string; agentId?: string; cwd?: string; client?: string }
   | { kind: "not-a-prompt" };
 
-/** The events at which a person's prompt reaches the model. Others repeat it (AfterAgent, UserPromptExpansion). */
+/** The events at which the user's prompt reaches the model. Others repeat it (AfterAgent, UserPromptExpansion). */
 const CLIENT_OF_EVENT: Readonly<Record<string, string>> = {
   UserPromptSubmit: "claude-code",
   BeforeAgent: "gemini",
@@ -21,7 +21,7 @@ export function readPromptInput(text: string): PromptInput {
   const prompt = take("prompt");
   if (prompt === undefined || (event !== undefined && !Object.hasOwn(CLIENT_OF_EVENT, event)))
     return { kind: "not-a-prompt" };
-  // A background agent's result comes as a prompt too.
+  // A background agent's result also arrives as a prompt.
   if (prompt.startsWith("<task-notification>")) return { kind: "not-a-prompt" };
   const sessionId = take("session_id");
   const agentId = take("agent_id");
@@ -37,7 +37,7 @@ export function readPromptInput(text: string): PromptInput {
   };
 }
 
-/** opencode's `chat.message`: the session in one object, what was typed as parts in the other. */
+/** opencode's `chat.message`: the session in one object, the typed text as parts in the other. */
 function readMessage(input: Record<string, unknown>, output: unknown): PromptInput {
   const parts = isObject(output) && Array.isArray(output["parts"]) ? output["parts"].filter(isObject) : [];
   const prompt = parts
@@ -50,18 +50,18 @@ function readMessage(input: Record<string, unknown>, output: unknown): PromptInp
   return { kind: "prompt", prompt, ...(sessionId && { sessionId }), client: "opencode" };
 }
 
-/** Gemini puts what hooks said at the session's start before the first prompt: our own words must not match skills. */
+/** Gemini puts the hooks' text from the session's start before the first prompt. Our own words must not match skills. */
 function withoutHookContext(prompt: string): string {
   return prompt.replace(/^\s*<hook_context>[\s\S]*?<\/hook_context>\s*/, "");
 }
 
-/** A prompt may itself be JSON that a person pasted: a payload names its event and its session. */
+/** A prompt may itself be pasted JSON. A payload has an event name and a session. */
 function parsePayload(text: string): Record<string, unknown> | "broken" | undefined {
   const trimmed = text.replace(/^\ufeff/, "").trim();
   if (!trimmed.startsWith("{")) return undefined;
   try {
     const value = JSON.parse(trimmed) as Record<string, unknown>;
-    // A line of a recording holds the payload under `stdin`.
+    // A line of a recording has the payload under `stdin`.
     const inner = value["stdin"];
     if (isObject(inner) && typeof value["event"] === "string") return inner;
     const isMessage = isObject(value["input"]) && typeof value["input"]["sessionID"] === "string";
@@ -69,7 +69,7 @@ function parsePayload(text: string): Record<string, unknown> | "broken" | undefi
       ? value
       : undefined;
   } catch {
-    // Not JSON: a prompt that begins with a brace, or a payload that was cut off; the latter's paths are no prompt.
+    // Not JSON: a prompt that starts with a brace, or a truncated payload, whose paths are no prompt.
     return /^\{\s*"[^"]*"\s*:/.test(trimmed) && /"(?:hook_event_name|session_id)"\s*:/.test(trimmed)
       ? "broken"
       : undefined;

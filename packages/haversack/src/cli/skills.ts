@@ -1,13 +1,14 @@
-/** What the skill commands begin with: the index, fresh, and the ledger. */
+/** What the skill commands need first: an up-to-date index, and the ledger. */
 
 import { resolve } from "node:path";
+import { readHead } from "../base/clean-text.ts";
 import { diskFileSystem } from "../base/file-system.ts";
-import { readHead } from "../base/read-text.ts";
+import { listSkillResources, readSkillResource } from "../engine/load-skill.ts";
 import { retireOldState } from "../engine/open-project.ts";
+import { discoverSettings, outputLimits } from "../engine/project.ts";
 import { type RefreshReport, refreshIndex } from "../engine/refresh-index.ts";
-import { listSkillResources, readSkillResource } from "../engine/skill-folder.ts";
 import { findSkillSources } from "../engine/skill-sources.ts";
-import { type DiscoverSettings, discoverSettings } from "../skills/showing/session.ts";
+import type { DiscoverSettings } from "../skills/showing/disclosure.ts";
 import type { SkillResources } from "../skills/showing/skill-output.ts";
 import type { Problem } from "../skills/types.ts";
 import { openMemoryStore } from "../store/sqlite/open.ts";
@@ -15,8 +16,7 @@ import { SqliteLocalStore } from "../store/sqlite/sessions/sqlite-local-store.ts
 import { SqliteSkillIndex } from "../store/sqlite/skills/skill-index.ts";
 import { SkillLedger } from "../store/sqlite/skills/skill-ledger.ts";
 import type { Call } from "./command.ts";
-import { openProject, type Project } from "./project.ts";
-import { readNamedFile } from "./read-file.ts";
+import { openProject, type Project, readNamedFile } from "./project.ts";
 import { startProgress } from "./terminal.ts";
 
 export interface OpenSkills extends Project {
@@ -26,7 +26,7 @@ export interface OpenSkills extends Project {
   settings: DiscoverSettings;
   problems: Problem[];
   report: RefreshReport | undefined;
-  /** The beginning of a file of the project, for rules that look into files. */
+  /** The start of a project file, for rules that look into files. */
   readHead(path: string): string | undefined;
   listResources(folder: string): SkillResources;
   readResource(id: string, path: string): { text: string } | { problem: string };
@@ -37,11 +37,11 @@ export interface OpenSkillsOptions {
   refresh?: boolean;
   isRebuild?: boolean;
   /**
-   * Where there is no store: `read` and `keep` answer from memory, but `keep` makes one in a repository, because what was shown is
-   * to be remembered; `make` needs one. Default: read.
+   * If there is no store: `read` and `keep` answer from memory, but in a repository `keep` creates one to remember what was shown. `make`
+   * needs one. Default: read.
    */
   store?: "read" | "keep" | "make";
-  /** Rules of this file alone, for this call; the project's index is not touched. */
+  /** Use only the rules of this file, for this call. The project's index is not changed. */
   rulesFile?: string;
 }
 
@@ -53,7 +53,7 @@ export function openSkills(
 ): OpenSkills {
   const project = openProject(call, { access: STORE_ACCESS[store] });
   const { paths, config, handle } = project;
-  // One that cannot be written cannot be brought up to date.
+  // A read-only store cannot be brought up to date, so use one in memory.
   const indexed = rulesFile === undefined && !(refresh && handle.isReadOnly) ? handle : openMemoryStore();
   const sources = findSkillSources(paths.root, {
     env: call.io.env,
@@ -72,13 +72,19 @@ export function openSkills(
       ...sources,
       fs: diskFileSystem,
       isRebuild,
-      // Whoever asks for JSON is a script, even in a terminal.
+      // With `--json` the caller is a script, even in a terminal.
       ...(!call.json && { onProgress: progress.step }),
     });
     progress.end();
   }
-  // Hooks start `skills index` in the background, so this comes by in projects without work too.
-  if (store === "make") retireOldState(handle, { paths, days: config["store.retentionDays"], now: new Date() });
+  // Hooks start `skill index` in the background, so this also runs in projects without work.
+  if (store === "make")
+    retireOldState(handle, {
+      paths,
+      days: config["store.retention_days"],
+      outputs: outputLimits(config),
+      now: new Date(),
+    });
   const index = new SqliteSkillIndex(indexed.db);
   return {
     ...project,

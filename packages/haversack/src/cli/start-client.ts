@@ -1,20 +1,20 @@
 /**
- * Starts a client headless with a packet as its prompt, and waits for it. No shell: the packet goes in on standard input, so that
- * it is neither parsed nor in the list of processes. What the client prints goes straight to the terminal.
+ * Starts a client headless with a packet as its prompt, and waits for it. The packet goes to standard input, so no shell parses it and
+ * no process list shows it. The client prints directly to the terminal.
  */
 import { spawn } from "node:child_process";
 import { HaversackError } from "../base/errors.ts";
-import { findOnPath } from "../clients/find-program.ts";
-import { HEADLESS, OF_A_SESSION } from "../clients/headless.ts";
-import { clientProcess, isAlive } from "../engine/events/client-process.ts";
+import { findOnPath } from "../clients/client-program.ts";
+import { type ClientFacts, FACTS, OF_A_SESSION } from "../clients/facts.ts";
+import { clientProcess, isAlive } from "../engine/events/event-project.ts";
 import type { Environment } from "../engine/project.ts";
-import type { ClientProcess } from "../store/local-store.ts";
+import type { ClientProcess } from "../store/sqlite/sessions/sqlite-local-store.ts";
 
 export interface ClientStart {
   client: string;
-  /** The session to go on with. Absent: a new one. */
+  /** The session to resume. Absent: a new one. */
   resume?: string | undefined;
-  /** The user's own, such as permissions: handed on as they are. */
+  /** The user's own options, such as permissions, passed on unchanged. */
   args: readonly string[];
 }
 
@@ -23,32 +23,32 @@ export interface ClientCommand {
   args: string[];
 }
 
-/** A fault when the client is unknown or not installed: nothing was started then. */
+/** Throws if the client is unknown or not installed; then nothing was started. */
 export function clientCommand({ client, resume, args }: ClientStart, env: Environment): ClientCommand {
-  const headless = Object.hasOwn(HEADLESS, client) ? HEADLESS[client] : undefined;
-  const instead = "the message is kept, and `haversack prompt --print` prints what it should be given";
-  if (!headless) throw new HaversackError("not-found", `${client} cannot be started from here`, { hint: instead });
-  const program = findOnPath(headless.program, env);
+  const facts = new Map<string, ClientFacts>(Object.entries(FACTS)).get(client);
+  const instead = "the message is kept, and `haversack agent prompt --print` prints what it should be given";
+  if (!facts) throw new HaversackError("not-found", `${client} cannot be started from here`, { hint: instead });
+  const program = findOnPath(facts.program, env);
   if (!program) {
-    throw new HaversackError("not-found", `there is no program ${headless.program} on the PATH`, {
-      hint: `install ${headless.title}, or name another client with --client; ${instead}`,
+    throw new HaversackError("not-found", `there is no program ${facts.program} on the PATH`, {
+      hint: `install ${facts.title}, or name another client with --client; ${instead}`,
     });
   }
-  const start = resume === undefined ? headless.begin : headless.resume(resume);
-  return { program, args: [...start, ...args, ...headless.end] };
+  const { begin, resume: goOn, end } = facts.headless;
+  return { program, args: [...(resume === undefined ? begin : goOn(resume)), ...args, ...end] };
 }
 
 export interface RunOptions {
   cwd: string;
   env: Environment;
-  /** The agent it is from now on. */
+  /** The name of the agent that the client becomes. */
   agent: string;
   prompt: string;
-  /** It runs. */
+  /** Called when the client runs. */
   onStart(): Promise<void>;
 }
 
-/** Its exit code; 128 and the signal's number when one ended it, as shells say it. */
+/** Returns its exit code, or 128 plus the signal's number, as shells do. */
 export function runClient(
   { program, args }: ClientCommand,
   { cwd, env, agent, prompt, onStart }: RunOptions,
@@ -58,10 +58,10 @@ export function runClient(
     env: { ...withoutSession(env), HAVERSACK_AGENT: agent, HAVERSACK_WOKEN: "1" },
     stdio: ["pipe", "inherit", "inherit"],
   });
-  // It may end before it has read everything; its exit code tells.
+  // It may end before it has read everything. Its exit code shows whether it failed.
   child.stdin.on("error", () => undefined);
   child.stdin.end(prompt);
-  // Ctrl-C reaches the client too, and it is the client that decides; a request to end goes on to it.
+  // Ctrl-C also reaches the client, which decides what to do. A termination request is forwarded to it.
   const ignore = () => undefined;
   const pass = () => void child.kill("SIGTERM");
   process.on("SIGINT", ignore).on("SIGTERM", pass);
@@ -89,7 +89,7 @@ function withoutSession(env: Environment): Record<string, string> {
   return Object.fromEntries(kept);
 }
 
-/** Undefined: the number is one of another machine, of another name space, or of before the machine's start. */
+/** Undefined: the process ID is from another machine or PID namespace, or from before the last boot. */
 export function isRunning({ id, space }: ClientProcess): boolean | undefined {
   const own = clientProcess(process.pid)?.space;
   return space !== "" && space === own ? isAlive(id) : undefined;

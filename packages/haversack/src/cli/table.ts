@@ -1,560 +1,216 @@
-/** Every command: its words, one line, and the file that is loaded when it is called. */
-import type { CommandEntry } from "./command.ts";
+/**
+ * Every command: the words typed, one line about it, and the file to load when it is called. Dispatch, help, completion and the reference
+ * page use this table.
+ */
+import type { Command, CommandEntry } from "./command.ts";
 
-const CLIENTS = "Clients";
-const WORK = "Work";
-const AGENTS = "Agents";
-const ARTIFACTS = "Artifacts";
-const SKILLS = "Skills";
-const HOUSE = "The house";
+/** A file with one command, or with several by name. */
+type CommandFile = () => Promise<Command | { commands: Readonly<Record<string, Command>> }>;
 
+const agent: CommandFile = () => import("./commands/agent.ts");
+const artifacts: CommandFile = () => import("./commands/artifacts.ts");
+const claim: CommandFile = () => import("./commands/claim.ts");
+const config: CommandFile = () => import("./commands/config.ts");
+const defer: CommandFile = () => import("./commands/skills-defer.ts");
+const groups: CommandFile = () => import("./commands/group.ts");
+const handoff: CommandFile = () => import("./commands/handoff.ts");
+const message: CommandFile = () => import("./commands/message.ts");
+const onOff: CommandFile = () => import("./commands/on-off.ts");
+const review: CommandFile = () => import("./commands/review.ts");
+const runs: CommandFile = () => import("./commands/runs.ts");
+const session: CommandFile = () => import("./commands/session.ts");
+const skills: CommandFile = () => import("./commands/skills.ts");
+const status: CommandFile = () => import("./commands/task-status.ts");
+const store: CommandFile = () => import("./commands/store.ts");
+const task: CommandFile = () => import("./commands/task.ts");
+const workflow: CommandFile = () => import("./commands/workflow.ts");
+
+/** In the order of `haversack help`. */
 export const COMMANDS: readonly CommandEntry[] = [
-  {
-    name: "init",
-    group: CLIENTS,
-    summary: "Wire Haversack into the coding clients found here",
-    load: () => import("./commands/init.ts"),
-  },
-  {
-    name: "uninstall",
-    group: CLIENTS,
-    summary: "Take out exactly what init wrote",
-    load: () => import("./commands/uninstall.ts"),
-  },
-  {
-    name: "doctor",
-    group: CLIENTS,
-    summary: "Say what is wrong and what helps",
-    load: () => import("./commands/doctor.ts"),
-  },
-  {
-    name: "trust",
-    group: CLIENTS,
-    summary: "Accept the store, settings and templates of a cloned project",
-    load: () => import("./commands/trust.ts"),
-  },
-  { name: "mcp", group: CLIENTS, summary: "The MCP server, for clients", load: () => import("./commands/mcp.ts") },
-  {
-    name: "status",
-    group: WORK,
-    summary: "Where the work stands, on one screen",
-    load: () => import("./commands/status.ts"),
-  },
-  {
-    name: "next",
-    group: WORK,
-    summary: "The tasks that are ready, in order",
-    load: () => import("./commands/next.ts"),
-  },
-  {
-    name: "tree",
-    group: WORK,
-    summary: "Epics, stories and tasks with their statuses",
-    load: () => import("./commands/tree.ts"),
-  },
-  {
-    name: "task create",
-    group: WORK,
-    summary: "Make a task",
-    load: async () => (await import("./commands/task.ts")).taskCreate,
-  },
-  {
-    name: "task list",
-    group: WORK,
-    summary: "List tasks",
-    load: async () => (await import("./commands/task.ts")).taskList,
-  },
-  {
-    name: "task show",
-    group: WORK,
-    summary: "A task with everything around it",
-    load: async () => (await import("./commands/task.ts")).taskShow,
-  },
-  {
-    name: "task update",
-    group: WORK,
-    summary: "Change a task's fields",
-    load: async () => (await import("./commands/task.ts")).taskUpdate,
-  },
-  {
-    name: "task start",
-    group: WORK,
-    summary: "Claim a task and start it",
-    load: async () => (await import("./commands/claim.ts")).taskStart,
-  },
-  {
-    name: "task done",
-    group: WORK,
-    summary: "Mark a task as done",
-    load: async () => (await import("./commands/task-status.ts")).taskDone,
-  },
-  {
-    name: "task review",
-    group: WORK,
-    summary: "Mark a task as ready for review",
-    load: async () => (await import("./commands/task-status.ts")).taskReview,
-  },
-  {
-    name: "task block",
-    group: WORK,
-    summary: "Mark a task as blocked, with the reason",
-    load: async () => (await import("./commands/task-status.ts")).taskBlock,
-  },
-  {
-    name: "task unblock",
-    group: WORK,
-    summary: "Settle what blocks a task",
-    load: async () => (await import("./commands/task-status.ts")).taskUnblock,
-  },
-  {
-    name: "task reopen",
-    group: WORK,
-    summary: "Put a task back into the queue",
-    load: async () => (await import("./commands/task-status.ts")).taskReopen,
-  },
-  {
-    name: "task archive",
-    group: WORK,
-    summary: "Take a task out of the queue",
-    load: async () => (await import("./commands/task-status.ts")).taskArchive,
-  },
-  {
-    name: "claim",
-    group: WORK,
-    summary: "Claim a task, or the next that is ready",
-    load: async () => (await import("./commands/claim.ts")).taskClaim,
-  },
-  {
-    name: "release",
-    group: WORK,
-    summary: "Give a claimed task back",
-    load: async () => (await import("./commands/claim.ts")).taskRelease,
-  },
-  {
-    name: "heartbeat",
-    group: WORK,
-    summary: "Prolong an agent's claims",
-    load: async () => (await import("./commands/claim.ts")).taskHeartbeat,
-  },
-  {
-    name: "dep add",
-    group: WORK,
-    summary: "Make a task wait for another",
-    load: async () => (await import("./commands/dependency.ts")).depAdd,
-  },
-  {
-    name: "dep rm",
-    group: WORK,
-    summary: "Take a dependency out",
-    load: async () => (await import("./commands/dependency.ts")).depRm,
-  },
-  {
-    name: "dep list",
-    group: WORK,
-    summary: "What a task depends on, and what on it",
-    load: async () => (await import("./commands/dependency.ts")).depList,
-  },
-  {
-    name: "wip show",
-    group: WORK,
-    summary: "What a task or a session is in the middle of",
-    load: async () => (await import("./commands/wip.ts")).wipShow,
-  },
-  {
-    name: "wip set",
-    group: WORK,
-    summary: "Add to a task's work in progress",
-    load: async () => (await import("./commands/wip.ts")).wipSet,
-  },
-  {
-    name: "handoff set",
-    group: WORK,
-    summary: "Store what came of a task",
-    load: async () => (await import("./commands/handoff.ts")).handoffSet,
-  },
-  {
-    name: "handoff show",
-    group: WORK,
-    summary: "What came of a task, small or whole",
-    load: async () => (await import("./commands/handoff.ts")).handoffShow,
-  },
-  {
-    name: "handoff list",
-    group: WORK,
-    summary: "List handoffs",
-    load: async () => (await import("./commands/handoff.ts")).handoffList,
-  },
-  {
-    name: "decay",
-    group: WORK,
-    summary: "Shrink the handoffs of what is complete",
-    load: async () => (await import("./commands/handoff.ts")).handoffDecay,
-  },
-  {
-    name: "restore",
-    group: WORK,
-    summary: "Bring handoffs back out of the archive",
-    load: async () => (await import("./commands/handoff.ts")).handoffRestore,
-  },
-  {
-    name: "story create",
-    group: WORK,
-    summary: "Make a story",
-    load: async () => (await import("./commands/group.ts")).storyCreate,
-  },
-  {
-    name: "story list",
-    group: WORK,
-    summary: "List stories",
-    load: async () => (await import("./commands/group.ts")).storyList,
-  },
-  {
-    name: "story show",
-    group: WORK,
-    summary: "A story and its counts",
-    load: async () => (await import("./commands/group.ts")).storyShow,
-  },
-  {
-    name: "story update",
-    group: WORK,
-    summary: "Change a story's fields",
-    load: async () => (await import("./commands/group.ts")).storyUpdate,
-  },
-  {
-    name: "epic create",
-    group: WORK,
-    summary: "Make an epic",
-    load: async () => (await import("./commands/group.ts")).epicCreate,
-  },
-  {
-    name: "epic list",
-    group: WORK,
-    summary: "List epics",
-    load: async () => (await import("./commands/group.ts")).epicList,
-  },
-  {
-    name: "epic show",
-    group: WORK,
-    summary: "An epic and its counts",
-    load: async () => (await import("./commands/group.ts")).epicShow,
-  },
-  {
-    name: "epic update",
-    group: WORK,
-    summary: "Change an epic's fields",
-    load: async () => (await import("./commands/group.ts")).epicUpdate,
-  },
-  {
-    name: "activity",
-    group: WORK,
-    summary: "What happened, newest first",
-    load: () => import("./commands/activity.ts"),
-  },
-  {
-    name: "import plan",
-    group: WORK,
-    summary: "Turn a plan or a tasks.md into tasks",
-    load: async () => (await import("./commands/import.ts")).planImport,
-  },
-  {
-    name: "import ohno",
-    group: WORK,
-    summary: "Take over the work of an ohno project",
-    load: async () => (await import("./commands/import.ts")).ohnoImport,
-  },
-  {
-    name: "import jsonl",
-    group: WORK,
-    summary: "Take work from an export",
-    load: async () => (await import("./commands/import.ts")).jsonlImport,
-  },
-  {
-    name: "export",
-    group: WORK,
-    summary: "All work as JSON lines, for git or another machine",
-    load: () => import("./commands/export.ts"),
-  },
-  {
-    name: "wake",
-    group: AGENTS,
-    summary: "What an agent needs to go on",
-    load: () => import("./commands/wake.ts"),
-  },
-  {
-    name: "prompt",
-    group: AGENTS,
-    summary: "Wake an agent with a message",
-    load: () => import("./commands/prompt.ts"),
-  },
-  {
-    name: "message send",
-    group: AGENTS,
-    summary: "Send a message to agents",
-    load: async () => (await import("./commands/message.ts")).messageSend,
-  },
-  {
-    name: "inbox",
-    group: AGENTS,
-    summary: "An agent's messages",
-    load: async () => (await import("./commands/message.ts")).inboxList,
-  },
-  {
-    name: "agent add",
-    group: AGENTS,
-    summary: "Name an agent and its role",
-    load: async () => (await import("./commands/agent.ts")).agentAdd,
-  },
-  {
-    name: "agent list",
-    group: AGENTS,
-    summary: "List agents",
-    load: async () => (await import("./commands/agent.ts")).agentList,
-  },
-  {
-    name: "agent show",
-    group: AGENTS,
-    summary: "An agent, its tasks and its skills",
-    load: async () => (await import("./commands/agent.ts")).agentShow,
-  },
-  {
-    name: "agent rm",
-    group: AGENTS,
-    summary: "Remove an agent's name; its messages and history stay",
-    load: async () => (await import("./commands/agent.ts")).agentRm,
-  },
-  {
-    name: "workflow list",
-    group: AGENTS,
-    summary: "Example workflows that can be added",
-    load: async () => (await import("./commands/workflow.ts")).workflowList,
-  },
-  {
-    name: "workflow add",
-    group: AGENTS,
-    summary: "Copy a workflow's skills into the project",
-    load: async () => (await import("./commands/workflow.ts")).workflowAdd,
-  },
-  {
-    name: "dispatch",
-    group: ARTIFACTS,
-    summary: "The finished prompt for a role's sub-agent",
-    load: () => import("./commands/dispatch.ts"),
-  },
-  {
-    name: "review record",
-    group: ARTIFACTS,
-    summary: "Record a reviewer's answer",
-    load: async () => (await import("./commands/review.ts")).reviewRecord,
-  },
-  {
-    name: "review show",
-    group: ARTIFACTS,
-    summary: "How the reviews of a feature stand",
-    load: async () => (await import("./commands/review.ts")).reviewShow,
-  },
-  {
-    name: "review decide",
-    group: ARTIFACTS,
-    summary: "Decide that an issue stays as it is",
-    load: async () => (await import("./commands/review.ts")).reviewDecide,
-  },
-  {
-    name: "receipts",
-    group: ARTIFACTS,
-    summary: "Which documents were not read, and how often",
-    load: () => import("./commands/receipts.ts"),
-  },
-  {
-    name: "artifacts refs",
-    group: ARTIFACTS,
-    summary: "What a role must read",
-    load: async () => (await import("./commands/artifacts.ts")).artifactsRefs,
-  },
-  {
-    name: "artifacts section",
-    group: ARTIFACTS,
-    summary: "One section of a Markdown file",
-    load: async () => (await import("./commands/artifacts.ts")).artifactsSection,
-  },
-  {
-    name: "artifacts check",
-    group: ARTIFACTS,
-    summary: "Check the map of roles and documents",
-    load: async () => (await import("./commands/artifacts.ts")).artifactsCheck,
-  },
-  {
-    name: "artifacts audit",
-    group: ARTIFACTS,
-    summary: "Where prompt templates paste documents",
-    load: async () => (await import("./commands/artifacts.ts")).artifactsAudit,
-  },
-  {
-    name: "artifacts init",
-    group: ARTIFACTS,
-    summary: "Write a role map to start from",
-    load: async () => (await import("./commands/artifacts.ts")).artifactsInit,
-  },
-  {
-    name: "discover",
-    group: SKILLS,
-    summary: "What a prompt would bring into the model's window",
-    load: () => import("./commands/discover.ts"),
-  },
-  {
-    name: "why",
-    group: SKILLS,
-    summary: "What was added to a session, and why",
-    load: () => import("./commands/why.ts"),
-  },
-  {
-    name: "context",
-    group: SKILLS,
-    summary: "What a session's window has been shown, as JSON",
-    load: () => import("./commands/context.ts"),
-  },
-  {
-    name: "skills list",
-    group: SKILLS,
-    summary: "Skills found for this project",
-    load: async () => (await import("./commands/skills.ts")).skillsList,
-  },
-  {
-    name: "skills show",
-    group: SKILLS,
-    summary: "A skill's text and its resources",
-    load: async () => (await import("./commands/skills.ts")).skillsShow,
-  },
-  {
-    name: "skills search",
-    group: SKILLS,
-    summary: "Find skills by what you need",
-    load: async () => (await import("./commands/skills.ts")).skillsSearch,
-  },
-  {
-    name: "skills check",
-    group: SKILLS,
-    summary: "Lint the skills",
-    load: async () => (await import("./commands/skills.ts")).skillsCheck,
-  },
-  {
-    name: "skills index",
-    group: SKILLS,
-    summary: "Rebuild the index",
-    load: () => import("./commands/skills-index.ts"),
-  },
-  {
-    name: "skills stats",
-    group: SKILLS,
-    summary: "What was shown, used, and its cost",
-    load: async () => (await import("./commands/skills.ts")).skillsStats,
-  },
-  {
-    name: "skills defer",
-    group: SKILLS,
-    summary: "Hide skills from the client's listing",
-    load: async () => (await import("./commands/skills-defer.ts")).skillsDefer,
-  },
-  {
-    name: "skills undefer",
-    group: SKILLS,
-    summary: "List them again",
-    load: async () => (await import("./commands/skills-defer.ts")).skillsUndefer,
-  },
-  {
-    name: "skills new",
-    group: SKILLS,
-    summary: "Make a skill in the right shape",
-    load: () => import("./commands/skills-new.ts"),
-  },
-  {
-    name: "skills eval",
-    group: SKILLS,
-    summary: "Measure how well prompts find skills",
-    load: () => import("./commands/skills-eval.ts"),
-  },
-  {
-    name: "rules check",
-    group: SKILLS,
-    summary: "Lint a skill-rules.json",
-    load: () => import("./commands/rules-check.ts"),
-  },
-  {
-    name: "session list",
-    group: HOUSE,
-    summary: "Sessions seen in this project",
-    load: async () => (await import("./commands/session.ts")).sessionList,
-  },
-  {
-    name: "session reset",
-    group: HOUSE,
-    summary: "Forget what a session has been shown",
-    load: async () => (await import("./commands/session.ts")).sessionReset,
-  },
-  {
-    name: "usage",
-    group: HOUSE,
-    summary: "Tokens added per session, and what listing would have cost",
-    load: () => import("./commands/usage.ts"),
-  },
-  {
-    name: "config",
-    group: HOUSE,
-    summary: "Every setting, its value and where it comes from",
-    load: async () => (await import("./commands/config.ts")).configList,
-  },
-  {
-    name: "config set",
-    group: HOUSE,
-    summary: "Change a setting",
-    load: async () => (await import("./commands/config.ts")).configSet,
-  },
-  {
-    name: "config unset",
-    group: HOUSE,
-    summary: "Remove a setting from a config file",
-    load: async () => (await import("./commands/config.ts")).configUnset,
-  },
-  {
-    name: "on",
-    group: HOUSE,
-    summary: "Switch Haversack on",
-    load: async () => (await import("./commands/on-off.ts")).on,
-  },
-  {
-    name: "off",
-    group: HOUSE,
-    summary: "Switch everything off at once",
-    load: async () => (await import("./commands/on-off.ts")).off,
-  },
-  { name: "log", group: HOUSE, summary: "What Haversack logged here", load: () => import("./commands/log.ts") },
-  {
-    name: "store check",
-    group: HOUSE,
-    summary: "Check the store",
-    load: async () => (await import("./commands/store.ts")).storeCheck,
-  },
-  {
-    name: "store backup",
-    group: HOUSE,
-    summary: "Copy the store to a file",
-    load: async () => (await import("./commands/store.ts")).storeBackup,
-  },
-  {
-    name: "store restore",
-    group: HOUSE,
-    summary: "Take the store back from a backup",
-    load: async () => (await import("./commands/store.ts")).storeRestore,
-  },
-  {
-    name: "store purge",
-    group: HOUSE,
-    summary: "Remove old local state",
-    load: async () => (await import("./commands/store.ts")).storePurge,
-  },
-  {
-    name: "completion",
-    group: HOUSE,
-    summary: "Shell completion for bash, zsh and fish",
-    load: () => import("./commands/completion.ts"),
-  },
+  ...group("Set up", [
+    entry("init", "Connect Haversack to the coding clients found here", () => import("./commands/init.ts")),
+    entry("uninstall", "Remove exactly what init wrote", () => import("./commands/uninstall.ts")),
+    entry("doctor", "Check everything and say how to fix it", () => import("./commands/doctor.ts")),
+    entry("on|off", "Switch Haversack on or off", onOff),
+    entry("trust", "Accept what a cloned project brings along", () => import("./commands/trust.ts")),
+    entry("config list", "Show every setting and where its value comes from", config, { isDefault: true }),
+    entry("config get|set|unset", "Print, change or remove settings", config),
+  ]),
+  ...group("Work", [
+    entry("status", "Show where the work stands, on one screen", () => import("./commands/status.ts")),
+    entry("task create|update", "Create a task, or change fields of tasks", task),
+    entry("task list", "List tasks, or show them as a tree", task),
+    entry("task show", "Show tasks with everything around them", task),
+    entry("task next", "List the tasks that are ready, in order", () => import("./commands/next.ts"), {
+      short: "next",
+    }),
+    entry("task claim|release|heartbeat", "Claim tasks, give them back, or keep them", claim, { short: "claim" }),
+    entry("task done|review|reopen|archive|unblock", "Set the status of tasks", status, { short: "done" }),
+    entry("task block", "Mark tasks as blocked, with the reason", status),
+    entry("task dep", "Show or change what a task waits for", () => import("./commands/dependency.ts")),
+    entry("task log", "Show what happened, newest first", () => import("./commands/activity.ts")),
+    entry("epic|story create|update", "Create an epic or a story, or change it", groups),
+    entry("epic|story list|show", "List epics or stories, or show some", groups),
+    entry("wip", "Show or add to the work in progress", () => import("./commands/wip.ts")),
+    entry("handoff set", "Store the result of a task", handoff),
+    entry("handoff list|show", "List the results of tasks, or show some", handoff),
+    entry("handoff decay|restore", "Archive results of completed work, or restore them", handoff),
+    entry("import", "Import a plan, an export or an ohno project", () => import("./commands/import.ts")),
+    entry("export", "Write all work as JSON lines", () => import("./commands/export.ts")),
+  ]),
+  ...group("Runs", [
+    entry("work", "Work through the queue headless, session after session", () => import("./commands/run.ts")),
+    entry("runs list|show", "List runs, or show their tasks and sessions", runs),
+    entry("runs follow|stop", "Watch a run until it ends, or stop it", runs),
+    entry("metrics", "Show how well runs go", runs),
+    entry("board", "Show work, runs and skills on a local web page", () => import("./commands/board.ts")),
+  ]),
+  ...group("Agents", [
+    entry("agent add|rm", "Name an agent and its role, or remove agents", agent),
+    entry("agent list|show", "List agents, or show their tasks and skills", agent),
+    entry("agent wake", "Print what an agent needs to go on", () => import("./commands/wake.ts"), { short: "wake" }),
+    entry("agent prompt", "Wake an agent with a message", () => import("./commands/prompt.ts")),
+    entry("agent message", "Send a message to agents", message),
+    entry("agent inbox", "Read an agent's messages", message),
+    entry("workflow list|add", "List example workflows, or copy their skills here", workflow, { isDefault: true }),
+  ]),
+  ...group("Reviews", [
+    entry("review dispatch", "Print the prompt for a role's sub-agent", () => import("./commands/dispatch.ts")),
+    entry("review record", "Record a reviewer's answer", review),
+    entry("review show", "Show the reviews of a feature", review),
+    entry("review decide", "Decide that an issue stays as it is", review),
+    entry("review receipts", "Show which documents were not read", () => import("./commands/receipts.ts")),
+    entry("artifacts refs", "Print what a role must read", artifacts),
+    entry("artifacts section", "Print one section of a Markdown file", artifacts),
+    entry("artifacts init|check", "Write a role map to start from, or check it", artifacts),
+  ]),
+  ...group("Skills", [
+    entry("skill list", "List the skills found for this project", skills),
+    entry("skill show", "Print a skill's text and its resources", skills),
+    entry("skill search", "Find skills by what you need", skills),
+    entry("skill why", "Explain what was added to a session", () => import("./commands/why.ts"), { short: "why" }),
+    entry("skill check", "Check the skills for mistakes", skills),
+    entry("skill stats", "Show what was recommended, used, and its cost", skills),
+    entry("skill learned", "Show or forget what was learned from use", () => import("./commands/skills-learned.ts")),
+    entry("skill defer|undefer", "Hide skills from the clients' listings", defer),
+    entry("skill new", "Create a skill in the right shape", () => import("./commands/skills-new.ts")),
+    entry("skill eval", "Measure how well prompts find skills", () => import("./commands/skills-eval.ts")),
+    entry("skill index", "Rebuild the index", () => import("./commands/skills-index.ts")),
+    entry("rules check", "Check a skill-rules.json", () => import("./commands/rules-check.ts")),
+  ]),
+  ...group("State", [
+    entry("session list|reset", "List sessions, or forget what they were shown", session),
+    entry("store check", "Check the store", store),
+    entry("store backup|restore", "Copy the store to a file, or restore it", store),
+    entry("store purge", "Remove old local state", store),
+    entry("recall", "Print a part of a kept tool output", () => import("./commands/recall.ts")),
+    entry("usage", "Show the tokens added per session", () => import("./commands/usage.ts")),
+    entry("audit", "Show what filled the windows of past sessions", () => import("./commands/audit.ts")),
+    entry("replay", "Replay hook payloads or a transcript", () => import("./commands/replay.ts")),
+    entry("log", "Show what Haversack logged here", () => import("./commands/log.ts")),
+  ]),
+  ...group("Scripts", [
+    entry("mcp", "Run the MCP server", () => import("./commands/mcp.ts")),
+    entry("discover", "Print what a prompt would add for the model", () => import("./commands/discover.ts")),
+    entry("context", "Print what a session has been shown, as JSON", () => import("./commands/context.ts")),
+    entry("completion", "Print a completion script for your shell", () => import("./commands/completion.ts")),
+  ]),
 ];
+
+/** Names of earlier versions. They still work, and print the new name. */
+export const OLD_NAMES: Readonly<Record<string, OldName>> = {
+  ...renamed("skills", "skill", [
+    "list",
+    "show",
+    "search",
+    "check",
+    "stats",
+    "defer",
+    "undefer",
+    "new",
+    "eval",
+    "index",
+  ]),
+  release: { now: "task release" },
+  heartbeat: { now: "task heartbeat" },
+  activity: { now: "task log" },
+  "task start": { now: "task claim" },
+  tree: { now: "task list --tree" },
+  "dep add": { now: "task dep TASK --add ID", words: (words) => ["task", "dep", ...flagSecond("--add", words)] },
+  "dep rm": { now: "task dep TASK --rm ID", words: (words) => ["task", "dep", ...flagSecond("--rm", words)] },
+  "dep list": { now: "task dep" },
+  "wip show": { now: "wip" },
+  "wip set": { now: "wip" },
+  decay: { now: "handoff decay" },
+  restore: { now: "handoff restore" },
+  "import plan": { now: "import", words: (words) => ["import", ...words, "--from", "plan"] },
+  "import ohno": { now: "import", words: (words) => ["import", ...words, "--from", "ohno"] },
+  "import jsonl": { now: "import", words: (words) => ["import", ...words, "--from", "jsonl"] },
+  prompt: { now: "agent prompt" },
+  "message send": { now: "agent message" },
+  inbox: { now: "agent inbox" },
+  dispatch: { now: "review dispatch" },
+  receipts: { now: "review receipts" },
+  "artifacts audit": { now: "artifacts check" },
+};
+
+export interface OldName {
+  /** The new command, for the note. */
+  now: string;
+  /** The call in new words, if more than the name has changed. */
+  words?(rest: readonly string[]): string[];
+}
+
+/** Every name of the entry: `task done|review` is `task done` and `task review`. */
+export function namesOf({ name }: Pick<CommandEntry, "name">): string[] {
+  return name.split(" ").reduce<string[]>(
+    (names, word) => {
+      const words = word.split("|");
+      return names.flatMap((before) => words.map((one) => (before === "" ? one : `${before} ${one}`)));
+    },
+    [""],
+  );
+}
+
+/** The entry and the full name for a name or a short form. */
+export function findCommand(typed: string): { entry: CommandEntry; name: string } | undefined {
+  for (const each of COMMANDS) {
+    const names = namesOf(each);
+    if (names.includes(typed)) return { entry: each, name: typed };
+    const [first = ""] = names;
+    if (each.short === typed || (each.isDefault && first.split(" ")[0] === typed)) return { entry: each, name: first };
+  }
+  return undefined;
+}
+
+function group(title: string, entries: readonly Omit<CommandEntry, "group">[]): CommandEntry[] {
+  return entries.map((each) => ({ ...each, group: title }));
+}
+
+function entry(
+  name: string,
+  summary: string,
+  file: CommandFile,
+  more: Pick<CommandEntry, "short" | "isDefault"> = {},
+): Omit<CommandEntry, "group"> {
+  const load = async (typed: string) => {
+    const found = await file();
+    return "commands" in found ? found.commands[typed]! : found;
+  };
+  return { name, summary, load, ...more };
+}
+
+function renamed(before: string, now: string, verbs: readonly string[]): Record<string, OldName> {
+  return Object.fromEntries(verbs.map((verb) => [`${before} ${verb}`, { now: `${now} ${verb}` }]));
+}
+
+/** The second argument becomes an option: `A B` is `A --add B`. */
+function flagSecond(flag: string, words: readonly string[]): string[] {
+  let seen = 0;
+  return words.flatMap((word, at) => {
+    const isValue = /^--(?:type|agent)$/.test(words[at - 1] ?? "");
+    if (word.startsWith("-") || isValue) return [word];
+    seen++;
+    return seen === 2 ? [flag, word] : [word];
+  });
+}

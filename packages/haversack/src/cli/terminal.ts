@@ -1,10 +1,21 @@
-/** The real terminal: streams, colours, progress. */
+/** The real terminal: streams, colours, progress, and lines that fit its width. */
 import { fstatSync, statSync, writeSync } from "node:fs";
+import { HaversackError } from "../base/errors.ts";
 import type { Io } from "./command.ts";
 
+/** Node throws if the folder was deleted while a shell stood in it. */
+function workingFolder(): string {
+  try {
+    return process.cwd();
+  } catch (cause) {
+    const hint = "change to another folder";
+    throw new HaversackError("not-found", "the folder that you are in does not exist any more", { cause, hint });
+  }
+}
+
 /**
- * Node's stream objects for the three standard streams cost a process 3 to 5 ms, a tenth of a bare start. So each is made when
- * it is used, and into a pipe or a file the output goes without one.
+ * Node's stream objects for the three standard streams cost a process 3 to 5 ms, a tenth of a bare start. So each is created on
+ * first use, and output to a pipe or a file does without.
  */
 export function processIo(): Io {
   const { env } = process;
@@ -12,7 +23,7 @@ export function processIo(): Io {
   const isTerminal = !isDirect && process.stdout.isTTY === true;
   return {
     env,
-    cwd: process.cwd(),
+    cwd: workingFolder(),
     isTerminal,
     isColour: isTerminal && !env["NO_COLOR"] && env["TERM"] !== "dumb",
     ...(isTerminal && process.stdout.columns > 0 && { width: process.stdout.columns }),
@@ -20,6 +31,7 @@ export function processIo(): Io {
     out: isDirect ? directOutput(1) : streamOutput(1),
     ...(isTerminal && { page: (text: string) => pageOutput(text, env) }),
     err: isPlain(2) ? directOutput(2) : (text) => void process.stderr.write(text),
+    hasReader: () => !isReaderGone,
     readStdin: async () => {
       const { stdin } = process;
       if (stdin.isTTY) return "";
@@ -30,24 +42,28 @@ export function processIo(): Io {
   };
 }
 
-/** A pipe, a file, or nothing at all. */
+/** True for a pipe, a file, or /dev/null. */
 function isPlain(fd: number): boolean {
   try {
     const found = fstatSync(fd);
     if (!found.isCharacterDevice()) return found.isFIFO() || found.isSocket() || found.isFile();
-    // Most of these are terminals; this one is not.
+    // Most character devices are terminals; /dev/null is not.
     return found.rdev === statSync("/dev/null").rdev;
   } catch {
-    // Closed, or a system without that device: the stream object knows what to do then.
+    // Closed, or a system without that device: the stream object handles it.
     return false;
   }
 }
 
 type Fd = 1 | 2;
 
+/** Whoever read standard output has closed it (`| head -1`). */
+let isReaderGone = false;
+
 function directOutput(fd: Fd): (text: string) => void {
   let stream: ((text: string | Uint8Array) => void) | undefined;
   return (text) => {
+    if (fd === 1 && isReaderGone) return;
     if (stream) return stream(text);
     let rest = Buffer.from(text);
     while (rest.length > 0) {
@@ -56,7 +72,7 @@ function directOutput(fd: Fd): (text: string) => void {
       } catch (error) {
         const { code } = error as NodeJS.ErrnoException;
         if (code !== "EAGAIN") return endOutput(fd, code);
-        // Whoever shares the pipe has made it non-blocking, and it is full: a stream can wait.
+        // Another process made the shared pipe non-blocking, and it is full. A stream can wait.
         stream = streamOutput(fd);
         return stream(rest);
       }
@@ -67,22 +83,25 @@ function directOutput(fd: Fd): (text: string) => void {
 function streamOutput(fd: Fd): (text: string | Uint8Array) => void {
   const stream = fd === 1 ? process.stdout : process.stderr;
   stream.on("error", (error: NodeJS.ErrnoException) => endOutput(fd, error.code));
-  return (text) => void stream.write(text);
+  return (text) => {
+    if (fd === 2 || !isReaderGone) stream.write(text);
+  };
 }
 
 function endOutput(fd: Fd, code: string | undefined): void {
-  // Nobody listens for what went wrong: the work goes on, and its exit code tells.
+  // Standard error is gone. The work continues, and the exit code shows the result.
   if (fd === 2) return;
-  // A reader that went away (`| head`) is no fault.
-  if (code === "EPIPE") process.exit(0);
-  // Nobody can be told on standard output; a device that is full may still have a terminal beside it.
-  process.stderr.write(`haversack: cannot write the output (${code})\n`);
+  // A reader that has gone away (`| head`) is no error. The command finishes its work and prints nothing more.
+  if (code === "EPIPE") isReaderGone = true;
+  if (isReaderGone) return;
+  // Standard output failed, for example on a full device. Standard error may still be a terminal.
+  process.stderr.write(`haversack: error: cannot write the output (${code})\n`);
   process.exit(3);
 }
 
-/** As git does it: $HAVERSACK_PAGER, $PAGER or less; `cat` or nothing in it prints the text as it is. */
+/** Like git: uses $HAVERSACK_PAGER, $PAGER or less; `cat` or an empty value prints the text directly. */
 async function pageOutput(text: string, env: NodeJS.ProcessEnv): Promise<void> {
-  // A terminal may not say how large it is.
+  // A terminal may not report its size.
   const columns = process.stdout.columns || 80;
   const rows = process.stdout.rows || 24;
   const lines = text.split("\n").reduce((sum, line) => sum + Math.max(1, Math.ceil(line.length / columns)), 0);
@@ -91,27 +110,27 @@ async function pageOutput(text: string, env: NodeJS.ProcessEnv): Promise<void> {
   if (!isPaged || !(await runPager(pager, text, env))) process.stdout.write(text);
 }
 
-/** False: it could not be started, and nothing was shown. */
+/** False: the pager could not be started, and nothing was shown. */
 async function runPager(pager: string, text: string, env: NodeJS.ProcessEnv): Promise<boolean> {
   const { spawn } = await import("node:child_process");
   const child = spawn(pager, { shell: true, stdio: ["pipe", "inherit", "inherit"], env: { LESS: "FRX", ...env } });
-  // Whoever leaves the pager early does not read the rest.
+  // The user may leave the pager before it has read everything.
   child.stdin.on("error", () => undefined);
   child.stdin.end(text);
   return new Promise((resolve) => {
     child.on("error", () => resolve(false));
-    // The shell's answers for a program that is not there or cannot be run.
+    // The shell's exit codes for a program that is missing or cannot be run.
     child.on("close", (code) => resolve(code !== 126 && code !== 127));
   });
 }
 
 export interface Progress {
-  /** Says what is done now; shown at once when the work has lasted longer than a second. */
+  /** Sets the current step. It is shown at once if the work has lasted longer than a second. */
   step(text: string): void;
   end(): void;
 }
 
-/** A line on standard error that comes only after a second, and only in a terminal. */
+/** A line on standard error, shown only after a second and only in a terminal. */
 export function startProgress(io: Io, label: string): Progress {
   if (!process.stderr.isTTY) return { step: () => undefined, end: () => undefined };
   const startedAt = Date.now();
@@ -152,23 +171,75 @@ export function formatBytes(bytes: number): string {
   return bytes < 1_000_000 ? `${(bytes / 1000).toFixed(1)} kB` : `${(bytes / 1_000_000).toFixed(1)} MB`;
 }
 
-/** What they typed; empty when they ended the input. undefined: there is nobody to ask. */
+/** The typed text; empty if the input was closed. undefined: there is nobody to ask. */
 export async function ask(io: Io, question: string): Promise<string | undefined> {
   if (!io.isTerminal || !process.stdin.isTTY) return undefined;
-  // Loaded here: few commands ask, and all of them load this file.
+  // Loaded here, because few commands ask but all load this file.
   const { createInterface } = await import("node:readline/promises");
   const lines = createInterface({ input: process.stdin, output: process.stdout });
-  // Ctrl-D and Ctrl-C close without an answer, and the question would wait forever.
+  // Ctrl-D and Ctrl-C close without an answer; the question would wait forever.
+  let onClose = (): void => undefined;
   const ended = new Promise<string>((resolve) => {
-    lines.once("close", () => {
+    onClose = () => {
       io.err("\n");
       resolve("");
-    });
+    };
   });
+  lines.once("close", onClose);
   try {
     return (await Promise.race([lines.question(question), ended])).trim();
   } finally {
-    lines.removeAllListeners("close");
+    // Ours alone: Node's own listener stops reading keys, or the next question would show each one twice.
+    lines.removeListener("close", onClose);
     lines.close();
   }
 }
+
+/** `width`: in characters. If undefined (no terminal) or too narrow, returns one line, and the terminal wraps it. */
+export function wrapText(text: string, width: number | undefined): string[] {
+  if (width === undefined || width < MIN_WIDTH) return [text];
+  const lines: string[] = [];
+  let line = "";
+  for (const word of text.split(" ")) {
+    if (line !== "" && shownLength(line) + 1 + shownLength(word) > width) {
+      lines.push(line);
+      line = word;
+    } else line = line === "" ? word : `${line} ${word}`;
+  }
+  return [...lines, line];
+}
+
+/** The number of terminal columns that the text takes, without colour codes. */
+function shownLength(text: string): number {
+  return text.replace(/\u001b\[\d+m/g, "").length;
+}
+
+/** Wraps a whole text. A long line continues below the start of its last column. */
+export function wrapColumns(text: string, width: number | undefined): string {
+  if (width === undefined || width < MIN_WIDTH) return text;
+  return text
+    .split("\n")
+    .flatMap((line) => {
+      if (shownLength(line) <= width) return [line];
+      const head = /^ *\S.*? {2,}(?=\S)|^ */.exec(line)?.[0] ?? "";
+      const indent = shownLength(head);
+      // The first column leaves too little room, so the rest continues with a small indent.
+      const [start, at] = width - indent < MIN_WIDTH ? ["", INDENT.length] : [head, indent];
+      const [first = "", ...rest] = wrapText(line.slice(start.length), width - at);
+      return [`${start}${first}`, ...rest.map((one) => `${" ".repeat(at)}${one}`)];
+    })
+    .join("\n");
+}
+
+/** Wraps lines for people, such as errors. Continued lines have a small indent. */
+export function wrapLines(text: string, width: number | undefined): string {
+  // A line with cursor movements is not wrapped.
+  if (width === undefined || /[\r\u001b]/.test(text)) return text;
+  return text
+    .split("\n")
+    .map((line) => (line.length <= width ? line : wrapText(line, width - INDENT.length).join(`\n${INDENT}`)))
+    .join("\n");
+}
+
+const INDENT = "  ";
+const MIN_WIDTH = 16;

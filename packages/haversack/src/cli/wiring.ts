@@ -1,28 +1,27 @@
-/** What `init` and `uninstall` share: the place, the plan as text, and the question whether to go on. */
+/** Shared by `init` and `uninstall`: the place, the plan as text, and the confirmation. */
 import { HaversackError } from "../base/errors.ts";
 import { CLIENTS } from "../clients/table.ts";
 import type { PlannedFile } from "../engine/init.ts";
 import type { ProjectPaths } from "../engine/project.ts";
 import type { Client, Scope, WiringPlace } from "../engine/wiring.ts";
 import type { SqliteSkillIndex } from "../store/sqlite/skills/skill-index.ts";
-import type { Call, Io, OptionSpec } from "./command.ts";
+import { type Call, type ExitCode, flag, type Io, type OptionSpec, sayError, sayNote } from "./command.ts";
 import { findInstalled } from "./installed.ts";
 import { formatDiff, formatSummary, shortPath } from "./print-plan.ts";
 import { ask } from "./terminal.ts";
-import { wrapText } from "./wrap-text.ts";
 
 export const WIRING_OPTIONS: Readonly<Record<string, OptionSpec>> = {
   client: {
     type: "string",
     value: "NAME",
     choices: CLIENTS.map(({ name }) => name),
-    about: "This client, found or not (default: all that are found).",
+    about: "Only this client, found or not (default: all that are found).",
   },
-  project: { type: "boolean", about: "This project, in files that are not committed (default)." },
-  user: { type: "boolean", about: "All your projects, in your own settings." },
-  diff: { type: "boolean", about: "Show every line that comes or goes, not only a line per file." },
-  "dry-run": { type: "boolean", about: "Show what would be written, write nothing." },
-  yes: { type: "boolean", about: "Do not ask." },
+  project: flag("This project, in files that are not committed (default)."),
+  user: flag("All your projects, in your own settings."),
+  diff: flag("Show every added or removed line, not only a line per file."),
+  "dry-run": flag("Show what would be written, write nothing."),
+  yes: flag("Do not ask."),
 };
 
 export function scopeOf({ options }: Call): Scope {
@@ -31,8 +30,13 @@ export function scopeOf({ options }: Call): Scope {
   return options["user"] ? "user" : "project";
 }
 
-export function wiringPlace(call: Call, hasGuards: boolean): WiringPlace {
-  return { scope: scopeOf(call), cwd: call.io.cwd, env: call.io.env, installed: findInstalled(), hasGuards };
+export function wiringPlace(call: Call, wishes: Pick<WiringPlace, "hasGuards" | "seesOutputs">): WiringPlace {
+  return { scope: scopeOf(call), cwd: call.io.cwd, env: call.io.env, installed: findInstalled(), ...wishes };
+}
+
+/** Names this checkout, and in a linked worktree also the project. */
+export function describeCheckout({ here, main }: { here: string; main: string }): string {
+  return here === main ? shortPath(main) : `${shortPath(here)}, a worktree of ${shortPath(main)}`;
 }
 
 /** Where the receipt of this scope is kept. */
@@ -40,7 +44,7 @@ export function receiptFolder(scope: Scope, { user, state }: ProjectPaths): stri
   return scope === "user" ? user : state;
 }
 
-/** `others`: those that were not chosen. */
+/** `others`: the clients that were not chosen. */
 export function chosenClients(call: Call): { clients: Client[]; others: Client[]; isForced: boolean } {
   const name = call.options["client"];
   const isChosen = (client: Client) => !name || client.name === name;
@@ -51,19 +55,16 @@ export function chosenClients(call: Call): { clients: Client[]; others: Client[]
   };
 }
 
-/** The plan for a person; with `--diff` every line of it. */
+/** Shows the plan to the user; with `--diff` every line of it. */
 export function showPlan({ io, options }: Call, planned: readonly PlannedFile[], root: string): void {
   io.out(`${options["diff"] ? formatDiff(io, planned) : formatSummary(io, planned, root)}\n\n`);
 }
 
 export function showNotes(io: Io, notes: readonly string[]): void {
-  for (const note of notes) {
-    const lines = wrapText(`haversack: note: ${shortPath(note)}`, io.width === undefined ? undefined : io.width - 2);
-    io.err(`${lines.join("\n  ")}\n`);
-  }
+  sayNote(io, ...notes.map(shortPath));
 }
 
-/** Goes on, or says why not. Who wants to see every line first asks for it here. */
+/** Asks for confirmation. The user can also ask to see every line first. */
 export async function mayWrite(
   call: Call,
   question: string,
@@ -79,7 +80,14 @@ export async function mayWrite(
   }
 }
 
-/** How to see more, for who has not. */
+/** Reports that nothing was written because nobody confirmed. */
+export function notWritten({ io }: Call, answer: "no" | "nobody", hint: string): ExitCode {
+  if (answer === "no") sayError(io, "nothing was written");
+  else sayError(io, "nothing was written: there is no terminal to ask in", hint);
+  return 1;
+}
+
+/** How to see more, if not everything was shown. */
 export function moreLines({ options }: Call): string {
   return options["diff"] ? "" : "; --diff shows every line";
 }

@@ -1,45 +1,71 @@
 /**
- * Epics, their stories, their tasks and sub-tasks, in reading order and no more than fits: what is done is folded into a number, reading
- * stops with the last row that is shown, and what comes behind it is only counted. A sub-task stands below its parent, whichever story
- * it is in itself. A task that is done is shown as long as it has open sub-tasks. Below an archived parent, which is not shown, sub-tasks
- * stand with the other tasks of their story.
+ * Shows epics with their stories, tasks and sub-tasks as a tree, up to a number of rows; the rest is only counted. Done tasks are folded
+ * into a number, except those with open sub-tasks. A sub-task is listed below its parent, whichever story it is in. If the parent is
+ * archived and so not shown, it is listed with its story.
  */
+import { cleanLine } from "../base/clean-text.ts";
 import { everyItem } from "../engine/work/work-parts.ts";
 import type { TaskCounts, WorkStore } from "../store/work-store.ts";
 import { type GroupStatus, isSettled, type Task, type TaskStatus } from "../work/task.ts";
+import { type Call, type ExitCode, jsonLine, sayNote } from "./command.ts";
+import { type Cell, commandLine, statusCell, table } from "./print-work.ts";
+import type { OpenWork } from "./work.ts";
 
-export interface TreeNode {
+interface TreeNode {
   kind: "epic" | "story" | "task";
   id: string;
   title: string;
   status: TaskStatus | GroupStatus;
-  /** All tasks below it. */
+  /** Counts of all tasks below it. */
   counts?: TaskCounts;
   children: TreeNode[];
-  /** Tasks right below it that are done and not shown. */
+  /** Direct child tasks that are done and not shown. */
   folded: number;
 }
 
-export interface WorkTree {
+interface WorkTree {
   nodes: TreeNode[];
   /** Rows that did not fit. */
   leftOut: number;
 }
 
-export interface TreeQuery {
-  root?: { kind: "epic" | "story"; id: string };
-  /** Rows: epics, stories and tasks together. */
+export interface TreeRoot {
+  kind: "epic" | "story";
+  id: string;
+}
+
+interface TreeQuery {
+  root?: TreeRoot;
+  /** The limit of rows: epics, stories and tasks together. */
   limit: number;
-  /** What is done too. Archived things are not listed anywhere unless they are asked for. */
+  /** Include what is done. Archived items are listed only on request. */
   isAll: boolean;
   at: Date;
 }
 
-export function readTree(store: WorkStore, query: TreeQuery): Promise<WorkTree> {
-  return new TreeReader(store, query).read();
+const DEFAULT_ROWS = 100;
+
+/** `task list --tree`. */
+export async function showTree(call: Call, root: TreeRoot | undefined, work: OpenWork): Promise<ExitCode> {
+  const { io, json, options } = call;
+  const limit = (options["limit"] as number | undefined) ?? DEFAULT_ROWS;
+  const query = { limit, isAll: options["all"] === true, at: work.by.at, ...(root && { root }) };
+  const { nodes, leftOut } = await new TreeReader(work.store, query).read();
+  const lines = table(
+    io,
+    nodes.flatMap((node) => rows(node, 0)),
+  );
+  if (json) io.out(jsonLine(nodes.map(view)));
+  else io.out(`${lines.join("\n") || 'Nothing is open; `haversack task create "TITLE"` creates a task.'}\n`);
+  if (leftOut > 0) {
+    const line = `${limit} of ${limit + leftOut} rows; \`${commandLine(call, { limit: limit + leftOut })}\` shows all`;
+    if (json) sayNote(io, line);
+    else io.out(`\n${line}.\n`);
+  }
+  return 0;
 }
 
-/** How many to read at once where the store cannot skip what is not wanted. */
+/** The page size for queries in which the store cannot skip unwanted rows. */
 const PAGE = 500;
 
 class TreeReader {
@@ -50,7 +76,7 @@ class TreeReader {
   /** Sub-tasks that can be shown, by their parent. */
   readonly #parts = new Map<string, Task[]>();
   readonly #parents = new Map<string, Task>();
-  /** Done, and shown all the same: there are open sub-tasks below. */
+  /** Done, but shown because there are open sub-tasks below. */
   readonly #kept = new Map<string, Task>();
 
   constructor(store: WorkStore, query: TreeQuery) {
@@ -106,7 +132,7 @@ class TreeReader {
     return parent;
   }
 
-  /** Whether a sub-task stands below its parent, because the parent has a row of its own. */
+  /** Whether a sub-task is shown below its parent, because the parent has its own row. */
   async #isBelow({ parentId }: Task): Promise<boolean> {
     const { root, isAll } = this.#query;
     if (parentId === undefined) return false;
@@ -121,7 +147,7 @@ class TreeReader {
     return root !== undefined && root.id === (root.kind === "epic" ? epicId : storyId);
   }
 
-  /** Rows of sub-tasks that stand in the tree for their parent, not for their own story. */
+  /** Rows of sub-tasks that are in the tree because of their parent, not their own story. */
   async #countAdded(): Promise<number> {
     let rows = 0;
     for (const part of [...this.#parts.values()].flat())
@@ -129,7 +155,7 @@ class TreeReader {
     return rows;
   }
 
-  /** All rows that there would be without a limit. */
+  /** The number of rows without a limit. */
   async #countRows(): Promise<number> {
     const { root } = this.#query;
     if (root) {
@@ -212,7 +238,7 @@ class TreeReader {
     const tasks = await this.#every(
       (page) => this.#store.listTasks({ ...scope, ...page, at: this.#query.at }),
       async (task) => isOurs(task) && !(await this.#isBelow(task)),
-      // The list ends with what is settled.
+      // Settled tasks are at the end of the list.
       ({ status }) => !this.#query.isAll && isSettled(status),
     );
     for (const task of this.#keptIn(scope)) if (isOurs(task) && !(await this.#isBelow(task))) tasks.push(task);
@@ -224,7 +250,7 @@ class TreeReader {
     return { kind: "task", id, title, status, children, folded: 0 };
   }
 
-  /** Pages of a list, until there are more than can be shown. */
+  /** Reads pages of a list until there are more rows than can be shown. */
   async #every<T>(
     list: (page: { limit: number; offset: number }) => Promise<{ items: T[] }>,
     isWanted: (item: T) => boolean | Promise<boolean> = () => true,
@@ -263,4 +289,42 @@ interface Group {
   id: string;
   title: string;
   status: GroupStatus;
+}
+
+function rows({ kind, id, title, status, counts, children, folded }: TreeNode, depth: number): Cell[][] {
+  const indent = "  ".repeat(depth);
+  const own = [
+    { text: `${indent}${id}`, ...(kind !== "task" && { style: "bold" as const }) },
+    statusCell(status),
+    { text: `${cleanLine(title)}${counts ? progress(counts) : ""}` },
+  ];
+  const rest = folded > 0 ? [[{ text: `${indent}  ${folded} done`, style: "dim" as const }]] : [];
+  return [own, ...children.flatMap((child) => rows(child, depth + 1)), ...rest];
+}
+
+/** ` (3 of 9 done)`; archived tasks do not count. */
+function progress({ ready: _, archived: __, ...counts }: TaskCounts): string {
+  const all = Object.values(counts).reduce((sum, count) => sum + count, 0);
+  return all === 0 ? " (no tasks)" : ` (${counts.done} of ${all} done)`;
+}
+
+function view({ kind, id, title, status, children, folded, counts }: TreeNode): object {
+  const done = kind === "story" ? folded : 0;
+  return {
+    kind,
+    id,
+    title,
+    status,
+    ...(children.length === 0 && status === "done" && counts ? { done: counts.done } : done > 0 && { done }),
+    ...(children.length > 0 && {
+      [kind === "epic" ? "stories" : "tasks"]: children.map((child) =>
+        child.kind === "task" ? viewPart(child) : view(child),
+      ),
+    }),
+  };
+}
+
+/** For use inside a list of tasks, where the kind is known. */
+function viewPart({ id, title, status, children }: TreeNode): object {
+  return { id, title, status, ...(children.length > 0 && { tasks: children.map(viewPart) }) };
 }

@@ -1,18 +1,17 @@
 /**
- * A client's payload in, its answer out: finds the project, opens its store, and lets the engine answer. For the process that a client
- * starts at an event, and for the MCP server that is asked instead.
+ * Turns a client's payload into an answer: finds the project, opens its store, and lets the engine answer. Used by the process that a
+ * client starts for an event, and by the MCP server that the client asks instead.
  *
- * It never harms the session: whatever goes wrong is logged, and the answer is silence.
+ * It never disturbs the session: errors are logged, and the answer is empty.
  */
 import { existsSync } from "node:fs";
 import { checkTrust, untrustedNotice } from "../base/project-trust.ts";
-import { answerEvents } from "../engine/events/answer-event.ts";
+import { answerEvents, noteProcess, recoverMissed } from "../engine/events/answer-event.ts";
 import { type EventProject, eventProject, logFault, logLine, startIndexing } from "../engine/events/event-project.ts";
-import { noteProcess, recoverMissed } from "../engine/events/recover-missed.ts";
 import { isOffForUser, isOffHere, type ProjectPaths, projectPaths } from "../engine/project.ts";
 import type { ClientProfile } from "../skills/showing/activation.ts";
-import type { ClientProcess } from "../store/local-store.ts";
-import type { StoreHandle } from "../store/sqlite/handle.ts";
+import type { StoreHandle } from "../store/sqlite/access.ts";
+import type { ClientProcess } from "../store/sqlite/sessions/sqlite-local-store.ts";
 import { claudeCode } from "./claude-code/adapter.ts";
 import type { ClientAdapter, Payload } from "./client-adapter.ts";
 import { codex } from "./codex/adapter.ts";
@@ -21,24 +20,26 @@ import { ownWiring } from "./own-wiring.ts";
 
 const ADAPTERS: readonly ClientAdapter[] = [claudeCode, codex, gemini];
 
-/** Who asks: a process for one event, or a server that stays. */
+/** The caller: a process for one event, or a long-lived server. */
 export interface HookHost {
   env: NodeJS.ProcessEnv;
   cwd: string;
-  /** How our CLI is started, without its arguments. */
+  /** The command that starts our CLI, without arguments. */
   cli: readonly string[];
-  /** The client's package asks: it stands back where `init` has wired the client. Default: false. */
+  /** Called by the client's package, which does nothing if `init` has wired the client. Default: false. */
   isPackaged?: boolean;
-  /** A server that stays, and may have missed events. Default: false. */
+  /** A long-lived server, which may have missed events. Default: false. */
   isServer?: boolean;
+  /** Similarity of skills to the prompt, by id, if the user has an embedding endpoint. */
+  judged?: ReadonlyMap<string, number> | undefined;
   openStore(paths: ProjectPaths, sessionId: string, warn: (text: string) => void): StoreHandle | undefined;
-  /** The client's own process; absent: as the adapter knows it. */
+  /** The client's own process. Default: the one that the adapter finds. */
   process?(): ClientProcess | undefined;
-  /** After the answer. */
+  /** Called after the answer. */
   done?(handle: StoreHandle): void;
 }
 
-/** "" for silence. */
+/** "" if there is nothing to say. */
 export function answerHook(client: string, payload: unknown, host: HookHost): string {
   const adapter = ADAPTERS.find((one) => one.client === client);
   if (!adapter || typeof payload !== "object" || payload === null) return "";
@@ -49,7 +50,7 @@ export function answerHook(client: string, payload: unknown, host: HookHost): st
     paths = projectPaths(base.cwd, host.env);
     // No folder: the project does not use Haversack.
     if (!existsSync(paths.state) || isOffForUser(paths, host.env)) return "";
-    // A clone can bring this mark too, and must not silence the line about what else it brings.
+    // A clone can contain this mark too. It must not suppress the warning about the clone's other files.
     if (isOffHere(paths)) return untrustedLine(paths, payload as Payload);
     const { root } = paths;
     if (host.isPackaged && ownWiring(client, { root, cwd: base.cwd, env: host.env })) return "";
@@ -70,12 +71,12 @@ interface Asked {
 }
 
 function answerIn(paths: ProjectPaths, { adapter, payload, base, host }: Asked): string {
-  const { env, cli, isServer = false } = host;
+  const { env, cli, isServer = false, judged } = host;
   const warn = (text: string) => logLine(paths, { level: "warn", part: PART, text });
   const handle = host.openStore(paths, base.sessionId, warn);
   if (!handle) return withoutStore(paths, payload, host);
   const process = host.process ?? (() => adapter.process(env));
-  const project = eventProject(paths, handle, { env, process, cli, part: PART, isServer });
+  const project = eventProject(paths, handle, { env, process, cli, part: PART, isServer, judged });
   const client = adapter.profile(paths.root, env);
   recover({ adapter, payload, base, host }, client, project);
   const events = adapter.readEvents(payload, { ...base, client }, project);
@@ -85,7 +86,7 @@ function answerIn(paths: ProjectPaths, { adapter, payload, base, host }: Asked):
   return text;
 }
 
-/** What the server was not told, from what the client has written down. */
+/** Recovers events that the server missed, from the client's transcripts. */
 function recover({ adapter, payload, base, host }: Asked, client: ClientProfile, project: EventProject): void {
   const { readCalls } = adapter;
   const files = adapter.transcripts?.(payload, base) ?? [];
@@ -98,21 +99,20 @@ function recover({ adapter, payload, base, host }: Asked, client: ClientProfile,
   recoverMissed({ sessionId, files, readCalls: (...read) => readCalls(payload, ...read), eventsOf }, project);
 }
 
-/** At a session's start: a line for the person, or a process that makes or upgrades the store. */
+/** At a session's start: a line for the user, or a process that creates or upgrades the store. */
 function withoutStore(paths: ProjectPaths, payload: Payload, { env, cli }: HookHost): string {
   if (payload["hook_event_name"] !== "SessionStart") return "";
   const { root, state, store, config, userState } = paths;
   if (checkTrust(state, userState).kind === "untrusted") return untrustedLine(paths, payload);
-  // A store of an older version, or a fresh clone of a project that shares its settings: without this it would stay so until somebody
-  // calls the CLI.
+  // An older store, or a fresh clone of a project with shared settings. Without this, nothing changes until somebody runs the CLI.
   if (existsSync(store) || existsSync(config)) startIndexing({ root, env, cli });
   return "";
 }
 
-/** For the person alone: all clients that run hooks show it on their screen and keep it from the model. */
+/** For the user only: all clients that run hooks show it on screen and keep it from the model. */
 function untrustedLine({ state, userState }: ProjectPaths, payload: Payload): string {
   const { hook_event_name: event, source } = payload;
-  // Told once: not after each time that the conversation was compacted or cleared.
+  // Shown once, not again after each compaction or clear.
   if (event !== "SessionStart" || source === "compact" || source === "clear") return "";
   const trust = checkTrust(state, userState);
   return trust.kind === "untrusted" ? JSON.stringify({ systemMessage: untrustedNotice(trust, state) }) : "";

@@ -1,12 +1,14 @@
 /**
- * Whether git would commit what `init` writes. Two processes for any number of files: `init` asks for a dozen of them, several
+ * Whether git would commit the files that `init` writes. Two processes for any number of files: `init` asks about a dozen, several
  * times, and each process costs a few milliseconds.
  */
 import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { join, relative, resolve, sep } from "node:path";
+import { HaversackError } from "../base/errors.ts";
+import type { WiredFile, WiringPlace } from "../engine/wiring.ts";
 
-/** no-git: there is a repository, and git is not there or refuses. */
+/** no-git: there is a repository, but git is missing or refuses to work. */
 export type GitView = "no-repository" | "no-git" | "ignored" | "tracked" | "open";
 
 /** What git would do with a file of the repository, existing or not. */
@@ -17,7 +19,7 @@ export function gitView(root: string, path: string): GitView {
 export function gitViews(root: string, paths: readonly string[]): GitView[] {
   if (!existsSync(join(root, ".git"))) return paths.map(() => "no-repository");
   const names = paths.map((path) => relative(root, path).split(sep).join("/"));
-  // Files that are tracked are not among those it prints.
+  // `check-ignore` does not print tracked files.
   const ignored = git(root, ["check-ignore", "-z", "--stdin"], names.map((name) => `${name}\0`).join(""));
   if (!ignored) return paths.map(() => "no-git");
   const left = names.filter((name) => !ignored.has(name));
@@ -30,7 +32,7 @@ export function gitViews(root: string, paths: readonly string[]): GitView[] {
 
 const excludeFiles = new Map<string, string>();
 
-/** The repository's own list of ignored files, which is not committed either; in a submodule it is not below the root. */
+/** The repository's own exclude file, which is not committed. In a submodule it is not below the root. */
 export function excludeFile(root: string): string | undefined {
   if (!existsSync(join(root, ".git"))) return undefined;
   const known = excludeFiles.get(root);
@@ -42,13 +44,87 @@ export function excludeFile(root: string): string | undefined {
   return file;
 }
 
-/** The names that it prints; undefined when it fails. */
+/** The names that git prints; undefined if it fails. */
 function git(root: string, args: readonly string[], input = ""): Set<string> | undefined {
   const { status, stdout } = run(root, args, input);
-  // 1: check-ignore has found none.
+  // Exit code 1: check-ignore found no match.
   return status === 0 || status === 1 ? new Set(stdout.split("\0").filter(Boolean)) : undefined;
 }
 
 function run(root: string, args: readonly string[], input = "") {
   return spawnSync("git", ["-C", root, ...args], { encoding: "utf8", timeout: 10_000, input });
 }
+
+/** We write paths of this machine, which must not be committed. */
+function refuseTracked(path: string, root: string): void {
+  if (gitView(root, path) !== "tracked") return;
+  const text = `${path} is committed in this repository; paths of this machine do not belong in it`;
+  throw new HaversackError("refused", text, {
+    hint: "stop tracking it (`git rm --cached` keeps the file), or wire all projects with `haversack init --user`",
+  });
+}
+
+/** Wraps a file so it is not written while git tracks it. */
+export function untracked(file: WiredFile, { scope }: WiringPlace, root: string): WiredFile {
+  if (scope === "user") return file;
+  return {
+    ...file,
+    wire: (text) => {
+      refuseTracked(file.path, root);
+      return file.wire(text);
+    },
+  };
+}
+
+/**
+ * Adds lines to the repository's exclude file, which is not committed, so files that `init` writes stay out of commits. All clients
+ * share this file, so each removes only its own lines.
+ *
+ * `lines`: each line with a file that it covers. A line is added only if nothing else covers its file.
+ */
+export function excludeLines(root: string, lines: Readonly<Record<string, string>>): WiredFile[] {
+  const path = excludeFile(root);
+  if (path === undefined) return [];
+  return [
+    {
+      path,
+      about: "keeps these files out of commits",
+      blank: "",
+      isRecordedOnly: true,
+      wire(text) {
+        const known = text.split(/\r?\n/);
+        const lineBreak = text.includes("\r\n") ? "\r\n" : "\n";
+        const missing = Object.entries(lines).filter(([line]) => !known.includes(line));
+        const views = gitViews(
+          root,
+          missing.map(([, file]) => join(root, file)),
+        );
+        const added = missing.flatMap(([line], at) => (views[at] === "open" ? [line] : []));
+        if (added.length === 0) return { text, keep: [] };
+        const gap = text === "" || text.endsWith("\n") ? "" : lineBreak;
+        return {
+          text: `${text}${gap}${added.map((line) => line + lineBreak).join("")}`,
+          keep: [...added.map((line) => `${ADDED}${line}`), ...(gap ? [NO_BREAK] : [])],
+        };
+      },
+      unwire(text, keep) {
+        const ofAll = keep.flatMap((note) => (note.startsWith(ADDED) ? [note.slice(ADDED.length)] : []));
+        const lineBreak = text.includes("\r\n") ? "\r\n" : "\n";
+        const rows = text.split(lineBreak);
+        const isAtEnd = ofAll.includes(rows.at(-2) ?? "") && rows.at(-1) === "";
+        for (const line of ofAll.filter((one) => one in lines)) {
+          const at = rows.lastIndexOf(line);
+          if (at >= 0) rows.splice(at, 1);
+        }
+        const rest = rows.join(lineBreak);
+        // If the file had no final line break before, the client that is removed last restores that.
+        const isLast = !ofAll.some((line) => rows.includes(line));
+        return keep.includes(NO_BREAK) && isAtEnd && isLast ? rest.replace(/\r?\n$/, "") : rest;
+      },
+    },
+  ];
+}
+
+/** Marks the lines that we added: the user may have had one of them before. */
+const ADDED = "added ";
+const NO_BREAK = "no-line-break-at-the-end";

@@ -1,8 +1,8 @@
-/** What Codex starts at the end of a turn, as `init --user` sets it: silent whatever happens. */
+/** The program that Codex starts at the end of a turn, as `init --user` sets it. It never prints anything. */
 import { noteTurn } from "./codex/notify.ts";
 
 try {
   noteTurn(process.argv.at(-1), process.env, new Date());
 } catch {
-  // A folder that cannot be looked into: there is no log to write to.
+  // The folder cannot be read, so there is no log to write to.
 }

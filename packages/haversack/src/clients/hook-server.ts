@@ -1,69 +1,111 @@
 /**
- * Events that a client tells our running MCP server, in place of a process for each: the server's unlisted tool `hook`. Stores stay open
- * between events, one for each project that is asked about.
+ * Events that a client sends to our running MCP server (unlisted tool `hook`) instead of starting a process for each. Stores stay open
+ * between events, one per project.
  */
+import { existsSync } from "node:fs";
 import { findProjectRoot } from "../base/project-root.ts";
-import { clientProcess } from "../engine/events/client-process.ts";
-import { keptOpen } from "../engine/events/kept-store.ts";
-import type { StoreHandle } from "../store/sqlite/handle.ts";
-import { answerHook } from "./answer-hook.ts";
+import { clientProcess, keptOpen, logFault, logLine } from "../engine/events/event-project.ts";
+import { Judge } from "../engine/judge.ts";
+import { isOffForUser, isOffHere, loadConfig, type ProjectPaths, projectPaths } from "../engine/project.ts";
+import { matchSkills } from "../skills/matching/match-skills.ts";
+import type { StoreHandle } from "../store/sqlite/access.ts";
+import { PromptIndex } from "../store/sqlite/skills/skill-index.ts";
+import { answerHook, type HookHost } from "./answer-hook.ts";
 import { eventsOfProcesses } from "./own-wiring.ts";
 
-export interface HookServerOptions {
-  env: NodeJS.ProcessEnv;
-  cwd: string;
-  /** How our CLI is started, without its arguments. */
-  cli: readonly string[];
-  /** The server of the client's package: it stands back where `init` has wired the client. */
-  isPackaged: boolean;
-}
+/** `isPackaged`: the server of the client's package, which does nothing if `init` has wired the client. */
+type HookServerOptions = Required<Pick<HookHost, "env" | "cwd" | "cli" | "isPackaged">>;
 
-/** How long to wait for the store's lock, in milliseconds; then the event goes into the spool. */
+/** How long to wait for the store's lock, in milliseconds. After that the event goes into the spool. */
 const BUSY_MS = 200;
-/** One server serves one project; a client that moves between some is served too. */
+/** A server normally serves one project, but the client may move between several. */
 const MOST_STORES = 8;
 
-/** The answer to a call, as the client takes it; `{}` is silence. `meta`: what the client says of the call itself. */
+/**
+ * The answer to a call, in the client's format; `{}` means no answer. `meta`: the client's data about the call itself. The answer is a
+ * promise only if the user has an embedding endpoint and the event is a prompt.
+ */
 export function hookServer({
   env,
   cwd,
   cli,
   isPackaged,
-}: HookServerOptions): (input: unknown, meta?: Fields) => string {
+}: HookServerOptions): (input: unknown, meta?: Fields) => string | Promise<string> {
   const stores = new Map<string, (sessionId: string) => StoreHandle | undefined>();
   const eventsOf = eventsOfProcesses();
+  const openStore: HookHost["openStore"] = ({ store, userState }, sessionId, warn) => {
+    let open = stores.get(store);
+    if (!open) {
+      if (stores.size >= MOST_STORES) stores.clear();
+      open = keptOpen(store, { busyMs: BUSY_MS, userState, warn });
+      stores.set(store, open);
+    }
+    return open(sessionId);
+  };
+  const judge = promptJudge({ env, openStore });
   return (input, meta) => {
     const { client, ...payload } = readPayload(input, meta);
     const { hook_event_name: event, cwd: folder } = payload;
     const { root } = findProjectRoot(typeof folder === "string" ? folder : cwd);
     if (client === "claude-code" && eventsOf({ root, env }).has(String(event))) return "{}";
-    const text = answerHook(String(client), payload, {
-      env,
-      cwd,
-      cli,
-      isPackaged,
-      isServer: true,
-      // The server is the client's own child.
-      process: () => clientProcess(Number(env["CLAUDE_PID"]) || process.ppid),
-      openStore: ({ store, userState }, sessionId, warn) => {
-        let open = stores.get(store);
-        if (!open) {
-          if (stores.size >= MOST_STORES) stores.clear();
-          open = keptOpen(store, { busyMs: BUSY_MS, userState, warn });
-          stores.set(store, open);
-        }
-        return open(sessionId);
-      },
-    });
-    return text || "{}";
+    const answer = (judged?: ReadonlyMap<string, number>) =>
+      answerHook(String(client), payload, {
+        env,
+        cwd,
+        cli,
+        isPackaged,
+        isServer: true,
+        judged,
+        // The client starts the server, so the parent process is the client.
+        process: () => clientProcess(Number(env["CLAUDE_PID"]) || process.ppid),
+        openStore,
+      }) || "{}";
+    const judging =
+      event === "UserPromptSubmit" ? judge(payload, typeof folder === "string" ? folder : cwd) : undefined;
+    return judging ? judging.then(answer) : answer();
+  };
+}
+
+/** Asks the user's embedding endpoint about the skills that match a prompt by words. Undefined: there is none, or nothing to ask. */
+function promptJudge({ env, openStore }: Pick<HookHost, "env" | "openStore">) {
+  const judges = new Map<string, Judge>();
+  return (
+    { prompt, session_id: session }: Fields,
+    cwd: string,
+  ): Promise<ReadonlyMap<string, number> | undefined> | undefined => {
+    if (typeof prompt !== "string") return undefined;
+    let paths: ProjectPaths | undefined;
+    try {
+      paths = projectPaths(cwd, env);
+      if (!existsSync(paths.state) || isOffForUser(paths, env) || isOffHere(paths)) return undefined;
+      const { config } = loadConfig(paths);
+      const { "skills.judge_url": url, "skills.judge_model": model, "skills.judge_key_env": keyName } = config;
+      if (url === "") return undefined;
+      const warn = (text: string) => logLine(paths!, { level: "warn", part: "judge", text });
+      const handle = openStore(paths, String(session), warn);
+      if (!handle) return undefined;
+      const { matches } = matchSkills({ prompt }, new PromptIndex(handle.db));
+      const key = keyName === "" ? undefined : env[keyName];
+      const name = JSON.stringify([url, model, key]);
+      const judge = judges.get(name) ?? new Judge({ url, model, key }, { log: warn });
+      judges.clear();
+      judges.set(name, judge);
+      return judge.ask(
+        prompt,
+        matches.filter(({ excluded }) => !excluded).map(({ card }) => card),
+      );
+    } catch (fault) {
+      if (paths) logFault(paths, "judge", fault);
+      return undefined;
+    }
   };
 }
 
 type Fields = Record<string, unknown>;
 
 /**
- * A client fills the fields of the call by name. Claude Code (2.1.325) gives objects and truth values as texts and what is missing as
- * "". Codex (0.166.0) gives all as they are, and with the call the thread that it is about: the session's or a sub-agent's.
+ * A client fills in the fields of the call by name. Claude Code (2.1.325) sends objects and booleans as text and missing values as "".
+ * Codex (0.166.0) sends values unchanged, and with the call its thread: the session's or a sub-agent's.
  */
 export function readPayload(input: unknown, { threadId }: Fields = {}): Fields {
   const given = typeof input === "object" && input !== null ? (input as Fields) : {};
@@ -79,7 +121,7 @@ function parsed(value: unknown): unknown {
   try {
     return JSON.parse(value);
   } catch {
-    // A tool's answer in plain words.
+    // A plain-text tool answer.
     return value;
   }
 }

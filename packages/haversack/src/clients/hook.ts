@@ -1,26 +1,29 @@
 /**
- * The process that a client starts at an event: `hook.cjs CLIENT`, the client's payload on standard input, the answer on standard output.
- * This file only loads hook-events.cjs, and through it hook-later.cjs, in the form that V8 has compiled them to before: see
- * compiled-code.ts. Where the two are cut is decided in scripts/build-hook.mjs.
+ * The process that a client starts for an event: `hook.cjs CLIENT`, with the payload on standard input and the answer on standard output.
+ * This file only loads hook-events.cjs and, through it, the chunks that the event needs, as cached bytecode: see compiled-code.ts.
+ * scripts/build-hook.mjs defines the chunks.
  *
- * A hook never harms the session: whatever goes wrong, nothing is printed, and the exit code is 0.
+ * A hook never disturbs the session: on any error it prints nothing and exits with 0.
  */
 import { readFileSync } from "node:fs";
-import { compiledFiles } from "./compiled-code.ts";
+import { compiledFiles } from "../base/compiled-code.ts";
+
+/** A hash of the hook's files, written by the build. */
+declare const __HOOK_BUILD__: string;
 
 function main(): void {
   try {
     const payload = JSON.parse(readFileSync(0, "utf8"));
-    const files = compiledFiles(wayOf(payload), process.env);
+    const files = compiledFiles(wayOf(payload), __HOOK_BUILD__, process.env);
     const events = files.load("./hook-events.cjs") as typeof import("./hook-events.ts");
-    events.answerProcess(payload);
-    for (const entry of files.toKeep) events.keepCompiled(entry);
+    const outcome = events.answerProcess(payload);
+    events.keepCompiled(files.loaded, outcome);
   } catch {
-    // No JSON, or an installation with a file missing: without a project there is no log to write to.
+    // Invalid JSON, or an installation with a missing file. Without a project there is no log to write to.
   }
 }
 
-/** What decides which functions run. All that is not known is one way. */
+/** The key of the bytecode entry: events that run the same functions. All unknown events share one key. */
 function wayOf({ hook_event_name: event, tool_name: tool }: Record<string, unknown>): string {
   const way = WAYS.includes(String(event)) ? String(event) : "other";
   return tool === "Bash" ? `${way}-Bash` : way;
@@ -33,6 +36,6 @@ const WAYS = [
 ];
 
 if (process.env["HAVERSACK"] !== "0") main();
-// A normal end, and process.exit too, would close the store and copy its log into the main file: time that nobody has here.
-// What was committed is safe without it. The method is what process.exit itself ends with.
+// A normal end and process.exit would close the store and copy its WAL into the main file, which takes too long here.
+// Committed data is safe without that. process.exit itself ends with this method.
 (process as unknown as { reallyExit(code: number): never }).reallyExit(0);

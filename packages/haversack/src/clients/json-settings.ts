@@ -1,12 +1,12 @@
-/** A client's settings as JSON text: read into an object, looked into by path, and cleaned of what a removal left empty. */
+/** A client's settings as JSON text: parses it, reads values by path, and removes containers that a removal left empty. */
 import { HaversackError } from "../base/errors.ts";
 import { readJson, withoutComments } from "../base/json.ts";
-import { hasCommentIn, type JsonPath, removeIn } from "./claude-code/settings-text.ts";
+import { hasCommentIn, type JsonPath, removeIn } from "./json-text.ts";
 
-/** What a person reads when the file cannot be used. */
+/** For the error message when the file cannot be used. */
 export interface SettingsFile {
   file: string;
-  /** What to do about it; clients differ in what they accept. */
+  /** What to do about it. Clients differ in what they accept. */
   hint: string;
   /** The client accepts comments in it. Default: false. */
   mayHaveComments?: boolean;
@@ -14,7 +14,7 @@ export interface SettingsFile {
 
 export interface Merged {
   text: string;
-  /** What was there before us and looks like ours or would look left over: taking ours out lets it be. */
+  /** What existed before and could be mistaken for ours or for leftovers. Removing ours leaves it alone. */
   keep: string[];
 }
 
@@ -22,7 +22,7 @@ export interface Merged {
 export function parseSettings(text: string, place: SettingsFile): Record<string, unknown> {
   const { value, problem } = readJson(place.mayHaveComments ? withoutComments(text) : text);
   if (problem !== undefined) throw wrongSettings(place, problem);
-  if (!isObject(value)) throw wrongSettings(place, "is no JSON object");
+  if (!isObject(value)) throw wrongSettings(place, "is not a JSON object");
   return value;
 }
 
@@ -30,7 +30,7 @@ export function wrongSettings({ file, hint }: SettingsFile, text: string): Haver
   return new HaversackError("config-invalid", `${file}: ${text}`, { hint });
 }
 
-/** The list at a path, empty when there is none; a fault where the settings have something else on the way. */
+/** The list at a path, or an empty list. Throws if the settings have another type on the way. */
 export function listAt(settings: unknown, path: JsonPath, place: SettingsFile): unknown[] {
   for (let depth = 1; depth < path.length; depth++) {
     const value = valueAt(settings, path.slice(0, depth));
@@ -43,22 +43,22 @@ export function listAt(settings: unknown, path: JsonPath, place: SettingsFile): 
   return value;
 }
 
-/** Takes out what our removal left empty, from the inside out, up to what was empty or there before. */
+/** Removes containers that our removal left empty, from the inside out. Stops at those listed in `keep`. */
 export function prune(text: string, from: JsonPath, { keep }: { keep: readonly string[] }): string {
   let result = text;
   for (let path = from; path.length > 0; path = path.slice(0, -1)) {
     const value = valueAt(readJson(withoutComments(result)).value, path);
-    // A group whose hooks are gone is nothing, whatever its matcher.
+    // A group without hooks has no effect, whatever its matcher.
     const isGroup = path.length === 3 && path[0] === "hooks" && listOf(objectOf(value)["hooks"]).length === 0;
     if (keep.includes(pointer(path)) || (!isEmpty(value) && !isGroup)) return result;
-    // What a person has noted there is theirs.
+    // Keep a container with a comment: the comment is the user's.
     if (isEmpty(value) && hasCommentIn(result, path)) return result;
     result = removeIn(result, path);
   }
   return result;
 }
 
-/** Of these, the containers that are there and empty. */
+/** Those of the paths that lead to an existing, empty container. */
 export function emptyAmong(settings: unknown, paths: readonly JsonPath[]): string[] {
   return paths.filter((path) => isEmpty(valueAt(settings, path))).map(pointer);
 }
@@ -75,7 +75,7 @@ export function valueAt(value: unknown, path: JsonPath): unknown {
   }, value);
 }
 
-/** Whatever the order of keys. */
+/** Ignores the order of keys. */
 export function isSame(a: unknown, b: unknown): boolean {
   if (Array.isArray(a) && Array.isArray(b)) return a.length === b.length && a.every((item, at) => isSame(item, b[at]));
   if (!isObject(a) || !isObject(b)) return a === b;

@@ -1,17 +1,16 @@
 /**
- * What each client itself would put before the model of these skills, in its own form: what they cost without Haversack. The client's
- * own bundled skills are not in it. Forms as met by the tests in test/clients, which hold these texts against real requests.
+ * The text that each client itself would show the model for these skills: what they cost without Haversack. The client's own bundled
+ * skills are not included. The tests in test/clients compare these forms with real requests.
  */
-import { listingText } from "./claude-code/skill-listing.ts";
 
 export interface NativeSkill {
   name: string;
   description: string;
-  /** Of its file. */
+  /** The path of its file. */
   path: string;
 }
 
-/** A client that is not known lists as Claude Code does. */
+/** An unknown client is treated like Claude Code. */
 export function nativeListing(client: string, skills: readonly NativeSkill[]): string {
   return (FORMS[client] ?? listingText)(skills);
 }
@@ -23,8 +22,8 @@ const FORMS: Readonly<Record<string, (skills: readonly NativeSkill[]) => string>
 };
 
 /**
- * Codex 0.166.0: the root of a path is told once. Descriptions are cut to one length, so that all lines have 2% of a window of 272,000
- * tokens, at four characters each; of that its own four skills take about 660. Measured: 60 skills whole, 120 cut to 118
+ * Codex 0.166.0: the root of the paths is listed once. Descriptions are cut to one length, so all lines together take 2% of a window of
+ * 272,000 tokens, at four characters each; its own four skills take about 660 of that. Measured: 60 skills uncut, 120 cut to 118
  * characters, 300 to 14.
  */
 const CODEX_CHARS = 21_100;
@@ -43,13 +42,13 @@ function codexListing(skills: readonly NativeSkill[]): string {
   return text(fits);
 }
 
-/** Gemini CLI 0.61.0: beside the list the names are in its tool, in the description and as the values of its parameter. */
+/** Gemini CLI 0.61.0: besides the list, the names are in its tool: in the description and as values of the parameter. */
 function geminiListing(skills: readonly NativeSkill[]): string {
   const names = skills.map(({ name }) => name);
   return [names.map((name) => `'${name}'`).join(", "), JSON.stringify(names), taggedListing(skills)].join("\n");
 }
 
-/** opencode 1.18.33, and a part of Gemini's. Nothing is cut. */
+/** opencode 1.18.33, and part of Gemini's listing. Nothing is cut. */
 function taggedListing(skills: readonly NativeSkill[]): string {
   return skills
     .map(({ name, description, path }) =>
@@ -62,4 +61,69 @@ function taggedListing(skills: readonly NativeSkill[]): string {
       ].join("\n"),
     )
     .join("\n");
+}
+
+/**
+ * Which skill descriptions fit into the client's own listing. Every name is listed. Descriptions share 1% of the window, in listing
+ * order; one that does not fit is silently left out, while later, shorter ones are still added.
+ *
+ * Measured with 2.1.325 on a scripted server: 8,000 characters in a window of 200,000 tokens and 30,000 in one of
+ * 1,000,000. The client's own bundled skills take 6,053 to 6,066 of them first. A line is `- name: description`.
+ */
+export interface ListedSkill {
+  name: string;
+  description: string;
+  /** Deliberately listed without its description. */
+  isNameOnly?: boolean;
+}
+
+/** The listing that the model would receive in the larger window, without the client's own skills. */
+function listingText(skills: readonly ListedSkill[]): string {
+  const { dropped } = fitListing(skills, LISTINGS[1]);
+  const left = new Set(dropped);
+  return skills
+    .map(({ name, description, isNameOnly }) =>
+      isNameOnly || left.has(name) ? `- ${name}` : `- ${name}: ${description.slice(0, MAX_DESCRIPTION_CHARS)}`,
+    )
+    .join("\n");
+}
+
+interface ListingFit {
+  windowTokens: number;
+  budgetChars: number;
+  /** Characters needed for all names and descriptions, including the client's own. */
+  neededChars: number;
+  total: number;
+  kept: number;
+  dropped: string[];
+}
+
+export const LISTINGS = [
+  { windowTokens: 200_000, budgetChars: 8_000 },
+  { windowTokens: 1_000_000, budgetChars: 30_000 },
+] as const;
+
+const BUNDLED_CHARS = 6_060;
+const MAX_DESCRIPTION_CHARS = 1_536;
+
+export function fitListing(
+  skills: readonly ListedSkill[],
+  { windowTokens, budgetChars }: { windowTokens: number; budgetChars: number },
+): ListingFit {
+  // "- ", the name and the end of the line.
+  const nameChars = skills.reduce((sum, { name }) => sum + name.length + 3, BUNDLED_CHARS);
+  let used = nameChars;
+  let neededChars = nameChars;
+  let kept = 0;
+  const dropped: string[] = [];
+  const described = skills.filter(({ isNameOnly }) => !isNameOnly);
+  for (const { name, description } of described) {
+    const chars = 2 + Math.min(description.length, MAX_DESCRIPTION_CHARS);
+    neededChars += chars;
+    if (used + chars <= budgetChars) {
+      used += chars;
+      kept++;
+    } else dropped.push(name);
+  }
+  return { windowTokens, budgetChars, neededChars, total: described.length, kept, dropped };
 }

@@ -1,13 +1,13 @@
 /**
- * A tool call by its name and arguments, for clients that give the MCP server neither session nor call id (Gemini CLI, opencode). The
- * client's hook before the call makes the key and notes whose call it is; the server makes the same key and takes the note. Loaded by
- * the hook.
+ * Identifies a tool call by name and arguments, for clients that give the MCP server neither session nor call id (Gemini CLI, opencode).
+ * The client's hook makes the key before the call and notes the caller. The server makes the same key and takes the note. Loaded by the
+ * hook.
  */
 
 export interface CallKey {
-  /** As the server calls the tool. */
+  /** The server's name for the tool. */
   tool: string;
-  /** Of tool and arguments. */
+  /** Hash of tool and arguments. */
   key: string;
 }
 
@@ -15,12 +15,12 @@ export function callKey(tool: string, args: unknown): CallKey {
   return { tool, key: `${tool}#${hash(JSON.stringify(sorted(args ?? {})))}` };
 }
 
-/** What the hook notes: the same call may be made twice at once. */
+/** The hook's note. It contains the call id, because the same call may run twice at once. */
 export function noteOfCall({ key }: CallKey, callId: string): string {
   return `${key}@${callId}`;
 }
 
-/** Clients may write an object's fields in another order than they got them. */
+/** Clients may change the order of an object's fields. */
 function sorted(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(sorted);
   if (typeof value !== "object" || value === null) return value;
@@ -31,7 +31,7 @@ function sorted(value: unknown): unknown {
   );
 }
 
-/** No cryptography, which the hook may not load: it tells calls of one client apart that are made within seconds. */
+/** Not cryptographic, because the hook may not load that. It only tells apart calls of one client within seconds. */
 function hash(text: string): string {
   let [one, two] = [0x811c9dc5, 0x01000193];
   for (let at = 0; at < text.length; at++) {

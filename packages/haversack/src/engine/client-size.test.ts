@@ -1,6 +1,6 @@
 /**
- * A client that counts bytes (Codex) gets no more of them than it takes, whatever letters a text is written in, and the end of the text,
- * which says what was left out, is never what is cut.
+ * A client that counts bytes (Codex) never gets more than it accepts, whatever the script of the text. The end of the text, which says what
+ * was left out, is never cut.
  */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
@@ -61,7 +61,13 @@ describe("in bytes", () => {
   it("a skill that comes with a prompt fits, and says where the rest of it is", () => {
     fc.assert(
       fc.property(texts, texts, (body, brief) => {
-        const decision = { format: "full" as const, fresh: [match("listed", brief)], known: [], verdicts: new Map() };
+        const decision = {
+          format: "full" as const,
+          fresh: [match("listed", brief)],
+          known: [],
+          names: [],
+          verdicts: new Map(),
+        };
         const autoLoad = [{ match: match("loaded", "short"), because: "the prompt names it" }];
         const index = { body: () => body, installed: 2, cardsNamed: () => [], names: () => [] };
         const { text, loaded } = composeAnswer({ ...decision, autoLoad }, { client: CODEX, index, isFirst: true });

@@ -1,44 +1,53 @@
 /**
- * The text of an answer: bodies that come unasked with what they require, and the listing, each within what the client takes.
- * Loaded by the hook.
+ * Composes an answer: the bodies that are loaded automatically, with the skills they require, and the listing, each within the client's
+ * limits. Loaded by the hook.
  */
 import { cutAt } from "../base/clean-text.ts";
 import type { Match } from "../skills/matching/match-skills.ts";
-import { activationOf, type ClientProfile, cutFor, searchHint, sizeFor } from "../skills/showing/activation.ts";
+import {
+  activationOf,
+  type ClientProfile,
+  cutFor,
+  searchHint,
+  searchWay,
+  sizeFor,
+} from "../skills/showing/activation.ts";
 import {
   briefOf,
   type Decision,
   type Disclosure,
   type Entry,
   type Format,
+  firstWords,
   formatFull,
   formatIncremental,
   formatNames,
+  type LedgerEntry,
   SILENCE,
 } from "../skills/showing/disclosure.ts";
-import type { LedgerEntry } from "../skills/showing/session.ts";
 import { withoutOwnTitle } from "../skills/showing/skill-output.ts";
 import type { SkillCard } from "../skills/types.ts";
 import type { PromptAnswer } from "../store/sqlite/skills/prompt-ledger.ts";
 import { estimateTokens } from "../tokens/estimate.ts";
 
-/** What an answer needs to know of the installed skills. */
+/** What an answer needs to know about the installed skills. */
 export interface AnswerIndex {
   body(hash: string): string | undefined;
-  /** Skills with a file, as against those that only a rule names. */
+  /** Counts skills with a file, not those that only a rule names. */
   readonly installed: number;
   cardsNamed(ids: readonly string[]): SkillCard[];
-  /** At most so many, by name. */
+  /** At most `limit`, sorted by name. */
   names(limit: number): string[];
 }
 
 export interface Answer extends Disclosure {
   fresh: Match[];
+  names: Match[];
   known: Match[];
   loaded: { match: Match; text: string; tokens: number }[];
 }
 
-/** For a request for skills that names no subject, or one that nothing fits: all names while they are few. */
+/** For a request for skills without a subject, or with one that nothing matches: all names if they are few. */
 function catalogue(index: AnswerIndex, client: ClientProfile, hasSubject: boolean): string {
   if (index.installed === 0) return searchHint(0, client);
   const names = index.installed <= MOST_NAMES ? index.names(MOST_NAMES) : [];
@@ -48,7 +57,7 @@ function catalogue(index: AnswerIndex, client: ClientProfile, hasSubject: boolea
 
 const MOST_NAMES = 20;
 
-/** Bodies bring those they require, before them, unless the window has them. */
+/** Adds the skills that a body requires before it, unless the window has them. */
 export function withRequired(decision: Decision, ledger: readonly LedgerEntry[], index: AnswerIndex): Decision {
   const autoLoad: Decision["autoLoad"] = [];
   const seen = new Set(decision.autoLoad.map(({ match }) => match.card.id));
@@ -77,7 +86,7 @@ const NO_PARTS: Match["parts"] = { keyword: 0, synonym: 0, intent: 0, file: 0, c
 const SIGNATURE = "(haversack)";
 
 export function composeAnswer(
-  { format, fresh, known, autoLoad, verdicts }: Decision,
+  { format, fresh, names, known, autoLoad, verdicts }: Decision,
   {
     client,
     index,
@@ -86,21 +95,23 @@ export function composeAnswer(
   }: {
     client: ClientProfile;
     index: AnswerIndex;
-    /** The user asks for skills, about something or in general. */
+    /** The user asks for skills, with or without a subject. */
     request?: { hasSubject: boolean } | undefined;
     isFirst: boolean;
   },
 ): Answer {
-  const isMore = isFirst && !client.isFileOnly && fresh.length > 0 && index.installed > fresh.length;
-  const hint = isMore ? { searchHint: searchHint(index.installed, client) } : {};
+  const isMore =
+    isFirst && !client.isFileOnly && fresh.length + names.length > 0 && index.installed > fresh.length + names.length;
+  const hint = isMore ? { searchHint: `More: ${searchWay(client)}` } : {};
   let room = client.maxChars - SIGNATURE.length - GAP;
-  // A body that was asked for matters more than what else might fit.
+  // A requested body matters more than other skills that might fit.
   const listing = fitListing(
-    { format, fresh, known, ...hint },
+    { format, fresh, names, known, ...hint },
     { client, room: autoLoad.length > 0 ? Math.floor(room / 2) : room },
   );
-  for (const match of [...fresh, ...known]) {
-    if (!listing.fresh.includes(match) && !listing.known.includes(match)) verdicts.set(match.card.id, NO_ROOM);
+  const listed = new Set([...listing.fresh, ...listing.names, ...listing.known]);
+  for (const match of [...fresh, ...names, ...known]) {
+    if (!listed.has(match)) verdicts.set(match.card.id, NO_ROOM);
   }
   const shown =
     request && listing.format === "none" && autoLoad.length === 0
@@ -108,7 +119,7 @@ export function composeAnswer(
       : listing;
   if (shown.text) room -= sizeFor(client, shown.text) + GAP;
 
-  // The shortest first: what it leaves of its share goes to the longer ones.
+  // Shortest first: what it leaves of its share goes to the longer ones.
   const wanted = autoLoad.map((entry) => ({ ...entry, body: index.body(entry.match.card.hash) ?? "" }));
   const texts = new Map<Match, string>();
   let left = wanted.length;
@@ -125,7 +136,7 @@ export function composeAnswer(
     return text === undefined ? [] : [{ match, text, tokens: estimateTokens(text) }];
   });
   const blocks = [...loaded.map(({ text }) => text), ...(shown.text ? [shown.text] : [])];
-  const parts = { fresh: listing.fresh, known: listing.known, loaded };
+  const parts = { fresh: listing.fresh, names: listing.names, known: listing.known, loaded };
   if (blocks.length === 0) return { ...SILENCE, ...parts };
   return {
     format: shown.format === "none" ? "full" : shown.format,
@@ -139,39 +150,47 @@ const GAP = 2;
 
 const NO_ROOM = "left out: no room for it in this client";
 
-/** The listing with as many skills as fit, the best first. */
+/** The listing with as many skills as fit, best first: cards, then candidates, then those that the window knows. */
 function fitListing(
   {
     format: kind,
     fresh,
+    names,
     known,
     ...rest
-  }: { format: Format; fresh: readonly Match[]; known: readonly Match[]; searchHint?: string },
+  }: { format: Format; fresh: readonly Match[]; names: readonly Match[]; known: readonly Match[]; searchHint?: string },
   { client, room }: { client: ClientProfile; room: number },
-): Disclosure & { fresh: Match[]; known: Match[] } {
+): Disclosure & { fresh: Match[]; names: Match[]; known: Match[] } {
   const toEntry = (match: Match) => entryOf(match, client);
-  for (let count = fresh.length + known.length; count > 0; count--) {
-    const some = { fresh: fresh.slice(0, count), known: known.slice(0, Math.max(0, count - fresh.length)) };
+  const all = [...fresh, ...names, ...known];
+  for (let count = all.length; count > 0; count--) {
+    const kept = new Set(all.slice(0, count));
+    const some = {
+      fresh: fresh.filter((match) => kept.has(match)),
+      names: names.filter((match) => kept.has(match)),
+      known: known.filter((match) => kept.has(match)),
+    };
     const listing = format(some.known.length === 0 && kind === "incremental" ? "full" : kind, {
       fresh: some.fresh.map(toEntry),
+      names: some.names.map(toEntry),
       known: some.known.map(toEntry),
       ...rest,
     });
     if (sizeFor(client, listing.text) <= room) return { ...listing, ...some };
   }
-  return { ...SILENCE, fresh: [], known: [] };
+  return { ...SILENCE, fresh: [], names: [], known: [] };
 }
 
-/** What the listing cost, by skill: a repeated name its own words, a brief its share of the rest. */
+/** The cost of the listing per skill: a repeated name costs its own words, a brief costs its share of the rest. */
 export function listingCosts(
-  { format: kind, fresh, known, loaded }: Answer,
+  { format: kind, fresh, names, known, loaded }: Answer,
   tokens: number,
 ): Pick<PromptAnswer, "shown" | "named"> {
   const listing = Math.max(0, tokens - loaded.reduce((sum, entry) => sum + entry.tokens, 0));
   const share = (total: number, count: number) => Math.round(Math.max(0, total) / Math.max(1, count));
-  const named = known.map(({ card }) => ({
+  const named = [...names, ...known].map(({ card }) => ({
     skill: card.id,
-    tokens: kind === "names" ? share(listing, known.length) : estimateTokens(card.id) + 2,
+    tokens: kind === "names" ? share(listing, names.length + known.length) : estimateTokens(card.id) + 2,
   }));
   const rest = listing - named.reduce((sum, entry) => sum + entry.tokens, 0);
   return { named, shown: fresh.map(({ card }) => ({ skill: card.id, tokens: share(rest, fresh.length) })) };
@@ -193,21 +212,22 @@ function entryOf({ card }: Match, client: ClientProfile): Entry {
   return {
     id: card.id,
     ...(rule?.priority && { priority: rule.priority }),
-    // Written by others: what is meant as a line may be pages.
-    brief: briefOf(rule?.brief ?? card.brief, LONGEST_BRIEF),
+    // Others wrote this text: a brief may be pages long.
+    brief: firstWords(briefOf(rule?.brief ?? card.brief, LONGEST_BRIEF), BRIEF_WORDS),
     activation: activationOf(card, client),
     ...(notice && rule?.enforcement !== "suggest" && { notice: shortened(notice, LONGEST_NOTICE) }),
   };
 }
 
 const LONGEST_BRIEF = 300;
+const BRIEF_WORDS = 12;
 const LONGEST_NOTICE = 600;
 
 function shortened(text: string, maxChars: number): string {
   return text.length <= maxChars ? text : `${cutAt(text, maxChars - 1).trimEnd()}…`;
 }
 
-/** The body, cut at a heading when it does not fit, with the place where the rest is. */
+/** The body; if it does not fit, cut at a heading, with the place of the rest. */
 function autoLoadedText(
   { card }: Match,
   because: string,
@@ -229,5 +249,5 @@ function autoLoadedText(
 }
 
 const FENCE = "\n```";
-/** Stands in every body that was cut. */
+/** Marks every body that was cut. */
 export const CUT = "[cut to fit; the rest:";

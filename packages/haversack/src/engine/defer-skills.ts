@@ -1,22 +1,30 @@
 /**
- * Keeps skills out of the client's own listing, and lets them back in. No file of a skill is touched. Which entries are ours
- * stands in the receipt; an entry that the user made or changed is left alone.
+ * Hides skills from the client's own listing, and restores them. No skill file changes. The receipt records which entries are ours; entries
+ * that the user made or changed are left alone.
  *
- * While Haversack is off nothing recommends a skill, so `off` pauses all entries: they leave the client's settings and wait in the
- * receipt until `on`.
+ * While Haversack is off nothing recommends a skill, so `off` pauses all entries: they move from the client's settings into the receipt
+ * until `on`.
  */
-import { dirname } from "node:path";
-import { makeFolder, type Place, putFile, requireNoLink } from "../base/safe-write.ts";
+
+import { existsSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { errorText } from "../base/errors.ts";
+import { readJson } from "../base/json.ts";
+import { STATE_FOLDER } from "../base/project-root.ts";
+import { checkTrust, userStateFolder } from "../base/project-trust.ts";
+import { makeFolder, type Place, putFile, requireNoLink, USER } from "../base/safe-write.ts";
 import type { SkillCard } from "../skills/types.ts";
-import { readText } from "./init.ts";
+import { linkedWorktrees } from "./checkouts.ts";
+import { lockReceipt, readText } from "./init.ts";
+import type { Environment, ProjectPaths } from "./project.ts";
 import { putBack } from "./uninstall.ts";
 import { placeOfWired } from "./wired-place.ts";
-import type { DeferMode, Deferral } from "./wiring.ts";
+import type { Client, DeferMode, Deferral } from "./wiring.ts";
 import { readReceipt, writeReceipt } from "./wiring-receipt.ts";
 
 export interface DeferReport {
   file: string;
-  /** The client's names of the skills that are deferred now, or were let in again. */
+  /** The client's names of the skills that were deferred or restored. */
   skills: string[];
   skipped: { name: string; why: string }[];
   isChanged: boolean;
@@ -25,7 +33,7 @@ export interface DeferReport {
 interface Options {
   /** Where the receipt is kept. */
   folder: string;
-  /** Where the command was called, or a folder of the project whose settings these are. */
+  /** Where the command was called, or a folder of the project that these settings belong to. */
   cwd: string;
   isDryRun: boolean;
 }
@@ -42,7 +50,7 @@ export function deferSkills(
     if ("key" in answer) keys.add(answer.key);
     else skipped.push({ name: card.id, why: answer.why });
   }
-  const report = deferKeys([...keys].sort(), deferral, { mode, ...options });
+  const report = locked(options, () => deferKeys([...keys].sort(), deferral, { mode, ...options }));
   return { ...report, skipped: [...skipped, ...report.skipped] };
 }
 
@@ -65,7 +73,7 @@ function deferKeys(
     const place = placeOf(deferral, cwd);
     requireNoLink(deferral.path, place);
     const folders = makeFolder(dirname(deferral.path), place);
-    // The receipt first: an entry of ours that is not recorded would count as the user's.
+    // Write the receipt first: an entry that is not recorded would count as the user's.
     receipt.deferred.entries[deferral.path] = { ...known, ...change.own };
     const own = receipt.deferred.files[deferral.path];
     receipt.deferred.files[deferral.path] = own ?? { isNew: before === undefined, folders, keep: change.keep };
@@ -76,8 +84,12 @@ function deferKeys(
   return { file: deferral.path, skills, skipped, isChanged };
 }
 
-/** `names`: keys or ids; undefined: all that are ours. */
-export function undeferSkills(
+/** `names`: keys or ids. Undefined: all entries of ours. */
+export function undeferSkills(names: readonly string[] | undefined, deferral: Deferral, options: Options): DeferReport {
+  return locked(options, () => undeferKeys(names, deferral, options));
+}
+
+function undeferKeys(
   names: readonly string[] | undefined,
   deferral: Deferral,
   { folder, cwd, isDryRun }: Options,
@@ -90,7 +102,7 @@ export function undeferSkills(
   const own = Object.fromEntries(wanted.flatMap((name) => (known[name] ? [[name, known[name]]] : [])));
   const skipped = wanted
     .filter((name) => !known[name] && !waiting.includes(name))
-    .map((name) => ({ name: nameOf(deferral, name), why: "was not deferred by `haversack skills defer`" }));
+    .map((name) => ({ name: nameOf(deferral, name), why: "was not deferred by `haversack skill defer`" }));
 
   const { isChanged } = dropEntries(own, deferral, { folder, cwd, isDryRun });
   if (!isDryRun && waiting.length > 0) {
@@ -102,12 +114,16 @@ export function undeferSkills(
 }
 
 /**
- * Takes our entries out of the client's settings until `resumeDeferred`. An entry that a person has removed or changed since is theirs,
- * and does not come back.
+ * Removes our entries from the client's settings until `resumeDeferred`. An entry that a person has since removed or changed belongs to
+ * that person and does not come back.
  */
-export function pauseDeferred(deferral: Deferral, { folder, cwd }: Pick<Options, "folder" | "cwd">): DeferReport {
+export function pauseDeferred(deferral: Deferral, options: Pick<Options, "folder" | "cwd">): DeferReport {
+  return lockReceipt(options.folder, () => pauseKeys(deferral, options));
+}
+
+function pauseKeys(deferral: Deferral, { folder, cwd }: Pick<Options, "folder" | "cwd">): DeferReport {
   const inForce = deferredInForce(deferral, folder);
-  // The note first: a kill in between must not lose which entries were ours.
+  // Write the note first, so a kill in between does not lose which entries were ours.
   setPaused(deferral, { ...readReceipt(folder).deferred.paused[deferral.path], ...inForce }, folder);
   const known = readReceipt(folder).deferred.entries[deferral.path] ?? {};
   const { isChanged } = dropEntries(known, deferral, { folder, cwd, isDryRun: false });
@@ -115,8 +131,12 @@ export function pauseDeferred(deferral: Deferral, { folder, cwd }: Pick<Options,
   return { file: deferral.path, skills, skipped: [], isChanged };
 }
 
-/** Puts back what `pauseDeferred` took out, each in the mode it had. */
-export function resumeDeferred(deferral: Deferral, { folder, cwd }: Pick<Options, "folder" | "cwd">): DeferReport {
+/** Restores what `pauseDeferred` removed, each entry in its mode. */
+export function resumeDeferred(deferral: Deferral, options: Pick<Options, "folder" | "cwd">): DeferReport {
+  return lockReceipt(options.folder, () => resumeKeys(deferral, options));
+}
+
+function resumeKeys(deferral: Deferral, { folder, cwd }: Pick<Options, "folder" | "cwd">): DeferReport {
   const paused = Object.entries(readReceipt(folder).deferred.paused[deferral.path] ?? {});
   const whole: DeferReport = { file: deferral.path, skills: [], skipped: [], isChanged: false };
   for (const mode of ["hidden", "names"] as const) {
@@ -131,7 +151,7 @@ export function resumeDeferred(deferral: Deferral, { folder, cwd }: Pick<Options
   return whole;
 }
 
-/** Our entries that the client's settings still have as we wrote them. */
+/** Our entries that are unchanged in the client's settings. */
 export function deferredInForce(deferral: Deferral, folder: string): Record<string, string> {
   const known = Object.entries(readReceipt(folder).deferred.entries[deferral.path] ?? {});
   const text = known.length > 0 ? readText(deferral.path) : undefined;
@@ -140,11 +160,16 @@ export function deferredInForce(deferral: Deferral, folder: string): Record<stri
   return Object.fromEntries(known.filter(([key, value]) => deferral.drop(text, { [key]: value }, []) !== untouched));
 }
 
+/** A dry run writes nothing, not even the lock. */
+function locked<T>({ folder, isDryRun }: Pick<Options, "folder" | "isDryRun">, action: () => T): T {
+  return isDryRun ? action() : lockReceipt(folder, action);
+}
+
 export function modeOf(deferral: Deferral, value: string): DeferMode {
   return deferral.modeOf?.(value) ?? "hidden";
 }
 
-/** Takes these entries of ours out of the file and of the receipt; the file goes when we made it and nothing is left in it. */
+/** Removes these entries from the file and the receipt. Deletes the file if we made it and it is now empty. */
 function dropEntries(
   own: Readonly<Record<string, string>>,
   deferral: Deferral,
@@ -165,7 +190,7 @@ function dropEntries(
   const left = Object.fromEntries(Object.entries(known).filter(([name]) => !(name in own)));
   if (Object.keys(left).length > 0) receipt.deferred.entries[deferral.path] = left;
   else {
-    // The file is `uninstall`'s to remove now.
+    // From now on `uninstall` has to remove the file.
     if (wired && made?.isNew) receipt.files[deferral.path] = { ...wired, isNew: true, folders: made.folders };
     delete receipt.deferred.entries[deferral.path];
     delete receipt.deferred.files[deferral.path];
@@ -187,4 +212,107 @@ function placeOf({ path }: Deferral, cwd: string): Place {
 
 function nameOf(deferral: Deferral, key: string): string {
   return deferral.nameOf?.(key) ?? key;
+}
+
+// A user-level list of the projects in which skills are deferred. `off --user` switches Haversack off in all of them,
+// so all of them must get their listings back. Projects that are gone or have nothing deferred drop out by themselves.
+
+const FILE = "deferred-projects.json";
+
+interface Noted {
+  projects: string[];
+  /** Folders made for the file, outermost first. */
+  folders: string[];
+}
+
+/** Root folders, including this project's if it has deferred skills. */
+export function deferredProjects({ user, root }: ProjectPaths): string[] {
+  return [...new Set([...readNoted(join(user, FILE)).projects, root])].filter(hasDeferred);
+}
+
+/** Updates the list from this project's receipt. */
+export function noteDeferredProject(paths: ProjectPaths): void {
+  const file = join(paths.user, FILE);
+  const before = readText(file);
+  const noted = readNoted(file);
+  const projects = deferredProjects(paths);
+  if (projects.length === 0) {
+    if (before !== undefined) putBack(file, { before, after: undefined, folders: noted.folders }, { within: USER });
+    return;
+  }
+  if (projects.join("\n") === noted.projects.join("\n")) return;
+  const folders = before === undefined ? makeFolder(paths.user, { within: USER }) : noted.folders;
+  putFile(file, `${JSON.stringify({ projects, folders }, null, 2)}\n`, { within: USER });
+}
+
+function hasDeferred(root: string): boolean {
+  if (!existsSync(join(root, STATE_FOLDER))) return false;
+  const { entries, paused } = readReceipt(join(root, STATE_FOLDER)).deferred;
+  return [entries, paused].some((part) => Object.keys(part).length > 0);
+}
+
+/** A lost or broken list counts as empty: each project is added again at its next `skill defer`, `off` or `on`. */
+function readNoted(file: string): Noted {
+  const { value } = readJson(readText(file) ?? "{}");
+  const { projects, folders } = (typeof value === "object" && value !== null ? value : {}) as Partial<Noted>;
+  const texts = (list: unknown) => (Array.isArray(list) ? list.filter((one) => typeof one === "string") : []);
+  return { projects: texts(projects), folders: texts(folders) };
+}
+
+// What `off` and `on` do to deferred skills: while Haversack is off nothing loads them, so the clients list them again.
+// Problems with one client's settings are reported but do not stop the switch.
+
+export interface SwitchedSkills {
+  project: string;
+  client: Client;
+  report: DeferReport;
+  /** Why nothing was done there; then the report is empty. */
+  problem?: string;
+}
+
+interface Clients {
+  clients: readonly Client[];
+  env: Environment;
+}
+
+/** `projects`: their root folders. */
+export function restoreListings(projects: readonly string[], place: Clients): SwitchedSkills[] {
+  return inEach(projects, place, { part: "entries", act: pauseDeferred });
+}
+
+export function deferAgain(projects: readonly string[], place: Clients): SwitchedSkills[] {
+  return inEach(projects, place, { part: "paused", act: resumeDeferred });
+}
+
+function inEach(
+  projects: readonly string[],
+  { clients, env }: Clients,
+  {
+    part,
+    act,
+  }: { part: "entries" | "paused"; act(deferral: Deferral, options: { folder: string; cwd: string }): DeferReport },
+): SwitchedSkills[] {
+  return projects.flatMap((project) => {
+    const folder = join(project, STATE_FOLDER);
+    // Do not trust somebody else's receipt; the switch still works.
+    if (checkTrust(folder, userStateFolder(env)).kind === "untrusted") return [];
+    if (Object.keys(readReceipt(folder).deferred[part]).length === 0) return [];
+    // Some clients have a listing in every checkout.
+    const checkouts = [project, ...linkedWorktrees(project)].filter((checkout) => existsSync(checkout));
+    const seen = new Set<string>();
+    return clients.flatMap((client) =>
+      checkouts.flatMap((cwd): SwitchedSkills[] => {
+        const deferral = client.deferral?.({ cwd, env });
+        // Other clients have one listing for all checkouts.
+        if (!deferral || seen.has(deferral.path) || !readReceipt(folder).deferred[part][deferral.path]) return [];
+        seen.add(deferral.path);
+        try {
+          return [{ project, client, report: act(deferral, { folder, cwd }) }];
+        } catch (error) {
+          const report = { file: deferral.path, skills: [], skipped: [], isChanged: false };
+          return [{ project, client, report, problem: errorText(error) }];
+        }
+      }),
+    );
+  });
 }

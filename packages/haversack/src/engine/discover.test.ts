@@ -29,7 +29,7 @@ describe("what a prompt brings", () => {
     const first = project.prompt("the invoice is wrong");
     expect(first).toMatchObject({ format: "full", status: "new" });
     expect(first.text).toContain('Activate: Skill(skill: "invoice-forms")');
-    expect(first.text).toContain("3 skills are installed");
+    expect(first.text).toContain("More: `haversack skill search WORDS`");
     expect(first.text).toMatch(/\(haversack\)$/);
     for (let n = 2; n <= 14; n++) {
       const again = project.prompt("the invoice is wrong");
@@ -86,7 +86,7 @@ describe("what a prompt brings", () => {
     );
   });
 
-  it("is silence for a packet that `haversack prompt` starts a client with", () => {
+  it("is silence for a packet that `haversack agent prompt` starts a client with", () => {
     const project = pool();
     const packet = "# You are @june\nFrom Haversack, because a message came; times are UTC.\n\nThe invoice is wrong.";
     expect(project.prompt(packet)).toMatchObject({ format: "none", text: "", promptNumber: 1 });
@@ -157,7 +157,7 @@ describe("what a prompt brings", () => {
     project.prompt("the invoice is wrong");
     const { format, text } = project.prompt("the pod restarts, and then the invoice is wrong");
     expect(text).toContain("pod-restart");
-    // Which domain the prompt is of depends on which of two equals comes first: both are right, mixing them is not.
+    // Two equal matches may come in either order, and the first sets the domain: both are right, mixing them is not.
     expect(format === "incremental" || !text.includes("invoice-forms")).toBe(true);
   });
 
@@ -192,7 +192,7 @@ describe("what a prompt brings", () => {
     expect(project.ledger.context({ sessionId: "s" })).toMatchObject({ recommended: [], used: [] });
     const after = project.prompt("invoice and ledger differ");
     expect(after).toMatchObject({ status: "new", format: "full" });
-    expect(after.text).toContain("skills are installed");
+    expect(after.text).toContain("More: ");
     expect(shownIds(after).sort()).toEqual(["invoice-forms full", "ledger-export full"]);
     expect(project.prompt("invoice and ledger differ").status).toBe("continue");
   });
@@ -335,7 +335,7 @@ describe("what is injected fits the client's cap", () => {
           for (let n = 0; n < 3; n++) {
             const { text, skills: found } = project.prompt("a zebra", { client });
             expect(text.length).toBeLessThanOrEqual(client.maxChars);
-            // Nothing counts as shown that is not in the text.
+            // Only skills in the text count as shown.
             for (const { id, disclosure } of found) if (disclosure !== "none") expect(text).toContain(id);
           }
         },

@@ -1,6 +1,6 @@
 /**
- * A prompt comes in: which skills fit, what of them the model has not seen in this window, and the text that brings just
- * that. One transaction records what was shown and why.
+ * Answers a prompt: finds the skills that fit, checks what the model has already seen in this window, and composes the text for the rest.
+ * One transaction records what was shown and why.
  */
 import { cutAt, stripControl } from "../base/clean-text.ts";
 import { maskSecrets } from "../base/mask.ts";
@@ -12,18 +12,20 @@ import {
   type Reason,
 } from "../skills/matching/match-skills.ts";
 import { fromRoot } from "../skills/matching/prompt-paths.ts";
-import type { ClientProfile } from "../skills/showing/activation.ts";
-import { type Decision, type DisclosureSettings, decideDisclosure, type Format } from "../skills/showing/disclosure.ts";
+import { type ClientProfile, isPacketPrompt } from "../skills/showing/activation.ts";
 import {
   asksForList,
+  type Decision,
+  type DisclosureSettings,
   type DiscoverSettings,
+  decideDisclosure,
+  type Format,
   isExplicitRequest,
-  isPacketPrompt,
   requestTopic,
   type SessionStatus,
   sessionStatus,
   withDomain,
-} from "../skills/showing/session.ts";
+} from "../skills/showing/disclosure.ts";
 import type { PromptLedger } from "../store/sqlite/skills/prompt-ledger.ts";
 
 import { estimateTokens } from "../tokens/estimate.ts";
@@ -41,9 +43,13 @@ export interface DiscoverInput {
   env?: Readonly<Record<string, string | undefined>>;
   taskType?: string;
   role?: string;
+  /** The title of the task in hand. */
+  taskTitle?: string;
+  /** Similarity to the prompt by skill id, from an embedding endpoint. */
+  judged?: ReadonlyMap<string, number> | undefined;
   /** The client's own id of this prompt, where it has one. */
   promptId?: string;
-  /** Show in full whatever the ledger says. */
+  /** Show in full, even if the ledger has it. */
   forceRecommend?: boolean;
   readHead?: (path: string) => string | undefined;
 }
@@ -74,9 +80,12 @@ export interface Discovery {
 
 export interface DiscoverParts {
   index: MatchIndex & AnswerIndex;
-  ledger: PromptLedger;
+  ledger: PromptTracking;
   settings: DiscoverSettings;
 }
+
+/** The part of a session's ledger that discovery reads and writes. */
+export type PromptTracking = Pick<PromptLedger, "tracking" | "recentPrompts" | "recordAnswer" | "recordSlowPatterns">;
 
 export function discover(input: DiscoverInput, { index, ledger, settings }: DiscoverParts): Discovery {
   const prompt = isPlainText(input.prompt) ? input.prompt : stripControl(input.prompt);
@@ -98,22 +107,27 @@ export function discover(input: DiscoverInput, { index, ledger, settings }: Disc
         usedSkills: used,
         taskType: input.taskType,
         role: input.role,
+        taskTitle: input.taskTitle,
+        sessionId: input.sessionId,
+        isLearning: settings.isLearning,
+        // Earlier prompts that a request looks back on were not judged.
+        judged: text === prompt ? input.judged : undefined,
         ...(input.env && { env: input.env }),
         ...(input.readHead && { readHead: input.readHead }),
       },
       index,
-      { limit: MOST_CANDIDATES, faint: FAINT },
+      CANDIDATES,
     );
-  // "Which skills do you have for X?" asks about X; its other words would find skills that speak of skills.
+  // "Which skills do you have for X?" asks about X. Its other words would match skills about skills.
   const topic = isExplicit ? requestTopic(prompt) : isPacket ? "" : prompt;
   let found = match(topic);
   let hasSubject = isExplicit && hasWords(topic);
   if (isExplicit && !asksForList(prompt) && found.matches.every(({ excluded }) => excluded)) {
-    // "Which skill should I use?" asks about what was going on.
+    // "Which skill should I use?" asks about the work of the last prompts.
     const before = ledger.recentPrompts(key, LOOK_BACK).map(topicOf).filter(hasWords).slice(0, RECENT_PROMPTS);
     if (before.length > 0) {
       found = bestOf(before.map(match));
-      // Guesses are worth showing only where nothing is sure.
+      // Show guesses only if there is no sure match.
       const sure = found.matches.filter(({ confidence }) => confidence >= settings.recommendThreshold);
       if (sure.length > 0) found = { ...found, matches: sure };
       hasSubject = true;
@@ -134,13 +148,13 @@ export function discover(input: DiscoverInput, { index, ledger, settings }: Disc
     client: input.client,
     index,
     ...(isExplicit && { request: { hasSubject } }),
-    // The first text of a window says how to find the rest; the model has it from then on.
+    // Only the first text of a window explains how to find more skills.
     isFirst: isExplicit || status === "idle" || tracking.ledger.length === 0,
   });
 
   const skills = matches.map((match) => describeMatch(match, answer, decision.verdicts));
   const tokens = estimateTokens(answer.text);
-  // Masked before it is cut: half a secret is no longer known as one.
+  // Mask before cutting: half a secret is no longer recognized.
   const masked = cutAt(maskSecrets(prompt.slice(0, 8000)), 4000);
   ledger.recordAnswer({
     ...key,
@@ -155,7 +169,7 @@ export function discover(input: DiscoverInput, { index, ledger, settings }: Disc
     text: answer.text,
     tokens,
     ...listingCosts(answer, tokens),
-    // A body that was cut is not the body: a later call for it gets the whole.
+    // A cut body does not count as loaded: a later call gets the whole text.
     loaded: answer.loaded.map(({ match, text, tokens: cost }) => ({
       skill: match.card.id,
       hash: text.includes(CUT) ? null : match.card.hash,
@@ -185,7 +199,7 @@ export function discover(input: DiscoverInput, { index, ledger, settings }: Disc
   };
 }
 
-/** A short prompt of printable ASCII, as most are: there is nothing to strip, and no pattern to make for it. */
+/** Most prompts are short printable ASCII: they need no stripping, so no pattern is compiled. */
 function isPlainText(text: string): boolean {
   if (text.length > 2000) return false;
   for (let at = 0; at < text.length; at++) {
@@ -195,7 +209,7 @@ function isPlainText(text: string): boolean {
   return true;
 }
 
-/** The best match's domain: its rule's, else its own; else the top folder of what was touched last. */
+/** The domain of the best match (its rule's, otherwise its own), otherwise the top folder of the last touched file. */
 function promptDomain(
   matches: readonly Match[],
   { recommendThreshold }: DisclosureSettings,
@@ -206,12 +220,12 @@ function promptDomain(
       !excluded && confidence >= recommendThreshold && (card.rule?.domain ?? card.domain),
   );
   if (best) return best.card.rule?.domain ?? best.card.domain;
-  // Relative by now, or absolute and outside of the project.
+  // Relative here, or absolute and outside the project.
   const top = (files[0]?.startsWith("/") ? files[0].slice(1) : files[0])?.split("/");
   return top && top.length > 1 ? top[0] : undefined;
 }
 
-/** What a prompt is about: of a request for skills its subject, of a packet nothing. */
+/** The topic of a prompt: the subject of a request for skills; nothing for a packet. */
 function topicOf(prompt: string): string {
   if (isPacketPrompt(prompt)) return "";
   return isExplicitRequest(prompt) ? requestTopic(prompt) : prompt;
@@ -222,8 +236,8 @@ function hasWords(text: string): boolean {
 }
 
 /**
- * Each prompt is matched by itself: in one long text the words of one would drown those of another. A skill that an earlier prompt
- * named is not named by this one, so its body is not loaded for that.
+ * Each prompt is matched separately: in one long text, the words of one prompt would drown those of another. A skill that only an earlier
+ * prompt named does not count as named now, so its body is not loaded.
  */
 function bestOf(results: readonly MatchResult[]): MatchResult {
   const best = new Map<string, Match>();
@@ -236,19 +250,17 @@ function bestOf(results: readonly MatchResult[]): MatchResult {
     (a, b) => Number(Boolean(a.excluded)) - Number(Boolean(b.excluded)) || b.confidence - a.confidence,
   );
   return {
-    matches: matches.slice(0, MOST_CANDIDATES),
+    matches: matches.slice(0, CANDIDATES.limit),
     slowPatterns: [...new Set(results.flatMap(({ slowPatterns }) => slowPatterns))],
   };
 }
 
-/** Prompts before a request for skills that say what it is about. */
+/** How many earlier prompts tell what a request for skills is about. */
 const RECENT_PROMPTS = 3;
-/** So far back they are looked for, past other such requests. */
+/** How far back to look for them, skipping other such requests. */
 const LOOK_BACK = 12;
-/** Skills that are looked at in full: as many as `why` shows. */
-const MOST_CANDIDATES = 10;
-/** A card is a row to read: beyond the first few, what is this faint is not worth it. */
-const FAINT = { after: 5, below: 0.15 };
+/** As many as `why` shows. A card is a row to read: after eight, skip weak matches. */
+export const CANDIDATES = { limit: 10, faint: { after: 8, below: 0.03 } };
 
 function describeMatch(
   match: Match,
@@ -274,7 +286,7 @@ function describeMatch(
   };
 }
 
-/** A path of the prompt may be a piece of an address with a password in it: what was masked there is not kept here. */
+/** A path in the prompt may be part of an address with a password: drop what was masked in the prompt. */
 function withoutSecrets(skill: DiscoveredSkill, masked: string): DiscoveredSkill {
   const reasons = skill.reasons.map((reason) => {
     if (reason.feature !== "file" && reason.feature !== "content") return reason;

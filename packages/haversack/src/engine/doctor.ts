@@ -1,8 +1,10 @@
 /**
- * Looks at everything that must be right for Haversack to work, and says what to do where it is not. Changes nothing: events
- * are sent into a copy of the project's state.
+ * Checks everything that Haversack needs to work, and says how to fix what is wrong. Changes nothing: test events go to a copy of the
+ * project's state.
  */
-import { existsSync } from "node:fs";
+
+import { spawnSync } from "node:child_process";
+import { accessSync, constants, existsSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { cleanLine } from "../base/clean-text.ts";
@@ -12,8 +14,9 @@ import { readLog } from "../base/log.ts";
 import { recordTrust, trustRecord } from "../base/project-trust.ts";
 import { makeFolder, makeScratch, putNewFile, removeScratch } from "../base/safe-write.ts";
 import type { Problem, SkillCard } from "../skills/types.ts";
+import type { StoreHandle } from "../store/sqlite/access.ts";
 import { SqliteArtifactStore } from "../store/sqlite/artifacts/artifact-store.ts";
-import { whyNotWritable } from "../store/sqlite/faults.ts";
+import { whyNotWritable } from "../store/sqlite/connect.ts";
 import { backupStore } from "../store/sqlite/maintenance/backup.ts";
 import { checkStore, isWriteLocked } from "../store/sqlite/maintenance/check-store.ts";
 import { openDatabase, openMemoryStore } from "../store/sqlite/open.ts";
@@ -22,21 +25,22 @@ import { SqliteSkillIndex } from "../store/sqlite/skills/skill-index.ts";
 import { spooledAt, spooledNames } from "../store/sqlite/spool/spool-files.ts";
 import { checkResume } from "./artifacts/check-resume.ts";
 import { deferredInForce, modeOf } from "./defer-skills.ts";
-import { gitRefusal } from "./git-refusal.ts";
 import { distrust } from "./open-project.ts";
 import {
+  describeProblem,
   type Environment,
   loadConfig,
   notAProject,
   offReason,
   type ProjectPaths,
   readProjectConfig,
+  usableConfig,
 } from "./project.ts";
 import { refreshIndex } from "./refresh-index.ts";
 import { findSkillSources } from "./skill-sources.ts";
 import { describeState } from "./state-size.ts";
 import { broughtAlong } from "./trust-project.ts";
-import type { Client, Deferral, Finding, Installed, Scratch, WiringPlace } from "./wiring.ts";
+import type { Client, Deferral, Finding, Installed, Scope, Scratch, WiringPlace } from "./wiring.ts";
 import { readReceipt } from "./wiring-receipt.ts";
 
 export interface DoctorInput {
@@ -56,33 +60,36 @@ export async function runDoctor(input: DoctorInput): Promise<Finding[]> {
   const store = untrusted ? untrustedStore(untrusted) : checkStoreFile(paths);
   const scratch = store.level === "fail" ? undefined : copyOfProject(paths);
   try {
+    // Before the test events, which start sessions in the copy.
+    const state = scratch && !untrusted ? checkState(paths, scratch, input.now) : [];
     const { findings: index, cards, guards } = checkIndex(input, scratch);
-    const place = { ...input, hasGuards: guards > 0, scratch, cards, isOff: off !== undefined };
+    const seesOutputs = loadConfig(paths).config["outputs.replace_over"] > 0;
+    const place = { ...input, hasGuards: guards > 0, seesOutputs, scratch, cards, isOff: off !== undefined };
     const found = clients.filter((client) => client.find({ ...place, scope: "project" }).length > 0);
     const checked: Finding[] = [];
     for (const client of found) {
-      const findings = await client.check({ ...place, wasWired: wasWired(client, place) });
+      const wiredFor = scopeOfWiring(client, place);
+      const findings = await client.check({
+        ...place,
+        wasWired: wiredFor !== undefined,
+        ...(wiredFor && { wiredFor }),
+      });
       checked.push(...findings, ...checkHidden(client, { ...place, findings, off }));
     }
     const findings: Finding[] = [
-      { part: "runtime", level: "ok", text: `Node ${process.versions.node} (${process.execPath})` },
+      ok("runtime", `Node ${process.versions.node} (${process.execPath})`),
       off === undefined
-        ? { part: "switch", level: "ok", text: "on" }
-        : {
-            part: "switch",
-            level: "warn",
-            text: `off: ${off.split(";")[0]}`,
-            remedy: off.split("; ")[1] ?? "unset HAVERSACK",
-          },
+        ? ok("switch", "on")
+        : warn("switch", `off: ${off.split(";")[0]}`, off.split("; ")[1] ?? "unset HAVERSACK"),
       ...checkPlace(paths, env),
       store,
       ...checkBrought(paths, env),
       ...(untrusted ? [] : checkSpool(paths, input.now)),
-      ...(scratch && !untrusted ? checkState(paths, scratch, input.now) : []),
+      ...state,
       ...checkConfig(paths),
       ...index,
       ...(found.length > 0 ? checked : [noClient(clients)]),
-      ...(found.length > 0 && found.every((client) => isUnwired(client, checked)) ? [noneWired()] : []),
+      ...(found.length > 0 && found.every((client) => isUnwired(client, checked)) ? [noneWired(paths)] : []),
       ...(scratch ? await checkResumes(paths, found, scratch) : []),
       ...(untrusted ? [] : [checkLog(paths, input.now)]),
     ];
@@ -92,17 +99,25 @@ export async function runDoctor(input: DoctorInput): Promise<Finding[]> {
   }
 }
 
-/** By the receipts of this project and of the user. */
-function wasWired(client: Client, place: Omit<WiringPlace, "scope"> & { paths: ProjectPaths }): boolean {
+function ok(part: string, text: string): Finding {
+  return { part, level: "ok", text };
+}
+
+function warn(part: string, text: string, remedy: string): Finding {
+  return { part, level: "warn", text, remedy };
+}
+
+/** According to the receipts of this project and of the user. */
+function scopeOfWiring(client: Client, place: Omit<WiringPlace, "scope"> & { paths: ProjectPaths }): Scope | undefined {
   const { paths } = place;
-  return (["project", "user"] as const).some((scope) => {
+  return (["project", "user"] as const).find((scope) => {
     if (scope === "project" && distrust(paths)) return false;
     const { files } = readReceipt(scope === "user" ? paths.user : paths.state);
     return client.files({ ...place, scope }).some(({ path, isRecordedOnly }) => !isRecordedOnly && files[path]);
   });
 }
 
-/** Skills that we took out of the client's listing, while nothing of ours can bring them. */
+/** Skills that we hid from the client's listing while nothing of ours can load them. */
 function checkHidden(
   client: Client,
   { paths, cwd, env, findings, off }: DoctorInput & { findings: readonly Finding[]; off: string | undefined },
@@ -115,11 +130,11 @@ function checkHidden(
     const count = entries.filter(([, value]) => modeOf(deferral, value) === "hidden").length;
     const because = count > 0 ? whyUnreachable(client, deferral, { findings, off, env }) : undefined;
     if (!because) return [];
-    const text = `${count} ${count === 1 ? "skill is" : "skills are"} hidden from its listing (${deferral.path}), and nothing brings them: ${because.why}`;
+    const text = `${count} ${count === 1 ? "skill is" : "skills are"} hidden from its listing (${deferral.path}), and nothing loads them: ${because.why}`;
     return [{ part, level: "fail", text, remedy: because.remedy }];
   } catch (error) {
     const remedy = "correct the file; then `haversack doctor` can say whether skills are hidden";
-    return [{ part, level: "warn", text: errorText(error), remedy }];
+    return [warn(part, errorText(error), remedy)];
   }
 }
 
@@ -131,11 +146,11 @@ function whyUnreachable(
   if (off !== undefined && env["HAVERSACK"] === "0") {
     return {
       why: "HAVERSACK=0 is set, and an environment switch changes no settings",
-      remedy: "unset HAVERSACK, or use `haversack off` instead: it puts them back into the listing",
+      remedy: "unset HAVERSACK, or use `haversack off` instead, which lists them again",
     };
   }
   if (off !== undefined) {
-    const remedy = `\`haversack off${off.includes("everywhere") ? " --user" : ""}\` once more puts them back into the listing`;
+    const remedy = `\`haversack off${off.includes("everywhere") ? " --user" : ""}\` lists them again`;
     return { why: "Haversack is off", remedy };
   }
   const cause = findings.find(
@@ -143,15 +158,15 @@ function whyUnreachable(
       isSilencing || (level === "fail" && !(isReadByFile && part.endsWith("MCP server"))),
   );
   if (!cause) return undefined;
-  const back = `\`haversack skills undefer --all --client ${client.name}\` puts them back into the listing`;
+  const back = `\`haversack skill undefer --all --client ${client.name}\` lists them again`;
   return { why: cause.text, remedy: `${cause.level !== "ok" && cause.remedy ? `${cause.remedy}; ` : ""}${back}` };
 }
 
-/** Only where the user wants it: what is known of each client, without a trial, which would call a model. */
-async function checkResumes(paths: ProjectPaths, clients: readonly Client[], { root }: Scratch): Promise<Finding[]> {
+/** Only if the user switched it on. Reports what is known of each client; a trial would call a model. */
+async function checkResumes(paths: ProjectPaths, clients: readonly Client[], scratch: Scratch): Promise<Finding[]> {
   const isEnabled = loadConfig(paths).config["artifacts.resume"];
   if (!isEnabled) return [];
-  const handle = openDatabase(join(root, ".haversack/haversack.db"), { durability: "normal" });
+  const handle = openCopy(scratch);
   try {
     const store = new SqliteArtifactStore(handle);
     return await checkResume({ isEnabled, clients: clients.map(({ name }) => name) }, { store });
@@ -160,44 +175,47 @@ async function checkResumes(paths: ProjectPaths, clients: readonly Client[], { r
   }
 }
 
-/** Only what is odd about the folder. */
+function openCopy({ root }: Pick<Scratch, "root">): StoreHandle {
+  return openDatabase(join(root, ".haversack/haversack.db"), { durability: "normal" });
+}
+
+/** Reports only what is unusual about the folder. */
 function checkPlace(paths: ProjectPaths, env: Environment): Finding[] {
   const findings: Finding[] = [];
   const special = notAProject(paths);
   if (special && existsSync(paths.state)) {
     const text = `${paths.state} is in ${special}: it is the project of every folder below that has none of its own`;
-    const remedy = "if nobody meant it to be there, move it away; `haversack export FILE` keeps its tasks";
-    findings.push({ part: "project", level: "warn", text, remedy });
+    const remedy = "if it is there by mistake, move it away; `haversack export FILE` saves its tasks first";
+    findings.push(warn("project", text, remedy));
   }
   const refusal = gitRefusal(paths.root, env);
-  if (refusal) findings.push({ part: "git", level: "warn", text: refusal.why, remedy: refusal.remedy });
+  if (refusal) findings.push(warn("git", refusal.why, refusal.remedy));
   return findings;
 }
 
-/** Its own check has said so, and that was no fault. */
+/** Whether the client's own check reported that it is not wired, and not as a fault. */
 function isUnwired({ name }: Client, findings: readonly Finding[]): boolean {
   return findings.some(({ part, level, isSilencing }) => isSilencing && level === "ok" && part.startsWith(`${name} `));
 }
 
-function noneWired(): Finding {
-  const remedy = "`haversack init` wires those that are found here";
-  return { part: "clients", level: "warn", text: "none is wired: Haversack works at the command line only", remedy };
+function noneWired(paths: ProjectPaths): Finding {
+  const folder = unwritableFolder(paths);
+  const remedy = folder
+    ? `\`haversack init\` wires those that are found here, once ${folder} can be written`
+    : "`haversack init` wires those that are found here";
+  return warn("clients", "none is wired: Haversack works at the command line only", remedy);
 }
 
 function noClient(clients: readonly Client[]): Finding {
-  return {
-    part: "clients",
-    level: "warn",
-    text: `none found; looked for ${clients.map(({ title }) => title).join(", ")}`,
-    remedy: "`haversack init --client NAME` wires one that is yet to be installed",
-  };
+  const text = `none found; looked for ${clients.map(({ title }) => title).join(", ")}`;
+  return warn("clients", text, "`haversack init --client NAME` wires one that you install later");
 }
 
 function untrustedStore({ why, hint }: { why: string; hint: string }): Finding {
   return { part: "store", level: "fail", text: `not used: ${why}`, remedy: hint };
 }
 
-/** What the repository brings that counts only when the user has accepted it, and state that git can replace. */
+/** Parts of the repository that need the user's acceptance, and state that git can replace. */
 function checkBrought(paths: ProjectPaths, env: Environment): Finding[] {
   const remedy = "`haversack trust` shows it and asks whether to use it";
   const { settings, templates, rules, parts, unread } = broughtAlong(paths, env);
@@ -208,20 +226,19 @@ function checkBrought(paths: ProjectPaths, env: Environment): Finding[] {
       .filter(({ isAccepted }) => !isAccepted)
       .map(({ key, value, why }): Finding => {
         const shown = cleanLine(JSON.stringify(value), { maxChars: 200 });
-        const text = `${paths.config}: ${key} ${shown} is ignored: it ${why}`;
-        return { part: "config", level: "warn", text, remedy };
+        return warn("config", `${paths.config}: ${key} ${shown} is ignored: it ${why}`, remedy);
       }),
     ...unaccepted.map(({ path }): Finding => {
       const text = `${cleanLine(path, { maxChars: 200 })} is ignored: agents would read it as instructions`;
-      return { part: "templates", level: "warn", text, remedy };
+      return warn("templates", text, remedy);
     }),
     ...rules
       .filter(({ isAccepted }) => !isAccepted)
       .map(({ path, skill, why, until }): Finding => {
         const rule = cleanLine(`${path}: the rule for “${skill}” ${why}`, { maxChars: 300 });
-        return { part: "rules", level: "warn", text: `${rule}, so it ${until}`, remedy };
+        return warn("rules", `${rule}, so it ${until}`, remedy);
       }),
-    // A problem of the config is told with the others of its kind.
+    // Problems of the config are reported by the config check.
     ...unread
       .filter(({ path }) => join(paths.root, path) !== paths.config)
       .map(({ path, why }): Finding => {
@@ -231,7 +248,7 @@ function checkBrought(paths: ProjectPaths, env: Environment): Finding[] {
             ? "artifacts"
             : "rules";
         const text = `${cleanLine(path, { maxChars: 200 })} is not read: it ${why}`;
-        return { part, level: "warn", text, remedy: "replace it with a regular file, or remove it" };
+        return warn(part, text, "replace it with a regular file, or remove it");
       }),
     ...(tracked.length > 0 ? [trackedByGit(tracked)] : []),
   ];
@@ -240,43 +257,55 @@ function checkBrought(paths: ProjectPaths, env: Environment): Finding[] {
 function trackedByGit(paths: readonly string[]): Finding {
   const [first = ""] = paths;
   const more = paths.length > 1 ? ` and ${paths.length - 1} more` : "";
-  return {
-    part: "git",
-    level: "warn",
-    text: `git tracks ${cleanLine(first, { maxChars: 200 })}${more}: whoever can push to this repository can replace it`,
-    remedy: "`git rm --cached` stops tracking a file and keeps it here",
-  };
+  const text = `git tracks ${cleanLine(first, { maxChars: 200 })}${more}: whoever can push to this repository can replace it`;
+  return warn("git", text, "`git rm --cached` stops tracking a file and keeps it here");
 }
 
 function checkStoreFile(paths: ProjectPaths): Finding {
   const part = "store";
   const { store } = paths;
   if (!existsSync(store)) {
+    const folder = unwritableFolder(paths);
+    if (folder) {
+      const text = `none yet at ${store}, and ${folder} cannot be written`;
+      return { part, level: "fail", text, remedy: `make ${folder} writable for you, then run \`haversack init\`` };
+    }
     const remedy = isMadeBySession(paths) ? MADE_BY_SESSION : "`haversack init` makes it";
-    return { part, level: "warn", text: `none yet at ${store}`, remedy };
+    return warn(part, `none yet at ${store}`, remedy);
   }
   try {
-    const { ok, problems, facts } = checkStore(store);
-    if (ok) {
+    const { ok: isSound, problems, facts } = checkStore(store);
+    if (isSound) {
       const text = `sound, ${Math.ceil(facts.sizeBytes / 1000)} kB, schema ${facts.version}`;
       const why = whyNotWritable(store);
       if (!why && isWriteLocked(store)) {
-        const remedy = "end that program if it is stuck; until then hooks keep what they note in .haversack/spool";
-        return { part, level: "warn", text: `${text}. Another program holds its lock for writing`, remedy };
+        const remedy = "end that program if it is stuck; until then hooks store their events in .haversack/spool";
+        return warn(part, `${text}. Another program holds its lock for writing`, remedy);
       }
       return why
         ? { part, level: "fail", text: `${text}. ${why.message}`, ...(why.hint && { remedy: why.hint }) }
-        : { part, level: "ok", text };
+        : ok(part, text);
     }
     return {
       part,
       level: "fail",
       text: problems.join("; "),
-      remedy: "`haversack store restore FILE` takes the content back from a backup and keeps this file beside it",
+      remedy: "`haversack store restore FILE` restores a backup and keeps this file beside it",
     };
   } catch (error) {
     const hint = isFault(error) ? error.hint : undefined;
     return { part, level: "fail", text: errorText(error), remedy: hint ?? "`haversack store check` says more" };
+  }
+}
+
+/** The folder that `haversack init` would write into, if this user may not. */
+function unwritableFolder({ state, root }: ProjectPaths): string | undefined {
+  const folder = existsSync(state) ? state : root;
+  try {
+    accessSync(folder, constants.W_OK);
+    return undefined;
+  } catch {
+    return folder;
   }
 }
 
@@ -286,23 +315,23 @@ function isMadeBySession({ config }: ProjectPaths): boolean {
 }
 
 const MADE_BY_SESSION =
-  "the next session of a wired client makes it and indexes the skills; `haversack skills index` does it now";
+  "the next session of a wired client makes it and indexes the skills; `haversack skill index` does it now";
 
-/** Only what still waits after a minute: until then the next event or command reads it in. */
+/** Reports only what is older than a minute: until then the next event or command reads it. */
 function checkSpool({ store }: ProjectPaths, now: Date): Finding[] {
   const names = spooledNames(store);
   const since = spooledAt(names[0]);
   if (since === undefined || now.getTime() - since.getTime() < 60_000) return [];
   const text = `${names.length} ${names.length === 1 ? "event waits" : "events wait"} to be saved, the first since ${since.toISOString()}`;
-  const remedy = "`haversack status` reads them in; if it does not, another program holds the store's lock";
-  return [{ part: "spool", level: "warn", text, remedy }];
+  const remedy = "`haversack status` saves them; if it does not, another program has locked the store";
+  return [warn("spool", text, remedy)];
 }
 
 function checkState(paths: ProjectPaths, scratch: Scratch, now: Date): Finding[] {
   if (!existsSync(paths.store)) return [];
-  const handle = openDatabase(join(scratch.root, ".haversack/haversack.db"), { durability: "normal" });
+  const handle = openCopy(scratch);
   try {
-    return [describeState(paths, { handle, days: loadConfig(paths).config["store.retentionDays"], now })];
+    return [describeState(paths, { handle, days: usableConfig(paths, () => undefined)["store.retention_days"], now })];
   } finally {
     handle.db.close();
   }
@@ -310,25 +339,24 @@ function checkState(paths: ProjectPaths, scratch: Scratch, now: Date): Finding[]
 
 function checkConfig(paths: ProjectPaths): Finding[] {
   const part = "config";
-  const { problems, ignored } = loadConfig(paths);
-  // What is ignored has its own lines.
-  if (problems.length === 0) return ignored.length > 0 ? [] : [{ part, level: "ok", text: "no problems" }];
-  return problems.map(({ level, file, path, text }) => ({
+  const { config, problems, ignored } = loadConfig(paths);
+  // Ignored settings are reported separately.
+  if (problems.length === 0) return ignored.length > 0 ? [] : [ok(part, "no problems")];
+  return problems.map((problem) => ({
     part,
-    level: level === "error" ? "fail" : "warn",
-    text: `${file}: ${path ? `${path} ` : ""}${text}`,
+    // Without a readable file hooks do nothing; a wrong value alone stops nothing.
+    level: problem.level === "error" && problem.path === "" ? "fail" : "warn",
+    text: describeProblem(problem, config),
     remedy: "correct it there; `haversack config` lists every setting",
   }));
 }
 
-/** The files as they are now against the index as it is: by bringing the copy up to date and counting what that took. */
+/** Compares files and index: brings the copy up to date and counts what had to change. */
 function checkIndex(
   { paths, env, guardCount }: DoctorInput,
   scratch: Scratch | undefined,
 ): { findings: Finding[]; cards: SkillCard[]; guards: number } {
-  const handle = scratch
-    ? openDatabase(join(scratch.root, ".haversack/haversack.db"), { durability: "normal" })
-    : openMemoryStore();
+  const handle = scratch ? openCopy(scratch) : openMemoryStore();
   try {
     const sources = findSkillSources(paths.root, {
       env,
@@ -339,21 +367,12 @@ function checkIndex(
     const index = new SqliteSkillIndex(handle.db);
     const wrong = [...sources.problems, ...problems].filter(({ level }) => level === "error").length;
     const text = `${index.size} ${index.size === 1 ? "skill" : "skills"}`;
-    const finding: Finding =
+    const finding =
       read + removed > 0
-        ? {
-            part: "index",
-            level: "warn",
-            ...staleIndex(paths, { text, read, removed }),
-          }
+        ? staleIndex(paths, { text, read, removed })
         : wrong > 0
-          ? {
-              part: "index",
-              level: "warn",
-              text: `${text}, fresh; ${wrong} files have errors`,
-              remedy: "`haversack skills check` lists them",
-            }
-          : { part: "index", level: "ok", text: `${text}, fresh` };
+          ? warn("index", `${text}, up to date; ${wrong} files have errors`, "`haversack skill check` lists them")
+          : ok("index", `${text}, up to date`);
     return { findings: [finding, ...ignoredLinks(problems)], cards: index.listCards(), guards: guardCount(index) };
   } finally {
     handle.db.close();
@@ -363,28 +382,29 @@ function checkIndex(
 function staleIndex(
   paths: ProjectPaths,
   { text, read, removed }: { text: string; read: number; removed: number },
-): { text: string; remedy: string } {
+): Finding {
   if (distrust(paths))
-    return { text: `${text}, not indexed: the store is not used`, remedy: "`haversack trust` shows it and asks" };
+    return warn("index", `${text}, not indexed: the store is not used`, "`haversack trust` shows it and asks");
   if (!existsSync(paths.store)) {
     const remedy = isMadeBySession(paths)
       ? MADE_BY_SESSION
-      : "`haversack skills index` makes the store and indexes them";
-    return { text: `${text}, not indexed yet`, remedy };
+      : "`haversack skill index` makes the store and indexes them";
+    return warn("index", `${text}, not indexed yet`, remedy);
   }
-  return {
-    text: `${text}; ${read} files are new or changed and ${removed} gone since it was made`,
-    remedy: "`haversack skills index` brings it up to date; the next session start does too",
-  };
+  return warn(
+    "index",
+    `${text}; ${read} files are new or changed and ${removed} gone since it was made`,
+    "`haversack skill index` brings it up to date; the next session start does too",
+  );
 }
 
-/** Skills that are linked into a folder and cannot be found through the link. */
+/** Linked skills that cannot be found through their link. */
 function ignoredLinks(problems: readonly Problem[]): Finding[] {
   const [first, ...others] = problems.filter(({ code }) => code.startsWith("link-"));
   if (!first) return [];
   const more = others.length > 0 ? ` (and ${others.length} more)` : "";
   const text = `${others.length + 1} ignored: ${first.file}: ${first.text}${more}`;
-  return [{ part: "skill links", level: "warn", text, remedy: "`haversack skills check` lists them" }];
+  return [warn("skill links", text, "`haversack skill check` lists them")];
 }
 
 const DAY_MS = 24 * 60 * 60 * 1000;
@@ -392,12 +412,12 @@ const DAY_MS = 24 * 60 * 60 * 1000;
 function checkLog({ log }: ProjectPaths, now: Date): Finding {
   const errors = readLog(log, { level: "error", since: new Date(now.getTime() - DAY_MS), limit: 1000 });
   const last = errors.at(-1);
-  if (!last) return { part: "log", level: "ok", text: "no errors in the last day" };
+  if (!last) return ok("log", "no errors in the last day");
   const text = `${errors.length} ${errors.length === 1 ? "error" : "errors"} in the last day; the last: ${last.part}: ${last.text.slice(0, 200)}`;
-  return { part: "log", level: "warn", text, remedy: "`haversack log --level error` shows all" };
+  return warn("log", text, "`haversack log --level error` shows all");
 }
 
-/** A folder with a copy of the store and the settings. Whoever makes it removes it. */
+/** A folder with a copy of the store and the settings. The caller removes it. */
 function copyOfProject(paths: ProjectPaths): Scratch {
   const root = makeScratch(join(tmpdir(), "haversack-doctor-"));
   const state = join(root, ".haversack");
@@ -416,7 +436,7 @@ function copyOfProject(paths: ProjectPaths): Scratch {
     root,
     stateHome,
     hasSession(sessionId) {
-      const handle = openDatabase(store, { durability: "normal" });
+      const handle = openCopy({ root });
       try {
         const sessions = new SqliteLocalStore(handle).listSessions({ limit: 1000 });
         return sessions.some((session) => session.sessionId === sessionId);
@@ -425,5 +445,23 @@ function copyOfProject(paths: ProjectPaths): Scratch {
       }
     },
     errors: () => readLog(join(state, "log"), { level: "error" }).map(({ text }) => text),
+  };
+}
+
+// Whether git refuses a repository because it belongs to another user, as in containers and on shared disks.
+
+/** Undefined: git does not refuse, or there is no repository. The remedy is the one that git suggests. */
+export function gitRefusal(root: string, env: Environment): { why: string; remedy: string } | undefined {
+  if (!existsSync(join(root, ".git"))) return undefined;
+  const { stderr } = spawnSync("git", ["-C", root, "rev-parse", "--git-dir"], {
+    encoding: "utf8",
+    timeout: 10_000,
+    // The message is compared below, so it must be in English.
+    env: { ...env, LC_ALL: "C" },
+  });
+  if (!stderr?.includes("dubious ownership")) return undefined;
+  return {
+    why: `git refuses to work in ${root}: it belongs to another user ("dubious ownership")`,
+    remedy: `if you trust it: \`git config --global --add safe.directory '${root.replaceAll("'", "'\\''")}'\``,
   };
 }

@@ -2,7 +2,7 @@
 
 import type { FileSystem } from "../base/file-system.ts";
 import { PROFILES } from "../skills/showing/activation.ts";
-import type { DiscoverSettings } from "../skills/showing/session.ts";
+import type { DiscoverSettings } from "../skills/showing/disclosure.ts";
 import type { SkillRoot } from "../skills/skill-files.ts";
 import { openMemoryStore } from "../store/sqlite/open.ts";
 import { SqliteLocalStore } from "../store/sqlite/sessions/sqlite-local-store.ts";
@@ -75,12 +75,13 @@ export const SETTINGS: DiscoverSettings = {
   autoLoad: "asked",
   enforce: false,
   idleMinutes: 30,
+  isLearning: false,
   forgetAfterPrompts: 100,
 };
 
 const NEAR = "/repo/.haversack/skills";
 const FAR = "/repo/.claude/skills";
-/** All rules are the user's own. */
+/** All rules belong to the user. */
 const OWN_RULES = { root: "/elsewhere", accepted: [] };
 export const RULES_FILE = "/repo/.claude/skill-rules.json";
 
@@ -126,7 +127,7 @@ export function fakeProject() {
     compact(sessionId = "s", agentId = "") {
       sessions.touchSession({ sessionId, agentId, client: "plain", cwd: "/repo", at, event: "window" });
     },
-    /** Files brought up to date, then a prompt a minute later. */
+    /** Brings the index up to date, then sends a prompt a minute later. */
     prompt(prompt: string, options: Partial<DiscoverInput> = {}) {
       project.wait(1);
       project.refresh();

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { lineDiff } from "./line-diff.ts";
+import { lineDiff } from "./init.ts";
 
 describe("lineDiff", () => {
   it("shows what comes and goes between one line of context", () => {

@@ -42,12 +42,17 @@ describe.each([{ kind: "on disk" }, { kind: "in memory" }])("skills of a long pr
 
   it("sees a change of the files, looking at most every three seconds", () => {
     const skills = liveSkills();
-    expect(load(skills)).toMatchObject({ kind: "loaded", text: expect.stringContaining("First version.") });
+    const first = load(skills);
+    expect(first).toMatchObject({ kind: "loaded", text: expect.stringContaining("First version.") });
+    const { hash } = first as { hash: string };
     writeSkill("api-errors", "Second version, longer.");
     now += 2_999;
-    expect(load(skills).text).toContain("First version.");
+    // The text comes from the file, even if the index is older.
+    expect(load(skills)).toMatchObject({ hash, text: expect.stringContaining("Second version, longer.") });
     now += 1;
-    expect(load(skills).text).toContain("Second version, longer.");
+    const second = load(skills);
+    expect(second.text).toContain("Second version, longer.");
+    expect(second).not.toMatchObject({ hash });
     writeSkill("pdf-forms", "Forms.");
     now += 3_000;
     expect(skills.search("pdf forms", { limit: 8 })).toMatchObject({ found: [{ id: "pdf-forms" }], total: 2 });
@@ -87,6 +92,19 @@ describe("many new skills at once", () => {
     now += 3_000;
     expect(skills.search("skill", { limit: 8 }).total).toBe(42);
     expect(asked).toHaveLength(1);
+  });
+
+  it("are read by another process too when they come while it reads", () => {
+    mkdirSync(join(root, ".haversack"));
+    many();
+    let asked = 0;
+    const indexElsewhere = () => {
+      liveSkills().checkNow();
+      if (++asked === 1) for (let at = 0; at < 40; at++) writeSkill(`later-${at}`, "Text.");
+      return true;
+    };
+    expect(liveSkills({ indexElsewhere }).search("skill", { limit: 8 }).total).toBe(81);
+    expect(asked).toBe(2);
   });
 
   it("are read here in a project without the folder: its index is in memory", () => {

@@ -1,23 +1,28 @@
 /**
- * Skills for a process that lives as long as a session. Nothing is opened before it is asked for; at every question the store
- * is the one that lies there now (it may have been restored, deleted or made meanwhile), and the index is held against the
- * files, at most every few seconds. A project without `.haversack/` is served from memory: nobody asked for a folder there.
+ * Skills for a process that lives as long as a session. Opens nothing before it is needed. Every call uses the store that is on disk at
+ * that time (it may have been restored, deleted or made since), and checks the index against the files at most every few seconds. A project
+ * without `.haversack/` is served from memory: nobody asked for a folder there.
  */
-import { stripControl } from "../base/clean-text.ts";
+import { resolve } from "node:path";
+import { readHead, stripControl } from "../base/clean-text.ts";
 import { errorText, type FaultCode, isFault } from "../base/errors.ts";
 import { diskFileSystem } from "../base/file-system.ts";
-import { guardStore } from "../store/sqlite/faults.ts";
-import type { StoreHandle } from "../store/sqlite/handle.ts";
+import { profileOf } from "../skills/showing/activation.ts";
+import type { SkillCard } from "../skills/types.ts";
+import type { StoreHandle } from "../store/sqlite/access.ts";
+import { guardStore } from "../store/sqlite/connect.ts";
 import { openMemoryStore } from "../store/sqlite/open.ts";
 import { SessionState } from "../store/sqlite/sessions/session-state.ts";
 import { SqliteLocalStore } from "../store/sqlite/sessions/sqlite-local-store.ts";
 import { SqliteSkillIndex } from "../store/sqlite/skills/skill-index.ts";
 import { SkillLedger } from "../store/sqlite/skills/skill-ledger.ts";
-import { type LoadedSkill, type LoadInput, loadSkill } from "./load-skill.ts";
+import { type Discovery, discover, type PromptTracking } from "./discover.ts";
+import type { SkillText } from "./library-types.ts";
+import { type LoadInput, listSkillResources, loadSkill, readSkillResource, type SkillResource } from "./load-skill.ts";
 import type { KeptProject, OpenProject } from "./open-project.ts";
+import { discoverSettings, offReason } from "./project.ts";
 import { refreshIndex } from "./refresh-index.ts";
 import { type FoundSkill, searchSkills } from "./search-skills.ts";
-import { listSkillResources, readSkillResource, type SkillResource } from "./skill-folder.ts";
 import { findSkillSources } from "./skill-sources.ts";
 import { type CallMarks, windowOfCall } from "./window-of-call.ts";
 
@@ -29,11 +34,13 @@ export interface LiveSkillsOptions {
   now?: () => number;
 }
 
-/** How old the last look at the files may be. A look at 285 skills takes about 15 ms. */
+/** How old the last check of the files may be. Checking 285 skills takes about 15 ms. */
 const CHECK_EVERY_MS = 3000;
-/** A call that waits longer than this for other processes is worth less than an answer. */
+/** How often another process is asked to index: the second time is for files added during the first. */
+const MOST_TURNS = 2;
+/** How long a call waits for other processes. After that, a fault is better than more waiting. */
 const BUSY_MS = 2000;
-/** The store can be read but not written: the body matters more than the record that it was loaded. */
+/** If the store can be read but not written, deliver the body without recording that it was loaded. */
 const UNWRITABLE: readonly FaultCode[] = ["store-locked", "store-full", "store-read-only"];
 
 export class LiveSkills {
@@ -47,10 +54,11 @@ export class LiveSkills {
     this.#now = options.now ?? Date.now;
   }
 
-  load({ marks, ...input }: Omit<LoadInput, "session"> & { marks: CallMarks }): LoadedSkill {
+  /** `session`: if the caller knows it. Otherwise the marks of the call identify it. */
+  load({ marks, session: known, ...input }: LoadInput & { marks: CallMarks }): SkillText {
     return this.#ask((open) => {
       const parts = { ...open, listResources: listSkillResources };
-      const session = open.isMemory ? undefined : windowOfCall(marks, open);
+      const session = known ?? (open.isMemory ? undefined : windowOfCall(marks, open));
       if (!session) return loadSkill(input, parts);
       try {
         return guardStore(open.handle.file, () => loadSkill({ ...input, session }, parts));
@@ -60,6 +68,45 @@ export class LiveSkills {
         return loadSkill(input, parts);
       }
     });
+  }
+
+  /** The answer to a prompt. Without a session nothing is remembered, and every prompt is the first of its window. */
+  match(prompt: string, { session, agentId, client, taskType, role }: MatchInput): Discovery {
+    return this.#ask((open) => {
+      const { paths, cwd, env, config } = this.#options.project.current({ busyMs: BUSY_MS, isRetry: false });
+      if (offReason(paths, env)) return NO_MATCH;
+      const sessionId = session ?? "library";
+      const answer = (ledger: PromptTracking) =>
+        discover(
+          {
+            sessionId,
+            ...(agentId !== undefined && { agentId }),
+            client: { ...profileOf(client ?? "plain"), ...(session !== undefined && { session }) },
+            cwd,
+            root: paths.root,
+            prompt,
+            at: new Date(this.#now()),
+            env,
+            readHead: (path) => readHead(resolve(paths.root, path)),
+            ...(taskType !== undefined && { taskType }),
+            ...(role !== undefined && { role }),
+          },
+          { index: open.index, ledger, settings: discoverSettings(config) },
+        );
+      if (session === undefined) return answer(NO_LEDGER);
+      try {
+        return guardStore(open.handle.file, () => answer(open.ledger));
+      } catch (error) {
+        if (!isUnwritable(error)) throw error;
+        this.#options.log("warn", `the prompt was answered, but that could not be recorded: ${errorText(error)}`);
+        const { ledger } = open;
+        return answer({ ...NO_LEDGER, tracking: (key) => ledger.tracking(key) });
+      }
+    });
+  }
+
+  list(): SkillCard[] {
+    return this.#ask(({ index }) => index.listCards());
   }
 
   search(text: string, { limit }: { limit: number }): { found: FoundSkill[]; total: number } {
@@ -77,7 +124,7 @@ export class LiveSkills {
     });
   }
 
-  /** Those that a model may start and that have a text. */
+  /** Skills that a model may invoke and that have a text. */
   servedIds(): string[] {
     return this.#ask(({ index }) =>
       index
@@ -102,8 +149,8 @@ export class LiveSkills {
   }
 
   /**
-   * Brings the index up to date ahead of the first question. A fault is logged; the question will meet it again and say it. Many sessions
-   * ask nothing, so the store is not kept open for them.
+   * Brings the index up to date before the first call. A fault is only logged, because the first call will meet and report it. Many
+   * sessions never call, so the store does not stay open.
    */
   checkNow(): void {
     try {
@@ -128,7 +175,7 @@ export class LiveSkills {
       const open = this.#current();
       return guardStore(open.handle.file, () => question(open));
     } catch (error) {
-      // Opened anew at the next question: by then it may be restored or free.
+      // The next call opens it again: by then it may be restored or unlocked.
       if (isFault(error)) this.close();
       throw error;
     }
@@ -136,7 +183,7 @@ export class LiveSkills {
 
   #current(): OpenIndex {
     const isLookedAtLately = this.#now() - this.#checkedAt < CHECK_EVERY_MS;
-    // Of a store that can only be read the index is in memory, and made anew with it: not at every question.
+    // For a read-only store the index is in memory and is rebuilt on reopening: do not reopen at every call.
     const project = this.#options.project.current({ busyMs: BUSY_MS, isRetry: !isLookedAtLately });
     if (this.#open?.handle !== project.handle) {
       this.#open = openIndex(project);
@@ -145,7 +192,7 @@ export class LiveSkills {
     if (this.#now() - this.#checkedAt >= CHECK_EVERY_MS) {
       this.#refresh(this.#open, project);
       this.#checkedAt = this.#now();
-      // Another process may have brought it up to date as well: the index counts its skills when it is made.
+      // The index counts its skills when it is created, and another process may have updated them.
       this.#open = { ...this.#open, index: new SqliteSkillIndex(this.#open.indexed.db) };
     }
     return this.#open;
@@ -155,12 +202,13 @@ export class LiveSkills {
     const { log, indexElsewhere } = this.#options;
     const sources = findSkillSources(paths.root, { env, folders: config["skills.folders"], fs: diskFileSystem });
     try {
-      // No other process reaches an index in memory.
+      // Other processes cannot reach an index in memory.
       const isOnDisk = !isMemory && indexed === handle;
+      let turns = 0;
       refreshIndex(indexed, {
         ...sources,
         fs: diskFileSystem,
-        ...(indexElsewhere && isOnDisk && { inOtherProcess: () => indexElsewhere(paths.root) }),
+        ...(indexElsewhere && isOnDisk && { inOtherProcess: () => turns++ < MOST_TURNS && indexElsewhere(paths.root) }),
       });
     } catch (error) {
       if (!isUnwritable(error) || index.size === 0) throw error;
@@ -168,6 +216,34 @@ export class LiveSkills {
     }
   }
 }
+
+interface MatchInput {
+  session?: string | undefined;
+  agentId?: string | undefined;
+  client?: string | undefined;
+  taskType?: string | undefined;
+  role?: string | undefined;
+}
+
+/** A window that has seen nothing, and forgets what it is shown. */
+const NO_LEDGER: PromptTracking = {
+  tracking: () => ({ window: 1, promptCount: 0, isNewWindow: true, domainHistory: [], ledger: [], files: [] }),
+  recentPrompts: () => [],
+  recordAnswer: () => undefined,
+  recordSlowPatterns: () => undefined,
+};
+
+/** Haversack is switched off. */
+const NO_MATCH: Discovery = {
+  format: "none",
+  text: "",
+  tokens: 0,
+  status: "continue",
+  isExplicit: false,
+  promptNumber: 0,
+  skills: [],
+  slowPatterns: [],
+};
 
 interface OpenIndex {
   handle: StoreHandle;

@@ -1,8 +1,11 @@
 /**
- * Loads a skill's text for a model or a person: once per window, then a one-line note; the skills it requires first; its
- * resources by name. A version that changed since the window got it comes again, and that is said.
+ * Loads a skill's text for a model or a person: once per window, then a one-line note. Required skills come first; resources are listed by
+ * name. If the skill changed since the window got it, the new version is sent with a note.
  */
-import { cleanLine } from "../base/clean-text.ts";
+
+import { join } from "node:path";
+import { cleanLine, stripControl } from "../base/clean-text.ts";
+import { diskFileSystem } from "../base/file-system.ts";
 import { nearest } from "../base/nearest.ts";
 import {
   formatAlreadyLoaded,
@@ -10,14 +13,14 @@ import {
   formatUnknownSkill,
   type SkillResources,
 } from "../skills/showing/skill-output.ts";
+import { listResources, readResource } from "../skills/skill-resources.ts";
 import type { SkillCard } from "../skills/types.ts";
-import type { SqliteSkillIndex } from "../store/sqlite/skills/skill-index.ts";
-import type { SkillLedger } from "../store/sqlite/skills/skill-ledger.ts";
 import { estimateTokens } from "../tokens/estimate.ts";
+import type { SkillText } from "./library-types.ts";
 
 export interface LoadInput {
   name: string;
-  /** Absent: the window is unknown, and the body always comes. */
+  /** Absent: the window is unknown, and the body is always sent. */
   session?: { sessionId: string; agentId?: string };
   reload?: boolean;
   /** Default: true. */
@@ -25,31 +28,49 @@ export interface LoadInput {
   at: Date;
 }
 
-export type LoadedSkill =
-  | {
-      kind: "loaded";
-      id: string;
-      text: string;
-      hash: string;
-      tokens: number;
-      resources?: SkillResources;
-      requires: string[];
-      hasChanged: boolean;
-    }
-  | { kind: "already-loaded"; id: string; text: string; hash: string }
-  | { kind: "unknown"; text: string; nearest: string[] };
-
-export interface LoadParts {
-  index: SqliteSkillIndex;
-  ledger: SkillLedger;
-  listResources(folder: string): SkillResources;
+/** What loading needs from an index: the one in SQLite, or a pool in memory. */
+export interface LoadIndex {
+  card(id: string): SkillCard | undefined;
+  listCards(): SkillCard[];
+  /** The text of a version. */
+  body(hash: string): string | undefined;
 }
 
-export function loadSkill(input: LoadInput, parts: LoadParts): LoadedSkill {
+/** What loading needs from a ledger: what the window has been shown. */
+export interface LoadLedger {
+  tracking(session: { sessionId: string; agentId?: string }): {
+    window: number;
+    promptCount: number;
+    ledger: readonly { skill: string; loadedHash?: string | undefined }[];
+  };
+  recordLoad(load: LoadRecord): void;
+}
+
+export interface LoadRecord {
+  sessionId: string;
+  agentId?: string;
+  at: Date;
+  window: number;
+  promptNumber: number;
+  skill: string;
+  hash: string;
+  tokens: number;
+  by: "haversack";
+}
+
+export interface LoadParts {
+  index: LoadIndex;
+  ledger: LoadLedger;
+  listResources(folder: string): SkillResources;
+  /** How the model reads a resource. Default: with its Read tool. */
+  readHint?: string;
+}
+
+export function loadSkill(input: LoadInput, parts: LoadParts): SkillText {
   const { index, ledger } = parts;
   const card = findCard(input.name, index);
   if (!card) return unknownSkill(input.name, index);
-  // Its author's rules name it, but there is no text to load.
+  // Only a rules file names it, so there is no text to load.
   if (card.sourceKind === "rule") return unknownSkill(input.name, index, card);
 
   const tracking = input.session && ledger.tracking(input.session);
@@ -73,6 +94,7 @@ export function loadSkill(input: LoadInput, parts: LoadParts): LoadedSkill {
       body: index.body(needed.hash) ?? "",
       folder: needed.folder,
       resources: isMain ? resources : resourcesOf(needed),
+      readHint: parts.readHint,
       ...(isMain && {
         notes: [
           ...(before && before !== card.hash
@@ -109,8 +131,8 @@ export function loadSkill(input: LoadInput, parts: LoadParts): LoadedSkill {
   };
 }
 
-/** By its id; else by its name without the plugin's, when that is one skill only. */
-function findCard(name: string, index: SqliteSkillIndex): SkillCard | undefined {
+/** By id; otherwise by the name without the plugin prefix, if that is unique. */
+function findCard(name: string, index: LoadIndex): SkillCard | undefined {
   const exact = index.card(name);
   if (exact) return exact;
   const wanted = name.trim().toLowerCase();
@@ -120,7 +142,7 @@ function findCard(name: string, index: SqliteSkillIndex): SkillCard | undefined 
   return alike.length === 1 ? alike[0] : undefined;
 }
 
-function unknownSkill(name: string, index: SqliteSkillIndex, ruleOnly?: SkillCard): LoadedSkill {
+function unknownSkill(name: string, index: LoadIndex, ruleOnly?: SkillCard): SkillText {
   const catalogue = index.listCards().filter((card) => card.modelInvocable && card.sourceKind !== "rule");
   const names = nearest(
     name,
@@ -135,8 +157,8 @@ function unknownSkill(name: string, index: SqliteSkillIndex, ruleOnly?: SkillCar
 /** A chain of requirements this long is a mistake or an attack. */
 const MOST_REQUIRED = 50;
 
-/** What a skill requires, deepest first, then itself. A cycle or a missing one is said, and the rest still comes. */
-function withRequired(card: SkillCard, index: SqliteSkillIndex): { cards: SkillCard[]; notes: string[] } {
+/** The required skills, deepest first, then the skill itself. A cycle or a missing skill is noted, and the rest is still sent. */
+function withRequired(card: SkillCard, index: LoadIndex): { cards: SkillCard[]; notes: string[] } {
   const cards = new Map<string, SkillCard>();
   const notes = new Set<string>();
   const visit = (current: SkillCard, path: readonly string[]) => {
@@ -155,9 +177,44 @@ function withRequired(card: SkillCard, index: SqliteSkillIndex): { cards: SkillC
   return { cards: [...cards.values()], notes: [...notes] };
 }
 
-/** A skill of a plugin may leave out the plugin when it names its neighbours. */
-function findRequired(name: string, { id }: SkillCard, index: SqliteSkillIndex): SkillCard | undefined {
+/** A plugin's skill may name other skills of the plugin without its prefix. */
+function findRequired(name: string, { id }: SkillCard, index: LoadIndex): SkillCard | undefined {
   const colon = id.lastIndexOf(":");
   const found = (colon === -1 ? undefined : index.card(id.slice(0, colon + 1) + name)) ?? findCard(name, index);
   return found?.sourceKind === "rule" ? undefined : found;
+}
+
+// A skill's own files, on disk: listed by kind, read on demand.
+
+export type SkillResource =
+  | {
+      kind: "text";
+      text: string;
+      file: string /** Characters of the whole file, when more than were read. */;
+      cutFrom?: number;
+    }
+  | { kind: "refused"; text: string };
+
+export function listSkillResources(folder: string): SkillResources {
+  const { names, total } = listResources(folder, diskFileSystem);
+  const pick = (pattern: RegExp) => names.filter((name) => pattern.test(name));
+  return {
+    reference: pick(/^(?:references?\/|quick-reference\.md$)/),
+    assets: pick(/^assets\//),
+    scripts: pick(/^scripts\//),
+    ...(total > names.length && { omitted: total - names.length }),
+  };
+}
+
+export function readSkillResource(id: string, path: string, index: LoadIndex): SkillResource {
+  const folder = index.card(id)?.folder;
+  if (!folder) return { kind: "refused", text: `${id} is a single file and has no resources` };
+  const read = readResource(folder, path, diskFileSystem);
+  if (read.kind !== "text") return { kind: "refused", text: `${id}: ${path}: ${read.text}` };
+  return {
+    kind: "text",
+    text: stripControl(read.text),
+    file: join(folder, path),
+    ...(read.cutFrom !== undefined && { cutFrom: read.cutFrom }),
+  };
 }

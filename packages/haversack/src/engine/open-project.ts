@@ -1,61 +1,70 @@
 /**
- * The one way into a project: its folder, its settings, and its store with the access that is asked for. A store that this user neither
- * made nor accepted is not opened; one that is made here is recorded as this user's own. Hooks check the same record in open-for-hook.ts.
+ * The only way to open a project: its folder, its settings, and its store with the requested access. Opens no store that this user neither
+ * made nor accepted. Records a new store as this user's own. Hooks check the same record in store/sqlite/access.ts.
  */
 import { accessSync, constants, existsSync, statSync } from "node:fs";
 import type { Config } from "../base/config-schema.ts";
 import { HaversackError } from "../base/errors.ts";
-import { trackedInIndex } from "../base/git-place.ts";
 import { removeOldLogs } from "../base/log.ts";
-import { checkTrust, type Distrust, explainDistrust, makeRecordedStore, recordTrust } from "../base/project-trust.ts";
-import { guardStore, whyNotWritable } from "../store/sqlite/faults.ts";
-import type { StoreHandle } from "../store/sqlite/handle.ts";
+import { trackedInIndex } from "../base/project-root.ts";
+import {
+  checkTrust,
+  type Distrust,
+  explainDistrust,
+  LOG_NAMES,
+  makeRecordedStore,
+  recordTrust,
+} from "../base/project-trust.ts";
+import type { StoreHandle } from "../store/sqlite/access.ts";
+import { guardStore, whyNotWritable } from "../store/sqlite/connect.ts";
 import { isRetirementDue, retireSessions } from "../store/sqlite/maintenance/purge.ts";
 import { openDatabase, openMemoryStore, openToAnswer, openToRead } from "../store/sqlite/open.ts";
+import { SqliteOutputs } from "../store/sqlite/outputs/sqlite-outputs.ts";
 import { readInSpool } from "../store/sqlite/spool/take-in.ts";
+import type { OutputLimits } from "../work/outputs/kept-output.ts";
 import { purgeSnapshots } from "./artifacts/purge-snapshots.ts";
 import {
   type Environment,
   ensureStateFolder,
+  loadConfig,
   noProject,
   type ProjectPaths,
   projectPaths,
-  requireConfig,
+  usableConfig,
 } from "./project.ts";
-import { LOGS } from "./tracked-state.ts";
 
-/** A project and its settings. Nothing is opened. */
+/** A project and its settings, with nothing opened. */
 export interface Project {
   cwd: string;
   env: Environment;
   paths: ProjectPaths;
-  /** Read when it is first asked for. A fault when a setting is wrong. */
+  /** Read on first use. Wrong values are reported, and defaults used instead. */
   readonly config: Config;
 }
 
-/** Whoever opened it closes it; a process that ends need not. */
+/** The caller closes it; a process that ends need not. */
 export interface OpenProject extends Project {
   handle: StoreHandle;
-  /** There is no store: this one is in memory and forgotten with the process. */
+  /** There is no store on disk: this one is in memory and lost with the process. */
   isMemory: boolean;
   close(): void;
 }
 
 /**
- * - `save`: made where there is none.
- * - `look`: where there is none, an empty one in memory; where it cannot be written, it is opened for reading.
- * - `answer`: for what answers and also notes what it answered. Made in a repository, else in memory. What cannot be noted is forgotten.
- * - `serve`: as `look`, but where there is `.haversack/`, the store is made.
+ * - `save`: makes a missing store.
+ * - `look`: opens an empty store in memory if there is none, and a store that cannot be written for reading only.
+ * - `answer`: for callers that answer and record it. Makes a missing store in a repository, otherwise in memory. Failed records are dropped.
+ * - `serve`: like `look`, but makes a missing store if `.haversack/` exists.
  */
 export type Access = "save" | "look" | "answer" | "serve";
 
 export interface OpenProjectOptions {
   access: Access;
-  /** full: whoever asked is told that it is saved. Default: normal. */
+  /** full: the caller is told that the data is saved. Default: normal. */
   durability?: "full" | "normal";
   /** How long to wait for other processes, in milliseconds. Default: 15,000. */
   busyMs?: number;
-  /** Hears why something is not kept. */
+  /** Receives the reason if something is not stored. */
   note?(text: string): void;
 }
 
@@ -70,12 +79,23 @@ export function findProject(
     env,
     paths,
     get config() {
-      return (config ??= requireConfig(paths, warn));
+      return (config ??= usableConfig(paths, warn));
     },
   };
 }
 
-/** The one way in, for the CLI, the MCP server and the library; events have keptOpen, which must not make or upgrade a store. */
+/** For a command that would do harm with a wrong setting, such as starting sessions without the user's limits. */
+export function requireSettings({ cwd, env }: Pick<Project, "cwd" | "env">, isNeeded: (key: string) => boolean): void {
+  const { problems } = loadConfig(projectPaths(cwd, env));
+  const wrong = problems.find(({ level, path }) => level === "error" && (path === "" || isNeeded(path)));
+  if (!wrong) return;
+  const { file, path, text } = wrong;
+  throw new HaversackError("config-invalid", `${file}: ${path ? `${path} ` : ""}${text}`, {
+    hint: "correct it first: this command relies on it (`haversack config` lists every setting)",
+  });
+}
+
+/** For the CLI, the MCP server and the library. Events use keptOpen, which must not make or upgrade a store. */
 export function openProject(project: Project, options: OpenProjectOptions): OpenProject {
   return withStore(project, openStore(project.paths, options));
 }
@@ -124,14 +144,14 @@ function isMissing({ state, store }: ProjectPaths): boolean {
     if (folder && !folder.isDirectory()) return false;
     return statSync(store, { throwIfNoEntry: false }) === undefined;
   } catch {
-    // Not ours to see: opening it says what is wrong.
+    // No permission to look: opening it reports the problem.
     return false;
   }
 }
 
 /**
- * A project for a process that stays, with one connection for all that it does. Nothing is opened before it is asked for, and at every
- * question the store is the one that lies there now: it may have been restored, deleted or made meanwhile.
+ * A project for a long-lived process, with one connection for everything. Opens nothing before it is needed. Every call uses the store that
+ * is on disk at that time: it may have been restored, deleted or made since the last call.
  */
 export class KeptProject {
   readonly #at: Pick<Project, "cwd" | "env">;
@@ -143,27 +163,27 @@ export class KeptProject {
     this.#at = { cwd, env };
   }
 
-  /** With what waits in the spool. `busyMs`: how long this caller waits for other processes. */
+  /** Also reads in the spool. `busyMs`: how long this caller waits for other processes. */
   current({ busyMs, isRetry = true }: { busyMs: number; isRetry?: boolean }): OpenProject {
     const found = findProject(this.#at);
     const place = placeOf(found.paths);
-    // One that could only be read may be writable by now.
+    // A store that was read-only may be writable by now.
     if (this.#open && (this.#open.place !== place || (this.#open.handle.isReadOnly && isRetry))) this.close();
     if (this.#open) {
       const { handle } = this.#open;
       handle.db.exec(`PRAGMA busy_timeout = ${busyMs}`);
       readInSpool(handle);
-      // With the settings as they are now.
+      // With the current settings.
       return withStore(found, handle);
     }
     // full: agents are told that it is saved.
     const opened = openProject(found, { access: "serve", durability: "full", busyMs });
-    // The place after opening: that may have made the file.
+    // Determine the place after opening, which may have made the file.
     this.#open = { handle: opened.handle, place: placeOf(found.paths) };
     return opened;
   }
 
-  /** While an action runs, its store stays open, whoever closes the project meanwhile. */
+  /** Keeps the store open while an action runs, even if the project is closed meanwhile. */
   async use<T>(action: () => Promise<T>): Promise<T> {
     this.#users++;
     try {
@@ -174,7 +194,7 @@ export class KeptProject {
     }
   }
 
-  /** The next question opens it anew. */
+  /** The next call opens it again. */
   close(): void {
     if (this.#open) this.#left.push(this.#open.handle);
     this.#open = undefined;
@@ -188,13 +208,13 @@ export class KeptProject {
   }
 }
 
-/** The file and what tells it from another of the same name. */
+/** The file's path and inode: a replaced file has the same path. */
 function placeOf({ state, store, root }: ProjectPaths): string {
   if (statSync(state, { throwIfNoEntry: false }) === undefined) return `memory for ${root}`;
   return `${store}#${statSync(store, { throwIfNoEntry: false })?.ino ?? "none"}`;
 }
 
-/** A fault when the project's local state is not this user's own. */
+/** Throws a fault if the project's local state is not this user's own. */
 export function requireTrust(paths: ProjectPaths): void {
   const found = distrust(paths);
   if (found) throw new HaversackError("store-untrusted", found.why, { hint: found.hint });
@@ -212,20 +232,20 @@ export function distrust(
   return { because: found.because, files: found.files ?? [], why, hint: next };
 }
 
-/** Modes do not tell where the file system has none, or the umask was 077: git is asked about the files beside the store. */
+/** File modes say nothing if the file system has none or the umask was 077. So ask git about the files beside the store. */
 function trackedBeside(paths: ProjectPaths): { because: Distrust; files: string[] } | undefined {
   const tracked = trackedInIndex(
     paths.root,
-    LOGS.filter((name) => existsSync(`${paths.state}/${name}`)),
+    LOG_NAMES.filter((name) => existsSync(`${paths.state}/${name}`)),
   );
   return tracked.length > 0 ? { because: "other-log", files: tracked } : undefined;
 }
 
-/** Makes an empty store where there is none, recorded as this user's own. */
+/** Makes an empty store if there is none, recorded as this user's own. */
 export function prepare(paths: ProjectPaths): void {
   requireTrust(paths);
   if (checkTrust(paths.state, paths.userState).kind === "trusted") {
-    // A folder that cannot be written has no room for its .gitignore either, and needs none.
+    // A read-only folder cannot take a .gitignore, and does not need one.
     if (isWritable(paths.state)) ensureStateFolder(paths);
     return;
   }
@@ -233,7 +253,7 @@ export function prepare(paths: ProjectPaths): void {
   record(paths, () => makeRecordedStore(paths.state, paths.userState, new Date()));
 }
 
-/** Records the store that is there as this user's own: for whoever has just made it. */
+/** Records the existing store as this user's own. For callers that have just made it. */
 export function recordStore(paths: ProjectPaths): void {
   record(paths, () => recordTrust(paths.state, paths.userState, { at: new Date() }));
 }
@@ -265,30 +285,33 @@ function isWritable(folder: string): boolean {
   }
 }
 
-// Local state has an end: sessions, their ledger and what hooks noted, snapshots and the log go after
-// `store.retentionDays`. Commands and the MCP server do it in passing, at most once a day and a bounded part each
-// time; hooks never do. Work is not touched.
+// Local state expires after `store.retention_days`: sessions, their ledger, notes of hooks, snapshots and the log.
+// Commands and the MCP server clean up at most once a day, a bounded part each time; hooks never do. Work is never
+// touched.
 
 export interface RetireOptions {
   paths: Pick<ProjectPaths, "state" | "log">;
-  /** The setting `store.retentionDays`. 0: nothing goes. */
+  /** The setting `store.retention_days`. 0: keep everything. */
   days: number;
+  /** How much of the kept tool outputs may stay. Absent: they are left alone. */
+  outputs?: OutputLimits;
   now: Date;
 }
 
 const DAY_MS = 86_400_000;
 
-/** Whether it was done. A fault, such as a lock that another process holds, leaves it to the next one. */
-export function retireOldState(handle: StoreHandle, { paths, days, now }: RetireOptions): boolean {
+/** Returns whether it ran. After a fault, such as a lock held by another process, the next process tries again. */
+export function retireOldState(handle: StoreHandle, { paths, days, outputs, now }: RetireOptions): boolean {
   try {
     if (days <= 0 || handle.isReadOnly || handle.file === ":memory:" || !isRetirementDue(handle, now)) return false;
     const olderThan = new Date(now.getTime() - days * DAY_MS);
     if (!retireSessions(handle, { olderThan, now })) return false;
     purgeSnapshots(paths.state, { olderThan, dryRun: false });
     removeOldLogs(paths.log, { olderThan, now });
+    if (outputs) new SqliteOutputs(handle).retire(outputs, now);
     return true;
   } catch {
-    // Nobody asked for this: the command goes on with what it was called for.
+    // Nobody asked for this cleanup, so the command continues without it.
     return false;
   }
 }

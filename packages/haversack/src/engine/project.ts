@@ -1,18 +1,28 @@
 /**
- * The project a command works in: its root, its paths, its settings, and whether Haversack is switched on.
- * Commands ask for the store through it, so that nothing is opened that is not used.
+ * The project that a command works in: its root, paths and settings, and whether Haversack is switched on. Commands get the store through
+ * it, so nothing is opened that is not used.
  */
 import { existsSync, lstatSync, realpathSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { type ConfigFile, type ReadConfig, readConfig } from "../base/config.ts";
+import { MAX_CONFIG_BYTES, readBounded, readProjectText, type TextRead } from "../base/clean-text.ts";
+import {
+  type ConfigFile,
+  type ConfigProblem,
+  farReaching,
+  type IgnoredSetting,
+  type ReadConfig,
+  readConfig,
+  trustedConfig,
+  userOnlyIn,
+} from "../base/config.ts";
 import type { Config } from "../base/config-schema.ts";
-import { type IgnoredSetting, trustedConfig } from "../base/config-trust.ts";
 import { HaversackError } from "../base/errors.ts";
 import { readJson } from "../base/json.ts";
 import { findProjectRoot, type ProjectRoot, STATE_FOLDER } from "../base/project-root.ts";
 import { trustRecord, userStateFolder } from "../base/project-trust.ts";
-import { MAX_CONFIG_BYTES, readBounded, readProjectText, type TextRead } from "../base/read-text.ts";
 import { errnoOf, makeFolder, putNewFile } from "../base/safe-write.ts";
+import type { DiscoverSettings } from "../skills/showing/disclosure.ts";
+import type { OutputLimits } from "../work/outputs/kept-output.ts";
 
 export interface ProjectPaths {
   root: string;
@@ -64,8 +74,13 @@ export interface LoadedConfig extends ReadConfig {
   ignored: IgnoredSetting[];
 }
 
+export interface ConfigOptions {
+  /** Read the project's config as if the user had accepted all of it. Default: false. */
+  isAllAccepted?: boolean;
+}
+
 /** Settings of the user and the project. Problems are returned, not thrown: `doctor` shows all of them. */
-export function loadConfig(paths: ProjectPaths): LoadedConfig {
+export function loadConfig(paths: ProjectPaths, { isAllAccepted = false }: ConfigOptions = {}): LoadedConfig {
   const files: ConfigFile[] = [];
   const ignored: IgnoredSetting[] = [];
   const unreadable: ReadConfig["problems"] = [];
@@ -76,7 +91,11 @@ export function loadConfig(paths: ProjectPaths): LoadedConfig {
     if (read.problem !== undefined) unreadable.push({ level: "error", file, path: "", text: read.problem });
     else if (file === paths.userConfig) files.push({ file, value: read.value });
     else {
-      const trusted = trustedConfig(read.value, trustRecord(paths.state, paths.userState)?.settings);
+      const accepted = isAllAccepted ? farReaching(read.value) : trustRecord(paths.state, paths.userState)?.settings;
+      const trusted = trustedConfig(read.value, accepted);
+      for (const path of userOnlyIn(read.value)) {
+        unreadable.push({ level: "warning", file, path, text: ONLY_YOURS });
+      }
       files.push({ file, value: trusted.value });
       ignored.push(...trusted.ignored);
     }
@@ -85,29 +104,45 @@ export function loadConfig(paths: ProjectPaths): LoadedConfig {
   return { ...result, problems: [...unreadable, ...result.problems], ignored };
 }
 
+const ONLY_YOURS = "counts only in your own config, so it is ignored here (`haversack config set --user`)";
+
 /** The text of the project's own config. It comes with the repository. */
 export function readProjectConfig({ config, root }: Pick<ProjectPaths, "config" | "root">): TextRead {
   return readProjectText(config, { root, maxBytes: MAX_CONFIG_BYTES });
 }
 
-/** Settings, or the first wrong one as a fault. */
-export function requireConfig(paths: ProjectPaths, warn: (line: string) => void): Config {
-  const { config, problems } = loadConfig(paths);
-  for (const { level, file, path, text } of problems) {
-    const line = `${file}: ${path ? `${path} ` : ""}${text}`;
-    if (level === "error")
-      throw new HaversackError("config-invalid", line, { hint: "`haversack config` lists every setting" });
-    warn(line);
-  }
-  return config;
+/**
+ * Settings for use. A wrong value does not stop a command: it is named in one line with its file, and the value that is used instead. The
+ * one exception is `store.retention_days`: while nobody knows what the user meant, nothing is removed by age.
+ */
+export function usableConfig(paths: ProjectPaths, warn: (line: string) => void, options: ConfigOptions = {}): Config {
+  const { config, problems } = loadConfig(paths, options);
+  for (const problem of problems) warn(describeProblem(problem, config));
+  const isAgeUnknown = problems.some(({ level, path }) => level === "error" && (path === "" || path === RETENTION));
+  return isAgeUnknown ? { ...config, [RETENTION]: 0 } : config;
 }
 
-/** By the user, for this process or everywhere: nothing at all is shown then. */
+const RETENTION = "store.retention_days";
+
+/** One line: file, setting, what is wrong, and what is used instead. */
+export function describeProblem({ level, file, path, text }: ConfigProblem, config: Config): string {
+  const instead =
+    level !== "error"
+      ? ""
+      : path === ""
+        ? "; its settings are ignored"
+        : path === RETENTION
+          ? "; until it is corrected, nothing is removed by age"
+          : `; ${JSON.stringify(config[path as keyof Config])} is used instead`;
+  return `${file}: ${path ? `${path} ` : ""}${text}${instead}`;
+}
+
+/** Switched off by the user, for this process or everywhere: then nothing at all is shown. */
 export function isOffForUser({ userOffMark }: Pick<ProjectPaths, "userOffMark">, env: Environment): boolean {
   return env["HAVERSACK"] === "0" || existsSync(userOffMark);
 }
 
-/** Where `haversack on` leaves the time: in the project's local state, or in the user's. */
+/** Where `haversack on` stores the time: in the project's local state or in the user's. */
 export function onSinceFiles({ state, userState }: Pick<ProjectPaths, "state" | "userState">): {
   project: string;
   user: string | undefined;
@@ -127,7 +162,7 @@ export function onSince(paths: Pick<ProjectPaths, "state" | "userState">): strin
   );
 }
 
-/** By a file in the project. A link there is not ours: `off` makes a file. */
+/** Switched off by a file in the project. A link there does not count: `off` makes a regular file. */
 export function isOffHere({ offMark }: Pick<ProjectPaths, "offMark">): boolean {
   return lstatSync(offMark, { throwIfNoEntry: false })?.isFile() ?? false;
 }
@@ -141,21 +176,26 @@ export function offReason(paths: ProjectPaths, env: Environment): string | undef
 }
 
 /**
- * Makes `.haversack/` with a .gitignore that keeps local state out of git and lets the shared parts in. Where it may not be made
- * unasked, that is a fault; `isAsked`: a person wants it here.
+ * Makes `.haversack/` with a .gitignore that excludes local state from git and includes the shared parts. Throws a fault if the folder may
+ * not be made here unasked. `isAsked`: a person wants it here.
  */
 export function ensureStateFolder(paths: ProjectPaths, { isAsked = false }: { isAsked?: boolean } = {}): void {
   const ignore = join(paths.state, ".gitignore");
   if (existsSync(ignore)) return;
+  if (lstatSync(paths.state, { throwIfNoEntry: false })?.isFile()) {
+    throw new HaversackError("refused", `${paths.state} is a file, and Haversack needs a folder there`, {
+      hint: "move the file away",
+    });
+  }
   if (!isAsked) requireProject(paths);
   try {
     makeFolder(paths.state, { within: paths.root, mode: 0o700 });
-    // Of several processes that start at once, one writes it.
+    // If several processes start at once, one writes it.
     putNewFile(ignore, SHARED_PARTS, { within: paths.root });
   } catch (error) {
     const code = errnoOf(error);
     if (code === "EEXIST") return;
-    // A link in its place.
+    // A link is in its place.
     if (code === "") throw error;
     throw new HaversackError("store-read-only", `${paths.state}: cannot be written (${code})`, {
       hint: "give yourself write access to the project's folder, or run from another project",
@@ -175,17 +215,16 @@ const SHARED_PARTS = `# Local state stays out of git; these parts are meant to b
 !templates/**
 `;
 
-// Where `.haversack/` may be made without being asked for: at the top of a git repository. In any other folder a
-// person says so with `haversack init`: a folder made by a command that was called in the wrong place is found by
-// everything below it from then on.
+// `.haversack/` may be made automatically only at the top of a git repository. Anywhere else a person must run
+// `haversack init`: a folder made by a command in the wrong place would apply to everything below it.
 
 export interface NoProject {
   why: string;
-  /** What makes one, as a sentence. */
+  /** How to make one, as a sentence. */
   remedy: string;
 }
 
-/** Undefined: `.haversack/` is there, or may be made. */
+/** Undefined: `.haversack/` exists or may be made. */
 export function noProject(paths: ProjectPaths): NoProject | undefined {
   const { root, because, state } = paths;
   if (existsSync(state)) return undefined;
@@ -200,15 +239,34 @@ export function noProject(paths: ProjectPaths): NoProject | undefined {
   };
 }
 
-/** Before anything is stored. */
+/** Call this before storing anything. */
 export function requireProject(paths: ProjectPaths): void {
   const found = noProject(paths);
   if (found) throw new HaversackError("no-project", found.why, { hint: found.remedy });
 }
 
-/** A folder that would take in everything below it that is no repository of its own. */
+/** A folder that would capture everything below it that is not its own repository. */
 export function notAProject({ root, home }: ProjectPaths): "your home folder" | "the root of the disk" | undefined {
   if (dirname(root) === root) return "the root of the disk";
   const isHome = home !== "" && (root === home || (existsSync(home) && root === realpathSync(home)));
   return isHome ? "your home folder" : undefined;
+}
+
+/** What the settings say about recommending skills. */
+export function discoverSettings(config: Config): DiscoverSettings {
+  return {
+    maxSkills: config["skills.max_skills"],
+    recommendThreshold: config["skills.recommend_threshold"],
+    autoLoadThreshold: config["skills.auto_load_threshold"],
+    autoLoad: config["skills.auto_load"],
+    enforce: config["skills.enforce"],
+    idleMinutes: config["skills.idle_minutes"],
+    isLearning: config["skills.learn"],
+    forgetAfterPrompts: config["skills.forget_after_prompts"],
+  };
+}
+
+/** How much of the kept outputs the settings allow. */
+export function outputLimits(config: Config): OutputLimits {
+  return { keepDays: config["outputs.keep_days"], maxBytes: config["outputs.max_mb"] * 1_000_000 };
 }

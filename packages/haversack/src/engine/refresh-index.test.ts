@@ -1,7 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { StoreHandle } from "../store/sqlite/handle.ts";
-import { unpackList } from "../store/sqlite/skills/posting-lists.ts";
+import type { StoreHandle } from "../store/sqlite/access.ts";
+import { forEachList, unpackBuckets } from "../store/sqlite/skills/pack-lists.ts";
+import { bucketName, readList } from "../store/sqlite/skills/skill-index.ts";
 import { SkillIndexWriter } from "../store/sqlite/skills/skill-index-writer.ts";
 import { fakeProject, RULES_FILE, skillText } from "./fake-project.suite.ts";
 import { refreshIndex } from "./refresh-index.ts";
@@ -24,7 +25,7 @@ function contents({ db }: StoreHandle) {
     skills: all(
       "SELECT path, id, size, mtime_ms, rank, active, hash, name, description, brief, own_triggers, model_invocable, problems FROM skills ORDER BY path",
     ),
-    terms: all("SELECT term, df, share FROM terms WHERE df > 0 OR share IS NOT NULL ORDER BY term"),
+    terms: all("SELECT term, share FROM terms WHERE share IS NOT NULL ORDER BY term"),
     postings: postingsOf(db),
     rules: all("SELECT s.path, r.data FROM skill_rules r JOIN skills s ON s.key = r.skill ORDER BY 1"),
     triggers: all(
@@ -37,7 +38,7 @@ function contents({ db }: StoreHandle) {
   };
 }
 
-/** The index as it would be if it were made from nothing. */
+/** The index as a rebuild from nothing would make it. */
 function rebuilt({ files, roots }: ReturnType<typeof fakeProject>) {
   const other = fakeProject();
   refreshIndex(other.handle, {
@@ -60,7 +61,7 @@ function differences(found: Contents, wanted: Contents): string[] {
 
 type Contents = ReturnType<typeof contents>;
 
-/** Every row of every list, with the skill's path instead of its key; a row of no active skill says so. */
+/** Every row of every list, with the skill's path instead of its key. Rows of inactive skills are marked. */
 function postingsOf(db: StoreHandle["db"]): string[] {
   const paths = new Map(
     db
@@ -68,26 +69,44 @@ function postingsOf(db: StoreHandle["db"]): string[] {
       .all()
       .map(({ key, path }) => [key, path]),
   );
-  return db
-    .prepare("SELECT term, postings FROM terms WHERE postings IS NOT NULL ORDER BY term")
-    .all()
-    .flatMap(({ term, postings }) =>
-      unpackList(postings as Uint8Array).map(
-        ({ skill, weight, fields }) => `${term} ${paths.get(skill) ?? "of no skill"} ${weight} ${fields}`,
-      ),
-    )
+  return entriesIn(db)
+    .map(({ list, skill, weight, fields }) => `${list} ${paths.get(skill) ?? "of no skill"} ${weight} ${fields}`)
     .sort();
 }
 
-/** Counts kept with the terms against the rows themselves. */
-function wrongCounts({ db }: StoreHandle): string[] {
-  return db
-    .prepare("SELECT term, df, postings FROM terms")
-    .all()
-    .flatMap(({ term, df, postings }) => {
-      const skills = postings ? unpackList(postings as Uint8Array).map(({ skill }) => skill) : [];
-      return df === new Set(skills).size && df === skills.length ? [] : [`${term}: ${df}, but ${skills}`];
+/** Every entry of every list; a list is named by its bucket and its mark there. */
+function entriesIn(db: StoreHandle["db"]) {
+  const entries: { list: string; skill: number; weight: number; fields: number }[] = [];
+  for (const { term, lists } of db.prepare("SELECT term, lists FROM terms WHERE lists IS NOT NULL").all()) {
+    const bytes = lists as Uint8Array;
+    forEachList(bytes, (mark, from, end) => {
+      const { skills, weights, fields } = readList(bytes, from, end);
+      skills.forEach((skill, at) => {
+        entries.push({ list: `${term}/${mark}`, skill, weight: weights[at]!, fields: fields[at]! });
+      });
     });
+  }
+  return entries;
+}
+
+/** Lists that hold a skill twice or out of order, and skills whose row names the wrong buckets. */
+function wrongLists({ db }: StoreHandle): string[] {
+  const wrong: string[] = [];
+  const last = new Map<string, number>();
+  const buckets = new Map<number, Set<string>>();
+  for (const { list, skill } of entriesIn(db)) {
+    if (skill <= (last.get(list) ?? 0)) wrong.push(`${list}: ${skill} is not in order`);
+    last.set(list, skill);
+    buckets.set(skill, (buckets.get(skill) ?? new Set()).add(list.split("/")[0]!));
+  }
+  for (const { key, terms } of db.prepare("SELECT key, terms FROM skills WHERE active = 1").all()) {
+    const named = unpackBuckets(terms as Uint8Array)
+      .map(bucketName)
+      .sort();
+    const found = [...(buckets.get(Number(key)) ?? [])].sort();
+    if (String(named) !== String(found)) wrong.push(`${key}: names ${named}, but is in ${found}`);
+  }
+  return wrong;
 }
 
 const ids = (project: ReturnType<typeof fakeProject>) =>
@@ -250,7 +269,7 @@ describe("refreshIndex", () => {
     project.refresh();
     const before = contents(project.handle);
     project.handle.db.exec(
-      "UPDATE meta SET value = 'older' WHERE key = 'skill-index'; UPDATE terms SET postings = NULL",
+      "UPDATE meta SET value = 'older' WHERE key = 'skill-index'; UPDATE terms SET lists = NULL WHERE share IS NULL",
     );
     expect(project.refresh()).toMatchObject({ read: 1 });
     expect(contents(project.handle)).toEqual(before);
@@ -280,7 +299,7 @@ describe("refreshIndex", () => {
       },
     });
     project.refresh();
-    expect(wrongCounts(project.handle)).toEqual([]);
+    expect(wrongLists(project.handle)).toEqual([]);
     expect(differences(contents(project.handle), rebuilt(project))).toEqual([]);
   });
 });
@@ -325,7 +344,7 @@ describe("a kill in the middle", () => {
     }
     db.exec = exec;
     expect(isKilled || commits < last).toBe(true);
-    expect(wrongCounts(project.handle)).toEqual([]);
+    expect(wrongLists(project.handle)).toEqual([]);
     project.refresh();
     expect(differences(contents(project.handle), rebuilt(project))).toEqual([]);
   });
@@ -365,7 +384,7 @@ describe("any sequence of changes", () => {
     fc.record({ kind: fc.constant("refresh" as const) }),
   );
 
-  it("gives the index that a rebuild gives, with counts that equal the rows", () => {
+  it("gives the index that a rebuild gives, with lists that are sorted and skills that know their buckets", () => {
     fc.assert(
       fc.property(fc.array(step, { minLength: 1, maxLength: 14 }), (steps) => {
         const project = fakeProject();
@@ -381,11 +400,11 @@ describe("any sequence of changes", () => {
             project.rules({ skills: { [change.name || "none"]: { keywords: [change.keyword] } } });
           else {
             project.refresh();
-            expect(wrongCounts(project.handle)).toEqual([]);
+            expect(wrongLists(project.handle)).toEqual([]);
           }
         }
         project.refresh();
-        expect(wrongCounts(project.handle)).toEqual([]);
+        expect(wrongLists(project.handle)).toEqual([]);
         expect(differences(contents(project.handle), rebuilt(project))).toEqual([]);
       }),
       { numRuns: 40 },

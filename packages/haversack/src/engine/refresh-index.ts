@@ -1,26 +1,28 @@
 /**
- * Brings the skill index up to date with the files: what is new or changed by size and time is read, what is gone goes, the
- * rest is not touched. Written in small transactions, each of which leaves a sound index, so that hooks wait little and a
- * kill costs nothing.
+ * Brings the skill index up to date with the files. Reads files that are new or whose size or time changed, removes those that are gone,
+ * and leaves the rest. Writes in small transactions that each leave a sound index: hooks wait little, and a kill loses nothing.
  */
 import { createHash } from "node:crypto";
+import { statSync } from "node:fs";
+import type { DatabaseSync } from "node:sqlite";
 import { errorText } from "../base/errors.ts";
 import { diskFileSystem, type FileSystem } from "../base/file-system.ts";
 import { readJson } from "../base/json.ts";
+import { bodyOf } from "../base/skill-body.ts";
 import { backgroundTerms } from "../skills/matching/background.ts";
+import { extensionTable, tieOf } from "../skills/matching/ecosystems.ts";
 import { skillTerms } from "../skills/matching/skill-terms.ts";
 import { parseSkill } from "../skills/parse-skill.ts";
 import { compileRules } from "../skills/rules/compile-rules.ts";
 import { parseRules } from "../skills/rules/parse-rules.ts";
 import { type RuleTrust, tameRules, untilAccepted, whyFar } from "../skills/rules/rule-reach.ts";
 import { briefOf } from "../skills/showing/disclosure.ts";
-import { findSkillFiles, type SkillFile, type SkillRoot } from "../skills/skill-files.ts";
+import { findSkillFiles, isKeptForPeople, type SkillFile, type SkillRoot } from "../skills/skill-files.ts";
 import type { Problem, SkillRule } from "../skills/types.ts";
-import { writeStore } from "../store/sqlite/access.ts";
-import type { StoreHandle } from "../store/sqlite/handle.ts";
+import { type StoreHandle, writeStore } from "../store/sqlite/access.ts";
 import { type IndexedFile, type IndexedSkill, SkillIndexWriter } from "../store/sqlite/skills/skill-index-writer.ts";
-import { type IndexedFolders, isIndexStale, PROGRAM } from "./index-freshness.ts";
 import type { Environment } from "./project.ts";
+import { readEcosystems } from "./project-ecosystems.ts";
 import { findSkillSources } from "./skill-sources.ts";
 
 export interface RefreshInput {
@@ -32,8 +34,8 @@ export interface RefreshInput {
   /** Forget the index and read everything. */
   isRebuild?: boolean;
   /**
-   * Brings the index up to date in another process, and returns whether it did. Asked when there is much to read: that takes memory that
-   * V8 does not give back, 140 MB for 300 skills, and a process that lives as long as a session would keep it.
+   * Brings the index up to date in another process. Returns whether to look again; false leaves the rest to this process. Called when there
+   * is much to read: 300 skills take 140 MB that V8 does not give back, and a server would keep that memory.
    */
   inOtherProcess?: () => boolean;
   onProgress?: (text: string) => void;
@@ -43,46 +45,44 @@ export interface RefreshReport {
   read: number;
   removed: number;
   unchanged: number;
-  /** Everything known to be wrong, in files read now or before. */
+  /** All known problems, in files read now or before. */
   problems: Problem[];
 }
 
-/** Files per transaction. Each one rewrites the lists that it touches; an event that meets it goes into the spool meanwhile. */
-const BATCH = 500;
+/** Files per transaction. Each transaction rewrites nearly all buckets; meanwhile events go into the spool. */
+const BATCH = 1000;
 
-/** Files from one sign of progress to the next. */
+/** Files between two progress reports. */
 const STEP = 100;
 
-/** So many files are read in another process, where there is one. */
+/** From this many files on, read them in another process if there is one. */
 const MANY = 20;
 
 export function refreshIndex(handle: StoreHandle, input: RefreshInput): RefreshReport {
   const { roots, ruleFiles, ruleTrust, fs, isRebuild = false, inOtherProcess, onProgress } = input;
   const writer = new SkillIndexWriter(handle.db);
   const write = <T>(change: () => T): T => {
-    const result = writeStore(handle, () => {
+    return writeStore(handle, () => {
       writer.begin();
       const changed = change();
       writer.flush();
       return changed;
     });
-    writer.saved();
-    return result;
   };
   const format = indexFormat();
-  const mustEmpty = isRebuild || writer.format() !== format;
+  const mustEmpty = () => isRebuild || writer.format() !== format;
   const { files, problems } = findSkillFiles(roots, fs);
   const changedFiles = () => {
     const known = new Map(writer.files().map((file) => [file.path, file]));
     return { known, changed: files.filter((file) => !isSame(known.get(file.path), file)) };
   };
-  if (inOtherProcess && (mustEmpty ? files : changedFiles().changed).length >= MANY && inOtherProcess()) {
-    // What it could not do is done here.
-    const { inOtherProcess: _, ...here } = input;
-    return refreshIndex(handle, here);
+  // Look again afterwards: files may have been added meanwhile, as in a checkout.
+  if (inOtherProcess && (mustEmpty() ? files : changedFiles().changed).length >= MANY && inOtherProcess()) {
+    return refreshIndex(handle, input);
   }
-  if (mustEmpty) {
-    // In one step: a process that reads or fills the index meanwhile never sees it without the background.
+  const isNew = mustEmpty();
+  if (isNew) {
+    // In one transaction: other processes that read or fill the index never see it without the background.
     write(() => {
       writer.empty();
       writer.putBackground(backgroundTerms());
@@ -96,13 +96,13 @@ export function refreshIndex(handle: StoreHandle, input: RefreshInput): RefreshR
   const rules = new RuleBook(ruleFiles, fs, { writer, trust: ruleTrust });
   const isChange = changed.length + gone.length > 0;
   const mustSettle = rules.hasChanged || (isChange && rules.isAny);
-  // Until they are settled again at the end, the rules count as never read: a kill in between is made good next time.
+  // Mark the rules as never read until they are settled at the end. After a kill, the next refresh reads them again.
   if (isChange && rules.isAny) write(() => writer.putRuleFiles([]));
 
   for (let from = 0; from < gone.length; from += BATCH) {
     write(() => {
       for (const { path, id } of gone.slice(from, from + BATCH)) {
-        // Looked up anew: another process may have removed it and given its key away.
+        // Look the key up again: another process may have removed the file and reused its key.
         const key = writer.keyOf(path);
         if (key === undefined) continue;
         writer.clearRules(key);
@@ -117,7 +117,6 @@ export function refreshIndex(handle: StoreHandle, input: RefreshInput): RefreshR
       return readSkillFile(file, fs);
     });
     write(() => {
-      if (skills.length >= MANY) writer.readTerms();
       for (const skill of skills) {
         const before = known.get(skill.path);
         const key = writer.put(skill);
@@ -136,6 +135,9 @@ export function refreshIndex(handle: StoreHandle, input: RefreshInput): RefreshR
   };
   const folders = JSON.stringify(searched);
   if (writer.folders() !== folders) write(() => writer.putFolders(folders));
+  const context = JSON.stringify({ has: readEcosystems(ruleTrust.root, fs), extensions: extensionTable() });
+  if (writer.projectContext() !== context) write(() => writer.putProjectContext(context));
+  if (isNew) handle.guard(() => writer.shrink());
   return {
     read: changed.length,
     removed: gone.length,
@@ -144,12 +146,12 @@ export function refreshIndex(handle: StoreHandle, input: RefreshInput): RefreshR
   };
 }
 
-/** 0 for a folder that is not there: it counts as changed when it comes. */
+/** 0 for a missing folder, so it counts as changed once it exists. */
 function folderTime(folder: string, fs: FileSystem): number {
   try {
     return fs.stat(folder).mtimeMs;
   } catch {
-    // Most of the places where skills may be are not there.
+    // Most of the possible skill folders do not exist.
     return 0;
   }
 }
@@ -158,10 +160,10 @@ function isSame(known: IndexedFile | undefined, { size, mtimeMs, source }: Skill
   return known !== undefined && known.size === size && known.mtimeMs === mtimeMs && known.rank === source.rank;
 }
 
-/** In place of the size of a file that could not be read: a right that is given changes neither size nor time. */
+/** Stored instead of the size of an unreadable file, so it is read again next time: a new permission changes neither size nor time. */
 const TRY_AGAIN = -1;
 
-/** A larger file is not read at all: of a skill, the first 256 kB are used. */
+/** Larger files are not read at all. Of a skill, only the first 256 kB are used. */
 export const MAX_FILE_BYTES = 8 * 1024 * 1024;
 
 function tooLarge({ path, size }: { path: string; size: number }, code: string): Problem {
@@ -179,7 +181,7 @@ function readSkillFile(file: SkillFile, fs: FileSystem): IndexedSkill {
     sourceLabel: file.source.label,
     ...(file.folder && { folder: file.folder }),
   };
-  // Kept without an id: it is no skill, and is not read again until it changes.
+  // Stored without an id: it is not a skill, and is read again only when it changes.
   const unusable = (problems: Problem[]): IndexedSkill => ({
     ...place,
     id: "",
@@ -203,6 +205,7 @@ function readSkillFile(file: SkillFile, fs: FileSystem): IndexedSkill {
   }
   const { skill, problems } = parseSkill(text, file);
   if (!skill) return unusable(problems);
+  const tied = tieOf(skill);
   return {
     ...place,
     id: skill.id,
@@ -211,32 +214,23 @@ function readSkillFile(file: SkillFile, fs: FileSystem): IndexedSkill {
     description: skill.description,
     brief: skill.shortDescription ?? briefOf(skill.description),
     body: skill.body,
+    // The body is stored if only this process can read it, or if `bodyOf` gives a different text.
+    isBodyInFile: fs.isDisk === true && bodyOf(text) === skill.body,
     modelInvocable: skill.modelInvocable && !isKeptForPeople(file.folder, fs),
     requires: skill.requires,
     ...(skill.domain && { domain: skill.domain }),
     ...(skill.triggers && { triggers: skill.triggers }),
     ...(skill.triggers?.confidence !== undefined && { loadConfidence: skill.triggers.confidence }),
     terms: skillTerms({ ...skill, ...(skill.triggers && { keywords: skill.triggers.keywords }) }),
+    ...(tied && { tied }),
     problems,
   };
 }
 
-/** Codex' way to say `disable-model-invocation`: a file beside the skill. */
-function isKeptForPeople(folder: string | undefined, fs: FileSystem): boolean {
-  if (!folder) return false;
-  const file = `${folder}/agents/openai.yaml`;
-  try {
-    return fs.stat(file).size < 65_536 && /^\s*allow_implicit_invocation:\s*false\b/m.test(fs.readFile(file));
-  } catch {
-    // Most skills have none.
-    return false;
-  }
-}
-
-/** A skill that only a rules file names has this for a path, the file and its name behind it. */
+/** Path prefix of a skill that only a rules file names; the rules file and the name follow. */
 export const RULE_PREFIX = "rule:";
 
-/** The rules files, read when they are first needed, and whether they changed since the index was written. */
+/** The rules files, read on first use, and whether they changed since the index was written. */
 class RuleBook {
   readonly files: { path: string; size: number; mtimeMs: number; problems: Problem[] }[] = [];
   readonly hasChanged: boolean;
@@ -269,7 +263,7 @@ class RuleBook {
       );
   }
 
-  /** What the user has accepted of the rules, as one text: a change makes them count anew. */
+  /** The rules that the user has accepted, as one text. If it changes, the rules are settled again. */
   get accepted(): string {
     return JSON.stringify(this.trust.accepted);
   }
@@ -278,7 +272,7 @@ class RuleBook {
     return this.files.length > 0;
   }
 
-  /** All rules, the nearest file's first. */
+  /** All rules, nearest file first. */
   rules(): readonly SkillRule[] {
     this.#rules ??= this.files.flatMap((file) => {
       if (file.size > MAX_FILE_BYTES) {
@@ -309,17 +303,17 @@ class RuleBook {
   }
 }
 
-/** A file of the project that is, through a link, none. */
+/** Whether a path in the project leads out of it through a link. */
 function leadsOut(path: string, root: string, fs: FileSystem): boolean {
   return path.startsWith(`${root}/`) && !fs.realpath(path).startsWith(`${fs.realpath(root)}/`);
 }
 
-/** Of rules that the user has not accepted, this many are named. */
+/** At most this many rules that the user has not accepted are named. */
 const MAX_IGNORED = 20;
 
 /**
- * Says by which rules the index was made: other weights or stems make every row stale though no file changed. A sample
- * is compiled (3 ms), so that nobody has to remember to count a version up.
+ * Identifies how the index was made: other weights or stems make every row stale although no file changed. Compiles a sample (3 ms), so
+ * nobody has to remember to raise a version.
  */
 function indexFormat(): string {
   const terms = skillTerms(SAMPLE);
@@ -330,9 +324,6 @@ function indexFormat(): string {
     .slice(0, 16);
 }
 
-/** Counted up when the rows change in a way that the sample does not show, such as another background list. */
-const ROW_FORMAT = 6;
-
 const SAMPLE = {
   name: "database-migrations",
   description:
@@ -341,7 +332,7 @@ const SAMPLE = {
   tags: ["migrations", "zero-downtime deploys", "c#", "adding indexes"],
 };
 
-/** Frontmatter triggers at once; rules files are settled as a whole at the end. */
+/** Frontmatter triggers are written at once; rules files are settled together at the end. */
 function putOwnTriggers(writer: SkillIndexWriter, key: number | undefined): void {
   if (key === undefined) return;
   const triggers = writer.ownTriggers(key);
@@ -350,7 +341,7 @@ function putOwnTriggers(writer: SkillIndexWriter, key: number | undefined): void
   writer.putRules(key, compileRules([], { triggers, file: "" }));
 }
 
-/** Every rule to the skill it means; a rule whose skill has no file becomes a skill of its own. */
+/** Assigns every rule to its skill. A rule whose skill has no file becomes a skill of its own. */
 function settleRules(writer: SkillIndexWriter, book: RuleBook): void {
   const files = writer.files();
   const active = files.filter((file) => file.active && !file.path.startsWith(RULE_PREFIX));
@@ -361,7 +352,7 @@ function settleRules(writer: SkillIndexWriter, book: RuleBook): void {
   const keys = new Map(active.map(({ id, key }) => [id, key]));
   for (const [id, own] of byId) if (!keys.has(id)) keys.set(id, putRuleSkill(writer, id, own));
   const problems = new Map<string, Problem[]>();
-  // Whether `skills.enforce` is on is not known here: `doctor` and `trust` name those rules.
+  // `skills.enforce` is not known here; `doctor` and `trust` report the enforced rules.
   for (const { file, skill, reach } of ignored.filter(({ reach }) => reach !== "enforced").slice(0, MAX_IGNORED)) {
     const text = `the rule for “${skill}” ${whyFar(reach)}, so it ${untilAccepted(reach)} until you run \`haversack trust\``;
     const problem: Problem = { level: "warning", code: "rule-untrusted", file, where: skill, text };
@@ -417,7 +408,7 @@ export interface IndexPlaces {
   folders: readonly string[];
 }
 
-/** `isThorough`: also look for files that no indexed file or folder tells of. Costs 15 ms for 285 skills, else 2 ms. */
+/** `isThorough`: also look for files that no indexed file or folder points to. Costs 15 ms for 285 skills, otherwise 2 ms. */
 export function freshenIndex(
   handle: StoreHandle,
   { root, env, folders }: IndexPlaces,
@@ -426,4 +417,43 @@ export function freshenIndex(
   if (!isThorough && !isIndexStale(handle.db)) return;
   const sources = findSkillSources(root, { env, folders, fs: diskFileSystem });
   refreshIndex(handle, { ...sources, fs: diskFileSystem });
+}
+
+/** Checking more files would noticeably delay a session start. The CLI and the MCP server check all of them. */
+const MAX_CHECKED = 2000;
+
+/** Stored by a refresh for the next check: which program wrote it, and the times of the folders it searched (0: missing). */
+interface IndexedFolders {
+  program: string;
+  folders: Record<string, number>;
+}
+
+/** Raise it when rows change in a way that the sample of `indexFormat` does not show, such as another way to pack lists. */
+const ROW_FORMAT = 8;
+
+/** Which program made the index. Running from source without a build has no version. */
+const PROGRAM = `${typeof __VERSION__ === "string" ? __VERSION__ : "source"}/${ROW_FORMAT}`;
+
+/**
+ * Whether the index is older than the files: compares size and time of indexed files and the times of their folders. Reads no file. The
+ * hook calls this at session start.
+ */
+export function isIndexStale(db: DatabaseSync): boolean {
+  const row = db.prepare("SELECT value FROM meta WHERE key = 'skill-roots'").get();
+  // Never indexed.
+  if (!row) return true;
+  const { program, folders } = JSON.parse(String(row["value"])) as IndexedFolders;
+  // Another version may split and weigh words differently.
+  if (program !== PROGRAM) return true;
+  for (const [folder, mtimeMs] of Object.entries(folders)) {
+    if ((statSync(folder, { throwIfNoEntry: false })?.mtimeMs ?? 0) !== mtimeMs) return true;
+  }
+  const files = db.prepare(
+    "SELECT path, size, mtime_ms FROM skills WHERE path NOT LIKE 'rule:%' UNION ALL SELECT path, size, mtime_ms FROM rule_files LIMIT ?",
+  );
+  for (const row of files.all(MAX_CHECKED)) {
+    const stat = statSync(String(row["path"]), { throwIfNoEntry: false });
+    if (stat?.size !== row["size"] || stat?.mtimeMs !== row["mtime_ms"]) return true;
+  }
+  return false;
 }

@@ -104,7 +104,7 @@ describe("local state that is older than its limit", () => {
     retire();
     expect(existsSync(rotated)).toBe(false);
     expect(existsSync(object)).toBe(false);
-    // The current file has lines of more than a week: it is rotated now, and goes with its last line.
+    // The current file covers more than a week: it is rotated now, and expires with its last line.
     expect(readdirSync(paths.log)).toEqual([expect.stringMatching(/^haversack\.\d{15}-\w+\.log$/)]);
     entry(NOW, "new");
     expect(readLog(paths.log).map(({ text }) => text)).toEqual(["old", "new"]);
@@ -114,7 +114,7 @@ describe("local state that is older than its limit", () => {
     const { paths, handle, seen } = scene();
     seen("a", daysAgo(12));
     expect(describeState(paths, { handle, days: 90, now: NOW }).text).toMatch(
-      /^store \d+\.\d MB, log 0\.0 MB, snapshots 0\.0 MB; 1 sessions, the oldest 12 days old; kept for 90 days/,
+      /^store \d+\.\d MB, log 0\.0 MB, snapshots 0\.0 MB; 1 session, 12 days old; kept for 90 days/,
     );
   });
 });

@@ -1,4 +1,4 @@
-/** Search on request: the ranking by words first, then whatever full-text search (with prefixes) finds beyond it. */
+/** Search on request: first the ranking by words, then additional results of full-text search (with prefixes). */
 
 import { type MatchIndex, matchSkills, type Reason } from "../skills/matching/match-skills.ts";
 
@@ -15,7 +15,7 @@ export interface SearchParts {
   index: MatchIndex & { search(match: string, limit: number): number[] };
 }
 
-/** forPeople: also skills that their author keeps from models. */
+/** forPeople: include skills that their author hides from models. */
 export function searchSkills(
   text: string,
   { index }: SearchParts,

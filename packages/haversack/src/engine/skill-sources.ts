@@ -49,7 +49,7 @@ export function findSkillSources(
   return { roots, ruleFiles: ruleFilesOf(root, roots), ruleTrust: { root, accepted }, problems };
 }
 
-/** Beside the skills, where most keep them, and in the client's own folders. */
+/** Beside the skills, where most projects keep them, and in the client's own folders. */
 function ruleFilesOf(root: string, roots: readonly SkillRoot[]): string[] {
   const places = [
     join(root, ".haversack"),

@@ -1,8 +1,8 @@
 /** How large a project's local state is, and how far back it goes, for `doctor`. */
 import { lstatSync, readdirSync } from "node:fs";
 import { join } from "node:path";
-import { readStore } from "../store/sqlite/access.ts";
-import type { StoreHandle } from "../store/sqlite/handle.ts";
+import { readStore, type StoreHandle } from "../store/sqlite/access.ts";
+import { SqliteOutputs } from "../store/sqlite/outputs/sqlite-outputs.ts";
 import type { ProjectPaths } from "./project.ts";
 import type { Finding } from "./wiring.ts";
 
@@ -16,8 +16,19 @@ export function describeState(
     ["snapshots", folderSize(join(state, "snapshots"))],
   ] as const;
   const shown = sizes.map(([name, bytes]) => `${name} ${(bytes / 1_000_000).toFixed(1)} MB`).join(", ");
-  const kept = days > 0 ? `kept for ${days} days` : "kept for ever";
-  return { part: "local state", level: "ok", text: `${shown}; ${ageOf(handle, now)}; ${kept} (store.retentionDays)` };
+  const kept = days > 0 ? `kept for ${days} days` : "kept forever";
+  return {
+    part: "local state",
+    level: "ok",
+    text: `${shown}; ${ageOf(handle, now)}${outputsIn(handle)}; ${kept} (store.retention_days)`,
+  };
+}
+
+/** "" if none is kept. */
+function outputsIn(handle: StoreHandle): string {
+  const { count, bytes } = new SqliteOutputs(handle).totals();
+  if (count === 0) return "";
+  return `; ${count} kept tool ${count === 1 ? "output" : "outputs"}, ${(bytes / 1_000_000).toFixed(1)} MB`;
 }
 
 function ageOf(handle: StoreHandle, now: Date): string {
@@ -27,7 +38,11 @@ function ageOf(handle: StoreHandle, now: Date): string {
   const oldest = Date.parse(String(row?.["oldest"]));
   if (Number.isNaN(oldest)) return "no sessions";
   const days = Math.max(0, Math.floor((now.getTime() - oldest) / 86_400_000));
-  return `${row?.["count"]} sessions, the oldest ${days} days old`;
+  const [count, age] = [
+    Number(row?.["count"]),
+    days === 0 ? "from today" : `${days} ${days === 1 ? "day" : "days"} old`,
+  ];
+  return count === 1 ? `1 session, ${age}` : `${count} sessions, the oldest ${age}`;
 }
 
 function folderSize(folder: string): number {
@@ -36,7 +51,7 @@ function folderSize(folder: string): number {
     const names = readdirSync(folder, { recursive: true, encoding: "utf8" });
     return names.reduce((sum, name) => sum + sizeOf(join(folder, name)), 0);
   } catch (error) {
-    // Another user's.
+    // The folder belongs to another user.
     if ((error as NodeJS.ErrnoException).code !== "EACCES") throw error;
     return 0;
   }

@@ -1,12 +1,16 @@
 /**
- * What a project brings that counts only when its user has accepted it: local state in `.haversack/`, settings of its config that
- * reach far, templates, and rules that load text unasked. For `haversack trust`, `init`, `doctor` and `config`.
+ * The parts of a project that take effect only after the user accepts them: local state in `.haversack/`, sensitive settings of its config,
+ * templates, and rules that load text without a request. For `haversack trust`, `init`, `doctor` and `config`.
  */
+
+import { spawnSync } from "node:child_process";
 import { existsSync, lstatSync, readdirSync, readlinkSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
-import { type FarReach, farReaching, trustedConfig } from "../base/config-trust.ts";
-import { HaversackError } from "../base/errors.ts";
-import { diskFileSystem } from "../base/file-system.ts";
+import { MAX_TEMPLATE_BYTES, readBounded, readProjectText, type TextRead } from "../base/clean-text.ts";
+import { type FarReach, farReaching, trustedConfig } from "../base/config.ts";
+import { errorText, HaversackError, isFault } from "../base/errors.ts";
+import { diskFileSystem, type FileSystem } from "../base/file-system.ts";
 import { readJson } from "../base/json.ts";
 import { STATE_FOLDER } from "../base/project-root.ts";
 import {
@@ -14,47 +18,48 @@ import {
   checkTrust,
   type Distrust,
   isRecordEnough,
+  LOG_NAMES,
   recordAccepted,
   recordTrust,
   trustRecord,
 } from "../base/project-trust.ts";
-import { MAX_TEMPLATE_BYTES, readBounded, readProjectText, type TextRead } from "../base/read-text.ts";
+import { copyToNew, errnoOf, makeScratch, removeScratch } from "../base/safe-write.ts";
+import { parseSkill } from "../skills/parse-skill.ts";
 import { parseRules } from "../skills/rules/parse-rules.ts";
-import { farRuleName, farRules, reachesOf, untilAccepted, whyFar } from "../skills/rules/rule-reach.ts";
+import { farRuleName, farRules, type RuleSkill, reachesOf, untilAccepted, whyFar } from "../skills/rules/rule-reach.ts";
+import { findSkillFiles, type SkillRoot } from "../skills/skill-files.ts";
 import type { SkillRule } from "../skills/types.ts";
+import { checkStore, peekStore, type StoreCheck, type StorePeek } from "../store/sqlite/maintenance/check-store.ts";
 import { readRoleMapText, roleMapFile } from "./artifacts/load-role-map.ts";
-import { lookAtStore } from "./look-at-store.ts";
-import { nearestSkills } from "./nearest-skills.ts";
 import { distrust } from "./open-project.ts";
 import { type Environment, loadConfig, type ProjectPaths, readProjectConfig } from "./project.ts";
 import { MAX_FILE_BYTES } from "./refresh-index.ts";
 import { findSkillSources } from "./skill-sources.ts";
-import { LOGS, SHARED, trackedState } from "./tracked-state.ts";
 
 export interface BroughtAlong {
-  /** Why the local state is not used; absent: it is the user's own, or there is none. */
+  /** Why the local state is not used. Absent: it is the user's own, or there is none. */
   untrusted?: { because: Distrust; why: string; hint: string };
   parts: LocalPart[];
   settings: FoundSetting[];
   templates: FoundTemplate[];
   rules: FoundRule[];
-  /** Shared files that are not read, because they are links or too large. */
+  /** Shared files that are skipped because they are links or too large. */
   unread: UnreadFile[];
 }
 
 export interface UnreadFile {
-  /** Below the project's root. */
+  /** Relative to the project's root. */
   path: string;
   why: string;
 }
 
 export interface LocalPart {
-  /** Below the project's root. */
+  /** Relative to the project's root. */
   path: string;
   about: string;
   bytes: number;
   isTracked: boolean;
-  /** Where it leads, when it is a symbolic link. */
+  /** The target, if it is a symbolic link. */
   link?: string;
 }
 
@@ -66,19 +71,19 @@ interface FoundSetting {
 }
 
 interface FoundRule {
-  /** The rules file, below the project's root where it is in the project. */
+  /** The rules file; relative to the project's root if it is inside the project. */
   path: string;
   skill: string;
   why: string;
-  /** What it does until it is accepted: `only recommends`. */
+  /** What the rule does until it is accepted: `only recommends`. */
   until: string;
-  /** The words, patterns and files that it waits for, in the order of the rule. */
+  /** The words, patterns and files that trigger it, in the order of the rule. */
   triggers: string[];
-  /** The text that it loads; absent: no skill of this name is installed. */
+  /** The text that it loads. Absent: no skill of this name is installed. */
   loads?: { path: string; text: string };
-  /** The rule or its skill was accepted and is another now. */
+  /** The user accepted an earlier version of the rule or its skill. */
   isChanged: boolean;
-  /** What is recorded when the user accepts it. */
+  /** Recorded when the user accepts it. */
   key: string;
   isAccepted: boolean;
 }
@@ -88,11 +93,11 @@ interface FoundTemplate {
   role: string;
   text: string;
   isAccepted: boolean;
-  /** The text that was accepted, when it is another now. */
+  /** The accepted text, if it has changed since. */
   before?: string;
 }
 
-/** What a person can accept by itself. */
+/** The parts that a person can accept separately. */
 export const TRUST_PARTS = ["store", "settings", "templates", "rules"] as const;
 export type TrustPart = (typeof TRUST_PARTS)[number];
 
@@ -110,18 +115,20 @@ const ABOUT: Readonly<Record<string, string>> = {
 };
 
 const WHY: Readonly<Record<FarReach, string>> = {
-  outside: "names a folder outside of the project",
+  outside: "names a folder outside the project",
   lower: "is lower than the default, so more text reaches the model unasked",
-  load: "names a skill whose text comes with a task, unasked",
-  on: "switches on what is off by default",
+  load: "loads a skill's text with a task, unasked",
+  on: "turns on something that is off by default",
+  run: "runs a program",
+  spend: "lets a run spend far more than the default",
   disk: "is so high that the log could fill the disk",
-  flood: "brings far more text into prompts than the default",
+  flood: "adds far more text to prompts than the default",
   forget: "deletes local state after a few days",
   lease: "ends claims while their agents still work",
 };
 
 export function broughtAlong(paths: ProjectPaths, env: Environment): BroughtAlong {
-  // A file in the folder's place brings nothing.
+  // A file in place of the folder contains nothing to accept.
   if (lstatSync(paths.state, { throwIfNoEntry: false })?.isFile())
     return { parts: [], settings: [], templates: [], rules: [], unread: [] };
   const untrusted = distrust(paths);
@@ -131,7 +138,7 @@ export function broughtAlong(paths: ProjectPaths, env: Environment): BroughtAlon
     parts: localParts(paths, env),
     settings,
     templates: findTemplates(paths),
-    // Whoever accepts `skills.enforce` accepts what it makes of the rules in the same answer.
+    // Accepting `skills.enforce` also accepts its effect on the rules.
     rules: findFarRules(
       paths,
       env,
@@ -153,11 +160,6 @@ function findUnread(paths: ProjectPaths, env: Environment): UnreadFile[] {
   );
 }
 
-/** Whether the user has to say yes to anything. */
-export function needsTrust(brought: BroughtAlong): boolean {
-  return partsToTrust(brought).length > 0;
-}
-
 /** What the user has to say yes to. */
 export function partsToTrust({ untrusted, ...lists }: BroughtAlong): TrustPart[] {
   return TRUST_PARTS.filter((part) =>
@@ -166,8 +168,8 @@ export function partsToTrust({ untrusted, ...lists }: BroughtAlong): TrustPart[]
 }
 
 /**
- * Why this cannot be accepted: something in the folder is a link, or the store is to be accepted and has a file beside the database that
- * every pull could replace.
+ * Why this cannot be accepted: something in the folder is a link, or `only` includes the store and git tracks a file beside the database,
+ * which every pull could replace.
  */
 export function whyRefused(
   { parts }: BroughtAlong,
@@ -181,7 +183,7 @@ export function whyRefused(
     });
   }
   const logs = parts
-    .filter(({ path, isTracked }) => isTracked && LOGS.some((name) => path === `${STATE_FOLDER}/${name}`))
+    .filter(({ path, isTracked }) => isTracked && LOG_NAMES.some((name) => path === `${STATE_FOLDER}/${name}`))
     .map(({ path }) => path);
   if (logs.length === 0 || !only.includes("store")) return undefined;
   const text = `git tracks ${logs.join(" and ")}, so every pull could replace what SQLite keeps there`;
@@ -190,7 +192,7 @@ export function whyRefused(
   });
 }
 
-/** Records what was shown as accepted: all of it, or the parts in `only`. Or says why not. */
+/** Records what was shown as accepted: all of it, or the parts in `only`. Throws if that is refused. */
 export function acceptBrought(
   paths: ProjectPaths,
   brought: BroughtAlong,
@@ -230,8 +232,8 @@ function requireHome(isRecorded: boolean): void {
 }
 
 /**
- * Pages that are linked on purpose so that a search never ends would keep hooks busy, and nothing can interrupt SQLite. Its own check
- * looks at each page once, so it ends.
+ * An attacker can link database pages so that a search never ends. That would keep hooks busy, and nothing can interrupt SQLite. SQLite's
+ * own check visits each page once, so it does end.
  */
 function refuseDamaged({ store }: ProjectPaths): void {
   const { ok, problems } = lookAtStore(store);
@@ -245,15 +247,7 @@ function localParts(paths: ProjectPaths, env: Environment): LocalPart[] {
   const found = lstatSync(paths.state, { throwIfNoEntry: false });
   if (!found) return [];
   if (found.isSymbolicLink()) {
-    return [
-      {
-        path: STATE_FOLDER,
-        about: "link",
-        bytes: 0,
-        isTracked: false,
-        link: readlinkSync(paths.state),
-      } satisfies LocalPart,
-    ];
+    return [{ path: STATE_FOLDER, about: "link", bytes: 0, isTracked: false, link: readlinkSync(paths.state) }];
   }
   if (!found.isDirectory()) return [];
   const tracked = trackedState(paths, env);
@@ -273,7 +267,7 @@ function localParts(paths: ProjectPaths, env: Environment): LocalPart[] {
     .sort((one, other) => (one.path < other.path ? -1 : 1));
 }
 
-/** Of a folder the sum of its files; links are not followed. 0 where another user's folder may not be read. */
+/** For a folder: the sum of its files, without following links. 0 if the folder may not be read. */
 function sizeOf(path: string): number {
   const found = lstatSync(path);
   if (!found.isDirectory()) return found.size;
@@ -308,7 +302,7 @@ export function whyIgnored(reach: FarReach): string {
   return WHY[reach];
 }
 
-/** Rules that load text of the project unasked. Files that cannot be read bring none. */
+/** Rules that load text of the project without a request. Files that cannot be read count as empty. */
 function findFarRules(paths: ProjectPaths, env: Environment, isEnforceAsked: boolean): FoundRule[] {
   const { roots, ruleFiles, ruleTrust } = skillSources(paths, env);
   const isEnforced = loadConfig(paths).config["skills.enforce"] || isEnforceAsked;
@@ -317,7 +311,7 @@ function findFarRules(paths: ProjectPaths, env: Environment, isEnforceAsked: boo
     return text === undefined ? [] : parseRules(readJson(text).value, file).rules;
   });
   const isFar = (reach: string) => reach !== "enforced" || isEnforced;
-  // Most projects have none, and reading all skills takes a moment.
+  // Most projects have none, and reading all skills takes time.
   if (!rules.some((rule) => reachesOf(rule).some(isFar))) return [];
   const skills = nearestSkills(roots, { fs: diskFileSystem, maxBytes: MAX_FILE_BYTES });
   const bodies = new Map(skills.map(({ path, body }) => [path, body]));
@@ -365,7 +359,7 @@ function belowRoot(path: string, { root }: ProjectPaths): string {
   return path.startsWith(`${root}/`) ? path.slice(root.length + 1) : path;
 }
 
-/** With the bound of the index. */
+/** Uses the same size limit as the index. */
 function readRules(file: string, { root }: ProjectPaths): TextRead {
   const maxBytes = MAX_FILE_BYTES;
   return file.startsWith(`${root}/`)
@@ -386,7 +380,7 @@ export function findTemplates(paths: ProjectPaths): FoundTemplate[] {
   });
 }
 
-/** A link in the folder's place is named instead. */
+/** If the folder is a link, returns the link instead. */
 function templateFiles({ state }: ProjectPaths): string[] {
   const folder = join(state, "templates");
   const found = lstatSync(folder, { throwIfNoEntry: false });
@@ -399,4 +393,122 @@ function templateFiles({ state }: ProjectPaths): string[] {
 
 function readTemplate(file: string, { root }: ProjectPaths): TextRead {
   return readProjectText(file, { root, maxBytes: MAX_TEMPLATE_BYTES });
+}
+
+// The skills that rules can refer to, read without an index: `trust` must not open a store that is not the user's own.
+
+export interface NearestSkill extends RuleSkill {
+  body: string;
+}
+
+/** For each name the nearest skill, chosen as in `SkillIndexWriter.settle`. Files that cannot be read are left out. */
+export function nearestSkills(
+  roots: readonly SkillRoot[],
+  { fs, maxBytes }: { fs: FileSystem; maxBytes: number },
+): NearestSkill[] {
+  const nearest = new Map<string, NearestSkill & { rank: number }>();
+  for (const file of findSkillFiles(roots, fs).files) {
+    if (file.size > maxBytes) continue;
+    const skill = read(file.path);
+    const found = skill === undefined ? undefined : parseSkill(skill, file).skill;
+    if (!found) continue;
+    const { id, path, hash, requires, body } = found;
+    const { rank } = file.source;
+    const other = nearest.get(id);
+    if (other && (other.rank < rank || (other.rank === rank && other.path <= path))) continue;
+    nearest.set(id, { id, path, hash, requires, body, rank });
+  }
+  return [...nearest.values()];
+
+  function read(path: string): string | undefined {
+    try {
+      return fs.readFile(path);
+    } catch {
+      // Missing or unreadable: `skill check` reports it.
+      return undefined;
+    }
+  }
+}
+
+// Inspects a store that is not this user's own. SQLite creates and changes files beside a database that it opens, so it
+// gets a copy.
+
+/** Whether the store is sound. */
+export function lookAtStore(store: string): StoreCheck {
+  return withCopy(store, checkStore);
+}
+
+/**
+ * What is in a store that is not accepted yet, for the person who decides. A text says why the store was not read. Undefined: there is no
+ * store, or it is the user's own, or it is a link, which could lead to somebody else's store.
+ */
+export function lookIntoStore(paths: ProjectPaths): StorePeek | string | undefined {
+  const { store } = paths;
+  const because = distrust(paths)?.because;
+  if (because === undefined || because === "link" || fileSize(store) === 0) return undefined;
+  if (fileSize(store) + fileSize(`${store}-wal`) > MAX_PEEK_BYTES) return "it is too large to look into here";
+  try {
+    return withCopy(store, (copy) => {
+      const { ok, problems, facts } = checkStore(copy);
+      if (!ok) return `it cannot be accepted: ${problems[0]}`;
+      if (facts.version !== facts.knownVersion)
+        return `it is of another version of Haversack (schema ${facts.version})`;
+      return peekStore(copy);
+    });
+  } catch (error) {
+    // Not a database, or not readable: `store check` gives details.
+    return `it cannot be read: ${errorText(error)}`;
+  }
+}
+
+const MAX_PEEK_BYTES = 200_000_000;
+
+/** 0 if it is not a regular file. */
+function fileSize(path: string): number {
+  const found = lstatSync(path, { throwIfNoEntry: false });
+  return found?.isFile() ? found.size : 0;
+}
+
+function withCopy<T>(store: string, look: (copy: string) => T): T {
+  const folder = makeScratch(join(tmpdir(), "haversack-look-"));
+  const copy = join(folder, "haversack.db");
+  try {
+    for (const part of ["", "-wal", "-journal"]) copyPart(store + part, copy + part, folder);
+    return look(copy);
+  } catch (error) {
+    if (!isFault(error) || !error.message.includes(copy)) throw error;
+    throw new HaversackError(error.code, error.message.replaceAll(copy, store), {
+      ...(error.hint !== undefined && { hint: error.hint }),
+      cause: error,
+    });
+  } finally {
+    removeScratch(folder);
+  }
+}
+
+function copyPart(from: string, to: string, within: string): void {
+  if (!lstatSync(from, { throwIfNoEntry: false })?.isFile()) return;
+  try {
+    copyToNew(from, to, { within });
+  } catch (error) {
+    throw new HaversackError("file-unreadable", `${from}: cannot be copied to look at it (${errnoOf(error)})`, {
+      cause: error,
+    });
+  }
+}
+
+// Which files of the local state git tracks: a pull replaces such files without asking.
+
+/** Files that teams share through git on purpose. */
+export const SHARED = [".gitignore", "config.json", "artifacts.json", "skills", "templates", "skill-rules.json"];
+
+/** Paths relative to the root. */
+export function trackedState({ root }: ProjectPaths, env: Environment): string[] {
+  const { status, stdout } = spawnSync("git", ["-C", root, "ls-files", "-z", "--", `${STATE_FOLDER}/`], {
+    encoding: "utf8",
+    timeout: 10_000,
+    env: { ...env },
+  });
+  if (status !== 0) return [];
+  return stdout.split("\0").filter((path) => path !== "" && !SHARED.includes(path.split("/")[1] ?? ""));
 }

@@ -1,4 +1,4 @@
-/** Runs what a client would run, as it would run it, with a time limit; for `doctor`. Every process ends with the call. */
+/** Runs what a client would run, in the same way and with a time limit. For `doctor`. Every process ends with the call. */
 import { type ChildProcess, spawn } from "node:child_process";
 
 export interface Tried {
@@ -85,14 +85,16 @@ export async function tryMcpServer(
   const { stderr, isTimedOut, exitCode } = await end;
 
   const list = answers.get(2)?.["result"] as { tools?: { name: string }[] } | undefined;
-  const said = stderr.trim().split("\n").at(-1) ?? "";
-  // A stand-in has no tools, and says on stderr why; switched off, the server has none either, and says nothing.
+  const lines = stderr.trim().split("\n");
+  // Our own programs put a hint below the error.
+  const said = lines.findLast((line) => line.includes("error:")) ?? lines.at(-1) ?? "";
+  // A stand-in lists no tools and explains why on stderr. A switched-off server also lists none, but prints nothing.
   if (list?.tools && (list.tools.length > 0 || said === "")) {
     const first = answers.get(1)?.["result"] as { serverInfo?: { version?: string } } | undefined;
     const tools = list.tools.map(({ name }) => name);
     return { tools, serverVersion: first?.serverInfo?.version, tookMs: listedMs, calls: answered };
   }
-  // It was ended by us, so its exit code says nothing.
+  // We ended it, so its exit code means nothing.
   if (answers.has(2)) return { problem: said || "it has no list of tools" };
   return {
     problem: isTimedOut ? `no answer within ${options.limitMs} ms` : `ended with ${exitCode}${said ? `: ${said}` : ""}`,
@@ -114,7 +116,7 @@ function start(program: string, args: readonly string[], { cwd, env }: TryOption
   const child = spawn(program, [...args], { cwd, env: { ...env }, stdio: "pipe" });
   child.stdout?.setEncoding("utf8");
   child.stderr?.setEncoding("utf8");
-  // It may end before it has read everything; its exit tells.
+  // The process may exit before it has read everything; its exit tells why.
   child.stdin?.on("error", () => undefined);
   return child;
 }
@@ -147,7 +149,7 @@ function parseMessage(line: string): Record<string, unknown> | undefined {
   try {
     return JSON.parse(line) as Record<string, unknown>;
   } catch {
-    // Not a message: a server that prints something else gets no answer counted.
+    // Not a message: other output of a server is ignored.
     return undefined;
   }
 }

@@ -1,22 +1,18 @@
-/**
- * Takes out what `init` put in, and the entries of deferred skills, and nothing else. State in `.haversack/` stays.
- */
+/** Removes what `init` added and the entries of deferred skills, and nothing else. State in `.haversack/` stays. */
 import { errorText } from "../base/errors.ts";
 import { type Place, putFile, removeEmptyFolder, removeFile, requireNoLink } from "../base/safe-write.ts";
-import { type PlannedFile, readText } from "./init.ts";
-import { jointFiles } from "./joint-files.ts";
-import { lineDiff } from "./line-diff.ts";
+import { sharingOf } from "./checkouts.ts";
+import { jointFiles, lineDiff, lockReceipt, type PlannedFile, readText, WAS_EMPTY, withLock } from "./init.ts";
 import { placeOfWired } from "./wired-place.ts";
 import type { Client, WiredFile, WiringPlace } from "./wiring.ts";
 import { emptyReceipt, type FileReceipt, type Receipt, readReceipt, writeReceipt } from "./wiring-receipt.ts";
-import { withLock } from "./with-lock.ts";
 
 export interface PlannedRemoval extends PlannedFile {
-  /** The parts of those clients that stay wired, where they write this file too. */
+  /** The parts of other clients that stay wired in this file. */
   others: WiredFile | undefined;
 }
 
-/** `folder`: where the receipt is kept; undefined: there is none that can be believed. `staying`: the clients that are not asked about, and keep what they need. */
+/** `folder`: where the receipt is kept; undefined: there is no trusted one. `staying`: clients that stay wired and keep their parts. */
 export function planUninstall(
   clients: readonly Client[],
   place: WiringPlace,
@@ -24,6 +20,7 @@ export function planUninstall(
   staying: readonly Client[] = [],
 ): PlannedRemoval[] {
   const receipt = receiptIn(folder);
+  const { isNeeded } = sharingOf(receipt, place);
   const others = new Map(jointFiles(staying, place).map((file) => [file.path, file]));
   const files = jointFiles(
     clients.map((client) => withDeferralFile(client, receipt)),
@@ -33,8 +30,10 @@ export function planUninstall(
   return files.flatMap((file): PlannedRemoval[] => {
     const { clients: names, path, about } = file;
     const allowed = placeOfWired(path, place);
-    if (linkProblem(path, allowed)) return [];
+    if (isNeeded(file) || linkProblem(path, allowed)) return [];
     const before = readText(path);
+    // A file that was never wired may be broken: nothing of ours is in it, so it need not be read.
+    if (before !== undefined && !receiptOf(path, receipt) && !before.includes("haversack")) return [];
     const after = before === undefined ? undefined : unwired(file, before, receiptOf(path, receipt));
     if (before === undefined || after === before) return [];
     const kind = after === undefined ? "remove" : "change";
@@ -44,8 +43,13 @@ export function planUninstall(
 }
 
 export function applyUninstall(planned: readonly PlannedRemoval[], folder: string | undefined): void {
+  if (folder === undefined) removePlanned(planned, folder);
+  else lockReceipt(folder, () => removePlanned(planned, folder));
+}
+
+function removePlanned(planned: readonly PlannedRemoval[], folder: string | undefined): void {
   const receipt = receiptIn(folder);
-  // A folder is noted with the first file that was written into it: that one goes last.
+  // A folder is recorded with the first file written into it, so that file goes last.
   for (const { path, file, others, place } of planned.toReversed()) {
     const own = receiptOf(path, receipt);
     const takeOut = () => {
@@ -70,15 +74,17 @@ function receiptIn(folder: string | undefined): Receipt {
   return folder === undefined ? emptyReceipt() : readReceipt(folder);
 }
 
-/** After an uninstall `on` must not hide what `off` had let back in. */
+/** After an uninstall, `on` must not hide skills again that `off` had restored. */
 export function forgetPaused(clients: readonly Client[], place: WiringPlace, folder: string): void {
-  const receipt = readReceipt(folder);
-  if (Object.keys(receipt.deferred.paused).length === 0) return;
-  for (const client of clients) delete receipt.deferred.paused[client.deferral?.(place).path ?? ""];
-  writeReceipt(folder, receipt);
+  if (Object.keys(readReceipt(folder).deferred.paused).length === 0) return;
+  lockReceipt(folder, () => {
+    const receipt = readReceipt(folder);
+    for (const client of clients) delete receipt.deferred.paused[client.deferral?.(place).path ?? ""];
+    writeReceipt(folder, receipt);
+  });
 }
 
-/** Those without which the parts of the others would come out differently. */
+/** The notes that are needed to unwire the other clients correctly. */
 function notesFor(others: WiredFile, text: string, keep: readonly string[]): string[] {
   const right = others.unwire(text, keep);
   return keep.filter((note) => {
@@ -87,7 +93,7 @@ function notesFor(others: WiredFile, text: string, keep: readonly string[]): str
   });
 }
 
-/** Writes the text without ours; without a text the file goes, and the folders that were made for it if nothing else is in them. */
+/** Writes the text without our part. Without a text, removes the file and any empty folders that were made for it. */
 export function putBack(
   path: string,
   { before, after, folders }: { before: string; after: string | undefined; folders: readonly string[] },
@@ -98,14 +104,14 @@ export function putBack(
     return;
   }
   removeFile(path, place);
-  // Made for this file means above it: a receipt that names another folder is not ours.
+  // Folders made for this file are above it. Ignore any other folder that a receipt names.
   const above = folders.filter((folder) => path.startsWith(`${folder}/`) && !folder.split("/").includes(".."));
   for (const folder of above.toReversed()) if (!removeEmptyFolder(folder, place)) return;
 }
 
 /**
- * What the receipt names and `uninstall` leaves alone, one line each: files that no client writes, folders that are not above
- * their file, and files that are links by now. `clients`: all that there are.
+ * What the receipt names but `uninstall` leaves alone, one line each: files that no client writes, folders that are not above their file,
+ * and files that are now links. `clients`: all known clients.
  */
 export function ignoredInReceipt(clients: readonly Client[], place: WiringPlace, folder: string): string[] {
   const { files, deferred } = readReceipt(folder);
@@ -113,7 +119,7 @@ export function ignoredInReceipt(clients: readonly Client[], place: WiringPlace,
     ...clients.flatMap((client) => client.files(place).map(({ path }) => path)),
     ...clients.flatMap((client) => client.deferral?.(place).path ?? []),
   ];
-  // All work trees share the receipt: the same files in another one are taken out there.
+  // All work trees share the receipt: the same files in another work tree are removed there.
   const tails = known.map((path) => path.split("/").slice(-2).join("/"));
   const isKnown = (path: string) => known.includes(path) || tails.some((tail) => path.endsWith(`/${tail}`));
   const named = { ...deferred.entries, ...deferred.paused, ...deferred.files, ...files };
@@ -138,7 +144,7 @@ function linkProblem(path: string, place: Place): string | undefined {
   }
 }
 
-/** The client with the file that its deferred skills stand in, where `init` writes none there. */
+/** Adds the file with the client's deferred skills if `init` does not write that file. */
 function withDeferralFile(client: Client, { deferred }: Receipt): Client {
   return {
     ...client,
@@ -155,7 +161,7 @@ function withDeferralFile(client: Client, { deferred }: Receipt): Client {
   };
 }
 
-/** The same file, whose `unwire` lets our deferred skills back in as well. */
+/** The same file, with an `unwire` that also restores our deferred skills. */
 function withDeferred(file: WiredFile, client: Client, place: WiringPlace, { deferred }: Receipt): WiredFile {
   const entries = deferred.entries[file.path];
   const deferral = client.deferral?.(place);
@@ -167,7 +173,7 @@ function withDeferred(file: WiredFile, client: Client, place: WiringPlace, { def
   };
 }
 
-/** What `init` and `defer` noted of a file, taken together. */
+/** The combined notes of `init` and `defer` about a file. */
 function receiptOf(path: string, { files, deferred }: Receipt): FileReceipt | undefined {
   const notes = [files[path], deferred.files[path]].filter((note) => note !== undefined);
   if (notes.length === 0) return undefined;
@@ -182,5 +188,7 @@ function receiptOf(path: string, { files, deferred }: Receipt): FileReceipt | un
 function unwired(file: WiredFile, text: string, receipt: FileReceipt | undefined): string | undefined {
   if (text.trim() === "" || (file.isRecordedOnly && !receipt)) return text;
   const after = file.unwire(text, receipt?.keep ?? []);
-  return (receipt?.isNew || file.isWhole) && after.trim() === file.blank.trim() ? undefined : after;
+  if (after.trim() !== file.blank.trim()) return after;
+  if (receipt?.isNew || file.isWhole) return undefined;
+  return receipt?.keep.find((note) => note.startsWith(WAS_EMPTY))?.slice(WAS_EMPTY.length) ?? after;
 }

@@ -1,29 +1,32 @@
 /**
- * Whose window an MCP tool call belongs to. The server is one process for a session and all its sub-agents, so the call's own
- * marks must tell. Undefined means unknown, and then a skill's body always comes: to send it twice costs tokens, to
- * withhold it from a window that never had it costs the work.
+ * Which window an MCP tool call belongs to. One server process serves a session and all its sub-agents, so the call's own marks must
+ * tell. Undefined means unknown. Then a skill's text is always sent: sending it twice costs tokens, but withholding it from a window
+ * that never had it costs the work.
  */
 import { processAncestors, processSpace } from "../base/process-space.ts";
-import type { SessionKey } from "../store/local-store.ts";
-import type { StoreHandle } from "../store/sqlite/handle.ts";
-import { type ProcessesAbove, sessionAbove, takeCall } from "../store/sqlite/sessions/call-notes.ts";
-import type { SessionState } from "../store/sqlite/sessions/session-state.ts";
-import type { SqliteLocalStore } from "../store/sqlite/sessions/sqlite-local-store.ts";
+import type { StoreHandle } from "../store/sqlite/access.ts";
+import {
+  type ProcessesAbove,
+  type SessionState,
+  sessionAbove,
+  takeCall,
+} from "../store/sqlite/sessions/session-state.ts";
+import type { SessionKey, SqliteLocalStore } from "../store/sqlite/sessions/sqlite-local-store.ts";
 import { clientName } from "../work/agent-name.ts";
 import type { CallKey } from "./call-key.ts";
 
 export interface CallMarks {
-  /** With a thread: the session of the call. Else the one that started the server; after a `/clear` the client is in another. */
+  /** With a thread: the session of the call. Otherwise the session that started the server, which may be over after a `/clear`. */
   sessionId?: string;
   /** The id that the hook before the call has seen, together with session and agent. */
   toolUseId?: string;
-  /** Codex: one agent of the session; the main agent's has the session's own id. */
+  /** Codex: one agent of the session. The main agent's thread has the session's id. */
   threadId?: string;
   /** Codex: changes with every compaction. */
   windowId?: string;
   /** Codex: the call itself. With a model that calls tools from JavaScript it begins with `exec-`. */
   callId?: string;
-  /** Of a client that says nothing of the above: what its hook before the call has noted. */
+  /** For clients that send none of the above: what their hook noted before the call. */
   call?: CallKey;
 }
 
@@ -53,7 +56,7 @@ export function callerOfCall(marks: CallMarks, parts: CallerParts): SessionKey |
   const caller = toolUseId ? state.callerOf(toolUseId) : undefined;
   if (caller) return caller;
 
-  // No hook saw the call. A session that hooks never saw, or that is over, is not where it comes from.
+  // No hook saw the call. It cannot come from a session that hooks never saw or that is over.
   const session = sessions.getSession({ sessionId });
   if (!session || session.endedAt) return undefined;
   return state.hasSubAgents(sessionId) ? undefined : { sessionId };
@@ -63,18 +66,18 @@ export function windowOfCall(marks: CallMarks, parts: CallerParts): SessionKey |
   const { threadId, windowId } = marks;
   const caller = callerOfCall(marks, parts);
   const session = caller && parts.sessions.getSession(caller);
-  // Without trusted hooks nobody tells us of a compaction, but the window has a name of its own.
+  // Without trusted hooks nobody reports a compaction, but the window has its own id.
   if (threadId && !session) return windowId ? { sessionId: windowId } : undefined;
   return session?.client === SHARES_WINDOW ? undefined : caller;
 }
 
-/** Its sub-agents call as the session itself, and their windows are their own. */
+/** This client's sub-agents call with the id of the session, although they have their own windows. */
 const SHARES_WINDOW = "gemini";
 
-/** A note is taken once, and a call may be asked for twice. */
+/** A note can be taken only once, but the caller of a call may be asked for twice. */
 const taken = new WeakMap<CallMarks, { caller: SessionKey | undefined }>();
 
-/** Whoever the hook saw; without a hook that saw it, the only session of the client that started this server. */
+/** The caller that the hook noted; otherwise the only session of the client that started this server. */
 function notedCaller(
   marks: CallMarks,
   call: CallKey,
@@ -91,7 +94,7 @@ function notedCaller(
 
 let found: ProcessesAbove | undefined;
 
-/** Asked once: what stands above a process does not change while its client lives. */
+/** Looked up once: the ancestors of a process do not change while its client lives. */
 export function processesAbove(): ProcessesAbove {
   found ??= { ids: processAncestors(), space: processSpace() };
   return found;

@@ -1,12 +1,12 @@
 /**
- * What `init` and `skills defer` did, so that `uninstall` and `undefer` take out exactly that: which files and folders were
- * made, which empty objects were there before, which skill entries are ours. A file of its own in our local state, not a key in
- * the client's settings: the client owns those, may check them, and may write them anew without what it does not know.
+ * Records what `init` and `skill defer` did, so `uninstall` and `undefer` remove exactly that: files and folders we made, empty objects
+ * that existed before, and our skill entries. Kept as a file in our local state. The client owns its settings: it may validate them, or
+ * rewrite them without keys that it does not know.
  */
 import { join } from "node:path";
-import { readJson } from "../base/json.ts";
-import { readBounded, readProjectText } from "../base/read-text.ts";
-import { makeFolder, putFile, removeFile, USER } from "../base/safe-write.ts";
+import { readBounded, readProjectText } from "../base/clean-text.ts";
+import { isRecord, readJson } from "../base/json.ts";
+import { makeFolder, makePrivate, putFile, removeFile, USER } from "../base/safe-write.ts";
 import { placeOfReceipt } from "./wired-place.ts";
 
 export interface FileReceipt {
@@ -28,14 +28,16 @@ export interface DeferReceipt {
 export interface Receipt {
   files: Record<string, FileReceipt>;
   deferred: DeferReceipt;
+  /** The checkouts in which `init` was run. Absent: recorded by an earlier version. */
+  checkouts?: string[];
 }
 
 const FILE = "wiring.json";
 const MAX_BYTES = 16_000_000;
 
 /**
- * A lost or broken receipt is an empty one: entries are still recognised by their form. It lies in the project, so nothing in it
- * is believed beyond its shape: whoever uses it looks up paths that a client can have, and never goes through those in it.
+ * A lost or broken receipt counts as empty: our entries are still recognized by their form. The receipt is in the project, so only its
+ * shape is trusted: callers look up paths that a client can have, and never iterate over the paths in it.
  */
 export function readReceipt(folder: string): Receipt {
   const file = join(folder, FILE);
@@ -44,11 +46,12 @@ export function readReceipt(folder: string): Receipt {
     within === USER ? readBounded(file, MAX_BYTES) : readProjectText(file, { root: within, maxBytes: MAX_BYTES });
   const text = read?.text;
   const { value } = text === undefined ? {} : readJson(text);
-  const { files, deferred } = fieldsOf(value);
+  const { files, deferred, checkouts } = fieldsOf(value);
   const { entries, paused, files: deferredFiles } = fieldsOf(deferred);
   return {
     files: readFiles(files),
     deferred: { entries: readEntries(entries), paused: readEntries(paused), files: readFiles(deferredFiles) },
+    ...(Array.isArray(checkouts) && { checkouts: textsOf(checkouts) }),
   };
 }
 
@@ -76,7 +79,7 @@ function mapFields<T>(value: unknown, read: (field: unknown) => T): Record<strin
 }
 
 function fieldsOf(value: unknown): Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : {};
+  return isRecord(value) ? value : {};
 }
 
 function textsOf(value: unknown): string[] {
@@ -84,8 +87,8 @@ function textsOf(value: unknown): string[] {
 }
 
 export function writeReceipt(folder: string, receipt: Receipt): void {
-  const { files, deferred } = receipt;
-  const isEmpty = [files, deferred.entries, deferred.paused, deferred.files].every(
+  const { files, deferred, checkouts = [] } = receipt;
+  const isEmpty = [files, deferred.entries, deferred.paused, deferred.files, checkouts].every(
     (part) => Object.keys(part).length === 0,
   );
   const file = join(folder, FILE);
@@ -95,5 +98,7 @@ export function writeReceipt(folder: string, receipt: Receipt): void {
     return;
   }
   makeFolder(folder, place);
-  putFile(file, `${JSON.stringify(receipt, null, 2)}\n`, place);
+  putFile(file, `${JSON.stringify(receipt, null, 2)}\n`, { ...place, mode: 0o600 });
+  // Earlier versions made it readable to all.
+  makePrivate(file, 0o600);
 }

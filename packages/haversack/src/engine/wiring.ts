@@ -1,14 +1,14 @@
 /**
- * What `init`, `uninstall` and `doctor` know of a client: data and pure functions from a file's text to its text. A new
- * client is one more value of this type.
+ * What `init`, `uninstall` and `doctor` know about a client: data, and pure functions that transform a file's text. A new client is one
+ * more value of this type.
  */
 import type { SkillCard } from "../skills/types.ts";
 import type { Environment } from "./project.ts";
 
-/** project: this project only, in files that are not committed. user: every project of the user's. */
+/** project: this project only, in files that are not committed. user: all projects of the user. */
 export type Scope = "project" | "user";
 
-/** Absolute paths of what runs: the runtime that runs now, and the built files beside this one. */
+/** Absolute paths of the current runtime and of the built files beside this one. */
 export interface Installed {
   node: string;
   hook: string;
@@ -17,39 +17,39 @@ export interface Installed {
 
 export interface WiringPlace {
   scope: Scope;
-  /** Where the command was called; the client derives its own project folder from it. */
+  /** Where the command was called; the client derives its project folder from it. */
   cwd: string;
   env: Environment;
   installed: Installed;
-  /** A rule guards files, so edits must be seen before they happen. */
+  /** A rule guards files, so hooks must see edits before they happen. */
   hasGuards: boolean;
+  /** Long outputs are replaced, so hooks must see those of MCP tools. Default: false. */
+  seesOutputs?: boolean;
   /**
-   * How events reach us: a process for each, or the MCP server that runs already. Default: the server where the installed client is known to
-   * be able to ask it.
+   * How events reach us: one process per event, or the running MCP server. Default: the server, if the installed client is known to support
+   * it.
    */
   hooks?: "command" | "server";
 }
 
 export interface Client {
   name: string;
-  /** As people call it. */
+  /** The name that people use. */
   title: string;
-  /** Why it seems to be used here, one line each; empty: it does not. */
+  /** Why it seems to be used here, one line each. Empty: it is not used. */
   find(place: WiringPlace): string[];
   files(place: WiringPlace): WiredFile[];
-  /** Why it cannot be wired in this scope, and the command that wires it all the same. `files` then change nothing. */
+  /** Why it cannot be wired in this scope, and the command that works instead. Then `files` change nothing. */
   blocked?(place: WiringPlace): { why: string; instead: string } | undefined;
   /** What a person should know beforehand, such as a file that git would commit. */
   notes(place: WiringPlace): string[];
-  /** What `uninstall` leaves though `init` wrote it, one line each: files that a person has changed since. */
+  /** What `init` wrote but `uninstall` leaves, one line each: files that a person has changed since. */
   leftovers?(place: WiringPlace): string[];
   /** Everything about this client that `doctor` reports. */
   check(place: CheckPlace): Promise<Finding[]>;
-  /** How full a session's window is, from what the client itself keeps of it. Undefined: nothing is known. Reads only. */
-  fill(session: FilledSession, env: Environment): WindowFill | undefined;
-  /** Its package (plugin, extension) is installed: it works without what `init` writes. */
+  /** Its package (plugin, extension) is installed, so it works without `init`. */
   isPackaged?(place: { cwd: string; env: Environment }): boolean;
-  /** The client's own setting that keeps skills out of its listing; absent: it has none. */
+  /** The client's own setting that hides skills from its listing. Absent: it has none. */
   deferral?(place: { cwd: string; env: Environment }): Deferral;
 }
 
@@ -63,7 +63,7 @@ export interface FilledSession {
 export interface WindowFill {
   /** Of the last request and its answer. */
   usedTokens: number;
-  /** Absent: the client does not say it. */
+  /** Absent: the client does not report it. */
   windowTokens?: number;
   /** When that was. */
   at: Date;
@@ -73,15 +73,17 @@ export interface CheckPlace extends Omit<WiringPlace, "scope"> {
   /** A copy of the project's state: events sent there touch nothing real. Absent when there is no sound store. */
   scratch: Scratch | undefined;
   cards: readonly SkillCard[];
-  /** Switched off: hooks do nothing, and that is right. */
+  /** Switched off: hooks are expected to do nothing. */
   isOff: boolean;
-  /** `init` has wired this client, for the project or the user: nothing of it there is a fault, else a choice. */
+  /** `init` has wired this client, for the project or the user. If so, missing parts are a fault; otherwise they are a choice. */
   wasWired: boolean;
+  /** The scope it was wired for; the project takes precedence. */
+  wiredFor?: Scope;
 }
 
 export interface Scratch {
   root: string;
-  /** XDG_STATE_HOME for processes there: it holds the record that the copy is trusted. */
+  /** XDG_STATE_HOME for processes in the copy: it records that the copy is trusted. */
   stateHome: string;
   /** Whether an event of this session was recorded there. */
   hasSession(sessionId: string): boolean;
@@ -96,32 +98,32 @@ export interface Finding {
   text: string;
   /** What to do about it; every warning and failure has one. */
   remedy?: string;
-  /** Because of this no hook of ours runs, or no hidden skill can be loaded. For `doctor` itself; not in its report. */
+  /** Because of this, no hook of ours runs or no hidden skill can be loaded. Used by `doctor`; not in its report. */
   isSilencing?: boolean;
 }
 
-/** hidden: neither name nor description in front of the model. names: the name alone. */
+/** hidden: the model sees neither name nor description. names: the model sees only the name. */
 export type DeferMode = "hidden" | "names";
 
 export interface Deferral {
   /** The settings file. */
   path: string;
   blank: string;
-  /** Readable by the user alone where we make it. */
+  /** If we make it, only the user can read it. */
   isPrivate?: boolean;
-  /** Why a name cannot be listed alone; absent: it can. */
+  /** Why the client cannot list a name alone. Absent: it can. */
   noNames?: string;
   /** The client's key for a skill, or why it cannot be deferred. */
   keyOf(card: SkillCard): { key: string } | { why: string };
-  /** What a value of ours means; absent: all are hidden. */
+  /** What a value of ours means. Absent: all are hidden. */
   modeOf?(value: string): DeferMode;
-  /** A hidden skill is read from its file, so that the MCP server is not needed. Default: false. */
+  /** The model reads a hidden skill from its file, so the MCP server is not needed. Default: false. */
   isReadByFile?: boolean;
-  /** What people call the skill of a key; absent: the key itself. */
+  /** The name that people use for a key. Absent: the key itself. */
   nameOf?(key: string): string;
-  /** `own`: the entries that are ours already, key to value. Others are never changed. */
+  /** `own`: our existing entries, key to value. Other entries are never changed. */
   set(text: string, keys: readonly string[], mode: DeferMode, own: Readonly<Record<string, string>>): DeferChange;
-  /** Takes out those of `own` that are still as we wrote them. */
+  /** Removes the entries of `own` that are unchanged. */
   drop(text: string, own: Readonly<Record<string, string>>, keep: readonly string[]): string;
 }
 
@@ -136,20 +138,20 @@ export interface DeferChange {
 
 export interface WiredFile {
   path: string;
-  /** What of ours is in it: "hooks". */
+  /** Our part of the file: "hooks". */
   about: string;
-  /** The text of a file that holds nothing. */
+  /** The text of an empty file. */
   blank: string;
-  /** A folder that the client makes while it writes this file, and we too. */
+  /** The lock folder that the client makes while it writes this file. We use it too. */
   lock?: string;
-  /** Readable by the user alone when `init` makes it. */
+  /** If `init` makes it, only the user can read it. */
   isPrivate?: boolean;
-  /** Taken out only when the receipt says that `init` put it in. */
+  /** Removed only if the receipt says that `init` added it. */
   isRecordedOnly?: boolean;
-  /** Nothing but ours can be in it: without ours the file goes, whoever made it. */
+  /** The file contains only our part: without it the file is removed, whoever made it. */
   isWhole?: boolean;
-  /** Nothing to do: the same text. A text that cannot be understood is a fault. */
+  /** Returns the same text if there is nothing to do. Throws a fault if the text cannot be parsed. */
   wire(text: string): { text: string; keep: string[] };
-  /** Takes out this client's part alone: in a file that several write, `keep` has the notes of all of them. */
+  /** Removes only this client's part. If several clients write the file, `keep` has the notes of all. */
   unwire(text: string, keep: readonly string[]): string;
 }

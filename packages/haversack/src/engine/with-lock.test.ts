@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, statSync, utimesSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { withLock } from "./with-lock.ts";
+import { withLock } from "./init.ts";
 
 describe("withLock", () => {
   it("holds the folder during the action only, also when it throws", () => {
@@ -18,7 +18,7 @@ describe("withLock", () => {
   it("takes over a lock that was left behind, and gives up on one that is held", () => {
     const { lock, place } = scratch();
     mkdirSync(lock);
-    expect(() => withLock(lock, () => 1, { ...place, waitMs: 0 })).toThrow("held by a running client");
+    expect(() => withLock(lock, () => 1, { ...place, waitMs: 0 })).toThrow("held by another program");
     const old = new Date(Date.now() - 60_000);
     utimesSync(lock, old, old);
     expect(withLock(lock, () => 1, place)).toBe(1);

@@ -4,7 +4,7 @@ import { callerOfCall, windowOfCall } from "../engine/window-of-call.ts";
 import { openMemoryStore } from "../store/sqlite/open.ts";
 import { SessionState } from "../store/sqlite/sessions/session-state.ts";
 import { SqliteLocalStore } from "../store/sqlite/sessions/sqlite-local-store.ts";
-import { readCallMarks } from "./call-marks.ts";
+import { readCallMarks } from "./server.ts";
 
 const meta = (threadId: string, sessionId?: string) => ({ threadId, sessionId, windowId: `${threadId}:0` });
 const read = (of: Record<string, unknown> | undefined, env: Record<string, string>, client?: string) =>
@@ -28,7 +28,7 @@ it("knows a client that says nothing by the call, and not by the session around 
 
 it.each([
   ["opencode", { sessionId: "s", agentId: "a1" }],
-  // Its sub-agents call as the session, and have windows of their own.
+  // Its sub-agents use the session's ID, but have their own windows.
   ["gemini", undefined],
 ])("in %s takes the caller from the hook's note, once; its window is known or not", (client, window) => {
   const handle = openMemoryStore();
@@ -42,7 +42,7 @@ it.each([
   expect(callerOfCall(marks, parts)).toEqual({ sessionId: "s", agentId: "a1" });
   expect(callerOfCall(marks, parts)).toEqual({ sessionId: "s", agentId: "a1" });
   expect(windowOfCall(marks, parts)).toEqual(window);
-  // No note is left, and a sub-agent is at work: the process alone does not tell.
+  // No note is left and a sub-agent is running, so the process alone does not identify the caller.
   expect(callerOfCall(read(undefined, {}, client), parts)).toBeUndefined();
 });
 

@@ -1,4 +1,4 @@
-/** The server as the SDK makes it: for the protocol's revision without a handshake, and for the skills extension. */
+/** The SDK's server, used for the protocol revision without a handshake and for the skills extension. */
 import { McpServer } from "@modelcontextprotocol/server";
 import { StdioServerTransport, serveStdio } from "@modelcontextprotocol/server/stdio";
 import { errorText } from "../base/errors.ts";
@@ -32,12 +32,12 @@ export async function serveWithSdk(
       return mcp;
     },
     {
-      // No message is longer: the lines come whole, and what is too long never comes.
+      // Large enough for any message: the input delivers whole lines and skips longer ones.
       transport: new StdioServerTransport(input, process.stdout, { maxBufferSize: 2 * MOST_LINE_BYTES }),
       onerror: (error) => parts.log("warn", errorText(error)),
     },
   );
-  // It was stopped at the first line, which decided that the SDK is needed.
+  // The input was paused after the first line, which showed that the SDK is needed.
   setImmediate(() => input.resume());
   await ended;
   await handle.close();

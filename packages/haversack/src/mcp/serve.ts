@@ -1,20 +1,20 @@
 /**
  * Serves MCP on standard input and output until the input ends or nobody reads the output any more.
  *
- * A client waits for the answer to `initialize` before it goes on, so this file answers it by itself, and what answers calls is loaded
- * behind that. The protocol of a server that has tools alone is four methods. The newer revision, which has no handshake, and the
- * skills extension are the SDK's: it is loaded only for them, because it takes longer to load than all the rest and 15 MB of memory.
+ * Clients wait for the answer to `initialize`, so this file answers it at once and loads everything else afterwards. A server with only
+ * tools needs four methods of the protocol. The SDK is loaded only for the newer revision without a handshake and for the skills
+ * extension: it takes longer to load than everything else, and 15 MB of memory.
  */
 import { MOST_LINE_BYTES, WholeLines } from "./whole-lines.ts";
 
-/** What answers once a client has said hello. */
+/** Answers requests after the handshake. */
 export interface Answers {
   listTools(): object;
   callTool(params: CallParams, client: string | undefined): Promise<object>;
-  /** The client is ready. */
+  /** Called when the client is ready. */
   begin(): void;
   log(level: "warn", text: string): void;
-  /** Serves the rest of the input with the SDK, until it ends. */
+  /** Serves the rest of the input with the SDK. */
   serveWithSdk(input: WholeLines): Promise<void>;
   close(): void;
 }
@@ -27,13 +27,13 @@ export interface CallParams {
 
 export interface ServeOptions {
   version: string;
-  /** Serve the skills through the protocol's skills extension as well. */
+  /** Also serve the skills through the protocol's skills extension. */
   serveSkills: boolean;
-  /** Loads what answers calls. */
+  /** Loads the code that answers calls. */
   load(): Promise<Answers>;
 }
 
-/** The revisions with a handshake, the newest first: a client that asks for another is offered that. */
+/** The revisions with a handshake, newest first. A client that asks for an unknown one is offered the newest. */
 const VERSIONS = ["2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05", "2024-10-07"];
 const METHOD_NOT_FOUND = -32601;
 const INVALID_PARAMS = -32602;
@@ -54,15 +54,15 @@ export async function serveMcp({ version, serveSkills, load }: ServeOptions): Pr
     input.once("end", resolve);
     input.once("close", resolve);
     process.stdin.once("close", resolve);
-    // EPIPE: the client is gone, even if another process still holds our input open.
+    // EPIPE: the client has exited, even if another process still holds our input open.
     process.stdout.on("error", () => resolve());
     process.stdout.once("close", resolve);
   });
-  // A pipe that breaks ends the input; `pipe` does not pass that on.
+  // A broken pipe must end the input, but `pipe` does not forward errors.
   process.stdin.once("error", (error) => input.destroy(error));
   process.stdin.pipe(input);
 
-  /** Calls that are not answered yet: the end of the input does not undo them. */
+  /** Calls without an answer yet; they finish even if the input ends. */
   const running = new Set<Promise<void>>();
   let client: string | undefined;
   const take = (line: Buffer) => {
@@ -72,7 +72,7 @@ export async function serveMcp({ version, serveSkills, load }: ServeOptions): Pr
       const { clientInfo, protocolVersion } = (message.params ?? {}) as Hello;
       client = clientInfo?.name;
       const given = VERSIONS.find((known) => known === protocolVersion) ?? VERSIONS[0];
-      // No instructions: clients send them in full in every session, and the names of the tools say it.
+      // No instructions: clients send them in full in every session, and the tool names say enough.
       const serverInfo = { name: "haversack", version };
       writeLine({ id: message.id, result: { protocolVersion: given, capabilities: { tools: {} }, serverInfo } });
       setImmediate(() => void answers());
@@ -97,7 +97,7 @@ export async function serveMcp({ version, serveSkills, load }: ServeOptions): Pr
   await ended;
   await Promise.allSettled(running);
   if (loading) (await loading).close();
-  // An input that is still open would keep the process alive.
+  // Open input would keep the process alive.
   process.stdin.unpipe(input);
   process.stdin.destroy();
 }
@@ -113,10 +113,10 @@ interface Hello {
   clientInfo?: { name?: string };
 }
 
-/** Undefined for an empty line and for an answer: we ask the client nothing. */
+/** Undefined for an empty line and for a response (the server sends no requests, so none is expected). */
 function messageIn(line: Buffer): Message | undefined {
   const text = line.toString("utf8").trim();
-  // A line that the end of the input cut off is no JSON, and nobody waits for its answer.
+  // The end of the input may cut the last line short; nobody waits for its answer.
   if (text === "" || line.at(-1) !== 10) return undefined;
   const message = JSON.parse(text) as Message;
   return typeof message.method === "string" ? message : undefined;
@@ -146,7 +146,7 @@ async function answerMessage(
   }
 }
 
-/** As the result of a call, which a model sees; an error of the protocol would not reach it in every client. */
+/** Returns a tool result, because some clients do not show protocol errors to the model. */
 function refuseTooLong(id: string | number | undefined, log: (text: string) => void): void {
   const text = `The call has more than ${MOST_LINE_BYTES / 1024 / 1024} MiB and was not read; nothing was changed. Give less at once: of full_details the part that others need.`;
   log(text);

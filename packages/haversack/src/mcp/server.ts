@@ -1,69 +1,70 @@
 /**
- * What answers the client of an MCP server: the listing of the tools, and calls. Whatever goes wrong in a call is a result that the agent
- * can act on. `serve.ts` speaks the protocol.
+ * Lists the tools and answers calls. Any failure becomes a result that the agent can act on. `serve.ts` implements the protocol.
  *
- * Where the SDK serves, the two tool handlers are our own as well: its registration would add to every listing what a model pays for,
- * and answer wrong input with errors of the protocol, which a model does not see.
+ * The SDK uses these two handlers too. Its own registration would add boilerplate to every listing, which costs the model tokens, and would
+ * answer wrong input with protocol errors, which the model does not see.
  */
 import { errorText, isFault } from "../base/errors.ts";
 import type { LogLevel } from "../base/log.ts";
 import { nearest } from "../base/nearest.ts";
+import { callKey } from "../engine/call-key.ts";
 import type { LiveSkills } from "../engine/live-skills.ts";
 import type { Environment } from "../engine/project.ts";
-import { saysNothing } from "../engine/window-of-call.ts";
+import { type CallMarks, saysNothing } from "../engine/window-of-call.ts";
 import type { LiveWork } from "../engine/work/live-work.ts";
-import { type CallRequest, readCallMarks } from "./call-marks.ts";
+import { explainShortId } from "../engine/work/work-parts.ts";
 import type { Answers } from "./serve.ts";
-import { callSchema, type Tool, type ToolAnswer } from "./tool.ts";
-import { hintForAgent } from "./tool-hints.ts";
+import { callSchema, type Tool, type ToolAnswer, type ToolCall } from "./tool.ts";
 import { readInput } from "./tool-input.ts";
 import { describeTool } from "./tools.ts";
 import { STUCK_MS, startWatchdog } from "./watchdog.ts";
-import { shortenedId } from "./whole-ids.ts";
 
-/** What tools work with. The caller opens it, and opens nothing before it is asked for. */
+/** What the tools work with. Each part opens the store at its first use. */
 export interface ServerParts {
   skills: LiveSkills;
   work: LiveWork;
   env: Environment;
-  /** Answers an event that the client tells by calling the tool `hook`. */
-  hook(input: unknown, meta: Readonly<Record<string, unknown>> | undefined): string;
-  /** Why everything is switched off, or undefined when it is on. Asked at every call. */
+  /** Answers an event that the client reports by calling the tool `hook`. */
+  hook(input: unknown, meta: Readonly<Record<string, unknown>> | undefined): string | Promise<string>;
+  /** Why Haversack is switched off; undefined if it is on. Checked at every call. */
   offReason(): string | undefined;
   log(level: LogLevel, text: string): void;
 }
 
 export interface ServerOptions {
   version: string;
+  /** All that can be called. */
   tools: readonly Tool[];
-  /** Serve the skills through the protocol's skills extension as well. Default: false. */
+  /** Whether a tool is listed now; it depends on the settings. */
+  isOffered(tool: Tool): boolean;
+  /** Also serve the skills through the protocol's skills extension. Default: false. */
   serveSkills?: boolean;
 }
 
-/** Not listed: a model pays for no word of it. */
+/** Not listed, so it costs the model no tokens. */
 export const HOOK_TOOL = "hook";
 
-/** After the handshake, so that a cold index does not delay it. */
+/** Delayed until after the handshake, so a cold index does not slow it down. */
 const FIRST_CHECK_MS = 200;
 
-/** `close` gives back what the parts hold. */
+/** `close` releases what the parts hold. */
 export function makeAnswers(parts: ServerParts, options: ServerOptions, close: () => void): Answers {
   const { tools } = options;
   const isOff = parts.offReason() !== undefined;
-  // After the first answer: a thread takes some 15 ms to start, and a client waits for the handshake.
+  // Started after the first answer: the client waits for the handshake and should not wait for the watchdog process.
   let watchdog: ReturnType<typeof startWatchdog> | undefined;
   const later = setTimeout(() => {
     watchdog = startWatchdog({ stuckMs: STUCK_MS });
   }, FIRST_CHECK_MS / 2);
   later.unref();
   const answers: Answers = {
-    // Switched off means that the model reads not a word of ours: no tool is listed. One listed before says so when called.
-    listTools: () => ({ tools: parts.offReason() ? [] : tools.map(describeTool) }),
+    // When switched off, no tool is listed, so Haversack costs the model no tokens. Tools listed earlier say so when called.
+    listTools: () => ({ tools: parts.offReason() ? [] : tools.filter(options.isOffered).map(describeTool) }),
     async callTool({ _meta, ...params }, client) {
       const request = { ...params, meta: _meta, client };
-      // The answer is the one text block that the client reads; `{}` is silence.
+      // The client reads this one text block; `{}` means that the hook has nothing to say.
       if (params.name === HOOK_TOOL && isFromHook(request)) {
-        return { content: [{ type: "text", text: answerHook(request, parts) }] };
+        return { content: [{ type: "text", text: await answerHook(request, parts) }] };
       }
       const { text, isError } = await answerCall(request, { tools, parts });
       return { content: [{ type: "text", text }], ...(isError && { isError }) };
@@ -86,25 +87,24 @@ export function makeAnswers(parts: ServerParts, options: ServerOptions, close: (
 }
 
 /**
- * Models never see the tool. One that calls it all the same, where its client lets it, is told that there is no such tool: what it would
- * make up must not be recorded. Claude Code (seen in 2.1.325) and Codex (0.166.0) mark a model's calls with an id, and hooks of Gemini CLI and
- * opencode never call.
+ * The tool is not listed. If a model calls it anyway, it gets "no such tool", because invented events must not be recorded. Claude Code
+ * (seen in 2.1.325) and Codex (0.166.0) mark a model's calls with an ID. Hooks of Gemini CLI and opencode never call this tool.
  */
 function isFromHook({ meta, client }: CallRequest): boolean {
   if (meta?.["claudecode/toolUseId"] !== undefined || meta?.["callId"] !== undefined) return false;
   return !(client !== undefined && saysNothing(client));
 }
 
-function answerHook({ arguments: input, meta }: CallRequest, { hook, log }: ServerParts): string {
+async function answerHook({ arguments: input, meta }: CallRequest, { hook, log }: ServerParts): Promise<string> {
   try {
-    return hook(input, meta);
+    return await hook(input, meta);
   } catch (error) {
     log("error", `hook: ${errorText(error)}`);
     return "{}";
   }
 }
 
-/** The surface's one translator: outcomes, wrong input, faults and bugs to a result. */
+/** Turns outcomes, wrong input, faults and bugs into a result. */
 async function answerCall(
   request: CallRequest,
   { tools, parts }: { tools: readonly Tool[]; parts: ServerParts },
@@ -126,10 +126,9 @@ async function answerCall(
     return shortened === undefined ? await tool.run(input.value, call) : failure(shortened);
   } catch (error) {
     if (isFault(error)) {
-      // A wrong id is the agent's, and it is told.
       const isWrongInput = error.code === "input-invalid" || error.code === "not-found" || error.code === "refused";
       parts.log(isWrongInput ? "info" : "error", `${name}: ${error.message}`);
-      // What is broken, people mend, with commands; what an agent has got wrong, it mends with tools.
+      // People fix a broken store, and they have commands. Agents fix wrong input, and they have tools.
       const hint = error.hint && isWrongInput ? hintForAgent(error.hint) : error.hint;
       return failure(hint ? `${error.message} (${hint})` : error.message);
     }
@@ -140,4 +139,79 @@ async function answerCall(
 
 function failure(text: string): ToolAnswer {
   return { text, isError: true };
+}
+
+// IDs in a call must be complete. A person shortens an ID they see on screen. An agent that writes "T48" has made it up; if that happened to
+// be a prefix, the call would change the wrong task.
+
+/** The message to the agent about a shortened ID. Undefined: all are complete. */
+export async function shortenedId(
+  input: Readonly<Record<string, unknown>>,
+  call: ToolCall,
+): Promise<string | undefined> {
+  const ids = ID_FIELDS.flatMap((field) => input[field] ?? [])
+    .flat()
+    .filter((id): id is string => typeof id === "string" && id.trim() !== "");
+  if (ids.length === 0) return undefined;
+  return call.parts.work.read(call, async (parts) => {
+    for (const id of ids) {
+      const problem = await explainShortId(id.trim(), parts);
+      if (problem !== undefined) return problem;
+    }
+    return undefined;
+  });
+}
+
+/** Without `agent_id` and `session_id`, which come from the client. */
+const ID_FIELDS = ["task_id", "story_id", "epic_id", "parent_id", "depends_on", "depends_on_task_id", "about", "id"];
+
+/** Hints name commands, for people. Agents get the matching tool instead. Commands without one are left out: an agent may have no shell. */
+const TOOLS: Readonly<Record<string, string>> = {
+  "task list": "get_tasks",
+  "story list": "list_stories",
+  "epic list": "get_epics",
+  "handoff list": "get_task_handoff",
+  "handoff show": "get_task_handoff",
+  "agent list": "list_agents",
+  next: "get_next_batch",
+};
+
+/** Undefined: the hint has nothing an agent can use. */
+export function hintForAgent(hint: string): string | undefined {
+  let isLost = false;
+  const told = hint.replace(/`haversack ([^`]*)`/g, (_, command: string) => {
+    const name = Object.keys(TOOLS).find((words) => command === words || command.startsWith(`${words} `));
+    if (name === undefined) isLost = true;
+    return TOOLS[name ?? ""] ?? "";
+  });
+  return isLost ? undefined : told;
+}
+
+// What a tool call reveals about its caller. Each client sends different marks, and two send none.
+
+export interface CallRequest {
+  name: string;
+  arguments?: unknown;
+  meta?: Readonly<Record<string, unknown>> | undefined;
+  /** The name the client gave itself. */
+  client?: string | undefined;
+}
+
+/**
+ * Claude Code (seen in 2.1.325): the session that started the server is in the environment, the tool-use ID comes with the call. One server
+ * serves all sub-agents and outlives a `/clear`, which begins another session. Codex (seen in 0.166.0): session, thread and window come with
+ * the call. Gemini CLI and opencode send nothing, so we look up the call itself in the notes of their hooks. Any of them may run in a shell
+ * of Claude Code; the session in the environment is then not theirs.
+ */
+export function readCallMarks({ name, arguments: args, meta, client }: CallRequest, env: Environment): CallMarks {
+  if (client !== undefined && saysNothing(client)) return { call: callKey(name, args) };
+  const isThread = typeof meta?.["threadId"] === "string" && meta["threadId"] !== "";
+  const marks = {
+    sessionId: isThread ? meta["sessionId"] : env["CLAUDE_CODE_SESSION_ID"],
+    toolUseId: meta?.["claudecode/toolUseId"],
+    threadId: meta?.["threadId"],
+    windowId: meta?.["windowId"],
+    callId: isThread ? meta["callId"] : undefined,
+  };
+  return Object.fromEntries(Object.entries(marks).filter(([, value]) => typeof value === "string" && value !== ""));
 }

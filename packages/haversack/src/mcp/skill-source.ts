@@ -1,10 +1,10 @@
 /**
- * The protocol's skills extension over our index: `skills/list`, `skills/get` and `skill://` resources. Only on request
- * (`--serve-skills`): a client that supports it may list every skill to its model up front, which is the cost that Haversack is
- * there to avoid, and what it reads there does not pass the window's ledger.
+ * Serves our index through the protocol's skills extension: `skills/list`, `skills/get` and `skill://` resources. Opt-in (`--serve-skills`),
+ * because a client that supports it may list every skill to its model up front, which is the cost that Haversack avoids. What the model
+ * reads this way is not recorded in the window's ledger.
  *
- * An id `plugin:name` is `skill://plugin/name/SKILL.md`. The extension serves only skills that keep its rules (a name in lower
- * case that is also the folder's, a description); the others are logged and left out, and the `skill` tool has them all.
+ * The id `plugin:name` becomes `skill://plugin/name/SKILL.md`. The extension accepts only skills that follow its rules (a lower-case name
+ * equal to the folder's, a description). Others are logged and left out; the `skill` tool serves them all.
  */
 import type { McpServer } from "@modelcontextprotocol/server";
 import { type Skill, type SkillSource, SkillsExtension, skillEntry } from "@modelcontextprotocol/server/ext/skills";
@@ -25,7 +25,7 @@ export function attachSkills(server: McpServer, parts: ServerParts): void {
 
 export function skillSource({ skills, offReason, log }: ServerParts): SkillSource {
   const ids = () => (offReason() ? [] : skills.servedIds());
-  /** Its frontmatter as written; files are read on demand, so none is promised by size or digest. */
+  /** The frontmatter as written. Files are read on demand, so no sizes or digests are listed. */
   const entryOf = async (id: string): Promise<Skill | undefined> => {
     const text = skills.manifest(id);
     if (text === undefined) return undefined;
@@ -68,7 +68,7 @@ function pathOf(id: string): string {
   return id.replaceAll(":", "/");
 }
 
-/** Which skill an address means: the longest path, since one may lie below another. */
+/** Finds the skill of a URI. The longest path wins, because one skill may be below another. */
 function placeOf(uri: string, ids: readonly string[]): { id: string; file: string } | undefined {
   const path = decoded(uri);
   const [id] = ids.filter((id) => path.startsWith(`${pathOf(id)}/`)).sort((a, b) => b.length - a.length);
@@ -79,7 +79,7 @@ function decoded(uri: string): string {
   try {
     return uri.startsWith(SCHEME) ? decodeURIComponent(uri.slice(SCHEME.length)) : "";
   } catch {
-    // A broken escape names no file.
+    // An invalid escape names no file.
     return "";
   }
 }

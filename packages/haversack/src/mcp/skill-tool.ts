@@ -1,12 +1,12 @@
-/** `skill`: loads a skill by name, once per window; finds skills; reads a file of one. */
+/** `skill`: loads a skill by name, once per window; searches skills; reads a skill's file. */
 import { cleanLine, cutAt } from "../base/clean-text.ts";
 import type { LiveSkills } from "../engine/live-skills.ts";
 import { defineTool, type ToolAnswer } from "./tool.ts";
 
-/** More would cost more than a second, sharper query. */
+/** A longer list would cost more than a second, sharper query. */
 const MOST_FOUND = 8;
 const LONGEST_BRIEF_CHARS = 160;
-/** About 10,000 tokens; the rest can be read from the file. */
+/** About 10,000 tokens; the agent can read the rest from the file. */
 const MOST_RESOURCE_CHARS = 40_000;
 
 export const skillTool = defineTool({

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { hintForAgent } from "./tool-hints.ts";
+import { hintForAgent } from "./server.ts";
 
 it.each([
   ["`haversack task list` shows them", "get_tasks shows them"],

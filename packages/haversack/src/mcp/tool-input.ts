@@ -1,9 +1,11 @@
 /**
- * A tool's input: the part of JSON Schema that our tools need, sent to clients as it stands, and the reader that holds a
- * call against it. Written here because a schema library adds `$schema` and `additionalProperties` to every tool, which
- * the model pays for, and because its errors do not say what to do.
+ * A tool's input: the subset of JSON Schema that our tools need, sent to clients unchanged, and the reader that checks a call against it.
+ * A schema library would add `$schema` and `additionalProperties` to every tool, which costs the model tokens, and its errors do not say
+ * what to do.
  */
+
 import { errorText } from "../base/errors.ts";
+import { isRecord } from "../base/json.ts";
 import { nearest } from "../base/nearest.ts";
 
 export interface InputSchema {
@@ -20,7 +22,7 @@ export type InputField = { description?: string } & (
   | { type: "object" }
 );
 
-type ValueOf<Field> = Field extends { type: "string"; enum: readonly (infer Choice)[] }
+export type ValueOf<Field> = Field extends { type: "string"; enum: readonly (infer Choice)[] }
   ? Choice
   : Field extends { type: "string" }
     ? string
@@ -34,7 +36,7 @@ type ValueOf<Field> = Field extends { type: "string"; enum: readonly (infer Choi
             : unknown[]
           : Record<string, unknown>;
 
-/** What `run` receives: required fields are there, the others may be. */
+/** What `run` receives: required fields are present, others are optional. */
 export type InputOf<Schema extends InputSchema> = {
   [Name in keyof Schema["properties"]]?: ValueOf<Schema["properties"][Name]>;
 } & (Schema extends { required: readonly (infer Name)[] }
@@ -43,7 +45,7 @@ export type InputOf<Schema extends InputSchema> = {
 
 export type ReadInput = { value: InputOf<InputSchema> } | { problem: string };
 
-/** Null counts as absent (some clients send it for every optional field), and `"true"`, `"3"`, `"{…}"` as what they mean. */
+/** Null counts as absent, because some clients send it for every optional field. `"true"`, `"3"` and `"{…}"` are converted. */
 export function readInput(given: unknown, schema: InputSchema): ReadInput {
   if (given === undefined || given === null) return readInput({}, schema);
   if (!isRecord(given)) return { problem: `the arguments must be an object, but are ${show(given)}` };
@@ -109,16 +111,12 @@ function parsed(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch (error) {
-    // Not JSON: then it is the string that it is, which the caller refuses by its type.
+    // Not JSON: keep it as a string, which the caller rejects by its type.
     return errorText(error);
   }
 }
 
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
-/** The value as it came, short enough for one line. */
+/** The value as received, shortened to one line. */
 function show(value: unknown): string {
   const text = JSON.stringify(value) ?? String(value);
   return text.length > 60 ? `${text.slice(0, 60)}…` : text;

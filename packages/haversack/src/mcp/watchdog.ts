@@ -1,55 +1,59 @@
 /**
- * Ends the server when its thread hangs. The driver cannot interrupt a statement, so a store that keeps SQLite busy for ever would leave
- * a server that answers nobody until its client ends; a client can start a dead server again. A second thread watches: it sleeps
- * in the kernel, wakes once a second, and ends the process when the main thread has not run for too long.
+ * Kills the server when its thread hangs. Node's SQLite driver cannot interrupt a statement, so an endless one would block the server until
+ * its client exits. A client can restart a dead server. The watcher is a small `sh` process, because a second thread costs the server 14 MB.
+ * It sleeps most of the time and exits as soon as the server closes the pipe between them or dies.
  */
-import { Worker } from "node:worker_threads";
-
-export interface WatchdogOptions {
-  /** How long the main thread may be busy without a pause, in milliseconds. */
-  stuckMs: number;
-}
+import { spawn } from "node:child_process";
 
 /** A cold index of hundreds of skills takes 20 s on a slow machine, a locked store 15 s. */
 export const STUCK_MS = 120_000;
 
-export function startWatchdog({ stuckMs }: WatchdogOptions): { stop(): void } {
-  const beats = new Int32Array(new SharedArrayBuffer(4));
-  const timer = setInterval(() => void Atomics.add(beats, 0, 1), Math.min(1000, stuckMs / 4));
-  timer.unref();
-  const watcher = new Worker(WATCH, {
-    eval: true,
-    workerData: { beats, stuckMs },
-    execArgv: [],
-    env: {},
+/** `stuckMs`: how long the main thread may be busy without a pause. */
+export function startWatchdog({ stuckMs }: { stuckMs: number }): { stop(): void } {
+  const watcher = spawn("/bin/sh", ["-c", WATCH, "sh", String(stuckMs / 1000 / SLICES), String(stuckMs / 1000)], {
+    stdio: ["pipe", "ignore", "inherit"],
+    cwd: "/",
+    env: { PATH: "/usr/bin:/bin" },
   });
   watcher.unref();
-  // No second thread may be had here: then there is nobody who watches, and the server works all the same.
-  watcher.on("error", () => clearInterval(timer));
-  return {
-    stop() {
-      clearInterval(timer);
-      void watcher.terminate();
-    },
+  const { stdin } = watcher;
+  (stdin as unknown as { unref(): void }).unref();
+  const timer = setInterval(() => void stdin.write("\n"), (stuckMs / SLICES) * 2);
+  timer.unref();
+  const stop = () => {
+    clearInterval(timer);
+    stdin.destroy();
   };
+  // The server also works without a watcher.
+  watcher.on("error", stop);
+  stdin.on("error", stop);
+  return { stop };
 }
 
+/** The wait is split into slices: if the process group was stopped or the laptop slept, at most one slice passes. */
+const SLICES = 8;
+
 /**
- * Counts slices of its own time, not the clock: a laptop that slept, or a process that was stopped, is not stuck. SIGKILL, because a
- * signal that Node handles would wait for the main thread.
+ * Each line on the input restarts the count. The sleeping process must not hold the server's output open after the server exits.
+ * A server that a debugger has stopped does not count as hanging; once it continues, it has at least one slice to report.
+ * SIGKILL, because a signal that Node handles would wait for the main thread.
  */
 const WATCH = `
-const { beats, stuckMs } = require("node:worker_threads").workerData;
-const sliceMs = Math.min(1000, stuckMs / 2);
-const still = new Int32Array(new SharedArrayBuffer(4));
-for (let seen = -1, idleMs = 0; ; ) {
-  Atomics.wait(still, 0, 0, sliceMs);
-  const now = Atomics.load(beats, 0);
-  idleMs = now === seen ? idleMs + sliceMs : 0;
-  seen = now;
-  if (idleMs < stuckMs) continue;
-  const { writeSync } = require("node:fs");
-  writeSync(2, "haversack: the server hung for " + stuckMs / 1000 + " s and was ended; \`haversack store check\` looks at the store\\n");
-  process.kill(process.pid, "SIGKILL");
+exec 3>&2 2>/dev/null
+watch() {
+  slices=${SLICES}
+  while [ $slices -gt 0 ]; do
+    sleep "$1" </dev/null 3>&- || exit
+    slices=$((slices - 1))
+    if [ $slices -eq 1 ]; then case $(ps -o state= -p $PPID) in [Tt]*) slices=${SLICES} ;; esac; fi
+  done
+  echo "haversack: the server hung for $2 s and was ended; \\\`haversack store check\\\` looks at the store" >&3
+  kill -9 $PPID
 }
+watch "$@" & counter=$!
+while read -r beat; do
+  kill $counter; wait $counter
+  watch "$@" & counter=$!
+done
+kill $counter
 `;

@@ -1,26 +1,26 @@
 /**
- * Standard input in whole lines, each of them a message of JSON-RPC. The SDK appends every piece to one buffer and searches all of it again, which takes minutes for
- * 100 MB, and at its limit closes the connection, which ends the server for the rest of the session. Here the pieces of a line are
- * put together once, and a line that is too long is answered and skipped. So is a line that is no message: the SDK drops it in
- * silence, and the client would wait for an answer until its own time limit.
+ * Splits standard input into whole lines, each one JSON-RPC message. The SDK appends every chunk to one buffer and searches all of it again.
+ * That takes minutes for 100 MB, and at its limit it closes the connection, which ends the server for the rest of the session. Here the
+ * chunks of a line are joined once, and a line that is too long is answered and skipped. A line that is not a message is also answered: the
+ * SDK drops it silently, and the client waits until its own time limit.
  */
 import { Transform, type TransformCallback } from "node:stream";
 
-/** Half of the longest text that V8 can hold. */
+/** Half of the longest string that V8 can hold. */
 export const MOST_LINE_BYTES = 256 * 1024 * 1024;
-/** Where the id of a request stands: clients write it first or last. */
+/** How far from either end of a line to look for the request's id: clients write it first or last. */
 const EDGE_BYTES = 4096;
 const LINE_BREAK = 10;
 
 export interface WholeLinesOptions {
   maxBytes?: number;
-  /** A line was skipped. Undefined: its id was not found, so nobody can be told. */
+  /** A line was skipped. Undefined: its id was not found, so no answer can be sent. */
   onTooLong(id: string | number | undefined): void;
-  /** A line that is no message was skipped. Default: every line is passed on. */
+  /** A line that is not a message was skipped. Default: every line is passed on. */
   onInvalid?(invalid: InvalidLine): void;
 }
 
-/** The error of JSON-RPC to answer with. */
+/** The JSON-RPC error to answer with. */
 export interface InvalidLine {
   id: string | number | null;
   code: -32700 | -32600;
@@ -32,7 +32,7 @@ export class WholeLines extends Transform {
   readonly #maxBytes: number;
   #pieces: Buffer[] = [];
   #bytes = 0;
-  /** Of a line that is being skipped. */
+  /** Both ends of the line that is being skipped. */
   #head: Buffer | undefined;
   #tail = Buffer.alloc(0);
 
@@ -92,7 +92,7 @@ export class WholeLines extends Transform {
   }
 }
 
-/** Undefined: a message, an empty line, or the cut-off end of the input, which nobody waits for. */
+/** Undefined for a message, an empty line, or an incomplete last line, whose answer nobody waits for. */
 function invalidLine(line: Buffer): InvalidLine | undefined {
   if (line.at(-1) !== LINE_BREAK) return undefined;
   const text = line.toString("utf8").trim();
@@ -104,7 +104,7 @@ function invalidLine(line: Buffer): InvalidLine | undefined {
     return { id: null, code: -32700, message: "Parse error: the line is not valid JSON" };
   }
   const { jsonrpc, id, method, params, result, error } = (value ?? {}) as Record<string, unknown>;
-  // An error is never answered with an error: two sides that both did would go on for ever.
+  // Never answer an error with an error: if both sides did, it would never end.
   if (error !== undefined && method === undefined) return undefined;
   const isMessage = typeof method === "string" || result !== undefined;
   const hasId = typeof id === "string" || Number.isSafeInteger(id);
@@ -120,7 +120,7 @@ function invalidLine(line: Buffer): InvalidLine | undefined {
   return { id: hasId ? (id as string | number) : null, code: -32600, message };
 }
 
-/** Only at the edges of the request itself: inside `params` an `id` is something else. */
+/** Searches only the ends of the request: an `id` inside `params` means something else. */
 function idIn(head: string, tail: string): string | number | undefined {
   const first = head.split('"params"', 1)[0] ?? "";
   const found = ID.exec(first)?.[1] ?? AT_END.exec(tail)?.[1];

@@ -30,7 +30,7 @@ describe("answerList", () => {
       '{"tasks":[{"id":"T1"},{"id":"T2"}],"left_out":9,"more":"offset: 2"}',
     );
     expect(text({ views: [], leftOut: 9, nextOffset: 0, isReduced: false, cut: { firstTokens: 60 } })).toBe(
-      '{"tasks":[],"left_out":9,"more":"max_tokens: 60"}',
+      '{"tasks":[],"left_out":9,"more":"the first needs max_tokens 60"}',
     );
   });
 
@@ -51,5 +51,14 @@ describe("answerList", () => {
     expect(text({ views: [{ id: "T1" }], leftOut: 4, nextOffset: 1, isReduced: true })).toBe(
       '{"tasks":[{"id":"T1"}],"left_out":4,"more":"get_task has the rest of this one; offset: 1"}',
     );
+  });
+});
+
+describe("a task in a list", () => {
+  it("is marked when it waits, and its title cannot pass for a status", () => {
+    expect(briefLine({ id: "T1", title: "Fix", status: "todo" })).toBe("T1 Fix");
+    expect(briefLine({ id: "T1", title: "Fix", status: "todo", waiting: true })).toBe("T1 Fix (waiting)");
+    expect(briefLine({ id: "T1", title: "Fix", status: "done" })).toBe("T1 Fix (done)");
+    expect(briefLine({ id: "T1", title: "Fix (done)", status: "todo" })).toBe('T1 "Fix (done)"');
   });
 });

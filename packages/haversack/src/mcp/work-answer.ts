@@ -1,18 +1,16 @@
 /**
- * How tools of work answer. A list in its minimal form is lines of id and title: a model pays for every key that is repeated. What has
- * more fields is compact JSON. Nothing that was sent comes back, and a refusal is an error that says what to do.
+ * How work tools answer. A minimal list has one line per entry with ID and title, because repeated keys cost the model tokens. Entries with
+ * more fields are compact JSON. Answers never repeat the input, and a refusal is an error that says what to do.
  */
-import type { LiveParts } from "../engine/work/live-work.ts";
-import type { ToolAnswer, ToolCall } from "./tool.ts";
+import type { ToolAnswer } from "./tool.ts";
 
-/** Reads; makes no folder. */
-export function reading(call: ToolCall, use: (parts: LiveParts) => Promise<ToolAnswer>): Promise<ToolAnswer> {
-  return call.parts.work.read(call, use);
-}
-
-export function writing(call: ToolCall, use: (parts: LiveParts) => Promise<ToolAnswer>): Promise<ToolAnswer> {
-  return call.parts.work.write(call, use);
-}
+// Fields that many tools take.
+export const TEXT = { type: "string" } as const;
+export const COUNT = { type: "integer" } as const;
+export const FLAG = { type: "boolean" } as const;
+export const TEXTS = { type: "array", items: { type: "string" } } as const;
+/** Lists are paged and limited by a token budget. */
+export const PAGE = { limit: COUNT, offset: COUNT, max_tokens: COUNT } as const;
 
 export function answer(value: object): ToolAnswer {
   return { text: JSON.stringify(value) };
@@ -28,10 +26,28 @@ export function refusal({ text }: { text: string }): ToolAnswer {
   return { text, isError: true };
 }
 
-/** What a list shows of one: `T4829 Fix the token check`, or of one that is not simply waiting `T4829 Fix the token check (done)`. */
-export function briefLine({ id, title, status }: Brief, marks: readonly unknown[] = [status]): string {
-  const told = marks.filter((mark) => mark !== undefined && mark !== "todo");
-  return `${id} ${oneLine(String(title))}${told.length > 0 ? ` (${told.join(", ")})` : ""}`;
+/** Confirms a call. If nothing had to change, the answer says so. */
+export function done(isChanged = true): ToolAnswer {
+  return isChanged ? DONE : answer({ ok: true, changed: false });
+}
+
+/** An outcome with a text is a refusal. */
+export function orRefusal<Outcome extends { kind: string }>(
+  outcome: Outcome,
+  told: (outcome: Exclude<Outcome, { text: string }>) => ToolAnswer = () => DONE,
+): ToolAnswer {
+  return "text" in outcome ? refusal(outcome as { text: string }) : told(outcome as Exclude<Outcome, { text: string }>);
+}
+
+/**
+ * One entry of a list: `T4829 Fix the token check`, with a mark if it cannot simply be started: `T4829 Fix the token check (done)`. A title
+ * that itself ends in brackets is quoted if the brackets could be mistaken for a mark.
+ */
+export function briefLine(brief: Brief, marks: readonly unknown[] = [brief.status]): string {
+  const told = [...marks, brief["waiting"] === true && "waiting"].filter((mark) => mark && mark !== "todo");
+  const title = oneLine(String(brief.title));
+  const shown = /\([^()]*\)$/.test(title) ? JSON.stringify(title) : title;
+  return `${brief.id} ${shown}${told.length > 0 ? ` (${told.join(", ")})` : ""}`;
 }
 
 export interface Brief {
@@ -41,7 +57,7 @@ export interface Brief {
   [field: string]: unknown;
 }
 
-/** A text of several lines behind its first words; the later lines are set in, so that none passes for an entry of the list. */
+/** A multi-line text after its heading. Later lines are indented, so none looks like another entry of the list. */
 export function entry(head: string, text: string): string {
   return `${head}: ${text.trim().replace(/\r\n|[\n\r\v\f\x85\u2028\u2029]/g, "\n  ")}`;
 }
@@ -50,7 +66,7 @@ function oneLine(text: string): string {
   return text.replace(/\s+/g, " ").trim();
 }
 
-/** A list: lines where `line` is given, else JSON under its name; what was left out, and the parameter that gets it. */
+/** A list: lines if `line` is given, else JSON under its name. Also says what was left out and which parameter gets it. */
 export function answerList<View extends object>(
   name: string,
   { views, leftOut, nextOffset, isReduced, cut }: ListAnswer<View>,
@@ -58,9 +74,7 @@ export function answerList<View extends object>(
 ): ToolAnswer {
   const ways = [
     ...(isReduced ? ["get_task has the rest of this one"] : []),
-    ...(leftOut > 0
-      ? [views.length > 0 ? `offset: ${nextOffset}` : cut ? `max_tokens: ${cut.firstTokens}` : "a larger max_tokens"]
-      : []),
+    ...(leftOut > 0 ? [views.length > 0 ? `offset: ${nextOffset}` : moreRoom(cut)] : []),
   ];
   if (line) {
     const none = views.length === 0 && leftOut === 0 && `no ${name}`;
@@ -73,12 +87,17 @@ export function answerList<View extends object>(
   });
 }
 
-/** How a list of a tool whose caller may have asked for a status writes one: the caller knows that status. */
+/** For a list that is empty because not even the first entry fits. */
+export function moreRoom(cut: { firstTokens: number } | undefined): string {
+  return cut ? `the first needs max_tokens ${cut.firstTokens}` : "none fits: use a larger max_tokens";
+}
+
+/** Formats one list entry. If the caller asked for a status, the status is omitted, because the caller knows it. */
 export function listLine(askedStatus: string | undefined): (view: Brief) => string {
   return (view) => briefLine(view, askedStatus === undefined ? [view.status] : []);
 }
 
-/** Several lists, each below its name; one that is empty is left out. */
+/** Several lists, each below its name; empty ones are left out. */
 export function groupLines(groups: { readonly [Name in string]?: readonly Brief[] }): string[] {
   const filled = Object.entries(groups).filter(([, briefs]) => briefs && briefs.length > 0);
   if (filled.length === 0) return ["none"];
@@ -93,12 +112,12 @@ export function leftOutLine(leftOut: { readonly [Name in string]?: number }, way
   return parts.length > 0 ? `left out: ${parts.join(", ")}; ${way}` : undefined;
 }
 
-/** To the minute: `2031-05-06T07:08Z`. */
+/** Precise to the minute: `2031-05-06T07:08Z`. */
 export function moment(at: Date): string {
   return `${at.toISOString().slice(0, 16)}Z`;
 }
 
-/** Whether a caller wants lines. */
+/** Whether the caller wants lines instead of JSON. */
 export function isMinimal(fields: string | undefined): boolean {
   return fields === undefined || fields === "minimal";
 }

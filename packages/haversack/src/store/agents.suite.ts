@@ -1,4 +1,4 @@
-/** Agents by name, what they say to one another, and which version of a skill they work with: what every driver must do. */
+/** What every driver must do for agents: names, messages between them, and the skill versions they work with. */
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import {
   agent,
@@ -84,7 +84,7 @@ function agentsSuite(test: UnderTest): void {
     await add("backend", { branch: "auth", role: "fixer" });
     const roleOf = async (branch?: string) =>
       (await test.store.getAgent({ name: "backend", ...(branch !== undefined && { branch }) })).role;
-    // The only one, wherever it is asked for.
+    // The only agent of that name is found on every branch.
     expect([await roleOf(), await roleOf("pay")]).toEqual(["fixer", "fixer"]);
 
     await add("backend", { branch: "pay", role: "implementer" });
@@ -121,7 +121,7 @@ function agentsSuite(test: UnderTest): void {
     await add("june", { role: "orchestrator" });
     await test.store.seeAgent({ name: "june", sessionId: "s1", client: "claude-code", worktree: "/a" }, clock(1));
     await test.store.seeAgent({ name: "june", sessionId: "s2" }, clock(3));
-    // Late news of the first one.
+    // A late event of the first session.
     await test.store.seeAgent({ name: "june", sessionId: "s1" }, clock(2));
     expect(await test.store.getAgent({ name: "june" })).toMatchObject({
       role: "orchestrator",
@@ -158,7 +158,7 @@ function agentsSuite(test: UnderTest): void {
       const by = { ...agent(name), at: clock(1) };
       const claimed = await test.store.claim({ taskId: id, leaseMs: 60_000, stealReason: "x" }, by);
       expect(claimed.kind).toBe("claimed");
-      // Whoever holds it is its implementer, unless it was given another role.
+      // The holder is the implementer, unless it was given another role.
       expect(await roles()).toEqual([
         ["ann", "fixer"],
         ["june", name === "june" ? "implementer" : undefined],
@@ -220,7 +220,7 @@ function agentsSuite(test: UnderTest): void {
     expect(sent.to).toEqual(["ann", "bob"]);
     expect((await send([], "y", { mentions: ["bob"] })).to).toEqual(["bob"]);
     expect(await texts("june")).toEqual([]);
-    // A reminder that outlasts the window is sent by name.
+    // An agent can send itself a reminder that outlasts its window: by name.
     expect((await send(["june"], "remember")).to).toEqual(["june"]);
   });
 
@@ -279,7 +279,7 @@ function agentsSuite(test: UnderTest): void {
       because: "named by the task",
       at: clock(3),
     });
-    // The older version again is a change again.
+    // Going back to the older version counts as a change.
     await use("tdd", "v1", { taskId }, 4);
     expect(await test.store.skillHistory({ taskId, limit: 1 })).toMatchObject([{ hash: "v1", at: clock(4) }]);
   });

@@ -1,6 +1,6 @@
 /**
- * What is kept of dispatches and reviews: whole operations, each of which either happens or does not. What hooks note about a
- * running sub-agent is local and has functions of its own (sqlite/artifact-observations.ts).
+ * The records of dispatches and reviews. Every operation is atomic. What hooks note about a running sub-agent is local and has
+ * its own functions (sqlite/artifact-observations.ts).
  */
 import type { RequiredDocument } from "../artifacts/receipts.ts";
 import type { ResumeState } from "../artifacts/resume-prompt.ts";
@@ -9,27 +9,27 @@ import type { Actor } from "./work-store.ts";
 
 export interface ArtifactStore {
   recordDispatch(dispatch: NewDispatch, by: Actor): Promise<void>;
-  /** The newest of that iteration. */
+  /** The newest dispatch of that iteration. */
   getDispatch(loop: LoopKey, iteration: number): Promise<StoredDispatch | undefined>;
-  /** What dispatches have cost, by role. */
+  /** The cost of dispatches, by role. */
   sumDispatches(query: { since?: Date }): Promise<DispatchTotals[]>;
 
   /**
-   * One iteration of a loop, with its issues, its agent and its receipts. An iteration is recorded once: the same answer again
-   * is `same` (so that a caller who was interrupted can go on), another one is refused.
+   * Records one iteration of a loop, with its issues, agent and receipts. An iteration is recorded once. The same answer again
+   * returns `same`, so an interrupted caller can continue; a different answer is refused.
    */
   recordReview(review: NewReview, by: Actor): Promise<ReviewOutcome>;
-  /** The entry stands in the review history. */
+  /** Marks the entry as written to the review history. */
   markInHistory(loop: LoopKey, iteration: number): Promise<void>;
   getLoop(loop: LoopKey): Promise<ReviewLoop>;
-  /** Those that have a review, the first reviewed first. */
+  /** Loops that have a review, the first reviewed first. */
   listLoops(feature: string): Promise<ReviewLoop[]>;
-  /** An issue will not be resolved, and why. */
+  /** Records that an issue will not be resolved, and why. */
   decideIssue(loop: LoopKey, decision: { issueId: string; text: string }, by: Actor): Promise<DecideOutcome>;
-  /** Going on with the loop's agent failed. */
+  /** Records that the loop's agent could not be resumed. */
   failResume(loop: LoopKey, failure: string): Promise<void>;
 
-  /** Those of the same agent and iteration are replaced. */
+  /** Replaces receipts of the same agent and iteration. */
   recordReceipts(receipts: NewReceipts, by: Actor): Promise<void>;
   countReceipts(query: { since?: Date }): Promise<ReceiptCount[]>;
 
@@ -37,7 +37,7 @@ export interface ArtifactStore {
   getResumeCheck(client: string): Promise<ResumeCheck | undefined>;
 }
 
-/** One role's reviews of one phase of a feature. */
+/** The reviews of one phase of a feature by one role. */
 export interface LoopKey {
   /** The feature's folder, relative to the repository. */
   feature: string;
@@ -56,14 +56,14 @@ export interface NewDispatch {
   loop: LoopKey;
   iteration: number;
   task?: string;
-  /** fallback: a resume was due and could not be had. */
+  /** fallback: a resume was due but not possible. */
   kind: "fresh" | "fallback" | "resume";
   reason?: string;
   documents: readonly RequiredDocument[];
   tokens: DispatchCost;
   /**
-   * What the way not taken would have cost: of a resume, a fresh dispatch with all that it reads; of another, the prompt of a
-   * resume. Absent: no other way came into question.
+   * The cost of the alternative. For a resume: a fresh dispatch with everything it reads. Otherwise: the prompt of a resume.
+   * Absent: there was no alternative.
    */
   otherTokens?: number;
   promptChars: number;
@@ -78,10 +78,10 @@ export interface StoredDispatch extends NewDispatch {
 export interface DispatchTotals extends DispatchCost {
   role: string;
   dispatches: number;
-  /** Without those that failed. */
+  /** Excluding failed ones. */
   resumes: number;
   fallbacks: number;
-  /** By resumes, against fresh dispatches. */
+  /** Tokens saved by resumes, compared with fresh dispatches. */
   saved: number;
 }
 
@@ -93,9 +93,9 @@ export interface NewReview {
   iteration: number;
   verdict: ReviewVerdict;
   summary?: string;
-  /** As they were found. */
+  /** As the reviewer reported them. */
   issues: readonly ReviewIssue[];
-  /** The loop's issues after this iteration, from those before; a pure function, called inside the transaction. */
+  /** Computes the loop's issues after this iteration from those before it. Pure; called inside the transaction. */
   track(before: readonly TrackedIssue[]): TrackedIssue[];
   /** Lines for the review history. */
   notes: readonly string[];
@@ -106,7 +106,7 @@ export interface NewReview {
 
 export type ReviewOutcome =
   | { kind: "recorded" | "same"; review: StoredReview; issues: TrackedIssue[] }
-  /** That iteration, or a later one, is there with another answer. */
+  /** That iteration, or a later one, was recorded with a different answer. */
   | { kind: "already-recorded"; review: StoredReview; last: number };
 
 export interface StoredReview {
@@ -155,9 +155,9 @@ export interface ReceiptCount {
   file: string;
   total: number;
   missing: number;
-  /** The mean of what was seen, 0 to 1. */
+  /** The mean share that was seen, 0 to 1. */
   share: number;
-  /** How many rest on tool calls; the others on a claim. */
+  /** How many are based on tool calls; the others on a claim. */
   fromEvents: number;
 }
 

@@ -1,6 +1,13 @@
 import { describe, expect, it } from "vitest";
-import { FIRST_LINE, formatRecord, parseRecordLine, parseRecords } from "./record-lines.ts";
-import type { EpicRecord, TaskRecord, WorkRecord } from "./work-records.ts";
+import {
+  type EpicRecord,
+  FIRST_LINE,
+  formatRecord,
+  parseRecordLine,
+  parseRecords,
+  type TaskRecord,
+  type WorkRecord,
+} from "./record-fields.ts";
 
 const at = "2026-11-16T09:30:00.000Z";
 const epic: EpicRecord = {

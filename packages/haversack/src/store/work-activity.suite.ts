@@ -52,7 +52,7 @@ export function activitySuite(test: UnderTest): void {
     let pages = 0;
     do {
       const page = await test.store.listActivity({ limit: 3, ...(beforeId === undefined ? {} : { beforeId }) });
-      // What is on this page and behind it.
+      // Counts this page and all later ones.
       expect(page.total).toBe(7 - seen.length);
       seen.push(...page.activity.map((item) => item.text));
       beforeId = page.nextBeforeId;

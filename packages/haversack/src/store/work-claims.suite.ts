@@ -1,4 +1,4 @@
-/** Claims: the first wins, and who may take over from whom. */
+/** Claims: the first one wins, and who may take a task over. */
 import { expect, it } from "vitest";
 import type { Actor, ClaimRequest } from "./work-store.ts";
 import {
@@ -105,7 +105,7 @@ export function claimsSuite(test: UnderTest): void {
     });
     expect(await claim({ taskId: id }, sub("two"))).toMatchObject({ kind: "held", by: { agent: "one" } });
     expect(await claim({ taskId: id }, main)).toMatchObject({ kind: "held", by: { agent: "one" } });
-    // That the coordinator says it too is no error, and takes nothing away.
+    // If the coordinator sets the same status, that is no error and the claim stays.
     expect(await setTo(test, id, "in_progress", main)).toMatchObject({ kind: "changed", claim: { agent: "one" } });
     expect((await test.store.getTask(id, clock(5))).claim).toMatchObject({ agent: "one", agentId: "one" });
   });
@@ -229,8 +229,11 @@ export function claimsSuite(test: UnderTest): void {
     const id = await makeTask(test, "t");
     await claim({ taskId: id }, agent("ann"));
     const change = { taskId: id, merge: merging({ next_step: "mine" }) };
-    for (const call of [store.updateWip(change, agent("ben")), store.updateTask(id, { title: "x" }, agent("ben"))]) {
-      expect(await faultOf(call)).toMatchObject({
+    for (const call of [
+      () => store.updateWip(change, agent("ben")),
+      () => store.updateTask(id, { title: "x" }, agent("ben")),
+    ]) {
+      expect(await faultOf(call())).toMatchObject({
         code: "refused",
         message: expect.stringMatching(/^T\d+ is held by ann until [\d-]+T[\d:]+Z$/),
         hint: "only ann may change it now",
@@ -240,7 +243,7 @@ export function claimsSuite(test: UnderTest): void {
     expect(await store.getTask(id, clock(0))).not.toHaveProperty("wip");
     await store.updateTask(id, { title: "by a person" }, person());
     await store.updateWip(change, agent("ann"));
-    // Evidence is never refused.
+    // Handoffs are always accepted.
     await store.setHandoff({ taskId: id, role: "reviewer", status: "FAIL", summary: "s" }, agent("ben"));
   });
 

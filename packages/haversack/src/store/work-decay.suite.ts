@@ -1,10 +1,10 @@
-/** Decay: handoffs shrink as their story and epic complete, failed ones never by themselves, and all can be taken back. */
+/** Decay: handoffs shrink as their story and epic complete. Failed ones need a request. All of it can be undone. */
 import { expect, it } from "vitest";
 import type { Verdict } from "../work/handoff.ts";
 import { agent, finish, kindsOf, makeTask, setTo, type UnderTest } from "./work-under-test.suite.ts";
 
 export function decaySuite(test: UnderTest): void {
-  /** An epic with two stories of one task each; the first task has a handoff of every verdict, the second one that passed. */
+  /** An epic with two stories of one task each. The first task has a handoff of every verdict, the second has one that passed. */
   const build = async () => {
     const { store } = test;
     const epic = (await store.createEpic({ title: "e" }, agent())).id;
@@ -52,7 +52,7 @@ export function decaySuite(test: UnderTest): void {
     expect((await store.listHandoffs({ scope: { epicId: epic }, limit: 9 })).items.map(({ id }) => id).sort()).toEqual(
       [fail, blocked].sort(),
     );
-    // Nothing is lost: the archive still knows it all.
+    // Nothing is lost: the archive still has everything.
     expect(await store.getHandoff({ taskId: b.task })).toMatchObject({ id: other, state: "archived", summary: "PASS" });
     expect(await details(pass)).toBe("PASS details");
     expect(await kindsOf(test, a.story)).toContain("handoffs-archived");

@@ -1,4 +1,4 @@
-/** Dependencies: which make a task wait, and the cycles that are refused. */
+/** Dependencies: which ones make a task wait, and which cycles are refused. */
 import { expect, it } from "vitest";
 import type { DependencyType } from "../work/task.ts";
 import {
@@ -53,7 +53,7 @@ export function dependenciesSuite(test: UnderTest): void {
     await test.store.release({ taskId: quality }, agent("bob"));
     await finish(test, spec);
     expect(await ready(test)).toContain("Code quality review");
-    // The review did not hold: it is opened again.
+    // The review was revoked: the task is open again.
     await setTo(test, spec, "todo");
     expect(await ready(test)).not.toContain("Code quality review");
   });
@@ -114,7 +114,7 @@ export function dependenciesSuite(test: UnderTest): void {
     await add(b, a);
     await add(c, b, "requires");
     await add(d, c);
-    // A longer way round: the shortest is shown.
+    // A longer cycle as well: the shortest is shown.
     await add(e, b);
     await add(d, e);
     const path = (outcome: Awaited<ReturnType<typeof add>>) =>

@@ -1,4 +1,4 @@
-/** Stories and epics: their status follows their tasks, boundaries are told, and archiving takes the open tasks along. */
+/** Stories and epics: their status follows their tasks, completion is reported, and archiving includes open tasks. */
 import { expect, it } from "vitest";
 import type { GroupQuery, StatusOutcome } from "./work-store.ts";
 import {
@@ -189,7 +189,7 @@ export function groupsSuite(test: UnderTest): void {
     const a = await makeTask(test, "a", { storyId: stories[0] });
     await makeTask(test, "elsewhere");
     await setTo(test, a, "in_progress", agent("ben"));
-    // Not from under the hands of another agent.
+    // Not while another agent holds one of its tasks.
     expect((await faultOf(test.store.updateEpic(epic, { status: "archived" }, agent()))).code).toBe("refused");
     expect(await statusOf(test, a)).toBe("in_progress");
     expect(await test.store.updateEpic(epic, { status: "archived" }, person())).toMatchObject({ status: "archived" });
@@ -278,7 +278,7 @@ export function groupsSuite(test: UnderTest): void {
     await store.updateTask(whole, { storyId: to }, agent());
     expect(await storyOf(part)).toBe(to);
     expect(await story(from)).toBe("todo");
-    // The parent's, not none.
+    // The parent's story, instead of none.
     await store.updateTask(part, { storyId: null }, agent());
     expect(await storyOf(part)).toBe(to);
     const other = await makeTask(test, "other", { storyId: from });

@@ -1,4 +1,4 @@
-/** Handoffs: per task, role and attempt; whole in the store, small in lists, details in pages. */
+/** Handoffs: per task, role and attempt; stored in full, short in lists, details in pages. */
 import { expect, it } from "vitest";
 import type { NewHandoff } from "./work-store.ts";
 import { agent, clock, faultOf, kindsOf, makeTask, type UnderTest } from "./work-under-test.suite.ts";

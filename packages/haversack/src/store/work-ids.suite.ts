@@ -1,10 +1,10 @@
-/** Ids: whole, as an alias, as a unique prefix; and what is said of those that nothing has. */
+/** IDs: in full, as an alias, as a unique prefix; and the error for unknown ones. */
 import { expect, it } from "vitest";
 import { agent, clock, faultOf, LEASE_MS, makeTask, type UnderTest } from "./work-under-test.suite.ts";
 
 export function idsSuite(test: UnderTest): void {
   const get = (id: string) => test.store.getTask(id, clock(0));
-  /** The shortest prefix, of three digits at least, that none of the others has. */
+  /** The shortest prefix (at least three digits) that no other id has. */
   const shortest = (id: string, others: readonly string[]) => {
     for (let length = 4; length < id.length; length++) {
       const start = id.slice(0, length);
@@ -13,7 +13,7 @@ export function idsSuite(test: UnderTest): void {
     return id;
   };
 
-  /** Tasks of a wanted id, as an import brings them. */
+  /** Tasks with a given id, as an import creates them. */
   const bring = async (...tasks: { id: string; title?: string; aliases?: string[]; at?: number }[]) => {
     const records = tasks.map(({ id, title = id, aliases, at = 0 }) => ({
       kind: "task" as const,
@@ -92,7 +92,7 @@ export function idsSuite(test: UnderTest): void {
     );
     await bring({ id: "T6000", aliases: ["t1"], at: 3 });
     expect((await get("t1")).id).toBe("T6000");
-    // An alias is taken whole: what nobody made here is not to be guessed at.
+    // An alias must be given in full: it was not made here, so prefixes of it are not guessed.
     expect((await faultOf(get("T120"))).code).toBe("not-found");
     expect((await faultOf(store.getStory("T1207"))).message).toBe("T1207 is a task, not a story");
   });
@@ -136,7 +136,7 @@ export function idsSuite(test: UnderTest): void {
   });
 
   it("names those that an ambiguous prefix fits, and changes nothing", async () => {
-    // Ids of others are kept, and these begin alike.
+    // Imported ids are kept as they are, and these start alike.
     const of = ["task-alpha", "task-alps", "task-albatross"];
     await bring(...of.map((id) => ({ id })));
     const twice = "task-al";

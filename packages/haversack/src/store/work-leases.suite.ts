@@ -1,4 +1,4 @@
-/** Leases: an end for every claim, a heartbeat against it, and the way back into the queue. */
+/** Leases: when a claim expires, how a heartbeat prolongs it, and how a task returns to the queue. */
 import { describe, expect, it } from "vitest";
 import type { Actor, WorkStore } from "./work-store.ts";
 import {
@@ -155,7 +155,7 @@ export function leasesSuite(test: UnderTest): void {
       task: { id, title: "t", status: "todo" },
     });
     expect(await store.heartbeat({ leaseMs: LEASE_MS }, agent("ann", 61))).toEqual({ kind: "none" });
-    // It was left: whoever gives it back says that nobody needs to be told of it.
+    // The task was left. Releasing it removes it from the list of left tasks.
     expect(await store.release({ taskId: id }, agent("ann", 61))).toMatchObject({
       kind: "released",
       task: { status: "todo" },
@@ -163,7 +163,7 @@ export function leasesSuite(test: UnderTest): void {
     expect(await setTo(test, id, "in_progress", agent("ann", 61))).toMatchObject({
       kind: "changed",
       from: "todo",
-      note: NOTE,
+      note: "The claim of ann expired at 2031-05-06T08:08Z.",
     });
   });
 
@@ -199,7 +199,7 @@ export function leasesSuite(test: UnderTest): void {
       [a, clock(100)],
       [b, clock(100)],
     ]);
-    // By its session alone, as a hook does it that knows no name.
+    // By session alone, as from a hook that knows no name.
     expect(await store.heartbeat({ leaseMs: LEASE_MS }, agent("hook", 80, { sessionId: "s" }))).toMatchObject({
       claims: [{ taskId: a, agent: "ann" }, { taskId: b }],
     });
@@ -224,11 +224,11 @@ export function leasesSuite(test: UnderTest): void {
     const id = await makeTask(test, "t");
     for (const leaseMs of [0, -1, 0.5, Number.NaN, Number.POSITIVE_INFINITY]) {
       for (const call of [
-        test.store.claim({ taskId: id, leaseMs }, agent()),
-        test.store.setStatus({ taskId: id, status: "in_progress", leaseMs }, agent()),
-        test.store.heartbeat({ taskId: id, leaseMs }, agent()),
+        () => test.store.claim({ taskId: id, leaseMs }, agent()),
+        () => test.store.setStatus({ taskId: id, status: "in_progress", leaseMs }, agent()),
+        () => test.store.heartbeat({ taskId: id, leaseMs }, agent()),
       ]) {
-        const fault = await faultOf(call);
+        const fault = await faultOf(call());
         expect(fault.code).toBe("input-invalid");
         expect(fault.message).toContain("lease");
       }
@@ -252,6 +252,14 @@ export function leasesSuite(test: UnderTest): void {
       expect(await store.getTask(id, clock(1))).toMatchObject({ status: "todo", note, wip: { phase: "half" } });
       expect(await kindsOf(test, id)).toEqual(["task-created", "task-claimed", "claim-released"]);
     }
+  });
+
+  it("says nothing of WIP where there is none", async () => {
+    const { store } = test;
+    const id = await makeTask(test, "t");
+    await setTo(test, id, "in_progress");
+    await store.release({ taskId: id }, agent());
+    expect((await store.getTask(id, clock(1))).note).toBe("Released by ann.");
   });
 
   it("is not given back by another agent, nor when nobody holds it", async () => {

@@ -1,4 +1,4 @@
-/** Tasks that somebody began and left: how long they are known, and what ends that. */
+/** Tasks that were started and left: how long they are listed, and what removes them from the list. */
 import { expect, it } from "vitest";
 import {
   agent,
@@ -73,7 +73,7 @@ export function leftSuite(test: UnderTest): void {
         await setTo(test, id, status, person(minutes));
         expect(await leftIds(200)).toEqual([]);
         if (status === "done" || status === "archived") {
-          // What is begun anew was not left.
+          // A task that is started over was not left.
           await setTo(test, id, "todo", person(201));
           expect(await leftIds(202)).toEqual([]);
         }
@@ -95,7 +95,7 @@ export function leftSuite(test: UnderTest): void {
     await test.store.claim({ taskId: expired, leaseMs: LEASE_MS }, agent("bob", 61, { sessionId: "s2" }));
     expect(await leftIds(62)).toEqual([]);
     expect(await left(130)).toMatchObject([{ id: expired, agent: "bob", sessionId: "s2" }]);
-    // Where ann worked says nothing of where bob did.
+    // Ann's work tree says nothing about Bob's.
     expect((await left(130))[0]).not.toHaveProperty("worktree");
 
     const stolen = await begun(200);

@@ -1,4 +1,4 @@
-/** The queue: the order of ready tasks, scope, and batches that were handed out. */
+/** The queue: the order of ready tasks, scope, and batches handed out. */
 import { expect, it } from "vitest";
 import type { Priority } from "../work/task.ts";
 import { COUNTED_READY } from "./work-store.ts";
@@ -172,10 +172,10 @@ export function queueSuite(test: UnderTest): void {
     const part = await makeTask(test, "part", { parentId: whole });
     const below = await makeTask(test, "below", { parentId: part });
     expect(await ready(test)).toEqual(["below"]);
-    // Of its own accord whoever wants it gets it.
+    // An explicit claim still gets it.
     expect(await test.store.claim({ taskId: whole, leaseMs: 1000 }, agent())).toMatchObject({ kind: "claimed" });
     await setTo(test, whole, "todo");
-    // Two levels below, and the one between is over.
+    // Two levels below, with the level between finished.
     await finish(test, part);
     expect(await ready(test)).toEqual(["below"]);
     await finish(test, below);

@@ -1,4 +1,4 @@
-/** The status of a task: which may follow, what comes with it, and blockers. */
+/** Task status: allowed transitions, their side effects, and blockers. */
 import { expect, it } from "vitest";
 import { TASK_STATUSES, type TaskStatus } from "../work/task.ts";
 import {
@@ -15,7 +15,7 @@ import {
 } from "./work-under-test.suite.ts";
 
 export function statusSuite(test: UnderTest): void {
-  /** Said here once more, so that a change of the rule is seen. */
+  /** Repeated here, so a change of the rule fails this test. */
   const follows: Record<TaskStatus, TaskStatus[]> = {
     todo: ["in_progress", "review", "done", "blocked", "archived"],
     in_progress: ["review", "done", "todo", "blocked", "archived"],
@@ -150,7 +150,7 @@ export function statusSuite(test: UnderTest): void {
       ["no key", clock(5), "cy"],
       ["no server", clock(5), "cy"],
     ]);
-    // Again, later, it is a reason of its own.
+    // The same reason later is a new blocker.
     await store.setBlocker({ taskId: id, reason: "no key" }, agent("ann", 6));
     expect(await store.listBlockers(id)).toHaveLength(3);
   });

@@ -1,16 +1,16 @@
 /**
- * The half of the store that a team can share: epics, stories, tasks, their queue, claims, WIP, handoffs, activity. Whole
- * operations only, each one atomic and, once its promise is fulfilled, saved for good. No caller ever holds a
- * transaction, so a server behind a network can implement it. Times come in as arguments.
+ * The half of the store that a team can share: epics, stories, tasks, their queue, claims, WIP, handoffs, activity. Every
+ * operation is atomic, and saved for good once its promise is fulfilled. No caller ever holds a transaction, so a server behind
+ * a network can implement it. Times come in as arguments.
  *
- * An id may be given whole, as an alias that another clone uses, or as a prefix of at least three digits that only one id has
- * (`T482`); an exact id comes before an alias, an alias before a prefix. An id that nothing has is a `not-found` fault which names the
- * nearest; a field that cannot be is an `input-invalid` fault which names the field. Nothing has changed then.
+ * An id may be given in full, as an alias that another clone uses, or as a unique prefix of at least three digits (`T482`). An exact
+ * id wins over an alias, an alias over a prefix. An unknown id is a `not-found` fault that names the nearest one. An invalid field
+ * is an `input-invalid` fault that names the field. After a fault nothing has changed.
  *
- * The queue is always true: every operation leaves it as one computed from scratch would be. Claims that have expired by
- * the time an operation names are returned first, by whichever operation comes.
+ * The queue is always up to date: every operation leaves it as if it were computed from scratch. Each operation first returns
+ * the claims that have expired by its time.
  */
-import type { Agent, Message } from "../wake/message.ts";
+import type { Agent, Message } from "../wake/text.ts";
 import type { Handoff, Verdict } from "../work/handoff.ts";
 import type { PlannedTask } from "../work/plan/parse-plan.ts";
 import type {
@@ -33,7 +33,7 @@ import type {
   TaskType,
 } from "../work/task.ts";
 import type { Wip } from "../work/wip/wip.ts";
-import type { ImportOptions, ImportReport, WorkRecord } from "./work-records.ts";
+import type { ImportOptions, ImportReport, WorkRecord } from "./record-fields.ts";
 
 export interface WorkStore extends PlanStore {
   createEpic(epic: NewEpic, by: Actor): Promise<Epic>;
@@ -51,21 +51,21 @@ export interface WorkStore extends PlanStore {
   createTask(task: NewTask, by: Actor): Promise<Task>;
   updateTask(id: string, changes: TaskChanges, by: Actor): Promise<Task>;
   getTask(id: string, at: Date): Promise<TaskDetails>;
-  /** What is being worked on first: in progress, review, blocked, todo in the queue's order, done newest first, archived. */
+  /** Work in hand first: in progress, review, blocked, todo in queue order, done newest first, archived. */
   listTasks(query: TaskQuery): Promise<Page<Task>>;
   countTasks(scope: Scope, at: Date): Promise<TaskCounts>;
 
-  /** `in_progress` is a claim for the actor. Same status again: nothing happens, and that is no error. */
+  /** `in_progress` claims the task for the actor. Setting the same status again does nothing and is no error. */
   setStatus(change: StatusChange, by: Actor): Promise<StatusOutcome>;
 
   addDependency(dependency: Dependency, by: Actor): Promise<DependencyOutcome>;
-  /** False: there was none. */
+  /** False: there was no such dependency. */
   removeDependency(ends: Omit<Dependency, "type">, by: Actor): Promise<boolean>;
-  /** Both directions of one task. */
+  /** Both directions for one task. */
   listDependencies(taskId: string): Promise<DependencyList>;
   /** Sets the status to `blocked` and keeps the reason. */
   setBlocker(blocker: { taskId: string; reason: string }, by: Actor): Promise<StatusOutcome>;
-  /** Resolves all open ones; the task is `todo` again, or stays what it is when it was not blocked. */
+  /** Resolves all open blockers. A blocked task becomes `todo`; any other status stays. */
   resolveBlockers(change: { taskId: string; notes?: string }, by: Actor): Promise<StatusOutcome>;
   listBlockers(taskId: string): Promise<Blocker[]>;
   recordFailure(failure: { taskId: string; summary: string; details?: string }, by: Actor): Promise<{ count: number }>;
@@ -73,32 +73,32 @@ export interface WorkStore extends PlanStore {
 
   /** Ready tasks in order. Never scans more than it returns. */
   nextTasks(query: NextQuery): Promise<NextTasks>;
-  /** Files of tasks that are in progress. */
+  /** Files of the tasks in progress. */
   filesInProgress(scope: Scope, at: Date): Promise<string[]>;
 
-  /** First wins. Without `taskId` the next ready one of the scope. */
+  /** The first claim wins. Without `taskId`: the next ready task of the scope. */
   claim(request: ClaimRequest, by: Actor): Promise<ClaimOutcome>;
-  /** Prolongs one claim, or all of the agent's. */
+  /** Prolongs one claim, or all claims of the agent. */
   heartbeat(request: { taskId?: string; leaseMs: number }, by: Actor): Promise<HeartbeatOutcome>;
-  /** Gives the task back to the queue with its WIP. One that was left is in the queue already: it is no longer listed as left. */
+  /** Returns the task to the queue with its WIP. A left task is in the queue already; it is only no longer listed as left. */
   release(request: { taskId: string; reason?: string }, by: Actor): Promise<ReleaseOutcome>;
   listClaims(query: { agent?: string; at: Date }): Promise<Claim[]>;
   /**
-   * Unfinished tasks whose claim ended without anybody meaning it: it expired, or its session ended. Newest sign of life first. A task
-   * is listed until it is finished, given back on purpose, set to another status, or claimed by somebody else.
+   * Unfinished tasks whose claim ended unintentionally: it expired, or its session ended. Newest sign of life first. A task is
+   * listed until it is finished, released, set to another status, or claimed by another agent.
    */
   listLeft(query: { limit: number; at: Date }): Promise<LeftTask[]>;
 
-  /** Deep merge; what was replaced is in the history. `merge` is pure and may be called again. */
+  /** Deep merge. The history keeps replaced values. `merge` is pure and may be called again. */
   updateWip(change: { taskId: string; merge: WipMerger }, by: Actor): Promise<{ wip: Wip; changed: boolean }>;
   /** Newest first. */
   wipHistory(query: { taskId: string; limit: number }): Promise<WipHistoryEntry[]>;
 
-  /** Without an attempt it is the role's next one. The same from the same actor within a minute changes nothing; another text for a stored attempt is refused. */
+  /** Default attempt: the role's next one. The same handoff from the same actor within a minute changes nothing; a different text for a stored attempt is refused. */
   setHandoff(handoff: NewHandoff, by: Actor): Promise<Handoff>;
-  /** The latest, or the latest of that role or attempt. Undefined: the task has none. */
+  /** The latest handoff, or the latest of that role or attempt. Undefined: the task has none. */
   getHandoff(query: HandoffQuery): Promise<Handoff | undefined>;
-  /** One page of the details, in characters. Archived ones too. */
+  /** One page of the details, in characters. Also for archived handoffs. */
   readHandoffDetails(query: { id: string; from: number; maxChars: number }): Promise<{ text: string; total: number }>;
   /** Newest first. */
   listHandoffs(query: {
@@ -106,46 +106,46 @@ export interface WorkStore extends PlanStore {
     limit: number;
     includeArchived?: boolean;
   }): Promise<Page<Handoff>>;
-  /** What completed stories and epics allow; `isForced` decays the scope whatever its state, `includeFailed` failed ones too. */
+  /** Decays handoffs of completed stories and epics. `isForced`: in any state of the scope. `includeFailed`: failed ones too. */
   decay(request: DecayRequest, by: Actor): Promise<{ compacted: number; archived: number }>;
-  /** A handoff, or all of a task, story or epic. */
+  /** Restores a handoff, or all handoffs of a task, story or epic. */
   restore(id: string, by: Actor): Promise<{ restored: number }>;
 
-  /** Append-only. The id grows with every record. */
+  /** Append-only. Ids increase with every record. */
   recordActivity(activity: NewActivity): Promise<{ id: number }>;
   /** Newest first. */
   listActivity(query: ActivityQuery): Promise<ActivityPage>;
 
-  /** Again with the same name and branch: what is given replaces. */
+  /** For an existing name and branch, the given fields replace the stored ones. */
   addAgent(agent: NewAgent, by: Actor): Promise<Agent>;
-  /** A session is this agent. One that nobody added is added. */
+  /** Records which agent a session is. Adds the agent if it is unknown. */
   seeAgent(seen: SeenAgent, at: Date): Promise<Agent>;
   getAgent(query: AgentQuery): Promise<Agent>;
-  /** Its messages and history stay, and it is back when it is added or seen again. Refused while it holds tasks; forced, they go back into the queue. */
+  /** Messages and history stay, and return when it is added or seen again. Refused while it holds tasks, unless forced: then they go back to the queue. */
   removeAgent(request: AgentQuery & { isForced?: boolean }, by: Actor): Promise<RemoveAgentOutcome>;
   /** By name. */
   listAgents(): Promise<Agent[]>;
-  /** To nobody when one of `to` is unknown. */
+  /** Sends to nobody if one of `to` is unknown. */
   sendMessage(message: NewMessage, by: Actor): Promise<SentMessage>;
-  /** Unread ones, oldest first; with `includeRead` all of them, newest first. */
+  /** Unread messages, oldest first; with `includeRead` all messages, newest first. */
   inbox(query: InboxQuery): Promise<Page<Message>>;
-  /** How many became read. Without ids: all. */
+  /** Returns how many became read. Without ids: marks all. */
   markRead(request: AgentQuery & { ids?: readonly string[] }, at: Date): Promise<number>;
-  /** Which version of a skill a task is worked on with. The same again is not repeated. */
+  /** Records which version of a skill is used for a task. The same version again is not recorded. */
   recordSkill(use: Omit<SkillUse, "at">, at: Date): Promise<void>;
   /** Newest first. */
   skillHistory(query: { agent?: string; taskId?: string; limit: number }): Promise<SkillUse[]>;
 
-  /** What kind of thing has the id, and its whole id. */
+  /** The kind of thing that has this id, and its full id. */
   findId(id: string): Promise<FoundId>;
-  /** Up to four ids that this one is only a prefix of, of any length; none when something has just this id or alias. */
+  /** Up to four ids of any length that start with this one. Empty if this is an exact id or alias. */
   findLonger(id: string): Promise<FoundId[]>;
 
-  /** The last batch that this receiver was given, and what became of its tasks. A receiver is a session id, or `agent:NAME`. */
+  /** The last batch given to this receiver, and the state of its tasks. A receiver is a session id or `agent:NAME`. */
   lastBatch(receiver: string): Promise<GivenBatch | undefined>;
   recordBatch(batch: { receiver: string; size: number; taskIds: readonly string[] }, by: Actor): Promise<void>;
 
-  /** Everything, in the order of an export: the same content gives the same bytes. */
+  /** All records in export order: the same content gives the same bytes. */
   exportRecords(): AsyncIterable<WorkRecord>;
   /** In one transaction: all or nothing. */
   importRecords(
@@ -160,25 +160,25 @@ export interface FoundId {
   kind: "epic" | "story" | "task" | "handoff";
 }
 
-/** Who does it, from where, and when. */
+/** Who acts, from where, and when. */
 export interface Actor {
   /** An agent's name, a person, `haversack`. */
   name: string;
   /** A person may change what an agent holds; another agent may not. */
   isPerson?: boolean;
-  /** The name was given, and is not made from the session: others can write to it. */
+  /** The name was given, not derived from the session, so others can send messages to it. */
   isNamed?: boolean;
   sessionId?: string;
   /** "" or absent: the session's main agent. */
   agentId?: string;
-  /** Where it works; kept with what it claims. */
+  /** Where the actor works; stored with its claims. */
   place?: WorkPlace;
   at: Date;
 }
 
 export interface WorkPlace {
   client?: string;
-  /** The top folder of the git work tree; outside of git the project's folder. Absolute. */
+  /** The top folder of the git work tree; outside git, the project folder. Absolute. */
   worktree?: string;
   branch?: string;
 }
@@ -190,7 +190,7 @@ export interface Scope {
 
 export interface Page<T> {
   items: T[];
-  /** All that the query would give without its limit. */
+  /** The number of results without the limit. */
   total: number;
 }
 
@@ -213,7 +213,7 @@ export type StoryChanges = Nullable<Omit<NewStory, "source">> & { status?: "arch
 
 export interface NewTask extends TaskFieldValues {
   title: string;
-  /** Tasks that must be done first: in the same transaction. */
+  /** Tasks that must be done first. Added in the same transaction. */
   dependsOn?: readonly string[];
 }
 /** `null` clears a field. */
@@ -238,6 +238,8 @@ export interface TaskQuery extends Scope {
   /** Only those with WIP. */
   hasWip?: boolean;
   planFile?: string;
+  /** Only those whose ID or title contains this, in any case. */
+  find?: string;
   limit: number;
   offset?: number;
   at: Date;
@@ -250,18 +252,18 @@ export interface TaskCounts extends Record<TaskStatus, number> {
 export interface StatusChange {
   taskId: string;
   status: TaskStatus;
-  /** Kept in the activity, and for `blocked` as the reason. */
+  /** Stored in the activity, and for `blocked` as the reason. */
   notes?: string;
-  /** For `in_progress`. */
+  /** Used for `in_progress`. */
   leaseMs: number;
-  /** Start although it waits for others. */
+  /** Start even if dependencies are still open. */
   isForced?: boolean;
-  /** At most so many claims of one agent at once. Default: no limit. */
+  /** The most claims that one agent may have at once. Default: no limit. */
   maxClaims?: number;
 }
 
 export interface Boundaries {
-  /** The story's last task was done by this. */
+  /** Set when this completed the story's last task. */
   storyCompleted?: string;
   epicCompleted?: string;
 }
@@ -274,9 +276,9 @@ export type StatusOutcome =
       boundaries: Boundaries;
       claim?: Claim;
       note?: string;
-      /** Its sub-tasks, where the task was claimed or is over. */
+      /** Its sub-tasks, when the task was claimed or has ended. */
       parts?: TaskPart[];
-      /** Of a task that was marked as done although its last handoff did not pass. */
+      /** Set when a task was marked as done although its last handoff did not pass. */
       failedWith?: Exclude<Verdict, "PASS">;
     }
   | { kind: "cannot-follow"; task: TaskBrief; allowed: readonly TaskStatus[] }
@@ -291,7 +293,7 @@ export type ClaimRefusal =
 export interface ClaimRequest extends Scope {
   taskId?: string;
   leaseMs: number;
-  /** Take it from whoever holds it. */
+  /** Take the task from its holder, for this reason. */
   stealReason?: string;
   isForced?: boolean;
   maxClaims?: number;
@@ -305,7 +307,7 @@ export type ClaimOutcome =
 
 export type HeartbeatOutcome =
   | { kind: "prolonged"; claims: Claim[] }
-  /** It expired or was taken: stop working on it. */
+  /** The claim expired or was taken: stop working on the task. */
   | { kind: "lost"; task: TaskBrief; by?: Claim }
   | { kind: "none" };
 
@@ -316,7 +318,7 @@ export type ReleaseOutcome =
 
 export type DependencyOutcome =
   | { kind: "added" | "unchanged"; dependency: Dependency }
-  /** From the task over what it would wait for back to itself. */
+  /** The cycle: from the task through its dependencies back to itself. */
   | { kind: "cycle"; path: TaskBrief[] };
 
 export interface DependencyList {
@@ -331,7 +333,7 @@ export interface NextQuery extends Scope {
 
 export interface NextTasks {
   tasks: QueuedTask[];
-  /** All that are ready, counted up to `COUNTED_READY`. */
+  /** The number of ready tasks, counted up to `COUNTED_READY`. */
   ready: number;
 }
 
@@ -369,7 +371,7 @@ export interface HandoffQuery {
   taskId: string;
   role?: string;
   attempt?: number;
-  /** The latest of that verdict. */
+  /** The latest handoff with that verdict. */
   status?: Verdict;
 }
 
@@ -386,13 +388,13 @@ export interface GivenBatch {
 
 export interface NewActivity {
   at: Date;
-  /** Who did it: an agent, a person, `haversack`. */
+  /** Who acted: an agent, a person, `haversack`. */
   actor: string;
   /** A short kebab-case word, such as `task-claimed`. */
   kind: string;
-  /** The id of what it is about, when it is about one thing. */
+  /** The id of the one thing that the record is about, if any. */
   subject?: string;
-  /** One line for people. Already masked by the caller. */
+  /** One line for people, already masked by the caller. */
   text: string;
 }
 
@@ -406,7 +408,7 @@ export type RemoveAgentOutcome =
 
 export interface ActivityQuery {
   limit: number;
-  /** Only records older than this one: the next page. */
+  /** Only records older than this one, for the next page. */
   beforeId?: number;
   kind?: string;
   subject?: string;
@@ -414,7 +416,7 @@ export interface ActivityQuery {
 
 export interface ActivityPage {
   activity: Activity[];
-  /** All that the query has, from `beforeId` on. */
+  /** The number of matching records from `beforeId` on. */
   total: number;
   /** Set when there is more: pass it as `beforeId`. */
   nextBeforeId?: number;
@@ -431,28 +433,28 @@ export interface NewAgent {
 export interface SeenAgent {
   name: string;
   branch?: string;
-  /** For one that nobody added. Default: none; see ROLE_NOW in store/sqlite/work/agents.ts. */
+  /** Used if the agent is unknown. Default: none; see ROLE_NOW in store/sqlite/work/agents.ts. */
   role?: string;
   client?: string;
   sessionId?: string;
   worktree?: string;
 }
 
-/** Without a branch: the agent of all branches, or the only one of that name. */
+/** Without a branch: the agent for all branches, or the only one of that name. */
 export interface AgentQuery {
   name: string;
   branch?: string;
 }
 
 export interface NewMessage {
-  /** Names, with or without @. Every one must exist. */
+  /** Names, with or without @. All must exist. */
   to: readonly string[];
-  /** Names found in the text. Those that nobody has are no mentions. */
+  /** Names found in the text. Unknown names are ignored. */
   mentions?: readonly string[];
   text: string;
-  /** The id of the task or handoff it came with. */
+  /** The id of the task or handoff that the message came with. */
   subject?: string;
-  /** The sender's: of two agents of one name the one on it is meant. */
+  /** The sender's branch. If two agents share a name, the one on this branch is meant. */
   branch?: string;
 }
 
@@ -473,19 +475,18 @@ export interface SkillUse {
   agent: string;
   taskId?: string;
   skill: string;
-  /** Of its content: the version is kept under it. */
+  /** The hash of its content, under which the version is stored. */
   hash: string;
   because: string;
 }
 
-// A plan into the work state: what the store is given, and what it says.
+// Importing a plan: what the store receives and what it reports.
 
 export interface PlanStore {
   /**
-   * In one transaction. Tasks are found again by file and section, else by title, else (when they are open) by number; what the
-   * plan says of title, description, criteria, files, steps and skill replaces what is stored, its dependencies are added.
-   * Status, claim and WIP are never touched, a step that was done stays done. A new task whose heading or steps are
-   * all checked starts as done.
+   * In one transaction. Matches tasks by file and section, else by title, else (open tasks only) by number. The plan's title,
+   * description, criteria, files, steps and skill replace the stored ones; its dependencies are added. Status, claim and WIP never
+   * change, and a step that was done stays done. A new task whose heading or steps are all checked starts as done.
    */
   importPlan(plan: PlanImport, by: Actor): Promise<PlanReport>;
 }
@@ -497,11 +498,11 @@ export interface PlanImport {
   tasks: readonly PlannedTask[];
   /** Where new tasks go. Default: the story that the plan's tasks are in, or a new one. */
   storyId?: string;
-  /** Of the story that is made. */
+  /** The epic of a new story. */
   epicId?: string;
   /** Every task waits for the one before it. */
   isSequential?: boolean;
-  /** Only report. The ids of what would be made are made up. */
+  /** Report only. New ids in the report are made up. */
   isDryRun?: boolean;
 }
 
@@ -511,16 +512,16 @@ export interface PlanReport {
   created: PlanTaskBrief[];
   updated: (PlanTaskBrief & { fields: string[] })[];
   unchanged: PlanTaskBrief[];
-  /** Stored from this plan, and no longer in it. Nothing was done to them. */
+  /** Stored from this plan but no longer in it. They were not changed. */
   gone: (PlanTaskBrief & { status: TaskStatus })[];
   problems: { where: string; text: string }[];
-  /** Checked off in the plan and still open in the store: importing changes no status. */
+  /** Checked off in the plan but still open in the store: an import changes no status. */
   behind: (PlanTaskBrief & { status: TaskStatus })[];
 }
 
 export interface PlanTaskBrief {
   id: string;
-  /** In the plan. */
+  /** The task's number in the plan. */
   number: string;
   title: string;
 }

@@ -1,4 +1,4 @@
-/** Tasks: what is kept of them, what is refused, and the order of lists. */
+/** Tasks: what is stored, what is refused, and the order of lists. */
 import { expect, it } from "vitest";
 import type { NewTask, TaskQuery } from "./work-store.ts";
 import {
@@ -118,35 +118,35 @@ export function tasksSuite(test: UnderTest): void {
     const { store } = test;
     const id = await makeTask(test, "t");
     const wrong = (fields: object) => fields as never;
-    const calls: [field: string, Promise<unknown>][] = [
-      ["title", store.createTask({ title: "  " }, agent())],
-      ["title", store.createTask({ title: "two\nlines" }, agent())],
-      ["title", store.updateTask(id, { title: null }, agent())],
-      ["title", store.createEpic({ title: "" }, agent())],
-      ["title", store.createStory({ title: "a\rb" }, agent())],
-      ["priority", store.createTask(wrong({ title: "t", priority: "P4" }), agent())],
-      ["priority", store.updateTask(id, wrong({ priority: "high" }), agent())],
-      ["priority", store.createEpic(wrong({ title: "e", priority: "p1" }), agent())],
-      ["task_type", store.createTask(wrong({ title: "t", type: "fix" }), agent())],
-      ["estimate_hours", store.createTask({ title: "t", estimateHours: -1 }, agent())],
-      ["estimate_hours", store.updateTask(id, { estimateHours: Number.NaN }, agent())],
-      ["status", store.setStatus(wrong({ taskId: id, status: "doing", leaseMs: 1 }), agent())],
-      ["status", store.listTasks(wrong({ limit: 1, status: "open", at: clock(0) }))],
-      ["priority", store.listTasks(wrong({ limit: 1, priority: "1", at: clock(0) }))],
-      ["task_type", store.listTasks(wrong({ limit: 1, type: "x", at: clock(0) }))],
-      ["limit", store.listTasks({ limit: 0, at: clock(0) })],
-      ["limit", store.listTasks({ limit: -5, at: clock(0) })],
-      ["offset", store.listTasks({ limit: 1, offset: -1, at: clock(0) })],
-      ["limit", store.nextTasks({ limit: -1, at: clock(0) })],
-      ["limit", store.listEpics({ limit: 0 })],
-      ["status", store.listStories(wrong({ limit: 1, status: "blocked" }))],
-      ["dependency_type", store.addDependency(wrong({ taskId: id, dependsOnId: id, type: "needs" }), agent())],
-      ["reason", store.setBlocker({ taskId: id, reason: " " }, agent())],
-      ["summary", store.recordFailure({ taskId: id, summary: "" }, agent())],
-      ["parent_id", store.updateTask(id, { parentId: id }, agent())],
+    const calls: [field: string, () => Promise<unknown>][] = [
+      ["title", () => store.createTask({ title: "  " }, agent())],
+      ["title", () => store.createTask({ title: "two\nlines" }, agent())],
+      ["title", () => store.updateTask(id, { title: null }, agent())],
+      ["title", () => store.createEpic({ title: "" }, agent())],
+      ["title", () => store.createStory({ title: "a\rb" }, agent())],
+      ["priority", () => store.createTask(wrong({ title: "t", priority: "P4" }), agent())],
+      ["priority", () => store.updateTask(id, wrong({ priority: "high" }), agent())],
+      ["priority", () => store.createEpic(wrong({ title: "e", priority: "p1" }), agent())],
+      ["task_type", () => store.createTask(wrong({ title: "t", type: "fix" }), agent())],
+      ["estimate_hours", () => store.createTask({ title: "t", estimateHours: -1 }, agent())],
+      ["estimate_hours", () => store.updateTask(id, { estimateHours: Number.NaN }, agent())],
+      ["status", () => store.setStatus(wrong({ taskId: id, status: "doing", leaseMs: 1 }), agent())],
+      ["status", () => store.listTasks(wrong({ limit: 1, status: "open", at: clock(0) }))],
+      ["priority", () => store.listTasks(wrong({ limit: 1, priority: "1", at: clock(0) }))],
+      ["task_type", () => store.listTasks(wrong({ limit: 1, type: "x", at: clock(0) }))],
+      ["limit", () => store.listTasks({ limit: 0, at: clock(0) })],
+      ["limit", () => store.listTasks({ limit: -5, at: clock(0) })],
+      ["offset", () => store.listTasks({ limit: 1, offset: -1, at: clock(0) })],
+      ["limit", () => store.nextTasks({ limit: -1, at: clock(0) })],
+      ["limit", () => store.listEpics({ limit: 0 })],
+      ["status", () => store.listStories(wrong({ limit: 1, status: "blocked" }))],
+      ["dependency_type", () => store.addDependency(wrong({ taskId: id, dependsOnId: id, type: "needs" }), agent())],
+      ["reason", () => store.setBlocker({ taskId: id, reason: " " }, agent())],
+      ["summary", () => store.recordFailure({ taskId: id, summary: "" }, agent())],
+      ["parent_id", () => store.updateTask(id, { parentId: id }, agent())],
     ];
     for (const [field, call] of calls) {
-      const { code, message } = await faultOf(call);
+      const { code, message } = await faultOf(call());
       expect(`${code} ${message}`).toMatch(new RegExp(`^input-invalid .*\\b${field}\\b`));
     }
     expect(await list()).toEqual({ titles: ["t"], total: 1 });
@@ -209,6 +209,11 @@ export function tasksSuite(test: UnderTest): void {
     expect((await list({ assignee: "ben" })).titles).toEqual(["a"]);
     expect((await list({ planFile: "p.md" })).titles).toEqual(["a"]);
     expect((await list({ parentId: b })).titles).toEqual(["c"]);
+    await makeTask(test, "Sew the 50% strap_a");
+    expect((await list({ find: "sew THE" })).titles).toEqual(["Sew the 50% strap_a"]);
+    expect((await list({ find: "50% strap_" })).titles).toEqual(["Sew the 50% strap_a"]);
+    expect(await list({ find: "5%p" })).toEqual({ titles: [], total: 0 });
+    expect((await list({ find: b.toLowerCase() })).titles).toEqual(["b"]);
     expect(await list({ hasWip: true })).toEqual({ titles: ["b"], total: 1 });
     expect(await list({ hasWip: true, type: "bug" })).toEqual({ titles: [], total: 0 });
   });

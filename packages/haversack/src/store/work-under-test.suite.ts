@@ -1,4 +1,4 @@
-/** What the suites of the work store share: the store of the running test, the fake clock, who acts, and faults as values. */
+/** Shared by the work store suites: the store under test, the fake clock, actors, and faults as values. */
 import type { FaultCode, HaversackError } from "../base/errors.ts";
 import { mergeWip } from "../work/wip/merge-wip.ts";
 import type { WipPatch } from "../work/wip/wip.ts";
@@ -12,7 +12,7 @@ export interface OpenedWorkStore {
 }
 
 export interface UnderTest {
-  /** Another one in every test. */
+  /** A new store for every test. */
   readonly store: WorkStore;
   reopen(): Promise<WorkStore>;
 }
@@ -20,7 +20,7 @@ export interface UnderTest {
 export const MINUTE_MS = 60_000;
 export const LEASE_MS = 60 * MINUTE_MS;
 
-/** Minutes after the time at which every test begins. */
+/** Minutes after the start time of every test. */
 export function clock(minutes: number): Date {
   return new Date(Date.parse("2031-05-06T07:08:09.123Z") + minutes * MINUTE_MS);
 }
@@ -51,7 +51,7 @@ export function setTo(
   return store.setStatus({ taskId, status, leaseMs: LEASE_MS }, by);
 }
 
-/** Over the claim, as agents do it. */
+/** Claims and completes the task, as agents do. */
 export async function finish(test: UnderTest, taskId: string, by: Actor = agent()): ReturnType<WorkStore["setStatus"]> {
   await setTo(test, taskId, "in_progress", by);
   return setTo(test, taskId, "done", by);
@@ -76,7 +76,7 @@ export async function kindsOf({ store }: UnderTest, subject: string): Promise<st
   return activity.map(({ kind }) => kind).reverse();
 }
 
-/** The fault of a promise that must fail. */
+/** The fault of a promise that must be rejected. */
 export async function faultOf(promise: Promise<unknown>): Promise<{ code: FaultCode; message: string; hint?: string }> {
   const error = await promise.then(
     (value) => {

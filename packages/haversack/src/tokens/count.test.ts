@@ -21,7 +21,7 @@ describe("countTokens", () => {
     expect(await countTokens("\ud800 and \udc00")).toBeGreaterThan(2);
   });
 
-  // Uncut, each of these would run for minutes and hit the time limit of the test.
+  // Without the cut, each of these would run for minutes and exceed the test's time limit.
   it.each([
     ["letters", "ab", 2, 250_000],
     ["digits", "1", 1, 333_334],

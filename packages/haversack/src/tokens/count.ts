@@ -1,8 +1,8 @@
 /**
- * Exact o200k counts. The tokenizer takes about 200 ms to load, so it is loaded by the first caller that asks, and
- * only its o200k part. Never imported by the hook: hot paths use `estimateTokens`.
+ * Exact o200k counts. The tokenizer takes about 200 ms to load, so it is loaded at the first call, and only its o200k part. The hook never
+ * imports this file: hot paths use `estimateTokens`.
  *
- * Special tokens such as `<|endoftext|>` are counted as the text they are; the tokenizer would throw on them.
+ * Special tokens such as `<|endoftext|>` are counted as plain text; the tokenizer would throw on them.
  */
 export type TokenCounter = (text: string) => number;
 
@@ -26,9 +26,8 @@ export function loadCounter(): Promise<TokenCounter> {
 }
 
 /**
- * The tokenizer's time grows with the square of the longest unbroken run: 100,000 letters take 5 s, a base64 line of 1 MB
- * minutes. So longer runs are cut here. Text with a run above the limit is off by at most about one token per cut;
- * all other text is counted exactly.
+ * The tokenizer's time grows with the square of the longest unbroken run: 100,000 letters take 5 s, a base64 line of 1 MB takes minutes. So
+ * we cut longer runs. Text with such a run is off by at most about one token per cut; all other text is counted exactly.
  */
 const MAX_RUN_CHARS = 512;
 
@@ -50,9 +49,9 @@ function* cutLongRuns(text: string): Generator<string> {
   yield start === 0 ? text : text.slice(start);
 }
 
-const DIGIT = 1; // The tokenizer itself cuts digits into threes.
+const DIGIT = 1; // The tokenizer itself splits digits into groups of three.
 
-/** Coarser than the tokenizer's own classes, except that it parts CJK text at its punctuation, as the tokenizer does. */
+/** Coarser than the tokenizer's own classes, but splits CJK text at its punctuation, as the tokenizer does. */
 function runKind(code: number): number {
   if (code <= 32) return 0;
   if (code >= 48 && code <= 57) return DIGIT;

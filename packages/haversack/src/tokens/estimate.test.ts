@@ -34,7 +34,7 @@ describe("estimateTokens", () => {
     );
   });
 
-  // Guards the weights: a change that spoils a kind of text shows here. The benchmark has the real error per kind.
+  // Guards the weights: a change that makes a kind of text worse fails here. The benchmark measures the actual error per kind.
   it.each([
     [
       "prose",

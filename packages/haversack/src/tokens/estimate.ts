@@ -1,12 +1,12 @@
 /**
  * A fast estimate of o200k tokens for hot paths: one pass over the char codes, no table, no import.
- * 1 MB takes 7 to 10 ms; the exact counter takes about 200 ms only to load.
+ * 1 MB takes 7 to 10 ms; the exact counter takes about 200 ms just to load.
  *
  * Mean error against the exact count: 2.7% on 285 real SKILL.md files, 3 to 6% on TypeScript, JavaScript,
  * Python, JSON and READMEs (chars/4: 9 to 31%). `npm run bench estimator` prints it per kind of text.
  *
- * Weak spots: hex and UUIDs come out 27% high, Vietnamese 20% high; German, Polish, Hebrew, Ukrainian and traditional
- * Chinese 11 to 17% low. Where a hard cap is at stake, count exactly or keep a margin.
+ * Weak spots: hex and UUIDs are 27% too high, Vietnamese 20% too high; German, Polish, Hebrew, Ukrainian and traditional
+ * Chinese 11 to 17% too low. For a hard limit, count exactly or keep a margin.
  *
  * Appending text never lowers the estimate.
  */
@@ -32,7 +32,7 @@ export function estimateTokens(text: string): number {
   for (let index = 0; index < text.length; index++) {
     const code = text.charCodeAt(index);
     let kind: number;
-    // Most characters, without a call: a hook estimates its answer once, in code that is not warm.
+    // Handles the most common characters inline, because a hook estimates only once, in code that is not yet optimized.
     if (code >= 97 && code <= 122) kind = LOWER;
     else if (code === 32) kind = SPACE;
     else if (code < 128) kind = asciiKind(code);
@@ -40,7 +40,7 @@ export function estimateTokens(text: string): number {
       kind = LOWER;
       nonAscii += accentWeight(code);
     } else if (isSymbol(code)) {
-      // Box drawing, arrows, typographic quotes: a run of them shares tokens, as punctuation does.
+      // Box drawing, arrows, typographic quotes: a run of them shares tokens, like punctuation.
       kind = SYMBOL;
       nonAscii += previous === SYMBOL ? 0.47 : 1.17;
     } else {
@@ -74,7 +74,7 @@ export function estimateTokens(text: string): number {
     } else if (kind === NEWLINE) {
       if (previous !== NEWLINE) newlineRuns++;
     } else if (kind === SPACE && previous === SPACE && beforePrevious !== SPACE) {
-      // A single space belongs to the token of the word after it; two or more are a token of their own.
+      // A single space belongs to the token of the next word; two or more form their own token.
       spaceRuns++;
     }
     beforePrevious = previous;
@@ -86,7 +86,7 @@ export function estimateTokens(text: string): number {
     0.848 * humps +
     0.151 * lettersBeyond6 +
     0.115 * digits +
-    // o200k cuts digit runs into threes; without this a long number counts at a third of its tokens.
+    // o200k splits runs of digits into threes; without this term a long number counts as a third of its tokens.
     0.22 * digitsBeyond3 +
     1.453 * digitRuns +
     0.059 * punctuation +
@@ -97,7 +97,7 @@ export function estimateTokens(text: string): number {
   return Math.max(1, Math.round(tokens));
 }
 
-// Kinds of character. Letters come first, so that `kind <= UPPER` means "a letter".
+// Kinds of character. Letters come first, so `kind <= UPPER` means "a letter".
 const LOWER = 1;
 const UPPER = 2;
 const DIGIT = 3;
@@ -121,7 +121,7 @@ function isAccentedLatin(code: number): boolean {
   return (code >= 0xc0 && code < 0x250 && code !== 0xd7 && code !== 0xf7) || (code >= 0x1e00 && code < 0x1f00);
 }
 
-/** An accented letter stays inside its word and makes the word cost more. The last block is Vietnamese. */
+/** An accented letter stays inside its word and makes the word cost more. The last range is Vietnamese. */
 function accentWeight(code: number): number {
   return code < 0x100 ? 1.4 : code < 0x250 ? 1.5 : 0.1;
 }
@@ -131,9 +131,9 @@ function isSymbol(code: number): boolean {
 }
 
 /**
- * Tokens per character of the other scripts. One weight for all of them (0.669) was off by 12% on simplified Chinese,
- * 26% on traditional, 8% on Japanese and Korean, 86% on Russian, 43 to 49% on Arabic, Greek and Hindi; these are off by
- * 5, 15, 4, 9, and 3 to 6%. Fitted on interface translations, checked on other texts in the same languages.
+ * Tokens per character of other scripts. A single weight (0.669) was off by 12% on simplified Chinese, 26% on traditional, 8% on Japanese
+ * and Korean, 86% on Russian, 43 to 49% on Arabic, Greek and Hindi; these are off by 5, 15, 4, 9, and 3 to 6%. Fitted on interface
+ * translations, checked on other texts in the same languages.
  */
 function scriptWeight(code: number): number {
   if (code < 0x400) return 0.43; // Greek

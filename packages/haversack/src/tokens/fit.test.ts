@@ -101,7 +101,7 @@ describe("fit", () => {
   it("improves the most important reduced part when the join costs less than its pieces", () => {
     const roundedUp = (text: string) => Math.ceil(text.length / 10);
     const part = (key: string, rank: number): Part => ({ key, rank, full: "x".repeat(11), short: "y" });
-    // Sums: 2 + 1 + 1, and a separator each; joined, two full parts are 24 characters: 3.
+    // The sum is 2 + 1 + 1 plus a separator each; the joined text of two full parts has 24 characters, which count as 3.
     const result = fit([part("a", 1), part("b", 2)], { budget: 4, count: roundedUp });
     expect(forms(result)).toEqual({ a: "full", b: "full" });
     expect(result.used).toBe(3);
@@ -125,7 +125,7 @@ const anyParts: fc.Arbitrary<Part[]> = fc
 const anyBudget = fc.integer({ min: 0, max: 300 });
 const anySeparator = fc.constantFrom("\n\n", "\n", "", " --- ");
 
-/** From additive to hostile: rounding per call, a charge per call, and one that ignores its text. */
+/** From additive to hostile: one rounds per call, one adds a charge per call, and one ignores its text. */
 const anyCount = fc.constantFrom<(text: string) => number>(
   characters,
   estimateTokens,

@@ -1,36 +1,36 @@
 /**
- * Fits ranked parts into a budget. The budget is a ceiling, not a target: nothing is padded, and what fits in full is in
- * full. When room is short, each part, from the most important down, gets the best of its forms (full, short, name) for
- * which room is left; the rest is left out and listed.
+ * Fits ranked parts into a budget. The budget is a ceiling, not a target: nothing is padded, and if everything fits, all parts are in full.
+ * Otherwise each part, starting with the most important, gets the best of its forms (full, short, name) that still fits; the rest is left
+ * out and listed.
  *
- * Promised for every `count`: the text never counts more than the budget, and the same input gives the same result.
+ * Guaranteed for every `count`: the text never exceeds the budget, and the same input gives the same result.
  *
- * Promised for an additive `count` (the whole costs the sum of its pieces, as characters do):
- * - A part is never left out while a less important one is in full that is as large as its smallest form.
- * - Without `footer`, a larger budget never gives a worse result, read from the most important part down: the first part
- *   whose form changes gets a better one. Parts below it may lose, because it took their room.
+ * Guaranteed for an additive `count` (the whole costs the sum of its pieces, as with characters):
+ * - A part is never left out if its smallest form would fit in place of a less important part that is in full.
+ * - Without `footer`, a larger budget never gives a worse result: going down from the most important part, the first part whose form changes
+ *   gets a better one. Parts below it may lose, because it took their room.
  *
- * Both hold for parts without `tier` and `group`. Parts of one tier share the room: each first gets its smallest form, then
- * the better ones come, the most important first. Groups have shares of the room: see `shares`.
+ * Both hold for parts without `tier` and `group`. Parts of one tier share the room: each first gets its smallest form, then they are
+ * improved, the most important first. Groups get shares of the room: see `shares`.
  *
- * Tokens are nearly additive: the joined text is counted again, and parts are reduced or improved by what that shows.
+ * Tokens are only nearly additive, so the joined text is counted again, and parts are reduced or improved accordingly.
  */
 export type Form = "full" | "short" | "name";
 
 export interface Part {
   key: string;
-  /** Lower is more important. Equal ranks: the earlier in the list. */
+  /** Lower is more important. Ties: the earlier in the list. */
   rank: number;
   full: string;
   short?: string | undefined;
   name?: string | undefined;
-  /** Place in the text, lowest first. Default: `rank`. */
+  /** Position in the text, lowest first. Default: `rank`. */
   order?: number | undefined;
-  /** How to get the part when it was left out, e.g. `haversack skills show X`. */
+  /** How to get the part if it was left out, e.g. `haversack skill show X`. */
   how?: string | undefined;
-  /** Neighbours in rank with the same tier are small before any of them is large. Default: the part stands alone. */
+  /** Neighbours in rank with the same tier all get a small form before any gets a larger one. Default: no tier. */
   tier?: number | undefined;
-  /** Whose share of the room it takes. Default: none, and it comes before all groups. */
+  /** The group whose share of the room the part uses. Default: none; such parts come before all groups. */
   group?: string | undefined;
 }
 
@@ -41,21 +41,20 @@ export interface FitOptions {
   /** Between two parts. Counted. Default: a blank line. */
   separator?: string;
   /**
-   * End the text with one line on what was left out and how to get it, or with lines of one's own, the most telling first. The
-   * first that takes no more than its share of the budget is used. Default: false.
+   * End the text with one line on what was left out and how to get it. Custom lines: most informative first; the first that fits its share
+   * of the budget is used. Default: false.
    */
   footer?: boolean | readonly FormatLine[];
-  /** Default: a quarter. */
+  /** The footer's share of the budget. Default: a quarter. */
   footerShare?: number;
   /**
-   * What each group may take of the room that parts without a group leave, when not everything fits in full. In order: what
-   * one does not use is the next one's, and what is left at the end goes to the most important parts. A group that is not
-   * listed comes last.
+   * Each group's share of the room that parts without a group leave, used only if not everything fits in full. Groups are filled in order:
+   * unused room passes to the next group, and what is left at the end goes to the most important parts. An unlisted group counts as no group.
    */
   shares?: Readonly<Record<string, number>>;
-  /** Makes the text of the chosen forms. Default: they are joined. Nothing chosen must give no text. */
+  /** Builds the text from the chosen forms. Default: joins them. With no forms it must return no text. */
   assemble?: (chosen: readonly ChosenForm[], footer: string | undefined) => string;
-  /** About what `assemble` adds to the forms and separators. Default: 0. */
+  /** Roughly how much `assemble` adds to the forms and separators. Default: 0. */
   overhead?: number;
 }
 
@@ -77,9 +76,9 @@ export interface LeftOut {
 
 export interface Fitted {
   text: string;
-  /** In the order of the text. */
+  /** In text order. */
   included: { key: string; form: Form }[];
-  /** The most important first. Complete, also when the footer had no room for it. */
+  /** Most important first. Complete, even if the footer had no room for all. */
   leftOut: LeftOut[];
   used: number;
   budget: number;
@@ -110,7 +109,7 @@ export function fit(parts: readonly Part[], options: FitOptions): Fitted {
 
   let text = render();
   let used = measure(text);
-  // The join cost more than its pieces: the least important gives way.
+  // The joined text costs more than its pieces: reduce the least important part.
   while (!(used <= budget) && reduceLeastImportant(ranked)) {
     text = render();
     used = measure(text);
@@ -120,7 +119,7 @@ export function fit(parts: readonly Part[], options: FitOptions): Fitted {
     used = measure(text);
   }
 
-  // The join cost less than its pieces: the most important reduced part gains. With an additive count no test gets past the guess.
+  // The joined text costs less than its pieces: improve the most important reduced part.
   for (const candidate of ranked) {
     const { chosen: before } = candidate;
     for (let at = 0; ; at++) {
@@ -149,7 +148,7 @@ export function fit(parts: readonly Part[], options: FitOptions): Fitted {
   };
 }
 
-/** About what these parts would take of a budget. */
+/** Roughly how much of a budget these parts would take. */
 export function roomTaken(
   parts: readonly Part[],
   { budget, count, separator, shares }: Required<Pick<FitOptions, "budget" | "count" | "separator" | "shares">>,
@@ -163,7 +162,7 @@ export function roomTaken(
 }
 
 function rank(parts: readonly Part[], count: (text: string) => number): Candidate[] {
-  // Sorting keeps the order of equal ones.
+  // `sort` is stable, so equal ranks keep their order.
   return parts.map((part) => new Candidate(part, count)).sort((a, b) => a.rank - b.rank);
 }
 
@@ -173,17 +172,14 @@ interface SizedForm {
   size: number;
 }
 
-/** Of a hundred parts, in a process that has just started: so no generators, and no list where three fields do. */
 class Candidate {
   readonly part: Part;
   readonly rank: number;
   readonly place: number;
   chosen: SizedForm | undefined;
   readonly #count: (text: string) => number;
-  #first: SizedForm | undefined;
-  #second: SizedForm | undefined;
-  #third: SizedForm | undefined;
-  /** Forms looked at so far: full, short, name. */
+  readonly #forms: SizedForm[] = [];
+  /** How many of the forms (full, short, name) were looked at so far. */
   #seen = 0;
 
   constructor(part: Part, count: (text: string) => number) {
@@ -193,26 +189,19 @@ class Candidate {
     this.#count = count;
   }
 
-  /** Best first; empty ones are none. Counted when asked for: short and name are rarely needed. */
+  /** Best first; empty forms are skipped. Counted on demand, because short and name are rarely needed. */
   form(at: number): SizedForm | undefined {
-    for (;;) {
-      const found = at === 0 ? this.#first : at === 1 ? this.#second : at === 2 ? this.#third : undefined;
-      if (found || this.#seen === FORMS.length) return found;
+    while (this.#forms.length <= at && this.#seen < FORMS.length) {
       const form = FORMS[this.#seen++]!;
       const text = this.part[form];
-      if (!text) continue;
-      const sized = { form, text, size: this.#count(text) };
-      if (!this.#first) this.#first = sized;
-      else if (!this.#second) this.#second = sized;
-      else this.#third = sized;
+      if (text) this.#forms.push({ form, text, size: this.#count(text) });
     }
+    return this.#forms[at];
   }
 
-  /** The next smaller form, or none. */
+  /** Switches to the next smaller form, or to none. */
   reduce(): void {
-    if (this.chosen)
-      this.chosen =
-        this.chosen === this.#first ? this.form(1) : this.chosen === this.#second ? this.form(2) : undefined;
+    if (this.chosen) this.chosen = this.form(this.#forms.indexOf(this.chosen) + 1);
   }
 
   isEmpty(): boolean {
@@ -242,7 +231,7 @@ function choose(ranked: readonly Candidate[], { budget, separatorSize, shares }:
     candidate.chosen = candidate.form(0);
     if (candidate.chosen) whole += candidate.chosen.size + separatorSize;
   });
-  // Shares hold only when the ceiling is reached.
+  // Shares apply only if not everything fits.
   if (whole <= left) return;
   const groups = new Map<string, Candidate[]>([["", []]]);
   for (const group of Object.keys(shares)) groups.set(group, []);
@@ -258,7 +247,7 @@ function choose(ranked: readonly Candidate[], { budget, separatorSize, shares }:
   }
 }
 
-/** Gives back what it took. */
+/** Returns the room it used. */
 function chooseWithin(
   ranked: readonly Candidate[],
   { room, separatorSize }: { room: number; separatorSize: number },
@@ -305,7 +294,7 @@ function reduceLeastImportant(ranked: readonly Candidate[]): boolean {
   return last !== undefined;
 }
 
-/** Most telling first. The last one still says that something is missing. */
+/** Most informative first. The last one still says that something is missing. */
 const FOOTERS: readonly FormatLine[] = [
   (missing) =>
     missing.length > 0 ? `Left out: ${missing.map(({ key, how }) => (how ? `${key} (${how})` : key)).join(", ")}` : "",
@@ -314,8 +303,8 @@ const FOOTERS: readonly FormatLine[] = [
 ];
 
 /**
- * Finds the most telling footer that has room and chooses the forms again beside it. Room for the footer can push out one
- * more part, which makes the footer longer: so it is repeated until the line fits what was kept for it.
+ * Finds the most informative footer that fits, then chooses the forms again in the remaining room. Making room for the footer can push out
+ * another part, which makes the footer longer, so this repeats until the line fits the room kept for it.
  */
 function reserveFooter(
   ranked: readonly Candidate[],

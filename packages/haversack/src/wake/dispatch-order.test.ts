@@ -1,9 +1,8 @@
-/** Who is sent next over several stories. Of one task: next-action.test.ts. */
+/** Who is dispatched next across several stories. For one task, see next-action.test.ts. */
 import { expect, it } from "vitest";
-import { firstInTurn, nextDispatches } from "./dispatch-order.ts";
 import type { TreeTask, WakeHandoff, WakeStory } from "./state.ts";
 import { emptyState, handoff } from "./wake-scenes.suite.ts";
-import { DEVELOPMENT } from "./workflow.ts";
+import { DEVELOPMENT, firstInTurn, nextDispatches } from "./workflow.ts";
 
 const built = { id: "T2", title: "Add login", status: "review" } as const;
 const spec = { id: "T22", title: "Spec review", status: "todo", parentId: "T2" } as const;
@@ -48,6 +47,6 @@ it("offers no review before its turn", () => {
   expect(turn([built, { ...spec, status: "done" }, quality])).toBe("T23");
   expect(turn([{ ...built, status: "in_progress" }, { ...spec, status: "done" }, quality])).toBe("T3");
   expect(turn([built, quality], [handoff()])).toBe("T23");
-  // A review of nothing that we know is a task like any other.
+  // A review whose subject is unknown is a task like any other.
   expect(turn([])).toBe("T23");
 });

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { type LeftWork, leftLines } from "./talk-pieces.ts";
+import { type LeftWork, leftLines } from "./packet-pieces.ts";
 
 const at = new Date("2026-03-09T12:00:00Z");
 const left = (taskId: string, more: Partial<LeftWork> = {}): LeftWork => ({

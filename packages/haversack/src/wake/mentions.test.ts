@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { mentionsIn } from "./message.ts";
+import { mentionsIn } from "./text.ts";
 
 describe("mentionsIn", () => {
   it.each([

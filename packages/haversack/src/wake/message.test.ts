@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { isAgentName } from "./message.ts";
+import { isAgentName } from "./text.ts";
 
 it("takes for a name what begins with a letter or digit and has no other signs than three", () => {
   const pattern = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;

@@ -1,8 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { nextAction } from "./next-action.ts";
 import type { WakeState } from "./state.ts";
 import { at, emptyState, handoff, implementing, midReview, skill, task } from "./wake-scenes.suite.ts";
-import { DEVELOPMENT } from "./workflow.ts";
+import { DEVELOPMENT, nextAction } from "./workflow.ts";
 
 const next = (state: WakeState) => nextAction(state, DEVELOPMENT);
 const orchestrator = (over: Partial<WakeState>) => next(emptyState({ task: task(), ...over }));
@@ -112,7 +111,7 @@ describe("nextAction of an orchestrator", () => {
       "Go on with: count wrong passwords",
     ]);
     expect(left("ended")[0]).toMatch(/whose session has ended\.$/);
-    // The claim is over, so the task is in the queue again.
+    // The claim has ended, so the task is back in the queue.
     const { agent: _, ...back } = task({ status: "todo" });
     expect(left("expired", back)).toEqual([
       expect.stringMatching(/whose claim has expired\.$/),
@@ -285,7 +284,7 @@ describe("nextAction of a reviewer", () => {
       expect(told(role, "Code quality review", "T1")).toMatch(/^Review how/);
     }
     expect(told("reviewer", "Spec review of the login")).toMatch(/^Hold the change against/);
-    // A task about reviews is no review, and who builds it reviews nothing.
+    // A task about reviews is not a review, and its implementer reviews nothing.
     expect(told("spec-reviewer", "Add the code review page")).toMatch(/^Hold the change against/);
     expect(told("implementer", "Add the spec review page", "T1")).toMatch(/^Start/);
   });

@@ -1,21 +1,19 @@
-/** All that a packet could say, as ranked pieces, and what there is too much of. */
+/** Everything a packet could say, as ranked pieces, plus counts of what is too much to list. */
 
-import { BY_MESSAGE, FROM } from "../skills/showing/session.ts";
+import { headingLevel } from "../base/clean-text.ts";
+import { BY_MESSAGE, FROM } from "../skills/showing/activation.ts";
 import { bestSections, coreSection, rankSections } from "../skills/showing/skill-sections.ts";
-import { type Beyond, ownTexts, SOURCE } from "./frame.ts";
-import { nextAction } from "./next-action.ts";
-import { type Piece, type PieceOptions, Pieces } from "./piece.ts";
-import type { WakeSkill, WakeState } from "./state.ts";
-import { identityPieces, messagePieces, missingPieces, planPieces, UNREAD, unreadOf } from "./talk-pieces.ts";
-import { handoffPieces, MOST_DECISIONS, MOST_HANDOFFS, taskPieces, wipPieces } from "./task-pieces.ts";
-import { positionOf } from "./task-tree.ts";
+import { type Beyond, ownTexts, type Piece, type PieceOptions, Pieces, SOURCE } from "./packet.ts";
+import { planRest } from "./plan-rest.ts";
+import type { WakeActivity, WakeMessage, WakeSkill, WakeState } from "./state.ts";
+import { handoffPieces, MOST_DECISIONS, MOST_HANDOFFS, positionOf, taskPieces, wipPieces } from "./task-pieces.ts";
 import type { Template } from "./templates.ts";
-import { cutLine, cutText, deepen, listOf, objectOf, Said, stemsOf, textOf } from "./text.ts";
-import type { Workflow } from "./workflow.ts";
+import { cutLine, cutText, deepen, listOf, objectOf, Said, speakerOf, stemsOf, textOf } from "./text.ts";
+import { nextAction, type Workflow } from "./workflow.ts";
 
 export interface PacketPieces {
   pieces: Piece[];
-  /** The skills' texts, when it is known how much room there is. */
+  /** The skills' texts, made once the available room is known. */
   bodies: (room: Omit<BodyOptions, "query">) => Piece[];
   beyond: Beyond[];
 }
@@ -35,7 +33,7 @@ export function gatherPieces(
   const sentences = template.placeholders.has("next_action") ? nextAction(state, workflow) : [];
   const said = new Said();
   said.add(...sentences);
-  // The position says all of a task that stands alone.
+  // For a task without a tree, the position says everything.
   const hasTree = template.placeholders.has("tasks") && state.tree.length > 1;
   const step = task?.steps.find(({ done }) => !done)?.text;
   const isLeftSaid = state.leftBy !== undefined && sentences.length > 0;
@@ -52,13 +50,11 @@ export function gatherPieces(
   ].join("\n");
   const how: PieceOptions["how"] = {
     task: task ? `haversack task show ${task.id} --fields full` : "haversack task list",
-    wip: task
-      ? `haversack wip show ${task.id}`
-      : `haversack wip show${agent.sessionId ? ` --session ${agent.sessionId}` : ""}`,
+    wip: task ? `haversack wip ${task.id}` : `haversack wip${agent.sessionId ? ` --session ${agent.sessionId}` : ""}`,
     handoffs: task ? `haversack handoff show ${task.id}` : "haversack handoff list",
-    tree: "haversack tree",
-    messages: `haversack inbox ${cutLine(agent.name, 60)}`,
-    activity: "haversack activity",
+    tree: "haversack task list --tree",
+    messages: `haversack agent inbox ${cutLine(agent.name, 60)}`,
+    activity: "haversack task log",
     ...given,
   };
   const options: PieceOptions = {
@@ -75,7 +71,7 @@ export function gatherPieces(
   const missing = [
     ...gone.map(({ id, because }) => `skill ${id} (${because}) is not installed`),
     ...state.missing.filter((line) => !gone.some(({ id }) => line.includes(id))),
-    // Which ones there are helps whoever writes it, not the agent.
+    // The list of known placeholders helps the template's author, not the agent.
     ...template.problems.map((problem) => problem.replace(/; known are .*/, "")),
   ];
   const head = new Pieces([]);
@@ -123,7 +119,7 @@ export function gatherPieces(
   };
 }
 
-/** What is red is what is being done, though nobody orders it: of a skill the sections count that have these words. */
+/** A failing test or error is what the agent works on, even without an order. Skill sections with these words rank higher. */
 function redTexts({ wip }: WakeState): string[] {
   const failing = textOf(objectOf(wip?.test_results)["failing_test"]);
   const error = textOf(objectOf(listOf(wip?.errors).at(-1))["message"]);
@@ -133,20 +129,20 @@ function redTexts({ wip }: WakeState): string[] {
   ];
 }
 
-/** Of pieces that say the same the most important one: the others would be left out later than it. */
+/** Keeps only the most important of pieces that say the same, because it is left out last. */
 function eachOnce(pieces: readonly Piece[]): Piece[] {
   const said = new Said();
   const doubles = new Set<Piece>();
   for (const piece of pieces.filter(({ says }) => says).sort((a, b) => a.rank - b.rank)) {
     const words = cutLine(piece.says ?? "", 300);
-    // A message is somebody's: it is read when it was shown.
+    // Keep every message: it counts as read only if it was shown.
     if (!piece.message && said.has(words)) doubles.add(piece);
     else said.add(piece.says);
   }
   return pieces.filter((piece) => !doubles.has(piece));
 }
 
-/** A packet that nobody's prompt asked for must not compete with the next prompt. */
+/** If no prompt asked for the packet, it must not compete with the next prompt. */
 const YIELDS: ReadonlySet<WakeState["reason"]> = new Set(["startup", "resume", "clear", "compact", "asked"]);
 const YIELD = "Unless you are asked for something else:";
 
@@ -160,9 +156,9 @@ const REASONS: Readonly<Record<WakeState["reason"], string>> = {
   asked: "as asked",
 };
 
-// The skills in use: a line that names each, and of their text what fits, the sections about the task first.
+// The skills in use: one line for each, then as much of their text as fits, sections about the task first.
 
-/** The line costs little and says what must be known. */
+/** The line costs little and says what the agent must know. */
 export function skillLines(skills: readonly WakeSkill[]): Piece[] {
   const pieces = new Pieces(["skill"]);
   for (const [index, { id, because, as, body, hasChanged, isCarried }] of skills.entries()) {
@@ -180,20 +176,20 @@ export function skillLines(skills: readonly WakeSkill[]): Piece[] {
 }
 
 export interface BodyOptions {
-  /** What is being done: sections are ranked by it. */
+  /** What the agent is doing; sections are ranked by it. */
   query: string;
-  /** What there is for all of them when not everything fits. */
+  /** Room for all skills together if not everything fits. */
   roomChars: number;
-  /** A text that is longer cannot fit whole. */
+  /** A longer text cannot fit whole. */
   wholeChars: number;
 }
 
-/** A core is what half a page holds. One that its author marked may be longer, and is cut at its end. */
+/** A core is about half a page. A core section marked by the author may be longer, and is cut at its end. */
 const CORE_CHARS = 900;
 const MOST_CORE_CHARS = 1_500;
-/** Of longer ones the rest is not read. 200,000 characters in 50 sections are ranked in 2 to 3 ms, in 2,000 sections in 10. */
+/** The rest of a longer body is not read. Ranking 200,000 characters takes 2 to 3 ms in 50 sections, 10 ms in 2,000 sections. */
 const MOST_BODY_CHARS = 256_000;
-/** Less room than this gives half a sentence: then the brief says more. */
+/** With less room than this, a cut text is half a sentence, and the brief says more. */
 const LEAST_CHARS = 300;
 
 export function skillBodies(skills: readonly WakeSkill[], { query, roomChars, wholeChars }: BodyOptions): Piece[] {
@@ -213,8 +209,8 @@ export function skillBodies(skills: readonly WakeSkill[], { query, roomChars, wh
     const maxChars = Math.floor(isMain ? room : Math.min(room, core ? MOST_CORE_CHARS : CORE_CHARS));
     const isWhole = body.length <= (isMain ? wholeChars : CORE_CHARS);
     let ranked: ReturnType<typeof rankSections> | undefined;
-    // Two sizes: the first can miss its room by a few characters, and the brief alone would be a pity. There are three forms in
-    // all: beside the whole text there is one.
+    // Two sizes, because the larger one can exceed its room by a few characters, and then only the brief would be left. A piece has
+    // three forms in all, so next to the whole text there is only one of them.
     const [large, small] = [0.96, 0.6].map((share) => {
       const isNeeded = !isWhole || (share > 0.9 && body.length > maxChars * share);
       if (!isNeeded || maxChars * share < LEAST_CHARS) return "";
@@ -238,3 +234,265 @@ export function skillBodies(skills: readonly WakeSkill[], { query, roomChars, wh
   }
   return pieces.list;
 }
+
+// Who the agent is, the plan it follows, the messages to it and what happened.
+
+export function identityPieces({ agent: { name, role, branch, worktree }, task, elsewhere }: WakeState): Piece[] {
+  // A session with neither has no role to play.
+  if (!name && !role) return [];
+  const what = `the ${cutLine(role, 60)}`;
+  // A sub-agent that is about to start has no name yet.
+  const you = `You are ${name ? at(name) : what}`;
+  const as = !name
+    ? `${you}${task ? ` for ${task.id}` : ""}`
+    : role
+      ? `${you}, ${what}${role === "orchestrator" ? " for this project" : ""}`
+      : you;
+  const on = branch ? `${as}, on branch ${cutLine(branch, 120)}` : as;
+  const pieces = new Pieces(["identity"]);
+  const full = worktree ? `${on}, in worktree ${cutLine(worktree, 200)}.` : `${on}.`;
+  pieces.add(1, "identity", full, { short: `${on}.`, name: `${you}.` });
+  const two = new Pieces(["identity", "missing", "next_action"], { what: "other session" });
+  if (elsewhere) two.add(1.5, "elsewhere", `${at(name)} ${otherSessionsLine(elsewhere)}`);
+  return [...pieces.list, ...two.list];
+}
+
+/** Two sessions on one task would overwrite each other's work. */
+function otherSessionsLine({ sessions, taskIds }: NonNullable<WakeState["elsewhere"]>): string {
+  const isOne = sessions.length === 1;
+  const ids = sessions.slice(0, 3).map((id) => cutLine(id, 60));
+  const where = `is also at work in ${isOne ? "session" : "sessions"} ${ids.join(", ")}`;
+  if (taskIds.length === 0) return `${where}.`;
+  const tasks = taskIds.slice(0, 5).join(", ");
+  return `${where}, which ${isOne ? "holds" : "hold"} ${tasks}: leave ${taskIds.length === 1 ? "that" : "those"} to it, unless it has stopped.`;
+}
+
+export function missingPieces(lines: readonly string[]): Piece[] {
+  // Shown whatever the template: without this line nobody would notice that something is missing.
+  const pieces = new Pieces(["missing", "identity", "next_action", "task"], { what: "missing thing" });
+  for (const [index, line] of lines.slice(0, 5).entries()) {
+    pieces.add(7, `missing ${index}`, `Missing: ${cutLine(line, 250)}`, { short: `Missing: ${cutLine(line, 100)}` });
+  }
+  return pieces.list;
+}
+
+export function planPieces({ plan, task, whole }: WakeState, { budgetChars, hasTask }: PieceOptions): Piece[] {
+  if (!plan) return [];
+  const { file, section, text = "", lineCount } = plan;
+  const name = cutLine(file, 300);
+  const pieces = new Pieces(["plan"], { group: "plan", how: `Read ${name}` });
+  const lines = lineCount ? ` (${lineCount} lines)` : "";
+  const part = section ? `, section "${cutLine(section, 150)}"` : "";
+  pieces.add(31, "plan file", `**File:** ${name}${lines}${part}`, { what: "plan", short: `**File:** ${name}` });
+  // Tasks are made from plans. What the task already has is shown there, so leave it out here.
+  const told = hasTask ? [task, whole] : [];
+  const steps = hasTask ? (task?.steps ?? []) : [];
+  const body = planRest(withoutHeading(text, section), {
+    texts: [
+      ...told.flatMap((each) => [each?.description, each?.acceptanceCriteria]),
+      ...steps.map((step) => step.text),
+    ],
+    files: told.flatMap((each) => each?.files ?? []),
+  });
+  const cut = (maxChars: number): string => deepen(cutText(body, Math.floor(maxChars)));
+  // The long form is about the plan's share of the budget. The short one is for a packet whose head takes half of it.
+  pieces.add(32, "plan text", cut(Math.max(8_000, budgetChars / 3)), {
+    short: cut(Math.max(300, budgetChars * 0.085)),
+    name: cut(Math.max(120, budgetChars * 0.04)),
+    what: "the plan's section",
+    rest: "rest of the plan's section",
+  });
+  return pieces.list;
+}
+
+/** The line above already names the section. */
+function withoutHeading(text: string, section: string | undefined): string {
+  const clean = text.trimStart();
+  const [first = ""] = clean.split("\n", 1);
+  return section && headingLevel(first) > 0 && first.includes(section) ? clean.slice(first.length).trim() : clean;
+}
+
+const MOST_MESSAGES = 15;
+/** How many mentions come before the shares are applied, because someone waits for an answer. */
+const FIRST_MENTIONS = 3;
+
+/** The name used when it is left out. */
+export const UNREAD = "unread message";
+
+/** Excludes the message that wakes the agent, which has its own place. */
+export function unreadOf({ messages, newMessage }: Pick<WakeState, "messages" | "newMessage">): WakeMessage[] {
+  return messages.filter(({ id }) => id !== newMessage?.id);
+}
+
+export function messagePieces(state: WakeState, { budgetChars, isLeftSaid, how }: PieceOptions): Piece[] {
+  const { heard = [], newMessage, activity, handoffs, task, now } = state;
+  const said = new Pieces(["new_message"], { how: how.messages });
+  if (newMessage) {
+    const quote = (maxChars: number): string =>
+      `${speaker(newMessage)}: ${quoted(newMessage.text, Math.floor(maxChars))}`;
+    const most = Math.min(1_500, budgetChars / 4);
+    said.add(5, "new message", quote(most), {
+      message: { id: newMessage.id, ...(newMessage.text.length <= most && { whole: "full" }) },
+      short: quote(Math.min(400, budgetChars / 8)),
+      name: quote(80),
+      rest: "rest of the new message",
+    });
+  }
+  const unread = unreadOf(state);
+  const newest = unread.at(-1);
+  const box = new Pieces(["messages", "new_message"], { how: how.messages, label: "Unread:" });
+  // Newest first, because a later message may revoke an earlier one.
+  for (const isCall of [true, false]) {
+    const alike = unread.filter(({ isMention }) => isMention === isCall);
+    for (const [age, message] of alike.slice(-MOST_MESSAGES).reverse().entries()) {
+      const isFirst = message === newest || (isCall && age < FIRST_MENTIONS);
+      const most = isFirst ? 240 : isCall ? 400 : 200;
+      const who = `- ${clock(message.at, now)} ${speaker(message)}${message.taskId ? ` on ${cutLine(message.taskId, 64)}` : ""}`;
+      box.add(
+        (isFirst ? 9 : isCall ? 10 : 60) + age / 100,
+        `message ${cutLine(message.id, 60)}`,
+        `${who}: ${quoted(message.text, most)}`,
+        {
+          short: `${who}: ${quoted(message.text, 120)}`,
+          says: message.text,
+          message: { id: message.id, ...(message.text.length <= most && { whole: "full" }) },
+          what: UNREAD,
+          order: 80 + unread.indexOf(message),
+          group: isFirst ? undefined : isCall ? "messages" : "talk",
+        },
+      );
+    }
+  }
+  // Read before, but lost with the old window. The requests in them still hold.
+  const before = new Pieces(["messages", "new_message"], { how: how.messages, label: "Told before:", group: "talk" });
+  for (const [index, message] of heard.entries()) {
+    const who = `- ${clock(message.at, now)} ${speaker(message)}`;
+    before.add(
+      61 + (heard.length - index) / 100,
+      `heard ${cutLine(message.id, 60)}`,
+      `${who}: ${quoted(message.text, 300)}`,
+      {
+        short: `${who}: ${quoted(message.text, 120)}`,
+        says: message.text,
+        what: "message told before",
+        how: `${how.messages} --all`,
+        order: 70 + index,
+      },
+    );
+  }
+  const events = new Pieces(["activity"], { group: "talk", how: how.activity, what: "event" });
+  // Skip events shown elsewhere: handoffs with their text, an expired claim with its task.
+  const isTold = ({ kind, subject, text }: WakeActivity): boolean =>
+    kind === "claim-expired"
+      ? subject === task?.id && (isLeftSaid || text === task?.note)
+      : kind === "handoff-stored" && handoffs.some(({ taskId }) => taskId === subject);
+  const rest = activity.filter((event) => !isTold(event));
+  for (const [age, event] of rest.slice(0, 10).entries()) {
+    events.add(70 + age / 100, `event ${age}`, formatEvent(event, now), { order: -age });
+  }
+  return [...said.list, ...before.list, ...box.list, ...events.list];
+}
+
+export function formatEvent(event: WakeActivity, now: Date): string {
+  const what = [event.subject, happened(event)].flatMap((part) => cutLine(part ?? "", 120) || []).join(": ");
+  return `- ${clock(event.at, now)} ${at(event.actor)} ${what}`;
+}
+
+/** Says what was done: for some kinds the event's text is only a list of fields or a role. */
+function happened({ kind, text, actor }: WakeActivity): string {
+  if (kind === "task-claimed") return text === `claimed by ${actor}` ? "claimed" : text || "claimed";
+  const verb = Object.hasOwn(VERBS, kind) ? VERBS[kind] : undefined;
+  if (!text) return verb ?? kind;
+  return verb ? `${verb} ${text}` : text;
+}
+
+/** Kinds whose text does not say what was done. */
+const VERBS: Readonly<Record<string, string>> = {
+  "task-updated": "changed",
+  "dependency-added": "now waits:",
+  "dependency-removed": "no longer waits:",
+  "handoff-stored": "handed off as",
+};
+
+/** The time if it is today, else with the day. In UTC, as the packet says. */
+export function clock(time: Date, now: Date): string {
+  if (Number.isNaN(time.getTime())) return "--:--";
+  const hour = `${padded(time.getUTCHours())}:${padded(time.getUTCMinutes())}`;
+  const isToday = Math.floor(time.getTime() / DAY_MS) === Math.floor(now.getTime() / DAY_MS);
+  // Formatted by hand: Date's own formatting loads the machine's time zone first, which costs a hook a sixth of a millisecond.
+  return isToday ? hour : `${padded(time.getUTCMonth() + 1)}-${padded(time.getUTCDate())} ${hour}`;
+}
+
+const DAY_MS = 86_400_000;
+
+function padded(part: number): string {
+  return part < 10 ? `0${part}` : `${part}`;
+}
+
+/** Starts a line that we write, so no agent's text can imitate the person there. */
+function speaker({ from, isPerson }: WakeMessage): string {
+  return speakerOf({ from: cutLine(from, 60), isPerson: isPerson === true });
+}
+
+/** On one line. Quotes are escaped, so a text cannot fake its own end and the start of another message. */
+function quoted(text: string, maxChars: number): string {
+  return `"${cutLine(text, maxChars).replaceAll('"', '\\"')}"`;
+}
+
+function at(agent: string): string {
+  return `@${cutLine(agent, 60)}`;
+}
+
+// Tasks that were started and left unfinished, one line each: below the packet of one of them, or alone.
+
+export interface LeftWork {
+  taskId: string;
+  title: string;
+  agent: string;
+  because: "expired" | "ended" | "gone";
+  /** Its client may still be running. */
+  isOpen: boolean;
+  isHere: boolean;
+  worktree?: string;
+  branch?: string;
+  lastSeenAt: Date;
+}
+
+/** For longer lists there is a command. */
+const MOST_HERE = 5;
+const MOST_ELSEWHERE = 3;
+
+/** Those of this work tree first. `hasPacket`: the text follows a packet. "" if there are none. */
+export function leftLines(left: readonly LeftWork[], { at, hasPacket }: { at: Date; hasPacket: boolean }): string {
+  if (left.length === 0) return "";
+  const here = left.filter(({ isHere }) => isHere);
+  const elsewhere = left.filter(({ isHere }) => !isHere);
+  const shown = [...here.slice(0, MOST_HERE), ...elsewhere.slice(0, MOST_ELSEWHERE)];
+  const more = left.length - shown.length;
+  return [
+    hasPacket ? "Also left unfinished:" : "From Haversack: tasks that earlier sessions left unfinished; times are UTC.",
+    ...shown.map((task) => `- ${leftLine(task, at)}`),
+    ...(more > 0 ? [`- ${more} more: \`haversack status\``] : []),
+  ].join("\n");
+}
+
+function leftLine({ taskId, title, agent, isHere, worktree, branch, ...end }: LeftWork, now: Date): string {
+  const folder = worktree === undefined ? "elsewhere" : `in ${cutLine(worktree, 200)}`;
+  const where = isHere ? "in this worktree" : `${folder}${branch ? `, branch ${cutLine(branch, 100)}` : ""}`;
+  return `${taskId} "${cutLine(title, 100)}" (${where}; @${cutLine(agent, 60)}, ${endOf(end, now)})`;
+}
+
+function endOf(
+  { because, isOpen, lastSeenAt }: Pick<LeftWork, "because" | "isOpen" | "lastSeenAt">,
+  now: Date,
+): string {
+  const time = clock(lastSeenAt, now);
+  if (isOpen) return `quiet since ${time}; its session may still be open`;
+  return `last seen ${time}; ${LEFT_BECAUSE[because]}`;
+}
+
+const LEFT_BECAUSE: Readonly<Record<LeftWork["because"], string>> = {
+  ended: "its session has ended",
+  gone: "its client is gone",
+  expired: "its claim has expired",
+};

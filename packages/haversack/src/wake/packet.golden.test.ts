@@ -1,4 +1,4 @@
-/** The packets of the usual scenes, word by word (`*.golden.md`), alone and with 10 MB of state behind them. */
+/** The packets of the usual scenes, word for word (`*.golden.md`), alone and with 10 MB of state behind them. */
 import { beforeAll, describe, expect, it } from "vitest";
 import { loadCounter, type TokenCounter } from "../tokens/count.ts";
 import { estimateTokens } from "../tokens/estimate.ts";
@@ -68,7 +68,7 @@ const scenes: Record<string, () => WakeState> = {
     }),
 };
 
-/** Two stories under way at once, one with its review running; another agent has each of them. */
+/** Two stories in progress at once, each held by another agent; the review of one is running. */
 function overview(): WakeState {
   const { tree, plan, handoffs, activity } = midReview();
   return emptyState({

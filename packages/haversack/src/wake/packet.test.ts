@@ -62,9 +62,9 @@ describe("assemblePacket", () => {
     expect(text.match(/go on (with|from)/gi)).toEqual(["go on from", "go on with"]);
     expect(text).toContain("@haversack T3: The claim of claude-code-2 expired");
     expect(text).toContain("src/login.ts");
-    // Where the template has no next action, the note tells it.
+    // If the template has no next action, the note says it.
     expect(pack(left, { template: "# X\n{{task}}\n{{wip}}" }).text).toContain(`**Note:** ${note}`);
-    // Of a task that somebody has taken over, the note alone tells it.
+    // If someone has taken over the task, only the note says it.
     const { leftBy: _, ...taken } = left;
     expect(pack(taken).text.split("claude-code-1 expired")).toHaveLength(2);
   });
@@ -129,7 +129,7 @@ describe("assemblePacket", () => {
     expect(text).toContain("Test first.");
     expect(text).not.toContain("grey");
     const without = [skill({ id: "tdd", as: "core", body: core.replace("## Core", "## Other") })];
-    // Only an author says what the core is.
+    // Only the author decides what the core is.
     expect(pack({ ...state, skills: without }, { budget: 4_000 }).text).not.toContain("Its core");
     expect(included).toContainEqual({ key: "skill:tdd", form: "short" });
   });
@@ -157,7 +157,7 @@ describe("assemblePacket", () => {
     expect(share(words.task)).toBeGreaterThan(1_400);
     expect(share(words.plan)).toBeGreaterThan(500);
     expect(share(words.message)).toBeGreaterThan(800);
-    // Nobody else wants the room: then one part takes it.
+    // If nothing else needs the room, one part takes it.
     const alone = pack(emptyState({ skills: state.skills })).text;
     expect(alone.split(words.skill).length * 10).toBeGreaterThan(7_000);
   });
@@ -169,7 +169,7 @@ describe("assemblePacket", () => {
     const { text, leftOut } = pack({ ...implementing(), wip: { decisions } }, { budget: 2_500 });
     const found = leftOut.find(({ key }) => key === "decision");
     const shown = text.split("\n- decision number").length - 1;
-    expect(found).toEqual({ key: "decision", count: 50 - shown, how: "haversack wip show T2" });
+    expect(found).toEqual({ key: "decision", count: 50 - shown, how: "haversack wip T2" });
     expect(text).toMatch(new RegExp(`\nLeft out: .*${50 - shown} decisions.*$`));
     expect(
       pack({ ...implementing(), wip: { decisions } }, { budget: 2_500, how: { wip: "get_task(…)" } }).leftOut,
@@ -399,7 +399,7 @@ it("says each thing once: step, failing test, what the plan and the task share, 
     expect(text.toLowerCase().split(part.toLowerCase()).length - 1, part).toBe(1);
   }
   expect(text).not.toContain("Handed off:");
-  // Whoever wrote it is heard, even if another wrote the same.
+  // Both messages are kept, even with the same text.
   expect(messages).toEqual(["M1", "M2"]);
 });
 

@@ -1,6 +1,6 @@
 /**
- * What a plan's section says beyond its task: files, steps and criteria that the task has are told once, with the task. Below a step
- * its details stay, under its number.
+ * What a plan's section says beyond its task. Files, steps and criteria that the task has are shown only with the task. A step's details
+ * stay, under its number.
  */
 import { headingLevel, isFence } from "../base/clean-text.ts";
 import { Said, withoutGaps } from "./text.ts";
@@ -11,7 +11,7 @@ export interface ToldTask {
   files: readonly string[];
 }
 
-/** "" when nothing is left. */
+/** "" if nothing is left. */
 export function planRest(text: string, { texts, files }: ToldTask): string {
   const said = new Said();
   said.add(...texts);
@@ -26,7 +26,7 @@ export function planRest(text: string, { texts, files }: ToldTask): string {
 }
 
 const STEP = /^\W*step\s+(\d{1,3}\w?)\b/i;
-/** `- Create: `, `**Step 1:** `, `2. `, `- [ ] `: what stands before the words of a line. */
+/** The start of a line before its words: `- Create: `, `**Step 1:** `, `2. `, `- [ ] `. */
 const LEAD =
   /^[\s>]*(?:[-*+•]\s+|\d{1,3}[.)]\s+)?(?:\[[ xX]\]\s*)?[*_]*(?:(?:step\s+\d{1,3}\w?|create|modify|change|update|delete|test|files?)\s*[:.)–—-]+[*_]*\s*)?/i;
 const LABEL = /^\W*(?:files|steps|done when|acceptance criteria)\W*$/i;
@@ -44,12 +44,12 @@ function toldLines(lines: readonly string[], said: Said, files: ReadonlySet<stri
       isTold.push(false);
     } else isTold.push(!isFenced && isTask(line, said, files));
   }
-  // A label over nothing says nothing.
+  // Drop a label if nothing below it is left.
   for (const [at, line] of lines.entries()) if (!isTold[at] && LABEL.test(line)) isTold[at] = isBare(lines, isTold, at);
   return isTold;
 }
 
-/** All of the list below the label is told. */
+/** Whether the whole list below the label is already told. */
 function isBare(lines: readonly string[], isTold: readonly boolean[], label: number): boolean {
   let at = label + 1;
   while (at < lines.length && lines[at]!.trim() === "") at++;
@@ -61,18 +61,18 @@ function isBare(lines: readonly string[], isTold: readonly boolean[], label: num
 }
 
 function isTask(line: string, said: Said, files: ReadonlySet<string>): boolean {
-  // More is data, and the patterns would take their time.
+  // A longer line is data, and the patterns would be slow on it.
   if (line.length > MOST_LINE_CHARS) return false;
   const words = line.replace(LEAD, "");
   if (!WORD.test(words)) return false;
   if (said.has(words)) return true;
   const paths = line.match(PATH) ?? [];
-  // In a list of files every path is the task's, with or without the lines in it.
+  // In a list of files, drop a line if all its paths are the task's, with or without line numbers.
   const isListed = FILES.test(line) || /^\s*[-*+•]/.test(line);
   return isListed && paths.length > 0 && paths.every((path) => files.has(path)) && isOnlyPaths(words);
 }
 
-/** "create `a.ts` and `b.ts`; change c.ts:10-20" has no word that matters beside its paths. */
+/** In "create `a.ts` and `b.ts`; change c.ts:10-20", no word matters except the paths. */
 function isOnlyPaths(words: string): boolean {
   const rest = words
     .replace(PATH, "")

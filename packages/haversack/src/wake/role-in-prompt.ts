@@ -1,14 +1,14 @@
 /**
- * The role that a prompt gives to a sub-agent: it says who it is ("You are the spec reviewer"), or asks for the task to be implemented,
- * reviewed or fixed. Undefined: it asks for something else, and whoever reads it needs no more than the facts.
+ * The role that a prompt gives to a sub-agent: it names the role ("You are the spec reviewer"), or asks to implement, review or fix the
+ * task. Undefined: the prompt asks for something else, and the sub-agent needs only the facts.
  */
 
-/** More is a document; what is asked for stands at its beginning or its end. */
+/** A longer prompt contains a document; the request is at its beginning or end. */
 const MOST_CHARS = 4_000;
 
 export function roleInPrompt(prompt: string, taskId: string): string | undefined {
   const ends = prompt.length > MOST_CHARS * 2 ? `${prompt.slice(0, MOST_CHARS)}\n${prompt.slice(-MOST_CHARS)}` : prompt;
-  // Single gaps: the patterns below would take long over long ones.
+  // Collapse white space: the patterns below are slow on long gaps.
   const text = ends.replace(/[^\S\n]+/g, " ").replace(/(?: ?\n ?)+/g, "\n");
   const named = NAMED.exec(text);
   if (named) return roleOfName(`${named[1]}`.toLowerCase());
@@ -38,7 +38,7 @@ const VERBS: readonly (readonly [role: string, verb: RegExp])[] = [
   ["implementer", /^(?:implement|build|develop|complete|finish|execute|carry out|work on|take(?: on)?|do)\s+/i],
 ];
 
-/** The verb must be about the task: "Fix the typo in README" is not, whatever task the prompt names beside it. */
+/** The verb must refer to the task. "Fix the typo in README" does not, even if the prompt also names a task. */
 const ABOUT_IT =
   /^(?:it|this|that|what|its|them|(?:the|this|that)\s+(?:whole\s+)?(?:task|change|work|implementation|code|issues?|findings?))\b/i;
 
@@ -49,13 +49,13 @@ function roleOfClause(clause: string, taskId: string): string | undefined {
     if (!found) continue;
     const object = clause.slice(found[0].length);
     const isDo = /^do\s+$/i.test(found[0]);
-    // "do it" and "do this" begin sentences about anything.
+    // "do it" and "do this" can refer to anything.
     if (object.includes(taskId) || (!isDo && ABOUT_IT.test(object))) return role;
   }
   return undefined;
 }
 
-/** What the change should do, or how it is built. */
+/** The spec reviewer if the text is about what the change should do; otherwise the quality reviewer. */
 function reviewerOf(text: string): string {
   return /\b(?:specs?|specification|requirements?|criteria|criterion|acceptance)\b/i.test(text)
     ? "spec-reviewer"

@@ -1,74 +1,74 @@
 /**
- * All that a packet can be made of, read from the store, the plan file and the skill index before anything is decided.
- * Plain data: what is not known is absent. `packet.ts` decides what of it is shown.
+ * Everything a packet can be made of, read from the store, the plan file and the skill index before anything is decided.
+ * Plain data; unknown values are absent. `packet.ts` decides what is shown.
  */
 import type { Verdict } from "../work/handoff.ts";
 import type { TaskStatus, TaskStep, TaskType } from "../work/task.ts";
 import type { Wip } from "../work/wip/wip.ts";
 
 export const ROLES = ["orchestrator", "implementer", "spec-reviewer", "quality-reviewer", "fixer"] as const;
-/** One of ours, or a name that a project gives with a template of its own. */
+/** One of ours, or a project's own role with its own template. */
 export type Role = (typeof ROLES)[number] | (string & {});
 
 export interface WakeState {
   now: Date;
-  /** Why it is woken: the session starts, comes back from a compaction, a sub-agent starts, a message came, somebody asks. */
+  /** Why the agent is woken: session start, return from a compaction, sub-agent start, a message, or a request. */
   reason: "startup" | "resume" | "clear" | "compact" | "agent-start" | "message" | "asked";
   agent: WakeAgent;
-  /** The task in hand: the newest claim, else what the agent was started for. */
+  /** The task in hand: the newest claim, else the task the agent was started for. */
   task?: WakeTask;
-  /** The task that the one in hand is a part of, such as the one that a review is about. */
+  /** The task that the one in hand is part of, such as the subject of a review. */
   whole?: WholeTask;
-  /** The task is free and not the agent's yet: whose it was, whether that session ended, its client is gone, or only its claim has expired, and when. */
+  /** Set if the task is free and not the agent's yet: who had it, why it was left (session ended, client gone, claim expired), and when. */
   leftBy?: { agent: string; because: "ended" | "gone" | "expired"; at?: Date };
-  /** It has tasks done by sub-agents. Merely asking for a batch is no sign of it. */
+  /** It has sub-agents do tasks. Asking for a batch alone does not count. */
   isCoordinating?: boolean;
-  /** Other sessions of the same agent that are at work, and what they hold. */
+  /** Other active sessions of the same agent, and the tasks they hold. */
   elsewhere?: { sessions: readonly string[]; taskIds: readonly string[] };
   /** Other tasks it holds. */
   alsoHolds: readonly TreeTask[];
-  /** Other tasks that it has given to sub-agents. */
+  /** Other tasks that it gave to sub-agents. */
   alsoSent?: readonly TreeTask[];
-  /** What an orchestrator without a task of its own looks after: stories that are under way, the liveliest first. */
+  /** For an orchestrator without its own task: the stories in progress, most active first. */
   stories?: readonly WakeStory[];
-  /** Stories under way that are not among them. */
+  /** Number of further stories in progress. */
   moreStories?: number;
-  /** The tasks around the one in hand (its story, or its parent's), in order, and where it stands among them. */
+  /** The tasks around the one in hand (its story's, or its parent's), in order, and its position among them. */
   tree: readonly TreeTask[];
   story?: { id: string; title: string; status: string; done: number; total: number };
   epic?: { id: string; title: string; priority: string };
   plan?: WakePlan;
-  /** In the order in which they matter: the task's own first, cross-cutting ones last. */
+  /** Most important first: the task's own, cross-cutting ones last. */
   skills: readonly WakeSkill[];
   wip?: Wip;
   wipUpdatedAt?: Date;
-  /** Finished siblings' handoffs, newest first, and the task's own. */
+  /** Handoffs of finished siblings, newest first, and the task's own. */
   handoffs: readonly WakeHandoff[];
-  /** The newest unread ones, oldest first. */
+  /** The newest unread messages, oldest first. */
   messages: readonly WakeMessage[];
-  /** How many are unread in all. Default: those in `messages`. */
+  /** Total number of unread messages. Default: those in `messages`. */
   unreadCount?: number;
-  /** What it was told since it began with this work, oldest first. Absent: its window has it. */
+  /** Messages it received since it began this work, oldest first. Absent: they are still in its window. */
   heard?: readonly WakeMessage[];
   /** The message that woke it. */
   newMessage?: WakeMessage;
   /** Newest first. */
   activity: readonly WakeActivity[];
-  /** What could be next when nothing is in hand. */
+  /** A task to start when nothing is in hand. */
   suggested?: TreeTask;
   readyCount?: number;
   /** The project wants a commit after each step. */
   commitsSteps?: boolean;
-  /** Things that should be there and are not: one line each. */
+  /** Expected things that were not found, one line each. */
   missing: readonly string[];
 }
 
 export interface WakeAgent {
-  /** Without the @; "" when it has none. */
+  /** Without the @; "" if it has none. */
   name: string;
-  /** "": it has none. */
+  /** "" if it has none. */
   role: Role;
-  /** Nobody gave it the role: it is a session that works alone on the task it holds. */
+  /** Nobody gave it the role: the session works alone on the task it holds. */
   isSolo?: boolean;
   client?: string;
   sessionId?: string;
@@ -83,7 +83,7 @@ export interface TreeTask {
   /** Who holds it. */
   agent?: string;
   parentId?: string;
-  /** Of a review step: what came of it. */
+  /** The result of a review step. */
   lastVerdict?: Verdict;
 }
 
@@ -93,7 +93,7 @@ export interface WakeTask extends TreeTask {
   acceptanceCriteria?: string;
   files: readonly string[];
   steps: readonly TaskStep[];
-  /** As the task names it: one or several, separated by commas. */
+  /** As written in the task: one or several, separated by commas. */
   skill?: string;
   contextSummary?: string;
   handoffNotes?: string;
@@ -105,13 +105,13 @@ export interface WakeTask extends TreeTask {
 export type WholeTask = TreeTask & Pick<WakeTask, "description" | "acceptanceCriteria" | "files">;
 
 export interface WakeStory {
-  /** Absent: tasks of no story. */
+  /** Absent: the tasks without a story. */
   id?: string;
   title: string;
   done: number;
   total: number;
   planFile?: string;
-  /** A stretch of its tasks, with all that are under way and their parts. */
+  /** A section of its tasks, including all that are in progress and their parts. */
   tree: readonly TreeTask[];
   /** Tasks that could be started now, in the order of the queue. */
   ready: readonly TreeTask[];
@@ -120,14 +120,14 @@ export interface WakeStory {
 export interface WakePlan {
   file: string;
   section?: string;
-  /** The section's text, or the beginning of the plan when no section is known. */
+  /** The section's text, or the beginning of the plan if no section is known. */
   text?: string;
   lineCount?: number;
 }
 
 export interface WakeSkill {
   id: string;
-  /** Why this one: `named by the task`, `"spec review" in its text`, `its parent's`, `for bugs`. */
+  /** Why it was chosen: `named by the task`, `"spec review" in its text`, `its parent's`, `for bugs`. */
   because: string;
   /** main: whole if it fits; core: cross-cutting, only its core. */
   as: "main" | "core";
@@ -135,11 +135,11 @@ export interface WakeSkill {
   body?: string;
   brief?: string;
   hash?: string;
-  /** The file has another content now. */
+  /** The file's content has changed since. */
   hasChanged?: boolean;
   /** How the agent loads it in its client. */
   activation: string;
-  /** The client brings it back by itself. */
+  /** The client restores it by itself. */
   isCarried?: boolean;
 }
 
@@ -156,11 +156,11 @@ export interface WakeHandoff {
 export interface WakeMessage {
   id: string;
   from: string;
-  /** Sent by the person at the terminal; else by an agent. */
+  /** Sent by the person at the terminal; otherwise by an agent. */
   isPerson?: boolean;
   text: string;
   at: Date;
-  /** It names the agent with an @, or was sent to it alone. */
+  /** It names the agent with an @, or was sent only to it. */
   isMention: boolean;
   taskId?: string;
 }
@@ -173,9 +173,9 @@ export interface WakeActivity {
   subject?: string;
 }
 
-// Whether there is anything to go on from.
+// Whether there is anything to resume.
 
-/** Then nobody is woken: a task that could be next, or past events, are no reason. */
+/** If true, the agent gets no packet: a task that could be next, or past events, are not enough. */
 export function isNothing({ task, stories = [], alsoHolds, wip, skills, messages, newMessage }: WakeState): boolean {
   const isIdle = !task && !newMessage && stories.length === 0;
   return isIdle && alsoHolds.length + skills.length + messages.length === 0 && !hasWork(wip);
@@ -189,11 +189,11 @@ function isBlank(value: unknown): boolean {
   return value == null || value === "" || (typeof value === "object" && Object.keys(value).length === 0);
 }
 
-// Which role an agent has. A session coordinates when somebody added it as an orchestrator or when it gave tasks to
-// sub-agents; a session that works alone on a task is its implementer; one without a task has no role.
+// Decides an agent's role. A session is an orchestrator if it was added as one or gave tasks to sub-agents. A session that works alone on a
+// task is its implementer. A session without a task has no role.
 
 export interface RoleSigns {
-  /** The role that it was started or added with. */
+  /** The role it was started or added with. */
   given?: string | undefined;
   isSubAgent: boolean;
   isCoordinating: boolean;

@@ -1,8 +1,9 @@
-/** The task in hand, what it needs, the tasks beside it, and what was handed off around it. */
+/** Pieces on the task in hand, what it needs, the tasks around it, and their handoffs. */
 
-import { type Piece, type PieceOptions, Pieces } from "./piece.ts";
+import { isSettled, type TaskStep } from "../work/task.ts";
+import { type Piece, type PieceOptions, Pieces } from "./packet.ts";
+import { clock } from "./packet-pieces.ts";
 import type { TreeTask, WakeState } from "./state.ts";
-import { STATUS_WORDS, titleOf, treeOf } from "./task-tree.ts";
 import type { Placeholder } from "./templates.ts";
 import { cutLine, cutText, deepen, listOf, objectOf, Said, stemsOf, textOf } from "./text.ts";
 
@@ -13,7 +14,7 @@ export function taskPieces(state: WakeState, options: PieceOptions): Piece[] {
   const { position } = options;
   if (position) {
     const full = `**Current position:** ${position}`;
-    // However small the packet: which task it is about. That is the last thing to go.
+    // Even the smallest packet names its task, so this is dropped last.
     const forms = { short: `**Task:** ${titleOf(state, 100)}`, name: titleOf(state, 50) };
     around.add(0, "position", full, { ...forms, order: -1, group: undefined });
   }
@@ -45,7 +46,7 @@ export function taskPieces(state: WakeState, options: PieceOptions): Piece[] {
   return [...around.list, ...ownPieces(state, options)];
 }
 
-/** What an orchestrator looks after, story by story. */
+/** The stories that an orchestrator looks after. */
 function storyPieces({ stories = [], moreStories = 0 }: WakeState, into: Pieces, how: string): void {
   for (const [index, { id, title, done, total, planFile, tree }] of stories.entries()) {
     const name = id === undefined ? title : `Story ${id} ${cutLine(title, 120)}`;
@@ -53,7 +54,7 @@ function storyPieces({ stories = [], moreStories = 0 }: WakeState, into: Pieces,
     const head = `**${name}** (${done} of ${total} done${plan})`;
     const running = tree.find(({ status }) => status !== "done" && status !== "archived");
     const draw = treeOf(tree, { currentId: running?.id, counts: id === undefined ? undefined : { done, total } });
-    // The first one is what the packet is about: told before shares are counted.
+    // The packet is about the first story, so it comes before the shares are applied.
     into.add(index === 0 ? 15 : 20 + index, `story ${id ?? ""}`, `${head}\n${draw(24)}`, {
       short: `${head}\n${draw(10)}`,
       name: `${head}\n${draw(4)}`,
@@ -72,7 +73,7 @@ function storyPieces({ stories = [], moreStories = 0 }: WakeState, into: Pieces,
   }
 }
 
-/** Of a part: what the whole asks for, under a line that says whose it is. */
+/** For a part: what the whole task asks for, labelled with its ID. */
 function wholePieces({ whole }: WakeState, add: AddText, own: Pieces): void {
   if (!whole) return;
   add(26, 2.5, `description of ${whole.id}`, whole.description, `**${whole.id}:** `);
@@ -137,7 +138,7 @@ function ownPieces(state: WakeState, { budgetChars, hasTree, isLeftSaid, how }: 
   wholePieces(state, addText, own);
   const current = task.steps.findIndex(({ done }) => !done);
   for (const [index, { text, done }] of (hasTree ? [] : task.steps.slice(0, 40)).entries()) {
-    // The position or the next action has its text.
+    // The position or the next action already has its text.
     if (index === current) continue;
     own.add(done ? 38 : 28, `step ${index}`, `- [${done ? "x" : " "}] ${cutLine(text, 150)}`, {
       what: "step",
@@ -154,7 +155,7 @@ function ownPieces(state: WakeState, { budgetChars, hasTree, isLeftSaid, how }: 
   return own.list;
 }
 
-/** What the store notes on a task whose claim has run out. */
+/** The note that the store writes when a claim expires. */
 const EXPIRED = /^The claim of .+ expired at /;
 
 function formatTask({ id, title, status, agent, lastVerdict }: TreeTask): string {
@@ -162,7 +163,7 @@ function formatTask({ id, title, status, agent, lastVerdict }: TreeTask): string
   return `- ${id} ${cutLine(title, 120)} (${who}${STATUS_WORDS[status]}${lastVerdict ? `, ${lastVerdict}` : ""})`;
 }
 
-/** One per line; bullets and numbers go, because the packet sets its own. */
+/** One per line, without bullets and numbers, because the packet adds its own. */
 function criteriaOf(text = ""): string[] {
   return text
     .slice(0, 20_000)
@@ -173,7 +174,7 @@ function criteriaOf(text = ""): string[] {
     .slice(0, 40);
 }
 
-/** The newest stand last, and they matter most. */
+/** Keeps the last ones, which are the newest and matter most. */
 export function listed(texts: readonly string[], most: number): string {
   const shown = texts.slice(-most).map((text) => cutLine(text, 150));
   return `${texts.length > most ? `${texts.length - most} more, ` : ""}${shown.join(", ")}`;
@@ -181,7 +182,7 @@ export function listed(texts: readonly string[], most: number): string {
 
 export const MOST_HANDOFFS = 12;
 
-/** Of the task itself what did not pass matters most; of siblings the newest. */
+/** For the task itself, failed handoffs matter most; for siblings, the newest. */
 export function handoffPieces({ handoffs, task }: WakeState, { said, how }: PieceOptions): Piece[] {
   const pieces = new Pieces(["handoffs", "task"], { group: "work", what: "handoff", label: "Handed off:" });
   for (const [index, { taskId, taskTitle, role, attempt, status, summary }] of handoffs
@@ -206,11 +207,11 @@ export function handoffPieces({ handoffs, task }: WakeState, { said, how }: Piec
   return pieces.list;
 }
 
-// The work in progress, line by line, without what the next action says already.
+// The work in progress, line by line, without what the next action already says.
 
 export function wipPieces({ wip = {}, task }: WakeState, options: PieceOptions): Piece[] {
   const { said, how } = options;
-  // Longer than what a sentence quotes: compared by its beginning.
+  // Sentences quote only the beginning of a long text, so compare beginnings.
   const isSaid = (text: string): boolean => said.has(cutLine(text, 300));
   const pieces = new Pieces(["wip", "task"], { group: "work", how: how.wip, order: 50 });
   const addLine = (rank: number, key: string, label: string, value: string, isRed = false): void => {
@@ -242,7 +243,7 @@ export function wipPieces({ wip = {}, task }: WakeState, options: PieceOptions):
   for (const [index, entry] of listOf(wip.errors).slice(-10).reverse().entries()) {
     const { type, file, message } = objectOf(entry);
     if (isSaid(textOf(message))) continue;
-    // Often it is the failing test's own.
+    // The error is often the failing test's own message.
     const parts = failing && red.has(cutLine(textOf(message), 300)) ? [type, file] : [type, file, message];
     const text = parts.flatMap((part) => cutLine(textOf(part), 300) || []).join(": ");
     addLine(index < 2 ? 4 : 34, `error ${index}`, "Error", textOf(message) && text, index < 2);
@@ -267,7 +268,7 @@ export function wipPieces({ wip = {}, task }: WakeState, options: PieceOptions):
   return pieces.list;
 }
 
-/** Told before shares are counted. */
+/** Comes before the shares are applied. */
 const RED = { group: undefined, order: 40.4 };
 
 const KNOWN: ReadonlySet<string> = new Set([
@@ -290,7 +291,7 @@ export const MOST_DECISIONS = 30;
 const FIRST_DECISIONS = 8;
 const NEWEST_DECISIONS = 3;
 
-/** First the newest, then those whose words are about what is being done: how old a decision is does not say whether it holds. */
+/** The newest first, then those about the current work, because a decision's age does not say whether it still holds. */
 function addDecisions(pieces: Pieces, entries: readonly unknown[], { about }: PieceOptions): void {
   const decisions = entries.slice(-MOST_DECISIONS).flatMap((entry, index, { length }) => {
     const { decision, reason } = typeof entry === "string" ? { decision: entry, reason: "" } : objectOf(entry);
@@ -322,7 +323,7 @@ function formatState(
   const [phase, commit] = [cutLine(textOf(wip["phase"]), 60), cutLine(textOf(wip["last_commit"]), 60)];
   return [
     phase && `phase ${phase}`,
-    // Agents leave `ran` out.
+    // Agents often omit `ran`.
     (ran === true || (ran !== false && (typeof passed === "number" || typeof failed === "number"))) &&
       `tests ${[count(passed, "passed"), count(failed, "failed")].filter(Boolean).join(", ") || "ran"}${command && ` (${command})`}`,
     typeof plan["total"] === "number" && `own plan ${Number(plan["done"] ?? 0)} of ${plan["total"]} done`,
@@ -334,4 +335,190 @@ function formatState(
 
 function stringsOf(value: unknown): string[] {
   return listOf(value).flatMap((entry) => textOf(entry) || []);
+}
+
+// Tasks as a checklist, with the current one marked and its steps below it, and the position in one sentence. A long list is cut to a
+// window around the current task that says how many tasks are before and after.
+
+export interface TreeOptions {
+  currentId?: string | undefined;
+  /** Steps of the current task. */
+  steps?: readonly TaskStep[];
+  /** Totals, including tasks that are not in the list. */
+  counts?: { done: number; total: number } | undefined;
+}
+
+/** Returns a function that draws the tree in a given number of lines. The lines are made once for all lengths. */
+export function treeOf(
+  tasks: readonly TreeTask[],
+  { currentId, steps = [], counts }: TreeOptions,
+): (maxLines: number) => string {
+  const rows = rowsOf(tasks, currentId, steps);
+  return (maxLines) => drawRows(rows, { tasks, counts, maxLines });
+}
+
+/** `maxLines`: for tasks and steps; the two lines on hidden tasks are extra. */
+function drawRows(
+  rows: readonly Row[],
+  { tasks, counts, maxLines }: { tasks: readonly TreeTask[]; counts: TreeOptions["counts"]; maxLines: number },
+): string {
+  const current = Math.max(
+    0,
+    rows.findIndex(({ isCurrent }) => isCurrent),
+  );
+  const isCut = rows.length > maxLines;
+  // A third of the window shows earlier tasks, because later ones matter more.
+  const from = isCut ? Math.min(Math.max(0, current - Math.floor(maxLines / 3)), rows.length - maxLines) : 0;
+  const shown = rows.slice(from, from + maxLines);
+  const lines = shown.map(({ line, depth }) => `${"    ".repeat(depth)}${line}`);
+  const hidden = hiddenOf(tasks, { shown, counts, before: new Set(rows.slice(0, from).map(({ id }) => id)) });
+  return [hidden.before, ...lines, hidden.after].filter(Boolean).join("\n");
+}
+
+export interface PositionOptions {
+  /** The next action already names the step, so it is not repeated. Default: false. */
+  isStepSaid?: boolean;
+  /** The tree shows the task's parts. Default: false. */
+  hasTree?: boolean;
+  /** The next action says who left it. Default: false. */
+  isLeftSaid?: boolean;
+}
+
+/**
+ * `T48 "…" (of T40 "…") is in progress (3 of 9 tasks of its story done), step 3 of 4: …; Spec review: PASS`. If the task was left:
+ * `T48 "…" was left unfinished by @ann (claim expired 04:43)`.
+ */
+export function positionOf(
+  { task, whole, story, tree, leftBy, now }: WakeState,
+  { isStepSaid = false, hasTree = false, isLeftSaid = false }: PositionOptions = {},
+): string {
+  if (!task) return "";
+  const parts = (hasTree ? [] : tree)
+    .filter(({ parentId }) => parentId === task.id)
+    .slice(0, 6)
+    .map(({ title, status, lastVerdict }) => `; ${cutLine(title, 60)}: ${lastVerdict ?? STATUS_WORDS[status]}`);
+  const at = task.steps.findIndex(({ done }) => !done);
+  const among = story && story.total > 0 ? ` (${story.done} of ${story.total} tasks of its story done)` : "";
+  const which = `, step ${at + 1} of ${task.steps.length}`;
+  const step = at === -1 ? "" : isStepSaid ? which : `${which}: ${cutLine(task.steps[at]!.text, 200)}`;
+  const stands = leftBy ? leftWords(leftBy, { now, isLeftSaid }) : `is ${STATUS_WORDS[task.status]}`;
+  return `${titleOf({ task, whole }, 200)} ${stands}${among}${step}${parts.join("")}`;
+}
+
+function leftWords(
+  { agent, because, at }: NonNullable<WakeState["leftBy"]>,
+  { now, isLeftSaid }: { now: Date; isLeftSaid: boolean },
+): string {
+  const who = isLeftSaid ? "" : ` by @${cutLine(agent, 60)}`;
+  const time = at ? ` ${clock(at, now)}` : "";
+  return `was left unfinished${who} (${LEFT_BECAUSE[because]}${time})`;
+}
+
+const LEFT_BECAUSE: Readonly<Record<NonNullable<WakeState["leftBy"]>["because"], string>> = {
+  expired: "claim expired",
+  ended: "session ended",
+  gone: "client gone, last seen",
+};
+
+/** Names the task; for a part, also the whole. */
+export function titleOf({ task, whole }: { task?: TreeTask; whole?: TreeTask | undefined }, maxChars: number): string {
+  if (!task) return "";
+  const label = ({ id, title }: TreeTask): string => `${id} "${cutLine(title, maxChars)}"`;
+  return whole ? `${label(task)} of ${label(whole)}` : label(task);
+}
+
+export const STATUS_WORDS: Readonly<Record<TreeTask["status"], string>> = {
+  todo: "pending",
+  in_progress: "in progress",
+  review: "in review",
+  done: "done",
+  blocked: "blocked",
+  archived: "archived",
+};
+
+interface Row {
+  id: string | undefined;
+  line: string;
+  depth: number;
+  isCurrent: boolean;
+}
+
+const MOST_DEPTH = 4;
+
+/** Parents before their children. A task whose parent is not in the list is a root. Cycles of parents are cut. */
+function rowsOf(tasks: readonly TreeTask[], currentId: string | undefined, steps: readonly TaskStep[]): Row[] {
+  const ids = new Set(tasks.map(({ id }) => id));
+  const children = new Map<string | undefined, TreeTask[]>();
+  for (const task of tasks) {
+    const parent =
+      task.parentId !== undefined && ids.has(task.parentId) && task.parentId !== task.id ? task.parentId : undefined;
+    const siblings = children.get(parent);
+    if (siblings) siblings.push(task);
+    else children.set(parent, [task]);
+  }
+  const rows: Row[] = [];
+  const seen = new Set<string>();
+  const visit = (task: TreeTask, depth: number): void => {
+    if (seen.has(task.id)) return;
+    seen.add(task.id);
+    const isCurrent = task.id === currentId;
+    rows.push({ id: task.id, line: treeLine(task, isCurrent), depth, isCurrent });
+    if (isCurrent) {
+      const next = steps.findIndex(({ done }) => !done);
+      for (const [at, { text, done }] of steps.entries()) {
+        // The position or the next action already has its text.
+        const words = at === next ? `step ${at + 1} of ${steps.length}: see below` : cutLine(text, 150);
+        rows.push({
+          id: undefined,
+          line: `- [${done ? "x" : " "}] ${words}`,
+          depth: depth + 1,
+          isCurrent: false,
+        });
+      }
+    }
+    for (const child of children.get(task.id) ?? []) visit(child, Math.min(depth + 1, MOST_DEPTH));
+  };
+  for (const task of [...(children.get(undefined) ?? []), ...tasks]) visit(task, 0);
+  return rows;
+}
+
+/** Shows the ID only for open tasks, because nobody acts on finished ones. */
+function treeLine({ id, title, status, agent, lastVerdict }: TreeTask, isCurrent: boolean): string {
+  const isOver = isSettled(status);
+  const who = agent ? `@${cutLine(agent, 60)}, ` : "";
+  const about = `${who}${STATUS_WORDS[status]}${lastVerdict && !isOver ? `, ${lastVerdict}` : ""}`;
+  const name = isOver ? cutLine(title, 120) : `${id} ${cutLine(title, 120)}`;
+  return `- [${isOver ? "x" : " "}] ${name} (${about})${isCurrent ? "  <-- CURRENT" : ""}`;
+}
+
+/** Tasks that were not loaded count as done before and pending after the list, because the list is around the current task. */
+function hiddenOf(
+  tasks: readonly TreeTask[],
+  {
+    shown,
+    counts,
+    before,
+  }: { shown: readonly Row[]; counts: TreeOptions["counts"]; before: ReadonlySet<string | undefined> },
+): { before: string; after: string } {
+  const visible = new Set(shown.map(({ id }) => id));
+  const counted = { doneBefore: 0, openBefore: 0, doneAfter: 0, openAfter: 0 };
+  let doneInList = 0;
+  tasks.forEach(({ id, status }) => {
+    const isOver = isSettled(status);
+    if (isOver) doneInList++;
+    if (visible.has(id)) return;
+    if (before.has(id)) counted[isOver ? "doneBefore" : "openBefore"]++;
+    else counted[isOver ? "doneAfter" : "openAfter"]++;
+  });
+  const unlisted = Math.max(0, (counts?.total ?? 0) - tasks.length);
+  const unlistedDone = Math.min(unlisted, Math.max(0, (counts?.done ?? 0) - doneInList));
+  return {
+    before: formatHidden(counted.doneBefore + unlistedDone, counted.openBefore, "before"),
+    after: formatHidden(counted.doneAfter, counted.openAfter + unlisted - unlistedDone, "after"),
+  };
+}
+
+function formatHidden(done: number, open: number, where: string): string {
+  const words = [done > 0 && `${done} done`, open > 0 && `${open} pending`].filter(Boolean);
+  return words.length > 0 ? `… ${words.join(" and ")} ${where}` : "";
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { TreeTask } from "./state.ts";
-import { type TreeOptions, treeOf } from "./task-tree.ts";
+import { type TreeOptions, treeOf } from "./task-pieces.ts";
 
 const tasks: TreeTask[] = [
   { id: "T1", title: "Add user model", status: "done", agent: "backend" },

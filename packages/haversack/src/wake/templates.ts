@@ -1,6 +1,6 @@
 /**
- * Templates of packets: markdown with `{{placeholders}}`. What a project wrote is respected: a part that its template does not
- * name is not shown. Placeholders that nothing knows become nothing and are a problem; the packet is still made.
+ * Packet templates: markdown with `{{placeholders}}`. A part that a project's template does not name is not shown. Unknown placeholders are
+ * removed and reported; the packet is still made.
  */
 import { cleanLine, headingLevel, isFence, stripControl } from "../base/clean-text.ts";
 
@@ -21,7 +21,7 @@ export const PLACEHOLDERS = [
 export type Placeholder = (typeof PLACEHOLDERS)[number];
 
 export interface TemplateSection {
-  /** The place of its own text when it has no placeholder: such a section is a part like any other. */
+  /** A section without placeholders is a part of the packet like any other. */
   text: string;
   placeholders: readonly Placeholder[];
 }
@@ -32,16 +32,16 @@ export interface Template {
   problems: readonly string[];
 }
 
-/** Longer ones are cut: a template frames a packet. */
+/** Longer templates are cut: a template only frames a packet. */
 const MOST_CHARS = 20_000;
 
-/** `text`: the project's own. Without it, or when it is empty, the shipped one of that role, else the default. */
+/** `text`: the project's own template. If absent or empty, uses the shipped one for the role, else the default. */
 export function templateFor(role: string, text?: string): Template {
   const own = text === undefined ? "" : stripControl(text.slice(0, MOST_CHARS)).trim();
   const shipped = (Object.hasOwn(DEFAULT_TEMPLATES, role) && DEFAULT_TEMPLATES[role]) || DEFAULT_TEMPLATES["default"]!;
   if (!own) return parseTemplate(shipped, role);
   const template = parseTemplate(own, cleanLine(role, { maxChars: 60 }));
-  // It has places, and nothing fits into any: a packet without task and next action is of no use.
+  // All its placeholders are unknown. Use the shipped template, because a packet without task and next action is useless.
   return template.problems.length > 0 && template.placeholders.size === 0
     ? { ...parseTemplate(shipped, role), problems: template.problems }
     : template;
@@ -60,7 +60,7 @@ export function parseTemplate(text: string, name: string): Template {
     });
     return { text: known, placeholders, isBare: known !== section && known.replace(/^#{1,6} .*$/gm, "").trim() === "" };
   });
-  // The heading of what nothing knows would stand over nothing.
+  // Drop sections in which only a heading is left after removing unknown placeholders.
   const sections = all.flatMap(({ isBare, ...section }) =>
     isBare && section.placeholders.length === 0 ? [] : section,
   );
@@ -71,7 +71,7 @@ export function parseTemplate(text: string, name: string): Template {
   return { sections, placeholders: new Set(sections.flatMap(({ placeholders }) => placeholders)), problems };
 }
 
-/** Undefined where there is anything but placeholders between braces: most templates are as ours are, and need no pattern. */
+/** Fast path without a pattern, enough for most templates. Undefined if the braces hold anything but an exact placeholder. */
 function placeholdersIn(section: string): Placeholder[] | undefined {
   const found: Placeholder[] = [];
   for (let at = section.indexOf("{{"); at >= 0; at = section.indexOf("{{", at)) {
@@ -85,8 +85,8 @@ function placeholdersIn(section: string): Placeholder[] | undefined {
 }
 
 /**
- * Puts texts in their places, in one pass: braces in a text are text. Its sections, without those that are empty. `hasOwn`: whether
- * a section without placeholders is shown.
+ * Fills the placeholders in one pass, so braces in the inserted texts stay as they are. Returns the sections that are not empty. `hasOwn`:
+ * whether a section without placeholders is shown.
  */
 export function renderTemplate(
   { sections }: Template,
@@ -101,11 +101,11 @@ export function renderTemplate(
     .map((section) => section.trim());
 }
 
-/** An empty place takes the end of its line with it. */
+/** An empty placeholder also removes the line break after it. */
 function fill(text: string, textOf: (slot: Placeholder) => string): string {
   let filled = "";
   let from = 0;
-  // Of three braces the last two count.
+  // Of three braces in a row, the last two count.
   for (let at = text.indexOf("{{"); at >= 0; at = text.indexOf("{{", Math.max(at + 1, from))) {
     const end = text.indexOf("}}", at);
     const slot = text.slice(at + 2, end);
@@ -123,7 +123,7 @@ function isPlaceholder(word: string): word is Placeholder {
   return (PLACEHOLDERS as readonly string[]).includes(word);
 }
 
-/** At headings outside code fences. A heading with nothing below it belongs to the section that follows. */
+/** Splits at headings outside code fences. A heading with nothing below it belongs to the next section. */
 function splitSections(text: string): string[] {
   const sections: string[] = [];
   let lines: string[] = [];
@@ -141,9 +141,9 @@ function splitSections(text: string): string[] {
 }
 
 /**
- * The shipped packets, one per role. A section whose parts are all empty is left out with its heading, so most packets
- * have few of these. Guidelines are only in those of sub-agents that were started in a role, and of agents that were added with one:
- * a session that works alone has its user. A project replaces one with `.haversack/templates/ROLE.md`.
+ * The shipped templates, one per role. A section whose parts are all empty is left out with its heading, so most packets have only a few
+ * sections. Only sub-agents started in a role and agents added with one get guidelines; a session that works alone has its user. A project
+ * replaces a template with `.haversack/templates/ROLE.md`.
  */
 const HAND_OFF =
   "- At the end put the details into set_task_handoff and answer with a short summary and `VERDICT: PASS`, `FAIL` or `BLOCKED`.";

@@ -1,4 +1,4 @@
-/** States for the tests of the packet: the scene of an orchestrator in the middle of a review, and what is made of it. */
+/** States for the packet tests: an orchestrator in the middle of a review, and scenes derived from it. */
 import type { WakeHandoff, WakeSkill, WakeState, WakeTask } from "./state.ts";
 
 export const at = (time: string): Date => new Date(`2026-03-04T${time}:00Z`);
@@ -126,7 +126,7 @@ export function midReview(): WakeState {
   });
 }
 
-/** The sub-agent that builds it. */
+/** The sub-agent that builds the task. */
 export function implementing(): WakeState {
   const scene = midReview();
   return emptyState({
@@ -155,7 +155,7 @@ export function implementing(): WakeState {
   });
 }
 
-/** 10 MB of state behind a scene: none of it may push out what matters. */
+/** Adds 10 MB of state to a scene; none of it may push out what matters. */
 export function withBulk(state: WakeState): WakeState {
   const long = "Lorem ipsum dolor sit amet, consetetur sadipscing elitr, sed diam nonumy eirmod tempor. ".repeat(12);
   const [first] = state.skills;

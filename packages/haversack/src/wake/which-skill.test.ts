@@ -37,14 +37,14 @@ it("gives whoever reviews the skill of the task that it reviews, and not the coo
   const parents = [{ title: "Limit logins", skill: "api-design" }];
   expect(ids(skillsOf(review, { parents, role }))).toEqual(["api-design", "test-driven-development (core)"]);
   expect(ids(skillsOf(review, { role }))).toEqual(["test-driven-development (core)"]);
-  // Not by way of the task above either; by its own name it is what somebody asked for.
+  // A reviewer does not inherit this skill from the parent either, but gets it if its own task names it.
   const coordinated = [{ title: "Limit logins", skill: "subagent-driven-development" }];
   expect(ids(skillsOf(review, { parents: coordinated, role }))).toEqual(["test-driven-development (core)"]);
   expect(ids(skillsOf({ ...review, skill: "subagent-driven-development" }, { role }))[0]).toBe(
     "subagent-driven-development",
   );
   expect(ids(skillsOf(review, { role: "orchestrator" }))[0]).toBe("subagent-driven-development");
-  // A skill of the role's own name is meant for it.
+  // A skill with the role's name is meant for that role.
   expect(ids(skillsOf(review, { parents, role, ids: [...ALL, "spec-review"] }))).toEqual([
     "spec-review",
     "api-design",
@@ -182,7 +182,7 @@ describe("readSkillSettings", () => {
       crossCutting: ["always: x"],
     });
     expect(problems).toHaveLength(5);
-    expect(problems[0]).toBe('wake.skillPatterns: "no colon" is not words, a colon and a skill\'s name; ignored');
+    expect(problems[0]).toBe('wake.skill_patterns: "no colon" is not words, a colon and a skill\'s name; ignored');
     expect(problems[3]).toContain("one of feature, bug, chore, spike, test, api");
     expect(rules.patterns[0]).toMatchObject({ words: "ok", skill: "fine" });
   });

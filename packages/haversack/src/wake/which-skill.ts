@@ -1,9 +1,9 @@
 /**
- * Which skills a task is worked on with, and why: those it names; else by the words in its own text; else its parent's; else
- * by its type; else test-driven development for implementation. Cross-cutting ones come on top, as their core.
+ * Which skills a task is worked on with, and why. In order: skills it names, words in its own text, its parent's skills, its type, and
+ * test-driven development for implementation. Cross-cutting skills are added, but only their core.
  *
- * A skill that somebody asked for (the task, a parent, a setting) and that is not installed stays in the list as missing.
- * A shipped default that is not installed is passed over: nobody who never had it wants to hear of it.
+ * A skill that the task, a parent or a setting asks for stays in the list as missing if it is not installed. A shipped default that is not
+ * installed is skipped silently: a user who never had it does not need to know.
  */
 
 import { cleanLine } from "../base/clean-text.ts";
@@ -14,13 +14,13 @@ export const TASK_KINDS = ["planning", "implementation", "execution", "finishing
 export type TaskKind = (typeof TASK_KINDS)[number];
 
 export interface SkillPattern {
-  /** One word or several, in any of their endings. */
+  /** One or several words, with any endings. */
   words: string;
-  /** Empty: these words mean no skill, and no later pattern for the same words counts. */
+  /** Empty: these words select no skill, and later patterns for the same words are ignored. */
   skill: string;
   /** Default: title and description. */
   isTitleOnly?: boolean;
-  /** From a setting: said when it is missing. */
+  /** It comes from a setting, so a missing skill is reported. */
   isSet?: boolean;
 }
 
@@ -28,14 +28,14 @@ export interface SkillRules {
   /** The first that matches wins. */
   patterns: readonly SkillPattern[];
   typeSkills: Readonly<{ [Type in TaskType]?: string }>;
-  /** For features, faults, tests and interfaces that nothing else says anything about. Empty: none. */
+  /** For features, bugs, tests and interfaces if nothing else applies. Empty: none. */
   implementation: string;
   crossCutting: readonly { kind: TaskKind; skill: string }[];
-  /** How to have others do the work: an orchestrator's, when it has no task. */
+  /** The skill for delegating work, used by an orchestrator without a task. */
   coordination: string;
-  /** Skills of a role, the first that is installed. */
+  /** Skills of a role; the first installed one is used. */
   roleSkills: Readonly<Record<string, readonly string[]>>;
-  /** What a task is that has this skill; all others are implementation, where the task's type allows it. */
+  /** The kind of a task with this skill. All others are implementation, if the task's type allows it. */
   kinds: Readonly<Record<string, TaskKind>>;
   /** Types whose skill comes from a setting. */
   setTypes?: readonly TaskType[];
@@ -55,13 +55,13 @@ export interface SkillOfTask {
 }
 
 export interface SkillOptions extends SkillRules {
-  /** For a sub-agent: skills on how to have others do the work are not its own, even where the task names them. */
+  /** For a sub-agent: it gets no skills for delegating work, even if the task names them. */
   isSubAgent?: boolean;
-  /** Whoever is no orchestrator gets such skills only by name: a "spec review" is done here, not handed out. Default: orchestrator. */
+  /** Roles other than orchestrator get such skills only by name: they do a "spec review", not delegate it. Default: orchestrator. */
   role?: string | undefined;
-  /** The nearest first. */
+  /** Nearest first. */
   parents: readonly SkilledTask[];
-  /** The id under which a name is installed; `installedAs` over a list does it. */
+  /** The ID under which a name is installed; see `installedAs`. */
   findInstalled: (name: string) => string | undefined;
 }
 
@@ -88,7 +88,7 @@ export function skillsOfTask(task: SkilledTask & { type: TaskType }, options: Sk
   return found;
 }
 
-/** Of an orchestrator that holds no task: how to have others do the work. */
+/** For an orchestrator without a task: the skill for delegating work. */
 export function skillsOfOrchestrator(options: SkillRules & Pick<SkillOptions, "findInstalled">): SkillOfTask[] {
   const id = options.findInstalled(options.coordination);
   if (id === undefined) return [];
@@ -113,7 +113,7 @@ function addCore(found: readonly SkillOfTask[], type: TaskType, add: Add, option
 
 const COORDINATOR = "orchestrator";
 
-/** The exact id; else the first with that name, whichever of the two has a plugin's prefix. Nearest first. */
+/** The exact ID, else the first with the same name, whichever of the two has a plugin prefix. `ids`: nearest first. */
 export function installedAs(name: string, ids: readonly string[]): string | undefined {
   return ids.includes(name) ? name : ids.find((id) => bareName(id) === bareName(name));
 }
@@ -127,7 +127,7 @@ interface Reason {
   because: string;
   as?: "main" | "core";
   isAsked?: boolean;
-  /** From the task above. */
+  /** It comes from the parent task. */
   isInherited?: boolean;
 }
 type Add = (name: string, reason: Reason) => boolean;
@@ -158,17 +158,17 @@ function addByType(
 ): boolean {
   const skill = typeSkills[type];
   if (skill && add(skill, { because: `for type ${type}`, isAsked: setTypes.includes(type) })) return true;
-  // Who reviews builds nothing: the core of it says what to look for.
+  // A reviewer builds nothing; the core of the skill tells it what to look for.
   const isBuilding = isBuilt(type) && !role.endsWith("reviewer");
   return isBuilding && implementation !== "" && add(implementation, { because: "for implementation" });
 }
 
-/** Chores and spikes are no implementation: what they leave is not tested code. */
+/** Chores and spikes are not implementation: they do not produce tested code. */
 function isBuilt(type: TaskType): boolean {
   return type !== "chore" && type !== "spike";
 }
 
-// Which skill goes with which words, kinds and types of tasks, as shipped. Settings come before these.
+// The shipped skills for words, kinds and types of tasks. Settings take precedence.
 
 const FINISHING = "finishing-a-development-branch";
 const EXECUTION = "subagent-driven-development";
@@ -182,16 +182,16 @@ export const SKILL_DEFAULTS: SkillRules = {
     { words: "spec review", skill: EXECUTION },
     { words: "code review", skill: EXECUTION },
     { words: "quality review", skill: EXECUTION },
-    // In a description these are mostly about data ("merge both lists", "when the upload finishes").
+    // In a description these words are mostly about data ("merge both lists", "when the upload finishes").
     { words: "finish", skill: FINISHING, isTitleOnly: true },
     { words: "merge", skill: FINISHING, isTitleOnly: true },
     { words: "PR", skill: FINISHING, isTitleOnly: true },
   ],
-  // A feature has none of its own: implementation alone.
+  // A feature has no skill of its own; it uses the one for implementation.
   typeSkills: { api: "api-design", bug: "debugging", test: "testing-strategy" },
   implementation: "test-driven-development",
   coordination: EXECUTION,
-  // None is shipped: a project that has one of these wants it used.
+  // We ship none of these. A project that has one wants it used.
   roleSkills: {
     "spec-reviewer": ["spec-reviewer", "spec-review"],
     "quality-reviewer": ["quality-reviewer", "quality-review", "code-reviewer", "code-review"],
@@ -211,16 +211,15 @@ export const SKILL_DEFAULTS: SkillRules = {
   },
 };
 
-// Settings on the skills of tasks: lists of lines such as `spec review: subagent-driven-development`. They come before the
-// shipped ones; a line without a skill (`merge:`) switches that one off. A line that says nothing is a problem, and the
-// others still count.
+// Settings for the skills of tasks: lists of lines such as `spec review: subagent-driven-development`. They take precedence over the shipped
+// ones; a line without a skill (`merge:`) switches that one off. An invalid line is reported, and the others still count.
 
 export interface SkillSettings {
-  /** `wake.skillPatterns`: `words: skill`. */
+  /** `wake.skill_patterns`: `words: skill`. */
   skillPatterns?: readonly string[];
-  /** `wake.typeSkills`: `type: skill`. */
+  /** `wake.type_skills`: `type: skill`. */
   typeSkills?: readonly string[];
-  /** `wake.crossCutting`: `kind: skill`. Replaces the shipped ones of that kind. */
+  /** `wake.cross_cutting`: `kind: skill`. Replaces the shipped ones of that kind. */
   crossCutting?: readonly string[];
 }
 
@@ -239,9 +238,9 @@ export function readSkillSettings(
       return [];
     });
 
-  const patterns = read("wake.skillPatterns", skillPatterns).map(([words, skill]) => ({ words, skill, isSet: true }));
-  const types = read("wake.typeSkills", typeSkills, TASK_TYPES) as [TaskType, string][];
-  const cutting = read("wake.crossCutting", crossCutting, TASK_KINDS) as [TaskKind, string][];
+  const patterns = read("wake.skill_patterns", skillPatterns).map(([words, skill]) => ({ words, skill, isSet: true }));
+  const types = read("wake.type_skills", typeSkills, TASK_TYPES) as [TaskType, string][];
+  const cutting = read("wake.cross_cutting", crossCutting, TASK_KINDS) as [TaskKind, string][];
   return {
     rules: {
       ...defaults,

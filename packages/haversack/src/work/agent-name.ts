@@ -1,9 +1,9 @@
 /**
- * What an agent is called that nobody named: its client and a part of its session's id. Hooks, MCP server and CLI all make the name
- * here, so that one session has one name. The hook bundles this file.
+ * The name of an agent that nobody named: its client and a part of its session's id. Hooks, MCP server and CLI all use this, so one
+ * session has one name. The hook bundles this file.
  */
 
-/** A client by the name it is known under here, whatever it calls itself to an MCP server (`codex-mcp-client`). */
+/** Our name for a client, whatever name it reports to an MCP server (`codex-mcp-client`). */
 export function clientName(told: string): string {
   return CLIENTS.find(([start]) => told.toLowerCase().startsWith(start))?.[1] ?? told;
 }
@@ -24,7 +24,7 @@ export function sessionName(
 
 const SHORT_CHARS = 8;
 
-/** The first eight characters. Where an id begins with its time, sessions of one minute share those: then the last eight. */
+/** The first eight characters. If ids begin with a time, sessions of the same minute share those: then the last eight. */
 export function shortId(id: string): string {
   const plain = id.replace(/[^A-Za-z0-9]/g, "");
   if (plain.length <= SHORT_CHARS) return plain;

@@ -47,7 +47,7 @@ describe("outcomeOf", () => {
     [["blocked", "in_progress"], "unfinished"],
     [["blocked", "todo FAIL"], "unfinished"],
     [["blocked", "done"], "blocked"],
-    // Failed at first and done in the end is done.
+    // A task that failed at first and is done in the end counts as done.
     [["done FAIL", "done"], "completed"],
   ] as const)("%j: %s", (tasks, outcome) => {
     expect(outcomeOf(batch(2, ...tasks))).toBe(outcome);

@@ -2,9 +2,9 @@ import type { Verdict } from "./handoff.ts";
 import type { TaskBrief } from "./task.ts";
 
 /**
- * Which ready tasks can run side by side: those that touch no file that another of the batch touches. A path with a
- * trailing slash, or one that is a folder of another's, stands for all that is in it, and one with a wildcard for all of the
- * folder before it (`src/*.ts` for `src`). Tasks that name no file conflict with nothing.
+ * Which ready tasks can run in parallel: those that share no file. A path with a trailing slash, or one that is a folder of another
+ * path, includes everything in it. A wildcard includes the whole folder before it (`src/*.ts` means `src`). Tasks without files
+ * conflict with nothing.
  */
 export interface BatchCandidate {
   id: string;
@@ -13,11 +13,11 @@ export interface BatchCandidate {
 
 export interface PickedBatch<T> {
   batch: T[];
-  /** Ready, but in the way of one that was picked. */
+  /** Ready, but in conflict with a picked task. */
   heldBack: T[];
 }
 
-/** From the most important down. Does not look further than `candidates`. */
+/** Starts with the most important task. Considers only `candidates`. */
 export function pickBatch<T extends BatchCandidate>(
   candidates: Iterable<T>,
   { size, taken = [] }: { size: number; taken?: readonly string[] },
@@ -35,7 +35,7 @@ export function pickBatch<T extends BatchCandidate>(
   return picked;
 }
 
-/** The number of the batch in which each task would run, from 1, when all before it are done. */
+/** The number of the batch in which each task would run, from 1, if all earlier batches are done. */
 export function batchGroups<T extends BatchCandidate>(candidates: readonly T[]): number[] {
   const groups: PathSet[] = [];
   return candidates.map(({ files }) => {
@@ -46,7 +46,7 @@ export function batchGroups<T extends BatchCandidate>(candidates: readonly T[]):
   });
 }
 
-/** The first of the files that the others touch too. */
+/** The first file that the others touch too. */
 export function firstOverlap(files: readonly string[], others: readonly string[]): string | undefined {
   const used = new PathSet(others);
   return files.find((file) => used.overlaps(file));
@@ -54,7 +54,7 @@ export function firstOverlap(files: readonly string[], others: readonly string[]
 
 class PathSet {
   readonly #paths = new Set<string>();
-  /** Every folder above a path in the set. */
+  /** All parent folders of the paths in the set. */
   readonly #folders = new Set<string>();
 
   constructor(paths: readonly string[]) {
@@ -69,7 +69,7 @@ class PathSet {
 
   overlaps(path: string): boolean {
     const whole = normalise(path);
-    // `*.ts`, `**`: anything.
+    // `*.ts`, `**`: matches everything.
     if (whole === "") return this.#paths.size > 0;
     if (this.#paths.has("")) return true;
     if (this.#paths.has(whole) || this.#folders.has(whole)) return true;
@@ -85,7 +85,7 @@ function normalise(path: string): string {
   return parts.slice(0, first).join("/");
 }
 
-/** No brackets: `[id]` and `(group)` are names of folders in web frameworks. */
+/** No brackets: `[id]` and `(group)` are folder names in web frameworks. */
 const WILDCARD = /[*?{]/;
 
 function foldersOf(path: string): string[] {
@@ -94,13 +94,13 @@ function foldersOf(path: string): string[] {
   return folders;
 }
 
-// How many tasks the next batch of a session has: small at first, more after success. A batch that was too large
-// fails in the middle, when the window is full, and costs more than two small ones.
+// The size of a session's next batch: small at first, larger after success. A batch that is too large fails halfway, when the window is
+// full, and costs more than two small ones.
 
 export const FIRST_SIZE = 2;
 export const MOST_SIZE = 4;
 
-/** What a session was given last, and what has become of it. */
+/** A session's last batch and its outcome. */
 export interface LastBatch {
   size: number;
   tasks: readonly (TaskBrief & { lastVerdict?: Verdict })[];
@@ -108,7 +108,11 @@ export interface LastBatch {
 
 export function nextBatchSize(last: LastBatch | undefined): number {
   if (!last) return FIRST_SIZE;
-  return Math.min(MOST_SIZE, Math.max(FIRST_SIZE, last.size + CHANGES[outcomeOf(last)]));
+  return sizeAfter(last.size, outcomeOf(last));
+}
+
+export function sizeAfter(size: number, outcome: BatchOutcome): number {
+  return Math.min(MOST_SIZE, Math.max(FIRST_SIZE, size + CHANGES[outcome]));
 }
 
 export type BatchOutcome = "completed" | "unfinished" | "blocked" | "not-started";
@@ -117,7 +121,7 @@ const CHANGES: Readonly<Record<BatchOutcome, number>> = {
   completed: 1,
   unfinished: -1,
   blocked: 0,
-  // Asked again before anything began, as after a lost answer: that says nothing of the size.
+  // The session asked again before it started, e.g. after a lost answer. That says nothing about the size.
   "not-started": 0,
 };
 
@@ -130,7 +134,7 @@ export function outcomeOf({ tasks }: LastBatch): BatchOutcome {
 
 type GivenTask = LastBatch["tasks"][number];
 
-/** In review the work itself is finished, unless the verdict says otherwise. */
+/** In review, the work itself is finished unless the verdict says otherwise. */
 function isOver({ status, lastVerdict = "PASS" }: GivenTask): boolean {
   return status === "done" || status === "archived" || (status === "review" && lastVerdict === "PASS");
 }

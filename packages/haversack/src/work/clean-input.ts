@@ -1,4 +1,4 @@
-/** What comes from outside, checked and cleaned: numbers, choices, texts, files, steps. A fault names the field. */
+/** Checks and cleans input: numbers, choices, texts, files, steps. Faults name the field. */
 import { stripControl } from "../base/clean-text.ts";
 import { HaversackError } from "../base/errors.ts";
 import { maskSecrets } from "../base/mask.ts";
@@ -7,7 +7,7 @@ import { PATH_MAX_CHARS } from "./capture/output-text.ts";
 import { joinPath } from "./project-path.ts";
 import type { TaskStep } from "./task.ts";
 
-/** A whole number, or the fallback when none was given. The fault names the field. */
+/** An integer, or the fallback if none was given. The fault names the field. */
 export function checkWhole(
   value: unknown,
   { field, minimum = 1, fallback }: { field: string; minimum?: number; fallback: number },
@@ -33,15 +33,15 @@ export function invalid(text: string): HaversackError {
   return new HaversackError("input-invalid", text);
 }
 
-/** The value as it came, short enough for one line. */
+/** The given value, short enough for one line. */
 export function shown(value: unknown): string {
   // JSON has no NaN and no Infinity.
   const text = typeof value === "number" ? String(value) : (JSON.stringify(value) ?? String(value));
   return text.length > 60 ? `${text.slice(0, 60)}…` : text;
 }
 
-// What agents and people hand in, made fit to be stored: control characters gone, secrets masked, sizes bounded. What
-// cannot be is a fault that names the field as callers write it; nothing was changed then.
+// Prepares input from agents and people for storage: removes control characters, masks secrets, limits sizes. Invalid input throws a
+// fault that names the field as callers write it; nothing has changed then.
 
 const TITLE_MAX_CHARS = 300;
 const TEXT_MAX_CHARS = 100_000;
@@ -50,7 +50,7 @@ const NAME_MAX_CHARS = 100;
 const FILES_MAX = 500;
 const STEPS_MAX = 200;
 
-/** One line: titles, names, reasons. Emoji are fine. */
+/** One line: titles, names, reasons. Emoji are allowed. */
 export function cleanTitle(value: unknown, { field = "title", maxChars = TITLE_MAX_CHARS } = {}): string {
   const text = asText(value, field).trim();
   if (text === "") throw invalid(`${field} must not be empty`);
@@ -75,7 +75,7 @@ export function cleanText(
   return clean === "" ? undefined : clean;
 }
 
-/** The one that the coordinator reads: short, or nobody saves anything. */
+/** The coordinator reads this text, so it must be short. */
 export function cleanSummary(value: unknown): string {
   const clean = cleanText(value, {
     field: "summary",
@@ -86,7 +86,7 @@ export function cleanSummary(value: unknown): string {
   return clean;
 }
 
-/** Of any size: 10 MB of plain text take 0.15 s, of log lines with a secret in each 0.7 s. */
+/** No size limit: 10 MB of plain text take 0.15 s; of log lines with a secret in each, 0.7 s. */
 export function cleanDetails(value: unknown): string | undefined {
   if (value === undefined || value === null) return undefined;
   const clean = maskSecrets(stripControl(asText(value, "full_details")));
@@ -99,7 +99,7 @@ export function cleanName(value: unknown, { field }: { field: string }): string 
   return cleanTitle(value, { field, maxChars: NAME_MAX_CHARS });
 }
 
-/** Relative to the project's root, `./` and `..` resolved, a trailing slash for a folder kept. Each once. */
+/** Relative to the project's root, with `./` and `..` resolved and a folder's trailing slash kept. No duplicates. */
 export function cleanFiles(value: unknown, { field = "files" } = {}): string[] | undefined {
   if (value === undefined || value === null) return undefined;
   if (!Array.isArray(value)) throw invalid(`${field} must be a list of paths, but is ${shown(value)}`);
@@ -130,10 +130,12 @@ export function cleanSteps(value: unknown): TaskStep[] | undefined {
   });
 }
 
+const HOURS_MAX = 100_000;
+
 export function cleanHours(value: unknown): number | undefined {
   if (value === undefined || value === null) return undefined;
-  if (typeof value === "number" && Number.isFinite(value) && value >= 0 && value <= 100_000) return value;
-  throw invalid(`estimate_hours must be a number of at least 0, but is ${shown(value)}`);
+  if (typeof value === "number" && Number.isFinite(value) && value >= 0 && value <= HOURS_MAX) return value;
+  throw invalid(`estimate_hours must be a number from 0 to ${HOURS_MAX}, but is ${shown(value)}`);
 }
 
 /** `plan.md#Task 3`: the file and the section in it. */
@@ -148,7 +150,7 @@ export function splitReference(value: unknown): { planFile?: string; planSection
 
 function asText(value: unknown, field: string): string {
   if (typeof value !== "string") throw invalid(`${field} must be a text, but is ${shown(value)}`);
-  // Half of a surrogate pair cannot be stored and come back.
+  // Half of a surrogate pair would not survive storage.
   return value.toWellFormed();
 }
 
@@ -156,7 +158,7 @@ function tooLong(field: string, chars: number, maxChars: number, instead?: strin
   return invalid(`${field} has ${chars} characters; at most ${maxChars}${instead ? ` (${instead})` : ""}`);
 }
 
-// What no operation may store, whoever calls it. Texts name the field.
+// What no operation may store, for any caller. The messages name the field.
 
 export function checkTitle(title: unknown): string {
   if (typeof title !== "string" || title.trim() === "") throw invalid("title must not be empty");

@@ -17,7 +17,7 @@ describe("explain", () => {
     [
       { kind: "waits", task, for: [other] },
       "T1 waits for T2 (todo: Schema); finish those first, or take what get_next_batch gives.",
-      "T1 waits for T2 (todo: Schema); `haversack next` shows what is ready, `haversack task start T1 --force` starts it all the same.",
+      "T1 waits for T2 (todo: Schema); `haversack next` shows what is ready, `haversack task claim T1 --force` starts it all the same.",
     ],
     [
       { kind: "blocked", task, reasons: ["no key", "no\nserver"] },
@@ -26,8 +26,8 @@ describe("explain", () => {
     ],
     [
       { kind: "too-many", limit: 2, holding: ["T3", "T4"] },
-      'No more than 2 tasks at once (work.maxClaims), and you hold T3 and T4; finish one, or give one back (update_task_status "todo").',
-      "No more than 2 tasks at once (work.maxClaims), and you hold T3 and T4; finish one, or `haversack release ID`.",
+      'No more than 2 tasks at once (work.max_claims), and you hold T3 and T4; finish one, or give one back (update_task_status "todo").',
+      "No more than 2 tasks at once (work.max_claims), and you hold T3 and T4; finish one, or `haversack task release ID`.",
     ],
     [
       { kind: "cannot-follow", task: { ...task, status: "done" }, allowed: ["todo", "archived"], wanted: "blocked" },
@@ -42,7 +42,7 @@ describe("explain", () => {
     [
       { kind: "cycle", path: [task, other, task] },
       "That would be a cycle: T1 -> T2 -> T1; nothing was changed, one of these must go first.",
-      "That would be a cycle: T1 -> T2 -> T1; nothing was changed, `haversack dep rm` takes one of these out.",
+      "That would be a cycle: T1 -> T2 -> T1; nothing was changed, `haversack task dep --rm` takes one of these out.",
     ],
     [
       { kind: "lost", task, by },

@@ -1,16 +1,16 @@
 /**
- * One exact sentence for every refusal: what stands in the way, and what to do. An agent reads the names of tools that every
- * session has, a person those of commands. No agent is told how to take work from another.
+ * One precise sentence for every refusal: the reason, and what to do. Agents get the names of tools that every session has; people get
+ * commands. No agent is told how to take work from another.
  */
 import type { Claim, TaskBrief, TaskStatus } from "./task.ts";
 
-/** Every outcome of the store that is no success. */
+/** Every outcome of the store that is not a success. */
 export type Refusal =
   | {
       kind: "held";
       task: TaskBrief;
       by: Claim;
-      /** What was asked for. Default: a claim. */
+      /** What the caller asked for. Default: a claim. */
       wanted?: "release" | "change";
     }
   | { kind: "waits"; task: TaskBrief; for: readonly TaskBrief[] }
@@ -21,7 +21,7 @@ export type Refusal =
   | { kind: "lost"; task: TaskBrief; by?: Claim }
   | { kind: "not-held"; task: TaskBrief };
 
-/** agent: through tools; shell: an agent that runs commands; person: at a terminal. */
+/** agent: uses tools; shell: an agent that runs commands; person: at a terminal. */
 export type Audience = "agent" | "shell" | "person";
 
 export function explain(refusal: Refusal, { for: audience }: { for: Audience }): string {
@@ -45,7 +45,7 @@ export function explain(refusal: Refusal, { for: audience }: { for: Audience }):
         ? "finish those first, or take what get_next_batch gives"
         : audience === "shell"
           ? "finish those first; `haversack next` shows what is ready"
-          : `\`haversack next\` shows what is ready, \`haversack task start ${task.id} --force\` starts it all the same`;
+          : `\`haversack next\` shows what is ready, \`haversack task claim ${task.id} --force\` starts it all the same`;
       return `${task.id} waits for ${list(others.map(named))}; ${how}.`;
     }
     case "blocked": {
@@ -60,8 +60,8 @@ export function explain(refusal: Refusal, { for: audience }: { for: Audience }):
       const { limit, holding } = refusal;
       const how = isAgent
         ? 'finish one, or give one back (update_task_status "todo")'
-        : "finish one, or `haversack release ID`";
-      return `No more than ${limit} ${limit === 1 ? "task" : "tasks"} at once (work.maxClaims), and you hold ${list(holding)}; ${how}.`;
+        : "finish one, or `haversack task release ID`";
+      return `No more than ${limit} ${limit === 1 ? "task" : "tasks"} at once (work.max_claims), and you hold ${list(holding)}; ${how}.`;
     }
     case "cannot-follow": {
       const { task, allowed, wanted } = refusal;
@@ -71,7 +71,7 @@ export function explain(refusal: Refusal, { for: audience }: { for: Audience }):
     case "cycle": {
       const ids = refusal.path.map(({ id }) => id);
       const closed = ids.length > 1 && ids[0] === ids.at(-1) ? ids : [...ids, ...ids.slice(0, 1)];
-      const how = isAgent ? "one of these must go first" : "`haversack dep rm` takes one of these out";
+      const how = isAgent ? "one of these must go first" : "`haversack task dep --rm` takes one of these out";
       return `That would be a cycle: ${closed.join(" -> ")}; nothing was changed, ${how}.`;
     }
     case "lost": {

@@ -1,21 +1,21 @@
 /**
- * Cuts a list of views to a number of tokens. The ceiling holds for the whole answer, with what stands around the list. No view
- * is cut in the middle: the first may shrink to id, title and status, the others are left out and counted.
+ * Cuts a list of views to a number of tokens. The limit applies to the whole answer, including the text around the list. No view is cut
+ * in the middle: the first may be reduced to id, title and status; the others are left out and counted.
  */
 import { estimateTokens } from "../tokens/estimate.ts";
 import type { FieldSet, View } from "./task-view.ts";
 
 export interface FittedList {
   views: View[];
-  /** The first is minimal, though more was asked for. */
+  /** The first view is minimal, although more was requested. */
   isReduced: boolean;
-  /** Set when the ceiling left something out. */
+  /** Set if the limit left something out. */
   cut?: TokenCut;
 }
 
-/** Ceilings that would do. */
+/** Limits that would be sufficient. */
 export interface TokenCut {
-  /** For the first alone, as it was asked for. */
+  /** For the first view alone, as requested. */
   firstTokens: number;
   allTokens: number;
 }
@@ -25,13 +25,13 @@ export interface FitOptions<T> {
   fields: FieldSet;
   /** Default: no limit. */
   maxTokens?: number | undefined;
-  /** What the rest of the answer takes. */
+  /** Tokens for the rest of the answer. */
   aroundTokens?: number;
-  /** How the answer writes one. Default: JSON. */
+  /** How the answer formats a view. Default: JSON. */
   text?: ((view: View) => string) | undefined;
 }
 
-/** The estimate is 3 to 6% off on JSON, 17% low on some languages. */
+/** The estimate is off by 3 to 6% on JSON, and 17% too low on some languages. */
 const MARGIN = 1.2;
 /** `{"tasks":[],"left_out":9950,"more":"get_task has the rest of this one; offset: 1"}` */
 const AROUND_TOKENS = 30;
@@ -67,7 +67,7 @@ export function tokensOf(value: unknown): number {
   return textTokens(JSON.stringify(value));
 }
 
-/** With a margin, and the comma or line break behind it. */
+/** Includes a margin, and the comma or line break after it. */
 function textTokens(text: string): number {
   return Math.ceil(estimateTokens(text) * MARGIN) + 1;
 }

@@ -1,6 +1,6 @@
 /**
- * Handoffs: what came of a task, small for the coordinator, whole on request; and how they shrink as their story and epic
- * complete. One per task, role and attempt; "the" handoff of a task is its latest.
+ * Handoffs: the result of a task, as a summary for the coordinator and in full on request, and how they shrink when their story and
+ * epic complete. One per task, role and attempt; "the" handoff of a task is its latest.
  */
 export const VERDICTS = ["PASS", "FAIL", "BLOCKED"] as const;
 export type Verdict = (typeof VERDICTS)[number];
@@ -9,7 +9,7 @@ export interface Handoff {
   /** `H` and digits. */
   id: string;
   taskId: string;
-  /** Who did it: `implementer`, `spec-reviewer`. */
+  /** Role of the author: `implementer`, `spec-reviewer`. */
   role: string;
   /** From 1. */
   attempt: number;
@@ -21,14 +21,13 @@ export interface Handoff {
   actor: string;
   createdAt: Date;
   /**
-   * What has completed decides how far a handoff shrinks by itself: the story, then the epic. A failed or blocked one never
-   * does: it is the only evidence of why.
-   * whole; compacted: the details are in the archive; archived: the summary is too.
+   * whole: nothing is archived. compacted: the details are in the archive. archived: the summary is too. A handoff shrinks when its
+   * story completes, and again when its epic does. Failed and blocked ones never shrink: they are the only evidence of the reason.
    */
   state: "whole" | "compacted" | "archived";
 }
 
-/** The last line of an agent's answer. Undefined: it gave none. */
+/** Reads the last VERDICT line of an agent's answer. Undefined: there is none. */
 export function readVerdict(answer: string): Verdict | undefined {
   const found = [...answer.matchAll(/^[\s>*_`#-]*VERDICT[*_`]*\s*:\s*[*_`]*\s*(PASS|FAIL|BLOCKED)(?![\w|])/gim)].at(-1);
   return found?.[1]?.toUpperCase() as Verdict | undefined;

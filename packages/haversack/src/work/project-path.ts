@@ -1,4 +1,4 @@
-/** Paths as the WIP keeps them: relative to the project's root where they lie inside it, with `/` between folders. */
+/** Paths as stored in WIP: relative to the project's root if inside it, with `/` between folders. */
 import { PATH_MAX_CHARS, safeLine, safeStart } from "./capture/output-text.ts";
 
 export interface Place {
@@ -8,13 +8,13 @@ export interface Place {
 
 /** "" is the root itself. */
 export function projectPath(path: string, { root, cwd }: Place): string {
-  // Masked as it came: `https://me:secret@host/x` is no address any more once its slashes are tidied.
+  // Mask first: `https://me:secret@host/x` is no longer recognized as a URL once its slashes are normalized.
   const full = joinPath(cwd ?? root ?? "", safeStart(path, PATH_MAX_CHARS * 2));
   const base = root && joinPath("", root);
   return safeLine(base && `${full}/`.startsWith(`${base}/`) ? full.slice(base.length + 1) : full, PATH_MAX_CHARS);
 }
 
-/** Only when the root is known: `../x` and absolute paths lie outside. */
+/** Works only if the root is known: `../x` and absolute paths are outside. */
 export function isOutside(path: string): boolean {
   return /^(?:\/|[A-Za-z]:|\.\.\/)/.test(path);
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { orderKey, priorityOf, type QueuePlace, rankOf, scoreAt } from "./queue-order.ts";
+import { orderKey, priorityOf, type QueuePlace, rankOf, scoreAt } from "./task.ts";
 
 const DAY = 86_400_000;
 const start = Date.parse("2031-01-01T00:00:00Z");

@@ -1,10 +1,10 @@
 /**
- * Tasks, epics, stories and handoffs as agents and scripts read them: snake_case, and absent means absent. How much is shown
- * is the caller's choice:
+ * Tasks, epics, stories and handoffs as agents and scripts read them: snake_case, without unset fields. The caller chooses how much is
+ * shown:
  *
- * - minimal: id, title, status, and nothing else. For lists.
- * - standard: what is needed to start. For one task.
- * - full: what is needed to go on with work that another began.
+ * - minimal: only id, title and status. For lists.
+ * - standard: what an agent needs to start. For one task.
+ * - full: what an agent needs to continue work that another began.
  */
 import type { Handoff } from "./handoff.ts";
 import {
@@ -32,7 +32,7 @@ export interface View {
 type Counts = Readonly<Record<TaskStatus, number>>;
 
 export function viewTask(task: Task | TaskDetails, fields: FieldSet): View {
-  if (fields === "minimal") return viewBrief(task);
+  if (fields === "minimal") return { ...viewBrief(task), ...(task.isWaiting && { waiting: true }) };
   const around = task as Partial<TaskDetails>;
   const standard = {
     ...viewBrief(task),
@@ -66,7 +66,7 @@ export function viewTask(task: Task | TaskDetails, fields: FieldSet): View {
   });
 }
 
-/** Under the names that the table of fields gives them. */
+/** Uses the names from the table of fields. */
 function viewFields(task: Task, names: readonly TaskField[]): Record<string, unknown> {
   return Object.fromEntries(names.map((name) => [TASK_FIELDS[name].key, task[name]]));
 }
@@ -94,7 +94,7 @@ export function viewStory(story: Story & { counts?: Counts }, fields: FieldSet):
   });
 }
 
-/** minimal: who, verdict, summary. The details are read in pages, apart from it. */
+/** minimal: role, verdict, summary. The details are read separately, in pages. */
 export function viewHandoff(handoff: Handoff, fields: FieldSet): View {
   const { id, taskId, role, attempt, status, summary } = handoff;
   if (fields === "minimal") return { id, task_id: taskId, role, attempt, status, summary };
@@ -123,7 +123,7 @@ export function viewClaim({ agent, leaseUntil }: Claim): { agent: string; lease_
   return { agent, lease_until: leaseUntil };
 }
 
-/** Zeros say nothing. */
+/** Omits zeros. */
 export function viewCounts(counts: Counts): Record<string, number> {
   return Object.fromEntries(Object.entries(counts).filter(([, count]) => count > 0));
 }
@@ -133,7 +133,7 @@ export function traceabilityRef({ planFile, planSection }: Pick<Task, "planFile"
   return planSection === undefined ? planFile : `${planFile}#${planSection}`;
 }
 
-/** Without fields that are not set: no nulls, no empty lists. */
+/** Omits unset fields: no nulls, no empty lists. */
 export function present<Fields extends object>(fields: Fields): { [Name in keyof Fields]: NonNullable<Fields[Name]> } {
   const entries = Object.entries(fields).filter(
     ([, value]) => value !== undefined && value !== null && value !== "" && !isEmpty(value),

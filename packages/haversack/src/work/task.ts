@@ -1,6 +1,6 @@
 /**
- * Epics, stories and tasks: their shapes, their words, and which status may follow which. Field names here are ours; what
- * agents and scripts read is made by `task-view.ts`.
+ * Epics, stories and tasks: their types, their statuses, and which status may follow which. Field names here are internal;
+ * `task-view.ts` makes what agents and scripts read.
  */
 import type { Wip } from "./wip/wip.ts";
 
@@ -14,11 +14,11 @@ export type TaskType = (typeof TASK_TYPES)[number];
 export const TASK_STATUSES = ["todo", "in_progress", "review", "done", "blocked", "archived"] as const;
 export type TaskStatus = (typeof TASK_STATUSES)[number];
 
-/** Of stories and epics: it follows their tasks. Only `archived` is set by hand. */
+/** For stories and epics: follows their tasks. Only `archived` is set by hand. */
 export const GROUP_STATUSES = ["todo", "in_progress", "done", "archived"] as const;
 export type GroupStatus = (typeof GROUP_STATUSES)[number];
 
-/** `blocks` and `requires` make a task wait; `relates_to` only tells. */
+/** `blocks` and `requires` make a task wait; `relates_to` is only informative. */
 export const DEPENDENCY_TYPES = ["blocks", "requires", "relates_to"] as const;
 export type DependencyType = (typeof DEPENDENCY_TYPES)[number];
 
@@ -47,7 +47,7 @@ export interface Story {
   completedAt?: Date;
 }
 
-/** What every list shows. */
+/** The fields shown in every list. */
 export interface TaskBrief {
   id: string;
   title: string;
@@ -60,11 +60,11 @@ export interface TaskStep {
 }
 
 /**
- * The fields of a task that somebody sets, declared once: types, columns, records of an export, JSON, and the input of tools derive
- * from this table. `key` is the name in JSON and in tools, and also the column's and the record's unless `column` says otherwise.
+ * The editable fields of a task, declared once. Types, columns, export records, JSON and tool inputs derive from this table. `key` is
+ * the name in JSON and tools, and also of the column and record field unless `column` is set.
  *
  * - `line`, `text`, `name`: one line, text of any length (or `maxChars`), a short text without line breaks
- * - `id`: of a story or task; stored as the row that it names
+ * - `id`: of a story or task; stored as its row number
  * - a list: one of these words
  */
 export const TASK_FIELDS = {
@@ -75,13 +75,13 @@ export const TASK_FIELDS = {
   priority: { key: "priority", kind: PRIORITIES },
   description: { key: "description", kind: "text" },
   acceptanceCriteria: { key: "acceptance_criteria", kind: "text" },
-  /** Paths that the task will touch, relative to the project's root. Tasks of one batch share none. */
+  /** Paths that the task will change, relative to the project's root. Tasks of one batch share none. */
   files: { key: "files", kind: "paths" },
   steps: { key: "steps", kind: "steps" },
   estimateHours: { key: "estimate_hours", kind: "hours" },
-  /** The skill that the task asks for by name; several, separated by commas. */
+  /** The skills that the task names, separated by commas. */
   skill: { key: "skill", kind: "text", maxChars: 500 },
-  /** Where the task comes from: a plan, and the section in it. */
+  /** The plan that the task comes from, and the section in it. */
   planFile: { key: "plan_file", kind: "text", maxChars: 1000 },
   planSection: { key: "plan_section", kind: "text", maxChars: 1000 },
   contextSummary: { key: "context_summary", kind: "text" },
@@ -114,10 +114,10 @@ type ValueOf<Kind> = Kind extends readonly (infer Word)[]
         ? readonly TaskStep[]
         : string;
 
-/** A task's fields as the engine and the store speak of them. */
+/** A task's fields in the engine and the store. */
 export type TaskFieldValues = { -readonly [Field in TaskField]?: ValueOf<KindOf<Field>> };
 
-/** The same as an export has them: words are any text, because another version may know more of them. */
+/** The same fields in an export. Enum values are any text, because another version may have more of them. */
 export type TaskFieldRecord = {
   -readonly [Field in TaskField as ColumnOf<Field>]?: KindOf<Field> extends "hours"
     ? number
@@ -128,7 +128,7 @@ export type TaskFieldRecord = {
         : string;
 };
 
-/** Those that a column holds as they are. */
+/** Fields that are stored in a column unchanged. */
 export type PlainTaskField = {
   [Field in TaskField]: KindOf<Field> extends "text" | "name" | "hours" ? Field : never;
 }[TaskField];
@@ -149,7 +149,9 @@ export interface Task extends TaskBrief, Omit<TaskFieldValues, "title"> {
   steps: TaskStep[];
   /** The story's epic. */
   epicId?: string;
-  /** Why the task came back: an expired or stolen claim, a reopening. */
+  /** In lists: the task is `todo` and waits for another task. */
+  isWaiting?: true;
+  /** Why the task came back: an expired or stolen claim, or it was reopened. */
   note?: string;
   createdAt: Date;
   updatedAt: Date;
@@ -157,12 +159,12 @@ export interface Task extends TaskBrief, Omit<TaskFieldValues, "title"> {
   completedAt?: Date;
 }
 
-/** A sub-task, and who holds it. */
+/** A sub-task and its holder. */
 export interface TaskPart extends TaskBrief {
   agent?: string;
 }
 
-/** A task with what is known around it. */
+/** A task with related information. */
 export interface TaskDetails extends Task {
   wip?: Wip;
   wipUpdatedAt?: Date;
@@ -177,9 +179,9 @@ export interface TaskDetails extends Task {
   /** Open reasons, oldest first. */
   blockers: Blocker[];
   failureCount: number;
-  /** The ids that other clones have for it. */
+  /** The ids that other clones use for it. */
   aliases?: string[];
-  /** Tasks that another clone has under this task's id: an import renamed them. */
+  /** Tasks that have this task's id in another clone: an import renamed them. */
   aliasOf?: TaskBrief[];
 }
 
@@ -193,7 +195,7 @@ export interface Claim {
   leaseUntil: Date;
 }
 
-/** A task that somebody began and nobody holds, with who held it last. */
+/** A task that was started and that nobody holds, with its last holder. */
 export interface LeftTask extends TaskBrief {
   agent: string;
   sessionId?: string;
@@ -203,7 +205,7 @@ export interface LeftTask extends TaskBrief {
   branch?: string;
   claimedAt: Date;
   lastSeenAt: Date;
-  /** expired: no sign of life came. ended: the session said so. gone: its process is. */
+  /** expired: no sign of life. ended: the session reported its end. gone: its process no longer runs. */
   endedAs: EndedAs;
   endedAt: Date;
 }
@@ -236,7 +238,7 @@ export interface Failure {
   details?: string;
 }
 
-/** Which status may follow. From `done` and `archived` the only way back is to reopen. */
+/** Allowed next statuses. `done` and `archived` can only be reopened. */
 const FOLLOWS: Readonly<Record<TaskStatus, readonly TaskStatus[]>> = {
   todo: ["in_progress", "review", "done", "blocked", "archived"],
   in_progress: ["review", "done", "todo", "blocked", "archived"],
@@ -254,16 +256,16 @@ export function followersOf(from: TaskStatus): readonly TaskStatus[] {
   return FOLLOWS[from];
 }
 
-/** Over: nobody waits for it any more. */
+/** Finished: no task waits for it any more. */
 export function isSettled(status: TaskStatus): boolean {
   return status === "done" || status === "archived";
 }
 
-// What in a text looks like the id of a task. Whether there is such a task, the store knows. Loaded by the hook.
+// Finds text that looks like a task id. Only the store knows whether the task exists. Loaded by the hook.
 
 /**
- * Each once, in the order of the text: `T` and digits, and imported ids (`task-…`). A short one must stand alone: in a path, a file
- * name or a compound (`fixtures/T1000.json`, `T1000-series`) the same characters are more likely something else.
+ * Each id once, in text order: `T` and digits, and imported ids (`task-…`). A short id must stand alone: in a path, a file name or a
+ * compound (`fixtures/T1000.json`, `T1000-series`) it probably means something else.
  */
 export function taskIdsIn(text: string): string[] {
   const found = text.slice(0, MAX_CHARS).match(TASK_IDS) ?? [];
@@ -274,3 +276,48 @@ const TASK_IDS = /(?<![\w./\\-])[Tt]\d{4,11}(?![\w/\\-]|\.\w)|\b(?:[Tt]\d{12}|ta
 const MAX_CHARS = 50_000;
 /** A text may be full of part numbers before it names the task. */
 const MOST_IDS = 50;
+
+// The order of the queue. A task's score is
+// 100 × (3 − epic's priority) + 30 × (3 − its own) + 5 × open tasks that wait for it (10 at most) + a point per 10 days of age.
+// P0 to P3 count as 0 to 3; a task without an epic counts as in a P2 epic. All tasks age equally, so time alone never changes their
+// order. It can be stored as a number without the current time (the order key), from which the score at any time follows. Age
+// decides between equal tasks and is worth one task priority in 300 days: an old chore does not pass an outage.
+
+export const EPIC_POINTS = 100;
+export const TASK_POINTS = 30;
+export const DEPENDENT_POINTS = 5;
+export const MOST_DEPENDENTS = 10;
+/** Ten days. */
+export const MS_PER_POINT = 864_000_000;
+/** For tasks without an epic. */
+export const NO_EPIC_RANK = 2;
+
+export interface QueuePlace {
+  epicRank: number;
+  taskRank: number;
+  /** Open tasks that directly wait for this one. */
+  dependents: number;
+  createdAtMs: number;
+}
+
+/** Higher comes first. An integer, exact in every store. */
+export function orderKey({ epicRank, taskRank, dependents, createdAtMs }: QueuePlace): number {
+  const points =
+    EPIC_POINTS * (3 - epicRank) +
+    TASK_POINTS * (3 - taskRank) +
+    DEPENDENT_POINTS * Math.min(dependents, MOST_DEPENDENTS);
+  return points * MS_PER_POINT - createdAtMs;
+}
+
+/** The score at a time, in points, to one decimal. */
+export function scoreAt(key: number, at: Date): number {
+  return Math.round(((key + at.getTime()) / MS_PER_POINT) * 10) / 10;
+}
+
+export function rankOf(priority: Priority): number {
+  return Number(priority[1]);
+}
+
+export function priorityOf(rank: number): Priority {
+  return `P${rank}` as Priority;
+}

@@ -1,6 +1,6 @@
 /**
- * Outputs of test runners and what they say. `recorded` ones were printed by the real program, run on small tests written
- * for this; the others are written after the program's format. Folders are neutral, frames of the runner itself cut out.
+ * Outputs of test runners and their meaning. `recorded` ones come from the real program, run on small tests; the others follow the
+ * program's format. Folders are neutral, and the runner's own stack frames are removed.
  */
 export interface TestSample {
   runner: string;

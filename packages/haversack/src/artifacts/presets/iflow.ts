@@ -1,25 +1,21 @@
 /**
- * The roles of a feature's life from specification to code, one set for each phase: what each must read. The document that a
- * phase writes is under review and stands in the prompt; all before it are references.
+ * The roles of a feature from specification to code, and what each must read. One set per phase. The document that a phase writes is
+ * under review and is in the prompt; all earlier documents are references.
  */
-import type { RoleFile, RoleMapFile, RoleSetFile } from "../read-role-map.ts";
+import type { RoleFile, RoleMapFile, RoleSetFile } from "../role-map.ts";
 
 const CHAIN = ["prd.md", "spec.md", "design.md", "plan.md", "tasks.md"];
 
-/** The reviewer of the phase's document, and the one who asks whether the next phase can start from it. */
+/** The client's sub-agent type has the same name as the role. */
+function role(name: string, documents: readonly string[], rest: Omit<RoleFile, "documents"> = {}): [string, RoleFile] {
+  return [name, { documents, agentType: `iflow:${name}`, answer: "review", ...rest }];
+}
+
+/** The reviewer of the phase's document, and the reviewer who checks whether the next phase can start from it. */
 function phase(reviewer: string, underReview: string): RoleSetFile {
   const upTo = CHAIN.slice(0, CHAIN.indexOf(underReview) + 1);
-  const role = (name: string): RoleFile => ({
-    documents: upTo,
-    underReview,
-    agentType: `iflow:${name}`,
-    answer: "review",
-  });
-  return {
-    dispatch: "phase",
-    documents: upTo,
-    roles: { [reviewer]: role(reviewer), "phase-reviewer": role("phase-reviewer") },
-  };
+  const roles = [reviewer, "phase-reviewer"].map((name) => role(name, upTo, { underReview }));
+  return { dispatch: "phase", documents: upTo, roles: Object.fromEntries(roles) };
 }
 
 export const IFLOW: RoleMapFile = {
@@ -38,52 +34,29 @@ export const IFLOW: RoleMapFile = {
     implement: {
       dispatch: "code",
       documents: CHAIN,
-      roles: {
-        "implementation-reviewer": {
-          documents: ["prd.md", "spec.md", "design.md", "plan.md", "tasks.md"],
-          agentType: "iflow:implementation-reviewer",
-          answer: "review",
-        },
-        "code-quality-reviewer": {
-          documents: ["design.md", "spec.md"],
-          agentType: "iflow:code-quality-reviewer",
-          answer: "review",
-        },
-        "security-reviewer": {
-          documents: ["design.md", "spec.md"],
-          agentType: "iflow:security-reviewer",
-          answer: "review",
-        },
-        // Without the spec: what is needless is judged by the design alone.
-        "code-simplifier": { documents: ["design.md"], agentType: "iflow:code-simplifier", answer: "simplify" },
-        // The whole PRD: its goals are where tests of the business come from.
-        "test-deepener": {
-          documents: ["spec.md", "design.md", "tasks.md", "prd.md"],
-          agentType: "iflow:test-deepener",
-          answer: "tests",
-        },
-        // Fixes what the reviewers found. The worker on a single task is in the next set.
-        implementer: {
-          documents: ["prd.md", "spec.md", "design.md", "plan.md", "tasks.md"],
-          agentType: "iflow:implementer",
-          model: "opus",
-          answer: "work",
-        },
-      },
+      roles: Object.fromEntries([
+        role("implementation-reviewer", CHAIN),
+        role("code-quality-reviewer", ["design.md", "spec.md"]),
+        role("security-reviewer", ["design.md", "spec.md"]),
+        // Without the spec: the design alone shows what is unnecessary.
+        role("code-simplifier", ["design.md"], { answer: "simplify" }),
+        // The whole PRD: business tests come from its goals.
+        role("test-deepener", ["spec.md", "design.md", "tasks.md", "prd.md"], { answer: "tests" }),
+        // Fixes review findings. The role that works on a single task is in the next set.
+        role("implementer", CHAIN, { model: "opus", answer: "work" }),
+      ]),
     },
     implementing: {
       dispatch: "task",
       documents: CHAIN,
-      roles: {
-        // Plan and design by section: ten tasks would otherwise read both ten times over.
-        implementer: {
-          documents: ["prd.md", "spec.md", "design.md", "plan.md"],
+      roles: Object.fromEntries([
+        // Plan and design as sections: otherwise ten tasks would read both ten times.
+        role("implementer", ["prd.md", "spec.md", "design.md", "plan.md"], {
           sections: { "design.md": "task", "plan.md": "task" },
-          agentType: "iflow:implementer",
           model: "opus",
           answer: "work",
-        },
-      },
+        }),
+      ]),
     },
   },
 };

@@ -1,6 +1,6 @@
 /**
- * What the shipped roles are asked to do, in our own words: the opening of a prompt. A project replaces one with a file of
- * its own (`rubric` in artifacts.json). Keys are a role, or `set/role` where a role of one name has another task in each set.
+ * The task of each shipped role: the opening of its prompt. A project can replace one with its own file (`rubric` in artifacts.json).
+ * Keys are a role, or `set/role` if a role has a different task in each set.
  */
 export const RUBRICS: Readonly<Record<string, string>> = {
   "spec-reviewer": `Review the specification as a sceptic. Approve only what two engineers could build alike without asking.
@@ -76,7 +76,7 @@ as it is.`,
 allows. Follow the conventions around you. Run the tests before you report, and say plainly what is not done.`,
 };
 
-/** For roles that a project invents without a file of their own. */
+/** For roles of a project that have no rubric file. */
 export const GENERAL_RUBRIC =
   "Do what your role says, with the documents below as the measure. Point at file and line for every finding.";
 

@@ -1,6 +1,6 @@
 /**
- * Assignments: `password=…`, `"api_key": "…"`, `export FOO_TOKEN=…`, `secret: …`, `<password>…</password>`, and prose that says what the
- * password is. The name tells that a secret is meant, the value must look like one: code, types and placeholders stay.
+ * Assignments: `password=…`, `"api_key": "…"`, `export FOO_TOKEN=…`, `secret: …`, `<password>…</password>`, and prose that states a
+ * password. The name must indicate a secret and the value must look like one; code, types and placeholders are left alone.
  */
 import {
   countDigits,
@@ -9,24 +9,36 @@ import {
   isOrdinaryWord,
   isPlaceholder,
   LINE_START,
+  later,
   looksRandom,
   mask,
 } from "./value.ts";
 
-/** `lower`: the text in small letters. */
+/** `lower`: the text in lower case. */
 export function maskAssignments(text: string, lower: string): string {
-  if (!NAMES.some((name) => lower.includes(name))) return text;
-  let result = text.replace(ENV_LINE, maskEnvLine).replace(ASSIGNMENT, maskAssignment);
-  if (lower.includes("</")) result = result.replace(ELEMENT, maskElement);
-  if (lower.includes("value")) result = result.replace(PAIR, maskPair);
+  if (!ASSIGNED_WORDS.some((name) => lower.includes(name))) return text;
+  let result = text.replace(ENV_LINE(), maskEnvLine).replace(ASSIGNMENT(), maskAssignment);
+  if (lower.includes("</")) result = result.replace(ELEMENT(), maskElement);
+  if (lower.includes("value")) result = result.replace(PAIR(), maskPair);
   if (lower.includes("phrase") || lower.includes("mnemonic")) result = result.replace(PHRASE, maskPhrase);
-  return result.replace(SAID, maskSaid);
+  return result.replace(SAID(), maskSaid);
 }
 
-/** A text without any of these has none of the words below. */
-const NAMES = ["pass", "pwd", "secret", "token", "key", "auth", "credential", "psk", "mnemonic", "phrase"];
+/** If a text contains none of these, none of the patterns below match. */
+export const ASSIGNED_WORDS = [
+  "pass",
+  "pwd",
+  "secret",
+  "token",
+  "key",
+  "auth",
+  "credential",
+  "psk",
+  "mnemonic",
+  "phrase",
+];
 
-/** Words for a secret. `key` alone is one only behind certain words: see `kindOf`. */
+/** Words for a secret. `key` alone counts only after certain words: see `kindOf`. */
 const WORD =
   "pass(?:word|wd|phrase|code)|(?<=[_-])pass|(?<![a-z])pass(?=[\"']?\\s{0,2}[:=]\\s{0,2}\\\\{0,3}[\"'])|pwd|secret|token|credentials?|psk|mnemonic|_auth|(?<=[a-z0-9_ -])key";
 
@@ -36,16 +48,16 @@ const SECRET_KEY =
   /(?:api|app|application|access|auth|private|secret|account|shared|preshared|signing|signature|encryption|decryption|master|session|client|consumer|service|storage|admin|license|subscription|deploy|webhook|instrumentation|ingest(?:ion)?|integration|write|server|security|hmac|jwt|fernet|aes|cipher|crypt(?:o|ography)?|ssh|functions?|primary|secondary)[ _-]?$/i;
 const NO_SECRET_KEY =
   /(?:public|publishable|cache|foreign|sort|partition|object|s3|idempotency|row|group|dedup|dedupe|lookup|index|map|hash|range|unique|composite|routing|host|registry|site|primary)[ _-]?$/i;
-/** Tokens that open nothing: places in a list, units of a text, parts of a design. */
+/** Tokens that are not secrets: positions in a list, units of text, design tokens. */
 const NO_SECRET_TOKEN =
   /(?:page|next|prev|continuation|cancell?ation|sync|progress|resume|cursor|design|color|style|eos|bos|pad|stop|unk|mask)[_-]?$/i;
 
-/** `stem`: what stands before the word in the same name. */
+/** `stem`: the part of the name before the word. */
 function kindOf(word: string, stem: string): Kind | undefined {
   if (/^(?:pass|pwd|psk|mnemonic)/i.test(word)) return "password";
   if (/^token$/i.test(word)) return NO_SECRET_TOKEN.test(stem) ? undefined : "secret";
   if (!/^key$/i.test(word)) return "secret";
-  // "primary key" is also a word of databases, where its value is a name or a number.
+  // "primary key" is also a database term, whose value is a name or a number.
   if (SECRET_KEY.test(stem)) return /ary[ _-]?$/i.test(stem) ? "weak" : "secret";
   return NO_SECRET_KEY.test(stem) || !/[a-z0-9][_-]$/i.test(stem) ? undefined : "weak";
 }
@@ -60,13 +72,13 @@ interface Found {
   suffix: string;
   separator: string;
   value: string;
-  /** The character behind it. */
+  /** The character after the value. */
   next: string;
 }
 
-const ASSIGNMENT = new RegExp(
+const ASSIGNMENT = later(
   `(${WORD})((?:[_-][a-z0-9]{1,16}){0,2})` +
-    // `password: str = `: a type stands between.
+    // `password: str = `: with a type in between.
     String.raw`((?:\[\d{0,4}\])?(?:\\{0,3}["'\x60]\]?)?\??(?:\s{0,4}:\s{0,2}[&*]?[A-Za-z_][\w.<>[\]|? ]{0,30}=(?![=>])\s{0,4}(?=\\{0,3}["'])|\s{0,4}(?::=|=>|[=:](?![=:]))\s{0,4}|(?<=["'])\s{0,4},\s{0,4}(?=\\{0,3}["'])))` +
     String.raw`(?:(\\{1,3}["'])([^"'\\\n]*)|"((?:[^"\\\n]|\\[^\n])*)|'((?:[^'\\\n]|\\[^\n])*)|\x60([^\x60\\\n$]*)(?=\x60)|([^\s"'\x60&,;()[\]{}<>|\\]+))`,
   "gi",
@@ -83,7 +95,7 @@ function maskAssignment(match: string, ...groups: unknown[]): string {
   const kind = kindOf(word, stem);
   if (!kind) return match;
   const value = escaped ?? double ?? single ?? tick ?? bare ?? "";
-  // Two neighbours in a list: only a name that is a text of its own.
+  // Neighbours in a list: the name must be a quoted string of its own.
   if (separator.includes(",") && !/["']/.test(whole[offset - stem.length - 1] ?? "")) return match;
   const found = { kind, name: stem + word, suffix, separator, value, next: whole[offset + match.length] ?? "\n" };
   if (bare === undefined ? !isQuotedSecret(found) : !isBareSecret(found)) return match;
@@ -105,7 +117,7 @@ function maskAs(kind: Kind): string {
 }
 
 function isQuotedSecret({ kind, name, suffix, separator, value }: Found): boolean {
-  // The quote was the end of a text: `"password: ", next`.
+  // The quote ended a string: `"password: ", next`.
   if (/^[,;)\]}]/.test(value)) return false;
   if (isPlaceholder(value) || isOrdinaryWord(value) || value.toLowerCase() === name.toLowerCase()) return false;
   if (ABOUT.test(suffix)) return false;
@@ -179,14 +191,14 @@ function isPath(value: string): boolean {
   return /^(?:~|\.{0,2})\/\w|^[A-Z]:\\/.test(value) && isName(value.replaceAll("\\", "/"));
 }
 
-/** `Passwort`, `user_password`, `tokenInput`: a word for the thing. One word in small letters may be somebody's password. */
+/** `Passwort`, `user_password`, `tokenInput`: a name for the secret, not the secret. One lower-case word may be a real password. */
 function isLabel(value: string): boolean {
   return (
     /[A-Z_.-]/.test(value) && /pass|pwd|secret|token|key|credential/i.test(value) && !/\d/.test(value) && isName(value)
   );
 }
 
-/** Where the name alone says little: `stripe_key`, but also `row_key`. */
+/** For names that say little: `stripe_key`, but also `row_key`. */
 function isStrong(value: string, name: string): boolean {
   if (value.length < 20 || !looksRandom(value)) return false;
   return isJumble(value) || name === name.toUpperCase() || (countDigits(value) >= 4 && !/^[0-9a-f]{8}-/i.test(value));
@@ -197,7 +209,7 @@ function hasDigitAndLetter(value: string): boolean {
 }
 
 /** Lines of .env and .properties files, whose values end with the line: `DB_PASSWORD=a&b;c(d`. */
-const ENV_LINE = new RegExp(
+const ENV_LINE = later(
   String.raw`^(${LINE_START}(?:export |set |- )?([\w.-]{0,60}?)(PASS(?:WORD|WD|PHRASE)?|PWD|SECRET|TOKEN|KEY)((?:[_.-][a-z0-9]{1,16}){0,2})(?:=|:[ \t]{1,4}))([^\s"'\x60$<{[(\\][^\s"'\x60\\]*)$`,
   "gim",
 );
@@ -205,7 +217,7 @@ const ENV_LINE = new RegExp(
 function maskEnvLine(match: string, before: string, stem: string, word: string, suffix: string, value: string): string {
   const kind = kindOf(word, stem);
   if (!kind || /^[\w.$]+\(/.test(value)) return match;
-  // YAML has such lines too, but so have types and code.
+  // YAML has such lines too, but so do types and code.
   const isYaml = !before.endsWith("=");
   if (isYaml && (kind !== "password" || !hasDigitAndLetter(value) || /[<>(){}[\]]|[,;]$/.test(value))) return match;
   const found = { kind, name: stem + word, suffix, separator: isYaml ? ": " : "=", value, next: "\n" };
@@ -213,7 +225,7 @@ function maskEnvLine(match: string, before: string, stem: string, word: string, 
 }
 
 /** `<password>…</password>` and `<string name="api_key">…</string>`. */
-const ELEMENT = new RegExp(`<[\\w:.-]{0,40}?(${WORD})((?:[_-][a-z0-9]{1,16}){0,2})>([^<>\\n]{1,2000})(?=</)`, "gi");
+const ELEMENT = later(`<[\\w:.-]{0,40}?(${WORD})((?:[_-][a-z0-9]{1,16}){0,2})>([^<>\\n]{1,2000})(?=</)`, "gi");
 
 function maskElement(
   match: string,
@@ -232,7 +244,7 @@ function maskElement(
 const QUOTE = String.raw`(?:\\{0,3}["'])?`;
 
 /** `name: DB_PASSWORD` and on the next line `value: …`; `{"key": "ApiKey", "value": "…"}`; `<add key="ApiKey" value="…">`. */
-const PAIR = new RegExp(
+const PAIR = later(
   String.raw`(\b(?:name|key)${QUOTE}\s{0,4}[:=]\s{0,4}${QUOTE}([\w.-]{0,60}?)(${WORD})((?:[_-][a-z0-9]{1,16}){0,2})${QUOTE},?\s{1,40}${LINE_START}${QUOTE}value${QUOTE}\s{0,4}[:=]\s{0,4}${QUOTE})([^\s"',<>{}()\\]{1,2000})`,
   "gi",
 );
@@ -244,7 +256,7 @@ function maskPair(match: string, before: string, stem: string, word: string, suf
 }
 
 /** "the password is hunter2", "use token 9f8e…", `#define API_KEY "…"`, `ENV API_KEY …`, `set aws_secret_access_key …`. */
-const SAID = new RegExp(
+const SAID = later(
   `(${WORD})((?:[_-][a-z0-9]{1,16}){0,2}["'\`]?)([ \\t]{1,4}(?:for[ \\t]{1,4}[^\\s]{1,60}[ \\t]{1,4})?(?:(?:is|was|are|to|as|of)(?:[ \\t]{1,2}set[ \\t]{1,2}to)?:?[ \\t]{1,4})?(?:\\\\{0,3}["'\`])?)([^\\s"'\`<>(){}[\\],;\\\\]{6,})`,
   "gi",
 );
@@ -269,7 +281,7 @@ function maskSaid(
     : match;
 }
 
-/** Three words or more in quotes. */
+/** A quoted phrase of three words or more. */
 const PHRASE =
   /((?:pass[ _-]?phrase|seed[ _-]?phrase|mnemonic)(?:\s{1,4}is)?:?\s{1,4}["'])([a-z]+(?: [a-z]+){2,30})(?=["'])/gi;
 
@@ -277,7 +289,7 @@ function maskPhrase(_match: string, before: string): string {
   return before + mask("password");
 }
 
-/** Letters with digits, but no algorithm, version or size: `sha256-hashed`, `v2.1`, `16-byte`, `base64`. */
+/** Letters with digits, but not an algorithm, version or size: `sha256-hashed`, `v2.1`, `16-byte`, `base64`. */
 function isPasswordLike(value: string): boolean {
   if (!hasDigitAndLetter(value) || /^v?\d+(?:[.-]|[a-z]+$)/i.test(value)) return false;
   return !/^(?:sha|md|base|utf|aes|rsa|ed|hs|rs|es|ps|argon|pbkdf|bcrypt|oauth|http|ipv|x\.?509|rfc|k8s|ec2|python|node|web)-?\d/i.test(

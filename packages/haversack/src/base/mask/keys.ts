@@ -1,12 +1,12 @@
 /**
- * Keys that their form gives away, mostly by how their makers let them begin. What follows must not be made of words (`sk-loading-box-2`)
- * nor be a placeholder (`ghp_xxxxxxxx`).
+ * Keys with a recognizable format, mostly a vendor's prefix. The rest of the key must not consist of words (`sk-loading-box-2`) or be a
+ * placeholder (`ghp_xxxxxxxx`).
  */
-import { decodeBase64, isJumble, isName, isPlaceholder, mask } from "./value.ts";
+import { decodeBase64, isJumble, isName, isPlaceholder, later, mask } from "./value.ts";
 
 export function maskKnownKeys(text: string): string {
   if (!hasKey(text)) return text;
-  // No key goes beyond its line, and few lines of a long text hold one.
+  // A key never spans lines, and few lines of a long text have one.
   if (text.length < 1000) return maskEach(text);
   return text
     .split("\n")
@@ -23,30 +23,30 @@ function maskEach(text: string): string {
   return result.includes("_") ? result.replace(UNKNOWN_MAKER, maskUnknownMaker) : result;
 }
 
-/** Every key of a known format has this many letters, digits, `_` and `-` in a row. */
-const ROW = /[\w-]{16,}/g;
+/** Every key of a known format has a run of at least 16 letters, digits, `_` and `-`. */
+export const KEY_ROW = /[\w-]{16,}/g;
 
-/** Whether there is such a row that is not made of words. */
+/** Whether the text has such a run that does not consist of words. */
 function hasKey(text: string): boolean {
-  for (const { 0: row, index } of text.matchAll(ROW)) if (isKeyLike(row, text[index - 1] ?? "")) return true;
+  for (const { 0: row, index } of text.matchAll(KEY_ROW)) if (isKeyLike(row, text[index - 1] ?? "")) return true;
   return text.includes("PRIVATE KEY") || text.includes("webhook");
 }
 
-/** Hashes and UUIDs are no keys by themselves, nor are names of temporary folders; a key id of AWS looks like words in capitals. */
+/** Hashes, UUIDs and names of temporary folders are not keys by themselves. An AWS key ID looks like words in capitals. */
 function isKeyLike(row: string, before: string): boolean {
   if (isName(row)) return /[A-Z0-9]{20}/.test(row);
-  // After one of these signs they may be the second half of a key.
+  // After one of these characters, a hash may be the second half of a key.
   if (/^[0-9a-f-]+$/.test(row)) return /^[0-9a-f]{32}-/.test(row) || /[.:$]/.test(before);
   return row.length >= 30 || /[A-Za-z0-9]{16}/.test(row) || BEGINNINGS.test(row);
 }
 
-/** Of the formats that are short and may hold a `-` or `_` anywhere. */
+/** Prefixes of the short formats that may contain `-` or `_` anywhere. */
 const BEGINNINGS =
   /(?:sk|gl[a-z]{2,5}|xox[a-z]|xapp|xwfp|xai|pplx|nvapi|tskey|pypi|NR[A-Z]{2}|GOCSPX|sq0[a-z]{3}|BBDC)-|AIza|AQVN|GR1348941|AT(?:ATT3|CTT3|BB|OA)|EAA|IGQ|_|eyJ/;
 
 type Format = readonly [kind: string, beginning: string, rest: string];
 
-/** Beginnings that mean nothing else. */
+/** Prefixes that mean nothing else. */
 const SURE: readonly Format[] = [
   ["anthropic-key", "sk-ant-", "[\\w-]{16,}"],
   ["github-token", "gh[opsur]_|github_pat_", "\\w{20,}"],
@@ -114,7 +114,7 @@ const SURE: readonly Format[] = [
   ["password-hash", "pbkdf2_sha\\d{1,3}\\$\\d{1,9}\\$", "[\\w+/=$]{40,}"],
 ];
 
-/** Beginnings that are also how names begin: what follows must not be words, whatever stands between them. */
+/** Prefixes that ordinary names also have: the rest must not consist of words, whatever separates them. */
 const LIKELY: readonly Format[] = [
   ["vault-token", "[sb]\\.", "[A-Za-z0-9]{24}(?![\\w.(])"],
   [
@@ -132,7 +132,7 @@ const LIKELY: readonly Format[] = [
 const FORMATS = [...SURE, ...LIKELY];
 let known: RegExp | undefined;
 
-/** Not in the middle of a word; inside JSON, the r of \\r is no part of one. */
+/** A prefix must not start in the middle of a word. In JSON, the r of \\r is not part of a word. */
 function knownPattern(): RegExp {
   const formats = FORMATS.map(([, beginning, rest]) => `(?:${beginning})(${rest})`).join("|");
   known ??= new RegExp(`(?:(?<![A-Za-z0-9])|(?<=\\\\[nrt]))(?:${formats})`, "g");
@@ -148,7 +148,7 @@ function maskKnown(match: string, ...groups: unknown[]): string {
 
 const JWT = /(?<![\w-])e(?:yJ|yA|wo)[\w-]{13,}\.[\w-]{8,}(?:\.[\w-]*){0,3}/g;
 
-/** Formats that are known by what stands inside or at their end. */
+/** Formats recognized by a part inside or at the end. */
 const MARKED: readonly (readonly [kind: string, inside: string, pattern: RegExp])[] = [
   ["terraform-token", ".atlasv1.", /(?<![A-Za-z0-9])[A-Za-z0-9]{14}\.atlasv1\.[\w=-]{40,}/g],
   ["telegram-token", ":", /(?<!\d)\d{8,10}:(?:AA[\w-]{32,}|[\w-]{35}(?![\w-]))/g],
@@ -167,15 +167,15 @@ const MARKED: readonly (readonly [kind: string, inside: string, pattern: RegExp]
   ["zapier-webhook", "hooks.zapier.com", /hooks\.zapier\.com\/hooks\/catch\/\d{3,12}\/\w{5,}/g],
 ];
 
-/** A short word, an underscore and a jumble of 32 or more: how most makers write their keys today. */
+/** A short word, an underscore and 32 or more random characters: how most vendors format their keys today. */
 const UNKNOWN_MAKER = /(?<![\w.-])[A-Za-z][a-z0-9]{1,11}(?:_[a-z0-9]{1,8}){0,3}_([A-Za-z0-9]{32,})/g;
 
 function maskUnknownMaker(match: string, rest: string): string {
   return isJumble(rest) ? mask("api-key") : match;
 }
 
-// Private keys, whole or cut off at either end, as files hold them and as code, JSON, diffs and shell lines quote them; and the same keys
-// in base64, as Kubernetes keeps them.
+// Private keys: complete or cut off at either end, as in files or quoted in code, JSON, diffs and shell lines. Also the same keys in base64,
+// as Kubernetes stores them.
 
 export function maskPrivateKeys(text: string): string {
   let result = text;
@@ -191,10 +191,10 @@ const BEGIN = /-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----/g;
 const END = /-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----/g;
 /** A key of 16,384 bits has 13,000 characters. */
 const KEY_MAX = 20_000;
-/** Shorter than a line of any key, longer than the words of code between two mentions of the markers. */
+/** Shorter than a line of any key, but longer than any word in code between two mentions of the markers. */
 const BASE64_RUN = /[A-Za-z0-9+/]{40}/;
 
-/** From marker to marker, whatever quotes, escapes and line numbers are in between. */
+/** From marker to marker, with any quotes, escapes and line numbers in between. */
 function maskWholeKeys(text: string): string {
   const ends = [...text.matchAll(END)];
   const begins = ends.length > 0 ? [...text.matchAll(BEGIN)] : [];
@@ -215,27 +215,27 @@ function maskWholeKeys(text: string): string {
 }
 
 /*
- * Between two lines: white space or, inside JSON, the two characters \n; then perhaps a line number, a quote mark or a diff sign. Or
- * the end of one string in code and the start of the next.
+ * What may separate two lines: white space or, in JSON, the two characters \n; then an optional line number, quote mark or diff sign. Or the
+ * end of one string in code and the start of the next.
  */
 const LINE_MARK = String.raw`(?:(?:\d{1,6}(?:→|:|\||\s|\\t)|[->|])[ \t]?)?`;
 const BREAK = String.raw`(?:\s|\\[nrt]?)+${LINE_MARK}`;
 const SEAM = String.raw`(?:\s|\\[nrt]?|["'+,.$\x60]){1,40}`;
-const KEY_HEAD = new RegExp(
+const KEY_HEAD = later(
   `-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----(?:${BREAK}(?:Proc-Type|DEK-Info|Version|Comment|Hash): [^\\n\\\\]{0,200})*` +
     `(?:${BREAK}[A-Za-z0-9+/=]{16,}|${SEAM}[A-Za-z0-9+/=]{40,})*(?:(?:${BREAK}[A-Za-z0-9+/=]{1,15}){0,2}(?:${BREAK})?-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----)?`,
   "g",
 );
 
-/** Keys without their end, and short ones. */
+/** Keys with the end cut off, and short keys. */
 function maskKeyHeads(text: string): string {
-  return text.includes("-----BEGIN ") ? text.replace(KEY_HEAD, mask("private-key")) : text;
+  return text.includes("-----BEGIN ") ? text.replace(KEY_HEAD(), mask("private-key")) : text;
 }
 
-const KEY_LINE = new RegExp(`^\\s*${LINE_MARK}["']?[A-Za-z0-9+/=]+["']?[,+]?\\s*${LINE_MARK}$`);
+const KEY_LINE = later(`^\\s*${LINE_MARK}["']?[A-Za-z0-9+/=]+["']?[,+]?\\s*${LINE_MARK}$`);
 const KEY_LINE_MAX = 200;
 
-/** Keys whose first line was cut off, as `tail` does: from the end marker upwards as long as the lines are base64. */
+/** Keys with the first line cut off, as `tail` does. Masks from the end marker upwards while the lines are base64. */
 function maskKeyTails(text: string): string {
   let result = "";
   let done = 0;
@@ -245,7 +245,7 @@ function maskKeyTails(text: string): string {
       const from = Math.max(done, start - KEY_LINE_MAX);
       const lineStart = from + text.slice(from, Math.max(from, start - 1)).lastIndexOf("\n") + 1;
       const line = text.slice(lineStart, start);
-      if (!KEY_LINE.test(line) || (line.length < 16 && start !== end.index)) break;
+      if (!KEY_LINE().test(line) || (line.length < 16 && start !== end.index)) break;
       start = lineStart;
     }
     // The mark of an escaped line break: see mask.ts.
@@ -256,7 +256,7 @@ function maskKeyTails(text: string): string {
   return result + text.slice(done);
 }
 
-/** `client-key-data` of a kubeconfig, `tls.key` of a secret. A certificate begins alike, and is public. */
+/** `client-key-data` of a kubeconfig, `tls.key` of a secret. A certificate begins the same way, but is public. */
 const BASE64_PEM = /LS0tLS1CRUdJTi[A-Za-z0-9+/=]{40,}/g;
 
 function maskEncodedKey(match: string): string {
@@ -266,10 +266,15 @@ function maskEncodedKey(match: string): string {
 /** PuTTY's own format. */
 const PUTTY = /(Private-Lines: \d{1,3}\s{1,2})[A-Za-z0-9+/=\s]{1,20000}(?:Private-MAC: [0-9a-f]+)?/g;
 
-/** The private numbers of a JSON Web Key, and the key itself of a symmetric one. */
+/** The private numbers of a JSON Web Key, and the key of a symmetric one. */
 const JWK = /("(?:d|p|q|dp|dq|qi|k)\\?"\s{0,4}:\s{0,4}\\?")[\w-]{20,}/g;
 
-/** Bodies without their markers: OpenSSH, PKCS #8, PKCS #1 (a certificate has no version number in that place). */
+/** Key bodies without markers: OpenSSH, PKCS #8, PKCS #1. A certificate has no version number at that position. */
 const BODIES = ["b3BlbnNzaC1rZXkt", "IBADANBgkqhkiG9w0B", "IBAAKC", "IBADAQBgcqhkjOPQ"];
 const BODY =
   /b3BlbnNzaC1rZXkt[A-Za-z0-9+/=]{40,}|MI[A-Za-z0-9+/]{2,5}(?:IBADANBgkqhkiG9w0B|IBAAKC|IBADAQBgcqhkjOPQ)[A-Za-z0-9+/=]{40,}/g;
+
+/** In lower case. A text without any of these and without a `KEY_ROW` has no key. */
+export const KEY_WORDS = ["private key", "webhook", "ls0tls1crudjti", "private-lines:", '"kty', ...BODIES].map((word) =>
+  word.toLowerCase(),
+);

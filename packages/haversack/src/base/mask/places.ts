@@ -1,4 +1,4 @@
-/** Secrets known by their place: in an address, a header, a cookie, a file of a known format, an SQL statement. */
+/** Secrets recognized by their place: in a URL, a header, a cookie, a file of a known format, an SQL statement. */
 import {
   countDigits,
   decodeBase64,
@@ -6,30 +6,39 @@ import {
   isOrdinaryWord,
   isPlaceholder,
   LINE_START,
+  later,
   looksRandom,
   mask,
 } from "./value.ts";
 
-/** `lower`: the text in small letters. Patterns are costly at first use, so each waits for the words that it needs. */
+/** Words that indicate a place, and the function that masks it. A pattern is slow at its first use, so it runs only after a word matches. */
+const PLACES: readonly (readonly [words: readonly string[], mask: (text: string) => string])[] = [
+  [["://"], (text) => text.replace(ADDRESS, maskAddress).replace(LOOSE_ADDRESS, maskLooseAddress)],
+  [["auth", "bearer"], (text) => text.replace(AUTHORIZATION, maskAuthorization)],
+  [["bearer", "basic"], (text) => text.replace(SCHEME, maskScheme)],
+  [["cookie", " -b"], (text) => text.replace(COOKIE, maskCookies)],
+  [["_session=", "sessid=", ".sid="], (text) => text.replace(SESSION, maskSession)],
+  [["auth"], (text) => text.replace(BASIC_AUTH, maskBasicAuth)],
+  [["sig", "key=", "sid=", "jwt=", "hmac=", "auth="], (text) => text.replace(QUERY, maskQuery)],
+  [["password"], (text) => text.replace(NETRC(), maskNetrc).replace(SQL_PASSWORD, maskQuotedWord)],
+  [["identified"], (text) => text.replace(SQL_USER, maskQuotedWord)],
+  [["requirepass", "masterauth", "bindpw"], (text) => text.replace(DIRECTIVE, maskDirective)],
+  [["kind"], (text) => (SECRET_MANIFEST.test(text) ? maskManifests(text) : text)],
+];
+
+/** `lower`: the text in lower case. */
 export function maskPlaces(text: string, lower: string): string {
-  const holds = (...words: string[]) => words.some((word) => lower.includes(word));
   let result = text;
-  if (holds("://")) result = result.replace(ADDRESS, maskAddress).replace(LOOSE_ADDRESS, maskLooseAddress);
-  if (holds("auth", "bearer")) result = result.replace(AUTHORIZATION, maskAuthorization);
-  if (holds("bearer", "basic")) result = result.replace(SCHEME, maskScheme);
-  if (holds("cookie", " -b")) result = result.replace(COOKIE, maskCookies);
-  if (holds("_session=", "sessid=", ".sid=")) result = result.replace(SESSION, maskSession);
-  if (holds("auth")) result = result.replace(BASIC_AUTH, maskBasicAuth);
-  if (holds("sig", "key=", "sid=", "jwt=", "hmac=", "auth=")) result = result.replace(QUERY, maskQuery);
-  if (holds("password")) result = result.replace(NETRC, maskNetrc).replace(SQL_PASSWORD, maskQuotedWord);
-  if (holds("identified")) result = result.replace(SQL_USER, maskQuotedWord);
-  if (holds("requirepass", "masterauth", "bindpw")) result = result.replace(DIRECTIVE, maskDirective);
-  if (/:(?:\d{4,5}|\*):/.test(result)) result = result.replace(PGPASS, maskPgpass);
-  if (holds("kind") && SECRET_MANIFEST.test(result)) result = maskManifests(result);
-  return result;
+  for (const [words, maskPlace] of PLACES) {
+    if (words.some((word) => lower.includes(word))) result = maskPlace(result);
+  }
+  return PORT.test(result) ? result.replace(PGPASS, maskPgpass) : result;
 }
 
-/** Addresses: `scheme://user:password@host`; the password may hold an `@`. Or a key in the user's place. */
+/** The port in a line of a `.pgpass` file. */
+export const PORT = /:(?:\d{4,5}|\*):/;
+
+/** URLs: `scheme://user:password@host`, or a key instead of the user. The password may contain an `@`. */
 const ADDRESS = /(:\/\/(?:[^\s:@/?#"'`<>]{0,128}:)?)([^\s/?#"'`<>]{1,256})(?=@)/g;
 
 function maskAddress(match: string, before: string, value: string): string {
@@ -38,7 +47,7 @@ function maskAddress(match: string, before: string, value: string): string {
   return value.length >= 20 && looksRandom(value) && !value.includes(":") ? before + mask("token") : match;
 }
 
-/** With a `/`, `?` or `#` in the password, which should be escaped but often is not; `host:3000/@scope` has a port there. */
+/** A password with a `/`, `?` or `#`, which should be escaped but often is not. `host:3000/@scope` is a port, not a password. */
 const LOOSE_ADDRESS =
   /(:\/\/[^\s:@/?#"'`<>]{1,64}:)(?!\d{1,5}[/?#])([^\s@:"'`<>[\]]{1,64})(?=@[\w.-]{1,100}(?:[:/?\s"']|$))/g;
 
@@ -48,7 +57,7 @@ function maskLooseAddress(match: string, before: string, value: string): string 
     : match;
 }
 
-/** The value of the header, with a scheme or without. */
+/** The value of the header, with or without a scheme. */
 const AUTHORIZATION =
   /(authorization(?:\\{0,3}["'`])?\]?\s{0,4}[:=,]\s{0,4}(?:\\{0,3}["'`])?)((?:[A-Za-z][\w-]{1,30}\s{1,4}){0,2})((?:token|key|apikey|auth)=)?([^\s"'`\\,;()[\]{}]{6,})/gi;
 
@@ -68,12 +77,12 @@ function maskScheme(match: string, scheme: string, value: string): string {
   return looksRandom(value) || (value.endsWith("=") && !isName(value)) ? scheme + mask("authorization") : match;
 }
 
-/** `req.headers.authorization`: code, not a value. */
+/** `req.headers.authorization` is code, not a value. */
 function isExpression(value: string): boolean {
   return /^[a-z_$][\w$]*(?:[.?!:]+[a-z_$][\w$]*)+\W?$/i.test(value) && isName(value.replace(/[$?!]/g, ""));
 }
 
-/** The values of `Cookie: a=1; b=2`, of `Set-Cookie: a=1; Path=/`, and of what a client is told to send. */
+/** The values of `Cookie: a=1; b=2`, of `Set-Cookie: a=1; Path=/`, and of cookie options such as curl's `-b`. */
 const COOKIE =
   /((?:cookies?(?:\\{0,3}["'`])?\]?(?:\s{0,4}[:=,]\s{0,4}|\s{1,4})|\s-b\s{0,4})(?:\\{0,3}["'`])?)((?:[\w.$-]{1,100}=[^\s;"'`\\]{0,4096};?[ \t]{0,4}){1,50})/gi;
 const COOKIE_ATTRIBUTE = /^(?:path|domain|expires|max-age|samesite|secure|httponly|priority|version)$/i;
@@ -91,7 +100,7 @@ function maskCookie(match: string, name: string, value: string): string {
   return isSecret ? `${name}=${mask("cookie")}` : match;
 }
 
-/** Cookies by their usual names, wherever they stand. */
+/** Cookies with the usual names, anywhere. */
 const SESSION = /((?:_session|sessid|\.sid)=)([\w%.-]{16,4096})/gi;
 
 function maskSession(match: string, before: string, value: string): string {
@@ -105,7 +114,7 @@ function maskBasicAuth(match: string, before: string, value: string): string {
   return /^[\x20-\x7e]{1,200}:[\x20-\x7e]+$/.test(decodeBase64(value)) ? before + mask("authorization") : match;
 }
 
-/** Signatures and keys in the query of an address, and signatures in a header. */
+/** Signatures and keys in the query of a URL, and signatures in a header. */
 const QUERY =
   /((?:[?&;](?:sig|hmac|sid|jwt|key|auth)|[?&;,\s](?:x-[a-z]{2,4}-|q-)?signature)=)([^(&\s"'`<>#;,\\]{8,2048})/gi;
 
@@ -116,14 +125,14 @@ function maskQuery(match: string, before: string, value: string): string {
 
 /** `machine example.com login me password hunter2`, on one line or several. */
 const GAP = String.raw`\s{1,20}${LINE_START}`;
-const NETRC = new RegExp(
+const NETRC = later(
   String.raw`((?:\bmachine${GAP}([^\s]{1,255})|\bdefault)${GAP}(?:(?:login|account)${GAP}[^\s]{1,255}${GAP}){0,2}password${GAP})([^\s"'\x60\\]{1,256})`,
   "gi",
 );
 
 function maskNetrc(match: string, before: string, machine: string | undefined, value: string): string {
   if (isPlaceholder(value) || isOrdinaryWord(value)) return match;
-  // Prose may hold the same words, but no host and no digits.
+  // Prose may use the same words, but has no host and no digits.
   const isFile = /[.\d]|^localhost/.test(machine ?? "") || !/^[a-z]+[.,]?$/i.test(value);
   return isFile ? before + mask("password") : match;
 }
@@ -147,7 +156,7 @@ function maskDirective(match: string, before: string, value: string, offset: num
   return isLine || !/^[a-z]+\W?$/i.test(value) ? before + mask("password") : match;
 }
 
-/** `host:port:database:user:password`. Places in code have a number in the third field, IPv6 addresses short ones in all. */
+/** `host:port:database:user:password`. Code positions have a number in the third field; IPv6 addresses have only short fields. */
 const PGPASS =
   /(?<![\w.*:/@-])([\w.*-]{1,255}:(?:\d{4,5}|\*):(?!\d+:)[\w*-]{1,63}:[\w*.@-]{1,63}:)((?:[^\s:"'`\])\\]|\\[:\\])(?:[^\s"'`\])\\]|\\[:\\]){0,255})(?=[\s"'`\])\\]|$)/g;
 
@@ -155,9 +164,9 @@ function maskPgpass(match: string, before: string, value: string): string {
   return /^(?:[0-9a-f]{1,4}:){4,}/i.test(before) || isPlaceholder(value) ? match : before + mask("password");
 }
 
-/** The values of a Kubernetes Secret, in YAML or JSON: under `data` all are secret, whatever they are called. */
+/** The values of a Kubernetes Secret in YAML or JSON. Everything under `data` is secret, whatever its name. */
 function maskManifests(text: string): string {
-  // One file may hold several documents, and a page several blocks.
+  // One file may have several documents, and a page several code blocks.
   return text
     .split(/^(?=[ \t]*(?:---|```))/m)
     .map((part) => (SECRET_MANIFEST.test(part) ? maskManifest(part) : part))
@@ -169,7 +178,7 @@ const SECRET_MANIFEST = /kind["']?:\s{0,4}["']?Secret\b(?!\w)/;
 function maskManifest(text: string): string {
   let inside = -1;
   const lines = text.split("\n").map((line) => {
-    const prefix = MANIFEST_PREFIX.exec(line)![0];
+    const prefix = MANIFEST_PREFIX().exec(line)![0];
     const rest = line.slice(prefix.length);
     const indent = rest.search(/\S/);
     if (/^\s*["']?(?:data|stringData)["']?:\s*\{?\s*$/.test(rest)) inside = indent;
@@ -180,22 +189,22 @@ function maskManifest(text: string): string {
   return lines.join("\n");
 }
 
-const MANIFEST_PREFIX = new RegExp(`^${LINE_START.replace("{0,8})?", "{0,1})?")}`);
+const MANIFEST_PREFIX = later(`^${LINE_START.replace("{0,8})?", "{0,1})?")}`);
 const MANIFEST_VALUE = /^(\s*["']?[\w.-]{1,253}["']?:\s{1,4}["']?)([^\s"',|>][^\s"',]{3,})/;
 
 function maskManifestValue(match: string, before: string, value: string): string {
   return isPlaceholder(value) || countDigits(value) === value.length ? match : before + mask("secret");
 }
 
-// Passwords on command lines: flags that say so in words, and the short ones of well-known programs.
+// Passwords on command lines: long flags, and the short options of well-known programs.
 
 export function maskCommands(text: string, lower: string): string {
   const hasFlag = lower.includes("-") && FLAG_NAMES.some((name) => lower.includes(name));
   let result = hasFlag ? text.replace(FLAG, maskFlag) : text;
   for (const program of PROGRAMS) {
-    if (program[0].split("|").some((name) => lower.includes(`${name} `))) result = maskProgram(result, program);
+    if (namesOf(program).some((name) => lower.includes(name))) result = maskProgram(result, program);
   }
-  if (lower.includes("--from-literal")) result = result.replace(LITERAL, maskOption);
+  if (lower.includes("--from-literal")) result = result.replace(LITERAL(), maskOption);
   if (lower.includes("echo") && lower.includes("|")) result = result.replace(PIPED, maskOption);
   return result;
 }
@@ -209,7 +218,7 @@ function maskFlag(match: string, before: string, value: string, offset: number, 
   if (isPlaceholder(value) || isOrdinaryWord(value) || value.length < 3) return match;
   const isPassword = /pass(?:word|wd|phrase|code)?["'=\s]|pwd/i.test(before);
   const after = whole.slice(offset + match.length, offset + match.length + 3);
-  // `--password flag that …` is prose; on a command line another flag, a pipe or the end of the line follows.
+  // `--password flag that …` is prose. On a command line, another flag, a pipe or the end of the line follows.
   const isLast = /^(?:["'`]|\s*$|\s?[\n|;&>]|\s-)/.test(after);
   const isSecret =
     countDigits(value) > 0 ? value.length >= 6 && !isPath(value) : isPassword && value.length >= 6 && isLast;
@@ -220,16 +229,16 @@ function isPath(value: string): boolean {
   return /^(?:~|\.{0,2})\/|\.(?:txt|json|ya?ml|pem|key|env)$/.test(value) && isName(value);
 }
 
-/** The names of programs, and the option that takes a password. */
+/** Program names, and the option that takes a password. */
 type Program = readonly [names: string, option: string];
 
-/** A value, perhaps quoted; the quotes stay. */
+/** A value, with or without quotes; the quotes stay. */
 const VALUE = String.raw`(?:"([^"\n]{1,256})|'([^'\n]{1,256})|([^\s"'\x60;|&()<>-][^\s"'\x60;|&()<>]{0,255}))`;
 
-/** Up to the end of the command: a pipe or the like, or the backtick that ends it in prose. */
+/** Up to the end of the command: a pipe or similar, or the closing backtick in prose. */
 const LINE = String.raw`(?:[^\n\\|;&"'\x60]|\\[^]|"[^"\n]{0,256}"|'[^'\n]{0,256}')`;
 
-/** Finds a program's name and, in the rest of its line, the option. A pattern is made when a text first names its program: most texts name none. */
+/** Finds a program's name and then the option in the rest of its line. Compiled only if a text names the program; most texts do not. */
 function maskProgram(text: string, [names, option]: Program): string {
   const line = new RegExp(`\\b(?:${names})(?=["'\\s\\\\])${LINE}{0,4000}`, "g");
   const value = new RegExp(`(\\s${option})${VALUE}`, "g");
@@ -258,8 +267,21 @@ const PROGRAMS: readonly Program[] = [
   ["htpasswd", "-[a-zA-Z]*b[a-zA-Z]*\\s{1,4}(?:-[a-zA-Z]+\\s{1,4}){0,3}[^\\s-]\\S{0,255}\\s{1,4}\\S{1,64}\\s{1,4}"],
 ];
 
+function namesOf([names]: Program): string[] {
+  return names.split("|").map((name) => `${name} `);
+}
+
+/** If a text contains none of these and no `PORT`, then `maskPlaces` and `maskCommands` find nothing. */
+export const PLACE_WORDS = [
+  ...PLACES.flatMap(([words]) => words),
+  ...FLAG_NAMES,
+  ...PROGRAMS.flatMap(namesOf),
+  "--from-literal",
+  "echo",
+];
+
 /** `kubectl create secret generic NAME --from-literal=KEY=VALUE`. */
-const LITERAL = new RegExp(`(--from-literal(?:=|\\s{1,4})["']?[\\w.-]{1,100}=)${VALUE}`, "g");
+const LITERAL = later(`(--from-literal(?:=|\\s{1,4})["']?[\\w.-]{1,100}=)${VALUE}`, "g");
 
 /** `echo secret | sudo -S …`, `… | docker login --password-stdin`. */
 const PIPED =
@@ -267,7 +289,7 @@ const PIPED =
 
 function maskOption(match: string, before: string, double?: string, single?: string, bare?: string): string {
   const value = double ?? single ?? bare ?? "";
-  // Behind `-u user:` what is masked already ends the word.
+  // After `-u user:` the value may already be masked.
   if (isPlaceholder(value) || isOrdinaryWord(value) || before.endsWith("[masked:")) return match;
   const at = match.indexOf(value, before.length);
   return match.slice(0, at) + mask("password") + match.slice(at + value.length);

@@ -1,8 +1,8 @@
-/** Judges a value by its look: a placeholder, a name made of words, or random enough to be a key. No value is scanned twice. */
+/** Judges a value by its form: a placeholder, a name made of words, or random enough to be a key. No value is scanned twice. */
 
 /**
  * `$TOKEN`, `${TOKEN}`, `{{ token }}`, `<token>`, `%s`, `****`, `sk-...`, `xxxx`, `YOUR_KEY`, `changeme`, a URL, a reference to a secret
- * store, and what is masked already.
+ * store, or an existing mask.
  */
 export function isPlaceholder(value: string): boolean {
   return PLACEHOLDER.test(value) || /^[A-Z]{2,}(?:_[A-Z]+)+$/.test(value);
@@ -16,14 +16,14 @@ const PLACEHOLDER = new RegExp(
     String.raw`[*.…•#_-]+$|0+$|\[masked:|\[?redacted|x{3,}$|#[0-9a-f]{3,8}$|--?[a-z][a-z-]{0,20}$|`,
     String.raw`your(?:[ _-]|\w*(?:key|token|secret|pass))|replace[_-]?(?:me|this|with)|change[_-]?(?:me|it|this)\W*$|`,
     "(?:insert|enter|put|paste|fill|add)[_-]|placeholder|to[_-]?do$|fixme|",
-    // Addresses, and the ways to name an entry of a secret store.
+    // URLs and references to entries of a secret store.
     String.raw`https?:\/\/|(?:op|vault|ssm|arn|env|file|secret(?:s|ref|smanager)?|keyring|keychain|ref\+\w+|azurekeyvault)[:/]|projects\/[\w-]+\/secrets`,
     String.raw`)|\.{3}|…|[_-]here$|(?:x{5}|\*{3}|•{3})$`,
   ].join(""),
   "i",
 );
 
-/** Names of types, literals, and what forms and prose say after "password". */
+/** Type names, literals, and words that follow "password" in forms and prose. */
 export function isOrdinaryWord(value: string): boolean {
   return value.length < 20 && ORDINARY.test(value);
 }
@@ -32,8 +32,8 @@ const ORDINARY =
   /^(?:string|str|text|varchar|char|keyword|uuid|number|int|integer|float|double|long|byte|bytes|buffer|boolean|bool|date|any|unknown|never|void|object|array|list|map|dict|null|nil|none|undefined|true|false|yes|no|on|off|ok|ask|default|production|development|environment|staging|inherit|required|optional|mandatory|missing|invalid|valid|incorrect|correct|wrong|weak|strong|expired|revoked|rotated|hidden|empty|blank|unset|changed|unchanged|reset|forgotten|hashed|encrypted|encoded|plain|plaintext|masked|redacted|provided|generated|random|nullable|readonly|enabled|disabled|allowed|denied|rejected|accepted|failed|mismatch|matches|confirmed|confirmation|visible|verified|password|passwd|passphrase|pass|pwd|secret|token|apikey|bearer|basic|digest|env|prompt|stdin|input|options?|flags?|arguments?|parameters?|params?|value|field|example|dummy|sample|self|this|process|await|async|new|const|let|var|function|return|import|class|def|and|or|not|is|for|with|from)[.?!*:,;]*$/i;
 
 /**
- * Whether a value is only words and small numbers: `loading-indicator-2`, `accessToken`, `MY_API_KEY`, `src/cart.ts`. Keys are not: they
- * have single letters between digits, long runs of digits, or letters that no word has in a row.
+ * Whether a value consists only of words and small numbers: `loading-indicator-2`, `accessToken`, `MY_API_KEY`, `src/cart.ts`. Keys do not:
+ * they have single letters between digits, long runs of digits, or letter sequences that no word has.
  */
 export function isName(value: string): boolean {
   if (PLAIN_NAME.test(value)) return true;
@@ -55,7 +55,7 @@ export function isName(value: string): boolean {
     while (isLower(value, at)) at++;
     const lowers = at - start - uppers;
     if (uppers + lowers === 0 || uppers > WORD_MAX || lowers > WORD_MAX) return false;
-    // One letter alone: `v2`, `x86`, but not the `e` of `550e8400`.
+    // A single letter is fine at the start of a part (`v2`, `x86`), but not between digits (the `e` of `550e8400`).
     if (uppers + lowers === 1 && !isFirst) return false;
     if (uppers > 0 && lowers === 1 && !isFirst && !SHORT_WORDS.includes(value.slice(at - 2, at))) return false;
     if (lowers > 1 && !isWord(value.slice(uppers > 1 ? start + uppers - 1 : start, at).toLowerCase())) return false;
@@ -63,11 +63,11 @@ export function isName(value: string): boolean {
   return true;
 }
 
-/** Words between separators, each with at most one number behind it: `gss_krb5_rfc1964`. */
+/** Words between separators, each followed by at most one number: `gss_krb5_rfc1964`. */
 const PLAIN_NAME =
   /^[-_./:@ ~]*(?:[a-z]{1,15}\d{0,5}|[A-Z]{1,15}\d{0,5}|[A-Z][a-z]{1,14}\d{0,5}|\d{1,5})(?:[-_./:@ ~]+(?:[a-z]{1,15}\d{0,5}|[A-Z]{1,15}\d{0,5}|[A-Z][a-z]{1,14}\d{0,5}|\d{1,5}))*[-_./:@ ~]*$/;
 
-/** A word of three letters or more has a vowel, except these that programs are full of. */
+/** A word of three letters or more has a vowel, except for these abbreviations, which are common in programs. */
 function isWord(letters: string): boolean {
   return letters.length < 3 || /[aeiou]/.test(letters) || NO_VOWELS.includes(` ${letters} `);
 }
@@ -75,19 +75,19 @@ function isWord(letters: string): boolean {
 const NO_VOWELS =
   " src css tsx jsx mts cts mjs cjs npm pnpm dns sql xml yml html xhtml http https ssh tmp txt str ptr ctx msg pkg cmd cfg img btn svc mgr sdk rpc grpc tls ssl pdf png svg jpg gpg pgp jwt ttl tcp udp vpc vpn cdn crc ldap mysql sync async sys crypt decrypt encrypt try dry why sky key by my fly sms tts stt llm gpt gcp kms cms crm php cpp std fmt lib lfs nft rgb hsl ths nth pwd psk hdr pty tty gzip zstd bzip zsh bsh ksh csh ";
 
-/** Inside of names such as `endOfFile`. */
+/** Short words inside names such as `endOfFile`. */
 const SHORT_WORDS = "Of In Is To By Or On At If Id Up No As Do My It An Be Go Js Ts Db Ui Io Os Ip";
 const SEPARATORS = "-_./:@ ~";
 const WORD_MAX = 15;
 
-/** A key, where the place already says that there is one: 16 characters or more, no name, and not letters of one case only. */
+/** For places that are known to hold a key: 16 characters or more, not a name, and not only letters of one case. */
 export function looksRandom(value: string): boolean {
   if (value.length < 16 || !/^[\w+/=.~:%-]+$/.test(value) || !/[a-z]/i.test(value)) return false;
   if (/^v?\d+\.\d+(?:\.|$)|^\d{4}-\d\d-\d\d/.test(value) || isName(value)) return false;
   return countDigits(value) >= 2 || /[a-z0-9]{24}/i.test(value) || (/[a-z]/.test(value) && /[A-Z]/.test(value));
 }
 
-/** A key that its look alone gives away: capitals, small letters and digits in a jumble. Identifiers have words in them. */
+/** A key that is recognizable anywhere: upper case, lower case and digits mixed at random. Identifiers contain words. */
 export function isJumble(value: string): boolean {
   if (countDigits(value) < 1 || !/[a-z]/.test(value) || !/[A-Z]/.test(value)) return false;
   let inWords = 0;
@@ -116,7 +116,7 @@ function isLower(text: string, at: number): boolean {
   return code >= 97 && code <= 122;
 }
 
-/** "" for what is no base64. */
+/** "" if the text is not base64. */
 export function decodeBase64(text: string): string {
   try {
     return atob(text.length % 4 === 1 ? text.slice(0, -1) : text);
@@ -125,9 +125,18 @@ export function decodeBase64(text: string): string {
   }
 }
 
-/** What may stand before the text of a line: its number, a sign of a diff, a quotation. A piece of a pattern. */
+/** A piece of a pattern: what may come before a line's text, such as its number, a diff sign or a quotation mark. */
 export const LINE_START = String.raw`(?:[ \t\u2028]{0,8}(?:\d{1,6}(?:→|:|\||\t)|[-+>|])[ \t]{0,8})?`;
 
 export function mask(kind: string): string {
   return `[masked:${kind}]`;
+}
+
+/** Compiles a pattern at its first use: all of them together take a new process 3 ms, and most commands mask nothing. */
+export function later(source: string, flags = ""): () => RegExp {
+  let made: RegExp | undefined;
+  return () => {
+    made ??= new RegExp(source, flags);
+    return made;
+  };
 }

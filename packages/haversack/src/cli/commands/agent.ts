@@ -13,48 +13,58 @@ import {
 } from "../../engine/wake/agents.ts";
 import { PROFILES } from "../../skills/showing/activation.ts";
 import { ROLES } from "../../wake/state.ts";
-import { type Command, type Io, print } from "../command.ts";
+import {
+  type ArgumentSpec,
+  type Command,
+  type ExitCode,
+  eachOne,
+  eachTask,
+  flag,
+  type Io,
+  option,
+  print,
+  sayNote,
+  several,
+} from "../command.ts";
 import { brief } from "../print-task.ts";
 import { fields, formatAgo, printList } from "../print-work.ts";
 import { paint } from "../terminal.ts";
-import { AGENT_NAME, BRANCH, branchOf, noteLines } from "../wake.ts";
-import { inputOf, readWork, refuse, withWork } from "../work.ts";
+import { AGENT_NAME, BRANCH, branchOf } from "../wake.ts";
+import { inputOf, openWork } from "../work.ts";
 import { AGENT, listOptions, oneOf } from "../work-options.ts";
+
+const AGENTS: ArgumentSpec = { ...AGENT_NAME, many: true };
 
 type Input = Parameters<typeof addAgent>[0];
 
-export const agentAdd: Command = {
+const agentAdd: Command = {
   spec: {
     about:
-      "Names an agent, so that it can be sent messages and woken, and gives it a role. Sessions that are started with HAVERSACK_AGENT=NAME are that agent, and what is claimed with --agent NAME is its. The same name again changes what is given.",
-    arguments: [{ name: "NAME", about: 'letters, digits, ".", "_" and "-", 64 at most', required: true }],
+      "Names an agent and gives it a role, so that you can send it messages and wake it. Sessions started with HAVERSACK_AGENT=NAME are this agent, and tasks claimed with --agent NAME belong to it. Add the same name again to change its fields.",
+    arguments: [{ name: "NAME", about: 'letters, digits, ".", "_" and "-", 64 at most', required: true, many: true }],
     options: {
-      role: {
-        type: "string",
-        value: "ROLE",
-        about: `Required: ${oneOf(ROLES)}, or a word of your own with a template in .haversack/templates/.`,
-      },
-      branch: {
-        type: "string",
-        value: "NAME",
-        about: "Only on this branch; another may have the name (default: all).",
-      },
+      role: option(
+        "ROLE",
+        `Required: ${oneOf(ROLES)}, or a word of your own with a template in .haversack/templates/.`,
+      ),
+      branch: option("NAME", "Only on this branch; another agent may have the name elsewhere (default: all branches)."),
       client: {
         type: "string",
         value: "NAME",
         choices: Object.keys(PROFILES).filter((name) => name !== "plain"),
-        about: "The coding client that it is (default: the one it is first seen in).",
+        about: "Its coding client (default: the one it is first seen in).",
       },
-      worktree: { type: "string", value: "FOLDER", about: "Where it works." },
+      worktree: option("FOLDER", "The folder where it works."),
     },
     examples: [
       { run: "haversack agent add june --role orchestrator", says: "then HAVERSACK_AGENT=june claude" },
       { run: "haversack agent add backend --role implementer --branch auth", says: "one for a branch" },
     ],
-    json: "{name, role, branch?, client?, session_id?, worktree?, created_at, last_seen_at?}.",
+    json: several("{name, role, branch?, client?, session_id?, worktree?, created_at, last_seen_at?}"),
   },
-  run(call) {
-    return withWork(call, async (work) => {
+  run: eachOne(
+    async (call): Promise<ExitCode> => {
+      const work = openWork(call, "save");
       const [name = ""] = call.arguments;
       const { role, ...options } = inputOf<Input>(call, {
         role: "role",
@@ -67,60 +77,62 @@ export const agentAdd: Command = {
       print(call, view, () => `@${agent.name} is ${agent.role}${agent.branch ? ` on ${agent.branch}` : ""}.`);
       const template = `.haversack/templates/${agent.role}.md`;
       if (hint !== undefined && !call.json && !existsSync(join(work.paths.root, template))) {
-        noteLines(call, [
-          `${agent.role} is no shipped role; did you mean ${hint}? A role of yours has its text in ${template}`,
-        ]);
+        sayNote(
+          call.io,
+          `${agent.role} is not a shipped role; did you mean ${hint}? Put the text of your own role into ${template}`,
+        );
       }
       return 0;
-    });
-  },
+    },
+    { isBlock: false },
+  ),
 };
 
-export const agentList: Command = {
+const agentList: Command = {
   spec: {
-    about: "Lists the agents of this project by name, with the session that each was seen in last.",
+    about: "Lists the agents of this project, each with the session it was last seen in.",
     options: listOptions(50),
-    examples: [{ run: "haversack agent list", says: "who there is" }],
-    json: "[{name, role?, branch?, client?, session_id?, worktree?, created_at, last_seen_at?}]. What was left out is said on standard error.",
+    examples: [{ run: "haversack agent list", says: "all of them" }],
+    json: "[{name, role?, branch?, client?, session_id?, worktree?, created_at, last_seen_at?}]. If some are left out, a note says how to get them.",
   },
-  run(call) {
-    return readWork(call, async (work) => {
-      const input = inputOf<ListAgentsInput>(call, { limit: "limit", offset: "offset", maxTokens: "max-tokens" });
-      printList(call, {
-        command: "agent list",
-        nouns: ["agent", "agents"],
-        listed: await listAgents(input, work),
-        row: ({ name, role, branch, client, sessionId, lastSeenAt }) => [
-          { text: `@${name}` },
-          { text: role === undefined ? "" : cleanLine(role) },
-          { text: branch === undefined ? "" : cleanLine(branch) },
-          { text: client ?? "", style: "dim" },
-          { text: sessionId === undefined ? "" : cleanLine(sessionId), style: "dim" },
-          { text: lastSeenAt ? `seen ${formatAgo(lastSeenAt, work.by.at)}` : "never seen", style: "dim" },
-        ],
-        none: "No agents yet; `haversack agent add NAME --role ROLE` names one.",
-      });
-      return 0;
+  async run(call): Promise<ExitCode> {
+    const work = openWork(call, "read");
+    const input = inputOf<ListAgentsInput>(call, { limit: "limit", offset: "offset", maxTokens: "max-tokens" });
+    printList(call, {
+      nouns: ["agent", "agents"],
+      listed: await listAgents(input, work),
+      row: ({ name, role, branch, client, sessionId, lastSeenAt }) => [
+        { text: `@${name}` },
+        { text: role === undefined ? "" : cleanLine(role) },
+        { text: branch === undefined ? "" : cleanLine(branch) },
+        { text: client ?? "", style: "dim" },
+        { text: sessionId === undefined ? "" : cleanLine(sessionId), style: "dim" },
+        { text: lastSeenAt ? `seen ${formatAgo(lastSeenAt, work.by.at)}` : "never seen", style: "dim" },
+      ],
+      none: "No agents yet; `haversack agent add NAME --role ROLE` names one.",
     });
+    return 0;
   },
 };
 
-export const agentShow: Command = {
+const agentShow: Command = {
   spec: {
     about:
-      "Shows an agent: its role, session and place, the tasks it holds, its unread messages, the skills it worked with.",
-    arguments: [AGENT_NAME],
+      "Shows agents: role, session and place, the tasks each one holds, its unread messages, and the skills it worked with.",
+    arguments: [AGENTS],
     options: { branch: BRANCH },
-    examples: [{ run: "haversack agent show backend", says: "what it is and does" }],
-    json: "{name, role?, branch?, client?, session_id?, worktree?, created_at, last_seen_at?, tasks?: [{id, title, status}], unread, skill_history?: [{at, skill, version, because, task_id?}]}.",
+    examples: [{ run: "haversack agent show backend", says: "one agent" }],
+    json: several(
+      "{name, role?, branch?, client?, session_id?, worktree?, created_at, last_seen_at?, tasks?: [{id, title, status}], unread, skill_history?: [{at, skill, version, because, task_id?}]}",
+    ),
   },
-  run(call) {
-    return readWork(call, async (work) => {
-      const [name = ""] = call.arguments;
+  async run(call) {
+    const work = openWork(call, "read");
+    const show = async (name: string) => {
       const { agent, view } = await showAgent({ name, branch: branchOf(call) }, work);
-      print(call, view, () => formatAgent(call.io, agent, work.by.at));
-      return 0;
-    });
+      return { kind: "done" as const, view, text: formatAgent(call.io, agent, work.by.at) };
+    };
+    return eachTask(call, call.arguments, show, { isBlock: true });
   },
 };
 
@@ -135,7 +147,7 @@ function formatAgent(io: Io, agent: AgentDetails, now: Date): string {
       ["worktree", worktree && cleanLine(worktree)],
       ["branch", branch === undefined ? "all" : cleanLine(branch)],
       ["holds", holds.map(brief).join("; ")],
-      ["unread", unread === 0 ? "none" : `${unread}; \`haversack inbox ${name} --keep-unread\` shows them`],
+      ["unread", unread === 0 ? "none" : `${unread}; \`haversack agent inbox ${name} --keep-unread\` shows them`],
     ]),
     ...(skills.length > 0 ? ["", "Skills"] : []),
     ...skills.map(({ at, skill, hash, because, taskId }) => {
@@ -145,37 +157,42 @@ function formatAgent(io: Io, agent: AgentDetails, now: Date): string {
   ].join("\n");
 }
 
-export const agentRm: Command = {
+const agentRm: Command = {
   spec: {
     about:
-      "Removes an agent's name: it gets no more messages and is no longer listed. Its messages, handoffs and history stay, and it is back, with its inbox, when it is added again or a session starts under its name. Refused while it holds tasks.",
-    arguments: [AGENT_NAME],
+      "Removes agents: they get no more messages and are no longer listed. Their messages, handoffs and history stay. An agent comes back with its inbox when you add it again or a session starts under its name. Refused while the agent holds tasks.",
+    arguments: [AGENTS],
     options: {
-      force: { type: "boolean", about: "Remove it even if it holds tasks; they go back to the queue with a note." },
+      force: flag("Remove them even if they hold tasks; the tasks go back to the queue with a note."),
       branch: BRANCH,
-      agent: { ...AGENT, about: "Who removes it (default: HAVERSACK_AGENT, else you)." },
+      agent: { ...AGENT, about: "Who removes them (default: HAVERSACK_AGENT, else you)." },
     },
     examples: [
       { run: "haversack agent rm june", says: "refused while june holds tasks" },
       { run: "haversack agent rm june --force", says: "june's tasks go back to the queue" },
     ],
-    json: "{name, removed: true, released?: [task ids], unread?}.",
+    json: several("{name, removed: true, released?: [task ids], unread?}"),
   },
-  run(call) {
-    return withWork(call, async (work) => {
-      const [name = ""] = call.arguments;
-      const isForced = call.options["force"] === true;
+  async run(call) {
+    const work = openWork(call, "save");
+    const isForced = call.options["force"] === true;
+    return eachTask(call, call.arguments, async (name) => {
       const outcome = await removeAgent({ name, branch: branchOf(call), isForced }, work);
-      if (outcome.kind === "refused") return refuse(call, outcome);
-      const { agent, released, unread } = outcome;
-      print(call, outcome.view, () =>
-        [
-          `Removed @${agent.name}.`,
-          ...(released.length > 0 ? [`Back in the queue: ${released.join(", ")}.`] : []),
-          ...(unread > 0 ? [`${unread} unread ${unread === 1 ? "message stays" : "messages stay"} stored.`] : []),
-        ].join("\n"),
-      );
-      return 0;
+      if (outcome.kind === "refused") return outcome;
+      const { agent, released, unread, view } = outcome;
+      const lines = [
+        `Removed @${agent.name}.`,
+        ...(released.length > 0 ? [`Back in the queue: ${released.join(", ")}.`] : []),
+        ...(unread > 0 ? [`${unread} unread ${unread === 1 ? "message stays" : "messages stay"} stored.`] : []),
+      ];
+      return { kind: "done", view, text: lines.join("\n") };
     });
   },
+};
+
+export const commands: Readonly<Record<string, Command>> = {
+  "agent add": agentAdd,
+  "agent list": agentList,
+  "agent show": agentShow,
+  "agent rm": agentRm,
 };

@@ -2,19 +2,18 @@
 import { cappedCounter } from "../../engine/artifacts/artifact-parts.ts";
 import { artifactRefs, readSection } from "../../engine/artifacts/artifact-refs.ts";
 import { auditFolder } from "../../engine/artifacts/audit-folder.ts";
-import { checkArtifacts } from "../../engine/artifacts/check-artifacts.ts";
-import { initArtifacts } from "../../engine/artifacts/init-artifacts.ts";
+import { checkArtifacts, initArtifacts } from "../../engine/artifacts/load-role-map.ts";
 import { viewDocument } from "../../engine/artifacts/views.ts";
-import { asUsage, FEATURE, formatNumber, PHASE, ROLE, requireOption, warn } from "../artifacts.ts";
-import { type Command, print } from "../command.ts";
+import { FEATURE, formatNumber, PHASE, ROLE, requireOption } from "../artifacts.ts";
+import { type Call, type Command, type ExitCode, eachOne, print, sayNote } from "../command.ts";
 import { table } from "../print-work.ts";
 import { countProblems, formatProblems } from "../problems.ts";
 import { findProject } from "../project.ts";
 
-export const artifactsRefs: Command = {
+const artifactsRefs: Command = {
   spec: {
     about:
-      "Prints the reference block of a role alone, for a prompt that you write yourself: which files must be read, where they are, how long they are.",
+      "Prints only the reference block of a role, for a prompt that you write yourself: which files must be read, where they are, how long they are.",
     arguments: [ROLE],
     options: { feature: FEATURE, phase: PHASE },
     examples: [
@@ -27,30 +26,21 @@ export const artifactsRefs: Command = {
   },
   run(call) {
     const [role = ""] = call.arguments;
-    const feature = requireOption(call, "artifacts refs", "feature", "DIR");
-    return asUsage(() => {
-      const { paths } = findProject(call);
-      const phase = call.options["phase"] as string | undefined;
-      const refs = artifactRefs({ role, feature, phase }, { cwd: call.io.cwd, paths });
-      const { problems } = refs;
-      print(
-        call,
-        {
-          role: refs.role,
-          phase: refs.phase,
-          block: refs.block,
-          documents: refs.documents.map(viewDocument),
-          ...(problems.length > 0 && { problems }),
-        },
-        () => refs.block || `${refs.role} of ${refs.phase} has nothing to read besides its prompt.`,
-      );
-      if (!call.json) warn(call, problems);
-      return 0;
-    });
+    const feature = requireOption(call, "feature", "DIR");
+    const { paths } = findProject(call);
+    const wanted = call.options["phase"] as string | undefined;
+    const refs = artifactRefs({ role, feature, phase: wanted }, { cwd: call.io.cwd, paths });
+    const { problems, phase, block } = refs;
+    const documents = refs.documents.map(viewDocument);
+    const data = { role: refs.role, phase, block, documents, ...(problems.length > 0 && { problems }) };
+    const none = `${refs.role} of ${phase} has nothing to read besides its prompt.`;
+    print(call, data, () => block || none, { isVerbatim: true });
+    if (!call.json) sayNote(call.io, ...problems);
+    return 0;
   },
 };
 
-export const artifactsSection: Command = {
+const artifactsSection: Command = {
   spec: {
     about:
       "Prints one section of a Markdown file, with everything nested in it: by heading, by the number or label it begins with, or by anchor. If several headings match, HEADING:2 is the second.",
@@ -67,99 +57,79 @@ export const artifactsSection: Command = {
   },
   run(call) {
     const [file = "", heading] = call.arguments;
-    return asUsage(() => {
-      const { paths } = findProject(call);
-      const section = readSection({ file, heading }, { cwd: call.io.cwd, paths, isAnywhere: true });
-      const { path, line, lineCount, text } = section;
-      print(call, { file: path, heading: section.heading, line, lines: lineCount, text }, () => text);
-      return 0;
-    });
+    const { paths } = findProject(call);
+    const section = readSection({ file, heading }, { cwd: call.io.cwd, paths, isAnywhere: true });
+    const { path, line, lineCount, text } = section;
+    const data = { file: path, heading: section.heading, line, lines: lineCount, text };
+    print(call, data, () => text, { isVerbatim: true });
+    return 0;
   },
 };
 
-export const artifactsCheck: Command = {
+const artifactsCheck: Command = {
   spec: {
     about:
-      "Checks .haversack/artifacts.json: wrong keys, roles without documents, documents that nobody reads, rubrics that are gone. Exit 1 when there is an error.",
-    options: { feature: { ...FEATURE, about: "Also look at the documents of this feature." } },
+      "Checks .haversack/artifacts.json: wrong keys, roles without documents, documents that nobody reads, rubrics that are gone. With DIR it checks prompt templates instead: it lists the places that paste whole documents ({content of spec.md}) and what each adds to a prompt. Pasted sections and mentions are listed separately. Exit 1 on errors, or if a template pastes a document.",
+    arguments: [
+      { name: "DIR", about: "folders with prompt templates, or files (default: check the role map)", many: true },
+    ],
+    options: {
+      feature: { ...FEATURE, about: "Also check the documents of this feature; with DIR, count their tokens." },
+    },
     examples: [
-      { run: "haversack artifacts check", says: "the map" },
+      { run: "haversack artifacts check", says: "the role map" },
       { run: "haversack artifacts check --feature 031-uploads", says: "and a feature's documents" },
+      { run: "haversack artifacts check commands --feature 031-uploads", says: "what templates paste, in tokens" },
     ],
-    json: "{file, shipped, sets, roles, documents, findings: [{level, path, text}]}.",
+    json: "{file, shipped, sets, roles, documents, findings: [{level, path, text}]}; with DIR {files, places: [{file, line, column, kind: paste|section|mention, documents, text, tokens?}], tokens?, problems?}, for several a list of these.",
   },
-  run(call) {
-    return asUsage(() => {
-      const { io, options } = call;
-      const { paths } = findProject(call);
-      const check = checkArtifacts({ feature: options["feature"] as string | undefined }, { cwd: io.cwd, paths });
-      const { file, isShipped, sets, roles, documents, findings } = check;
-      print(call, { file, shipped: isShipped, sets, roles, documents, findings }, () => {
-        const source = isShipped ? "The shipped roles (`haversack artifacts init` writes a file to change them)" : file;
-        const size = `${source}: ${roles} roles in ${sets} sets, ${documents} documents.`;
-        if (findings.length === 0) return `${size} No problems.`;
-        const problems = findings.map(({ level, path, text }) => ({
-          code: "role-map",
-          level,
-          text,
-          where: path,
-          file,
-        }));
-        return `${size}\n${formatProblems(io, problems)}\n${countProblems(problems)}`;
-      });
-      return findings.some(({ level }) => level === "error") ? 1 : 0;
-    });
-  },
+  run: eachOne((call) => {
+    const [folder] = call.arguments;
+    const feature = call.options["feature"] as string | undefined;
+    return folder === undefined ? checkMap(call, feature) : auditTemplates(call, folder, feature);
+  }),
 };
 
-export const artifactsAudit: Command = {
-  spec: {
-    about:
-      "Lists the places in prompt templates that paste whole documents ({content of spec.md}), and what each adds to a prompt. Pasted sections and mentions are listed apart. Exit 1 when something is pasted.",
-    arguments: [{ name: "DIR", about: "a folder with templates, or one file", required: true }],
-    options: { feature: { ...FEATURE, about: "The feature whose documents' sizes are counted." } },
-    examples: [
-      {
-        run: "haversack artifacts audit commands --feature 031-uploads",
-        says: "what is pasted, in tokens of that feature",
-      },
-    ],
-    json: "{files, places: [{file, line, column, kind: paste|section|mention, documents, text, tokens?}], tokens?, problems?}.",
-  },
-  run(call) {
-    const [folder = ""] = call.arguments;
-    return asUsage(async () => {
-      const { io, options } = call;
-      const { paths } = findProject(call);
-      const feature = options["feature"] as string | undefined;
-      // Without sizes nothing is counted, and the tokenizer is not loaded.
-      const countTokens = feature === undefined ? () => 0 : await cappedCounter();
-      const report = auditFolder({ folder, feature }, { cwd: io.cwd, paths, countTokens });
-      const { files, places, tokens, problems } = report;
-      const pasted = places.filter(({ kind }) => kind === "paste");
-      const data = { files, places, ...(tokens !== undefined && { tokens }), ...(problems.length > 0 && { problems }) };
-      print(call, data, () => {
-        const rows = places.map(({ file, line, column, kind, text, tokens: cost }) => [
-          { text: `${file}:${line}:${column}` },
-          { text: kind, ...(kind !== "paste" && { style: "dim" as const }) },
-          { text: cost === undefined ? "" : `${formatNumber(cost)} tokens` },
-          { text },
-        ]);
-        const sum = tokens === undefined ? "" : `, ${formatNumber(tokens)} tokens with this feature's documents`;
-        const count = `${pasted.length} ${pasted.length === 1 ? "place pastes" : "places paste"} documents`;
-        return [
-          ...table(io, rows),
-          ...(rows.length > 0 ? [""] : []),
-          `${files} ${files === 1 ? "file" : "files"}: ${count}${sum}.`,
-        ].join("\n");
-      });
-      if (!call.json) warn(call, problems);
-      return pasted.length > 0 ? 1 : 0;
-    });
-  },
-};
+function checkMap(call: Call, feature: string | undefined): ExitCode {
+  const { io } = call;
+  const check = checkArtifacts({ feature }, { cwd: io.cwd, paths: findProject(call).paths });
+  const { file, isShipped, sets, roles, documents, findings } = check;
+  print(call, { file, shipped: isShipped, sets, roles, documents, findings }, () => {
+    const source = isShipped ? "The shipped roles (`haversack artifacts init` writes a file to change them)" : file;
+    const size = `${source}: ${roles} roles in ${sets} sets, ${documents} documents.`;
+    if (findings.length === 0) return `${size} No problems.`;
+    const problems = findings.map(({ level, path, text }) => ({ code: "role-map", level, text, where: path, file }));
+    return `${size}\n${formatProblems(io, problems)}\n${countProblems(problems)}`;
+  });
+  return findings.some(({ level }) => level === "error") ? 1 : 0;
+}
 
-export const artifactsInit: Command = {
+async function auditTemplates(call: Call, folder: string, feature: string | undefined): Promise<ExitCode> {
+  const { io } = call;
+  const { paths } = findProject(call);
+  // Without a feature no tokens are counted, so the tokenizer is not loaded.
+  const countTokens = feature === undefined ? () => 0 : await cappedCounter();
+  const report = auditFolder({ folder, feature }, { cwd: io.cwd, paths, countTokens });
+  const { files, places, tokens, problems } = report;
+  const pasted = places.filter(({ kind }) => kind === "paste");
+  const data = { files, places, ...(tokens !== undefined && { tokens }), ...(problems.length > 0 && { problems }) };
+  print(call, data, () => {
+    const rows = places.map(({ file, line, column, kind, text, tokens: cost }) => [
+      { text: `${file}:${line}:${column}` },
+      { text: kind, ...(kind !== "paste" && { style: "dim" as const }) },
+      { text: cost === undefined ? "" : `${formatNumber(cost)} tokens` },
+      { text },
+    ]);
+    const sum = tokens === undefined ? "" : `, ${formatNumber(tokens)} tokens with this feature's documents`;
+    const count = `${pasted.length} ${pasted.length === 1 ? "place pastes" : "places paste"} documents`;
+    const last = `${files} ${files === 1 ? "file" : "files"}: ${count}${sum}.`;
+    return [...table(io, rows), ...(rows.length > 0 ? [""] : []), last].join("\n");
+  });
+  if (!call.json) sayNote(io, ...problems);
+  return pasted.length > 0 ? 1 : 0;
+}
+
+const artifactsInit: Command = {
   spec: {
     about:
       "Writes .haversack/artifacts.json, which extends the shipped roles and is yours to change. A file that is there stays as it is.",
@@ -176,4 +146,11 @@ export const artifactsInit: Command = {
     );
     return isWritten ? 0 : 1;
   },
+};
+
+export const commands: Readonly<Record<string, Command>> = {
+  "artifacts refs": artifactsRefs,
+  "artifacts section": artifactsSection,
+  "artifacts check": artifactsCheck,
+  "artifacts init": artifactsInit,
 };

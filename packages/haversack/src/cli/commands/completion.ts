@@ -1,35 +1,36 @@
-import type { Call, CommandEntry, CommandSpec, ExitCode } from "../command.ts";
+import { HaversackError } from "../../base/errors.ts";
+import { type Call, type CommandEntry, type CommandSpec, type ExitCode, print } from "../command.ts";
 import { allOptions } from "../parse.ts";
-import { COMMANDS } from "../table.ts";
+import { COMMANDS, namesOf } from "../table.ts";
 
 export const spec: CommandSpec = {
   about: "Prints a completion script for your shell.",
-  arguments: [{ name: "SHELL", about: "bash, zsh or fish", required: true }],
+  arguments: [{ name: "SHELL", about: "bash, zsh or fish", required: true, choices: ["bash", "zsh", "fish"] }],
   examples: [
     { run: "haversack completion bash >> ~/.bashrc", says: "bash" },
     { run: "haversack completion zsh > ~/.zsh/completions/_haversack", says: "zsh, for a folder on your fpath" },
     { run: "haversack completion fish > ~/.config/fish/completions/haversack.fish", says: "fish" },
   ],
+  json: "{shell, script}.",
 };
 
 interface Known {
   name: string;
   summary: string;
-  /** What its first argument can be, where that is known. */
+  /** Possible values of the first argument, if known. */
   choices: readonly string[];
   options: { name: string; about: string }[];
 }
 
-export async function run({ arguments: [shell = ""], io }: Call): Promise<ExitCode> {
+export async function run(call: Call): Promise<ExitCode> {
+  const [shell = ""] = call.arguments;
   const writers: Record<string, (known: readonly Known[]) => string> = { bash, zsh, fish };
   const write = writers[shell];
-  if (!write) {
-    io.err(`haversack completion: no completion for "${shell}"; it has bash, zsh and fish\n`);
-    return 2;
-  }
-  // `config set` before `config`, which would answer for both.
-  const known = await Promise.all(COMMANDS.map(describe));
-  io.out(write(known.sort((a, b) => wordsIn(b.name) - wordsIn(a.name))));
+  if (!write) throw new HaversackError("usage", `there is no completion for "${shell}", only for bash, zsh and fish`);
+  const known = (await Promise.all(COMMANDS.map(describe))).flat();
+  // `config set` must come before `config`, which would match both.
+  const script = write(known.sort((a, b) => wordsIn(b.name) - wordsIn(a.name)));
+  print(call, { shell, script }, () => script, { isVerbatim: true });
   return 0;
 }
 
@@ -37,17 +38,22 @@ function wordsIn(name: string): number {
   return name.split(" ").length;
 }
 
-async function describe({ name, summary, load }: CommandEntry): Promise<Known> {
-  const { spec: known } = await load();
-  return {
-    name,
-    summary,
-    choices: known.arguments?.[0]?.choices ?? [],
-    options: Object.entries(allOptions(known)).map(([option, { about }]) => ({ name: option, about })),
-  };
+/** A command under each of its names, except those of earlier versions. */
+async function describe(entry: CommandEntry): Promise<Known[]> {
+  const { short, isDefault, summary, load } = entry;
+  const names = namesOf(entry);
+  const [first = ""] = names;
+  const others = [...(short ? [short] : []), ...(isDefault ? [first.split(" ")[0] ?? ""] : [])];
+  return Promise.all(
+    [...names, ...others].map(async (name) => {
+      const { spec: known } = await load(others.includes(name) ? first : name);
+      const options = Object.entries(allOptions(known)).map(([option, { about }]) => ({ name: option, about }));
+      return { name, summary, choices: known.arguments?.[0]?.choices ?? [], options };
+    }),
+  );
 }
 
-/** First words, and per first word its second words. */
+/** The first words, and the second words for each of them. */
 function wordTree(known: readonly Known[]): Map<string, string[]> {
   const tree = new Map<string, string[]>();
   for (const { name } of known) {

@@ -1,48 +1,64 @@
-/** Settings: shown, changed and removed. */
+/** Shows, changes and removes settings. */
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { cleanLine } from "../../base/clean-text.ts";
-import { whatIsWrong } from "../../base/config.ts";
+import { formatFar, oldKey, settingKey, USER_ONLY, whatIsWrong } from "../../base/config.ts";
 import { SETTING_KEYS, SETTINGS, type Setting, type SettingKey } from "../../base/config-schema.ts";
-import { formatFar } from "../../base/config-trust.ts";
 import { HaversackError } from "../../base/errors.ts";
 import { nearest } from "../../base/nearest.ts";
 import { isRecordEnough, recordAccepted } from "../../base/project-trust.ts";
 import { makeFolder, type Place, putFile, USER } from "../../base/safe-write.ts";
-import { type JsonPath, removeIn, setIn } from "../../clients/claude-code/settings-text.ts";
 import { parseSettings, prune, valueAt } from "../../clients/json-settings.ts";
-import { ensureStateFolder, loadConfig, type ProjectPaths, projectPaths } from "../../engine/project.ts";
+import { type JsonPath, removeIn, setIn } from "../../clients/json-text.ts";
+import { withLock } from "../../engine/init.ts";
+import {
+  describeProblem,
+  ensureStateFolder,
+  loadConfig,
+  type ProjectPaths,
+  projectPaths,
+} from "../../engine/project.ts";
 import { broughtAlong, whyIgnored } from "../../engine/trust-project.ts";
-import { withLock } from "../../engine/with-lock.ts";
-import { type ArgumentSpec, type Call, type Command, type OptionSpec, print } from "../command.ts";
+import {
+  type ArgumentSpec,
+  type Call,
+  type Command,
+  eachTask,
+  flag,
+  type OptionSpec,
+  print,
+  sayNote,
+  several,
+} from "../command.ts";
 import { columns } from "../help.ts";
-import { refuse } from "../work.ts";
+import { warnOnce } from "../project.ts";
 
 const SETTING: ArgumentSpec = {
   name: "KEY",
-  about: "a setting, such as skills.maxSkills",
+  about: "a setting, such as skills.max_skills",
   required: true,
   choices: SETTING_KEYS,
 };
 
 const LEVEL_OPTIONS: Readonly<Record<string, OptionSpec>> = {
-  project: { type: "boolean", about: "In .haversack/config.json, shared through git (default)." },
-  user: { type: "boolean", about: "In your own config.json, for all projects." },
+  project: flag("In .haversack/config.json, shared through git (default)."),
+  user: flag("In your own config.json, for all projects."),
 };
 
 const CHANGED_JSON =
   "{key, value, origin, file}: value is the one in effect, and origin the file that it comes from, or default.";
 
+/** Also accepts the key's spelling of earlier versions. */
 function requireSetting(key: string): SettingKey {
-  const known = SETTING_KEYS.find((name) => name === key);
+  const known = settingKey(key);
   if (known) return known;
   const [guess] = nearest(key, SETTING_KEYS);
-  throw new HaversackError("usage", `there is no setting "${key}"${guess ? `; did you mean ${guess}?` : ""}`, {
-    ...(!guess && { hint: "`haversack config` lists every setting" }),
+  throw new HaversackError("usage", `there is no setting "${key}"`, {
+    hint: guess ? `did you mean ${guess}?` : "`haversack config list` lists every setting",
   });
 }
 
-/** The value that the words of the command line mean. */
+/** Parses the value from the command line's arguments. */
 function parseSetting(key: SettingKey, words: readonly string[]): unknown {
   const setting: Setting<unknown> = SETTINGS[key];
   const value = setting.type === "strings" ? parseList(words) : parseOne(setting, words);
@@ -69,7 +85,7 @@ const BOOLEANS: Readonly<Record<string, boolean>> = {
   no: false,
 };
 
-/** One value per word, or all of them as JSON: `[]` is the empty list. */
+/** One value per argument, or all of them as JSON: `[]` is the empty list. */
 function parseList(words: readonly string[]): unknown {
   const [first = ""] = words;
   if (words.length > 1 || !first.trimStart().startsWith("[")) return [...words];
@@ -104,14 +120,14 @@ function writeSetting(
 ): void {
   if (level === "project") ensureStateFolder(paths);
   else makeFolder(dirname(file), place);
-  // Whoever sets it wants it. What else the file holds still needs `haversack trust`.
-  // Without a database, a record alone makes the rest of the local state count as the user's own.
+  // A setting that the user sets is accepted; the rest of the file still needs `haversack trust`. Without a database, a trust record alone would
+  // make the rest of the local state count as the user's own.
   const isForeign = isRecordEnough(paths.state, paths.userState);
   const mayAccept =
     level === "project" && !isForeign && loadConfig(paths).ignored.every((setting) => setting.key === key);
   changeFile({ file, place }, (text, settings) => {
-    const places = placesOf(key, settings);
-    return (places.length > 0 ? places : [key.split(".")]).reduce((result, path) => {
+    const now = placesOf(key, settings).filter((path) => path.join(".") === key);
+    const changed = (now.length > 0 ? now : [key.split(".")]).reduce((result, path) => {
       for (let depth = 1; depth < path.length; depth++) {
         const above = valueAt(settings, path.slice(0, depth));
         if (above !== undefined && (typeof above !== "object" || above === null || Array.isArray(above)))
@@ -121,6 +137,7 @@ function writeSetting(
       }
       return setIn(result, path, value);
     }, text);
+    return withoutOld(changed, settings, key);
   });
   const { ignored } = loadConfig(paths);
   if (mayAccept && ignored.length > 0) {
@@ -128,7 +145,7 @@ function writeSetting(
   }
 }
 
-/** False: it is not set there. */
+/** False if the key is not set there. */
 function removeSetting({ file, place }: ConfigPlace, key: SettingKey): boolean {
   if (!existsSync(file)) return false;
   let isSet = false;
@@ -140,9 +157,17 @@ function removeSetting({ file, place }: ConfigPlace, key: SettingKey): boolean {
   return isSet;
 }
 
-/** `{"a": {"b": 1}}` and `{"a.b": 1}` are the same setting; a file may have both. */
+/** `{"a": {"b_c": 1}}`, `{"a.b_c": 1}` and the old `{"a": {"bC": 1}}` are the same setting; a file may have several of them. */
 function placesOf(key: SettingKey, settings: unknown): JsonPath[] {
-  return [key.split("."), [key]].filter((path) => valueAt(settings, path) !== undefined);
+  return [...new Set([key, oldKey(key)])]
+    .flatMap((name): JsonPath[] => [name.split("."), [name]])
+    .filter((path) => valueAt(settings, path) !== undefined);
+}
+
+/** Removes the key's old spellings once the new one is written. */
+function withoutOld(text: string, settings: unknown, key: SettingKey): string {
+  const old = placesOf(key, settings).filter((path) => path.join(".") !== key);
+  return old.reduce((result, path) => prune(removeIn(result, path), path.slice(0, -1), { keep: [] }), text);
 }
 
 function changeFile(
@@ -153,40 +178,50 @@ function changeFile(
     const before = existsSync(file) ? readFileSync(file, "utf8") : undefined;
     const text = before === undefined || before.trim() === "" ? BLANK : before;
     const changed = change(text, parseSettings(text, { file, hint: HINT }));
-    // A file with Windows line ends keeps them.
-    const after = /(?<!\r)\n/.test(text) ? changed : changed.replace(/(?<!\r)\n/g, "\r\n");
+    // Keep Windows line endings.
+    const hasWindowsEnds = text.includes("\r\n") && !/(?<!\r)\n/.test(text);
+    const after = hasWindowsEnds ? changed.replace(/(?<!\r)\n/g, "\r\n") : changed;
     if (after !== before) putFile(file, after, place);
   };
   withLock(join(dirname(file), ".config.lock"), write, place);
 }
 
-/** The value in effect, and why it is another than the one in the file that was changed. */
-function printEffective(call: Call, paths: ProjectPaths, { key, file }: { key: SettingKey; file: string }): void {
+/** The effective value, and why it differs from the one in the changed file. */
+function effective(
+  call: Call,
+  paths: ProjectPaths,
+  { key, file }: { key: SettingKey; file?: string },
+): { view: object; text: string } {
   const { config, origin, problems } = loadConfig(paths);
   const value = config[key];
   const from = origin[key] ?? "default";
-  print(call, { key, value, origin: from, file }, () => `${key} = ${JSON.stringify(value)}  (${from})`);
-  for (const problem of problems.filter(({ path }) => path === key))
-    call.io.err(`haversack: ${problem.level}: ${problem.file}: ${key} ${problem.text}\n`);
+  for (const problem of problems.filter(({ path }) => path === key || path === ""))
+    warnOnce(call.io, describeProblem(problem, config));
+  return {
+    view: { key, value, origin: from, ...(file && { file }) },
+    text: `${key} = ${JSON.stringify(value)}  (${from})`,
+  };
 }
 
-export const configList: Command = {
+const configList: Command = {
   spec: {
     about:
-      "Shows every setting with its value, and which file gave it. Settings live in .haversack/config.json (the project's, shared through git) and in $XDG_CONFIG_HOME/haversack/config.json (yours); the project's beats yours, but settings of the project that reach far count only after `haversack trust`. `config set` and `config unset` change them.",
-    arguments: [{ ...SETTING, about: "show one setting in full", required: false }],
-    examples: [
-      { run: "haversack config", says: "all settings" },
-      { run: "haversack config skills.maxSkills", says: "one, with its bounds and meaning" },
+      "Shows every setting with its value and the file it comes from. Settings are in .haversack/config.json (the project's, shared through git) and in $XDG_CONFIG_HOME/haversack/config.json (yours). The project's setting overrides yours, but one that reaches outside the project counts only after `haversack trust`. A wrong value is reported and its default is used; this command then exits with 1.",
+    arguments: [
+      { ...SETTING, about: "show these settings with their bounds and meaning", required: false, many: true },
     ],
-    json: "{settings: [{key, value, default, origin, about}], problems: [{level, file, path, text}], ignored: [{key, value, why}], ignoredRules: [{path, skill, why}]}: ignored and ignoredRules have what the project sets and you have not accepted.",
+    examples: [
+      { run: "haversack config list", says: "all settings" },
+      { run: "haversack config list skills.max_skills", says: "one, with its bounds and meaning" },
+    ],
+    json: "{settings: [{key, value, default, origin, about}], problems: [{level, file, path, text}], ignored: [{key, value, why}], ignored_rules: [{path, skill, why}]}: ignored and ignored_rules have what the project sets and you have not accepted.",
   },
   run(call) {
-    const [key] = call.arguments;
-    if (key !== undefined) requireSetting(key);
+    const keys = new Set(call.arguments.map(requireSetting));
+    const isShown = (name: string) => keys.size === 0 || keys.has(name as SettingKey);
     const paths = projectPaths(call.io.cwd, call.io.env);
     const { config, origin, problems, ignored } = loadConfig(paths);
-    const settings = SETTING_KEYS.filter((name) => !key || name === key).map((name) => ({
+    const settings = SETTING_KEYS.filter(isShown).map((name) => ({
       key: name,
       value: config[name],
       default: SETTINGS[name].default,
@@ -194,15 +229,17 @@ export const configList: Command = {
       about: SETTINGS[name].about,
     }));
     const unaccepted = ignored
-      .filter((one) => !key || one.key === key)
+      .filter((one) => isShown(one.key))
       .map(({ key: name, value, reach }) => ({ key: name, value, why: whyIgnored(reach) }));
-    const ignoredRules = key
-      ? []
-      : broughtAlong(paths, call.io.env)
-          .rules.filter(({ isAccepted }) => !isAccepted)
-          .map(({ path, skill, why, until }) => ({ path, skill, why, until }));
+    const ignoredRules =
+      keys.size > 0
+        ? []
+        : broughtAlong(paths, call.io.env)
+            .rules.filter(({ isAccepted }) => !isAccepted)
+            .map(({ path, skill, why, until }) => ({ path, skill, why, until }));
     print(call, { settings, problems, ignored: unaccepted, ignoredRules }, () => {
-      if (key) return describeSetting(key as SettingKey, settings[0]?.value, settings[0]?.origin ?? "");
+      if (keys.size > 0)
+        return settings.map(({ key: name, value, origin: from }) => describeSetting(name, value, from)).join("\n\n");
       return columns(
         settings.map(({ key: name, value, origin: from }) => [
           name,
@@ -212,23 +249,20 @@ export const configList: Command = {
     });
     for (const { key: name, value, why } of unaccepted) {
       const shown = cleanLine(JSON.stringify(value), { maxChars: 200 });
-      call.io.err(
-        `haversack: note: ${paths.config}: ${name} ${shown} is ignored: it ${why} (\`haversack trust\` accepts it)\n`,
-      );
+      sayNote(call.io, `${paths.config}: ${name} ${shown} is ignored: it ${why} (\`haversack trust\` accepts it)`);
     }
     for (const { path, skill, why, until } of ignoredRules) {
       const rule = cleanLine(`${path}: the rule for “${skill}” ${why}`, { maxChars: 300 });
-      call.io.err(`haversack: note: ${rule}, so it ${until} (\`haversack trust\` accepts it)\n`);
+      sayNote(call.io, `${rule}, so it ${until} (\`haversack trust\` accepts it)`);
     }
-    for (const { level, file, path, text } of problems)
-      call.io.err(`haversack: ${level}: ${file}: ${path ? `${path} ` : ""}${text}\n`);
+    for (const problem of problems) warnOnce(call.io, describeProblem(problem, config));
     return problems.some(({ level }) => level === "error") ? 1 : 0;
   },
 };
 
 function describeSetting(key: SettingKey, value: unknown, origin: string): string {
   const setting = SETTINGS[key];
-  // No value passes this one, so it states what a right value is.
+  // `undefined` is never valid, so the message describes valid values.
   const bounds = whatIsWrong(setting, undefined);
   return [
     `${key} = ${JSON.stringify(value)}  (${origin})`,
@@ -237,17 +271,36 @@ function describeSetting(key: SettingKey, value: unknown, origin: string): strin
   ].join("\n");
 }
 
-export const configSet: Command = {
+const configGet: Command = {
+  spec: {
+    about: "Prints the current values of settings, and nothing else, for scripts.",
+    arguments: [{ ...SETTING, many: true }],
+    examples: [{ run: "haversack config get skills.max_skills", says: "its value" }],
+    json: several("{key, value, origin}, where origin is the file that it comes from, or default"),
+  },
+  run(call) {
+    const paths = projectPaths(call.io.cwd, call.io.env);
+    const { config } = loadConfig(paths);
+    return eachTask(call, call.arguments.map(requireSetting), async (id) => {
+      const key = id as SettingKey;
+      const value = config[key];
+      const { view } = effective(call, paths, { key });
+      return { kind: "done", view, text: typeof value === "string" ? value : JSON.stringify(value) };
+    });
+  },
+};
+
+const configSet: Command = {
   spec: {
     about:
-      "Changes a setting and prints the value in effect with the file that it comes from. The rest of the file stays as it is. The project's setting beats yours.",
+      "Changes a setting and prints the value in effect with the file it comes from. The rest of the file stays as it is. The project's setting overrides yours.",
     arguments: [
       SETTING,
       { name: "VALUE", about: "the value; for a list one word per entry, or a JSON list", required: true, many: true },
     ],
     options: LEVEL_OPTIONS,
     examples: [
-      { run: "haversack config set skills.maxSkills 5", says: "for this project" },
+      { run: "haversack config set skills.max_skills 5", says: "for this project" },
       { run: "haversack config set skills.enforce true --user", says: "for you, in all projects" },
       { run: "haversack config set skills.folders docs/skills ../shared/skills", says: "a list" },
     ],
@@ -259,44 +312,57 @@ export const configSet: Command = {
     const value = parseSetting(key, words);
     const paths = projectPaths(call.io.cwd, call.io.env);
     const place = configPlace(call, paths);
+    if (place.level === "project" && USER_ONLY.has(key)) {
+      throw new HaversackError("refused", `${key} counts only in your own config`, { hint: "add --user" });
+    }
     writeSetting(place, paths, { key, value });
-    printEffective(call, paths, { key, file: place.file });
+    const { view, text } = effective(call, paths, { key, file: place.file });
+    print(call, view, () => text);
     const { origin } = loadConfig(paths);
     if (key === "skills.enforce" && value === true) noteRules(call, paths);
-    // A setting that is ignored has no origin, and `printEffective` has said why.
+    // An ignored setting has no origin; `effective` has already said why.
     if (origin[key] !== undefined && origin[key] !== place.file) {
-      call.io.err(`haversack: note: set in ${place.file}, but ${origin[key]} sets it too, and wins in this project\n`);
+      sayNote(call.io, `set in ${place.file}, but ${origin[key]} sets it too, and wins in this project`);
     }
     return 0;
   },
 };
 
-/** Rules that came with the project do not count by a setting alone. */
+/** Setting `skills.enforce` does not accept rules that came with the project. */
 function noteRules({ io }: Call, paths: ProjectPaths): void {
   const open = broughtAlong(paths, io.env).rules.filter(({ isAccepted }) => !isAccepted).length;
   if (open === 0) return;
   const rules = open === 1 ? "1 rule of this project counts" : `${open} rules of this project count`;
-  io.err(`haversack: note: ${rules} only once accepted (\`haversack trust\` shows and asks)\n`);
+  sayNote(io, `${rules} only once accepted (\`haversack trust\` shows and asks)`);
 }
 
-export const configUnset: Command = {
+const configUnset: Command = {
   spec: {
     about:
-      "Removes a setting from a config file and prints the value in effect: yours, or the default. Exit 1 if it is not set there.",
-    arguments: [SETTING],
+      "Removes settings from a config file and prints the values in effect: yours, or the defaults. Exit 1 if one is not set there.",
+    arguments: [{ ...SETTING, many: true }],
     options: LEVEL_OPTIONS,
     examples: [
-      { run: "haversack config unset skills.maxSkills", says: "back to your value or the default" },
+      { run: "haversack config unset skills.max_skills", says: "back to your value or the default" },
       { run: "haversack config unset skills.enforce --user", says: "from your own file" },
     ],
     json: CHANGED_JSON,
   },
   run(call) {
-    const key = requireSetting(call.arguments[0] ?? "");
+    const keys = call.arguments.map(requireSetting);
     const paths = projectPaths(call.io.cwd, call.io.env);
     const place = configPlace(call, paths);
-    if (!removeSetting(place, key)) return refuse(call, { text: `${key} is not set in ${place.file}` });
-    printEffective(call, paths, { key, file: place.file });
-    return 0;
+    return eachTask(call, keys, async (id) => {
+      const key = id as SettingKey;
+      if (!removeSetting(place, key)) return { kind: "refused", text: `${key} is not set in ${place.file}` };
+      return { kind: "done", ...effective(call, paths, { key, file: place.file }) };
+    });
   },
+};
+
+export const commands: Readonly<Record<string, Command>> = {
+  "config list": configList,
+  "config get": configGet,
+  "config set": configSet,
+  "config unset": configUnset,
 };

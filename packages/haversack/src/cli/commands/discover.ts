@@ -2,34 +2,28 @@ import { HaversackError } from "../../base/errors.ts";
 import { type Discovery, discover } from "../../engine/discover.ts";
 import { offReason } from "../../engine/project.ts";
 import { PROFILES, profileOf } from "../../skills/showing/activation.ts";
-import { type Call, type CommandSpec, type ExitCode, print } from "../command.ts";
+import { type Call, type CommandSpec, type ExitCode, flag, option, print, sayNote, sayWarning } from "../command.ts";
 import { type PromptInput, readPromptInput } from "../prompt-input.ts";
 import { openSkills } from "../skills.ts";
 
 export const spec: CommandSpec = {
   about:
-    "Takes a prompt as words or on standard input (plain text, or a client's hook JSON) and prints what the model would receive: nothing, names, or recommendations. What was shown is remembered for the session: without --session all calls share one, named cli, so the same prompt twice brings names.",
+    "Takes a prompt as words or on standard input (plain text, or a client's hook JSON) and prints what the model would receive: nothing, names, or recommendations. What was shown is remembered for the session. Without --session all calls share one, named cli, so the same prompt twice prints names only.",
   arguments: [
     { name: "PROMPT", about: "what somebody asks; without it, or as -, it is read from standard input", many: true },
   ],
   options: {
-    session: {
-      type: "string",
-      value: "ID",
-      about: 'The session it belongs to (default: the hook JSON\'s, else "cli").',
-    },
-    agent: { type: "string", value: "ID", about: "The sub-agent in that session." },
-    client: {
-      type: "string",
-      value: "NAME",
+    session: option("ID", 'The session it belongs to (default: the hook JSON\'s, else "cli").'),
+    "sub-agent": option("ID", "The sub-agent in that session."),
+    client: option("NAME", "Word it for this client (default: claude-code for its hook JSON, else plain).", {
       choices: Object.keys(PROFILES),
-      about: "Word it for this client (default: claude-code for its hook JSON, else plain).",
-    },
-    rules: { type: "string", value: "FILE", about: "Use this skill-rules.json instead of the project's." },
-    "task-type": { type: "string", value: "TYPE", about: "The type of the task at hand, for rules that ask." },
-    role: { type: "string", value: "ROLE", about: "The agent's role, for rules that ask." },
-    force: { type: "boolean", about: "Recommend again what was shown already." },
+    }),
+    rules: option("FILE", "Use this skill-rules.json instead of the project's."),
+    "task-type": option("TYPE", "The type of the task at hand, for rules that depend on it."),
+    role: option("ROLE", "The agent's role, for rules that depend on it."),
+    force: flag("Recommend skills again that were already shown."),
   },
+  oldOptions: { agent: "sub-agent" },
   examples: [
     { run: 'haversack discover "add a database migration"', says: "what a model would see" },
     { run: "haversack discover < prompt.txt", says: "a long one" },
@@ -44,7 +38,7 @@ export async function run(call: Call): Promise<ExitCode> {
   const isTyped = words !== "" && words !== "-";
   const text = isTyped ? words : await io.readStdin();
   if (text.trim() === "") {
-    // For a script or a hook nothing is an answer; a person waits for one.
+    // A script or hook accepts empty output; a person expects an answer.
     if (io.isTerminal || process.stdin.isTTY) {
       throw new HaversackError("usage", "no prompt came on standard input", {
         hint: 'type it: `haversack discover "fix the test"`',
@@ -64,21 +58,21 @@ export async function run(call: Call): Promise<ExitCode> {
   });
   const off = offReason(open.paths, io.env);
   if (off) {
-    if (io.isTerminal) io.err(`haversack: ${off}\n`);
+    if (io.isTerminal) sayNote(io, off);
     print(call, [], () => "");
     return 0;
   }
-  // Who names a file wants to know when it cannot be used.
+  // Somebody who passes --rules wants to know if the file cannot be used.
   if (options["rules"] !== undefined) {
     for (const { level, code, file, text } of open.problems)
-      if (level === "error" && code.startsWith("rule")) io.err(`haversack: warning: ${file}: ${text}\n`);
+      if (level === "error" && code.startsWith("rule")) sayWarning(io, `${file}: ${text}`);
   }
   const sessionId = (options["session"] as string | undefined) ?? input.sessionId ?? "cli";
   if (sessionId === "") throw new HaversackError("usage", "--session needs an id");
   const found = discover(
     {
       sessionId,
-      agentId: (options["agent"] as string | undefined) ?? input.agentId ?? "",
+      agentId: (options["sub-agent"] as string | undefined) ?? input.agentId ?? "",
       client: {
         ...profileOf((options["client"] as string | undefined) ?? input.client ?? "plain"),
         session: sessionId,
@@ -96,19 +90,20 @@ export async function run(call: Call): Promise<ExitCode> {
     open,
   );
   for (const source of found.slowPatterns)
-    io.err(`haversack: warning: the pattern /${source}/ took too long and is left out from now on\n`);
-  print(call, found.skills, () => found.text);
+    sayWarning(io, `the pattern /${source}/ took too long and is left out from now on`);
+  print(call, found.skills, () => found.text, { isVerbatim: true });
   if (io.isTerminal && !call.json) noteSilence(call, found, sessionId);
   return 0;
 }
 
-/** A person who gets no answer wants to know why; a script or a client takes silence for an answer. */
+/** Tells a person why there is no answer; scripts and clients accept empty output. */
 function noteSilence({ io }: Call, { text, skills }: Discovery, sessionId: string): void {
   if (text !== "") return;
   const known = skills.filter(({ verdict }) => verdict.startsWith("silent: ")).map(({ id }) => id);
-  io.err(
+  sayNote(
+    io,
     known.length > 0
-      ? `haversack: note: the session "${sessionId}" has been shown ${known.join(", ")} already; --force shows it again, --session NEW begins another session\n`
-      : "haversack: note: no skill fits; `haversack skills list` shows all, --json what came near\n",
+      ? `the session "${sessionId}" has been shown ${known.join(", ")} already; --force shows it again, --session NEW starts another session`
+      : "no skill fits; `haversack skill list` shows all, --json what came close",
   );
 }

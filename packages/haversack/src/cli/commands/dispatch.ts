@@ -4,8 +4,8 @@ import type { Dispatched, DispatchRequest } from "../../engine/artifacts/artifac
 import { dispatchRole } from "../../engine/artifacts/dispatch-role.ts";
 import { viewDispatch } from "../../engine/artifacts/views.ts";
 import { PROFILES } from "../../skills/showing/activation.ts";
-import { FEATURE, formatNumber, PHASE, ROLE, requireOption, runArtifacts, warn } from "../artifacts.ts";
-import { type Call, type CommandSpec, type ExitCode, print } from "../command.ts";
+import { FEATURE, formatNumber, PHASE, ROLE, requireOption, runArtifacts } from "../artifacts.ts";
+import { type Call, type CommandSpec, type ExitCode, option, print, sayNote, wholeNumber } from "../command.ts";
 import { readFileOrStdin, readList, readText, refuse } from "../work.ts";
 import { AGENT } from "../work-options.ts";
 
@@ -13,36 +13,20 @@ const CONTEXT_TOKENS = 1_000;
 
 export const spec: CommandSpec = {
   about:
-    "Prints the finished prompt for a role: what to do, the document under review, and references to all others that must be read, with line counts. Its tokens, and those of the same prompt with the documents pasted, are on standard error. Issues of earlier iterations are in it.",
+    "Prints the finished prompt for a role: what to do, the document under review, and references to all others that must be read, with line counts. Includes open issues of earlier iterations. Standard error shows its tokens, and what the same prompt would cost with all documents pasted.",
   arguments: [ROLE],
   options: {
     feature: FEATURE,
     phase: PHASE,
-    iteration: {
-      type: "integer",
-      value: "N",
-      minimum: 1,
-      maximum: 1000,
-      about: "Which iteration (default: the one after the last recorded).",
-    },
-    task: {
-      type: "string",
-      value: "ID",
-      about: "For a worker: a heading or number in tasks.md, or a stored task's id.",
-    },
-    files: {
-      type: "string",
-      value: "PATH",
-      repeat: true,
-      about:
-        "For reviews of code: a file that is meant; repeat it, or use commas (default: what git says has changed).",
-    },
-    base: {
-      type: "string",
-      value: "REV",
-      about: "Where git starts to look for changes (default: the branch's start).",
-    },
-    context: { type: "string", value: "FILE", about: "A text about the project, cut to --context-tokens." },
+    iteration: wholeNumber("N", "Which iteration (default: the one after the last recorded).", { maximum: 1000 }),
+    task: option("ID", "For a worker: a heading or number in tasks.md, or a stored task's id."),
+    files: option(
+      "PATH",
+      "For reviews of code: a file to review; repeat it, or use commas (default: what git says has changed).",
+      { repeat: true },
+    ),
+    base: option("REV", "Where git starts to look for changes (default: the branch's start)."),
+    context: option("FILE", "A text about the project, cut to --context-tokens."),
     "context-tokens": {
       type: "integer",
       value: "N",
@@ -50,24 +34,18 @@ export const spec: CommandSpec = {
       maximum: 100_000,
       about: `How many tokens of it (default ${CONTEXT_TOKENS}).`,
     },
-    "fix-summary": {
-      type: "string",
-      value: "TEXT",
-      about: "For a resume (setting artifacts.resume): what was done; - reads standard input.",
-    },
-    "resume-failed": { type: "string", value: "TEXT", about: "A resume was tried and failed so: the next is fresh." },
-    client: {
-      type: "string",
-      value: "NAME",
-      choices: Object.keys(PROFILES),
-      about: "The client that starts it (default claude-code).",
-    },
+    "fix-summary": option("TEXT", "For a resume (setting artifacts.resume): what was done; - reads standard input."),
+    "resume-failed": option("TEXT", "A resume failed, for this reason: the next one starts fresh."),
+    client: option("NAME", "The client that starts it (default claude-code).", { choices: Object.keys(PROFILES) }),
     agent: AGENT,
   },
   examples: [
-    { run: "haversack dispatch spec-reviewer --feature docs/features/031-uploads", says: "the prompt of a reviewer" },
     {
-      run: "haversack dispatch implementer --feature 031-uploads --task 3",
+      run: "haversack review dispatch spec-reviewer --feature docs/features/031-uploads",
+      says: "the prompt of a reviewer",
+    },
+    {
+      run: "haversack review dispatch implementer --feature 031-uploads --task 3",
       says: "the prompt of a worker on one task",
     },
   ],
@@ -76,7 +54,7 @@ export const spec: CommandSpec = {
 
 export function run(call: Call): Promise<ExitCode> {
   const [role = ""] = call.arguments;
-  const feature = requireOption(call, "dispatch", "feature", "DIR");
+  const feature = requireOption(call, "feature", "DIR");
   return runArtifacts(call, { isWrite: true }, async (parts) => {
     const { options } = call;
     const context = options["context"] as string | undefined;
@@ -93,7 +71,7 @@ export function run(call: Call): Promise<ExitCode> {
           ? undefined
           : {
               text: await readFileOrStdin(call, context),
-              // Whoever reads the prompt may work in another folder.
+              // Absolute, because the agent that gets the prompt may work in another folder.
               ...(context !== "-" && { path: resolve(call.io.cwd, context) }),
               budgetTokens: (options["context-tokens"] as number | undefined) ?? CONTEXT_TOKENS,
             },
@@ -102,8 +80,8 @@ export function run(call: Call): Promise<ExitCode> {
     };
     const outcome = await dispatchRole(request, parts);
     if (outcome.kind === "refused") return refuse(call, outcome);
-    print(call, viewDispatch(outcome), () => outcome.call.prompt);
-    if (!call.json) warn(call, [...outcome.problems, ...describe(outcome, parts.client)]);
+    print(call, viewDispatch(outcome), () => outcome.call.prompt, { isVerbatim: true });
+    if (!call.json) sayNote(call.io, ...outcome.problems, ...describe(outcome, parts.client));
     return 0;
   });
 }
@@ -117,7 +95,7 @@ function describe(
     pastedUnpruned === pasted ? "" : ` (${formatNumber(pastedUnpruned)} with all documents of ${loop.phase})`;
   const whole = `pasted it would be ${formatNumber(pasted)}${more}`;
   if (resume) {
-    const again = `haversack dispatch ${loop.role} --feature ${loop.feature} --phase ${loop.phase} --iteration ${iteration}`;
+    const again = `haversack review dispatch ${loop.role} --feature ${loop.feature} --phase ${loop.phase} --iteration ${iteration}`;
     const fresh = otherTokens ?? 0;
     return [
       `a resume: ${resume.text}`,

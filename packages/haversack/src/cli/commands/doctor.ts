@@ -3,25 +3,23 @@ import { CLIENTS } from "../../clients/table.ts";
 import { describeCheck, tryResume } from "../../engine/artifacts/check-resume.ts";
 import { runDoctor } from "../../engine/doctor.ts";
 import { projectPaths } from "../../engine/project.ts";
+import { checkoutOf } from "../../engine/wired-place.ts";
 import type { Finding } from "../../engine/wiring.ts";
 import { runArtifacts } from "../artifacts.ts";
-import { type Call, type CommandSpec, type ExitCode, type Io, print } from "../command.ts";
+import { type Call, type CommandSpec, type ExitCode, type Io, option, print, sayNote } from "../command.ts";
 import { findInstalled } from "../installed.ts";
-import { paint } from "../terminal.ts";
-import { guardCount } from "../wiring.ts";
-import { wrapText } from "../wrap-text.ts";
+import { paint, wrapText } from "../terminal.ts";
+import { describeCheckout, guardCount } from "../wiring.ts";
 
 export const spec: CommandSpec = {
   about:
-    "Checks everything from the runtime to the client: store, settings, index, hooks (with a test event through each), the MCP server, and the client's own listing. Changes nothing, but for what a trial with --try-resume has shown. Exit 1 when something has failed; warnings alone leave 0.",
+    "Checks everything from the runtime to the client: store, settings, index, hooks (with a test event through each), the MCP server, and the client's own listing. Changes nothing; only --try-resume stores its result. Exit 1 if a check failed, 0 if there are only warnings.",
   options: {
-    "try-resume": {
-      type: "string",
-      value: "CLIENT",
-      choices: RESUMABLE_NAMES,
-      about:
-        "Only this: whether the client can go on with an agent that has read a file, for the setting artifacts.resume. Calls your model a few times, and keeps the outcome.",
-    },
+    "try-resume": option(
+      "CLIENT",
+      "Check only whether the client can resume an agent that has read a file, for the setting artifacts.resume. Calls your model a few times and stores the result.",
+      { choices: RESUMABLE_NAMES },
+    ),
   },
   examples: [
     { run: "haversack doctor", says: "what is wrong, and what to do about it" },
@@ -52,9 +50,7 @@ export async function run(call: Call): Promise<ExitCode> {
 async function tryClient(call: Call, name: string): Promise<Finding[]> {
   const { io } = call;
   const { title, requests, clients } = resumableClient(name, io.env);
-  io.err(
-    `haversack: this starts ${title} headless, in a folder of its own: about ${requests} short requests to your model\n`,
-  );
+  sayNote(io, `this starts ${title} headless, in a folder of its own: about ${requests} short requests to your model`);
   const findings: Finding[] = [];
   await runArtifacts(call, { isWrite: true }, async ({ store }) => {
     for (const client of clients) {
@@ -72,15 +68,23 @@ function report(call: Call, project: string, findings: readonly Finding[]): Exit
   const failed = count("fail");
   print(call, { ok: failed === 0, project, findings }, () => {
     const warned = count("warn");
+    const named = (level: Finding["level"]) => [
+      ...new Set(findings.filter((finding) => finding.level === level).map(({ part }) => part)),
+    ];
+    const looks = `${warned === 1 ? "1 warning" : `${warned} warnings`} (${named("warn").join(", ")})`;
     const verdict =
       failed > 0
-        ? `${failed} failed${warned > 0 ? `, ${warned} to look at` : ""}.`
+        ? `Not working: ${failed} of ${findings.length} checks failed (${named("fail").join(", ")})${warned > 0 ? `, ${looks}` : ""}.`
         : warned > 0
-          ? `Nothing failed; ${warned} to look at.`
-          : "All is well.";
-    return [`Project: ${project}`, "", ...findings.flatMap((finding) => lines(call.io, finding)), "", verdict].join(
-      "\n",
-    );
+          ? `Works, with ${looks}: ${findings.length} checks, none failed.`
+          : `All is well: ${findings.length} checks passed.`;
+    return [
+      `Project: ${describeCheckout(checkoutOf(call.io.cwd))}`,
+      "",
+      ...findings.flatMap((finding) => lines(call.io, finding)),
+      "",
+      verdict,
+    ].join("\n");
   });
   return failed === 0 ? 0 : 1;
 }

@@ -1,4 +1,4 @@
-/** Epics and stories: they are made, changed, listed and shown alike. */
+/** Epics and stories: both are created, changed, listed and shown in the same way. */
 import { cleanLine, stripControl } from "../../base/clean-text.ts";
 import { HaversackError } from "../../base/errors.ts";
 import {
@@ -11,13 +11,24 @@ import {
   updateEpic,
   updateStory,
 } from "../../engine/work/groups.ts";
+import type { Listed } from "../../engine/work/work-parts.ts";
 import type { TaskCounts } from "../../store/work-store.ts";
 import type { Epic, Story } from "../../work/task.ts";
 import { viewEpic, viewStory } from "../../work/task-view.ts";
-import { type ArgumentSpec, type Call, type Command, type Io, print } from "../command.ts";
+import {
+  type Call,
+  type Command,
+  type ExitCode,
+  eachTask,
+  type Io,
+  type OptionSpec,
+  option,
+  print,
+  several,
+} from "../command.ts";
 import { block, fields, formatAgo, formatCounts, printList, statusCell } from "../print-work.ts";
 import { paint } from "../terminal.ts";
-import { inputOf, isNarrowed, LIST_INPUT, readText, readWork, withWork } from "../work.ts";
+import { inputOf, isNarrowed, LIST_INPUT, type OpenWork, openWork, readText } from "../work.ts";
 import {
   AGENT,
   EPIC,
@@ -29,43 +40,232 @@ import {
   text,
 } from "../work-options.ts";
 
-const EPIC_ID: ArgumentSpec = {
-  name: "EPIC",
-  about: "epic ID or a unique prefix (3+ digits)",
-  required: true,
-};
-const STORY_ID: ArgumentSpec = {
-  name: "STORY",
-  about: "story ID or a unique prefix (3+ digits)",
-  required: true,
+type Group = Epic | Story;
+type Shown = { group: Group & { counts: TaskCounts }; view: object };
+
+/** Where epics and stories differ. */
+interface Kind {
+  noun: "epic" | "story";
+  nouns: readonly [string, string];
+  id: "epicId" | "storyId";
+  /** The first letter of its IDs, for examples. */
+  letter: string;
+  about: Record<"title" | "create" | "list" | "show" | "update", string>;
+  /** The engine's fields and the options they come from. */
+  fields: Readonly<Record<string, string>>;
+  options: Readonly<Record<string, OptionSpec>>;
+  filters: Readonly<Record<string, OptionSpec>>;
+  clears: readonly string[];
+  examples: Record<"create" | "list" | "update", { run: string; says: string }>;
+  json: string;
+  create(input: object, work: OpenWork): Promise<Group>;
+  list(input: object, work: OpenWork): Promise<Listed<Group>>;
+  show(input: object, work: OpenWork): Promise<Shown>;
+  update(input: object, work: OpenWork): Promise<Group>;
+  view(group: Group): object;
+}
+
+const EPICS: Kind = {
+  noun: "epic",
+  nouns: ["epic", "epics"],
+  id: "epicId",
+  letter: "E",
+  about: {
+    title: "what it is about, in one line",
+    create: "Creates an epic: stories that belong together. Its priority moves all its tasks in the queue.",
+    list: "Lists epics by priority, then by age.",
+    show: "its stories and tasks",
+    update: "Changes fields of epics. A new priority moves all their tasks in the queue at once.",
+  },
+  fields: { priority: "priority", description: "description" },
+  options: { priority: PRIORITY, description: text("What it is for") },
+  filters: {},
+  clears: ["description"],
+  examples: {
+    create: { run: '"Sign in with a passkey" --priority P1', says: "above the rest" },
+    list: { run: "--status in_progress", says: "those that have begun" },
+    update: { run: "E4829 --priority P0", says: "its tasks come first" },
+  },
+  json: "{id, title, status, description?, priority, tasks: {status: count}}",
+  create: (input, work) => createEpic(input as Parameters<typeof createEpic>[0], work),
+  list: listEpics as Kind["list"],
+  show: async (input, work) => {
+    const { epic, view } = await getEpic(input as Parameters<typeof getEpic>[0], work);
+    return { group: epic, view };
+  },
+  update: (input, work) => updateEpic(input as Parameters<typeof updateEpic>[0], work),
+  view: (group) => viewEpic(group as Epic, "minimal"),
 };
 
-/** The engine's changes out of the options: texts read, fields of `--clear` null. */
-async function readChanges<Input extends object>(
-  call: Call,
-  command: string,
-  names: { readonly [Field in keyof Input]?: string },
-): Promise<Partial<Input>> {
+const STORIES: Kind = {
+  noun: "story",
+  nouns: ["story", "stories"],
+  id: "storyId",
+  letter: "S",
+  about: {
+    title: "what it brings, in one line",
+    create: "Creates a story: tasks that together achieve something. It is done when all its tasks are done.",
+    list: "Lists stories, oldest first.",
+    show: "its tasks",
+    update: "Changes fields of stories. If a story moves to another epic, its tasks move too.",
+  },
+  fields: { epicId: "epic", description: "description", acceptanceCriteria: "criteria" },
+  options: {
+    epic: option("ID", "The epic it belongs to."),
+    description: text("What it is for"),
+    criteria: text("How to see that it is done"),
+  },
+  filters: { epic: EPIC },
+  clears: ["epic", "description", "criteria"],
+  examples: {
+    create: { run: '"Users can reset their password" --epic E4829', says: "in an epic" },
+    list: { run: "--epic E4829", says: "those of an epic" },
+    update: { run: "S4829 --clear epic", says: "out of its epic" },
+  },
+  json: "{id, title, status, epic_id?, description?, acceptance_criteria?, tasks: {status: count}}",
+  create: (input, work) => createStory(input as Parameters<typeof createStory>[0], work),
+  list: listStories as Kind["list"],
+  show: async (input, work) => {
+    const { story, view } = await getStory(input as Parameters<typeof getStory>[0], work);
+    return { group: story, view };
+  },
+  update: (input, work) => updateStory(input as Parameters<typeof updateStory>[0], work),
+  view: (group) => viewStory(group as Story, "minimal"),
+};
+
+function commandsOf(kind: Kind): Record<string, Command> {
+  const { noun, nouns, about, options, examples } = kind;
+  const example = (verb: "create" | "list" | "update") => ({
+    run: `haversack ${noun} ${verb} ${examples[verb].run}`,
+    says: examples[verb].says,
+  });
+  const ids = {
+    name: noun.toUpperCase(),
+    about: `${noun} ID or a unique prefix (3+ digits)`,
+    required: true,
+    many: true,
+  };
+  const create: Command = {
+    spec: {
+      about: about.create,
+      arguments: [{ name: "TITLE", about: about.title, required: true }],
+      options: { ...options, source: option("TEXT", "Where it comes from."), agent: AGENT },
+      examples: [example("create")],
+      json: "{id, title, status}.",
+    },
+    async run(call): Promise<ExitCode> {
+      const work = openWork(call, "save");
+      const [title = ""] = call.arguments;
+      const given = await readFields(call, { ...kind.fields, source: "source" });
+      const group = await kind.create({ title, ...given }, work);
+      print(call, kind.view(group), () => `Created ${noun} ${group.id}: ${cleanLine(group.title)}`);
+      return 0;
+    },
+  };
+  const list: Command = {
+    spec: {
+      about: `${about.list} Archived ones are listed only with --status archived.`,
+      options: { ...kind.filters, status: GROUP_STATUS, ...listOptions(50), fields: FIELDS },
+      examples: [example("list")],
+      json: "[{id, title, status}]; --fields standard and full add more. If some are left out, a note says how to get them.",
+    },
+    async run(call): Promise<ExitCode> {
+      const work = openWork(call, "read");
+      const input = inputOf<Record<string, unknown>>(call, { epicId: "epic", status: "status", ...LIST_INPUT });
+      printList(call, {
+        nouns,
+        listed: await kind.list(input, work),
+        row: (group) => [
+          { text: group.id },
+          statusCell(group.status),
+          { text: "priority" in group ? group.priority : (group.epicId ?? ""), style: "dim" },
+          { text: cleanLine(group.title) },
+        ],
+        none: isNarrowed(call)
+          ? `No ${nouns[1]} match.`
+          : `No ${nouns[1]} yet; \`haversack ${noun} create "TITLE"\` creates one.`,
+      });
+      return 0;
+    },
+  };
+  const show: Command = {
+    spec: {
+      about: `Shows ${nouns[1]} and how many of their tasks have which status. \`haversack task list --tree --${noun} ID\` shows ${about.show}.`,
+      arguments: [ids],
+      options: { fields: { ...FIELDS, about: `${FIELDS.about} Default: standard.` } },
+      examples: [{ run: `haversack ${noun} show ${kind.letter}4829`, says: "with its counts" }],
+      json: several(`${kind.json}, with --fields full also times and source`),
+    },
+    async run(call): Promise<ExitCode> {
+      const work = openWork(call, "read");
+      const showOne = async (id: string) => {
+        const { group, view } = await kind.show({ [kind.id]: id, ...inputOf(call, { fields: "fields" }) }, work);
+        return { kind: "done", view, text: formatGroup(call.io, group, work.by.at) };
+      };
+      return eachTask(call, call.arguments, showOne, { isBlock: true });
+    },
+  };
+  const update: Command = {
+    spec: {
+      about: about.update,
+      arguments: [ids],
+      options: {
+        title: option("TEXT", "A new title."),
+        ...options,
+        status: GROUP_STATUS_CHANGE,
+        clear: {
+          type: "string",
+          value: "FIELD",
+          repeat: true,
+          choices: kind.clears,
+          about: `Empty a field: ${kind.clears.join(", ")}.`,
+        },
+        agent: AGENT,
+      },
+      examples: [
+        example("update"),
+        { run: `haversack ${noun} update ${kind.letter}4829 --status archived`, says: "put it away" },
+      ],
+      json: several("{id, title, status}"),
+    },
+    async run(call): Promise<ExitCode> {
+      const work = openWork(call, "save");
+      const changes = await readFields(call, { title: "title", ...kind.fields, status: "status" });
+      if (Object.keys(changes).length === 0) {
+        throw new HaversackError("usage", "nothing to change was given", {
+          hint: `\`haversack ${noun} update --help\` lists the fields`,
+        });
+      }
+      return eachTask(call, call.arguments, async (id) => {
+        const group = await kind.update({ [kind.id]: id, ...changes }, work);
+        return {
+          kind: "done",
+          view: kind.view(group),
+          text: `Changed ${noun} ${group.id}: ${cleanLine(group.title)}`,
+        };
+      });
+    },
+  };
+  return { [`${noun} create`]: create, [`${noun} list`]: list, [`${noun} show`]: show, [`${noun} update`]: update };
+}
+
+/** Converts options to the engine's fields: reads texts, sets fields of `--clear` to null. */
+async function readFields(call: Call, names: Readonly<Record<string, string>>): Promise<Record<string, unknown>> {
   const { options } = call;
   const cleared = new Set(options["clear"] as string[] | undefined);
-  const changes: Record<string, unknown> = {};
-  for (const [field, name] of Object.entries(names as Record<string, string>)) {
+  const given: Record<string, unknown> = {};
+  for (const [field, name] of Object.entries(names)) {
     const value = options[name];
     if (cleared.has(name)) {
       if (value !== undefined) throw new HaversackError("usage", `${name} cannot be both given and cleared`);
-      changes[field] = null;
-    } else if (value !== undefined) changes[field] = typeof value === "string" ? await readText(call, value) : value;
+      given[field] = null;
+    } else if (value !== undefined) given[field] = typeof value === "string" ? await readText(call, value) : value;
   }
-  if (Object.keys(changes).length === 0) {
-    throw new HaversackError("usage", "nothing to change was given", {
-      hint: `\`haversack ${command} --help\` lists the fields`,
-    });
-  }
-  return changes as Partial<Input>;
+  return given;
 }
 
-function formatGroup(io: Io, group: (Epic | Story) & { counts: TaskCounts }, now: Date): string {
-  const { text, style } = statusCell(group.status);
+function formatGroup(io: Io, group: Group & { counts: TaskCounts }, now: Date): string {
+  const { text: word, style } = statusCell(group.status);
   const texts: [string, string | undefined][] = [
     ["Description", group.description],
     ["Acceptance criteria", "acceptanceCriteria" in group ? group.acceptanceCriteria : undefined],
@@ -73,7 +273,7 @@ function formatGroup(io: Io, group: (Epic | Story) & { counts: TaskCounts }, now
   return [
     `${group.id}  ${paint(io, "bold", cleanLine(group.title))}`,
     ...fields(io, [
-      ["status", style ? paint(io, style, text) : text],
+      ["status", style ? paint(io, style, word) : word],
       ["priority", "priority" in group ? group.priority : undefined],
       ["epic", "epicId" in group ? group.epicId : undefined],
       ["tasks", formatCounts(group.counts)],
@@ -84,247 +284,9 @@ function formatGroup(io: Io, group: (Epic | Story) & { counts: TaskCounts }, now
   ].join("\n");
 }
 
-function times({ createdAt, updatedAt, completedAt }: Epic | Story, now: Date): string {
+function times({ createdAt, updatedAt, completedAt }: Group, now: Date): string {
   const last = completedAt ? `completed ${formatAgo(completedAt, now)}` : `changed ${formatAgo(updatedAt, now)}`;
-  return `made ${formatAgo(createdAt, now)}, ${last}`;
+  return `created ${formatAgo(createdAt, now)}, ${last}`;
 }
 
-export const storyCreate: Command = {
-  spec: {
-    about: "Makes a story: tasks that together bring something about. It is done when all its tasks are.",
-    arguments: [{ name: "TITLE", about: "what it brings, in one line", required: true }],
-    options: {
-      epic: { type: "string", value: "ID", about: "The epic it belongs to." },
-      description: text("What it is for"),
-      criteria: text("How one sees that it is done"),
-      source: { type: "string", value: "TEXT", about: "Where it comes from." },
-      agent: AGENT,
-    },
-    examples: [{ run: 'haversack story create "Users can reset their password" --epic E4829', says: "in an epic" }],
-    json: "{id, title, status}.",
-  },
-  run(call) {
-    return withWork(call, async (work) => {
-      const [title = ""] = call.arguments;
-      const description = await readText(call, call.options["description"] as string | undefined);
-      const acceptanceCriteria = await readText(call, call.options["criteria"] as string | undefined);
-      const story = await createStory(
-        {
-          title,
-          ...inputOf<Parameters<typeof createStory>[0]>(call, { epicId: "epic", source: "source" }),
-          ...(description !== undefined && { description }),
-          ...(acceptanceCriteria !== undefined && { acceptanceCriteria }),
-        },
-        work,
-      );
-      print(call, viewStory(story, "minimal"), () => `Made story ${story.id}: ${cleanLine(story.title)}`);
-      return 0;
-    });
-  },
-};
-
-export const storyList: Command = {
-  spec: {
-    about: "Lists stories, oldest first. Archived ones only with --status archived.",
-    options: { epic: EPIC, status: GROUP_STATUS, ...listOptions(50), fields: FIELDS },
-    examples: [{ run: "haversack story list --epic E4829", says: "those of an epic" }],
-    json: "[{id, title, status}]; --fields standard and full add more. What was left out is said on standard error.",
-  },
-  run(call) {
-    return readWork(call, async (work) => {
-      const input = inputOf<Parameters<typeof listStories>[0]>(call, {
-        epicId: "epic",
-        status: "status",
-        ...LIST_INPUT,
-      });
-      printList(call, {
-        command: "story list",
-        nouns: ["story", "stories"],
-        listed: await listStories(input, work),
-        row: ({ id, status, epicId, title }) => [
-          { text: id },
-          statusCell(status),
-          { text: epicId ?? "", style: "dim" },
-          { text: cleanLine(title) },
-        ],
-        none: isNarrowed(call)
-          ? "No story is like that."
-          : 'No stories yet; `haversack story create "TITLE"` makes one.',
-      });
-      return 0;
-    });
-  },
-};
-
-export const storyShow: Command = {
-  spec: {
-    about: "Shows a story and how many of its tasks are where. `haversack tree ID` shows its tasks.",
-    arguments: [STORY_ID],
-    options: { fields: { ...FIELDS, about: `${FIELDS.about} Default: standard.` } },
-    examples: [{ run: "haversack story show S4829", says: "with its counts" }],
-    json: "{id, title, status, epic_id?, description?, acceptance_criteria?, tasks: {status: count}}; with --fields full also times and source.",
-  },
-  run(call) {
-    return readWork(call, async (work) => {
-      const [storyId = ""] = call.arguments;
-      const input = inputOf<Parameters<typeof getStory>[0]>(call, { fields: "fields" });
-      const { story, view } = await getStory({ storyId, ...input }, work);
-      print(call, view, () => formatGroup(call.io, story, work.by.at));
-      return 0;
-    });
-  },
-};
-
-const STORY_FIELDS = {
-  title: "title",
-  epicId: "epic",
-  description: "description",
-  acceptanceCriteria: "criteria",
-  status: "status",
-} as const;
-
-const STORY_CLEARS = ["epic", "description", "criteria"];
-
-export const storyUpdate: Command = {
-  spec: {
-    about: "Changes fields of a story. With another epic its tasks go along.",
-    arguments: [STORY_ID],
-    options: {
-      title: { type: "string", value: "TEXT", about: "A new title." },
-      epic: { type: "string", value: "ID", about: "The epic it belongs to." },
-      description: text("What it is for"),
-      criteria: text("How one sees that it is done"),
-      status: GROUP_STATUS_CHANGE,
-      clear: {
-        type: "string",
-        value: "FIELD",
-        repeat: true,
-        choices: STORY_CLEARS,
-        about: `Empty a field: ${STORY_CLEARS.join(", ")}.`,
-      },
-      agent: AGENT,
-    },
-    examples: [
-      { run: "haversack story update S4829 --epic E1207", says: "into another epic" },
-      { run: "haversack story update S4829 --clear epic", says: "out of its epic" },
-    ],
-    json: "{id, title, status}.",
-  },
-  run(call) {
-    return withWork(call, async (work) => {
-      const [storyId = ""] = call.arguments;
-      const changes = await readChanges<Parameters<typeof updateStory>[0]>(call, "story update", STORY_FIELDS);
-      const story = await updateStory({ storyId, ...changes }, work);
-      print(call, viewStory(story, "minimal"), () => `Changed story ${story.id}: ${cleanLine(story.title)}`);
-      return 0;
-    });
-  },
-};
-
-export const epicCreate: Command = {
-  spec: {
-    about: "Makes an epic: stories that belong together. Its priority moves all its tasks in the queue.",
-    arguments: [{ name: "TITLE", about: "what it is about, in one line", required: true }],
-    options: {
-      priority: PRIORITY,
-      description: text("What it is for"),
-      source: { type: "string", value: "TEXT", about: "Where it comes from." },
-      agent: AGENT,
-    },
-    examples: [{ run: 'haversack epic create "Sign in with a passkey" --priority P1', says: "above the rest" }],
-    json: "{id, title, status}.",
-  },
-  run(call) {
-    return withWork(call, async (work) => {
-      const [title = ""] = call.arguments;
-      const description = await readText(call, call.options["description"] as string | undefined);
-      const input = inputOf<Parameters<typeof createEpic>[0]>(call, { priority: "priority", source: "source" });
-      const epic = await createEpic({ title, ...input, ...(description !== undefined && { description }) }, work);
-      print(call, viewEpic(epic, "minimal"), () => `Made epic ${epic.id}: ${cleanLine(epic.title)}`);
-      return 0;
-    });
-  },
-};
-
-export const epicList: Command = {
-  spec: {
-    about: "Lists epics by priority, then age. Archived ones only with --status archived.",
-    options: { status: GROUP_STATUS, ...listOptions(50), fields: FIELDS },
-    examples: [{ run: "haversack epic list --status in_progress", says: "those that have begun" }],
-    json: "[{id, title, status}]; --fields standard and full add more. What was left out is said on standard error.",
-  },
-  run(call) {
-    return readWork(call, async (work) => {
-      const input = inputOf<Parameters<typeof listEpics>[0]>(call, { status: "status", ...LIST_INPUT });
-      printList(call, {
-        command: "epic list",
-        nouns: ["epic", "epics"],
-        listed: await listEpics(input, work),
-        row: ({ id, status, priority, title }) => [
-          { text: id },
-          statusCell(status),
-          { text: priority },
-          { text: cleanLine(title) },
-        ],
-        none: isNarrowed(call) ? "No epic is like that." : 'No epics yet; `haversack epic create "TITLE"` makes one.',
-      });
-      return 0;
-    });
-  },
-};
-
-export const epicShow: Command = {
-  spec: {
-    about: "Shows an epic and how many of its tasks are where. `haversack tree ID` shows its stories and tasks.",
-    arguments: [EPIC_ID],
-    options: { fields: { ...FIELDS, about: `${FIELDS.about} Default: standard.` } },
-    examples: [{ run: "haversack epic show E4829", says: "with its counts" }],
-    json: "{id, title, status, description?, priority, tasks: {status: count}}; with --fields full also times and source.",
-  },
-  run(call) {
-    return readWork(call, async (work) => {
-      const [epicId = ""] = call.arguments;
-      const input = inputOf<Parameters<typeof getEpic>[0]>(call, { fields: "fields" });
-      const { epic, view } = await getEpic({ epicId, ...input }, work);
-      print(call, view, () => formatGroup(call.io, epic, work.by.at));
-      return 0;
-    });
-  },
-};
-
-const EPIC_FIELDS = { title: "title", priority: "priority", description: "description", status: "status" } as const;
-
-export const epicUpdate: Command = {
-  spec: {
-    about: "Changes fields of an epic. A new priority moves all its tasks in the queue at once.",
-    arguments: [EPIC_ID],
-    options: {
-      title: { type: "string", value: "TEXT", about: "A new title." },
-      priority: { ...PRIORITY, about: "P0 (first) to P3." },
-      description: text("What it is for"),
-      status: GROUP_STATUS_CHANGE,
-      clear: {
-        type: "string",
-        value: "FIELD",
-        repeat: true,
-        choices: ["description"],
-        about: "Empty a field: description.",
-      },
-      agent: AGENT,
-    },
-    examples: [
-      { run: "haversack epic update E4829 --priority P0", says: "its tasks come first" },
-      { run: "haversack epic update E4829 --status archived", says: "put away" },
-    ],
-    json: "{id, title, status}.",
-  },
-  run(call) {
-    return withWork(call, async (work) => {
-      const [epicId = ""] = call.arguments;
-      const changes = await readChanges<Parameters<typeof updateEpic>[0]>(call, "epic update", EPIC_FIELDS);
-      const epic = await updateEpic({ epicId, ...changes }, work);
-      print(call, viewEpic(epic, "minimal"), () => `Changed epic ${epic.id}: ${cleanLine(epic.title)}`);
-      return 0;
-    });
-  },
-};
+export const commands: Readonly<Record<string, Command>> = { ...commandsOf(EPICS), ...commandsOf(STORIES) };

@@ -7,7 +7,7 @@ import { sqlite } from "../../store/sqlite/quiet.ts";
 import type { Command, ExitCode } from "../command.ts";
 import { parseCall } from "../parse.ts";
 import * as exportCommand from "./export.ts";
-import { jsonlImport, ohnoImport, planImport } from "./import.ts";
+import * as importCommand from "./import.ts";
 
 let folder: string;
 beforeEach(() => {
@@ -35,6 +35,7 @@ async function run(command: Command, where: string, words: string[], stdin = "")
   try {
     const code = await command.run({
       ...parsed,
+      name: "import",
       io: {
         env: { HOME: folder, USER: "ann" },
         cwd: join(folder, where),
@@ -52,7 +53,7 @@ async function run(command: Command, where: string, words: string[], stdin = "")
     return { code, out, text };
   } catch (error) {
     if (!isFault(error)) throw error;
-    return { code: error.code === "usage" ? "usage" : "fault", out, text: error.message };
+    return { code: ["usage", "input-invalid"].includes(error.code) ? "usage" : "fault", out, text: error.message };
   }
 }
 
@@ -67,7 +68,7 @@ describe("import plan", () => {
   it("creates, then changes nothing, then updates; and keeps the file relative to the root", async () => {
     writePlan();
     mkdirSync(join(folder, "one", "docs"));
-    const first = await run(planImport, join("one", "docs"), ["../plan.md", "--json"]);
+    const first = await run(importCommand, join("one", "docs"), ["../plan.md", "--json"]);
     expect(first.code).toBe(0);
     const created = JSON.parse(first.out);
     expect(created).toMatchObject({
@@ -75,9 +76,9 @@ describe("import plan", () => {
       created: [{ number: "1", title: "Sensor" }, { number: "2" }],
     });
     expect(created).not.toHaveProperty("problems");
-    expect((await run(planImport, "one", ["plan.md"])).out).toMatch(/^Story Lantern \(S\d+\)\n2 unchanged\.\n$/);
+    expect((await run(importCommand, "one", ["plan.md"])).out).toMatch(/^Story Lantern \(S\d+\)\n2 unchanged\.\n$/);
     writePlan("one", PLAN.replace("Switch", "Button"));
-    expect((await run(planImport, "one", ["plan.md"])).out).toMatch(
+    expect((await run(importCommand, "one", ["plan.md"])).out).toMatch(
       /Updated:\n {2}T\d+ {2}Task 2: Button: title, plan_section\n/,
     );
     const lines = (await run(exportCommand, "one", [])).out;
@@ -86,51 +87,58 @@ describe("import plan", () => {
 
   it("writes nothing in a dry run and shows no made-up id", async () => {
     writePlan();
-    const { code, out } = await run(planImport, "one", ["plan.md", "--dry-run"]);
+    const { code, out } = await run(importCommand, "one", ["plan.md", "--dry-run"]);
     expect(code).toBe(0);
     expect(out).toContain("Would create:\n  Task 1: Sensor");
     expect(out).not.toMatch(/[TS]\d{4,12}/);
-    expect((await run(planImport, "one", ["plan.md", "--dry-run", "--json"])).out).not.toMatch(/"id"/);
+    expect((await run(importCommand, "one", ["plan.md", "--dry-run", "--json"])).out).not.toMatch(/"id"/);
     expect((await run(exportCommand, "one", [])).out).toBe('{"haversack":"work","version":1}\n');
   });
 
   it("exits 1 for a plan without tasks and for problems, 2 for wrong usage", async () => {
     writePlan("one", "# Nothing\n");
-    expect(await run(planImport, "one", ["plan.md"])).toMatchObject({
+    expect(await run(importCommand, "one", ["plan.md"])).toMatchObject({
       code: 1,
       out: expect.stringContaining("no task was found"),
     });
     writePlan("one", `${PLAN}Depends on: Task 7\n`);
-    expect((await run(planImport, "one", ["plan.md"])).code).toBe(1);
-    expect((await run(planImport, "one", ["missing.md"])).text).toContain("there is no file missing.md");
-    expect((await run(planImport, "one", ["-"])).code).toBe("usage");
-    expect((await run(planImport, "one", [])).text).toContain("FILE is missing");
-    expect((await run(planImport, "one", ["plan.md", "--story", "S1", "--epic", "E1"])).code).toBe("usage");
+    expect((await run(importCommand, "one", ["plan.md"])).code).toBe(1);
+    expect((await run(importCommand, "one", ["missing.md"])).text).toContain("there is no file missing.md");
+    expect((await run(importCommand, "one", ["-", "--from", "plan"])).code).toBe("usage");
+    expect((await run(importCommand, "one", [])).text).toContain("FILE is missing");
+    expect((await run(importCommand, "one", ["plan.md", "--story", "S1", "--epic", "E1"])).code).toBe("usage");
+    expect((await run(importCommand, "one", ["work.jsonl", "--sequential"])).text).toContain(
+      "--sequential is for plans",
+    );
   });
 });
 
 describe("export and import jsonl", () => {
   it("moves everything to another project, byte for byte, and adds nothing the second time", async () => {
     writePlan();
-    await run(planImport, "one", ["plan.md"]);
+    await run(importCommand, "one", ["plan.md"]);
     const file = join(folder, "work.jsonl");
     const saved = JSON.parse((await run(exportCommand, "one", [file, "--json"])).out);
     const text = readFileSync(file, "utf8");
-    expect(saved).toEqual({ file, records: text.trimEnd().split("\n").length - 1, sizeBytes: Buffer.byteLength(text) });
+    expect(saved).toEqual({
+      file,
+      records: text.trimEnd().split("\n").length - 1,
+      size_bytes: Buffer.byteLength(text),
+    });
 
-    const dry = await run(jsonlImport, "two", [file, "--dry-run"]);
+    const dry = await run(importCommand, "two", [file, "--dry-run"]);
     expect(dry.out).toContain("Would add 1 story, 2 tasks, 1 dependency");
     expect((await run(exportCommand, "two", [])).out).toBe('{"haversack":"work","version":1}\n');
-    const { code, out } = await run(jsonlImport, "two", [file]);
+    const { code, out } = await run(importCommand, "two", [file]);
     expect([code, out]).toEqual([0, expect.stringContaining("Added 1 story, 2 tasks, 1 dependency")]);
     expect((await run(exportCommand, "two", [])).out).toBe(text);
-    const again = JSON.parse((await run(jsonlImport, "two", ["-", "--json"], text)).out);
+    const again = JSON.parse((await run(importCommand, "two", ["-", "--json"], text)).out);
     expect(again).toEqual({ same: saved.records });
   });
 
   it("leaves activity out when asked to, and refuses --json without a file", async () => {
     writePlan();
-    await run(planImport, "one", ["plan.md"]);
+    await run(importCommand, "one", ["plan.md"]);
     expect((await run(exportCommand, "one", [])).out).toContain('"kind":"activity"');
     expect((await run(exportCommand, "one", ["--no-activity"])).out).not.toContain('"kind":"activity"');
     expect((await run(exportCommand, "one", ["--json"])).code).toBe("usage");
@@ -149,7 +157,7 @@ describe("export and import jsonl", () => {
       updated_at: at,
     });
     const { code, out } = await run(
-      jsonlImport,
+      importCommand,
       "one",
       ["-"],
       `${good}\n{"kind":"task"\n${good.replace("todo", "later")}\n`,
@@ -157,9 +165,9 @@ describe("export and import jsonl", () => {
     expect(code).toBe(1);
     expect(out).toContain("Added 1 task.");
     expect(out).toContain("2 problems:");
-    expect(out).toContain("line 2: is no JSON");
+    expect(out).toContain("line 2: is not JSON");
     expect(out).toContain("line 3 (task T1): status must be one of");
-    const json = JSON.parse((await run(jsonlImport, "one", ["-", "--json"], "[]")).out);
+    const json = JSON.parse((await run(importCommand, "one", ["-", "--json"], "[]")).out);
     expect(json.problems).toEqual([{ where: "line 1", text: "a record must be an object" }]);
   });
 
@@ -176,22 +184,52 @@ describe("import ohno", () => {
       "CREATE TABLE tasks (id, title, status, actual_hours); INSERT INTO tasks VALUES ('task-1', 'T', 'todo', 3)",
     );
     db.close();
-    const dry = await run(ohnoImport, "one", ["--dry-run"]);
+    const dry = await run(importCommand, "one", ["--dry-run", "--from", "ohno"]);
     expect(dry.out).toContain("Would add 1 task.");
-    const { code, out } = await run(ohnoImport, "one", []);
+    const { code, out } = await run(importCommand, "one", ["--from", "ohno"]);
     expect(code).toBe(0);
     expect(out).toContain("Added 1 task.");
     expect(out).toContain("Not carried over:\n  tasks.actual_hours, 1 value: has no place here");
-    expect(JSON.parse((await run(ohnoImport, "one", [".ohno", "--json"])).out)).toMatchObject({
+    expect(JSON.parse((await run(importCommand, "one", [".ohno", "--json", "--from", "ohno"])).out)).toMatchObject({
       same: 1,
       left: [{ count: 1 }],
     });
   });
 
   it("says where it looked", async () => {
-    expect(await run(ohnoImport, "one", [])).toMatchObject({
+    expect(await run(importCommand, "one", ["--from", "ohno"])).toMatchObject({
       code: "fault",
       text: expect.stringContaining("no .ohno/tasks.db"),
     });
+  });
+});
+
+describe("import of another tool's project", () => {
+  function put(path: string, text: string): void {
+    mkdirSync(join(folder, "one", path, ".."), { recursive: true });
+    writeFileSync(join(folder, "one", path), text);
+  }
+
+  it("detects the tool of a folder and of a file, and leaves known tasks without a time alone", async () => {
+    put(".taskmaster/tasks/tasks.json", '{"tasks":[{"id":1,"title":"t"}]}');
+    const { code, out } = await run(importCommand, "one", ["."]);
+    expect([code, out]).toEqual([0, expect.stringContaining("Added 1 story, 1 task.")]);
+    const again = await run(importCommand, "one", [".taskmaster/tasks/tasks.json"]);
+    expect(again.out).toContain(
+      "Nothing new.\nUnchanged here, because the file does not say when they were changed:\n  tm-tasks\n  tm-1",
+    );
+    put("list.json", '[{"number":1,"title":"t","state":"OPEN"}]');
+    expect((await run(importCommand, "one", ["list.json", "--json"])).out).toContain('"task":1');
+  });
+
+  it("asks if a folder is of several tools, or of none", async () => {
+    put("none/a.json", "{}");
+    expect((await run(importCommand, "one", ["none"])).text).toBe(
+      "none: has no work of ohno, beads, task-master, backlog, github",
+    );
+    expect((await run(importCommand, "one", ["none/a.json"])).text).toContain("neither task-master's nor");
+    put(".beads/issues.jsonl", '{"id":"bd-1","title":"t"}');
+    put("backlog/tasks/a.md", "---\nid: TASK-1\ntitle: t\n---\n");
+    expect((await run(importCommand, "one", ["."])).text).toBe(". has work of several tools: name one");
   });
 });

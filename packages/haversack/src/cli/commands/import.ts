@@ -1,22 +1,26 @@
-/** Work from elsewhere: a plan, an export, an ohno project. */
+/** Imports work: a plan, an export, or what another task tool wrote. */
+import { statSync } from "node:fs";
 import { relative, resolve } from "node:path";
 import { cleanLine } from "../../base/clean-text.ts";
 import { HaversackError } from "../../base/errors.ts";
-import { importOhno } from "../../engine/work/import-ohno.ts";
+import { detectTools, FOREIGN_TOOLS, type ForeignTool, importForeign } from "../../engine/work/import-foreign.ts";
+import { hasOhno, importOhno, type OhnoReport } from "../../engine/work/import-ohno.ts";
 import { importPlan, type PlanFile } from "../../engine/work/import-plan.ts";
-import { parseRecords } from "../../store/record-lines.ts";
-import type { ImportReport } from "../../store/work-records.ts";
+import { type ImportReport, parseRecords } from "../../store/record-fields.ts";
 import type { PlanReport } from "../../store/work-store.ts";
 import { present } from "../../work/task-view.ts";
-import { type Call, type Command, type ExitCode, type Io, print } from "../command.ts";
+import { type Call, type CommandSpec, type ExitCode, flag, type Io, option, print } from "../command.ts";
 import { paint } from "../terminal.ts";
-import { inputOf, type OpenWork, readFileOrStdin, withWork } from "../work.ts";
+import { inputOf, type OpenWork, openWork, readFileOrStdin } from "../work.ts";
 import { AGENT } from "../work-options.ts";
 
-/** Of each kind of line; `--json` has all. */
+const KINDS = ["plan", "jsonl", "ohno", ...FOREIGN_TOOLS] as const;
+type Kind = (typeof KINDS)[number];
+
+/** Most lines printed of each kind; `--json` has all. */
 const MOST = 20;
 
-/** Absent means empty. */
+/** Empty values are left out. */
 function importData({ added, same, ...lists }: ImportReport, isDryRun: boolean): object {
   const counts = Object.fromEntries(Object.entries(added).filter(([, count]) => count > 0));
   return present({ dry_run: isDryRun || undefined, added: counts, same, ...lists });
@@ -31,11 +35,11 @@ function formatImport(io: Io, report: ImportReport, isDryRun: boolean): string {
     total > 0 ? `${isDryRun ? "Would add" : "Added"} ${parts.join(", ")}.` : "Nothing new.",
     ...(same > 0 ? [`${same} ${same === 1 ? "is" : "are"} there already.`] : []),
     ...some(
-      isDryRun ? "Would update, being newer in the import:" : "Updated, being newer in the import:",
+      isDryRun ? "Would update, because the import is newer:" : "Updated, because the import is newer:",
       updated.map(({ id, fields }) => `${id}: ${fields.join(", ")}`),
     ),
     ...some(
-      "Kept, being newer here:",
+      "Kept, because it is newer here or somebody holds the task:",
       kept.map(({ id, fields }) => `${id}: ${fields.join(", ")}`),
     ),
     ...some(
@@ -62,7 +66,7 @@ function dryRunLine(isDryRun: boolean): string[] {
   return isDryRun ? ["Nothing was changed: this was a dry run."] : [];
 }
 
-/** A heading and its lines, or nothing. */
+/** A heading with its lines; nothing if there are no lines. */
 function some(heading: string, lines: readonly string[]): string[] {
   if (lines.length === 0) return [];
   const more = lines.length > MOST ? [`  and ${lines.length - MOST} more; --json has all`] : [];
@@ -74,53 +78,135 @@ function plural(kind: string): string {
   return kind.endsWith("y") ? `${kind.slice(0, -1)}ies` : `${kind}s`;
 }
 
-export const planImport: Command = {
-  spec: {
-    about:
-      "Turns a plan or a tasks.md into tasks: each heading `Task N: Name` with its Files, Steps, Done When, Depends on and Skill. Importing again brings the tasks up to date and doubles none, also when they were renumbered or renamed; status, claims and WIP are never touched, done steps stay done, and tasks that left the plan are only named. A new task that is checked off in the plan starts as done.",
-    arguments: [{ name: "FILE", about: "the plan, in Markdown", required: true }],
-    options: {
-      story: {
-        type: "string",
-        value: "ID",
-        about: "Put new tasks into this story (default: one of the plan's title).",
-      },
-      epic: { type: "string", value: "ID", about: "Put the plan's story into this epic." },
-      sequential: { type: "boolean", about: "Every task waits for the one before it." },
-      "dry-run": { type: "boolean", about: "Only report." },
-      agent: AGENT,
+export const spec: CommandSpec = {
+  about: `Imports work. The kind of FILE is detected; --from names it.
+  plan   Markdown: each heading \`Task N: Name\` becomes a task with its Files, Steps, Done When, Depends on and Skill. Import it again to update the tasks, even after renumbering or renaming: none is doubled, status, claims and WIP are never touched, done steps stay done, and tasks that left the plan are only named. A new task that is checked off in the plan starts as done.
+  jsonl  what \`haversack export\` wrote: new things are added; of two versions the one changed later wins, and the report names the fields. If an id belongs to something else here, the import gets a new one.
+  ohno   an ohno project's folder, its .ohno folder or tasks.db: everything it has, with its ids. Its file is only read.
+  beads, task-master, backlog  a project's folder or the tool's file (.beads/issues.jsonl, .taskmaster/tasks/tasks.json, backlog/): its tasks with their ids, dependencies, parts and statuses.
+  github  a file that \`gh issue list --state all --json number,title,body,state,stateReason,labels,assignees,milestone,createdAt,updatedAt,url\` wrote: issue 12 becomes gh-12.
+Importing again adds nothing, and never undoes what was done here since: a task that somebody holds keeps its status and claim, and a task without a time of change in the file is left as it is here. What cannot be imported is reported, and the rest is imported. Exit 1 if there are problems.`,
+  arguments: [
+    {
+      name: "FILE",
+      about:
+        "a plan, an export, another tool's project or file, or - for an export on standard input (default with --from a tool: here)",
     },
-    examples: [
-      { run: "haversack import plan docs/plan.md --dry-run", says: "what would come of it" },
-      { run: "haversack import plan docs/plan.md --epic E4829", says: "as a story of that epic" },
-    ],
-    json: "{dry_run?, story?: {id, title, is_new?}, created?: [{id, number, title}], updated?: [{id, number, title, fields}], unchanged?, gone?: [{id, number, title, status}], behind?: those checked off in the plan and open here, problems?: [{where, text}]}; in a dry run what would be made has no id; exit 1 when there are problems.",
+  ],
+  options: {
+    from: option("KIND", `${KINDS.slice(0, -1).join(", ")} or ${KINDS.at(-1)} (default: by the file).`, {
+      choices: KINDS,
+    }),
+    story: option("ID", "Of a plan: put new tasks into this story (default: a story with the plan's title)."),
+    epic: option("ID", "Of a plan: put the plan's story into this epic."),
+    sequential: flag("Of a plan: every task waits for the one before it."),
+    "dry-run": flag("Only report."),
+    agent: AGENT,
   },
-  run(call) {
-    const action = async ({ store, by, paths }: OpenWork): Promise<ExitCode> => {
-      const name = call.arguments[0] ?? "";
-      if (name === "-") throw new HaversackError("usage", "a plan is known by its file: name it");
-      const text = await readFileOrStdin(call, name);
-      const plan: PlanFile = {
-        ...inputOf<PlanFile>(call, {
-          storyId: "story",
-          epicId: "epic",
-          isSequential: "sequential",
-          isDryRun: "dry-run",
-        }),
-        file: relative(paths.root, resolve(call.io.cwd, name)),
-        text,
-      };
-      const report = await importPlan(store, plan, by);
-      print(call, viewPlan(report, plan), () => formatPlanReport(call, report, plan));
-      return report.problems.length > 0 ? 1 : 0;
-    };
-    return withWork(call, action, { isDryRun: call.options["dry-run"] === true });
-  },
+  examples: [
+    { run: "haversack import docs/plan.md --dry-run", says: "what a plan would become" },
+    { run: "haversack import docs/plan.md --epic E4829", says: "as a story of that epic" },
+    { run: "git show main:work.jsonl | haversack import -", says: "from another branch" },
+    { run: "haversack import ../other --from ohno", says: "from an ohno project" },
+    { run: "haversack import --from beads --dry-run", says: "what this project's beads would become" },
+  ],
+  json: "of a plan {dry_run?, story?: {id, title, is_new?}, created?: [{id, number, title}], updated?: [{id, number, title, fields}], unchanged?, gone?: [{id, number, title, status}], behind?: those checked off in the plan and open here, problems?: [{where, text}]}, where what a dry run would create has no id; else {file?, dry_run?, added?: {kind: count}, same, updated?: [{id, fields}], kept?: [{id, fields}], renamed?: [{from, to}], recognized?: [{from, to}], problems?: [{where, text}], unchanged?: [id], left?: [{where, count, why}]}.",
 };
 
+export function run(call: Call): Promise<ExitCode> {
+  const { options } = call;
+  const [file] = call.arguments;
+  const from = options["from"] as Kind | undefined;
+  if (file === undefined && (from === undefined || from === "plan" || from === "jsonl"))
+    throw new HaversackError("usage", "FILE is missing", { hint: "name a plan, an export or another tool's project" });
+  const name = file ?? ".";
+  const kind = from ?? kindOf(call, name);
+  const other = ["story", "epic", "sequential"].find((option) => options[option] !== undefined);
+  if (kind !== "plan" && other) throw new HaversackError("usage", `--${other} is for plans, but ${name} is ${kind}`);
+  return IMPORTS[kind](call, name, openWork(call, options["dry-run"] ? "try" : "save"));
+}
+
+function kindOf({ io }: Call, name: string): Kind {
+  if (name === "-") return "jsonl";
+  const path = resolve(io.cwd, name);
+  const isFolder = statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
+  if (/\.(?:db|sqlite3?)$/i.test(name)) return "ohno";
+  const tools: Kind[] = detectTools(path);
+  if (isFolder && hasOhno(path)) tools.unshift("ohno");
+  const [tool, ...others] = tools;
+  if (tool && others.length === 0) return tool;
+  if (tool)
+    throw new HaversackError("usage", `${name} has work of several tools: name one`, {
+      hint: tools.map((one) => `--from ${one}`).join(", or "),
+    });
+  if (isFolder)
+    throw new HaversackError("not-found", `${name}: has no work of ${["ohno", ...FOREIGN_TOOLS].join(", ")}`, {
+      hint: "name the tool's file, or its kind with --from",
+    });
+  if (/\.json$/i.test(name) && statSync(path, { throwIfNoEntry: false }))
+    throw new HaversackError("usage", `${name} is neither task-master's nor a list of \`gh issue list\``, {
+      hint: "name its kind with --from",
+    });
+  return /\.(?:jsonl|ndjson)$/i.test(name) ? "jsonl" : "plan";
+}
+
+const IMPORTS: Readonly<Record<Kind, (call: Call, name: string, work: OpenWork) => Promise<ExitCode>>> = {
+  plan: async (call, name, { store, by, paths }) => {
+    if (name === "-") throw new HaversackError("usage", "a plan is known by its file: name it");
+    const text = await readFileOrStdin(call, name);
+    const names = { storyId: "story", epicId: "epic", isSequential: "sequential", isDryRun: "dry-run" };
+    const file = relative(paths.root, resolve(call.io.cwd, name));
+    const plan: PlanFile = { ...inputOf<PlanFile>(call, names), file, text };
+    const report = await importPlan(store, plan, by);
+    print(call, viewPlan(report, plan), () => formatPlanReport(call, report, plan));
+    return report.problems.length > 0 ? 1 : 0;
+  },
+  jsonl: async (call, name, { store, by }) => {
+    const isDryRun = call.options["dry-run"] === true;
+    const { records, problems } = parseRecords(await readFileOrStdin(call, name));
+    const taken = await store.importRecords(records, { isDryRun }, by);
+    const report = { ...taken, problems: [...problems, ...taken.problems] };
+    print(call, importData(report, isDryRun), () => formatImport(call.io, report, isDryRun));
+    return report.problems.length > 0 ? 1 : 0;
+  },
+  ohno: async (call, name, { store, by }) => {
+    const isDryRun = call.options["dry-run"] === true;
+    return printForeign(call, await importOhno(store, { path: resolve(call.io.cwd, name), isDryRun }, by));
+  },
+  beads: foreign("beads"),
+  "task-master": foreign("task-master"),
+  backlog: foreign("backlog"),
+  github: foreign("github"),
+};
+
+function foreign(tool: ForeignTool): (call: Call, name: string, work: OpenWork) => Promise<ExitCode> {
+  return async (call, name, { store, by }) => {
+    const isDryRun = call.options["dry-run"] === true;
+    return printForeign(call, await importForeign(store, { tool, path: resolve(call.io.cwd, name), isDryRun }, by));
+  };
+}
+
+function printForeign(
+  call: Call,
+  { file, left, unchanged = [], ...report }: OhnoReport & { unchanged?: string[] },
+): ExitCode {
+  const isDryRun = call.options["dry-run"] === true;
+  const data = { file, ...importData(report, isDryRun), ...present({ unchanged, left }) };
+  print(call, data, () => {
+    const lines = left.map(({ where, count, why }) => `${where}, ${count} ${count === 1 ? "value" : "values"}: ${why}`);
+    const parts = [
+      `From ${file}:`,
+      formatImport(call.io, report, isDryRun),
+      ...some("Unchanged here, because the file does not say when they were changed:", unchanged),
+      ...some("Not carried over:", lines),
+    ];
+    return parts.join("\n");
+  });
+  return report.problems.length > 0 ? 1 : 0;
+}
+
 function viewPlan({ story, created, ...report }: PlanReport, { isDryRun = false }: PlanFile): object {
-  // An id that a dry run made up would be looked for.
+  // A dry run makes up IDs; leave them out so nobody looks for them.
   const view = ({ id, ...rest }: { id: string }, isNew: boolean) => (isNew && isDryRun ? rest : { id, ...rest });
   return present({
     dry_run: isDryRun || undefined,
@@ -165,60 +251,3 @@ function formatPlanReport({ io }: Call, report: PlanReport, { isDryRun = false }
     ...dryRunLine(isDryRun),
   ].join("\n");
 }
-
-export const ohnoImport: Command = {
-  spec: {
-    about:
-      "Takes over the work of an ohno project: epics, stories, tasks with their ids, dependencies, blockers, failures, handoffs, WIP and activity. Its file is only read. Importing again adds nothing. The report says what could not be carried over.",
-    arguments: [{ name: "PATH", about: "the project's folder, its .ohno folder, or tasks.db (default: here)" }],
-    options: { "dry-run": { type: "boolean", about: "Only report." }, agent: AGENT },
-    examples: [
-      { run: "haversack import ohno --dry-run", says: "what would come from .ohno/tasks.db here" },
-      { run: "haversack import ohno ../other", says: "from another project" },
-    ],
-    json: "{file, dry_run?, added?: {kind: count}, same, updated?, kept?, renamed?, recognized?, problems?: [{where, text}], left?: [{where, count, why}]}; exit 1 when there are problems.",
-  },
-  run(call) {
-    const isDryRun = call.options["dry-run"] === true;
-    const action = async ({ store, by }: OpenWork): Promise<ExitCode> => {
-      const path = resolve(call.io.cwd, call.arguments[0] ?? ".");
-      const { file, left, ...report } = await importOhno(store, { path, isDryRun }, by);
-      const data = { file, ...importData(report, isDryRun), ...present({ left }) };
-      print(call, data, () => {
-        const lines = left.map(
-          ({ where, count, why }) => `${where}, ${count} ${count === 1 ? "value" : "values"}: ${why}`,
-        );
-        return [`From ${file}:`, formatImport(call.io, report, isDryRun), ...some("Not carried over:", lines)].join(
-          "\n",
-        );
-      });
-      return report.problems.length > 0 ? 1 : 0;
-    };
-    return withWork(call, action, { isDryRun });
-  },
-};
-
-export const jsonlImport: Command = {
-  spec: {
-    about:
-      "Takes work from an export. New things are added, equal ones left alone; of two versions of one thing the one changed later wins, and the report names the fields. The same id for two different things gives what comes a new one. What cannot be taken over is reported, and the rest is taken. Importing again adds nothing.",
-    arguments: [{ name: "FILE", about: "an export, or - for standard input", required: true }],
-    options: { "dry-run": { type: "boolean", about: "Only report." }, agent: AGENT },
-    examples: [
-      { run: "haversack import jsonl work.jsonl --dry-run", says: "what would happen" },
-      { run: "git show main:work.jsonl | haversack import jsonl -", says: "from another branch" },
-    ],
-    json: "{dry_run?, added?: {kind: count}, same, updated?: [{id, fields}], kept?: [{id, fields}], renamed?: [{from, to}], recognized?: [{from, to}], problems?: [{where, text}]}; exit 1 when there are problems.",
-  },
-  run(call) {
-    const isDryRun = call.options["dry-run"] === true;
-    const action = async ({ store, by }: OpenWork): Promise<ExitCode> => {
-      const { records, problems } = parseRecords(await readFileOrStdin(call, call.arguments[0] ?? ""));
-      const taken = await store.importRecords(records, { isDryRun }, by);
-      const report = { ...taken, problems: [...problems, ...taken.problems] };
-      print(call, importData(report, isDryRun), () => formatImport(call.io, report, isDryRun));
-      return report.problems.length > 0 ? 1 : 0;
-    };
-    return withWork(call, action, { isDryRun });
-  },
-};

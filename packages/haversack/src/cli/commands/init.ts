@@ -1,28 +1,39 @@
 import { existsSync, statSync } from "node:fs";
 import { HaversackError } from "../../base/errors.ts";
 import { diskFileSystem } from "../../base/file-system.ts";
-import { gitRefusal } from "../../engine/git-refusal.ts";
+import { noteCheckout } from "../../engine/checkouts.ts";
+import { gitRefusal } from "../../engine/doctor.ts";
 import { applyInit, planInit } from "../../engine/init.ts";
-import { lookIntoStore } from "../../engine/look-at-store.ts";
 import { prepare } from "../../engine/open-project.ts";
-import { ensureStateFolder, notAProject, type ProjectPaths } from "../../engine/project.ts";
+import { ensureStateFolder, notAProject, type ProjectPaths, usableConfig } from "../../engine/project.ts";
 import { refreshIndex } from "../../engine/refresh-index.ts";
 import { findSkillSources } from "../../engine/skill-sources.ts";
-import { acceptBrought, type BroughtAlong, broughtAlong, needsTrust, whyRefused } from "../../engine/trust-project.ts";
-import type { WiringPlace } from "../../engine/wiring.ts";
+import {
+  acceptBrought,
+  type BroughtAlong,
+  broughtAlong,
+  lookIntoStore,
+  partsToTrust,
+  type TrustPart,
+  whyRefused,
+} from "../../engine/trust-project.ts";
+import { checkoutOf } from "../../engine/wired-place.ts";
+import type { Client, WiringPlace } from "../../engine/wiring.ts";
 import { openMemoryStore } from "../../store/sqlite/open.ts";
 import { SqliteSkillIndex } from "../../store/sqlite/skills/skill-index.ts";
 import { formatBrought } from "../brought-along.ts";
-import { type Call, type CommandSpec, type ExitCode, print } from "../command.ts";
+import { type Call, type CommandSpec, type ExitCode, flag, option, print, say } from "../command.ts";
 import { findInstalled, isTemporary } from "../installed.ts";
 import { shortPath } from "../print-plan.ts";
-import { findProject, type Project } from "../project.ts";
+import { findProject, type Project, warnOnce } from "../project.ts";
 import { openSkills } from "../skills.ts";
 import {
   chosenClients,
+  describeCheckout,
   guardCount,
   mayWrite,
   moreLines,
+  notWritten,
   planData,
   receiptFolder,
   scopeOf,
@@ -34,17 +45,18 @@ import {
 
 export const spec: CommandSpec = {
   about:
-    "Wires the coding clients found here: hooks, the MCP server, the permission to call its tools, and the command /work with its agents. Shows every file first and asks. Whatever is in those files stays as it is; a second run repairs what moved. `haversack uninstall` takes exactly this out again.",
+    "Connects Haversack to the coding clients found here: hooks, the MCP server, the permission to call its tools, and the command /work with its agents. Shows every file first and asks. Your own settings in those files stay; a second run repairs what is missing. `haversack uninstall` removes exactly this again.",
   options: {
     ...WIRING_OPTIONS,
-    hooks: {
-      type: "string",
-      value: "WAY",
-      choices: ["command", "server"],
-      about:
-        "How events reach Haversack: server asks the MCP server that is already running, about ten times faster; command starts a process for each event. Default: server where the installed client supports it (Claude Code 2.1.120, Codex 0.166 and later), else command.",
-    },
-    bare: { type: "boolean", about: "Wire nothing: only make .haversack/ here, for the commands alone." },
+    yes: flag(
+      "Do not ask: write what is shown. This does not accept what a clone brought; `haversack trust` shows that and asks.",
+    ),
+    hooks: option(
+      "WAY",
+      "How events reach Haversack: server asks the MCP server that is already running, about ten times faster; command starts a process for each event. Default: server where the installed client supports it (Claude Code 2.1.120, Codex 0.166 and later), else command.",
+      { choices: ["command", "server"] },
+    ),
+    bare: flag("Connect no client: only create .haversack/, for the commands."),
   },
   examples: [
     { run: "haversack init", says: "this project, after a question" },
@@ -53,7 +65,7 @@ export const spec: CommandSpec = {
     { run: "haversack init --hooks command", says: "a process for each event" },
     { run: "haversack init --bare", says: "a project without a client, also outside of git" },
   ],
-  json: "{scope, clients: [{name, found: [text]}], changes: [{clients, path, about, kind, lines}], written, skills, notes}: kind is make or change; written is false when nothing was to be done or nothing was allowed.",
+  json: "{scope, clients: [{name, found: [text]}], changes: [{clients, path, about, kind, lines}], written, skills, accepted, unaccepted, notes}: kind is make or change; written is false when nothing was to be done or nothing was allowed; accepted and unaccepted list the parts that the repository brought (store, settings, templates, rules), and `haversack trust` asks about the latter; skills is absent while the store is not accepted.",
 };
 
 export async function run(call: Call): Promise<ExitCode> {
@@ -61,23 +73,29 @@ export async function run(call: Call): Promise<ExitCode> {
   const scope = scopeOf(call);
   if (scope === "project") refuseHome(project.paths);
   const brought = broughtAlong(project.paths, call.io.env);
-  const isBrought = scope === "project" && needsTrust(brought);
+  const open = partsToTrust(brought);
+  const isBrought = scope === "project" && open.length > 0;
+  // A wrong setting that waits for acceptance is reported now too, before anything is written.
+  if (isBrought) usableConfig(project.paths, (line) => warnOnce(call.io, line), { isAllAccepted: true });
   if (isBrought && !call.json) {
-    call.io.out(
-      `This repository brings what Haversack does not use until you accept it:\n${formatBrought(brought, { look: whyRefused(brought) ? undefined : lookIntoStore(project.paths) })}\n\n`,
+    const look = whyRefused(brought) ? undefined : lookIntoStore(project.paths);
+    say(
+      call.io,
+      `This repository contains parts that Haversack uses only after you accept them:\n${formatBrought(brought, { look })}\n`,
     );
   }
-  if (call.options["bare"]) return makeBare(call, project, isBrought ? brought : undefined);
+  if (call.options["bare"]) return makeBare(call, project, brought);
   const installed = findInstalled();
   const hasGuards = guardCount(ruleIndex(call, project)) > 0;
   const way = call.options["hooks"] as WiringPlace["hooks"];
-  const place: WiringPlace = { ...wiringPlace(call, hasGuards), ...(way && { hooks: way }) };
+  const seesOutputs = project.config["outputs.replace_over"] > 0;
+  const place: WiringPlace = { ...wiringPlace(call, { hasGuards, seesOutputs }), ...(way && { hooks: way }) };
   const chosen = chosenClients(call);
   const found = chosen.clients.map((client) => ({ client, evidence: client.find(place) }));
   const clients = found.filter(({ evidence }) => chosen.isForced || evidence.length > 0).map(({ client }) => client);
   if (clients.length === 0) {
     throw new HaversackError("not-found", "no coding client was found here", {
-      hint: `looked for ${chosen.clients.map(({ title }) => title).join(", ")}; --client NAME wires one that is yet to come, --bare makes a project without one`,
+      hint: `looked for ${chosen.clients.map(({ title }) => title).join(", ")}; --client NAME wires one that you install later, --bare sets up a project without one`,
     });
   }
   const blocked = clients.flatMap((client) => {
@@ -86,11 +104,12 @@ export async function run(call: Call): Promise<ExitCode> {
   });
   const [first] = blocked;
   if (first && chosen.isForced && blocked.length === clients.length) {
-    throw new HaversackError("input-invalid", `${first.title} cannot be wired here: ${first.why}`, {
+    throw new HaversackError("refused", `${first.title} cannot be wired here: ${first.why}`, {
       hint: first.instead,
     });
   }
   const planned = planInit(clients, place);
+  const checkout = checkoutOf(call.io.cwd);
   const notes = clients.flatMap((client) => client.notes(place));
   notes.push(...blocked.map(({ title, why, instead }) => `${title} is not wired: ${why}. ${instead}`));
   const refusal = scope === "project" && gitRefusal(project.paths.root, call.io.env);
@@ -100,23 +119,28 @@ export async function run(call: Call): Promise<ExitCode> {
       `${installed.bin} is in a cache that is emptied by itself: install haversack for good, then run init from there`,
     );
   }
+  const willAccept = isBrought && !call.options["yes"];
+  let accepted: readonly TrustPart[] = [];
+  const unaccepted = () => open.filter((part) => !accepted.includes(part));
   const report = (written: boolean, skills: number | undefined) => ({
     scope,
     clients: found.map(({ client, evidence }) => ({ name: client.name, found: evidence })),
     changes: planData(planned),
     written,
     ...(skills !== undefined && { skills }),
+    accepted,
+    unaccepted: unaccepted(),
     notes,
   });
 
   if (!call.json) {
     for (const { client, evidence } of found) {
-      if (evidence.length > 0) call.io.out(`Found ${client.title}: ${shortPath(evidence.join(", "))}\n`);
+      if (evidence.length > 0) say(call.io, `Found ${client.title}: ${shortPath(evidence.join(", "))}`);
     }
     if (planned.length > 0) {
-      const whom = scope === "user" ? "all your projects" : shortPath(project.paths.root);
-      call.io.out(`\nTo be written for ${whom}:\n`);
-      showPlan(call, planned, project.paths.root);
+      const whom = scope === "user" ? "all your projects" : describeCheckout(checkout);
+      say(call.io, `\nTo be written for ${whom}:`);
+      showPlan(call, planned, checkout.here);
     }
     showNotes(call.io, notes);
     if (notes.length > 0 && call.io.isTerminal) call.io.out("\n");
@@ -127,65 +151,91 @@ export async function run(call: Call): Promise<ExitCode> {
     );
     return 0;
   }
-  if (planned.length > 0 || isBrought) {
+  if (planned.length > 0 || willAccept) {
     const files = planned.length === 1 ? "this file" : `these ${planned.length} files`;
     const what = [
-      ...(isBrought ? ["accept what the repository brings"] : []),
+      ...(willAccept ? ["accept what the repository brings"] : []),
       ...(planned.length > 0 ? [`write ${files}`] : []),
     ];
     const answer = await mayWrite(call, `${capital(what.join(" and "))}?`, planned);
     if (answer !== "yes") {
       print(call, report(false, undefined), () => "");
-      call.io.err(
-        answer === "no"
-          ? "haversack: nothing was written\n"
-          : "haversack: nothing was written: there is no terminal to ask in; --yes writes what is shown\n",
-      );
-      return 1;
+      return notWritten(call, answer, "--yes writes what is shown");
     }
+    const refused = isBrought && whyRefused(brought, willAccept ? open : []);
+    if (refused) throw refused;
     // A file in its place: noting what is written fails before anything is.
     const isPlace = statSync(project.paths.state, { throwIfNoEntry: false })?.isDirectory() ?? true;
     if (scope === "project" && isPlace) {
       ensureStateFolder(project.paths, { isAsked: true });
-      if (isBrought) acceptBrought(project.paths, brought, { at: new Date() });
+      if (willAccept) {
+        acceptBrought(project.paths, brought, { at: new Date() });
+        accepted = open;
+      }
       // Recorded as the user's own before anything of ours is in it.
-      prepare(project.paths);
+      if (!unaccepted().includes("store")) prepare(project.paths);
     }
+    // First, so that a kill in between leaves no file that counts for another checkout.
+    if (scope === "project" && isPlace) noteCheckout(project.paths.state, call.io.cwd);
     if (planned.length > 0) applyInit(planned, receiptFolder(scope, project.paths));
+  } else if (scope === "project" && !unaccepted().includes("store") && existsSync(project.paths.state)) {
+    noteCheckout(project.paths.state, call.io.cwd);
   }
   // A home or any other folder that is no project does not become one because all projects are wired.
   const { because } = project.paths;
   const isProject = scope === "project" || (because !== "working-folder" && !notAProject(project.paths));
   let skills: number | undefined;
-  if (isProject) {
+  if (isProject && !unaccepted().includes("store")) {
     ensureStateFolder(project.paths, { isAsked: true });
     skills = openSkills(call, { store: "make" }).index.size;
   }
   print(call, report(planned.length > 0, skills), () =>
     [
-      planned.length > 0 ? "Done. It works in sessions that start from now on." : nothingToDo(blocked),
-      ...(skills === undefined
-        ? []
-        : [`${skills} ${skills === 1 ? "skill is" : "skills are"} indexed in ${project.paths.state}.`]),
-      "`haversack doctor` checks it; `haversack uninstall` takes it out.",
+      planned.length > 0 ? "Done." : nothingToDo(blocked),
+      ...(skills === undefined ? [] : [`${skills} ${skills === 1 ? "skill is" : "skills are"} indexed.`]),
+      ...consentLines(accepted, unaccepted()),
+      ...(clients.length > blocked.length ? nextSteps(clients, skills) : []),
+      `\`haversack doctor\` checks everything; \`haversack uninstall${scope === "user" ? " --user" : ""}\` removes it again.`,
     ].join("\n"),
   );
   return 0;
 }
 
-function makeBare(call: Call, { paths }: Project, brought: BroughtAlong | undefined): ExitCode {
+/** What happens at the next prompt, and how to see it. */
+function nextSteps(clients: readonly Client[], skills: number | undefined): string[] {
+  const titles = clients.map(({ title }) => title);
+  const names = [titles.slice(0, -1).join(", "), ...titles.slice(-1)].filter(Boolean).join(" or ");
+  return [
+    skills === 0
+      ? `Start a new ${names} session: Haversack keeps track of its work. It recommends skills once there are some (\`haversack skill new NAME\`).`
+      : `Start a new ${names} session and type a prompt: if a skill fits, Haversack recommends it to the model; if none fits, it adds nothing.`,
+    "`haversack why` then shows what was added, and why.",
+  ];
+}
+
+/** What was accepted of that which the repository brought, and what was not. */
+function consentLines(accepted: readonly TrustPart[], unaccepted: readonly TrustPart[]): string[] {
+  return [
+    ...(accepted.length > 0 ? [`Accepted what the clone brought: ${accepted.join(", ")}.`] : []),
+    ...(unaccepted.length > 0
+      ? [
+          `Not accepted, so not used: ${unaccepted.join(", ")}. \`haversack trust\` shows what the repository brought, and asks.`,
+        ]
+      : []),
+  ];
+}
+
+/** Asks nothing, so it accepts nothing. */
+function makeBare(call: Call, { paths }: Project, brought: BroughtAlong): ExitCode {
   const other = Object.keys(call.options).find((name) => name !== "bare" && name !== "project" && name !== "yes");
   if (other) throw new HaversackError("usage", `--bare and --${other} exclude each other`);
   const isNew = !existsSync(paths.state);
   ensureStateFolder(paths, { isAsked: true });
-  if (brought && !call.options["yes"]) {
-    throw new HaversackError("refused", "nothing was accepted", {
-      hint: "`haversack trust` asks; --yes accepts what is shown",
-    });
-  }
-  if (brought) acceptBrought(paths, brought, { at: new Date() });
-  const data = { scope: "project", clients: [], changes: [], written: isNew, notes: [] };
-  print(call, data, () => (isNew ? `Made ${paths.state}.` : `${paths.state} is there already.`));
+  const unaccepted = partsToTrust(brought);
+  const data = { scope: "project", clients: [], changes: [], written: isNew, accepted: [], unaccepted, notes: [] };
+  print(call, data, () =>
+    [isNew ? `Made ${paths.state}.` : `${paths.state} is there already.`, ...consentLines([], unaccepted)].join("\n"),
+  );
   return 0;
 }
 

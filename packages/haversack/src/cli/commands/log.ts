@@ -1,21 +1,16 @@
 import { type LogLevel, readLog } from "../../base/log.ts";
 import { requireTrust } from "../../engine/open-project.ts";
 import { projectPaths } from "../../engine/project.ts";
-import { type Call, type CommandSpec, type ExitCode, print } from "../command.ts";
+import { type Call, type CommandSpec, type ExitCode, option, print, wholeNumber } from "../command.ts";
 import { paint } from "../terminal.ts";
 
 export const spec: CommandSpec = {
   about:
     "Prints what hooks and commands logged in .haversack/log/, newest last. Keys, tokens and passwords are masked before they are written.",
   options: {
-    limit: { type: "integer", value: "N", minimum: 1, about: "How many entries (default 50)." },
-    level: {
-      type: "string",
-      value: "LEVEL",
-      choices: ["error", "warn", "info", "debug"],
-      about: "This level and the more severe ones.",
-    },
-    part: { type: "string", value: "PART", about: "Only this part, such as hook or skills." },
+    limit: wholeNumber("N", "How many entries (default 50)."),
+    level: option("LEVEL", "This level and the more severe ones.", { choices: ["error", "warn", "info", "debug"] }),
+    part: option("PART", "Only this part, such as hook or skills."),
   },
   examples: [
     { run: "haversack log", says: "the last 50 entries" },

@@ -5,13 +5,25 @@ import { HaversackError } from "../../base/errors.ts";
 import { STATE_FOLDER } from "../../base/project-root.ts";
 import { makeFolder, putFile, removeFile, USER } from "../../base/safe-write.ts";
 import { CLIENTS } from "../../clients/table.ts";
-import { deferredProjects, noteDeferredProject } from "../../engine/deferred-projects.ts";
-import { ensureStateFolder, noProject, offReason, onSinceFiles, projectPaths } from "../../engine/project.ts";
-import { deferAgain, restoreListings, type SwitchedSkills } from "../../engine/switch-deferred.ts";
-import { type Call, type Command, print } from "../command.ts";
+import {
+  deferAgain,
+  deferredProjects,
+  noteDeferredProject,
+  restoreListings,
+  type SwitchedSkills,
+} from "../../engine/defer-skills.ts";
+import {
+  ensureStateFolder,
+  noProject,
+  offReason,
+  onSinceFiles,
+  type ProjectPaths,
+  projectPaths,
+} from "../../engine/project.ts";
+import { type Call, type Command, flag, print, sayWarning } from "../command.ts";
 import { shortPath } from "../print-plan.ts";
 
-/** `done`: what became of the skills. Projects are named where it is not this one alone. */
+/** `done`: what happened to the skills. Projects are named unless it is only this one. */
 function switchLines(listings: readonly SwitchedSkills[], { root, done }: { root: string; done: string }): string[] {
   const changed = listings.filter(({ report }) => report.skills.length > 0 || report.skipped.length > 0);
   const lines = changed.flatMap(({ project, client, report: { file, skills, skipped } }) => {
@@ -27,8 +39,13 @@ function switchLines(listings: readonly SwitchedSkills[], { root, done }: { root
 
 function warnOfProblems({ io }: Call, listings: readonly SwitchedSkills[], outcome: string): void {
   for (const { client, problem } of listings) {
-    if (problem !== undefined) io.err(`haversack: ${client.title}: ${outcome}: ${problem}\n`);
+    if (problem !== undefined) sayWarning(io, `${client.title}: ${outcome}: ${problem}`);
   }
+}
+
+/** One switch for the project: whoever stands in a linked worktree switches the others too. */
+function inWorktrees({ root, because }: ProjectPaths, isUser: boolean): string {
+  return because === "main-repository" && !isUser ? ` in ${shortPath(root)} and all its worktrees` : "";
 }
 
 /** For `--json`. */
@@ -43,11 +60,11 @@ function switchData(listings: readonly SwitchedSkills[]) {
   }));
 }
 
-export const on: Command = {
+const on: Command = {
   spec: {
     about:
-      "Takes back `haversack off`, and defers the skills again that were deferred before. HAVERSACK=0 in the environment still switches everything off.",
-    options: { user: { type: "boolean", about: "For you in every project, not for this project." } },
+      "Undoes `haversack off`, and hides the skills again that were deferred before. HAVERSACK=0 in the environment still switches everything off.",
+    options: { user: flag("For all your projects instead of this one.") },
     examples: [{ run: "haversack on", says: "hooks and tools of this project work again" }],
     json: "{on, reason?, listings: [{project, client, file, skills: [name], skipped: [{name, why}], problem?}]}: reason says what still switches it off; listings has the skills that are hidden again.",
   },
@@ -59,13 +76,13 @@ export const on: Command = {
     const wasOff = existsSync(mark);
     const place = { within: isUser ? USER : paths.root };
     removeFile(mark, place);
-    // What was done meanwhile stays unrecorded, also where the client's transcript has it.
+    // What happened while it was off stays unrecorded, even if the client's transcript has it.
     const since = onSinceFiles(paths)[isUser ? "user" : "project"];
     if (wasOff && since) {
       makeFolder(dirname(since), { ...place, mode: 0o700 });
       putFile(since, `${new Date().toISOString()}\n`, place);
     }
-    // The environment counts for this process alone, the marks for every session: files follow the marks.
+    // The environment variable affects only this process, marks affect every session: so files follow the marks.
     const isOffForUser = existsSync(paths.userOffMark);
     const candidates = isUser ? deferredProjects(paths) : [paths.root];
     const projects = candidates.filter((root) => !isOffForUser && !existsSync(join(root, STATE_FOLDER, "off")));
@@ -75,7 +92,9 @@ export const on: Command = {
     const reason = offReason(paths, env);
     print(call, { on: !reason, ...(reason && { reason }), listings: switchData(listings) }, () =>
       [
-        reason ? `Still off: ${reason}.` : wasOff ? "Haversack is on." : "Haversack was on already.",
+        reason
+          ? `Still off: ${reason}.`
+          : `Haversack ${wasOff ? "is on" : "was on already"}${inWorktrees(paths, isUser)}.`,
         ...switchLines(listings, { root: paths.root, done: "deferred again" }),
       ].join("\n"),
     );
@@ -83,11 +102,11 @@ export const on: Command = {
   },
 };
 
-export const off: Command = {
+const off: Command = {
   spec: {
     about:
-      "Hooks print nothing and record nothing until `haversack on`. Deferred skills go back into the clients' own listings, because nothing would bring them. Stored state stays as it is. HAVERSACK=0 in the environment switches one process off; it changes no file, so that deferred skills stay out of that session's listing.",
-    options: { user: { type: "boolean", about: "For you in every project, not for this project." } },
+      "Hooks print nothing and record nothing until `haversack on`. Deferred skills go back into the clients' own listings, because nothing would load them. Stored state stays as it is. HAVERSACK=0 in the environment switches off one process; it changes no file, so deferred skills stay hidden in that session.",
+    options: { user: flag("For all your projects instead of this one.") },
     examples: [
       { run: "haversack off", says: "this project" },
       { run: "haversack off --user", says: "every project of yours" },
@@ -115,10 +134,15 @@ export const off: Command = {
     warnOfProblems(call, listings, "skills stay hidden");
     print(call, { on: false, file, listings: switchData(listings) }, () =>
       [
-        `Haversack ${wasOff ? "was off already" : "is off"} (${file}).`,
+        `Haversack ${wasOff ? "was off already" : "is off"}${inWorktrees(paths, isUser)} (${shortPath(file)}).`,
         ...switchLines(listings, { root: paths.root, done: "back in the listing" }),
       ].join("\n"),
     );
     return 0;
   },
+};
+
+export const commands: Readonly<Record<string, Command>> = {
+  on: on,
+  off: off,
 };

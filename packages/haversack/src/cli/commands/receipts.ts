@@ -1,17 +1,17 @@
 import type { ReceiptReport } from "../../engine/artifacts/artifact-operations.ts";
 import { reportReceipts } from "../../engine/artifacts/report-receipts.ts";
 import { formatNumber, formatShare, runArtifacts } from "../artifacts.ts";
-import { type Call, type CommandSpec, type ExitCode, type Io, print } from "../command.ts";
+import { type Call, type CommandSpec, type ExitCode, type Io, option, print } from "../command.ts";
 import { parseAge } from "../parse.ts";
 import { table } from "../print-work.ts";
 
 export const spec: CommandSpec = {
   about:
-    "How often a document was not read by the role that had to, and what dispatches have cost. Above 20% references do not work: then it says so, and exits 1.",
+    "Shows how often a role did not read a required document, and what dispatches cost. Exit 1 above 20%: then references do not work well here.",
   options: {
-    since: { type: "string", value: "AGE", about: "Only from then on: an age such as 30d or 12h, or a date." },
+    since: option("AGE", "Only since then: an age such as 30d or 12h, or a date."),
   },
-  examples: [{ run: "haversack receipts --since 30d", says: "the last month" }],
+  examples: [{ run: "haversack review receipts --since 30d", says: "the last month" }],
   json: "{total, missing, rate, above_gate, rates: [{role, file, total, missing, rate, share, from_events, above_gate}], dispatches: [{role, dispatches, resumes, fallbacks, sent, reads, pasted, pasted_unpruned, saved}]}: saved is by resumes, against fresh dispatches.",
 };
 

@@ -2,39 +2,39 @@
 import { cleanLine } from "../../base/clean-text.ts";
 import { HaversackError } from "../../base/errors.ts";
 import type { RecordOutcome } from "../../engine/artifacts/artifact-operations.ts";
-import { decideIssue } from "../../engine/artifacts/decide-issue.ts";
 import { openFeature } from "../../engine/artifacts/open-feature.ts";
-import { recordReview } from "../../engine/artifacts/record-review.ts";
+import { decideIssue, recordReview } from "../../engine/artifacts/record-review.ts";
 import { viewLoop, viewRecorded } from "../../engine/artifacts/views.ts";
 import type { ReviewLoop } from "../../store/artifact-store.ts";
-import { FEATURE, PHASE, ROLE, requireOption, runArtifacts, warn } from "../artifacts.ts";
-import { type Command, type Io, print } from "../command.ts";
+import { FEATURE, PHASE, ROLE, requireOption, runArtifacts } from "../artifacts.ts";
+import {
+  type Command,
+  eachOne,
+  type Io,
+  option,
+  print,
+  sayNote,
+  sayWarning,
+  several,
+  wholeNumber,
+} from "../command.ts";
 import { paint } from "../terminal.ts";
 import { readText, refuse } from "../work.ts";
 import { AGENT } from "../work-options.ts";
 
-export const reviewRecord: Command = {
+const reviewRecord: Command = {
   spec: {
     about:
-      "Takes a reviewer's answer from standard input: its verdict, its issues, and whether it has read what it must (from its tool calls where hooks have seen them, else from its 'Files read:' line). Adds an entry to .review-history.md; what stands there stays. Open issues are in the prompt of the next iteration.",
+      "Reads a reviewer's answer from standard input and records its verdict, its issues, and whether it read the required documents (from its tool calls if hooks saw them, else from its 'Files read:' line). Adds an entry to .review-history.md. The next iteration's prompt lists the open issues.",
     arguments: [ROLE],
     options: {
       feature: FEATURE,
       phase: PHASE,
-      iteration: {
-        type: "integer",
-        value: "N",
-        minimum: 1,
-        maximum: 1000,
-        about: "Required: which iteration it answers.",
-      },
-      "agent-id": {
-        type: "string",
-        value: "ID",
-        about: "The sub-agent's id (default: the newest of that role which hooks have seen).",
-      },
+      iteration: wholeNumber("N", "Required: which iteration it answers.", { maximum: 1000 }),
+      "sub-agent": option("ID", "The sub-agent's id (default: the newest of that role which hooks have seen)."),
       agent: AGENT,
     },
+    oldOptions: { "agent-id": "sub-agent" },
     examples: [
       {
         run: "haversack review record spec-reviewer --feature 031-uploads --iteration 1 < answer.txt",
@@ -45,15 +45,15 @@ export const reviewRecord: Command = {
   },
   run(call) {
     const [role = ""] = call.arguments;
-    const feature = requireOption(call, "review record", "feature", "DIR");
+    const feature = requireOption(call, "feature", "DIR");
     const {
       iteration,
       phase,
-      "agent-id": agentId,
+      "sub-agent": agentId,
     } = call.options as {
       iteration?: number;
       phase?: string;
-      "agent-id"?: string;
+      "sub-agent"?: string;
     };
     if (iteration === undefined) throw new HaversackError("usage", "review record needs --iteration N");
     return runArtifacts(call, { isWrite: true }, async (parts) => {
@@ -63,10 +63,8 @@ export const reviewRecord: Command = {
       print(call, viewRecorded(outcome), () => describe(outcome));
       if (!call.json) {
         const { warning } = outcome.judgement ?? {};
-        warn(call, [
-          ...(outcome.kind === "recorded" ? outcome.problems : []),
-          ...(warning === undefined ? [] : [warning]),
-        ]);
+        sayNote(call.io, ...(outcome.kind === "recorded" ? outcome.problems : []));
+        if (warning !== undefined) sayWarning(call.io, warning);
       }
       return 0;
     });
@@ -86,16 +84,16 @@ function describe(outcome: Exclude<RecordOutcome, { kind: "refused" }>): string 
   return [head, ...lines, `In ${history}.`].join("\n");
 }
 
-export const reviewShow: Command = {
+const reviewShow: Command = {
   spec: {
     about:
-      "The reviews of a feature: iterations with their verdicts, issues with their status, decisions about issues.",
+      "Shows the reviews of a feature: iterations with their verdicts, issues with their status, decisions about issues.",
     options: { feature: FEATURE },
     examples: [{ run: "haversack review show --feature docs/features/031-uploads", says: "how its reviews stand" }],
     json: "[{feature, phase, role, iterations: [{iteration, verdict, issues, summary?, at, by, agent_id?}], issues?: [{id, severity, description, location?, status: open|resolved|accepted, since_iteration, reopened?}], decisions?, resume?}].",
   },
   run(call) {
-    const folder = requireOption(call, "review show", "feature", "DIR");
+    const folder = requireOption(call, "feature", "DIR");
     return runArtifacts(call, { isWrite: false }, async (parts) => {
       const feature = openFeature(folder, parts);
       const loops = await parts.store.listLoops(feature.key);
@@ -122,14 +120,14 @@ function formatLoop(io: Io, { phase, role, reviews, issues, decisions }: ReviewL
   return [paint(io, "bold", `${role} (${phase})`), ...iterations, ...lines].join("\n");
 }
 
-export const reviewDecide: Command = {
+const reviewDecide: Command = {
   spec: {
     about:
-      "Decides that an issue stays as it is, and why. It is written into .review-history.md, and the next iteration is told not to raise it again.",
+      "Decides that issues stay as they are, and why. The decision goes into .review-history.md, and the next iteration is told not to raise the issue again.",
     arguments: [
       ROLE,
-      { name: "ISSUE", about: "its id, such as R2", required: true },
-      { name: "REASON", about: "why; - reads standard input", required: true },
+      { name: "ISSUE", about: "ids, such as R2", required: true, many: true },
+      { name: "REASON", about: "why, as the last argument; - reads standard input", required: true },
     ],
     options: { feature: FEATURE, phase: PHASE, agent: AGENT },
     examples: [
@@ -138,17 +136,30 @@ export const reviewDecide: Command = {
         says: "an issue that stays",
       },
     ],
-    json: "{id, status, severity, description}.",
+    json: several("{id, status, severity, description}"),
   },
-  run(call) {
-    const [role = "", issueId = "", reason = ""] = call.arguments;
-    const feature = requireOption(call, "review decide", "feature", "DIR");
-    return runArtifacts(call, { isWrite: true }, async (parts) => {
-      const text = (await readText(call, reason)) ?? "";
-      const phase = call.options["phase"] as string | undefined;
-      const { id, status, severity, description } = await decideIssue({ role, feature, phase, issueId, text }, parts);
-      print(call, { id, status, severity, description }, () => `${id} stays as it is.`);
-      return 0;
-    });
-  },
+  run: eachOne(
+    (call) => {
+      const [role = "", issueId = "", reason = ""] = call.arguments;
+      const feature = requireOption(call, "feature", "DIR");
+      return runArtifacts(call, { isWrite: true }, async (parts) => {
+        const text = (await readText(call, reason)) ?? "";
+        const phase = call.options["phase"] as string | undefined;
+        const { id, status, severity, description } = await decideIssue({ role, feature, phase, issueId, text }, parts);
+        print(call, { id, status, severity, description }, () => `${id} stays as it is.`);
+        return 0;
+      });
+    },
+    {
+      idsOf: (words) => words.slice(1, -1),
+      wordsFor: (id, words) => [words[0] ?? "", id, words.at(-1) ?? ""],
+      isBlock: false,
+    },
+  ),
+};
+
+export const commands: Readonly<Record<string, Command>> = {
+  "review record": reviewRecord,
+  "review show": reviewShow,
+  "review decide": reviewDecide,
 };

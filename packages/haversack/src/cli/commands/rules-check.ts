@@ -3,21 +3,23 @@ import { readJson } from "../../base/json.ts";
 import { lintRules } from "../../skills/rules/lint-rules.ts";
 import { parseRules } from "../../skills/rules/parse-rules.ts";
 import type { Problem } from "../../skills/types.ts";
-import { type Call, type CommandSpec, type ExitCode, print } from "../command.ts";
+import { type Call, type CommandSpec, type ExitCode, eachOne, flag, print, several } from "../command.ts";
 import { countProblems, formatProblems } from "../problems.ts";
-import { readNamedFile } from "../read-file.ts";
+import { readNamedFile } from "../project.ts";
 import { openSkills } from "../skills.ts";
 
 export const spec: CommandSpec = {
   about:
     "Reads a skill-rules.json of any shape and says what was understood and what is wrong: unknown keys, invalid or slow patterns, deferred skills without a good short description.",
-  arguments: [{ name: "FILE", about: "the rules file", required: true }],
-  options: { strict: { type: "boolean", about: "Exit 1 on warnings too." } },
+  arguments: [{ name: "FILE", about: "rules files", required: true, many: true }],
+  options: { strict: flag("Exit 1 on warnings too.") },
   examples: [{ run: "haversack rules check .claude/skills/skill-rules.json", says: "exit 1 when there are errors" }],
-  json: "{file, rules, problems: [{level, code, file, where?, text}]}.",
+  json: several("{file, rules, problems: [{level, code, file, where?, text}]}"),
 };
 
-export function run(call: Call): ExitCode {
+export const run = eachOne(checkFile);
+
+function checkFile(call: Call): ExitCode {
   const file = resolve(call.io.cwd, call.arguments[0] ?? "");
   const text = readNamedFile(call, call.arguments[0] ?? "");
   const { rules, problems } = readRules({ file, text }, () =>

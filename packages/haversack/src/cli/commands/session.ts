@@ -1,28 +1,31 @@
 /** Sessions of coding clients in this project. */
 import { HaversackError } from "../../base/errors.ts";
-import type { Client, WindowFill } from "../../engine/wiring.ts";
-import type { Session } from "../../store/local-store.ts";
-import { SqliteLocalStore } from "../../store/sqlite/sessions/sqlite-local-store.ts";
-import { type Command, type ExitCode, type Io, print } from "../command.ts";
+import type { WindowFill } from "../../engine/wiring.ts";
+import { type Session, SqliteLocalStore } from "../../store/sqlite/sessions/sqlite-local-store.ts";
+import { type Command, type ExitCode, eachTask, print, several, wholeNumber } from "../command.ts";
 import { columns } from "../help.ts";
 import { formatAgo } from "../print-work.ts";
 import { openProject } from "../project.ts";
 
-export const sessionList: Command = {
+const sessionList: Command = {
   spec: {
     about:
-      "Lists the sessions that hooks have seen in this project, newest first. For those that have not ended it says how full the context is, as the client itself counted its last answer.",
-    options: { limit: { type: "integer", value: "N", minimum: 1, about: "How many (default 20)." } },
+      "Lists the sessions that hooks have seen in this project, newest first. For open sessions it shows how full the context window is, by the client's own count.",
+    options: { limit: wholeNumber("N", "How many (default 20).") },
     examples: [{ run: "haversack session list", says: "the last 20 sessions" }],
-    json: "{sessions: [{sessionId, agentId, client, cwd, startedAt, lastSeenAt, window, promptCount, lastPromptAt, endedAt, context?: {usedTokens, windowTokens?, percent?, at}}]}: context is absent where nothing is known.",
+    json: "{sessions: [{session_id, agent_id, client, cwd, started_at, last_seen_at, window, prompt_count, last_prompt_at, ended_at, context?: {used_tokens, window_tokens?, percent?, at}}]}: context is absent where nothing is known.",
   },
   async run(call): Promise<ExitCode> {
     const { handle } = openProject(call, { access: "look" });
     const { limit = 20 } = call.options as { limit?: number };
     const sessions = new SqliteLocalStore(handle).listSessions({ limit });
-    // All clients are a lot to load; sessions that have ended need none of them.
-    const clients = sessions.every(({ endedAt }) => endedAt) ? [] : (await import("../../clients/table.ts")).CLIENTS;
-    const rows = sessions.map((session) => ({ session, context: fillOf(session, clients, call.io) }));
+    const isOpen = sessions.some(({ endedAt }) => !endedAt);
+    // Loaded here, because ended sessions do not need it.
+    const fills = isOpen ? await import("../../clients/window-fill.ts") : undefined;
+    const rows = sessions.map((session) => ({
+      session,
+      context: session.endedAt ? undefined : withPercent(fills?.windowFill(session, call.io.env)),
+    }));
     const data = rows.map(({ session, context }) => ({ ...session, ...(context && { context }) }));
     print(call, { sessions: data }, () => {
       if (rows.length === 0) return "No session was seen here yet.";
@@ -34,9 +37,7 @@ export const sessionList: Command = {
 
 type Context = WindowFill & { percent?: number };
 
-function fillOf(session: Session, clients: readonly Client[], { env }: Io): Context | undefined {
-  if (session.endedAt) return undefined;
-  const fill = clients.find(({ name }) => name === session.client)?.fill(session, env);
+function withPercent(fill: WindowFill | undefined): Context | undefined {
   if (!fill?.windowTokens) return fill;
   return { ...fill, percent: Math.round((100 * fill.usedTokens) / fill.windowTokens) };
 }
@@ -60,22 +61,27 @@ function grouped(count: number): string {
   return String(count).replace(/\B(?=(?:\d{3})+$)/g, ",");
 }
 
-export const sessionReset: Command = {
+const sessionReset: Command = {
   spec: {
-    about: "Forgets what a session has been shown of skills, so that its next prompt is treated as its first.",
-    arguments: [{ name: "ID", about: "the session", required: true }],
+    about: "Forgets which skills sessions have been shown, so that their next prompt is treated as their first.",
+    arguments: [{ name: "ID", about: "sessions", required: true, many: true }],
     examples: [{ run: "haversack session reset s1", says: "the next prompt gets the full format" }],
-    json: "{sessionId, agents}: how many agents of that session were reset.",
+    json: several("{session_id, agents}, where agents counts the agents of that session that were reset"),
   },
   async run(call): Promise<ExitCode> {
-    const [sessionId = ""] = call.arguments;
     const { openSkills } = await import("../skills.ts");
-    const agents = openSkills(call, { refresh: false }).ledger.reset(sessionId);
-    if (agents === 0)
+    const { ledger } = openSkills(call, { refresh: false });
+    return eachTask(call, call.arguments, async (sessionId) => {
+      const agents = ledger.reset(sessionId);
+      if (agents > 0) return { kind: "done", view: { sessionId, agents }, text: `Session ${sessionId} starts anew.` };
       throw new HaversackError("not-found", `no session ${sessionId} was seen here`, {
         hint: "`haversack session list` shows them",
       });
-    print(call, { sessionId, agents }, () => `Session ${sessionId} starts anew.`);
-    return 0;
+    });
   },
+};
+
+export const commands: Readonly<Record<string, Command>> = {
+  "session list": sessionList,
+  "session reset": sessionReset,
 };

@@ -4,8 +4,7 @@ import { HaversackError } from "../../base/errors.ts";
 import { diskFileSystem } from "../../base/file-system.ts";
 import { nearest } from "../../base/nearest.ts";
 import { CLIENTS } from "../../clients/table.ts";
-import { type DeferReport, deferSkills, undeferSkills } from "../../engine/defer-skills.ts";
-import { noteDeferredProject } from "../../engine/deferred-projects.ts";
+import { type DeferReport, deferSkills, noteDeferredProject, undeferSkills } from "../../engine/defer-skills.ts";
 import { readText } from "../../engine/init.ts";
 import { offReason, projectPaths } from "../../engine/project.ts";
 import { findSkillSources } from "../../engine/skill-sources.ts";
@@ -13,7 +12,7 @@ import type { Client, Deferral, WiringPlace } from "../../engine/wiring.ts";
 import { readReceipt } from "../../engine/wiring-receipt.ts";
 import { findSkillFiles } from "../../skills/skill-files.ts";
 import type { SkillCard } from "../../skills/types.ts";
-import { type Call, type Command, type OptionSpec, print } from "../command.ts";
+import { type Call, type Command, flag, type OptionSpec, print, sayError } from "../command.ts";
 import { findInstalled } from "../installed.ts";
 import { type OpenSkills, openSkills } from "../skills.ts";
 
@@ -34,14 +33,28 @@ interface Deferring {
   deferral: Deferral;
 }
 
-/** `--client`; else those that are wired or have our package; else Claude Code, which may be wired later. */
-function deferringClients(call: Call): Deferring[] {
-  const { io, options } = call;
-  const place = { cwd: io.cwd, env: io.env };
-  const all = everyDeferral(call);
-  if (options["client"]) return all.filter(({ client }) => client.name === options["client"]);
-  const here = all.filter(({ client }) => client.isPackaged?.(place) || isWired(client, place));
-  return here.length > 0 ? here : all.slice(0, 1);
+/** `--client`, or all: those that are wired or have our package. */
+function wiredClients(call: Call): Deferring[] {
+  const place = { cwd: call.io.cwd, env: call.io.env };
+  return chosenDeferrals(call).filter(({ client }) => client.isPackaged?.(place) || isWired(client, place));
+}
+
+function chosenDeferrals(call: Call): Deferring[] {
+  const name = call.options["client"];
+  return everyDeferral(call).filter(({ client }) => !name || client.name === name);
+}
+
+/** In a client that Haversack is not wired into, nothing would bring hidden skills. */
+function refuseUnwired(call: Call): Deferring[] {
+  const wired = wiredClients(call);
+  if (wired.length > 0) return wired;
+  const name = call.options["client"];
+  const client = CLIENTS.find((one) => one.name === name);
+  throw new HaversackError(
+    "refused",
+    `Haversack is not wired into ${client ? client.title : "any client"} here: nothing would load hidden skills`,
+    { hint: client ? `run \`haversack init --client ${client.name}\` first` : "run `haversack init` first" },
+  );
 }
 
 function everyDeferral({ io }: Call): Deferring[] {
@@ -52,7 +65,7 @@ function everyDeferral({ io }: Call): Deferring[] {
 }
 
 /** Whether one of its files has something of ours. */
-function isWired(client: Client, place: Pick<WiringPlace, "cwd" | "env">): boolean {
+export function isWired(client: Client, place: Pick<WiringPlace, "cwd" | "env">): boolean {
   const installed = findInstalled();
   return (["project", "user"] as const).some((scope) =>
     client.files({ ...place, scope, installed, hasGuards: false }).some(({ path, isRecordedOnly, unwire }) => {
@@ -136,25 +149,23 @@ function deferData(reports: readonly ClientReport[], isDryRun: boolean) {
   }));
 }
 
-export const skillsDefer: Command = {
+const skillsDefer: Command = {
   spec: {
     about:
-      "Takes skills out of the listing that each client sends with every session, which costs tokens, through the client's own setting; no skill's file is moved or changed. The model still gets them: Haversack recommends what a prompt needs, and its skill tool loads it. Does so in every client that Haversack is wired into here, and says for each. You can still type /name in Claude Code and opencode.",
+      "Hides skills from the listing that each client sends with every session, which costs tokens. Uses the client's own setting; no skill file is moved or changed. The model still gets them: Haversack recommends what a prompt needs, and its skill tool loads it. Works in every connected client. You can still type /name in Claude Code and opencode.",
     arguments: [{ name: "NAME", about: "skills to defer", many: true }],
     options: {
-      all: { type: "boolean", about: "Every skill that the client lists." },
-      names: {
-        type: "boolean",
-        about:
-          "Keep the names in the listing, drop the descriptions; the client's own Skill tool goes on working. Claude Code alone can do that.",
-      },
+      all: flag("Every skill that the client lists."),
+      names: flag(
+        "Keep the names in the listing and hide only the descriptions; the client's own Skill tool still works. Claude Code only.",
+      ),
       client: CLIENT_OPTION,
-      "dry-run": { type: "boolean", about: "Show what would be written, write nothing." },
+      "dry-run": flag("Show what would be written, write nothing."),
     },
     examples: [
-      { run: "haversack skills defer --all", says: "an empty listing" },
-      { run: "haversack skills defer pdf xlsx", says: "two of them" },
-      { run: "haversack skills defer --all --names", says: "names only" },
+      { run: "haversack skill defer --all", says: "an empty listing" },
+      { run: "haversack skill defer pdf xlsx", says: "two of them" },
+      { run: "haversack skill defer --all --names", says: "names only" },
     ],
     json: "{mode, clients: [{client, file, skills: [name], skipped: [{name, why}], changed}]}: mode is hidden or names.",
   },
@@ -164,11 +175,12 @@ export const skillsDefer: Command = {
       names = false,
       "dry-run": isDryRun = false,
     } = call.options as DeferOptions & { names?: boolean };
+    checkChoice(call.arguments, all);
     refuseWhileOff(call);
+    const clients = refuseUnwired(call);
     const open = openSkills(call, { store: isDryRun ? "read" : "make" });
     const mode = names ? "names" : "hidden";
     const cards = chosenCards(listedSkills(call, open), call.arguments, all);
-    const clients = deferringClients(call);
     const unable = clients.flatMap(({ deferral: { noNames } }) => (names && noNames ? [noNames] : []));
     if (unable.length === clients.length) {
       throw new HaversackError("input-invalid", unable.join("; "), { hint: "defer them without --names there" });
@@ -197,7 +209,7 @@ function refuseWhileOff({ io }: Call): void {
   const reason = offReason(projectPaths(io.cwd, io.env), { ...io.env, HAVERSACK: undefined });
   if (!reason) return;
   const [why, remedy] = reason.split("; ");
-  throw new HaversackError("refused", `Haversack is ${why}: nothing would bring hidden skills`, {
+  throw new HaversackError("refused", `Haversack is ${why}: nothing would load hidden skills`, {
     hint: remedy ?? "switch it on first",
   });
 }
@@ -207,8 +219,11 @@ function withoutUnlisted(report: ClientReport): ClientReport {
   return { ...report, skipped: report.skipped.filter(({ why }) => !why.endsWith("does not list it anyway")) };
 }
 
-function chosenCards(cards: readonly SkillCard[], names: readonly string[], all: boolean): SkillCard[] {
+function checkChoice(names: readonly string[], all: boolean): void {
   if (all === names.length > 0) throw new HaversackError("usage", "name skills, or give --all");
+}
+
+function chosenCards(cards: readonly SkillCard[], names: readonly string[], all: boolean): SkillCard[] {
   if (all) return cards.filter(({ sourceKind }) => sourceKind !== "rule");
   return names.map((name) => {
     // By our name, or by the folder's, which is the client's.
@@ -219,26 +234,26 @@ function chosenCards(cards: readonly SkillCard[], names: readonly string[], all:
       cards.map(({ id }) => id),
     );
     throw new HaversackError("not-found", `there is no skill "${name}"${guess ? `; did you mean ${guess}?` : ""}`, {
-      hint: "`haversack skills list` shows all",
+      hint: "`haversack skill list` shows all",
     });
   });
 }
 
-export const skillsUndefer: Command = {
+const skillsUndefer: Command = {
   spec: {
-    about: "Puts skills back into the clients' own listings. Takes out only what `haversack skills defer` wrote.",
+    about: "Puts skills back into the clients' own listings. Removes only what `haversack skill defer` wrote.",
     arguments: [{ name: "NAME", about: "skills to list again", many: true }],
     options: {
-      all: { type: "boolean", about: "Every skill that was deferred." },
+      all: flag("Every skill that was deferred."),
       client: { ...CLIENT_OPTION, about: "This client alone (default: all where something was deferred)." },
-      "dry-run": { type: "boolean", about: "Show what would be written, write nothing." },
+      "dry-run": flag("Show what would be written, write nothing."),
     },
-    examples: [{ run: "haversack skills undefer --all", says: "the listing as it was" }],
+    examples: [{ run: "haversack skill undefer --all", says: "the listing as it was" }],
     json: "{clients: [{client, file, skills: [name], skipped: [{name, why}], changed}]}.",
   },
   run(call) {
     const { all = false, "dry-run": isDryRun = false } = call.options as DeferOptions;
-    if (all === call.arguments.length > 0) throw new HaversackError("usage", "name skills, or give --all");
+    checkChoice(call.arguments, all);
     const { paths, index } = openSkills(call);
     const reports = deferredClients(call, paths.state).map(({ client, deferral }): ClientReport => {
       // The client knows a skill by its own key; a person may know it by its name.
@@ -257,14 +272,26 @@ export const skillsUndefer: Command = {
     print(call, { clients: deferData(reports, isDryRun) }, () =>
       formatDefer(reports, { headline: (count, file) => `${count} back in the listing (${file}).`, isDryRun }),
     );
-    return 0;
+    // One that was deferred may be gone since, and is still let back in.
+    const unknown = call.arguments.filter(
+      (name) => !index.card(name) && reports.every(({ skipped }) => skipped.some((one) => one.name === name)),
+    );
+    for (const name of unknown) sayError(call.io, `there is no skill "${name}"`, "`haversack skill list` shows all");
+    return unknown.length > 0 ? 1 : 0;
   },
 };
 
 /** Where something of ours is hidden; nowhere: those that could have it, so that each says so. */
 function deferredClients(call: Call, state: string): Deferring[] {
   const { entries, paused } = readReceipt(state).deferred;
-  const all = call.options["client"] ? deferringClients(call) : everyDeferral(call);
-  const having = all.filter(({ deferral }) => entries[deferral.path] ?? paused[deferral.path]);
-  return having.length > 0 ? having : deferringClients(call);
+  const chosen = chosenDeferrals(call);
+  const having = chosen.filter(({ deferral }) => entries[deferral.path] ?? paused[deferral.path]);
+  if (having.length > 0) return having;
+  const wired = wiredClients(call);
+  return wired.length > 0 ? wired : chosen.slice(0, 1);
 }
+
+export const commands: Readonly<Record<string, Command>> = {
+  "skill defer": skillsDefer,
+  "skill undefer": skillsUndefer,
+};

@@ -6,31 +6,47 @@ import { nearest } from "../../base/nearest.ts";
 import { putFile } from "../../base/safe-write.ts";
 import { evaluateSkills, type SkillEvaluation } from "../../engine/evaluate-skills.ts";
 import { placeOfNamed } from "../../engine/wired-place.ts";
-import { parseCases } from "../../skills/evaluate.ts";
+import { type LeaveOneOut, type Metrics, parseCases, type Thresholds } from "../../skills/evaluate.ts";
 import { type Call, type CommandSpec, type ExitCode, print } from "../command.ts";
-import { findProject } from "../project.ts";
-import { targetFile } from "../read-file.ts";
-import { startProgress } from "../terminal.ts";
+import { findProject, targetFile } from "../project.ts";
+import { startProgress, wrapText } from "../terminal.ts";
 
 export const spec: CommandSpec = {
-  about: `Measures how well prompts find skills. The pool is every SKILL.md under DIR, its folder's path relative to DIR its id. Cases are JSON lines {prompt, expected[], negative_for[]}, or with --skill the list [{query, should_trigger}] that authors keep.`,
+  about: `Measures how well prompts find skills. The pool is every SKILL.md below DIR; a skill's ID is its folder's path from DIR. Cases are JSON lines {prompt, expected[], negative_for[]}, or with --skill the list [{query, should_trigger}] that authors keep.`,
   options: {
     skills: { type: "string", value: "DIR", about: "The folder with the skills. Required." },
     cases: { type: "string", value: "FILE", about: "The cases. Required." },
-    skill: { type: "string", value: "ID", about: "The skill that a should_trigger list speaks of." },
+    skill: { type: "string", value: "ID", about: "The skill that a should_trigger list is about." },
+    where: {
+      type: "string",
+      value: "KEY=VALUE",
+      repeat: true,
+      about: "Only cases whose field KEY has this value, such as half=held. Repeatable.",
+    },
     lang: { type: "string", value: "CODE", about: "Only cases of this language, where cases name one." },
     results: {
       type: "string",
       value: "FILE",
-      about: "Write one JSON line per case: {id, ranked: [{id, confidence, shown}]}, the best ten.",
+      about:
+        "Write one JSON line per case: {id, ranked: [{id, confidence, shown}], tokens}, the best ten. shown is card, name or false.",
     },
+    "leave-one-out": {
+      type: "boolean",
+      about:
+        "Also choose the two thresholds of showing without each source in turn, and measure on that source. The weights of the ranking stay.",
+    },
+    seed: { type: "integer", value: "N", minimum: 0, about: "For the random parts of the pool (default 1)." },
     misses: { type: "integer", value: "N", minimum: 0, about: "How many misses to show (default 20)." },
   },
   examples: [
-    { run: "haversack skills eval --skills .claude/skills --cases cases.jsonl", says: "rates and misses" },
-    { run: "haversack skills eval --skills . --skill api-errors --cases evals.json", says: "an author's own list" },
+    { run: "haversack skill eval --skills .claude/skills --cases cases.jsonl", says: "rates and misses" },
+    { run: "haversack skill eval --skills . --skill api-errors --cases evals.json", says: "an author's own list" },
+    {
+      run: "haversack skill eval --skills pools/shop --cases cases.jsonl --where pool=shop",
+      says: "the cases of one pool",
+    },
   ],
-  json: "{skills, cases, positives, negatives, recall_at_1, recall_at_3, recall_at_5, mrr, true_positive_rate, false_trigger_rate, any_shown_rate, p50_ms, p95_ms, sources: {name: rates}, mean: rates, misses: [{id, kind, text}], problems}. A rate without cases is null.",
+  json: "{skills, hidden_skills, hidden_cases, cases, positives, negatives, recall_at_1, recall_at_3, recall_at_5, mrr, in_front, cards, names, wrong_cards, wrong_shown, any_card_rate, any_shown_rate, mean_tokens, mean_answer_tokens, true_positive_rate (= cards), false_trigger_rate (= wrong_cards), p50_ms, p95_ms, sources: {name: rates}, mean: rates, macro: rates over sources with five positives, pools: {size: rates}, lengths: {words: rates}, leave_one_out?: {fitted, left_out}, misses: [{id, prompt, kind, text, skill?, missing_words?, add?, shown_then?}], problems}. A rate without cases is null.",
 };
 
 export function run(call: Call): ExitCode {
@@ -42,19 +58,29 @@ export function run(call: Call): ExitCode {
   const target = results && targetFile(call, results);
   const { config } = findProject(call);
   const skill = options["skill"] as string | undefined;
-  const { cases, problems } = parseCases(readFileSync(file, "utf8"), { file, ...(skill && { skill }) });
+  const { cases, problems } = parseCases(readFileSync(file, "utf8"), {
+    file,
+    where: ((options["where"] as string[] | undefined) ?? []).map(readCondition),
+    ...(skill && { skill }),
+  });
   const lang = options["lang"] as string | undefined;
   const wanted = lang ? cases.filter((entry) => entry.lang === undefined || entry.lang === lang) : cases;
   if (wanted.length === 0) {
     throw new HaversackError(
-      "input-invalid",
+      "refused",
       `${file}: no case could be read${problems[0] ? `: ${problems[0].where}: ${problems[0].text}` : ""}`,
     );
+  }
+  const isLeaveOneOut = options["leave-one-out"] === true;
+  if (isLeaveOneOut && new Set(wanted.map(({ source }) => source)).size < 2) {
+    throw new HaversackError("usage", "--leave-one-out needs cases of two sources or more");
   }
   const progress = startProgress(io, "Evaluating");
   const found = evaluateSkills(folder, wanted, {
     fs: diskFileSystem,
-    settings: { recommendThreshold: config["skills.recommendThreshold"], maxSkills: config["skills.maxSkills"] },
+    settings: { recommendThreshold: config["skills.recommend_threshold"], maxSkills: config["skills.max_skills"] },
+    seed: (options["seed"] as number | undefined) ?? 1,
+    isLeaveOneOut,
     onProgress: progress.step,
   });
   progress.end();
@@ -66,14 +92,20 @@ export function run(call: Call): ExitCode {
   if (target) {
     putFile(target, found.results.map((line) => `${JSON.stringify(line)}\n`).join(""), placeOfNamed(target, io.cwd));
   }
-  const { metrics, sources, mean, misses } = found;
+  const { metrics, sources, mean, macro, pools, lengths, misses } = found;
   const data = {
     skills: found.skills,
+    hidden_skills: found.hiddenSkills,
+    hidden_cases: found.hiddenCases,
     ...metrics,
     p50_ms: round(found.p50Ms),
     p95_ms: round(found.p95Ms),
     sources,
     mean,
+    macro,
+    pools,
+    lengths,
+    ...(found.leaveOneOut && { leave_one_out: found.leaveOneOut }),
     misses,
     problems: [...problems, ...found.problems],
   };
@@ -83,43 +115,116 @@ export function run(call: Call): ExitCode {
   return 0;
 }
 
+const WIDTH = 80;
+
 function formatEvaluation(
-  { metrics, sources, mean, misses, skills, p50Ms, p95Ms }: SkillEvaluation,
+  found: SkillEvaluation,
   { maxMisses, problems }: { maxMisses: number; problems: number },
 ): string {
-  const percent = (value: number | null) => (value === null ? "–" : `${(value * 100).toFixed(1)}%`);
-  const row = (name: string, found: typeof metrics) =>
-    `${name.padEnd(20)} ${String(found.cases).padStart(5)}  ${[found.recall_at_1, found.recall_at_3, found.recall_at_5, found.true_positive_rate, found.false_trigger_rate, found.any_shown_rate].map((value) => percent(value).padStart(7)).join(" ")}`;
+  const { metrics, sources, mean, macro, pools, lengths, misses, skills, p50Ms, p95Ms } = found;
   const names = Object.keys(sources);
+  const hidden = found.hiddenSkills > 0 ? ` (${found.hiddenSkills} hidden by their author)` : "";
+  const leftOut = found.hiddenCases > 0 ? [`${found.hiddenCases} cases are about hidden skills and are left out.`] : [];
   return [
-    `${skills} skills, ${metrics.cases} cases (${metrics.positives} with an expected skill, ${metrics.negatives} without), ${p50Ms?.toFixed(2)} ms a prompt (p95 ${p95Ms?.toFixed(2)} ms)`,
+    `${skills} skills${hidden}.`,
+    `${metrics.cases} cases: ${metrics.positives} with an expected skill, ${metrics.negatives} without.`,
+    ...leftOut,
+    `${p50Ms?.toFixed(2)} ms a prompt (p95 ${p95Ms?.toFixed(2)} ms).`,
     "",
-    `${"".padEnd(20)} cases  found@1 found@3 found@5   shown   false   any`,
+    HEADER,
     row("all", metrics),
     ...(names.length > 1
-      ? [...names.map((name) => row(`  ${name}`, sources[name]!)), row("  mean of sources", mean)]
+      ? [
+          ...names.map((name) => row(`  ${name}`, sources[name]!)),
+          row("  mean of sources", mean),
+          ...(macro.sources > 0 ? [row(`  ${macro.sources} with 5+ positives`, macro)] : []),
+        ]
       : []),
+    ...group("pool size", pools),
+    ...group("words in the prompt", lengths),
+    ...(found.leaveOneOut ? formatLeaveOneOut(found.leaveOneOut) : []),
     "",
-    "found@k: an expected skill is among the best k. shown: it is recommended. false: a skill that must not is.",
-    "any: something is shown although no skill is expected.",
+    ...wrapText(LEGEND, WIDTH),
     ...(problems > 0 ? ["", `${problems} cases could not be read; --json lists them.`] : []),
     ...(misses.length > 0
       ? [
           "",
           `Misses (${Math.min(maxMisses, misses.length)} of ${misses.length}):`,
-          ...misses.slice(0, maxMisses).map(({ text }) => `  ${text}`),
+          ...misses
+            .slice(0, maxMisses)
+            .flatMap(({ text }) =>
+              wrapText(text, WIDTH - 4).map((line, at) => (at === 0 ? `  ${line}` : `    ${line}`)),
+            ),
         ]
       : []),
   ].join("\n");
+}
+
+const COLUMNS = [
+  ["r@1", "recall_at_1"],
+  ["r@3", "recall_at_3"],
+  ["front", "in_front"],
+  ["cards", "cards"],
+  ["names", "names"],
+  ["wrong", "wrong_cards"],
+  ["any", "any_shown_rate"],
+] as const;
+
+const NAME_WIDTH = 22;
+const HEADER = `${"in %".padEnd(NAME_WIDTH)} cases${COLUMNS.map(([name]) => name.padStart(6)).join("")} tokens`;
+
+const LEGEND =
+  "r@1, r@3: an expected skill is among the best 1 or 3. front: it is shown, as a card or by name. cards, names: which of the two. wrong: a skill that must not be shown has a card. any: something is shown although no skill is expected. tokens: what a prompt costs in a fresh window, without the text of a skill that it calls by name.";
+
+function row(name: string, rates: Metrics): string {
+  const label = name.length > NAME_WIDTH ? `${name.slice(0, NAME_WIDTH - 1)}…` : name;
+  const values = COLUMNS.map(([, key]) => percent(rates[key]).padStart(6));
+  const tokens = rates.mean_tokens === null ? "–" : rates.mean_tokens.toFixed(0);
+  return `${label.padEnd(NAME_WIDTH)} ${String(rates.cases).padStart(5)}${values.join("")} ${tokens.padStart(6)}`;
+}
+
+function percent(value: number | null): string {
+  return value === null ? "–" : (value * 100).toFixed(1);
+}
+
+function group(title: string, rates: Record<string, Metrics>): string[] {
+  const names = Object.keys(rates);
+  return names.length < 2
+    ? []
+    : ["", title, ...names.map((name) => row(`  ${name.replaceAll("_", " ")}`, rates[name]!))];
+}
+
+function formatLeaveOneOut({ fitted, left_out: left }: LeaveOneOut): string[] {
+  const chosen = Object.values(left.thresholds);
+  const range = (key: keyof Thresholds) => {
+    const values = chosen.map((one) => one[key]);
+    return `${Math.min(...values)} to ${Math.max(...values)}`;
+  };
+  return [
+    "",
+    "thresholds chosen",
+    row("  on all sources", fitted.metrics),
+    row("  without the source", left.metrics),
+    ...(fitted.macro.sources > 0
+      ? [row("  all, mean of sources", fitted.macro), row("  without, mean", left.macro)]
+      : []),
+    `  card from ${fitted.thresholds.card} (without: ${range("card")}), name from ${fitted.thresholds.name} (${range("name")})`,
+  ];
 }
 
 function round(ms: number | null): number | null {
   return ms === null ? null : Math.round(ms * 1000) / 1000;
 }
 
+function readCondition(given: string): [string, string] {
+  const at = given.indexOf("=");
+  if (at < 1) throw new HaversackError("usage", `--where needs KEY=VALUE, not ${given}`);
+  return [given.slice(0, at), given.slice(at + 1)];
+}
+
 function requirePath(call: Call, option: string, kind: "file" | "folder"): string {
   const given = call.options[option] as string | undefined;
-  if (!given) throw new HaversackError("usage", `skills eval needs --${option}`);
+  if (!given) throw new HaversackError("usage", `skill eval needs --${option}`);
   const path = resolve(call.io.cwd, given);
   const found = statSync(path, { throwIfNoEntry: false });
   if (!found) throw new HaversackError("not-found", `there is no ${kind} ${given}`);

@@ -1,14 +1,14 @@
-import { type Call, type CommandSpec, type ExitCode, print } from "../command.ts";
+import { type Call, type CommandSpec, type ExitCode, flag, print } from "../command.ts";
 import { mentionProblems } from "../problems.ts";
 import { openSkills } from "../skills.ts";
 
 export const spec: CommandSpec = {
   about:
-    "Reads every skill and rule again and builds the index from nothing. Rarely needed: every command looks for changed files first.",
-  options: { changed: { type: "boolean", about: "Only read what changed, as every command does." } },
+    "Reads every skill and rule again and rebuilds the index from scratch. Rarely needed: every command looks for changed files first.",
+  options: { changed: flag("Only read what changed, as every command does.") },
   examples: [
-    { run: "haversack skills index", says: "rebuild" },
-    { run: "haversack skills index --changed", says: "bring it up to date" },
+    { run: "haversack skill index", says: "rebuild" },
+    { run: "haversack skill index --changed", says: "bring it up to date" },
   ],
   json: "{skills, read, problems, ms}.",
 };

@@ -4,15 +4,15 @@ import { HaversackError } from "../../base/errors.ts";
 import { makeFolder, putNewFile } from "../../base/safe-write.ts";
 import { ensureStateFolder } from "../../engine/project.ts";
 import { templateDescription } from "../../skills/lint-skill.ts";
-import { type Call, type CommandSpec, type ExitCode, print } from "../command.ts";
+import { type Call, type CommandSpec, type ExitCode, option, print } from "../command.ts";
 import { findProject } from "../project.ts";
 
 export const spec: CommandSpec = {
   about:
-    "Makes a skill in the shape that loads cheaply: a short core, a quick reference, and references that are read on demand.",
+    "Creates a skill in the shape that loads cheaply: a short core, a quick reference, and references that are read on demand.",
   arguments: [{ name: "NAME", about: "lower-case letters, digits and hyphens", required: true }],
   options: {
-    description: { type: "string", value: "TEXT", about: "When to use it, in one or two sentences." },
+    description: option("TEXT", "When to use it, in one or two sentences."),
     in: {
       type: "string",
       value: "FOLDER",
@@ -22,7 +22,7 @@ export const spec: CommandSpec = {
   },
   examples: [
     {
-      run: 'haversack skills new api-errors --description "Use when an endpoint reports errors."',
+      run: 'haversack skill new api-errors --description "Use when an endpoint reports errors."',
       says: "makes .claude/skills/api-errors/",
     },
   ],
@@ -40,8 +40,7 @@ export function run(call: Call): ExitCode {
   const { paths } = findProject(call);
   const folder = join(paths.root, String(call.options["in"] ?? ".claude/skills"), name);
   if (existsSync(folder)) {
-    call.io.err(`haversack: ${folder} is there already; nothing was changed\n`);
-    return 1;
+    throw new HaversackError("refused", `${folder} is there already; nothing was changed`);
   }
   if (folder.startsWith(paths.state)) ensureStateFolder(paths);
   const description = String(call.options["description"] ?? templateDescription(name));

@@ -1,27 +1,28 @@
 /** Looking at skills. */
+import { resolve } from "node:path";
 import { HaversackError } from "../../base/errors.ts";
 import { lintSkills } from "../../engine/lint-skills.ts";
 import { loadSkill } from "../../engine/load-skill.ts";
 import { searchSkills } from "../../engine/search-skills.ts";
 import { readSkillStats } from "../../store/sqlite/skills/skill-usage.ts";
-import { type Command, print } from "../command.ts";
+import { type Command, eachOne, flag, option, print, sayError, several, wholeNumber } from "../command.ts";
 import { countProblems, formatProblems, mentionProblems } from "../problems.ts";
 import { openProject } from "../project.ts";
 import { openSkills } from "../skills.ts";
 import { paint } from "../terminal.ts";
 
-export const skillsList: Command = {
+const skillsList: Command = {
   spec: {
     about:
-      "Lists the skills found for this project, where each comes from, and what it is for. Of several with one name the nearest counts.",
+      "Lists the skills found for this project, where each comes from, and what it is for. If several have the same name, the nearest one counts.",
     options: {
-      source: { type: "string", value: "TEXT", about: "Only sources whose label contains this." },
+      source: option("TEXT", "Only sources whose label contains this."),
     },
     examples: [
-      { run: "haversack skills list", says: "all of them" },
-      { run: "haversack skills list --source plugin --json", says: "those of plugins, for a script" },
+      { run: "haversack skill list", says: "all of them" },
+      { run: "haversack skill list --source plugin --json", says: "those of plugins, for a script" },
     ],
-    json: "{skills: [{id, name, description, brief, path, source, domain?, deferred, modelInvocable, requires}], problems}: problems counts what was wrong while reading; `skills check` lints more.",
+    json: "{skills: [{id, name, description, brief, path, source, domain?, deferred, model_invocable, requires}], problems}: problems counts what was wrong while reading; `skill check` lints more.",
   },
   run(call) {
     const { index, problems } = openSkills(call);
@@ -46,7 +47,7 @@ export const skillsList: Command = {
       const notFollowed = links.map(({ file, text }) => paint(call.io, "yellow", `${file}: ${text}`));
       if (skills.length === 0) {
         const none =
-          "No skills found. They live in .claude/skills, .agents/skills or .haversack/skills; `haversack skills new NAME` makes one.";
+          "No skills found. They live in .claude/skills, .agents/skills or .haversack/skills; `haversack skill new NAME` makes one.";
         return [...notFollowed, none].join("\n");
       }
       const width = Math.min(40, Math.max(...skills.map(({ id }) => id.length)));
@@ -60,29 +61,32 @@ export const skillsList: Command = {
   },
 };
 
-export const skillsShow: Command = {
+const skillsShow: Command = {
   spec: {
     about:
-      "Prints a skill's text, after the skills it requires, and lists its resources. With --session it comes once per window, then a one-line note.",
-    arguments: [{ name: "NAME", about: "the skill, such as api-errors or plugin:api-errors", required: true }],
+      "Prints the text of skills, each after the skills it requires, and lists their resources. With --session it comes once per window, then a one-line note.",
+    arguments: [{ name: "NAME", about: "skills, such as api-errors or plugin:api-errors", required: true, many: true }],
     options: {
-      session: { type: "string", value: "ID", about: "Record it as loaded in this session." },
-      agent: { type: "string", value: "ID", about: "The sub-agent in that session." },
-      reload: { type: "boolean", about: "Print it again although the window has it." },
-      "no-resources": { type: "boolean", about: "Do not list its resources." },
-      resource: { type: "string", value: "PATH", about: "Print this file of the skill's folder instead." },
+      session: option("ID", "Record it as loaded in this session."),
+      "sub-agent": option("ID", "The sub-agent in that session."),
+      reload: flag("Print it again even if the window already has it."),
+      "no-resources": flag("Do not list its resources."),
+      resource: option("PATH", "Print this file of the skill's folder instead."),
     },
+    oldOptions: { agent: "sub-agent" },
     examples: [
-      { run: "haversack skills show api-errors", says: "its text" },
-      { run: "haversack skills show api-errors --resource references/codes.md", says: "one of its files" },
+      { run: "haversack skill show api-errors", says: "its text" },
+      { run: "haversack skill show api-errors --resource references/codes.md", says: "one of its files" },
     ],
-    json: "{kind: loaded|already-loaded|unknown, id, text, hash, tokens, resources: {reference, assets, scripts}, requires, hasChanged, nearest}; with --resource {id, resource, text}.",
+    json: several(
+      "{kind: loaded|already-loaded|unknown, id, text, hash, tokens, resources: {reference, assets, scripts}, requires, has_changed, nearest}, with --resource {id, resource, text}",
+    ),
   },
-  run(call) {
+  run: eachOne((call) => {
     const { options } = call;
     const [name = ""] = call.arguments;
     const resource = options["resource"] as string | undefined;
-    // A file of the skill is not its body: the window is not told that it has that.
+    // A resource is not the skill's body, so do not record the body as loaded in the session's window.
     const sessionId = resource === undefined ? (options["session"] as string | undefined) : undefined;
     const open = openSkills(call, { store: sessionId ? "keep" : "read" });
     const loaded = loadSkill(
@@ -91,32 +95,32 @@ export const skillsShow: Command = {
         at: new Date(),
         reload: options["reload"] === true,
         includeResources: options["no-resources"] !== true,
-        ...(sessionId && { session: { sessionId, agentId: (options["agent"] as string | undefined) ?? "" } }),
+        ...(sessionId && { session: { sessionId, agentId: (options["sub-agent"] as string | undefined) ?? "" } }),
       },
       open,
     );
     if (loaded.kind === "unknown") {
       if (call.json) print(call, loaded, () => "");
-      else call.io.err(`${loaded.text}\n`);
+      else sayError(call.io, loaded.text);
       return 1;
     }
     if (resource !== undefined) {
       const read = open.readResource(loaded.id, resource);
       if ("problem" in read) throw new HaversackError("not-found", read.problem);
-      print(call, { id: loaded.id, resource, text: read.text }, () => read.text);
+      print(call, { id: loaded.id, resource, text: read.text }, () => read.text, { isVerbatim: true });
       return 0;
     }
-    print(call, loaded, () => loaded.text);
+    print(call, loaded, () => loaded.text, { isVerbatim: true });
     return 0;
-  },
+  }),
 };
 
-export const skillsSearch: Command = {
+const skillsSearch: Command = {
   spec: {
     about: "Finds skills by what you need, best first.",
     arguments: [{ name: "TEXT", about: "what you need, in your own words", required: true, many: true }],
-    options: { limit: { type: "integer", value: "N", minimum: 1, about: "How many (default 10)." } },
-    examples: [{ run: "haversack skills search fill a pdf form", says: "the nearest ten" }],
+    options: { limit: wholeNumber("N", "How many (default 10).") },
+    examples: [{ run: "haversack skill search fill a pdf form", says: "the nearest ten" }],
     json: "[{id, name, confidence, reasons, disclosure: none, brief}], best first.",
   },
   run(call) {
@@ -133,21 +137,35 @@ export const skillsSearch: Command = {
   },
 };
 
-export const skillsCheck: Command = {
+const skillsCheck: Command = {
   spec: {
     about:
-      "Holds every skill against the open specification and our own advice: names, descriptions, lengths, requirements, duplicates. Skills with problems are loaded all the same.",
+      "Checks every skill against the open specification and our own advice: names, descriptions, lengths, requirements, duplicates. Skills with problems are still loaded.",
     arguments: [{ name: "NAME", about: "only these skills", many: true }],
-    options: { strict: { type: "boolean", about: "Exit 1 on warnings too." } },
+    options: {
+      agents: option(
+        "FOLDER",
+        "Also find agents in this folder that load skills into every conversation. The folder `skills` beside it is searched too.",
+        {
+          repeat: true,
+        },
+      ),
+      strict: flag("Exit 1 on warnings too."),
+    },
     examples: [
-      { run: "haversack skills check", says: "exit 1 when there are errors" },
-      { run: "haversack skills check api-errors --strict", says: "one skill, in CI" },
+      { run: "haversack skill check", says: "exit 1 when there are errors" },
+      { run: "haversack skill check api-errors --strict", says: "one skill, in CI" },
+      { run: "haversack skill check --agents ./agents", says: "which agents still list skills, and what to do" },
     ],
     json: "{skills, problems: [{level: error|warning|suggestion, code, file, where?, text}]}.",
   },
   run(call) {
     const open = openSkills(call);
-    const { skills, problems } = lintSkills(open, { names: call.arguments, env: call.io.env });
+    const { skills, problems } = lintSkills(open, {
+      names: call.arguments,
+      agents: ((call.options["agents"] as string[] | undefined) ?? []).map((folder) => resolve(call.io.cwd, folder)),
+      env: call.io.env,
+    });
     print(call, { skills, problems }, () => {
       const checked = `${skills} ${skills === 1 ? "skill" : "skills"} checked`;
       return problems.length === 0
@@ -159,12 +177,12 @@ export const skillsCheck: Command = {
   },
 };
 
-export const skillsStats: Command = {
+const skillsStats: Command = {
   spec: {
     about:
-      "What was shown of skills in this project, what was then used, and what it cost in tokens (estimated; the estimator's error is in `npm run bench estimator`).",
-    examples: [{ run: "haversack skills stats", says: "per skill, and the shares of silent and speaking answers" }],
-    json: "{prompts, tokens, answers: {none, names, incremental, full}, skills: [{id, shown, used, loaded, hitRate, tokens}]}: answers are shares of prompts; used counts the showings after which the skill was loaded, loaded counts all loads; hitRate is used ÷ shown.",
+      "Shows which skills were shown in this project, which were then used, and what that cost in tokens (estimated; the estimator's error is in `npm run bench estimator`).",
+    examples: [{ run: "haversack skill stats", says: "per skill, and the shares of silent and speaking answers" }],
+    json: "{prompts, tokens, answers: {none, names, incremental, full}, skills: [{id, shown, used, loaded, hit_rate, tokens}]}: answers are shares of prompts; used counts the showings after which the skill was loaded, loaded counts all loads; hit_rate is used ÷ shown.",
   },
   run(call) {
     const { handle } = openProject(call, { access: "look" });
@@ -183,4 +201,12 @@ export const skillsStats: Command = {
     });
     return 0;
   },
+};
+
+export const commands: Readonly<Record<string, Command>> = {
+  "skill list": skillsList,
+  "skill show": skillsShow,
+  "skill search": skillsSearch,
+  "skill check": skillsCheck,
+  "skill stats": skillsStats,
 };

@@ -1,28 +1,30 @@
 import { cleanLine } from "../../base/clean-text.ts";
-import { trackedInIndex } from "../../base/git-place.ts";
+import { trackedInIndex } from "../../base/project-root.ts";
+import { LOG_NAMES } from "../../base/project-trust.ts";
 import { offReason } from "../../engine/project.ts";
-import { LOGS } from "../../engine/tracked-state.ts";
 import { nextReady } from "../../engine/work/next-batch.ts";
-import { projectStatus } from "../../engine/work/project-status.ts";
+import { projectStatus } from "../../engine/work/session-context.ts";
 import { listTasks } from "../../engine/work/tasks.ts";
+import { SqliteRunStore } from "../../store/sqlite/runs/sqlite-run-store.ts";
 import type { TaskCounts } from "../../store/work-store.ts";
 import type { Claim, LeftTask, Task, TaskStatus } from "../../work/task.ts";
 import { present, viewBrief, viewClaim, viewCounts } from "../../work/task-view.ts";
-import { type Call, type CommandSpec, type ExitCode, type Io, print } from "../command.ts";
+import { type Call, type CommandSpec, type ExitCode, type Io, print, sayWarning } from "../command.ts";
 import { type Cell, formatClaim, formatCounts, formatSpan, table } from "../print-work.ts";
+import { holdingRuns } from "../seen-run.ts";
 import { paint } from "../terminal.ts";
-import { inputOf, type OpenWork, readWork } from "../work.ts";
+import { inputOf, type OpenWork, openWork } from "../work.ts";
 import { EPIC, STORY } from "../work-options.ts";
 
-/** One screen: of each kind no more than these. */
+/** Most entries per kind, so that all fit on one screen. */
 const MOST = 8;
 
 export const spec: CommandSpec = {
   about:
-    "Where the work stands, on one screen: whether Haversack is off, counts, what is in progress and by whom, what was left unfinished and where, what is blocked and why, and what comes next.",
+    "Shows where the work stands, on one screen: whether Haversack is off, counts, what is in progress and by whom, what was left unfinished and where, what is blocked and why, and what comes next.",
   options: { epic: EPIC, story: STORY },
   examples: [{ run: "haversack status --epic E4829", says: "of one epic" }],
-  json: "{off?: why, tasks: {status: count, ready}, in_progress?: [{id, title, status, claim?: {agent, lease_until}}], left?: [{id, title, status, agent, worktree?, branch?, last_seen_at, ended_as}], review?: [{id, title, status}], blocked?: [{id, title, status, blockers}], next?: [{id, title, status, …}]}: the first eight of each; `task list` has all.",
+  json: "{off?: why, tasks: {status: count, ready}, interrupted_runs?: [{id, remedy}], in_progress?: [{id, title, status, claim?: {agent, lease_until}}], left?: [{id, title, status, agent, worktree?, branch?, last_seen_at, ended_as}], review?: [{id, title, status}], blocked?: [{id, title, status, blockers}], next?: [{id, title, status, …}]}: the first eight of each; `task list` has all.",
 };
 
 type Scope = Parameters<typeof projectStatus>[0];
@@ -32,46 +34,52 @@ interface Group {
   total: number;
 }
 
-export function run(call: Call): Promise<ExitCode> {
-  return readWork(call, async (work) => {
-    const scope = inputOf<Scope>(call, { epicId: "epic", storyId: "story" });
-    const { counts, claims } = await projectStatus(scope, work);
-    const groups = [
-      await readGroup("in_progress", scope, { work, claims }),
-      await readGroup("review", scope, { work, claims }),
-      await readGroup("blocked", scope, { work, claims }),
-    ];
-    // Of an epic or a story the list of its tasks is asked for.
-    const left = scope.epicId || scope.storyId ? [] : await work.store.listLeft({ limit: MOST + 1, at: work.by.at });
-    const next = await nextReady({ ...scope, limit: 3, fields: "standard" }, work);
-    const off = offReason(work.paths, call.io.env);
-    const view = present({
-      off,
-      // Zero says something here: nothing can be started.
-      tasks: { ...viewCounts(counts), ready: counts.ready },
-      left: left.slice(0, MOST).map(viewLeft),
-      ...Object.fromEntries(groups.map(({ status, tasks }) => [status, tasks.map(viewOne)])),
-      next: next.views,
-    });
-    const [tracked] = call.json ? [] : trackedInIndex(work.paths.root, ["haversack.db", ...LOGS]);
-    if (tracked !== undefined) {
-      const why = "whoever can push to this repository can replace it";
-      call.io.err(`haversack: warning: git tracks .haversack/${tracked}: ${why} (\`haversack doctor\` says more)\n`);
-    }
-    print(call, view, () => {
-      const head = off === undefined ? [] : [`${paint(call.io, "yellow", "Haversack is off")}: ${off}.`, ""];
-      if (next.ready === 0 && Object.values(counts).every((count) => count === 0))
-        return [...head, 'No tasks yet; `haversack task create "TITLE"` makes one.'].join("\n");
-      return [
-        ...head,
-        summary(counts),
-        ...formatLeft(call.io, left, work.by.at),
-        ...groups.flatMap((group) => formatTasks(call.io, group, work.by.at)),
-        ...formatNext(call.io, next.tasks, counts.ready),
-      ].join("\n");
-    });
-    return 0;
+export async function run(call: Call): Promise<ExitCode> {
+  const work = openWork(call, "read");
+  const scope = inputOf<Scope>(call, { epicId: "epic", storyId: "story" });
+  const { counts, claims } = await projectStatus(scope, work);
+  const groups = [
+    await readGroup("in_progress", scope, { work, claims }),
+    await readGroup("review", scope, { work, claims }),
+    await readGroup("blocked", scope, { work, claims }),
+  ];
+  // Left work is not shown for a single epic or story.
+  const left = scope.epicId || scope.storyId ? [] : await work.store.listLeft({ limit: MOST + 1, at: work.by.at });
+  const next = await nextReady({ ...scope, limit: 3, fields: "standard" }, work);
+  const runs = new SqliteRunStore(work.handle);
+  const interrupted = (await holdingRuns(claims, { runs, now: work.by.at })).filter(({ remedy }) => remedy);
+  const off = offReason(work.paths, call.io.env);
+  const view = present({
+    off,
+    // Kept even if 0, which says that nothing can be started.
+    tasks: { ...viewCounts(counts), ready: counts.ready },
+    interrupted_runs: interrupted.map(({ id, remedy }) => ({ id, remedy })),
+    left: left.slice(0, MOST).map(viewLeft),
+    ...Object.fromEntries(groups.map(({ status, tasks }) => [status, tasks.map(viewOne)])),
+    next: next.views,
   });
+  const [tracked] = call.json ? [] : trackedInIndex(work.paths.root, ["haversack.db", ...LOG_NAMES]);
+  if (tracked !== undefined) {
+    const why = "whoever can push to this repository can replace it";
+    sayWarning(call.io, `git tracks .haversack/${tracked}: ${why} (\`haversack doctor\` says more)`);
+  }
+  print(call, view, () => {
+    const head = off === undefined ? [] : [`${paint(call.io, "yellow", "Haversack is off")}: ${off}.`, ""];
+    if (next.ready === 0 && Object.values(counts).every((count) => count === 0))
+      return [...head, 'No tasks yet; `haversack task create "TITLE"` creates one.'].join("\n");
+    return [
+      ...head,
+      summary(counts),
+      ...formatLeft(call.io, left, work.by.at),
+      ...groups.flatMap((group) => formatTasks(call.io, group, work.by.at)),
+      ...interrupted.flatMap(({ id, remedy }) => [
+        "",
+        `Run ${id} was interrupted and still holds tasks; \`${remedy}\` goes on with it.`,
+      ]),
+      ...formatNext(call.io, next.tasks, counts.ready),
+    ].join("\n");
+  });
+  return 0;
 }
 
 async function readGroup(

@@ -3,31 +3,31 @@ import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { HaversackError } from "../../base/errors.ts";
 import { purgeSnapshots } from "../../engine/artifacts/purge-snapshots.ts";
-import { lookAtStore } from "../../engine/look-at-store.ts";
 import { distrust, recordStore, requireTrust } from "../../engine/open-project.ts";
 import { ensureStateFolder, projectPaths } from "../../engine/project.ts";
+import { lookAtStore } from "../../engine/trust-project.ts";
 import { placeOfNamed } from "../../engine/wired-place.ts";
 import { backupStore, restoreStore } from "../../store/sqlite/maintenance/backup.ts";
 import { checkStore } from "../../store/sqlite/maintenance/check-store.ts";
 import { purgeStore } from "../../store/sqlite/maintenance/purge.ts";
-import { type Command, print } from "../command.ts";
+import { type Command, flag, option, print, sayNote } from "../command.ts";
 import { columns } from "../help.ts";
 import { parseAge } from "../parse.ts";
 import { formatBytes } from "../terminal.ts";
 
-export const storeCheck: Command = {
+const storeCheck: Command = {
   spec: {
     about: "Reads the whole store and says whether it is sound. Changes nothing.",
     examples: [{ run: "haversack store check", says: "exit 1 when something is wrong" }],
-    json: "{file, exists, ok, problems: [text], facts: {sizeBytes, walBytes, pages, freePages, version, knownVersion, rows}}.",
+    json: "{file, exists, ok, problems: [text], facts: {size_bytes, wal_bytes, pages, free_pages, version, known_version, rows}}.",
   },
   run(call) {
     const paths = projectPaths(call.io.cwd, call.io.env);
     const file = paths.store;
     const untrusted = distrust(paths);
-    // Looking changes nothing; a link could lead to any file.
+    // An untrusted store may be inspected, but not through a link, which could lead to any file.
     if (untrusted?.because === "link") requireTrust(paths);
-    if (untrusted) call.io.err(`haversack: note: not used: ${untrusted.why} (${untrusted.hint})\n`);
+    if (untrusted) sayNote(call.io, `not used: ${untrusted.why} (${untrusted.hint})`);
     if (!existsSync(file)) {
       print(
         call,
@@ -50,22 +50,20 @@ export const storeCheck: Command = {
           ? ["Rows:", columns(full.map(([table, count]) => [table, String(count).padStart(widest)]))]
           : []),
         ...(empty > 0 ? [`  and ${empty} empty ${empty === 1 ? "table" : "tables"} (--json lists all)`] : []),
-        ...(ok
-          ? []
-          : ["`haversack store restore FILE` takes the content back from a backup and keeps this file beside it."]),
+        ...(ok ? [] : ["`haversack store restore FILE` restores a backup and keeps this file beside it."]),
       ].join("\n");
     });
     return ok ? 0 : 1;
   },
 };
 
-export const storeBackup: Command = {
+const storeBackup: Command = {
   spec: {
     about:
       "Writes a complete copy of the store while others go on working with it. An existing file is never overwritten.",
     arguments: [{ name: "FILE", about: "where to write the copy", required: true }],
     examples: [{ run: "haversack store backup ~/haversack-monday.db", says: "a copy that `store restore` takes" }],
-    json: "{file, sizeBytes}.",
+    json: "{file, size_bytes}.",
   },
   run(call) {
     const file = resolve(call.io.cwd, call.arguments[0] ?? "");
@@ -77,10 +75,9 @@ export const storeBackup: Command = {
   },
 };
 
-export const storeRestore: Command = {
+const storeRestore: Command = {
   spec: {
-    about:
-      "Checks a backup and takes the store's content from it. What was in the store before is kept in a file beside it.",
+    about: "Checks a backup and restores the store from it. The previous content is kept in a file beside it.",
     arguments: [{ name: "FILE", about: "a file that `store backup` wrote", required: true }],
     examples: [
       { run: "haversack store restore ~/haversack-monday.db", says: "names the file that keeps the former content" },
@@ -91,14 +88,14 @@ export const storeRestore: Command = {
     const paths = projectPaths(call.io.cwd, call.io.env);
     const untrusted = distrust(paths);
     const isReplaced = untrusted?.because === "other-file";
-    // After git has replaced the user's own store, or put a file beside it, this is the way back.
+    // Restoring is the way back after git has replaced the user's store or put a file beside it.
     if (!isReplaced && untrusted?.because !== "other-log") requireTrust(paths);
     ensureStateFolder(paths);
     const from = resolve(call.io.cwd, call.arguments[0] ?? "");
     const { kept, way, tables } = restoreStore(paths.store, from, {
       foreign: isReplaced ? "store" : (untrusted?.files ?? []),
     });
-    // A damaged store was moved aside: another file is the store now.
+    // A damaged store was moved aside, so the store is a new file now.
     if (way !== "in-place") recordStore(paths);
     print(call, { restored: paths.store, ...(kept && { kept }), way, tables }, () =>
       [`Restored from ${from}.`, ...(kept ? [`What was there before is kept in ${kept}`] : [])].join("\n"),
@@ -107,23 +104,19 @@ export const storeRestore: Command = {
   },
 };
 
-export const storePurge: Command = {
+const storePurge: Command = {
   spec: {
     about:
-      "Removes sessions that were last heard of before a time, with what hangs on them, and older snapshots of reviews. Work state is not touched. Without --yes it only counts.",
+      "Removes sessions that were last seen before a time, with their data, and older snapshots of reviews. Tasks and handoffs are never touched. Without --yes it only counts.",
     options: {
-      "older-than": {
-        type: "string",
-        value: "AGE",
-        about: "An age such as 30d, 12h, 8w, or a date such as 2026-09-01. Required.",
-      },
-      yes: { type: "boolean", about: "Really remove them." },
+      "older-than": option("AGE", "An age such as 30d, 12h, 8w, or a date such as 2026-09-01. Required."),
+      yes: flag("Really remove them."),
     },
     examples: [
       { run: "haversack store purge --older-than 90d", says: "counts what would go" },
       { run: "haversack store purge --older-than 90d --yes", says: "removes it" },
     ],
-    json: "{olderThan, dryRun, removed: {table: rows}, snapshotFiles}.",
+    json: "{older_than, dry_run, removed: {table: rows}, snapshot_files}.",
   },
   run(call) {
     const age = call.options["older-than"] as string | undefined;
@@ -143,4 +136,11 @@ export const storePurge: Command = {
     });
     return 0;
   },
+};
+
+export const commands: Readonly<Record<string, Command>> = {
+  "store check": storeCheck,
+  "store backup": storeBackup,
+  "store restore": storeRestore,
+  "store purge": storePurge,
 };

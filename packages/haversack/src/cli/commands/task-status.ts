@@ -1,30 +1,54 @@
-/** The commands that move tasks from one status to another. They differ by one word. */
+/** The commands that move tasks from one status to another. */
 import { cleanLine } from "../../base/clean-text.ts";
 import { HaversackError, isFault } from "../../base/errors.ts";
 import { resolveBlockers, type StatusChanged, setBlocker, setStatus } from "../../engine/work/set-status.ts";
 import type { Refused } from "../../engine/work/work-parts.ts";
 import type { TaskStatus } from "../../work/task.ts";
-import type { Call, Command, ExitCode, OptionSpec } from "../command.ts";
-import { eachTask, isDone, several, TASKS, type TaskResult } from "../each-task.ts";
+import type { Call, Command } from "../command.ts";
+import { eachTask, isDone, several, type TaskResult } from "../command.ts";
 import { statusWord } from "../print-work.ts";
-import { type OpenWork, readText, withWork } from "../work.ts";
+import { type OpenWork, openWork, readText, TASKS } from "../work.ts";
 import { AGENT, text } from "../work-options.ts";
-
-const STATUS_OPTIONS: Readonly<Record<string, OptionSpec>> = {
-  notes: text("Kept in the activity"),
-  agent: AGENT,
-};
 
 const STATUS_JSON = several("{id, status, note?, warning?, boundaries?: {story_completed, epic_completed}}");
 
-function runStatus(call: Call, status: TaskStatus): Promise<ExitCode> {
-  return withWork(call, async (work) => {
+/** The status that each command sets. `task unblock` resolves the reasons instead, and the status follows. */
+const STATUS_OF: Readonly<Record<string, TaskStatus>> = {
+  "task done": "done",
+  "task review": "review",
+  "task reopen": "todo",
+  "task archive": "archived",
+};
+
+const taskStatus: Command = {
+  spec: {
+    about: `Sets the status of tasks.
+  done     tasks that wait for them become ready, and their claims end; reports a story or epic that this completes
+  review   the work is finished, and there is no verdict yet
+  reopen   puts tasks that are done, archived, in review or in progress back into the queue
+  archive  takes tasks out of the queue and the counts; other tasks no longer wait for them
+  unblock  settles every open reason for which tasks are blocked; they go back into the queue`,
+    arguments: [TASKS],
+    options: { notes: text("Kept in the activity"), agent: AGENT },
+    examples: [
+      { run: "haversack done T4829 T7713", says: "several at once" },
+      { run: "haversack task done T4829 --notes 'merged as 4f2a91c'", says: "with a note" },
+      { run: "haversack task reopen T4829 --notes 'breaks on Safari'", says: "back to the queue" },
+      { run: "haversack task unblock T4829 --notes 'access granted'", says: "back to the queue" },
+    ],
+    json: STATUS_JSON,
+  },
+  async run(call) {
+    const status = STATUS_OF[call.name];
+    const work = openWork(call, "save");
     const notes = await readText(call, call.options["notes"] as string | undefined);
-    return eachTask(call, call.arguments, async (taskId) =>
-      describeStatus(await setStatus({ taskId, status, ...(notes !== undefined && { notes }) }, work), { call, work }),
-    );
-  });
-}
+    return eachTask(call, call.arguments, async (taskId) => {
+      const change = { taskId, ...(notes !== undefined && { notes }) };
+      const outcome = status ? await setStatus({ ...change, status }, work) : await resolveBlockers(change, work);
+      return describeStatus(outcome, { call, work });
+    });
+  },
+};
 
 async function describeStatus(
   outcome: StatusChanged | Refused,
@@ -33,7 +57,7 @@ async function describeStatus(
   if (outcome.kind === "refused") return outcome;
   const { task, from, boundaries, note, view } = outcome;
   if (call.json) return { kind: "done", view, text: "" };
-  // Their titles are for people; a script has the ids.
+  // Titles are for people; scripts get the IDs.
   const completed: string[] = [];
   const { storyCompleted, epicCompleted } = boundaries;
   if (storyCompleted)
@@ -53,67 +77,10 @@ async function describeStatus(
   return { kind: "done", view, text: lines.join("\n") };
 }
 
-export const taskReview: Command = {
-  spec: {
-    about: "Marks tasks as ready for review: the work is finished, and there is no verdict yet.",
-    arguments: [TASKS],
-    options: STATUS_OPTIONS,
-    examples: [{ run: "haversack task review T4829", says: "hands it to a reviewer" }],
-    json: STATUS_JSON,
-  },
-  run(call) {
-    return runStatus(call, "review");
-  },
-};
-
-export const taskDone: Command = {
+const taskBlock: Command = {
   spec: {
     about:
-      "Marks tasks as done: tasks that wait for them become ready, and their claims end. Reports a story or epic that this completes.",
-    arguments: [TASKS],
-    options: STATUS_OPTIONS,
-    examples: [
-      { run: "haversack task done T4829 --notes 'merged as 4f2a91c'", says: "with a note" },
-      { run: "haversack task done T4829 T7713", says: "several at once" },
-    ],
-    json: STATUS_JSON,
-  },
-  run(call) {
-    return runStatus(call, "done");
-  },
-};
-
-export const taskReopen: Command = {
-  spec: {
-    about: "Puts tasks that are done, archived, in review or in progress back into the queue.",
-    arguments: [TASKS],
-    options: STATUS_OPTIONS,
-    examples: [{ run: "haversack task reopen T4829 --notes 'breaks on Safari'", says: "back to the queue" }],
-    json: STATUS_JSON,
-  },
-  run(call) {
-    return runStatus(call, "todo");
-  },
-};
-
-export const taskArchive: Command = {
-  spec: {
-    about:
-      "Takes tasks out of the queue and the counts; other tasks no longer wait for them. `task reopen` brings them back.",
-    arguments: [TASKS],
-    options: STATUS_OPTIONS,
-    examples: [{ run: "haversack task archive T4829", says: "not to be done after all" }],
-    json: STATUS_JSON,
-  },
-  run(call) {
-    return runStatus(call, "archived");
-  },
-};
-
-export const taskBlock: Command = {
-  spec: {
-    about:
-      "Marks tasks as blocked by something that is not a task, and stores the reason. A task that is blocked already gets one more reason. For a task that waits for another task, use `dep add`.",
+      "Marks tasks as blocked by something that is not a task, and stores the reason. A task that is already blocked gets one more reason. For a task that waits for another task, use `task dep --add`.",
     arguments: [
       TASKS,
       { name: "REASON", about: "why, as the last argument; - reads it from standard input", required: true },
@@ -125,28 +92,27 @@ export const taskBlock: Command = {
     ],
     json: STATUS_JSON,
   },
-  run(call) {
-    return withWork(call, async (work) => {
-      const reason = (await readText(call, call.arguments.at(-1))) ?? "";
-      if (await isTask(reason, work)) {
-        throw new HaversackError("usage", `the reason is missing: ${cleanLine(reason)} is a task`, {
-          hint: "for a task that waits for another task, use `haversack dep add`",
-        });
-      }
-      return eachTask(call, call.arguments.slice(0, -1), async (taskId) => {
-        const outcome = await setBlocker({ taskId, reason }, work);
-        const result = await describeStatus(outcome, { call, work });
-        if (outcome.kind === "refused" || outcome.from !== "blocked" || !isDone(result)) return result;
-        const { task } = outcome;
-        const open = (await work.store.listBlockers(task.id)).filter(({ resolvedAt }) => !resolvedAt);
-        const text = `${task.id} is blocked by one more reason, ${open.length} in all: ${cleanLine(task.title)}`;
-        return { ...result, text };
+  async run(call) {
+    const work = openWork(call, "save");
+    const reason = (await readText(call, call.arguments.at(-1))) ?? "";
+    if (await isTask(reason, work)) {
+      throw new HaversackError("usage", `the reason is missing: ${cleanLine(reason)} is a task`, {
+        hint: "for a task that waits for another task, use `haversack task dep --add`",
       });
+    }
+    return eachTask(call, call.arguments.slice(0, -1), async (taskId) => {
+      const outcome = await setBlocker({ taskId, reason }, work);
+      const result = await describeStatus(outcome, { call, work });
+      if (outcome.kind === "refused" || outcome.from !== "blocked" || !isDone(result)) return result;
+      const { task } = outcome;
+      const open = (await work.store.listBlockers(task.id)).filter(({ resolvedAt }) => !resolvedAt);
+      const text = `${task.id} is blocked by one more reason, ${open.length} in all: ${cleanLine(task.title)}`;
+      return { ...result, text };
     });
   },
 };
 
-/** Several tasks and a forgotten reason: the last task would become it. */
+/** With several tasks and a forgotten reason, the last task ID would be taken as the reason. */
 async function isTask(reason: string, { store }: OpenWork): Promise<boolean> {
   if (!/^[A-Za-z][\w.-]*\d[\w.-]*$/.test(reason)) return false;
   try {
@@ -157,20 +123,7 @@ async function isTask(reason: string, { store }: OpenWork): Promise<boolean> {
   }
 }
 
-export const taskUnblock: Command = {
-  spec: {
-    about: "Settles every open reason for which tasks are blocked; they go back into the queue.",
-    arguments: [TASKS],
-    options: STATUS_OPTIONS,
-    examples: [{ run: "haversack task unblock T4829 --notes 'access granted'", says: "back to the queue" }],
-    json: STATUS_JSON,
-  },
-  run(call) {
-    return withWork(call, async (work) => {
-      const notes = await readText(call, call.options["notes"] as string | undefined);
-      return eachTask(call, call.arguments, async (taskId) =>
-        describeStatus(await resolveBlockers({ taskId, ...(notes !== undefined && { notes }) }, work), { call, work }),
-      );
-    });
-  },
+export const commands: Readonly<Record<string, Command>> = {
+  ...Object.fromEntries([...Object.keys(STATUS_OF), "task unblock"].map((name) => [name, taskStatus])),
+  "task block": taskBlock,
 };

@@ -1,40 +1,48 @@
-/** Making, changing and showing tasks. */
+/** Creating, changing and showing tasks. */
 import { isAbsolute } from "node:path";
 import { cleanLine } from "../../base/clean-text.ts";
 import { HaversackError } from "../../base/errors.ts";
 import { createTask, getTask, listTasks, type TaskFields, updateTask } from "../../engine/work/tasks.ts";
 import { projectPath } from "../../work/project-path.ts";
 import { viewTask } from "../../work/task-view.ts";
-import { type Call, type Command, type OptionSpec, print } from "../command.ts";
-import { TASK } from "../each-task.ts";
+import {
+  type Call,
+  type Command,
+  type ExitCode,
+  eachOne,
+  eachTask,
+  flag,
+  type OptionSpec,
+  option,
+  print,
+  several,
+} from "../command.ts";
 import { type Above, formatTask, taskRow } from "../print-task.ts";
 import { printList } from "../print-work.ts";
-import { inputOf, isNarrowed, LIST_INPUT, type OpenWork, readList, readText, readWork, withWork } from "../work.ts";
+import { inputOf, isNarrowed, LIST_INPUT, type OpenWork, openWork, readList, readText, TASKS } from "../work.ts";
 import { AGENT, EPIC, FIELDS, listOptions, PRIORITY, STORY, TASK_STATUS, TASK_TYPE, text } from "../work-options.ts";
+import type { TreeRoot } from "../work-tree.ts";
 
 const TASK_FIELDS: Readonly<Record<string, OptionSpec>> = {
-  story: { type: "string", value: "ID", about: "The story it belongs to." },
-  parent: { type: "string", value: "ID", about: "The task it is a part of." },
+  story: option("ID", "The story it belongs to."),
+  parent: option("ID", "The task it is a part of."),
   type: TASK_TYPE,
   priority: PRIORITY,
-  description: text("What is to be done"),
-  criteria: text("How one sees that it is done"),
-  files: {
-    type: "string",
-    value: "PATH",
+  description: text("What to do"),
+  criteria: text("How to see that it is done"),
+  files: option("PATH", "A file it will touch, from the project's root; repeat it, or separate several by commas.", {
     repeat: true,
-    about: "A file it will touch, from the project's root; repeat it, or separate several by commas.",
-  },
-  step: { type: "string", value: "TEXT", repeat: true, about: "A step of it; repeat it for the next one." },
+  }),
+  step: option("TEXT", "A step of it; repeat it for the next one.", { repeat: true }),
   estimate: { type: "number", value: "HOURS", minimum: 0, about: "How long it will take." },
-  skill: { type: "string", value: "NAME", about: "The skill it needs; several, separated by commas." },
-  plan: { type: "string", value: "FILE#SECTION", about: "The plan it comes from." },
-  context: text("What whoever takes it must know"),
-  "handoff-notes": text("What whoever took it leaves behind"),
-  assignee: { type: "string", value: "NAME", about: "Who is to do it." },
+  skill: option("NAME", "The skill it needs; several, separated by commas."),
+  plan: option("FILE#SECTION", "The plan it comes from."),
+  context: text("What the agent that takes it must know"),
+  "handoff-notes": text("What the agent that worked on it leaves behind"),
+  assignee: option("NAME", "Who should do it."),
 };
 
-/** Only what was given. */
+/** Contains only the fields that were given. */
 async function readTaskFields(call: Call, root: string): Promise<TaskFields> {
   const { options } = call;
   const given: Record<string, unknown> = {
@@ -56,23 +64,20 @@ async function readTaskFields(call: Call, root: string): Promise<TaskFields> {
   return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
 }
 
-export const taskCreate: Command = {
+const taskCreate: Command = {
   spec: {
-    about: "Makes a task. A title is enough; story, epic and the rest can come later with `task update`.",
-    arguments: [{ name: "TITLE", about: "what is to be done, in one line", required: true }],
+    about: "Creates a task. A title is enough; `task update` adds the rest later.",
+    arguments: [{ name: "TITLE", about: "what to do, in one line", required: true }],
     options: {
       ...TASK_FIELDS,
-      "depends-on": {
-        type: "string",
-        value: "ID",
+      "depends-on": option("ID", "A task that must be done first; repeat it, or separate several by commas.", {
         repeat: true,
-        about: "A task that must be done first; repeat it, or separate several by commas.",
-      },
-      source: { type: "string", value: "TEXT", about: "Where it comes from, such as an issue's address." },
+      }),
+      source: option("TEXT", "Where it comes from, such as an issue's address."),
       agent: AGENT,
     },
     examples: [
-      { run: 'haversack task create "Fix the login form" --type bug --priority P1', says: "a bug, high up" },
+      { run: 'haversack task create "Fix the login form" --type bug --priority P1', says: "an important bug" },
       {
         run: 'haversack task create "Add tests" --story S4829 --depends-on T1207 --files src/a.ts,src/b.ts',
         says: "in a story, after T1207",
@@ -81,27 +86,26 @@ export const taskCreate: Command = {
     ],
     json: "{id, title, status}.",
   },
-  run(call) {
-    return withWork(call, async (work) => {
-      const [title = ""] = call.arguments;
-      const dependsOn = readList(call.options["depends-on"]);
-      const source = call.options["source"] as string | undefined;
-      const task = await createTask(
-        {
-          ...(await readTaskFields(call, work.paths.root)),
-          title,
-          ...(dependsOn && { dependsOn }),
-          ...(source !== undefined && { source }),
-        },
-        work,
-      );
-      print(call, viewTask(task, "minimal"), () => `Made task ${task.id}: ${cleanLine(task.title)}`);
-      return 0;
-    });
+  async run(call): Promise<ExitCode> {
+    const work = openWork(call, "save");
+    const [title = ""] = call.arguments;
+    const dependsOn = readList(call.options["depends-on"]);
+    const source = call.options["source"] as string | undefined;
+    const task = await createTask(
+      {
+        ...(await readTaskFields(call, work.paths.root)),
+        title,
+        ...(dependsOn && { dependsOn }),
+        ...(source !== undefined && { source }),
+      },
+      work,
+    );
+    print(call, viewTask(task, "minimal"), () => `Created task ${task.id}: ${cleanLine(task.title)}`);
+    return 0;
   },
 };
 
-/** What `--clear` takes, and the field behind it. Type and priority always have a value. */
+/** Values of `--clear` and the fields they clear. Type and priority always have a value. */
 const CLEARS: Readonly<Record<string, string>> = {
   story: "storyId",
   parent: "parentId",
@@ -117,13 +121,13 @@ const CLEARS: Readonly<Record<string, string>> = {
   assignee: "assignee",
 };
 
-export const taskUpdate: Command = {
+const taskUpdate: Command = {
   spec: {
     about:
-      "Changes fields of a task; the rest stays. Files and steps are replaced as a whole. For its status there are `task start`, `done`, `review`, `block`, `unblock`, `reopen` and `archive`.",
-    arguments: [TASK],
+      "Changes fields of tasks; the rest stays. Files and steps are replaced as a whole. The status has commands of its own: `task claim`, `done`, `review`, `block`, `unblock`, `reopen` and `archive`.",
+    arguments: [TASKS],
     options: {
-      title: { type: "string", value: "TEXT", about: "A new title." },
+      title: option("TEXT", "A new title."),
       ...TASK_FIELDS,
       clear: {
         type: "string",
@@ -138,52 +142,58 @@ export const taskUpdate: Command = {
       { run: "haversack task update T4829 --priority P0 --skill api-errors", says: "first in line, with a skill" },
       { run: "haversack task update T4829 --clear story --clear estimate", says: "out of its story, no estimate" },
     ],
-    json: "{id, title, status}.",
+    json: several("{id, title, status}"),
   },
-  run(call) {
-    return withWork(call, async (work) => {
-      const [taskId = ""] = call.arguments;
-      const title = call.options["title"] as string | undefined;
-      const given = await readTaskFields(call, work.paths.root);
-      const names = (call.options["clear"] as string[] | undefined) ?? [];
-      const cleared = Object.fromEntries(names.map((name) => [CLEARS[name], null]));
-      const both = names.find((name) => (CLEARS[name] ?? "") in given);
-      if (both) throw new HaversackError("usage", `${both} cannot be both given and cleared`);
-      if (title === undefined && names.length === 0 && Object.keys(given).length === 0) {
-        throw new HaversackError("usage", "nothing to change was given", {
-          hint: "`haversack task update --help` lists the fields",
-        });
-      }
-      const task = await updateTask({ taskId, ...(title !== undefined && { title }), ...given, ...cleared }, work);
-      print(call, viewTask(task, "minimal"), () => `Changed task ${task.id}: ${cleanLine(task.title)}`);
-      return 0;
+  async run(call) {
+    const work = openWork(call, "save");
+    const title = call.options["title"] as string | undefined;
+    const given = await readTaskFields(call, work.paths.root);
+    const names = (call.options["clear"] as string[] | undefined) ?? [];
+    const cleared = Object.fromEntries(names.map((name) => [CLEARS[name], null]));
+    const both = names.find((name) => (CLEARS[name] ?? "") in given);
+    if (both) throw new HaversackError("usage", `${both} cannot be both given and cleared`);
+    if (title === undefined && names.length === 0 && Object.keys(given).length === 0) {
+      throw new HaversackError("usage", "nothing to change was given", {
+        hint: "`haversack task update --help` lists the fields",
+      });
+    }
+    const changes = { ...(title !== undefined && { title }), ...given, ...cleared };
+    return eachTask(call, call.arguments, async (taskId) => {
+      const task = await updateTask({ taskId, ...changes }, work);
+      return {
+        kind: "done",
+        view: viewTask(task, "minimal"),
+        text: `Changed task ${task.id}: ${cleanLine(task.title)}`,
+      };
     });
   },
 };
 
-export const taskShow: Command = {
+const taskShow: Command = {
   spec: {
     about:
-      "Shows a task with what is known around it: who holds it, what it waits for, its sub-tasks, its work in progress.",
-    arguments: [TASK],
+      "Shows tasks with everything around them: who holds a task, what it waits for, its sub-tasks, its work in progress.",
+    arguments: [TASKS],
     options: { fields: { ...FIELDS, about: `${FIELDS.about} Default: standard.` } },
     examples: [
       { run: "haversack task show T4829", says: "for reading" },
       { run: "haversack task show T4829 --json --fields full", says: "everything, for a script" },
     ],
-    json: "{id, title, status, description?, acceptance_criteria?, task_type, priority, skill?, files?, steps?, waits_for?, sub_tasks?: [{id, title, status}], blockers?, note?, aliases?, alias_of?}; with --fields full also story_id, epic_id, parent_id, wip, claim, times and the rest; left_out counts tasks around it that are not shown.",
+    json: several(
+      "{id, title, status, description?, acceptance_criteria?, task_type, priority, skill?, files?, steps?, waits_for?, sub_tasks?: [{id, title, status}], blockers?, note?, aliases?, alias_of?}; with --fields full also story_id, epic_id, parent_id, wip, claim, times and the rest; left_out counts tasks around it that are not shown",
+    ),
   },
-  run(call) {
-    return readWork(call, async (work) => {
-      const [taskId = ""] = call.arguments;
-      const { task, view, leftOut } = await getTask(
-        { taskId, ...inputOf<Parameters<typeof getTask>[0]>(call, { fields: "fields" }) },
-        work,
-      );
-      const above = call.json ? {} : await readAbove(task, work);
-      print(call, view, () => formatTask(call.io, task, { ...above, leftOut }, work.by.at));
-      return 0;
-    });
+  async run(call) {
+    const work = openWork(call, "read");
+    const input = inputOf<Parameters<typeof getTask>[0]>(call, { fields: "fields" });
+    const show = async (taskId: string) => {
+      const { task, view, leftOut } = await getTask({ taskId, ...input }, work);
+      const text = call.json
+        ? ""
+        : formatTask(call.io, task, { ...(await readAbove(task, work)), leftOut }, work.by.at);
+      return { kind: "done" as const, view, text };
+    };
+    return eachTask(call, call.arguments, show, { isBlock: true });
   },
 };
 
@@ -198,31 +208,37 @@ async function readAbove(
   };
 }
 
-export const taskList: Command = {
+const taskList: Command = {
   spec: {
     about:
-      "Lists tasks: in progress first, then review, blocked, todo in the queue's order, done newest first. Archived ones only with --status archived.",
+      "Lists tasks: in progress first, then review, blocked, todo in the queue's order, and done, newest first. --tree shows epics, their stories, tasks and sub-tasks, and only counts what is done. Archived tasks are listed only with --status archived.",
+    arguments: [{ name: "ID", about: "epics or stories: only their tasks", many: true }],
     options: {
+      tree: flag("Show epics, stories and tasks as a tree."),
+      all: flag("With --tree: include what is done."),
       status: TASK_STATUS,
       epic: EPIC,
       story: STORY,
-      parent: { type: "string", value: "ID", about: "Only parts of this task." },
+      parent: option("ID", "Only parts of this task."),
       priority: { ...PRIORITY, about: "Only this priority, of the task itself." },
       type: { ...TASK_TYPE, about: "Only this type." },
-      assignee: { type: "string", value: "NAME", about: "Only those assigned to this name." },
-      wip: { type: "boolean", about: "Only those with work in progress." },
-      plan: { type: "string", value: "FILE", about: "Only those of this plan." },
+      assignee: option("NAME", "Only those assigned to this name."),
+      wip: flag("Only those with work in progress."),
+      plan: option("FILE", "Only those of this plan."),
+      find: option("TEXT", "Only those with this in their ID or title."),
       ...listOptions(50),
       fields: FIELDS,
     },
     examples: [
       { run: "haversack task list --status todo --limit 10", says: "the first ten that are to do" },
-      { run: "haversack task list --epic E4829 --json --fields standard", says: "those of an epic, for a script" },
+      { run: "haversack task list E4829 --json --fields standard", says: "those of an epic, for a script" },
+      { run: "haversack task list --tree", says: "everything that is open" },
     ],
-    json: "[{id, title, status}]; --fields standard and full add more. What was left out is said on standard error.",
+    json: "[{id, title, status}]; --fields standard and full add more. With --tree [{kind, id, title, status, done?, stories?: [{…, tasks?: [{id, title, status, tasks?}]}]}]: done counts tasks that are not listed. If some are left out, a note says how to get them.",
   },
-  run(call) {
-    return readWork(call, async (work) => {
+  run: eachOne(
+    async (call) => {
+      const work = openWork(call, "read");
       const input = inputOf<Parameters<typeof listTasks>[0]>(call, {
         status: "status",
         priority: "priority",
@@ -231,21 +247,45 @@ export const taskList: Command = {
         parentId: "parent",
         hasWip: "wip",
         planFile: "plan",
+        find: "find",
         epicId: "epic",
         storyId: "story",
         ...LIST_INPUT,
       });
-      const listed = await listTasks(input, work);
+      const root = await findRoot(call, input, work);
+      if (call.options["tree"]) return (await import("../work-tree.ts")).showTree(call, root, work);
+      const scope = root && { [root.kind === "epic" ? "epicId" : "storyId"]: root.id };
+      const listed = await listTasks({ ...input, ...scope }, work);
       const claims = call.json ? [] : await work.store.listClaims({ at: work.by.at });
       const holders = new Map(claims.map((claim) => [claim.taskId, claim]));
       printList(call, {
-        command: "task list",
         nouns: ["task", "tasks"],
         listed,
         row: (task) => taskRow(task, holders.get(task.id)),
-        none: isNarrowed(call) ? "No task is like that." : 'No tasks yet; `haversack task create "TITLE"` makes one.',
+        none: isNarrowed(call) ? "No tasks match." : 'No tasks yet; `haversack task create "TITLE"` creates one.',
       });
       return 0;
-    });
-  },
+    },
+    { isList: true },
+  ),
+};
+
+/** The epic or story that was named by argument or option. */
+async function findRoot(
+  { arguments: [named], options }: Call,
+  { epicId, storyId }: { epicId?: string | undefined; storyId?: string | undefined },
+  { store }: OpenWork,
+): Promise<TreeRoot | undefined> {
+  const wanted = named ?? (options["tree"] ? (storyId ?? epicId) : undefined);
+  if (wanted === undefined) return undefined;
+  const { kind, id } = await store.findId(wanted);
+  if (kind === "epic" || kind === "story") return { kind, id };
+  throw new HaversackError("input-invalid", `task list takes an epic or a story, but ${id} is a ${kind}`);
+}
+
+export const commands: Readonly<Record<string, Command>> = {
+  "task create": taskCreate,
+  "task list": taskList,
+  "task show": taskShow,
+  "task update": taskUpdate,
 };

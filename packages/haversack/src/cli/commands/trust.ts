@@ -1,6 +1,5 @@
 import { existsSync } from "node:fs";
 import { HaversackError } from "../../base/errors.ts";
-import { lookIntoStore } from "../../engine/look-at-store.ts";
 import { distrust, findProject, openProject } from "../../engine/open-project.ts";
 import { loadConfig, type ProjectPaths, projectPaths } from "../../engine/project.ts";
 import { freshenIndex } from "../../engine/refresh-index.ts";
@@ -8,26 +7,23 @@ import {
   acceptBrought,
   type BroughtAlong,
   broughtAlong,
+  lookIntoStore,
   partsToTrust,
   TRUST_PARTS,
   type TrustPart,
   whyRefused,
 } from "../../engine/trust-project.ts";
-import { whyNotWritable } from "../../store/sqlite/faults.ts";
+import { whyNotWritable } from "../../store/sqlite/connect.ts";
 import { broughtData, formatBrought, formatUnread } from "../brought-along.ts";
-import { type Call, type CommandSpec, type ExitCode, print } from "../command.ts";
+import { type Call, type CommandSpec, type ExitCode, flag, option, print, say, sayError, sayNote } from "../command.ts";
 import { ask } from "../terminal.ts";
 
 export const spec: CommandSpec = {
   about:
-    "Shows what this repository brings that Haversack does not use until you accept it, and asks for each part: a store in .haversack/ that is new to your account, settings that reach outside of the project or load text unasked, templates, and rules that load a skill's text unasked. Run it after you cloned, moved or copied a project whose store you want to keep using.",
+    "Shows the parts of this repository that Haversack uses only after you accept them, and asks for each: a store in .haversack/ that you did not make, settings that reach outside the project or load text unasked, templates, and rules that load a skill's text unasked. Run it after you clone, move or copy a project whose store you want to keep using.",
   options: {
-    yes: { type: "boolean", about: "Accept what is there without a question." },
-    only: {
-      type: "string",
-      value: "PART",
-      about: `Accept only this part: ${TRUST_PARTS.join(", ")}; several with commas between them.`,
-    },
+    yes: flag("Accept everything without asking."),
+    only: option("PART", `Accept only this part: ${TRUST_PARTS.join(", ")}; separate several by commas.`),
   },
   examples: [
     { run: "haversack trust", says: "look, then decide on each part" },
@@ -57,7 +53,7 @@ export async function run(call: Call): Promise<ExitCode> {
   const all = partsToTrust(brought);
   const open = all.filter((part) => wanted.includes(part));
   const refused = whyRefused(brought, open);
-  // Only for a decision: what cannot be accepted is not read either.
+  // Needed only for the decision: a store that cannot be accepted is not read.
   const look = refused ? undefined : lookIntoStore(paths);
   if (open.length === 0) {
     print(call, { accepted: true, ...broughtData(brought, { look }) }, () =>
@@ -70,18 +66,15 @@ export async function run(call: Call): Promise<ExitCode> {
     );
     return 0;
   }
-  if (!call.json) io.out(`${paths.root}\n${formatBrought(brought, { look })}\n`);
+  if (!call.json) say(io, `${paths.root}\n${formatBrought(brought, { look })}`);
   if (refused) throw refused;
   const { chosen, isAsked } = await choose(call, open);
   const way = open.includes("store") && !chosen.includes("store") && !call.json ? ownWay(brought) : undefined;
   if (chosen.length === 0) {
     print(call, { accepted: false, ...broughtData(brought, { look }) }, () => "");
-    io.err(
-      isAsked
-        ? "haversack: nothing was accepted\n"
-        : "haversack: nothing was accepted: there is no terminal to ask in; --yes accepts what is shown\n",
-    );
-    if (way) io.err(`haversack: note: ${way}\n`);
+    if (isAsked) sayError(io, "nothing was accepted");
+    else sayError(io, "nothing was accepted: there is no terminal to ask in", "--yes accepts what is shown");
+    if (way) sayNote(io, way);
     return 1;
   }
   acceptBrought(paths, brought, { at: new Date(), only: chosen });
@@ -93,11 +86,11 @@ export async function run(call: Call): Promise<ExitCode> {
       ? `${what} It is used from now on, in all work trees of this repository.`
       : `${what} It is used as soon as the local state is accepted too.`;
   });
-  if (way) io.err(`haversack: note: ${way}\n`);
+  if (way) sayNote(io, way);
   return 0;
 }
 
-/** What to do for somebody who does not want the store that is there. */
+/** What to do if the user does not want the existing store. */
 function ownWay({ untrusted, parts }: BroughtAlong): string | undefined {
   if (!untrusted) return undefined;
   if (untrusted.because === "other-log") return untrusted.hint;
@@ -133,10 +126,10 @@ async function choose(
   return { chosen, isAsked: true };
 }
 
-/** Hooks read rules and skills from the index alone; a clone has none yet. False: its store is not accepted. */
+/** Hooks read rules and skills only from the index, and a clone has none yet. False if the store is not accepted. */
 function bringIndexUpToDate(paths: ProjectPaths, env: Call["io"]["env"]): boolean {
   if (distrust(paths)) return false;
-  // One that can only be read keeps the index that it has.
+  // A read-only store keeps its index.
   if (existsSync(paths.store) && whyNotWritable(paths.store)) return true;
   const { handle, close } = openProject(findProject({ cwd: paths.root, env }), { access: "save" });
   const folders = loadConfig(paths).config["skills.folders"];

@@ -1,14 +1,18 @@
 import { existsSync } from "node:fs";
-import { deferredProjects, noteDeferredProject } from "../../engine/deferred-projects.ts";
+import { forgetCheckout, notesOnOthers } from "../../engine/checkouts.ts";
+import { deferredProjects, noteDeferredProject } from "../../engine/defer-skills.ts";
 import { distrust } from "../../engine/open-project.ts";
 import { projectPaths } from "../../engine/project.ts";
 import { applyUninstall, forgetPaused, ignoredInReceipt, planUninstall } from "../../engine/uninstall.ts";
-import { type Call, type CommandSpec, type ExitCode, print } from "../command.ts";
-import { shortPath } from "../print-plan.ts";
+import { checkoutOf } from "../../engine/wired-place.ts";
+import { readReceipt } from "../../engine/wiring-receipt.ts";
+import { type Call, type CommandSpec, type ExitCode, print, say } from "../command.ts";
 import {
   chosenClients,
+  describeCheckout,
   mayWrite,
   moreLines,
+  notWritten,
   planData,
   receiptFolder,
   scopeOf,
@@ -22,20 +26,20 @@ const { client, project, user, diff, "dry-run": dryRun, yes } = WIRING_OPTIONS;
 
 export const spec: CommandSpec = {
   about:
-    "Takes out what `haversack init` and `haversack skills defer` put into the clients' settings, and nothing else. What Haversack stored in .haversack/ stays.",
+    "Removes what `haversack init` and `haversack skill defer` put into the clients' settings, and nothing else. What Haversack stored in .haversack/ stays. In a git worktree it removes what that worktree has; other checkouts stay wired.",
   options: {
     client: { ...client!, about: "This client alone (default: all)." },
     project: { ...project!, about: "What `init` wrote for this project (default)." },
     user: { ...user!, about: "What `init --user` wrote." },
     diff: diff!,
-    "dry-run": { ...dryRun!, about: "Show what would go, write nothing." },
+    "dry-run": { ...dryRun!, about: "Show what would be removed, write nothing." },
     yes: yes!,
   },
   examples: [
     { run: "haversack uninstall", says: "this project, after a question" },
     { run: "haversack uninstall --user --dry-run", says: "only show what would go" },
   ],
-  json: "{scope, changes: [{clients, path, about, kind, lines}], written, state, stays: [text]}: kind is change or remove; state is the folder that stays; stays names files that a person has changed, and what was ignored in wiring.json.",
+  json: "{scope, changes: [{clients, path, about, kind, lines}], written, state, stays: [text]}: kind is change or remove; state is the folder that stays; stays names files that a person has changed, what other worktrees still need, and what was ignored in wiring.json.",
 };
 
 export async function run(call: Call): Promise<ExitCode> {
@@ -45,12 +49,14 @@ export async function run(call: Call): Promise<ExitCode> {
   const untrusted = scope === "project" ? distrust(paths) : undefined;
   const folder = untrusted ? undefined : receiptFolder(scope, paths);
   const { clients, others } = chosenClients(call);
-  const place = wiringPlace(call, false);
+  const place = wiringPlace(call, { hasGuards: false });
   const planned = planUninstall(clients, place, folder, others);
   const stays = [
     ...clients.flatMap((one) => one.leftovers?.(place) ?? []),
     ...(folder === undefined ? [] : ignoredInReceipt([...clients, ...others], place, folder)),
+    ...(folder === undefined ? [] : notesOnOthers(clients, place, readReceipt(folder))),
   ];
+  const checkout = checkoutOf(call.io.cwd);
   if (untrusted)
     stays.push(
       `${untrusted.why}; so nothing is read from it, and deferred skills stay as they are (${untrusted.hint})`,
@@ -58,7 +64,7 @@ export async function run(call: Call): Promise<ExitCode> {
   if (scope === "user") {
     // Their settings are the project's: only there it is known whether something else brings the skills.
     const hidden = deferredProjects(paths).map((project) => `${project} has deferred skills`);
-    stays.push(...hidden.map((text) => `${text}: \`haversack doctor\` there says whether anything still brings them`));
+    stays.push(...hidden.map((text) => `${text}: \`haversack doctor\` there says whether anything still loads them`));
   }
   const state = existsSync(paths.state) ? paths.state : undefined;
   const report = (written: boolean) => ({ scope, changes: planData(planned), written, state: state ?? null, stays });
@@ -67,6 +73,7 @@ export async function run(call: Call): Promise<ExitCode> {
   const forgetDeferred = () => {
     if (folder === undefined) return;
     forgetPaused(clients, place, folder);
+    if (others.length === 0) forgetCheckout(folder, call.io.cwd);
     noteDeferredProject(paths);
   };
 
@@ -75,27 +82,22 @@ export async function run(call: Call): Promise<ExitCode> {
     print(call, report(false), () =>
       scope === "user"
         ? "Nothing of Haversack in your own settings. For this project: `haversack uninstall`"
-        : "Nothing of Haversack in the settings of this project. For your own settings: `haversack uninstall --user`",
+        : `Nothing of Haversack in the settings of this ${checkout.here === checkout.main ? "project" : "worktree"}. For your own settings: \`haversack uninstall --user\``,
     );
     return 0;
   }
   if (!call.json) {
-    call.io.out(`To be taken out for ${scope === "user" ? "all your projects" : shortPath(paths.root)}:\n`);
-    showPlan(call, planned, paths.root);
+    say(call.io, `To be removed from ${scope === "user" ? "all your projects" : describeCheckout(checkout)}:`);
+    showPlan(call, planned, checkout.here);
   }
   if (call.options["dry-run"]) {
     print(call, report(false), () => `Nothing was written (--dry-run)${moreLines(call)}.`);
     return 0;
   }
-  const answer = await mayWrite(call, "Take this out?", planned);
+  const answer = await mayWrite(call, "Remove this?", planned);
   if (answer !== "yes") {
     print(call, report(false), () => "");
-    call.io.err(
-      answer === "no"
-        ? "haversack: nothing was written\n"
-        : "haversack: nothing was written: there is no terminal to ask in; --yes takes out what is shown\n",
-    );
-    return 1;
+    return notWritten(call, answer, "--yes removes what is shown");
   }
   applyUninstall(planned, folder);
   if (scope === "project") forgetDeferred();

@@ -1,18 +1,23 @@
+import { HaversackError, isFault } from "../../base/errors.ts";
 import { findTemplates } from "../../engine/trust-project.ts";
+import { listAgents } from "../../engine/wake/agents.ts";
 import { wakeAgent } from "../../engine/wake/wake-agent.ts";
-import { type Call, type CommandSpec, type ExitCode, print } from "../command.ts";
-import { BRANCH, BUDGET, branchOf, CLIENT, noteLines, wakeParts } from "../wake.ts";
-import { inputOf, readWork, refuse } from "../work.ts";
+import { SqliteLocalStore } from "../../store/sqlite/sessions/sqlite-local-store.ts";
+import { type Call, type CommandSpec, type ExitCode, option, print, sayNote } from "../command.ts";
+import { BRANCH, BUDGET, branchOf, CLIENT, wakeParts } from "../wake.ts";
+import { inputOf, type OpenWork, openWork, refuse } from "../work.ts";
 
 export const spec: CommandSpec = {
   about:
-    "Prints what an agent needs to go on: who it is, its skill, plan, task and work in progress, unread messages, and the next action, as much as its client takes. Reading it marks nothing as read. Exit 1 when there is nothing to resume.",
-  arguments: [{ name: "AGENT", about: "its name (default: HAVERSACK_AGENT, else the session)" }],
+    "Prints what an agent needs to go on: who it is, its skill, plan, task and work in progress, unread messages, and the next action, as much as its client takes. No message is marked as read. Exit 1 if there is nothing to resume.",
+  arguments: [
+    { name: "AGENT", about: "its name (default: HAVERSACK_AGENT, else the only agent, else the session seen last)" },
+  ],
   options: {
     client: CLIENT,
     budget: BUDGET,
-    task: { type: "string", value: "ID", about: "As if it worked on this task, whatever it holds." },
-    session: { type: "string", value: "ID", about: "Of this session (default: the one it was seen in last)." },
+    task: option("ID", "Print it for this task instead of the one it holds."),
+    session: option("ID", "Of this session (default: the one it was seen in last)."),
     branch: BRANCH,
   },
   examples: [
@@ -25,24 +30,51 @@ export const spec: CommandSpec = {
 
 type Input = Parameters<typeof wakeAgent>[0];
 
-export function run(call: Call): Promise<ExitCode> {
-  return readWork(call, async (work) => {
-    const [agent] = call.arguments;
-    const options = inputOf<Input>(call, {
-      client: "client",
-      budgetTokens: "budget",
-      taskId: "task",
-      sessionId: "session",
-    });
-    const woken = await wakeAgent({ agent, branch: branchOf(call), ...options }, wakeParts(call, work));
-    if (woken.kind === "nothing") return refuse(call, woken);
-    if (!call.json) {
-      const { role } = woken.packet.state.agent;
-      const unused = findTemplates(work.paths).filter((template) => template.role === role && !template.isAccepted);
-      const notes = unused.map(({ path }) => `${path} is not used before you accept it (\`haversack trust\`)`);
-      noteLines(call, [...notes, ...woken.packet.problems]);
-    }
-    print(call, woken.view, () => woken.packet.text);
-    return 0;
+export async function run(call: Call): Promise<ExitCode> {
+  const work = openWork(call, "read");
+  const [agent] = call.arguments;
+  const options = inputOf<Input>(call, {
+    client: "client",
+    budgetTokens: "budget",
+    taskId: "task",
+    sessionId: "session",
   });
+  const parts = wakeParts(call, work);
+  const branch = branchOf(call);
+  const isNamed = agent !== undefined || options.taskId !== undefined || options.sessionId !== undefined;
+  const woken = await wakeAgent({ agent, branch, ...options }, parts).catch(async (error: unknown) => {
+    if (isNamed || !isFault(error, "input-invalid")) throw error;
+    return wakeAgent({ branch, ...options, ...(await onlyOne(call, work)) }, parts);
+  });
+  if (woken.kind === "nothing") return refuse(call, woken);
+  if (!call.json) {
+    const { role } = woken.packet.state.agent;
+    const unused = findTemplates(work.paths).filter((template) => template.role === role && !template.isAccepted);
+    const notes = unused.map(({ path }) => `${path} is not used before you accept it (\`haversack trust\`)`);
+    sayNote(call.io, ...notes, ...woken.packet.problems);
+  }
+  print(call, woken.view, () => woken.packet.text, { isVerbatim: true });
+  return 0;
+}
+
+/** Without a name, use the only agent there is, or else the session seen last. */
+async function onlyOne({ io }: Call, work: OpenWork): Promise<Pick<Input, "agent" | "sessionId">> {
+  const agents = (await listAgents({ limit: 20 }, work)).items.map(({ name }) => name);
+  if (agents.length > 1) {
+    throw new HaversackError("usage", "there are several agents: name one", {
+      hint: `\`haversack wake NAME\`: ${agents.join(", ")}`,
+    });
+  }
+  const [agent] = agents;
+  const [last] = new SqliteLocalStore(work.handle).listSessions({ limit: 1 });
+  if (agent === undefined && !last) {
+    throw new HaversackError("not-found", "there is nobody to wake: no agent and no session was seen here yet", {
+      hint: "`haversack agent add NAME --role ROLE` names an agent",
+    });
+  }
+  sayNote(
+    io,
+    agent === undefined ? `for session ${last!.sessionId}, which was seen last` : `for @${agent}, the only agent`,
+  );
+  return agent === undefined ? { sessionId: last!.sessionId } : { agent };
 }

@@ -2,66 +2,85 @@
 import { cleanLine } from "../../base/clean-text.ts";
 import { HaversackError } from "../../base/errors.ts";
 import { readJson } from "../../base/json.ts";
-import { getWip, updateWip } from "../../engine/work/update-wip.ts";
+import { getWip, updateWip } from "../../engine/work/set-status.ts";
 import { SessionState, sessionWipHistory } from "../../store/sqlite/sessions/session-state.ts";
 import { SqliteLocalStore } from "../../store/sqlite/sessions/sqlite-local-store.ts";
 import type { WipHistoryEntry } from "../../store/work-store.ts";
-import { type Call, type Command, type ExitCode, type Io, print } from "../command.ts";
-import { TASK } from "../each-task.ts";
+import {
+  type Call,
+  type CommandSpec,
+  type ExitCode,
+  eachOne,
+  flag,
+  type Io,
+  option,
+  print,
+  wholeNumber,
+} from "../command.ts";
 import { wipLines } from "../print-task.ts";
 import { formatAgo, table } from "../print-work.ts";
 import { openProject } from "../project.ts";
-import { readText, readWork, withWork } from "../work.ts";
+import { openWork, readText, TASK } from "../work.ts";
 import { AGENT } from "../work-options.ts";
 
 const DEFAULT_ENTRIES = 50;
 
-export const wipShow: Command = {
-  spec: {
-    about:
-      "Shows what a task, or a session, is in the middle of: files, tests, errors, the last commit, its plan and the next step. Hooks capture it, agents add to it.",
-    arguments: [{ name: "TASK", about: "the task; without it a session" }],
-    options: {
-      session: { type: "string", value: "ID", about: "The session (default: the one seen last)." },
-      agent: { type: "string", value: "ID", about: "The sub-agent in that session." },
-      history: { type: "boolean", about: "What was replaced or removed, newest first." },
-      limit: {
-        type: "integer",
-        value: "N",
-        minimum: 1,
-        about: `How many entries of the history (default ${DEFAULT_ENTRIES}).`,
-      },
-    },
-    examples: [
-      { run: "haversack wip show T4829", says: "of a task" },
-      { run: "haversack wip show T4829 --history", says: "and what was there before" },
-      { run: "haversack wip show --session s1 --json", says: "of a session, for a script" },
-    ],
-    json: "of a task {id, wip, wip_updated_at?, history?}, of a session {sessionId, agentId, updatedAt, wip, history?}; wip of a session is null when nothing was captured. history: [{at, actor?, path, before?, after?}].",
+export const spec: CommandSpec = {
+  about:
+    "Shows the work in progress of a task or a session: files, tests, errors, the last commit, the plan and the next step. Hooks capture it, agents add to it. With JSON it adds to a task's work in progress: objects merge, lists of files, decisions and errors unite, other values replace, and null removes a field. --history shows what was replaced.",
+  arguments: [
+    { name: "TASK", about: `${TASK.about} (default: a session)`, many: true },
+    { name: "JSON", about: "an object to add, as the last argument; - reads it from standard input" },
+  ],
+  options: {
+    session: option("ID", "The session (default: the one seen last)."),
+    "sub-agent": option("ID", "The sub-agent in that session."),
+    history: flag("What was replaced or removed, newest first."),
+    limit: wholeNumber("N", `How many entries of the history (default ${DEFAULT_ENTRIES}).`),
+    agent: { ...AGENT, about: "The agent that adds it (default: HAVERSACK_AGENT, else you)." },
   },
-  run(call) {
-    const { options } = call;
-    const [taskId] = call.arguments;
-    if (taskId === undefined) return showSession(call);
-    if (options["session"] !== undefined || options["agent"] !== undefined)
-      throw new HaversackError("usage", "wip show takes a task or a session, not both");
-    return showTask(call, taskId);
-  },
+  examples: [
+    { run: "haversack wip T4829", says: "of a task" },
+    { run: "haversack wip T4829 --history", says: "and what was there before" },
+    { run: `haversack wip T4829 '{"next_step":"fix the failing test"}'`, says: "add to it" },
+    { run: "haversack wip --session s1 --json", says: "of a session, for a script" },
+  ],
+  json: "of a task {id, wip, wip_updated_at?, history?}, of a session {session_id, agent_id, updated_at, wip, history?}; wip of a session is null when nothing was captured. history: [{at, actor?, path, before?, after?}]. With JSON {id, changed}: changed is false when it was known already. Several: a list of these, with {id, error} for what failed.",
 };
 
-function showTask(call: Call, taskId: string): Promise<ExitCode> {
-  return readWork(call, async (work) => {
-    const limit = historyLimit(call);
-    const { id, wip, updatedAt, history } = await getWip({ taskId, ...(limit && { history: limit }) }, work);
-    print(call, { id, wip, ...(updatedAt && { wip_updated_at: updatedAt }), ...(history && { history }) }, () =>
-      [
-        wipLines(wip).join("\n") || `${id} has no work in progress.`,
-        ...(updatedAt ? [`Changed ${formatAgo(updatedAt, work.by.at)}.`] : []),
-        ...(history ? formatHistory(call.io, history, work.by.at) : []),
-      ].join("\n"),
-    );
-    return 0;
-  });
+export const run = eachOne(showOrAdd, {
+  idsOf: tasksOf,
+  wordsFor: (id, words) => [id, ...words.slice(tasksOf(words).length)],
+});
+
+/** Without the JSON at the end. Words that JSON knows are no task, so that `wip TASK null` is told what is wrong. */
+function tasksOf(words: readonly string[]): readonly string[] {
+  const last = words.at(-1) ?? "";
+  const isTask = /^[\w.-]*\d[\w.-]*$/.test(last) && !/^-?[\d.]+$/.test(last);
+  return words.length > 1 && !isTask ? words.slice(0, -1) : words;
+}
+
+function showOrAdd(call: Call): Promise<ExitCode> | ExitCode {
+  const { options } = call;
+  const [taskId, given] = call.arguments;
+  const isOfSession = options["session"] !== undefined || options["sub-agent"] !== undefined;
+  if (taskId === undefined) return showSession(call);
+  if (isOfSession) throw new HaversackError("usage", "wip takes a task or a session, not both");
+  return given === undefined ? showTask(call, taskId) : addToTask(call, taskId, given);
+}
+
+async function showTask(call: Call, taskId: string): Promise<ExitCode> {
+  const work = openWork(call, "read");
+  const limit = historyLimit(call);
+  const { id, wip, updatedAt, history } = await getWip({ taskId, ...(limit && { history: limit }) }, work);
+  print(call, { id, wip, ...(updatedAt && { wip_updated_at: updatedAt }), ...(history && { history }) }, () =>
+    [
+      wipLines(wip).join("\n") || `${id} has no work in progress.`,
+      ...(updatedAt ? [`Changed ${formatAgo(updatedAt, work.by.at)}.`] : []),
+      ...(history ? formatHistory(call.io, history, work.by.at) : []),
+    ].join("\n"),
+  );
+  return 0;
 }
 
 function showSession(call: Call): ExitCode {
@@ -69,13 +88,14 @@ function showSession(call: Call): ExitCode {
   const sessions = new SqliteLocalStore(handle);
   const sessionId =
     (call.options["session"] as string | undefined) ?? sessions.listSessions({ limit: 1 })[0]?.sessionId;
-  const agentId = (call.options["agent"] as string | undefined) ?? "";
+  // Earlier versions took a sub-agent's ID as --agent when no task was given.
+  const agentId = ((call.options["sub-agent"] ?? call.options["agent"]) as string | undefined) ?? "";
   if (!sessionId || !sessions.getSession({ sessionId, agentId })) {
     const text = sessionId
       ? `no session ${sessionId}${agentId && `/${agentId}`} was seen here`
       : "no session was seen here yet";
     throw new HaversackError("not-found", text, {
-      hint: "`haversack session list` shows them; `haversack wip show TASK` shows a task's",
+      hint: "`haversack session list` shows them; `haversack wip TASK` shows a task's",
     });
   }
   const found = new SessionState(handle).wip({ sessionId, agentId });
@@ -120,38 +140,19 @@ function shown(value: unknown): string {
   return cleanLine(typeof value === "string" ? value : JSON.stringify(value), { maxChars: 120 });
 }
 
-export const wipSet: Command = {
-  spec: {
-    about:
-      "Adds to a task's work in progress. Objects merge, lists of files, decisions and errors unite, other values replace, null removes a field. What was replaced stays in `wip show --history`.",
-    arguments: [TASK, { name: "JSON", about: "an object; - reads it from standard input", required: true }],
-    options: { agent: AGENT },
-    examples: [
-      {
-        run: `haversack wip set T4829 '{"phase":"testing","next_step":"fix the failing test"}'`,
-        says: "where the work stands",
-      },
-      { run: "haversack wip set T4829 - < wip.json", says: "from a file" },
-    ],
-    json: "{id, changed}: changed is false when it was known already.",
-  },
-  run(call) {
-    return withWork(call, async (work) => {
-      const [taskId = "", given = ""] = call.arguments;
-      const read = readJson((await readText(call, given)) ?? "");
-      if (read.problem !== undefined) throw new HaversackError("usage", `WIP must be a JSON object: ${read.problem}`);
-      if (typeof read.value !== "object" || read.value === null || Array.isArray(read.value))
-        throw new HaversackError(
-          "usage",
-          `WIP must be a JSON object such as {"next_step": "…"}, but is ${kindOf(read.value)}`,
-        );
-      const { changed } = await updateWip({ taskId, wip: read.value }, work);
-      const { id } = await work.store.findId(taskId);
-      print(call, { id, changed }, () => (changed ? `Work in progress of ${id} saved.` : `Nothing new for ${id}.`));
-      return 0;
-    });
-  },
-};
+async function addToTask(call: Call, taskId: string, given: string): Promise<ExitCode> {
+  const work = openWork(call, "save");
+  const read = readJson((await readText(call, given)) ?? "");
+  if (read.problem !== undefined) throw new HaversackError("usage", `WIP must be a JSON object: ${read.problem}`);
+  if (typeof read.value !== "object" || read.value === null || Array.isArray(read.value)) {
+    const must = 'WIP must be a JSON object such as {"next_step": "…"}';
+    throw new HaversackError("usage", `${must}, but is ${kindOf(read.value)}`);
+  }
+  const { changed } = await updateWip({ taskId, wip: read.value }, work);
+  const { id } = await work.store.findId(taskId);
+  print(call, { id, changed }, () => (changed ? `Work in progress of ${id} saved.` : `Nothing new for ${id}.`));
+  return 0;
+}
 
 function kindOf(value: unknown): string {
   return Array.isArray(value) ? "a list" : value === null ? "null" : `a ${typeof value}`;

@@ -6,14 +6,14 @@ import { nearest } from "../../base/nearest.ts";
 import { makeFolder, putNewFile } from "../../base/safe-write.ts";
 import { ensureStateFolder } from "../../engine/project.ts";
 import { DEVELOPMENT } from "../../wake/workflow.ts";
-import { type Command, print } from "../command.ts";
+import { type Command, eachOne, flag, print, several } from "../command.ts";
 import { findInstalled } from "../installed.ts";
 import { findProject } from "../project.ts";
 
 interface ShippedWorkflow {
   name: string;
   title: string;
-  /** In the order of their folders. */
+  /** In folder order. */
   skills: string[];
   folder: string;
 }
@@ -35,7 +35,7 @@ function findWorkflow(name: string): ShippedWorkflow {
   const names = all.map((workflow) => workflow.name);
   const [guess = names[0]] = nearest(name, names);
   throw new HaversackError("not-found", `there is no workflow "${name}"${guess ? `; did you mean ${guess}?` : ""}`, {
-    ...(!guess && { hint: "install haversack anew" }),
+    ...(!guess && { hint: "install haversack again" }),
   });
 }
 
@@ -50,10 +50,9 @@ function skillFiles({ folder }: ShippedWorkflow, skill: string): { path: string;
     });
 }
 
-export const workflowList: Command = {
+const workflowList: Command = {
   spec: {
-    about:
-      "Lists the example workflows that come with Haversack: skills that call one another, to be changed as you like.",
+    about: "Lists the example workflows that come with Haversack: skills that work together, for you to change.",
     examples: [{ run: "haversack workflow list", says: "what can be added" }],
     json: "[{name, title, skills}].",
   },
@@ -71,19 +70,28 @@ export const workflowList: Command = {
   },
 };
 
-export const workflowAdd: Command = {
+const workflowAdd: Command = {
   spec: {
     about:
       "Copies a workflow's skills into .haversack/skills/, where they are yours to change and to commit. What is there already stays as it is.",
-    arguments: [{ name: "NAME", about: "such as development; `haversack workflow list` has them all", required: true }],
-    options: { "dry-run": { type: "boolean", about: "Show what would be copied, write nothing." } },
+    arguments: [
+      {
+        name: "NAME",
+        about: "such as development; `haversack workflow list` has them all",
+        required: true,
+        many: true,
+      },
+    ],
+    options: { "dry-run": flag("Show what would be copied, write nothing.") },
     examples: [
       { run: "haversack workflow add development", says: "from an idea to a merged branch" },
       { run: "haversack workflow add development --dry-run", says: "only show it" },
     ],
-    json: "{name, folder, added?: [skill], kept?: [skill], same?: [skill], written}: kept ones differ from ours and were left alone.",
+    json: several(
+      "{name, folder, added?: [skill], kept?: [skill], same?: [skill], written}, where kept ones differ from ours and were left alone",
+    ),
   },
-  run(call) {
+  run: eachOne((call) => {
     const [wanted = ""] = call.arguments;
     const workflow = findWorkflow(wanted);
     const { paths } = findProject(call);
@@ -124,7 +132,7 @@ export const workflowAdd: Command = {
       ].join("\n"),
     );
     return 0;
-  },
+  }),
 };
 
 function isSame(place: string, files: readonly { path: string; text: string }[]): boolean {
@@ -133,3 +141,8 @@ function isSame(place: string, files: readonly { path: string; text: string }[])
     return existsSync(file) && readFileSync(file, "utf8") === text;
   });
 }
+
+export const commands: Readonly<Record<string, Command>> = {
+  "workflow list": workflowList,
+  "workflow add": workflowAdd,
+};

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { formatClaudeAnswer } from "./answer.ts";
+import { formatClaudeAnswer } from "./adapter.ts";
 
 const answer = (payload: Record<string, unknown>, parts: Parameters<typeof formatClaudeAnswer>[1]) =>
   JSON.parse(formatClaudeAnswer(payload, parts));

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
-import { forkedFrom } from "./forked-from.ts";
+import { forkedFrom } from "./transcripts.ts";
 
 const line = (usage: Record<string, number> | undefined, more: object = {}) =>
   `${JSON.stringify({ type: "assistant", isSidechain: false, ...more, message: { role: "assistant", usage } })}\n`;

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
-import { hiddenSkills } from "./hidden-skills.ts";
+import { hiddenSkills } from "./adapter.ts";
 
 it("reads the three settings, the nearest wins, and a broken one hides nothing", () => {
   const folder = mkdtempSync(join(tmpdir(), "haversack-test-"));

@@ -40,7 +40,7 @@ it.each([{ stdout: "1", interrupted: true }, { stdout: "1", backgroundTaskId: "b
 it.each([
   ["grep -n x a.md", { tool: "grep", path: "a.md", lines: [3, 4] }],
   ["rg --line-number x a.md", { tool: "grep", path: "a.md" }],
-  // Which line belongs to which file nobody says.
+  // The output does not show which line belongs to which file.
   ["grep -hn x a.md b.md", { tool: "shell" }],
   ["grep x a.md", { tool: "shell" }],
   ["grep -n x a.md | tail -1", { tool: "shell" }],

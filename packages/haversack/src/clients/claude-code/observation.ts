@@ -1,11 +1,11 @@
-/** What a tool call of Claude Code (seen in 2.1.325) showed the model of files. Undefined: nothing that we understand. */
+/** What a tool call of Claude Code (seen in 2.1.325) showed the model from files. Undefined: nothing we understand. */
 import type { Observation } from "../../engine/artifacts/watch-reader.ts";
 import { commandsIn, type ShellPart } from "../../work/capture/shell-words.ts";
-import { type Fields, object, text } from "./fields.ts";
+import { type Fields, object, text } from "../client-adapter.ts";
 
-/** What the model gets of an output that went into a file, in characters: the client shows a preview. */
+/** If an output went into a file, the client shows the model a preview of this many characters. */
 const PREVIEW_CHARS = 2_000;
-/** What a search shows whole. The payload has all of it in any case: 19,691 characters were shown, of 20,681 the preview. */
+/** Up to this size a search is shown in full. The payload always has all of it: 19,691 characters were shown; of 20,681 only the preview. */
 const SEARCH_CHARS = 19_600;
 
 export function readClaudeObservation(payload: Fields): Observation | undefined {
@@ -14,7 +14,7 @@ export function readClaudeObservation(payload: Fields): Observation | undefined 
   const response = object(payload["tool_response"]);
   switch (payload["tool_name"]) {
     case "Read": {
-      // An unchanged file that it has seen already comes without lines, as do pictures.
+      // Images have no lines, nor do unchanged files that the model has already seen.
       const { filePath, numLines, startLine, totalLines } = object(response["file"]);
       const path = text(filePath) ?? text(input["file_path"]);
       if (response["type"] !== "text" || !path || typeof numLines !== "number") return undefined;
@@ -36,7 +36,7 @@ export function readClaudeObservation(payload: Fields): Observation | undefined 
     }
     case "Grep": {
       const { mode, content } = response;
-      // The other modes name files and count hits.
+      // The other modes only list files and count matches.
       if (mode !== "content" || typeof content !== "string") return undefined;
       const path = text(input["path"]);
       const shown = content.length > SEARCH_CHARS ? content.slice(0, PREVIEW_CHARS) : content;
@@ -47,14 +47,14 @@ export function readClaudeObservation(payload: Fields): Observation | undefined 
   }
 }
 
-/** Of any client: a command that ended well, and what the model saw of its output. */
+/** For any client: a successful command, and what the model saw of its output. */
 export function readShellOutput(command: string, shown: string): Observation {
   const outputLines = shown === "" ? 0 : shown.split("\n").length;
   const commands = commandsIn(command);
   return readSearch(commands, shown) ?? { tool: "shell", commands, outputLines };
 }
 
-/** One search in one file, with line numbers: those lines were seen. */
+/** For one search in one file, with line numbers: those lines were seen. */
 function readSearch([command, ...others]: readonly ShellPart[], output: string): Observation | undefined {
   const [program = "", ...words] = command?.words ?? [];
   if (others.length > 0 || command?.writesTo !== undefined || !/^(?:[ef]?grep|rg)$/.test(program)) return undefined;

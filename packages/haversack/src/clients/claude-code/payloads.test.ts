@@ -1,12 +1,10 @@
-/** The readers of payloads, held against what the real client sent (recorded by test/clients/claude-code/record-fixtures.ts). */
+/** Tests the payload readers with payloads of the real client (recorded by test/clients/claude-code/record-fixtures.ts). */
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { profileOf } from "../../skills/showing/activation.ts";
-import { readClaudeBase, readClaudePrompt } from "./adapter.ts";
-import { readClaudeEvent } from "./events.ts";
-import { readClaudeStart } from "./start-event.ts";
-import { readClaudeTool } from "./tool-event.ts";
+import { readBase } from "../client-adapter.ts";
+import { readClaudeEvent, readClaudePrompt, readClaudeTool, readStart } from "./adapter.ts";
 
 const FOLDER = join(import.meta.dirname, "../../../../../test/fixtures/claude-code");
 const names = readdirSync(FOLDER).filter((file) => file.endsWith(".json") && file !== "mcp-server.json");
@@ -14,14 +12,14 @@ const payload = (name: string) =>
   (JSON.parse(readFileSync(join(FOLDER, `${name}.json`), "utf8")) as { payload: Record<string, unknown> }).payload;
 const event = (name: string) => {
   const found = payload(name);
-  const read = found["hook_event_name"] === "SessionStart" ? readClaudeStart : readClaudeEvent;
-  return read(found, { ...readClaudeBase(found, "/")!, client: profileOf("claude-code") });
+  const read = found["hook_event_name"] === "SessionStart" ? readStart : readClaudeEvent;
+  return read(found, { ...readBase(found, "/")!, client: profileOf("claude-code") });
 };
 
 describe("every recorded payload", () => {
   it.each(names)("%s has a session and a folder, and no reader fails on it", (file) => {
     const found = payload(file.slice(0, -".json".length));
-    expect(readClaudeBase(found, "/nowhere")).toMatchObject({ sessionId: expect.stringMatching(/./), cwd: "/repo" });
+    expect(readBase(found, "/nowhere")).toMatchObject({ sessionId: expect.stringMatching(/./), cwd: "/repo" });
     readClaudePrompt(found);
     readClaudeTool(found);
     event(file.slice(0, -".json".length));

@@ -2,10 +2,19 @@ import { execFileSync } from "node:child_process";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { isFault } from "../../base/errors.ts";
-import { hookCommand, readHookCommand } from "./hook-command.ts";
-import { mergeSettings, ownHooks, PERMISSION, unmergeSettings } from "./settings.ts";
-import { mergeServer, unmergeServer } from "./settings-mcp.ts";
-import { dropOverrides, setOverrides } from "./settings-skills.ts";
+import { hookCommand as commandOf, type HookFiles, readHookCommand as readCommand } from "../hook-command.ts";
+import { ownHooks as hooksOf } from "../hook-settings.ts";
+import { mergeServerEntry, unmergeServerEntry } from "../server-entry.ts";
+import { claudeServer, dropOverrides, mergeSettings, PERMISSION, setOverrides, unmergeSettings } from "./settings.ts";
+
+const hookCommand = (files: HookFiles) => commandOf("claude-code", files);
+const readHookCommand = (command: unknown) => readCommand("claude-code", command);
+const ownHooks = (settings: unknown) => hooksOf("claude-code", settings);
+type ServerOptions = { file: string; root: string | undefined; node: string; bin: string };
+const mergeServer = (text: string, { file, root, ...files }: ServerOptions) =>
+  mergeServerEntry(text, claudeServer(file, root), { defaults: { type: "stdio" }, shownBy: "x", ...files });
+const unmergeServer = (text: string, o: { file: string; root: string | undefined; keep: string[] }) =>
+  unmergeServerEntry(text, claudeServer(o.file, o.root), o.keep);
 
 const FILES = { node: "/opt/node 24/bin/node", hook: "/home/o'neil/dist/hook.cjs" };
 const OLD = { node: "/gone/node", hook: "/gone/hook.cjs" };
@@ -115,7 +124,7 @@ describe("mergeSettings", () => {
 
   it.each([
     ["{", "line 1:2"],
-    ["[]", "is no JSON object"],
+    ["[]", "is not a JSON object"],
     ['{"hooks": []}', "hooks must be an object"],
     ['{"hooks": {"PreToolUse": {}}}', "hooks.PreToolUse must be a list"],
     ['{"permissions": {"allow": "x"}}', "permissions.allow must be a list"],
@@ -159,7 +168,7 @@ describe("unmergeSettings", () => {
         fc.boolean(),
         (settings, indent, hasGuards) => {
           const text = `${JSON.stringify(settings, null, indent)}\n`;
-          // More than once and from an older runtime, as in real life.
+          // Repeated, and from an older runtime, as in real use.
           const first = merge(text, { hasGuards, ...OLD });
           const second = merge(first.text, { hasGuards: !hasGuards });
           expect(second.keep).toEqual([]);

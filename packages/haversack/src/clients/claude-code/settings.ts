@@ -1,86 +1,76 @@
 /**
- * Our part of Claude Code's settings file: the hooks, and the permission to call our own read-only tool. Texts in, texts
- * out; everything foreign keeps its bytes.
+ * Our part of Claude Code's settings: the hooks, the permission to call our own tools, and the MCP server in its state file. Works on
+ * texts; foreign entries keep their bytes.
  */
+
+import type { DeferChange, DeferMode } from "../../engine/wiring.ts";
+import type { HookFiles } from "../hook-command.ts";
 import {
-  groupsOf,
-  type HookEntry,
-  type HookForm,
-  type HookLine,
-  hookEntries,
-  putHooks,
-  removeHooks,
-  withServer,
-} from "../hook-entries.ts";
-import { emptyAmong, listAt, type Merged, parseSettings, prune } from "../json-settings.ts";
-import { type HookFiles, hookCommand, readHookCommand } from "./hook-command.ts";
-import { removeIn, setIn } from "./settings-text.ts";
+  formOf,
+  type HookTable,
+  type HookWishes,
+  mergeHooks,
+  ownHooks,
+  readSettings,
+  unmergeHooks,
+} from "../hook-settings.ts";
+import { emptyAmong, isEmpty, listAt, type Merged, objectOf, parseSettings, pointer, prune } from "../json-settings.ts";
+import { removeIn, setIn } from "../json-text.ts";
+import { type ServerPlace, serverEntry } from "../server-entry.ts";
 
 /**
- * A matcher of word characters and `|` is a list of names, any other a regular expression (both seen in 2.1.325). Every
- * event without a narrow matcher is a process more, about 37 ms.
+ * A matcher of word characters and `|` is a list of names; any other is a regular expression (both seen in 2.1.325). Every event
+ * without a narrow matcher costs one more process, about 37 ms.
  */
 const OWN_TOOLS = "mcp__(plugin_haversack_)?haversack__.*";
 const EDIT_TOOLS = "Edit|Write|MultiEdit|NotebookEdit";
 /**
- * Before a sub-agent starts, its task's packet goes into its prompt; when it is over, its answer may be replaced. Two processes
- * per sub-agent, each a fraction of one of its requests. Anchored in an expression: the client searches, and has an `AgentX`
- * some day. `Task`, its old name, finds it too, and with it `TaskCreate`.
+ * Before a sub-agent starts, its task's packet is added to its prompt; when it ends, its answer may be replaced. That is two processes
+ * per sub-agent, each a fraction of one of its requests. Anchored in an expression: the client searches, and may get an `AgentX`
+ * some day. The old name `Task` would match too, but also `TaskCreate`.
  */
 const SPAWN_TOOL = "Agent";
-/** Which of the plan tools there is depends on the model and the version. */
+/** Which of the plan tools exist depends on the model and the version. */
 const PLAN_TOOLS = "TodoWrite|TaskCreate|TaskUpdate|TaskList";
+const DONE_TOOLS = `${EDIT_TOOLS}|Bash|Read|Grep|Skill|${PLAN_TOOLS}|${SPAWN_TOOL}`;
 
 /**
- * Event, matcher, and its time in seconds: far below the client's own 30 and more, far above the 0.1 it takes. Not PreCompact
- * and PostCompact: SessionStart says all of a compaction, and the client shows the commands of those two, "completed
- * successfully", to the person and to the model after every `/compact` (seen in 2.1.325).
+ * Event, matcher, and timeout in seconds: far below the client's own 30 and more, far above the 0.1 it takes. No PreCompact and
+ * PostCompact: SessionStart reports a compaction, and for those two the client shows "completed successfully" to the user and the
+ * model after every `/compact` (seen in 2.1.325).
  */
-function hookTable(hasGuards: boolean): HookLine[] {
-  return [
-    ["SessionStart", undefined, 10],
-    ["UserPromptSubmit", undefined, 5],
-    // An MCP server cannot see which agent calls it; this hook can. Edits only where a rule guards files.
-    ["PreToolUse", [OWN_TOOLS, `^${SPAWN_TOOL}$`, ...(hasGuards ? [EDIT_TOOLS] : [])].join("|"), 5],
-    // Grep only for receipts: a matcher cannot say that only agents with documents to read are meant.
-    ["PostToolUse", `${EDIT_TOOLS}|Bash|Read|Grep|Skill|${PLAN_TOOLS}|${SPAWN_TOOL}`, 5],
-    ["PostToolUseFailure", "Bash", 5],
-    ["SubagentStart", undefined, 5],
-    ["SubagentStop", undefined, 5],
-    // A message that came while the model worked makes it go on.
-    ["Stop", undefined, 5],
-    ["SessionEnd", undefined, 5],
-  ];
-}
+const lines: HookTable["lines"] = ({ hasGuards, seesOutputs }) => [
+  ["SessionStart", undefined, 10],
+  ["UserPromptSubmit", undefined, 5],
+  // An MCP server cannot see which agent calls it; this hook can. Edits are included only if a rule guards files.
+  ["PreToolUse", [OWN_TOOLS, `^${SPAWN_TOOL}$`, ...(hasGuards ? [EDIT_TOOLS] : [])].join("|"), 5],
+  // Grep is only for receipts. A matcher cannot be limited to agents that have documents to read.
+  ["PostToolUse", seesOutputs ? `^(${DONE_TOOLS})$|^mcp__` : DONE_TOOLS, 5],
+  ["PostToolUseFailure", "Bash", 5],
+  ["SubagentStart", undefined, 5],
+  ["SubagentStop", undefined, 5],
+  // A message that came while the model worked makes it continue.
+  ["Stop", undefined, 5],
+  ["SessionEnd", undefined, 5],
+];
 
 /**
- * Without it, a call to our tools stops at a question, and headless at a refusal. The server's name alone allows all of its
- * tools, as `mcp__haversack__*` does (both seen in 2.1.325); all they touch is the store in `.haversack/`.
+ * Without it, a call to our tools asks the user, and is refused when headless. The server's name alone allows all of its tools, as
+ * `mcp__haversack__*` does (both seen in 2.1.325). Our tools touch only the store in `.haversack/`.
  */
 export const PERMISSION = "mcp__haversack";
 
-/** What `init` of 0.1 wrote. */
+/** Written by `init` of 0.1. */
 const OLD_PERMISSION = "mcp__haversack__skill";
 const OWN_PERMISSIONS = [PERMISSION, OLD_PERMISSION];
-
-/** The hooks as the client's settings and a plugin's hooks.json want them, with any command. */
-export function hookGroups(command: string, hasGuards: boolean) {
-  return groupsOf(hookTable(hasGuards), command, {});
-}
-
-/**
- * The first version whose hooks can ask a running MCP server (`mcp_tool`; runs in 2.1.120). One entry of that kind makes 2.1.90 ignore all
- * hooks of the file, so it is written only where the version is known.
- */
-export const SERVER_HOOKS_SINCE = "2.1.120";
 
 const COMMON_FIELDS = ["hook_event_name", "session_id", "cwd", "transcript_path", "agent_id", "agent_type"];
 const CALL_FIELDS = ["tool_name", "tool_use_id", "tool_input"];
 
 /**
- * The events that the running server answers, with the fields that it needs of each. Not SessionStart, which comes before the server
- * is there, nor SessionEnd, when it is gone already. What may have to be refused is left to a process: a call goes ahead when
- * the server has crashed.
+ * The events that the running server answers, with the fields it needs for each. Not SessionStart, which comes before the server has
+ * started, nor SessionEnd, when it has ended. Calls that may be refused go to a process: if the server has crashed, the client would
+ * let the call proceed.
  */
 const SERVER_EVENTS: Readonly<Record<string, readonly string[]>> = {
   UserPromptSubmit: ["prompt", "prompt_id"],
@@ -92,63 +82,102 @@ const SERVER_EVENTS: Readonly<Record<string, readonly string[]>> = {
   Stop: ["stop_hook_active"],
 };
 
-export const SERVER_EVENT_NAMES = Object.keys(SERVER_EVENTS);
+export const CLAUDE_HOOKS: HookTable = {
+  client: "claude-code",
+  lines,
+  unitMs: 1000,
+  asked: (hasGuards) => {
+    const asked = Object.entries(SERVER_EVENTS).filter(([event]) => !(hasGuards && event === "PreToolUse"));
+    return Object.fromEntries(asked.map(([event, names]) => [event, [...COMMON_FIELDS, ...names]]));
+  },
+};
 
-/** The same, with the running MCP server where it can answer. */
-export function serverHookGroups(command: string, hasGuards: boolean) {
-  const asked = Object.entries(SERVER_EVENTS).filter(([event]) => !(hasGuards && event === "PreToolUse"));
-  const fields = Object.fromEntries(asked.map(([event, names]) => [event, [...COMMON_FIELDS, ...names]]));
-  return withServer(hookGroups(command, hasGuards), "claude-code", fields);
-}
+const ALLOW = ["permissions", "allow"];
 
-export function mergeSettings(
-  text: string,
-  { file, hasGuards, asksServer, ...files }: HookFiles & { file: string; hasGuards: boolean; asksServer: boolean },
-): Merged {
-  const form = formOf(file);
-  const before = readSettings(text, file);
-  const isFirst = ownHooks(before).length === 0;
-  const keep = isFirst ? emptyContainers(before) : [];
-  const groups = (asksServer ? serverHookGroups : hookGroups)(hookCommand(files), hasGuards);
-  let result = putHooks(text, groups, form);
-  const allowed = listAt(readSettings(result, file), ["permissions", "allow"], form);
-  if (!allowed.includes(PERMISSION)) result = setIn(result, ["permissions", "allow", allowed.length], PERMISSION);
-  if (isFirst) keep.push(...OWN_PERMISSIONS.filter((permission) => allowed.includes(permission)));
-  return { text: result, keep };
+export function mergeSettings(text: string, options: HookFiles & HookWishes & { file: string }): Merged {
+  const form = formOf(CLAUDE_HOOKS, options.file);
+  const before = parseSettings(text, form);
+  const isFirst = ownHooks("claude-code", before).length === 0;
+  const { text: result, keep } = mergeHooks(CLAUDE_HOOKS, text, options);
+  const allowed = listAt(parseSettings(result, form), ALLOW, form);
+  const own = isFirst ? OWN_PERMISSIONS.filter((permission) => allowed.includes(permission)) : [];
+  return {
+    text: allowed.includes(PERMISSION) ? result : setIn(result, [...ALLOW, allowed.length], PERMISSION),
+    keep: [...keep, ...(isFirst ? emptyAmong(before, [["permissions"], ALLOW]) : []), ...own],
+  };
 }
 
 export function unmergeSettings(text: string, { file, keep }: { file: string; keep: readonly string[] }): string {
-  const form = formOf(file);
-  let result = removeHooks(text, form, keep);
+  const form = formOf(CLAUDE_HOOKS, file);
+  let result = unmergeHooks(CLAUDE_HOOKS, text, { file, keep });
   for (const permission of OWN_PERMISSIONS) {
-    const at = listAt(readSettings(result, file), ["permissions", "allow"], form).indexOf(permission);
+    const at = listAt(parseSettings(result, form), ALLOW, form).indexOf(permission);
     if (at < 0 || keep.includes(permission)) continue;
-    const path = ["permissions", "allow", at];
-    result = prune(removeIn(result, path), path.slice(0, -1), { keep });
+    result = prune(removeIn(result, [...ALLOW, at]), ALLOW, { keep });
   }
   return result;
 }
 
-/** Our entries in settings of any shape, in the order of the file. Their time is in seconds. */
-export function ownHooks(settings: unknown): HookEntry[] {
-  return hookEntries(settings, readHookCommand);
+/**
+ * The place of the MCP server's entry in `.claude.json`, the client's state file, which is never committed. For one project it is
+ * `projects[root].mcpServers` (as written by `claude mcp add --scope local`), for all projects `mcpServers`. The key of a
+ * project is the main repository's root, also from sub-folders and worktrees (seen in 2.1.325).
+ */
+export function claudeServer(file: string, root: string | undefined): ServerPlace {
+  const path = root === undefined ? ["mcpServers"] : ["projects", root, "mcpServers"];
+  return { form: formOf(CLAUDE_HOOKS, file), path };
 }
 
-/** Settings as an object, or a fault that names the file. */
-export function readSettings(text: string, file: string): Record<string, unknown> {
-  return parseSettings(text, formOf(file));
+/** The entry with our name, ours or not. The project's entry wins over the user's. */
+export function claudeServerEntry(state: unknown, root: string): Record<string, unknown> | undefined {
+  return serverEntry(state, claudeServer("", root).path) ?? serverEntry(state, ["mcpServers"]);
 }
 
-function formOf(file: string): HookForm {
-  return {
-    file,
-    hint: "Claude Code cannot read it either; correct it, then run this again",
-    readCommand: readHookCommand,
-  };
+/*
+ * Defers skills through the client's own `skillOverrides`, keyed by the skill's folder name (seen in 2.1.325: the
+ * frontmatter's name is not a key). Skills of plugins cannot be overridden there.
+ *
+ * hidden: `user-invocable-only`, because with `off` the user cannot type /name either. names: `name-only`: the client
+ * lists the name, and its Skill tool works.
+ */
+
+const KEY = "skillOverrides";
+const VALUES: Record<DeferMode, string> = { hidden: "user-invocable-only", names: "name-only" };
+
+export function modeOfOverride(value: string): DeferMode {
+  return value === VALUES.names ? "names" : "hidden";
 }
 
-/** Containers on our way that were there and empty before us. */
-function emptyContainers(settings: Record<string, unknown>): string[] {
-  const events = hookTable(true).map(([event]) => ["hooks", event]);
-  return emptyAmong(settings, [["hooks"], ...events, ["permissions"], ["permissions", "allow"]]);
+/** `own`: the entries that are ours and may be changed. Other entries stay. */
+export function setOverrides(
+  text: string,
+  names: readonly string[],
+  { file, mode, own }: { file: string; mode: DeferMode; own: Readonly<Record<string, string>> },
+): DeferChange {
+  const settings = readSettings(CLAUDE_HOOKS, text, file);
+  const before = objectOf(settings[KEY]);
+  const change: DeferChange = { text, own: {}, foreign: [], keep: isEmpty(settings[KEY]) ? [pointer([KEY])] : [] };
+  for (const name of names) {
+    const value = Object.hasOwn(before, name) ? before[name] : undefined;
+    if (value !== undefined && value !== own[name]) change.foreign.push({ key: name, value: String(value) });
+    else {
+      change.own[name] = VALUES[mode];
+      if (value !== VALUES[mode]) change.text = setIn(change.text, [KEY, name], VALUES[mode]);
+    }
+  }
+  return change;
+}
+
+/** Removes our entries that are still as we wrote them. */
+export function dropOverrides(
+  text: string,
+  own: Readonly<Record<string, string>>,
+  { file, keep }: { file: string; keep: readonly string[] },
+): string {
+  const before = objectOf(readSettings(CLAUDE_HOOKS, text, file)[KEY]);
+  let result = text;
+  for (const [name, value] of Object.entries(own)) {
+    if (Object.hasOwn(before, name) && before[name] === value) result = removeIn(result, [KEY, name]);
+  }
+  return result === text ? text : prune(result, [KEY], { keep });
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { fitListing, LISTINGS } from "./skill-listing.ts";
+import { fitListing, LISTINGS } from "../skill-listings.ts";
 
 const skills = (count: number, lengths: number[]) =>
   Array.from({ length: count }, (_, at) => ({
@@ -9,7 +9,7 @@ const skills = (count: number, lengths: number[]) =>
 const [small, large] = LISTINGS;
 
 describe("fitListing", () => {
-  // Counted in the requests of the real client 2.1.325.
+  // Counted in requests of the real client 2.1.325.
   it.each([
     [10, [100], small, 10],
     [30, [100], small, 16],

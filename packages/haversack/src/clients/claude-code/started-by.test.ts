@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
-import { startedBy } from "./started-by.ts";
+import { startedBy } from "./transcripts.ts";
 
 function transcript(meta: Record<string, string>): string {
   const folder = mkdtempSync(join(tmpdir(), "haversack-test-"));

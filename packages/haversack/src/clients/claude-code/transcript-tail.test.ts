@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
-import { hasToolResult } from "./transcript-tail.ts";
+import { hasToolResult } from "./transcripts.ts";
 
 const prompt = (id: string) => ({ type: "user", promptId: id, message: { role: "user", content: "do it" } });
 const result = (id: string) => ({

@@ -1,33 +1,37 @@
-/** Claude Code as `init` and `uninstall` see it. */
+/** Wires Claude Code for `init` and unwires it for `uninstall`. */
 import { basename, join } from "node:path";
-import { HaversackError } from "../../base/errors.ts";
 import { readJson } from "../../base/json.ts";
 import { readText } from "../../engine/init.ts";
 import type { Client, WiredFile, WiringPlace } from "../../engine/wiring.ts";
 import { profileOf } from "../../skills/showing/activation.ts";
 import type { SkillCard } from "../../skills/types.ts";
-import { excludeLines } from "../exclude-lines.ts";
-import { gitView } from "../git-view.ts";
+import { canAskServer, whyNoServerHooks } from "../client-program.ts";
+import { FACTS } from "../facts.ts";
+import { excludeLines, gitView, untracked } from "../git-view.ts";
+import { mergeServerEntry, unmergeServerEntry } from "../server-entry.ts";
+import { leftoversOfStamped, notesOnStamped, wireStamped } from "../stamped-file.ts";
 import { checkClaude } from "./check.ts";
-import { canAskServer, claudePlaces, findClaude } from "./detect.ts";
-import { claudeFill } from "./fill.ts";
-import { isPluginEnabled } from "./plugin-wiring.ts";
-import { mergeSettings, SERVER_HOOKS_SINCE, unmergeSettings } from "./settings.ts";
-import { mergeServer, unmergeServer } from "./settings-mcp.ts";
-import { dropOverrides, modeOfOverride, setOverrides } from "./settings-skills.ts";
-import { workFileStates, workWiring } from "./wire-work-files.ts";
+import { claudePlaces, claudeWork, findClaude, isPluginEnabled } from "./places.ts";
+import {
+  claudeServer,
+  dropOverrides,
+  mergeSettings,
+  modeOfOverride,
+  setOverrides,
+  unmergeSettings,
+} from "./settings.ts";
 
 export const claudeCode: Client = {
   name: "claude-code",
-  title: "Claude Code",
+  title: FACTS["claude-code"].title,
   find: ({ cwd, env }) => findClaude(cwd, env),
   files(place) {
     const { localSettings, userSettings, state, root } = claudePlaces(place.cwd, place.env);
     const isUser = place.scope === "user";
     return [
-      settingsFile(isUser ? userSettings : localSettings, place),
+      untracked(settingsFile(isUser ? userSettings : localSettings, place), place, root),
       serverFile(state, isUser ? undefined : root, place),
-      ...workWiring(workFolder(place)),
+      ...claudeWork(workFolder(place)).map(wireStamped),
       ...(isUser ? [] : excludeLines(root, EXCLUDED)),
     ];
   },
@@ -35,25 +39,18 @@ export const claudeCode: Client = {
     const { scope, cwd, env } = place;
     const { localSettings, root } = claudePlaces(cwd, env);
     const notes: string[] = [];
-    if (place.hooks === "server" && !asksServer(place)) notes.push(NO_SERVER_NOTE);
+    const why = whyNoServerHooks("claude-code", place);
+    if (why) notes.push(`${why}: each event starts a process`);
     if (hasPlugin(place)) notes.push(PLUGIN_NOTE);
     if (scope === "project" && gitView(root, localSettings) === "no-git") {
       notes.push(
         `git could not be asked whether it ignores ${localSettings}: do not commit it, it names paths of this machine`,
       );
     }
-    for (const { path, state } of workFileStates(workFolder(place))) {
-      if (state === "foreign") notes.push(`${path} is not Haversack's and stays as it is`);
-      if (state === "edited") notes.push(`${path} was changed by hand and stays as it is`);
-    }
-    return notes;
+    return [...notes, ...notesOnStamped(claudeWork(workFolder(place)))];
   },
-  leftovers: (place) =>
-    workFileStates(workFolder(place)).flatMap(({ path, state }) =>
-      state === "edited" ? [`${path} was changed by hand and stays`] : [],
-    ),
+  leftovers: (place) => leftoversOfStamped(claudeWork(workFolder(place))),
   check: checkClaude,
-  fill: claudeFill,
   isPackaged: hasPlugin,
   deferral({ cwd, env }) {
     const { localSettings: path } = claudePlaces(cwd, env);
@@ -74,17 +71,10 @@ function hasPlugin({ cwd, env }: Pick<WiringPlace, "cwd" | "env">): boolean {
   return isPluginEnabled(files.map((path) => readJson(readText(path) ?? "{}").value));
 }
 
-/** Never in a file that a client may read that cannot: see SERVER_HOOKS_SINCE. */
-function asksServer({ hooks, env }: WiringPlace): boolean {
-  return hooks !== "command" && canAskServer(env);
-}
-
-const NO_SERVER_NOTE = `hooks can ask the MCP server from Claude Code ${SERVER_HOOKS_SINCE} on, and not every claude that was found is known to be that new: each event starts a process`;
-
 const PLUGIN_NOTE =
   "the haversack plugin is enabled too: it stands back where init has wired the client, and /haversack:work is there beside /work";
 
-/** Where commands and agents of this scope are. */
+/** The folder for commands and agents of this scope. */
 function workFolder({ scope, cwd, env }: WiringPlace): string {
   const { root, configDir } = claudePlaces(cwd, env);
   return scope === "user" ? configDir : join(root, ".claude");
@@ -99,15 +89,13 @@ function deferKey(card: SkillCard): { key: string } | { why: string } {
 }
 
 function settingsFile(path: string, place: WiringPlace): WiredFile {
-  const { installed, hasGuards, scope, cwd, env } = place;
+  const { installed, hasGuards, seesOutputs = false, hooks, env } = place;
+  const asksServer = hooks !== "command" && canAskServer("claude-code", env);
   return {
     path,
     about: "hooks, and the permission to call our tools",
     blank: "{}\n",
-    wire: (text) => {
-      if (scope === "project") refuseTracked(path, claudePlaces(cwd, env).root);
-      return mergeSettings(text, { ...installed, file: path, hasGuards, asksServer: asksServer(place) });
-    },
+    wire: (text) => mergeSettings(text, { ...installed, file: path, hasGuards, seesOutputs, asksServer }),
     unwire: (text, keep) => unmergeSettings(text, { file: path, keep }),
   };
 }
@@ -119,28 +107,20 @@ function serverFile(path: string, root: string | undefined, { installed: { node,
     blank: "{}\n",
     lock: `${path}.lock`,
     isPrivate: true,
-    wire: (text) => mergeServer(text, { file: path, root, node, bin }),
-    unwire: (text, keep) => unmergeServer(text, { file: path, root, keep }),
+    wire: (text) => {
+      const entry = { defaults: { type: "stdio" }, shownBy: "claude mcp get haversack", node, bin };
+      return mergeServerEntry(text, claudeServer(path, root), entry);
+    },
+    unwire: (text, keep) => unmergeServerEntry(text, claudeServer(path, root), keep),
   };
 }
 
 /**
- * The settings name paths of this machine; the files of `/work` name none, and whoever wants them in the repository adds them
- * (`git add --force`), but `init` leaves nothing behind that the next commit would take along.
+ * The settings contain paths of this machine. The `/work` files do not, and can be added to the repository with `git add --force`, but
+ * `init` leaves no file that the next commit would include.
  */
 const EXCLUDED: Readonly<Record<string, string>> = {
   "/.claude/settings.local.json": ".claude/settings.local.json",
   "/.claude/commands/work.md": ".claude/commands/work.md",
   "/.claude/agents/haversack-*.md": ".claude/agents/haversack-implementer.md",
 };
-
-function refuseTracked(path: string, root: string): void {
-  if (gitView(root, path) !== "tracked") return;
-  throw new HaversackError(
-    "input-invalid",
-    `${path} is committed in this repository; paths of this machine do not belong in it`,
-    {
-      hint: "take it out of git (`git rm --cached` keeps the file), or wire all projects with `haversack init --user`",
-    },
-  );
-}

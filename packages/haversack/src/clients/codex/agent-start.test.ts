@@ -1,11 +1,11 @@
-/** What is known of a sub-agent when it starts: its type, and with newer models its name. */
+/** What is known about a sub-agent when it starts: its type and, with newer models, its name. */
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
 import { profileOf } from "../../skills/showing/activation.ts";
 import { taskIdsIn } from "../../work/task.ts";
-import { readCodexEvent } from "./events.ts";
+import { readCodexEvent } from "./adapter.ts";
 
 /** The first line of a sub-agent's file as the client writes it (0.166.0), without its long texts. */
 function start(agentPath: string | null) {

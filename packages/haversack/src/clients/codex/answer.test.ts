@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { fitBytes, formatCodexAnswer, MAX_CONTEXT_BYTES } from "./answer.ts";
+import { fitBytes, formatCodexAnswer, MAX_CONTEXT_BYTES } from "./adapter.ts";
 
 const payload = { hook_event_name: "UserPromptSubmit" };
 const parsed = (text: string) => JSON.parse(text) as Record<string, unknown>;

@@ -1,7 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { mergeNotify, notifyOf, unmergeNotify } from "./config-notify.ts";
-import { mergeServer, unmergeServer } from "./config-server.ts";
+import { mergeNotify, mergeServer, notifyOf, unmergeNotify, unmergeServer } from "./config.ts";
 
 const files = { node: "/usr/bin/node", program: "/opt/haversack/dist/hook-codex-notify.cjs" };
 

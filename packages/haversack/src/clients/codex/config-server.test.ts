@@ -1,12 +1,12 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { mergeServer, serverTable, unmergeServer } from "./config-server.ts";
+import { mergeServer, serverTable, unmergeServer } from "./config.ts";
 import { simpleValue, tomlStatements } from "./toml-statements.ts";
 
 const files = { file: "config.toml", node: "/opt/node", bin: "/opt/dist/haversack.cjs" };
 const merge = (text: string, more = {}) => mergeServer(text, { ...files, ...more });
 
-/** What people have in it, in every layout that could mislead a reader of lines. */
+/** A user's config in layouts that could mislead a line-based reader. */
 const FOREIGN = [
   'model = "gpt"\n',
   "[mcp_servers.other]\ncommand = 'x' # [mcp_servers.haversack]\nargs = [\n  \"[mcp_servers.haversack]\", # no\n]\n",

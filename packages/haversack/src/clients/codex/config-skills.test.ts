@@ -1,7 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { mergeServer } from "./config-server.ts";
-import { disableSkills, enableSkills } from "./config-skills.ts";
+import { disableSkills, enableSkills, mergeServer } from "./config.ts";
 
 const file = "/home/x/.codex/config.toml";
 const KNOTS = "/repo/.agents/skills/knots/SKILL.md";

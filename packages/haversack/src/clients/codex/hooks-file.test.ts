@@ -1,9 +1,21 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { hookCommand, readHookCommand } from "./hook-command.ts";
-import { hookGroups, mergeHooks, ownHooks, serverHookGroups, unmergeHooks } from "./hooks-file.ts";
+import { hookCommand as commandOf, type HookFiles, readHookCommand as readCommand } from "../hook-command.ts";
+import * as settings from "../hook-settings.ts";
+import { CODEX_HOOKS } from "./hooks-file.ts";
 import { hookKey, readTrust } from "./trust.ts";
+
+const hookCommand = (own: HookFiles) => commandOf("codex", own);
+const readHookCommand = (command: unknown) => readCommand("codex", command);
+const ownHooks = (value: unknown) => settings.ownHooks("codex", value);
+const hookGroups = (command: string, hasGuards: boolean) => settings.hookGroups(CODEX_HOOKS, command, { hasGuards });
+const serverHookGroups = (command: string, hasGuards: boolean) =>
+  settings.hookGroups(CODEX_HOOKS, command, { hasGuards, asksServer: true });
+const mergeHooks = (text: string, own: Parameters<typeof settings.mergeHooks>[2]) =>
+  settings.mergeHooks(CODEX_HOOKS, text, own);
+const unmergeHooks = (text: string, own: { file: string; keep: string[] }) =>
+  settings.unmergeHooks(CODEX_HOOKS, text, own);
 
 const files = { node: "/opt/it's/node", hook: "/opt/dist/hook.cjs" };
 const options = { ...files, file: "hooks.json", hasGuards: false };
@@ -76,7 +88,7 @@ describe("with the running MCP server", () => {
     .map((name) => JSON.parse(readFileSync(join(FOLDER, name), "utf8")).payload as Record<string, unknown> | undefined);
   type ServerHook = { type: string; server: string; tool: string; input: Record<string, string> };
   const asked = (hasGuards: boolean) =>
-    Object.entries<{ hooks: ServerHook[] }>(serverHookGroups("run it", hasGuards)).filter(
+    Object.entries(serverHookGroups("run it", hasGuards) as unknown as Record<string, { hooks: ServerHook[] }>).filter(
       ([, { hooks }]) => hooks[0]?.type === "mcp_tool",
     );
 

@@ -1,9 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { profileOf } from "../../skills/showing/activation.ts";
-import { codex } from "./adapter.ts";
-import { codexTranscripts, readCodexCalls } from "./logged-calls.ts";
-import { readCodexBase } from "./prompt-event.ts";
-import { readCodexTool } from "./tool-event.ts";
+import { codex, readCodexBase, readCodexTool } from "./adapter.ts";
+import { codexTranscripts, readCodexCalls } from "./rollout.ts";
 
 const FILE = { path: "/home/user/.codex/sessions/rollout-1.jsonl", agentId: "" };
 const EVENT = { session_id: "s1", cwd: "/repo", hook_event_name: "Stop" };
@@ -55,7 +53,7 @@ describe("the calls in a session's file", () => {
     ]);
     expect(missed.map(({ toolUseId }) => toolUseId)).toEqual(["c1", "c2", "c3", "c4"]);
     const [shell, patch, todo] = missed.map(({ payload }) => readCodexTool(payload).tool);
-    // The exit code is in the line itself: the file is not read again for it.
+    // The exit code is in the line itself, so the file is not read again.
     expect(shell).toMatchObject({ tool: "shell", command: "npm test", exitCode: 1, isError: true });
     expect(patch).toMatchObject({ tool: "edit", paths: ["/repo/a.txt", "/repo/b", "/repo/c"] });
     expect(todo).toMatchObject({ tool: "todo", todos: { plan: [{ step: "A" }] } });

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { beforeEach, describe, expect, it, onTestFinished } from "vitest";
 import { makeRecordedStore, recordTrust, userStateFolder } from "../../base/project-trust.ts";
-import type { StoreHandle } from "../../store/sqlite/handle.ts";
+import type { StoreHandle } from "../../store/sqlite/access.ts";
 import { openDatabase } from "../../store/sqlite/open.ts";
 import { SqliteWorkStore } from "../../store/sqlite/work/sqlite-work-store.ts";
 import { noteTurn, readEndedTurn, readTurnNote, TURN_FILE } from "./notify.ts";
@@ -13,7 +13,7 @@ let root: string;
 let env: NodeJS.ProcessEnv;
 const state = () => join(root, ".haversack");
 
-/** As the client sends it at the end of the main agent's turn. */
+/** What the client sends at the end of the main agent's turn. */
 const notice = (over: Record<string, unknown> = {}) =>
   JSON.stringify({
     type: "agent-turn-complete",
@@ -105,7 +105,7 @@ describe("the end of a turn", () => {
     for (const file of readdirSync(state())) rmSync(join(state(), file));
     writeFileSync(join(state(), "haversack.db"), "no database at all, and long enough to look like one");
     noteTurn(notice(), env, NOW);
-    // Not the file that was recorded: nothing is written beside it.
+    // Not the store file that was recorded as trusted, so nothing is written.
     expect(readdirSync(state())).toEqual(["haversack.db"]);
     recordTrust(state(), userStateFolder(env), { at: NOW });
     noteTurn(notice(), env, NOW);

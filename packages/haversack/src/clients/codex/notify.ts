@@ -1,21 +1,20 @@
 /**
- * The program that Codex starts at the end of every turn (`notify` in the user's config.toml), with a JSON object as its last word. It
- * needs no review by the person, so it is what can tell that hooks do not run: the client keeps silent about hooks that nobody
- * has trusted, or that changed since. It notes whether the turn's prompt was heard by a hook, for `doctor`; where it was not,
- * it keeps the tasks that the session claimed through the MCP server from going back to the queue. Nothing that it prints
- * reaches the model, so messages wait. Sub-agents' turns are told too, without `client` (seen in 0.166.0).
+ * The program that Codex starts at the end of every turn (`notify` in the user's config.toml), with a JSON object as the last argument. It needs
+ * no review by the user, so it can detect that hooks do not run: Codex silently skips hooks that are untrusted or have changed. It records for
+ * `doctor` whether a hook received the turn's prompt. If none did, it keeps the session's claims (made through the MCP server) from returning to
+ * the queue. Its output does not reach the model, so messages wait. Codex also reports sub-agents' turns, without `client` (seen in 0.166.0).
  */
 import { existsSync } from "node:fs";
+import { readBounded } from "../../base/clean-text.ts";
 import { errorText } from "../../base/errors.ts";
 import { checkTrust } from "../../base/project-trust.ts";
-import { readBounded } from "../../base/read-text.ts";
 import { putFile } from "../../base/safe-write.ts";
-import { logLine } from "../../engine/events/event-project.ts";
-import { keptOpen } from "../../engine/events/kept-store.ts";
+import { keptOpen, logLine } from "../../engine/events/event-project.ts";
 import { loadConfig, offReason, projectPaths } from "../../engine/project.ts";
 import { workSettings } from "../../engine/work/work-parts.ts";
-import type { StoreHandle } from "../../store/sqlite/handle.ts";
+import type { StoreHandle } from "../../store/sqlite/access.ts";
 import { takeBack } from "../../store/sqlite/work/events/session-claims.ts";
+import { parsed } from "../client-adapter.ts";
 
 export interface EndedTurn {
   sessionId: string;
@@ -23,12 +22,12 @@ export interface EndedTurn {
   cwd: string;
 }
 
-/** Of the last turn that ended in this project. */
+/** The last turn that ended in this project. */
 export interface TurnNote {
   sessionId: string;
   /** ISO 8601. */
   at: string;
-  /** A hook was given its prompt. */
+  /** A hook received the turn's prompt. */
   isHeard: boolean;
 }
 
@@ -60,16 +59,9 @@ export function noteTurn(word: string | undefined, env: NodeJS.ProcessEnv, now: 
   }
 }
 
-/** Undefined: another notice, or a sub-agent's turn. */
+/** Undefined for other notices and for a sub-agent's turn. */
 export function readEndedTurn(word: string | undefined): EndedTurn | undefined {
-  let fields: Record<string, unknown>;
-  try {
-    fields = JSON.parse(word ?? "") as Record<string, unknown>;
-  } catch {
-    // Somebody runs it by hand.
-    return undefined;
-  }
-  const { type, client, "thread-id": sessionId, "turn-id": turnId, cwd } = fields ?? {};
+  const { type, client, "thread-id": sessionId, "turn-id": turnId, cwd } = parsed(word);
   if (type !== "agent-turn-complete" || typeof client !== "string") return undefined;
   if (typeof sessionId !== "string" || typeof turnId !== "string" || typeof cwd !== "string") return undefined;
   return { sessionId, turnId, cwd };
@@ -77,20 +69,14 @@ export function readEndedTurn(word: string | undefined): EndedTurn | undefined {
 
 const TURN_MAX_BYTES = 10_000;
 
-/** Undefined: no turn has ended here since `notify` is set, or the file is half written. */
+/** Undefined if no turn has ended here since `notify` was set, or if the file is half written. */
 export function readTurnNote(state: string): TurnNote | undefined {
-  try {
-    const text = readBounded(`${state}/${TURN_FILE}`, TURN_MAX_BYTES)?.text ?? "";
-    const { sessionId, at, isHeard } = JSON.parse(text) as Partial<TurnNote>;
-    if (typeof sessionId !== "string" || typeof at !== "string" || typeof isHeard !== "boolean") return undefined;
-    return { sessionId, at, isHeard };
-  } catch {
-    // Not there, or not to be understood: nothing is known.
-    return undefined;
-  }
+  const { sessionId, at, isHeard } = parsed(readBounded(`${state}/${TURN_FILE}`, TURN_MAX_BYTES)?.text);
+  if (typeof sessionId !== "string" || typeof at !== "string" || typeof isHeard !== "boolean") return undefined;
+  return { sessionId, at, isHeard };
 }
 
-/** Hooks keep the client's name of the prompt's turn with the session. */
+/** Hooks store the turn ID of the last prompt with the session. */
 function wasHeard({ db }: StoreHandle, { sessionId, turnId }: EndedTurn): boolean {
   const row = db
     .prepare("SELECT last_prompt_id AS id FROM sessions WHERE session_id = ? AND agent_id = ''")

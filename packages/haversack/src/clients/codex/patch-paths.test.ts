@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { patchPaths } from "./patch-paths.ts";
+import { patchPaths } from "./adapter.ts";
 
 const PATCH = `*** Begin Patch
 *** Add File: new.txt

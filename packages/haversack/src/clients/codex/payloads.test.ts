@@ -1,13 +1,12 @@
-/** The readers of payloads, held against what the real client sent (recorded by test/clients/codex/record-fixtures.ts). */
+/** Tests the payload readers against what the real client sent (recorded by test/clients/codex/record-fixtures.ts). */
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import type { EventProject } from "../../engine/events/event-project.ts";
 import { profileOf } from "../../skills/showing/activation.ts";
 import { captureEvent } from "../../work/capture/capture.ts";
-import { readCodexEvent } from "./events.ts";
-import { mentionedSkills, readCodexBase, readCodexPrompt, readCodexPromptId } from "./prompt-event.ts";
+import { codex, readCodexBase, readCodexEvent, readCodexPrompt, readCodexTool } from "./adapter.ts";
 import { endedCommand, readFill } from "./rollout.ts";
-import { readCodexTool } from "./tool-event.ts";
 
 const FOLDER = join(import.meta.dirname, "../../../../../test/fixtures/codex");
 const names = readdirSync(FOLDER).filter((file) => file.endsWith(".json") && file !== "mcp-server.json");
@@ -65,7 +64,7 @@ describe("sessions, agents and calls", () => {
 
   it.each([
     "pre-compact.auto",
-    // SessionStart says it for the main agent.
+    // For the main agent, SessionStart reports the compaction.
     "post-compact.auto",
     "stop",
     "permission-request.mcp-echo-recall",
@@ -90,20 +89,17 @@ describe("prompts", () => {
     expect(readCodexPrompt(told)).toBe("Look around.");
     const packet = "Look around.\n\n---\n# Wake-up\n\nFrom Haversack, for a sub-agent; times are UTC.\n";
     expect(readCodexPrompt({ ...told, prompt: packet })).toBeUndefined();
-    // Typed by a person it is a prompt like any.
+    // Typed by a person, it is an ordinary prompt.
     expect(readCodexPrompt({ ...payload("user-prompt-submit"), prompt: packet })).toBe(packet);
   });
 
   it("have the id of their turn", () => {
     const prompt = payload("user-prompt-submit");
-    expect(readCodexPromptId(prompt)).toMatch(/./);
-    expect(readCodexPromptId(prompt)).toBe(readCodexPromptId(payload("stop")));
-    expect(readCodexPromptId(payload("session-start.startup"))).toBeUndefined();
-  });
-
-  it("name skills with a dollar sign", () => {
-    expect(mentionedSkills("Use $knots, then ($pdf-forms) and $knots again")).toEqual(["knots", "pdf-forms"]);
-    expect(mentionedSkills("It costs $5, or echo $$HOME; a$b")).toEqual([]);
+    const base = { ...readCodexBase(prompt, "/")!, client: profileOf("codex") };
+    expect(codex.readEvents(prompt, base, {} as EventProject)).toMatchObject([
+      { promptId: expect.stringMatching(/./) },
+    ]);
+    expect(prompt["turn_id"]).toBe(payload("stop")["turn_id"]);
   });
 });
 

@@ -1,10 +1,12 @@
 /**
- * The files of the Codex plugin that are not copies of built ones, and the marketplace it is installed from (both in the client's own
- * format, seen in 0.166.0). `scripts/build-codex.mjs` writes them.
+ * The generated files of the Codex plugin, and the marketplace to install it from (both in the client's format, seen in 0.166.0).
+ * `scripts/build-codex.mjs` writes them.
  */
-import { ENV_VARS } from "./config-server.ts";
-import { hookGroups } from "./hooks-file.ts";
-import { codexWorkFiles } from "./work-files.ts";
+
+import { hookGroups } from "../hook-settings.ts";
+import { codexWorkFiles } from "../work-files.ts";
+import { ENV_VARS } from "./config.ts";
+import { CODEX_HOOKS } from "./hooks-file.ts";
 
 export interface PluginFile {
   /** Below the marketplace's folder. */
@@ -19,7 +21,7 @@ export interface PackageFacts {
   license: string;
 }
 
-/** Where the plugin lies in the marketplace. Older versions of the client find none at the marketplace's own folder. */
+/** Folder of the plugin in the marketplace. Older clients do not find a plugin in the marketplace's root. */
 export const PLUGIN_FOLDER = "haversack";
 
 export function codexPluginFiles({ name, version, description, license }: PackageFacts): PluginFile[] {
@@ -64,7 +66,7 @@ export function codexPluginFiles({ name, version, description, license }: Packag
     inPlugin(".mcp.json", json({ mcpServers: { haversack: pluginServer({ name, version }) } })),
     ...PLUGIN_SKILLS.flatMap(({ skill, text }) => [
       inPlugin(`skills/${skill}/SKILL.md`, text),
-      // Out of the listing that every session pays for: only `$haversack:NAME` brings it.
+      // Not listed, because every session pays for the listing: only `$haversack:NAME` loads it.
       inPlugin(`skills/${skill}/agents/openai.yaml`, "policy:\n  allow_implicit_invocation: false\n"),
     ]),
     ...codexWorkFiles("$haversack:work").map(({ path, text }) => inPlugin(path, text)),
@@ -72,19 +74,21 @@ export function codexPluginFiles({ name, version, description, license }: Packag
 }
 
 /**
- * Commands for all events: one package serves every version of the client, it cannot say which it needs, and an older one reads no hook at all from
- * a file with one that asks a server. Whether rules guard files is known per project only, so the plugin watches no edits before they happen.
+ * Every event runs a command. One package serves all versions of the client, and an older version ignores a whole hooks file if one hook asks a
+ * server. Whether rules guard files is known only per project, so the plugin does not watch edits before they happen.
  */
 function pluginHooks() {
   // biome-ignore lint/suspicious/noTemplateCurlyInString: the client replaces it.
   const folder = "${CLAUDE_PLUGIN_ROOT}";
   const command = `haversack_sh="${folder}/node.sh"; [ -f "$haversack_sh" ] || exit 0; set -- hook.cjs codex plugin; . "$haversack_sh"`;
-  return Object.fromEntries(Object.entries(hookGroups(command, false)).map(([event, group]) => [event, [group]]));
+  return Object.fromEntries(
+    Object.entries(hookGroups(CODEX_HOOKS, command, { hasGuards: false })).map(([event, group]) => [event, [group]]),
+  );
 }
 
 /**
- * The client fills in no folder here. With `cwd: "."` the server would start in the plugin's folder and not know the project; without
- * it starts in the project's, and finds its own by the place where the client keeps installed plugins.
+ * The client substitutes no folder here. With `cwd: "."` the server would start in the plugin's folder and not know the project. Without `cwd` it
+ * starts in the project's folder and finds its own files where the client keeps installed plugins.
  */
 function pluginServer({ name, version }: Pick<PackageFacts, "name" | "version">) {
   const script = [

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { readCodexOutput } from "./shown-output.ts";
+import { readCodexOutput } from "./adapter.ts";
 
 const payload = (output: unknown, tool = "Bash") => ({
   hook_event_name: "PostToolUse",

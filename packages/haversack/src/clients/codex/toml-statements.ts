@@ -1,14 +1,14 @@
 /**
- * The statements of a TOML text with their places: headers and keys, no values but simple ones. Enough to find, add and take out a
- * table while every other byte stays; no judge of TOML: what it cannot follow it skips to the end of the line.
+ * Statements of a TOML text with their positions: headers, keys and simple values. This is enough to find, add and remove a table without touching
+ * other bytes. It does not validate TOML: a line that it cannot parse is skipped.
  */
 export interface TomlStatement {
   kind: "table" | "list-table" | "key";
-  /** Of a key with the table that it stands in: `["mcp_servers", "x", "command"]`. */
+  /** For a key, includes its table: `["mcp_servers", "x", "command"]`. */
   path: string[];
-  /** Where its line begins, without comments before it. */
+  /** Start of its line, without preceding comments. */
   start: number;
-  /** Behind its last character, before a comment and the line's end. */
+  /** After its last character, before a comment and the line break. */
   end: number;
   /** As written; "" for headers. */
   value: string;
@@ -48,7 +48,21 @@ export function tomlStatements(text: string): TomlStatement[] {
   return statements;
 }
 
-/** A string, a list of strings or a word, as its value; undefined for anything else. */
+/** Noted in the receipt: the file had no final line break, so it gets none back. */
+export const NO_BREAK = "no-line-break-at-the-end";
+
+/** Removes our text and the empty line before it, which is ours as well. */
+export function withoutBlock(
+  text: string,
+  { start, end }: { start: number; end: number },
+  keep: readonly string[],
+): string {
+  const head = text.slice(0, start).replace(/(\r?\n)\r?\n$/, "$1");
+  const isLast = text.slice(end).trim() === "";
+  return (isLast && keep.includes(NO_BREAK) ? head.replace(/\r?\n$/, "") : head) + text.slice(end);
+}
+
+/** The value of a string, a list of strings or a bare word; undefined for anything else. */
 export function simpleValue(value: string): string | string[] | undefined {
   if (value.startsWith('"""') || value.startsWith("'''")) return undefined;
   if (value.startsWith("[")) {
@@ -74,7 +88,7 @@ export function simpleValue(value: string): string | string[] | undefined {
 
 function unescaped(value: string): string | undefined {
   try {
-    // TOML's other escapes: \UXXXXXXXX, \e and \xHH. None of ours has them.
+    // TOML's other escapes: \UXXXXXXXX, \e and \xHH. We write none of them.
     return JSON.parse(value) as string;
   } catch {
     return undefined;
@@ -107,13 +121,13 @@ function skipBlanks(text: string, from: number): number {
   return at;
 }
 
-/** Behind the line break. */
+/** After the line break. */
 function lineEnd(text: string, from: number): number {
   const at = text.indexOf("\n", from);
   return at < 0 ? text.length : at + 1;
 }
 
-/** Behind a string that begins at `start`, of one line or of several. */
+/** The end of a string that begins at `start`; it may span lines. */
 function stringEnd(text: string, start: number): number {
   const quote = text[start]!;
   const isLong = text.startsWith(quote.repeat(3), start);
@@ -123,7 +137,7 @@ function stringEnd(text: string, start: number): number {
     else if (!isLong && text[at] === "\n") return at;
     else if (text.startsWith(close, at)) {
       let end = at + close.length;
-      // Up to two quotes may stand right before the closing three.
+      // Up to two quotes may come right before the closing three.
       while (isLong && text[end] === quote) end++;
       return end;
     }
@@ -131,7 +145,7 @@ function stringEnd(text: string, start: number): number {
   return text.length;
 }
 
-/** Where the value's line ends, or its comment begins; lists and tables may go over several lines. */
+/** Where the value's line ends or its comment begins; lists and tables may span lines. */
 function valueEnd(text: string, from: number): number {
   let depth = 0;
   for (let at = from; at < text.length; at++) {

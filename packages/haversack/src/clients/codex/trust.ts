@@ -1,13 +1,13 @@
 /**
- * What the person has allowed Codex to run, read from their `config.toml` and never written: a hook runs after its review in `/hooks`,
- * a project's files count after its folder is trusted. Both fail in silence otherwise (seen in 0.166.0).
+ * What the user has allowed Codex to run. Read from their `config.toml`, never written. A hook runs only after its review in `/hooks`, and a
+ * project's files count only once its folder is trusted. Codex reports neither case (seen in 0.166.0).
  */
-import type { HookEntry } from "../hook-entries.ts";
+import type { HookEntry } from "../hook-settings.ts";
 import { simpleValue, tomlStatements } from "./toml-statements.ts";
 
 export interface Trust {
   isFolderTrusted: boolean;
-  /** Events whose hook has no review. A review of an older form of the hook counts here as one: only the client can tell. */
+  /** Events whose hook has no review. A review of an older form of the hook counts as one, because only Codex can tell them apart. */
   unreviewed: string[];
   /** Events whose hook the person has switched off. */
   switchedOff: string[];
@@ -31,7 +31,7 @@ export function readTrust(
   };
 }
 
-/** The client's name for a hook: file, event, place of its group, place in it. */
+/** The client's key for a hook: file, event, index of its group, index in the group. */
 export function hookKey(file: string, { event, path }: Pick<HookEntry, "event" | "path">): string {
   const name = event.replaceAll(/(?<=[a-z])(?=[A-Z])/g, "_").toLowerCase();
   return `${file}:${name}:${path[2]}:${path[4]}`;

@@ -7,10 +7,10 @@ import { beforeEach, describe, expect, it, onTestFinished } from "vitest";
 import { applyInit, planInit } from "../../engine/init.ts";
 import { applyUninstall, planUninstall } from "../../engine/uninstall.ts";
 import type { CheckPlace, WiringPlace } from "../../engine/wiring.ts";
-import { ownHooks } from "./hooks-file.ts";
+import { ownHooks } from "../hook-settings.ts";
+import { codexWorkFiles } from "../work-files.ts";
 import { hookKey } from "./trust.ts";
 import { codex } from "./wiring.ts";
-import { codexWorkFiles } from "./work-files.ts";
 
 let base: string;
 let place: WiringPlace;
@@ -149,7 +149,7 @@ describe("hooks that ask the running MCP server", () => {
     place = { ...place, hooks: "server" };
   });
   const ways = () => [
-    ...new Set(ownHooks(JSON.parse(readFileSync(at("repo/.codex/hooks.json"), "utf8"))).map(({ way }) => way)),
+    ...new Set(ownHooks("codex", JSON.parse(readFileSync(at("repo/.codex/hooks.json"), "utf8"))).map(({ way }) => way)),
   ];
 
   it.each(["0.166.0", "0.166.3", "0.200.0", "1.0.0"])("are written for Codex %s", (version) => {
@@ -219,7 +219,7 @@ describe("doctor", () => {
       "codex MCP server": expect.stringMatching(/^ok/),
     });
     const file = at("repo/.codex/hooks.json");
-    const reviews = ownHooks(JSON.parse(readFileSync(file, "utf8"))).map(
+    const reviews = ownHooks("codex", JSON.parse(readFileSync(file, "utf8"))).map(
       (hook) => `[hooks.state."${hookKey(file, hook)}"]\ntrusted_hash = "sha256:00"\n`,
     );
     writeFileSync(at("home/.codex/config.toml"), trusted + reviews.join(""));

@@ -1,20 +1,27 @@
 /** Codex as `init` and `uninstall` see it. */
-import { join } from "node:path";
-import { HaversackError } from "../../base/errors.ts";
+import { basename, dirname, join } from "node:path";
 import { readText } from "../../engine/init.ts";
-import type { Client, WiredFile, WiringPlace } from "../../engine/wiring.ts";
-import { excludeLines } from "../exclude-lines.ts";
-import { notesOnStamped, type StampedFile, stateOfStamped, wireStamped } from "../gemini/stamped-file.ts";
-import { gitView } from "../git-view.ts";
+import type { Client, Deferral, WiredFile, WiringPlace } from "../../engine/wiring.ts";
+import type { SkillCard } from "../../skills/types.ts";
+import { canAskServer, whyNoServerHooks } from "../client-program.ts";
+import { excludeLines, gitView, untracked } from "../git-view.ts";
+import { mergeHooks, unmergeHooks } from "../hook-settings.ts";
+import { leftoversOfStamped, notesOnStamped, type StampedFile, wireStamped } from "../stamped-file.ts";
+import { codexWorkFiles } from "../work-files.ts";
 import { checkCodex } from "./check.ts";
-import { mergeNotify, notifyOf, notifyProgram, unmergeNotify } from "./config-notify.ts";
-import { mergeServer, serverTable, unmergeServer } from "./config-server.ts";
-import { codexDeferral } from "./deferral.ts";
-import { canAskServer, codexPlaces, findCodex } from "./detect.ts";
-import { codexFill } from "./fill.ts";
-import { mergeHooks, SERVER_HOOKS_SINCE, unmergeHooks } from "./hooks-file.ts";
-import { readCodexPlugin } from "./plugin-wiring.ts";
-import { codexWorkFiles } from "./work-files.ts";
+import {
+  disableSkills,
+  enableSkills,
+  mergeNotify,
+  mergeServer,
+  notifyOf,
+  notifyProgram,
+  serverTable,
+  unmergeNotify,
+  unmergeServer,
+} from "./config.ts";
+import { CODEX_HOOKS } from "./hooks-file.ts";
+import { type CodexPlaces, codexPlaces, findCodex, readCodexPlugin } from "./places.ts";
 
 export const codex: Client = {
   name: "codex",
@@ -24,8 +31,8 @@ export const codex: Client = {
     const { root, projectHooks, projectConfig, userHooks, userConfig } = codexPlaces(place.cwd, place.env);
     const isUser = place.scope === "user";
     return [
-      hooksFile(isUser ? userHooks : projectHooks, place),
-      serverFile(isUser ? userConfig : projectConfig, place),
+      untracked(hooksFile(isUser ? userHooks : projectHooks, place), place, root),
+      untracked(serverFile(isUser ? userConfig : projectConfig, place), place, root),
       ...workSkill(place).map(wireStamped),
       ...(isUser ? [] : excludeLines(root, EXCLUDED)),
     ];
@@ -38,7 +45,9 @@ export const codex: Client = {
     const notes = [
       "Codex runs no hook before you have reviewed it, and says nothing: start `codex` here, open /hooks and trust those of Haversack (again after each change of them)",
     ];
-    const why = place.hooks === "server" ? whyNoServer(place) : undefined;
+    const config = place.hooks === "command" ? undefined : switchedOffIn(place);
+    const off = config && `the MCP server is switched off in ${config}`;
+    const why = whyNoServerHooks("codex", place) ?? off;
     if (why) notes.push(`${why}: each event starts a process`);
     if (readCodexPlugin(places)) {
       notes.push("the haversack plugin of Codex is installed too: it stands back once you have trusted these hooks");
@@ -56,17 +65,13 @@ export const codex: Client = {
     }
     return [...notes, ...notesOnStamped(workSkill(place))];
   },
-  leftovers: (place) =>
-    workSkill(place).flatMap((file) =>
-      stateOfStamped(file) === "edited" ? [`${file.path} was changed by hand and stays`] : [],
-    ),
+  leftovers: (place) => leftoversOfStamped(workSkill(place)),
   check: checkCodex,
-  fill: codexFill,
   isPackaged: ({ cwd, env }) => readCodexPlugin(codexPlaces(cwd, env)) !== undefined,
-  deferral: ({ cwd, env }) => codexDeferral(codexPlaces(cwd, env)),
+  deferral: ({ cwd, env }) => deferral(codexPlaces(cwd, env)),
 };
 
-/** `$work`, and its roles. */
+/** The skill `$work` and its roles. */
 function workSkill({ scope, cwd, env }: Pick<WiringPlace, "scope" | "cwd" | "env">): StampedFile[] {
   const { root, codexHome } = codexPlaces(cwd, env);
   const folder = scope === "user" ? codexHome : join(root, ".codex");
@@ -77,42 +82,37 @@ function workSkill({ scope, cwd, env }: Pick<WiringPlace, "scope" | "cwd" | "env
   }));
 }
 
-/** Why hooks cannot ask the running MCP server here. */
-function whyNoServer({ scope, cwd, env }: WiringPlace): string | undefined {
-  if (!canAskServer(env)) {
-    return `hooks can ask the MCP server from Codex ${SERVER_HOOKS_SINCE} on, and not every codex that was found is known to be that new`;
-  }
+/** The config file in which the MCP server of this scope is switched off, if it is. */
+function switchedOffIn({ scope, cwd, env }: WiringPlace): string | undefined {
   const { projectConfig, userConfig } = codexPlaces(cwd, env);
   const config = scope === "user" ? userConfig : projectConfig;
-  if (!serverTable(readText(config) ?? "").isEnabled) return `the MCP server is switched off in ${config}`;
-  return undefined;
+  return serverTable(readText(config) ?? "").isEnabled ? undefined : config;
 }
 
 function hooksFile(path: string, place: WiringPlace): WiredFile {
-  const { installed, hasGuards, scope, cwd, env } = place;
+  const { installed, hasGuards, seesOutputs = false } = place;
   return {
     path,
     about: "hooks",
     blank: "{}\n",
     wire: (text) => {
-      if (scope === "project") refuseTracked(path, codexPlaces(cwd, env).root);
-      const asksServer = place.hooks !== "command" && whyNoServer(place) === undefined;
-      return mergeHooks(text, { node: installed.node, hook: installed.hook, file: path, hasGuards, asksServer });
+      const canAsk = place.hooks !== "command" && canAskServer("codex", place.env);
+      const asksServer = canAsk && !switchedOffIn(place);
+      return mergeHooks(CODEX_HOOKS, text, { ...installed, file: path, hasGuards, seesOutputs, asksServer });
     },
-    unwire: (text, keep) => unmergeHooks(text, { file: path, keep }),
+    unwire: (text, keep) => unmergeHooks(CODEX_HOOKS, text, { file: path, keep }),
   };
 }
 
-function serverFile(path: string, { installed: { node, hook, bin }, scope, cwd, env }: WiringPlace): WiredFile {
+function serverFile(path: string, { installed: { node, hook, bin }, scope }: WiringPlace): WiredFile {
   const program = notifyProgram(hook);
   return {
     path,
     about: scope === "user" ? "the MCP server and notify" : "the MCP server",
     blank: "",
-    // The client's own file has the person's settings, sometimes keys.
+    // The file holds the user's own settings, sometimes keys.
     isPrivate: scope === "user",
     wire: (text) => {
-      if (scope === "project") refuseTracked(path, codexPlaces(cwd, env).root);
       const merged = mergeServer(text, { file: path, node, bin });
       return scope === "user" ? { ...merged, text: mergeNotify(merged.text, { node, program }) } : merged;
     },
@@ -120,20 +120,37 @@ function serverFile(path: string, { installed: { node, hook, bin }, scope, cwd, 
   };
 }
 
-/** The first two name paths of this machine; the skill is ours. */
+/** The first two contain paths of this machine; the skill is generated by us. */
 const EXCLUDED = {
   "/.codex/hooks.json": ".codex/hooks.json",
   "/.codex/config.toml": ".codex/config.toml",
   "/.codex/skills/work/": ".codex/skills/work/SKILL.md",
 };
 
-function refuseTracked(path: string, root: string): void {
-  if (gitView(root, path) !== "tracked") return;
-  throw new HaversackError(
-    "input-invalid",
-    `${path} is committed in this repository; paths of this machine do not belong in it`,
-    {
-      hint: "wire all projects with `haversack init --user`, or take it out of git (`git rm --cached` keeps the file)",
-    },
-  );
+/** Which skills can be kept out of the listing, and where. */
+function deferral({ userConfig: path }: CodexPlaces): Deferral {
+  return {
+    path,
+    blank: "",
+    isPrivate: true,
+    isReadByFile: true,
+    noNames: "Codex cannot list a skill's name without its description",
+    keyOf,
+    nameOf: (key) => basename(dirname(key)),
+    set: (text, keys, _, own) => disableSkills(text, keys, { file: path, own }),
+    drop: (text, own, keep) => enableSkills(text, own, { keep }),
+  };
 }
+
+/** The setting is in the user's file and applies to all projects, so it only hides skills of this project. */
+function keyOf(card: SkillCard): { key: string } | { why: string } {
+  const { sourceKind, sourceLabel, folder, path } = card;
+  if (!folder || !LISTED.test(sourceLabel)) return { why: "Codex does not list it anyway" };
+  if (!card.modelInvocable) return { why: "its author keeps it out of the listing already" };
+  if (sourceKind !== "project") {
+    return { why: "it is a skill for all your projects, and Codex has no setting that hides it in one" };
+  }
+  return { key: path };
+}
+
+const LISTED = /(?:^|\/)\.(?:agents|codex)\/skills$/;

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { formatGeminiAnswer } from "./answer.ts";
+import { formatGeminiAnswer } from "./adapter.ts";
 
 const before = { hook_event_name: "BeforeTool", tool_input: { agent_name: "generalist", prompt: "Look." } };
 const read = (text: string) => (text === "" ? undefined : JSON.parse(text));

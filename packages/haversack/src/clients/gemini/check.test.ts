@@ -1,4 +1,4 @@
-/** What `doctor` says of Gemini CLI where it is not wired, half wired, or not trusted. The events themselves need the built hook. */
+/** Findings of `doctor` when Gemini CLI is not wired, half wired, or not trusted. Testing the events needs the built hook. */
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -1,4 +1,4 @@
-/** Where git commits .gemini/settings.json: nothing is written there, and a person is told what works instead. */
+/** If git tracks .gemini/settings.json, nothing is written there, and the user is told the alternative. */
 import { execFileSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -1,22 +1,24 @@
 /**
- * Whether Gemini CLI reads a project's settings (seen in 0.61.0): in a folder that the person trusts, and in any folder once folder trust is
- * switched off. Loaded by the hook: nothing but `fs`.
+ * Whether Gemini CLI reads a project's settings (seen in 0.61.0): in trusted folders, and in all folders if folder trust is switched
+ * off. Loaded by the hook: only `fs`.
  */
+
+import { MAX_CONFIG_BYTES, readBounded } from "../../base/clean-text.ts";
 import { withoutComments } from "../../base/json.ts";
-import { MAX_CONFIG_BYTES, readBounded } from "../../base/read-text.ts";
+import { object, parsed } from "../client-adapter.ts";
 
 export type FolderTrust = "trusted" | "untrusted" | "unknown";
 
 export interface TrustPlaces {
   root: string;
-  /** `~/.gemini/settings.json`. A project's own settings have no say in this. */
+  /** `~/.gemini/settings.json`. A project's own settings cannot change this. */
   userSettings: string;
   trustedFolders: string;
 }
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** What the environment or a setting says; else what the person has answered for this folder, or for the nearest one above it. */
+/** From the environment or a setting; else the user's answer for this folder, or for the nearest one above it. */
 export function folderTrust({ root, userSettings, trustedFolders }: TrustPlaces, env: Environment): FolderTrust {
   const { GEMINI_CLI_TRUST_WORKSPACE: given, GEMINI_RESTRICTED_MODE: restricted } = env;
   if (restricted === "true" || given === "false") return "untrusted";
@@ -30,7 +32,7 @@ export function folderTrust({ root, userSettings, trustedFolders }: TrustPlaces,
   return nearest.level === "DO_NOT_TRUST" ? "untrusted" : "trusted";
 }
 
-/** `security.folderTrust.enabled`; the machine's settings beat the user's, and without one it is on. */
+/** `security.folderTrust.enabled`. The machine's settings win over the user's. Default: on. */
 function isTrustAsked(userSettings: string, env: Environment): boolean {
   const machine =
     env["GEMINI_CLI_SYSTEM_SETTINGS_PATH"] ||
@@ -38,20 +40,15 @@ function isTrustAsked(userSettings: string, env: Environment): boolean {
       ? "/Library/Application Support/GeminiCli/settings.json"
       : "/etc/gemini-cli/settings.json");
   const settings = [machine, userSettings].map((file) => {
-    const { security } = objectIn(file) as { security?: { folderTrust?: { enabled?: unknown } } };
-    return security?.folderTrust?.enabled;
+    const { enabled } = object(object(objectIn(file)["security"])["folderTrust"]);
+    return enabled;
   });
   return (settings.find((value) => typeof value === "boolean") ?? true) as boolean;
 }
 
+/** Empty for a file that the client cannot read either. */
 function objectIn(file: string): Record<string, unknown> {
-  try {
-    const value: unknown = JSON.parse(withoutComments(readBounded(file, MAX_CONFIG_BYTES)?.text ?? "{}"));
-    return typeof value === "object" && value !== null ? (value as Record<string, unknown>) : {};
-  } catch {
-    // The client cannot read it either.
-    return {};
-  }
+  return parsed(withoutComments(readBounded(file, MAX_CONFIG_BYTES)?.text ?? ""));
 }
 
 function parentOf(folder: string): string {

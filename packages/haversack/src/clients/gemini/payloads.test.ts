@@ -1,13 +1,10 @@
-/** The readers of payloads, held against what the real client sent (recorded by test/clients/gemini/record-fixtures.ts). */
+/** Tests the payload readers with payloads of the real client (recorded by test/clients/gemini/record-fixtures.ts). */
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { callKey } from "../../engine/call-key.ts";
-import { readGeminiEvent } from "./events.ts";
-import { geminiProfile } from "./profile.ts";
-import { readGeminiBase, readGeminiPrompt } from "./prompt-event.ts";
-import { geminiSamplePayload } from "./sample-payloads.ts";
-import { readGeminiTool } from "./tool-event.ts";
+import { samplePayload } from "../sample-payloads.ts";
+import { geminiProfile, readGeminiBase, readGeminiEvent, readGeminiPrompt, readGeminiTool } from "./adapter.ts";
 import { readGeminiCompaction, readGeminiFill } from "./transcript.ts";
 
 const FOLDER = join(import.meta.dirname, "../../../../../test/fixtures/gemini");
@@ -60,7 +57,7 @@ describe("sessions and calls", () => {
     };
     const base = { ...readGeminiBase(own, "/")!, client: geminiProfile("/repo", {}) };
     const { key } = callKey("recall", { handle: "h1" });
-    // The server gets no id of the call: it is noted by tool and arguments.
+    // The server does not get the call's id, so the call is noted by tool and arguments.
     expect(readGeminiEvent(own, base)).toMatchObject({ isOwnTool: true, toolUseId: expect.stringMatching(`^${key}@`) });
   });
 });
@@ -145,7 +142,7 @@ it("sample payloads have the fields of the recorded ones", () => {
     SessionEnd: "session-end",
   };
   for (const [name, file] of Object.entries(recorded)) {
-    const sample = geminiSamplePayload(name, { sessionId: "s", cwd: "/repo", now: new Date(0) });
+    const sample = samplePayload("gemini", name, { sessionId: "s", cwd: "/repo", now: new Date(0) });
     expect(Object.keys(sample).sort(), name).toEqual(Object.keys(payload(file)).sort());
   }
 });

@@ -2,8 +2,8 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
-import { geminiProfile, SKILL_TOOL } from "./profile.ts";
-import { disableSkills, enableSkills } from "./settings-skills.ts";
+import { geminiProfile, SKILL_TOOL } from "./adapter.ts";
+import { disableSkills, enableSkills } from "./settings.ts";
 
 const disable = (text: string, names: string[], own: Record<string, string> = {}) =>
   disableSkills(text, names, { file: "s.json", mode: "hidden", own });

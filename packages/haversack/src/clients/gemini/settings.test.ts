@@ -1,13 +1,15 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { geminiHookCommand, readGeminiHookCommand } from "./hook-command.ts";
-import {
-  mergeGeminiSettings,
-  ownGeminiHooks,
-  readGeminiSettings,
-  serverOf,
-  unmergeGeminiSettings,
-} from "./settings.ts";
+import { type HookFiles, hookCommand, readHookCommand } from "../hook-command.ts";
+import { ownHooks, readSettings } from "../hook-settings.ts";
+import { serverEntry } from "../server-entry.ts";
+import { GEMINI_HOOKS, mergeGeminiSettings, SERVERS, unmergeGeminiSettings } from "./settings.ts";
+
+const geminiHookCommand = (own: HookFiles) => hookCommand("gemini", own);
+const readGeminiHookCommand = (command: unknown) => readHookCommand("gemini", command);
+const ownGeminiHooks = (settings: unknown) => ownHooks("gemini", settings);
+const readGeminiSettings = (text: string, file: string) => readSettings(GEMINI_HOOKS, text, file);
+const serverOf = (settings: unknown) => serverEntry(settings, SERVERS);
 
 const files = { node: "/opt/it's/node", hook: "/opt/x/hook.cjs", bin: "/opt/x/haversack.cjs" };
 const options = { ...files, file: "settings.json", hasGuards: false };

@@ -1,117 +1,116 @@
-/**
- * Our part of Gemini CLI's settings.json: the hooks, with times in milliseconds, and the MCP server. Texts in, texts out;
- * everything foreign keeps its bytes. The client accepts comments in this file, and they stay where they are.
- */
-import { HaversackError } from "../../base/errors.ts";
-import type { HookFiles } from "../claude-code/hook-command.ts";
-import { isOwnCommand, type ServerCommand, type ServerFiles, serverCommand } from "../claude-code/server-guard.ts";
-import { removeIn, setIn } from "../claude-code/settings-text.ts";
-import {
-  groupsOf,
-  type HookEntry,
-  type HookForm,
-  type HookLine,
-  hookEntries,
-  putHooks,
-  removeHooks,
-} from "../hook-entries.ts";
-import { emptyAmong, isSame, listOf, type Merged, objectOf, parseSettings, prune, valueAt } from "../json-settings.ts";
-import { geminiHookCommand, readGeminiHookCommand } from "./hook-command.ts";
+/** Our part of Gemini CLI's settings.json: the hooks and the MCP server. Works on texts; foreign entries keep their bytes. */
 
-/** A matcher of a tool event is a regular expression that is searched for, so it is anchored (seen in 0.61.0). */
+import { HaversackError } from "../../base/errors.ts";
+import type { DeferChange, DeferMode } from "../../engine/wiring.ts";
+import type { HookFiles } from "../hook-command.ts";
+import { formOf, type HookTable, type HookWishes, mergeHooks, readSettings, unmergeHooks } from "../hook-settings.ts";
+import { emptyAmong, listAt, type Merged, prune } from "../json-settings.ts";
+import { removeIn, setIn } from "../json-text.ts";
+import { mergeServerEntry, type ServerPlace, unmergeServerEntry } from "../server-entry.ts";
+import type { ServerFiles } from "../server-guard.ts";
+
+/** Matchers of tool events are unanchored regular expressions, so we add the anchors (seen in 0.61.0). */
 const anchored = (names: readonly string[]) => `^(${names.join("|")})$`;
 const EDIT_TOOLS = ["write_file", "replace"];
-/** Of our MCP server: whose call it is must be known before it is made. */
+/** Tools of our MCP server. The caller must be known before the call is made. */
 const OWN_TOOLS = "mcp_haversack_.*";
 const TOLD_TOOLS = [...EDIT_TOOLS, "run_shell_command", "read_file", "write_todos", "activate_skill"];
 
 /**
- * Event, matcher, and its time in milliseconds. Not the model events and PreCompress: a process before and after every request, of
- * which PreCompress says nothing and AfterModel no more than the transcript does.
+ * Event, matcher, and timeout in milliseconds. No model events and no PreCompress: each would start a process for every request.
+ * PreCompress carries no information, and AfterModel no more than the transcript.
  */
-function hookTable(hasGuards: boolean): HookLine[] {
-  return [
-    ["SessionStart", undefined, 10_000],
-    ["BeforeAgent", undefined, 5_000],
-    ["BeforeTool", anchored(["invoke_agent", OWN_TOOLS, ...(hasGuards ? EDIT_TOOLS : [])]), 5_000],
-    ["AfterTool", anchored(TOLD_TOOLS), 5_000],
-    ["SessionEnd", undefined, 5_000],
-  ];
-}
+const lines: HookTable["lines"] = ({ hasGuards }) => [
+  ["SessionStart", undefined, 10_000],
+  ["BeforeAgent", undefined, 5_000],
+  ["BeforeTool", anchored(["invoke_agent", OWN_TOOLS, ...(hasGuards ? EDIT_TOOLS : [])]), 5_000],
+  ["AfterTool", anchored(TOLD_TOOLS), 5_000],
+  ["SessionEnd", undefined, 5_000],
+];
 
-/** The hooks as settings and an extension's hooks.json want them, with any command. The name is what `/hooks` shows. */
-export function geminiHookGroups(command: string, hasGuards: boolean) {
-  return groupsOf(hookTable(hasGuards), command, { name: "haversack" });
-}
+/** `/hooks` shows the name. The client accepts comments in this file, and they stay in place. */
+export const GEMINI_HOOKS: HookTable = {
+  client: "gemini",
+  lines,
+  unitMs: 1,
+  more: { name: "haversack" },
+  mayHaveComments: true,
+};
 
-export const SERVER = "haversack";
-const SERVER_PATH = ["mcpServers", SERVER];
+/**
+ * `trust`: without it a call asks the user, and headless the tool is not even offered to the model (seen in 0.61.0). Our tools touch
+ * only the store in `.haversack/`.
+ */
+const SERVER_ENTRY = { defaults: { trust: true }, shownBy: "gemini mcp list" };
+export const SERVERS = ["mcpServers"];
 
 export function mergeGeminiSettings(
   text: string,
-  { file, hasGuards, node, hook, bin }: HookFiles & ServerFiles & { file: string; hasGuards: boolean },
+  { file, node, hook, bin, hasGuards }: HookFiles & ServerFiles & HookWishes & { file: string },
 ): Merged {
-  const before = readGeminiSettings(text, file);
-  const isFirst = ownGeminiHooks(before).length === 0 && !serverOf(before);
-  const keep = isFirst ? emptyContainers(before) : [];
-  const result = putHooks(text, geminiHookGroups(geminiHookCommand({ node, hook }), hasGuards), formOf(file));
-  return { text: putServer(result, { node, bin }, file), keep };
+  const hooks = mergeHooks(GEMINI_HOOKS, text, { file, node, hook, hasGuards });
+  const server = mergeServerEntry(hooks.text, serverPlace(file), { ...SERVER_ENTRY, node, bin });
+  return { text: server.text, keep: [...hooks.keep, ...server.keep] };
 }
 
 export function unmergeGeminiSettings(text: string, { file, keep }: { file: string; keep: readonly string[] }): string {
-  const result = removeHooks(text, formOf(file), keep);
-  const server = serverOf(readGeminiSettings(result, file));
-  if (!server || !isOwnCommand(geminiServerCommand(server))) return result;
-  return prune(removeIn(result, SERVER_PATH), ["mcpServers"], { keep });
+  return unmergeServerEntry(unmergeHooks(GEMINI_HOOKS, text, { file, keep }), serverPlace(file), keep);
 }
 
-/** Our entries in settings of any shape, in the order of the file. Their time is in milliseconds. */
-export function ownGeminiHooks(settings: unknown): HookEntry[] {
-  return hookEntries(settings, readGeminiHookCommand);
+function serverPlace(file: string): ServerPlace {
+  return { form: formOf(GEMINI_HOOKS, file), path: SERVERS };
 }
 
-/** The entry of our name, ours or not. */
-export function serverOf(settings: unknown): Record<string, unknown> | undefined {
-  const value = valueAt(settings, SERVER_PATH);
-  return value === undefined ? undefined : objectOf(value);
-}
-
-export function geminiServerCommand({ command, args }: Record<string, unknown>): ServerCommand {
-  return { command: String(command), args: listOf(args).map(String) };
-}
-
-/** Settings as an object, or a fault that names the file. */
-export function readGeminiSettings(text: string, file: string): Record<string, unknown> {
-  return parseSettings(text, formOf(file));
-}
-
-function formOf(file: string): HookForm {
-  return {
-    file,
-    hint: "Gemini CLI cannot read it either; correct it, then run this again",
-    mayHaveComments: true,
-    readCommand: readGeminiHookCommand,
-  };
-}
-
-/**
- * `trust`: without it a call stops at a question, and headless the tool is not even offered to the model (seen in 0.61.0). All
- * that our tools touch is the store in `.haversack/`.
+/*
+ * Defers skills through Gemini CLI's own list `skills.disabled`, by skill name (seen in 0.61.0: such a skill is not listed, and
+ * `activate_skill` does not find it; our MCP tool still loads it). The client cannot list a name without its description.
  */
-function putServer(text: string, files: ServerFiles, file: string): string {
-  const before = serverOf(readGeminiSettings(text, file));
-  if (before && !isOwnCommand(geminiServerCommand(before))) {
-    throw new HaversackError("input-invalid", `${file}: another MCP server is called "${SERVER}" already`, {
-      hint: "rename or remove it: `gemini mcp list` shows it",
+
+const PATH = ["skills", "disabled"];
+const VALUE = "disabled";
+
+/** `own`: the entries that are already ours. A name that the user added stays the user's. */
+export function disableSkills(
+  text: string,
+  names: readonly string[],
+  { file, mode, own }: { file: string; mode: DeferMode; own: Readonly<Record<string, string>> },
+): DeferChange {
+  if (mode === "names") {
+    throw new HaversackError("input-invalid", "Gemini CLI cannot list a skill's name without its description", {
+      hint: "defer them without --names there",
     });
   }
-  const entry = serverCommand(files);
-  const isUnchanged = before?.["command"] === entry.command && isSame(before["args"], entry.args);
-  // What a person has added or changed, such as `"trust": false`, stays.
-  return isUnchanged ? text : setIn(text, SERVER_PATH, { trust: true, ...before, ...entry });
+  const settings = readSettings(GEMINI_HOOKS, text, file);
+  const keep = emptyAmong(settings, [["skills"], PATH]);
+  const change: DeferChange = { text, own: {}, foreign: [], keep };
+  const before = new Set(listedIn(settings, file));
+  for (const name of names) {
+    if (before.has(name) && own[name] === undefined) {
+      change.foreign.push({ key: name, value: VALUE });
+      continue;
+    }
+    change.own[name] = VALUE;
+    if (!before.has(name)) {
+      const at = listedIn(readSettings(GEMINI_HOOKS, change.text, file), file).length;
+      change.text = setIn(change.text, [...PATH, at], name);
+    }
+  }
+  return change;
 }
 
-/** Containers on our way that were there and empty before us. */
-function emptyContainers(settings: Record<string, unknown>): string[] {
-  return emptyAmong(settings, [["hooks"], ...hookTable(true).map(([event]) => ["hooks", event]), ["mcpServers"]]);
+export function enableSkills(
+  text: string,
+  own: Readonly<Record<string, string>>,
+  { file, keep }: { file: string; keep: readonly string[] },
+): string {
+  let result = text;
+  for (const name of Object.keys(own)) {
+    const at = listedIn(readSettings(GEMINI_HOOKS, result, file), file).lastIndexOf(name);
+    if (at >= 0) result = removeIn(result, [...PATH, at]);
+  }
+  return result === text ? text : prune(result, PATH, { keep });
+}
+
+function listedIn(settings: Record<string, unknown>, file: string): unknown[] {
+  return listAt(settings, PATH, formOf(GEMINI_HOOKS, file));
 }

@@ -1,4 +1,4 @@
-/** When a session of Gemini CLI is told what it starts with: at prompts and tool results, never at its own start. */
+/** When a Gemini CLI session is told what it starts with: at prompts and tool results, never at SessionStart. */
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -6,10 +6,9 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import { answerEvent } from "../../engine/events/answer-event.ts";
 import type { EventProject } from "../../engine/events/event-project.ts";
 import { profileOf } from "../../skills/showing/activation.ts";
-import type { SessionTouch } from "../../store/local-store.ts";
 import { openMemoryStore } from "../../store/sqlite/open.ts";
-import { SqliteLocalStore } from "../../store/sqlite/sessions/sqlite-local-store.ts";
-import { geminiStartBefore } from "./start-before.ts";
+import { type SessionTouch, SqliteLocalStore } from "../../store/sqlite/sessions/sqlite-local-store.ts";
+import { geminiStartBefore } from "./adapter.ts";
 
 const SESSION = { sessionId: "g1", cwd: "/repo" };
 const at = (minute: number) => new Date(Date.UTC(2031, 0, 1, 12, minute));
@@ -24,7 +23,7 @@ function scene() {
     sessions,
     touch: (minute: number, event?: NonNullable<SessionTouch["event"]>) =>
       sessions.touchSession({ ...SESSION, client: "gemini", at: at(minute), ...(event && { event }) }),
-    /** As the client writes a shortened history. */
+    /** Writes a shortened history as the client does. */
     compact: (minute: number) => {
       const summary = {
         id: "1",
@@ -34,12 +33,12 @@ function scene() {
       };
       writeFileSync(transcript_path, `${JSON.stringify({ $set: { messages: [summary] } })}\n`);
     },
-    /** The client has started the session anew. */
+    /** The client has opened the session again. */
     opened: (minute: number) => {
       const event = { ...SESSION, client: profileOf("gemini"), cwd: "/repo", agentId: "", kind: "opened" as const };
       answerEvent(event, { handle, now: at(minute), isRehearsal: true } as EventProject);
     },
-    /** The source of the start that this event answers too. */
+    /** The source of the start that is answered with this event. */
     ask: (hook_event_name: string) =>
       geminiStartBefore({ hook_event_name, transcript_path, prompt: "x" }, SESSION, { handle }),
   };

@@ -1,18 +1,14 @@
-/** Gemini CLI as `init` and `uninstall` see it. */
+/** Wires Gemini CLI for `init` and unwires it for `uninstall`. */
 import { dirname, join } from "node:path";
 import type { Client, WiredFile, WiringPlace } from "../../engine/wiring.ts";
-import { excludeLines } from "../exclude-lines.ts";
+import { excludeLines } from "../git-view.ts";
+import { leftoversOfStamped, notesOnStamped, type StampedFile, wireStamped } from "../stamped-file.ts";
+import { geminiWorkFiles } from "../work-files.ts";
+import { geminiProfile } from "./adapter.ts";
 import { checkGemini } from "./check.ts";
-import { blockedByCommit, isCommitted } from "./committed.ts";
-import { findGemini, geminiPlaces } from "./detect.ts";
-import { hasExtension } from "./extension.ts";
-import { geminiFill } from "./fill.ts";
 import { folderTrust } from "./folder-trust.ts";
-import { geminiProfile } from "./profile.ts";
-import { mergeGeminiSettings, unmergeGeminiSettings } from "./settings.ts";
-import { disableSkills, enableSkills } from "./settings-skills.ts";
-import { notesOnStamped, type StampedFile, stateOfStamped, wireStamped } from "./stamped-file.ts";
-import { geminiWorkFiles } from "./work-files.ts";
+import { blockedByCommit, findGemini, geminiPlaces, hasExtension, isCommitted } from "./places.ts";
+import { disableSkills, enableSkills, mergeGeminiSettings, unmergeGeminiSettings } from "./settings.ts";
 
 export const gemini: Client = {
   name: "gemini",
@@ -26,7 +22,7 @@ export const gemini: Client = {
       ...stampedFiles(place).map(wireStamped),
       ...(isUser ? [] : excludeLines(root, EXCLUDED)),
     ];
-    // Nothing of it works without the settings.
+    // Nothing works without the settings, so nothing else is written either.
     if (isCommitted(place)) return files.map((file) => ({ ...file, wire: (text) => ({ text, keep: [] }) }));
     return files;
   },
@@ -47,12 +43,8 @@ export const gemini: Client = {
     }
     return [...notes, ...notesOnStamped(stampedFiles(place))];
   },
-  leftovers: (place) =>
-    stampedFiles(place).flatMap((file) =>
-      stateOfStamped(file) === "edited" ? [`${file.path} was changed by hand and stays`] : [],
-    ),
+  leftovers: (place) => leftoversOfStamped(stampedFiles(place)),
   check: checkGemini,
-  fill: geminiFill,
   isPackaged: ({ cwd, env }) => hasExtension(geminiPlaces(cwd, env)),
   deferral({ cwd, env }) {
     const { projectSettings: path } = geminiPlaces(cwd, env);
@@ -70,13 +62,13 @@ export const gemini: Client = {
   },
 };
 
-/** The folder's trust is the person's to give. */
-export function trustNote(root: string): string {
+/** Only the user can trust the folder. */
+function trustNote(root: string): string {
   return `Gemini CLI reads a project's settings only in a folder that you trust: start \`gemini\` in ${root} and answer its question (\`/permissions\` changes it)`;
 }
 
 /** `/work` and its agents. */
-export function stampedFiles({ scope, cwd, env }: Pick<WiringPlace, "scope" | "cwd" | "env">): StampedFile[] {
+function stampedFiles({ scope, cwd, env }: Pick<WiringPlace, "scope" | "cwd" | "env">): StampedFile[] {
   const { root, configDir } = geminiPlaces(cwd, env);
   const folder = scope === "user" ? configDir : join(root, ".gemini");
   return geminiWorkFiles().map(({ path, text }) => ({
@@ -86,7 +78,7 @@ export function stampedFiles({ scope, cwd, env }: Pick<WiringPlace, "scope" | "c
   }));
 }
 
-/** The settings name paths of this machine, and the client has no settings file that is meant to stay out of commits. */
+/** The settings contain paths of this machine, and the client has no settings file that stays out of commits. */
 const EXCLUDED: Readonly<Record<string, string>> = {
   "/.gemini/settings.json": ".gemini/settings.json",
   "/.gemini/commands/work.toml": ".gemini/commands/work.toml",

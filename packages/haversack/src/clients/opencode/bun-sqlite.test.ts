@@ -1,4 +1,4 @@
-/** The shim in the terms of Bun's interface; test/clients/opencode/bun-store.test.ts runs it in the real client. */
+/** Tests the shim on a fake of Bun's interface; test/clients/opencode/bun-store.test.ts runs it in the real client. */
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
@@ -6,7 +6,7 @@ import { DatabaseSync } from "node:sqlite";
 import { expect, it, onTestFinished } from "vitest";
 import { type BunDatabaseClass, databaseSyncOn } from "./bun-sqlite.ts";
 
-/** As Bun's class behaves where it differs: null for no row. */
+/** Imitates Bun's class where it differs from Node's: null for no row. */
 class FakeBun {
   static prepared = 0;
   static finalized = 0;
@@ -14,7 +14,7 @@ class FakeBun {
   constructor(file: string, options: { readonly?: boolean }) {
     this.#db = new DatabaseSync(file, { readOnly: options.readonly ?? false });
   }
-  /** Bun copies the bytes into memory; a file does here. */
+  /** Bun copies the bytes into memory; a file is enough here. */
   static deserialize(bytes: Uint8Array): FakeBun {
     const copy = join(mkdtempSync(join(tmpdir(), "haversack-bun-")), "copy.db");
     onTestFinished(() => rmSync(dirname(copy), { recursive: true }));
@@ -61,14 +61,14 @@ it("prepares what comes again once, within bounds, and closes it all", () => {
   [FakeBun.prepared, FakeBun.finalized] = [0, 0];
   for (const a of [1, 2, 3]) db.prepare("INSERT INTO t VALUES (?)").run(a);
   expect(FakeBun.prepared).toBe(1);
-  // Two walks over the same rows at once do not meet.
+  // Two iterations over the same statement at once do not disturb each other.
   const rows = db.prepare("SELECT a FROM t");
   const pairs = [...rows.iterate()].flatMap((left) => [...rows.iterate()].map((right) => [left, right]));
   expect(pairs).toHaveLength(9);
   FakeBun.prepared = 0;
   for (let n = 0; n < 150; n++) db.prepare(`SELECT ${n}`).get();
   expect(FakeBun.finalized).toBe(51);
-  // A table that is changed meanwhile is seen as it is.
+  // A cached statement sees a table's new columns.
   db.prepare("SELECT * FROM t").all();
   db.exec("ALTER TABLE t ADD COLUMN b");
   expect(db.prepare("SELECT * FROM t").all()[0]).toEqual({ a: 1, b: null });

@@ -1,6 +1,6 @@
 /**
- * `node:sqlite` for the runtime inside opencode (Bun 1.3.14), which does not have it, on top of `bun:sqlite`, which it has: as
- * much of `DatabaseSync` as our stores use. The plugin's build puts this file in the place of store/sqlite/connect.ts.
+ * `node:sqlite` on top of `bun:sqlite`, for the runtime inside opencode (Bun 1.3.14), which lacks the former. Covers the part of `DatabaseSync`
+ * that our stores use. In the plugin's build it replaces store/sqlite/connect.ts.
  */
 import { readFileSync } from "node:fs";
 
@@ -24,17 +24,17 @@ export interface BunDatabaseClass {
 }
 
 export interface OpenOptions {
-  /** How long a lock may be held by others, in milliseconds. */
+  /** How long to wait for a lock, in milliseconds. */
   timeout?: number;
   readOnly?: boolean;
 }
 
 const MAX_STATEMENTS = 100;
 
-/** As connect.ts writes it. Bun opens no such address when it is given options. */
+/** As connect.ts writes it. Bun cannot open such a URI together with options. */
 const IMMUTABLE = /^file:(.*)\?immutable=1$/s;
 
-/** A copy in memory has no log beside it, so its header must not ask for one (bytes 18 and 19: 2 means WAL). */
+/** A copy in memory has no WAL file, so its header must not ask for one (bytes 18 and 19: 2 means WAL). */
 function readWhole(file: string): Uint8Array {
   const bytes = readFileSync(file);
   bytes.set([1, 1], 18);
@@ -45,7 +45,7 @@ function readWhole(file: string): Uint8Array {
 export function databaseSyncOn(Database: BunDatabaseClass) {
   return class DatabaseSync {
     readonly #db: BunDatabase;
-    /** The latest last. */
+    /** Most recently used last. */
     readonly #statements = new Map<string, BunStatement>();
 
     constructor(file: string, { timeout = 0, readOnly = false }: OpenOptions = {}) {
@@ -60,16 +60,16 @@ export function databaseSyncOn(Database: BunDatabaseClass) {
     prepare(sql: string): BunStatement {
       const prepared = () => this.#prepared(sql);
       return {
-        // Bun says null where Node says undefined, and callers ask for undefined.
+        // Bun returns null where Node returns undefined, which callers expect.
         get: (...values) => prepared().get(...values) ?? undefined,
         all: (...values) => prepared().all(...values),
         run: (...values) => prepared().run(...values),
-        // Runs while others may run the same: it has one of its own.
+        // Not cached: an iteration may overlap with other uses of the same statement.
         iterate: (...values) => this.#db.prepare(sql).iterate(...values),
       };
     }
 
-    /** Hooks prepare anew at every event. In a process that stays, that is a third of what SQLite costs a prompt. */
+    /** Caches statements. Callers prepare anew at every event, which in a long-lived process is a third of SQLite's cost per prompt. */
     #prepared(sql: string): BunStatement {
       const known = this.#statements.get(sql);
       const statement = known ?? this.#db.prepare(sql);
@@ -88,7 +88,7 @@ export function databaseSyncOn(Database: BunDatabaseClass) {
     }
 
     close(): void {
-      // One that is left open keeps the file open.
+      // An unfinalized statement keeps the file open.
       for (const statement of this.#statements.values()) statement.finalize?.();
       this.#statements.clear();
       this.#db.close();

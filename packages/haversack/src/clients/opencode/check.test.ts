@@ -1,11 +1,11 @@
-/** What `doctor` says of opencode where it is not wired, and what it says of the file that `init` writes. */
+/** What `doctor` says about opencode when it is not wired, and about the file that `init` writes. */
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
 import type { CheckPlace, Finding } from "../../engine/wiring.ts";
 import { checkOpencode } from "./check.ts";
-import { findOpencode } from "./detect.ts";
+import { findOpencode } from "./places.ts";
 import { opencode } from "./wiring.ts";
 
 function scene(): CheckPlace {

@@ -1,45 +1,27 @@
-/** What `doctor` looks at in opencode: version, the plugin's file, what it names, the MCP server, ripgrep. */
+/** `doctor` checks for opencode: version, the plugin's file and what it names, the MCP server, ripgrep. */
 import { existsSync } from "node:fs";
-import { delimiter, join } from "node:path";
 import { readText } from "../../engine/init.ts";
-import { tryProgram } from "../../engine/try-process.ts";
 import type { CheckPlace, Finding } from "../../engine/wiring.ts";
-import { checkServer } from "../check-running.ts";
-import { serverCommand } from "../claude-code/server-guard.ts";
-import { judgeVersion } from "../client-version.ts";
-import { findOnPath } from "../find-program.ts";
-import { stateOfStamped } from "../gemini/stamped-file.ts";
-import { notWired } from "../not-wired.ts";
-import { opencodePlaces, TESTED_VERSION } from "./detect.ts";
-import { bundleNamedIn, pluginFileText } from "./plugin-file.ts";
-import { isPackageNamed } from "./which-plugin.ts";
+import { checkServer, initCommand, notWired } from "../check-client.ts";
+import { checkVersion, findOnPath } from "../client-program.ts";
+import { serverCommand } from "../server-guard.ts";
+import { stateOfStamped } from "../stamped-file.ts";
+import { bundleNamedIn, isPackageNamed, opencodePlaces, pluginFileText } from "./places.ts";
 
 const NAME = "opencode";
 
-const CLIENT = { name: NAME, variables: () => ({ OPENCODE: "1" }) };
+const CLIENT = { name: NAME, variables: () => ({ OPENCODE: "1" }) } as const;
 
 export async function checkOpencode(place: CheckPlace): Promise<Finding[]> {
-  const version = await checkVersion(place);
+  const version = await checkVersion(NAME, place);
   const plugin = checkPluginFiles(place);
   if (plugin.some(({ isSilencing, level }) => isSilencing && level === "ok")) return [version, ...plugin];
   const server = await checkServer(CLIENT, serverCommand(place.installed), place);
   return [version, ...plugin, server, ...checkRipgrep(place)];
 }
 
-async function checkVersion({ env, cwd }: CheckPlace): Promise<Finding> {
-  const part = `${NAME} version`;
-  const program = findOnPath("opencode", env);
-  if (!program) return { part, level: "ok", text: `no opencode on the PATH to ask; tested with ${TESTED_VERSION}` };
-  const quiet = { OPENCODE_DISABLE_AUTOUPDATE: "1", OPENCODE_DISABLE_MODELS_FETCH: "1" };
-  const { stdout } = await tryProgram(program, ["--version"], { cwd, env: { ...env, ...quiet }, limitMs: 20_000 });
-  const version = /^\d+\.\d+\.\d+/m.exec(stdout)?.[0];
-  if (!version) {
-    return { part, level: "warn", text: `${program} --version says no version`, remedy: "run it by hand and see why" };
-  }
-  return judgeVersion(part, version, { title: "opencode", tested: TESTED_VERSION, upTo: "minor" });
-}
-
-function checkPluginFiles({ cwd, env, installed, wasWired }: CheckPlace): Finding[] {
+function checkPluginFiles(place: CheckPlace): Finding[] {
+  const { cwd, env, installed, wasWired } = place;
   const part = `${NAME} plugin`;
   const { root, projectPlugin, userPlugin } = opencodePlaces(cwd, env);
   const text = pluginFileText(installed);
@@ -48,10 +30,10 @@ function checkPluginFiles({ cwd, env, installed, wasWired }: CheckPlace): Findin
   if (found.length === 0 && isPackaged) return [{ part, level: "ok", text: "the package that opencode.json names" }];
   if (found.length === 0) {
     const what = "there is no plugin file of Haversack";
-    return [notWired(part, { what, remedy: "`haversack init --client opencode` wires it", wasWired })];
+    return [notWired(part, { what, remedy: `\`${initCommand(place, NAME)}\` wires it`, wasWired })];
   }
   const findings = found.map((path): Finding => {
-    const remedy = `\`haversack init --client opencode${path === userPlugin ? " --user" : ""}\` writes it anew`;
+    const remedy = `\`haversack init --client opencode${path === userPlugin ? " --user" : ""}\` writes it again`;
     const bundle = bundleNamedIn(readText(path) ?? "");
     if (bundle !== undefined && !existsSync(bundle)) {
       return { part, level: "fail", text: `${path} names ${bundle}, which is gone: it does nothing`, remedy };
@@ -66,10 +48,9 @@ function checkPluginFiles({ cwd, env, installed, wasWired }: CheckPlace): Findin
   return [...findings, { part, level: "ok", text: `${others.join(" and ")} stand back for ${found[0]}` }];
 }
 
-/** Without it the client lists no skills of its own. */
+/** Without ripgrep the client lists none of its own skills. */
 function checkRipgrep({ env }: CheckPlace): Finding[] {
-  const folders = (env["PATH"] ?? "").split(delimiter);
-  if (folders.some((folder) => folder !== "" && existsSync(join(folder, "rg")))) return [];
+  if (findOnPath("rg", env)) return [];
   const text =
     "no rg on the PATH: opencode downloads it at its first search, and finds no skills of its own without it";
   return [{ part: `${NAME} ripgrep`, level: "warn", text, remedy: "install ripgrep" }];

@@ -1,12 +1,12 @@
 /** The few parts of opencode's plugin interface that we use, in the form of 1.18.33. */
-import type { Permission } from "./skill-permission.ts";
+import type { Permission } from "./own-config.ts";
 
 export interface PluginInput {
   /** Where the session was started. */
   directory: string;
   worktree: string;
   client: {
-    /** Absent in older versions. A toast is seen by the person alone. */
+    /** Absent in older versions. Only the user sees a toast. */
     tui?: {
       showToast(request: { body: { title?: string; message: string; variant: "warning" } }): Promise<unknown>;
     };
@@ -53,7 +53,6 @@ export interface PluginHooks {
     input: { sessionID: string; agent?: string; messageID?: string },
     output: { message: { id: string }; parts: TextPart[] },
   ): Promise<void>;
-  "chat.params"(input: { sessionID: string; model?: { limit?: { context?: number } } }, output: unknown): Promise<void>;
   "tool.execute.before"(
     input: { tool: string; sessionID: string; callID: string },
     output: { args: Fields },
@@ -62,7 +61,7 @@ export interface PluginHooks {
     input: { tool: string; sessionID: string; callID: string; args: Fields },
     output: Fields,
   ): Promise<void>;
-  /** Variables for a shell of the client; one that a person opens has no session. */
+  /** Variables for a shell of the client. A shell that the user opens has no session. */
   "shell.env"(
     input: { cwd: string; sessionID?: string; callID?: string },
     output: { env: Record<string, string> },

@@ -41,7 +41,7 @@ it("goes on after a pause, once the cause of the faults is gone", () => {
   expect(guard.call("prompt", () => "answer")).toBeUndefined();
   wait(1);
   expect(guard.call("prompt", () => "answer")).toBe("answer");
-  // After ten quiet minutes a single fault starts no pause.
+  // After ten quiet minutes, a single fault does not start a pause.
   wait(11);
   fail();
   expect(guard.isPaused).toBe(false);

@@ -56,7 +56,7 @@ export class Guard {
     }
   }
 
-  /** Wraps a hook of the plugin: nothing but a refusal ever leaves it. */
+  /** Wraps a hook of the plugin: only a refusal is ever thrown out of it. */
   hook<Args extends unknown[]>(what: string, run: (...args: Args) => Promise<void>): (...args: Args) => Promise<void> {
     return async (...args) => {
       if (this.isPaused) return;
@@ -75,13 +75,13 @@ export class Guard {
     this.#tell("error", `opencode ${what}: ${text}${pause}`);
   }
 
-  /** Counts one more of a kind. Starts a pause when there were too many, and returns the words for the log. */
+  /** Counts one more fault or slow call. Starts a pause if there were too many, and returns text for the log. */
   #count(times: number[], most: number): string {
     const now = this.#now();
     const recent = times.filter((time) => now - time < RECENT_MS);
     times.splice(0, times.length, ...recent, now);
     const wasPaused = now - this.#pausedUntil < RECENT_MS;
-    // Calls that ran at the same time may report during a pause that has begun already.
+    // Calls that ran at the same time may report after the pause has begun.
     if (now < this.#pausedUntil || (times.length < most && !wasPaused)) return "";
     this.#pauseMs = wasPaused ? Math.min(2 * this.#pauseMs, LONGEST_PAUSE_MS) : FIRST_PAUSE_MS;
     this.#pausedUntil = now + this.#pauseMs;
@@ -94,7 +94,7 @@ export class Guard {
     try {
       this.#log(level, text);
     } catch {
-      // The log itself cannot be written: nobody is left to tell.
+      // The log itself cannot be written, so there is nowhere to report it.
     }
   }
 }

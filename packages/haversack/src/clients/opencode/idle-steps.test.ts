@@ -1,7 +1,7 @@
 import { expect, it, vi } from "vitest";
-import { runWhenIdle } from "./idle-steps.ts";
+import { runWhenIdle } from "./warm-up.ts";
 
-/** Each step takes this long by the clock that is asked. */
+/** `tookMs`: how long each step takes by the mocked clock. */
 function stepsOf(count: number, tookMs: number) {
   let now = 0;
   vi.spyOn(performance, "now").mockImplementation(() => now);

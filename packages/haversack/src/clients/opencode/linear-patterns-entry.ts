@@ -1,11 +1,11 @@
 /**
- * What skills/matching/run-patterns.ts exports, for the runtime inside opencode (Bun 1.3.14): with that file, which
- * calls `vm` with a time limit, a prompt in a project with rules never ended there (seen once; without it, it does). Only patterns that are proven linear run, on texts of bounded length; the others are skipped. The plugin's build puts this
- * file in the place of run-patterns.ts.
+ * Replaces skills/matching/run-patterns.ts in the plugin's build, for the runtime inside opencode (Bun 1.3.14). The original calls `vm` with a
+ * time limit; with it, a prompt in a project with rules never ended (seen once). Here only patterns that are proven linear run, on texts of
+ * bounded length; others are skipped.
  */
 import type { PatternRun, RunnablePattern } from "../../skills/matching/run-patterns.ts";
 
-/** Only asked for by who counts it down: linear patterns need no limit. */
+/** Needed only by callers that count it down: linear patterns need no limit. */
 export const PATTERN_BUDGET_MS = 50;
 
 const MAX_HEAD = 15_000;
@@ -42,7 +42,7 @@ function compiled({ source, flags }: RunnablePattern): RegExp | undefined {
   try {
     return new RegExp(source, flags);
   } catch {
-    // It was reported when it was indexed; here it matches nothing.
+    // An invalid pattern was reported when it was indexed; here it matches nothing.
     return undefined;
   }
 }

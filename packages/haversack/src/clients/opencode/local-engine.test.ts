@@ -1,4 +1,4 @@
-/** The engine that the plugin runs in the client's process, on a real store: it stays open, is replaced, is switched off, warms up. */
+/** The engine that the plugin runs in the client's process, on a real store: kept open, replaced, switched off, warmed up. */
 import {
   existsSync,
   mkdirSync,
@@ -16,7 +16,7 @@ import { diskFileSystem } from "../../base/file-system.ts";
 import { recordTrust, userStateFolder } from "../../base/project-trust.ts";
 import { refreshIndex } from "../../engine/refresh-index.ts";
 import { findSkillSources } from "../../engine/skill-sources.ts";
-import type { StoreHandle } from "../../store/sqlite/handle.ts";
+import type { StoreHandle } from "../../store/sqlite/access.ts";
 import { openDatabase } from "../../store/sqlite/open.ts";
 import { SessionState } from "../../store/sqlite/sessions/session-state.ts";
 import { SessionTasks } from "../../store/sqlite/work/events/session-tasks.ts";
@@ -43,7 +43,7 @@ function scene() {
     writeFileSync(at, text);
     return at;
   }
-  /** As `haversack trust` does. */
+  /** Like `haversack trust`. */
   function trust(): void {
     recordTrust(join(root, ".haversack"), userStateFolder(env), { at: new Date() });
   }
@@ -83,7 +83,7 @@ describe("a prompt", () => {
   it("gets its skill once", () => {
     const { ask } = scene();
     expect(ask(RELEASE)).toContain("Writes release notes");
-    // The window has the description.
+    // The window already has the description.
     expect(ask(RELEASE)).not.toContain("Writes release notes");
     expect(ask("Thanks, please go on.")).toBe("");
   });
@@ -106,7 +106,7 @@ describe("a prompt", () => {
     renameSync(`${file}.new`, file);
     expect(ask(RELEASE)).toBe("");
     trust();
-    // The new one has not seen this session.
+    // The new store has not seen this session.
     expect(ask(RELEASE)).not.toBe("");
   });
 
@@ -135,7 +135,7 @@ describe("the warm-up", () => {
       engine.warmUp();
       expect(prompted).not.toHaveBeenCalled();
       await vi.runAllTimersAsync();
-      // It went all the way to a text for the model.
+      // The rehearsal got as far as a text for the model.
       expect(prompted.mock.results.at(-1)?.value).toHaveProperty("context");
       expect(counts()).toEqual(TABLES.map(() => 0));
       expect(log()).toBe("");

@@ -1,41 +1,40 @@
 /**
- * The engine of a project, inside opencode's own process, without a process per event. The store stays open between events; whatever fails
- * is thrown, and the plugin's guard logs it and goes on in silence.
+ * The engine of a project inside opencode's process, without a process per event. The store stays open between events. Errors are thrown; the
+ * plugin's guard logs them and continues.
  */
 import { existsSync } from "node:fs";
 import { errorText } from "../../base/errors.ts";
 import { checkTrust, untrustedNotice } from "../../base/project-trust.ts";
 import { answerEvent } from "../../engine/events/answer-event.ts";
 import type { ClientEvent } from "../../engine/events/client-event.ts";
-import { clientProcess } from "../../engine/events/client-process.ts";
-import { eventProject, logLine, startIndexing } from "../../engine/events/event-project.ts";
-import { keptOpen } from "../../engine/events/kept-store.ts";
-import { isIndexStale } from "../../engine/index-freshness.ts";
+import {
+  clientProcess,
+  type EventProject,
+  eventProject,
+  keptOpen,
+  logLine,
+  startIndexing,
+} from "../../engine/events/event-project.ts";
 import { isOffForUser, offReason, projectPaths } from "../../engine/project.ts";
-import type { StoreHandle } from "../../store/sqlite/handle.ts";
-import { isCallAwaited } from "../../store/sqlite/sessions/call-notes.ts";
+import { isIndexStale } from "../../engine/refresh-index.ts";
+import type { StoreHandle } from "../../store/sqlite/access.ts";
+import { isCallAwaited } from "../../store/sqlite/sessions/session-state.ts";
 import { otherHolders } from "../../store/sqlite/work/events/session-claims.ts";
-import type { HookEngine } from "./hook-engine.ts";
-import { type IdleSteps, runWhenIdle } from "./idle-steps.ts";
+import type { HookEngine } from "./plugin.ts";
 import { opencodeProfile } from "./profile.ts";
-import { rehearse } from "./rehearsal.ts";
-import { WARM_UP } from "./warm-up.ts";
+import { type IdleSteps, rehearse, runWhenIdle, WARM_UP } from "./warm-up.ts";
 
-export interface LocalEngineOptions {
-  root: string;
-  env: Readonly<Record<string, string | undefined>>;
-  /** How Node is started with our CLI, without its arguments; empty: not known. The client's own runtime cannot run it. */
-  cli: readonly string[];
-}
+/** `cli`: starts with a Node, because the client's own runtime cannot run our CLI. */
+type LocalEngineOptions = Pick<EventProject, "root" | "env" | "cli">;
 
 export interface LocalEngine extends HookEngine {
-  /** Makes the first prompt as fast as the later ones; begins after this call has returned. */
+  /** Makes the first prompt as fast as later ones. Starts after this call has returned. */
   warmUp(): IdleSteps;
 }
 
-/** How long the store may be locked by others: the client's own screen waits as long. */
+/** How long to wait for a locked store. The client's screen freezes for that time. */
 const BUSY_MS = 100;
-/** After the prompt that began a session: the client sends its request meanwhile. */
+/** Delay after the first prompt of a session; meanwhile the client sends its request. */
 const CHECK_INDEX_MS = 100;
 
 export function localEngine({ root, env, cli }: LocalEngineOptions): LocalEngine {
@@ -52,19 +51,19 @@ export function localEngine({ root, env, cli }: LocalEngineOptions): LocalEngine
   let warming: IdleSteps | undefined;
   const logFault = (fault: unknown) => log("error", `opencode: ${errorText(fault)}`);
 
-  /** Undefined when the project has no store that we may use, or Haversack is switched off. */
+  /** Undefined if the project has no store that we may use, or if Haversack is off. */
   const usable = (sessionId?: string) => (offReason(paths, env) ? undefined : store(sessionId));
-  /** For an event; one of the client's own ends the warm-up. */
+  /** The handle for an event. An event from the client (not the rehearsal) ends the warm-up. */
   const open = ({ sessionId }: { sessionId: string }): StoreHandle | undefined => {
     if (rehearsed) return rehearsed;
     warming?.stop();
     return usable(sessionId);
   };
-  /** 300 files are 3 ms: not while a prompt waits. */
+  /** Checking 300 files takes 3 ms, so not while a prompt waits. */
   const checkIndexLater = () => {
     const check = () => {
       const handle = store();
-      // An index that cannot be written stays as it is.
+      // A read-only index stays as it is.
       if (handle && !handle.isReadOnly && isIndexStale(handle.db)) startIndexing({ root, env, cli });
     };
     runWhenIdle([check], { onFault: logFault, delayMs: CHECK_INDEX_MS });
@@ -127,7 +126,7 @@ export function localEngine({ root, env, cli }: LocalEngineOptions): LocalEngine
   };
   return engine;
 
-  /** As `withoutStore` in answer-hook.ts: an older version's store, or a fresh clone of a project that shares its settings. */
+  /** Like `withoutStore` in answer-hook.ts: for an older version's store, or a fresh clone of a project that shares its settings. */
   function makeOrUpgrade({ kind }: ClientEvent): void {
     if (kind !== "session-start" || offReason(paths, env)) return;
     if (!existsSync(paths.store) && !existsSync(paths.config)) return;

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import type { Config } from "./client-api.ts";
 import { addOwnConfig } from "./own-config.ts";
-import { bundleNamedIn, pluginFileText } from "./plugin-file.ts";
+import { bundleNamedIn, pluginFileText } from "./places.ts";
 import { opencodeProfile } from "./profile.ts";
 
 it("adds the server, the command and four agents, in this client's words", () => {

@@ -1,4 +1,4 @@
-/** The plugin against what the real client sends (recorded by test/clients/opencode/record-fixtures.ts) and an engine that notes. */
+/** The plugin with payloads of the real client (recorded by test/clients/opencode/record-fixtures.ts) and an engine that records its events. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it, vi } from "vitest";
@@ -6,8 +6,7 @@ import { callKey } from "../../engine/call-key.ts";
 import type { ClientEvent, EventAnswer, EventBase } from "../../engine/events/client-event.ts";
 import type { SkillCard } from "../../skills/types.ts";
 import type { PluginInput, TextPart } from "./client-api.ts";
-import type { HookEngine } from "./hook-engine.ts";
-import { haversackPlugin } from "./plugin.ts";
+import { type HookEngine, haversackPlugin } from "./plugin.ts";
 
 const FOLDER = join(import.meta.dirname, "../../../../../test/fixtures/opencode");
 
@@ -38,7 +37,6 @@ function scene(answers: Answers = {}) {
     sessions: [] as ClientEvent[],
   };
   const lines: string[] = [];
-  const fills: number[] = [];
   const engine: HookEngine = {
     answer: (event) => {
       if (event.kind === "prompt") {
@@ -54,7 +52,6 @@ function scene(answers: Answers = {}) {
     },
     isCallAwaited: (event, { key }) => answers.isAwaited?.(event, key) ?? false,
     holders: () => Object.keys(answers.messages ?? {}).filter((id) => id !== "ses_0002"),
-    fill: ({ usedTokens }) => void fills.push(usedTokens),
     notice: () => answers.notice,
     log: (_, line) => void lines.push(line),
   };
@@ -67,7 +64,7 @@ function scene(answers: Answers = {}) {
   const client = { session: { get, prompt, messages }, tui: { showToast } };
   const input: PluginInput = { directory: "/repo", worktree: "/repo", client };
   const plugin = haversackPlugin(input, { engine, addTo: () => undefined });
-  /** Plays a recorded hook and returns what became of its output. */
+  /** Plays a recorded hook and returns its changed output. */
   const play = async (name: string) => {
     const { input: given, output } = recorded(name);
     const hook = (recorded(name) as unknown as { hook: string }).hook;
@@ -79,7 +76,7 @@ function scene(answers: Answers = {}) {
     await (plugin as Record<string, ((a: unknown, b: unknown) => Promise<void>) | undefined>)[key]?.(given, output);
     return output;
   };
-  return { plugin, play, heard, lines, fills, get, prompt, showToast };
+  return { plugin, play, heard, lines, get, prompt, showToast };
 }
 
 const texts = (parts: TextPart[]) => [...parts].sort((a, b) => (a.id < b.id ? -1 : 1)).map(({ text }) => text);
@@ -151,7 +148,7 @@ describe("a prompt", () => {
     expect(inside).toMatchObject({ sessionId: "ses_0002", agentId: expect.stringMatching(/^ses_/) });
     expect(inside?.agentId).not.toBe("ses_0002");
     expect(heard.sessions.map(({ kind }) => kind)).toEqual(["session-start", "before-spawn", "agent-start"]);
-    // Its window is placed when it starts, not with its first tool call.
+    // The sub-agent's window is assigned when it starts, not with its first tool call.
     const [, spawn, start] = heard.sessions;
     expect(start).toMatchObject({ kind: "agent-start", startedBy: expect.any(Function) });
     const callId = spawn?.kind === "before-spawn" ? spawn.toolUseId : "none";
@@ -218,7 +215,7 @@ describe("a tool", () => {
     const end = heard.sessions.at(-1) as Of<"agent-stop">;
     expect(end).toMatchObject({ kind: "agent-stop", agentId: input.sessionID, answer: "The agent's report." });
     expect(end.startedBy?.()).toBe(callID);
-    // The session's own calls are not looked at.
+    // The main session's own calls are not observed.
     await play("tool-execute-after.read");
     expect(heard.tools[1]).not.toHaveProperty("observation");
   });
@@ -323,13 +320,6 @@ describe("a compaction", () => {
     expect(texts((await play("chat-message")).parts)).toEqual(['"Use the tools."', "PACKET"]);
     expect(prompt).not.toHaveBeenCalled();
   });
-});
-
-it("tells of the fill", async () => {
-  const { play, fills } = scene();
-  await play("chat-params.build");
-  await play("event.message-updated");
-  expect(fills).toEqual([1_010]);
 });
 
 it("never fails the client: faults of the engine are logged, and too many pause it", async () => {

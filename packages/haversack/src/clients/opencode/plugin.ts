@@ -1,34 +1,40 @@
 /**
- * The plugin that runs inside opencode (1.18.33): the client's hooks in, engine, text and refusals out. No process per event.
+ * The plugin that runs inside opencode (1.18.33). It passes the client's hooks to the engine and returns text and refusals, without a process per
+ * event.
  *
- * How text reaches the model: as a part behind the prompt (`chat.message`, sub-agents too), behind a tool's result
- * (`tool.execute.after`), and after a compaction as a message of its own, which the client stores, before it goes on by itself.
- * The system prompt is left alone: a change there would make the client's whole cached prefix worthless.
+ * Text reaches the model in three ways: as a part after the prompt (`chat.message`, sub-agents too), after a tool's result (`tool.execute.after`),
+ * and as a stored message of its own after a compaction, before the client continues. The system prompt stays unchanged: a change there would
+ * invalidate the client's whole cached prefix.
  */
 import { type CallKey, callKey, noteOfCall } from "../../engine/call-key.ts";
 import type { ClientEvent, EventAnswer, EventBase } from "../../engine/events/client-event.ts";
 import { SESSION_VARIABLE, sessionVariable } from "../../engine/work/actor.ts";
-import { object, text } from "../claude-code/fields.ts";
+import { object, text } from "../client-adapter.ts";
 import type { Config, PluginHooks, PluginInput, TextPart } from "./client-api.ts";
 import { Guard, Refusal } from "./guard.ts";
-import type { HookEngine, Starter } from "./hook-engine.ts";
+import { isSkillDenied, type Permission } from "./own-config.ts";
 import { opencodeProfile, SERVER_PREFIX } from "./profile.ts";
-import { SessionTree } from "./session-tree.ts";
-import { isSkillDenied, type Permission } from "./skill-permission.ts";
-import { readOpencodeObservation, readOpencodeTool, readStartedAgent } from "./tool-event.ts";
+import {
+  isLong,
+  readOpencodeObservation,
+  readOpencodeOutput,
+  readOpencodeTool,
+  readStartedAgent,
+  replaceOpencodeOutput,
+} from "./tool-event.ts";
 
-export interface PluginParts {
+interface PluginParts {
   engine: HookEngine;
-  /** What the client gets without a file: our MCP server, `/work` and its agents, deferred skills. */
+  /** What the client gets without a file: our MCP server, `/work` and its agents, rules for deferred skills. */
   addTo(config: Config): void;
 }
 
-/** How long the client may take to answer a question of ours. */
+/** How long the client may take to answer our requests. */
 const ASK_MS = 500;
-/** How often, and how long each time, a call waits for another that is just like it. */
+/** How often, and how long each time, a call waits for an identical one. */
 const MOST_WAITS = 50;
 const WAIT_MS = 20;
-/** Calls that have not started their sub-agent yet. */
+/** Limit of calls that have not started their sub-agent yet. */
 const MAX_SPAWNING = 100;
 
 export function haversackPlugin(
@@ -36,27 +42,26 @@ export function haversackPlugin(
   { engine, addTo }: PluginParts,
 ): Partial<PluginHooks> {
   const guard = new Guard({ log: (level, line) => engine.log(level, line) });
-  /** What the client's settings say of skills, ours among them; known once it has started. */
+  /** The client's permission settings, including ours; known after startup. */
   let permission: Permission;
   const profile = opencodeProfile((name) => isSkillDenied(permission, name));
   const tree = new SessionTree(async (id) => {
     const answer = await within(ASK_MS, client.session.get({ path: { id } }));
     return answer?.data && (answer.data.parentID ?? "");
   });
-  /** Sessions that this process has seen a prompt of. */
+  /** Sessions whose prompts this process has seen. */
   const started = new Set<string>();
   const created = new Set<string>();
-  /** Of those the ones that go on from another: only their title says so. */
+  /** Created sessions that are forks. Only their title says so. */
   const forks = new Set<string>();
-  /** Compacted, and the packet not given yet. */
+  /** Compacted sessions that have not been given their packet yet. */
   const compacted = new Set<string>();
-  /** Calls that start a sub-agent, with what it gets beside its prompt: by that prompt, which is all that the two have in common. */
+  /** Calls that start a sub-agent, with the packet for it. The key is the prompt, the only thing that call and sub-agent share. */
   const spawning = new Map<string, (Starter & { packet: string })[]>();
-  /** Who started a sub-agent, by its session. */
+  /** The call that started a sub-agent, by the sub-agent's session. */
   const starters = new Map<string, Starter>();
-  /** What goes behind a tool's result, by call. */
+  /** Text to append to a tool's result, by call. */
   const behindResult = new Map<string, string>();
-  const windows = new Map<string, number>();
 
   const baseOf = async (id: string): Promise<EventBase> => ({
     client: profile,
@@ -66,7 +71,7 @@ export function haversackPlugin(
   const tell = (event: ClientEvent): EventAnswer => guard.call(event.kind, () => engine.answer(event)) ?? {};
   const isAwaited = (base: EventBase, call: CallKey): boolean =>
     guard.call("call", () => engine.isCallAwaited(base, call)) ?? false;
-  /** The text that a session begins with, or goes on with after a compaction. */
+  /** The text for the start of a session, or for its continuation after a compaction. */
   const opening = (
     id: string,
     base: EventBase,
@@ -84,7 +89,7 @@ export function haversackPlugin(
     return tell({ ...base, kind: "session-start", source, forkedFrom: () => forkedFrom }).context ?? "";
   };
   let isNoticed = false;
-  /** Once for each start of the client. */
+  /** Shown once per start of the client. */
   const noticePerson = async (): Promise<void> => {
     if (isNoticed) return;
     isNoticed = true;
@@ -96,7 +101,7 @@ export function haversackPlugin(
     const answer = await within(ASK_MS, client.session.messages({ path: { id } }));
     return (answer?.data ?? []).map(({ info }) => info?.time?.created);
   };
-  /** The client does not say which session a fork is of. Its messages keep their times: the one that shares most of them. */
+  /** The client does not say where a fork came from. Copied messages keep their times, so the origin is the session that shares most of them. */
   const originOf = async (id: string): Promise<string | undefined> => {
     const holders = (guard.call("holders", () => engine.holders()) ?? []).filter((holder) => holder !== id);
     const own = holders.length > 0 ? await times(id) : [];
@@ -126,23 +131,12 @@ export function haversackPlugin(
         compacted.add(id);
       } else if (type === "session.deleted") {
         tell({ ...(await baseOf(id)), kind: "session-end" });
-      } else if (type === "message.updated") {
-        const usedTokens = tokensOf(object(info));
-        const windowTokens = windows.get(id);
-        if (usedTokens === undefined || !engine.fill) return;
-        const base = await baseOf(id);
-        guard.call("fill", () => engine.fill?.({ ...base, usedTokens, ...(windowTokens && { windowTokens }) }));
       }
-    }),
-
-    "chat.params": guard.hook("chat.params", async ({ sessionID, model }) => {
-      const tokens = model?.limit?.context;
-      if (tokens) windows.set(sessionID, tokens);
     }),
 
     "chat.message": guard.hook("chat.message", async ({ sessionID, agent }, { message, parts }) => {
       const typed = parts.filter((part) => part.type === "text" && !part.synthetic && part.text);
-      // Our own packet, and what the client adds by itself, come along here too.
+      // Our own packet and texts that the client adds arrive here too.
       if (typed.length === 0) return;
       const prompt = typed.map((part) => part.text).join("\n");
       await noticePerson();
@@ -174,16 +168,16 @@ export function haversackPlugin(
           isPromptReported: true,
           receipts: "named",
         });
-        // Not into the call itself: the coordinator would carry it in its own window from then on.
+        // Kept out of the call itself: there it would stay in the coordinator's window.
         const packet = answer.prompt?.startsWith(prompt) ? answer.prompt.slice(prompt.length).trim() : "";
         spawning.set(prompt, [...(spawning.get(prompt) ?? []), { callId: callID, agentType, packet }]);
-        // A call that is refused or fails starts none, and nothing tells of it.
+        // A call that is refused or fails starts no sub-agent, and no event says so.
         if (spawning.size > MAX_SPAWNING) spawning.delete(spawning.keys().next().value!);
         return;
       }
       const isOwnTool = tool.startsWith(SERVER_PREFIX);
       const call = isOwnTool ? callKey(tool.slice(SERVER_PREFIX.length), args) : undefined;
-      // The server knows a call by tool and arguments: of two that are alike the second waits until the first is known.
+      // The server identifies a call by tool and arguments, so the second of two identical calls waits until the server has seen the first.
       for (let left = MOST_WAITS; call && left > 0 && isAwaited(base, call); left--) await pause(WAIT_MS);
       const path = tool === "write" || tool === "edit" ? text(args["filePath"]) : undefined;
       if (!isOwnTool && !path) return;
@@ -211,7 +205,7 @@ export function haversackPlugin(
         if (isDone) {
           const agentType = text(args["subagent_type"]) ?? "";
           const end = { agentType, answer, startedBy: () => callID, receipts: "named" as const };
-          // It cannot be sent back: when the call's result is told, it has ended.
+          // The sub-agent cannot be sent back: it has ended when the call's result arrives.
           tell({ ...base, agentId: childId, kind: "agent-stop", ...end });
           starters.delete(childId);
         }
@@ -225,8 +219,15 @@ export function haversackPlugin(
         startedBy: () => starter.callId,
         observation: () => readOpencodeObservation(tool, object(args), output),
       };
-      if (did) tell({ ...base, kind: "after-tool", tool: did, ...(skill && { skill }), ...reading });
-      if (behind && typeof output["output"] === "string") output["output"] += `\n\n${behind}`;
+      // Behind the result of another tool, such as one of an MCP server, there is no place for messages.
+      const messages = did && { messages: { which: "all" as const, event: "PostToolUse" } };
+      const shown = readOpencodeOutput(tool, object(args), output);
+      const isToTell = did !== undefined || isLong(shown);
+      const call = { tool: did, ...(skill && { skill }), ...reading, ...(shown && { output: shown }) };
+      const { context, output: preview } = isToTell ? tell({ ...base, kind: "after-tool", ...call, ...messages }) : {};
+      if (preview !== undefined) replaceOpencodeOutput(output, preview);
+      const more = [behind, context].filter(Boolean).join("\n\n");
+      if (more && typeof output["output"] === "string") output["output"] += `\n\n${more}`;
     }),
 
     "shell.env": guard.hook("shell.env", async ({ sessionID }, { env }) => {
@@ -258,7 +259,7 @@ export function haversackPlugin(
   };
 }
 
-/** Calls may have the same prompt: the first sub-agent is the first call's. */
+/** Several calls may have the same prompt: the first sub-agent goes with the first call. */
 function takeFirst<T>(lists: Map<string, T[]>, key: string): T | undefined {
   const [first, ...others] = lists.get(key) ?? [];
   if (others.length > 0) lists.set(key, others);
@@ -266,13 +267,13 @@ function takeFirst<T>(lists: Map<string, T[]>, key: string): T | undefined {
   return first;
 }
 
-/** How many entries two lists begin with in common. */
+/** Length of the common start of two lists. */
 function sharedStart(one: readonly unknown[], other: readonly unknown[]): number {
   const end = one.findIndex((entry, at) => entry === undefined || entry !== other[at]);
   return end < 0 ? one.length : end;
 }
 
-/** Behind the others: the client puts parts in the order of their ids. */
+/** Added last: the client sorts parts by ID. */
 function addPart(parts: TextPart[], added: string): void {
   const last = parts.at(-1);
   if (!added || !last) return;
@@ -280,19 +281,11 @@ function addPart(parts: TextPart[], added: string): void {
   parts.push({ id: `${id}h`, sessionID, messageID, type: "text", text: added, synthetic: true });
 }
 
-function tokensOf(info: Record<string, unknown>): number | undefined {
-  if (info["role"] !== "assistant") return undefined;
-  const { input, output, cache } = object(info["tokens"]);
-  const { read, write } = object(cache);
-  const sum = [input, output, read, write].reduce<number>((total, part) => total + (Number(part) || 0), 0);
-  return sum > 0 ? sum : undefined;
-}
-
 function pause(ms: number): Promise<void> {
   return new Promise((resolve) => void setTimeout(resolve, ms));
 }
 
-/** Undefined when it takes too long; its own fault otherwise. */
+/** Undefined if the work takes too long; errors of the work are thrown. */
 async function within<T>(limitMs: number, work: Promise<T>): Promise<T | undefined> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const limit = new Promise<undefined>((resolve) => {
@@ -304,3 +297,78 @@ async function within<T>(limitMs: number, work: Promise<T>): Promise<T | undefin
     clearTimeout(timer);
   }
 }
+
+/** The call that started a sub-agent, and the sub-agent's type. */
+interface Starter {
+  callId: string;
+  agentType: string;
+}
+
+/**
+ * What the plugin needs from the engine, which runs inside the client's process. Calls are synchronous and short, as in a hook. Implementations
+ * open the store with a short lock timeout and run only patterns that are proven linear, because the client runs on Bun, where a time limit does
+ * not stop a pattern.
+ */
+export interface HookEngine {
+  answer(event: ClientEvent): EventAnswer;
+  /** Another session or agent of this process is making the same call to our server, and the server has not seen it yet. */
+  isCallAwaited(event: EventBase, call: CallKey): boolean;
+  /** Sessions of this client that hold tasks. */
+  holders(): string[];
+  /** A notice for the user, not for the model: why the store is not used. */
+  notice(): string | undefined;
+  /** Writes faults to the project's log. */
+  log(level: "warn" | "error", text: string): void;
+}
+
+/**
+ * Which session a sub-agent belongs to. In opencode a sub-agent is a session with a parent; for us it is an agent of the topmost session.
+ * `session.created` names the parent; for sessions of an earlier process we ask the client.
+ */
+export interface SessionPlace {
+  /** The topmost session. */
+  sessionId: string;
+  /** "" for the topmost session itself. */
+  agentId: string;
+}
+
+/** The parent's ID, "" if there is none, undefined if unknown. */
+export type AskParent = (sessionId: string) => Promise<string | undefined>;
+
+export class SessionTree {
+  readonly #parents = new Map<string, string>();
+  /** The parent's ID, "" if there is none, undefined if unknown. */
+  readonly #askParent: (sessionId: string) => Promise<string | undefined>;
+
+  constructor(askParent: (sessionId: string) => Promise<string | undefined>) {
+    this.#askParent = askParent;
+  }
+
+  note(sessionId: string, parentId: string | undefined): void {
+    this.#parents.set(sessionId, parentId ?? "");
+    // A process may run for weeks, so the map is bounded. A dropped session is asked of the client again.
+    if (this.#parents.size > MAX_SESSIONS) this.#parents.delete(this.#parents.keys().next().value!);
+  }
+
+  /** `agentId`: "" for the topmost session itself. */
+  async place(sessionId: string): Promise<{ sessionId: string; agentId: string }> {
+    let top = sessionId;
+    for (let depth = 0; depth < MAX_DEPTH; depth++) {
+      const parent = await this.#parentOf(top);
+      if (!parent) break;
+      top = parent;
+    }
+    return { sessionId: top, agentId: top === sessionId ? "" : sessionId };
+  }
+
+  async #parentOf(sessionId: string): Promise<string> {
+    const known = this.#parents.get(sessionId);
+    if (known !== undefined) return known;
+    const asked = await this.#askParent(sessionId);
+    if (asked !== undefined) this.note(sessionId, asked);
+    return asked ?? "";
+  }
+}
+
+const MAX_SESSIONS = 1_000;
+const MAX_DEPTH = 10;

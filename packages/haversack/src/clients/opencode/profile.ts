@@ -1,8 +1,8 @@
-/** How opencode is spoken to: what our tool is called in it, and which skills its own tool loads. */
+/** opencode's names: what our tool is called there, and which skills its own tool loads. */
 import { type ClientProfile, profileOf } from "../../skills/showing/activation.ts";
 import type { SkillCard } from "../../skills/types.ts";
 
-/** `isHidden`: by the client's settings; our tool loads such a skill. */
+/** `isHidden`: hidden by the client's settings, so our tool has to load the skill. */
 export function opencodeProfile(isHidden: (name: string) => boolean = () => false): ClientProfile {
   return {
     ...profileOf("opencode"),
@@ -14,7 +14,7 @@ export function opencodeProfile(isHidden: (name: string) => boolean = () => fals
 /** An MCP tool is called SERVER_TOOL here. */
 export const SERVER_PREFIX = "haversack_";
 
-/** Folders that the client reads itself (seen in 1.18.33), in deeper folders too. With XDG_CONFIG_HOME its own has another name. */
+/** Folders that the client reads itself (seen in 1.18.33), also in subfolders. XDG_CONFIG_HOME changes the path of its own folder. */
 const SOURCES = /^(?:~\/)?\.(?:agents\/skills|claude\/skills|opencode\/skills?)$|\/opencode\/skills?$/;
 
 function isListed({ sourceKind, sourceLabel, folder }: SkillCard): boolean {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { denySkills, isSkillDenied, type Permission } from "./skill-permission.ts";
+import { denySkills, isSkillDenied, type Permission } from "./own-config.ts";
 
 describe("denySkills", () => {
   it.each<[Permission, unknown]>([

@@ -1,11 +1,13 @@
 /**
- * What `tool.execute.after` of opencode 1.18.33 says to what the call did. It fires for calls that succeed, a command with any exit
- * code among them; a call that fails fires nothing there.
+ * What a call did, from `tool.execute.after` of opencode 1.18.33. It fires only for calls that succeed, which includes commands with any exit
+ * code.
  */
 import type { Observation } from "../../engine/artifacts/watch-reader.ts";
+import type { ShownOutput } from "../../engine/events/client-event.ts";
 import type { ToolEvent } from "../../work/capture/capture.ts";
 import { commandsIn } from "../../work/capture/shell-words.ts";
-import { type Fields, object, text } from "../claude-code/fields.ts";
+import { type Fields, object, text } from "../client-adapter.ts";
+import { SERVER_PREFIX } from "./profile.ts";
 
 export function readOpencodeTool(toolName: string, args: Fields, output: Fields): { tool?: ToolEvent; skill?: string } {
   const metadata = object(output["metadata"]);
@@ -22,7 +24,7 @@ export function readOpencodeTool(toolName: string, args: Fields, output: Fields)
       const command = text(args["command"]);
       if (!command) return {};
       const { exit } = metadata;
-      // Null when it was stopped by its time limit.
+      // Null if the time limit stopped the command.
       const exitCode = typeof exit === "number" ? exit : 1;
       const folder = text(args["workdir"]);
       const said = text(metadata["output"]) ?? text(output["output"]) ?? "";
@@ -48,7 +50,7 @@ export function readOpencodeTool(toolName: string, args: Fields, output: Fields)
   }
 }
 
-/** What the call showed the model of files. Undefined: nothing that we understand. */
+/** The file contents that the call showed the model. Undefined if we cannot tell. */
 export function readOpencodeObservation(toolName: string, args: Fields, output: Fields): Observation | undefined {
   const metadata = object(output["metadata"]);
   if (toolName === "read") {
@@ -65,7 +67,7 @@ export function readOpencodeObservation(toolName: string, args: Fields, output: 
   }
   const command = toolName === "bash" ? text(args["command"]) : undefined;
   if (!command) return undefined;
-  // A long output goes into a file, and the model sees what is left of it here.
+  // Long output goes into a file; this is the shortened text that the model sees.
   const shown = text(output["output"]) ?? "";
   const folder = text(args["workdir"]);
   return {
@@ -76,11 +78,48 @@ export function readOpencodeObservation(toolName: string, args: Fields, output: 
   };
 }
 
+/** What the model is about to see. The result of a built-in tool is a text, that of an MCP tool has blocks. */
+export function readOpencodeOutput(toolName: string, args: Fields, output: Fields): ShownOutput | undefined {
+  if (toolName.startsWith(SERVER_PREFIX)) return undefined;
+  const shown = text(output["output"]);
+  if (toolName === "bash" && shown) {
+    const { exit } = object(output["metadata"]);
+    const source = text(args["command"]) ?? "";
+    return { kind: "command", text: shown, source, ...(typeof exit === "number" && { exitCode: exit }) };
+  }
+  if (toolName === "read" && shown) {
+    const { filePath, offset, limit } = args;
+    return { kind: "read", text: shown, source: `${String(filePath)}:${String(offset ?? "")}+${String(limit ?? "")}` };
+  }
+  const texts = blocksOf(output).map((block) => block["text"]);
+  return texts.length > 0 && texts.every((one) => typeof one === "string")
+    ? { kind: "mcp", text: texts.join("\n"), source: toolName }
+    : undefined;
+}
+
+function blocksOf({ content }: Fields): Fields[] {
+  return Array.isArray(content) ? content.map(object) : [];
+}
+
+/** Shorter outputs of tools that are not recorded need no event. */
+export function isLong(shown: ShownOutput | undefined): boolean {
+  return (shown?.text.length ?? 0) > 2_000;
+}
+
+export function replaceOpencodeOutput(output: Fields, preview: string): void {
+  const [first, ...others] = blocksOf(output);
+  if (!first) output["output"] = preview;
+  else {
+    first["text"] = preview;
+    (output["content"] as unknown[]).splice(1, others.length);
+  }
+}
+
 export interface StartedAgent {
   childId: string;
-  /** It has answered; else it goes on in the background. */
+  /** True if the sub-agent has answered; otherwise it continues in the background. */
   isDone: boolean;
-  /** What it said at its end. */
+  /** The sub-agent's final answer. */
   answer: string;
 }
 

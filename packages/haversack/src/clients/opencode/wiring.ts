@@ -1,16 +1,11 @@
-/** opencode as `init` and `uninstall` see it: one file, the plugin. MCP server, `/work` and its agents come with it, in memory. */
-import { HaversackError } from "../../base/errors.ts";
+/** opencode as `init` and `uninstall` see it: one file, the plugin. The plugin adds the MCP server, `/work` and its agents in memory. */
 import type { Client, WiringPlace } from "../../engine/wiring.ts";
-import { excludeLines } from "../exclude-lines.ts";
-import { notesOnStamped, type StampedFile, stateOfStamped, wireStamped } from "../gemini/stamped-file.ts";
-import { gitView } from "../git-view.ts";
+import { excludeLines, untracked } from "../git-view.ts";
+import { leftoversOfStamped, notesOnStamped, type StampedFile, wireStamped } from "../stamped-file.ts";
 import { checkOpencode } from "./check.ts";
-import { addDeferred, BLANK, deferredFile, dropDeferred } from "./deferred-skills.ts";
-import { findOpencode, opencodePlaces } from "./detect.ts";
-import { opencodeFill } from "./fill.ts";
-import { pluginFileText } from "./plugin-file.ts";
+import { addDeferred, BLANK, deferredFile, dropDeferred } from "./own-config.ts";
+import { findOpencode, isPackageNamed, opencodePlaces, pluginFileText } from "./places.ts";
 import { opencodeProfile } from "./profile.ts";
-import { isPackageNamed } from "./which-plugin.ts";
 
 export const opencode: Client = {
   name: "opencode",
@@ -18,28 +13,19 @@ export const opencode: Client = {
   find: ({ cwd, env }) => findOpencode(cwd, env),
   files(place) {
     const { root } = opencodePlaces(place.cwd, place.env);
-    const file = wireStamped(ownPlugin(place));
+    const file = untracked(wireStamped(ownPlugin(place)), place, root);
     if (place.scope === "user") return [file];
-    const refusing = {
-      ...file,
-      wire: (text: string) => {
-        refuseTracked(file.path, root);
-        return file.wire(text);
-      },
-    };
-    return [refusing, ...excludeLines(root, { "/.opencode/plugin/haversack.js": ".opencode/plugin/haversack.js" })];
+    return [file, ...excludeLines(root, { "/.opencode/plugin/haversack.js": ".opencode/plugin/haversack.js" })];
   },
   notes: (place) => [
     ...(hasPackage(place) ? ["opencode.json names the haversack package too: it stands back for this file"] : []),
     ...notesOnStamped([ownPlugin(place)]),
   ],
-  leftovers: (place) =>
-    stateOfStamped(ownPlugin(place)) === "edited" ? [`${ownPlugin(place).path} was changed by hand and stays`] : [],
+  leftovers: (place) => leftoversOfStamped([ownPlugin(place)]),
   check: checkOpencode,
-  fill: opencodeFill,
   isPackaged: hasPackage,
   deferral({ cwd, env }) {
-    const path = deferredFile(opencodePlaces(cwd, env).root);
+    const path = deferredFile(opencodePlaces(cwd, env).project);
     const { ownTool } = opencodeProfile();
     return {
       path,
@@ -56,23 +42,12 @@ function hasPackage({ cwd, env }: Pick<WiringPlace, "cwd" | "env">): boolean {
   return isPackageNamed({ root: opencodePlaces(cwd, env).root, env });
 }
 
-/** In project scope, or the user's. */
-export function ownPlugin({ scope, cwd, env, installed }: WiringPlace): StampedFile {
+/** In the project or in the user's folder. */
+function ownPlugin({ scope, cwd, env, installed }: WiringPlace): StampedFile {
   const { projectPlugin, userPlugin } = opencodePlaces(cwd, env);
   return {
     path: scope === "user" ? userPlugin : projectPlugin,
     about: "the plugin, which brings the MCP server, /work and its agents",
     text: pluginFileText(installed),
   };
-}
-
-function refuseTracked(path: string, root: string): void {
-  if (gitView(root, path) !== "tracked") return;
-  throw new HaversackError(
-    "input-invalid",
-    `${path} is committed in this repository; paths of this machine do not belong in it`,
-    {
-      hint: "take it out of git (`git rm --cached` keeps the file), or wire all projects with `haversack init --user`",
-    },
-  );
 }

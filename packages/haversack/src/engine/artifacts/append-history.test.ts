@@ -83,10 +83,10 @@ describe("appendHistory", () => {
     expect(existsSync(join(base, "not-there.md"))).toBe(false);
     rmSync(path);
     mkdirSync(path);
-    expect(fault(() => add("x"))).toBe(`${path} is no file; nothing was written`);
+    expect(fault(() => add("x"))).toBe(`${path} is not a file; nothing was written`);
     rmSync(path, { recursive: true });
     writeFileSync(path, Buffer.from([1, 0, 2]));
-    expect(fault(() => add("x"))).toBe(`${path} is no text; nothing was written`);
+    expect(fault(() => add("x"))).toBe(`${path} is not text; nothing was written`);
     expect(readFileSync(path)).toEqual(Buffer.from([1, 0, 2]));
   });
 });

@@ -1,7 +1,7 @@
 /**
- * Adds to `.review-history.md`. What is there is never written again, byte for byte, whatever encoding or half sentence it
- * holds: an existing file is only appended to, in one write, and a new one appears with its first entry in it. So two that
- * write at once lose nothing, and neither does a person who has the file open. Loaded by the hook: nothing but `fs`.
+ * Appends to `.review-history.md`. Existing bytes are never rewritten, whatever their encoding. An existing file only gets one appending
+ * write; a new file appears with its first entry in it. So two writers at once lose nothing, and neither does a person who has the file
+ * open. Loaded by the hook, so it uses only `fs`.
  */
 import {
   closeSync,
@@ -22,14 +22,14 @@ export function historyPath(folder: string): string {
   return `${folder}/${HISTORY_FILE}`;
 }
 
-/** `change` is the whole new text of the old one, which it begins with (appendReviewEntry, appendReviewNote). */
+/** `change` returns the whole new text, which starts with the old one (appendReviewEntry, appendReviewNote). */
 export function appendHistory(
   folder: string,
   { root, change }: { root: string; change: (text: string) => string },
 ): void {
   const path = historyPath(folder);
   try {
-    // A feature's folder may be reached through a link inside the repository; the file itself is none.
+    // A link inside the repository may lead to the feature's folder, but the file itself must not be a link.
     const [within, real] = [realpathSync(root), historyPath(realpathSync(folder))];
     if (!real.startsWith(within.endsWith("/") ? within : `${within}/`)) {
       throw unwritable(`${path} leads out of the repository; nothing was written`, "make it a file of its own");
@@ -45,10 +45,10 @@ export function appendHistory(
 }
 
 function appendTo(path: string, { within, change }: { within: string; change: (text: string) => string }): void {
-  if (!lstatSync(path).isFile()) throw unwritable(`${path} is no file; nothing was written`, "move it away");
+  if (!lstatSync(path).isFile()) throw unwritable(`${path} is not a file; nothing was written`, "move it away");
   const bytes = readFileSync(path);
-  if (bytes.includes(0)) throw unwritable(`${path} is no text; nothing was written`, "move it away");
-  // Bytes that are no UTF-8 become one mark each here, and stay what they are there: only the addition is written.
+  if (bytes.includes(0)) throw unwritable(`${path} is not text; nothing was written`, "move it away");
+  // Invalid UTF-8 bytes are replaced only in this copy. The file keeps them, because only the addition is written.
   const text = bytes.toString("utf8");
   const addition = Buffer.from(change(text).slice(text.length));
   const file = openToAppend(path, { within });
@@ -57,7 +57,7 @@ function appendTo(path: string, { within, change }: { within: string; change: (t
     try {
       writeAll(file, addition);
     } catch (error) {
-      // Half an entry is worse than none; a size that is not ours alone is left as it is.
+      // Remove half an entry. If the size shows that somebody else wrote too, leave the file as it is.
       const { size } = fstatSync(file);
       if (size > sizeBefore && size < sizeBefore + addition.length) ftruncateSync(file, sizeBefore);
       throw error;

@@ -1,6 +1,6 @@
 /**
- * What artifacts offer and answer, for the library, the CLI and the MCP server. Types alone, without anything of Node's or of the
- * store's driver: the published declarations begin here.
+ * The operations and answers of artifacts, for the library, the CLI and the MCP server. Types only, without types of Node or of the store's
+ * driver: the published declarations start here.
  */
 import type { PastePlace } from "../../artifacts/audit-templates.ts";
 import type { DispatchPrompt } from "../../artifacts/dispatch-prompt.ts";
@@ -19,60 +19,60 @@ import type {
   StoredReview,
 } from "../../store/artifact-store.ts";
 
-/** A feature is its folder: absolute, from the project's root, or a name in docs/features. */
+/** A feature is named by its folder: an absolute path, a path from the project's root, or a name in docs/features. */
 export interface ArtifactOperations {
-  /** The finished prompt for a role, and what it costs. */
+  /** Returns the finished prompt for a role, and its cost. */
   dispatch(request: DispatchRequest): Promise<DispatchOutcome>;
-  /** The reference block alone. */
+  /** Returns only the reference block: which files the role must read. */
   refs(request: { role: string; feature: string; phase?: string | undefined }): Promise<ArtifactRefs>;
-  /** One section of a Markdown file of the project, by heading, number or anchor. */
+  /** Returns one section of a Markdown file in the project, found by heading, number or anchor. */
   section(request: { file: string; heading: string }): Promise<Section & { path: string }>;
-  /** A reviewer's answer: verdict, issues, receipts; adds to `.review-history.md`. */
+  /** Records a reviewer's answer: its verdict, issues and receipts. Adds an entry to `.review-history.md`. */
   recordReview(request: ReviewRequest): Promise<RecordOutcome>;
-  /** How the reviews of a feature stand. */
+  /** Returns the reviews of a feature, with their issues. */
   reviews(request: { feature: string }): Promise<ReviewLoop[]>;
-  /** An issue stays, and why. */
+  /** Records that an issue stays as it is, and why. */
   decideIssue(request: DecisionRequest): Promise<TrackedIssue>;
-  /** How often documents were not read, and what dispatches have cost. */
+  /** Returns how often required documents were not read, and what dispatches cost. */
   receipts(query?: { since?: Date | undefined }): Promise<ReceiptReport>;
-  /** What is wrong with the role map, and with a feature's documents. */
+  /** Checks the role map, and the documents of a feature. */
   check(request?: { feature?: string | undefined }): Promise<ArtifactCheck>;
-  /** Places in prompt templates that paste documents. */
+  /** Finds the places in prompt templates that paste documents. */
   audit(request: { folder: string; feature?: string | undefined }): Promise<AuditReport>;
 }
 
 export interface DispatchRequest {
   role: string;
-  /** The folder: absolute, from the working folder, from the project's root, or a name in docs/features. */
+  /** The feature's folder: an absolute path, a path from the working folder or the project's root, or a name in docs/features. */
   feature: string;
   phase?: string | undefined;
-  /** Default: the one after the last that was recorded. */
+  /** Which iteration of the review. Default: the one after the last recorded iteration. */
   iteration?: number | undefined;
-  /** Default: 3, or the iteration when that is higher. */
+  /** How many iterations there may be. Default: 3, or `iteration` if that is higher. */
   maxIterations?: number | undefined;
-  /** A heading of tasks.md, its number, or the id of a stored task. */
+  /** For a worker: a heading in tasks.md, its number, or the ID of a stored task. */
   task?: string | undefined;
-  /** The code that is meant. Default, for sets about code: what git says has changed. */
+  /** The code to review. Default, for sets about code: the files that git reports as changed. */
   files?: readonly string[] | undefined;
   /** Where git starts to look for changes. Default: where this branch left the main one. */
   base?: string | undefined;
   projectContext?: { text: string; path?: string; budgetTokens: number } | undefined;
   /** For a resume: what was done about the issues. */
   fixSummary?: string | undefined;
-  /** A resume was tried and failed so. */
+  /** Why an attempted resume failed. */
   resumeFailure?: string | undefined;
 }
 
 export interface Dispatched {
   kind: "dispatched";
   how: "fresh" | "fallback" | "resume";
-  /** Why there was no resume, where one could be expected. */
+  /** Why there was no resume, if one was expected. */
   reason?: string;
-  /** Of a fallback: the line for the review history, which `recordReview` writes. */
+  /** For a fallback: the line for the review history, which `recordReview` writes. */
   note?: string;
-  /** The arguments of the client's tool that starts a sub-agent; of a resume, `prompt` is what the agent is sent. */
+  /** The arguments of the client's tool that starts a sub-agent. For a resume, `prompt` is the message to the agent. */
   call: DispatchPrompt["call"];
-  /** The agent to go on with, and how. */
+  /** The agent to resume, and how. */
   resume?: ResumeCall;
   loop: LoopKey;
   iteration: number;
@@ -91,22 +91,22 @@ export interface ReviewRequest {
   feature: string;
   phase?: string | undefined;
   iteration: number;
-  /** As the sub-agent gave it. */
+  /** The sub-agent's answer, unchanged. */
   answer: string;
-  /** The sub-agent's id, as its client told it. Default: the newest of that role which hooks have seen. */
+  /** The sub-agent's id, as its client reported it. Default: the newest agent of that role that hooks saw. */
   agentId?: string | undefined;
 }
 
 export type RecordOutcome =
   | {
       kind: "recorded";
-      /** The same answer had been recorded before. */
+      /** The same answer was already recorded. */
       isRepeated: boolean;
       loop: LoopKey;
       review: StoredReview;
       issues: TrackedIssue[];
       judgement?: ReceiptJudgement;
-      /** Where the answer contradicts itself, or a word was not known. */
+      /** Contradictions in the answer, and unknown words. */
       problems: string[];
       history: string;
     }
@@ -143,7 +143,7 @@ export interface ArtifactCheck {
 export interface AuditReport {
   files: number;
   places: (PastePlace & { file: string })[];
-  /** Of all places that paste: what they add to the prompts made from them, once each. Absent: no sizes are known. */
+  /** The tokens that all pasted documents add, counting each place once. Absent if the sizes are not known. */
   tokens?: number;
   problems: string[];
 }
@@ -153,7 +153,7 @@ export interface ReceiptReport {
   rates: (ReceiptRate & Pick<ReceiptCount, "share" | "fromEvents">)[];
   total: number;
   missing: number;
-  /** Over all; 0 when there are none. */
+  /** Over all receipts; 0 if there are none. */
   rate: number;
   isAboveGate: boolean;
   dispatches: DispatchTotals[];

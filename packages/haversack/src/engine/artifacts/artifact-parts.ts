@@ -1,6 +1,7 @@
-/** What every use case of artifacts works with, and who opens it for a command or a tool. */
+/** What all use cases of artifacts work with, and how a command or tool opens it. */
 import type { Config } from "../../base/config-schema.ts";
 import type { ArtifactStore } from "../../store/artifact-store.ts";
+import type { StoreHandle } from "../../store/sqlite/access.ts";
 import {
   type AgentEvidence,
   type AgentMark,
@@ -9,7 +10,6 @@ import {
   readSeen,
 } from "../../store/sqlite/artifacts/artifact-observations.ts";
 import { SqliteArtifactStore } from "../../store/sqlite/artifacts/artifact-store.ts";
-import type { StoreHandle } from "../../store/sqlite/handle.ts";
 import { SqliteWorkStore } from "../../store/sqlite/work/sqlite-work-store.ts";
 import type { Actor, WorkStore } from "../../store/work-store.ts";
 import { loadCounter, type TokenCounter } from "../../tokens/count.ts";
@@ -19,11 +19,12 @@ import type { ProjectPaths } from "../project.ts";
 export interface ArtifactParts {
   cwd: string;
   paths: ProjectPaths;
-  settings: ArtifactSettings;
+  /** The setting `artifacts.resume`. */
+  isResumeOn: boolean;
   store: ArtifactStore;
-  /** What hooks have seen of sub-agents. */
+  /** What hooks saw of sub-agents. */
   evidence: Evidence;
-  /** For tasks that the store has and tasks.md has not. */
+  /** For tasks that are in the store but not in tasks.md. */
   work: WorkStore;
   by: Actor;
   /** The client that starts the sub-agents. */
@@ -31,13 +32,8 @@ export interface ArtifactParts {
   countTokens: TokenCounter;
 }
 
-export interface ArtifactSettings {
-  resume: boolean;
-  sendBack: boolean;
-}
-
 export interface Evidence {
-  /** Agents that were sent with documents of this folder, newest first. */
+  /** Agents that got documents of this folder, newest first. */
   of(folder: string): AgentEvidence[];
   mark(agent: { sessionId: string; agentId: string }, mark: AgentMark, at: Date): boolean;
 }
@@ -50,9 +46,9 @@ export interface ArtifactPlace {
   client?: string | undefined;
 }
 
-export const DEFAULT_CLIENT = "claude-code";
+const DEFAULT_CLIENT = "claude-code";
 
-/** In a store that somebody else opened and will close. */
+/** For a store that the caller opened and will close. */
 export async function artifactParts(
   handle: StoreHandle,
   { cwd, paths, config, by, client = DEFAULT_CLIENT }: ArtifactPlace,
@@ -60,7 +56,7 @@ export async function artifactParts(
   return {
     cwd,
     paths,
-    settings: { resume: config["artifacts.resume"], sendBack: config["artifacts.sendBack"] },
+    isResumeOn: config["artifacts.resume"],
     store: new SqliteArtifactStore(handle),
     evidence: {
       of: (folder) => agentsOf(handle, folder).flatMap((key) => readSeen(handle, key) ?? []),
@@ -73,7 +69,7 @@ export async function artifactParts(
   };
 }
 
-/** Above this the exact count takes seconds and says nothing that the estimate does not. */
+/** Above this, the exact count takes seconds and adds nothing to the estimate. */
 const EXACT_MAX_CHARS = 500_000;
 
 export async function cappedCounter(): Promise<TokenCounter> {

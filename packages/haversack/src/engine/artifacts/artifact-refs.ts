@@ -1,7 +1,7 @@
-/** The reference block of a role alone, for a prompt that somebody else writes; and one section of a document. */
+/** A role's reference block alone, for a prompt that somebody else writes, and one section of a document. */
 import { parse, resolve } from "node:path";
 import { extractSection, type Section } from "../../artifacts/extract-section.ts";
-import { type DocumentFacts, formatReferenceBlock } from "../../artifacts/reference-block.ts";
+import { type DocumentFacts, formatReferenceBlock, STATE_WORDS } from "../../artifacts/reference-block.ts";
 import { referencedDocuments } from "../../artifacts/role-map.ts";
 import { cleanLine } from "../../base/clean-text.ts";
 import { HaversackError } from "../../base/errors.ts";
@@ -23,14 +23,14 @@ export function artifactRefs(
   return { role: role.name, phase: set.name, block: formatReferenceBlock(documents, { purpose }), documents, problems };
 }
 
-/** The section, or a fault that offers the nearest heading. Without a heading the file has it: `design.md#C1`. */
+/** Returns the section, or throws a fault that offers the nearest heading. Without `heading`, `file` contains it: `design.md#C1`. */
 export function readSection(
   given: { file: string; heading?: string | undefined },
   { cwd, paths, isAnywhere = false }: { cwd: string; paths: ProjectPaths; isAnywhere?: boolean },
 ): Section & { path: string } {
   const { file, heading } = splitSection(given);
   const path = resolve(cwd, file);
-  // A person names a file of their own wherever it is; an agent only the project's.
+  // A person may name any file; an agent only files of the project.
   const { state, text } = readDocument(path, { root: isAnywhere ? parse(path).root : paths.root });
   if (text === undefined) throw unreadable(file, state);
   const answer = extractSection(text, heading);
@@ -63,18 +63,8 @@ function splitSection({ file, heading }: { file: string; heading?: string | unde
 }
 
 function unreadable(file: string, state: DocumentFacts["state"]): HaversackError {
-  switch (state) {
-    case "missing":
-      return new HaversackError("not-found", `There is no file ${file}`);
-    case "empty":
-      return new HaversackError("not-found", `${file} is empty: it has no headings`);
-    case "binary":
-      return new HaversackError("input-invalid", `${file} is no text`);
-    case "outside":
-      return new HaversackError("input-invalid", `${file} leads out of the repository`);
-    case "present":
-      return new HaversackError("input-invalid", `${file} is too large (more than 5 MB)`);
-    case "unreadable":
-      return new HaversackError("file-unreadable", `${file} cannot be read`);
-  }
+  if (state === "present") return new HaversackError("input-invalid", `${file} is too large (more than 5 MB)`);
+  if (state === "missing") return new HaversackError("not-found", `There is no file ${file}`);
+  const code = state === "empty" ? "not-found" : state === "unreadable" ? "file-unreadable" : "input-invalid";
+  return new HaversackError(code, `${file} ${STATE_WORDS[state]}${state === "empty" ? ": it has no headings" : ""}`);
 }

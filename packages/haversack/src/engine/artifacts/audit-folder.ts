@@ -1,4 +1,4 @@
-/** Every place in a folder of prompt templates that pastes a document, and what that costs in each prompt. */
+/** Finds every place in a folder of prompt templates that pastes a document, and its cost per prompt. */
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join, relative, resolve } from "node:path";
 import { auditTemplate } from "../../artifacts/audit-templates.ts";
@@ -14,7 +14,7 @@ const SKIPPED = new Set(["node_modules", ".git", ".haversack", "dist", "build"])
 const FILES_MAX = 5_000;
 const FILE_MAX_BYTES = 2_000_000;
 
-/** `feature`: its documents' sizes are what a paste costs. */
+/** `feature`: the sizes of its documents give the cost of a paste. */
 export function auditFolder(
   { folder, feature: featureFolder }: { folder: string; feature?: string | undefined },
   { cwd, paths, countTokens }: { cwd: string; paths: ProjectPaths; countTokens: TokenCounter },
@@ -64,7 +64,7 @@ function templatesIn(root: string, problems: string[]): string[] {
     try {
       for (const entry of readdirSync(folder, { withFileTypes: true })) {
         const path = join(folder, entry.name);
-        // Links are not followed: they may lead in a circle.
+        // Do not follow links: they may form a cycle.
         if (entry.isDirectory() && !SKIPPED.has(entry.name)) folders.push(path);
         else if (entry.isFile() && TEMPLATE.test(entry.name) && statSync(path).size <= FILE_MAX_BYTES) found.push(path);
       }

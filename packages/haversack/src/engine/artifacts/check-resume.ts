@@ -1,6 +1,6 @@
 /**
- * Whether a client can go on with an agent that has used tools: tried once, with a real agent, before anything relies on it.
- * `doctor` shows what is known; the trial itself calls a model and therefore runs only when a person asks for it.
+ * Tests once, with a real agent, whether a client can resume an agent that has used tools, before anything relies on it. `doctor` shows the
+ * result. The test calls a model, so it runs only when a person asks for it.
  */
 import { randomBytes } from "node:crypto";
 import { tmpdir } from "node:os";
@@ -13,7 +13,7 @@ import type { ArtifactStore, ResumeCheck } from "../../store/artifact-store.ts";
 import type { Environment } from "../project.ts";
 import type { Finding } from "../wiring.ts";
 
-/** What an adapter offers: start an agent that may read files, and go on with it. */
+/** Offered by an adapter: start an agent that may read files, and resume it. */
 export interface ResumableClient {
   client: string;
   way: ResumeWay;
@@ -22,14 +22,14 @@ export interface ResumableClient {
 }
 
 export interface TrialPlace {
-  /** A folder of the trial's own. */
+  /** A folder made for the trial. */
   cwd: string;
   env: Environment;
 }
 
 /**
- * An agent reads a file with a word that no model can guess; the file goes away; then the agent is asked for the word. What came
- * of it is kept, also a failure.
+ * An agent reads a file with a word that no model can guess. The file is deleted, then the agent is asked for the word. The result is
+ * stored, even a failure.
  */
 export async function tryResume(
   client: ResumableClient,
@@ -37,7 +37,7 @@ export async function tryResume(
 ): Promise<ResumeCheck> {
   const cwd = makeScratch(join(tmpdir(), "haversack-resume-"));
   try {
-    // Our own hooks stay out of the trial's sessions, where they are wired for all projects.
+    // Switch off our own hooks in the trial's sessions, in case they are wired for all projects.
     const outcome = await attempt(client, { cwd, env: { ...env, HAVERSACK: "0" } });
     const check = { client: resumeName(client.client, client.way), at: now, ...outcome };
     await store.recordResumeCheck(check);
@@ -77,7 +77,7 @@ export function describeCheck({ client, isOk, text, at }: ResumeCheck): Finding 
   return { part, level: "warn", text: `failed: ${text}`, remedy };
 }
 
-/** One line for `doctor` per client and way; nothing while the setting is off. */
+/** One line for `doctor` per client and way; nothing if the setting is off. */
 export async function checkResume(
   { isEnabled, clients }: { isEnabled: boolean; clients: readonly string[] },
   { store }: { store: ArtifactStore },

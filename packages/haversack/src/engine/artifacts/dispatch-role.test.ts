@@ -5,9 +5,9 @@ import { describe, expect, it } from "vitest";
 import { sampleText } from "../../artifacts/sample-feature.suite.ts";
 import { expectDocuments, markAgent } from "../../store/sqlite/artifacts/artifact-observations.ts";
 import type { Dispatched, DispatchRequest } from "./artifact-operations.ts";
-import { checkArtifacts } from "./check-artifacts.ts";
 import { checkResume, type ResumableClient, tryResume } from "./check-resume.ts";
 import { dispatchRole } from "./dispatch-role.ts";
+import { checkArtifacts } from "./load-role-map.ts";
 import { recordReview } from "./record-review.ts";
 import { AT, reviewAnswer, type ScratchFeature, scratchFeature } from "./scratch-feature.suite.ts";
 
@@ -255,7 +255,7 @@ describe("resume", () => {
     const answer = reviewAnswer({ approved: true, filesRead: "prd.md (7 lines), spec.md (7 lines)" });
     await recordReview({ role: "design-reviewer", feature: FEATURE, iteration: 2, answer }, scratch.parts);
     expect(scratch.history()).toContain("\nRESUME-FALLBACK: design-reviewer iteration 2 — API error 400\n");
-    // Nobody tries again with a client that failed.
+    // A client that failed is not tried again.
     expect(await dispatched(scratch, {})).toMatchObject({ how: "fresh", reason: "client-cannot" });
   });
 

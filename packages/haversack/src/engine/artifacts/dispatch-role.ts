@@ -1,7 +1,9 @@
 /**
- * The finished prompt for a role: reads the documents, decides between a fresh dispatch and going on with the reviewer of the
- * iteration before, and keeps what it cost.
+ * Makes the finished prompt for a role: reads the documents, chooses between a fresh dispatch and resuming the previous iteration's
+ * reviewer, and records the cost.
  */
+
+import { join } from "node:path";
 import {
   type DispatchInput,
   type DispatchPrompt,
@@ -11,18 +13,20 @@ import {
 } from "../../artifacts/dispatch-prompt.ts";
 import { numberLines } from "../../artifacts/quote-document.ts";
 import { requiredDocuments } from "../../artifacts/receipts.ts";
-import type { DocumentFacts } from "../../artifacts/reference-block.ts";
+import { type DocumentFacts, STATE_WORDS } from "../../artifacts/reference-block.ts";
 import type { Role, RoleSet } from "../../artifacts/role-map.ts";
-import type { DispatchTask } from "../../artifacts/task-section.ts";
+import { type DispatchTask, readTask, sectionsIn } from "../../artifacts/task-section.ts";
+import { cleanLine } from "../../base/clean-text.ts";
+import { HaversackError, isFault } from "../../base/errors.ts";
 import type { DispatchCost, LoopKey, ReviewLoop } from "../../store/artifact-store.ts";
 import type { DispatchOutcome, DispatchRequest } from "./artifact-operations.ts";
 import type { ArtifactParts } from "./artifact-parts.ts";
-import { findTask } from "./find-task.ts";
-import { changedFiles } from "./git-facts.ts";
+import { changedFiles } from "./git-snapshot.ts";
 import { loadRoleMap, readRubric, requireRole } from "./load-role-map.ts";
 import { type Feature, openFeature, readDocuments } from "./open-feature.ts";
 import { planResume, type ResumePlan } from "./plan-resume.ts";
 import { issuesToFix, nextIteration, previousIssues } from "./previous-issues.ts";
+import { readDocument } from "./read-document.ts";
 
 const FILES_MAX = 200;
 
@@ -57,7 +61,7 @@ export async function dispatchRole(request: DispatchRequest, parts: ArtifactPart
     rubric: rubric.text,
     implementationFiles: set.dispatch === "code" ? codeFiles(request, feature, problems) : undefined,
     issuesToFix: role.answer === "work" && !hasTask ? await issuesToFix(parts, loopKey) : undefined,
-    task: await taskOf(request, feature, parts),
+    task: request.task === undefined ? undefined : await findTask(request.task, feature, parts),
     projectContext: request.projectContext,
     iteration: { iteration, maxIterations, previousIssues: previousIssues(loop, { role, set, feature, iteration }) },
   };
@@ -94,7 +98,7 @@ async function finish(first: DispatchInput, rest: Finish): Promise<DispatchOutco
     failure: request.resumeFailure,
     documentTokens: documentTokens(fresh, first),
   });
-  // The note about it stands in the prompt, so the prompt is made again.
+  // The prompt contains a note about the fallback, so it is made again.
   const input = plan.how === "fallback" ? { ...first, iteration: { ...first.iteration!, isFallback: true } } : first;
   const answer = plan.how === "fallback" ? dispatchPrompt(input) : fresh;
   if (answer.kind !== "prompt") return { kind: "refused", text: explainRefusal(answer, input) };
@@ -136,7 +140,7 @@ async function finish(first: DispatchInput, rest: Finish): Promise<DispatchOutco
   };
 }
 
-/** The numbers would be silent about them. */
+/** Documents that are missing from the token numbers. */
 function uncounted(references: readonly DocumentFacts[]): string[] {
   return references
     .filter(({ state, text }) => state === "present" && text === undefined)
@@ -148,7 +152,7 @@ function reasonOf(plan: ResumePlan): { reason?: string; note?: string } {
   return { reason: plan.reason, ...(plan.how === "fallback" && { note: plan.line }) };
 }
 
-/** What is sent, what its reader then reads (with the numbers that its tool puts before each line), and the pasted versions. */
+/** The tokens of the prompt, of what its reader then reads (with the tool's line numbers), and of the versions with pasted documents. */
 function costOf(
   input: DispatchInput,
   { prompt, references }: { prompt: string; references: readonly DocumentFacts[] },
@@ -166,12 +170,12 @@ function readTokens(references: readonly DocumentFacts[], countTokens: ArtifactP
   return references.reduce((sum, { text }) => sum + (text === undefined ? 0 : countTokens(numberLines(text))), 0);
 }
 
-/** What a resume is measured by. */
+/** The cost that a resume is compared with. */
 function freshTokens({ call, references }: DispatchPrompt, { countTokens }: ArtifactParts): number {
   return countTokens(call.prompt) + readTokens(references, countTokens);
 }
 
-/** Of the documents that a fresh reader takes in, in the prompt or from disk. */
+/** Tokens of the documents that a fresh reader gets, in the prompt or from disk. */
 function documentTokens({ references, inlined }: DispatchPrompt, { documents, countTokens }: DispatchInput): number {
   const files = [...references.map(({ file }) => file), ...inlined.map(({ file }) => file)];
   return documents
@@ -179,19 +183,11 @@ function documentTokens({ references, inlined }: DispatchPrompt, { documents, co
     .reduce((sum, { text }) => sum + (text === undefined ? 0 : countTokens(text)), 0);
 }
 
-async function taskOf(
-  { task }: DispatchRequest,
-  feature: Feature,
-  parts: ArtifactParts,
-): Promise<DispatchTask | undefined> {
-  return task === undefined ? undefined : findTask(task, feature, parts);
-}
-
 function codeFiles({ files, base }: DispatchRequest, feature: Feature, problems: string[]): readonly string[] {
   if (files) return files;
   const changed = changedFiles(feature.root, { base });
-  // The documents of the feature are not its code, and neither is what we keep.
-  const code = (changed?.files ?? []).filter(
+  // Neither the feature's documents nor our own state are code.
+  const code = (changed ?? []).filter(
     (file) => !`/${file}`.startsWith(`/${feature.key}/`) && !/(?:^|\/)\.haversack\//.test(file),
   );
   if (code.length === 0) {
@@ -211,12 +207,58 @@ function explainRefusal(
 ): string {
   if (refusal.kind === "task-needed") return `${role.name} of ${set.name} works on one task: name it (--task)`;
   const { file, path, state } = refusal;
-  const why = {
-    missing: "does not exist",
-    empty: "is empty",
-    binary: "is no text",
-    outside: "leads out of the repository",
-    unreadable: "cannot be read",
-  }[state];
-  return `${role.name} reviews ${file}, and ${path} ${why}`;
+  return `${role.name} reviews ${file}, and ${path} ${STATE_WORDS[state]}`;
+}
+
+// The task that a worker gets: a heading of the feature's tasks.md, or a task of the store.
+
+const TASKS_FILE = "tasks.md";
+const STORED_ID = /^[A-Za-z][\w.-]*\d[\w.-]*$/;
+
+export async function findTask(ref: string, feature: Feature, parts: ArtifactParts): Promise<DispatchTask> {
+  const path = join(feature.path, TASKS_FILE);
+  const { state, text } = readDocument(path, feature);
+  const found = text === undefined ? undefined : readTask(text, ref);
+  if (found?.kind === "task") return found.task;
+  if (found?.kind === "ambiguous") {
+    const lines = found.lines.join(", ");
+    throw new HaversackError(
+      "input-invalid",
+      `${path}: ${found.lines.length} headings fit "${cleanLine(ref)}" (lines ${lines})`,
+      { hint: `"${cleanLine(ref)}:2" is the second` },
+    );
+  }
+  const stored = STORED_ID.test(ref) ? await storedTask(ref, parts) : undefined;
+  if (stored) return stored;
+  if (!found) {
+    const why = state === "present" ? "is too large to look through" : STATE_WORDS[state];
+    throw new HaversackError("not-found", `There is no task "${cleanLine(ref)}": ${path} ${why}`);
+  }
+  const [guess] = found.nearest;
+  throw new HaversackError(
+    "not-found",
+    `${path} has no task "${cleanLine(ref)}"${guess === undefined ? "" : `; did you mean "${cleanLine(guess)}"?`}`,
+  );
+}
+
+async function storedTask(id: string, { work, by }: ArtifactParts): Promise<DispatchTask | undefined> {
+  try {
+    const task = await work.getTask(id, by.at);
+    const { title, description = "", acceptanceCriteria, files = [], planFile, planSection } = task;
+    const sections = sectionsIn(description);
+    const plan = planFile?.slice(planFile.lastIndexOf("/") + 1);
+    if (plan !== undefined && planSection !== undefined) sections[plan] = [planSection, ...(sections[plan] ?? [])];
+    return {
+      subject: title,
+      label: task.id,
+      description,
+      ...(acceptanceCriteria !== undefined && { doneWhen: acceptanceCriteria }),
+      files: [...files],
+      sections,
+    };
+  } catch (error) {
+    // Not in the store either: the caller reports what tasks.md has.
+    if (isFault(error, "not-found") || isFault(error, "input-invalid")) return undefined;
+    throw error;
+  }
 }

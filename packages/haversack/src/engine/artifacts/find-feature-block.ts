@@ -1,7 +1,7 @@
 /**
- * The reference block for a sub-agent whose type is a role and whose prompt names a feature's folder. The CLI makes it: role maps and
- * documents need code that the hook has no room for. So it costs a process (about 0.1 s), only in projects with a role map
- * of their own, and only for a call that may need it. The hook bundles this file.
+ * The reference block for a sub-agent whose type is a role and whose prompt names a feature's folder. The CLI makes it, because role maps
+ * and documents need code that the hook has no room for. That costs a process (about 0.1 s), so it runs only in projects with their own
+ * role map and only for calls that may need it. The hook bundles this file.
  */
 import { readdirSync, statSync } from "node:fs";
 import { absolute } from "../../base/project-root.ts";
@@ -12,11 +12,11 @@ export interface BlockRequest {
   cwd: string;
   root: string;
   env: NodeJS.ProcessEnv;
-  /** How our CLI is started, without its arguments; empty: not known. */
+  /** The command of our CLI, without arguments. Empty: not known. */
   cli: readonly string[];
 }
 
-/** Undefined: the type is no role, or there is nothing to read, or not one folder that is meant. */
+/** Undefined: the type is not a role, there is nothing to read, or the prompt does not name exactly one folder. */
 export function findFeatureBlock({ prompt, agentType, cwd, root, env, cli }: BlockRequest): string | undefined {
   if (BUILT_IN.includes(agentType)) return undefined;
   const folders = foldersIn(prompt, { cwd, root });
@@ -25,29 +25,29 @@ export function findFeatureBlock({ prompt, agentType, cwd, root, env, cli }: Blo
   const [program, ...before] = cli;
   if (program === undefined) return undefined;
   const words = [...before, "artifacts", "refs", "--feature", folder, "--", roleOf(agentType)];
-  // Loaded here: it takes a new process 4 ms, and few events need it.
+  // Loaded here: it takes 4 ms in a new process, and few events need it.
   const { spawnSync } = process.getBuiltinModule("node:child_process");
   const { status, stdout } = spawnSync(program, words, { cwd, env, encoding: "utf8", timeout: LIMIT_MS });
   return status === 0 && stdout.trim() !== "" ? stdout.trim() : undefined;
 }
 
-/** A plugin's agents have its name before theirs. */
+/** Agents of a plugin have its name as a prefix. */
 export function roleOf(agentType: string): string {
   return agentType.slice(agentType.lastIndexOf(":") + 1);
 }
 
-/** Far below the time that the client gives the hook. */
+/** Far below the client's time limit for the hook. */
 const LIMIT_MS = 3_000;
-/** Types that the client brings: no process is worth asking whether they are roles. */
+/** The client's built-in types: not worth a process to ask whether they are roles. */
 const BUILT_IN = ["", "general-purpose", "Explore", "Plan", "statusline-setup", "claude-code-guide"];
 const PATHS_MAX = 200;
 
-/** The folders of the project with documents in them that a prompt names. */
+/** The project's folders with documents that a prompt names. */
 export function foldersIn(prompt: string, { cwd, root }: { cwd: string; root: string }): string[] {
   const words = (prompt.slice(0, 100_000).match(/[\w.@~/-]*\/[\w.@~/-]*/g) ?? []).slice(0, PATHS_MAX);
   const found = new Set<string>();
   for (const word of words) {
-    // The full stop of a sentence is not the path's.
+    // A full stop at the end belongs to the sentence, not to the path.
     const path = word.replace(/\.+$/, "").replace(/\/+$/, "");
     if (path === "") continue;
     const folder = [absolute(path, cwd), absolute(path, root)].find(
@@ -63,7 +63,7 @@ function hasDocuments(folder: string): boolean {
     if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory()) return false;
     return readdirSync(folder).some((name) => name.endsWith(".md"));
   } catch {
-    // Not ours to read: nobody else's document either.
+    // Not readable, so it has no documents for a sub-agent either.
     return false;
   }
 }

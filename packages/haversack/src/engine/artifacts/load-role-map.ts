@@ -1,13 +1,26 @@
-/** The project's role map: `.haversack/artifacts.json`, or the shipped roles while there is none. */
+/** The project's role map: `.haversack/artifacts.json`, or the shipped roles if there is none. */
+
+import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { PRESETS } from "../../artifacts/presets/iflow.ts";
-import { readRoleMap } from "../../artifacts/read-role-map.ts";
-import { type FoundRole, findRole, type MapFinding, type Role, type RoleMap } from "../../artifacts/role-map.ts";
+import { STATE_WORDS } from "../../artifacts/reference-block.ts";
+import {
+  checkRoleMap,
+  type FoundRole,
+  findRole,
+  type MapFinding,
+  type Role,
+  type RoleMap,
+  readRoleMap,
+} from "../../artifacts/role-map.ts";
+import { MAX_CONFIG_BYTES, readProjectText, type TextRead } from "../../base/clean-text.ts";
 import { HaversackError } from "../../base/errors.ts";
 import { readJson } from "../../base/json.ts";
-import { MAX_CONFIG_BYTES, readProjectText, type TextRead } from "../../base/read-text.ts";
-import type { ProjectPaths } from "../project.ts";
-import { readDocument } from "./read-document.ts";
+import { putNewFile } from "../../base/safe-write.ts";
+import { ensureStateFolder, type ProjectPaths } from "../project.ts";
+import type { ArtifactCheck } from "./artifact-operations.ts";
+import { openFeature, readDocuments } from "./open-feature.ts";
+import { readDocument, TEXT_MAX_BYTES } from "./read-document.ts";
 
 export interface LoadedMap {
   map: RoleMap;
@@ -24,7 +37,7 @@ export function roleMapFile(paths: ProjectPaths): string {
   return join(paths.state, "artifacts.json");
 }
 
-/** It comes with the repository. */
+/** The file comes with the repository, so it is read with limits. */
 export function readRoleMapText(paths: ProjectPaths): TextRead {
   return readProjectText(roleMapFile(paths), { root: paths.root, maxBytes: MAX_CONFIG_BYTES });
 }
@@ -46,7 +59,7 @@ export function loadRoleMap(paths: ProjectPaths): LoadedMap {
 
 export type RequiredRole = Extract<FoundRole, { kind: "found" }>;
 
-/** The role, or a fault that names the nearest. `open`: the phase that the feature says is under way. */
+/** Returns the role, or throws a fault that names the nearest one. `open`: the feature's current phase. */
 export function requireRole(
   map: RoleMap,
   name: string,
@@ -76,7 +89,7 @@ export function requireRole(
   }
 }
 
-/** The text of a role's own rubric file; undefined: the shipped one is meant. */
+/** The text of a role's own rubric file. Undefined: use the shipped one. */
 export function readRubric({ rubric }: Role, { state }: ProjectPaths): { text?: string; problem?: string } {
   if (rubric === undefined) return {};
   const { state: found, text } = readDocument(join(state, rubric), { root: state });
@@ -97,4 +110,71 @@ function readText(paths: ProjectPaths): string | undefined {
   throw new HaversackError(kind, `${roleMapFile(paths)} ${read.problem}`, {
     hint: "replace it with a regular file; until then no role is known",
   });
+}
+
+// Writes a starter artifacts.json: the shipped roles by reference, and an example of each kind of change.
+
+export function initArtifacts(paths: ProjectPaths): { file: string; isWritten: boolean } {
+  const file = roleMapFile(paths);
+  ensureStateFolder(paths);
+  return { file, isWritten: putNewFile(file, START, { within: paths.root }) };
+}
+
+const START = `${JSON.stringify(
+  {
+    extends: SHIPPED_PRESET,
+    "//": "A set or role of the same name changes only the keys it gives; null removes it. `haversack artifacts check` checks this file.",
+    sets: {},
+  },
+  null,
+  2,
+)}\n`;
+
+// Checks the role map: wrong keys, roles without documents, documents that nobody reads, missing rubrics.
+
+/** With a feature, also checks its documents. */
+export function checkArtifacts(
+  { feature: folder }: { feature?: string | undefined },
+  { cwd, paths }: { cwd: string; paths: ProjectPaths },
+): ArtifactCheck {
+  const { map, problems, file, isShipped } = loadRoleMap(paths);
+  const feature = folder === undefined ? undefined : openFeature(folder, { cwd, paths });
+  const findings = [...problems, ...checkRoleMap(map, { existing: feature ? filesIn(feature.path) : [] })];
+  for (const set of map.sets) {
+    for (const role of set.roles) {
+      const { problem } = readRubric(role, paths);
+      if (problem !== undefined) {
+        findings.push({ level: "error", path: `sets.${set.name}.roles.${role.name}.rubric`, text: problem });
+      }
+    }
+  }
+  if (feature) {
+    const files = map.documents.map((document) => document.file);
+    const { documents, problems: wrong } = readDocuments(feature, map, files);
+    for (const text of wrong) findings.push({ level: "warning", path: feature.key, text });
+    for (const { file: name, state, isNoPrd, text } of documents) {
+      if (state === "present" && text === undefined) {
+        findings.push({ level: "warning", path: `${feature.key}/${name}`, text: TOO_LARGE });
+      }
+      if (state === "present" || isNoPrd) continue;
+      // A feature grows: documents of later phases do not exist yet.
+      const level = state === "missing" ? "suggestion" : state === "empty" ? "warning" : "error";
+      findings.push({ level, path: `${feature.key}/${name}`, text: STATE_WORDS[state] });
+    }
+  }
+  return {
+    file,
+    isShipped,
+    sets: map.sets.length,
+    roles: map.sets.reduce((sum, { roles }) => sum + roles.length, 0),
+    documents: map.documents.length,
+    findings,
+  };
+}
+
+const TOO_LARGE = `is larger than ${TEXT_MAX_BYTES / 1_000_000} MB: its text is not read, prompts only name it, and its sections cannot stand in them; split it`;
+
+function filesIn(folder: string): string[] {
+  const entries = readdirSync(folder, { withFileTypes: true });
+  return entries.filter((entry) => entry.isFile() && !entry.name.startsWith(".")).map(({ name }) => name);
 }

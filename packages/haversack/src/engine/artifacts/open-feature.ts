@@ -1,29 +1,30 @@
-/** A feature's folder: where it is, what it is called in the store, and the documents in it that a role needs. */
-import { lstatSync, readdirSync, readFileSync, realpathSync, statSync } from "node:fs";
+/** A feature's folder: its path, its key in the store, and the documents in it that a role needs. */
+import { existsSync, lstatSync, readdirSync, realpathSync, statSync } from "node:fs";
 import { basename, dirname, isAbsolute, join, relative, resolve } from "node:path";
 import { readFeatureMeta, resolvePrd } from "../../artifacts/feature-meta.ts";
 import type { DocumentFacts } from "../../artifacts/reference-block.ts";
 import type { RoleMap } from "../../artifacts/role-map.ts";
-import { cleanLine } from "../../base/clean-text.ts";
+import { cleanLine, readBounded } from "../../base/clean-text.ts";
 import { HaversackError } from "../../base/errors.ts";
 import { nearest } from "../../base/nearest.ts";
+import { nearestFolder } from "../../base/project-root.ts";
 import type { ProjectPaths } from "../project.ts";
 import { isInside, readDocument } from "./read-document.ts";
 
 export interface Feature {
   /** Absolute. */
   path: string;
-  /** Relative to the repository, with `/`: the same in every clone and worktree. */
+  /** Relative to the repository, with `/`: equal in every clone and worktree. */
   key: string;
   name: string;
-  /** The repository or worktree it is in; documents outside of it are not opened. */
+  /** The repository or worktree of the folder; documents outside it are not opened. */
   root: string;
   metaText?: string;
-  /** The phase that `.meta.json` says is under way. */
+  /** The current phase according to `.meta.json`. */
   phase?: string;
 }
 
-/** Where features are kept by the workflow that the shipped roles come from. */
+/** Where the workflow of the shipped roles keeps features. */
 const FEATURES_FOLDER = "docs/features";
 
 export function openFeature(given: string, { cwd, paths }: { cwd: string; paths: ProjectPaths }): Feature {
@@ -39,7 +40,7 @@ export function openFeature(given: string, { cwd, paths }: { cwd: string; paths:
       hint: "name a folder inside of it",
     });
   }
-  const metaText = readOptional(join(path, ".meta.json"));
+  const metaText = readBounded(join(path, ".meta.json"), META_MAX_BYTES)?.text;
   const meta = metaText === undefined ? {} : readFeatureMeta(metaText);
   return {
     path,
@@ -51,13 +52,12 @@ export function openFeature(given: string, { cwd, paths }: { cwd: string; paths:
   };
 }
 
-export interface FeatureDocuments {
-  documents: DocumentFacts[];
-  problems: string[];
-}
-
 /** Facts about these files, in this order. */
-export function readDocuments(feature: Feature, map: RoleMap, files: readonly string[]): FeatureDocuments {
+export function readDocuments(
+  feature: Feature,
+  map: RoleMap,
+  files: readonly string[],
+): { documents: DocumentFacts[]; problems: string[] } {
   const problems: string[] = [];
   const documents = files.map((file): DocumentFacts => {
     const { name = file, isPrd = false } = map.documents.find((known) => known.file === file) ?? {};
@@ -95,27 +95,14 @@ function foldersIn(folder: string): string[] {
     const entries = readdirSync(folder, { withFileTypes: true });
     return entries.filter((entry) => entry.isDirectory()).map(({ name }) => name);
   } catch {
-    // Only for a suggestion: a folder that is not there has none.
+    // Only used for a suggestion: a missing folder has none.
     return [];
   }
 }
 
-/** A linked worktree keeps its store in the main repository, and its documents in itself. */
+/** A linked worktree has its own documents, but its store is in the main repository. */
 function workTreeOf(path: string): string | undefined {
-  for (let folder = path; ; folder = dirname(folder)) {
-    if (statSync(join(folder, ".git"), { throwIfNoEntry: false })) return folder;
-    if (dirname(folder) === folder) return undefined;
-  }
+  return nearestFolder(path, (folder) => existsSync(join(folder, ".git")));
 }
 
 const META_MAX_BYTES = 1_000_000;
-
-function readOptional(path: string): string | undefined {
-  try {
-    const stat = statSync(path);
-    return stat.isFile() && stat.size <= META_MAX_BYTES ? readFileSync(path, "utf8") : undefined;
-  } catch {
-    // Most features have none, and one that cannot be opened says as much as none.
-    return undefined;
-  }
-}

@@ -1,6 +1,6 @@
 /**
- * Whether an iteration goes on with the reviewer of the one before. Off unless the user has switched it on, and then only in a
- * client that was seen to do it; whatever is missing or fails leads back to a fresh dispatch.
+ * Decides whether an iteration resumes the reviewer of the previous one. Off unless the user has switched it on, and then only for a client
+ * that was seen to do it. Anything missing or failing leads to a fresh dispatch.
  */
 import { relative } from "node:path";
 import type { PreviousIssue } from "../../artifacts/reference-block.ts";
@@ -18,14 +18,14 @@ import type { Role, RoleSet } from "../../artifacts/role-map.ts";
 import { cleanLine } from "../../base/clean-text.ts";
 import type { LoopKey, ReviewLoop } from "../../store/artifact-store.ts";
 import type { ArtifactParts } from "./artifact-parts.ts";
-import type { Difference } from "./git-facts.ts";
+import type { Difference } from "./git-snapshot.ts";
 import { differenceBetween, takeSnapshot } from "./git-snapshot.ts";
 import type { Feature } from "./open-feature.ts";
 
 interface PlanFacts {
-  /** What the resume prompt would take; absent: none came into question. */
+  /** Tokens of the resume prompt. Absent: no resume was considered. */
   deltaTokens?: number;
-  /** The files as they are now: the next iteration's difference starts here. */
+  /** The current files: the next iteration's difference starts here. */
   snapshot?: string;
 }
 
@@ -43,24 +43,24 @@ export interface ResumeQuestion {
   role: Role;
   set: RoleSet;
   feature: Feature;
-  /** Absolute paths of what the role reads. */
+  /** Absolute paths of the documents that the role reads. */
   documents: readonly string[];
   iteration: number;
   maxIterations: number;
-  /** As the client shows the call. */
+  /** The client shows this text for the call. */
   description: string;
   fixSummary: string;
   previousIssues: readonly PreviousIssue[];
   failure?: string | undefined;
-  /** Of the documents that a fresh dispatch would make its reader take in. */
+  /** Tokens of the documents that a fresh dispatch would make its reader read. */
   documentTokens: number;
 }
 
 export async function planResume(parts: ArtifactParts, question: ResumeQuestion): Promise<ResumePlan> {
-  const { store, settings, client, countTokens, by, paths } = parts;
+  const { store, isResumeOn, client, countTokens, by, paths } = parts;
   const { loop, role, feature, iteration, maxIterations, description, failure, documentTokens } = question;
   const { fixSummary, previousIssues } = question;
-  if (!settings.resume) return { how: "fresh", ...(iteration > 1 && { reason: "off" as const }) };
+  if (!isResumeOn) return { how: "fresh", ...(iteration > 1 && { reason: "off" as const }) };
   const snapshot = takeSnapshot(feature.root, paths.state);
   const at = snapshot === undefined ? {} : { snapshot };
   if (iteration <= 1) return { how: "fresh", ...at };
@@ -68,7 +68,7 @@ export async function planResume(parts: ArtifactParts, question: ResumeQuestion)
   const state = agentBefore(parts, question);
   const way = state && resumeWay(client, state.agentId);
   if (failure !== undefined) await keepFailure(parts, { loop, failure, name: resumeName(client, way ?? "sub-agent") });
-  // A failure just now is a fallback and says so; the check keeps the next ones from trying.
+  // A failure just now is reported as a fallback; the stored check keeps later dispatches from trying.
   const canResume = failure !== undefined || (await isSeenToResume(parts, state?.agentId));
   const before = await store.getDispatch(keyOf(loop), iteration - 1);
   const changes = changesSince(before?.gitCommit, snapshot, { state: paths.state, ...question });
@@ -93,7 +93,7 @@ export async function planResume(parts: ArtifactParts, question: ResumeQuestion)
   return isFallback ? { ...facts, how: "fallback", reason, line } : { ...facts, how: "fresh", reason };
 }
 
-/** Who answered the iteration before: from its recorded answer, else from what hooks have seen of an agent in that role. */
+/** Who answered the previous iteration: from its recorded answer, otherwise from what hooks saw of an agent in that role. */
 function agentBefore(
   { evidence }: ArtifactParts,
   { loop, role, feature, iteration }: ResumeQuestion,
@@ -107,7 +107,7 @@ function agentBefore(
   return { agentId, sessionId, iteration1PromptChars: 0, lastIteration: iteration - 1 };
 }
 
-/** Without a known agent it is enough that one of the ways was seen to work: then the fallback says what is missing. */
+/** Without a known agent, one working way is enough: then the fallback says what is missing. */
 async function isSeenToResume({ store, client }: ArtifactParts, agentId: string | undefined): Promise<boolean> {
   const way = agentId === undefined ? undefined : resumeWay(client, agentId);
   if (agentId !== undefined && !way) return false;
@@ -117,7 +117,7 @@ async function isSeenToResume({ store, client }: ArtifactParts, agentId: string 
   return false;
 }
 
-/** An agent that is gone says nothing about the client; anything else keeps the next ones from trying. */
+/** A missing agent says nothing about the client. Any other failure keeps later dispatches from trying. */
 async function keepFailure(
   { store, by }: ArtifactParts,
   { loop, failure, name }: { loop: ReviewLoop; failure: string; name: string },
@@ -127,7 +127,7 @@ async function keepFailure(
   await store.recordResumeCheck({ client: name, isOk: false, text: cleanLine(failure, { maxChars: 500 }), at: by.at });
 }
 
-/** Whoever reviews documents is shown changes of the feature's folder and of the documents elsewhere, not of the code. */
+/** A reviewer of documents sees changes in the feature's folder and in documents elsewhere, not in the code. */
 function changesSince(
   from: string | undefined,
   to: string | undefined,

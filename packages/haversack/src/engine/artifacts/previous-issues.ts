@@ -1,9 +1,9 @@
-/** What earlier iterations found: from the store, and from a review history that somebody else has written. */
-import { readFileSync } from "node:fs";
+/** The issues of earlier iterations: from the store, and from a review history by another author. */
 import type { PreviousIssue } from "../../artifacts/reference-block.ts";
 import { type FoundEntry, readReviewHistory } from "../../artifacts/review-history.ts";
 import type { TrackedIssue } from "../../artifacts/review-issue.ts";
 import type { Role, RoleSet } from "../../artifacts/role-map.ts";
+import { readBounded } from "../../base/clean-text.ts";
 import type { LoopKey, ReviewDecision, ReviewLoop } from "../../store/artifact-store.ts";
 import { historyPath } from "./append-history.ts";
 import type { ArtifactParts } from "./artifact-parts.ts";
@@ -15,13 +15,13 @@ export interface Reviewer {
   feature: Feature;
 }
 
-/** The iteration after the last one: of the store, else of the history, as in a clone that has no store. */
+/** The iteration after the last one: from the store, otherwise from the history, as in a clone without a store. */
 export function nextIteration(loop: ReviewLoop, reviewer: Reviewer): number {
   const last = loop.reviews.at(-1) ?? entriesOf(reviewer).at(-1);
   return (last?.iteration ?? 0) + 1;
 }
 
-/** Open ones; and those that were decided to stay, so that nobody raises them again. */
+/** Open issues, and those decided to stay, so that nobody raises them again. */
 export function previousIssues(
   loop: ReviewLoop,
   { iteration, ...reviewer }: Reviewer & { iteration: number },
@@ -33,7 +33,7 @@ export function previousIssues(
     .map((issue) => toPrevious(issue, issue.status === "accepted" ? loop.decisions : []));
 }
 
-/** For a role that fixes: what all reviewers of its phase still hold against it. */
+/** For a role that fixes: the open issues of all reviewers of its phase. */
 export async function issuesToFix(
   { store }: Pick<ArtifactParts, "store">,
   { feature, phase, role }: LoopKey,
@@ -69,20 +69,20 @@ function fromHistory(reviewer: Reviewer, iteration: number): PreviousIssue[] {
   }));
 }
 
-/** What `.review-history.md` has of this reviewer, in its order. */
+/** This reviewer's entries in `.review-history.md`, in order. */
 export function entriesOf({ role, set, feature }: Reviewer): FoundEntry[] {
-  let text: string;
-  try {
-    text = readFileSync(historyPath(feature.path), "utf8");
-  } catch {
-    // No history, or none that can be read: then nothing is known of earlier iterations.
-    return [];
-  }
   const names = [role.name, role.agentType].map((name) => name?.toLowerCase());
-  // Each phase has one of its own; its stage tells which: "Create plan Phase".
+  // Each phase has its own phase reviewer; the stage identifies it: "Create plan Phase".
   const phase = role.name === "phase-reviewer" ? set.name.replace(/[-_]+/g, " ").toLowerCase() : "";
-  return readReviewHistory(text).entries.filter(
+  return historyOf(feature).filter(
     ({ reviewer, stage }) =>
       reviewer !== undefined && names.includes(reviewer.toLowerCase()) && stage.toLowerCase().startsWith(phase),
   );
 }
+
+/** Every entry of `.review-history.md`. Empty if the file is missing or cannot be read. */
+export function historyOf({ path }: Feature): FoundEntry[] {
+  return readReviewHistory(readBounded(historyPath(path), HISTORY_MAX_BYTES)?.text ?? "").entries;
+}
+
+const HISTORY_MAX_BYTES = 50_000_000;

@@ -1,15 +1,15 @@
 /**
- * Removes old snapshots of the working tree (git-snapshot.ts). By the time of their objects: git renews that of an object which a newer
- * snapshot holds too. A review whose snapshot is gone gets all of its documents again.
+ * Removes old snapshots of the working tree (git-snapshot.ts), by the time of their objects. Git renews the time of an object that a newer
+ * snapshot also holds. A review whose snapshot is gone gets all of its documents again.
  */
 import { lstatSync, readdirSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { removeFile } from "../../base/safe-write.ts";
 
-/** How many objects are older, and gone unless it is a dry run. */
+/** Returns how many objects are older. Removes them unless it is a dry run. */
 export function purgeSnapshots(state: string, { olderThan, dryRun }: { olderThan: Date; dryRun: boolean }): number {
   const folder = join(state, "snapshots");
-  // A link here would lead to files that are none of ours.
+  // A link here would lead to files that are not ours.
   if (!lstatSync(folder, { throwIfNoEntry: false })?.isDirectory()) return 0;
   let count = 0;
   for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true })) {

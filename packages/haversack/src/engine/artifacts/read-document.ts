@@ -1,6 +1,6 @@
 /**
- * A look at one document: whether it can be read, how long it is, its hash, and its text when that is of a size to keep. Never
- * throws: what is wrong with a file is a state, and the other documents are read all the same.
+ * Looks at one document: whether it can be read, its length, its hash, and its text if that is small enough to keep. Never throws: a
+ * problem with one file is a state, and the other documents are still read.
  */
 import { createHash } from "node:crypto";
 import { closeSync, openSync, readSync, realpathSync, statSync } from "node:fs";
@@ -8,18 +8,18 @@ import { sep } from "node:path";
 import type { DocumentFacts } from "../../artifacts/reference-block.ts";
 import { isMissing } from "../../base/file-system.ts";
 
-/** Above this a document is counted and hashed, and its text is not kept: 5 MB are more than a million tokens. */
+/** A larger document is counted and hashed, but its text is not kept: 5 MB are more than a million tokens. */
 export const TEXT_MAX_BYTES = 5_000_000;
 const CHUNK_BYTES = 1_000_000;
 
 export type DocumentLook = Pick<DocumentFacts, "state" | "lineCount" | "sha" | "text">;
 
-/** `root`: real files outside of it are not opened, whatever link leads there. */
+/** `root`: files whose real path is outside it are not opened. */
 export function readDocument(path: string, { root }: { root: string }): DocumentLook {
   try {
     const real = realpathSync(path);
     if (!isInside(real, realpathSync(root))) return { state: "outside" };
-    // Asked first: to open a pipe would wait for its writer.
+    // Check first: opening a pipe would wait for its writer.
     if (!statSync(real).isFile()) return { state: "unreadable" };
     const file = openSync(real, "r");
     try {

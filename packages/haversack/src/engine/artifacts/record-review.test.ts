@@ -4,12 +4,11 @@ import { describe, expect, it } from "vitest";
 import { expectDocuments, markAgent, recordSeen } from "../../store/sqlite/artifacts/artifact-observations.ts";
 import { historyPath } from "./append-history.ts";
 import type { RecordOutcome } from "./artifact-operations.ts";
-import { decideIssue } from "./decide-issue.ts";
 import { dispatchRole } from "./dispatch-role.ts";
-import { recordReview } from "./record-review.ts";
+import { decideIssue, recordReview } from "./record-review.ts";
 import { reportReceipts } from "./report-receipts.ts";
 import { AT, reviewAnswer, type ScratchFeature, scratchFeature } from "./scratch-feature.suite.ts";
-import { settleAgent } from "./settle-agent.ts";
+import { settleAgent } from "./watch-reader.ts";
 
 const FEATURE = "docs/features/031-uploads";
 const ISSUE = { severity: "blocker", description: "R2 has no limit for chunks", location: "spec.md:7" };
@@ -143,7 +142,7 @@ Previous issues to re-evaluate:
     expect(await record(clone, answer("four"), { iteration: 4 })).toMatchObject({ kind: "refused" });
     expect(clone.history()).toBe(committed);
     expect(await record(clone, answer("three"), { iteration: 3 })).toMatchObject({ kind: "recorded" });
-    // The same reviewer's count in another stage is not this one's.
+    // The same reviewer has another count in each stage.
     const other = scratchFeature();
     other.write(`${FEATURE}/.review-history.md`, committed.replaceAll("## Design Review", "## Spike Review"));
     expect(await record(other, answer("one"))).toMatchObject({ kind: "recorded" });
@@ -159,7 +158,7 @@ Previous issues to re-evaluate:
     await record(scratch, answer);
     const once = scratch.history();
     expect(once.match(/## Design Review/g)).toHaveLength(1);
-    // Killed after the append: the mark is missing, the entry is not.
+    // Simulates a kill after the append: the entry is there, the mark is not.
     scratch.handle.db.exec("UPDATE reviews SET is_in_history = 0");
     await record(scratch, answer);
     expect(scratch.history()).toBe(once);

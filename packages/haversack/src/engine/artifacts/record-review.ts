@@ -1,9 +1,8 @@
 /**
- * A reviewer's answer: its verdict, its issues, and whether it had read what it must. All of it goes into the store in one
- * step, then into `.review-history.md`. Interrupted between the two, the same call again completes it.
+ * Records a reviewer's answer: its verdict, its issues, and whether it read the required documents. Stores everything in one step, then
+ * appends to `.review-history.md`. If it is interrupted in between, repeating the call completes it.
  */
 import { createHash } from "node:crypto";
-import { readFileSync } from "node:fs";
 import { parseReviewAnswer, type ReviewAnswer } from "../../artifacts/parse-review-answer.ts";
 import { judgeReceipts, type ReceiptJudgement, requiredDocuments } from "../../artifacts/receipts.ts";
 import {
@@ -11,20 +10,21 @@ import {
   appendReviewNote,
   type Decision,
   type ReviewEntry,
-  readReviewHistory,
 } from "../../artifacts/review-history.ts";
-import { trackIssues } from "../../artifacts/review-issue.ts";
+import { type TrackedIssue, trackIssues } from "../../artifacts/review-issue.ts";
 import { type Role, type RoleMap, type RoleSet, referencedDocuments } from "../../artifacts/role-map.ts";
+import { cleanLine } from "../../base/clean-text.ts";
 import { HaversackError } from "../../base/errors.ts";
+import { nearest } from "../../base/nearest.ts";
 import type { LoopKey, ReviewLoop, ReviewVerdict, StoredDispatch, StoredReview } from "../../store/artifact-store.ts";
 import type { AgentEvidence } from "../../store/sqlite/artifacts/artifact-observations.ts";
 import { appendHistory, historyPath } from "./append-history.ts";
-import type { RecordOutcome, ReviewRequest } from "./artifact-operations.ts";
+import type { DecisionRequest, RecordOutcome, ReviewRequest } from "./artifact-operations.ts";
 import type { ArtifactParts } from "./artifact-parts.ts";
 import { loadRoleMap, requireRole } from "./load-role-map.ts";
 import { type Feature, openFeature, readDocuments } from "./open-feature.ts";
-import { entriesOf } from "./previous-issues.ts";
-import { judgeEvidence, receiptsOf } from "./settle-agent.ts";
+import { entriesOf, historyOf } from "./previous-issues.ts";
+import { judgeEvidence, receiptsOf } from "./watch-reader.ts";
 
 export async function recordReview(request: ReviewRequest, parts: ArtifactParts): Promise<RecordOutcome> {
   const { iteration, answer } = request;
@@ -45,15 +45,15 @@ export async function recordReview(request: ReviewRequest, parts: ArtifactParts)
   }
   const dispatch = await parts.store.getDispatch(loop, iteration);
   const before = await parts.store.getLoop(loop);
-  const evidence = findEvidence(parts, { role, feature, request, map, before });
-  const judgement = judge({ role, map, feature, dispatch, evidence, answer });
-  // A hook may have told already, at the sub-agent's end.
+  const evidence = findEvidence(parts, { role, feature, map }, { request, before });
+  const judgement = judge({ role, map, feature, evidence }, { dispatch, answer });
+  // A hook may have warned already when the sub-agent ended.
   const warning = evidence?.isWarned ? undefined : judgement?.warning;
   const notes = [
     ...(dispatch?.kind === "fallback" && dispatch.reason !== undefined ? [dispatch.reason] : []),
     ...(warning === undefined ? [] : [warning]),
   ];
-  const agent = agentOf(request, { evidence, dispatch, loop: before });
+  const agent = agentOf(request, evidence, { dispatch, loop: before });
   const context: Context = { parts, loop, feature, role, set, map, evidence, judgement, warning };
   if (reading.kind === "unreadable") return recordReceiptsOnly(iteration, context);
   const outOfTurn = whyOutOfTurn(iteration, before, context);
@@ -118,8 +118,8 @@ function verdictOf({ approved, isBlocked }: ReviewAnswer): ReviewVerdict {
 }
 
 /**
- * Iterations follow one another: one that is left out could never be recorded, because what comes after it is there. In a clone the
- * history knows of those that its store has not.
+ * Iterations must be consecutive: a skipped one could never be recorded later. In a clone, the history knows iterations that the store does
+ * not.
  */
 function whyOutOfTurn(
   iteration: number,
@@ -127,7 +127,7 @@ function whyOutOfTurn(
   { parts, role, set, map, feature }: Context,
 ): string | undefined {
   if (reviews.some((review) => review.iteration === iteration)) return undefined;
-  // In a project without a store the MCP server tries a write in memory first: an entry of this moment is this call's own.
+  // In a project without a store, the MCP server first tries a write in memory. An entry with this call's time is therefore its own.
   const entries = entriesOf({ role, set, feature }).filter(({ at }) => at !== parts.by.at.toISOString());
   const last = Math.max(0, ...[...reviews, ...entries].map((known) => known.iteration));
   const next = `the next is ${last + 1}`;
@@ -135,7 +135,7 @@ function whyOutOfTurn(
     const known = last === 0 ? "none is recorded yet" : `the last one is ${last}`;
     return `iteration ${iteration} of ${role.name} cannot be recorded: ${known}, so ${next}`;
   }
-  // Headings that others wrote may count something else: only an entry of this stage is this iteration.
+  // Headings by other authors may count something else: only an entry of this stage is this iteration.
   const stage = stageOf(role, set, map);
   const there = entries.findLast((entry) => entry.iteration === iteration && entry.stage === stage);
   if (!there) return undefined;
@@ -143,7 +143,7 @@ function whyOutOfTurn(
   return `iteration ${iteration} of ${role.name} is recorded already in ${historyPath(feature.path)}${said && ` (${said})`}; ${next}`;
 }
 
-/** Workers and writers of tests report, they do not judge. */
+/** Workers and test writers report; they give no verdict. */
 function givesVerdict({ answer }: Role): boolean {
   return answer === "review" || answer === "simplify";
 }
@@ -167,16 +167,9 @@ async function writeEntry(review: StoredReview, { parts, loop, feature, role, se
   if (evidence && warning !== undefined) parts.evidence.mark(evidence, "warned_at", parts.by.at);
 }
 
-/** Killed after the append and before the mark: the entry's time tells that it is there. */
-function hasEntry({ path }: Feature, { at, reviewer, iteration }: ReviewEntry): boolean {
-  let text: string;
-  try {
-    text = readFileSync(historyPath(path), "utf8");
-  } catch {
-    // Not there, or not to be read: whoever appends says which.
-    return false;
-  }
-  return readReviewHistory(text).entries.some(
+/** After a kill between append and mark, the entry's time shows that it was written. */
+function hasEntry(feature: Feature, { at, reviewer, iteration }: ReviewEntry): boolean {
+  return historyOf(feature).some(
     (entry) => entry.at === at.toISOString() && entry.reviewer === reviewer && entry.iteration === iteration,
   );
 }
@@ -198,7 +191,7 @@ async function recordReceiptsOnly(
   return { kind: "receipts-only", loop, ...(judgement && { judgement }), history: historyPath(feature.path) };
 }
 
-/** `Spec` for the reviewer of spec.md; a phase reviewer's is told apart; the phase where no document is under review. */
+/** `Spec` for the reviewer of spec.md. Without a document under review, the phase. A phase reviewer gets ` Phase` added. */
 function stageOf(role: Role, set: RoleSet, map: RoleMap): string {
   const document = map.documents.find(({ file }) => file === role.underReview);
   if (document && role.name !== "phase-reviewer") return document.name;
@@ -208,22 +201,11 @@ function stageOf(role: Role, set: RoleSet, map: RoleMap): string {
 }
 
 /** Undefined: nothing had to be read. */
-function judge({
-  role,
-  map,
-  feature,
-  dispatch,
-  evidence,
-  answer,
-}: {
-  role: Role;
-  map: RoleMap;
-  feature: Feature;
-  dispatch: StoredDispatch | undefined;
-  evidence: AgentEvidence | undefined;
-  answer: string;
-}): ReceiptJudgement | undefined {
-  // It has the documents from before; the difference stood in the prompt.
+function judge(
+  { role, map, feature, evidence }: Pick<Context, "role" | "map" | "feature" | "evidence">,
+  { dispatch, answer }: { dispatch: StoredDispatch | undefined; answer: string },
+): ReceiptJudgement | undefined {
+  // A resumed reviewer has the documents already; its prompt contained the difference.
   if (dispatch?.kind === "resume") return undefined;
   if (evidence && evidence.documents.length > 0) return judgeEvidence(evidence, { role: role.name, answer });
   const required =
@@ -232,22 +214,17 @@ function judge({
 }
 
 /**
- * The agent by its id; else the newest that was sent to this feature as this role and in this iteration. A client without the
- * role's own type starts it as another: then the documents tell.
+ * The agent by its id; otherwise the newest one sent to this feature in this role and iteration. A client without the role's agent type
+ * starts it as another type: then the documents identify it.
  */
 function findEvidence(
   { evidence }: ArtifactParts,
-  {
-    role,
-    feature,
-    request,
-    map,
-    before,
-  }: { role: Role; feature: Feature; request: ReviewRequest; map: RoleMap; before: ReviewLoop },
+  { role, feature, map }: Pick<Context, "role" | "feature" | "map">,
+  { request, before }: { request: ReviewRequest; before: ReviewLoop },
 ): AgentEvidence | undefined {
   const agents = evidence.of(feature.path);
   if (request.agentId !== undefined) return agents.find(({ agentId }) => agentId === request.agentId);
-  // One that has answered an earlier iteration is no witness for this one.
+  // An agent that answered an earlier iteration is no evidence for this one.
   const used = before.reviews.flatMap(({ iteration, agentId }) => (iteration === request.iteration ? [] : [agentId]));
   const inIteration = agents.filter(
     ({ agentId, iteration = request.iteration }) => iteration === request.iteration && !used.includes(agentId),
@@ -271,17 +248,34 @@ function findEvidence(
 
 function agentOf(
   { agentId }: ReviewRequest,
-  {
-    evidence,
-    dispatch,
-    loop,
-  }: {
-    evidence: AgentEvidence | undefined;
-    dispatch: StoredDispatch | undefined;
-    loop: { resume?: { agentId: string } };
-  },
+  evidence: AgentEvidence | undefined,
+  { dispatch, loop }: { dispatch: StoredDispatch | undefined; loop: ReviewLoop },
 ): { agentId: string; sessionId?: string; promptChars: number } | undefined {
   const id = agentId ?? evidence?.agentId ?? (dispatch?.kind === "resume" ? loop.resume?.agentId : undefined);
   if (id === undefined || id === "") return undefined;
   return { agentId: id, ...(evidence && { sessionId: evidence.sessionId }), promptChars: dispatch?.promptChars ?? 0 };
+}
+
+// Decides that an issue stays, with the reason: stored, written into the history, and told to the next iteration.
+
+const TEXT_MAX_CHARS = 1_000;
+
+export async function decideIssue(request: DecisionRequest, parts: ArtifactParts): Promise<TrackedIssue> {
+  const text = cleanLine(request.text, { maxChars: TEXT_MAX_CHARS });
+  if (text === "") throw new HaversackError("input-invalid", "the reason must not be empty");
+  const { map } = loadRoleMap(parts.paths);
+  const feature = openFeature(request.feature, parts);
+  const { role, set } = requireRole(map, request.role, { phase: request.phase, open: feature.phase });
+  const loop: LoopKey = { feature: feature.key, phase: set.name, role: role.name };
+  const outcome = await parts.store.decideIssue(loop, { issueId: request.issueId, text }, parts.by);
+  if (outcome.kind === "no-loop") {
+    throw new HaversackError("not-found", `${role.name} has found nothing in ${feature.key} yet`);
+  }
+  if (outcome.kind === "no-issue") {
+    const [guess = outcome.known.join(", ")] = nearest(request.issueId, outcome.known);
+    throw new HaversackError("not-found", `There is no issue ${cleanLine(request.issueId)}; did you mean ${guess}?`);
+  }
+  const line = `DECISION: ${role.name} ${outcome.issue.id} — ${text}`;
+  appendHistory(feature.path, { root: feature.root, change: (history) => appendReviewNote(history, line) });
+  return outcome.issue;
 }

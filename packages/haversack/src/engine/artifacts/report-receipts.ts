@@ -1,4 +1,4 @@
-/** How often documents were not read, by role and document, and what dispatches have cost: numbers instead of trust. */
+/** How often documents were not read, by role and document, and what dispatches cost. */
 import { FALLBACK_GATE, receiptRates } from "../../artifacts/receipts.ts";
 import type { ArtifactStore } from "../../store/artifact-store.ts";
 import type { ReceiptReport } from "./artifact-operations.ts";

@@ -4,9 +4,9 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { onTestFinished } from "vitest";
 import { sampleDocuments, sampleText } from "../../artifacts/sample-feature.suite.ts";
+import type { StoreHandle } from "../../store/sqlite/access.ts";
 import { agentsOf, markAgent, readSeen } from "../../store/sqlite/artifacts/artifact-observations.ts";
 import { SqliteArtifactStore } from "../../store/sqlite/artifacts/artifact-store.ts";
-import type { StoreHandle } from "../../store/sqlite/handle.ts";
 import { openMemoryStore } from "../../store/sqlite/open.ts";
 import { SqliteWorkStore } from "../../store/sqlite/work/sqlite-work-store.ts";
 import { projectPaths } from "../project.ts";
@@ -42,7 +42,7 @@ export function scratchFeature({ hasPrd = true, resume = false } = {}): ScratchF
   const parts: ArtifactParts = {
     cwd: root,
     paths: projectPaths(root, { HOME: root }),
-    settings: { resume, sendBack: false },
+    isResumeOn: resume,
     store: new SqliteArtifactStore(handle),
     evidence: {
       of: (path) => agentsOf(handle, path).flatMap((key) => readSeen(handle, key) ?? []),

@@ -5,11 +5,11 @@ import { expectDocuments, recordSeen } from "../../store/sqlite/artifacts/artifa
 import { commandsIn } from "../../work/capture/shell-words.ts";
 import { dispatchRole } from "./dispatch-role.ts";
 import { AT, scratchFeature } from "./scratch-feature.suite.ts";
-import { settleAgent } from "./settle-agent.ts";
+import { settleAgent } from "./watch-reader.ts";
 
 const KEY = { sessionId: "s1", agentId: "a1" };
 
-/** The way a hook goes: from the prompt that starts a sub-agent, over its shell commands, to its end. */
+/** The path of a hook: the prompt that starts a sub-agent, its shell commands, its end. */
 async function judged(...lines: string[]): Promise<string[]> {
   const { parts, handle, folder, root } = scratchFeature();
   const outcome = await dispatchRole({ role: "design-reviewer", feature: folder }, parts);

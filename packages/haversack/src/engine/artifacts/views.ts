@@ -1,4 +1,4 @@
-/** What scripts and agents read of artifacts: snake_case, and what is absent is absent. */
+/** The output of artifacts for scripts and agents: snake_case, without absent fields. */
 import type { ReceiptJudgement } from "../../artifacts/receipts.ts";
 import type { DocumentFacts } from "../../artifacts/reference-block.ts";
 import type { ResumeCall } from "../../artifacts/resume-prompt.ts";

@@ -4,7 +4,7 @@ import { expect, it } from "vitest";
 import type { Observation } from "../../artifacts/receipts.ts";
 import { mayHaveToRead } from "../../store/sqlite/artifacts/artifact-observations.ts";
 import { readInjections } from "../../store/sqlite/skills/injections.ts";
-import { explainInjection } from "../explain-injection.ts";
+import { explainInjection } from "../explain-session.ts";
 import { historyPath } from "./append-history.ts";
 import { AT, type ScratchFeature, scratchFeature } from "./scratch-feature.suite.ts";
 import { addDocuments, expectFromPrompt, judgeReader, noteSeen } from "./watch-reader.ts";

@@ -1,26 +1,35 @@
 /**
- * What hooks do about a sub-agent that was sent with documents to read: note them when the call is made, note what its tool
- * calls show of them, and judge at its end. Loaded by the hook: nothing but `fs`.
+ * What hooks do for a sub-agent that must read documents: record the documents at the call, record what its tool calls read, and judge at
+ * its end. Loaded by the hook, so it uses only `fs`.
  */
-import { existsSync, readFileSync, realpathSync, statSync } from "node:fs";
-import { formatSendBack, type Observation, type RequiredDocument, seenIn } from "../../artifacts/receipts.ts";
+import { existsSync, realpathSync, statSync } from "node:fs";
+import {
+  formatSendBack,
+  judgeReceipts,
+  type Observation,
+  type ReceiptJudgement,
+  type RequiredDocument,
+  seenIn,
+} from "../../artifacts/receipts.ts";
 import { readReferenceBlock } from "../../artifacts/reference-block.ts";
 import { appendReviewNote } from "../../artifacts/review-history.ts";
+import { readBounded } from "../../base/clean-text.ts";
 import { findProjectRoot, nearestFolder } from "../../base/project-root.ts";
-import { writeEvent } from "../../store/sqlite/access.ts";
+import type { NewReceipts } from "../../store/artifact-store.ts";
+import { type StoreHandle, writeEvent } from "../../store/sqlite/access.ts";
 import {
+  type AgentEvidence,
   expectedOf,
   markAgent,
   noteSpawnDocuments,
   placeReader,
   readSeen,
   recordSeen,
+  saveReceipts,
 } from "../../store/sqlite/artifacts/artifact-observations.ts";
-import type { StoreHandle } from "../../store/sqlite/handle.ts";
 import { recordInjection } from "../../store/sqlite/skills/injections.ts";
 import { agentOfCall } from "../../store/sqlite/skills/prompt-ledger.ts";
 import { appendHistory } from "./append-history.ts";
-import { settleAgent } from "./settle-agent.ts";
 
 export type { Observation };
 
@@ -29,7 +38,7 @@ export interface ReaderKey {
   agentId: string;
 }
 
-/** The prompt that a sub-agent will be started with. False: it names nothing to read. */
+/** Records the documents in a sub-agent's prompt. False: it names nothing to read. */
 export function expectFromPrompt(
   prompt: string,
   call: { sessionId: string; toolUseId: string; agentType: string },
@@ -46,7 +55,7 @@ export function expectFromPrompt(
   return true;
 }
 
-/** A block that is added to the prompt of a call. False: nothing in it can be read, and it is of no use. */
+/** Records the documents of a block that is added to a prompt. False: none of them can be read, so the block is useless. */
 export function addDocuments(
   block: string,
   call: { sessionId: string; toolUseId: string; agentType: string },
@@ -71,12 +80,12 @@ export function addDocuments(
 export interface ReaderParts {
   handle: StoreHandle;
   agentType: string;
-  /** The id of the call that started this sub-agent; undefined: not known, or not yet. */
+  /** The id of the call that started this sub-agent. Undefined: not known (yet). */
   startedBy(): string | undefined;
   now: Date;
 }
 
-/** After a tool call of a sub-agent that may have documents to read. */
+/** Called after a tool call of a sub-agent that may have documents to read. */
 export function noteSeen(
   key: ReaderKey,
   { observation, cwd }: { observation(): Observation | undefined; cwd: string },
@@ -89,7 +98,7 @@ export function noteSeen(
   recordSeen(parts.handle, key, seenIn(withRealPath(shown, documents), documents, { cwd, textOf: readText }));
 }
 
-/** At its end. The text that sends it back, where the user has switched that on. */
+/** Called at its end. Returns the text that sends it back, if the user has switched that on. */
 export function judgeReader(
   key: ReaderKey,
   { root, answer, sendBack }: { root: string; answer: string | undefined; sendBack(): boolean },
@@ -118,7 +127,7 @@ export function judgeReader(
     return text;
   }
   const warning = settled.kind === "settled" ? settled.judgement.warning : undefined;
-  // A prompt may name any folder; we write only into those of the project.
+  // A prompt may name any folder; write only into those of the project.
   if (warning !== undefined && tree !== undefined && markAgent(handle, key, "warned_at", now)) {
     appendHistory(folder, { root: tree, change: (text) => appendReviewNote(text, warning) });
   }
@@ -131,7 +140,7 @@ function place(key: ReaderKey, { handle, agentType, startedBy, now }: ReaderPart
   if (toolUseId !== undefined) placeReader(handle, key, { toolUseId, agentType, at: now });
 }
 
-/** The repository or linked worktree of this project that the folder is in, links followed; undefined: neither. */
+/** The repository or linked worktree of this project that contains the folder, after following links. Undefined: neither does. */
 function workTreeOf(folder: string, root: string): string | undefined {
   if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory()) return undefined;
   const tree = isInside(folder, root) ? root : nearestFolder(folder, (candidate) => existsSync(`${candidate}/.git`));
@@ -143,7 +152,7 @@ function isInside(path: string, root: string): boolean {
   return path === root || path.startsWith(`${root}/`);
 }
 
-/** The same file by another way (a link, a worktree's alias) is that document. */
+/** The same file by another path (a link, a worktree's alias) counts as that document. */
 function withRealPath(observation: Observation, documents: readonly RequiredDocument[]): Observation {
   if (observation.tool === "shell" || observation.path === undefined) return observation;
   if (documents.some(({ path }) => path === observation.path)) return observation;
@@ -158,24 +167,72 @@ function realPath(path: string): string | undefined {
 
 const MAX_BYTES = 5_000_000;
 
-/** Of a block that somebody wrote by hand. Undefined: it cannot be read, and nobody can be asked to. */
+/** For a handwritten block. Undefined: the file cannot be read, so nobody can be asked to read it. */
 function countLines(path: string): number | undefined {
   const text = readText(path);
   if (text === undefined || text.trim() === "") return undefined;
   return text.replace(/(?:\r\n|\n|\r)$/, "").split(/\r\n|\n|\r/).length;
 }
 
+/** Undefined: missing, too long, or not readable; then the sub-agent cannot read it either. */
 function readText(path: string): string | undefined {
-  try {
-    const { size, isFile } = sizeOf(path);
-    return isFile && size <= MAX_BYTES ? readFileSync(path, "utf8") : undefined;
-  } catch {
-    // Gone meanwhile, or not ours to read: the sub-agent cannot read it either.
-    return undefined;
-  }
+  return readBounded(path, MAX_BYTES)?.text;
 }
 
-function sizeOf(path: string): { size: number; isFile: boolean } {
-  const found = statSync(path, { throwIfNoEntry: false });
-  return { size: found?.size ?? 0, isFile: found?.isFile() ?? false };
+// Judges one sub-agent by what hooks saw of it. A hook calls `settleAgent` at its end; recording its answer later finds
+// the same evidence. Loaded by the hook.
+
+export type Settled =
+  /** It had nothing to read, or its receipts are stored already. */
+  | { kind: "nothing" }
+  /** It has not read everything, and the gate sends it back. Nothing is stored yet. */
+  | { kind: "send-back"; judgement: ReceiptJudgement }
+  | { kind: "settled"; evidence: AgentEvidence; judgement: ReceiptJudgement };
+
+/** `sendBack`: the user's setting. An agent is sent back only once; what it has read at its second end counts. */
+export function settleAgent(
+  handle: StoreHandle,
+  key: { sessionId: string; agentId: string },
+  { feature, sendBack, answer, now }: { feature: string; sendBack: boolean; answer?: string | undefined; now: Date },
+): Settled {
+  const evidence = readSeen(handle, key);
+  if (!evidence || evidence.documents.length === 0) return { kind: "nothing" };
+  const judgement = judgeEvidence(evidence, { role: evidence.role, answer });
+  if (sendBack && judgement.missing.length > 0 && markAgent(handle, key, "sent_back_at", now)) {
+    return { kind: "send-back", judgement };
+  }
+  if (!markAgent(handle, key, "settled_at", now)) return { kind: "nothing" };
+  const { role, iteration } = evidence;
+  const receipts = { ...receiptsOf(judgement, evidence), feature, role, ...(iteration && { iteration }) };
+  writeEvent(handle, "receipts", saveReceipts, { receipts, at: now });
+  return { kind: "settled", evidence, judgement };
+}
+
+export function judgeEvidence(
+  { documents, seen }: Pick<AgentEvidence, "documents" | "seen">,
+  { role, answer }: { role: string; answer?: string | undefined },
+): ReceiptJudgement {
+  const paths = new Map(documents.map(({ file, path }) => [file, path]));
+  const observations = seen.flatMap(({ file, from, to }): Observation[] => {
+    const path = paths.get(file);
+    return path === undefined ? [] : [{ tool: "read", path, offset: from, shownLines: to - from + 1 }];
+  });
+  return judgeReceipts({ role, required: documents, observations, answer });
+}
+
+export function receiptsOf(
+  { source, documents }: ReceiptJudgement,
+  agent?: { sessionId: string; agentId: string },
+): Pick<NewReceipts, "source" | "agent" | "documents"> {
+  return {
+    source,
+    ...(agent && { agent: { sessionId: agent.sessionId, agentId: agent.agentId } }),
+    documents: documents.map(({ file, lineCount, share, status, claimedLines }) => ({
+      file,
+      lineCount,
+      share,
+      isMissing: status !== "read",
+      ...(typeof claimedLines === "number" && { claimedLines }),
+    })),
+  };
 }

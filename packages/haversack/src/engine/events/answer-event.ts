@@ -1,33 +1,45 @@
 /**
- * The one place where an event of a client is understood: what is recorded, and what the model is told. The cold hook, the MCP server and
- * the opencode plugin all come here. Everything is synchronous and short; whatever fails is thrown, and who called logs it
- * and answers nothing.
+ * The only place that interprets client events: what to record, and what to tell the model. The cold hook, the MCP server and the
+ * opencode plugin all call it. Everything is synchronous and short. Errors are thrown; the caller logs them and answers nothing.
  */
-
+import { statSync } from "node:fs";
+import { readHead, readNewLines } from "../../base/clean-text.ts";
+import { errorText } from "../../base/errors.ts";
 import { processSpace } from "../../base/process-space.ts";
-import { readHead } from "../../base/read-text.ts";
 import { profileForAgent, sizeFor } from "../../skills/showing/activation.ts";
-import { discoverSettings } from "../../skills/showing/session.ts";
-import { endSession, readSessionTimes } from "../../store/sqlite/sessions/sqlite-local-store.ts";
-import { Transcripts } from "../../store/sqlite/sessions/transcripts.ts";
+import {
+  endSession,
+  type ReadTranscript,
+  readSessionTimes,
+  Transcripts,
+} from "../../store/sqlite/sessions/sqlite-local-store.ts";
 import { agentOfCall, PromptLedger } from "../../store/sqlite/skills/prompt-ledger.ts";
 import { PromptIndex, SkillCards } from "../../store/sqlite/skills/skill-index.ts";
 import { SkillLedger } from "../../store/sqlite/skills/skill-ledger.ts";
-import { mayHaveChanged } from "../../store/sqlite/work/events/git-states.ts";
-import { readHandoffBy, Spawns } from "../../store/sqlite/work/events/session-tasks.ts";
-import { hasUnread } from "../../store/sqlite/work/events/unread-messages.ts";
+import { hasUnread, readTaskInHand } from "../../store/sqlite/work/events/running-session.ts";
+import { mayHaveChanged, readHandoffBy, Spawns } from "../../store/sqlite/work/events/session-tasks.ts";
 import { type DiscoverInput, discover } from "../discover.ts";
-import { isIndexStale } from "../index-freshness.ts";
+import { replaceOutput } from "../outputs/replace-output.ts";
+import { discoverSettings } from "../project.ts";
+import { isIndexStale } from "../refresh-index.ts";
 import { leftEdits } from "../wake/left-edits.ts";
+import { knownAs, wakeSession } from "../wake/make-packet.ts";
 import { deliverMessages } from "../wake/messages.ts";
 import { wakeAgain } from "../wake/wake-again.ts";
-import { knownAs, wakeSession } from "../wake/wake-session.ts";
 import { subAgentPacket } from "../wake/wake-sub-agent.ts";
 import { givenName } from "../work/actor.ts";
 import { noteGitChanges } from "../work/git-changes.ts";
 import type { BeforeSpawn } from "../work/sub-agent.ts";
-import type { ClientEvent, EventAnswer, EventBase } from "./client-event.ts";
-import { type EventProject, leaseMs, startIndexing, storesOf, wakeParts } from "./event-project.ts";
+import type {
+  ClientEvent,
+  EventAnswer,
+  EventBase,
+  LoggedCall,
+  SessionTranscripts,
+  ShownOutput,
+  TranscriptFile,
+} from "./client-event.ts";
+import { type EventProject, leaseMs, startIndexing, storesOf, wakeParts, withRoomFor } from "./event-project.ts";
 import { handleEvent } from "./later-events.ts";
 import { noteReading, watchReader } from "./receipts.ts";
 import { recordTool } from "./record-tool.ts";
@@ -38,12 +50,12 @@ export function answerEvent(event: ClientEvent, project: EventProject): EventAns
   return withMessages(answerKind(event, project), event, project);
 }
 
-/** Several that came as one: what a start says and what its first prompt says are one answer, with one cap. */
+/** Answers several events that came together, such as a start and its first prompt: one answer within one limit. */
 export function answerEvents(events: readonly ClientEvent[], project: EventProject): EventAnswer {
   let whole: EventAnswer = {};
   for (const event of events) {
     const { context } = whole;
-    const answer = answerEvent(context ? withRoomBeside(context, event) : event, project);
+    const answer = answerEvent(context ? withRoomFor(context, event) : event, project);
     whole = { ...answer, ...joined(context, answer.context) };
   }
   return whole;
@@ -54,11 +66,11 @@ function answerKind(event: ClientEvent, project: EventProject): EventAnswer {
     case "prompt":
       return answerPrompt(event, project);
     case "after-tool":
-      if (event.tool) recordCall({ ...event, tool: event.tool }, project);
+      if (event.tool) recordTool({ ...event, tool: event.tool }, project);
       if (event.agentId) noteReading(event, project);
-      // What was recorded is noted with it; the rest only where it may have been read.
+      // `recordTool` marks the call as seen. Other calls need a mark only for sub-agents, whose reading is noted.
       if (!event.tool && event.agentId) noteSeen(event, project);
-      return {};
+      return event.output ? shorten(event, event.output, project) : {};
     case "session-start":
       return start(event, project);
     case "opened":
@@ -86,9 +98,12 @@ function answerPrompt({ prompt, promptId, command, ...base }: Of<"prompt">, proj
 
 function skillsFor(input: Omit<DiscoverInput, "root" | "at" | "env">, project: EventProject): EventAnswer {
   const { root, env, handle, now, config, log } = project;
+  const task = readTaskInHand(handle, input);
   const { text, slowPatterns } = discover(
     {
       ...input,
+      ...(task && { taskType: task.type, taskTitle: task.title }),
+      judged: project.judged,
       root,
       at: now,
       env,
@@ -104,14 +119,14 @@ function skillsFor(input: Omit<DiscoverInput, "root" | "at" | "env">, project: E
   return text ? { context: text } : {};
 }
 
-/** Recorded under the call: which agent it starts is known later, and then its window is found by the call. */
+/** Recorded under the starting call: the agent's ID is known only later, and then its window is found by the call. */
 function skillsForAgent(start: BeforeSpawn, project: EventProject): string {
   const { sessionId, cwd, prompt, toolUseId, agentType, client } = start;
   const input = { sessionId, agentId: agentOfCall(toolUseId), cwd, prompt, client: profileForAgent(client, agentType) };
   return skillsFor(input, project).context ?? "";
 }
 
-/** A prompt that begins with a skill's name as a command: the window has the body from the client. */
+/** For a prompt that starts with a skill's name as a command: the client puts the body into the window. */
 function noteCommand(name: string, { sessionId, agentId, client }: EventBase, { handle, now }: EventProject): void {
   const card = new SkillCards(handle.db)
     .listCards()
@@ -132,31 +147,28 @@ function noteCommand(name: string, { sessionId, agentId, client }: EventBase, { 
   });
 }
 
-function recordCall(
-  {
-    tool,
-    skill,
-    toolUseId,
-    startedBy = () => undefined,
-    ...base
-  }: Of<"after-tool"> & { tool: NonNullable<Of<"after-tool">["tool"]> },
-  project: EventProject,
-): void {
-  const { root, handle, now, isServer } = project;
-  recordTool(
-    { ...base, client: base.client.name, tool, ...(skill && { skill }), ...(isServer && toolUseId && { toolUseId }) },
-    {
-      ...storesOf(handle),
-      root,
-      worktree: project.worktree(base.cwd),
-      startedBy,
-      leaseMs: () => leaseMs(project),
-      now,
-    },
-  );
+/** The settings are read only for an output that is long enough. */
+function shorten(event: EventBase, output: ShownOutput, project: EventProject): EventAnswer {
+  const { length } = output.text;
+  if (length < FEWEST_CHARS) return {};
+  const over = replacedFrom(project);
+  return over === 0 || length <= over ? {} : replaceOutput(event, output, project);
 }
 
-/** So that recover-missed.ts does not record the call again. */
+/** 0 if the settings cannot be read: the call was recorded, and messages may still come with the answer. */
+function replacedFrom({ config, log }: EventProject): number {
+  try {
+    return config()["outputs.replace_over"];
+  } catch (fault) {
+    log("error", errorText(fault));
+    return 0;
+  }
+}
+
+/** The same as FEWEST_REPLACED_CHARS of kept-outputs.ts, which most events do not load. */
+const FEWEST_CHARS = 2_000;
+
+/** Marks the call as seen, so `recoverMissed` does not record it again. */
 function noteSeen({ sessionId, toolUseId }: EventBase & { toolUseId?: string }, project: EventProject): void {
   const { handle, now, isServer } = project;
   if (isServer && toolUseId) new Transcripts(handle).noteSeen({ sessionId, toolUseId, at: now });
@@ -188,17 +200,17 @@ function start(event: Of<"session-start">, project: EventProject): EventAnswer {
       if (!event.isPromptWaiting) checkIndex(project);
     },
   });
-  // In a store that cannot be written no start is noted, so every prompt looks like the first.
+  // A store that cannot be written records no start, so every prompt would look like the first one.
   return handle.standIn?.isKept === false && event.hasAnswered?.() ? {} : answer;
 }
 
-/** A session that was killed has not said that it is over; its next prompt must see that it resumes. */
+/** A killed session did not report its end. Its next prompt must count as a resume. */
 function endKilled({ sessionId }: EventBase, { handle, now }: EventProject): void {
   const before = readSessionTimes(handle, sessionId);
   if (before && !before.endedAt) endSession(handle, sessionId, now);
 }
 
-/** A stale index is rebuilt by another process while the session goes on: 300 files are 3 ms to look at, and more to read. */
+/** Another process rebuilds a stale index while the session continues. Checking 300 files takes 3 ms; reading them takes longer. */
 function checkIndex(project: EventProject): void {
   // An index that cannot be written stays as it is.
   const isFixed = project.isRehearsal || project.handle.standIn?.isKept === false;
@@ -215,7 +227,7 @@ function laterParts(project: EventProject): Parameters<typeof handleEvent>[1] {
     packetFor: (task, client) => subAgentPacket({ ...task, client }, wakeParts(project)),
     skillsFor: (start) => skillsForAgent(start, project),
     handoffBy: (agentId) => readHandoffBy(handle, agentId),
-    replacesResults: () => config()["work.replaceResults"],
+    replacesResults: () => config()["work.replace_results"],
     sessions: sessions(),
     settings: () => discoverSettings(config()),
     env,
@@ -223,7 +235,7 @@ function laterParts(project: EventProject): Parameters<typeof handleEvent>[1] {
   };
 }
 
-/** Somebody stops here, or is told next what it had in hand: the events at which git may be asked what has changed. */
+/** Events at which git is asked what changed: the agent stops, or is about to be told what it was working on. */
 function isPause(event: ClientEvent): boolean {
   if (event.kind === "session-start") return event.source === "compact" || event.agentId !== "";
   return PAUSES.includes(event.kind);
@@ -231,7 +243,7 @@ function isPause(event: ClientEvent): boolean {
 
 const PAUSES: readonly string[] = ["pause", "agent-stop", "session-end"];
 
-/** Whatever is wrong with git, the event is answered. */
+/** Problems with git never prevent an answer. */
 function noteChanges(event: EventBase, project: EventProject): void {
   const { handle, root, now, log, isRehearsal } = project;
   if (isRehearsal || !mayHaveChanged(handle.db, event)) return;
@@ -239,11 +251,11 @@ function noteChanges(event: EventBase, project: EventProject): void {
     const parts = { handle, root, worktree: project.worktree(event.cwd), leaseMs: () => leaseMs(project), now };
     noteGitChanges({ ...event, client: event.client.name }, parts);
   } catch (fault) {
-    log("error", fault instanceof Error ? fault.message : String(fault));
+    log("error", errorText(fault));
   }
 }
 
-/** A message that waits for the agent of this session comes with the answer. */
+/** Adds waiting messages for this session's agent to the answer. */
 function withMessages(answer: EventAnswer, event: ClientEvent, { handle, now }: EventProject): EventAnswer {
   const { sessionId, agentId, client, messages: asked } = event;
   if (!asked || agentId) return answer;
@@ -260,7 +272,96 @@ function joined(...texts: (string | undefined)[]): { context?: string } {
   return context ? { context } : {};
 }
 
-function withRoomBeside<Event extends EventBase>(text: string, event: Event): Event {
-  const { client } = event;
-  return { ...event, client: { ...client, maxChars: client.maxChars - text.length - 2 } };
+// Tool calls that no event has told of. A client that asks our running MCP server goes on without an answer when the server has crashed, is
+// still connecting, is disabled or takes too long, and the event is lost. The client's transcript has the call: at the next prompt, pause,
+// start or end of the session, what was added to the transcript is read, and each call that was not seen is recorded, once.
+// What a prompt or a sub-agent's start would have been told is not made up for.
+
+/** What is read and recorded at one event; the rest waits for the next one. A client waits a few seconds for an answer. */
+const MOST_BYTES = 16 * 1024 * 1024;
+const MOST_CALLS = 200;
+
+/** Never throws: the event that comes with it must be answered. */
+export function recoverMissed(session: SessionTranscripts, project: EventProject): void {
+  try {
+    const { sessionId, files } = session;
+    const store = new Transcripts(project.handle);
+    const main = store.read({ sessionId });
+    const isNews = !main || (project.isServer === true && main.toldBy === "process");
+    if (isNews) beginWith(session, store, project);
+    // A process for each call misses none.
+    if (isNews || (!project.isServer && main.toldBy === "process")) return;
+    for (const file of files) catchUp(file, session, { main, store, project });
+  } catch (fault) {
+    project.log("error", `the transcript could not be read: ${errorText(fault)}`);
+  }
+}
+
+/** Starts reading at the end of the transcript: for a new session, and for one whose events now reach the server. Earlier calls were reported already. */
+function beginWith(
+  { sessionId, files }: SessionTranscripts,
+  store: Transcripts,
+  { now, isServer }: EventProject,
+): void {
+  const path = files.find(({ agentId }) => agentId === "")?.path;
+  if (path === undefined) return;
+  const toldBy = isServer ? "server" : "";
+  store.save({ sessionId, agentId: "", path, offset: fileSize(path) ?? 0, since: now.toISOString(), toldBy, at: now });
+}
+
+function catchUp(
+  file: TranscriptFile,
+  session: SessionTranscripts,
+  { main, store, project }: { main: ReadTranscript; store: Transcripts; project: EventProject },
+): void {
+  const { sessionId } = session;
+  const { path, agentId } = file;
+  const size = fileSize(path);
+  const last = agentId === "" ? main : store.read({ sessionId, agentId });
+  if (size === undefined || (last?.path === path && last.offset === size)) return;
+  const isSame = last?.path === path && last.offset < size;
+  // Another file in its place is read from its beginning; what it repeats was read in the old one.
+  const since = isSame || !last ? main.since : last.at.toISOString();
+  const { lines, end } = readNewLines(path, isSame ? last.offset : 0, MOST_BYTES);
+  const calls = session.readCalls(lines, file, (id) => store.isSeen(sessionId, id));
+  const on = project.onSince();
+  const begin = on > since ? on : since;
+  const ours = calls.missed.filter(({ at }) => !(at.toISOString() < begin));
+  const taken = ours.slice(0, MOST_CALLS);
+  for (const call of taken) record(call, session, project);
+
+  const offset = Math.min(end, calls.openFrom ?? end, ours[MOST_CALLS]?.from ?? end);
+  if (isSame && offset === last.offset) return;
+  const passed = [...calls.seen, ...taken].filter(({ from }) => from < offset).map(({ toolUseId }) => toolUseId);
+  const toldBy = project.isServer ? "server" : main.toldBy;
+  store.save({ sessionId, agentId, path, offset, since, toldBy, at: project.now, passed });
+}
+
+function record({ toolUseId, at, payload }: LoggedCall, session: SessionTranscripts, project: EventProject): void {
+  const now = at < project.now ? at : project.now;
+  try {
+    // Nobody reads the answer: messages wait for an event whose answer is read, and no output is replaced.
+    const events = session.eventsOf(payload).map(({ messages: _, ...event }) => {
+      return (event.kind === "after-tool" ? { ...event, output: undefined } : event) as ClientEvent;
+    });
+    answerEvents(events, { ...project, now, isServer: true });
+  } catch (fault) {
+    project.log("error", `the call ${toolUseId} in the transcript could not be recorded: ${errorText(fault)}`);
+  }
+}
+
+/** A process tells of this session's calls: none is missed, and nothing has to be read. */
+export function noteProcess(events: readonly ClientEvent[], { handle, now, isServer }: EventProject): void {
+  const call = events.find(({ kind }) => kind === "after-tool" || kind === "after-spawn");
+  // In a locked store it can wait for the next call.
+  if (!call || isServer || handle.standIn) return;
+  const store = new Transcripts(handle);
+  const main = store.read({ sessionId: call.sessionId });
+  if (main && main.toldBy !== "process") store.save({ ...main, toldBy: "process", at: now });
+}
+
+/** Undefined: no file to read, or not yet. */
+function fileSize(path: string): number | undefined {
+  const stat = statSync(path, { throwIfNoEntry: false });
+  return stat?.isFile() ? stat.size : undefined;
 }

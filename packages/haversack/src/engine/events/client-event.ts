@@ -1,8 +1,9 @@
 /**
- * What a client tells us while it works, in one form for all clients. The adapters in `clients/` make these from payloads, and
- * `answerEvent` in answer-event.ts is the only place where they are understood.
+ * Client events in one form for all clients. The adapters in `clients/` make them from payloads, and only `answerEvent` in
+ * answer-event.ts interprets them.
  */
 import type { Observation } from "../../artifacts/receipts.ts";
+import type { FileLine } from "../../base/clean-text.ts";
 import type { ClientProfile } from "../../skills/showing/activation.ts";
 import type { ToolEvent } from "../../work/capture/capture.ts";
 
@@ -26,9 +27,9 @@ export type ClientEvent = EventBase &
         toolUseId: string;
         isOwnTool: boolean;
         path?: string;
-        /** All files of an edit of several; `path` is the first of them. */
+        /** All files, if an edit has several; `path` is the first. */
         paths?: readonly string[];
-        /** Of a sub-agent's call: the call that started it, where the client tells. */
+        /** For a sub-agent's call: the call that started the sub-agent, if the client reports it. */
         startedBy?(): string | undefined;
       }
     | {
@@ -36,7 +37,7 @@ export type ClientEvent = EventBase &
         toolUseId: string;
         agentType: string;
         prompt: string;
-        /** The client also reports this prompt from inside the sub-agent, where skills are matched. Default: false. */
+        /** The client also reports this prompt from inside the sub-agent; skills are matched there. Default: false. */
         isPromptReported?: boolean;
       }
     | {
@@ -44,90 +45,138 @@ export type ClientEvent = EventBase &
         toolUseId: string;
         childId: string;
         isDone: boolean;
-        /** Nothing else of this client tells which call started the agent. Default: false. */
+        /** This client has no other event that says which call started the agent. Default: false. */
         isOnlySign?: boolean;
       }
     | {
         kind: "agent-start";
         agentType: string;
-        /** What its coordinator calls it, where nothing else of its task can be read: a task's id may stand in it. */
+        /** The coordinator's name for it, when nothing else about its task can be read. It may contain a task ID. */
         taskName?: string;
-        /** The call that started it, where the client tells already. */
+        /** The call that started it, if the client already reports it. */
         startedBy?(): string | undefined;
       }
     | ({ kind: "agent-stop" } & AgentStop)
-    /** Somebody stops here: a turn ends, a window is compacted. */
+    /** Work stops here: a turn ends, or a window is compacted. */
     | { kind: "pause" }
     | { kind: "session-end" }
-    /** A session has begun whose client takes no text yet: it is told with its first prompt. */
+    /** A session has begun, but its client takes no text yet. The text comes with its first prompt. */
     | { kind: "opened" }
-    /** Something that is not ours to answer; messages may come with it. */
+    /** Needs no answer of ours, but messages may come with it. */
     | { kind: "other" }
   );
 
 /** What a client can do with the answer to an event. */
 export interface EventTraits {
-  /** Messages that the main agent's model reads with the answer; "mentions": only those that name the agent. Absent: none. */
+  /** Messages that the main agent's model gets with the answer; "mentions": only those that mention the agent. Absent: none. */
   messages?: { which: "all" | "mentions"; event: string };
   /**
-   * Documents that a sub-agent has to read: "named" in its prompt, or also "found" by the project's role map, which takes a process. Absent: this
-   * client does not tell what a sub-agent has read.
+   * Documents that a sub-agent must read: "named" in its prompt, or also "found" by the project's role map, which starts a process.
+   * Absent: this client does not report what a sub-agent has read.
    */
   receipts?: "named" | "found";
 }
 
 export interface SessionStart {
   source: "startup" | "resume" | "fork" | "clear" | "compact";
-  /** A prompt waits for the answer: nothing is looked at that can wait. Default: false. */
+  /** A prompt waits for the answer, so optional checks are skipped. Default: false. */
   isPromptWaiting?: boolean;
-  /** Whether the model has answered already, so that this is no start: for a store that cannot note that there was one. */
+  /** Whether the model has answered already, so this is no start. For a store that cannot record starts. */
   hasAnswered?(): boolean;
   promptId?: string;
-  /** Of a fork: which of these sessions, all of them with tasks, it was forked from. Undefined: none, or the client does not tell. */
+  /** For a fork: which of these sessions (all have tasks) it was forked from. Undefined: none, or the client does not say. */
   forkedFrom?(sessionIds: readonly string[]): string | undefined;
-  /** Of the sub-agent that was compacted. */
+  /** The type of the sub-agent that was compacted. */
   agentType?: string;
 }
 
 export interface Prompt {
-  /** What was typed; undefined for what nobody typed. */
+  /** The typed text; undefined if the prompt was not typed. */
   prompt: string | undefined;
   promptId?: string;
-  /** `/NAME`: the client itself brings the body of this skill. */
+  /** `/NAME`: the client itself adds the body of this skill. */
   command?: string;
 }
 
 export interface ToolCall {
-  /** Undefined: nothing that we keep. */
+  /** Undefined: nothing to record. */
   tool: ToolEvent | undefined;
-  /** Where the client gives calls ids. */
+  /** If the client gives calls ids. */
   toolUseId?: string;
-  /** The skill that the client's own tool loaded. */
+  /** The skill loaded by the client's own tool. */
   skill?: string;
   agentType?: string;
   startedBy?(): string | undefined;
-  /** What the call showed the model of files. */
+  /** What the call showed the model from files. */
   observation?(): Observation | undefined;
+  /** What the model is about to see, in a client that lets a hook replace it. Absent: it stays as it is. */
+  output?: ShownOutput;
+}
+
+export interface ShownOutput {
+  kind: "command" | "mcp" | "read";
+  text: string;
+  /** The command, the tool's name, or the file with the lines that were read. */
+  source: string;
+  exitCode?: number;
 }
 
 export interface AgentStop {
   agentType?: string;
-  /** What it said at its end. */
+  /** Its final answer. */
   answer?: string;
   startedBy?(): string | undefined;
-  /** It can be told to go on. Default: false. */
+  /** It can be told to continue. Default: false. */
   canGoOn?: boolean;
 }
 
 export interface EventAnswer {
-  /** Text for the model; absent: silence. */
+  /** Text for the model; absent: no answer. */
   context?: string;
-  /** The tool call is refused, with the reason. */
+  /** Refuses the tool call, with this reason. */
   deny?: string;
-  /** The sub-agent is started with this prompt. */
+  /** Starts the sub-agent with this prompt. */
   prompt?: string;
-  /** The coordinator sees this in place of the sub-agent's answer. */
+  /** Shown to the coordinator instead of the sub-agent's answer. */
   result?: string;
-  /** The sub-agent does not end yet; it goes on with this. */
+  /** Shown to the model instead of the tool's output. */
+  output?: string;
+  /** Keeps the sub-agent from ending; it continues with this text. */
   sendBack?: string;
+}
+
+// What a transcript of the client tells, for calls that no event has told of.
+
+export interface TranscriptFile {
+  path: string;
+  /** "" for the main agent. */
+  agentId: string;
+}
+
+/** A call that has ended. */
+export interface LoggedCall {
+  toolUseId: string;
+  /** Where the first of its lines begins. */
+  from: number;
+  at: Date;
+  /** The event that should have told of it, as the client would have sent it. */
+  payload: Record<string, unknown>;
+}
+
+export interface LoggedCalls {
+  /** In the order of the file. */
+  missed: LoggedCall[];
+  /** The others. */
+  seen: Pick<LoggedCall, "toolUseId" | "from">[];
+  /** Where the first call begins that has no result yet, and may still get one: its lines are read again next time. */
+  openFrom?: number;
+}
+
+/** The transcripts of a session, and how its client writes them. */
+export interface SessionTranscripts {
+  sessionId: string;
+  /** The main agent's first, if it is among them. */
+  files: readonly TranscriptFile[];
+  readCalls(lines: readonly FileLine[], file: TranscriptFile, isSeen: (toolUseId: string) => boolean): LoggedCalls;
+  eventsOf(payload: LoggedCall["payload"]): ClientEvent[];
 }

@@ -3,11 +3,11 @@ import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { setTimeout as wait } from "node:timers/promises";
 import { expect, it, onTestFinished } from "vitest";
-import { clientProcess, isAlive } from "./client-process.ts";
+import { clientProcess, isAlive } from "./event-project.ts";
 
 it("takes a running process for alive, and one that was killed for dead, also while nobody has asked for its end", async () => {
   expect(isAlive(process.pid)).toBe(true);
-  // The shell gives its place to a program that never asks for the end of its child.
+  // The shell replaces itself with a program that never reaps its child.
   const parent = spawn("sh", ["-c", "sleep 60 & echo $!; exec sleep 60"]);
   onTestFinished(() => void parent.kill("SIGKILL"));
   const [line] = await once(parent.stdout, "data");
@@ -24,6 +24,6 @@ it("takes a process that was started at another time for another process", () =>
   expect(own?.start).toBeGreaterThan(0);
   expect(isAlive(process.pid, own?.start)).toBe(true);
   expect(isAlive(process.pid, (own?.start ?? 0) - 1)).toBe(false);
-  // Not known: the number has to do.
+  // Unknown start time: only the process ID is compared.
   for (const start of [0, null, undefined]) expect(isAlive(process.pid, start)).toBe(true);
 });

@@ -1,4 +1,4 @@
-/** Documents that a sub-agent must read: noted when it is started, while it works and at its end. */
+/** Documents that a sub-agent must read: recorded when it starts, while it works and when it ends. */
 import { existsSync } from "node:fs";
 import { mayHaveToRead, placeReader } from "../../store/sqlite/artifacts/artifact-observations.ts";
 import { findFeatureBlock, roleOf } from "../artifacts/find-feature-block.ts";
@@ -8,7 +8,7 @@ import type { EventProject } from "./event-project.ts";
 
 type Of<Kind extends ClientEvent["kind"]> = Extract<ClientEvent, { kind: Kind }>;
 
-/** `answer`: what the event is answered so far. */
+/** `answer`: the answer to the event so far. */
 export function watchReader(event: ClientEvent, answer: EventAnswer, project: EventProject): EventAnswer {
   const { handle, now } = project;
   switch (event.kind) {
@@ -33,7 +33,7 @@ export function noteReading(event: Of<"after-tool">, project: EventProject): voi
   noteSeen(event, { observation, cwd }, readerParts(event, project));
 }
 
-/** `given`: the prompt as it will be, where something was added to it already. */
+/** `given`: the changed prompt, if something was added to it already. */
 function noteSpawn(call: Of<"before-spawn">, given: string | undefined, project: EventProject): EventAnswer {
   const hasRoleMap = existsSync(`${project.state}/artifacts.json`);
   if (!hasRoleMap && !call.prompt.includes("Required Artifacts")) return {};
@@ -41,7 +41,7 @@ function noteSpawn(call: Of<"before-spawn">, given: string | undefined, project:
   if (!hasRoleMap || call.receipts !== "found") return {};
   const { root, env, cli } = project;
   const block = findFeatureBlock({ ...call, root, env, cli });
-  // A block in which nothing can be read helps nobody.
+  // A block of unreadable documents is of no use.
   const role = { ...call, agentType: roleOf(call.agentType) };
   if (block === undefined || !addDocuments(block, role, project)) return {};
   return { prompt: `${given ?? call.prompt}\n\n${block}` };
@@ -49,7 +49,7 @@ function noteSpawn(call: Of<"before-spawn">, given: string | undefined, project:
 
 function judgeEnd(event: Of<"agent-stop">, project: EventProject): EventAnswer {
   const { root, config } = project;
-  const sendBack = () => event.canGoOn === true && config()["artifacts.sendBack"];
+  const sendBack = () => event.canGoOn === true && config()["artifacts.send_back"];
   const text = judgeReader(event, { root, answer: event.answer, sendBack }, readerParts(event, project));
   return text === undefined ? {} : { sendBack: text };
 }

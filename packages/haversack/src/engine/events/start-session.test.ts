@@ -34,7 +34,7 @@ function started(source: SessionStart["source"], { agentId = "", env = {}, news 
 it("looks for work only where there may be some", () => {
   expect(started("startup").calls).toEqual(["check-index", "check-index"]);
   expect(started("startup", { env: { HAVERSACK_AGENT: "june" } }).calls).toContain("wake");
-  // Of a session that nobody has seen nothing was lost; then it was compacted again.
+  // The first start is of an unknown session, which has lost nothing. The second is a compaction.
   expect(started("compact").calls).toEqual(["wake again"]);
 });
 
@@ -51,9 +51,9 @@ it("tells a session that goes on apart from a new one", () => {
     started(source, { env, news }).calls.filter((call) => call.startsWith("wake"));
   expect(waked("startup")).toEqual(["wake", "wake"]);
   expect(waked("clear")).toEqual(["wake", "wake"]);
-  // One that nobody has seen before is new here, however its client calls it.
+  // An unknown session counts as new, even if its client says "resume".
   expect(waked("resume")).toEqual(["wake", "wake again"]);
   expect(waked("fork", "It is yours now.")).toEqual(["wake again", "wake again"]);
-  // A fork with nothing to go on with may find what was left, like any new session.
+  // A fork without work of its own may be offered left tasks, like any new session.
   expect(waked("fork")).toEqual(["wake again", "wake", "wake again", "wake"]);
 });

@@ -1,17 +1,20 @@
-/** A session starts, anew or again, or its window does: it is noted, and told what it goes on with. Loaded by the hook. */
+/** A session or its window starts: it is recorded, and told what to continue with. Loaded by the hook. */
 import type { DatabaseSync } from "node:sqlite";
-import { sizeFor } from "../../skills/showing/activation.ts";
-import type { DiscoverSettings } from "../../skills/showing/session.ts";
-import type { ClientProcess, Session, TouchedSession } from "../../store/local-store.ts";
-import { writeStore } from "../../store/sqlite/access.ts";
-import type { StoreHandle } from "../../store/sqlite/handle.ts";
+import type { DiscoverSettings } from "../../skills/showing/disclosure.ts";
+import { type StoreHandle, writeStore } from "../../store/sqlite/access.ts";
 import { hasUntoldEdits } from "../../store/sqlite/sessions/session-state.ts";
-import { touchSession } from "../../store/sqlite/sessions/sqlite-local-store.ts";
+import {
+  type ClientProcess,
+  type Session,
+  type TouchedSession,
+  touchSession,
+} from "../../store/sqlite/sessions/sqlite-local-store.ts";
+import { hasUnread } from "../../store/sqlite/work/events/running-session.ts";
 import { hasWorkToFind } from "../../store/sqlite/work/events/session-claims.ts";
-import { hasUnread } from "../../store/sqlite/work/events/unread-messages.ts";
 import type { KnownAgent } from "../../store/sqlite/work/events/wake-state.ts";
 import type { SeenAgent } from "../../store/work-store.ts";
 import type { EventAnswer, EventBase, SessionStart } from "./client-event.ts";
+import { withRoomFor } from "./event-project.ts";
 
 export type StartedSession = EventBase & SessionStart;
 
@@ -20,13 +23,13 @@ export interface NamedAgent {
   note(db: DatabaseSync): KnownAgent;
 }
 
-/** The session as its start left it. */
+/** The session after its start was recorded. */
 export interface NotedSession extends TouchedSession {
-  /** Who it is, where it has a name. */
+  /** Which agent it is, if it has a name. */
   agent?: KnownAgent;
 }
 
-/** Problems are with settings. */
+/** Problems concern settings. */
 export type SessionAnswer = EventAnswer & { problems: string[] };
 
 export interface StartParts {
@@ -34,18 +37,18 @@ export interface StartParts {
   settings(): DiscoverSettings;
   env: Readonly<Record<string, string | undefined>>;
   now: Date;
-  /** The client's; undefined when it does not say. */
+  /** The client's process; undefined if it is not known. */
   process(): ClientProcess | undefined;
-  /** What the last session here left without a task, when there may be something: see wake/left-edits.ts. */
+  /** What the last session here left without a task, if anything: see wake/left-edits.ts. */
   leftEdits(event: StartedSession): string;
-  /** For a session with a name: which agent it is, and what notes it. */
+  /** For a session with a name: which agent it is, and the function that records it. */
   becomeKnown(event: StartedSession): NamedAgent | undefined;
-  /** What a new session is told, when there may be something. */
+  /** What a new session is told, if there may be something. */
   wakeSession(event: StartedSession, noted: NotedSession): SessionAnswer;
-  /** What one is told that goes on: its window was compacted, or it is resumed or forked. */
+  /** What a continuing session is told, after a compaction, resume or fork. */
   wakeAgain(event: StartedSession, noted: NotedSession): SessionAnswer;
   warn(problem: string): void;
-  /** Checks the index and has a stale one rebuilt by another process. */
+  /** Checks the index, and has another process rebuild a stale one. */
   checkIndex(): void;
 }
 
@@ -57,24 +60,18 @@ export function startSession(event: StartedSession, parts: StartParts): EventAns
     : { problems: [], context: undefined };
   for (const problem of problems) parts.warn(problem);
   if (edits) answer.context = answer.context ? `${edits}\n\n${answer.context}` : edits;
-  // With a packet the hook has done enough: 300 files are 3 ms more, and the MCP server looks at them too when it starts.
+  // Skip the check after a packet: 300 files take 3 ms more, and the MCP server checks them at its start too.
   if (!answer.context && event.source !== "compact") parts.checkIndex();
   return answer.context ? answer : {};
 }
 
-/** Only a new window of the main agent: others know, or have work of their own. One that was started with a packet has its prompt. */
+/** Only for a new window of the main agent: others know already, or have their own work. A woken session has its prompt. */
 function mayHearOfEdits({ source, agentId, sessionId }: StartedSession, { env, handle }: StartParts): boolean {
   if (agentId !== "" || (source !== "startup" && source !== "clear") || env["HAVERSACK_WOKEN"]) return false;
   return hasUntoldEdits(handle.db, sessionId);
 }
 
-/** What is told beside the packet takes of the client's room. */
-function withRoomFor(text: string, event: StartedSession): StartedSession {
-  const { client } = event;
-  return { ...event, client: { ...client, maxChars: client.maxChars - sizeFor(client, text) - 2 } };
-}
-
-/** In one transaction, so that of two sessions of one name that start at once the second hears of the first. */
+/** In one transaction: if two sessions of one name start at once, the second is told about the first. */
 function noteStart(event: StartedSession, { handle, now: at, process, becomeKnown }: StartParts): NotedSession {
   const { sessionId, agentId, client, cwd, source } = event;
   const isCompaction = source === "compact";
@@ -96,28 +93,28 @@ function noteStart(event: StartedSession, { handle, now: at, process, becomeKnow
 }
 
 function wake(event: StartedSession, noted: NotedSession, parts: StartParts): SessionAnswer {
-  // A config that cannot be read is silence here as at prompts.
+  // Throws if the config cannot be read; the session is then told nothing, as at prompts.
   parts.settings();
   if (!goesOn(event, noted)) return parts.wakeSession(event, noted);
   const answer = parts.wakeAgain(event, noted);
-  // A fork of a session that holds nothing, or that nobody knows, may find work that was left like any new one.
+  // A fork of an unknown session, or of one that holds nothing, may be offered left tasks like any new session.
   return event.source === "fork" && !answer.context ? parts.wakeSession(event, noted) : answer;
 }
 
-/** One that nobody has seen before is new here, however its client calls it. */
+/** An unknown session counts as new, even if its client says "resume". */
 function goesOn({ source }: Pick<SessionStart, "source">, { before }: TouchedSession): boolean {
   return source === "compact" || source === "fork" || (source === "resume" && before !== undefined);
 }
 
-/** Whether there may be something to go on with: in most projects nobody has claimed anything. */
+/** Whether there may be something to continue with. In most projects nobody has claimed anything. */
 function mayResume(
   { source, sessionId, agentId }: StartedSession,
   before: Session | undefined,
   { handle, env }: StartParts,
 ): boolean {
-  // A sub-agent is told what it needs when it is started, and again after a compaction; nothing else reaches it.
+  // A sub-agent is told what it needs at its start and after a compaction; nothing else reaches it.
   if (agentId !== "" && source !== "compact") return false;
-  // What it held may be gone.
+  // Tasks that it held may have been taken meanwhile.
   if (source === "compact" || (source === "resume" && before)) return before !== undefined;
   return (
     Boolean(env["HAVERSACK_AGENT"]) ||

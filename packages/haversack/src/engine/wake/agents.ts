@@ -1,8 +1,8 @@
 /** Agents by name: who they are, what they hold, and which of them is asking. */
 import { nearest } from "../../base/nearest.ts";
 import type { RemoveAgentOutcome, SkillUse } from "../../store/work-store.ts";
-import type { Agent } from "../../wake/message.ts";
 import { ROLES } from "../../wake/state.ts";
+import type { Agent } from "../../wake/text.ts";
 import { cleanName, invalid } from "../../work/clean-input.ts";
 import type { Claim, TaskBrief } from "../../work/task.ts";
 import { present } from "../../work/task-view.ts";
@@ -16,7 +16,7 @@ export interface AgentView {
 
 export interface AddAgentInput {
   name: string;
-  /** orchestrator, implementer, spec-reviewer, quality-reviewer, fixer, or one with a template of its own. */
+  /** orchestrator, implementer, spec-reviewer, quality-reviewer, fixer, or a role that has its own template. */
   role: string;
   /** Default: all branches. */
   branch?: string | undefined;
@@ -24,14 +24,14 @@ export interface AddAgentInput {
   worktree?: string | undefined;
 }
 
-/** Again with the same name and branch: what is given replaces. `hint`: the role that was probably meant. */
+/** For an existing name and branch, the given fields replace the stored ones. `hint`: the role that was probably meant. */
 export async function addAgent(
   { name, role, branch, client, worktree }: AddAgentInput,
   { store, by }: WorkParts,
 ): Promise<{ agent: Agent; view: AgentView; hint?: string }> {
   const clean = cleanName(role, { field: "role" });
   if (clean === undefined) throw invalid("role must not be empty");
-  // It names a file, the role's template.
+  // The role is also the name of a file, its template.
   if (!/^[A-Za-z0-9_-]+$/.test(clean)) {
     throw invalid(`role must be a word of letters, digits, "-" and "_", but is ${JSON.stringify(clean)}`);
   }
@@ -61,7 +61,7 @@ export async function listAgents(
   const { limit, offset, maxTokens } = checkListInput(input);
   const all = await store.listAgents();
   const items = all.slice(offset, offset + limit);
-  // An agent is known by its name: the list's own id goes again.
+  // Agents have no id but their name, so the list's `id` is removed again.
   const view = (agent: Agent) => ({ id: agent.name, ...viewAgent(agent) });
   const { views, ...list } = listed(
     { items, total: all.length },
@@ -115,7 +115,7 @@ export async function removeAgent(
   const outcome = await store.removeAgent({ name, isForced, ...given({ branch }) }, by);
   if (outcome.kind === "holds-tasks") {
     const { agent, tasks } = outcome;
-    // No agent is told how to take work from another.
+    // Agents are not told how to take work from others.
     const how = audience === "person" ? "; `--force` puts them back into the queue" : "";
     return { kind: "refused", text: `@${agent.name} holds ${tasks.join(", ")}${how}` };
   }
@@ -126,7 +126,7 @@ export async function removeAgent(
   };
 }
 
-/** The one that is named; else the asker itself, by its name or by its session. Undefined: whoever asks is no agent. */
+/** The named agent; else the asker, by name or by session. Undefined: the asker is no agent. */
 export async function askingAgent(
   { agent, branch }: { agent?: string | undefined; branch?: string | undefined },
   { store, by }: WorkParts,
@@ -134,7 +134,7 @@ export async function askingAgent(
   if (agent !== undefined) return store.getAgent({ name: agent, ...given({ branch }) });
   const agents = await store.listAgents();
   if (agents.some(({ name }) => name === by.name)) return store.getAgent({ name: by.name, ...given({ branch }) });
-  // A sub-agent shares its session, and is somebody else.
+  // A sub-agent shares its parent's session but is a different agent.
   if (by.sessionId === undefined || by.agentId) return undefined;
   const ofSession = agents.filter(({ sessionId }) => sessionId === by.sessionId);
   return ofSession.sort((a, b) => Number(b.lastSeenAt ?? 0) - Number(a.lastSeenAt ?? 0))[0];

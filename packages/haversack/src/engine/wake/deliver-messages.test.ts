@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, it } from "vitest";
 import { openMemoryStore } from "../../store/sqlite/open.ts";
 import { recordInjection } from "../../store/sqlite/skills/injections.ts";
-import { hasUnread } from "../../store/sqlite/work/events/unread-messages.ts";
+import { hasUnread } from "../../store/sqlite/work/events/running-session.ts";
 import { SqliteWorkStore } from "../../store/sqlite/work/sqlite-work-store.ts";
 import { deliverMessages } from "./messages.ts";
 
@@ -48,7 +48,7 @@ it("leaves for the next event what there is no room for, and cuts one that never
   expect(first).not.toContain("LAST");
   expect(deliver(450)).toContain("LAST");
   await send("y".repeat(5_000));
-  expect(deliver(1_000)).toMatch(/y … \(cut: `haversack inbox june --all` has the rest\)$/);
+  expect(deliver(1_000)).toMatch(/y … \(cut: `haversack agent inbox june --all` has the rest\)$/);
   expect(isWaiting()).toBe(false);
 });
 
@@ -63,7 +63,7 @@ it("counts all that wait, and calls new only what came since the session was las
       { handle, now: minutes(count) },
     );
   for (let n = 1; n <= 60; n++) await send(`number ${n}.`, NOW);
-  // As a packet that had room for none of them.
+  // Like a packet without room for any of them.
   const because = { kind: "left" as const, tasks: [], session: "" };
   const packet = { event: "startup", format: "restored", text: "# Packet", because };
   recordInjection(handle.db, { sessionId: "s1", at: minutes(1), ...packet });

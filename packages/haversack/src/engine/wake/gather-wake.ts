@@ -1,18 +1,16 @@
 /**
- * All that a packet can be made of: what the store, the plan and the skill index know of an agent's work. Reads only. Loaded by
- * the hook.
+ * Collects everything a packet can contain: what the store, the plan and the skill index know about an agent's work. Only reads.
+ * Loaded by the hook.
  */
 import { extractSection } from "../../artifacts/extract-section.ts";
-import { cleanLine } from "../../base/clean-text.ts";
+import { cleanLine, MAX_TEMPLATE_BYTES, readProjectText } from "../../base/clean-text.ts";
 import type { Config } from "../../base/config-schema.ts";
 import { STATE_FOLDER } from "../../base/project-root.ts";
 import { trustRecord } from "../../base/project-trust.ts";
-import { MAX_TEMPLATE_BYTES, readProjectText } from "../../base/read-text.ts";
 import { activationOf, type ClientProfile } from "../../skills/showing/activation.ts";
 import type { SkillCard } from "../../skills/types.ts";
-import type { ClientProcess } from "../../store/local-store.ts";
-import { readTogether } from "../../store/sqlite/access.ts";
-import type { StoreHandle } from "../../store/sqlite/handle.ts";
+import { readTogether, type StoreHandle } from "../../store/sqlite/access.ts";
+import type { ClientProcess } from "../../store/sqlite/sessions/sqlite-local-store.ts";
 import type { SkillLookup } from "../../store/sqlite/skills/skill-index.ts";
 import { type OtherSession, otherSessions } from "../../store/sqlite/work/events/session-claims.ts";
 import type { Ready } from "../../store/sqlite/work/events/wake-overview.ts";
@@ -25,22 +23,22 @@ export interface WakeRequest {
   key: WakeKey;
   reason: WakeState["reason"];
   client: ClientProfile;
-  /** In place of the role's template. */
+  /** Replaces the role's template. */
   template?: string;
-  /** Default: what the client takes, in characters. */
+  /** Default: the client's limit, in characters. */
   budget?: { size: number; unit: "chars" | "tokens"; count: (text: string) => number };
   newMessage?: WakeMessage;
-  /** The session's own WIP, where it works on no task. */
+  /** The session's own WIP, if it works on no task. */
   sessionWip?: { wip: Wip; updatedAt: Date };
-  /** Skills that this window or the one before had, with the version; the task's own come first. */
+  /** Skills, with version, that this window or the previous one had. The task's own skills come first. */
   active?: readonly { skill: string; hash: string }[];
-  /** The client has it in the window already. */
+  /** Whether the client already has the skill in the window. */
   isCarried?(skill: string): boolean;
-  /** It goes on in the window that it had: what it was told there it knows. */
+  /** The agent continues in its window, so it still knows what it was told there. */
   isWindowKept?: boolean;
-  /** The task of the key is free: whose it was. */
+  /** The previous holder, if the task of the key is free. */
   leftBy?: WakeState["leftBy"];
-  /** Other sessions of the agent, where they are known already. Default: those that hold something. */
+  /** Other sessions of the agent, if already known. Default: those that hold tasks. */
   others?: readonly OtherSession[] | undefined;
 }
 
@@ -49,27 +47,27 @@ export interface WakeParts {
   index: SkillLookup;
   root: string;
   settings: WakeSettings;
-  /** Undefined: there is no such file, or it cannot be read. */
+  /** Undefined: the file is missing or unreadable. */
   readText(path: string): string | undefined;
   now: Date;
-  /** Undefined: it cannot be told from here. */
+  /** Undefined: cannot be determined from here. */
   isRunning?(process: ClientProcess): boolean | undefined;
 }
 
 export interface WakeSettings extends SkillSettings {
-  /** 0: what the client takes. */
+  /** 0: the client's limit. */
   budgetChars: number;
-  /** Packets of whoever builds say that each step is to be committed. Default: false. */
+  /** Packets for implementers tell them to commit each step. Default: false. */
   commitsSteps?: boolean;
 }
 
 export interface Gathered {
   state: WakeState;
-  /** The row of the agent, when it has one: for read marks. */
+  /** The agent's row, if it has one, for marking messages as read. */
   agentSeq?: number;
-  /** What could be next, where nothing is in hand. */
+  /** Tasks that could be next, if the agent holds none. */
   ready?: Ready;
-  /** With settings. */
+  /** Problems with settings. */
   problems: string[];
 }
 
@@ -88,7 +86,7 @@ export function gatherWake(request: WakeRequest, parts: WakeParts): Gathered {
     now,
     reason,
     ...(plan && { plan }),
-    // What is offered is nobody's yet.
+    // An offered task has no holder yet.
     ...(request.leftBy && { leftBy: request.leftBy }),
     ...(request.leftBy && known.agent.isSolo && { agent: offeredTo(known.agent, isNamed) }),
     ...(isNamed && elsewhere(known.agent.name, request, parts)),
@@ -105,7 +103,7 @@ export function gatherWake(request: WakeRequest, parts: WakeParts): Gathered {
   return { state, problems, ...(agentSeq !== undefined && { agentSeq }), ...(ready && { ready }) };
 }
 
-/** A claim that is over makes no task `in_progress`, also before the next operation of the work store returns it to the queue. */
+/** A task whose claim has ended is not `in_progress`, even before the work store returns it to the queue. */
 function returned(task: WakeTask, tree: WakeState["tree"]): Pick<WakeState, "tree"> & { task: WakeTask } {
   const giveBack = <T extends TreeTask>({ agent: _, ...rest }: T) => ({ ...rest, status: "todo" as const });
   if (task.status !== "in_progress") return { task, tree };
@@ -116,7 +114,7 @@ function offeredTo({ isSolo: _, name, ...agent }: WakeState["agent"], isNamed: b
   return { ...agent, name: isNamed ? name : "", role: "" };
 }
 
-/** What is held in a session whose process is gone is nobody's work at this time. */
+/** Tasks of the agent's other sessions. Sessions whose process has ended do not count. */
 function elsewhere(
   name: string,
   { key: { sessionId = "", agentId }, others: known }: WakeRequest,
@@ -156,7 +154,7 @@ function findSkills(
     const card = isMissing ? undefined : index.card(id);
     const begun = pinned.find(({ skill }) => skill === id)?.hash ?? active.find(({ skill }) => skill === id)?.hash;
     const kept = begun === undefined ? undefined : index.body(begun);
-    // An import brings which version it was, and not its text.
+    // An import has the version's hash but not its text.
     const hash = kept === undefined ? undefined : begun;
     if (card && begun !== undefined && kept === undefined && begun !== card.hash) {
       missing.push(
@@ -168,7 +166,7 @@ function findSkills(
       missing.push(`The skill ${cleanLine(id, { maxChars: 80 })} (${because}) is not installed.`);
       return [];
     }
-    // Nothing can load it any more: the way that is named for the rest would lead nowhere.
+    // The skill cannot be loaded any more, so the usual hint on how to load the rest would be wrong.
     if (!card)
       missing.push(`The file of ${cleanLine(id, { maxChars: 80 })} is gone; the version you began with is here.`);
     return [toWakeSkill({ id, because, as }, { card, hash, body, client, isCarried: isCarried?.(id) ?? false })];
@@ -200,7 +198,7 @@ function toWakeSkill(
     ...(hash === undefined
       ? card && { hash: card.hash }
       : { hash, hasChanged: card !== undefined && card.hash !== hash }),
-    activation: card ? activationOf(card, client) : `haversack skills show ${id}`,
+    activation: card ? activationOf(card, client) : `haversack skill show ${id}`,
     isCarried,
   };
 }
@@ -211,7 +209,7 @@ function readPlan(
   { root, readText, missing }: Pick<WakeParts, "root" | "readText"> & { missing: string[] },
 ): WakePlan {
   const plan = { file, ...(section !== undefined && { section }) };
-  // A plan outside the project is named and not read: its path came from somebody else's text.
+  // A plan outside the project is named but not read, because its path comes from untrusted text.
   const isInside = !file.startsWith("/") && !(file.includes("..") && file.split(/[\\/]/).includes(".."));
   const text = isInside ? readText(`${root}/${file}`) : undefined;
   if (text === undefined) {
@@ -231,9 +229,9 @@ function readPlan(
   return { ...plan, text: part, lineCount: lineCount(text) };
 }
 
-/** Without a section: what a plan begins with says what it is about. Its tasks are told as tasks. */
+/** Without a section: the start of a plan says what it is about. Its tasks are listed separately. */
 function planStart(text: string): string {
-  // Its title is the story's.
+  // The title is already shown as the story's.
   const start = text.slice(0, PLAN_START_CHARS).replace(/^\s*# .*\n?/, "");
   const tasks = start.search(/^#{1,6} +Task +#?\d/im);
   return tasks >= 0 ? start.slice(0, tasks) : start;
@@ -247,32 +245,32 @@ function lineCount(text: string): number {
   return count;
 }
 
-// The settings that waking goes by, out of the table of all settings.
+// The settings used for waking, from the table of all settings.
 
 type WakeKeys =
-  | "wake.budgetChars"
-  | "wake.skillPatterns"
-  | "wake.typeSkills"
-  | "wake.crossCutting"
-  | "wake.commitSteps";
+  | "wake.budget_chars"
+  | "wake.skill_patterns"
+  | "wake.type_skills"
+  | "wake.cross_cutting"
+  | "wake.commit_steps";
 
 export function wakeSettings(config: Pick<Config, WakeKeys>): WakeSettings {
   return {
-    budgetChars: config["wake.budgetChars"],
-    skillPatterns: config["wake.skillPatterns"],
-    typeSkills: config["wake.typeSkills"],
-    crossCutting: config["wake.crossCutting"],
-    commitsSteps: config["wake.commitSteps"],
+    budgetChars: config["wake.budget_chars"],
+    skillPatterns: config["wake.skill_patterns"],
+    typeSkills: config["wake.type_skills"],
+    crossCutting: config["wake.cross_cutting"],
+    commitsSteps: config["wake.commit_steps"],
   };
 }
 
-// Reads a plan or a template: a file of the project, and no longer than anybody writes one. Loaded by the hook.
+// Reads a plan or a template: a file of the project, up to a size limit. Loaded by the hook.
 
 const MOST_BYTES = 4_000_000;
 
 /**
- * A file of the project for a packet. A template of the project stands where Haversack's own instructions would, so it counts only as
- * the user accepted it; any other one is as if it were not there.
+ * Reads a file of the project for a packet. A project template replaces Haversack's own instructions, so it counts only in the
+ * version that the user accepted; any other version is ignored.
  */
 export function readForPacket(root: string, path: string, userState: string | undefined): string | undefined {
   const folder = `${root}/${STATE_FOLDER}/templates/`;
@@ -285,7 +283,7 @@ export function readForPacket(root: string, path: string, userState: string | un
   return Object.hasOwn(accepted, role) && accepted[role] === text ? text : undefined;
 }
 
-/** Undefined: there is none, it is no file of the project, or not ours to read. */
+/** Undefined: the file is missing, not inside the project, or not ours to read. */
 function readInside(root: string, path: string): string | undefined {
   return readProjectText(path, { root, maxBytes: MOST_BYTES, mayLinkInside: true })?.text;
 }

@@ -1,29 +1,28 @@
 /**
- * What the last session in this work tree changed and did not commit, when it had no task and is over: one line for the next session,
- * once. Facts only: what is to be done with the edits is the user's to say. Loaded by the hook.
+ * Uncommitted changes of the last session in this work tree, if it had no task and has ended: one line for the next session, once.
+ * It states facts only; the user decides what to do with the edits. Loaded by the hook.
  */
-import { isSameFolder, workPlace } from "../../base/git-place.ts";
-import { readStore, writeEvent } from "../../store/sqlite/access.ts";
-import type { StoreHandle } from "../../store/sqlite/handle.ts";
+import { isSameFolder, workPlace } from "../../base/project-root.ts";
+import { readStore, type StoreHandle, writeEvent } from "../../store/sqlite/access.ts";
 import { type EditingSession, saveTold, untoldSessions, wipsOf } from "../../store/sqlite/sessions/session-state.ts";
-import { clock } from "../../wake/talk-pieces.ts";
+import { clock } from "../../wake/packet-pieces.ts";
 import { cutLine, listOf } from "../../wake/text.ts";
 import { readGitState } from "../work/git-changes.ts";
 
 export interface LeftEditsParts {
   handle: StoreHandle;
-  /** Where process numbers mean something here; see ClientProcess. */
+  /** Where process IDs are valid; see ClientProcess. */
   space: string;
   isAlive(processId: number, start?: number | null): boolean;
   now: Date;
 }
 
-/** "" when there is nothing to tell. What was told is noted: it is not told again unless that session goes on. */
+/** "" when there is nothing to report. Each report is recorded and repeated only if that session continues. */
 export function leftEdits(
   { sessionId, cwd, source }: { sessionId: string; cwd: string; source: string },
   { handle, space, isAlive, now }: LeftEditsParts,
 ): string {
-  // The copies that stand in for a locked store have no indexes. The next start tells it.
+  // The temporary copies of a locked store have no indexes, so this would be slow. The next start reports it.
   if (handle.standIn) return "";
   const untold = readStore(handle, (db) => untoldSessions(db, sessionId));
   if (untold.length === 0) return "";
@@ -38,7 +37,7 @@ export function leftEdits(
     line = lineOf(one, stillOpen(filesOf(readStore(handle, (db) => wipsOf(db, session))), worktree), now);
     if (line) break;
   }
-  // Those that are older are not what was going on last.
+  // Mark the older sessions as reported too: only the latest work is of interest.
   const ids = over.map((one) => one.sessionId);
   if (ids.length === 0) return "";
   const because = { kind: "left" as const, tasks: [], session };
@@ -47,7 +46,7 @@ export function leftEdits(
   return line;
 }
 
-/** Of a session whose process cannot be asked for, silence has to tell. */
+/** A session whose process cannot be checked counts as over after this time without an event. */
 const SILENT_MS = 60 * 60_000;
 
 function isOver(
@@ -64,7 +63,7 @@ function filesOf(wips: readonly Record<string, unknown>[]): string[] {
   return [...new Set(files)];
 }
 
-/** Somebody may have committed them, or taken them back. Without an answer from git they count as they were. */
+/** Drops files that were committed or reverted since. If git does not answer, all files are kept. */
 function stillOpen(files: readonly string[], worktree: string | undefined): readonly string[] {
   const state = files.length > 0 && worktree !== undefined ? readGitState(worktree) : undefined;
   return state ? files.filter((file) => Object.hasOwn(state.files, file)) : files;

@@ -65,7 +65,7 @@ describe("readInbox", () => {
     const work = await agents("ann");
     for (let count = 0; count < 4; count++) await sendMessage({ to: ["ann"], text: "word ".repeat(300) }, work);
     expect(await readInbox({ agent: "ann", maxTokens: 900 }, work)).toMatchObject({ total: 4, leftOut: 2 });
-    // What was shown is read: the next call goes on with the rest.
+    // Shown messages are read; the next call continues with the rest.
     const next = await readInbox({ agent: "ann", maxTokens: 1 }, work);
     expect(next).toMatchObject({ total: 2, leftOut: 1 });
     expect(next.messages).toHaveLength(1);
@@ -81,7 +81,7 @@ describe("who asks", () => {
     expect(await nameOf({ name: "eve" }, "@ann")).toBe("ann");
     expect(await nameOf({ name: "ann", sessionId: "s1" })).toBe("ann");
     expect(await nameOf({ name: "claude-code-1234", sessionId: "s1" })).toBe("bob");
-    // A sub-agent is not the agent whose session it shares.
+    // A sub-agent shares the session but is a different agent.
     expect(await nameOf({ name: "bob.a1", sessionId: "s1", agentId: "a1" })).toBeUndefined();
     await expect(requireAsking({}, work.as({ name: "eve" }))).rejects.toThrow("agent is missing");
   });
@@ -98,7 +98,7 @@ describe("a handoff that names somebody", () => {
       attempt: 1,
     };
     await setHandoff(handoff, work);
-    // The same again changes nothing, and tells nobody.
+    // Setting the same handoff again changes nothing and notifies nobody.
     await setHandoff(handoff, work.as({ at: new Date(work.by.at.getTime() + 5000) }));
     expect(await readInbox({ agent: "bob" }, work)).toMatchObject({
       total: 1,

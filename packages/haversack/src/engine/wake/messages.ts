@@ -1,13 +1,12 @@
-/** Messages between agents: cleaned before they are stored, read in pages, and what handoffs call out to others. */
+/** Messages between agents: cleaned before they are stored and read in pages. Also notifies agents mentioned in handoffs. */
 
 import { stripControl } from "../../base/clean-text.ts";
 import { type ClientProfile, cutFor, sizeFor } from "../../skills/showing/activation.ts";
-import type { StoreHandle } from "../../store/sqlite/handle.ts";
-import { showUnread, type Waiting } from "../../store/sqlite/work/events/unread-messages.ts";
+import type { StoreHandle } from "../../store/sqlite/access.ts";
+import { showUnread, type Waiting } from "../../store/sqlite/work/events/running-session.ts";
 import type { SentMessage } from "../../store/work-store.ts";
-import { type Agent, type Message, mentionsIn, speakerOf } from "../../wake/message.ts";
-import { clock } from "../../wake/talk-pieces.ts";
-import { cutLine, cutText } from "../../wake/text.ts";
+import { clock } from "../../wake/packet-pieces.ts";
+import { type Agent, cutLine, cutText, type Message, mentionsIn, speakerOf } from "../../wake/text.ts";
 import { checkWhole, cleanText, invalid } from "../../work/clean-input.ts";
 import { tokensOf } from "../../work/fit-list.ts";
 import type { Handoff } from "../../work/handoff.ts";
@@ -20,17 +19,17 @@ const TEXT_MAX_CHARS = 20_000;
 export interface SendMessageInput {
   /** Names, with or without @. */
   to: readonly string[];
-  /** Whoever it names with an @ gets it too. */
+  /** Agents mentioned with @ get it too. */
   text: string;
   /** The id of the task, story or handoff that it is about. */
   subject?: string | undefined;
-  /** The sender's. */
+  /** The sender's branch. */
   branch?: string | undefined;
-  /** Only to `to`, whoever else the text names. Default: false. */
+  /** Send only to `to`, even if the text mentions others. Default: false. */
   isPrivate?: boolean | undefined;
 }
 
-/** To nobody when one of them is unknown. */
+/** Sends to nobody if one of them is unknown. */
 export async function sendMessage(
   { to, text, subject, branch, isPrivate = false }: SendMessageInput,
   { store, by }: WorkParts,
@@ -50,7 +49,7 @@ export function cleanMessage(text: string): string {
 }
 
 export interface InboxInput {
-  /** Default: whoever asks. */
+  /** Default: the asker. */
   agent?: string | undefined;
   branch?: string | undefined;
   includeRead?: boolean | undefined;
@@ -58,7 +57,7 @@ export interface InboxInput {
   limit?: number | undefined;
   /** Default: no limit. */
   maxTokens?: number | undefined;
-  /** Show them again the next time. Default: what is shown is read. */
+  /** Show them again the next time. Default: shown messages become read. */
   keepUnread?: boolean | undefined;
 }
 
@@ -67,11 +66,11 @@ export interface Inbox {
   messages: Message[];
   views: object[];
   total: number;
-  /** Behind the last one shown. */
+  /** How many come after the last one shown. */
   leftOut: number;
 }
 
-/** Unread ones, oldest first, or all of them, newest first. */
+/** Unread messages, oldest first, or all messages, newest first. */
 export async function readInbox(
   { agent: name, branch, includeRead = false, limit, maxTokens, keepUnread = false }: InboxInput,
   parts: WorkParts,
@@ -90,7 +89,7 @@ export async function readInbox(
 
 const ROOM = { field: "max_tokens", fallback: 0 };
 
-/** Never none: a message that no room was enough for would stay unread for ever. */
+/** At least one: a message too long for any budget would otherwise stay unread forever. */
 function firstThatFit(messages: readonly Message[], room: number): Message[] {
   let left = room;
   const end = messages.findIndex((message) => {
@@ -105,8 +104,8 @@ export function viewMessage({ id, from, isPerson, text, subject, at, readAt }: M
 }
 
 /**
- * Whoever the summary of a handoff names with an @ gets it as a message. Says who. The same handoff again tells nobody: its
- * time is that of the first.
+ * Sends a handoff's summary to the agents it mentions with @, and returns their names. Storing the same handoff again notifies
+ * nobody: it keeps the time of the first.
  */
 export async function tellMentioned(
   { taskId, role, status, summary, createdAt }: Handoff,
@@ -123,22 +122,22 @@ export async function tellMentioned(
   return (await store.sendMessage({ to: [], mentions, text, subject: taskId }, by)).to;
 }
 
-// Unread messages for the agent of a running session, as text: the oldest first, whole as far as there is room. Each
-// reaches the session once; what there is no room for waits for the next event. Loaded by the hook.
+// Unread messages for the agent of a running session, as text: oldest first, as many whole ones as fit. Each reaches the
+// session once; the rest waits for the next event. Loaded by the hook.
 
 export interface Delivery {
   sessionId: string;
   maxChars: number;
-  /** Of a client that does not count characters. */
+  /** For a client that does not count in characters. */
   sizeOf?: ClientProfile["sizeOf"];
   isMentionOnly: boolean;
-  /** What it comes with, for the record. */
+  /** The event it is delivered with, for the record. */
   event: string;
 }
 
-/** Less than this is not worth a beginning. */
+/** Do not start a message with less room than this. */
 const LEAST_CHARS = 300;
-/** Room for the line that says that more wait. */
+/** Room for the line that says how many more are waiting. */
 const REST_CHARS = 80;
 
 export function deliverMessages(
@@ -164,13 +163,13 @@ function formatMessages(
   let shown = 0;
   for (const message of messages) {
     const about = message.subject ? ` on ${cutLine(message.subject, 64)}` : "";
-    // At the start of a line; the lines of a text are indented, so that no agent's text can put the user's mark there.
+    // Starts a line. The lines of a message are indented, so no agent can fake the user's mark at the start of a line.
     const who = speakerOf({ from: cutLine(message.from, 64), isPerson: message.isPerson === true });
     const head = `- ${clock(message.at, now)} ${who}${about}: `;
     const text = stripControl(message.text).trim().replaceAll("\n", "\n  ");
-    const how = ` (cut: \`haversack inbox ${cutLine(message.to, 64)} --all\` has the rest)`;
+    const how = ` (cut: \`haversack agent inbox ${cutLine(message.to, 64)} --all\` has the rest)`;
     const whole = head + text;
-    // The first one is shown even if it has to be cut: it would never fit elsewhere either.
+    // The first message is shown even if it must be cut: it would never fit in any other answer either.
     const fitting =
       sizeFor(client, whole) + 1 <= room
         ? whole
@@ -186,7 +185,7 @@ function formatMessages(
   return { text: parts.join("\n"), shown };
 }
 
-/** One that a packet had no room for is no news. */
+/** A message that was left out of a packet is not counted as new. */
 function whatWaits(total: number, newCount: number): string {
   if (newCount === total) return total === 1 ? "a new message" : "new messages";
   const all = total === 1 ? "an unread message" : `${total} unread messages`;

@@ -87,7 +87,7 @@ describe("promptAgent", () => {
     parts.seen(minutesAgo, more);
     const prompted = await promptAgent({ agent: "backend", text: "x" }, parts);
     expect(prompted).toMatchObject(isRunning ? { kind: "running" } : { kind: "ready", resume: "s1", cwd: parts.root });
-    // Stored in either case.
+    // The message is stored in either case.
     expect((await readInbox({ agent: "backend" }, parts)).total).toBe(1);
   });
 
@@ -122,7 +122,7 @@ describe("wakeAgent", () => {
     await expect(wakeAgent({ agent: "ann" }, parts)).rejects.toThrow('there is no agent "ann"');
     await parts.store.claim({ taskId: id, leaseMs: 60_000 }, { name: "ann", at: NOW });
     expect(await textOf({ agent: "@ann" }, parts)).toContain(`${id} "Log in" is in progress`);
-    // Its holder is who works on it.
+    // The task's holder is woken.
     expect(await textOf({ taskId: id.slice(0, -1) }, parts)).toContain("You are @ann");
     expect(await textOf({}, parts.as({ name: "ann" }))).toContain("You are @ann");
   });

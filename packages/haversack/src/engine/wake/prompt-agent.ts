@@ -1,15 +1,14 @@
 /**
- * A message that wakes an agent: stored first, then the agent's session is to be resumed, or a new one started, with the packet as
- * its prompt. Decides only; the surface starts the client. A session that runs is left alone: two processes on one
- * session would write over each other, and hooks bring the message to the running one at its next event.
+ * A message that wakes an agent. The message is stored first. Then the agent's session is resumed, or a new one started, with the
+ * packet as its prompt. This file only decides; the surface starts the client. A running session is left alone: two processes
+ * on one session would overwrite each other, and hooks deliver the message at its next event.
  */
 import { statSync } from "node:fs";
-import type { ClientProcess } from "../../store/local-store.ts";
-import { readStore } from "../../store/sqlite/access.ts";
-import type { StoreHandle } from "../../store/sqlite/handle.ts";
+import { readStore, type StoreHandle } from "../../store/sqlite/access.ts";
+import type { ClientProcess } from "../../store/sqlite/sessions/sqlite-local-store.ts";
 import type { Actor } from "../../store/work-store.ts";
-import type { Agent } from "../../wake/message.ts";
 import type { WakeMessage } from "../../wake/state.ts";
+import type { Agent } from "../../wake/text.ts";
 import { invalid } from "../../work/clean-input.ts";
 import { given } from "../work/work-parts.ts";
 import { cleanMessage, sendMessage } from "./messages.ts";
@@ -21,7 +20,7 @@ export interface PromptInput {
   branch?: string | undefined;
   client?: string | undefined;
   budgetTokens?: number | undefined;
-  /** Start a new session although one could be resumed. Default: false. */
+  /** Start a new session even if one could be resumed. Default: false. */
   isNew?: boolean | undefined;
 }
 
@@ -33,9 +32,9 @@ export interface ReadyAgent {
   kind: "ready";
   agent: Agent;
   woken: Woken;
-  /** The session to resume. Absent: a new one. */
+  /** The session to resume. Absent: start a new one. */
   resume?: string;
-  /** Where its client runs. */
+  /** The folder in which the client runs. */
   cwd: string;
 }
 
@@ -45,21 +44,21 @@ export interface RunningAgent {
   text: string;
 }
 
-/** Only the packet: nothing is stored and nobody is woken. */
+/** Only makes the packet: stores nothing and wakes nobody. */
 export async function previewPrompt({ text, ...input }: PromptInput, parts: WakeAgentParts): Promise<Woken> {
   const agent = await parts.store.getAgent({ name: input.agent, ...given({ branch: input.branch }) });
   const message = { id: "preview", ...senderOf(parts.by), text: cleanMessage(text), isMention: true };
   return wokenWith(message, { ...input, agent }, parts);
 }
 
-/** Stores the message and says what is to be started. */
+/** Stores the message and returns what to start. */
 export async function promptAgent(
   { text, ...input }: PromptInput,
   parts: PromptParts,
 ): Promise<ReadyAgent | RunningAgent> {
   const agent = await parts.store.getAgent({ name: input.agent, ...given({ branch: input.branch }) });
   const { branch = input.branch } = agent;
-  // A prompt may quote what others wrote ("Message from @june: …"): it is for this agent alone.
+  // Private, because a prompt may quote mentions in other texts ("Message from @june: …").
   const sent = await sendMessage({ to: [agent.name], text, branch, isPrivate: true }, parts);
   return readyAgent({ id: sent.id, text: sent.text }, { ...input, agent }, parts);
 }
@@ -77,7 +76,7 @@ export async function readyAgent(
   if (running) return { kind: "running", agent, text: `@${agent.name} is at work (${running})` };
   const message = { id, ...senderOf(by), text, isMention: true };
   const client = input.client ?? agent.client;
-  // Another client has no such session.
+  // A session belongs to one client; another client cannot resume it.
   const isItsOwn = session !== undefined && (client === undefined || session.client === client);
   const resume = isNew || !isItsOwn ? undefined : agent.sessionId;
   const woken = await wokenWith(message, { ...input, isResumed: resume !== undefined }, parts);
@@ -90,7 +89,7 @@ function senderOf({ name, isPerson, at }: Actor): Pick<WakeMessage, "from" | "is
   return { from: name, at, ...(isPerson && { isPerson }) };
 }
 
-/** The client has the packet in its window now: what was whole in it is read. */
+/** The client has received the packet: marks the messages that were shown in full as read. */
 export async function notePrompted({ agent, woken }: ReadyAgent, { store }: WakeAgentParts, at: Date): Promise<void> {
   const ids = woken.packet.messages;
   if (ids.length > 0) await store.markRead({ name: agent.name, ...given({ branch: agent.branch }), ids }, at);
@@ -111,7 +110,7 @@ async function wokenWith(
     { agent: name, branch, client, budgetTokens, newMessage, reason: "message", isResumed },
     parts,
   );
-  // There is a message: only a budget that holds nothing leaves nothing.
+  // There is a message, so the packet is empty only if the budget is too small.
   if (woken.kind === "nothing") throw invalid(woken.text);
   return woken;
 }
@@ -140,7 +139,7 @@ function readSession(handle: StoreHandle, sessionId: string): StoredSession | un
 const SELECT_SESSION =
   "SELECT client, cwd, last_seen_at, ended_at, process_id, process_space FROM sessions WHERE session_id = ? AND agent_id = ''";
 
-/** Where no process is known: a session that was heard of so lately may be in the middle of something. */
+/** If no process is known, a session with an event this recent may still be working. */
 const QUIET_MS = 60_000;
 
 function whyRunning({ isEnded, process, lastSeenAt }: StoredSession, { by: { at }, isAlive }: PromptParts) {

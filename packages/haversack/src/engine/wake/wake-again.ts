@@ -1,13 +1,13 @@
 /**
- * What a session hears that goes on: after a compaction what this window had in hand; when it is resumed or forked only what
- * changed meanwhile, because its window still has the rest. A fork also hears whose its tasks are now. Loaded by the hook, apart from what new sessions need.
+ * What a continuing session is told. After a compaction: the work that this window had in hand. After a resume or fork: only what
+ * changed meanwhile, because its window still has the rest. A fork is also told who holds its tasks now. A separate chunk of the hook.
  */
 
-import { gitPlace, workPlace } from "../../base/git-place.ts";
+import { gitPlace, workPlace } from "../../base/project-root.ts";
 import { sizeFor } from "../../skills/showing/activation.ts";
-import type { Session, TouchedSession } from "../../store/local-store.ts";
 import { readStore, writeEvent } from "../../store/sqlite/access.ts";
 import type { SessionState } from "../../store/sqlite/sessions/session-state.ts";
+import type { Session, TouchedSession } from "../../store/sqlite/sessions/sqlite-local-store.ts";
 import { recordInjection } from "../../store/sqlite/skills/injections.ts";
 import type { SkillLedger, WindowEntry } from "../../store/sqlite/skills/skill-ledger.ts";
 import {
@@ -20,15 +20,14 @@ import {
 } from "../../store/sqlite/work/events/session-claims.ts";
 import { type SessionTasks, taskWip } from "../../store/sqlite/work/events/session-tasks.ts";
 import { readNews } from "../../store/sqlite/work/events/wake-state.ts";
-import { formatEvent } from "../../wake/talk-pieces.ts";
+import { formatEvent } from "../../wake/packet-pieces.ts";
 import { cutLine } from "../../wake/text.ts";
 import { sessionName } from "../../work/agent-name.ts";
 import type { Wip } from "../../work/wip/wip.ts";
 import type { NotedSession, SessionAnswer, StartedSession } from "../events/start-session.ts";
 import type { WakeRequest } from "./gather-wake.ts";
-import { showPacket } from "./make-packet.ts";
+import { runningBeside, type SessionWakeParts, showPacket } from "./make-packet.ts";
 import { deliverMessages } from "./messages.ts";
-import { runningBeside, type SessionWakeParts } from "./wake-session.ts";
 import { roleOfAgent } from "./wake-sub-agent.ts";
 
 export function wakeAgain(
@@ -41,7 +40,7 @@ export function wakeAgain(
   const { source, sessionId } = event;
   if (source === "compact") {
     if (!before) return { problems: [] };
-    // The window that is compacted may have been quiet for longer than its lease.
+    // The compacted window may have been quiet for longer than its lease.
     if (hasLapsed(parts.handle, event)) regain(parts.handle, event, { leaseMs: parts.leaseMs(), at: parts.now });
     return afterCompaction(event, { before, session }, parts, stores);
   }
@@ -51,12 +50,12 @@ export function wakeAgain(
   return newsOf(event, before, { ...parts, regained }, told);
 }
 
-// A fork goes on with what the session held that it was forked from, once that one is over. While it runs, the tasks
-// stay where they are: two sessions on one task would undo each other's work. Loaded by the hook.
+// A fork takes over the tasks of its original session once that has ended. While the original runs, it keeps them: two
+// sessions on one task would undo each other's work. Loaded by the hook.
 
 type ForkParts = Pick<SessionWakeParts, "handle" | "name" | "process" | "isRunning" | "leaseMs" | "now">;
 
-/** What the fork is told: one line, or "" where its origin holds nothing or is not known. */
+/** One line for the fork, or "" if its original holds nothing or is not known. */
 export function ownFork(
   { sessionId, client, cwd, forkedFrom }: StartedSession,
   { handle, name, process, isRunning, leaseMs, now: at }: ForkParts,
@@ -67,7 +66,7 @@ export function ownFork(
     process !== undefined && holder.process?.id === process.id && holder.process.space === process.space;
   const isAlone = !MANY_SESSIONS.includes(client.name);
   const id = forkedFrom?.(holders.map((holder) => holder.sessionId));
-  // A process with one session at a time has left the one that it is forked from.
+  // A process with one session at a time has left the session that it forked from.
   const origin = holders.find((holder) =>
     id === undefined ? isAlone && isSameProcess(holder) : holder.sessionId === id,
   );
@@ -86,14 +85,13 @@ export function ownFork(
   return `From Haversack: this session was forked from one that is over, and now holds its tasks: ${tasks}.`;
 }
 
-/** Clients whose process has several sessions open. */
+/** Clients that can have several sessions open in one process. */
 const MANY_SESSIONS = ["opencode"];
 
 const MOST_TASKS = 5;
 
-// The first thing a window hears after a compaction. Nothing comes twice: a skill that the client's own tool loaded
-// is brought back by the client, and what the prompt at hand was given survives when the compaction came before its
-// first answer. Loaded by the hook.
+// The first text in a window after a compaction. Nothing comes twice: the client itself restores skills loaded by its own
+// tool, and text given with the current prompt survives if the compaction came before its first answer. Loaded by the hook.
 
 export interface CompactionStores {
   ledger: SkillLedger;
@@ -148,25 +146,25 @@ export function afterCompaction(
 }
 
 /**
- * Clients that bring files back that were read. Claude Code 2.1.325: five, of which one of 18,000 characters came and one of
- * 22,000 did not; which five of more cannot be foretold, and a skill that comes twice is better than one that is lost.
+ * Clients that restore files after a compaction. Claude Code 2.1.325 restores five: one of 18,000 characters came back, one of
+ * 22,000 did not. If there are more, we cannot predict which five; a skill shown twice is better than one that is lost.
  */
 const KEPT_FILES: Readonly<Record<string, { files: number; maxChars: number }>> = {
   "claude-code": { files: 5, maxChars: 15_000 },
 };
 
-/** Work after the last prompt: then the compaction came in the middle of a turn, and what that prompt was given is gone. */
+/** True if there was work after the last prompt: the compaction came mid-turn, and the text given with that prompt is gone. */
 function hasWorkedSince({ lastPromptAt }: Session, updatedAt: string | undefined): boolean {
   return updatedAt !== undefined && lastPromptAt !== undefined && Date.parse(updatedAt) > lastPromptAt.getTime();
 }
 
-// What a resumed session has not heard yet: what others did to its tasks, and its messages. Loaded by the hook.
+// What a resumed session does not know yet: changes of its tasks by others, and its messages. Loaded by the hook.
 
 export function newsOf(
   { sessionId, client, source }: StartedSession,
   before: Session | undefined,
   { handle, name, now: at, regained }: SessionWakeParts & { regained: readonly { id: string; title: string }[] },
-  /** What comes before it. */
+  /** A text to put before the news. */
   first = "",
 ): SessionAnswer {
   const holder = name || sessionName(client.name, { sessionId });
@@ -174,7 +172,7 @@ export function newsOf(
     ? readNews(handle, { sessionId, holder, since: before.lastSeenAt })
     : { activity: [], lost: [] };
   const isBack = (id: string | undefined) => regained.some((task) => task.id === id);
-  // That it expired, and that it was taken back in this moment, is said in the line on the task.
+  // The task's own line already says that the claim expired and was regained just now.
   const told = activity.filter((event) => !isBack(event.subject) || (event.kind !== "claim-expired" && event.at < at));
   const lines = [
     ...regained.map(({ id, title }) => `${id} "${cutLine(title, 100)}" is yours again: its claim had expired.`),

@@ -1,65 +1,63 @@
 /**
- * The packet of an agent for whoever asks: at the command line, over MCP, and before a client is started with it. Reads only: no
+ * The packet of an agent on request: at the command line, over MCP, and before a client is started with it. Only reads: no
  * message is marked as read.
  */
 import { isFault } from "../../base/errors.ts";
 import { type ClientProfile, profileOf } from "../../skills/showing/activation.ts";
-import type { ClientProcess } from "../../store/local-store.ts";
-import type { StoreHandle } from "../../store/sqlite/handle.ts";
+import type { StoreHandle } from "../../store/sqlite/access.ts";
 import { SessionState } from "../../store/sqlite/sessions/session-state.ts";
-import { SqliteLocalStore } from "../../store/sqlite/sessions/sqlite-local-store.ts";
+import { type ClientProcess, SqliteLocalStore } from "../../store/sqlite/sessions/sqlite-local-store.ts";
 import { SqliteSkillIndex } from "../../store/sqlite/skills/skill-index.ts";
 import { SkillLedger } from "../../store/sqlite/skills/skill-ledger.ts";
 import type { WakeKey } from "../../store/sqlite/work/events/wake-state.ts";
 import { estimateTokens } from "../../tokens/estimate.ts";
-import type { Agent } from "../../wake/message.ts";
 import type { WakeMessage, WakeState } from "../../wake/state.ts";
+import type { Agent } from "../../wake/text.ts";
 import { checkWhole, invalid } from "../../work/clean-input.ts";
 import type { Claim, LeftTask } from "../../work/task.ts";
 import { present } from "../../work/task-view.ts";
 import type { Wip } from "../../work/wip/wip.ts";
 import { given, type WorkParts } from "../work/work-parts.ts";
 import { askingAgent } from "./agents.ts";
-import type { WakeRequest, WakeSettings } from "./gather-wake.ts";
-import { readForPacket } from "./gather-wake.ts";
+import { readForPacket, type WakeRequest, type WakeSettings } from "./gather-wake.ts";
 import { type WakeUp, wakeUp } from "./make-packet.ts";
 
 export interface WakeAgentInput {
-  /** Default: whoever asks, else the session, else the holder of the task. */
+  /** Default: the asker, else the session, else the holder of the task. */
   agent?: string | undefined;
   branch?: string | undefined;
-  /** The task it is woken for, whatever it holds. */
+  /** The task to wake it for, whatever it holds. */
   taskId?: string | undefined;
   sessionId?: string | undefined;
-  /** Default: the agent's own, else a plain terminal. */
+  /** Default: the agent's own client, else a plain terminal. */
   client?: string | undefined;
-  /** Estimated tokens. Default: what the client takes. */
+  /** Estimated tokens. Default: the client's limit. */
   budgetTokens?: number | undefined;
   newMessage?: WakeMessage | undefined;
   /** Default: asked. */
   reason?: WakeState["reason"] | undefined;
-  /** The session's window has the skills that it loaded: it goes on where it was. Default: false. */
+  /** The session continues, so its window still has the skills it loaded. Default: false. */
   isResumed?: boolean | undefined;
 }
 
 export interface WakeAgentParts extends WorkParts {
   handle: StoreHandle;
-  /** Default: the store's, as it was last brought up to date. */
+  /** Default: the store's index, as last updated. */
   index?: SqliteSkillIndex;
   root: string;
-  /** Where this user's records of trusted projects are. */
+  /** Where this user's trust records are. */
   userState: string | undefined;
   wake: WakeSettings;
-  /** What is known of a client here. Default: what is known of it everywhere. */
+  /** The profile of a client in this project. Default: its general profile. */
   profile?(client: string): ClientProfile;
-  /** Undefined: it cannot be told from here, as with a process of another machine. */
+  /** Undefined: cannot be determined, as for a process of another machine. */
   isAlive?(process: ClientProcess): boolean | undefined;
 }
 
 export interface Woken {
   kind: "packet";
   packet: WakeUp;
-  /** Absent: nobody added the one that is woken. */
+  /** Absent: the agent was not added. */
   agent?: Agent;
   view: object;
 }
@@ -99,7 +97,7 @@ async function whoIsWoken(
   const task = taskId === undefined ? undefined : await store.getTask(taskId, by.at);
   const forTask = { ...(task && { taskId: task.id }) };
   const isAsking = name === undefined && sessionId === undefined && task === undefined;
-  // Of a task that nobody was named for, its holder is the one who works on it.
+  // If only a task is given, wake its holder.
   const wanted = name?.replace(/^@/, "") ?? (sessionId === undefined ? task?.claim?.agent : undefined);
   const agent = wanted !== undefined || isAsking ? await findAgent(wanted, branch, parts) : undefined;
   if (agent) {
@@ -113,13 +111,13 @@ async function whoIsWoken(
     return { sessionId: session, ...(isOwn && { agentId: by.agentId as string }), ...forTask };
   }
   if (task) return forTask;
-  // Nobody added it, and it works under that name all the same.
+  // The agent was never added, but it works under that name.
   if ((await store.listClaims({ agent: by.name, at: by.at })).length > 0) return { name: by.name };
   if (await leftByIt({ name: by.name }, parts)) return { name: by.name };
   throw invalid("agent is missing: name one, a session or a task, or set HAVERSACK_AGENT");
 }
 
-/** What it held until its claim ended, when it holds nothing now and nobody has taken that. */
+/** The task it held until its claim ended, if it holds nothing now and nobody has taken that task. */
 async function leftByIt(
   { name, sessionId, agentId = "", taskId }: WakeKey,
   { store, by }: WakeAgentParts,
@@ -132,10 +130,10 @@ async function leftByIt(
   return (await store.listLeft({ limit: MOST_LEFT, at: by.at })).find(isIts);
 }
 
-/** Of all agents, the newest: what is older is no longer what one goes on with unasked. */
+/** How many left tasks (of all agents, newest first) to search. Older ones are not resumed without a request. */
 const MOST_LEFT = 200;
 
-/** Undefined: nobody added it, but it holds tasks under that name, or has left one. */
+/** Undefined: the agent was not added, but holds or left tasks under that name. */
 async function findAgent(
   name: string | undefined,
   branch: string | undefined,
@@ -156,7 +154,7 @@ async function findAgent(
 
 const MOST_ACTIVE_SKILLS = 5;
 
-/** What the session was in the middle of, and the skills that its window had. */
+/** What the session was working on, and the skills in its window. */
 function sessionParts(
   sessionId: string | undefined,
   handle: StoreHandle,

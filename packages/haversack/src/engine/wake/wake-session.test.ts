@@ -1,9 +1,9 @@
-/** What a session hears at its start, by how it starts; and what is recorded of it. The real client's side is in test/clients. */
+/** What a session is told at its start, by kind of start, and what is recorded. The real client's side is in test/clients. */
 import { expect, it } from "vitest";
 import { profileOf } from "../../skills/showing/activation.ts";
 import type { SkillResources } from "../../skills/showing/skill-output.ts";
-import type { SessionKey } from "../../store/local-store.ts";
 import { SessionState } from "../../store/sqlite/sessions/session-state.ts";
+import type { SessionKey } from "../../store/sqlite/sessions/sqlite-local-store.ts";
 import { SessionTasks, Spawns } from "../../store/sqlite/work/events/session-tasks.ts";
 import { SqliteWorkStore } from "../../store/sqlite/work/sqlite-work-store.ts";
 import type { SessionStart } from "../events/client-event.ts";
@@ -11,9 +11,8 @@ import { type StartedSession, startSession } from "../events/start-session.ts";
 import { fakeProject } from "../fake-project.suite.ts";
 import { loadSkill } from "../load-skill.ts";
 import { leftEdits } from "./left-edits.ts";
-import { makePacket } from "./make-packet.ts";
+import { knownAs, makePacket, type SessionWakeParts, wakeSession } from "./make-packet.ts";
 import { wakeAgain } from "./wake-again.ts";
-import { knownAs, type SessionWakeParts, wakeSession } from "./wake-session.ts";
 import { subAgentPacket } from "./wake-sub-agent.ts";
 
 const CLIENT = profileOf("claude-code");
@@ -89,7 +88,7 @@ it("gives a new session what a dead one left, and records what the window has se
   await claim("claude-code-old", "old");
   const text = start("startup");
   expect(text).toContain(`To go on with ${id} "Limit logins", claim it`);
-  // It is offered, and nobody's yet.
+  // The task is offered; it has no holder yet.
   expect(text).not.toContain("You are @");
   expect(text).toContain("COUNT-THEM");
   expect(handle.db.prepare("SELECT event FROM injections").all()).toMatchObject([{ event: "startup" }]);
@@ -177,7 +176,7 @@ it("gives sub-agents the template of their role, the task's skill, and nothing o
     expect(text).not.toContain("SEND-THEM");
     expect(text).not.toContain("FOR-JUNE");
   }
-  // They only look around.
+  // These sub-agents only read.
   expect(packet("Explore")).toBe("");
 });
 
@@ -197,7 +196,7 @@ it("gives a sub-agent whose type says nothing the role that its prompt gives it,
   for (const text of ["AT-MOST-FIVE", "limit.ts"]) expect(facts).toContain(text);
   for (const text of ["You are", "Guidelines", "VERDICT", "Next Action", "COUNT-THEM"])
     expect(facts).not.toContain(text);
-  // The role lasts as long as the agent, and one without a role is nobody who was sent to work.
+  // The role lasts as long as the agent. A sub-agent without a role was not sent to work on the task.
   const tasks = new SessionTasks(handle);
   for (const [agentId, call] of [
     ["a1", "c1"],
@@ -219,7 +218,7 @@ it("brings a sub-agent with a dispatch what that has not: skill, work in progres
   const start = { sessionId: "s1", toolUseId: "c1", taskId: id, agentType: "implementer", client: CLIENT };
   const whole = subAgentPacket(start, parts());
   for (const text of ["AT-MOST-FIVE", "VERDICT: PASS", "Test first"]) expect(whole).toContain(text);
-  // Not even where the role has a template of the project.
+  // Not even if the project has a template for the role.
   const readText = () => "# Ours\n{{task}}\nVERDICT";
   const rest = subAgentPacket({ ...start, isDispatched: true }, { ...parts(), readText });
   for (const text of ["COUNT-THEM", "USE-A-BUCKET", "gone-skill"]) expect(rest).toContain(text);
@@ -378,7 +377,7 @@ it("tells one of two sessions of a name that start at once of the other", async 
   const june = { ...parts("june"), isAlive: (processId: number) => processId !== 8 };
   let second: string | undefined;
   const makeFirst: typeof makePacket = (...args) => {
-    // The first is noted and has no packet yet; its client runs.
+    // The first session is recorded but has no packet yet. Its client runs.
     project.handle.db.exec("UPDATE sessions SET process_id = 9, process_space = 'here' WHERE session_id = 'first'");
     second = startWith(event("second"), june).context;
     return makePacket(...args);

@@ -1,35 +1,34 @@
-/** What a sub-agent needs to begin with its task, by what it is started as. Loaded by the hook. */
+/** What a sub-agent needs to start on its task, depending on its type. Loaded by the hook. */
 import type { ClientProfile } from "../../skills/showing/activation.ts";
 import { agentOfCall } from "../../store/sqlite/skills/prompt-ledger.ts";
 import { roleInPrompt } from "../../wake/role-in-prompt.ts";
 import { gatherWake, type WakeParts, type WakeRequest } from "./gather-wake.ts";
-import { recordPacket } from "./make-packet.ts";
-import type { MakePacket } from "./wake-session.ts";
+import { type MakePacket, recordPacket } from "./make-packet.ts";
 
 export interface StartedAgent {
   sessionId: string;
-  /** The call that starts it: which agent that will be is known later, and then its window is found by the call. */
+  /** The call that starts it. The agent's ID is known only later; until then its window is found by this call. */
   toolUseId: string;
   agentType: string;
   taskId: string;
-  /** What it is told, where that can be read. */
+  /** Its prompt, if it can be read. */
   prompt?: string;
-  /** Its prompt has the task, what to do and how to answer. Default: false. */
+  /** Its prompt already has the task, the instructions and the answer format. Default: false. */
   isDispatched?: boolean;
   client: ClientProfile;
 }
 
-/** A role's packet only for whom the type or the prompt gives one: others get the facts of the task, and no orders. */
+/** Gives a role's packet only if the type or the prompt names a role. Others get facts about the task and no instructions. */
 export function subAgentPacket(
   { sessionId, toolUseId, taskId, agentType, prompt = "", isDispatched = false, client }: StartedAgent,
   parts: WakeParts & { makePacket: MakePacket },
 ): string {
-  // They look around for whoever asks, and change nothing.
+  // Read-only agents explore for their caller and change nothing.
   if (READ_ONLY.test(agentType)) return "";
   const role = roleOfAgent(agentType, parts) ?? (isDispatched ? dispatchedRole(prompt) : roleInPrompt(prompt, taskId));
   const template = isDispatched ? BESIDE_DISPATCH : role === undefined ? FACTS : undefined;
   const request: WakeRequest = {
-    // No session: the messages and claims of whoever starts it are not its own.
+    // No session: the messages and claims of the parent are not the sub-agent's.
     key: { taskId, role: role ?? "", client: client.name },
     reason: "agent-start",
     client,
@@ -43,14 +42,14 @@ export function subAgentPacket(
   return packet.text;
 }
 
-/** As `haversack dispatch` writes it. */
+/** The role, in the form that `haversack review dispatch` writes. */
 function dispatchedRole(prompt: string): string {
   return /^Role: (\S+)/m.exec(prompt)?.[1] ?? "implementer";
 }
 
 /**
- * What a dispatch does not bring, in place of the role's template: the task again would be read twice, and another way to answer would
- * contradict the one that the dispatch asks for.
+ * Replaces the role's template for a dispatched sub-agent with what the dispatch lacks. The task would otherwise be shown twice, and a
+ * second answer format would contradict the dispatch.
  */
 const BESIDE_DISPATCH = `{{missing}}
 
@@ -60,7 +59,7 @@ const BESIDE_DISPATCH = `{{missing}}
 ## Work in Progress
 {{wip}}`;
 
-/** A sub-agent that was started with a task and not in a role: what is known of the task, and nothing to do. */
+/** For a sub-agent that was started with a task but without a role: facts about the task, no instructions. */
 const FACTS = `# What Haversack Knows of the Task
 {{missing}}
 
@@ -73,12 +72,12 @@ const FACTS = `# What Haversack Knows of the Task
 {{wip}}
 {{handoffs}}`;
 
-/** Claude Code's own. */
+/** Built-in agents of Claude Code. */
 const READ_ONLY = /^(?:Explore|Plan)$/;
 
 /**
- * Its own name, where the project has a template for it; else the role of our agents (`haversack-fixer`, `haversack:fixer`) and of
- * others that are called so: a reviewer must not be told to build.
+ * The agent type itself, if the project has a template for it. Else the role in the name of our agents (`haversack-fixer`,
+ * `haversack:fixer`) and of similarly named ones: a reviewer must not be told to build.
  */
 export function roleOfAgent(
   agentType: string,

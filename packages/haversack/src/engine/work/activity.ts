@@ -1,4 +1,4 @@
-/** What happened, append-only, with who did it. */
+/** The append-only history, with who did what. */
 import type { Activity, ActivityPage } from "../../store/work-store.ts";
 import { checkWhole, cleanName, cleanText, invalid } from "../../work/clean-input.ts";
 import { fitList, type TokenCut } from "../../work/fit-list.ts";
@@ -23,13 +23,13 @@ export async function addActivity(
 }
 
 export interface ActivityInput {
-  /** The id of what it is about, or its beginning. */
+  /** The id of its subject, or a prefix. */
   subject?: string | undefined;
   kind?: string | undefined;
   /** Default: 20. */
   limit?: number | undefined;
   beforeId?: number | undefined;
-  /** A ceiling for the whole answer. Default: none. */
+  /** A limit for the whole answer. Default: none. */
   maxTokens?: number | undefined;
 }
 
@@ -45,7 +45,7 @@ export async function listActivity(
   const ceiling = maxTokens === undefined ? undefined : checkWhole(maxTokens, { field: "max_tokens", fallback: 1 });
   const { views, cut } = fitList(page.activity, { view: viewActivity, fields: "standard", maxTokens: ceiling });
   const activity = page.activity.slice(0, views.length);
-  // What the ceiling left out comes first with the next page.
+  // The next page starts with what the limit left out.
   const nextBeforeId = cut ? (activity.at(-1)?.id ?? beforeId) : page.nextBeforeId;
   return {
     activity,

@@ -1,20 +1,20 @@
 /**
- * Who does it. A name that is given wins; else the client's session and agent; else the person at the terminal. Names have no
- * spaces, so that they can be typed after `--agent`.
+ * Who performs an action: a given name first, then the client's session and agent, then the person at the terminal. Names have no spaces,
+ * so they can be typed after `--agent`.
  */
 import { cleanLine } from "../../base/clean-text.ts";
 import { HaversackError } from "../../base/errors.ts";
-import type { SessionKey } from "../../store/local-store.ts";
-import type { StoreHandle } from "../../store/sqlite/handle.ts";
+import type { StoreHandle } from "../../store/sqlite/access.ts";
 import {
   clientOfProcesses,
   hasOpenProcesses,
   type ProcessesAbove,
   sessionAbove,
-} from "../../store/sqlite/sessions/call-notes.ts";
+} from "../../store/sqlite/sessions/session-state.ts";
+import type { SessionKey } from "../../store/sqlite/sessions/sqlite-local-store.ts";
 import { processOfSession } from "../../store/sqlite/work/events/session-claims.ts";
 import type { Actor } from "../../store/work-store.ts";
-import { isPersonName } from "../../wake/message.ts";
+import { isPersonName } from "../../wake/text.ts";
 import { clientName, sessionName, shortId } from "../../work/agent-name.ts";
 import type { Environment } from "../project.ts";
 import { type CallMarks, processesAbove } from "../window-of-call.ts";
@@ -22,11 +22,11 @@ import { type CallMarks, processesAbove } from "../window-of-call.ts";
 const NAME_MAX_CHARS = 100;
 
 export interface ShellOrigin {
-  /** `--agent`. */
+  /** The value of `--agent`. */
   agent?: string | undefined;
-  /** Of the client that the shell belongs to. */
+  /** The session of the client that owns the shell. */
   session?: ShellSession | undefined;
-  /** The client that this process runs below, by its hooks. Asked only before somebody counts as the person. */
+  /** Finds the client that started this process, from its hooks. The last check: without a client, the caller is a person. */
   clientAbove?: () => string | undefined;
   at: Date;
 }
@@ -49,11 +49,11 @@ export function actorForCli(
   if (given) return { name: given, at, isNamed: true, ...where };
   const named = namedByEnv(env, where);
   if (named) return { ...named, at, ...where };
-  // The shell of an agent: what it does there, no person has done.
+  // An agent's shell: no person did this.
   if (session) return { name: sessionName(session.client, session), at, ...where };
   const client = AGENT_SHELLS.find(([mark]) => env[mark]);
   if (client) return { name: client[1], at };
-  // Its variables may have been taken out of the environment; the process above is still there.
+  // The environment may have lost the client's variables, but its process is still above this one.
   const above = clientAbove();
   if (above) return { name: above, at };
   return { name: cleanName(env["USER"]) || cleanName(env["LOGNAME"]) || "person", isPerson: true, at };
@@ -73,15 +73,15 @@ export interface CallOrigin {
   env: Environment;
   /** As the client named itself. */
   client?: string | undefined;
-  /** The session and agent that made the call, where a hook has seen it. */
+  /** The session and agent that made the call, if a hook saw it. */
   caller?: SessionKey | undefined;
-  /** Tells this server process from others: a client that says nothing starts one per session. */
+  /** Distinguishes this server process from others: a client that sends no session starts one server per session. */
   processId: string;
   at: Date;
 }
 
 export function actorForCall(marks: CallMarks, { env, client, caller, processId, at }: CallOrigin): Actor {
-  // Without a hook that saw it, the session's main agent is the best guess.
+  // If no hook saw the call, the session's main agent is the best guess.
   const key = caller ?? sessionOf(marks);
   const where = key && { sessionId: key.sessionId, ...(key.agentId && { agentId: key.agentId }) };
   const named = namedByEnv(env, where);
@@ -90,7 +90,7 @@ export function actorForCall(marks: CallMarks, { env, client, caller, processId,
   return { name: where ? sessionName(who, where) : `${who}-${processId}`, at, ...where };
 }
 
-/** What the agent of this process is called; "" when nobody said, or it is a name that means the person. */
+/** The agent name of this process; "" if none is given, or if the name means the person. */
 export function givenName(env: Environment): string {
   const name = cleanName(env["HAVERSACK_AGENT"]);
   return isPersonName(name) ? "" : name;
@@ -107,7 +107,7 @@ function namedByEnv(
 }
 
 function sessionOf({ sessionId, threadId }: CallMarks): SessionKey | undefined {
-  // Codex: a sub-agent's thread is another than its session's.
+  // Codex: a sub-agent's thread id differs from its session id.
   if (sessionId && threadId && threadId !== sessionId) return { sessionId, agentId: threadId };
   const id = sessionId ?? threadId;
   return id ? { sessionId: id } : undefined;
@@ -117,15 +117,15 @@ function cleanName(text: string | undefined): string {
   return cleanLine(text ?? "", { maxChars: NAME_MAX_CHARS }).replaceAll(" ", "-");
 }
 
-// The session whose agent runs a command in its client's shell. Claude Code and Codex say it in the environment; in
-// opencode our plugin does; of Gemini CLI the process is known, and its hooks have told which session that is. One
-// client may run in the shell of another: then the nearest of their processes decides.
+// The session whose agent runs a command in its client's shell. Claude Code and Codex set it in the environment; in
+// opencode our plugin does. For Gemini CLI the process is known, and its hooks have recorded its session. If one client
+// runs in the shell of another, the nearest process decides.
 
 export interface ShellSession extends SessionKey {
   client: string;
 }
 
-/** What our opencode plugin sets in the client's shells: client, session, and the sub-agent where it is one. */
+/** Our opencode plugin sets this in the client's shells: client, session, and the sub-agent if it is one. */
 export const SESSION_VARIABLE = "HAVERSACK_SESSION";
 
 export function sessionVariable({ client, sessionId, agentId }: ShellSession): string {
@@ -150,18 +150,18 @@ export function sessionOfShell(
   return places.sort((a, b) => a.place - b.place)[0]?.session;
 }
 
-/** The client whose open session this process runs in, whatever the environment says. */
+/** The client whose open session this process runs in, regardless of the environment. */
 export function clientAbove(handle: StoreHandle, above: () => ProcessesAbove = processesAbove): string | undefined {
   return hasOpenProcesses(handle) ? clientOfProcesses(handle, above()) : undefined;
 }
 
 interface NamedSession {
   session: ShellSession;
-  /** Of the client, where the environment says it. */
+  /** The client's process, if the environment tells it. */
   processId?: number;
 }
 
-/** Those that are mostly started in another's shell come first. */
+/** Clients that usually run inside another client's shell come first. */
 function namedSessions(env: Environment): NamedSession[] {
   const [client, sessionId, agentId] = (env[SESSION_VARIABLE] ?? "").split("/");
   const thread = env["CODEX_THREAD_ID"];

@@ -1,15 +1,14 @@
-/** Dependencies, lists by story and epic, the board, the history: what is left out is counted, and how to get it is said. */
+/** Dependencies, lists by story and epic, the board, the history: each counts what it leaves out and says how to get it. */
 import { describe, expect, it } from "vitest";
 import { countTokens } from "../../tokens/count.ts";
 import { listActivity } from "./activity.ts";
 import { addDependency, listDependencies } from "./dependencies.ts";
 import { createEpic, createStory, listEpics, updateEpic, updateStory } from "./groups.ts";
 import { memoryWork } from "./memory-work.suite.ts";
-import { projectStatus } from "./project-status.ts";
+import { projectStatus } from "./session-context.ts";
 import { setBlocker, setStatus } from "./set-status.ts";
 import { createTask, getTask, kanbanBoard, listTasks, updateTask } from "./tasks.ts";
-import { explainShortId } from "./whole-id.ts";
-import type { WorkParts } from "./work-parts.ts";
+import { explainShortId, type WorkParts } from "./work-parts.ts";
 
 async function create(count: number, work: WorkParts, dependsOn: string[] = []): Promise<string[]> {
   const ids: string[] = [];
@@ -49,13 +48,41 @@ describe("dependencies", () => {
     await addDependency({ taskId: a, dependsOnId: b, type: "requires" }, work);
     expect(await addDependency({ taskId: a, dependsOnId: b, type: "relates_to" }, work)).toMatchObject({
       kind: "added",
-      weakened: `${a} no longer waits for ${b}: it was requires, and relates_to only tells`,
+      note: `${a} no longer waits for ${b}: it was requires, and relates_to only tells`,
     });
-    expect(await addDependency({ taskId: a, dependsOnId: b, type: "blocks" }, work)).not.toHaveProperty("weakened");
+    expect(await addDependency({ taskId: a, dependsOnId: b, type: "blocks" }, work)).not.toHaveProperty("note");
+  });
+});
+
+describe("a dependency of or on a task that is over", () => {
+  it("says that nothing waits because of it", async () => {
+    const work = memoryWork();
+    const [a = "", b = "", c = ""] = await create(3, work);
+    await setStatus({ taskId: a, status: "done" }, work);
+    expect(await addDependency({ taskId: a, dependsOnId: b }, work)).toMatchObject({
+      note: `${a} is done: it waits for ${b} only after it is reopened`,
+    });
+    expect(await addDependency({ taskId: c, dependsOnId: a }, work)).toMatchObject({
+      note: `${a} is done already: ${c} does not wait`,
+    });
+    expect(await addDependency({ taskId: c, dependsOnId: b }, work)).not.toHaveProperty("note");
   });
 });
 
 describe("lists", () => {
+  it("mark tasks that wait, and give the reasons of those that are blocked", async () => {
+    const work = memoryWork();
+    const [a = "", b = ""] = await create(2, work);
+    await addDependency({ taskId: b, dependsOnId: a }, work);
+    expect((await listTasks({}, work)).views).toEqual([
+      { id: a, title: "Task 0", status: "todo" },
+      { id: b, title: "Task 1", status: "todo", waiting: true },
+    ]);
+    await setBlocker({ taskId: a, reason: "no access" }, work);
+    const { views } = await listTasks({ status: "blocked", fields: "standard" }, work);
+    expect(views).toMatchObject([{ id: a, blockers: ["no access"] }]);
+  });
+
   it("of tasks by the status of story and epic, with their totals", async () => {
     const work = memoryWork();
     const [done, open] = [await createEpic({ title: "D" }, work), await createEpic({ title: "O" }, work)];
@@ -94,7 +121,7 @@ describe("the board", () => {
     const small = await kanbanBoard({ maxTokens: 150, includeDone: true }, work);
     const answer = { ...small.columns, left_out: small.leftOut, more: "get_tasks with status and offset" };
     expect(await countTokens(JSON.stringify(answer))).toBeLessThanOrEqual(150);
-    // What is being worked on comes before what is not.
+    // Tasks in progress come first.
     expect(small.columns.in_progress).toHaveLength(1);
     expect((small.columns.todo?.length ?? 0) + (small.leftOut.todo ?? 0)).toBe(24);
   });

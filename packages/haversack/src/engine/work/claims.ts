@@ -1,27 +1,26 @@
 /** Who holds which task, and until when. */
 
 import { cleanLine } from "../../base/clean-text.ts";
-import { gitPlace } from "../../base/git-place.ts";
-import type { StoreHandle } from "../../store/sqlite/handle.ts";
+import { gitPlace } from "../../base/project-root.ts";
+import type { StoreHandle } from "../../store/sqlite/access.ts";
 import { SqliteSkillIndex } from "../../store/sqlite/skills/skill-index.ts";
 import { roleAtWork } from "../../store/sqlite/work/events/wake-state.ts";
 import type { ClaimOutcome, WorkStore } from "../../store/work-store.ts";
-import { isAgentName } from "../../wake/message.ts";
+import { isAgentName } from "../../wake/text.ts";
 import { readSkillSettings, type SkilledTask, skillsOfTask } from "../../wake/which-skill.ts";
 import { checkChoice, cleanText } from "../../work/clean-input.ts";
 import { type Claim, isSettled, type TaskBrief, type TaskDetails, type TaskPart } from "../../work/task.ts";
 import { FIELD_SETS, type View, viewTask } from "../../work/task-view.ts";
 import { freshenIndex } from "../refresh-index.ts";
-import { wakeSettings } from "../wake/gather-wake.ts";
 import { keepStateAtClaim } from "./git-changes.ts";
 import { given, type Refused, refused, type WorkParts } from "./work-parts.ts";
 
 export interface ClaimInput {
-  /** Without it: the next ready one of the scope. */
+  /** Default: the next ready task of the scope. */
   taskId?: string | undefined;
   epicId?: string | undefined;
   storyId?: string | undefined;
-  /** Takes it from whoever holds it. */
+  /** Takes the task from its current holder. */
   stealReason?: string | undefined;
   isForced?: boolean | undefined;
   /** Default: standard. */
@@ -29,7 +28,7 @@ export interface ClaimInput {
 }
 
 export type Claimed = Extract<ClaimOutcome, { kind: "claimed" }> & {
-  /** It has open sub-tasks. */
+  /** Says that sub-tasks are open. */
   warning?: string;
   view: View;
 };
@@ -114,7 +113,7 @@ const MOST_NAMED = 5;
 export function openPartsWarning(parts: readonly TaskPart[]): string | undefined {
   const open = parts.filter(({ status }) => !isSettled(status));
   if (open.length === 0) return undefined;
-  // Who is at work first: that work is lost on whoever thinks the task is over, or does it again.
+  // Sub-tasks with an agent come first: that work is lost or repeated if the caller thinks the task is over.
   const sorted = open.toSorted((a, b) => Number(b.agent !== undefined) - Number(a.agent !== undefined));
   const named = sorted.slice(0, MOST_NAMED).map(({ id, title, status, agent }) => {
     const holder = agent === undefined ? "" : `, held by ${cleanLine(agent)}`;
@@ -124,22 +123,21 @@ export function openPartsWarning(parts: readonly TaskPart[]): string | undefined
   return `${open.length === 1 ? "a sub-task is" : `${open.length} sub-tasks are`} still open: ${named.join(", ")}${more}`;
 }
 
-/** The task's own note, and what is left to do where all sub-tasks are done. */
+/** The task's own note; if all sub-tasks are done, also what remains to do. */
 export function claimNote(note: string | undefined, parts: readonly TaskPart[]): string | undefined {
   const isClosing = parts.length > 0 && parts.every(({ status }) => isSettled(status));
   const closing = isClosing ? "All sub-tasks are done: check the task as a whole and close it." : undefined;
   return note && closing ? `${note.replace(/\.?$/, ".")} ${closing}` : (note ?? closing);
 }
 
-// What follows from a claim: the versions of the task's skills are kept, so that the agent is woken with those it
-// began with; and an agent that has a name can be written to from now on. At the claim and not at the first packet:
-// between the two the files may change, and that is what the version is for. The index is brought up to date first: a
-// skill that is not indexed yet, or that changed since, would otherwise not be kept as it is now.
+// After a claim: pins the versions of the task's skills, so the agent is woken with those it started with, and
+// registers a named agent, so it can get messages. Done at the claim, not at the first packet, because the files may
+// change in between. The index is updated first: a new or changed skill would otherwise not be pinned as it is now.
 
 type AfterClaimParts = Pick<WorkParts, "store" | "by" | "project">;
 
 function localStore({ handle }: WorkParts["project"]): StoreHandle {
-  // Whoever opens a project opens it with such a handle: see WorkProject.
+  // Every open project has such a handle: see WorkProject.
   return handle as StoreHandle;
 }
 
@@ -152,8 +150,8 @@ export async function afterClaim(taskId: string, parts: AfterClaimParts): Promis
     const handle = localStore(parts.project);
     keepStateAtClaim({ taskId: task.id, hasWip: task.wip !== undefined }, { handle, cwd, at: parts.by.at });
   } catch {
-    // The claim itself is saved, and whoever made it must not hear that it failed: without this the packet shows the skill as it
-    // is then, and the agent is known at its next start.
+    // The claim itself is saved, so do not report it as failed. Without this step the packet shows the current skill, and
+    // the agent is registered at its next start.
   }
 }
 
@@ -170,7 +168,11 @@ async function makeKnown({ store, by, project }: AfterClaimParts): Promise<void>
 async function pinSkills(task: TaskDetails, parts: AfterClaimParts): Promise<void> {
   const { store, by, project } = parts;
   const handle = localStore(project);
-  const { rules } = readSkillSettings(wakeSettings(project.config));
+  const { rules } = readSkillSettings({
+    skillPatterns: project.config["wake.skill_patterns"],
+    typeSkills: project.config["wake.type_skills"],
+    crossCutting: project.config["wake.cross_cutting"],
+  });
   const parents = await parentsOf(task, store, by.at);
   const isSubAgent = Boolean(by.agentId);
   const { name, sessionId, agentId } = by;
@@ -187,7 +189,7 @@ async function pinSkills(task: TaskDetails, parts: AfterClaimParts): Promise<voi
   const known = await store.skillHistory({ taskId: task.id, limit: 50 });
   for (const { id, because, isMissing } of wanted) {
     const hash = isMissing ? undefined : index.card(id)?.hash;
-    // Claimed again by whoever has it: the version stays the one it began with.
+    // If the holder claims again, keep the version that it started with.
     const isPinned = known.find(({ skill }) => skill === id)?.agent === by.name;
     if (hash === undefined || isPinned) continue;
     await store.recordSkill({ agent: by.name, taskId: task.id, skill: id, hash, because }, by.at);
@@ -199,11 +201,11 @@ function tryFreshen(project: WorkParts["project"], isThorough: boolean): void {
   try {
     freshenIndex(localStore(project), { root: paths.root, env, folders: config["skills.folders"] }, { isThorough });
   } catch {
-    // The store is locked or full, or a folder cannot be read: the version that is indexed is better than none.
+    // The store is locked or full, or a folder cannot be read: the indexed version is better than none.
   }
 }
 
-/** More is no tree that anybody made. */
+/** Nobody nests tasks deeper than this. */
 const MOST_PARENTS = 10;
 
 async function parentsOf(task: TaskDetails, store: WorkStore, at: Date): Promise<SkilledTask[]> {

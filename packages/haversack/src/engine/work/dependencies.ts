@@ -2,9 +2,9 @@
 import type { DependencyList } from "../../store/work-store.ts";
 import { checkChoice, checkWhole } from "../../work/clean-input.ts";
 import { fitList } from "../../work/fit-list.ts";
-import { DEPENDENCY_TYPES, type Dependency, type DependencyType, type TaskBrief } from "../../work/task.ts";
+import { DEPENDENCY_TYPES, type Dependency, type DependencyType, isSettled, type TaskBrief } from "../../work/task.ts";
 import { present, type View } from "../../work/task-view.ts";
-import { type Refused, refused, type WorkParts } from "./work-parts.ts";
+import { given, type Refused, refused, type WorkParts } from "./work-parts.ts";
 
 interface Ends {
   taskId: string;
@@ -17,22 +17,35 @@ export async function addDependency(
 ): Promise<AddedDependency | Refused> {
   const { store, by } = parts;
   const kind = checkChoice(type, { field: "dependency_type", choices: DEPENDENCY_TYPES }) ?? "blocks";
-  // Only what weakens one needs to know what it was: then the task no longer waits.
+  // Only `relates_to` can weaken a dependency, so only then the previous type matters.
   const before = kind === "relates_to" ? (await store.listDependencies(taskId)).dependsOn : [];
   const outcome = await store.addDependency({ taskId, dependsOnId, type: kind }, by);
   if (outcome.kind === "cycle") return refused(outcome, parts);
   const { dependency } = outcome;
   const was = before.find(({ id }) => id === dependency.dependsOnId)?.type;
-  if (was === undefined || was === "relates_to") return outcome;
-  const weakened = `${dependency.taskId} no longer waits for ${dependency.dependsOnId}: it was ${was}, and relates_to only tells`;
-  return { ...outcome, weakened };
+  const note =
+    kind !== "relates_to"
+      ? await whyNoWait(dependency, parts)
+      : was !== undefined && was !== "relates_to"
+        ? `${dependency.taskId} no longer waits for ${dependency.dependsOnId}: it was ${was}, and relates_to only tells`
+        : undefined;
+  return { ...outcome, ...given({ note }) };
+}
+
+/** Undefined: the task waits now. */
+async function whyNoWait({ taskId, dependsOnId }: Dependency, { store, by }: WorkParts): Promise<string | undefined> {
+  const task = await store.getTask(taskId, by.at);
+  if (isSettled(task.status))
+    return `${taskId} is ${task.status}: it waits for ${dependsOnId} only after it is reopened`;
+  const target = await store.getTask(dependsOnId, by.at);
+  return isSettled(target.status) ? `${dependsOnId} is ${target.status} already: ${taskId} does not wait` : undefined;
 }
 
 export interface AddedDependency {
   kind: "added" | "unchanged";
   dependency: Dependency;
-  /** Said when a dependency that made the task wait no longer does. */
-  weakened?: string;
+  /** Set if the task does not wait: one of the two is done, or `relates_to` replaces a blocking dependency. */
+  note?: string;
 }
 
 export async function removeDependency(ends: Ends, { store, by }: WorkParts): Promise<{ removed: boolean }> {
@@ -46,21 +59,21 @@ export interface DependencyView {
   related_to?: View[];
 }
 
-/** What was not shown of either. */
+/** How many were not shown, by kind. */
 export interface DependenciesLeftOut {
   depends_on?: number;
   needed_by?: number;
   related_to?: number;
 }
 
-/** By what they mean to the task: tasks that are only related wait for nothing, whoever named the other. */
+/** Grouped by their effect on the task. Related tasks do not wait for each other, whichever named the other. */
 export interface Dependencies extends DependencyList {
   relatedTo: DependencyList["dependsOn"];
 }
 
 const DEFAULT_LIMIT = 50;
 
-/** `limit`: of each kind. */
+/** `limit`: per kind. */
 export async function listDependencies(
   { taskId, limit, maxTokens }: { taskId: string; limit?: number | undefined; maxTokens?: number | undefined },
   { store }: WorkParts,
@@ -68,7 +81,7 @@ export async function listDependencies(
   const most = checkWhole(limit, { field: "limit", fallback: DEFAULT_LIMIT });
   const ceiling = maxTokens === undefined ? undefined : checkWhole(maxTokens, { field: "max_tokens", fallback: 1 });
   const { dependsOn, neededBy, relatedTo } = byMeaning(await store.listDependencies(taskId));
-  // What it waits for matters most; what that leaves of the tokens is for the others.
+  // What the task waits for matters most; the other kinds get the remaining tokens.
   const waits = dependsOn.slice(0, most);
   const needed = neededBy.slice(0, most);
   const related = relatedTo.slice(0, most);
@@ -102,7 +115,7 @@ export async function listDependencies(
 
 function byMeaning({ dependsOn, neededBy }: DependencyList): Dependencies {
   const isRelated = ({ type }: { type: DependencyType }) => type === "relates_to";
-  // Each may have named the other.
+  // Each task may have named the other.
   const related = new Map([...dependsOn, ...neededBy].filter(isRelated).map((task) => [task.id, task]));
   return {
     dependsOn: dependsOn.filter((task) => !isRelated(task)),
@@ -114,7 +127,7 @@ function byMeaning({ dependsOn, neededBy }: DependencyList): Dependencies {
 /** `{"depends_on":[],"needed_by":[],"related_to":[],"left_out":{"depends_on":9950,"needed_by":9950,"related_to":9950},"more":"a larger limit or max_tokens"}` */
 const AROUND_TOKENS = 65;
 
-/** As small in every form. */
+/** Equally small in every form. */
 function viewEnd({ id, title, status, type }: TaskBrief & { type: DependencyType }): View {
   return { id, title, status, type };
 }

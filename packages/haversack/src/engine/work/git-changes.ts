@@ -1,13 +1,13 @@
 /**
- * Files that no tool event tells of (`sed -i`, `git mv`, code generators), by holding git's state at the claim against its state now:
- * when a turn or a session ends, and before a window is told what it had in hand. Never at a tool event.
+ * Finds file changes that no tool event reports (`sed -i`, `git mv`, code generators), by comparing git's state at the claim with its state
+ * now. Runs when a turn or session ends, and before a window is told about its unfinished work. Never at a tool event.
  */
 
 import { lstatSync } from "node:fs";
-import { gitPlace } from "../../base/git-place.ts";
-import type { StoreHandle } from "../../store/sqlite/handle.ts";
+import { gitPlace } from "../../base/project-root.ts";
+import type { StoreHandle } from "../../store/sqlite/access.ts";
 import { SessionState } from "../../store/sqlite/sessions/session-state.ts";
-import { keepGitState, keptGitState, whoseFile, workAtHand } from "../../store/sqlite/work/events/git-states.ts";
+import { keepGitState, keptGitState, whoseFile, workAtHand } from "../../store/sqlite/work/events/session-tasks.ts";
 import { changesSince, type GitState } from "../../work/wip/git-changes.ts";
 import { mergeWip } from "../../work/wip/merge-wip.ts";
 import type { Wip, WipPatch } from "../../work/wip/wip.ts";
@@ -22,7 +22,7 @@ export interface GitPause {
 export interface GitParts {
   handle: StoreHandle;
   root: string;
-  /** The folder that stands for the root in a linked worktree. */
+  /** The folder that replaces the root in a linked worktree. */
   worktree?: string | undefined;
   leaseMs(): number;
   now: Date;
@@ -31,7 +31,7 @@ export interface GitParts {
 export function noteGitChanges(pause: GitPause, { handle, root, worktree, leaseMs, now }: GitParts): void {
   const { sessionId, agentId, cwd } = pause;
   const here = worktree ?? root;
-  // Paths of git are relative to its own top folder: a project that is a part of a repository is left alone.
+  // Git's paths are relative to its top folder, so a project inside a larger repository is skipped.
   if (gitPlace(cwd).worktree !== here) return;
   const { taskId, wip } = workAtHand(handle, { sessionId, agentId });
   const isHere = (wip["worktree"] ?? root) === here;
@@ -43,7 +43,7 @@ export function noteGitChanges(pause: GitPause, { handle, root, worktree, leaseM
   const before = place && keptGitState(handle, place);
   const state = readGitState(here, before);
   if (!state) return;
-  // Claimed elsewhere: from now on it is known.
+  // Claimed elsewhere: start from the current state.
   if (place && !before) keepGitState(handle, place, state, now);
   const mayBeOurs =
     place && before ? whoseFile(handle, { ...place, sessionId, agentId, since: before.at }) : () => false;
@@ -60,10 +60,10 @@ export function noteGitChanges(pause: GitPause, { handle, root, worktree, leaseM
   new SessionState(handle).recordTool({ ...pause, at: now, merge, patch, leaseMs });
 }
 
-/** A state that is older says nothing of a task that is begun again. */
+/** An older state says nothing about a task that is started again. */
 const KEPT_MS = 7 * 24 * 60 * 60_000;
 
-/** At a claim. Whoever goes on with unfinished work goes on from the first claim's state. */
+/** Called at a claim. Unfinished work keeps the state of its first claim. */
 export function keepStateAtClaim(
   { taskId, hasWip }: { taskId: string; hasWip: boolean },
   { handle, cwd, at }: { handle: StoreHandle; cwd: string; at: Date },
@@ -77,20 +77,20 @@ export function keepStateAtClaim(
   if (state) keepGitState(handle, place, state, at);
 }
 
-// What git says about a worktree: two short processes, with a time that they may take. No answer is an answer: no
-// repository, no git, or one too large to be asked while somebody waits.
+// Asks git about a worktree: two short processes with a time limit. Failing is normal: there may be no repository, no
+// git, or a repository too large to query while somebody waits.
 
 export interface GitReading extends GitState {
-  /** Files of the commits that were made since then, by whoever. */
+  /** Files of the commits since then, by any author. */
   committed: string[];
 }
 
-/** Together. */
+/** For both processes together. */
 const MOST_MS = 1000;
 const MOST_BYTES = 1_000_000;
-/** With more files that are not committed, nobody can say what belongs to what. */
+/** With more uncommitted files, nobody can tell what belongs to which task. */
 const MOST_FILES = 3000;
-/** A repository's own settings must not run programs because somebody asked what has changed. */
+/** The repository's own settings must not run programs during a query. */
 const SAFE = ["-c", "core.fsmonitor=false", "-c", "core.quotepath=off"];
 
 /** `since`: the commit and the time of an earlier state. */
@@ -112,7 +112,7 @@ export function readGitState(worktree: string, since?: { head: string; at: strin
     .filter((path) => path !== ".haversack" && !path.startsWith(".haversack/") && !path.includes("/.haversack/"));
   if (paths.length > MOST_FILES) return undefined;
   const marks = paths.map((path) => [path, markOf(`${worktree}/${path}`)] as const);
-  // By the time of the change: the newest stand last, as everywhere in the WIP.
+  // By time of change: newest last, as everywhere in the WIP.
   marks.sort(([, a], [, b]) => timeIn(a) - timeIn(b));
   const commit = head.trim();
   return {
@@ -122,7 +122,7 @@ export function readGitState(worktree: string, since?: { head: string; at: strin
   };
 }
 
-/** Commits that a pull or a checkout brought are older than that: not ours. */
+/** Commits from a pull or checkout are older than that, so they are not ours. */
 function committedSince(
   worktree: string,
   head: string,
@@ -157,7 +157,7 @@ function timeIn(mark: string): number {
   return Number.parseInt(mark, 10) || 0;
 }
 
-/** Undefined: it failed, took too long, or had too much to say. */
+/** Undefined: git failed, took too long, or printed too much. */
 function git(worktree: string, words: readonly string[], deadline: number): string | undefined {
   const timeout = deadline - Date.now();
   if (timeout <= 0) return undefined;
@@ -169,7 +169,7 @@ function git(worktree: string, words: readonly string[], deadline: number): stri
     killSignal: "SIGKILL",
     maxBuffer: MOST_BYTES,
     stdio: ["ignore", "pipe", "ignore"],
-    // Looking must not write: git status refreshes the index otherwise.
+    // A query must not write: otherwise git status refreshes the index.
     env: { ...process.env, GIT_OPTIONAL_LOCKS: "0", LC_ALL: "C" },
   });
   return status === 0 && !error ? stdout : undefined;

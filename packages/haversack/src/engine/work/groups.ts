@@ -1,4 +1,4 @@
-/** Epics and stories: made, changed, shown and listed. */
+/** Creates, changes, shows and lists epics and stories. */
 import type { TaskCounts } from "../../store/work-store.ts";
 import { checkChoice, cleanName, cleanText, cleanTitle, invalid } from "../../work/clean-input.ts";
 import { type Epic, GROUP_STATUSES, PRIORITIES, type Story } from "../../work/task.ts";
@@ -31,7 +31,7 @@ export interface EpicChangesInput {
   /** Null clears it. */
   description?: string | null | undefined;
   priority?: string | undefined;
-  /** Only archived and todo are set by hand: the rest follows the tasks. */
+  /** Only archived and todo can be set; other statuses follow from the tasks. */
   status?: string | undefined;
 }
 
@@ -51,7 +51,7 @@ export async function updateEpic(
 
 export const SET_BY_HAND = ["archived", "todo"] as const;
 
-/** Null, or a text with nothing in it: cleared. */
+/** Null or an empty text clears the field. */
 export function textOrNull(value: string | null | undefined, field: string): string | null | undefined {
   return value === undefined ? undefined : (cleanText(value, { field }) ?? null);
 }
@@ -105,7 +105,7 @@ export interface StoryChangesInput {
   /** Null clears it. */
   description?: string | null | undefined;
   acceptanceCriteria?: string | null | undefined;
-  /** Only archived and todo are set by hand: the rest follows the tasks. */
+  /** Only archived and todo can be set; other statuses follow from the tasks. */
   status?: string | undefined;
 }
 

@@ -144,13 +144,15 @@ describe("getHandoff", () => {
     const archived = await getHandoff({ taskId: id, includeDetails: true }, work);
     expect(archived).toMatchObject({ view: { status: "PASS", note: expect.stringContaining("in the archive; ") } });
     expect(JSON.stringify(archived.kind === "none" || archived.view)).not.toMatch(/it works|all of it/);
-    expect(archived).toMatchObject({ note: expect.stringContaining(`\`haversack restore ${stored.handoff.id}\``) });
+    expect(archived).toMatchObject({
+      note: expect.stringContaining(`\`haversack handoff restore ${stored.handoff.id}\``),
+    });
     await restoreHandoffs({ id }, work);
     await decayHandoffs({ storyId: story.id, isForced: true }, work);
     const compacted = await getHandoff({ taskId: id, from: 0 }, { ...work, for: "person" });
     expect(compacted).toMatchObject({
       view: { summary: "it works", details_chars: 9 },
-      note: `the details are in the archive; \`haversack restore ${stored.handoff.id}\` brings it back`,
+      note: `the details are in the archive; \`haversack handoff restore ${stored.handoff.id}\` brings it back`,
     });
     expect(compacted).not.toHaveProperty("details");
   });

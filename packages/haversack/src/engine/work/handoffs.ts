@@ -1,4 +1,4 @@
-/** Handoffs: stored, read, compacted and restored. */
+/** Stores, reads, compacts and restores handoffs. */
 import { cutAt } from "../../base/clean-text.ts";
 import { estimateTokens } from "../../tokens/estimate.ts";
 import {
@@ -31,7 +31,7 @@ export interface SetHandoffInput {
 
 export const DEFAULT_ROLE = "implementer";
 
-/** Agents that the summary names with an @ get it as a message. */
+/** Agents named with an @ in the summary get it as a message. */
 export async function setHandoff(
   { taskId, status, summary, filesChanged, details, role, attempt }: SetHandoffInput,
   parts: WorkParts,
@@ -60,12 +60,12 @@ export async function setHandoff(
   return { handoff, view: { status: handoff.status, summary: cutForReply(handoff.summary) } };
 }
 
-/** 60 for the whole reply, of which `{"status":"BLOCKED","summary":""}` takes 12; the estimate can be a fifth too low. */
+/** The whole reply has 60 tokens; `{"status":"BLOCKED","summary":""}` takes 12, and the estimate can be a fifth too low. */
 const REPLY_SUMMARY_TOKENS = 36;
 
-/** The estimate grows with the text, so the longest beginning that fits is found by halving. */
+/** The estimate grows with the text, so a binary search finds the longest start that fits. */
 function cutForReply(summary: string): string {
-  // As it is sent: quotes and line breaks count twice.
+  // As JSON, because escaping makes quotes and line breaks longer.
   const tokens = (text: string) => estimateTokens(JSON.stringify(text));
   if (tokens(summary) <= REPLY_SUMMARY_TOKENS) return summary;
   let fits = 0;
@@ -78,16 +78,16 @@ function cutForReply(summary: string): string {
   return `${cutAt(summary, fits).trimEnd()}…`;
 }
 
-// What came of a task: the summary, and the details in pages for those who ask for them.
+// The result of a task: the summary, and the details in pages on request.
 
 export interface GetHandoffInput {
   taskId: string;
   role?: string | undefined;
   attempt?: number | undefined;
-  /** The latest of this verdict. */
+  /** Only the latest with this verdict. */
   status?: string | undefined;
   includeDetails?: boolean | undefined;
-  /** The character at which the page of details begins. */
+  /** The character where the page of details starts. */
   from?: number | undefined;
   /** Default: 20,000. */
   maxChars?: number | undefined;
@@ -101,7 +101,7 @@ export interface FoundHandoff {
   total?: number;
   /** Where the next page begins. */
   nextFrom?: number;
-  /** Why something is missing that was asked for. */
+  /** Why something that was requested is missing. */
   note?: string;
   view: Omit<View, "id">;
 }
@@ -120,12 +120,12 @@ export async function getHandoff(
   const handoff = await store.getHandoff({ taskId, ...given({ role, attempt: wanted, status: verdict }) });
   if (!handoff)
     return { kind: "none", text: await whyNone({ taskId, role, attempt, status: verdict }, { store, audience }) };
-  // The task is known from the question; the id is only for restoring.
+  // The caller knows the task; the id is only for restoring.
   const { id: _, task_id: __, ...brief } = viewHandoff(handoff, "standard");
   const isWanted = includeDetails === true || from !== undefined;
   if (handoff.state === "archived") {
     const note = `in the archive; ${howToRestore(handoff, audience)}`;
-    // What the epic's completion has put away costs no reader anything.
+    // Leave out what completing the epic has archived.
     const { summary: ___, files_changed: ____, details_chars: _____, ...left } = brief as Record<string, unknown>;
     return { kind: "handoff", handoff, note, view: { ...left, note } };
   }
@@ -141,18 +141,18 @@ export async function getHandoff(
   const nextFrom = end < total && text.length > 0 ? end : undefined;
   const note = start > 0 && start >= total ? `the details end at character ${total}` : undefined;
   const shown = { full_details: text, next_from: nextFrom, note };
-  // What stands before the first page was read with it.
+  // The first page already had the other fields.
   const view = start > 0 ? present(shown) : present({ ...brief, ...shown });
   return { kind: "handoff", handoff, details: text, total, ...given({ nextFrom, note }), view };
 }
 
 function howToRestore({ id }: Handoff, audience: Audience): string {
   return audience === "agent"
-    ? `restore_handoffs ${id} brings it back (a tool of \`haversack mcp --tools all\`, else \`haversack restore ${id}\`)`
-    : `\`haversack restore ${id}\` brings it back`;
+    ? `restore_handoffs ${id} brings it back (a tool of \`haversack mcp --tools all\`, else \`haversack handoff restore ${id}\`)`
+    : `\`haversack handoff restore ${id}\` brings it back`;
 }
 
-/** Without the first half of a pair at the end: the next page has both. */
+/** Drops half a surrogate pair at the end: the next page has both halves. */
 function wholeCharacters(text: string): string {
   return /[\ud800-\udbff]$/.test(text) ? text.slice(0, -1) : text;
 }
@@ -195,12 +195,12 @@ export async function listHandoffs(
   return listed(page, { view: viewHandoff, fields: "standard", offset: 0 });
 }
 
-// Handoffs shrink by themselves when a story or epic completes; these are for doing it by hand, and for undoing it.
+// Handoffs are compacted automatically when a story or epic completes. These do it by hand, or undo it.
 
 export interface DecayInput {
   epicId?: string | undefined;
   storyId?: string | undefined;
-  /** Whatever the state of the scope. */
+  /** Regardless of the scope's state. */
   isForced?: boolean | undefined;
   includeFailed?: boolean | undefined;
 }

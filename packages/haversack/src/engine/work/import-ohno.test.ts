@@ -1,9 +1,18 @@
 import { createHash } from "node:crypto";
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { formatRecord } from "../../store/record-lines.ts";
+import { formatRecord } from "../../store/record-fields.ts";
 import { openMemoryStore } from "../../store/sqlite/open.ts";
 import { sqlite } from "../../store/sqlite/quiet.ts";
 import { SqliteWorkStore } from "../../store/sqlite/work/sqlite-work-store.ts";
@@ -288,6 +297,24 @@ describe("importOhno", () => {
     expect(fingerprint()).toEqual(before);
     expect((await store.getTask("late", by.at)).title).toBe("in the log only");
     writer.close();
+  });
+
+  it("keeps what was done here since if ohno's task has no time and its file is newer", async () => {
+    const file = join(folder, ".ohno", "tasks.db");
+    const db = new sqlite.DatabaseSync(file);
+    db.exec("CREATE TABLE tasks (id, title, status); INSERT INTO tasks VALUES ('a', 'Theirs', 'todo')");
+    db.close();
+    const touch = (time: string) => utimesSync(file, new Date(time), new Date(time));
+    touch("2026-11-16T09:00:00Z");
+    await importOhno(store, { path: folder }, by);
+    await store.updateTask("a", { title: "Mine" }, by);
+    await store.setStatus({ taskId: "a", status: "done", leaseMs: 1 }, by);
+    touch("2026-11-16T10:00:00Z");
+    const later = { ...by, at: new Date("2026-11-16T11:00:00.000Z") };
+    const report = await importOhno(store, { path: folder }, later);
+    expect(report).toMatchObject({ added: { task: 0 }, updated: [], renamed: [] });
+    expect(report.kept[0]?.fields).toEqual(expect.arrayContaining(["title", "status"]));
+    expect(await store.getTask("a", later.at)).toMatchObject({ title: "Mine", status: "done" });
   });
 
   it("says what is wrong with a path", async () => {

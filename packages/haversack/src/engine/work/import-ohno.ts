@@ -1,13 +1,14 @@
-/** Work that was tracked with ohno moves in. Its file is only read; a second time nothing is doubled. */
+/** Imports work that was tracked with ohno. Only reads its file; a second import creates no duplicates. */
 
 import { closeSync, openSync, readSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { HaversackError } from "../../base/errors.ts";
 import { copyToNew, makeScratch, removeScratch } from "../../base/safe-write.ts";
+import type { ImportReport } from "../../store/record-fields.ts";
 import { sqlite } from "../../store/sqlite/quiet.ts";
-import type { ImportReport } from "../../store/work-records.ts";
 import type { Actor, WorkStore } from "../../store/work-store.ts";
+import { findKnown, type ThingStore } from "./known-things.ts";
 import { type LeftOver, ohnoRecords } from "./ohno-records.ts";
 
 export interface OhnoReport extends ImportReport {
@@ -17,7 +18,7 @@ export interface OhnoReport extends ImportReport {
 }
 
 export async function importOhno(
-  store: Pick<WorkStore, "importRecords">,
+  store: Pick<WorkStore, "importRecords"> & ThingStore,
   { path, isDryRun = false }: { path: string; isDryRun?: boolean },
   by: Actor,
 ): Promise<OhnoReport> {
@@ -25,12 +26,17 @@ export async function importOhno(
   if (!database.tables.has("tasks")) {
     throw new HaversackError("input-invalid", `${database.file} has no table "tasks": it is not ohno's`);
   }
-  const { records, left } = ohnoRecords(database);
+  // What has no time got that of the file. If it is here already, it must not win over what was done here since.
+  const fileTime = database.changedAt.toISOString();
+  const untimed = ohnoRecords(database).records.filter(
+    (record) => "updated_at" in record && record.updated_at === fileTime,
+  );
+  const { records, left } = ohnoRecords(database, await findKnown(store, untimed, by.at));
   return { file: database.file, ...(await store.importRecords(records, { isDryRun }, by)), left };
 }
 
-// Another program's SQLite file, read from a copy in a folder of our own: opening a database can leave files beside
-// it, and an unfinished write could only be undone by writing. The original is only ever read.
+// Reads another program's SQLite file from a copy in our own folder: opening a database can leave files beside it, and
+// an unfinished write can only be rolled back by writing. The original is only read.
 
 export interface ForeignTable {
   name: string;
@@ -44,12 +50,21 @@ export interface ForeignDatabase {
   tables: Map<string, ForeignTable>;
 }
 
-/** The file itself, or a folder that has it or has `.ohno/`. */
+/** Whether this folder is an ohno project or its folder `.ohno`. */
+export function hasOhno(folder: string): boolean {
+  return placeIn(folder) !== undefined;
+}
+
+function placeIn(folder: string): string | undefined {
+  const places = [join(folder, "tasks.db"), join(folder, ".ohno", "tasks.db")];
+  return places.find((place) => statSync(place, { throwIfNoEntry: false })?.isFile());
+}
+
+/** The file itself, or a folder that contains it or `.ohno/`. */
 export function findOhnoFile(path: string): string {
   const stat = statSync(path, { throwIfNoEntry: false });
   if (stat?.isFile()) return path;
-  const places = [join(path, "tasks.db"), join(path, ".ohno", "tasks.db")];
-  const found = stat && places.find((place) => statSync(place, { throwIfNoEntry: false })?.isFile());
+  const found = stat && placeIn(path);
   if (found) return found;
   throw new HaversackError(
     "not-found",

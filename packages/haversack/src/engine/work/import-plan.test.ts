@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from "vitest";
-import type { StoreHandle } from "../../store/sqlite/handle.ts";
+import type { StoreHandle } from "../../store/sqlite/access.ts";
 import { openMemoryStore } from "../../store/sqlite/open.ts";
 import { computeQueue } from "../../store/sqlite/work/queue.ts";
 import { SqliteWorkStore } from "../../store/sqlite/work/sqlite-work-store.ts";
@@ -145,7 +145,7 @@ describe("importPlan", () => {
     const report = await take(
       "# Lantern\n### Task 1: Battery\n### Task 2: Sensor\n### Task 3: Switch\n### Task 4: Housing\n",
     );
-    // Case was Task 3, and that number is now Switch's: nothing says that Housing is Case.
+    // Case was Task 3, but Switch has that number now: nothing shows that Housing is Case.
     expect(titles(report.created)).toEqual(["Battery", "Housing"]);
     expect(report.updated.map(({ id, number }) => [id, number])).toEqual([
       [ids[0], "2"],

@@ -1,4 +1,4 @@
-/** A plan file becomes tasks; imported again, they follow the plan. */
+/** Turns a plan file into tasks. Importing it again updates them. */
 import { HaversackError } from "../../base/errors.ts";
 import type { Actor, PlanReport, PlanStore } from "../../store/work-store.ts";
 import { parsePlan } from "../../work/plan/parse-plan.ts";

@@ -1,17 +1,17 @@
 /**
- * Work for a process that lives as long as a session. In a project without `.haversack/` there is no work, so reading finds none; the
- * first write makes the folder.
+ * Work for a process that lives as long as a session. A project without `.haversack/` has no work, so reading finds none; the first write
+ * makes the folder.
  */
 import { isFault } from "../../base/errors.ts";
-import { workPlace } from "../../base/git-place.ts";
 import { newId } from "../../base/ids.ts";
+import { workPlace } from "../../base/project-root.ts";
 import { SessionState } from "../../store/sqlite/sessions/session-state.ts";
 import { SqliteLocalStore } from "../../store/sqlite/sessions/sqlite-local-store.ts";
 import { SqliteWorkStore } from "../../store/sqlite/work/sqlite-work-store.ts";
 import { clientName } from "../../work/agent-name.ts";
 import type { KeptProject, OpenProject } from "../open-project.ts";
 import { retireOldState } from "../open-project.ts";
-import { ensureStateFolder } from "../project.ts";
+import { ensureStateFolder, outputLimits } from "../project.ts";
 import { type CallMarks, callerOfCall } from "../window-of-call.ts";
 import { actorForCall } from "./actor.ts";
 import { type WorkParts, workSettings } from "./work-parts.ts";
@@ -34,12 +34,12 @@ export interface WorkCall {
   at: Date;
 }
 
-/** A caller would rather hear that the store is busy than wait longer. */
+/** After this time, tell the caller that the store is busy. */
 const BUSY_MS = 5000;
 
 export class LiveWork {
   readonly #project: KeptProject;
-  /** Tells this process from another server of a client that says nothing of its session. */
+  /** Distinguishes this process from other servers of a client that sends no session. */
   readonly #processId = newId("", 4);
   #last: Promise<unknown> = Promise.resolve();
 
@@ -59,10 +59,10 @@ export class LiveWork {
     this.#project.close();
   }
 
-  /** One after the other: a fault closes the store, and no other call may be using it then. */
+  /** One call at a time: a fault closes the store, and no other call may be using it then. */
   #inTurn<T>(action: () => Promise<T>): Promise<T> {
     const result = this.#last.then(action);
-    // Whoever asked gets the fault; those who wait behind do not.
+    // The caller gets the fault; waiting calls do not.
     this.#last = result.catch(() => undefined);
     return result;
   }
@@ -77,12 +77,12 @@ export class LiveWork {
       const sessions = new SqliteLocalStore(handle);
       const caller = isMemory ? undefined : callerOfCall(marks, { handle, sessions, state: new SessionState(handle) });
       const session = caller && sessions.getSession(caller);
-      // As hooks call it: to an MCP server most clients give another name.
+      // Use the hooks' name for the client: most clients give an MCP server another one.
       const known = caller && sessions.getSession({ sessionId: caller.sessionId })?.client;
       const name = known ?? (client && clientName(client));
       const by = {
         ...actorForCall(marks, { env, client: name, caller, processId: this.#processId, at }),
-        // The caller's own folder, where a hook has seen it: a sub-agent may work in a work tree of its own.
+        // Use the caller's own folder if a hook saw it: a sub-agent may work in its own work tree.
         place: { ...workPlace(session?.cwd ?? cwd), ...(name && { client: name }) },
       };
       const store = new SqliteWorkStore(handle);
@@ -93,13 +93,14 @@ export class LiveWork {
         const project = this.#project.current({ busyMs: BUSY_MS });
         const { handle, paths, config } = project;
         const answer = await ask(project);
-        retireOldState(handle, { paths, days: config["store.retentionDays"], now: at });
+        const outputs = outputLimits(config);
+        retireOldState(handle, { paths, days: config["store.retention_days"], outputs, now: at });
         if (!isWrite || !project.isMemory) return answer;
-        // That was in memory: what can be done there is worth a folder, what cannot leaves no trace in the project.
+        // That ran in memory. It succeeded, so make the folder and repeat it; a failed write leaves no trace in the project.
         ensureStateFolder(paths);
         return await ask(this.#project.current({ busyMs: BUSY_MS }));
       } catch (error) {
-        // Wrong input, and what another holds, is the caller's; after anything else it is opened anew: by then it may be restored or free.
+        // The caller caused these faults. After any other, open the store again next time: it may be restored or unlocked by then.
         const isCallers = isFault(error, "input-invalid") || isFault(error, "not-found") || isFault(error, "refused");
         if (!isCallers) this.#project.close();
         throw error;

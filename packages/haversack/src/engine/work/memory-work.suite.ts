@@ -1,7 +1,7 @@
 /** A work store in memory, and parts to call use cases with. For tests. */
 import { onTestFinished } from "vitest";
 import { readConfig } from "../../base/config.ts";
-import type { StoreHandle } from "../../store/sqlite/handle.ts";
+import type { StoreHandle } from "../../store/sqlite/access.ts";
 import { openMemoryStore } from "../../store/sqlite/open.ts";
 import { SqliteWorkStore } from "../../store/sqlite/work/sqlite-work-store.ts";
 import type { Actor } from "../../store/work-store.ts";

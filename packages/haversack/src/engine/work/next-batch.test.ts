@@ -1,9 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { memoryWork } from "./memory-work.suite.ts";
 import { nextBatch, nextReady, readyCount } from "./next-batch.ts";
-import { setStatus } from "./set-status.ts";
+import { setStatus, updateWip } from "./set-status.ts";
 import { createTask, listTasks } from "./tasks.ts";
-import { updateWip } from "./update-wip.ts";
 import type { WorkParts } from "./work-parts.ts";
 
 async function create(work: WorkParts, ...tasks: { title: string; files?: string[] }[]): Promise<string[]> {

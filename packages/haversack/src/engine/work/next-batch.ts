@@ -1,11 +1,12 @@
 /**
- * What to work on next. `nextBatch`: tasks that can run side by side, as many as the session or agent has shown to manage. `nextReady`: the
- * queue in its order. Neither reads more than some tasks beyond what it gives, however long the queue is.
+ * What to work on next. `nextBatch`: tasks that can run in parallel, as many as the session or agent has proved to manage. `nextReady`: the
+ * queue in order. Both read only a few tasks more than they return, however long the queue is.
  */
 import { COUNTED_READY, type QueuedTask, type Scope } from "../../store/work-store.ts";
 import { batchGroups, firstOverlap, nextBatchSize, pickBatch } from "../../work/batch.ts";
 import { checkChoice, checkWhole } from "../../work/clean-input.ts";
 import { fitList, type TokenCut } from "../../work/fit-list.ts";
+import type { TaskStatus } from "../../work/task.ts";
 import { FIELD_SETS, type FieldSet, type View, viewTask } from "../../work/task-view.ts";
 import { given, type WorkParts } from "./work-parts.ts";
 
@@ -15,28 +16,28 @@ export interface NextInput {
   storyId?: string | undefined;
   /** Default: minimal. */
   fields?: string | undefined;
-  /** A ceiling for the whole answer. Default: none. */
+  /** A limit for the whole answer. Default: none. */
   maxTokens?: number | undefined;
-  /** How the answer writes one. Default: JSON. */
+  /** Formats one entry of the answer. Default: JSON. */
   text?: ((view: View) => string) | undefined;
 }
 
 export interface NextBatch {
   tasks: QueuedTask[];
   views: View[];
-  /** How many were wanted. */
+  /** How many were requested. */
   size: number;
   /** Counted up to `COUNTED_READY`. */
   ready: number;
-  /** Ready, but they touch files of a picked or running one. */
+  /** Ready, but they share files with a picked or running task. */
   heldBack: QueuedTask[];
-  /** Why there is none although some are ready: all that were looked at touch what is being worked on. */
+  /** Why the batch is empty although tasks are ready: all checked tasks share files with running ones. */
   inTheWay?: string;
   /** `maxTokens` left some out. */
   cut?: TokenCut;
 }
 
-/** How far beyond the batch to look for tasks that are in nobody's way: at first, and when that finds too few. */
+/** How many tasks beyond the batch to check for shared files: at first, and again if too few are found. */
 const LOOK_AHEAD = 24;
 const LOOK_FURTHER = 200;
 
@@ -53,10 +54,10 @@ export async function nextBatch(
   const shown = await withDetails(batch, fields, { store, by });
   const { views, cut } = fitList(shown, { view: viewTask, fields, maxTokens, text: input.text });
   const tasks = batch.slice(0, views.length);
-  // A size that is given learns nothing. A write waits for the disk (4 ms), and the same batch again needs none.
+  // A given size teaches nothing. Skip the write (4 ms for the disk) if the batch is the same as before.
   const isKnown = last?.size === size && last.tasks.map(({ id }) => id).join() === tasks.map(({ id }) => id).join();
   if (sizes.length === 0 && tasks.length > 0 && !isKnown) {
-    // With the size that was wanted: a queue with less in it says nothing of what the session can manage.
+    // Record the requested size: a short queue says nothing about what the session can manage.
     await store.recordBatch({ receiver, size, taskIds: tasks.map(({ id }) => id) }, by);
   }
   const inTheWay = batch.length === 0 ? await whatIsInTheWay(heldBack, { store, by }) : undefined;
@@ -64,8 +65,8 @@ export async function nextBatch(
 }
 
 /**
- * Whose success decides the size: the session's, else the agent's by its name. A caller without either has a name made from
- * its client and process, so that size is kept while the process lives. No session id has a colon in this place.
+ * Whose success decides the size: the session's, otherwise the named agent's. A caller without either gets a name from its client and
+ * process, so its size is kept while the process lives. No session id has a colon in this place.
  */
 function receiverOf({ sessionId, name }: WorkParts["by"]): string {
   return sessionId ?? `agent:${name}`;
@@ -101,13 +102,13 @@ export async function nextReady({ limit, ...input }: NextInput, { store, by }: R
 
 type Reading = Pick<WorkParts, "store" | "by">;
 
-/** Ready tasks that share no file with one another nor with what is in progress. */
+/** Ready tasks that share no file with each other or with tasks in progress. */
 export async function pickApart(
   { scope, size }: { scope: Scope; size: number },
   { store, by }: Reading,
 ): Promise<{ batch: QueuedTask[]; heldBack: QueuedTask[]; ready: number }> {
   let next = await store.nextTasks({ ...scope, limit: size + LOOK_AHEAD, at: by.at });
-  // Of the whole project: an agent of another epic may be in the same file.
+  // For the whole project: an agent of another epic may be editing the same file.
   const taken = next.tasks.some(({ files }) => files.length > 0) ? await store.filesInProgress({}, by.at) : [];
   let picked = pickBatch(next.tasks, { size, taken });
   if (picked.batch.length < size && next.ready > next.tasks.length) {
@@ -117,7 +118,7 @@ export async function pickApart(
   return { ...picked, ready: next.ready };
 }
 
-/** Enough to name one: more than that are hardly ever in progress at once. */
+/** Enough to find one: more are hardly ever in progress at once. */
 const MOST_RUNNING = 200;
 
 /** "T… is ready, but touches src/a.ts as T… in progress does" */
@@ -135,19 +136,23 @@ export async function whatIsInTheWay(
   return `${first.id} is ready, but touches files of a task in progress`;
 }
 
-/** With WIP and claim, where everything was asked for. */
-export async function withDetails<T extends { id: string }>(
+/** Adds WIP and claim if all fields are requested, and the reasons of blocked tasks if more than the title is. */
+export async function withDetails<T extends { id: string; status: TaskStatus }>(
   tasks: readonly T[],
   fields: FieldSet,
   { store, by }: Reading,
 ): Promise<T[]> {
-  if (fields !== "full") return [...tasks];
   const found: T[] = [];
-  for (const task of tasks) found.push({ ...task, ...(await store.getTask(task.id, by.at)) });
+  for (const task of tasks) {
+    if (fields === "full") found.push({ ...task, ...(await store.getTask(task.id, by.at)) });
+    else if (fields === "standard" && task.status === "blocked")
+      found.push({ ...task, blockers: await store.listBlockers(task.id) });
+    else found.push(task);
+  }
   return found;
 }
 
-/** As readers see it, without those that they see already: counting stops somewhere. */
+/** For readers, minus the tasks already shown. Counting stops at `COUNTED_READY`. */
 export function readyCount(ready: number, shown = 0): number | string {
   return ready >= COUNTED_READY ? `${COUNTED_READY - shown}+` : ready - shown;
 }

@@ -1,9 +1,9 @@
 /**
- * ohno's tables as records. Only columns that are there are read; ids are kept; what has no place with us is counted, by
- * column. ohno has no claims: a task in progress comes as `todo` with a note, or no agent would ever be given it again.
+ * Converts ohno's tables to records. Reads only columns that exist, keeps ids, and counts per column what has no place here. ohno has no
+ * claims: a task in progress is imported as `todo` with a note, or no agent would get it again.
  */
 import { cleanLine } from "../../base/clean-text.ts";
-import type { WorkRecord } from "../../store/work-records.ts";
+import type { WorkRecord } from "../../store/record-fields.ts";
 import { VERDICTS } from "../../work/handoff.ts";
 import {
   DEFAULT_PRIORITY,
@@ -14,6 +14,7 @@ import {
   TASK_TYPES,
 } from "../../work/task.ts";
 import type { ForeignDatabase } from "./import-ohno.ts";
+import type { KnownTimes } from "./known-things.ts";
 
 export interface LeftOver {
   /** `tasks.actual_hours`, or a whole table. */
@@ -22,8 +23,12 @@ export interface LeftOver {
   why: string;
 }
 
-export function ohnoRecords(database: ForeignDatabase): { records: WorkRecord[]; left: LeftOver[] } {
-  const reader = new OhnoReader(database);
+/** `known`: the times of what is here already. They stand in for missing ones. */
+export function ohnoRecords(
+  database: ForeignDatabase,
+  known: ReadonlyMap<string, KnownTimes> = new Map(),
+): { records: WorkRecord[]; left: LeftOver[] } {
+  const reader = new OhnoReader(database, known);
   return { records: reader.records(), left: reader.left() };
 }
 
@@ -32,7 +37,7 @@ type Row = Record<string, unknown>;
 const NO_PLACE = "has no place here";
 const ACTOR = "ohno";
 
-/** What each table's columns become; a column that is neither here nor in `WITHOUT_PLACE` is unknown. */
+/** What each table's columns become. A column that is neither here nor in `WITHOUT_PLACE` is unknown. */
 const TAKEN: Readonly<Record<string, string>> = {
   epics: "id title description priority status created_at updated_at",
   stories: "id epic_id title description status created_at updated_at",
@@ -44,20 +49,22 @@ const TAKEN: Readonly<Record<string, string>> = {
   task_failures: "id task_id failure_type failure_reason attempt created_at",
   task_handoffs: "task_id status summary files_changed full_details created_at compacted_at",
 };
-/** Values that say nothing are not missed. */
+/** Values without information: losing them is not reported. */
 const SAYS_NOTHING: Readonly<Record<string, unknown>> = { "tasks.progress_percent": 0 };
-/** Computed from the rest. */
+/** Computed from other tables. */
 const DERIVED = new Set(["work_queue"]);
 
 class OhnoReader {
   readonly #database: ForeignDatabase;
+  readonly #known: ReadonlyMap<string, KnownTimes>;
   readonly #left = new Map<string, LeftOver>();
   /** Statuses of the tasks of each story, and of the stories of each epic. */
   readonly #tasksOf = new Map<unknown, unknown[]>();
   readonly #storiesOf = new Map<unknown, unknown[]>();
 
-  constructor(database: ForeignDatabase) {
+  constructor(database: ForeignDatabase, known: ReadonlyMap<string, KnownTimes>) {
     this.#database = database;
+    this.#known = known;
   }
 
   left(): LeftOver[] {
@@ -67,7 +74,7 @@ class OhnoReader {
   records(): WorkRecord[] {
     this.#countUnknown();
     for (const { story_id, status } of this.#rows("tasks")) {
-      // As they will be here.
+      // With the status that they will have here.
       add(this.#tasksOf, story_id, status === "in_progress" ? "todo" : status);
     }
     const stories = this.#rows("stories").map((row) => this.#story(row));
@@ -113,7 +120,7 @@ class OhnoReader {
     });
   }
 
-  /** ohno leaves groups at `todo` when all in them is done, so its word is taken only where nothing else is known. */
+  /** ohno leaves groups at `todo` even if everything in them is done. So its status counts only if nothing else is known. */
   #groupStatus(table: "epics" | "stories", row: Row): { status: string; completed_at?: string } {
     const given = row["status"] === "review" || row["status"] === "blocked" ? "in_progress" : row["status"];
     const own = this.#choice(`${table}.status`, given, GROUP_STATUSES) ?? "todo";
@@ -136,7 +143,9 @@ class OhnoReader {
         this.#miss("tasks.status", "in_progress came as todo with a note: nobody holds it here");
       const wip = this.#wip(row);
       const notes = [
-        ...(given === "in_progress" ? ["In progress in ohno when it was imported; go on from its WIP."] : []),
+        ...(given === "in_progress"
+          ? [`In progress in ohno when it was imported${wip ? "; go on from its WIP" : ""}.`]
+          : []),
         ...(Number(row["needs_rework"]) === 1 ? ["Needs rework, says ohno."] : []),
       ];
       const moved = moves.get(String(row["id"]));
@@ -184,7 +193,7 @@ class OhnoReader {
     if (given === undefined) return undefined;
     const value = parseJson(given);
     if (typeof value === "object" && value !== null && !Array.isArray(value)) return value as Record<string, unknown>;
-    this.#miss("tasks.work_in_progress", "is no JSON object");
+    this.#miss("tasks.work_in_progress", "is not a JSON object");
     return undefined;
   }
 
@@ -236,11 +245,11 @@ class OhnoReader {
     if (status === undefined) return [];
     const task = text(row["task_id"]) ?? "";
     const files = parseJson(text(row["files_changed"]) ?? "");
-    if (row["files_changed"] && !Array.isArray(files)) this.#miss("task_handoffs.files_changed", "is no JSON list");
+    if (row["files_changed"] && !Array.isArray(files)) this.#miss("task_handoffs.files_changed", "is not a JSON list");
     return [
       record({
         kind: "handoff",
-        // ohno keeps one per task, without an id of its own; this one is found again by a second import.
+        // ohno keeps one handoff per task, without an id. This id lets a second import find it again.
         id: `H-${task}`.slice(0, 64),
         task_id: task,
         role: "implementer",
@@ -274,24 +283,19 @@ class OhnoReader {
   #summary(row: Row): WorkRecord[] {
     const said = text(row["activity_summary"]);
     if (said === undefined) return [];
-    const at = this.#times(row).updated_at;
-    return [
-      record({
-        kind: "activity",
-        at,
-        actor: ACTOR,
-        activity: "activity-summary",
-        subject: text(row["id"]),
-        text: said,
-      }),
-    ];
+    const about = { at: this.#times(row).updated_at, actor: ACTOR, subject: text(row["id"]) };
+    return [record({ kind: "activity", ...about, activity: "activity-summary", text: said })];
   }
 
-  /** Both are always there; what ohno left open is taken from the other, at last from the file. */
+  /** Always returns both. A missing time is taken from the other one, or from what is here, or finally from the file. */
   #times(row: Row): { created_at: string; updated_at: string } {
     const [created, updated] = [time(row["created_at"]), time(row["updated_at"])];
-    const fallback = this.#database.changedAt.toISOString();
-    return { created_at: created ?? updated ?? fallback, updated_at: updated ?? created ?? fallback };
+    const known = this.#known.get(String(row["id"]));
+    const { changedAt } = this.#database;
+    return {
+      created_at: created ?? updated ?? (known?.createdAt ?? changedAt).toISOString(),
+      updated_at: updated ?? created ?? (known?.updatedAt ?? changedAt).toISOString(),
+    };
   }
 
   #choice<T extends string>(where: string, given: unknown, choices: readonly T[]): T | undefined {
@@ -336,8 +340,8 @@ function add(lists: Map<unknown, unknown[]>, key: unknown, value: unknown): void
   else lists.set(key, [value]);
 }
 
-/** The status that a group with such members has. Undefined: it has none. */
-function followed(members: readonly unknown[]): string | undefined {
+/** The status of a group with these members. Undefined: it has no members. */
+export function followed(members: readonly unknown[]): string | undefined {
   if (members.some((status) => status === "in_progress" || status === "review" || status === "blocked"))
     return "in_progress";
   const isDone = members.includes("done");
@@ -346,7 +350,7 @@ function followed(members: readonly unknown[]): string | undefined {
   return members.length > 0 ? "archived" : undefined;
 }
 
-/** Without what is undefined. Whether it is a record is asked where it is imported. */
+/** Leaves out undefined fields. The import checks whether the record is valid. */
 function record(fields: { kind: WorkRecord["kind"]; [field: string]: unknown }): WorkRecord {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as unknown as WorkRecord;
 }
@@ -356,7 +360,7 @@ function title(row: Row): string | undefined {
   return given === undefined ? undefined : given.replace(/\s*[\r\n]+\s*/g, " ").trim() || "(no title)";
 }
 
-/** SQLite's own dialect of times has no zone: it is UTC. */
+/** SQLite's own time format has no zone: it is UTC. */
 function time(value: unknown): string | undefined {
   if (typeof value !== "string") return undefined;
   const iso = /^\d{4}-\d\d-\d\d[ T]\d\d:\d\d(?::\d\d(?:\.\d+)?)?$/.test(value) ? `${value.replace(" ", "T")}Z` : value;
@@ -373,7 +377,7 @@ function parseJson(given: string): unknown {
   try {
     return JSON.parse(given);
   } catch {
-    // ohno lets agents write what they like; the caller has another reading, or counts it.
+    // ohno lets agents write anything here; the caller reads it another way, or counts it.
     return undefined;
   }
 }

@@ -3,9 +3,8 @@ import { countTokens } from "../../tokens/count.ts";
 import { createStory } from "./groups.ts";
 import { memoryWork, NOW } from "./memory-work.suite.ts";
 import { sessionContext } from "./session-context.ts";
-import { setBlocker, setStatus } from "./set-status.ts";
+import { setBlocker, setStatus, updateWip } from "./set-status.ts";
 import { createTask } from "./tasks.ts";
-import { updateWip } from "./update-wip.ts";
 import type { WorkParts } from "./work-parts.ts";
 
 const start = (taskId: string, work: WorkParts) => setStatus({ taskId, status: "in_progress" }, work);
@@ -33,7 +32,7 @@ describe("sessionContext", () => {
     await updateWip({ taskId: id, wip: { next_step: "fix the\nfailing test" } }, work);
     const { view } = await sessionContext({}, work);
     expect(view.resume).toBe(`Resuming ${id} from testing, next: fix the failing test`);
-    // The line has said the rest.
+    // The resume line contains the rest.
     expect(view.in_progress).toEqual([{ id, title: "Tokens", status: "in_progress" }]);
   });
 

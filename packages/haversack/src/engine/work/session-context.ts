@@ -1,18 +1,17 @@
 /**
- * Where a session stands, in one small answer: what is begun, what is blocked and why, what comes next, and one line to go on
- * from. Tasks of the asking session come first, however many others there are, then those that nobody holds, then those of
- * others, with their holder.
+ * The state of a session in one small answer: what is started, what is blocked and why, what comes next, and one line to resume from. Tasks
+ * of the asking session always come first, then tasks that nobody holds, then those of others with their holder.
  */
-import type { Actor, Scope } from "../../store/work-store.ts";
+import type { Actor, Scope, TaskCounts } from "../../store/work-store.ts";
 import { checkWhole } from "../../work/clean-input.ts";
 import { fitList, tokensOf } from "../../work/fit-list.ts";
 import { type Claim, isSettled, type Task, type TaskDetails } from "../../work/task.ts";
-import { present, type View, viewTask } from "../../work/task-view.ts";
+import { present, type View, viewCounts, viewTask } from "../../work/task-view.ts";
 import { pickApart, readyCount, whatIsInTheWay } from "./next-batch.ts";
 import { given, type WorkParts } from "./work-parts.ts";
 
 export interface SessionContextInput {
-  /** A ceiling for the whole answer. Default: 400. */
+  /** A limit for the whole answer. Default: 400. */
   maxTokens?: number | undefined;
   epicId?: string | undefined;
   storyId?: string | undefined;
@@ -31,10 +30,10 @@ export interface SessionContext {
 
 const DEFAULT_TOKENS = 400;
 const MOST_SHOWN = 3;
-/** Of the session's own, and of those that others hold or nobody. */
+/** How many tasks to read: of the session's own, and of the others. */
 const MOST_READ = 20;
 const LINE_CHARS = 160;
-/** Keys and brackets, and `more`. */
+/** Keys, brackets and `more`. */
 const AROUND_TOKENS = 45;
 
 export async function sessionContext(
@@ -61,7 +60,7 @@ export async function sessionContext(
   const view = (task: TaskDetails) =>
     viewBegun(task, { by: parts.by, isResumed: task === first && resume !== undefined });
   const inProgress = first ? fit([first], view) : [];
-  // What comes next is worth more than a second task in progress.
+  // The next task is worth more than a second task in progress.
   const nextTokens = next.task ? tokensOf(minimalNext(next.task, next.note)) : 0;
   if (inProgress.length > 0) inProgress.push(...fit(others, view, nextTokens));
   const suggested =
@@ -100,11 +99,11 @@ async function begunTasks(scope: Scope, { store, by }: WorkParts): Promise<{ tas
   const claims = new Map(all.map((claim) => [claim.taskId, claim]));
   const ranked = [...found.keys()].sort((a, b) => rankOf(claims.get(a), by) - rankOf(claims.get(b), by));
   const tasks = await Promise.all(ranked.slice(0, MOST_SHOWN).map((id) => store.getTask(id, by.at)));
-  // More than were read are all in progress: those come first.
+  // Tasks in progress come first, so any that were not read are in progress too.
   return { tasks, total: Math.max(found.size, running.total) };
 }
 
-/** Found by their claims, which no number of other tasks can hide. */
+/** Found by their claims, so other tasks cannot crowd them out. */
 async function ownTasks(
   claims: readonly Claim[],
   { scope, store, by }: { scope: Scope; store: WorkParts["store"]; by: Actor },
@@ -130,7 +129,7 @@ async function blockedTasks(scope: Scope, { store, by }: WorkParts): Promise<{ t
   return { tasks: await Promise.all(items.map(({ id }) => store.getTask(id, by.at))), total };
 }
 
-/** One that is in nobody's way; where all are, the first of them with what it is in the way of. */
+/** A task that shares no files with running ones. If there is none, the first ready task with what it conflicts with. */
 async function suggestedNext(
   scope: Scope,
   { store, by }: WorkParts,
@@ -140,7 +139,7 @@ async function suggestedNext(
   return { task: heldBack[0], note: await whatIsInTheWay(heldBack, { store, by }), ready };
 }
 
-/** In standard form if the blocked ones find room beside it; else with its id, title and status alone. */
+/** In standard form if the blocked tasks still fit; otherwise only id, title and status. */
 function fitNext(
   task: Task,
   note: string | undefined,
@@ -156,7 +155,7 @@ function minimalNext(task: Task, note: string | undefined): View {
   return { ...viewTask(task, "minimal"), ...(note !== undefined && { note }) };
 }
 
-/** The line to go on from has said phase and next step of the first. */
+/** The resume line already has phase and next step of the first task. */
 function viewBegun(task: TaskDetails, { by, isResumed }: { by: Actor; isResumed: boolean }): View {
   const { wip, claim } = task;
   return present({
@@ -172,7 +171,7 @@ function viewBlocked(task: TaskDetails): View {
   return present({ ...viewTask(task, "minimal"), reason: line(reasons.join("; ")) });
 }
 
-/** "Resuming T4829 from testing, next: fix the failing test"; what another holds is not for this session to resume. */
+/** "Resuming T4829 from testing, next: fix the failing test". A session does not resume a task that another holds. */
 function resumeLine(task: TaskDetails, by: Actor): string {
   const phase = line(task.wip?.phase);
   const next = nextStep(task);
@@ -192,7 +191,7 @@ function nextStep({ wip, steps }: TaskDetails): string | undefined {
   );
 }
 
-/** WIP is whatever agents wrote: one line of it, and none that is no text. */
+/** Agents write anything into WIP: take one line of it, and only if it is text. */
 function line(value: unknown): string | undefined {
   if (typeof value !== "string") return undefined;
   const text = value.replace(/\s+/g, " ").trim();
@@ -203,4 +202,35 @@ function moreOf(leftOut: Record<string, number>): string | undefined {
   const parts = Object.entries(leftOut).filter(([, count]) => count > 0);
   if (parts.length === 0) return undefined;
   return `get_tasks: ${parts.map(([status, count]) => `${count} more ${status}`).join(", ")}`;
+}
+
+// The state of the whole project in numbers.
+
+export interface ProjectStatus {
+  counts: TaskCounts;
+  claims: Claim[];
+  epics: number;
+  stories: number;
+  view: object;
+}
+
+export async function projectStatus(
+  { epicId, storyId }: { epicId?: string | undefined; storyId?: string | undefined },
+  { store, by }: WorkParts,
+): Promise<ProjectStatus> {
+  const counts = await store.countTasks(given({ epicId, storyId }), by.at);
+  const claims = await store.listClaims({ at: by.at });
+  const { total: epics } = await store.listEpics({ limit: 1 });
+  const { total: stories } = await store.listStories({ ...given({ epicId }), limit: 1 });
+  const { ready, archived, ...open } = counts;
+  const all = Object.values(open).reduce((sum, count) => sum + count, 0);
+  const view = present({
+    // Keep a zero: it says that nothing can be started.
+    tasks: { ...viewCounts(counts), ready: counts.ready },
+    done_percent: all > 0 ? Math.floor((100 * counts.done) / all) : undefined,
+    epics: epics || undefined,
+    stories: stories || undefined,
+    claims: claims.length || undefined,
+  });
+  return { counts, claims, epics, stories, view };
 }

@@ -4,7 +4,7 @@ import { claimTask, heartbeat, listClaims, releaseTask } from "./claims.ts";
 import { addDependency, listDependencies, removeDependency } from "./dependencies.ts";
 import { createEpic, createStory } from "./groups.ts";
 import { memoryWork, NOW } from "./memory-work.suite.ts";
-import { projectStatus } from "./project-status.ts";
+import { projectStatus } from "./session-context.ts";
 import { listFailures, recordFailure, resolveBlockers, setBlocker, setStatus } from "./set-status.ts";
 import { createTask, getTask, listBlocked } from "./tasks.ts";
 

@@ -1,18 +1,21 @@
-/** A task's status, and what came of it: a claim, a story or epic that is complete. */
+/** Sets a task's status and reports the consequences: a claim, a completed story or epic. */
 
-import type { Boundaries, StatusOutcome } from "../../store/work-store.ts";
-import { checkChoice, cleanDetails, cleanText, invalid } from "../../work/clean-input.ts";
+import type { Boundaries, StatusOutcome, WipHistoryEntry } from "../../store/work-store.ts";
+import { checkChoice, checkWhole, cleanDetails, cleanText, invalid } from "../../work/clean-input.ts";
 import { type Failure, isSettled, TASK_STATUSES, type TaskStatus } from "../../work/task.ts";
 import { present } from "../../work/task-view.ts";
+import { cleanWip } from "../../work/wip/clean-wip.ts";
+import { mergeWip } from "../../work/wip/merge-wip.ts";
+import type { Wip } from "../../work/wip/wip.ts";
 import { afterClaim, claimNote, openPartsWarning } from "./claims.ts";
 import { given, type Refused, refused, type WorkParts } from "./work-parts.ts";
 
 export interface SetStatusInput {
   taskId: string;
   status: string;
-  /** For `blocked` the reason. */
+  /** The reason, for `blocked`. */
   notes?: string | undefined;
-  /** Start although it waits for others. */
+  /** Start even if dependencies are open. */
   isForced?: boolean | undefined;
 }
 
@@ -22,9 +25,9 @@ export interface StatusView {
   id: string;
   status: TaskStatus;
   note?: string;
-  /** Sub-tasks that are still open, though the task is over or somebody takes it as a whole. */
+  /** Sub-tasks that are still open although the task is over or was claimed as a whole. */
   warning?: string;
-  /** Only where a story or epic could have been completed. */
+  /** Only if a story or epic could have been completed. */
   boundaries?: BoundariesView;
 }
 
@@ -60,12 +63,12 @@ export function statusAnswer(
   if (outcome.kind !== "changed") {
     const { wanted } = parts;
     if (outcome.kind === "cannot-follow") return refused({ ...outcome, ...given({ wanted }) }, parts);
-    // Whoever sets it in progress wants to work on it, and can take another; whoever reports on it cannot.
+    // A caller that sets `in_progress` wants work and can take another task. A caller that reports on this task cannot.
     const isReport = outcome.kind === "held" && wanted !== undefined && wanted !== "in_progress";
     return refused(isReport ? { ...outcome, wanted: "change" } : outcome, parts);
   }
   const { task, boundaries, claim, parts: subTasks = [], failedWith } = outcome;
-  // Reviews end like this: the next one must not begin on work that did not pass.
+  // Failed reviews end here: the next review must not start on work that did not pass.
   const failed =
     failedWith && `its last verdict is ${failedWith}, and what waited for it is free now; reopen it to hold that back`;
   const note = claim ? claimNote(outcome.note, subTasks) : outcome.note;
@@ -88,7 +91,7 @@ function viewBoundaries({ storyCompleted, epicCompleted }: Boundaries): Boundari
   };
 }
 
-// What stands in a task's way, with its reason.
+// The reason why a task is blocked.
 
 const REASON_MAX_CHARS = 10_000;
 
@@ -112,7 +115,7 @@ export async function resolveBlockers(
   return statusAnswer(await parts.store.resolveBlockers(change, parts.by), { ...parts, wanted: "todo" });
 }
 
-// What failed on a task, so that the next attempt knows.
+// Failures of a task, for the next attempt.
 
 export async function recordFailure(
   { taskId, summary, details }: { taskId: string; summary: string; details?: string | undefined },
@@ -131,5 +134,32 @@ export async function listFailures(
   return {
     failures,
     views: failures.map(({ at, actor, summary, details }) => present({ at, actor, summary, details })),
+  };
+}
+
+// The state of a task's unfinished work. Each field has a merge rule, and nothing is replaced silently.
+
+/** `wip`: an object, or its JSON text. */
+export function updateWip(
+  { taskId, wip }: { taskId: string; wip: unknown },
+  { store, by }: WorkParts,
+): Promise<{ wip: Wip; changed: boolean }> {
+  const patch = cleanWip(wip);
+  return store.updateWip({ taskId, merge: (current) => mergeWip(current, patch, { at: by.at }) }, by);
+}
+
+export async function getWip(
+  { taskId, history }: { taskId: string; history?: number | undefined },
+  { store, by }: WorkParts,
+): Promise<{ id: string; wip: Wip; updatedAt?: Date; history?: WipHistoryEntry[] }> {
+  const { id, wip = {}, wipUpdatedAt } = await store.getTask(taskId, by.at);
+  const limit = history === undefined ? undefined : checkWhole(history, { field: "history", fallback: 0 });
+  return {
+    id,
+    wip,
+    ...given({
+      updatedAt: wipUpdatedAt,
+      history: limit === undefined ? undefined : await store.wipHistory({ taskId: id, limit }),
+    }),
   };
 }

@@ -1,4 +1,4 @@
-/** What a call that starts a sub-agent is answered, before and after. */
+/** The answers to a call that starts a sub-agent, before and after it. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
@@ -8,7 +8,7 @@ import { readInjections } from "../../store/sqlite/skills/injections.ts";
 import { readHandoffBy, SessionTasks, Spawns } from "../../store/sqlite/work/events/session-tasks.ts";
 import { SqliteWorkStore } from "../../store/sqlite/work/sqlite-work-store.ts";
 import type { Actor } from "../../store/work-store.ts";
-import { explainInjection } from "../explain-injection.ts";
+import { explainInjection } from "../explain-session.ts";
 import { actorForCall } from "./actor.ts";
 import { afterSpawn, beforeSpawn, type SubAgentParts } from "./sub-agent.ts";
 
@@ -107,7 +107,7 @@ it("binds only ids that exist, as whole words: what merely looks like one is pas
   expect(before(noise)).toEqual({});
   expect(before(`${noise} Your task is ${id}.`).prompt).toContain(packet);
   expect(before(`Do ${id.toLowerCase()}, please`).prompt).toContain(packet);
-  // More, less or something around it is something else.
+  // Longer, shorter or surrounded ids do not match.
   for (const other of [`${id}0`, id.slice(0, -1), `x${id}`, `${id}.json`, `src/${id}/x.ts`, `${id}-series`]) {
     expect(before(`Look at ${other}`)).toEqual({});
   }
@@ -148,7 +148,7 @@ it("puts the handoff that this sub-agent stored in place of its answer", async (
   const [shown] = readInjections(parts.handle, { sessionId: "s1", limit: 1 }).injections;
   expect(shown && explainInjection(shown)).toMatchObject({
     what: "handoff shown in place of a sub-agent's answer",
-    parts: [{ because: `sub-agent ${CHILD} stored it for ${id}, and work.replaceResults is on` }],
+    parts: [{ because: `sub-agent ${CHILD} stored it for ${id}, and work.replace_results is on` }],
   });
 });
 

@@ -1,15 +1,14 @@
 /**
- * A call that starts a sub-agent. One that names a task gets that task's packet with its prompt; any other gets the skills that fit
- * its prompt, as a user's prompt does. Where the user has switched that on, the coordinator sees the stored summary in place of
- * the sub-agent's answer. Loaded by the hook.
+ * A call that starts a sub-agent. If it names a task, the task's packet is added to its prompt; otherwise the skills that fit its prompt,
+ * as for a user's prompt. If the user has switched that on, the coordinator sees the stored summary instead of the sub-agent's answer.
+ * Loaded by the hook.
  *
- * The text goes into the prompt of the call and not through SubagentStart: that event does not say which call it belongs to,
- * and three of one type start in any order. The coordinator's own copy of the call stays as it was (seen in Claude
- * Code 2.1.325), so no earlier byte of its requests changes.
+ * The text goes into the prompt of the call. SubagentStart does not say which call it belongs to, and three sub-agents of one type start in
+ * any order. The coordinator's own copy of the call stays unchanged (seen in Claude Code 2.1.325), so no earlier byte of its requests
+ * changes.
  */
 import type { ClientProfile } from "../../skills/showing/activation.ts";
-import { writeEvent } from "../../store/sqlite/access.ts";
-import type { StoreHandle } from "../../store/sqlite/handle.ts";
+import { type StoreHandle, writeEvent } from "../../store/sqlite/access.ts";
 import { recordInjection } from "../../store/sqlite/skills/injections.ts";
 import type { SessionTasks, Spawns, StoredHandoff } from "../../store/sqlite/work/events/session-tasks.ts";
 import { taskIdsIn } from "../../work/task.ts";
@@ -19,7 +18,7 @@ export interface SubAgentParts {
   handle: StoreHandle;
   tasks: SessionTasks;
   spawns: Spawns;
-  /** What a sub-agent of this type needs to begin with the task. */
+  /** What a sub-agent of this type needs to start the task. */
   packetFor(
     start: {
       sessionId: string;
@@ -31,11 +30,11 @@ export interface SubAgentParts {
     },
     client: ClientProfile,
   ): string;
-  /** Skills that fit the sub-agent's prompt, as text for it; recorded for its window. "": none fits. */
+  /** The text of the skills that fit the sub-agent's prompt; recorded for its window. "": none fits. */
   skillsFor(start: BeforeSpawn): string;
-  /** The latest that this agent stored. */
+  /** The latest handoff that this agent stored. */
   handoffBy(agentId: string): StoredHandoff | undefined;
-  /** The coordinator sees the stored summary in place of the answer. */
+  /** Whether the coordinator sees the stored summary instead of the answer. */
   replacesResults(): boolean;
   now: Date;
 }
@@ -50,9 +49,9 @@ export interface BeforeSpawn extends EventBase {
 
 export interface AfterSpawn extends EventBase {
   toolUseId: string;
-  /** The sub-agent. */
+  /** The sub-agent's id. */
   childId: string;
-  /** It has answered; else it goes on in the background. */
+  /** It has answered. False: it continues in the background. */
   isDone: boolean;
 }
 
@@ -63,16 +62,16 @@ export function beforeSpawn(event: BeforeSpawn, { spawns, packetFor, skillsFor, 
     return {};
   }
   const named = spawns.firstOpen(taskIdsIn(prompt));
-  // A helper of an agent that works on one task works on that task.
+  // If an agent works on one task, its helper works on that task too.
   const taskId = named ?? spawns.soleTaskOf(event)?.id;
   const isDispatched = DISPATCHED.test(prompt);
   const packet =
     named === undefined
       ? ""
       : packetFor({ sessionId, toolUseId, taskId: named, agentType, prompt, isDispatched }, event.client);
-  // A packet brings the skills of its task.
+  // A packet already contains the skills of its task.
   const added = packet || (event.isPromptReported ? "" : skillsFor(event));
-  // Also without a task: what was added is moved to the sub-agent's window once its id is known.
+  // Also without a task: the added text is assigned to the sub-agent's window once its id is known.
   if (taskId !== undefined || added) {
     const spawn = { toolUseId, agentType, taskId: taskId ?? NO_TASK, isDispatch: named !== undefined };
     spawns.noteSpawn(sessionId, spawn, now);
@@ -83,14 +82,14 @@ export function beforeSpawn(event: BeforeSpawn, { spawns, packetFor, skillsFor, 
 const NO_TASK = "";
 
 /**
- * The two lines that every prompt of `haversack dispatch` has. A reference block alone is no sign: one that was written by hand says
- * neither what the task is nor how to answer.
+ * The two lines in every prompt of `haversack review dispatch`. A reference block alone is not enough: a handwritten one says neither what
+ * the task is nor how to answer.
  */
 const DISPATCHED = /^Feature: .*\r?\nRole: \S+[ \t]*\r?$/m;
 
 /**
- * A client that lets nobody read or change what a sub-agent is told: its name is all that is known, and the packet of a task that stands
- * in it comes as the first thing it reads.
+ * For a client that does not let us read or change a sub-agent's prompt. Only the sub-agent's name is known. If it contains a task, the
+ * packet of that task is the first thing the sub-agent reads.
  */
 export function startNamed(
   event: EventBase & { agentType: string; taskName?: string },
@@ -101,7 +100,7 @@ export function startNamed(
   if (!taskId) return {};
   const toolUseId = `start:${agentId}`;
   spawns.noteSpawn(sessionId, { toolUseId, agentType, taskId, isDispatch: true }, now);
-  // Of names such as `review_t12_again` only the words can say what it is for.
+  // In names such as `review_t12_again`, only the words tell the purpose.
   const prompt = taskName.replaceAll("_", " ");
   const packet = packetFor({ sessionId, toolUseId, taskId, agentType, prompt }, event.client);
   tasks.placeAgent({ sessionId, agentId }, toolUseId, now);
@@ -113,7 +112,7 @@ export function afterSpawn(
   { handle, tasks, handoffBy, replacesResults, now }: SubAgentParts,
 ): EventAnswer {
   const child = { sessionId, agentId: childId };
-  // In the background this comes at its start, and says early what its first tool call would find out.
+  // For a background sub-agent this comes at its start, before its first tool call would place it.
   if (tasks.isUnplaced(child)) tasks.placeAgent(child, toolUseId, now);
   if (!isDone || !replacesResults()) return {};
   const handoff = handoffBy(childId);

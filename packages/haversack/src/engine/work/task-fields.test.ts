@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import type { WorkRecord } from "../../store/work-records.ts";
+import type { WorkRecord } from "../../store/record-fields.ts";
 import { columnOf, TASK_FIELDS, type TaskField, type TaskFieldSpec } from "../../work/task.ts";
 import { viewTask } from "../../work/task-view.ts";
 import { memoryWork } from "./memory-work.suite.ts";

@@ -67,7 +67,8 @@ describe("createTask", () => {
     [{ title: "x", storyId: "S000000000000" }, 'there is no story "S000000000000"'],
     [{ title: "x", dependsOn: ["T000000000000"] }, 'there is no task "T000000000000"'],
     [{ title: "x", description: "y".repeat(100_001) }, "description has 100001 characters; at most 100000"],
-    [{ title: "x", estimateHours: -1 }, "estimate_hours must be a number of at least 0, but is -1"],
+    [{ title: "x", estimateHours: -1 }, "estimate_hours must be a number from 0 to 100000, but is -1"],
+    [{ title: "x", estimateHours: 1e9 }, "estimate_hours must be a number from 0 to 100000, but is 1000000000"],
   ])("%j is a fault that names the field, and nothing is stored", async (input, text) => {
     const work = memoryWork();
     await expect(async () => createTask(input, work)).rejects.toThrow(text);

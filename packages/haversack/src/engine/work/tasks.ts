@@ -1,4 +1,4 @@
-/** Tasks: made, changed, shown and listed. */
+/** Creates, changes, shows and lists tasks. */
 import type { NewTask, Page, TaskChanges, TaskQuery, WorkStore } from "../../store/work-store.ts";
 import {
   checkChoice,
@@ -42,13 +42,13 @@ type InputOf<Kind> = Kind extends "hours"
       ? readonly (string | TaskStep)[]
       : string;
 
-/** As they come from outside. */
+/** The fields as they come from outside. */
 export type TaskFields = { [Field in TaskField]?: InputOf<KindOf<Field>> | undefined } & {
   /** `planFile#planSection` */
   traceabilityRef?: string | undefined;
 };
 
-/** What was not given is not there. */
+/** Leaves out fields that were not given. */
 export function cleanTaskFields({ traceabilityRef, ...fields }: TaskFields): Partial<NewTask> {
   const cleaned = Object.entries({ ...splitReference(traceabilityRef), ...given(fields) }).map(([name, value]) => [
     name,
@@ -79,7 +79,7 @@ function cleanField(name: TaskField, value: unknown): unknown {
   }
 }
 
-/** What a tool is told of the fields: JSON Schema by key. */
+/** The JSON Schema of the fields, by key. */
 export const TASK_INPUT = Object.fromEntries(
   Object.values(TASK_FIELDS).map(({ key, kind }) => [key, schemaOf(kind)]),
 ) as { readonly [Field in TaskField as KeyOf<Field>]: SchemaOf<KindOf<Field>> };
@@ -97,12 +97,12 @@ type SchemaOf<Kind> = Kind extends "hours"
 function schemaOf(kind: TaskFieldSpec["kind"]): object {
   if (kind === "hours") return { type: "number" };
   if (kind === "paths") return { type: "array", items: { type: "string" } };
-  // What a step is, is checked where it is cleaned.
+  // Steps are checked where they are cleaned.
   if (kind === "steps") return { type: "array" };
   return typeof kind === "string" ? { type: "string" } : { type: "string", enum: kind };
 }
 
-/** A tool's input to fields. */
+/** Converts a tool's input to fields. */
 export function taskFieldsOf(input: Readonly<Record<string, unknown>>): TaskFields {
   const fields = Object.entries(TASK_FIELDS).map(([name, { key }]) => [name, input[key]]);
   return { ...Object.fromEntries(fields), traceabilityRef: input["traceability_ref"] };
@@ -114,18 +114,18 @@ export type NewTaskInput = TaskFields & {
   dependsOn?: readonly string[] | undefined;
 };
 
-/** Needs no story and no epic. */
+/** A task needs no story and no epic. */
 export function createTask({ dependsOn, ...fields }: NewTaskInput, { store, by }: WorkParts): Promise<Task> {
   const title = cleanTitle(fields.title);
   return store.createTask({ ...cleanTaskFields(fields), title, ...given({ dependsOn }) }, by);
 }
 
-/** Where a task came from never changes. */
+/** The origin of a task never changes. */
 export type UpdateTaskInput = { taskId: string } & {
   [Field in Exclude<keyof TaskFields, "source">]?: TaskFields[Field] | null;
 };
 
-/** Null, or a text with nothing in it, clears a field; what is absent stays. */
+/** Null or an empty text clears a field; absent fields stay as they are. */
 export async function updateTask({ taskId, ...fields }: UpdateTaskInput, { store, by }: WorkParts): Promise<Task> {
   const names = (Object.keys(fields) as (keyof typeof fields)[]).filter((name) => fields[name] !== undefined);
   if (names.length === 0) throw invalid("nothing to change was given");
@@ -142,7 +142,7 @@ export async function updateTask({ taskId, ...fields }: UpdateTaskInput, { store
 
 const PLAN = ["planFile", "planSection"];
 
-/** How many tasks around it are not shown. */
+/** How many neighbouring tasks are not shown. */
 export interface AroundLeftOut {
   waits_for?: number;
   waited_for_by?: number;
@@ -166,7 +166,7 @@ export async function getTask(
 function moreOf(shown: AroundLeftOut, { id, audience }: { id: string; audience: string }): string {
   const isParts = Object.keys(shown).join() === "sub_tasks";
   if (audience === "agent") return isParts ? "get_tasks" : "get_task_dependencies";
-  return isParts ? `haversack task list --parent ${id}` : `haversack dep list ${id}`;
+  return isParts ? `haversack task list --parent ${id}` : `haversack task dep ${id}`;
 }
 
 function shownOf(leftOut: AroundLeftOut, set: FieldSet): AroundLeftOut {
@@ -175,7 +175,7 @@ function shownOf(leftOut: AroundLeftOut, set: FieldSet): AroundLeftOut {
   return set === "standard" ? present({ waits_for, sub_tasks }) : {};
 }
 
-/** The store gives the first ten or twenty of each. */
+/** The store returns only the first ten or twenty of each. */
 const FEWEST_CUT = 10;
 
 async function aroundLeftOut(
@@ -198,28 +198,30 @@ async function aroundLeftOut(
   });
 }
 
-/** What every list takes. */
+/** The input of every list. */
 export interface ListInput {
   /** Default: 50. */
   limit?: number | undefined;
   offset?: number | undefined;
   /** Default: minimal. */
   fields?: string | undefined;
-  /** A ceiling for the whole answer. Default: none. */
+  /** A limit for the whole answer. Default: none. */
   maxTokens?: number | undefined;
-  /** How the answer writes one. Default: JSON. */
+  /** Formats one entry of the answer. Default: JSON. */
   text?: ((view: View) => string) | undefined;
 }
 
 export interface ListTasksInput extends ListInput {
   status?: string | undefined;
-  /** The task's own. */
+  /** The task's own priority. */
   priority?: string | undefined;
   type?: string | undefined;
   assignee?: string | undefined;
   parentId?: string | undefined;
   hasWip?: boolean | undefined;
   planFile?: string | undefined;
+  /** Part of the ID or title. */
+  find?: string | undefined;
   epicId?: string | undefined;
   storyId?: string | undefined;
   /** Only tasks of stories, or epics, of this status. */
@@ -231,7 +233,7 @@ const DEFAULT_LIMIT = 50;
 
 export async function listTasks(input: ListTasksInput, { store, by }: WorkParts): Promise<Listed<Task>> {
   const { limit, offset, fields, maxTokens } = checkListInput(input);
-  const { assignee, parentId, hasWip, planFile, epicId, storyId } = input;
+  const { assignee, parentId, hasWip, planFile, find, epicId, storyId } = input;
   const query: TaskQuery = {
     ...given({
       status: checkChoice(input.status, { field: "status", choices: TASK_STATUSES }),
@@ -241,6 +243,7 @@ export async function listTasks(input: ListTasksInput, { store, by }: WorkParts)
       parentId,
       hasWip,
       planFile,
+      find,
       epicId,
       storyId,
     }),
@@ -286,7 +289,7 @@ export function checkListInput({ limit, offset, fields, maxTokens }: ListInput, 
 
 export type BlockedTask = Task & { reasons: string[] };
 
-/** Blocked tasks with what stands in their way. */
+/** Blocked tasks with what blocks them. */
 export async function listBlocked(
   input: ListInput & { epicId?: string | undefined; storyId?: string | undefined },
   { store, by }: WorkParts,
@@ -304,13 +307,13 @@ export async function listBlocked(
   return listed({ items: tasks, total }, { view, fields, maxTokens, offset, text: input.text });
 }
 
-// Tasks by status, the first of each.
+// The first tasks of each status.
 
 export interface KanbanInput {
   includeDone?: boolean | undefined;
   /** Default: 20. */
   limitPerColumn?: number | undefined;
-  /** A ceiling for the whole answer. Default: none. */
+  /** A limit for the whole answer. Default: none. */
   maxTokens?: number | undefined;
 }
 
@@ -320,10 +323,10 @@ export interface KanbanBoard {
 }
 
 const DEFAULT_PER_COLUMN = 20;
-/** Five names of columns, twice, and how to get the rest. */
+/** Five column names, twice, and how to get the rest. */
 const AROUND_TOKENS = 70;
 
-/** What is being worked on gets the tokens first. */
+/** Tasks in progress get tokens first. */
 const ORDER: readonly TaskStatus[] = ["in_progress", "review", "blocked", "todo", "done"];
 
 export async function kanbanBoard(
@@ -337,14 +340,14 @@ export async function kanbanBoard(
   const leftOut: KanbanBoard["leftOut"] = {};
   for (const status of ORDER.filter((one) => includeDone || one !== "done")) {
     const { items, total } = await store.listTasks({ status, limit, at: by.at });
-    // The column says the status.
+    // No status here: it is the column's heading.
     const view = ({ id, title }: { id: string; title: string }) => ({ id, title });
     const { views } = fitList(items, { view, fields: "minimal", maxTokens: left, aroundTokens: 0 });
     if (left !== undefined) for (const shown of views) left -= tokensOf(shown);
     read.set(status, items.slice(0, views.length).map(view));
     if (total > views.length) leftOut[status] = total - views.length;
   }
-  // In the order that tasks go through.
+  // In the order of a task's life.
   const columns = TASK_STATUSES.flatMap((status) => (read.has(status) ? [[status, read.get(status)]] : []));
   return { columns: Object.fromEntries(columns), leftOut };
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { memoryWork, NOW } from "./memory-work.suite.ts";
+import { getWip, updateWip } from "./set-status.ts";
 import { createTask } from "./tasks.ts";
-import { getWip, updateWip } from "./update-wip.ts";
 
 describe("updateWip", () => {
   it("merges deeply, keeps unknown fields, and remembers what was replaced", async () => {

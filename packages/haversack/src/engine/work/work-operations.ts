@@ -1,6 +1,6 @@
-/** The operations of work, for the library: each takes what its use case takes, without the parts. */
-import { listActivity } from "./activity.ts";
-import { claimTask, heartbeat, releaseTask } from "./claims.ts";
+/** The library's operations of work: each takes the input of its use case, without the parts. */
+import { addActivity, listActivity } from "./activity.ts";
+import { claimTask, heartbeat, listClaims, releaseTask } from "./claims.ts";
 import { addDependency, listDependencies, removeDependency } from "./dependencies.ts";
 import {
   createEpic,
@@ -12,19 +12,31 @@ import {
   updateEpic,
   updateStory,
 } from "./groups.ts";
-import { getHandoff, setHandoff } from "./handoffs.ts";
-import { nextBatch } from "./next-batch.ts";
-import { projectStatus } from "./project-status.ts";
-import { resolveBlockers, setBlocker, setStatus } from "./set-status.ts";
-import { createTask, getTask, listTasks, updateTask } from "./tasks.ts";
-import { getWip, updateWip } from "./update-wip.ts";
+import { decayHandoffs, getHandoff, listHandoffs, restoreHandoffs, setHandoff } from "./handoffs.ts";
+import { nextBatch, nextReady } from "./next-batch.ts";
+import { projectStatus } from "./session-context.ts";
+import {
+  getWip,
+  listFailures,
+  recordFailure,
+  resolveBlockers,
+  setBlocker,
+  setStatus,
+  updateWip,
+} from "./set-status.ts";
+import { createTask, getTask, listBlocked, listTasks, updateTask } from "./tasks.ts";
 import type { WorkParts } from "./work-parts.ts";
 
 export const WORK_READS = {
   getTask,
   listTasks,
+  listBlocked,
+  nextTasks: nextReady,
   nextBatch,
+  listClaims,
   getHandoff,
+  listHandoffs,
+  listFailures,
   getWip,
   getEpic,
   listEpics,
@@ -43,6 +55,10 @@ export const WORK_WRITES = {
   heartbeat,
   releaseTask,
   setHandoff,
+  decayHandoffs,
+  restoreHandoffs,
+  recordFailure,
+  addActivity,
   updateWip,
   createEpic,
   updateEpic,
@@ -59,5 +75,5 @@ type Bound<Cases extends Record<string, UseCase>> = {
   readonly [Name in keyof Cases]: (input: Parameters<Cases[Name]>[0]) => ReturnType<Cases[Name]>;
 };
 
-/** An id may be shortened, as on the command line. What cannot be done is a value: `{ kind: "refused", text }`. */
+/** IDs may be shortened, as on the command line. A refusal is a value, not an exception: `{ kind: "refused", text }`. */
 export type WorkOperations = Bound<typeof WORK_READS> & Bound<typeof WORK_WRITES>;

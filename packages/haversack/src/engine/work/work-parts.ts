@@ -1,4 +1,4 @@
-/** What every use case of work takes and gives. */
+/** The input and results that all use cases of work share. */
 
 import type { Config } from "../../base/config-schema.ts";
 import type { Actor, Page, WorkStore } from "../../store/work-store.ts";
@@ -13,11 +13,11 @@ export interface WorkParts {
   settings: WorkSettings;
   /** Whether texts name MCP tools or commands. Default: agent. */
   for?: Audience;
-  /** Where the work is done: a claim keeps what the skills and git say there. */
+  /** Where the work is done: a claim records the state of skills and git there. */
   project: WorkProject;
 }
 
-/** An open project. The types of its store stay out: the published ones must not need those of Node. */
+/** An open project. Its store is untyped here: the published types must not depend on those of Node. */
 export interface WorkProject {
   handle: { readonly file: string };
   cwd: string;
@@ -26,11 +26,11 @@ export interface WorkProject {
   readonly config: Config;
 }
 
-/** An expected no: nothing was changed. */
+/** An expected refusal: nothing was changed. */
 export interface Refused {
   kind: "refused";
   refusal: Refusal;
-  /** What stands in the way and what to do. */
+  /** The reason and the remedy. */
   text: string;
 }
 
@@ -41,15 +41,15 @@ export function refused(refusal: Refusal, { for: audience = "agent" }: Pick<Work
 export interface Listed<T> {
   items: T[];
   views: View[];
-  /** All that the query has, without limit and offset. */
+  /** All results of the query, ignoring limit and offset. */
   total: number;
-  /** Behind the last one shown. */
+  /** How many follow the last one shown. */
   leftOut: number;
-  /** Where the rest begins, when there is a rest. */
+  /** The offset of the rest, if there is one. */
   nextOffset?: number;
-  /** There was room for the first alone, and only in its smallest form. */
+  /** Only the first one fitted, and only in its smallest form. */
   isReduced: boolean;
-  /** A ceiling of tokens left some out. */
+  /** The token limit left some out. */
   cut?: TokenCut;
 }
 
@@ -71,34 +71,34 @@ export function listed<T>(
   };
 }
 
-/** Without the fields that were not given: `exactOptionalPropertyTypes` tells absent from undefined, and so does the store. */
+/** Leaves out fields that were not given: `exactOptionalPropertyTypes` and the store distinguish absent from undefined. */
 export function given<Fields extends object>(
   fields: Fields,
 ): { [Name in keyof Fields]: Exclude<Fields[Name], undefined> } {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as never;
 }
 
-// The settings that work goes by, in the units it counts in.
+// The settings of work, in its own units.
 
 export interface WorkSettings {
   leaseMs: number;
-  /** Of one agent at once. Absent: no limit. */
+  /** Per agent at the same time. Absent: no limit. */
   maxClaims?: number;
 }
 
-export function workSettings(config: Pick<Config, "work.leaseMinutes" | "work.maxClaims">): WorkSettings {
-  const maxClaims = config["work.maxClaims"];
-  return { leaseMs: config["work.leaseMinutes"] * 60_000, ...(maxClaims > 0 && { maxClaims }) };
+export function workSettings(config: Pick<Config, "work.lease_minutes" | "work.max_claims">): WorkSettings {
+  const maxClaims = config["work.max_claims"];
+  return { leaseMs: config["work.lease_minutes"] * 60_000, ...(maxClaims > 0 && { maxClaims }) };
 }
 
-// Lists by what the store has no index for: read in pages, and filtered here.
+// Filters that the store has no index for: read in pages and filtered here.
 
 interface PageOf {
   limit: number;
   offset: number;
 }
 
-/** Reads everything that the query has, because only then the rest can be counted; keeps no more than the page. */
+/** Reads all results, because the rest must be counted, but keeps only the page. */
 export async function filterPages<T>(
   read: (page: PageOf) => Promise<Page<T>>,
   isWanted: (item: T) => boolean,
@@ -122,4 +122,17 @@ export async function* everyItem<T>(read: (page: PageOf) => Promise<Page<T>>): A
     yield* items;
     if (items.length < PAGE) return;
   }
+}
+
+// What a shortened id may refer to.
+
+const MOST_NAMED = 3;
+
+/** Undefined: the id or alias matches exactly, or nothing starts with it; then the operation reports that. */
+export async function explainShortId(short: string, { store }: Pick<WorkParts, "store">): Promise<string | undefined> {
+  const meant = await store.findLonger(short);
+  const [first] = meant;
+  if (!first) return undefined;
+  const ids = meant.slice(0, MOST_NAMED).map(({ id }) => id);
+  return `there is no ${first.kind} "${short}"; did you mean ${ids.join(" or ")}? Give IDs in full.`;
 }

@@ -2,8 +2,7 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { writeStore } from "./access.ts";
-import type { StoreHandle } from "./handle.ts";
+import { type StoreHandle, writeStore } from "./access.ts";
 import { house } from "./migrations/001-house.ts";
 import { type Migration, migrations } from "./migrations.ts";
 import { openDatabase } from "./open.ts";
@@ -68,7 +67,7 @@ describe("migrations", () => {
         "INSERT INTO tasks (seq, id, parent, title, type, status, priority, created_at, updated_at) VALUES (?, ?, ?, ?, 'feature', 'todo', 2, ?, ?)",
       ).run(at + 1, `T100${at}`, parent, title, "2031-01-01T00:00:00.000Z", "2031-01-01T00:00:00.000Z");
     }
-    // Somebody has put the second pair in another order.
+    // The second pair is stored in the reverse order.
     db.exec("INSERT INTO dependencies VALUES (6, 5, 'blocks', 't')");
     rebuildQueue(db);
     closeAll();
@@ -156,7 +155,7 @@ describe("migrations", () => {
       add.run(index + 1, parent, story, story, title, status, at, at);
     db.exec("INSERT INTO dependencies VALUES (9, 8, 'blocks', 't'), (10, 9, 'blocks', 't')");
     rebuildQueue(db);
-    // As an older program left it.
+    // The state that an older version left.
     db.exec("UPDATE queue SET is_ready = 1, waits_for = 0 WHERE task IN (2, 4)");
     closeAll();
     const upgraded = openWith(migrations).db;

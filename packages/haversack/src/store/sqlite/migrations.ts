@@ -1,9 +1,9 @@
 /**
- * The schema's history, as data that is compiled into every bundle. A migration never changes once released;
- * the next one gets the next number and its own file.
+ * The schema's history, as data that is compiled into every bundle. A released migration never changes; the next one gets the
+ * next number and its own file.
  *
- * additive: an older program can go on using the store (new tables, new columns with a default).
- * breaking: it cannot; from then on a program that does not know this version refuses to open the store.
+ * additive: an older program can still use the store (new tables, new columns with a default).
+ * breaking: it cannot. A program that does not know this version refuses to open the store.
  */
 import { house } from "./migrations/001-house.ts";
 import { skills } from "./migrations/002-skills.ts";
@@ -23,6 +23,10 @@ import { processStart } from "./migrations/015-process-start.ts";
 import { reviewOrder } from "./migrations/016-review-order.ts";
 import { partsInStories } from "./migrations/017-parts-in-stories.ts";
 import { transcripts } from "./migrations/018-transcripts.ts";
+import { packedLists } from "./migrations/019-packed-lists.ts";
+import { runs } from "./migrations/020-runs.ts";
+import { skillContext } from "./migrations/021-skill-context.ts";
+import { outputs } from "./migrations/022-outputs.ts";
 
 export interface Migration {
   /** 1, 2, 3, … without gaps. */
@@ -50,4 +54,8 @@ export const migrations: readonly Migration[] = [
   reviewOrder,
   partsInStories,
   transcripts,
+  packedLists,
+  runs,
+  skillContext,
+  outputs,
 ];

@@ -5,10 +5,9 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { makeRecordedStore } from "../../base/project-trust.ts";
-import { writeStore } from "./access.ts";
+import { openForHook, writeStore } from "./access.ts";
 import { migrations } from "./migrations.ts";
 import { openDatabase } from "./open.ts";
-import { openForHook } from "./open-for-hook.ts";
 import { latestVersion } from "./schema.ts";
 import { SCHEMA_VERSION } from "./schema-version.ts";
 
@@ -61,7 +60,7 @@ it("does not open a store that is not this user's own", () => {
 
 it("keeps the write-ahead file short although hooks do not close the store", () => {
   openDatabase(file, { durability: "full" }).db.close();
-  const source = pathToFileURL(join(import.meta.dirname, "open-for-hook.ts")).href;
+  const source = pathToFileURL(join(import.meta.dirname, "access.ts")).href;
   const hook = `
     const { closeIfLogIsLong, openForHook } = await import(${JSON.stringify(source)});
     const handle = openForHook(${JSON.stringify(file)}, { busyMs: 1000, userState: ${JSON.stringify(userState)} });

@@ -1,30 +1,36 @@
 /**
- * Opens the store: WAL, foreign keys, a busy time, and the newest schema. The hook has its own, smaller way in.
- * When the schema is current and nothing waits in the spool, opening writes nothing.
+ * Opens the store with WAL, foreign keys, a busy timeout and the newest schema. The hook has its own, smaller function. If the
+ * schema is current and the spool is empty, opening writes nothing.
  */
 import { statSync } from "node:fs";
 import type { DatabaseSync } from "node:sqlite";
 import { HaversackError, isFault } from "../../base/errors.ts";
-import { connect, DEFAULT_BUSY_MS } from "./connect.ts";
-import { guardStore, SQLITE_BUSY, sqliteCode, storeFault, whyNotWritable } from "./faults.ts";
-import type { StoreHandle } from "./handle.ts";
+import { hasSpool, makePrivateFile, makePrivateFolderOf, type StoreHandle, tightenStore } from "./access.ts";
+import {
+  connect,
+  DEFAULT_BUSY_MS,
+  guardStore,
+  SQLITE_BUSY,
+  sqliteCode,
+  storeFault,
+  whyNotWritable,
+} from "./connect.ts";
 import { type Migration, migrations } from "./migrations.ts";
 import { sqlite } from "./quiet.ts";
 import { applyMigrations, latestVersion, readPragma, refuseIfTooNew, schemaState, upgradeSchema } from "./schema.ts";
 import { standInFor } from "./spool/stand-in.ts";
 import { readInSpool } from "./spool/take-in.ts";
-import { makePrivateFile, makePrivateFolderOf, tightenStore } from "./store-files.ts";
 
 /**
- * A long process closes `db` when it is done. A hook does not: it ends with process.exit() after its last commit and leaves the
- * log to the next process. Measured against a bare start: 1.14 with a normal end (which closes), 1.11 with exit().
+ * A long-lived process closes `db` when it is done. A hook does not: it calls process.exit() after its last commit and leaves the
+ * WAL to the next process. Run time relative to a bare start: 1.14 with a normal end (which closes), 1.11 with exit().
  */
 export interface OpenOptions {
-  /** full: a commit survives a power cut. normal: it survives a kill; a power cut may take the last ones, never half. */
+  /** full: a commit survives a power cut. normal: it survives a kill; a power cut may lose the last commits, but only whole ones. */
   durability: "full" | "normal";
-  /** Make the folder and the file when they are missing. Default: true, and false with `readOnly`. */
+  /** Create the folder and the file if they are missing. Default: true, or false with `readOnly`. */
   create?: boolean;
-  /** For commands that only look. Still upgrades an older store first. Default: false. */
+  /** For commands that only read. Still upgrades an older store first. Default: false. */
   readOnly?: boolean;
   /** How long to wait for other processes, in milliseconds. Default: 15,000. */
   busyMs?: number;
@@ -47,16 +53,16 @@ export function openDatabase(file: string, options: OpenOptions): StoreHandle {
     } else if (!statSync(file, { throwIfNoEntry: false })) throw notFound(file);
 
     const db = retryWhileBusy(busyMs, () => prepare(file, { readOnly, busyMs, list }));
-    // FULL is SQLite's default in Node's build; said anyway, because a promise hangs on it.
+    // FULL is the default in Node's build. Set it anyway, because the durability we promise depends on it.
     if (!readOnly) db.exec(`PRAGMA synchronous = ${durability === "full" ? "FULL" : "NORMAL"}`);
     if (!readOnly) tightenStore(file);
     const handle = guardedHandle(file, db, { list, isReadOnly: readOnly });
-    readInSpool(handle);
+    if (hasSpool(file)) readInSpool(handle);
     return handle;
   });
 }
 
-/** For those that only look: where the store cannot be written, it is opened for reading, and a write is a fault. */
+/** For callers that only read: if the store cannot be written, it is opened read-only, and a write is a fault. */
 export function openToRead(file: string, options: OpenOptions): StoreHandle {
   try {
     return openDatabase(file, options);
@@ -65,15 +71,15 @@ export function openToRead(file: string, options: OpenOptions): StoreHandle {
     try {
       return openDatabase(file, { ...options, readOnly: true });
     } catch {
-      // The first one says what can be done about it.
+      // The first error says what to do about it.
       throw error;
     }
   }
 }
 
 /**
- * For those that answer and also note what they answered: where that cannot be written, the answer matters more. What a lock keeps
- * them from writing goes into the spool; on a full disk, or without write permission, it is forgotten, and `warn` hears why.
+ * For callers that answer and also record their answer: the answer matters more than the record. If the store is locked, the record
+ * goes into the spool. On a full disk or without write permission it is dropped, and `warn` gets the reason.
  */
 export function openToAnswer(
   file: string,
@@ -121,7 +127,7 @@ interface PrepareOptions {
 function prepare(file: string, { readOnly, busyMs, list }: PrepareOptions): DatabaseSync {
   const db = connect(file, { readOnly, busyMs });
   try {
-    // Looked at before anything is written: the file may be another program's.
+    // Checked before anything is written: the file may belong to another program.
     const state = schemaState(db, file, list);
     if (state === "usable" && readOnly) return db;
     if (!readOnly) {
@@ -139,8 +145,8 @@ function prepare(file: string, { readOnly, busyMs, list }: PrepareOptions): Data
 }
 
 /**
- * The switch to WAL needs the file for itself and fails at once, whatever the busy time, when 15 others are at the same point.
- * The same holds for the moment in which the last process closes the file.
+ * Switching to WAL needs exclusive access and fails at once, despite the busy timeout, when 15 others do the same. So does
+ * opening at the moment the last process closes the file.
  */
 function retryWhileBusy<T>(busyMs: number, attempt: () => T): T {
   const deadline = Date.now() + busyMs;
@@ -164,7 +170,7 @@ export function notFound(file: string): HaversackError {
   });
 }
 
-// A store in memory with the whole schema: for evaluations, and for a call with other rules than the project's.
+// An in-memory store with the whole schema, for evaluations and for calls with rules other than the project's.
 
 export function openMemoryStore(): StoreHandle {
   const db = new sqlite.DatabaseSync(":memory:");

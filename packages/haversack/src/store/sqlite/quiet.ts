@@ -1,9 +1,9 @@
 /**
- * `node:sqlite`, loaded without its ExperimentalWarning (Node 22 prints one; 24 does not). Only that one
- * warning is dropped, and only while the module loads.
+ * Loads `node:sqlite` without its ExperimentalWarning (Node 22 prints one; 24 does not). Only that warning is dropped, and only
+ * while the module loads.
  *
- * It is fetched with `getBuiltinModule` and not with `import`: as ESM a builtin is loaded while the imports are
- * linked, so the warning would be out before any line of ours runs.
+ * Uses `getBuiltinModule` instead of `import`: ESM loads a builtin while imports are linked, so the warning would be printed
+ * before any of our code runs.
  */
 export const sqlite = loadQuietly();
 

@@ -1,25 +1,24 @@
-/** The schema of a store: compared with the one that the migrations make, made, and upgraded. */
+/** The schema of a store: compares it with the result of the migrations, creates it, and upgrades it. */
 import type { DatabaseSync } from "node:sqlite";
 import { HaversackError } from "../../base/errors.ts";
 import { inTransaction } from "./access.ts";
-import { fault } from "./faults.ts";
+import { fault } from "./connect.ts";
 import { type Migration, migrations } from "./migrations.ts";
 import { sqlite } from "./quiet.ts";
-import { SCHEMA_TEXT } from "./schema-text.ts";
 import { SCHEMA_VERSION } from "./schema-version.ts";
 
-/** "HVSK" in ASCII. `file` shows it; a database without it is someone else's and stays untouched. */
+/** "HVSK" in ASCII. `file` shows it. A database without it belongs to another program and is not touched. */
 export const APPLICATION_ID = 0x4856534b;
 
-/** For every connection, before its first other statement. */
+/** Run on every connection before any other statement. */
 export const GUARDED = "PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON";
 
-/** Node 22.16 knows neither and ignores them. Our schema has no triggers, so none may run; no text of ours is this long. */
+/** Node 22.16 ignores both options. Our schema has no triggers, so none may run; none of our texts is this long. */
 export const GUARDED_OPTIONS = { defensive: true, limits: { triggerDepth: 0, length: 200_000_000 } };
 
 /**
- * The whole schema as one text: a count, then a head line and the SQL of each entry, with a blank line between entries. Sorted, because a
- * restore changes their order. Undefined when the text holds a NUL: Node would cut it there.
+ * The whole schema as one text: a count, then a head line and the SQL of each entry, with a blank line between entries. Sorted,
+ * because a restore changes the order. Undefined when the text contains a NUL: Node would cut it there.
  */
 export function readSchemaText(db: DatabaseSync): string | undefined {
   const row = db.prepare(SCHEMA).get() as { text: string; bytes: number };
@@ -32,15 +31,15 @@ const SCHEMA = `SELECT text, length(CAST(text AS BLOB)) AS bytes FROM (
     FROM main.sqlite_schema ORDER BY type, name))`;
 
 /**
- * One line per entry that does not belong into a store of this version; none: the store may be used. `expected` is the text for
- * this version, or for the newest known one when the store is newer (`isNewer`).
+ * One line per entry that does not belong in a store of this version. Empty: the store may be used. `expected` is the schema text
+ * of this version, or of the newest known one if the store is newer (`isNewer`).
  *
- * What a newer version added cannot be known here. It may have plain tables, columns and indexes: nothing in which an expression
- * can hide. The same holds for the tables that SQLite itself makes, whose text may change with its version.
+ * What a newer version added is unknown here. It may add plain tables, columns and indexes, which cannot hide an expression. The same
+ * holds for SQLite's internal tables, whose SQL may change with its version.
  */
 export function schemaProblems(
   db: DatabaseSync,
-  { expected = SCHEMA_TEXT, isNewer }: { expected?: string; isNewer: boolean },
+  { expected = newestSchema(), isNewer }: { expected?: string; isNewer: boolean },
 ): string[] {
   const missing = entriesOf(expected);
   const problems: string[] = [];
@@ -83,7 +82,7 @@ function entriesOf(text: string): Map<string, string> {
   );
 }
 
-/** A table or an index without expressions: CHECK, DEFAULT and AS need parentheses for theirs, and an index only names columns. */
+/** A table or index without expressions. CHECK, DEFAULT and AS need parentheses for theirs, and an index only names columns. */
 function isPlain(sql: string): boolean {
   if (sql === "-") return true; // The index of a UNIQUE or PRIMARY KEY.
   const bare = sql
@@ -100,32 +99,32 @@ const PLAIN_TABLE = /^CREATE TABLE \w+ ?\([^()]*\)[\w ,]*$/i;
 const PLAIN_INDEX =
   /^CREATE (UNIQUE )?INDEX \w+ ON \w+ ?\( ?\w+( (ASC|DESC))?( ?, ?\w+( (ASC|DESC))?)* ?\)( WHERE \w+ (IS (NOT )?NULL|= ?\d+)( AND \w+ (IS (NOT )?NULL|= ?\d+))*)?$/i;
 
-/** Names come from the file: no control characters, no walls of text. */
+/** Names come from the file: strip control characters and limit their length. */
 function shown(name: string): string {
   return name.replace(/[^\w.-]/g, "?").slice(0, 60);
 }
 
-/** For the hook. Throws, so that the log says why. */
+/** For the hook. Throws, so the reason gets into the log. */
 export function refuseForeignSchema(db: DatabaseSync, file: string, readVersion: () => number): void {
   const isOurs = db.prepare("PRAGMA application_id").get()?.["application_id"] === APPLICATION_ID;
   if (!isOurs) throw new Error(`${file} is a database of another program, not a Haversack store.`);
   const version = readVersion();
-  if (version === SCHEMA_VERSION && readSchemaText(db) === SCHEMA_TEXT) return;
+  if (version === SCHEMA_VERSION && readSchemaText(db) === newestSchema()) return;
   const problems = schemaProblems(db, { isNewer: version > SCHEMA_VERSION });
   if (problems.length === 0) return;
-  // After a breaking upgrade the tables may be others; then the caller leaves the store alone without a word.
+  // After a breaking upgrade the tables may differ. The caller then ignores the store silently.
   if (version > SCHEMA_VERSION && isMetaSound(problems) && readMinReader(db) > SCHEMA_VERSION) return;
-  // Upgraded between the two looks: tables and version change in one commit.
+  // The store was upgraded between the two reads: tables and version change in one commit.
   if (readVersion() !== version) refuseForeignSchema(db, file, readVersion);
   else throw new Error(notOurs(file, problems));
 }
 
-/** Whether `meta` may be read although other entries are wrong. */
+/** Whether `meta` can be read even if other entries are wrong. */
 export function isMetaSound(problems: readonly string[]): boolean {
   return !problems.some((problem) => problem.endsWith(" meta"));
 }
 
-/** The least schema version that a program must know to use this store. */
+/** The lowest schema version that a program must know to use this store. */
 export function readMinReader(db: DatabaseSync): number {
   const row = db.prepare("SELECT value FROM meta WHERE key = 'min_reader'").get();
   return Number(row?.["value"] ?? Number.POSITIVE_INFINITY);
@@ -136,22 +135,22 @@ export function notOurs(file: string, problems: readonly string[]): string {
   return `${file} does not have exactly the tables of a Haversack store, so it is not used (${problems.slice(0, 3).join("; ")}${more}).`;
 }
 
-// Brings a store to the newest schema, or says why this program may not use it. `PRAGMA user_version` is the schema's
-// version, `PRAGMA application_id` says that the file is ours, and `meta.min_reader` is the version of the last
-// breaking migration: the least a program must know. All three change in the same transaction as the tables, so a
-// crash leaves the old schema or the new one.
+// Upgrades a store to the newest schema, or says why this program may not use it. `PRAGMA user_version` is the schema version,
+// `PRAGMA application_id` marks the file as ours, and `meta.min_reader` is the version of the last breaking migration: the
+// lowest version a program must know. All three change in the same transaction as the tables, so a crash leaves the old
+// schema or the new one.
 
-/** usable: at this program's version, or newer but still readable. behind: must be upgraded first. */
+/** usable: at this program's version, or newer but compatible. behind: must be upgraded first. */
 export type SchemaState = "usable" | "behind" | "empty";
 
-/** Reads only. Throws for a database of another program, for a store that is too new, and for tables that are not exactly ours. */
+/** Only reads. Throws for another program's database, for a store that is too new, and for tables that are not exactly ours. */
 export function schemaState(db: DatabaseSync, file: string, list: readonly Migration[]): SchemaState {
   const { state, problems } = examineSchema(db, file, list);
   if (problems.length > 0) throw fault("store-not-a-database", notOurs(file, problems));
   return state;
 }
 
-/** The same, with what is wrong with the tables as lines: nothing but the schema has been read then, and nothing else should be. */
+/** Like `schemaState`, but returns table problems as lines. Only the schema was read; if there are problems, read nothing else. */
 export function examineSchema(
   db: DatabaseSync,
   file: string,
@@ -164,31 +163,44 @@ export function examineSchema(
   const isNewer = version > known;
   const expected = expectedSchema(list, Math.min(version, known));
   const problems = !isNewer && readSchemaText(db) === expected ? [] : schemaProblems(db, { expected, isNewer });
-  // Upgraded between the two looks: tables and version change in one commit.
+  // The store was upgraded between the two reads: tables and version change in one commit.
   if (problems.length > 0 && readPragma(db, "user_version") !== version) return examineSchema(db, file, list);
   if (isNewer && isMetaSound(problems)) refuseIfTooNew(db, file, known);
   return { state, problems };
 }
 
-/** What the migrations up to a version leave behind. Of the newest it is known; of others they are run in memory. */
+/** The schema after the migrations up to a version. */
 export function expectedSchema(list: readonly Migration[], version: number): string {
-  if (list === migrations && version === latestVersion(list)) return SCHEMA_TEXT;
+  if (list === migrations && version === latestVersion(list)) return newestSchema();
+  return schemaAfter(list.filter((migration) => migration.version <= version));
+}
+
+let newest: string | undefined;
+
+/** What all migrations leave behind. The build puts this text in, because running them takes too long for a hook. */
+export function newestSchema(): string {
+  if (typeof __SCHEMA_TEXT__ === "string") return __SCHEMA_TEXT__;
+  newest ??= schemaAfter(migrations);
+  return newest;
+}
+
+function schemaAfter(list: readonly Migration[]): string {
   const ideal = new sqlite.DatabaseSync(":memory:");
   try {
-    for (const migration of list) if (migration.version <= version) ideal.exec(migration.sql);
+    for (const { sql } of list) ideal.exec(sql);
     return readSchemaText(ideal) ?? "";
   } finally {
     ideal.close();
   }
 }
 
-/** By the two numbers in the file's header alone. */
+/** Uses only the two numbers in the file's header. */
 function versionState(db: DatabaseSync, file: string, list: readonly Migration[]): SchemaState {
   const owner = readPragma(db, "application_id");
   if (owner !== APPLICATION_ID) {
     if (owner === 0 && !db.prepare("SELECT 1 FROM sqlite_schema LIMIT 1").get()) return "empty";
-    // Another process may have made the store between the two looks (seen with 16 at once). Tables and id come in one
-    // commit, so after tables were seen the second look at the id is final.
+    // Another process may have created the store between the two reads (seen with 16 at once). Tables and id come in one
+    // commit, so once tables were seen, the second read of the id is final.
     if (readPragma(db, "application_id") !== APPLICATION_ID) {
       throw fault("store-not-a-database", `${file} is a database of another program, not a Haversack store.`);
     }
@@ -216,12 +228,12 @@ export function refuseIfTooNew(db: DatabaseSync, file: string, known: number): v
   );
 }
 
-/** Takes the write lock, looks again (another process may have been faster), and upgrades in one transaction. */
+/** Takes the write lock, checks again (another process may have been faster), and upgrades in one transaction. */
 export function upgradeSchema(db: DatabaseSync, file: string, list: readonly Migration[]): void {
   inTransaction(db, () => applyMigrations(db, file, list));
 }
 
-/** The upgrade itself, inside a transaction of the caller's. */
+/** The upgrade itself. The caller has started a transaction. */
 export function applyMigrations(db: DatabaseSync, file: string, list: readonly Migration[]): void {
   const state = schemaState(db, file, list);
   if (state === "usable") return;

@@ -1,9 +1,9 @@
 /**
- * What a tool event says about the work: files changed, test results, commits, errors, the place in the plan. Pure; the
- * answer is a patch for `mergeWip`. The hook loads this: no imports but our own.
+ * What a tool event says about the work: changed files, test results, commits, errors, the position in the plan. Pure; returns a patch
+ * for `mergeWip`. The hook loads this file: it may only import our own code.
  *
- * Nothing is made up (an unreadable count is `null`), what is settled goes (a green run takes the failing test, a commit
- * its files, a success the errors of its tool), and all text is masked and cut before it is kept.
+ * Nothing is guessed (an unreadable count is `null`). Settled items are removed: a green run removes the failing test, a commit its
+ * files, a success the errors of its tool. All text is masked and cut before it is stored.
  */
 import { planPosition } from "../plan/plan-position.ts";
 import { isOutside, joinPath, projectPath } from "../project-path.ts";
@@ -21,33 +21,33 @@ import { checkerOf, onlyShows, readErrors } from "./read-errors.ts";
 import { detectTests, readTestOutput, type Shown, type TestReading } from "./read-test-output.ts";
 import { commandsIn, LINE_MAX_CHARS, programsIn, type ShellPart } from "./shell-words.ts";
 
-/** A tool call that has ended, in no client's words. */
+/** A finished tool call, independent of the client. */
 export interface ToolEvent {
   tool: "edit" | "write" | "shell" | "read" | "todo" | "other";
   path?: string;
-  /** When one call changed several files. */
+  /** If one call changed several files. */
   paths?: readonly string[];
   command?: string;
-  /** What the command printed, standard error too. */
+  /** The command's output, including standard error. */
   output?: string;
   isError?: boolean;
   exitCode?: number;
-  /** It goes on in the background: its output says nothing yet. */
+  /** The command still runs in the background: its output says nothing yet. */
   isBackground?: boolean;
-  /** The hash, when the client itself names the commit that the command made. */
+  /** The commit's hash, if the client reports it. */
   commitSha?: string;
-  /** The client's list as it stands in the tool's input; with `isPartial` single tasks of it, with their ids. */
+  /** The client's to-do list from the tool's input. With `isPartial`: single tasks of it, with their ids. */
   todos?: unknown;
   isPartial?: boolean;
-  /** The project's root: paths inside it are kept relative to it. */
+  /** The project's root. Paths inside it are stored relative to it. */
   root?: string;
-  /** Where the command ran; the root when it is not known. */
+  /** Where the command ran. Absent: the root. */
   cwd?: string;
 }
 
 const FILES_MAX = 50;
 
-/** Undefined: nothing worth keeping. */
+/** Undefined: nothing worth storing. */
 export function captureEvent(event: ToolEvent): WipPatch | undefined {
   if (event.tool === "todo") return event.isError ? undefined : planPosition(event.todos, event);
   if (event.tool === "shell") return captureShell(event);
@@ -57,7 +57,7 @@ export function captureEvent(event: ToolEvent): WipPatch | undefined {
 function captureEdit({ path, paths = path ? [path] : [], isError, root, cwd }: ToolEvent): WipPatch | undefined {
   const files = paths.slice(0, FILES_MAX).map((file) => projectPath(file, { root, cwd }));
   if (isError || files.length === 0) return undefined;
-  // What lies outside the project is no change to commit.
+  // Files outside the project are not changes to commit.
   const inside = root ? files.filter((file) => !isOutside(file)) : files;
   if (inside.length === 0) return { files_modified: files };
   return { files_modified: files, uncommitted_files: inside, uncommitted_changes: true };
@@ -67,9 +67,9 @@ function captureEdit({ path, paths = path ? [path] : [], isError, root, cwd }: T
 
 interface Command {
   words: readonly string[];
-  /** What the commands behind it in the pipe let through. */
+  /** How much output later commands in the pipe let through. */
   shown: Shown;
-  /** As it is stored. */
+  /** The command as it is stored. */
   text: string;
   outcome: Outcome;
 }
@@ -77,7 +77,7 @@ interface Command {
 interface Findings {
   tests?: WipTestResults;
   errors: WipError[];
-  /** Errors that are over. */
+  /** Errors that are fixed. */
   over: Partial<WipError>[];
 }
 
@@ -85,7 +85,7 @@ export function captureShell(event: ToolEvent): WipPatch | undefined {
   if (!event.command || event.isBackground) return undefined;
   const output = readableOutput(event.output ?? "");
   const end = { exitCode: event.exitCode, isError: event.isError, text: output.text };
-  // Masked before it is split: without its quotes and escapes, a private key's body is only letters.
+  // Mask before splitting: without its quotes and escapes, the body of a private key is just letters.
   const parts = commandsIn(safeStart(event.command, LINE_MAX_CHARS));
   const outcomes = commandOutcomes(parts, end);
   const commands = parts.map(({ words }, index): Command => {
@@ -107,7 +107,7 @@ export function captureShell(event: ToolEvent): WipPatch | undefined {
     const cwd = commit.folders.reduce(joinPath, event.cwd ?? root ?? "");
     const files = commit.files === "all" ? [""] : commit.files.map((file) => projectPath(file, { root, cwd }));
     const isAll = files.includes("");
-    // An old hash would be wrong; none is only less.
+    // No hash is better than an old, wrong one.
     patch.last_commit = (event.commitSha && safeLine(event.commitSha, 64)) ?? commit.sha ?? null;
     if (isAll) patch.uncommitted_changes = false;
     if (files.length > 0) patch.$settled = { ...patch.$settled, files: isAll ? "all" : files };
@@ -115,7 +115,7 @@ export function captureShell(event: ToolEvent): WipPatch | undefined {
   return Object.keys(patch).length > 0 ? patch : undefined;
 }
 
-/** Of several runs in one line the first that failed, else the last. */
+/** If a line has several test runs: the first that failed, else the last. */
 function findTests(commands: readonly Command[], output: OutputText, findings: Findings): void {
   for (const { words, shown, text: command, outcome } of commands) {
     const kind = detectTests(words);
@@ -126,7 +126,7 @@ function findTests(commands: readonly Command[], output: OutputText, findings: F
     if (!reading) continue;
     const { passed, failed, failingTest, reason } = reading;
     findings.tests = { ran: true, passed, failed, ...(failingTest && { failing_test: failingTest }), command };
-    // All passed and yet it failed (coverage, an error outside of the tests): not green.
+    // All tests passed but the command failed (coverage, an error outside the tests): not green.
     if (failed !== 0 || outcome !== "failed") findings.over.push({ type: "test" });
     if (!failingTest) continue;
     const message = safeLine(reason ? `${failingTest}: ${reason}` : failingTest, MESSAGE_MAX_CHARS);
@@ -134,7 +134,7 @@ function findTests(commands: readonly Command[], output: OutputText, findings: F
   }
 }
 
-/** `npm test 2>&1 | tee log | tail -20`: some of them hide lines. */
+/** `npm test 2>&1 | tee log | tail -20`: some commands in the pipe hide lines. */
 function shownOf(parts: readonly ShellPart[], index: number): Shown {
   let shown: Shown = "all";
   for (let at = index + 1; parts[at]?.joint === "|"; at++) {
@@ -150,10 +150,10 @@ const PICKS = /^(?:[ef]?grep|rg|ag|ack|head|sed|awk|gawk|cut|uniq|sort|perl)$/;
 const NO_TESTS =
   /no tests? (?:files? |suites? )?(?:were )?(?:found|ran|to run)|^\s*no tests\s*$|did not match any test/im;
 
-/** The exit code alone. Without one nothing is known, and nothing is said. */
+/** Uses only the exit code. Without one, there is no result. */
 function fromOutcome(outcome: Outcome, text: string): TestReading | undefined {
   if (outcome === "unknown" || NO_TESTS.test(text)) return undefined;
-  // A script may end well although tests failed: an output that speaks of failures and cannot be read gives no count.
+  // A script may succeed although tests failed. If unreadable output mentions failures, there is no count.
   return { passed: null, failed: outcome === "failed" || SPEAKS_OF_FAILURES.test(text) ? null : 0 };
 }
 
@@ -168,7 +168,7 @@ function findErrors(
 ): void {
   const working = commands.filter(({ words }) => !onlyShows(words));
   const isFailed = exitCode !== 0;
-  // Without a failure only the words of compilers and test runners are taken for errors.
+  // If the command did not fail, only messages of compilers and test runners count as errors.
   const source =
     working.find(({ words }) => checkerOf(words)) ??
     working.find(({ words }) => detectTests(words)) ??
@@ -184,7 +184,7 @@ function findErrors(
     }
   }
   for (const { words, text: command, outcome } of working) {
-    // A pipe hides the exit code; then silence about errors is taken for success.
+    // A pipe hides the exit code. Then output without errors counts as success.
     const isOk = outcome === "ok" || (outcome === "unknown" && !isFailed && !LOOKS_BAD.test(text));
     const tool = isOk && checkerOf(words);
     if (isOk) over.push({ command });
@@ -192,7 +192,7 @@ function findErrors(
   }
 }
 
-/** The line that names the trouble, near the end; else the last line. */
+/** The line near the end that names the problem, else the last line. */
 function failureText(text: string, exitCode: number): string {
   const lines = text.split("\n").slice(-20);
   const said = lines.filter((line) => line.trim() !== "" && !/^exit code/i.test(line));
@@ -200,9 +200,8 @@ function failureText(text: string, exitCode: number): string {
   return safeLine(`exit ${exitCode}: ${line}`, MESSAGE_MAX_CHARS);
 }
 
-// Which commands of a line succeeded and which failed, as far as the exit code of the whole line can tell. A pipe
-// hides the code of what stands before it, `;` that of the command before, and a failed `a && b` may have ended at
-// either.
+// Which commands of a line succeeded or failed, as far as the exit code of the whole line tells. A pipe hides the code of the commands
+// before it, `;` hides that of the previous command, and a failed `a && b` may have failed at either.
 
 export type Outcome = "ok" | "failed" | "unknown";
 
@@ -234,7 +233,7 @@ export function commandOutcomes(parts: readonly ShellPart[], end: LineEnd): Outc
   if (exitCode === undefined) return outcomes;
 
   const hasPipefail = parts.some(({ words }) => words[0] === "set" && words.includes("pipefail"));
-  /** Commands that the exit code speaks of, last first. */
+  /** Commands that the exit code applies to, last first. */
   const chain: number[] = [];
   let hasAlternative = false;
   for (let at = last; at >= 0; at--) {
@@ -249,13 +248,13 @@ export function commandOutcomes(parts: readonly ShellPart[], end: LineEnd): Outc
   return outcomes;
 }
 
-/** Clients that hand over only text begin it with the code. */
+/** Clients that pass only text put the exit code at its start. */
 export function lineExitCode({ exitCode, isError, text }: LineEnd): number | undefined {
   const stated = /^exit code:? (\d+)/i.exec(text)?.[1];
   return exitCode ?? (stated ? Number(stated) : isError === undefined ? undefined : Number(isError));
 }
 
-/** Steps that do not fail in earnest. */
+/** Steps whose failure does not matter. */
 function isTrivial({ words }: ShellPart): boolean {
   return /^(?:cd|pushd|popd|echo|printf|export|source|\.|set|unset|pwd|true|:|exit|sleep|mkdir)$/.test(
     programsIn(words)[0]?.[0] ?? "",

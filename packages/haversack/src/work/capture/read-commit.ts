@@ -1,21 +1,21 @@
 /**
- * What a `git commit` in a shell line settled: its hash, from git's own `[branch abc1234] message`, and its files, where
- * the line names them. Checkouts, stashes and resets settle nothing: what they did to a file cannot be seen from here.
+ * What a `git commit` in a shell line settled: its hash, from git's output `[branch abc1234] message`, and its files, if the line names
+ * them. Checkouts, stashes and resets settle nothing: their effect on a file is not visible here.
  */
 import { programsIn, type ShellPart } from "./shell-words.ts";
 
 export interface CommitReading {
   sha?: string;
-  /** Relative to the folder of the command; "all" when the line does not say which. */
+  /** Relative to the command's folder; "all" if the line names no files. */
   files: "all" | string[];
-  /** Folders entered before (`cd web && git commit …`). */
+  /** Folders entered earlier in the line (`cd web && git commit …`). */
   folders: string[];
 }
 
 export interface CommitEvidence {
   /** The readable output. */
   text: string;
-  /** Whether the exit code speaks for that command. */
+  /** Whether the exit code shows that this command succeeded. */
   isOk: (index: number) => boolean;
 }
 
@@ -63,11 +63,11 @@ function gitArguments(args: readonly string[]): { verb: string; folder?: string;
   return { verb: args[at] ?? "", rest: args.slice(at + 1), ...(folder ? { folder } : {}) };
 }
 
-/** Options of `git commit` that take the next word. */
+/** Options of `git commit` that use the next word as their value. */
 const TAKES_VALUE =
   /^(?:-[a-zA-Z]*[mFCct]|--(?:message|file|author|date|reuse-message|template|fixup|squash|trailer))$/;
 
-/** Undefined: it names no paths, so the index decides. */
+/** Undefined: it names no paths, so it commits the index. */
 function commitPaths(args: readonly string[]): string[] | undefined {
   if (args.some((arg) => /^(?:--all|-[b-zB-Z]*a[a-zA-Z]*)$/.test(arg))) return ["*"];
   const paths = pathsOf(args);

@@ -1,6 +1,6 @@
 /**
- * Errors of compilers, type checkers and linters, and uncaught exceptions, from the output of a command: the first few,
- * each with file and line.
+ * Reads errors of compilers, type checkers and linters, and uncaught exceptions, from a command's output: the first few, each with file
+ * and line.
  */
 
 import type { WipError } from "../wip/wip.ts";
@@ -8,12 +8,12 @@ import { MESSAGE_MAX_CHARS, PATH_MAX_CHARS, safeLine } from "./output-text.ts";
 import { programsIn } from "./shell-words.ts";
 
 const ERRORS_MAX = 5;
-/** The same error over and over: enough has been seen. */
+/** Stops after this many matches: more only repeat the same error. */
 const MATCHES_MAX = 50;
-/** eslint names the file once, above its lines. */
+/** How far above an error to look for its file: eslint names the file once, above its lines. */
 const FILE_ABOVE_CHARS = 8000;
 
-/** Groups: `f`ile, `l`ine, `m`essage, and `t`ool where the text tells it. */
+/** Groups: `f`ile, `l`ine, `m`essage, and `t`ool if the text contains it. */
 type ErrorFormat = readonly [tool: string, type: WipError["type"], pattern: RegExp];
 
 /** No pattern can match across more than a few lines; a line has at most 400 characters. */
@@ -22,7 +22,7 @@ const ERROR_FORMATS: readonly ErrorFormat[] = [
   ["dotnet", "type_error", /^(?<f>\S[^(\n]*)\((?<l>\d+),\d+\): error (?<m>(?<t>TS)?[A-Z]*\d+: .+)/gm],
   ["pyright", "type_error", /^ *(?<f>\S+?):(?<l>\d+):\d+ - error(?::)? (?<m>(?<t>TS)?.+)/gm],
   ["rustc", "compile_error", /^error(?:\[E\d+\])?: (?<m>.+)\n +--> (?<f>\S+?):(?<l>\d+):/gm],
-  // gcc, clang, swift, javac, mypy: told apart by the file's ending.
+  // gcc, clang, swift, javac, mypy: distinguished by the file extension.
   ["cc", "compile_error", /^(?<f>\S+?\.(?<t>\w+)):(?<l>\d+)(?::\d+)?: (?:fatal )?error: (?<m>.+)/gm],
   ["javac", "compile_error", /^\[ERROR\] (?<f>\S+):\[(?<l>\d+),\d+\] (?<m>.+)/gm],
   ["kotlin", "compile_error", /^e: (?:file:\/\/)?(?<f>\S+?\.kts?):(?<l>\d+):\d+:? (?<m>.+)/gm],
@@ -32,7 +32,7 @@ const ERROR_FORMATS: readonly ErrorFormat[] = [
   ["biome", "lint_error", /^(?<f>\S+?):(?<l>\d+):\d+ (?:lint|parse|assist)\S*.*\n\n? *× (?<m>.+)/gm],
   ["eslint", "lint_error", /^ +(?<l>\d+):\d+ +error +(?<m>\S.*)/gm],
   ["deno", "type_error", /^(?<m>TS\d+ \[ERROR\]: .+)(?:\n.*){0,2}\n +at (?:file:\/\/)?(?<f>\S+?):(?<l>\d+):/gm],
-  // The innermost frame of a Python traceback stands last.
+  // The innermost frame of a Python traceback comes last.
   [
     "python",
     "exception",
@@ -51,7 +51,7 @@ const TOOL_NAMES = new Map([
   ["swift", "swift"],
 ]);
 
-/** Without exceptions for test runs: there they are the failing tests. */
+/** Exceptions are left out for test runs: there they are the failing tests. */
 export function readErrors(text: string, { exceptions }: { exceptions: boolean }): WipError[] {
   const errors: WipError[] = [];
   for (const [tool, type, pattern] of ERROR_FORMATS) {
@@ -90,7 +90,7 @@ const CHECKER_NAMES: Readonly<Record<string, string>> = {
   clang: "cc",
 };
 
-/** The tool whose errors are over when this command succeeds. */
+/** The tool whose errors are settled when this command succeeds. */
 export function checkerOf(words: readonly string[]): string | undefined {
   for (const program of programsIn(words)) {
     const [, ...groups] = CHECKER.exec(program.join(" ").slice(0, 300)) ?? [];
@@ -100,7 +100,7 @@ export function checkerOf(words: readonly string[]): string | undefined {
   return undefined;
 }
 
-/** Commands that print what they find: an "error:" in their output is no error, and no match is no failure. */
+/** Commands that print what they find: "error:" in their output is not an error, and no match is not a failure. */
 export function onlyShows(words: readonly string[]): boolean {
   return /^(?:cat|less|head|tail|e?grep|rg|find|fd|ls|tree|which|diff|cmp|test|\[\[?|wc|sort|uniq|cut|sed|awk|jq|stat|file|ps|pgrep|kill|env|date|man|tee|xargs|curl|echo|printf|cd|pwd|true|false|sleep|wait|exit|set|export|source|mkdir|for|done|fi)$/.test(
     programsIn(words)[0]?.[0] ?? "",

@@ -1,6 +1,6 @@
 /**
- * Counts and the first failing test from the output of a test run. What the output does not say is `null`; numbers are
- * never made up.
+ * Reads the counts and the first failing test from the output of a test run. Values that the output does not contain are `null`;
+ * numbers are never guessed.
  */
 import { MESSAGE_MAX_CHARS, type OutputText, safeLine } from "./output-text.ts";
 import { programsIn } from "./shell-words.ts";
@@ -9,24 +9,24 @@ export interface TestReading {
   passed: number | null;
   failed: number | null;
   failingTest?: string;
-  /** The line that says why it failed, where there is one near its name. */
+  /** The line with the reason of the failure, if there is one near the test's name. */
   reason?: string;
 }
 
 /**
- * How much of what the run printed is in the output. `end`: its last lines. `some`: lines that were picked, so that what is not
- * there may have been printed all the same. Default: all of it.
+ * How much of the run's output is available. `end`: its last lines. `some`: filtered lines, so a missing line may still have been
+ * printed. Default: all of it.
  */
 export type Shown = "all" | "end" | "some";
 
-/** Undefined: this is no output of a test run, or no test ran. */
+/** Undefined: not the output of a test run, or no test ran. */
 export function readTestOutput(output: OutputText, { shown = "all" }: { shown?: Shown } = {}): TestReading | undefined {
   for (const format of TEST_FORMATS) {
     const reading = readCounts(output, format, shown);
     if (reading) return reading.failed === 0 ? reading : withName(reading, output.text, firstName(output.text, format));
   }
   if (shown === "all") return undefined;
-  // The counts stand before the details and are cut off. A failing test is there all the same.
+  // The counts come before the details and were cut off. The name of a failing test may still be there.
   const names = TEST_FORMATS.map((format) => firstName(output.text, format));
   const name = names.find((found) => found !== undefined);
   return name === undefined ? undefined : withName({ passed: null, failed: null }, output.text, name);
@@ -90,13 +90,13 @@ function readCounts(
   const failed = tally.fail || broken.reduce((sum, { 1: files }) => sum + Number(files), 0);
   const passed = tally.pass ?? Math.max(0, (tally.total ?? 0) - failed - (tally.skip ?? 0));
   if (matches[0]?.groups && "passes" in matches[0].groups) {
-    // Counted lines: some may be cut out, and `go test` prints passing tests only when told to.
+    // These counts come from counting lines. Some lines may be cut, and `go test` prints passing tests only on request.
     const isUnknown = isCut ? failed > 0 : failed === 0 && /^FAIL\b/m.test(text);
     return { passed: isCut || !tally.pass ? null : passed, failed: isUnknown ? null : failed };
   }
   if (passed + failed === 0) return undefined;
   if (!isSpread || shown === "all") return { passed, failed };
-  // A count that nobody sees is not zero. At the end of the output only earlier lines are missing, and failures come last.
+  // A count that is missing is not zero. With `end`, only earlier lines are missing, and failures come last.
   const isPassedKnown = tally.pass !== undefined || tally.total !== undefined;
   const isFailedKnown = tally.fail !== undefined || shown === "end";
   return { passed: isPassedKnown ? passed : null, failed: isFailedKnown ? failed : null };
@@ -110,14 +110,14 @@ function firstName(text: string, [, names]: TestFormat): string | undefined {
     const name = pattern.exec(text)?.[1]?.trim();
     if (name && !isTally(name)) return name;
     if (!name) continue;
-    // A sum such as `FAILED 3 of 5` looks like a failing test; a name may stand behind it.
+    // A sum such as `FAILED 3 of 5` looks like a failing test. The real name may follow.
     const all = text.matchAll(new RegExp(pattern, `${pattern.flags}g`));
     for (const [, other = ""] of all) if (other.trim() && !isTally(other)) return other.trim();
   }
   return undefined;
 }
 
-/** Numbers, and words that count, alone. */
+/** Whether the name consists only of numbers and counting words. */
 function isTally(name: string): boolean {
   return /\d/.test(name) && !/[a-z]|[^\0-\x7f]/i.test(name.replace(COUNTING, ""));
 }
@@ -130,7 +130,7 @@ const REASONS = [
   /\b(?:assert\w*|expect(?:ed)?|panicked|got|Error)\b/i,
 ];
 
-/** Looks behind each place that has the name: lists name it first, details follow later. */
+/** Searches after every occurrence of the name: lists name it first, details follow later. */
 function findReason(text: string, name: string): string | undefined {
   for (let at = text.indexOf(name), tries = 0; at !== -1 && tries < 4; at = text.indexOf(name, at), tries++) {
     at += name.length;
@@ -143,9 +143,9 @@ function findReason(text: string, name: string): string | undefined {
   return undefined;
 }
 
-// Which commands run tests. Whose output it is, the output itself tells best: a script hides its runner.
+// Which commands run tests. The output itself is the best evidence, because a script hides its runner.
 
-/** "maybe" (`npm run check`, `make`): it counts only when its output is that of a test run. */
+/** "maybe" (`npm run check`, `make`): counts only if its output looks like a test run. */
 export type TestCommand = "sure" | "maybe" | undefined;
 
 export function detectTests(words: readonly string[]): TestCommand {
@@ -199,24 +199,24 @@ function detectScript(args: readonly string[]): TestCommand {
 }
 
 /**
- * How test runners end their output: the lines with the counts, and where the name of the first failing test stands. The
- * first format whose count lines are there is taken. Patterns see text whose lines are at most 400 characters long, and
- * none can match across many lines.
+ * How test runners end their output: the lines with the counts, and where to find the name of the first failing test. The first format
+ * whose count lines match is used. Lines are at most 400 characters long, and no pattern can match across many lines.
  */
 export type TestFormat = readonly [
   /**
-   * Lines that hold counts; all of them are added up. Named groups say which number is which (`fail`, `error`, `skip`,
-   * `total`), and `passes` and `fails` count the line itself. Without named groups the words of the line say it.
+   * Lines with counts; all of them are summed. Named groups identify the numbers (`fail`, `error`, `skip`, `total`); `passes` and
+   * `fails` count the line itself. Without named groups, the words of the line identify them.
    */
   counts: RegExp,
-  /** Tried in order; the first group that matched is the name. */
+  /** Tried in order; the first matching group is the name. */
   names: readonly RegExp[],
   /**
-   * `word-first`: as in `Failures: 1`; otherwise `1 failed`. `last`: each suite prints its line, and the last is the sum.
-   * A pattern: files that could not be loaded at all; their tests are in no other count.
+   * - `word-first`: the word comes before its number (`Failures: 1`). Default: after it (`1 failed`).
+   * - `last`: every suite prints a line, and the last line has the sum.
+   * - A pattern matches files that could not be loaded. No other count includes their tests.
    */
   special?: "word-first" | "last" | RegExp | undefined,
-  /** Each count has a line of its own: one may be hidden, and the others are there. */
+  /** Each count has its own line, so one may be hidden while the others are visible. */
   isSpread?: true,
 ];
 
@@ -273,7 +273,7 @@ export const TEST_FORMATS: readonly TestFormat[] = [
   ],
   // gotestsum
   [/^DONE (?<total>\d+) tests?(?:, (?<skip>\d+) skipped)?(?:, (?<fail>\d+) failures?)?/gm, [/^=== FAIL: \S+ (\S+)/m]],
-  // go test: a subtest says more than the test around it, whose line stands above
+  // go test: a subtest says more than its parent test, whose line comes first
   [
     /^(?:--- (?:(?<passes>PASS)|(?<fails>FAIL)|SKIP): .*|ok +\t.*|FAIL\t.*)/gm,
     [/^--- FAIL: .*\n +--- FAIL: (\S+)/m, /^--- FAIL: (\S+)/m],
@@ -284,13 +284,13 @@ export const TEST_FORMATS: readonly TestFormat[] = [
     [/^ *(?:Failed|failed) (\S.*?)(?: \[[^\]]*\]| \([\d.]+m?s\))$/m],
     "word-first",
   ],
-  // Maven; the lines of single classes end in a time
+  // Maven; lines of single classes end with a time
   [
     /^(?:\[\w+\] )?Tests run: \d+, Failures: \d+, Errors: \d+, Skipped: \d+$/gm,
     [/^\[ERROR\] (?!Tests run)(\S.*?) +(?:-- )?Time elapsed: .*<<< /m, /^\[ERROR\] {2,}([\w$.]+)(?:->\S+)?:\d+/m],
     "word-first",
   ],
-  // Gradle, which counts only when something failed
+  // Gradle, which prints counts only after failures
   [
     /^(?<total>\d+) tests? completed(?:, (?<fail>\d+) failed)?(?:, (?<skip>\d+) skipped)?/gm,
     [/^(\S.* > .*?) FAILED$/m],
@@ -320,7 +320,7 @@ export const TEST_FORMATS: readonly TestFormat[] = [
     [/^Test Case '(?:-\[)?(.*?)\]?' failed/m],
     "last",
   ],
-  // Scripts of one's own: `FAILED 3 of 5`
+  // Custom scripts: `FAILED 3 of 5`
   [
     /^ *FAIL(?:ED|URES?)?:? +(?<fail>\d+) *(?:of|out of|\/) *(?<total>\d+)(?: tests?)?\.?$/gm,
     [/^ *(?:FAIL(?:ED)?:?|not ok|[✖✗×]) +(\S.*?)(?: {2}|$)/m],

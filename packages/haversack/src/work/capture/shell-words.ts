@@ -1,21 +1,21 @@
 /**
- * Splits a shell line into its commands and their words, well enough to know which programs ran: quotes, substitutions,
- * here-documents, redirections. One pass, no recursion. Words in a commit message are not commands.
+ * Splits a shell line into its commands and their words, well enough to know which programs ran: quotes, substitutions, here-documents,
+ * redirections. One pass, no recursion. Words in a commit message are not commands.
  */
 export interface ShellPart {
   words: string[];
-  /** What stands before it; "" at the beginning. A new line and `&` count as `;`. */
+  /** The operator before the command; "" at the start. A new line and `&` count as `;`. */
   joint: "" | "&&" | "||" | ";" | "|";
-  /** The file that its output went into: nobody has seen it then. */
+  /** The file that its output was redirected to. Nobody has seen the output then. */
   writesTo?: string;
 }
 
 export const LINE_MAX_CHARS = 60_000;
-/** Each is looked at many times; nobody writes that many. */
+/** Each part is checked many times, and real lines have fewer. */
 const PARTS_MAX = 50;
 const WORDS_MAX = 200;
 
-/** The commands of a line, those inside `bash -c "…"` too. */
+/** The commands of a line, including those inside `bash -c "…"`. */
 export function commandsIn(line: string, depth = 0): ShellPart[] {
   const commands = splitShell(line).flatMap((part) => {
     const [program = [], ...others] = programsIn(part.words);
@@ -31,14 +31,14 @@ export function commandsIn(line: string, depth = 0): ShellPart[] {
 export function splitShell(line: string): ShellPart[] {
   const text = withoutHereDocuments(line.slice(0, LINE_MAX_CHARS));
   const parts: ShellPart[] = [];
-  /** What ends the quotes and substitutions that are open. */
+  /** The characters that close the open quotes and substitutions. */
   const closers: string[] = [];
   let words: string[] = [];
   let joint: ShellPart["joint"] = "";
   let word = "";
   let isWord = false;
   let isTarget = false;
-  /** The target that comes takes standard output. */
+  /** The next target is a redirection of standard output. */
   let isOutput = false;
   let writesTo = "";
 
@@ -52,7 +52,8 @@ export function splitShell(line: string): ShellPart[] {
   const endPart = (next: ShellPart["joint"], isLineEnd = false): void => {
     endWord();
     isTarget = false;
-    // Behind a loop or a group it takes all that was in it; where that began is not kept, so it takes all before it.
+    // After a loop or a group, the redirection applies to everything in it. Its start is not recorded, so the redirection applies to
+    // all parts before it.
     if (writesTo && /^(?:done|fi|esac|\})?$/.test(words.join(" "))) {
       for (const part of parts) part.writesTo ??= writesTo;
       writesTo = "";
@@ -124,7 +125,7 @@ export function splitShell(line: string): ShellPart[] {
   return parts;
 }
 
-/** Drops the bodies: a commit message or a file that is written says nothing about what ran. */
+/** Removes here-document bodies: a commit message or a written file says nothing about what ran. */
 function withoutHereDocuments(text: string): string {
   if (!text.includes("<<")) return text;
   const lines = text.split("\n");
@@ -134,7 +135,7 @@ function withoutHereDocuments(text: string): string {
     const line = lines[at]!;
     kept.push(line);
     const end = /<<-?\s*\\?["']?(\w+)/.exec(line)?.[1];
-    // No such line: it was no here-document.
+    // No end line: it is not a here-document.
     if (end === undefined || line.includes("<<<") || (lastLineOf.get(end) ?? -1) <= at) continue;
     while (lines[at + 1]!.trim() !== end) at++;
     at++;
@@ -148,8 +149,8 @@ const RUN_PREFIX = /^(?:uv|poetry|pipenv|hatch|pdm|rye|rtx|mise|bundle|coverage)
 const CONTAINER = /^(?:docker|podman|docker-compose|nerdctl|kubectl|oc|ssh|vagrant|sail|ddev|lando)$/;
 
 /**
- * The programs that a command may stand for, without `sudo`, `npx`, `timeout 60` and the like, and without their folders.
- * More than one only for containers, whose options and image cannot be told from the command they run.
+ * The programs that a command may run, without `sudo`, `npx`, `timeout 60` and the like, and without their folders. More than one only
+ * for containers, whose options and image look like the command they run.
  */
 export function programsIn(words: readonly string[]): string[][] {
   let rest = [...words];

@@ -1,5 +1,5 @@
 /**
- * A plan, or a tasks.md, to its tasks. Lenient: plans are written by people and models in many shapes. What is understood:
+ * Reads the tasks from a plan or a tasks.md. Lenient: people and models write plans in many shapes. It understands:
  *
  * - headings `Task 1: Name` of any level, with numbers such as 1.2 and 10a; in them the parts Files, Steps, Done When (or
  *   Acceptance Criteria), Depends on (or Blocked by) and Skill, as bold labels, plain labels or headings; steps as
@@ -8,7 +8,7 @@
  * - without such headings: numbered checkboxes (`- [ ] 1.1 …`, `- [ ] T001 …`), numbered headings that have one of the parts,
  *   or any checkboxes.
  *
- * What stands below a step stays in the plan: the task says which section it is.
+ * The text below a step stays in the plan: the task names its section.
  */
 import { cleanLine } from "../../base/clean-text.ts";
 import { isSettled, type Task, type TaskStep } from "../task.ts";
@@ -16,27 +16,27 @@ import { readPlanBody } from "./plan-body.ts";
 import { plainLine, readFiles, readTitle, withoutNumber } from "./plan-fields.ts";
 
 export interface ParsedPlan {
-  /** Of the first heading that is no task. Undefined: there is none. */
+  /** Text of the first heading that is not a task. Undefined: there is none. */
   title?: string;
   tasks: PlannedTask[];
   problems: string[];
 }
 
 export interface PlannedTask {
-  /** As the plan has it: `1`, `1.2`, `10a`. */
+  /** As written in the plan: `1`, `1.2`, `10a`. */
   number: string;
-  /** The heading's text, by which the section is found again. */
+  /** The heading's text, used to find the section again. */
   section: string;
   title: string;
   description?: string;
   acceptanceCriteria?: string;
-  /** Relative to the project; a folder ends with a slash. */
+  /** Relative to the project; folders end with a slash. */
   files: string[];
   steps: TaskStep[];
-  /** Numbers of other tasks of the plan. */
+  /** Numbers of other tasks in the plan. */
   dependsOn: string[];
   skill?: string;
-  /** All its steps are checked, or its heading says so. */
+  /** All its steps are checked, or its heading is marked as done. */
   isDone: boolean;
   problems: string[];
 }
@@ -86,7 +86,7 @@ function readTaskHeadings(lines: readonly PlanLine[], read: ReadHeading): Planne
   return tasks.length > 0 ? tasks : undefined;
 }
 
-/** Where a task's section ends: at the next task, or at a heading of its own level or above that is none of its parts. */
+/** A task's section ends at the next task, or at a heading of the same or a higher level that is not one of its parts. */
 function isEnd({ level, text }: { level: number; text: string }, own: number, read: ReadHeading): boolean {
   if (read(text)) return true;
   return level < own || (level === own && !/^(?:step\s+\d|steps|files|done when|acceptance criteria)/i.test(text));
@@ -110,7 +110,7 @@ function readOthers(lines: readonly PlanLine[]): PlannedTask[] | undefined {
   return lines.some(isTask) ? readItems(lines, isTask) : undefined;
 }
 
-/** Each checkbox of the outermost list is a task, those inside it are its steps. */
+/** Each checkbox of the outermost list is a task; nested ones are its steps. */
 function readItems(lines: readonly PlanLine[], isTask: (line: PlanLine) => boolean): PlannedTask[] {
   const starts = lines.flatMap((line, index) => (isTask(line) ? [index] : []));
   return starts.map((start, at) => {
@@ -134,7 +134,7 @@ function readItems(lines: readonly PlanLine[], isTask: (line: PlanLine) => boole
   });
 }
 
-/** What can only be seen across tasks. */
+/** Checks that involve several tasks. */
 function checkNumbers(tasks: PlannedTask[], problems: string[]): void {
   const numbers = new Map<string, PlannedTask>();
   const sections = new Map<string, number>();
@@ -156,7 +156,7 @@ function checkNumbers(tasks: PlannedTask[], problems: string[]): void {
   }
 }
 
-// The lines of a Markdown plan, each with what it is. Code fences, comments and frontmatter hold no structure.
+// The lines of a Markdown plan, each with its type. Code fences, comments and frontmatter contain no structure.
 
 export interface PlanLine {
   /** From 1. */
@@ -177,7 +177,7 @@ export interface ListItem {
   isChecked?: boolean;
 }
 
-/** No heading, label or list item is longer, and our patterns need the square of the length of some lines. */
+/** No heading, label or list item is longer. Some of our patterns take quadratic time on a line. */
 const LONGEST_LINE = 2000;
 
 const FENCE = /^\s*(`{3,}|~{3,})(.*)$/;
@@ -197,7 +197,7 @@ export function readPlanLines(text: string): PlanLine[] {
       if (marks?.startsWith(fence) && after.trim() === "") fence = undefined;
       return { ...read, isCode: true };
     }
-    // A line such as ```` ```a``` ```` is code inside a line, not a fence.
+    // A line such as ```` ```a``` ```` is inline code, not a fence.
     if (marks && !(marks[0] === "`" && after.includes("`"))) {
       fence = marks;
       return { ...read, isCode: true };
@@ -219,7 +219,7 @@ export function readPlanLines(text: string): PlanLine[] {
   });
 }
 
-/** Blanked, with their line ends kept: line numbers stay true. One that is never closed is no comment. */
+/** Replaces comments with blanks but keeps line ends, so line numbers stay correct. An unclosed comment is not a comment. */
 function withoutComments(text: string): string {
   if (!text.includes("<!--")) return text;
   const lastEnd = text.lastIndexOf("-->");
@@ -254,7 +254,7 @@ function withoutComments(text: string): string {
     .join("");
 }
 
-/** How many lines it takes, or 0. */
+/** The number of frontmatter lines, or 0. */
 function frontmatterEnd(lines: readonly string[]): number {
   if (lines[0]?.trimEnd() !== "---") return 0;
   const end = lines.findIndex((line, index) => index > 0 && /^(?:---|\.\.\.)\s*$/.test(line));
@@ -271,14 +271,13 @@ function indentOf(line: string): number {
   return column;
 }
 
-// Which stored task is which task of the plan, after the plan was edited: by section, else by title (it was
-// renumbered), else by number (it was renamed). A task that is over is never found by its number alone: a new task
-// would begin as done.
+// Matches stored tasks to the tasks of an edited plan: by section, else by title (renumbered), else by number (renamed). A finished
+// task is never matched by number alone: a new task would start as done.
 
 export interface PlanMatch {
   /** In the plan's order. */
   pairs: { planned: PlannedTask; task?: Task }[];
-  /** Stored, and in the plan no more. */
+  /** Stored tasks that are no longer in the plan. */
   gone: Task[];
 }
 

@@ -1,4 +1,4 @@
-/** What stands below a task's heading: its parts, line by line. */
+/** Reads the text below a task's heading into its parts, line by line. */
 import { stripControl } from "../../base/clean-text.ts";
 import type { TaskStep } from "../task.ts";
 import type { PlanLine } from "./parse-plan.ts";
@@ -31,27 +31,33 @@ export function readPlanBody(lines: readonly PlanLine[]): PlanBody {
   return reader.body();
 }
 
-/** step: below a step, where everything but the next step stays in the plan. */
+/** step: below a step, where everything except the next step stays in the plan. */
 type Place = PlanPart | "step";
 
 type ListKind = "checkboxes" | "numbers" | "bullets";
 
 class BodyReader {
   #place: Place = "description";
-  /** The step or criterion that a line may go on with, and how far it is indented. */
+  /** The step or criterion that the next line may continue, and its indentation. */
   #open: { add: (text: string) => void; indent: number } | undefined;
   #isAfterBlank = false;
-  /** The part began with a list item, so the next one beside it ends it. */
+  /** The part began with a list item, so the next item of the same level ends it. */
   #partIndent: number | undefined;
-  /** Its files or criteria stood behind the label: for files, what comes after a blank line are none; for criteria, what another list says. */
+  /**
+   * The files or criteria followed their label on the same line. Then lines after a blank line are not files, and another list is
+   * not criteria.
+   */
   #isInline = false;
-  /** What kind of list the criteria are, once there is one. */
+  /** The list kind of the criteria, once known. */
   #criteriaList: ListKind | undefined;
   readonly #description: string[] = [];
   readonly #criteria: string[] = [];
   readonly #files = new Set<string>();
   readonly #steps: TaskStep[] = [];
-  /** Of a numbered list in the text: the steps, when nothing else is; and its lines in the description, with what is below. */
+  /**
+   * A numbered list in the text. If the task has no other steps, the list becomes its steps and is removed from the description, with the
+   * text below each entry.
+   */
   readonly #numbered: TaskStep[] = [];
   readonly #numberedLines = new Set<number>();
   readonly #dependsOn: string[] = [];
@@ -130,7 +136,7 @@ class BodyReader {
     else this.#readParagraph(text, indent);
   }
 
-  /** "Depends on Task 1." as a sentence. True: the line says nothing else. */
+  /** "Depends on Task 1." as a sentence. Returns true if the line contains nothing else. */
   #readDependence(text: string): boolean {
     const found = readDependence(text);
     if (!found) return false;
@@ -139,8 +145,8 @@ class BodyReader {
   }
 
   /**
-   * Whether a list that follows the criteria is none of them, but the steps: they stood behind their label, or are a list of another kind.
-   * Bullets are no steps without a word that says so.
+   * Whether a list after the criteria holds the steps: the criteria followed their label on the same line, or are a list of another
+   * kind. Bullets are never steps without a label.
    */
   #endsCriteria(kind: ListKind, indent: number): boolean {
     if (this.#place !== "criteria") return false;
@@ -177,7 +183,7 @@ class BodyReader {
     if (part === "files") this.#isInline = this.#addFiles(rest) > 0;
     else if (part === "criteria" && rest) {
       this.#addCriterion(rest, indent);
-      // "Done when all of these hold:" goes on below.
+      // "Done when all of these hold:" continues below.
       this.#isInline = !/[:,]$/.test(plainLine(rest));
     } else if (part === "steps" && rest) this.#addStep(plainLine(rest), { indent, isIn: "steps" });
     else if (part === "description" && rest) this.#description.push(rest);
@@ -222,7 +228,7 @@ class BodyReader {
     }
   }
 
-  /** The rest of a list item that was broken into lines. */
+  /** Whether the line continues a list item that was broken into lines. */
   #goesOn({ indent, item }: PlanLine): boolean {
     return this.#open !== undefined && !item && !this.#isAfterBlank && indent > this.#open.indent;
   }
@@ -241,7 +247,7 @@ class BodyReader {
     this.#open = { indent, add: (more) => (this.#criteria[at] += ` ${more}`) };
   }
 
-  /** How many there were. */
+  /** Returns how many files were found. */
   #addFiles(text: string): number {
     const { files, problems } = readFiles(text);
     for (const file of files) this.#files.add(file);
@@ -254,7 +260,7 @@ class BodyReader {
     if (skill !== "" && !/^(?:none|n\/a)$/i.test(skill)) this.#skill = skill;
   }
 
-  /** What is indented below a line of the numbered list goes where that goes. */
+  /** Indented text below a line of the numbered list belongs to that line. */
   #describe(text: string, indent: number): void {
     const at = this.#description.length;
     const isBelow = text === "" || indent >= 2;
@@ -268,7 +274,7 @@ class BodyReader {
   }
 }
 
-/** Lines as one text: no blank ends, at most one blank line in a row. */
+/** Joins lines, without blank lines at the ends and with at most one in a row. */
 function block(lines: readonly string[]): string {
   return stripControl(lines.join("\n"))
     .replace(/\n{3,}/g, "\n\n")

@@ -1,4 +1,4 @@
-/** The small languages inside a plan: labels, lists of files, what a task depends on, the text of a step. */
+/** Parsers for the fields of a plan: labels, file lists, dependencies, step texts. */
 import { cleanLine } from "../../base/clean-text.ts";
 
 export type PlanPart = "files" | "steps" | "criteria" | "depends" | "skill" | "description";
@@ -13,13 +13,13 @@ const PARTS: readonly [RegExp, PlanPart][] = [
 ];
 
 export interface PlanLabel {
-  /** Undefined: a label of the author's own. */
+  /** Undefined: a label that we do not know. */
   part?: PlanPart;
-  /** What stands behind it on the line. */
+  /** The text after the label. */
   rest: string;
 }
 
-/** `**Files:** …`, `**Files**`, `- **Done when**: …`, `Depends on: …`. Plain words are a label only when we know them. */
+/** `**Files:** …`, `**Files**`, `- **Done when**: …`, `Depends on: …`. Plain words are labels only if we know them. */
 export function readLabel(text: string): PlanLabel | undefined {
   const line = text
     .trim()
@@ -50,7 +50,7 @@ export function partOf(name: string): PlanPart | undefined {
 
 const STEP = /^(?:\*\*|__)?Step\s+\d+(?:\.\d+)*[a-z]?\s*(?:[:.)–—-]\s*|(?=\*\*|__)|$)(.*)$/i;
 
-/** The text of `**Step 2: Run it** now`, or undefined when the line is no step. */
+/** The text of `**Step 2: Run it** now`, or undefined if the line is not a step. */
 export function readStep(text: string): string | undefined {
   const found = STEP.exec(text.trim());
   return found ? plainLine(found[1] ?? "") : undefined;
@@ -58,7 +58,7 @@ export function readStep(text: string): string | undefined {
 
 const DONE_MARK = /\s*(?:[✅☑✔]\ufe0f?|[-–—(]\s*(?:done|complete|completed)\)?)\s*$/iu;
 
-/** A title or a step without emphasis, number and mark of completion. */
+/** A title or step without emphasis, number and completion mark. */
 export function readTitle(text: string): { text: string; isDone: boolean } {
   const plain = plainLine(text.replace(/^\s*\[[ xX]\]\s*/, ""));
   const bare = plain.replace(/^[✅☑✔]\ufe0f?\s*/u, "").replace(DONE_MARK, "");
@@ -76,11 +76,11 @@ export function withoutNumber(text: string): string {
 
 export interface DependsOn {
   numbers: string[];
-  /** False: it speaks of something else, such as packages. */
+  /** False: it is about something else, such as packages. */
   isAboutTasks: boolean;
 }
 
-/** `Task 1, Task 2`, `Tasks 1–3`, `1.1 and 1.2`, `none`. Only the first sentence: `Not Task 2` comes after it. */
+/** `Task 1, Task 2`, `Tasks 1–3`, `1.1 and 1.2`, `none`. Reads only the first sentence: `Not Task 2` may follow. */
 export function readDependsOn(text: string): DependsOn {
   const sentence = plainLine(text)
     .replace(/\([^)]*\)/g, " ")
@@ -105,7 +105,7 @@ export function readDependsOn(text: string): DependsOn {
 const DEPENDENCE =
   /(?:^|[.;]\s+)(?:this (?:task )?|it )?(?:depends (?:up)?on|(?:is )?blocked by|requires|waits for|builds on)(?= (?:tasks?\s+#?|T)\d)\s+([^.;]*(?:\.\d[^.;]*)*)/i;
 
-/** "Depends on Task 1." at the start of a sentence. `isWhole`: the line says nothing else. */
+/** "Depends on Task 1." at the start of a sentence. `isWhole`: the line contains nothing else. */
 export function readDependence(text: string): { numbers: string[]; isWhole: boolean } | undefined {
   const line = plainLine(text).replace(/^[\s>_*]+|[\s_*]+$/g, "");
   const found = DEPENDENCE.exec(line);
@@ -120,7 +120,7 @@ const EXTENSION =
   /\.(?:[cm]?[jt]sx?|json[5c]?|jsonl|mdx?|py|pyi|rs|go|java|kts?|rb|php|c|cc|cpp|h|hpp|cs|s?css|less|html?|vue|svelte|astro|sql|sh|bash|ya?ml|toml|lock|txt|xml|ini|cfg|conf|env|proto|graphql|swift|dart|exs?|ipynb|csv|svg|png|gradle|lua|zig|tf|prisma|snap)$/i;
 const NO_EXTENSION = /^(?:Makefile|Dockerfile|LICENSE|Gemfile|Rakefile|Procfile|\.[a-z]+(?:rc|ignore))$/;
 
-/** The paths of one line under "Files", relative to the project; the rest is prose. Problems are paths that lead out of it. */
+/** The paths in one line under "Files", relative to the project; other words are ignored. Paths outside the project are problems. */
 export function readFiles(text: string): { files: string[]; problems: string[] } {
   const hasVerb = VERB.test(plainLine(text));
   const ticked = [...text.matchAll(/`([^`]+)`/g)].map(([, inner = ""]) => inner.trim());
@@ -135,7 +135,7 @@ export function readFiles(text: string): { files: string[]; problems: string[] }
   const problems: string[] = [];
   for (const [index, candidate] of candidates.entries()) {
     const path = withoutLines(candidate);
-    // After a verb the first one is a path, whatever it looks like.
+    // After a verb, the first word is a path in any form.
     const isGiven = hasVerb && index === 0 && /^[^\s(){}<>=;]+$/.test(path);
     if (path === "" || !(isGiven || isPath(path))) continue;
     if (/^(?:\/|~|[A-Za-z]:[\\/])|(?:^|\/)\.\.(?:\/|$)/.test(path))
@@ -152,7 +152,7 @@ function isPath(word: string): boolean {
   return path.includes("/") && /^[\w.@~[\]*+-]*\/[\w.@/[\]*+-]*$/.test(path) && !/^\d+\/\d+$/.test(path);
 }
 
-/** `a.ts:10-20`, `a.ts#L3` to `a.ts`. */
+/** Shortens `a.ts:10-20` and `a.ts#L3` to `a.ts`. */
 function withoutLines(path: string): string {
   return path
     .replace(/(?::~?L?\d+(?:\s*[-–,]\s*L?\d+)*)+$/i, "")
@@ -160,7 +160,7 @@ function withoutLines(path: string): string {
     .replace(/[,;:]+$/, "");
 }
 
-/** A pattern stands for the folder that all its files are in. */
+/** Replaces a glob pattern with the folder that contains all its files. */
 function withoutPattern(path: string): string {
   const at = path.search(/[*?]/);
   return at < 0 ? path : path.slice(0, path.lastIndexOf("/", at) + 1);

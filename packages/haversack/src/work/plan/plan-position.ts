@@ -1,5 +1,5 @@
 /**
- * Where the client's own plan stands. Reads the to-do lists of the known clients: Claude Code `{todos: [{content, status}]}`
+ * The position in the client's own plan. Reads the to-do lists of known clients: Claude Code `{todos: [{content, status}]}`
  * and `{tasks: [{id, subject, status}]}`, Codex `{plan: [{step, status}]}`, Gemini `{todos: [{description, status}]}`,
  * opencode `{todos: [{content, status}]}`, or the bare list.
  */
@@ -9,7 +9,7 @@ import type { PlanTask, WipPatch, WipPlan } from "../wip/wip.ts";
 const ITEMS_MAX = 100;
 const TEXT_MAX_CHARS = 200;
 
-/** Undefined: this is no list. `isPartial`: the items are single tasks of a list that the client keeps elsewhere. */
+/** Undefined: not a list. `isPartial`: the items are single tasks of a list that the client stores elsewhere. */
 export function planPosition(
   todos: unknown,
   { isPartial = false }: { isPartial?: boolean } = {},
@@ -20,7 +20,7 @@ export function planPosition(
   return positionIn(items);
 }
 
-/** A patch whose plan holds single tasks becomes one with the whole list and the place in it. */
+/** Completes a patch with single plan tasks: adds the whole list and the position in it. */
 export function completePlan(current: unknown, patch: WipPatch): WipPatch {
   const added = (patch.plan as WipPlan | null | undefined)?.tasks;
   if (!Array.isArray(added)) return patch;

@@ -1,6 +1,6 @@
 /**
- * A part of a WIP as it comes from outside: an object (or its JSON text), masked in every text, bounded in size and depth. Fields
- * that we do not know are kept; those whose shape the merge relies on are checked.
+ * Cleans a part of a WIP from outside: an object (or its JSON text), with every text masked and with limited size and depth. Unknown
+ * fields are kept; fields whose shape the merge relies on are checked.
  */
 import { cutAt, stripControl } from "../../base/clean-text.ts";
 import { readJson } from "../../base/json.ts";
@@ -12,7 +12,7 @@ const MOST_BYTES = 200_000;
 const MOST_DEPTH = 12;
 const MOST_STRING_CHARS = 20_000;
 
-/** `field`: what the caller calls it. */
+/** `field`: the caller's name for the value. */
 export function cleanWip(value: unknown, { field = "wip_data" } = {}): WipPatch {
   const object = typeof value === "string" ? parse(value, field) : value;
   if (!isObject(object)) {
@@ -38,7 +38,7 @@ function parse(text: string, field: string): unknown {
   return read.value;
 }
 
-/** Before anything recurses: 100,000 brackets would end the process. */
+/** Runs before any recursion: 100,000 nested brackets would crash the process. */
 function checkDepth(value: object, field: string): void {
   let level: object[] = [value];
   for (let depth = 1; level.length > 0; depth++) {
@@ -56,7 +56,7 @@ function cleanValue(value: unknown): unknown {
   return Object.fromEntries(entries.map(([name, inner]) => [cleanValue(name), cleanField(name, inner)]));
 }
 
-/** Masked before it is cut: half a key is no longer known as one. */
+/** Masks before cutting: half a key would not be recognized as a secret. */
 function cleanLines(lines: readonly string[]): string[] {
   return maskLines(lines.map((line) => stripControl(line.toWellFormed()))).map((line) =>
     cutAt(line, MOST_STRING_CHARS),

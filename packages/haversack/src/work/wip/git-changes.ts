@@ -1,18 +1,18 @@
-/** Which files a task has changed, by what git said when it was claimed and says now. Pure; loaded by the hook. */
+/** Which files a task has changed: compares git's state at the claim with its state now. Pure; loaded by the hook. */
 
 export interface GitState {
   /** "" before the first commit. */
   head: string;
-  /** What is not committed, relative to the worktree: per path a mark that differs when the file does. */
+  /** Uncommitted files, relative to the worktree. Each path has a mark that changes with the file. */
   files: Readonly<Record<string, string>>;
 }
 
 export interface GitChanges {
-  /** Not known yet; the least recently changed first. */
+  /** Newly found changes, least recently changed first. */
   changed: string[];
-  /** Of these and of those that are known: what is to be committed, and not in the list yet. */
+  /** New and known changes that are uncommitted and not yet in the list. */
   uncommitted: string[];
-  /** In that list, and no longer different from the last commit. */
+  /** Files in that list that no longer differ from the last commit. */
   settled: string[];
 }
 
@@ -21,15 +21,15 @@ export interface KnownFiles {
   uncommitted: readonly string[];
 }
 
-/** More is a generator or a checkout, and no list for anybody to read. */
+/** More files mean a generator or a checkout, and nobody reads such a list. */
 const MOST_FILES = 50;
 
-/** What Claude Code (2.1.325) writes first and then renames: seen only when git is asked in that moment. */
+/** Temporary files that Claude Code (2.1.325) writes and then renames. They are seen only if git runs at that moment. */
 const UNFINISHED = /\.tmp\.\d+\.[0-9a-f]{8,}$/;
 
 /**
- * What was not committed before the claim, and is as it was, belongs to somebody else. `committed`: files of the commits since.
- * `mayBeOurs`: false for files that others have changed.
+ * Files that were uncommitted before the claim and have not changed since belong to somebody else. `committed`: files of the commits
+ * since. `mayBeOurs`: false for files that others have changed.
  */
 export function changesSince(
   before: GitState | undefined,

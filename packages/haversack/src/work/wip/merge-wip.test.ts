@@ -54,7 +54,7 @@ describe("mergeWip", () => {
       worktree: "/trees/a",
       files_modified: ["/elsewhere/y.ts", "x.ts"],
     });
-    // Not ours to believe: agents write WIP too.
+    // Not trusted: agents write WIP too.
     expect(merge(old, { $place: {} as never, phase: "x" }).wip.files_modified).toEqual(old.files_modified);
   });
 

@@ -1,17 +1,17 @@
 /**
- * Merges a patch into a WIP, with a rule per field. Nothing is replaced in silence: every value that was replaced, removed,
- * settled or pushed out by a cap is in `changes`. Neither argument is altered.
+ * Merges a patch into a WIP, with a rule per field. Nothing is lost silently: `changes` lists every value that was replaced, removed,
+ * settled or dropped by a limit. The arguments are not modified.
  *
- * - `$place` first: files of another worktree get their whole paths, then `$settled`: what is over goes.
+ * - First `$place`: files of another worktree get absolute paths. Then `$settled`: removes what is settled.
  * - `null` removes a field, also inside objects.
- * - Arrays are united: what comes again moves to the end, so the newest stand last. `errors` keep the newest 10, every
+ * - Arrays are combined: repeated elements move to the end, so the newest come last. `errors` keep the newest 10, every
  *   other list the newest 200. A file is known by its path, a decision by its text, an error by type, file and message.
- * - `test_results` and `plan` are replaced as a whole: half of an old run beside half of a new one would be a lie.
+ * - `test_results` and `plan` are replaced as a whole: mixing an old and a new run would be wrong.
  * - Other objects are merged deeply; everything else replaces.
- * - A patch that is older than what the WIP says (a call that was told late) settles nothing, and does not replace newer test results.
+ * - A patch older than the WIP (a call reported late) settles nothing and does not replace newer test results.
  *
- * The same patch again changes nothing. Merging is associative for patches without `null`, `$settled` and single plan
- * tasks, as long as no field changes its type.
+ * Applying the same patch again changes nothing. Merging is associative for patches without `null`, `$settled` and single plan tasks,
+ * as long as no field changes its type.
  */
 import { completePlan } from "../plan/plan-position.ts";
 import { isOutside } from "../project-path.ts";
@@ -21,12 +21,12 @@ export interface WipChange {
   /** `test_results`, `decisions[JWT over sessions].reason` */
   path: string;
   before: unknown;
-  /** `null`: it is gone. */
+  /** `null`: the value was removed. */
   after: unknown;
 }
 
 export interface WipMerge {
-  /** The same object as before when nothing changed: there is nothing to write. */
+  /** The same object as before if nothing changed: then nothing needs to be written. */
   wip: Wip;
   /** Additions are not listed. */
   changes: WipChange[];
@@ -36,7 +36,7 @@ const ERRORS_MAX = 10;
 const LIST_MAX = 200;
 const WHOLE = new Set(["test_results", "plan"]);
 const LISTS = new Set(["files_modified", "uncommitted_files", "decisions", "errors"]);
-/** Ours alone, or not a field at all: assigning `__proto__` would change the object's prototype. */
+/** Internal fields, and names that are unsafe to assign: `__proto__` would change the object's prototype. */
 const RESERVED = new Set(["$settled", "$place", "updated_at", "__proto__"]);
 
 export function mergeWip(current: Wip, patch: WipPatch, { at }: { at: Date }): WipMerge {
@@ -99,14 +99,14 @@ function remove(fields: Fields, field: string, { path, changes }: Place): void {
   delete fields[field];
 }
 
-/** Both lists behind one another, of equal elements the last, of those the newest. */
+/** Joins both lists. Keeps the last of equal elements, and only the newest up to the limit. */
 function unite(known: readonly unknown[], added: readonly unknown[], { path, changes }: Place): unknown[] {
   const byKey = new Map<string, unknown>();
   for (const element of [...known, ...added]) {
     const key = elementKey(path, element);
     const before = byKey.get(key);
     byKey.delete(key);
-    // A decision keeps its reason when it is named again without one.
+    // A decision repeated without a reason keeps its reason.
     if (path === "decisions" && before !== undefined) {
       byKey.set(key, mergeValue(before, element, { path: `decisions[${key}]`, changes }));
     } else byKey.set(key, element);
@@ -123,14 +123,14 @@ function elementKey(path: string, element: unknown): string {
   return keyOf(element);
 }
 
-/** Agents write decisions and errors as plain text too. */
+/** Agents also write decisions and errors as plain text. */
 function asElement(field: string, element: unknown): unknown {
   if (typeof element !== "string") return isObject(element) ? { ...element } : element;
   if (field === "decisions") return { decision: element };
   return field === "errors" ? { type: "other", message: element } : element;
 }
 
-/** Paths are relative to one worktree, the one that the work is in now. */
+/** Makes paths relative to the worktree that the work is in now. */
 function moveTo(wip: Fields, { root, worktree = root }: WipPlace, changes: WipChange[]): void {
   if (typeof root !== "string" || typeof worktree !== "string") return;
   const before = typeof wip["worktree"] === "string" ? wip["worktree"] : root;
@@ -180,7 +180,7 @@ function hasAll(error: Fields, wanted: Fields): boolean {
   return entries.length > 0 && entries.every(([field, value]) => error[field] === value);
 }
 
-/** Fields are the agents' to name: `toString` is one of them, and not what every object inherits. */
+/** Agents choose field names: `toString` may be a field, not the inherited method. */
 function own(fields: Fields, field: string): unknown {
   return Object.hasOwn(fields, field) ? fields[field] : undefined;
 }
@@ -197,7 +197,7 @@ function withoutTime(value: unknown): unknown {
   return isObject(value) ? { ...value, at: undefined } : value;
 }
 
-/** Equal for equal values, whatever the order of their fields. */
+/** Equal for equal values, regardless of field order. */
 function keyOf(value: unknown): string {
   return JSON.stringify(value, (_, inner: unknown) =>
     isObject(inner) && !Array.isArray(inner)

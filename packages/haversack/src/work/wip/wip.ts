@@ -1,12 +1,12 @@
 /**
- * WIP: the state of unfinished work, so that another window or session can go on with it. Field names are those of the
- * stored JSON. Agents may add fields of their own; they are kept.
+ * WIP: the state of unfinished work, so another window or session can continue it. Field names are those of the stored JSON. Agents may
+ * add their own fields; they are kept.
  */
 export type Wip = WipFields & { [field: string]: unknown };
 
 /**
- * What `mergeWip` takes: a part of a WIP. `null` removes a field, arrays add to what is there, and `$settled` names what
- * is over: it acts before the rest and is never stored. Nor is `$place`, which says what the patch's paths are relative to.
+ * The input of `mergeWip`: a part of a WIP. `null` removes a field, and arrays are added. `$settled` names what to remove; it is
+ * applied first. `$place` says what the patch's paths are relative to. Neither is stored.
  */
 export type WipPatch = { [Field in keyof WipFields]?: WipFields[Field] | null } & {
   $settled?: Settled;
@@ -16,9 +16,9 @@ export type WipPatch = { [Field in keyof WipFields]?: WipFields[Field] | null } 
 
 export interface WipFields {
   phase?: string;
-  /** The linked worktree that the work is in; absent for the main one. */
+  /** The linked worktree of the work. Absent: the main one. */
   worktree?: string;
-  /** Least recently changed first; relative to the worktree where they are inside it. */
+  /** Least recently changed first. Paths inside the worktree are relative to it. */
   files_modified?: string[];
   uncommitted_changes?: boolean;
   uncommitted_files?: string[];
@@ -26,7 +26,7 @@ export interface WipFields {
   last_commit?: string;
   decisions?: WipDecision[];
   test_results?: WipTestResults;
-  /** Oldest first, the newest ten. */
+  /** The newest ten, oldest first. */
   errors?: WipError[];
   context?: string;
   next_step?: string;
@@ -40,12 +40,12 @@ export interface WipDecision {
   reason?: string;
 }
 
-/** One run. `null` means that the run did not say. */
+/** One test run. `null`: the run did not say. */
 export interface WipTestResults {
   ran: boolean;
   passed: number | null;
   failed: number | null;
-  /** The first that failed. */
+  /** The first failing test. */
   failing_test?: string;
   command?: string;
   at?: string;
@@ -56,9 +56,9 @@ export interface WipError {
   message: string;
   /** `src/auth.ts:42` */
   file?: string;
-  /** Whose words these are, such as `tsc`: its next green run settles them. */
+  /** The tool that reported it, such as `tsc`. The tool's next green run settles it. */
   tool?: string;
-  /** The command that showed it: its next success settles it. */
+  /** The command that showed it. The command's next success settles it. */
   command?: string;
   at?: string;
 }
@@ -70,7 +70,7 @@ export interface WipPlan {
   total?: number;
   current?: string;
   next?: string;
-  /** Kept only for clients that report one task at a time. */
+  /** Stored only for clients that report one task at a time. */
   tasks?: PlanTask[];
 }
 
@@ -88,13 +88,13 @@ export interface WipPlace {
 }
 
 export interface Settled {
-  /** An error goes when it has all the values of one of these. */
+  /** Removes errors that match all values of one of these. */
   errors?: Partial<WipError>[];
-  /** Uncommitted files, or folders with all that is in them. */
+  /** Uncommitted files, or folders with all their contents. */
   files?: "all" | string[];
 }
 
-// WIP as a few lines for a model or a person; empty when there is nothing to go on from. Loaded by the hook.
+// Formats WIP as a few lines for a model or a person; empty if there is nothing to continue. Loaded by the hook.
 
 type Fields = Record<string, unknown>;
 
@@ -127,7 +127,7 @@ function formatPlan({ done, total, current }: Fields): string {
   return `${done ?? 0} of ${total} steps done${typeof current === "string" ? `; now: ${current}` : ""}`;
 }
 
-/** Agents leave `ran` out; only a plain no says that nothing ran. */
+/** Agents omit `ran`; only an explicit false means that nothing ran. */
 function formatTests({ ran, passed, failed, failing_test: failing, command }: Fields): string {
   const isSaid = [passed, failed].some((value) => typeof value === "number") || typeof failing === "string";
   if (ran === false || (!ran && !isSaid && typeof command !== "string")) return "";
@@ -137,7 +137,7 @@ function formatTests({ ran, passed, failed, failing_test: failing, command }: Fi
   return [...(counts.length > 0 ? counts : ["ran"]), ...name].join(", ");
 }
 
-/** Texts as they are; of objects, what a reader needs. */
+/** Texts unchanged; for objects, the fields that a reader needs. */
 function list(value: unknown, most: number): string {
   if (!Array.isArray(value)) return "";
   const texts = value.flatMap((entry) => {
@@ -148,7 +148,7 @@ function list(value: unknown, most: number): string {
       ? [[type, file, message].filter((part) => typeof part === "string").join(": ")]
       : [];
   });
-  // The newest stand last, and they matter most.
+  // The newest come last and matter most.
   const shown = texts.slice(-most);
   const more = texts.length - shown.length;
   return [...shown, ...(more > 0 ? [`and ${more} more`] : [])].join("; ");

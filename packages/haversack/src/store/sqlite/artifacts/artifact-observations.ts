@@ -1,16 +1,17 @@
 /**
- * What hooks note about a sub-agent that was sent with documents to read: which, and which lines of them its tool calls have
- * shown. The hook bundles this file.
+ * What hooks record about a sub-agent that has documents to read: which documents, and which of their lines its tool calls have shown.
+ * The hook bundles this file.
  */
+
 import type { DatabaseSync } from "node:sqlite";
 import type { RequiredDocument } from "../../../artifacts/receipts.ts";
 import type { NewReceipts } from "../../artifact-store.ts";
-import type { SessionKey } from "../../local-store.ts";
-import { readStore, writeEvent, writeStore } from "../access.ts";
-import type { StoreHandle } from "../handle.ts";
+import { readStore, type StoreHandle, writeEvent, writeStore } from "../access.ts";
+import type { SessionKey } from "../sessions/sqlite-local-store.ts";
+import { insert } from "../work/rows.ts";
 
 export interface Expectation {
-  /** Whom the prompt is for; where it does not say, the sub-agent's type as the client names it. */
+  /** The role named in the prompt, else the client's sub-agent type. */
   role: string;
   /** The feature's folder, absolute. */
   folder: string;
@@ -37,7 +38,7 @@ export interface AgentEvidence extends Required<SessionKey> {
   isWarned: boolean;
 }
 
-/** A call that will start a sub-agent with documents to read. Which agent that will be is known later. */
+/** Stores a call that starts a sub-agent with documents to read. The agent's id is known later. */
 export function noteSpawnDocuments(
   handle: StoreHandle,
   { sessionId, toolUseId }: { sessionId: string; toolUseId: string },
@@ -54,23 +55,16 @@ export interface SpawnDocuments extends Expectation {
   at: Date;
 }
 
-/** For callers that hold the write lock already; so are the others that save. */
+/** Callers must hold the write lock. This is true for all `save…` functions. */
 export function saveSpawnDocuments(db: DatabaseSync, spawn: SpawnDocuments): void {
-  const { sessionId, toolUseId, role, folder, iteration, documents, at } = spawn;
-  db.prepare("INSERT OR REPLACE INTO spawn_documents VALUES (?, ?, ?, ?, ?, ?, ?)").run(
-    sessionId,
-    toolUseId,
-    role,
-    folder,
-    iteration ?? null,
-    JSON.stringify(documents),
-    at.toISOString(),
-  );
+  const { sessionId: session_id, toolUseId: tool_use_id, role, folder, iteration, documents, at } = spawn;
+  const said = { role, folder, iteration, documents: JSON.stringify(documents), at: at.toISOString() };
+  insert(db, "spawn_documents", { session_id, tool_use_id, ...said }, "INSERT OR REPLACE");
 }
 
 /**
- * The sub-agent was started by this call; one whose call names no documents is kept too, so that it is asked once. Two hooks of
- * one agent may both come first: the second finds no call any more, and changes nothing.
+ * Links the sub-agent to the call that started it. Calls without documents are stored too, so they are checked only once. Two hooks of
+ * one agent may run at once: the second finds no call left and changes nothing.
  */
 export function placeReader(
   handle: StoreHandle,
@@ -99,19 +93,13 @@ export function savePlacedReader(db: DatabaseSync, placed: PlacedReader): void {
   insertExpected(db, { sessionId, agentId }, JSON.parse(String(found["documents"])) as RequiredDocument[]);
 }
 
-/** At the sub-agent's start. Again for the same agent (it goes on): what it has seen stays, what it must read is new. */
+/** Runs when the sub-agent starts. If the same agent is resumed, what it has seen stays and the required documents are replaced. */
 export function expectDocuments(handle: StoreHandle, key: SessionKey, expectation: Expectation, at: Date): void {
   const { role, folder, iteration, documents } = expectation;
   const { sessionId, agentId = "" } = key;
   writeStore(handle, (db) => {
-    db.prepare("INSERT OR REPLACE INTO dispatched_agents VALUES (?, ?, ?, ?, ?, ?, NULL, NULL, NULL)").run(
-      sessionId,
-      agentId,
-      role,
-      folder,
-      iteration ?? null,
-      at.toISOString(),
-    );
+    const agent = { session_id: sessionId, agent_id: agentId, role, folder, iteration, at: at.toISOString() };
+    insert(db, "dispatched_agents", agent, "INSERT OR REPLACE");
     db.prepare("DELETE FROM expected_documents WHERE session_id = ? AND agent_id = ?").run(sessionId, agentId);
     insertExpected(db, { sessionId, agentId }, documents);
   });
@@ -126,7 +114,7 @@ function insertExpected(
   for (const { file, name, path, lineCount } of documents) insert.run(sessionId, agentId, file, name, path, lineCount);
 }
 
-/** What this agent must read; empty: nothing, or nobody has said. One look-up by key: every tool call asks. */
+/** The documents that this agent must read. Empty: none, or unknown. One key lookup, because every tool call asks. */
 export function expectedOf(handle: StoreHandle, { sessionId, agentId = "" }: SessionKey): RequiredDocument[] {
   if (agentId === "") return [];
   return readStore(handle, (db) => db.prepare(EXPECTED).all(sessionId, agentId).map(toDocument));
@@ -145,7 +133,7 @@ export function saveSeen(db: DatabaseSync, { sessionId, agentId = "", seen }: Se
   for (const { file, from, to } of seen) insert.run(sessionId, agentId, file, from, to);
 }
 
-/** Undefined: nobody has said what this agent must read. */
+/** Undefined: unknown what this agent must read. */
 export function readSeen(handle: StoreHandle, { sessionId, agentId = "" }: SessionKey): AgentEvidence | undefined {
   return readStore(handle, (db) => {
     const row = db
@@ -171,7 +159,7 @@ export function readSeen(handle: StoreHandle, { sessionId, agentId = "" }: Sessi
 
 export type AgentMark = "sent_back_at" | "settled_at" | "warned_at";
 
-/** False: it was marked so before. Of two hooks that ask at once, one gets true. */
+/** Returns false if the mark was already set. If two hooks ask at once, only one gets true. */
 export function markAgent(handle: StoreHandle, key: SessionKey, mark: AgentMark, at: Date): boolean {
   return writeEvent(handle, "mark-agent", saveMark, { ...key, mark, at });
 }
@@ -182,7 +170,7 @@ export interface MarkedAgent extends SessionKey {
 }
 
 export function saveMark(db: DatabaseSync, { sessionId, agentId = "", mark, at }: MarkedAgent): boolean {
-  // The name of a column cannot be a parameter, and an entry of the spool is only a text.
+  // A column name cannot be a parameter, and spool entries are untrusted text.
   if (!MARKS.includes(mark)) throw new Error(`unknown mark ${mark}`);
   const sql = `UPDATE dispatched_agents SET ${mark} = ? WHERE session_id = ? AND agent_id = ? AND ${mark} IS NULL`;
   return db.prepare(sql).run(at.toISOString(), sessionId, agentId).changes === 1;
@@ -190,7 +178,7 @@ export function saveMark(db: DatabaseSync, { sessionId, agentId = "", mark, at }
 
 const MARKS: readonly AgentMark[] = ["sent_back_at", "settled_at", "warned_at"];
 
-/** The agents that were sent with documents of a feature, newest first. */
+/** The agents that got documents of a feature to read, newest first. */
 export function agentsOf(handle: StoreHandle, folder: string, { limit = 50 }: { limit?: number } = {}): SessionKey[] {
   return readStore(handle, (db) =>
     db
@@ -201,6 +189,7 @@ export function agentsOf(handle: StoreHandle, folder: string, { limit = 50 }: { 
 }
 
 const EXPECTED = "SELECT file, name, path, line_count FROM expected_documents WHERE session_id = ? AND agent_id = ?";
+
 const SEEN =
   'SELECT file, first_line AS "from", last_line AS "to" FROM seen_lines WHERE session_id = ? AND agent_id = ?';
 
@@ -208,36 +197,20 @@ function toDocument({ file, name, path, line_count: lineCount }: Record<string, 
   return { file: String(file), name: String(name), path: String(path), lineCount: Number(lineCount) };
 }
 
-// The rows of receipts, apart from the rest: a hook stores what a sub-agent has read.
+// Receipt rows are separate from the rest of the store, because a hook writes them.
 
-/** For callers that hold the write lock already. */
+/** Callers must hold the write lock. */
 export function insertReceipts(db: DatabaseSync, receipts: NewReceipts, at: Date): void {
   const { feature, role, iteration, source, agent, documents } = receipts;
-  // A hook may have judged the agent at its end, before its answer is recorded: it counts once.
+  // A hook may have stored the receipts when the agent ended, before its answer is recorded. They count once.
   if (agent) {
-    db.prepare(
-      "DELETE FROM receipts WHERE session_id = ? AND agent_id = ? AND (iteration IS ? OR iteration IS NULL)",
-    ).run(agent.sessionId, agent.agentId, iteration ?? null);
+    const sql = "DELETE FROM receipts WHERE session_id = ? AND agent_id = ? AND (iteration IS ? OR iteration IS NULL)";
+    db.prepare(sql).run(agent.sessionId, agent.agentId, iteration ?? null);
   }
-  const insert = db.prepare(
-    `INSERT INTO receipts (feature, role, iteration, file, line_count, share, is_missing, source, claimed_lines,
-      session_id, agent_id, at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-  );
-  for (const { file, lineCount, share, isMissing, claimedLines } of documents) {
-    insert.run(
-      feature,
-      role,
-      iteration ?? null,
-      file,
-      lineCount,
-      share,
-      isMissing ? 1 : 0,
-      source,
-      claimedLines ?? null,
-      agent?.sessionId ?? "",
-      agent?.agentId ?? "",
-      at.toISOString(),
-    );
+  const by = { session_id: agent?.sessionId ?? "", agent_id: agent?.agentId ?? "", at: at.toISOString() };
+  for (const { file, lineCount: line_count, share, isMissing, claimedLines: claimed_lines } of documents) {
+    const read = { file, line_count, share, is_missing: isMissing ? 1 : 0, claimed_lines };
+    insert(db, "receipts", { feature, role, iteration, source, ...read, ...by });
   }
 }
 
@@ -250,14 +223,11 @@ export function saveReceipts(db: DatabaseSync, { receipts, at }: StoredReceipts)
   insertReceipts(db, receipts, at);
 }
 
-// Whether a sub-agent has documents to read, or may have: nobody has said yet which call started it, and there are
-// calls with documents that it could be. Asked at every tool call of a sub-agent, so it is a look into two or three
-// keys.
-
-export function mayHaveToRead(
-  db: DatabaseSync,
-  { sessionId, agentId }: { sessionId: string; agentId: string },
-): boolean {
+/**
+ * Whether a sub-agent has documents to read, or may have: its call is unknown and some calls with documents are unassigned. Every
+ * tool call asks, so it only looks up keys.
+ */
+export function mayHaveToRead(db: DatabaseSync, { sessionId, agentId }: Required<SessionKey>): boolean {
   return db.prepare(ASK).get({ sessionId, agentId }) !== undefined;
 }
 

@@ -1,12 +1,14 @@
 /** Dispatches, reviews and receipts in SQLite. Open its handle with `durability: "full"`. */
+
 import type { DatabaseSync } from "node:sqlite";
-import type { RequiredDocument } from "../../../artifacts/receipts.ts";
-import type { ReviewIssue, TrackedIssue } from "../../../artifacts/review-issue.ts";
+import type { TrackedIssue } from "../../../artifacts/review-issue.ts";
 import type {
   ArtifactStore,
   DecideOutcome,
   DispatchTotals,
   LoopKey,
+  NewDispatch,
+  NewReceipts,
   NewReview,
   ReceiptCount,
   ResumeCheck,
@@ -17,12 +19,9 @@ import type {
   StoredReview,
 } from "../../artifact-store.ts";
 import type { Actor } from "../../work-store.ts";
-import { readStore, writeStore } from "../access.ts";
-import type { StoreHandle } from "../handle.ts";
-import { all, one, run } from "../work/rows.ts";
+import { readStore, type StoreHandle, writeStore } from "../access.ts";
+import { all, fromRow, insert, one, type Row, run } from "../work/rows.ts";
 import { insertReceipts } from "./artifact-observations.ts";
-
-type Operations = { [Name in keyof ArtifactStore]: ArtifactStore[Name] };
 
 export class SqliteArtifactStore implements ArtifactStore {
   readonly #handle: StoreHandle;
@@ -31,240 +30,158 @@ export class SqliteArtifactStore implements ArtifactStore {
     this.#handle = handle;
   }
 
-  recordDispatch: Operations["recordDispatch"] = async (dispatch, by) =>
-    this.#write((db) => {
-      const { loop, iteration, task, kind, reason, documents, tokens, otherTokens, promptChars, gitCommit } = dispatch;
-      run(
-        db,
-        `INSERT INTO dispatches (feature, phase, role, iteration, task, kind, reason, documents, sent, reads, pasted,
-          pasted_unpruned, resumed, prompt_chars, git_commit, by, at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-        ...keyOf(loop),
-        iteration,
-        task ?? null,
-        kind,
-        reason ?? null,
-        JSON.stringify(documents),
-        tokens.sent,
-        tokens.reads,
-        tokens.pasted,
-        tokens.pastedUnpruned,
-        otherTokens ?? null,
-        promptChars,
-        gitCommit ?? null,
-        by.name,
-        by.at.toISOString(),
-      );
-    });
+  recordDispatch = this.#writes((db, dispatch: NewDispatch, by: Actor) => {
+    const { loop, iteration, task, kind, reason, documents, tokens, otherTokens, promptChars, gitCommit } = dispatch;
+    const { feature, phase, role } = loop;
+    const { sent, reads, pasted, pastedUnpruned: pasted_unpruned } = tokens;
+    const what = { feature, phase, role, iteration, task, kind, reason, documents: JSON.stringify(documents) };
+    const cost = { sent, reads, pasted, pasted_unpruned, resumed: otherTokens, prompt_chars: promptChars };
+    insert(db, "dispatches", { ...what, ...cost, git_commit: gitCommit, by: by.name, at: by.at.toISOString() });
+  });
 
-  getDispatch: Operations["getDispatch"] = async (loop, iteration) =>
-    this.#read((db) => {
-      const row = one<DispatchRow>(
-        db,
-        "SELECT * FROM dispatches WHERE feature = ? AND phase = ? AND role = ? AND iteration = ? ORDER BY seq DESC LIMIT 1",
-        ...keyOf(loop),
-        iteration,
-      );
-      return row && toDispatch(row);
-    });
+  getDispatch = this.#reads((db, { feature, phase, role }: LoopKey, iteration: number) => {
+    const sql = `SELECT * FROM dispatches ${OF_LOOP} AND iteration = ? ORDER BY seq DESC LIMIT 1`;
+    const row = one<Row>(db, sql, feature, phase, role, iteration);
+    return row && toDispatch(row);
+  });
 
-  sumDispatches: Operations["sumDispatches"] = async ({ since }) =>
-    this.#read((db) =>
-      all<DispatchTotals>(
-        db,
-        // A resume that was followed by another dispatch of its iteration has failed, and saved nothing.
-        `SELECT role, count(*) AS dispatches, sum(is_resumed) AS resumes, sum(kind = 'fallback') AS fallbacks,
+  // A resume followed by another dispatch of the same iteration has failed and saved nothing.
+  sumDispatches = this.#reads((db, { since }: { since?: Date }) =>
+    all<DispatchTotals>(
+      db,
+      `SELECT role, count(*) AS dispatches, sum(is_resumed) AS resumes, sum(kind = 'fallback') AS fallbacks,
           sum(sent) AS sent, sum(reads) AS reads, sum(pasted) AS pasted, sum(pasted_unpruned) AS pastedUnpruned,
           sum(iif(is_resumed AND resumed IS NOT NULL, resumed - sent - reads, 0)) AS saved
         FROM (SELECT *, kind = 'resume' AND NOT EXISTS (SELECT 1 FROM dispatches AS later
           WHERE later.feature = one.feature AND later.phase = one.phase AND later.role = one.role
             AND later.iteration = one.iteration AND later.seq > one.seq) AS is_resumed FROM dispatches AS one WHERE at >= ?)
         GROUP BY role ORDER BY role`,
-        since?.toISOString() ?? "",
-      ).map((row) => ({ ...row })),
-    );
+      since?.toISOString() ?? "",
+    ).map((row) => ({ ...row })),
+  );
 
-  recordReview: Operations["recordReview"] = async (review, by) =>
-    this.#write((db) => {
-      const outcome = recordReview(db, review, by);
-      const { loop, iteration, receipts } = review;
-      if (outcome.kind === "recorded" && receipts) {
-        insertReceipts(db, { ...receipts, feature: loop.feature, role: loop.role, iteration }, by.at);
-      }
-      return outcome;
-    });
+  recordReview = this.#writes((db, review: NewReview, by: Actor) => {
+    const outcome = recordReview(db, review, by);
+    const { loop, iteration, receipts } = review;
+    if (outcome.kind === "recorded" && receipts) {
+      insertReceipts(db, { ...receipts, feature: loop.feature, role: loop.role, iteration }, by.at);
+    }
+    return outcome;
+  });
 
-  markInHistory: Operations["markInHistory"] = async (loop, iteration) =>
-    this.#write((db) => {
-      const sql = "UPDATE reviews SET is_in_history = 1 WHERE feature = ? AND phase = ? AND role = ? AND iteration = ?";
-      run(db, sql, ...keyOf(loop), iteration);
-    });
+  markInHistory = this.#writes((db, { feature, phase, role }: LoopKey, iteration: number) => {
+    const sql = `UPDATE reviews SET is_in_history = 1 ${OF_LOOP} AND iteration = ?`;
+    run(db, sql, feature, phase, role, iteration);
+  });
 
-  getLoop: Operations["getLoop"] = async (loop) => this.#read((db) => findLoop(db, loop));
-  listLoops: Operations["listLoops"] = async (feature) => this.#read((db) => listLoops(db, feature));
-  decideIssue: Operations["decideIssue"] = async (loop, decision, by) =>
-    this.#write((db) => decideIssue(db, loop, decision, by));
+  getLoop = this.#reads(findLoop);
+  listLoops = this.#reads(listLoops);
+  decideIssue = this.#writes(decideIssue);
 
-  failResume: Operations["failResume"] = async (loop, failure) =>
-    this.#write((db) => {
-      const sql = "UPDATE review_agents SET failure = ? WHERE feature = ? AND phase = ? AND role = ?";
-      run(db, sql, failure, ...keyOf(loop));
-    });
+  failResume = this.#writes((db, { feature, phase, role }: LoopKey, failure: string) => {
+    run(db, `UPDATE review_agents SET failure = ?4 ${OF_LOOP}`, feature, phase, role, failure);
+  });
 
-  recordReceipts: Operations["recordReceipts"] = async (receipts, by) =>
-    this.#write((db) => insertReceipts(db, receipts, by.at));
+  recordReceipts = this.#writes((db, receipts: NewReceipts, by: Actor) => insertReceipts(db, receipts, by.at));
 
-  countReceipts: Operations["countReceipts"] = async ({ since }) =>
-    this.#read((db) =>
-      all<ReceiptCount>(
-        db,
-        `SELECT role, file, count(*) AS total, sum(is_missing) AS missing, avg(share) AS share,
-          sum(source = 'events') AS fromEvents
-        FROM receipts WHERE at >= ? GROUP BY role, file ORDER BY role, file`,
-        since?.toISOString() ?? "",
-      ).map((row) => ({ ...row })),
-    );
+  countReceipts = this.#reads((db, { since }: { since?: Date }) => {
+    const sql = `SELECT role, file, count(*) AS total, sum(is_missing) AS missing, avg(share) AS share,
+        sum(source = 'events') AS fromEvents FROM receipts WHERE at >= ? GROUP BY role, file ORDER BY role, file`;
+    return all<ReceiptCount>(db, sql, since?.toISOString() ?? "").map((row) => ({ ...row }));
+  });
 
-  recordResumeCheck: Operations["recordResumeCheck"] = async ({ client, isOk, text, at }) =>
-    this.#write((db) => {
-      run(db, "INSERT OR REPLACE INTO resume_checks VALUES (?, ?, ?, ?)", client, isOk ? 1 : 0, text, at.toISOString());
-    });
+  recordResumeCheck = this.#writes((db, { client, isOk, text, at }: ResumeCheck) => {
+    run(db, "INSERT OR REPLACE INTO resume_checks VALUES (?, ?, ?, ?)", client, isOk ? 1 : 0, text, at.toISOString());
+  });
 
-  getResumeCheck: Operations["getResumeCheck"] = async (client) =>
-    this.#read((db): ResumeCheck | undefined => {
-      const row = one<{ is_ok: number; text: string; at: string }>(
-        db,
-        "SELECT * FROM resume_checks WHERE client = ?",
-        client,
-      );
-      return row && { client, isOk: row.is_ok === 1, text: row.text, at: new Date(row.at) };
-    });
+  getResumeCheck = this.#reads((db, client: string) => {
+    const row = one<Row>(db, "SELECT * FROM resume_checks WHERE client = ?", client);
+    return row && fromRow<ResumeCheck>(row);
+  });
 
-  #write<T>(change: (db: DatabaseSync) => T): T {
-    return writeStore(this.#handle, change);
+  #writes<Args extends unknown[], T>(change: (db: DatabaseSync, ...args: Args) => T): (...args: Args) => Promise<T> {
+    return async (...args) => writeStore(this.#handle, (db) => change(db, ...args));
   }
 
-  #read<T>(read: (db: DatabaseSync) => T): T {
-    return readStore(this.#handle, read);
+  #reads<Args extends unknown[], T>(read: (db: DatabaseSync, ...args: Args) => T): (...args: Args) => Promise<T> {
+    return async (...args) => readStore(this.#handle, (db) => read(db, ...args));
   }
 }
 
-function keyOf({ feature, phase, role }: LoopKey): [string, string, string] {
-  return [feature, phase, role];
+function toDispatch(row: Row): StoredDispatch {
+  const {
+    feature,
+    phase,
+    role,
+    documents,
+    sent,
+    reads,
+    pasted,
+    pasted_unpruned: pastedUnpruned,
+    resumed,
+    ...rest
+  } = row;
+  return fromRow(rest, {
+    loop: { feature, phase, role },
+    documents: JSON.parse(String(documents)),
+    tokens: { sent, reads, pasted, pastedUnpruned },
+    ...(resumed !== null && { otherTokens: resumed }),
+  });
 }
 
-interface DispatchRow {
-  feature: string;
-  phase: string;
-  role: string;
-  iteration: number;
-  task: string | null;
-  kind: StoredDispatch["kind"];
-  reason: string | null;
-  documents: string;
-  sent: number;
-  reads: number;
-  pasted: number;
-  pasted_unpruned: number;
-  /** Of the way not taken. */
-  resumed: number | null;
-  prompt_chars: number;
-  git_commit: string | null;
-  by: string;
-  at: string;
-}
+// Review loops: iterations, their issues, decisions about issues, and the agent that can be resumed.
 
-function toDispatch(row: DispatchRow): StoredDispatch {
-  return {
-    loop: { feature: row.feature, phase: row.phase, role: row.role },
-    iteration: row.iteration,
-    ...(row.task !== null && { task: row.task }),
-    kind: row.kind,
-    ...(row.reason !== null && { reason: row.reason }),
-    documents: JSON.parse(row.documents) as RequiredDocument[],
-    tokens: { sent: row.sent, reads: row.reads, pasted: row.pasted, pastedUnpruned: row.pasted_unpruned },
-    ...(row.resumed !== null && { otherTokens: row.resumed }),
-    promptChars: row.prompt_chars,
-    ...(row.git_commit !== null && { gitCommit: row.git_commit }),
-    by: row.by,
-    at: new Date(row.at),
-  };
-}
+const OF_LOOP = "WHERE feature = ?1 AND phase = ?2 AND role = ?3";
 
-// Review loops: iterations, the issues over them, decisions about issues, and the agent that a loop can go on with.
-
-const OF_LOOP = "WHERE feature = ? AND phase = ? AND role = ?";
-
-/** For callers that hold the write lock. */
+/** Callers must hold the write lock. */
 export function recordReview(db: DatabaseSync, review: NewReview, by: Actor): ReviewOutcome {
   const { loop, iteration, verdict, summary, issues, track, notes, answerHash, agent } = review;
   const key = [loop.feature, loop.phase, loop.role] as const;
-  const last = one<ReviewRow>(db, `SELECT * FROM reviews ${OF_LOOP} ORDER BY iteration DESC LIMIT 1`, ...key);
-  if (last && last.iteration >= iteration) {
-    const there = one<ReviewRow>(db, `SELECT * FROM reviews ${OF_LOOP} AND iteration = ?`, ...key, iteration);
-    if (there?.answer_hash === answerHash) {
+  const stored = (at: number) => one<Row>(db, `SELECT * FROM reviews ${OF_LOOP} AND iteration = ?`, ...key, at);
+  const last = one<Row>(db, `SELECT * FROM reviews ${OF_LOOP} ORDER BY iteration DESC LIMIT 1`, ...key);
+  if (last && Number(last["iteration"]) >= iteration) {
+    const there = stored(iteration);
+    if (there?.["answer_hash"] === answerHash) {
       return { kind: "same", review: toReview(there), issues: listIssues(db, loop) };
     }
-    return { kind: "already-recorded", review: toReview(there ?? last), last: last.iteration };
+    return { kind: "already-recorded", review: toReview(there ?? last), last: Number(last["iteration"]) };
   }
   const tracked = track(listIssues(db, loop));
-  run(
-    db,
-    `INSERT INTO reviews (feature, phase, role, iteration, verdict, summary, issues, notes, answer_hash, session_id,
-      agent_id, by, at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-    ...key,
-    iteration,
+  const { feature, phase, role } = loop;
+  const said = {
     verdict,
-    summary ?? null,
-    JSON.stringify(issues),
-    JSON.stringify(notes),
-    answerHash,
-    agent?.sessionId ?? null,
-    agent?.agentId ?? null,
-    by.name,
-    by.at.toISOString(),
-  );
+    summary,
+    issues: JSON.stringify(issues),
+    notes: JSON.stringify(notes),
+    answer_hash: answerHash,
+  };
+  const who = { session_id: agent?.sessionId, agent_id: agent?.agentId, by: by.name, at: by.at.toISOString() };
+  insert(db, "reviews", { feature, phase, role, iteration, ...said, ...who });
   for (const issue of tracked) writeIssue(db, loop, issue);
   if (agent) keepAgent(db, loop, agent, iteration);
-  const row = one<ReviewRow>(db, `SELECT * FROM reviews ${OF_LOOP} AND iteration = ?`, ...key, iteration)!;
-  return { kind: "recorded", review: toReview(row), issues: tracked };
+  return { kind: "recorded", review: toReview(stored(iteration)!), issues: tracked };
 }
 
-export function findLoop(db: DatabaseSync, loop: LoopKey): ReviewLoop {
-  const key = [loop.feature, loop.phase, loop.role] as const;
-  const decisions = all<{ issue: string; text: string; by: string; at: string }>(
-    db,
-    `SELECT issue, text, by, at FROM review_decisions ${OF_LOOP} ORDER BY seq`,
-    ...key,
-  );
-  const agent = one<AgentRow>(db, `SELECT * FROM review_agents ${OF_LOOP}`, ...key);
+export function findLoop(db: DatabaseSync, { feature, phase, role }: LoopKey): ReviewLoop {
+  const key = [feature, phase, role] as const;
+  const decisions = `SELECT issue AS issue_id, text, by, at FROM review_decisions ${OF_LOOP} ORDER BY seq`;
+  const agents = `SELECT agent_id, session_id, prompt_chars AS iteration1_prompt_chars, last_iteration, failure
+    FROM review_agents ${OF_LOOP}`;
+  const agent = one<Row>(db, agents, ...key);
   return {
-    feature: loop.feature,
-    phase: loop.phase,
-    role: loop.role,
-    reviews: all<ReviewRow>(db, `SELECT * FROM reviews ${OF_LOOP} ORDER BY iteration`, ...key).map(toReview),
-    issues: listIssues(db, loop),
-    decisions: decisions.map(
-      ({ issue, at, ...rest }): ReviewDecision => ({ issueId: issue, ...rest, at: new Date(at) }),
-    ),
-    ...(agent && {
-      resume: {
-        agentId: agent.agent_id,
-        ...(agent.session_id !== null && { sessionId: agent.session_id }),
-        iteration1PromptChars: agent.prompt_chars,
-        lastIteration: agent.last_iteration,
-        ...(agent.failure !== null && { failure: agent.failure }),
-      },
-    }),
+    feature,
+    phase,
+    role,
+    reviews: all<Row>(db, `SELECT * FROM reviews ${OF_LOOP} ORDER BY iteration`, ...key).map(toReview),
+    issues: listIssues(db, { feature, phase, role }),
+    decisions: all<Row>(db, decisions, ...key).map((row) => fromRow<ReviewDecision>(row)),
+    ...(agent && { resume: fromRow<NonNullable<ReviewLoop["resume"]>>(agent) }),
   };
 }
 
 export function listLoops(db: DatabaseSync, feature: string): ReviewLoop[] {
-  const keys = all<LoopKey>(
-    db,
-    "SELECT feature, phase, role FROM reviews WHERE feature = ? GROUP BY phase, role ORDER BY min(seq)",
-    feature,
-  );
-  return keys.map((key) => findLoop(db, key));
+  const sql = "SELECT feature, phase, role FROM reviews WHERE feature = ? GROUP BY phase, role ORDER BY min(seq)";
+  return all<LoopKey>(db, sql, feature).map((key) => findLoop(db, key));
 }
 
 export function decideIssue(
@@ -279,134 +196,43 @@ export function decideIssue(
   if (!issue) return { kind: "no-issue", known: issues.map(({ id }) => id) };
   const accepted: TrackedIssue = { ...issue, status: "accepted" };
   writeIssue(db, loop, accepted);
-  run(
-    db,
-    "INSERT INTO review_decisions (feature, phase, role, issue, text, by, at) VALUES (?, ?, ?, ?, ?, ?, ?)",
-    loop.feature,
-    loop.phase,
-    loop.role,
-    issue.id,
-    text,
-    by.name,
-    by.at.toISOString(),
-  );
+  const { feature, phase, role } = loop;
+  const at = by.at.toISOString();
+  insert(db, "review_decisions", { feature, phase, role, issue: issue.id, text, by: by.name, at });
   return { kind: "decided", issue: accepted };
 }
 
-/** The length of the first prompt and the session stay; with another agent a new chain begins. */
+/** Keeps the length of the first prompt and the session. Another agent starts a new chain. */
 function keepAgent(
   db: DatabaseSync,
   { feature, phase, role }: LoopKey,
   { agentId, sessionId, promptChars }: NonNullable<NewReview["agent"]>,
   iteration: number,
 ): void {
-  run(
-    db,
-    `INSERT INTO review_agents VALUES (?, ?, ?, ?, ?, ?, ?, NULL)
+  const sql = `INSERT INTO review_agents VALUES (?, ?, ?, ?, ?, ?, ?, NULL)
     ON CONFLICT DO UPDATE SET
       prompt_chars = CASE WHEN agent_id = excluded.agent_id THEN prompt_chars ELSE excluded.prompt_chars END,
       session_id = coalesce(excluded.session_id, CASE WHEN agent_id = excluded.agent_id THEN session_id END),
       agent_id = excluded.agent_id, last_iteration = excluded.last_iteration,
-      failure = NULL`,
-    feature,
-    phase,
-    role,
-    agentId,
-    sessionId ?? null,
-    promptChars,
-    iteration,
-  );
+      failure = NULL`;
+  run(db, sql, feature, phase, role, agentId, sessionId ?? null, promptChars, iteration);
 }
 
 function listIssues(db: DatabaseSync, { feature, phase, role }: LoopKey): TrackedIssue[] {
-  // By number: R10 comes after R9.
-  const rows = all<IssueRow>(
-    db,
-    `SELECT * FROM review_issues ${OF_LOOP} ORDER BY first_iteration, length(id), id`,
-    feature,
-    phase,
-    role,
-  );
-  return rows.map((row) => ({
-    id: row.id,
-    severity: row.severity,
-    ...(row.category !== null && { category: row.category }),
-    description: row.description,
-    ...(row.location !== null && { location: row.location }),
-    ...(row.suggestion !== null && { suggestion: row.suggestion }),
-    status: row.status,
-    firstIteration: row.first_iteration,
-    lastIteration: row.last_iteration,
-    ...(row.is_reopened === 1 && { isReopened: true }),
-  }));
+  // Sorted by number: R10 comes after R9.
+  const sql = `SELECT id, severity, category, description, location, suggestion, status, first_iteration, last_iteration,
+    nullif(is_reopened, 0) AS is_reopened FROM review_issues ${OF_LOOP} ORDER BY first_iteration, length(id), id`;
+  return all<Row>(db, sql, feature, phase, role).map((row) => fromRow<TrackedIssue>(row));
 }
 
 function writeIssue(db: DatabaseSync, { feature, phase, role }: LoopKey, issue: TrackedIssue): void {
-  run(
-    db,
-    "INSERT OR REPLACE INTO review_issues VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-    feature,
-    phase,
-    role,
-    issue.id,
-    issue.severity,
-    issue.category ?? null,
-    issue.description,
-    issue.location ?? null,
-    issue.suggestion ?? null,
-    issue.status,
-    issue.firstIteration,
-    issue.lastIteration,
-    issue.isReopened ? 1 : 0,
-  );
+  const { id, severity, category, description, location, suggestion, status } = issue;
+  const said = { id, severity, category, description, location, suggestion, status };
+  const { firstIteration: first_iteration, lastIteration: last_iteration, isReopened } = issue;
+  const when = { first_iteration, last_iteration, is_reopened: isReopened ? 1 : 0 };
+  insert(db, "review_issues", { feature, phase, role, ...said, ...when }, "INSERT OR REPLACE");
 }
 
-interface ReviewRow {
-  iteration: number;
-  verdict: StoredReview["verdict"];
-  summary: string | null;
-  issues: string;
-  notes: string;
-  answer_hash: string;
-  session_id: string | null;
-  agent_id: string | null;
-  by: string;
-  at: string;
-  is_in_history: number;
-}
-
-interface AgentRow {
-  agent_id: string;
-  session_id: string | null;
-  prompt_chars: number;
-  last_iteration: number;
-  failure: string | null;
-}
-
-interface IssueRow {
-  id: string;
-  severity: TrackedIssue["severity"];
-  category: string | null;
-  description: string;
-  location: string | null;
-  suggestion: string | null;
-  status: TrackedIssue["status"];
-  first_iteration: number;
-  last_iteration: number;
-  is_reopened: number;
-}
-
-function toReview(row: ReviewRow): StoredReview {
-  return {
-    iteration: row.iteration,
-    verdict: row.verdict,
-    ...(row.summary !== null && { summary: row.summary }),
-    issues: JSON.parse(row.issues) as ReviewIssue[],
-    notes: JSON.parse(row.notes) as string[],
-    ...(row.agent_id !== null && { agentId: row.agent_id }),
-    ...(row.session_id !== null && { sessionId: row.session_id }),
-    by: row.by,
-    at: new Date(row.at),
-    isInHistory: row.is_in_history === 1,
-  };
+function toReview({ feature: _, phase: __, role: ___, answer_hash: ____, issues, notes, ...row }: Row): StoredReview {
+  return fromRow(row, { issues: JSON.parse(String(issues)), notes: JSON.parse(String(notes)) });
 }

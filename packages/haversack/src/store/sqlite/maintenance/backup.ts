@@ -1,16 +1,13 @@
-/** Complete copies of a store: made, checked, and put back in its place. */
+/** Makes, checks and restores complete copies of a store. */
 import { existsSync, realpathSync, statSync } from "node:fs";
 import type { DatabaseSync } from "node:sqlite";
 import { HaversackError, isFault } from "../../../base/errors.ts";
 import { moveFile, type Place, removeFile, syncPath } from "../../../base/safe-write.ts";
-import { inTransaction } from "../access.ts";
-import { connect, DEFAULT_BUSY_MS } from "../connect.ts";
-import { fault, guardStore } from "../faults.ts";
-import type { StoreHandle } from "../handle.ts";
+import { folderOf, inTransaction, makePrivateFile, placeOfStore, type StoreHandle } from "../access.ts";
+import { connect, DEFAULT_BUSY_MS, fault, guardStore } from "../connect.ts";
 import { migrations } from "../migrations.ts";
 import { notFound, openDatabase } from "../open.ts";
 import { applyMigrations, readPragma, schemaState } from "../schema.ts";
-import { folderOf, makePrivateFile, placeOfStore } from "../store-files.ts";
 import { integrityProblems, quoteName, tableNames } from "./check-store.ts";
 
 export interface BackupReport {
@@ -33,7 +30,7 @@ export function backupStore(file: string, target: string, place: Place = { withi
   });
 }
 
-/** Writes what `db` sees now to `target`, under another name until it is whole. */
+/** Writes what `db` sees now to `target`, under a temporary name until it is complete. */
 export function copyDatabase(db: DatabaseSync, target: string, place: Place): BackupReport {
   refuseTarget(target);
   const part = `${target}.part-${process.pid}`;
@@ -57,21 +54,21 @@ export function copyDatabase(db: DatabaseSync, target: string, place: Place): Ba
 function refuseTarget(target: string): void {
   if (existsSync(target)) throw exists(target);
   if (!statSync(folderOf(target), { throwIfNoEntry: false })?.isDirectory()) {
-    throw new HaversackError("input-invalid", `${target} cannot be written: its folder does not exist.`, {
+    throw new HaversackError("not-found", `${target} cannot be written: its folder does not exist.`, {
       hint: "Make the folder first, or name another place.",
     });
   }
 }
 
 function exists(target: string): HaversackError {
-  return new HaversackError("input-invalid", `${target} exists already, and a backup never replaces a file.`, {
+  return new HaversackError("refused", `${target} exists already, and a backup never replaces a file.`, {
     hint: "Name another file.",
   });
 }
 
 const TARGET_FAULTS = new Set<string>(["store-full", "store-read-only", "store-unreadable"]);
 
-/** A full disk or a read-only folder is the target's; damage and locks are the store's and are told with its name. */
+/** A full disk or a read-only folder is a fault of the target. Damage and locks are faults of the store and name it. */
 function guardTarget(target: string, action: () => void): void {
   try {
     guardStore(target, action);
@@ -92,18 +89,18 @@ function verifyCopy(part: string): number {
   }
 }
 
-// Puts the content of a backup into the store. What others see: - A process that has the store open keeps working: it
-// sees the old content until the commit and the restored one after it, and a writer waits for its turn. No file is
-// renamed or removed under it. - The present content is first kept in a file beside the store, under the same lock,
-// so no acknowledged write falls between the copy and the restore. - A crash leaves the old content or the restored
-// one. Only when the present file is damaged or no database is it moved aside and a new one made. A process that
-// still had the damaged file open goes on in that moved file and must be restarted. Not SQLite's backup API: Node
-// opens the target of a backup itself, so the copy of the present content and the restore could not share one lock.
+// Puts the content of a backup into the store, as seen by others:
+// - A process that has the store open keeps working. It sees the old content until the commit and the restored content
+//   after it; writers wait. No file is renamed or removed under it.
+// - The present content is first kept in a file beside the store, under the same lock, so no write is lost in between.
+// - A crash leaves the old content or the restored content.
+// Only a damaged file, or one that is no database, is moved aside and replaced. A process that has it open goes on using the
+// moved file and must be restarted. SQLite's backup API would not do: Node opens the target itself, outside our lock.
 
 export interface RestoreReport {
-  /** Where the content from before is kept; absent when there was no store. */
+  /** Where the previous content is kept; absent when there was no store. */
   kept?: string;
-  /** moved-aside: the present file was damaged or no store; `kept` is that file. */
+  /** moved-aside: the present file was damaged or not a store; `kept` is that file. */
   way: "in-place" | "moved-aside" | "new";
   tables: number;
 }
@@ -113,7 +110,7 @@ export interface RestoreOptions {
   now?: Date;
   /** How long to wait for a writer, in milliseconds. Default: 15,000. */
   busyMs?: number;
-  /** What is not this user's own is moved aside unopened: all of the store, or names of files beside it. */
+  /** Files that are not this user's own are moved aside unopened: the whole store, or the named files beside it. */
   foreign?: "store" | readonly string[];
 }
 
@@ -129,7 +126,7 @@ export function restoreStore(
     const hadStore = existsSync(file);
     takeIn(from, incoming, file);
     if (!hadStore) return { way: "new", tables: replaceAll(file, incoming, { busyMs }) };
-    // Another name: the damage may have shown only after a good copy was kept.
+    // A different name, because the damage may have shown only after a good copy was kept.
     const aside = `${file}.moved-aside-${stamp}`;
     if (foreign !== "store") {
       for (const name of foreign) moveBeside(file, aside, name.slice(baseName(file).length));
@@ -146,7 +143,7 @@ export function restoreStore(
   }
 }
 
-/** Checks the backup and makes a private copy of it: the backup itself is only ever read. */
+/** Checks the backup and makes a private copy of it. The backup itself is only read. */
 function takeIn(from: string, incoming: string, file: string): void {
   if (!statSync(from, { throwIfNoEntry: false })?.isFile()) {
     throw new HaversackError("not-found", `There is no backup file at ${from}.`, {
@@ -156,7 +153,7 @@ function takeIn(from: string, incoming: string, file: string): void {
   if (existsSync(file) && realpathSync(from) === realpathSync(file)) {
     throw new HaversackError("input-invalid", `${from} is the store itself.`, { hint: "Name the backup file." });
   }
-  guardStore(from, () => {
+  guardBackup(from, () => {
     const source = connect(from, { readOnly: true });
     try {
       if (schemaState(source, from, migrations) === "empty")
@@ -169,6 +166,22 @@ function takeIn(from: string, incoming: string, file: string): void {
       source.close();
     }
   });
+}
+
+/** The usual hints are about the store; this file is not it. */
+function guardBackup(from: string, action: () => void): void {
+  try {
+    guardStore(from, action);
+  } catch (error) {
+    if (isFault(error, "store-not-a-database")) {
+      throw new HaversackError(error.code, `${from} is not a backup of a store; nothing was changed.`, {
+        hint: "Name the file of a backup.",
+        cause: error,
+      });
+    }
+    if (!isFault(error, "store-corrupt")) throw error;
+    throw new HaversackError(error.code, error.message, { hint: "Use another backup.", cause: error });
+  }
 }
 
 function replaceAll(file: string, incoming: string, { busyMs, kept }: { busyMs: number; kept?: string }): number {
@@ -186,7 +199,7 @@ function replaceUnderLock({ db, file }: StoreHandle, incoming: string, kept: str
   return inTransaction(db, () => {
     if (kept) keepPresent(file, kept);
     replaceContent(db);
-    applyMigrations(db, file, migrations); // In the same transaction: nobody meets a schema older than his program.
+    applyMigrations(db, file, migrations); // In the same transaction, so no process sees an old schema.
     const [problem] = db.prepare("PRAGMA main.foreign_key_check").all();
     if (problem) throw brokenLinks(String(problem["table"]));
     return tableNames(db).length;
@@ -194,7 +207,7 @@ function replaceUnderLock({ db, file }: StoreHandle, incoming: string, kept: str
 }
 
 function brokenLinks(table: string): HaversackError {
-  return new HaversackError("input-invalid", `The backup has broken links in table ${table}; nothing was changed.`, {
+  return new HaversackError("store-corrupt", `The backup has broken links in table ${table}; nothing was changed.`, {
     hint: "Use another backup.",
   });
 }
@@ -209,7 +222,7 @@ function keepPresent(file: string, kept: string): void {
   }
 }
 
-/** -wal goes with the file it belongs to; -shm is only an index of it. */
+/** -wal moves with the file it belongs to; -shm is only an index of it. */
 function moveAside(file: string, aside: string): void {
   guardStore(file, () => {
     for (const part of ["-wal", "-journal", "-shm"]) moveBeside(file, aside, part);
@@ -228,14 +241,13 @@ function baseName(file: string): string {
   return file.slice(folderOf(file).length + 1);
 }
 
-// Makes `main` hold what the attached database `incoming` holds: tables, rows and indexes. Runs inside a transaction
-// of the caller's, with foreign keys off, on `main` and on a private copy that nobody else has open. The schema of
-// both has been checked. It works as VACUUM does: ordinary tables are created from their own SQL and filled; a
-// virtual table is entered into the schema as it is, because its content lies in ordinary tables (`x_data`, `x_idx`,
-// …) that were copied with the rest.
+// Replaces the content of `main` (tables, rows, indexes) with the content of the attached database `incoming`. The caller
+// has started a transaction, turned foreign keys off and checked both schemas; `incoming` is a private copy. It works as
+// VACUUM does: ordinary tables are created from their own SQL and filled. A virtual table is only entered into the schema,
+// because its content is in ordinary tables (`x_data`, `x_idx`, …) that were copied with the rest.
 
 export function replaceContent(db: DatabaseSync): void {
-  // Newer Node guards schema and shadow tables against SQL by default; older ones have no such switch.
+  // Newer Node versions protect the schema and shadow tables by default; older ones have no such switch.
   (db as { enableDefensive?: (active: boolean) => void }).enableDefensive?.(false);
   dropEverything(db);
 
@@ -263,7 +275,7 @@ interface SchemaRow {
   rootpage: number;
 }
 
-/** A virtual table has no page of its own. */
+/** A virtual table has no root page. */
 const isStoredTable = ({ type, rootpage }: SchemaRow) => type === "table" && rootpage > 0;
 
 /** All but generated columns, which cannot be inserted into. */
@@ -284,13 +296,13 @@ function dropEverything(db: DatabaseSync): void {
   }
 }
 
-/** The highest id ever given: without it AUTOINCREMENT would hand out ids a second time. */
+/** The highest ids ever given. Without them AUTOINCREMENT would reuse ids. */
 function copySequences(db: DatabaseSync, objects: SchemaRow[]): void {
   if (!objects.some(({ name }) => name === "sqlite_sequence")) return;
   db.exec("DELETE FROM main.sqlite_sequence; INSERT INTO main.sqlite_sequence SELECT * FROM incoming.sqlite_sequence");
 }
 
-/** Virtual tables: their row in the schema is all there is to them. */
+/** For virtual tables: only their schema row has to be written. */
 function enterDirectly(db: DatabaseSync): void {
   db.exec(`PRAGMA writable_schema = ON;
     INSERT INTO main.sqlite_schema SELECT type, name, tbl_name, 0, sql FROM incoming.sqlite_schema

@@ -1,17 +1,16 @@
 /**
- * Looks a store over from end to end and changes nothing, not even an old schema. Damage is what it is here to find,
- * so it is reported as a problem; a file that is no store at all, or cannot be read, is a fault.
+ * Checks a whole store and changes nothing, not even an old schema. Damage is reported as a problem. A file that is not a
+ * store, or that cannot be read, is a fault.
  */
 
 import { statSync } from "node:fs";
 import type { DatabaseSync } from "node:sqlite";
 import { errorText } from "../../../base/errors.ts";
-import { connect } from "../connect.ts";
-import { guardStore, SQLITE_BUSY, SQLITE_CORRUPT, sqliteCode, storeFault } from "../faults.ts";
+import { connect, guardStore, SQLITE_BUSY, SQLITE_CORRUPT, sqliteCode, storeFault } from "../connect.ts";
 import { type Migration, migrations } from "../migrations.ts";
 import { notFound } from "../open.ts";
 import { examineSchema, latestVersion, readPragma } from "../schema.ts";
-import { newestMessages } from "../work/messages.ts";
+import { newestMessages } from "../work/agents.ts";
 import { newestTitles } from "../work/tasks.ts";
 
 export interface StoreCheck {
@@ -23,7 +22,7 @@ export interface StoreCheck {
 
 export interface StoreFacts {
   sizeBytes: number;
-  /** Changes that are safe on disk and not yet copied into the main file. */
+  /** Committed changes that are not yet copied into the main file. */
   walBytes: number;
   pages: number;
   freePages: number;
@@ -54,7 +53,7 @@ export function checkStore(
     facts.sizeBytes = stat.size;
     facts.walBytes = statSync(`${file}-wal`, { throwIfNoEntry: false })?.size ?? 0;
   });
-  // Damage shows up anywhere, even while the schema is read; what can still be read after it is read.
+  // Damage can show up in any step, even while the schema is read. Each step runs on its own, so the others still report.
   const step = (action: () => void) => {
     try {
       action();
@@ -82,7 +81,7 @@ export function checkStore(
       facts.pages = readPragma(open, "page_count");
       facts.freePages = readPragma(open, "freelist_count");
     });
-    // A strange table may run code when it is read, and the checks would read it.
+    // Reading a foreign table may run code, and the checks read every table.
     if (isOurs) {
       step(() => problems.push(...integrityProblems(open)));
       step(() => problems.push(...foreignKeyProblems(open)));
@@ -96,8 +95,7 @@ export function checkStore(
   return { ok: problems.length === 0, problems, facts };
 }
 
-/** At most 100 lines, as SQLite words them; none when all is well. */
-/** Whether another program keeps everybody from writing, for longer than a write takes. */
+/** Whether another program blocks all writers for longer than a normal write takes. */
 export function isWriteLocked(file: string): boolean {
   const db = connect(file, { busyMs: 1000 });
   try {
@@ -128,7 +126,7 @@ function foreignKeyProblems(db: DatabaseSync): string[] {
     );
 }
 
-/** Tables of our own, in order of name; what SQLite and its full-text index keep for themselves is left out. */
+/** Our own tables, by name, without the internal tables of SQLite and its full-text index. */
 export function tableNames(db: DatabaseSync): string[] {
   const select = db.prepare(
     "SELECT name FROM pragma_table_list WHERE schema = 'main' AND type IN ('table', 'virtual') ORDER BY name",
@@ -147,13 +145,13 @@ export function quoteName(name: string): string {
   return `"${name.replaceAll('"', '""')}"`;
 }
 
-// What a store holds, for a person who decides whether to use it. The store may be an attacker's, so it must have
-// passed `checkStore` with this program's own schema: then it holds no programs, and no page leads in a circle.
+// A summary of a store for a person who decides whether to use it. The store may come from an attacker, so it must first pass
+// `checkStore` with this program's own schema: then it contains no code, and no chain of pages is circular.
 
 export interface StorePeek {
-  /** What there is, in the order in which it matters to the reader. */
+  /** Counts of what the store holds, most important first. */
   rows: { name: string; count: number }[];
-  /** The newest, cut short. Texts of strangers: clean them before they are shown. */
+  /** The newest tasks, cut short. The texts are untrusted: clean them before they are shown. */
   tasks: string[];
   messages: { sender: string; text: string }[];
 }

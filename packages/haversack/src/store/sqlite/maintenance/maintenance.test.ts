@@ -11,8 +11,7 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { writeStore } from "../access.ts";
-import type { StoreHandle } from "../handle.ts";
+import { type StoreHandle, writeStore } from "../access.ts";
 import { house } from "../migrations/001-house.ts";
 import { migrations } from "../migrations.ts";
 import { openDatabase } from "../open.ts";
@@ -50,7 +49,7 @@ const texts = async (handle: StoreHandle) =>
   (await new SqliteWorkStore(handle).listActivity({ limit: 100 })).activity.map((item) => item.text);
 const count = (database: string, table: string) => checkStore(database).facts.rows[table];
 
-/** Overwrites the middle of every page from the third on, header and schema page left whole. */
+/** Overwrites the middle of every page from the third on. The header and the schema page stay intact. */
 function damage(database: string): void {
   const bytes = readFileSync(database);
   for (let page = 2 * 4096; page < bytes.length; page += 4096) bytes.fill(0xa5, page + 4, page + 200);
@@ -135,7 +134,7 @@ describe("backupStore", () => {
   it("never replaces a file", () => {
     open();
     writeFileSync(target, "mine");
-    expect(() => backupStore(file, target)).toThrow(expect.objectContaining({ code: "input-invalid" }));
+    expect(() => backupStore(file, target)).toThrow(expect.objectContaining({ code: "refused" }));
     expect(readFileSync(target, "utf8")).toBe("mine");
   });
 
@@ -144,7 +143,7 @@ describe("backupStore", () => {
     for (let number = 0; number < 200; number++) await record(handle, "long ".repeat(50));
     handle.db.close();
     expect(() => backupStore(file, join(folder, "no/where.db"))).toThrow(
-      expect.objectContaining({ code: "input-invalid" }),
+      expect.objectContaining({ code: "not-found" }),
     );
     damage(file);
     expect(() => backupStore(file, target)).toThrow(
@@ -253,7 +252,7 @@ describe("restoreStore", () => {
     backupStore(file, target);
     handle.db.exec("DELETE FROM activity WHERE id > 5");
     handle.db.close();
-    // The list of free pages: no copy reads it, every change does.
+    // Damages the list of free pages: a copy does not read it, but every change does.
     const bytes = readFileSync(file);
     const trunk = bytes.readUInt32BE(32);
     expect(trunk).toBeGreaterThan(0);
@@ -266,6 +265,17 @@ describe("restoreStore", () => {
     const copy = readdirSync(folder).find((name) => name.includes(".before-restore-"));
     expect(count(join(folder, copy ?? ""), "activity")).toBe(5);
     expect(checkStore(file)).toMatchObject({ ok: true, facts: { rows: { activity: 400 } } });
+  });
+
+  it("gives a hint about the backup, not about the store, where the source is no database", () => {
+    open().db.close();
+    writeFileSync(target, "text\n".repeat(3000));
+    expect(() => restoreStore(file, target)).toThrow(
+      expect.objectContaining({
+        message: `${target} is not a backup of a store; nothing was changed.`,
+        hint: "Name the file of a backup.",
+      }),
+    );
   });
 
   it.each([

@@ -1,15 +1,14 @@
-/** What is removed from a store: on demand by `haversack store purge`, and old sessions by themselves with time. */
+/** Removes rows from a store: on demand by `haversack store purge`, and old sessions automatically. */
 
 import type { DatabaseSync } from "node:sqlite";
-import { readStore, writeStore } from "../access.ts";
-import type { StoreHandle } from "../handle.ts";
+import { readStore, type StoreHandle, writeStore } from "../access.ts";
 import { openDatabase } from "../open.ts";
 import { HELD_TASKS, HOLDING_SESSIONS } from "../work/claims.ts";
 import { quoteName } from "./check-store.ts";
 
 /**
- * What `haversack store purge` may remove. A part that keeps local rows adds its rules here, rows that depend on
- * others first. Work state is never listed unless its part says what makes a row worthless.
+ * What `haversack store purge` may remove. A part that keeps local rows adds its rules here; rows that depend on others come
+ * first. Work state is never listed unless its part says when a row is worthless.
  */
 export interface PurgeRule {
   table: string;
@@ -20,13 +19,13 @@ export interface PurgeRule {
 /** Sessions that ended or went silent before the limit. For `(session_id, agent_id) IN (…)` in dependent tables. */
 export const OLD_SESSIONS = "SELECT session_id, agent_id FROM sessions WHERE last_seen_at < :before";
 
-/** A session that holds a task is part of the work. */
+/** A session that holds a task is kept. */
 const FREE = `session_id NOT IN (${HOLDING_SESSIONS})`;
 
-/** What `store purge` removes when it is asked to. */
+/** What `store purge` removes on request. */
 export const purgeRules: readonly PurgeRule[] = rulesFor({ oldSessions: OLD_SESSIONS, isKept: "" });
 
-/** What goes by itself with time: the same, except for what belongs to a task in progress. */
+/** What is removed automatically: the same, except for rows of tasks in progress. */
 export const retirementRules: readonly PurgeRule[] = rulesFor({
   oldSessions: `${OLD_SESSIONS} AND ${FREE}`,
   isKept: ` AND ${FREE}`,
@@ -59,7 +58,7 @@ function rulesFor({
       "expected_documents",
       "dispatched_agents",
     ].map((table) => ({ table, where: ofOldSessions })),
-    // Of sub-agents that never came: see agentOfCall.
+    // Rows of sub-agents that never started: see agentOfCall.
     ...["ledger", "injections", "skill_uses", "agent_roles", "prompt_matches"].map((table) => ({
       table,
       where: `agent_id GLOB 'call:*' AND session_id IN (SELECT session_id FROM sessions WHERE last_seen_at < :before)${isKept}`,
@@ -68,13 +67,16 @@ function rulesFor({
     { table: "spawn_documents", where: "at < :before" },
     { table: "transcripts", where: "at < :before" },
     { table: "seen_calls", where: "at < :before" },
+    { table: "output_texts", where: "handle IN (SELECT handle FROM outputs WHERE at < :before)" },
+    { table: "outputs", where: "at < :before" },
+    { table: "shown_reads", where: "at < :before" },
     { table: "git_states", where: `at < :before${gitStates}` },
     // Last: the rows of other tables are found through it.
     { table: "sessions", where: `last_seen_at < :before${isKept}` },
   ];
 }
 
-// Removes what has grown old, by the rules the parts have listed. One transaction: all of it or nothing.
+// Removes old rows by the rules above, in one transaction.
 
 export interface PurgeReport {
   /** Rows removed (or, in a dry run, that would be), by table; tables with nothing to remove are listed with 0. */
@@ -108,7 +110,7 @@ export function purgeStore(file: string, { olderThan, dryRun, rules = purgeRules
   let removed: Record<string, number> = {};
   try {
     writeStore(handle, (db) => {
-      // A dry run counts by removing and taking it back: rules see what the rules before them have left.
+      // A dry run removes and rolls back, because each rule depends on what the rules before it left.
       db.exec("SAVEPOINT purge");
       removed = removeByRules(db, { rules, before });
       if (dryRun) db.exec("ROLLBACK TO purge");
@@ -120,10 +122,10 @@ export function purgeStore(file: string, { olderThan, dryRun, rules = purgeRules
   return { removed, dryRun };
 }
 
-// Sessions that are over for long, removed in passing: see engine/open-project.ts.
+// Removes sessions that ended long ago, during other work: see engine/open-project.ts.
 
 const DAY_MS = 86_400_000;
-/** Removed at once: some 100 ms, less than a hook waits for the lock. The rest goes on the next days. */
+/** Sessions removed at once. This takes some 100 ms, less than a hook waits for the lock. The rest follows on the next days. */
 const MOST_SESSIONS = 200;
 const MARK = "retired_at";
 
@@ -134,13 +136,13 @@ export function isRetirementDue(handle: StoreHandle, now: Date): boolean {
 function isDue(db: DatabaseSync, now: Date): boolean {
   const row = db.prepare("SELECT value FROM meta WHERE key = ?").get(MARK);
   const last = Date.parse(String(row?.["value"] ?? ""));
-  // A mark in the future is of a clock that was wrong.
+  // A mark in the future comes from a wrong clock.
   return !(Math.abs(now.getTime() - last) < DAY_MS);
 }
 
 /**
- * False when nothing was looked at. Where every session is old, nothing goes: either the clock is wrong, or the project has rested and
- * its last sessions are what somebody comes back for.
+ * Returns false if nothing was checked. If every session is old, nothing is removed: either the clock is wrong, or the project was
+ * paused and the user may come back for its last sessions.
  */
 export function retireSessions(handle: StoreHandle, { olderThan, now }: { olderThan: Date; now: Date }): boolean {
   const limit = olderThan.toISOString();

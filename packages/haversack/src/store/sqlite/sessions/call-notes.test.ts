@@ -1,8 +1,7 @@
 import { expect, it } from "vitest";
 import { callKey, noteOfCall } from "../../../engine/call-key.ts";
 import { openMemoryStore } from "../open.ts";
-import { isCallAwaited, sessionAbove, takeCall } from "./call-notes.ts";
-import { SessionState } from "./session-state.ts";
+import { isCallAwaited, SessionState, sessionAbove, takeCall } from "./session-state.ts";
 import { SqliteLocalStore } from "./sqlite-local-store.ts";
 
 const START = new Date("2031-05-06T07:00:00.000Z");
@@ -57,7 +56,7 @@ it("leaves alone what another client has noted, another call, and what is too ol
   note("c", "c1");
   expect(take(callKey("get_task", {}))).toBeUndefined();
   expect(take(CALL, [7], later(3600))).toBeUndefined();
-  // Wrappers may stand between the server and its client.
+  // There may be wrapper processes between the server and its client.
   expect(take(CALL, [99, 7])).toEqual({ sessionId: "c", agentId: "" });
 });
 
@@ -96,7 +95,7 @@ it("finds the only session of the nearest client above", () => {
   expect(sessionAbove(handle, above(9, 7, 5))).toMatchObject({ sessionId: "a", client: "gemini" });
   expect(sessionAbove(handle, above(9, 5))).toMatchObject({ sessionId: "outer" });
   expect(sessionAbove(handle, { ids: [7], space: "elsewhere" })).toBeUndefined();
-  // Which of two, and which agent of one, a process does not tell.
+  // A process ID does not identify one of two sessions, nor one agent of a session.
   begin("b", 7);
   expect(sessionAbove(handle, above(7, 5))).toBeUndefined();
   begin("b", 7, { event: "end" });

@@ -1,31 +1,32 @@
 /**
- * Every text that was put into a window, and why: what `why` and `usage` read. Owns the table `injections`. The hook bundles the
- * half that writes.
+ * Every text that was put into a window, and why, for `why` and `usage`. Owns the table `injections`. The hook bundles the
+ * writing half.
  */
 import type { DatabaseSync } from "node:sqlite";
-import type { SessionKey } from "../../local-store.ts";
-import { readStore } from "../access.ts";
-import type { StoreHandle } from "../handle.ts";
+import { readStore, type StoreHandle } from "../access.ts";
+import type { SessionKey } from "../sessions/sqlite-local-store.ts";
 
-/** Why a text came, as facts that were true then; `engine/explain-injection.ts` puts them into words. */
+/** Why a text was shown, as facts at that time. `engine/explain-session.ts` turns them into sentences. */
 export type Because =
   | { kind: "prompt"; number: number }
   | ({ kind: "packet" } & PacketFacts)
   | { kind: "messages"; messages: readonly { id: string; from: string; to: string; at: string; subject?: string }[] }
   | { kind: "news"; since: string; tasks: readonly string[] }
-  /** Work that earlier sessions left unfinished: tasks by id, or the session whose edits belong to no task. */
+  /** Unfinished work of earlier sessions: task IDs, or the session whose edits belong to no task. */
   | { kind: "left"; tasks: readonly string[]; session?: string }
-  /** A rule asks for a skill before a file is edited. */
+  /** A rule requires a skill before a file is edited. */
   | { kind: "guard"; skill: string; path: string; enforcement: string }
-  /** Documents that a sub-agent has to read: named in its prompt, or not read when it wanted to end. */
+  /** Documents that a sub-agent has to read: named in its prompt, or still unread when it wanted to end. */
   | { kind: "documents"; role: string; files: readonly string[] }
-  /** A stored handoff in place of a sub-agent's answer. */
+  /** A preview that replaces a tool's output. */
+  | { kind: "output"; handle: string; source: string; chars: number }
+  /** A stored handoff that replaces a sub-agent's answer. */
   | { kind: "handoff"; handoff: string; taskId: string; agentId: string };
 
 export interface PacketFacts {
   agent: { name: string; role: string };
   task?: { id: string; title: string; holder?: string };
-  /** The task is free: whose it was. */
+  /** The previous holder of a task that is free now. */
   leftBy?: { agent: string; because: string };
   isCoordinating?: boolean;
   alsoHolds?: readonly string[];
@@ -34,12 +35,12 @@ export interface PacketFacts {
   handoffs?: readonly string[];
   messages?: readonly { id: string; from: string }[];
   wipAt?: string;
-  /** By placeholder of the template, and `skill:ID`: whether all of it is there, and its size. */
+  /** By template placeholder or `skill:ID`: whether the part is complete, and its size. */
   parts: readonly { key: string; form: string; chars?: number }[];
   leftOut?: readonly { what: string; count: number }[];
 }
 
-/** For the record. The estimator proper costs a hook 3 ms for a packet. */
+/** An estimate for the record. The real estimator costs a hook 3 ms per packet. */
 export function roughTokens(text: string): number {
   return Math.ceil(text.length / 4);
 }
@@ -57,7 +58,7 @@ export interface NewInjection extends SessionKey {
   because: Because;
 }
 
-/** Inside of a write. */
+/** Call inside a write transaction. */
 export function recordInjection(db: DatabaseSync, injection: NewInjection): void {
   const { sessionId, agentId = "", at, event, format, text, because } = injection;
   const window = injection.window ?? windowOf(db, sessionId, agentId);
@@ -87,17 +88,17 @@ export interface Injection extends Required<SessionKey> {
   event: string;
   format: string;
   tokens: number;
-  /** Empty: a prompt that was answered with silence. */
+  /** Empty: the prompt got no text. */
   text: string;
-  /** Absent: a row of an older version. */
+  /** Absent: the row was written by an older version. */
   because?: Because;
-  /** Of a prompt, while it is among the last of its session. */
+  /** For a prompt, while it is among the last ones of its session. */
   match?: { promptNumber: number; prompt: string; explanation: unknown };
 }
 
 export interface InjectionQuery {
   sessionId: string;
-  /** One sub-agent, "" for the main agent. Default: all of the session. */
+  /** A sub-agent, or "" for the main agent. Default: all agents of the session. */
   agentId?: string | undefined;
   limit: number;
 }
@@ -106,7 +107,9 @@ export interface InjectionPage {
   /** Newest first. */
   injections: Injection[];
   total: number;
-  /** Of all of them. */
+  /** How many of them have a text; the others are prompts that got none. */
+  shown: number;
+  /** The sum over all of them. */
   tokens: number;
 }
 
@@ -116,17 +119,20 @@ export function readInjections(handle: StoreHandle, { sessionId, agentId, limit 
     const key = agentId === undefined ? [sessionId] : [sessionId, agentId];
     const rows = db.prepare(`${SELECT} WHERE ${where} ORDER BY i.id DESC LIMIT ?`).all(...key, limit);
     const sum = db
-      .prepare(`SELECT count(*) AS total, sum(tokens) AS tokens FROM injections i WHERE ${where}`)
+      .prepare(
+        `SELECT count(*) AS total, sum(text <> '') AS shown, sum(tokens) AS tokens FROM injections i WHERE ${where}`,
+      )
       .get(...key);
     return {
       injections: rows.map(toInjection),
       total: Number(sum?.["total"] ?? 0),
+      shown: Number(sum?.["shown"] ?? 0),
       tokens: Number(sum?.["tokens"] ?? 0),
     };
   });
 }
 
-/** The session that was given a text last, for one that no other event was seen of. */
+/** The session that last received a text, for sessions without any other event. */
 export function latestInjected(handle: StoreHandle): string | undefined {
   const row = readStore(handle, (db) =>
     db.prepare("SELECT session_id AS id FROM injections ORDER BY id DESC LIMIT 1").get(),
@@ -134,7 +140,7 @@ export function latestInjected(handle: StoreHandle): string | undefined {
   return row && String(row["id"]);
 }
 
-/** By time and number: hooks that run at once share a time, and after `session reset` the numbers begin anew. */
+/** Joined by time and number: parallel hooks share a time, and `session reset` restarts the numbers. */
 const SELECT = `SELECT i.*, m.prompt_number, m.prompt, m.data FROM injections i LEFT JOIN prompt_matches m
 ON i.event = 'prompt' AND m.session_id = i.session_id AND m.agent_id = i.agent_id AND m.at = i.at
 AND m.prompt_number = coalesce(i.because ->> '$.number', m.prompt_number)`;

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import type { StoreHandle } from "../handle.ts";
+import type { StoreHandle } from "../access.ts";
 import { openDatabase } from "../open.ts";
 import { PromptLedger } from "./prompt-ledger.ts";
 

@@ -1,20 +1,20 @@
 /**
- * Per window, what the model has been shown of skills: the half that a prompt needs. Whole operations: a prompt's answer is
- * recorded in one transaction, so hooks that run at once lose nothing. The hook bundles this file.
+ * What the model has been shown of skills, per window: the half that a prompt needs. A prompt's answer is recorded in one
+ * transaction, so parallel hooks lose nothing. The hook bundles this file.
  */
 import type { DatabaseSync } from "node:sqlite";
-import type { LedgerEntry } from "../../../skills/showing/session.ts";
-import type { SessionKey } from "../../local-store.ts";
-import { readTogether, writeEvent, writeStore } from "../access.ts";
-import type { StoreHandle } from "../handle.ts";
+import type { LedgerEntry } from "../../../skills/showing/disclosure.ts";
+import { readTogether, type StoreHandle, writeEvent, writeStore } from "../access.ts";
+import type { SessionKey } from "../sessions/sqlite-local-store.ts";
 import { INJECT } from "./injections.ts";
+import { SkillRows } from "./skill-index.ts";
 
-/** What discovery must know of a session before it answers. */
+/** What discovery must know about a session before it answers. */
 export interface SkillTracking {
   window: number;
-  /** Since the session began; the number of the next prompt is one more. */
+  /** Prompts since the session began, without the next one. */
   promptCount: number;
-  /** No prompt was answered in this window yet: after a compaction the model has forgotten how to search, too. */
+  /** No prompt was answered in this window yet. After a compaction the model has also forgotten how to search. */
   isNewWindow: boolean;
   lastPromptAt?: string;
   domainHistory: string[];
@@ -28,9 +28,9 @@ export interface PromptAnswer extends SessionKey {
   cwd: string;
   at: Date;
   window: number;
-  /** The client's own id of the prompt, where it has one. */
+  /** The client's own prompt ID, if it has one. */
   promptId?: string | undefined;
-  /** Tracking begins anew: what was shown before, and not loaded, counts as not shown. */
+  /** Tracking starts over: skills that were shown but not loaded count as not shown. */
   isFreshStart: boolean;
   domainHistory: readonly string[];
   format: string;
@@ -38,9 +38,9 @@ export interface PromptAnswer extends SessionKey {
   tokens: number;
   shown: readonly { skill: string; tokens: number }[];
   named: readonly { skill: string; tokens: number }[];
-  /** hash: null when only a part of the body fitted. */
+  /** hash: null when only part of the body fit. */
   loaded: readonly { skill: string; hash: string | null; tokens: number }[];
-  /** For `why`: already masked. */
+  /** For `why`, with secrets masked. */
   prompt: string;
   explanation: unknown;
 }
@@ -53,7 +53,8 @@ export class PromptLedger {
   }
 
   tracking({ sessionId, agentId = "" }: SessionKey): SkillTracking {
-    // A count of before and a ledger of after another's answer would take what that one showed for old, and forget it.
+    // Read in one transaction. Otherwise another hook's answer could come between the count and the ledger, and its skills would
+    // be taken for old ones and forgotten.
     return readTogether(this.handle, (db) => {
       const row = db.prepare(SESSION).get(sessionId, agentId);
       const window = Number(row?.["window"] ?? 1);
@@ -74,7 +75,7 @@ export class PromptLedger {
     });
   }
 
-  /** What was asked last, newest first, with secrets masked. */
+  /** The latest prompts, newest first, with secrets masked. */
   recentPrompts({ sessionId, agentId = "" }: SessionKey, limit: number): string[] {
     return readTogether(this.handle, (db) =>
       db
@@ -99,14 +100,14 @@ export class PromptLedger {
   }
 }
 
-/** A sub-agent whose id nobody knows yet, by the call that starts it: under it stands what its prompt brings. */
+/** A temporary ID for a sub-agent whose ID is still unknown, made from the call that starts it. Its prompt's skills are stored under it. */
 export function agentOfCall(toolUseId: string): string {
   return `call:${toolUseId}`;
 }
 
 /**
- * The number of the prompt in its session. A sub-agent that has no id yet has no row among the sessions: the call may be refused,
- * and then there is no sub-agent.
+ * The number of the prompt in its session. A sub-agent without an ID gets no session row: the call may still be refused, and then
+ * the sub-agent never exists.
  */
 function countPrompt(db: DatabaseSync, answer: PromptAnswer): number {
   const { agentId = "" } = answer;
@@ -129,7 +130,7 @@ function countPrompt(db: DatabaseSync, answer: PromptAnswer): number {
 export function saveAnswer(db: DatabaseSync, answer: PromptAnswer): void {
   const { sessionId, agentId = "", window, shown, named, loaded, format, text, tokens } = answer;
   const at = answer.at.toISOString();
-  // Counted here, under the lock: hooks that run at once have read the same number before.
+  // Counted here, under the lock, because parallel hooks may have read the same number before.
   const promptNumber = countPrompt(db, answer);
   if (answer.isFreshStart && promptNumber > 1) {
     db.prepare("DELETE FROM ledger WHERE session_id = ? AND agent_id = ? AND window = ? AND loaded_hash IS NULL").run(
@@ -161,6 +162,7 @@ export function saveAnswer(db: DatabaseSync, answer: PromptAnswer): void {
     use.run(at, sessionId, agentId, window, skill, "named", cost, null);
   }
   for (const { skill, hash, tokens: cost } of loaded) {
+    if (hash) new SkillRows(db).keepBody(hash);
     note.run({
       ...key,
       skill,
@@ -189,7 +191,7 @@ export function saveAnswer(db: DatabaseSync, answer: PromptAnswer): void {
   }
 }
 
-/** The number of prompts per session that `why` can look back on. */
+/** How many prompts per session `why` can show. */
 const KEPT_MATCHES = 20;
 
 export const LEDGER =
@@ -238,6 +240,7 @@ export function toEntry(row: LedgerRow): LedgerEntry {
   return {
     skill: row.skill,
     shownAtPrompt: row.shown_at_prompt ?? row.named_at_prompt ?? 0,
+    ...(row.shown_at_prompt === null && row.loaded_hash === null && { isNamedOnly: true }),
     ...(row.loaded_hash !== null && { loadedHash: row.loaded_hash }),
   };
 }

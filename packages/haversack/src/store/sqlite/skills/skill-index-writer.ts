@@ -1,13 +1,29 @@
 /**
- * Writes the compiled skill index. A change of one skill touches that skill's rows alone: its postings are found through
- * the term ids kept with it, and the counts of those terms are adjusted.
+ * Writes the compiled skill index. A changed skill rewrites its own rows and the buckets of its terms, which are listed in its row.
+ * Changes of the lists are collected and written once, at the end of a transaction.
  */
 
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import type { SkillTerm } from "../../../skills/matching/skill-terms.ts";
-import type { CompiledRule, PatternKind, Problem, SkillTriggers, TriggerKind } from "../../../skills/types.ts";
-import { VERSIONS_IN_USE } from "../work/skill-history.ts";
-import { changeList, countList, type Entry, packList, roundWeight, unpackList } from "./posting-lists.ts";
+import type {
+  CompiledRule,
+  PatternKind,
+  Problem,
+  SkillCard,
+  SkillTriggers,
+  TriggerKind,
+} from "../../../skills/types.ts";
+import { VERSIONS_IN_USE } from "../work/agents.ts";
+import {
+  addEntries,
+  BucketChange,
+  collectEntries,
+  entriesOf,
+  packBuckets,
+  type SkillEntries,
+  unpackBuckets,
+} from "./pack-lists.ts";
+import { bucketName, KEEP_BODY, SkillRows } from "./skill-index.ts";
 
 export interface IndexedSkill {
   id: string;
@@ -20,6 +36,8 @@ export interface IndexedSkill {
   description: string;
   brief: string;
   body: string;
+  /** `bodyOf` reads the body from the file, so it need not be stored. */
+  isBodyInFile?: boolean;
   domain?: string;
   folder?: string;
   sourceKind: string;
@@ -27,9 +45,11 @@ export interface IndexedSkill {
   modelInvocable: boolean;
   loadConfidence?: number;
   requires: readonly string[];
-  /** Triggers of its own frontmatter, kept so that a change of rules needs no second reading of the file. */
+  /** Triggers from its own frontmatter, kept because a change of rules then does not read the file again. */
   triggers?: SkillTriggers;
   terms: readonly SkillTerm[];
+  /** Default: for no one technology. */
+  tied?: SkillCard["tied"];
   problems: readonly Problem[];
 }
 
@@ -59,26 +79,16 @@ export interface CompiledPattern {
 
 export class SkillIndexWriter {
   readonly #db: DatabaseSync;
-  readonly #termIds = new Map<string, number>();
-  /** `#termIds` holds every term that there is. */
-  #knowsAll = false;
-  /** Terms that are not in the table yet: `flush` puts them in together with their lists. */
-  readonly #newTerms = new Map<string, number>();
-  #nextTerm: number | undefined;
-  /** Changes when another connection has written: see `begin`. */
-  #dataVersion: unknown;
-  /** A transaction has begun, and is not known to be saved. */
-  #isUnsaved = false;
+  readonly #rows: SkillRows;
   readonly #statements = new Map<string, StatementSync>();
-  /** Per term the entries to put, or to take out, of its list. */
-  readonly #changes = new Map<number, Map<number, Entry | undefined>>();
-  /** Skills that were put since the last flush: what activating them would read again. */
-  readonly #fresh = new Map<number, { entries: readonly Entry[]; name: string; description: string; body: string }>();
-  /** Per skill what was taken out since the last flush. */
-  readonly #cleared = new Map<number, Map<number, Entry>>();
+  /** Changes of the lists, by bucket. */
+  readonly #buckets = new Map<number, BucketChange>();
+  /** Skills that were added or activated since the last flush. */
+  readonly #fresh = new Map<number, FreshSkill>();
 
   constructor(db: DatabaseSync) {
     this.#db = db;
+    this.#rows = new SkillRows(db);
   }
 
   files(): IndexedFile[] {
@@ -86,7 +96,7 @@ export class SkillIndexWriter {
     return rows.map((row) => ({ ...row, active: row["active"] === 1 })) as unknown as IndexedFile[];
   }
 
-  /** The nearest of each name, with the hash of its file; `except`: how the paths of others begin. */
+  /** The active skills with the hash of their file. Paths that start with `except` are left out. */
   activeSkills(except: string): { id: string; path: string; hash: string; requires: string[] }[] {
     const rows = this.#prepare(
       "SELECT id, path, hash, requires FROM skills WHERE active = 1 AND substr(path, 1, length(?1)) <> ?1",
@@ -106,9 +116,9 @@ export class SkillIndexWriter {
     return row?.text ? JSON.parse(row.text) : undefined;
   }
 
-  /** Of all files with this id the nearest is made active, the others not. Returns its key. */
+  /** Activates the nearest of all files with this id and deactivates the others. Returns its key. */
   settle(id: string): number | undefined {
-    // Files that are no skill share the empty id.
+    // Files that are not skills share the empty id.
     if (id === "") return undefined;
     const rows = this.#prepare("SELECT key, active FROM skills WHERE id = ? ORDER BY rank, path").all(id) as {
       key: number;
@@ -130,16 +140,11 @@ export class SkillIndexWriter {
     return rows.flatMap((row) => JSON.parse(String(row["problems"])) as Problem[]);
   }
 
-  /** Inserts or replaces what is known of one file; its key stays when the path stays. Not searchable until activated. */
+  /** Inserts or replaces the row of one file. The same path keeps its key. Not searchable until activated. */
   put(skill: IndexedSkill): number {
     const known = this.#prepare("SELECT key FROM skills WHERE path = ?").get(skill.path) as { key: number } | undefined;
     if (known) this.#clear(known.key);
-    this.#prepare("INSERT OR IGNORE INTO skill_bodies (hash, body) VALUES (?, ?)").run(skill.hash, skill.body);
-    const entries = skill.terms.map(({ term, weight, fields }) => ({
-      skill: this.#termId(term),
-      weight: roundWeight(weight),
-      fields,
-    }));
+    if (!skill.isBodyInFile) this.#prepare(KEEP_BODY).run(skill.hash, skill.body);
     const { key } = this.#prepare(PUT).get({
       key: known?.key ?? null,
       id: skill.id,
@@ -159,45 +164,41 @@ export class SkillIndexWriter {
       loadConfidence: skill.loadConfidence ?? null,
       requires: JSON.stringify(skill.requires),
       triggers: skill.triggers ? JSON.stringify(skill.triggers) : null,
-      terms: packList(entries),
+      tied: skill.tied ? JSON.stringify(skill.tied) : "",
       problems: JSON.stringify(skill.problems),
     }) as { key: number };
     const { name, description, body } = skill;
-    this.#fresh.set(key, { entries, name, description, body });
+    this.#fresh.set(key, { entries: entriesOf(skill.terms), name, description, body, isActive: false });
     return key;
   }
 
-  /** Makes a skill findable: its postings, its share in the counts, its row for full-text search. */
+  /** Makes a skill searchable: `flush` writes its postings and its full-text row. */
   activate(key: number): void {
     const active = this.#prepare("SELECT active FROM skills WHERE key = ?").get(key)?.["active"];
     if (active === undefined || active === 1) return;
-    const { entries, name, description, body } = this.#fresh.get(key) ?? this.#readSkill(key);
-    for (const { skill: term, weight, fields } of entries) {
-      const before = this.#cleared.get(key)?.get(term);
-      // As it was before this change: then its list stays as it is.
-      if (before && before.weight === weight && before.fields === fields) this.#changes.get(term)?.delete(key);
-      else this.#change(term, key, { skill: key, weight, fields });
-    }
-    this.#prepare("INSERT INTO skills_search (rowid, name, description, body) VALUES (?, ?, ?, ?)").run(
-      key,
-      name,
-      description,
-      body,
-    );
-    this.#prepare("UPDATE skills SET active = 1 WHERE key = ?").run(key);
+    const skill = this.#fresh.get(key) ?? this.#readShadowed(key);
+    this.#fresh.set(key, { ...skill, isActive: true });
+    this.#prepare("UPDATE skills SET active = 1, terms = ? WHERE key = ?").run(packBuckets(skill.entries), key);
   }
 
-  #readSkill(key: number): { entries: readonly Entry[]; name: string; description: string; body: string } {
-    const row = this.#prepare(
-      "SELECT terms, name, description, body FROM skills JOIN skill_bodies USING (hash) WHERE key = ?",
-    ).get(key) as { terms: Uint8Array; name: string; description: string; body: string };
-    return { ...row, entries: unpackList(row.terms) };
+  /** A skill that is not active is in no list. All its entries are in its row. */
+  #readShadowed(key: number): FreshSkill {
+    const row = this.#prepare("SELECT terms, name, description, hash FROM skills WHERE key = ?").get(key) as {
+      terms: Uint8Array;
+      name: string;
+      description: string;
+      hash: string;
+    };
+    const entries = new Uint32Array(row.terms.slice().buffer);
+    return { ...row, entries, body: this.#rows.body(row.hash) ?? "", isActive: false };
   }
 
-  /** What is not active has no rows that a prompt looks at. */
+  /** Removes all rows of a skill that a prompt reads. */
   deactivate(key: number): void {
     this.clearRules(key);
+    const entries = this.#fresh.get(key)?.entries ?? this.#readEntries(key);
     this.#clear(key);
+    this.#prepare(PUT_TERMS).run(new Uint8Array(entries.buffer), key);
   }
 
   remove(key: number): void {
@@ -205,7 +206,7 @@ export class SkillIndexWriter {
     this.#prepare("DELETE FROM skills WHERE key = ?").run(key);
   }
 
-  /** Everything that rules say of one skill. */
+  /** Stores everything that the rules say about one skill. */
   putRules(
     key: number,
     {
@@ -237,7 +238,7 @@ export class SkillIndexWriter {
     for (const { path, size, mtimeMs, problems } of files) insert.run(path, size, mtimeMs, JSON.stringify(problems));
   }
 
-  /** The background list, so that a prompt's ordinary words weigh little in a small pool too. */
+  /** Stores background frequencies of terms, so common words have low weight in a small pool too. */
   putBackground(shares: ReadonlyMap<string, number>): void {
     const insert = this.#prepare(
       "INSERT INTO terms (term, share) VALUES (?, ?) ON CONFLICT (term) DO UPDATE SET share = excluded.share",
@@ -245,7 +246,7 @@ export class SkillIndexWriter {
     for (const [term, share] of shares) insert.run(term, share);
   }
 
-  /** By which rules the rows were made; undefined before the first. */
+  /** The format version of the rows; undefined before the first build. */
   format(): string | undefined {
     const row = this.#prepare("SELECT value FROM meta WHERE key = 'skill-index'").get();
     return row && String(row["value"]);
@@ -255,7 +256,7 @@ export class SkillIndexWriter {
     this.#prepare("INSERT OR REPLACE INTO meta (key, value) VALUES ('skill-index', ?)").run(format);
   }
 
-  /** Of the rules, what the user had accepted when they were settled, as JSON. */
+  /** The rules that the user had accepted when they were applied, as JSON. */
   acceptedRules(): string {
     const row = this.#prepare("SELECT value FROM meta WHERE key = 'accepted-rules'").get();
     return String(row?.["value"] ?? "[]");
@@ -265,17 +266,27 @@ export class SkillIndexWriter {
     this.#prepare("INSERT OR REPLACE INTO meta (key, value) VALUES ('accepted-rules', ?)").run(accepted);
   }
 
-  /** The folders that were searched with their times, as JSON: how a hook sees that a skill was added. */
+  /** The searched folders with their times, as JSON. A hook uses them to notice that a skill was added. */
   folders(): string | undefined {
     const row = this.#prepare("SELECT value FROM meta WHERE key = 'skill-roots'").get();
     return row && String(row["value"]);
+  }
+
+  /** The project's languages and frameworks, as JSON. */
+  projectContext(): string | undefined {
+    const row = this.#prepare("SELECT value FROM meta WHERE key = 'project-context'").get();
+    return row && String(row["value"]);
+  }
+
+  putProjectContext(context: string): void {
+    this.#prepare("INSERT OR REPLACE INTO meta (key, value) VALUES ('project-context', ?)").run(context);
   }
 
   putFolders(folders: string): void {
     this.#prepare("INSERT OR REPLACE INTO meta (key, value) VALUES ('skill-roots', ?)").run(folders);
   }
 
-  /** Bodies that no file has, no window was given and no task was begun with. Terms stay: shadowed skills refer to them by id. */
+  /** Removes versions that no installed skill, window or task uses. */
   sweep(): void {
     this.#db.exec(`
 DELETE FROM skill_bodies WHERE hash NOT IN (SELECT hash FROM skills)
@@ -283,39 +294,25 @@ DELETE FROM skill_bodies WHERE hash NOT IN (SELECT hash FROM skills)
   AND hash NOT IN (${VERSIONS_IN_USE})`);
   }
 
-  /**
-   * Call it at the start of each transaction: another process may have rebuilt the index in between. Where none has written, the ids of
-   * terms that are known hold; to look up 40,000 of them again costs more than the rest of a transaction.
-   */
+  /** Call it at the start of each transaction. Discards what a failed transaction left. */
   begin(): void {
-    const version = this.#prepare("PRAGMA data_version").get()?.["data_version"];
-    if (version !== this.#dataVersion || this.#isUnsaved) this.#forgetTerms();
-    this.#dataVersion = version;
-    this.#isUnsaved = true;
-  }
-
-  /** Reads all terms at once: for a transaction with many skills, in place of a question for each of their terms. */
-  readTerms(): void {
-    if (this.#knowsAll) return;
-    for (const row of this.#db.prepare("SELECT id, term FROM terms").iterate()) {
-      this.#termIds.set(String(row["term"]), Number(row["id"]));
-    }
-    this.#knowsAll = true;
-  }
-
-  #forgetTerms(): void {
-    this.#termIds.clear();
-    this.#newTerms.clear();
+    this.#buckets.clear();
     this.#fresh.clear();
-    this.#changes.clear();
-    this.#cleared.clear();
-    this.#knowsAll = false;
-    this.#nextTerm = undefined;
   }
 
-  /** Call it when the transaction is saved: the ids of one that failed are nobody's. */
-  saved(): void {
-    this.#isUnsaved = false;
+  /**
+   * Returns free pages to the disk when they are most of the file, as after the upgrade of an older index. This rewrites the whole
+   * file, so no hook does it. Events during that time go into the spool.
+   */
+  shrink(): void {
+    const { page_count: pages } = this.#prepare("PRAGMA page_count").get() as { page_count: number };
+    const { freelist_count: free } = this.#prepare("PRAGMA freelist_count").get() as { freelist_count: number };
+    if (free < MANY_PAGES || free * 2 < pages) return;
+    try {
+      this.#db.exec("VACUUM");
+    } catch {
+      // Another process uses the store, or the disk is full. SQLite reuses the free pages, and the next rebuild tries again.
+    }
   }
 
   empty(): void {
@@ -323,10 +320,12 @@ DELETE FROM skill_bodies WHERE hash NOT IN (SELECT hash FROM skills)
     this.#db.exec(
       "DELETE FROM terms; DELETE FROM skills; DELETE FROM skills_search; DELETE FROM rule_files; DELETE FROM slow_patterns;",
     );
-    this.#forgetTerms();
+    this.begin();
+    // An older version stored every body.
+    this.sweep();
   }
 
-  /** A rebuild runs the same few statements a million times; preparing one costs more than running it. */
+  /** Caches statements: a rebuild runs the same few a million times, and preparing one costs more than running it. */
   #prepare(sql: string): StatementSync {
     let statement = this.#statements.get(sql);
     if (!statement) {
@@ -338,75 +337,94 @@ DELETE FROM skill_bodies WHERE hash NOT IN (SELECT hash FROM skills)
 
   /** Writes the lists that changed. Call it before a transaction ends. */
   flush(): void {
-    const insert = this.#prepare("INSERT INTO terms (id, term, df, postings) VALUES (?, ?, ?, ?)");
-    // In the order of the table's index: neighbours lie on one page.
-    for (const [term, id] of [...this.#newTerms].sort(([a], [b]) => (a < b ? -1 : 1))) {
-      const list = changeList(undefined, this.#changes.get(id) ?? new Map());
-      insert.run(id, term, countList(list), list.length === 0 ? null : list);
-      this.#changes.delete(id);
+    // In the order of their keys: lists are sorted by key.
+    for (const [key, { entries, isActive }] of [...this.#fresh].sort(([a], [b]) => a - b)) {
+      if (isActive) addEntries(entries, key, this.#bucket);
+      else this.#prepare(PUT_TERMS).run(new Uint8Array(entries.buffer), key);
     }
-    this.#newTerms.clear();
-    const read = this.#prepare("SELECT postings FROM terms WHERE id = ?");
-    const write = this.#prepare("UPDATE terms SET postings = ?, df = ? WHERE id = ?");
-    for (const [term, changes] of this.#changes) {
-      if (changes.size === 0) continue;
-      const list = changeList((read.get(term)?.["postings"] as Uint8Array | null) ?? undefined, changes);
-      write.run(list.length === 0 ? null : list, countList(list), term);
+    const insert = this.#prepare("INSERT INTO terms (term, lists) VALUES (?, ?)");
+    const update = this.#prepare("UPDATE terms SET lists = ? WHERE term = ?");
+    const remove = this.#prepare("DELETE FROM terms WHERE term = ?");
+    for (const [bucket, change] of this.#buckets) {
+      const name = bucketName(bucket);
+      const before = this.#readBucket(bucket);
+      const after = change.apply(before);
+      if (!before) after && insert.run(name, after);
+      else if (!after) remove.run(name);
+      else if (Buffer.compare(before, after) !== 0) update.run(after, name);
     }
-    this.#fresh.clear();
-    this.#cleared.clear();
-    this.#changes.clear();
+    // Last and all at once: with writes to other tables in between, the search index would flush each row separately.
+    const search = this.#prepare("INSERT INTO skills_search (rowid, name, description, body) VALUES (?, ?, ?, ?)");
+    for (const [key, { isActive, name, description, body }] of this.#fresh) {
+      if (isActive) search.run(key, name, description, body);
+    }
+    this.begin();
   }
 
-  #change(term: number, skill: number, entry: Entry | undefined): void {
-    let changes = this.#changes.get(term);
-    if (!changes) {
-      changes = new Map();
-      this.#changes.set(term, changes);
-    }
-    changes.set(skill, entry);
+  /** The pending change of a bucket. */
+  readonly #bucket = (bucket: number): BucketChange => {
+    let change = this.#buckets.get(bucket);
+    if (!change) this.#buckets.set(bucket, (change = new BucketChange()));
+    return change;
+  };
+
+  #readBucket(bucket: number): Uint8Array | undefined {
+    return this.#prepare("SELECT lists FROM terms WHERE term = ?").get(bucketName(bucket))?.["lists"] as
+      | Uint8Array
+      | undefined;
   }
 
+  /** The entries of an active skill that an earlier transaction indexed. */
+  #readEntries(key: number): SkillEntries {
+    const entries: number[] = [];
+    for (const bucket of this.#bucketsOf(key) ?? []) {
+      const bytes = this.#readBucket(bucket);
+      if (bytes) collectEntries(bytes, bucket, key, entries);
+    }
+    return Uint32Array.from(entries);
+  }
+
+  #bucketsOf(key: number): number[] | undefined {
+    const row = this.#prepare("SELECT terms FROM skills WHERE key = ? AND active = 1").get(key);
+    return row && unpackBuckets(row["terms"] as Uint8Array);
+  }
+
+  /** Removes a skill from everything that a prompt or a search reads. */
   #clear(key: number): void {
-    const row = this.#prepare("SELECT active, terms FROM skills WHERE key = ?").get(key);
-    if (row?.["active"] !== 1) return;
-    const cleared = new Map<number, Entry>();
-    for (const entry of unpackList(row["terms"] as Uint8Array)) {
-      cleared.set(entry.skill, entry);
-      this.#change(entry.skill, key, undefined);
+    const isFresh = this.#fresh.delete(key);
+    const buckets = this.#bucketsOf(key);
+    if (!buckets) return;
+    if (!isFresh) {
+      for (const bucket of buckets) this.#bucket(bucket).removed.add(key);
+      this.#prepare("DELETE FROM skills_search WHERE rowid = ?").run(key);
     }
-    this.#cleared.set(key, cleared);
-    this.#prepare("DELETE FROM skills_search WHERE rowid = ?").run(key);
     this.#prepare("UPDATE skills SET active = 0 WHERE key = ?").run(key);
-  }
-
-  #termId(term: string): number {
-    const known = this.#termIds.get(term);
-    if (known !== undefined) return known;
-    const row = this.#knowsAll ? undefined : this.#prepare("SELECT id FROM terms WHERE term = ?").get(term);
-    const id = row ? Number(row["id"]) : this.#freshTerm(term);
-    this.#termIds.set(term, id);
-    return id;
-  }
-
-  #freshTerm(term: string): number {
-    this.#nextTerm ??= Number(this.#prepare("SELECT coalesce(max(id), 0) + 1 AS next FROM terms").get()?.["next"]);
-    const id = this.#nextTerm++;
-    this.#newTerms.set(term, id);
-    return id;
   }
 }
 
+/** A skill as passed to `put`, and whether it is active. */
+interface FreshSkill {
+  entries: SkillEntries;
+  name: string;
+  description: string;
+  body: string;
+  isActive: boolean;
+}
+
+/** 4 MB. */
+const MANY_PAGES = 1000;
+
+const PUT_TERMS = "UPDATE skills SET terms = ? WHERE key = ?";
 const PUT = `
 INSERT INTO skills (key, id, path, size, mtime_ms, rank, hash, name, description, brief, domain, folder, source_kind,
-  source_label, model_invocable, load_confidence, requires, own_triggers, terms, problems)
+  source_label, model_invocable, load_confidence, requires, own_triggers, terms, tied, problems)
 VALUES (:key, :id, :path, :size, :mtimeMs, :rank, :hash, :name, :description, :brief, :domain, :folder, :sourceKind,
-  :sourceLabel, :modelInvocable, :loadConfidence, :requires, :triggers, :terms, :problems)
+  :sourceLabel, :modelInvocable, :loadConfidence, :requires, :triggers, x'', :tied, :problems)
 ON CONFLICT (path) DO UPDATE SET id = excluded.id, size = excluded.size, mtime_ms = excluded.mtime_ms, rank = excluded.rank,
   hash = excluded.hash, name = excluded.name, description = excluded.description, brief = excluded.brief,
   domain = excluded.domain, folder = excluded.folder, source_kind = excluded.source_kind,
   source_label = excluded.source_label, model_invocable = excluded.model_invocable,
   load_confidence = excluded.load_confidence, requires = excluded.requires,
-  own_triggers = excluded.own_triggers, terms = excluded.terms,
+  own_triggers = excluded.own_triggers, tied = excluded.tied,
   problems = excluded.problems, active = 0
 RETURNING key`;

@@ -1,9 +1,11 @@
-/** The compiled skill index: what a prompt needs of it, skills by name and by file, and full-text search. */
+/** The compiled skill index: lookups for a prompt, by name and by file, and full-text search. */
+import { statSync } from "node:fs";
 import type { DatabaseSync, StatementSync } from "node:sqlite";
-import type { MatchIndex } from "../../../skills/matching/match-skills.ts";
+import { readBounded } from "../../../base/clean-text.ts";
+import { bodyOf } from "../../../base/skill-body.ts";
+import type { MatchIndex, ProjectContext, SkillUse } from "../../../skills/matching/match-skills.ts";
 import type { Posting, TermStats } from "../../../skills/matching/score-text.ts";
 import type { PatternKind, PatternRow, SkillCard, TriggerRow } from "../../../skills/types.ts";
-import { addWeights, type ListViews, largest, readPostings, sumsFor, viewsOf } from "./posting-lists.ts";
 
 export class SkillRows {
   readonly #db: DatabaseSync;
@@ -13,11 +15,30 @@ export class SkillRows {
     this.#db = db;
   }
 
+  /** The text of a version: from the store, else from the file as it is now. */
   body(hash: string): string | undefined {
-    return (this.all("SELECT body FROM skill_bodies WHERE hash = ?", hash)[0] as { body: string } | undefined)?.body;
+    const [kept] = this.all("SELECT body FROM skill_bodies WHERE hash = ?", hash);
+    if (kept) return String(kept["body"]);
+    const files = this.all(FILES_OF_VERSION, hash) as unknown as FileOfVersion[];
+    const [file] = [...files.filter(isUnchanged), ...files];
+    const text = file && readBounded(file.path, MAX_FILE_BYTES)?.text;
+    return text === undefined ? undefined : bodyOf(text);
   }
 
-  /** Those of the kinds given, without the ones that were too slow once. */
+  /**
+   * Stores the text of a version that a window received or a task started with, so it can be shown after its file changed. For
+   * callers that hold the write lock.
+   */
+  keepBody(hash: string): void {
+    // A stand-in for a locked store handles the event. The body is kept when the spool is read in.
+    if (this.all("SELECT 1 FROM temp.sqlite_schema WHERE name = 'ledger'").length > 0) return;
+    const files = this.all(FILES_OF_VERSION, hash) as unknown as FileOfVersion[];
+    if (!files.some(isUnchanged)) return;
+    const body = this.body(hash);
+    if (body !== undefined) this.all(KEEP_BODY, hash, body);
+  }
+
+  /** Patterns of the given kinds, without those that were once too slow. */
   patterns(kinds: readonly PatternKind[]): PatternRow[] {
     const rows = this.all(PATTERNS, JSON.stringify(kinds)) as unknown as (Omit<PatternRow, "linear"> & {
       linear: number;
@@ -29,7 +50,7 @@ export class SkillRows {
     return (this.allIn(CARDS, keys) as unknown as CardRow[]).map(toCard);
   }
 
-  /** `IN ()` stands for the values: written out while they are few, which takes SQLite a third of the time that JSON takes it. */
+  /** Fills in `IN ()`. A few values are written out, which takes SQLite a third of the time that JSON takes. */
   protected allIn(sql: string, values: readonly (string | number)[]) {
     if (values.length === 0) return [];
     if (values.length > FEW) return this.all(sql.replace("()", ALL_OF_JSON), JSON.stringify(values));
@@ -43,15 +64,31 @@ export class SkillRows {
   }
 }
 
+interface FileOfVersion {
+  path: string;
+  size: number;
+  mtime_ms: number;
+}
+
+const FILES_OF_VERSION = "SELECT path, size, mtime_ms FROM skills WHERE hash = ?";
+export const KEEP_BODY = "INSERT OR IGNORE INTO skill_bodies (hash, body) VALUES (?, ?)";
+/** The same limit as in the indexer. */
+const MAX_FILE_BYTES = 16_000_000;
+
+function isUnchanged({ path, size, mtime_ms: time }: FileOfVersion): boolean {
+  const stat = statSync(path, { throwIfNoEntry: false });
+  return stat?.size === size && stat.mtimeMs === time;
+}
+
 export const ALL_OF_JSON = "(SELECT value FROM json_each(?))";
-/** So many values are written out. A prompt with more terms than that has only the lists read that are looked at. */
+/** Up to this many values are written out. For a prompt with more terms, only the lists that are needed are read. */
 export const FEW = 100;
 const PATTERNS = `
 SELECT skill, kind, source, flags, linear FROM patterns
 WHERE kind IN ${ALL_OF_JSON} AND source NOT IN (SELECT source FROM slow_patterns) ORDER BY id`;
 export const CARD_COLUMNS = `
 SELECT s.key, s.id, s.name, s.description, s.brief, s.domain, s.path, s.folder, s.hash, s.source_kind, s.source_label,
-  s.model_invocable, s.load_confidence, s.requires, r.data AS rule
+  s.model_invocable, s.load_confidence, s.requires, s.tied, r.data AS rule
 FROM skills s LEFT JOIN skill_rules r ON r.skill = s.key WHERE s.active = 1`;
 
 const CARDS = `${CARD_COLUMNS} AND s.key IN ()`;
@@ -71,6 +108,7 @@ export interface CardRow {
   model_invocable: number;
   load_confidence: number | null;
   requires: string;
+  tied: string;
   rule: string | null;
 }
 
@@ -92,15 +130,16 @@ export function toCard(row: CardRow): SkillCard {
   if (row.folder !== null) card.folder = row.folder;
   if (row.load_confidence !== null) card.loadConfidence = row.load_confidence;
   if (row.rule !== null) card.rule = JSON.parse(row.rule);
+  if (row.tied !== "") card.tied = JSON.parse(row.tied);
   return card;
 }
 
-// Reads the compiled skill index: the half that a prompt needs.
+// The half of the compiled skill index that a prompt reads.
 
 export class PromptIndex extends SkillRows implements MatchIndex {
   #facts: PoolFacts | undefined;
-  /** The lists of the prompt that is being ranked; undefined for a term that has none. */
-  #lists = new Map<string, ListViews | undefined>();
+  /** The lists of the prompt that is being ranked; undefined for a term without a list. */
+  #lists = new Map<string, PostingList | undefined>();
 
   get size(): number {
     return this.#pool.size;
@@ -110,7 +149,7 @@ export class PromptIndex extends SkillRows implements MatchIndex {
     return this.#pool.installed;
   }
 
-  /** Counted when it is first asked for, in one statement: most events ask for none of it, and those that do for all. */
+  /** Counted on first use, in one statement: most events need none of these numbers, the others need all. */
   get #pool(): PoolFacts {
     this.#facts ??= this.all(POOL)[0] as unknown as PoolFacts;
     return this.#facts;
@@ -125,17 +164,17 @@ export class PromptIndex extends SkillRows implements MatchIndex {
   }
 
   /**
-   * Ranking begins with this question: short lists come along, because it asks for most of them next. What was counted for the prompt before
-   * is forgotten: a server lives longer than an index.
+   * Ranking calls this first. It also reads the lists of these terms, and forgets the counts of the previous prompt: the index may
+   * change while a server runs.
    */
   terms(terms: readonly string[]): TermStats[] {
     this.#lists = new Map();
     this.#facts = undefined;
-    const sql = terms.length <= FEW ? TERMS_WITH_LISTS : TERMS;
-    const rows = this.allIn(sql, terms) as unknown as TermRow[];
-    return rows.map(({ term, df, share, postings }) => {
-      if (postings) this.#lists.set(term, viewsOf(postings));
-      return share === null ? { term, df } : { term, df, share };
+    const shares = this.#readTerms(terms);
+    return terms.map((term) => {
+      const df = this.#lists.get(term)?.skills.length ?? 0;
+      const share = shares.get(term);
+      return share === undefined ? { term, df } : { term, df, share };
     });
   }
 
@@ -152,20 +191,33 @@ export class PromptIndex extends SkillRows implements MatchIndex {
     return found;
   }
 
-  #listsOf(terms: readonly string[]): Map<string, ListViews> {
+  #listsOf(terms: readonly string[]): Map<string, PostingList> {
     const missing = terms.filter((term) => !this.#lists.has(term));
-    if (missing.length > 0) {
-      for (const term of missing) this.#lists.set(term, undefined);
-      for (const { term, postings } of this.allIn(LISTS, missing) as unknown as TermRow[]) {
-        if (postings) this.#lists.set(term, viewsOf(postings));
-      }
-    }
-    const found = new Map<string, ListViews>();
+    if (missing.length > 0) this.#readTerms(missing);
+    const found = new Map<string, PostingList>();
     for (const term of terms) {
       const list = this.#lists.get(term);
       if (list) found.set(term, list);
     }
     return found;
+  }
+
+  /** Reads the lists of these terms and returns the background share of each. */
+  #readTerms(terms: readonly string[]): Map<string, number> {
+    const places = terms.map(placeOf);
+    const names = new Set(places.map(({ bucket }) => bucketName(bucket)));
+    const shares = new Map<string, number>();
+    const buckets = new Map<string, Uint8Array>();
+    for (const { term, share, lists } of this.allIn(TERMS, [...terms, ...names]) as unknown as TermRow[]) {
+      if (share !== null) shares.set(term, share);
+      if (lists !== null) buckets.set(term, lists);
+    }
+    terms.forEach((term, at) => {
+      const { bucket, mark } = places[at]!;
+      const lists = buckets.get(bucketName(bucket));
+      this.#lists.set(term, lists && findList(lists, mark));
+    });
+    return shares;
   }
 
   triggers(stems: readonly string[]): TriggerRow[] {
@@ -178,6 +230,29 @@ export class PromptIndex extends SkillRows implements MatchIndex {
 
   hasRules(): boolean {
     return this.#pool.hasRules === 1;
+  }
+
+  projectContext(): ProjectContext | undefined {
+    const [row] = this.all("SELECT value FROM meta WHERE key = 'project-context'");
+    return row && JSON.parse(String(row["value"]));
+  }
+
+  uses(ids: readonly string[], sessionId: string): Map<string, SkillUse> {
+    const found = new Map<string, SkillUse>();
+    for (const row of this.allIn(USES, ids)) {
+      if (row["session_id"] === sessionId) continue;
+      const id = String(row["skill"]);
+      const use = found.get(id) ?? { loaded: 0, used: 0, ignored: 0, searched: 0 };
+      if (row["loaded"]) use.loaded++;
+      // Forgotten with `haversack skill learned --reset`.
+      if (row["counts"]) {
+        if (row["shown"] && row["loaded"]) use.used++;
+        else if (row["shown"]) use.ignored++;
+        else if (row["loaded"]) use.searched++;
+      }
+      found.set(id, use);
+    }
+    return found;
   }
 }
 
@@ -193,35 +268,35 @@ SELECT size, size - (SELECT count(*) FROM skills WHERE active = 1 AND source_kin
 FROM (SELECT count(*) AS size FROM skills WHERE active = 1)`;
 const NAMES =
   "SELECT id FROM skills WHERE active = 1 AND model_invocable = 1 AND source_kind <> 'rule' ORDER BY id LIMIT ?";
-/** Skills of a list that is read with the counts: one page of the file at the most. */
-const SHORT_LIST = 500;
-const TERMS_WITH_LISTS = `
-SELECT term, df, share, CASE WHEN df <= ${SHORT_LIST} THEN postings END AS postings
-FROM terms WHERE term IN ()`;
-const TERMS = "SELECT term, df, share FROM terms WHERE term IN ()";
-const LISTS = "SELECT term, postings FROM terms WHERE term IN () AND postings IS NOT NULL";
+const TERMS = "SELECT term, share, lists FROM terms WHERE term IN ()";
 const TRIGGERS = `SELECT skill, kind, phrase, weight FROM triggers WHERE stem IN ${ALL_OF_JSON}`;
 const ALWAYS = "SELECT skill FROM skill_rules WHERE json_extract(data, '$.alwaysActive') = 1";
 const CARDS_NAMED = `${CARD_COLUMNS} AND s.id IN ()`;
+/** One row per window, of the latest uses. */
+const USES = `
+SELECT skill, session_id, max(event IN ('shown', 'named')) AS shown, max(event = 'loaded') AS loaded,
+  max(at) > coalesce((SELECT value FROM meta WHERE key = 'learning-since'), '') AS counts
+FROM skill_uses WHERE skill IN () AND event <> 'auto-loaded' AND id > (SELECT max(id) FROM skill_uses) - 5000
+GROUP BY skill, session_id, agent_id, window`;
 
 interface TermRow {
   term: string;
-  df: number;
   share: number | null;
-  postings?: Uint8Array | null;
+  /** The packed lists of a bucket. */
+  lists: Uint8Array | null;
 }
 
-// Skills of the compiled index by name and by file, and all of them: the half that sessions and tools need.
+// Lookups by name and by file, and all skills: the half of the index that sessions and tools need.
 
 export interface SkillLookup {
   card(id: string): SkillCard | undefined;
-  /** The skill whose file this is. */
+  /** The skill defined by this file. */
   cardAt(path: string): SkillCard | undefined;
-  /** The id under which a name is installed: the name itself, else one of that name with or without a plugin's prefix. */
+  /** The installed id for a name: an exact match, else a skill of that name with or without a plugin prefix. */
   idOf(name: string): string | undefined;
   listCards(): SkillCard[];
   cards(keys: readonly number[]): SkillCard[];
-  /** Those of the kinds given, without the ones that were too slow once. */
+  /** Patterns of the given kinds, without those that were once too slow. */
   patterns(kinds: readonly PatternKind[]): PatternRow[];
   /** The text of a version. */
   body(hash: string): string | undefined;
@@ -239,7 +314,7 @@ export class SkillCards extends SkillRows implements SkillLookup {
   }
 
   idOf(name: string): string | undefined {
-    // Nearly always, and by an index; the card is asked for next.
+    // The usual case, found by an index. Callers ask for this card next.
     if (this.card(name)) return name;
     const bare = name.slice(name.lastIndexOf(":") + 1);
     const rows = this.all(IDS_NAMED, bare, `:${bare}`);
@@ -252,13 +327,13 @@ export class SkillCards extends SkillRows implements SkillLookup {
 }
 
 const CARD = `${CARD_COLUMNS} AND s.id = ?`;
-/** All names stand in the index: the rows, which hold long texts, need not be read for them. */
+/** Answered from the SQL index alone: the rows hold long texts and are not read. */
 const IDS_NAMED =
   "SELECT id FROM skills INDEXED BY skills_by_id WHERE active = 1 AND (id = ?1 OR substr(id, -length(?2)) = ?2) ORDER BY rank, id LIMIT 1";
 const CARD_AT = `${CARD_COLUMNS} AND s.path = ?`;
 const ALL_CARDS = `${CARD_COLUMNS} ORDER BY s.id`;
 
-// The compiled skill index whole: for prompts, by name, by file, all of it, and full-text search.
+// The complete skill index: prompts, lookups and full-text search.
 
 export class SqliteSkillIndex extends PromptIndex implements SkillLookup {
   readonly #cards: SkillCards;
@@ -292,3 +367,176 @@ export class SqliteSkillIndex extends PromptIndex implements SkillLookup {
 
 const SEARCH =
   "SELECT rowid AS skill FROM skills_search WHERE skills_search MATCH ? ORDER BY bm25(skills_search, 3, 1, 0.2) LIMIT ?";
+
+// Posting lists: which skills contain a term, and with what weight.
+
+/*
+ * One packed list per term holds the skills that contain it, with weights. Most terms occur in one skill, so a row per term would be
+ * mostly overhead. Instead the lists are grouped by a hash of the term into 8,192 buckets, one row each. A prompt reads the buckets of
+ * its terms; a changed skill rewrites the buckets of its terms. Only the hash of a term is stored, not its text.
+ *
+ * A bucket holds the number of its lists, then the mark (32 bits of the hash) and the length in bytes of each list, then the lists. A
+ * list holds entries sorted by skill: the distance to the previous skill, then twice the weight in steps of 1/256, plus one if a byte
+ * follows with fields that differ from the previous entry's. Numbers have 7 bits per byte.
+ */
+
+const BUCKETS = 8192;
+export const WEIGHT_STEPS = 256;
+
+/** Where a term's list is: its bucket, and its mark there. */
+export interface TermPlace {
+  bucket: number;
+  mark: number;
+}
+
+/** Two hashes of 32 bits. With 600,000 terms, the chance that any two share bucket and mark is 1 in 200. */
+export function placeOf(term: string): TermPlace {
+  let first = 0x811c9dc5;
+  let second = 0x9e3779b9;
+  for (let at = 0; at < term.length; at++) {
+    const code = term.charCodeAt(at);
+    first = Math.imul(first ^ code, 0x01000193);
+    second = Math.imul(second ^ code, 0x85ebca6b);
+    second ^= second >>> 15;
+  }
+  first ^= first >>> 15;
+  return { bucket: (first ^ (first >>> 13)) & (BUCKETS - 1), mark: Math.imul(second, 0xc2b2ae35) >>> 0 };
+}
+
+/** The key of a bucket's row in the terms table. No term starts with this character. */
+export function bucketName(bucket: number): string {
+  return `#${bucket}`;
+}
+
+/** A decoded list: three columns, sorted by skill. */
+export interface PostingList {
+  skills: Uint32Array;
+  weights: Float32Array;
+  fields: Uint8Array;
+}
+
+/** The list of a term in its bucket; undefined when no skill contains the term. */
+export function findList(bucket: Uint8Array, mark: number): PostingList | undefined {
+  const reader = new Reader(bucket);
+  const count = reader.number();
+  let skipped = 0;
+  let length = 0;
+  for (let at = 0; at < count; at++) {
+    const found = reader.mark();
+    const size = reader.number();
+    if (found === mark) length = size;
+    else if (length === 0) skipped += size;
+  }
+  if (length === 0) return undefined;
+  const from = reader.at + skipped;
+  return readList(bucket, from, from + length);
+}
+
+/**
+ * Decodes a list without `Reader`: a hook reads thousands of numbers before V8 optimizes anything, and until then the two calls per entry
+ * take longer than the decoding.
+ */
+export function readList(bytes: Uint8Array, from: number, end: number): PostingList {
+  // An entry takes at least two bytes.
+  const most = (end - from) >> 1;
+  const skills = new Uint32Array(most);
+  const weights = new Float32Array(most);
+  const fields = new Uint8Array(most);
+  let count = 0;
+  for (let at = from, skill = 0, field = 0; at < end; count++) {
+    let byte = bytes[at++]!;
+    let distance = byte & 0x7f;
+    for (let shift = 7; byte >= 0x80; shift += 7) distance |= ((byte = bytes[at++]!) & 0x7f) << shift;
+    byte = bytes[at++]!;
+    let weight = byte & 0x7f;
+    for (let shift = 7; byte >= 0x80; shift += 7) weight |= ((byte = bytes[at++]!) & 0x7f) << shift;
+    if (weight & 1) field = bytes[at++]!;
+    skills[count] = skill += distance;
+    weights[count] = (weight >>> 1) / WEIGHT_STEPS;
+    fields[count] = field;
+  }
+  return {
+    skills: skills.subarray(0, count),
+    weights: weights.subarray(0, count),
+    fields: fields.subarray(0, count),
+  };
+}
+
+export class Reader {
+  readonly #bytes: Uint8Array;
+  at: number;
+
+  constructor(bytes: Uint8Array, at = 0) {
+    this.#bytes = bytes;
+    this.at = at;
+  }
+
+  number(): number {
+    let byte = this.#bytes[this.at++]!;
+    if (byte < 0x80) return byte;
+    let value = byte & 0x7f;
+    for (let shift = 7; byte >= 0x80; shift += 7) {
+      byte = this.#bytes[this.at++]!;
+      value |= (byte & 0x7f) << shift;
+    }
+    return value >>> 0;
+  }
+
+  mark(): number {
+    const at = this.at;
+    const bytes = this.#bytes;
+    this.at += 4;
+    return (bytes[at]! | (bytes[at + 1]! << 8) | (bytes[at + 2]! << 16) | (bytes[at + 3]! << 24)) >>> 0;
+  }
+}
+
+/** Appends a term's postings to `out`: all of them, or only those of the given skills. */
+export function readPostings(term: string, list: PostingList, out: Posting<number>[], only?: readonly number[]): void {
+  const { skills, weights, fields } = list;
+  const count = only ? only.length : skills.length;
+  for (let index = 0; index < count; index++) {
+    const at = only ? find(skills, only[index]!) : index;
+    if (at >= 0) out.push({ term, skill: skills[at]!, weight: weights[at]!, fields: fields[at]! });
+  }
+}
+
+/** An array for the sums, one place per skill up to the highest in these lists. */
+export function sumsFor(lists: Iterable<PostingList>): Float64Array {
+  let last = 0;
+  for (const { skills } of lists) last = Math.max(last, skills.at(-1) ?? 0);
+  return new Float64Array(last + 1);
+}
+
+/** Adds each weight of a list, times `factor`, to the sums. */
+export function addWeights({ skills, weights }: PostingList, factor: number, sums: Float64Array): void {
+  for (let at = 0; at < skills.length; at++) sums[skills[at]!]! += factor * weights[at]!;
+}
+
+/** The skills with the largest sums, largest first. Most skills share no word with a prompt, so few are compared. */
+export function largest(sums: Float64Array, count: number): number[] {
+  const skills: number[] = [];
+  let least = 0;
+  for (let skill = 0; skill < sums.length; skill++) {
+    const sum = sums[skill]!;
+    if (sum <= least) continue;
+    let to = skills.length < count ? skills.length : count - 1;
+    for (; to > 0 && sums[skills[to - 1]!]! < sum; to--) skills[to] = skills[to - 1]!;
+    skills[to] = skill;
+    if (skills.length === count) least = sums[skills[count - 1]!]!;
+  }
+  return skills;
+}
+
+/** The place of a skill's entry, or -1. */
+export function find(skills: Uint32Array, skill: number): number {
+  let low = 0;
+  let high = skills.length - 1;
+  while (low <= high) {
+    const middle = (low + high) >> 1;
+    const found = skills[middle]!;
+    if (found === skill) return middle;
+    if (found < skill) low = middle + 1;
+    else high = middle - 1;
+  }
+  return -1;
+}

@@ -1,9 +1,10 @@
-/** The ledger whole: loading, what a window knew, and looking back on what was shown and why. */
+/** The complete ledger: loads, what a window knew, and the history of what was shown and why. */
 import type { DatabaseSync } from "node:sqlite";
-import type { Session, SessionKey } from "../../local-store.ts";
 import { readStore, writeEvent, writeStore } from "../access.ts";
+import type { Session, SessionKey } from "../sessions/sqlite-local-store.ts";
 import { type Because, recordInjection, roughTokens } from "./injections.ts";
 import { LEDGER, type LedgerRow, NOTE, PromptLedger, toEntry, USE } from "./prompt-ledger.ts";
+import { SkillRows } from "./skill-index.ts";
 
 export interface SkillLoad extends SessionKey {
   at: Date;
@@ -12,7 +13,7 @@ export interface SkillLoad extends SessionKey {
   skill: string;
   hash: string;
   tokens: number;
-  /** client: by the client's own skill tool or command. read: the model read its file. */
+  /** client: loaded by the client's own skill tool or command. read: the model read the skill's file. */
   by: "client" | "read" | "haversack";
 }
 
@@ -26,7 +27,7 @@ export interface ShownSkill extends SessionKey {
   because: Because;
 }
 
-/** The documented JSON of a session's skill tracking. */
+/** A session's skill tracking, as documented JSON. */
 export interface SkillContext {
   recommended: string[];
   used: string[];
@@ -47,12 +48,12 @@ export interface RecordedMatch {
 }
 
 export class SkillLedger extends PromptLedger {
-  /** The model asked for a body and got it. */
+  /** Records that the model asked for a body and got it. */
   recordLoad(load: SkillLoad): void {
     writeEvent(this.handle, "load", saveLoad, load);
   }
 
-  /** What a window knew, the latest loaded first. */
+  /** The skills that a window knew, the latest loaded first. */
   window({ sessionId, agentId = "", window }: SessionKey & { window: number }): WindowEntry[] {
     return readStore(
       this.handle,
@@ -69,12 +70,12 @@ export class SkillLedger extends PromptLedger {
     return (row?.["id"] as string | null) ?? undefined;
   }
 
-  /** A skill was put in front of the model outside of a prompt. */
+  /** Records a skill that was shown to the model outside of a prompt. */
   recordShown(shown: ShownSkill): void {
     writeEvent(this.handle, "shown", saveShown, shown);
   }
 
-  /** Forgets what was shown in a session, as if its window were new. Says how many sessions and agents that was. */
+  /** Forgets what was shown in a session, as in a new window. Returns the number of sessions and agents reset. */
   reset(sessionId: string): number {
     return writeStore(this.handle, (db) => {
       db.prepare("DELETE FROM ledger WHERE session_id = ?").run(sessionId);
@@ -125,12 +126,13 @@ export class SkillLedger extends PromptLedger {
   }
 }
 
-/** For callers that hold the write lock already; so is the next one. */
+/** For callers that hold the write lock already. The same holds for the next function. */
 export function saveLoad(db: DatabaseSync, load: SkillLoad): void {
   const { sessionId, agentId = "", at, window, promptNumber, skill, hash, tokens, by } = load;
   const time = at.toISOString();
-  // A skill may be loaded before any hook was seen. Without a session its window could never end.
+  // A skill may be loaded before the first hook event. Without a session row its window could never end.
   db.prepare(MEET).run(sessionId, agentId, time, time);
+  new SkillRows(db).keepBody(hash);
   db.prepare(NOTE).run({
     sessionId,
     agentId,
@@ -171,9 +173,9 @@ const WINDOW = `
 SELECT skill, shown_at_prompt AS shownAtPrompt, loaded_hash AS loadedHash, loaded_by AS loadedBy FROM ledger
 WHERE session_id = ? AND agent_id = ? AND window = ? ORDER BY loaded_at DESC, skill`;
 
-// What came back into a new window without a prompt: in the record, and in the ledger of that window.
+// Skills that were restored into a new window without a prompt. Recorded in the history and in that window's ledger.
 
-/** What one window knew of a skill. */
+/** What one window knew about a skill. */
 export interface WindowEntry {
   skill: string;
   shownAtPrompt: number | null;
@@ -183,16 +185,16 @@ export interface WindowEntry {
 
 export interface RestoredSkills extends SessionKey {
   at: Date;
-  /** What brought it: `compaction`, or the source of a session's start. */
+  /** What triggered it: `compaction`, or the source of a session's start. */
   event: string;
   text: string;
-  /** Why this text: see `why`. */
+  /** Why this text was chosen: see `why`. */
   because: Because;
-  /** isWhole: its body, and not only parts of it or its name. */
+  /** isWhole: the whole body, not only parts of it or its name. */
   skills: readonly { skill: string; hash: string; isWhole: boolean }[];
-  /** What the new window has without us: the client brought it, or it survived. */
+  /** Skills that are in the new window without our help: the client restored them, or they survived. */
   carried: readonly WindowEntry[];
-  /** The window, and its session's prompts so far. Default: as the store has them. */
+  /** The window, and the session's prompt count so far. Default: from the store. */
   session?: Pick<Session, "window" | "promptCount"> | undefined;
 }
 
@@ -209,6 +211,7 @@ export function recordRestored(db: DatabaseSync, restored: RestoredSkills): void
   const use = skills.length > 0 ? db.prepare(USE) : undefined;
   const share = Math.round(roughTokens(text) / skills.length);
   for (const { skill, hash, isWhole } of skills) {
+    if (isWhole) new SkillRows(db).keepBody(hash);
     const loaded = isWhole ? { hash, loadedAt: time, by: "haversack" } : { hash: null, loadedAt: null, by: null };
     note?.run({ ...key, skill, ...loaded });
     use?.run(time, sessionId, agentId, window, skill, isWhole ? "restored" : "shown", share, hash);

@@ -1,6 +1,6 @@
-/** What was shown and what was then used, per project. */
-import { readStore } from "../access.ts";
-import type { StoreHandle } from "../handle.ts";
+/** Which skills were shown and which of them were then used, per project. */
+import type { SkillUse } from "../../../skills/matching/match-skills.ts";
+import { readStore, type StoreHandle, writeStore } from "../access.ts";
 import { agentOfCall } from "./prompt-ledger.ts";
 
 export interface SkillStats {
@@ -8,7 +8,7 @@ export interface SkillStats {
   tokens: number;
   /** Shares of the prompts, by format. */
   answers: { none: number; names: number; incremental: number; full: number };
-  /** used: how many of the showings led to a load in the same window; loaded: all loads, asked for or not. */
+  /** used: showings followed by a load in the same window. loaded: all loads, requested or not. */
   skills: { id: string; shown: number; used: number; loaded: number; hitRate: number; tokens: number }[];
 }
 
@@ -41,7 +41,7 @@ export function readSkillStats(handle: StoreHandle): SkillStats {
   });
 }
 
-// A showing was used when the same window loaded the skill after it. A body that came with the prompt is a showing and its use.
+// A showing counts as used when the same window loaded the skill later. A body that came with the prompt counts as both.
 const PER_SKILL = `
 SELECT skill,
   sum(event IN ('shown', 'auto-loaded')) AS shown,
@@ -52,12 +52,49 @@ SELECT skill,
   sum(tokens) AS tokens
 FROM skill_uses u GROUP BY skill ORDER BY shown DESC, skill`;
 
-// What was injected per session, and what the client's own listing of the same skills would have cost.
+// What `skills.learn` goes by: per window, whether a skill was shown and whether it was loaded.
+
+export interface LearnedSkill extends Omit<SkillUse, "loaded"> {
+  id: string;
+}
+
+export function readLearned(handle: StoreHandle): { since: string | null; skills: LearnedSkill[] } {
+  return readStore(handle, (db) => {
+    const since = db.prepare("SELECT value FROM meta WHERE key = 'learning-since'").get()?.["value"];
+    const skills = db
+      .prepare(LEARNED)
+      .all(String(since ?? ""))
+      .map((row) => ({
+        id: String(row["skill"]),
+        used: Number(row["used"]),
+        ignored: Number(row["ignored"]),
+        searched: Number(row["searched"]),
+      }));
+    return { since: since === undefined ? null : String(since), skills };
+  });
+}
+
+/** Uses up to this time no longer count for learning. They stay in the statistics. */
+export function forgetLearned(handle: StoreHandle, at: Date): void {
+  writeStore(handle, (db) =>
+    db.prepare("INSERT OR REPLACE INTO meta (key, value) VALUES ('learning-since', ?)").run(at.toISOString()),
+  );
+}
+
+const LEARNED = `
+SELECT skill, sum(shown AND loaded) AS used, sum(shown AND NOT loaded) AS ignored, sum(loaded AND NOT shown) AS searched
+FROM (
+  SELECT skill, max(event IN ('shown', 'named')) AS shown, max(event = 'loaded') AS loaded FROM skill_uses
+  WHERE event <> 'auto-loaded' AND id > (SELECT max(id) FROM skill_uses) - 5000
+  GROUP BY skill, session_id, agent_id, window HAVING max(at) > ?
+) GROUP BY skill ORDER BY skill`;
+
+// The tokens injected per session, compared with the client's own listing of the same skills.
 
 export interface Cost {
-  /** Paid in full, when the text is new in a window. */
+  /** Tokens paid in full, when the text is new in a window. */
   uncached: number;
-  /** Paid again from the cache, in the later requests of that window: at least one request per prompt. */
+  /** Tokens read from the cache by later requests of that window: at least one request per prompt. */
   cached: number;
 }
 
@@ -66,13 +103,16 @@ export interface SessionUsage {
   agentId: string;
   /** As the session's last event named it: claude-code, codex, gemini, opencode. */
   client: string;
+  lastSeenAt: string;
   prompts: number;
   windows: number;
-  /** null: of a sub-agent, when it is not known which of the session's calls started it; see `calls`. */
+  /** null: a sub-agent for which the starting call is unknown; see `calls`. */
   added: Cost | null;
-  /** Of a main agent: what was added to the prompts of sub-agents that could not be told apart. Absent: nothing. */
+  /** For a main agent: what was added to the prompts of sub-agents that could not be identified. Absent: nothing. */
   calls?: { count: number; tokens: number };
   native: Cost & { skills: number };
+  /** Tool outputs that were replaced by a preview, and about how many tokens less they are. Absent: none. */
+  shortened?: { count: number; tokens: number };
   injections?: { at: string; event: string; format: string; tokens: number; text: string }[];
 }
 
@@ -88,11 +128,11 @@ export function readUsage(handle: StoreHandle, { limit, sessionId, listing }: Us
     const where = sessionId === undefined ? "" : "WHERE session_id = ?";
     const sessions = db
       .prepare(
-        `SELECT session_id, agent_id, client, prompt_count, window FROM sessions ${where} ORDER BY last_seen_at DESC LIMIT ?`,
+        `SELECT session_id, agent_id, client, last_seen_at, window FROM sessions ${where} ORDER BY last_seen_at DESC LIMIT ?`,
       )
       .all(...(sessionId === undefined ? [limit] : [sessionId, limit]));
     const injections = db.prepare(
-      "SELECT at, window, event, format, tokens, text FROM injections WHERE session_id = ? AND agent_id = ? ORDER BY id",
+      "SELECT at, window, event, format, tokens, text, because FROM injections WHERE session_id = ? AND agent_id = ? ORDER BY id",
     );
     const unplaced = db.prepare(UNPLACED);
     return sessions.map((row) => {
@@ -107,9 +147,11 @@ export function readUsage(handle: StoreHandle, { limit, sessionId, listing }: Us
         sessionId: String(row["session_id"]),
         agentId,
         client,
+        lastSeenAt: String(row["last_seen_at"]),
         prompts,
         windows,
         added: agentId !== "" && rows.length === 0 && calls.count > 0 ? null : addedCost(rows),
+        ...shortened(rows),
         ...(agentId === "" && calls.count > 0 && { calls: { ...calls } }),
         native: {
           uncached: tokens * windows,
@@ -130,14 +172,30 @@ export function readUsage(handle: StoreHandle, { limit, sessionId, listing }: Us
   });
 }
 
-/** A call's texts are moved to the sub-agent that it started once the client says which that is. */
+/** A call's texts move to the sub-agent that it started once the client reports which one that is. */
 const UNPLACED = `SELECT count(DISTINCT agent_id) AS count, coalesce(sum(tokens), 0) AS tokens FROM injections
 WHERE session_id = ? AND agent_id GLOB ? AND tokens > 0`;
 
-/** A text is new once, and is read from the cache by every later prompt of its window. */
+/** A preview stands in place of a longer text, so it is not added. */
+function isPreview({ event, format }: Record<string, unknown>): boolean {
+  return event === "after-tool" && format === "preview";
+}
+
+function shortened(rows: readonly Record<string, unknown>[]): Pick<SessionUsage, "shortened"> {
+  const previews = rows.filter(isPreview);
+  if (previews.length === 0) return {};
+  const tokens = previews.reduce((sum, { because, tokens }) => {
+    const { chars = 0 } = JSON.parse(String(because)) as { chars?: number };
+    return sum + Math.ceil(chars / 4) - Number(tokens);
+  }, 0);
+  return { shortened: { count: previews.length, tokens } };
+}
+
+/** Each text is paid in full once, and read from the cache by every later prompt of its window. */
 function addedCost(rows: readonly Record<string, unknown>[]): Cost {
   const cost: Cost = { uncached: 0, cached: 0 };
   rows.forEach((row, at) => {
+    if (isPreview(row)) return;
     const tokens = Number(row["tokens"]);
     const later = rows
       .slice(at + 1)

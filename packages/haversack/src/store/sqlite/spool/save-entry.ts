@@ -1,4 +1,4 @@
-/** Saves an entry of the spool as its event would have been saved. The hook bundles this file, in a part of its own. */
+/** Saves a spool entry the way its event would have been saved. The hook bundles this file as a separate chunk. */
 import type { DatabaseSync } from "node:sqlite";
 import { mergeWip } from "../../../work/wip/merge-wip.ts";
 import type { Wip } from "../../../work/wip/wip.ts";
@@ -10,18 +10,17 @@ import {
   saveSpawnDocuments,
 } from "../artifacts/artifact-observations.ts";
 import { saveTold, saveTool, saveToolCall } from "../sessions/session-state.ts";
-import { touchSession } from "../sessions/sqlite-local-store.ts";
-import { saveSeenCall, saveTranscript } from "../sessions/transcripts.ts";
+import { saveSeenCall, saveTranscript, touchSession } from "../sessions/sqlite-local-store.ts";
 import { recordInjection } from "../skills/injections.ts";
 import { type PromptAnswer, saveAnswer } from "../skills/prompt-ledger.ts";
 import { saveLoad, saveShown } from "../skills/skill-ledger.ts";
+import { saveDelivered } from "../work/events/running-session.ts";
 import { saveLetGo, saveMovedSession, saveRegain, saveTakeBack, saveTakeOver } from "../work/events/session-claims.ts";
 import { savePlace, saveSpawn, saveUnresolvedSpawn } from "../work/events/session-tasks.ts";
-import { saveDelivered } from "../work/events/unread-messages.ts";
 import { becomeKnown, savePacket } from "../work/events/wake-state.ts";
-import type { SpoolEntry, SpoolKind, SpoolKinds } from "./spool-entry.ts";
+import type { SpoolEntry, SpoolKind, SpoolKinds } from "./spool-files.ts";
 
-/** `isBlind`: whoever wrote it could not read the store. For callers that hold the write lock. */
+/** `isBlind`: the process that wrote the entry could not read the store. For callers that hold the write lock. */
 export function saveEntry(db: DatabaseSync, { kind, args }: SpoolEntry, { isBlind }: { isBlind: boolean }): void {
   const save = SAVE[kind] as ((db: DatabaseSync, args: unknown) => unknown) | undefined;
   if (!save) throw new Error(`unknown kind ${String(kind)}`);
@@ -63,7 +62,7 @@ const SAVE: { [Kind in SpoolKind]: (db: DatabaseSync, args: SpoolKinds[Kind]) =>
   receipts: saveReceipts,
 };
 
-/** A prompt that was answered without the store: it was silent, belongs to the window of its time, and starts nothing anew. */
+/** A prompt answered without the store got no text. It counts in its session's current window and resets nothing. */
 function inItsWindow(db: DatabaseSync, answer: PromptAnswer): PromptAnswer {
   const row = db
     .prepare("SELECT window, domain_history FROM sessions WHERE session_id = ? AND agent_id = ?")

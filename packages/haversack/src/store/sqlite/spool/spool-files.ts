@@ -1,29 +1,46 @@
 /**
- * The spool: what processes could not write because another one held the store's lock. `.haversack/spool/` has one small file per
- * entry. Each is written under another name and then renamed, so that none is ever seen half; the names sort by time. One
- * file for all would need a protocol for those that still append while it is read in. The hook bundles this file: `node:fs` only.
+ * The spool holds writes that failed because another process held the store's lock: one small file per entry in
+ * `.haversack/spool/`. Each file is written under a temporary name and then renamed, so readers never see half a file. The names
+ * sort by time. A single shared file would need locking between writers and readers. The hook bundles this file: `node:fs` only.
  */
-import { existsSync, lstatSync, readdirSync, readFileSync, statSync } from "node:fs";
+import { lstatSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { errorText } from "../../../base/errors.ts";
-import { trackedInIndex } from "../../../base/git-place.ts";
+import { trackedInIndex } from "../../../base/project-root.ts";
 import { errnoOf, makeFolder, putFile, removeEmptyFolder, removeFile } from "../../../base/safe-write.ts";
-import { folderOf, placeOfStore } from "../store-files.ts";
-import type { SpoolEntry } from "./spool-entry.ts";
+import type { WipPatch } from "../../../work/wip/wip.ts";
+import type { SeenAgent } from "../../work-store.ts";
+import { folderOf, placeOfStore, spoolOf } from "../access.ts";
+import type {
+  MarkedAgent,
+  PlacedReader,
+  SeenByAgent,
+  SpawnDocuments,
+  StoredReceipts,
+} from "../artifacts/artifact-observations.ts";
+import type { ToldEdits, ToolCall, ToolWork } from "../sessions/session-state.ts";
+import type { ReadTranscript, SeenCall, SessionKey, SessionTouch } from "../sessions/sqlite-local-store.ts";
+import type { NewInjection } from "../skills/injections.ts";
+import type { PromptAnswer } from "../skills/prompt-ledger.ts";
+import type { ShownSkill, SkillLoad } from "../skills/skill-ledger.ts";
+import type { DeliveredMessages } from "../work/events/running-session.ts";
+import type { EndedHolder, MovedClaims, MovedSession, TakenBack } from "../work/events/session-claims.ts";
+import type { PlacedAgent, SpawnEvent, UnresolvedSpawn } from "../work/events/session-tasks.ts";
+import type { ShownPacket } from "../work/events/wake-state.ts";
 
 export interface SpooledEntry {
   entry: SpoolEntry;
   isBlind: boolean;
 }
 
-/** Beyond these nothing is added: a store that stays locked for this long is broken, and reading it all in takes time. */
+/** Add nothing beyond these limits: a store locked for this long is broken, and reading a large spool takes time. */
 const MOST_ENTRIES = 1000;
 const MOST_BYTES = 4_000_000;
-/** A process that was killed between its two steps leaves one behind. */
+/** A process killed between writing and renaming leaves a temporary file behind. */
 const ABANDONED_MS = 60 * 60_000;
 
 let written = 0;
 
-/** Undefined when it is there; else why not. */
+/** Returns undefined on success, else the reason for the failure. */
 export function addToSpool(storeFile: string, { entry, isBlind }: SpooledEntry): string | undefined {
   const folder = spoolOf(storeFile);
   const place = placeOfStore(storeFile);
@@ -31,7 +48,7 @@ export function addToSpool(storeFile: string, { entry, isBlind }: SpooledEntry):
   const order = String(Date.now()).padStart(15, "0");
   const random = Math.random().toString(36).slice(2, 8).padEnd(6, "0");
   const name = `${order}-${String(written++).padStart(6, "0")}-${process.pid}-${random}`;
-  // A reader that finds the folder empty removes it: it may go between any two steps.
+  // A reader removes the folder when it is empty, so it can disappear between any two steps.
   for (let tries = 0; tries < 5; tries++) {
     try {
       makeFolder(folder, { ...place, mode: 0o700 });
@@ -47,7 +64,7 @@ export function addToSpool(storeFile: string, { entry, isBlind }: SpooledEntry):
   return "the spool cannot be written";
 }
 
-/** Names, the oldest first. */
+/** Names, oldest first. */
 export function spooledNames(storeFile: string): string[] {
   const folder = spoolOf(storeFile);
   if (!isOwnFolder(folder)) return [];
@@ -56,12 +73,12 @@ export function spooledNames(storeFile: string): string[] {
     .sort();
 }
 
-/** When an entry was made, by its name. */
+/** When an entry was made, parsed from its name. */
 export function spooledAt(name: string | undefined): Date | undefined {
   return name === undefined ? undefined : new Date(Number(name.slice(0, 15)));
 }
 
-/** damaged: it will never be an entry. foreign: Haversack did not write it here. unreadable: not by this user, or not now. */
+/** damaged: not a valid entry. foreign: not written here by Haversack. unreadable: this user cannot read it now. */
 export type ReadSpooled = SpooledEntry | "damaged" | "foreign" | "unreadable";
 
 export function readSpooled(storeFile: string, name: string): ReadSpooled {
@@ -83,8 +100,8 @@ export function readSpooled(storeFile: string, name: string): ReadSpooled {
 }
 
 /**
- * A pull can bring files into the spool of a project that its user has accepted. Ours have the mode of the database, 0600, and git makes
- * files that others may read. With a umask of 077 git's files look the same, so its index tells.
+ * A `git pull` can add files to the spool of a trusted project. Our files have the database's mode, 0600; git usually makes files
+ * that others can read. With a umask of 077 the modes are equal, so git's index is checked too.
  */
 function isForeign(storeFile: string, name: string): boolean {
   const folder = spoolOf(storeFile);
@@ -95,11 +112,11 @@ function isForeign(storeFile: string, name: string): boolean {
   return trackedInIndex(state.slice(0, state.lastIndexOf("/")), [`spool/${name}`]).length > 0;
 }
 
-/** After they are saved. Those that are gone or not ours to remove stay noted as saved. */
+/** Call after the entries are saved. Entries whose files cannot be removed stay marked as saved. */
 export function removeSpooled(storeFile: string, names: readonly string[]): void {
   const folder = spoolOf(storeFile);
   const place = placeOfStore(storeFile);
-  // A repository could bring a link in its place, to a folder that is none of ours.
+  // A repository could replace the folder with a link to a folder elsewhere.
   if (!isOwnFolder(folder)) return;
   for (const name of names) ignoring(NOT_REMOVED, () => removeFile(`${folder}/${name}`, place));
   for (const name of namesIn(folder)) {
@@ -107,22 +124,22 @@ export function removeSpooled(storeFile: string, names: readonly string[]): void
       ignoring(NOT_REMOVED, () => removeFile(`${folder}/${name}`, place));
     }
   }
-  // Another entry may have come, or another reader may have been faster.
+  // Another entry may have been added, or another reader may have removed the folder first.
   ignoring(NOT_REMOVED, () => removeEmptyFolder(folder, place));
 }
 
 const NOT_REMOVED = ["EACCES", "EPERM", "EBUSY", "EROFS"];
 
 const ENTRY = /^\d{15}-\d{6,}-\d+-[a-z0-9]+\.json$/;
-/** Before it has its name; `.part` is what older versions called it. */
+/** A file before its rename. Older versions used `.part`. */
 const PART = /^\.?\d{15}-\d{6,}-\d+-[a-z0-9]+\.(?:part|json\.\d+-[a-z0-9]+\.haversack)$/;
 
-/** A repository could bring a link in its place, to a folder that is none of ours. */
+/** False for a link: a repository could replace the folder with a link to a folder elsewhere. */
 function isOwnFolder(folder: string): boolean {
   return lstatSync(folder, { throwIfNoEntry: false })?.isDirectory() ?? false;
 }
 
-/** None where the folder is another user's, who has to read it in. */
+/** Empty if the folder belongs to another user, who has to read it in. */
 function namesIn(folder: string): string[] {
   try {
     return readdirSync(folder);
@@ -156,12 +173,43 @@ function ignoring(codes: readonly string[], action: () => void): void {
   }
 }
 
-// Whether something waits in the spool: one look, for whoever asks at every event.
+// The content of a spool entry, by kind. Types only: every file of the hook that writes refers to them.
 
-export function spoolOf(storeFile: string): string {
-  return `${folderOf(storeFile)}/spool`;
+/** Plain data, except `at`: a Date, the time of the event. */
+export interface SpoolKinds {
+  answer: PromptAnswer;
+  load: SkillLoad;
+  shown: ShownSkill;
+  tool: SpooledTool;
+  "tool-call": ToolCall;
+  transcript: ReadTranscript;
+  "seen-call": SeenCall;
+  touch: SessionTouch;
+  start: SessionTouch & { seen?: SeenAgent & { sessionId: string } };
+  "take-over": MovedClaims;
+  "take-back": TakenBack;
+  "let-go": EndedHolder;
+  regain: TakenBack & SessionKey;
+  fork: MovedSession;
+  injection: NewInjection;
+  "left-edits": ToldEdits;
+  spawn: SpawnEvent;
+  "unresolved-spawn": UnresolvedSpawn;
+  "place-agent": PlacedAgent;
+  packet: ShownPacket;
+  messages: DeliveredMessages;
+  "spawn-documents": SpawnDocuments;
+  "place-reader": PlacedReader;
+  seen: SeenByAgent;
+  "mark-agent": MarkedAgent;
+  receipts: StoredReceipts;
 }
 
-export function hasSpool(storeFile: string): boolean {
-  return existsSync(spoolOf(storeFile));
+export interface SpooledTool extends Omit<ToolWork, "merge" | "leaseMs"> {
+  patch?: WipPatch;
+  leaseMs: number;
 }
+
+export type SpoolKind = keyof SpoolKinds;
+export type SpoolArgs<Kind extends SpoolKind> = SpoolKinds[Kind];
+export type SpoolEntry = { [Kind in SpoolKind]: { kind: Kind; args: SpoolKinds[Kind] } }[SpoolKind];

@@ -1,40 +1,37 @@
 /**
- * What a process does that cannot write to the store. Mostly another one holds its lock. In WAL mode it can still read, so the tables that events change are
- * copied into temporary ones of the same name, which SQLite finds first; what waits in the spool is saved into them, and so is
- * what this process writes. Everything it then reads is as if the lock had been free. What it writes goes into the spool as
- * well, and from there into the store.
+ * The stand-in of a process that cannot write to the store, usually because another process holds its lock. In WAL mode it can
+ * still read. The tables that events change are copied into temporary tables of the same name, which SQLite finds first. Waiting
+ * spool entries and this process's own writes are saved into them, so it reads the same as if the lock had been free. Its writes
+ * also go into the spool, and from there into the store.
  *
- * Where the store may only be read, or the disk is full, there is no spool either: events are answered in the same way, and
- * forgotten.
+ * If the store is read-only or the disk is full, there is no spool either: events are answered in the same way, and forgotten.
  *
- * Where not even reading is possible, an empty store in memory takes the place of the whole. The hook bundles this file, in a
- * part of its own.
+ * If even reading is impossible, an empty store in memory is used instead. The hook bundles this file as a separate chunk.
  */
 import type { DatabaseSync } from "node:sqlite";
-import { inTransaction } from "../access.ts";
+import { inTransaction, type StandIn, type StoreHandle } from "../access.ts";
 import { connect, isLockFault, isRefusedWrite } from "../connect.ts";
-import type { StandIn, StoreHandle } from "../handle.ts";
 import { migrations } from "../migrations.ts";
 import { sqlite } from "../quiet.ts";
 import { saveEntry } from "./save-entry.ts";
 import { addToSpool, readSpooled, spooledNames } from "./spool-files.ts";
 
 export interface StandInOptions {
-  /** Whose events they are; "": of several. */
+  /** The session of the events; "" if there are several. */
   sessionId: string;
-  /** false: what is written is forgotten with the process. Default: true. */
+  /** false: writes are lost when the process ends. Default: true. */
   isSpooled?: boolean;
-  /** Something could not be kept: one line for the log. */
+  /** Logs one line about something that could not be kept. */
   warn(text: string): void;
 }
 
-/** A connection to a store that could not be opened because it cannot be written. Throws the error again when it has another cause. */
+/** A read connection to a store that could not be opened for writing. Rethrows the error if it has another cause. */
 export function connectToRead(error: unknown, file: string): DatabaseSync {
   if (!isRefusedWrite(error)) throw error;
   return connect(file, { readOnly: true, busyMs: 0 });
 }
 
-/** For a write that failed with this error. Undefined: the error has another cause. */
+/** The stand-in after a write failed with this error. Undefined: the error has another cause. */
 export function standInAfter(error: unknown, handle: StoreHandle, options: StandInOptions): StandIn | undefined {
   if (isLockFault(error)) return standInFor(handle, options);
   return isRefusedWrite(error) ? standInFor(handle, { ...options, isSpooled: false }) : undefined;
@@ -42,19 +39,19 @@ export function standInAfter(error: unknown, handle: StoreHandle, options: Stand
 
 export function standInFor(handle: StoreHandle, options: StandInOptions): StandIn {
   const { db, file } = handle;
-  // It has waited once; the rest of this event does not wait again.
+  // The process has waited for the lock once. The rest of this event does not wait again.
   db.exec("PRAGMA busy_timeout = 0; PRAGMA foreign_keys = OFF; PRAGMA temp_store = MEMORY");
   try {
     inTransaction(db, () => copyTables(db, handle, options), "BEGIN");
   } catch (error) {
-    // Since it was opened, reading has become impossible too. What this event reads next fails, but what it writes is kept.
+    // Reading became impossible after the store was opened. This event's next reads fail, but its writes are kept.
     if (isLockFault(error)) return openBlind(file, options).standIn as StandIn;
     throw error;
   }
   return standIn(handle, { ...options, isBlind: false });
 }
 
-/** A store of which nothing can be read: events are noted, and answered as in a project that has nothing yet. */
+/** For a store that cannot be read at all: events are recorded, and answered as in an empty project. */
 export function openBlind(file: string, options: StandInOptions): StoreHandle {
   const db = new sqlite.DatabaseSync(":memory:");
   db.exec("PRAGMA foreign_keys = OFF");
@@ -88,7 +85,7 @@ function standIn(
   };
 }
 
-/** What events change. By session where a table grows with every event. */
+/** The tables that events change. Tables that grow with every event are copied for one session only. */
 const TABLES: readonly (readonly [table: string, rows: "all" | "session" | "none"])[] = [
   ["sessions", "all"],
   ["session_files", "session"],
@@ -132,7 +129,7 @@ function copyTables(db: DatabaseSync, handle: StoreHandle, { sessionId }: StandI
   saveWaiting(handle);
 }
 
-/** What other processes could not write either. */
+/** Saves the entries that other processes have put into the spool. */
 function saveWaiting({ db, file }: StoreHandle): void {
   const known = db.prepare("SELECT 1 FROM meta WHERE key = ?");
   for (const name of spooledNames(file)) {
@@ -141,7 +138,7 @@ function saveWaiting({ db, file }: StoreHandle): void {
     try {
       saveEntry(db, spooled.entry, spooled);
     } catch {
-      // Whoever reads it in says what is wrong with it.
+      // The process that reads the spool into the store reports the problem.
     }
   }
 }

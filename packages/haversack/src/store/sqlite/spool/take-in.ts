@@ -1,29 +1,27 @@
 /**
- * Reads the spool into the store: in order, each entry once. Which files were taken is noted in the same transaction as what they
- * say, so a process that is killed before the commit leaves everything as it was, and one that is killed after it leaves
- * files that the next reader knows. The hook bundles this file, in a part of its own.
+ * Reads the spool into the store, in order, each entry once. The names of the files taken are saved in the same transaction as
+ * their content. A process killed before the commit leaves everything as it was; one killed after it leaves files that the
+ * next reader recognizes. The hook bundles this file as a separate chunk.
  */
 import { errorText } from "../../../base/errors.ts";
 import { appendLog } from "../../../base/log.ts";
-import { inTransaction } from "../access.ts";
+import { folderOf, hasSpool, inTransaction, type StoreHandle } from "../access.ts";
 import { isLockFault } from "../connect.ts";
-import type { StoreHandle } from "../handle.ts";
 import { readPragma } from "../schema.ts";
-import { folderOf } from "../store-files.ts";
 import { saveEntry } from "./save-entry.ts";
-import { hasSpool, readSpooled, removeSpooled, type SpooledEntry, spooledNames } from "./spool-files.ts";
+import { readSpooled, removeSpooled, type SpooledEntry, spooledNames } from "./spool-files.ts";
 import { type StandInOptions, standInAfter, standInFor } from "./stand-in.ts";
 
 export type TakenIn =
   | { kind: "nothing" }
-  /** problems: entries that make no sense here, one text each; they are gone. */
+  /** problems: one text per invalid entry; these entries are dropped. */
   | { kind: "taken"; count: number; problems: string[] }
   /** Another process holds the lock. */
   | { kind: "locked" };
 
 const REFUSED = { damaged: "not an entry", foreign: "it came from git or a copy, not from Haversack" };
 
-/** Waits for the lock as long as the handle does. */
+/** Waits for the lock as long as the handle's busy timeout. */
 export function takeInSpool(handle: StoreHandle): TakenIn {
   const { db, file } = handle;
   if (handle.isReadOnly || !hasSpool(file)) return { kind: "nothing" };
@@ -38,7 +36,7 @@ export function takeInSpool(handle: StoreHandle): TakenIn {
     names = handle.guard(() =>
       inTransaction(db, () => {
         handle.checkVersion();
-        // Under the lock: nobody else takes any of these.
+        // Listed under the lock, so no other process takes these entries.
         const found = spooledNames(file);
         const taken: string[] = [];
         const known = new Set(
@@ -54,7 +52,7 @@ export function takeInSpool(handle: StoreHandle): TakenIn {
             continue;
           }
           const spooled = readSpooled(file, name);
-          // Another user's, who has to read it in.
+          // It belongs to another user, who has to read it in.
           if (spooled === "unreadable") continue;
           const problem = typeof spooled === "string" ? REFUSED[spooled] : saveSpooled(handle, spooled);
           if (problem) problems.push(`${name}: ${problem}`);
@@ -62,7 +60,7 @@ export function takeInSpool(handle: StoreHandle): TakenIn {
           taken.push(name);
           note.run(`spool/${name}`, new Date().toISOString());
         }
-        // Their files are gone, and names do not come again.
+        // Their files are gone, and names are never reused.
         const forget = db.prepare("DELETE FROM meta WHERE key = ?");
         for (const name of known) forget.run(`spool/${name}`);
         return taken;
@@ -76,7 +74,7 @@ export function takeInSpool(handle: StoreHandle): TakenIn {
   return { kind: "taken", count, problems };
 }
 
-/** Before an event: reads the spool in, or has a stand-in answer the event where the store cannot be written. */
+/** Before an event: reads the spool in, or switches to a stand-in if the store cannot be written. */
 export function takeInOrStandIn(handle: StoreHandle, options: StandInOptions): void {
   try {
     const taken = takeInSpool(handle);
@@ -89,7 +87,7 @@ export function takeInOrStandIn(handle: StoreHandle, options: StandInOptions): v
   }
 }
 
-/** What is wrong with the entry itself; what is wrong with the store is thrown, and nothing is taken. */
+/** Returns what is wrong with the entry. Throws if something is wrong with the store; then nothing is taken. */
 function saveSpooled({ db }: StoreHandle, spooled: SpooledEntry): string | undefined {
   db.exec("SAVEPOINT spooled");
   try {
@@ -97,26 +95,26 @@ function saveSpooled({ db }: StoreHandle, spooled: SpooledEntry): string | undef
     db.exec("RELEASE spooled");
     return undefined;
   } catch (error) {
-    // SQLite may have ended the transaction itself: a full disk, an I/O error.
+    // On a full disk or an I/O error, SQLite may have ended the transaction itself.
     if (isStoreFault(error)) throw error;
     db.exec("ROLLBACK TO spooled; RELEASE spooled");
     return errorText(error).slice(0, 200);
   }
 }
 
-/** SQLite's codes for the file and the disk; all others are about the statement or its values. */
+/** True for SQLite's codes about the file and the disk. All other codes are about the statement or its values. */
 function isStoreFault(error: unknown): boolean {
   const { errcode, errno = 0 } = error as { errcode?: number; errno?: number };
   const code = (errcode ?? errno) & 0xff;
   return code !== 0 && ![1, 18, 19, 20, 25].includes(code);
 }
 
-// Reads the spool in for processes that are not hooks: when they open the store, and at every call of one that stays.
+// Reads the spool in for processes that are not hooks: when they open the store, and for a long-lived process at every call.
 
-/** Nobody waits longer for what others have to say. */
+/** The longest a process waits to take in the entries of others. */
 const BUSY_MS = 250;
 
-/** What cannot be read in now waits for the next one that asks: no reason to fail. */
+/** Does not fail: entries that cannot be read in now wait for the next reader. */
 export function readInSpool(handle: StoreHandle): void {
   const { db, file } = handle;
   if (handle.isReadOnly || !hasSpool(file)) return;

@@ -1,14 +1,16 @@
-/** Stories and epics follow their tasks: their status, and the boundaries that a change of a task crosses. */
+/** Stories and epics follow their tasks: their status, and which of them a task change completes. */
+
 import type { DatabaseSync } from "node:sqlite";
 import { checkCount, checkTitle, checkWord } from "../../../work/clean-input.ts";
-import { rankOf } from "../../../work/queue-order.ts";
 import {
   DEFAULT_PRIORITY,
   type Epic,
   GROUP_STATUSES,
   type GroupStatus,
   PRIORITIES,
+  rankOf,
   type Story,
+  type TaskStatus,
 } from "../../../work/task.ts";
 import type {
   Actor,
@@ -20,7 +22,6 @@ import type {
   Page,
   StoryChanges,
 } from "../../work-store.ts";
-import { note } from "./activity.ts";
 import { refuseIfHeld } from "./claims.ts";
 import { decayCompleted } from "./handoffs.ts";
 import { findEpic, findSeq, findStory, findTask, freshId } from "./ids.ts";
@@ -28,6 +29,8 @@ import { requeue, shiftEpic } from "./queue.ts";
 import {
   all,
   type EpicRow,
+  insert,
+  note,
   one,
   run,
   STORY_COLUMNS,
@@ -39,56 +42,42 @@ import {
 } from "./rows.ts";
 import { applyStatus } from "./status.ts";
 
-/** After a task of the story changed, came or went. Each question is one look into an index. */
+/** After a task of the story was changed, added or removed. Each check is one index lookup. */
 export function followTasks(db: DatabaseSync, story: number | null, at: string): Boundaries {
-  if (story === null) return {};
-  const row = one<{ id: string; status: GroupStatus; epic: number | null }>(
-    db,
-    "SELECT id, status, epic FROM stories WHERE seq = ?",
-    story,
-  );
+  const row = story === null ? undefined : one<StoryRow>(db, "SELECT * FROM stories WHERE seq = ?", story);
   if (!row) return {};
-  const status = storyStatus(db, story) ?? row.status;
+  const has = (...statuses: TaskStatus[]) =>
+    statuses.some((status) => one(db, "SELECT 1 FROM tasks WHERE story = ? AND status = ? LIMIT 1", row.seq, status));
+  const status = followed(row.status, has);
   if (staysAs(row.status, status)) return {};
-  setGroup(db, "stories", story, status, at);
+  setGroup(db, "stories", row.seq, status, at);
   return { ...(status === "done" && { storyCompleted: row.id }), ...followStories(db, row.epic, at) };
 }
 
-/** After a story of the epic changed its status, came or went. */
+/** After a story of the epic changed its status, was added or removed. */
 export function followStories(db: DatabaseSync, epic: number | null, at: string): Boundaries {
-  if (epic === null) return {};
-  const row = one<{ id: string; status: GroupStatus }>(db, "SELECT id, status FROM epics WHERE seq = ?", epic);
+  const row = epic === null ? undefined : one<EpicRow>(db, "SELECT * FROM epics WHERE seq = ?", epic);
   if (!row) return {};
-  const status = epicStatus(db, epic) ?? row.status;
+  const has = (...statuses: TaskStatus[]) =>
+    statuses.some((status) => one(db, "SELECT 1 FROM stories WHERE epic = ? AND status = ? LIMIT 1", row.seq, status));
+  const status = followed(row.status, has);
   if (staysAs(row.status, status)) return {};
-  setGroup(db, "epics", epic, status, at);
+  setGroup(db, "epics", row.seq, status, at);
   return status === "done" ? { epicCompleted: row.id } : {};
 }
 
-/** What was put away stays away until something in it is open again: nothing is completed by it. */
-function staysAs(before: GroupStatus, after: GroupStatus): boolean {
-  return before === after || (before === "archived" && after === "done");
-}
-
-/** Undefined: it has no task, and stays what it is. */
-function storyStatus(db: DatabaseSync, story: number): GroupStatus | undefined {
-  const has = (statuses: string) =>
-    one(db, `SELECT 1 FROM tasks WHERE story = ? AND status IN (${statuses}) LIMIT 1`, story) !== undefined;
-  if (has("'in_progress', 'review', 'blocked'")) return "in_progress";
-  const isDone = has("'done'");
-  if (has("'todo'")) return isDone ? "in_progress" : "todo";
-  if (isDone) return "done";
-  return has("'archived'") ? "archived" : undefined;
-}
-
-function epicStatus(db: DatabaseSync, epic: number): GroupStatus | undefined {
-  const has = (status: GroupStatus) =>
-    one(db, "SELECT 1 FROM stories WHERE epic = ? AND status = ? LIMIT 1", epic, status) !== undefined;
-  if (has("in_progress")) return "in_progress";
+/** The status of a group, based on its contents. An empty group keeps its status. */
+function followed(now: GroupStatus, has: (...statuses: TaskStatus[]) => boolean): GroupStatus {
+  if (has("in_progress", "review", "blocked")) return "in_progress";
   const isDone = has("done");
   if (has("todo")) return isDone ? "in_progress" : "todo";
   if (isDone) return "done";
-  return has("archived") ? "archived" : undefined;
+  return has("archived") ? "archived" : now;
+}
+
+/** An archived group stays archived until something in it is open again. It does not count as completed. */
+function staysAs(before: GroupStatus, after: GroupStatus): boolean {
+  return before === after || (before === "archived" && after === "done");
 }
 
 export function setGroup(
@@ -98,37 +87,25 @@ export function setGroup(
   status: GroupStatus,
   at: string,
 ): void {
-  const completedAt = status === "done" ? at : null;
-  run(
-    db,
-    `UPDATE ${table} SET status = ?, updated_at = ?, completed_at = ? WHERE seq = ?`,
-    status,
-    at,
-    completedAt,
-    seq,
-  );
+  const sql = `UPDATE ${table} SET status = ?, updated_at = ?, completed_at = ? WHERE seq = ?`;
+  run(db, sql, status, at, status === "done" ? at : null, seq);
 }
 
-// Epics and stories: made, changed, read and listed. Their status follows their tasks (`groups.ts`).
+// Creates, changes, reads and lists epics and stories. Their status follows their tasks (`groups.ts`).
 
 export function createEpic(db: DatabaseSync, epic: NewEpic, by: Actor): Epic {
   const title = checkTitle(epic.title);
   checkWord("priority", epic.priority, PRIORITIES);
+  const { description, source } = epic;
+  const priority = rankOf(epic.priority ?? DEFAULT_PRIORITY);
   const id = freshId(db, "epics");
-  const now = by.at.toISOString();
-  run(
-    db,
-    "INSERT INTO epics (id, title, description, priority, status, source, created_at, updated_at) VALUES (?, ?, ?, ?, 'todo', ?, ?, ?)",
-    id,
-    title,
-    epic.description ?? null,
-    rankOf(epic.priority ?? DEFAULT_PRIORITY),
-    epic.source ?? null,
-    now,
-    now,
-  );
+  insert(db, "epics", { id, title, description, priority, source, ...newGroup(by) });
   note(db, by, "epic-created", id, `created: ${title}`);
   return toEpic(findEpic(db, id));
+}
+
+function newGroup({ at }: Actor): { status: string; created_at: string; updated_at: string } {
+  return { status: "todo", created_at: at.toISOString(), updated_at: at.toISOString() };
 }
 
 export function updateEpic(db: DatabaseSync, id: string, changes: EpicChanges, by: Actor): Epic {
@@ -144,22 +121,19 @@ export function updateEpic(db: DatabaseSync, id: string, changes: EpicChanges, b
   });
   if (sql) run(db, `UPDATE epics SET ${sql}, updated_at = ? WHERE seq = ?`, ...values, now, before.seq);
   if (priority !== undefined && priority !== before.priority) shiftEpic(db, before.seq, before.priority, priority);
+  const stories = all<{ id: string }>(db, "SELECT id FROM stories WHERE epic = ?", before.seq);
   if (changes.status === "archived") {
-    for (const { id: story } of all<{ id: string }>(db, "SELECT id FROM stories WHERE epic = ?", before.seq)) {
-      const was = findStory(db, story);
-      archiveStory(db, was, by);
-      if (was.status !== "archived")
-        note(db, by, "story-status", story, `${was.status} → archived: its epic was archived`);
+    for (const story of stories.map((each) => findStory(db, each.id))) {
+      archiveStory(db, story, by);
+      if (story.status !== "archived")
+        note(db, by, "story-status", story.id, `${story.status} → archived: its epic was archived`);
     }
     setGroup(db, "epics", before.seq, "archived", now);
   } else if (changes.status === "todo") {
-    for (const { id: story } of all<{ id: string }>(
-      db,
-      "SELECT id FROM stories WHERE epic = ? AND status = 'archived'",
-      before.seq,
-    )) {
-      reopenStory(db, findStory(db, story), by);
-      note(db, by, "story-status", story, `archived → ${findStory(db, story).status}: its epic is back`);
+    for (const story of stories.map((each) => findStory(db, each.id))) {
+      if (story.status !== "archived") continue;
+      reopenStory(db, story, by);
+      note(db, by, "story-status", story.id, `archived → ${findStory(db, story.id).status}: its epic is back`);
     }
     if (before.status === "archived") setGroup(db, "epics", before.seq, "todo", now);
     followStories(db, before.seq, now);
@@ -169,37 +143,21 @@ export function updateEpic(db: DatabaseSync, id: string, changes: EpicChanges, b
   return toEpic(after);
 }
 
-export function listEpics(db: DatabaseSync, { status, limit, offset = 0 }: GroupQuery): Page<Epic> {
-  checkPage({ status, limit, offset });
+export function listEpics(db: DatabaseSync, query: GroupQuery): Page<Epic> {
+  const { status, limit, offset } = checkPage(query);
   const where = status ? "status = ?" : "status <> 'archived' AND ? IS NULL";
-  const rows = all<EpicRow>(
-    db,
-    `SELECT * FROM epics WHERE ${where} ORDER BY priority, seq LIMIT ? OFFSET ?`,
-    status ?? null,
-    limit,
-    offset,
-  );
-  return { items: rows.map(toEpic), total: value(db, `SELECT count(*) FROM epics WHERE ${where}`, status ?? null) };
+  const sql = `SELECT * FROM epics WHERE ${where} ORDER BY priority, seq LIMIT ? OFFSET ?`;
+  const items = all<EpicRow>(db, sql, status, limit, offset).map(toEpic);
+  return { items, total: value(db, `SELECT count(*) FROM epics WHERE ${where}`, status) };
 }
 
 export function createStory(db: DatabaseSync, story: NewStory, by: Actor): Story {
   const title = checkTitle(story.title);
+  const { description, acceptanceCriteria: acceptance_criteria, source } = story;
   const epic = story.epicId === undefined ? null : findSeq(db, "epic", story.epicId);
   const id = freshId(db, "stories");
-  const now = by.at.toISOString();
-  run(
-    db,
-    "INSERT INTO stories (id, epic, title, description, acceptance_criteria, status, source, created_at, updated_at) VALUES (?, ?, ?, ?, ?, 'todo', ?, ?, ?)",
-    id,
-    epic,
-    title,
-    story.description ?? null,
-    story.acceptanceCriteria ?? null,
-    story.source ?? null,
-    now,
-    now,
-  );
-  followStories(db, epic, now);
+  insert(db, "stories", { id, epic, title, description, acceptance_criteria, source, ...newGroup(by) });
+  followStories(db, epic, by.at.toISOString());
   note(db, by, "story-created", id, `created: ${title}`);
   return toStory(findStory(db, id));
 }
@@ -222,7 +180,7 @@ export function updateStory(db: DatabaseSync, id: string, changes: StoryChanges,
     for (const { seq } of all<{ seq: number }>(db, "SELECT seq FROM tasks WHERE story = ?", before.seq)) {
       requeue(db, seq);
     }
-    // The epic it left may be complete without it.
+    // The old epic may now be complete.
     decayCompleted(db, followStories(db, before.epic, now), by);
     followStories(db, epic, now);
   }
@@ -236,36 +194,21 @@ export function updateStory(db: DatabaseSync, id: string, changes: StoryChanges,
   return toStory(after);
 }
 
-export function listStories(
-  db: DatabaseSync,
-  { status, epicId, limit, offset = 0 }: GroupQuery & { epicId?: string },
-): Page<Story> {
-  checkPage({ status, limit, offset });
-  const epic = epicId === undefined ? null : findSeq(db, "epic", epicId);
+export function listStories(db: DatabaseSync, query: GroupQuery & { epicId?: string }): Page<Story> {
+  const { status, limit, offset } = checkPage(query);
+  const epic = query.epicId === undefined ? null : findSeq(db, "epic", query.epicId);
   const where = "((?1 IS NULL AND s.status <> 'archived') OR s.status = ?1) AND (?2 IS NULL OR s.epic = ?2)";
-  const rows = all<StoryRow>(
-    db,
-    `SELECT ${STORY_COLUMNS} WHERE ${where} ORDER BY s.seq LIMIT ?3 OFFSET ?4`,
-    status ?? null,
-    epic,
-    limit,
-    offset,
-  );
-  const total = value(db, `SELECT count(*) FROM stories s WHERE ${where}`, status ?? null, epic);
-  return { items: rows.map(toStory), total };
+  const sql = `SELECT ${STORY_COLUMNS} WHERE ${where} ORDER BY s.seq LIMIT ?3 OFFSET ?4`;
+  const items = all<StoryRow>(db, sql, status, epic, limit, offset).map(toStory);
+  return { items, total: value(db, `SELECT count(*) FROM stories s WHERE ${where}`, status, epic) };
 }
 
 const ARCHIVED_WITH_STORY = "its story was archived";
 
-/** What went with it comes back; what was archived before stays. */
+/** Tasks archived with the story come back. Tasks archived before stay archived. */
 function reopenStory(db: DatabaseSync, story: StoryRow, by: Actor): void {
-  const tasks = all<{ id: string }>(
-    db,
-    "SELECT id FROM tasks WHERE story = ? AND status = 'archived' AND note = ?",
-    story.seq,
-    ARCHIVED_WITH_STORY,
-  );
-  for (const { id } of tasks) {
+  const sql = "SELECT id FROM tasks WHERE story = ? AND status = 'archived' AND note = ?";
+  for (const { id } of all<{ id: string }>(db, sql, story.seq, ARCHIVED_WITH_STORY)) {
     applyStatus(db, findTask(db, id), "todo", by, "its story is back");
     run(db, "UPDATE tasks SET note = NULL WHERE id = ?", id);
   }
@@ -274,18 +217,14 @@ function reopenStory(db: DatabaseSync, story: StoryRow, by: Actor): void {
   followTasks(db, story.seq, now);
 }
 
-/** Its open tasks go with it: a task whose story is put away would never be asked for. */
+/** Archives the story's open tasks too: otherwise they would never be picked. */
 function archiveStory(db: DatabaseSync, story: StoryRow, by: Actor): void {
-  const open = all<{ id: string }>(
-    db,
-    "SELECT id FROM tasks WHERE story = ? AND status NOT IN ('done', 'archived')",
-    story.seq,
-  );
-  const tasks = open.map(({ id }) => findTask(db, id));
+  const sql = "SELECT id FROM tasks WHERE story = ? AND status NOT IN ('done', 'archived')";
+  const tasks = all<{ id: string }>(db, sql, story.seq).map(({ id }) => findTask(db, id));
   for (const task of tasks) refuseIfHeld(db, task, by);
   for (const task of tasks) {
     applyStatus(db, task, "archived", by, ARCHIVED_WITH_STORY);
-    // Known again when the story comes back.
+    // Marks the task, so it comes back with the story.
     run(db, "UPDATE tasks SET note = ? WHERE seq = ?", ARCHIVED_WITH_STORY, task.seq);
   }
   const now = by.at.toISOString();
@@ -293,21 +232,16 @@ function archiveStory(db: DatabaseSync, story: StoryRow, by: Actor): void {
   followStories(db, story.epic, now);
 }
 
-function checkPage({
-  status,
-  limit,
-  offset,
-}: {
-  status: GroupStatus | undefined;
-  limit: number;
-  offset: number;
-}): void {
+function checkPage({ status, limit, offset = 0 }: GroupQuery): Record<"limit" | "offset", number> & {
+  status: GroupStatus | null;
+} {
   checkWord("status", status, GROUP_STATUSES);
   checkCount("limit", limit);
   checkCount("offset", offset, { minimum: 0 });
+  return { status: status ?? null, limit, offset };
 }
 
-/** What became of its status, as with tasks, and the names of the other fields that were given. */
+/** Records the status change, as for tasks, and the names of the other given fields. */
 function noteChanges(
   db: DatabaseSync,
   by: Actor,

@@ -1,46 +1,34 @@
-/** Handoffs: stored whole, listed small; details and then the whole of them move to the archive and can be taken back. */
+/** Handoffs: stored in full, listed as summaries. First the details and later everything moves to the archive, and can be restored. */
+
 import type { DatabaseSync } from "node:sqlite";
 import { checkCount, checkWord, invalid } from "../../../work/clean-input.ts";
 import { type Handoff, VERDICTS, type Verdict } from "../../../work/handoff.ts";
-import type { Actor, Boundaries, DecayRequest, HandoffQuery, NewHandoff, Page, Scope } from "../../work-store.ts";
-import { note } from "./activity.ts";
+import type { Actor, Boundaries, DecayRequest, HandoffQuery, NewHandoff, Page, WorkStore } from "../../work-store.ts";
 import { refuseIfLost } from "./claims.ts";
 import { findAny, findSeq, findTask, freshId } from "./ids.ts";
-import { all, one, run, value } from "./rows.ts";
+import { all, fromRow, insert, note, one, run, value, whereGiven } from "./rows.ts";
 
-export function setHandoff(
-  db: DatabaseSync,
-  { taskId, role, attempt, status, summary, filesChanged = [], details = "" }: NewHandoff,
-  by: Actor,
-): Handoff {
+export function setHandoff(db: DatabaseSync, handoff: NewHandoff, by: Actor): Handoff {
+  const { taskId, role, attempt, status, summary, filesChanged = [], details = "" } = handoff;
   checkWord("status", status, VERDICTS);
   if (summary.trim() === "") throw invalid("summary must not be empty");
   if (role.trim() === "") throw invalid("role must not be empty");
   if (attempt !== undefined) checkCount("attempt", attempt);
   const task = findTask(db, taskId);
-  // A reviewer may report on a task that another holds; whoever has lost the task may not.
+  // A reviewer may report on a task that another agent holds. An agent that has lost the task may not.
   refuseIfLost(db, task, by);
-  const latest = value(
-    db,
-    "SELECT coalesce(max(attempt), 0) FROM handoffs WHERE task = ? AND role = ?",
-    task.seq,
-    role,
-  );
+  const last = "SELECT coalesce(max(attempt), 0) FROM handoffs WHERE task = ? AND role = ?";
+  const latest = value(db, last, task.seq, role);
   const files = filesChanged.length > 0 ? JSON.stringify(filesChanged) : null;
-  const known = one<HandoffRow & { seq: number }>(
-    db,
-    `SELECT ${COLUMNS} WHERE h.task = ? AND h.role = ? AND h.attempt = ?`,
-    task.seq,
-    role,
-    attempt ?? latest,
-  );
+  const same = `SELECT ${COLUMNS} WHERE h.task = ? AND h.role = ? AND h.attempt = ?`;
+  const known = one<HandoffRow>(db, same, task.seq, role, attempt ?? latest);
   if (known) {
     const isSame =
       known.status === status &&
       known.summary === summary &&
       known.files_changed === files &&
       detailsOf(db, known.seq) === details;
-    // Sent again, after an answer that did not arrive. Later, or from another, the same words are another attempt.
+    // The agent sent it again because our answer was lost. The same text later, or from another agent, is a new attempt.
     const isRepeat = known.actor === by.name && by.at.getTime() - Date.parse(known.created_at) < REPEAT_MS;
     if (isSame && (isRepeat || attempt !== undefined)) return toHandoff(known);
     if (attempt !== undefined) {
@@ -48,24 +36,12 @@ export function setHandoff(
     }
   }
   const number = attempt ?? latest + 1;
-  run(
-    db,
-    "INSERT INTO handoffs (id, task, role, attempt, status, summary, files_changed, details_chars, actor, created_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-    freshId(db, "handoffs"),
-    task.seq,
-    role,
-    number,
-    status,
-    summary,
-    files,
-    details.length,
-    by.name,
-    by.at.toISOString(),
-  );
-  const seq = value(db, "SELECT seq FROM handoffs WHERE task = ? AND role = ? AND attempt = ?", task.seq, role, number);
-  if (details !== "") run(db, "INSERT INTO handoff_details VALUES (?, ?)", seq, details);
+  const said = { task: task.seq, role, attempt: number, status, summary, files_changed: files, actor: by.name };
+  const created = { id: freshId(db, "handoffs"), details_chars: details.length, created_at: by.at.toISOString() };
+  const seq = insert(db, "handoffs", { ...said, ...created });
+  if (details !== "") insert(db, "handoff_details", { handoff: seq, text: details });
   note(db, by, "handoff-stored", task.id, `${role} ${number}: ${status}`);
-  return handoffAt(db, seq);
+  return toHandoff(one<HandoffRow>(db, `SELECT ${COLUMNS} WHERE h.seq = ?`, seq) as HandoffRow);
 }
 
 const REPEAT_MS = 60_000;
@@ -73,15 +49,10 @@ const REPEAT_MS = 60_000;
 export function getHandoff(db: DatabaseSync, { taskId, role, attempt, status }: HandoffQuery): Handoff | undefined {
   checkWord("status", status, VERDICTS);
   const task = findTask(db, taskId);
-  const row = one<HandoffRow>(
-    db,
-    // By when it was said, not by number: the second reviewer's first attempt is later than the first one's third.
-    `SELECT ${COLUMNS} WHERE h.task = ?1 AND (?2 IS NULL OR h.role = ?2) AND (?3 IS NULL OR h.attempt = ?3) AND (?4 IS NULL OR h.status = ?4) ORDER BY h.created_at DESC, h.seq DESC LIMIT 1`,
-    task.seq,
-    role ?? null,
-    attempt ?? null,
-    status ?? null,
-  );
+  // Sorted by time, not by attempt: the second reviewer's first attempt is later than the first reviewer's third.
+  const sql = `SELECT ${COLUMNS} WHERE h.task = ?1 AND (?2 IS NULL OR h.role = ?2) AND (?3 IS NULL OR h.attempt = ?3)
+    AND (?4 IS NULL OR h.status = ?4) ORDER BY h.created_at DESC, h.seq DESC LIMIT 1`;
+  const row = one<HandoffRow>(db, sql, task.seq, role ?? null, attempt ?? null, status ?? null);
   return row && toHandoff(row);
 }
 
@@ -100,35 +71,24 @@ function detailsOf(db: DatabaseSync, seq: number): string {
   return one<{ text: string }>(db, "SELECT text FROM handoff_details WHERE handoff = ?", seq)?.text ?? "";
 }
 
-export function listHandoffs(
-  db: DatabaseSync,
-  {
-    scope: { taskId, storyId, epicId },
-    limit,
-    includeArchived = false,
-  }: { scope: Scope & { taskId?: string }; limit: number; includeArchived?: boolean },
-): Page<Handoff> {
-  checkCount("limit", limit);
-  const where = [
-    "(?1 IS NULL OR h.task = ?1) AND (?2 IS NULL OR t.story = ?2) AND (?3 IS NULL OR t.epic = ?3)",
-    ...(includeArchived ? [] : ["h.archived_at IS NULL"]),
-  ].join(" AND ");
-  const values = [
-    taskId === undefined ? null : findSeq(db, "task", taskId),
-    storyId === undefined ? null : findSeq(db, "story", storyId),
-    epicId === undefined ? null : findSeq(db, "epic", epicId),
-  ];
-  const rows = all<HandoffRow>(
-    db,
-    `SELECT ${COLUMNS} WHERE ${where} ORDER BY h.created_at DESC, h.seq DESC LIMIT ?4`,
-    ...values,
-    limit,
-  );
-  const total = value(db, `SELECT count(*) FROM handoffs h JOIN tasks t ON t.seq = h.task WHERE ${where}`, ...values);
-  return { items: rows.map(toHandoff), total };
+export function listHandoffs(db: DatabaseSync, query: Parameters<WorkStore["listHandoffs"]>[0]): Page<Handoff> {
+  const { taskId, storyId, epicId } = query.scope;
+  checkCount("limit", query.limit);
+  const { where, values } = whereGiven({
+    "h.task = ?": taskId === undefined ? undefined : findSeq(db, "task", taskId),
+    "t.story = ?": storyId === undefined ? undefined : findSeq(db, "story", storyId),
+    "t.epic = ?": epicId === undefined ? undefined : findSeq(db, "epic", epicId),
+  });
+  const all_ = [query.includeArchived ? "1" : "h.archived_at IS NULL", ...(where ? [where] : [])].join(" AND ");
+  const sql = `SELECT ${COLUMNS} WHERE ${all_} ORDER BY h.created_at DESC, h.seq DESC LIMIT ?`;
+  const count = `SELECT count(*) FROM handoffs h JOIN tasks t ON t.seq = h.task WHERE ${all_}`;
+  return {
+    items: all<HandoffRow>(db, sql, ...values, query.limit).map(toHandoff),
+    total: value(db, count, ...values),
+  };
 }
 
-/** What the completed story and epic allow; failed and blocked ones stay whole. */
+/** Shrinks the handoffs of a completed story and epic. Failed and blocked handoffs stay whole. */
 export function decayCompleted(db: DatabaseSync, { storyCompleted, epicCompleted }: Boundaries, by: Actor): void {
   if (storyCompleted) shrink(db, "compacted_at", { column: "story", seq: findSeq(db, "story", storyCompleted) }, by);
   if (epicCompleted) shrink(db, "archived_at", { column: "epic", seq: findSeq(db, "epic", epicCompleted) }, by);
@@ -172,11 +132,8 @@ export function restore(db: DatabaseSync, id: string, by: Actor): { restored: nu
     story: "task IN (SELECT seq FROM tasks WHERE story = ?)",
     epic: "task IN (SELECT seq FROM tasks WHERE epic = ?)",
   }[kind];
-  const restored = run(
-    db,
-    `UPDATE handoffs SET compacted_at = NULL, archived_at = NULL WHERE ${of} AND (compacted_at IS NOT NULL OR archived_at IS NOT NULL)`,
-    seq,
-  );
+  const sql = `UPDATE handoffs SET compacted_at = NULL, archived_at = NULL WHERE ${of} AND (compacted_at IS NOT NULL OR archived_at IS NOT NULL)`;
+  const restored = run(db, sql, seq);
   if (restored > 0) note(db, by, "handoffs-restored", whole, `${restored} taken back from the archive`);
   return { restored };
 }
@@ -189,18 +146,11 @@ function shrink(
   includeFailed = false,
 ): number {
   const isPassed = includeFailed ? "" : "AND status = 'PASS'";
-  const changed = run(
-    db,
-    `UPDATE handoffs SET ${mark} = ? WHERE ${mark} IS NULL ${isPassed} AND task IN (SELECT seq FROM tasks WHERE ${column} = ?)`,
-    by.at.toISOString(),
-    seq,
-  );
+  const sql = `UPDATE handoffs SET ${mark} = ? WHERE ${mark} IS NULL ${isPassed} AND task IN (SELECT seq FROM tasks WHERE ${column} = ?)`;
+  const changed = run(db, sql, by.at.toISOString(), seq);
   if (changed > 0) {
-    const id = one<{ id: string }>(
-      db,
-      `SELECT id FROM ${column === "story" ? "stories" : "epics"} WHERE seq = ?`,
-      seq,
-    )?.id;
+    const table = column === "story" ? "stories" : "epics";
+    const id = one<{ id: string }>(db, `SELECT id FROM ${table} WHERE seq = ?`, seq)?.id;
     const what = mark === "compacted_at" ? "details of handoffs" : "handoffs";
     note(db, by, "handoffs-archived", id ?? "", `${changed} ${what} went to the archive`);
   }
@@ -208,22 +158,15 @@ function shrink(
 }
 
 export function lastVerdict(db: DatabaseSync, task: number): Verdict | undefined {
-  return one<{ status: Verdict }>(
-    db,
-    "SELECT status FROM handoffs WHERE task = ? ORDER BY created_at DESC, seq DESC LIMIT 1",
-    task,
-  )?.status;
+  const sql = "SELECT status FROM handoffs WHERE task = ? ORDER BY created_at DESC, seq DESC LIMIT 1";
+  return one<{ status: Verdict }>(db, sql, task)?.status;
 }
 
 interface HandoffRow {
-  id: string;
-  task_id: string;
-  role: string;
-  attempt: number;
+  seq: number;
   status: Verdict;
   summary: string;
   files_changed: string | null;
-  details_chars: number;
   actor: string;
   created_at: string;
   compacted_at: string | null;
@@ -232,22 +175,9 @@ interface HandoffRow {
 
 const COLUMNS = "h.*, t.id AS task_id FROM handoffs h JOIN tasks t ON t.seq = h.task";
 
-function handoffAt(db: DatabaseSync, seq: number): Handoff {
-  return toHandoff(one<HandoffRow>(db, `SELECT ${COLUMNS} WHERE h.seq = ?`, seq) as HandoffRow);
-}
-
 function toHandoff(row: HandoffRow): Handoff {
-  return {
-    id: row.id,
-    taskId: row.task_id,
-    role: row.role,
-    attempt: row.attempt,
-    status: row.status,
-    summary: row.summary,
-    filesChanged: row.files_changed === null ? [] : (JSON.parse(row.files_changed) as string[]),
-    detailsChars: row.details_chars,
-    actor: row.actor,
-    createdAt: new Date(row.created_at),
-    state: row.archived_at !== null ? "archived" : row.compacted_at !== null ? "compacted" : "whole",
-  };
+  const { files_changed: files, compacted_at, archived_at, ...rest } = row;
+  const { task: _, ...fields } = rest as typeof rest & { task: number };
+  const state = archived_at !== null ? "archived" : compacted_at !== null ? "compacted" : "whole";
+  return fromRow(fields, { filesChanged: files === null ? [] : JSON.parse(files), state });
 }

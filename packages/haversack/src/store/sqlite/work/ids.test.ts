@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import type { RandomSource } from "../../../base/ids.ts";
-import type { StoreHandle } from "../handle.ts";
+import type { StoreHandle } from "../access.ts";
 import { openMemoryStore } from "../open.ts";
 import { createEpic, createStory } from "./groups.ts";
 import { addAlias, freshId } from "./ids.ts";
@@ -14,7 +14,7 @@ beforeEach(() => {
   handle = openMemoryStore();
 });
 
-/** Draws these numbers, counted from the first of their length, and the last of them again and again. */
+/** Draws these numbers, counted from the first of their length, then repeats the last one. */
 function drawing(...numbers: number[]): RandomSource & { drawn: number } {
   const source = (bytes: Uint8Array) => {
     const number = numbers[Math.min(source.drawn++, numbers.length - 1)] ?? 0;
@@ -32,7 +32,7 @@ function store(id: string): void {
   statement(handle.db, sql).run(id);
 }
 
-/** Stores so many tasks with ids that no draw gives. */
+/** Stores this many tasks with ids that are never drawn. */
 function fill(count: number): void {
   handle.db.exec("BEGIN");
   for (let number = 0; number < count; number++) store(`task-${number}`);
@@ -49,7 +49,7 @@ describe("freshId", () => {
   ])("after %i tasks an id has %i digits", (count, digits) => {
     fill(count);
     expect(freshId(handle.db, "tasks")).toHaveLength(1 + digits);
-    // Each kind by its own number.
+    // Each kind's length depends on its own count.
     expect(freshId(handle.db, "epics")).toHaveLength(5);
   });
 

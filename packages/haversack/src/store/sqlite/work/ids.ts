@@ -1,4 +1,4 @@
-/** Ids: found by the whole id, an alias or a prefix, and made anew. */
+/** Finds ids by exact id, alias or prefix, and creates new ids. */
 import type { DatabaseSync } from "node:sqlite";
 import { HaversackError } from "../../../base/errors.ts";
 import { digitsFor, MOST_DIGITS, newId, type RandomSource } from "../../../base/ids.ts";
@@ -21,14 +21,14 @@ export function addAlias(db: DatabaseSync, alias: string, id: string): void {
   run(db, "INSERT OR IGNORE INTO aliases (alias, id) VALUES (?, ?)", alias, id);
 }
 
-/** The aliases of one thing, in order. */
+/** The aliases of one thing, sorted. */
 export function aliasesOf(db: DatabaseSync, id: string): string[] {
   return all<{ alias: string }>(db, "SELECT alias FROM aliases WHERE id = ? ORDER BY alias", id).map(
     ({ alias }) => alias,
   );
 }
 
-/** What has the alias, oldest first. Usually one thing. */
+/** Things with this alias, oldest first. Usually one. */
 export function withAlias(db: DatabaseSync, table: ThingTable, alias: string): { seq: number; id: string }[] {
   return all(
     db,
@@ -37,8 +37,7 @@ export function withAlias(db: DatabaseSync, table: ThingTable, alias: string): {
   );
 }
 
-// From an id to its row: the thing that has it, else the one that has it as an alias, else the only one that it is a
-// prefix of. What does not exist is a fault that names the nearest.
+// Resolves an id to its row: by exact id, else by alias, else as a unique prefix. Unknown ids throw a fault that names the nearest one.
 
 export type IdKind = "epic" | "story" | "task" | "handoff";
 
@@ -72,13 +71,13 @@ export function findSeq(db: DatabaseSync, kind: IdKind, id: string): number {
   throw unknown(db, kind, wanted);
 }
 
-/** What kind of thing has the id. */
+/** Finds a thing of any kind by its id. */
 export function findAny(db: DatabaseSync, id: string): { kind: IdKind; seq: number; id: string } {
   const wanted = id.trim();
   for (const find of [exactly, byAlias]) {
     const found = KINDS.flatMap((kind) => find(db, kind, wanted).map((row) => ({ kind, ...row })));
     if (found.length === 1 && found[0]) return found[0];
-    // Digits alone may be of an epic and of a task: whoever leaves the letter out speaks of a task.
+    // Digits alone may match an epic and a task. Without a letter, a task is meant.
     const task = isBare(wanted) ? found.filter(({ kind }) => kind === "task") : [];
     if (task.length === 1 && task[0]) return task[0];
     if (found.length > 1) throw sharedAlias("id", wanted, found);
@@ -89,7 +88,7 @@ export function findAny(db: DatabaseSync, id: string): { kind: IdKind; seq: numb
   throw unknown(db, "task", wanted, "nothing has the id");
 }
 
-/** Up to four ids that this one is only a prefix of; none when something has just this id or alias. */
+/** Up to four ids of which this one is only a prefix. None if something has exactly this id or alias. */
 export function findLonger(db: DatabaseSync, id: string): { kind: IdKind; id: string }[] {
   const wanted = id.trim();
   if (wanted === "" || KINDS.some((kind) => findWhole(db, kind, wanted).length > 0)) return [];
@@ -133,9 +132,9 @@ function isBare(id: string): boolean {
   return /^\d+$/.test(id);
 }
 
-/** Less is more likely made up than meant: "T4" for the fourth task of a plan. */
+/** Shorter ids are probably invented: "T4" for the fourth task of a plan. */
 const FEWEST_DIGITS = 3;
-/** Of an imported id (`task-…`). */
+/** Minimum prefix length of an imported id (`task-…`). */
 const FEWEST_CHARACTERS = 5;
 
 function beginsWith(
@@ -171,7 +170,7 @@ function unknown(db: DatabaseSync, kind: IdKind, wanted: string, text?: string):
   if (real) {
     return new HaversackError("not-found", `${wanted} is ${withArticle(real)}, not ${withArticle(kind)}`);
   }
-  // Newest first: a wrong id is most likely one of those. All of 100,000 would take a quarter of a second.
+  // Newest first: a wrong id most likely means one of those. Comparing 100,000 ids would take 0.25 s.
   const ids = all<{ id: string }>(db, `SELECT id FROM ${TABLES[kind]} ORDER BY seq DESC LIMIT 20000`);
   const [guess] = nearest(
     asWritten(wanted, kind),
@@ -190,8 +189,8 @@ function withArticle(kind: IdKind): string {
   return `${kind === "epic" ? "an" : "a"} ${kind}`;
 }
 
-// A new id that nothing in the store has. Called in the transaction that inserts the row, so it is still free then.
-// Its length follows the project's size (`digitsFor`).
+// Creates an id that is unused in the store. Runs in the transaction that inserts the row, so the id stays free until then. Its length
+// depends on the project's size (`digitsFor`).
 
 export interface FreshIdOptions {
   /** Ids that are not stored yet but must stay free. */
@@ -205,14 +204,14 @@ export function freshId(
   table: ThingTable,
   { isReserved = () => false, random }: FreshIdOptions = {},
 ): string {
-  // The last row's number: rows are never deleted, and counting would read the whole table for every new task.
+  // Uses the last row number: rows are never deleted, and counting would read the whole table for every new task.
   const size = value(db, `SELECT coalesce(max(seq), 0) + 1 FROM ${table}`);
   for (let digits = digitsFor(size); ; digits = Math.min(digits + 1, MOST_DIGITS)) {
     for (let tries = 0; tries < TRIES; tries++) {
       const id = newId(LETTERS[table], digits, random);
       if (!isReserved(id) && !isTaken(db, id)) return id;
     }
-    // Numbers of this length are scarce, e.g. after an import of many short ids.
+    // Free numbers of this length are rare, e.g. after an import of many short ids.
   }
 }
 
@@ -224,10 +223,10 @@ export const LETTERS: Readonly<Record<ThingTable, string>> = {
   messages: "M",
 };
 
-/** By the rule for the length at most 1 in 28 is taken; all of 10 are then taken about never. */
+/** At most 1 in 28 ids of this length is taken, so 10 failed tries in a row practically never happen. */
 const TRIES = 10;
 
-/** By anything, as an id or as an alias: imported ids need not begin with the letter of their kind. */
+/** Whether any kind has this id or alias: imported ids need not begin with the letter of their kind. */
 export function isTaken(db: DatabaseSync, id: string): boolean {
   return one(db, TAKEN, id) !== undefined;
 }

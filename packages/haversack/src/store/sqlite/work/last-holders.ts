@@ -1,80 +1,46 @@
 /**
- * Who worked on an unfinished task last, and where. The row is written with the claim and outlives it: work that was left is found
- * here, however many operations have run since the claim ended. It goes when the task is finished or set to another status, when it is
- * given back on purpose, and when somebody else claims it. The hook bundles this file.
+ * Who last worked on an unfinished task, and where. The row is written with the claim and outlives it, so abandoned work can be found
+ * long after the claim ended. It is deleted when the task is finished, changes its status, is given back on purpose, or is claimed by
+ * somebody else. The hook bundles this file.
  */
-import type { DatabaseSync } from "node:sqlite";
-import type { EndedAs, LeftTask, TaskStatus } from "../../../work/task.ts";
-import type { TaskRecord } from "../../work-records.ts";
-import type { Actor, WorkPlace } from "../../work-store.ts";
-import { all, one, run } from "./rows.ts";
 
-interface HolderRow {
-  task: number;
-  agent: string;
-  session_id: string | null;
-  agent_id: string;
-  client: string | null;
-  worktree: string | null;
-  branch: string | null;
-  claimed_at: string;
-  last_seen_at: string;
-  ended_as: EndedAs | null;
-  ended_at: string | null;
-}
+import type { DatabaseSync } from "node:sqlite";
+import { checkCount } from "../../../work/clean-input.ts";
+import type { EndedAs, LeftTask, TaskStatus } from "../../../work/task.ts";
+import type { TaskRecord } from "../../record-fields.ts";
+import type { Actor, WorkPlace } from "../../work-store.ts";
+import { all, type ClaimRow, fromRow, insert, one, present, type Row, run } from "./rows.ts";
 
 /** The actor has claimed the task, for the first time or again. */
 export function noteHolder(db: DatabaseSync, seq: number, by: Omit<Actor, "at">, claimedAt: string): void {
-  const { client, worktree, branch } = by.place ?? {};
-  run(
-    db,
-    `INSERT INTO last_holders (task, agent, session_id, agent_id, client, worktree, branch, claimed_at, last_seen_at)
-     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?8) ON CONFLICT (task) DO UPDATE SET
+  const { client = null, worktree = null, branch = null } = by.place ?? {};
+  const sql = `INSERT INTO last_holders (task, agent, session_id, agent_id, client, worktree, branch, claimed_at, last_seen_at)
+    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?8) ON CONFLICT (task) DO UPDATE SET
       -- Where the same session works stays known when it claims again from where that cannot be told.
-      client = coalesce(excluded.client, CASE WHEN session_id IS excluded.session_id THEN client END),
-      worktree = coalesce(excluded.worktree, CASE WHEN session_id IS excluded.session_id THEN worktree END),
-      branch = CASE WHEN excluded.worktree IS NULL AND session_id IS excluded.session_id THEN branch ELSE excluded.branch END,
+      client = coalesce(excluded.client, CASE WHEN last_holders.session_id IS NOT DISTINCT FROM excluded.session_id THEN last_holders.client END),
+      worktree = coalesce(excluded.worktree, CASE WHEN last_holders.session_id IS NOT DISTINCT FROM excluded.session_id THEN last_holders.worktree END),
+      branch = CASE WHEN excluded.worktree IS NULL AND last_holders.session_id IS NOT DISTINCT FROM excluded.session_id
+        THEN last_holders.branch ELSE excluded.branch END,
       agent = excluded.agent, session_id = excluded.session_id, agent_id = excluded.agent_id,
-      claimed_at = excluded.claimed_at, last_seen_at = excluded.last_seen_at, ended_as = NULL, ended_at = NULL`,
-    seq,
-    by.name,
-    by.sessionId ?? null,
-    by.agentId ?? "",
-    client ?? null,
-    worktree ?? null,
-    branch ?? null,
-    claimedAt,
-  );
+      claimed_at = excluded.claimed_at, last_seen_at = excluded.last_seen_at, ended_as = NULL, ended_at = NULL`;
+  run(db, sql, seq, by.name, by.sessionId ?? null, by.agentId ?? "", client, worktree, branch, claimedAt);
 }
 
-/** The task is finished, or whoever had it has put it down on purpose. False: nobody had it. */
+/** The task is finished, or its holder gave it back on purpose. Returns false if nobody held it. */
 export function forgetHolder(db: DatabaseSync, seq: number): boolean {
   return run(db, "DELETE FROM last_holders WHERE task = ?", seq) > 0;
 }
 
-/** Its claim has ended by time. What is known of the end already stays: the session may have said it before. */
-export function noteLapsed(
-  db: DatabaseSync,
-  claim: Pick<HolderRow, "task" | "agent" | "session_id" | "claimed_at"> & {
-    agent_id: string | null;
-    heartbeat_at: string;
-    lease_until: number;
-  },
-): void {
-  run(
-    db,
-    `INSERT INTO last_holders (task, agent, session_id, agent_id, claimed_at, last_seen_at, ended_as, ended_at)
-     VALUES (?1, ?2, ?3, ?4, ?5, ?6, 'expired', ?7) ON CONFLICT (task) DO UPDATE SET
+/** The claim has expired. An end that is already recorded stays: the session may have ended before. */
+export function noteLapsed(db: DatabaseSync, claim: ClaimRow): void {
+  const sql = `INSERT INTO last_holders (task, agent, session_id, agent_id, claimed_at, last_seen_at, ended_as, ended_at)
+    VALUES (?, ?, ?, ?, ?, ?, 'expired', ?) ON CONFLICT (task) DO UPDATE SET
       agent = excluded.agent, session_id = excluded.session_id, agent_id = excluded.agent_id, claimed_at = excluded.claimed_at,
-      last_seen_at = excluded.last_seen_at, ended_as = coalesce(ended_as, 'expired'), ended_at = coalesce(ended_at, excluded.ended_at)`,
-    claim.task,
-    claim.agent,
-    claim.session_id,
-    claim.agent_id ?? "",
-    claim.claimed_at,
-    claim.heartbeat_at,
-    new Date(claim.lease_until).toISOString(),
-  );
+      last_seen_at = excluded.last_seen_at, ended_as = coalesce(last_holders.ended_as, 'expired'),
+      ended_at = coalesce(last_holders.ended_at, excluded.ended_at)`;
+  const { task, agent, session_id, agent_id, claimed_at, heartbeat_at, lease_until } = claim;
+  const end = new Date(lease_until).toISOString();
+  run(db, sql, task, agent, session_id, agent_id ?? "", claimed_at, heartbeat_at, end);
 }
 
 /** Whether the session holds a task, or held one that nobody has taken since. */
@@ -82,35 +48,22 @@ export function isHolding(db: DatabaseSync, sessionId: string): boolean {
   return one(db, "SELECT 1 FROM last_holders WHERE session_id = ? LIMIT 1", sessionId) !== undefined;
 }
 
-/** The end of a session, or of one of its agents; `place`: where it was then. */
+/** A session or one of its agents has ended. `place`: where it was then. */
 export function noteEnded(
   db: DatabaseSync,
   { sessionId, agentId }: { sessionId: string; agentId?: string },
-  { at, place }: { at: Date; place?: WorkPlace | undefined },
+  { at, place = {} }: { at: Date; place?: WorkPlace | undefined },
 ): void {
-  run(
-    db,
-    `UPDATE last_holders SET ended_as = 'ended', ended_at = ?, worktree = coalesce(?, worktree),
-      branch = CASE WHEN ? IS NULL THEN branch ELSE ? END WHERE session_id = ? AND (? IS NULL OR agent_id = ?)`,
-    at.toISOString(),
-    place?.worktree ?? null,
-    place?.worktree ?? null,
-    place?.branch ?? null,
-    sessionId,
-    agentId ?? null,
-    agentId ?? null,
-  );
+  const { worktree = null, branch = null } = place;
+  const sql = `UPDATE last_holders SET ended_as = 'ended', ended_at = ?1, worktree = coalesce(?2, worktree),
+    branch = CASE WHEN ?2 IS NULL THEN branch ELSE ?3 END WHERE session_id = ?4 AND (?5 IS NULL OR agent_id = ?5)`;
+  run(db, sql, at.toISOString(), worktree, branch, sessionId, agentId ?? null);
 }
 
-/** Another session has seen that this one is over. */
+/** Another session has noticed that this one is over. */
 export function noteOver(db: DatabaseSync, seq: number, as: Exclude<EndedAs, "expired">, at: Date): void {
-  run(
-    db,
-    "UPDATE last_holders SET ended_as = ?, ended_at = coalesce(ended_at, ?) WHERE task = ?",
-    as,
-    at.toISOString(),
-    seq,
-  );
+  const sql = "UPDATE last_holders SET ended_as = ?, ended_at = coalesce(ended_at, ?) WHERE task = ?";
+  run(db, sql, as, at.toISOString(), seq);
 }
 
 /** The session is back. */
@@ -118,23 +71,16 @@ export function noteBack(db: DatabaseSync, sessionId: string): void {
   run(db, "UPDATE last_holders SET ended_as = NULL, ended_at = NULL WHERE session_id = ?", sessionId);
 }
 
-/** The claim goes on in another session: of the same agent, or of one that is called otherwise. */
+/** The claim moves to another session, of the same agent or of one with another name. */
 export function moveHolder(
   db: DatabaseSync,
   seq: number,
   { sessionId, agent, place }: { sessionId: string; agent?: string; place: WorkPlace },
 ): void {
-  run(
-    db,
-    `UPDATE last_holders SET agent = coalesce(?, agent), session_id = ?, agent_id = '', ended_as = NULL, ended_at = NULL, client = coalesce(?, client),
-      worktree = coalesce(?, worktree), branch = ? WHERE task = ?`,
-    agent ?? null,
-    sessionId,
-    place.client ?? null,
-    place.worktree ?? null,
-    place.branch ?? null,
-    seq,
-  );
+  const { client = null, worktree = null, branch = null } = place;
+  const sql = `UPDATE last_holders SET agent = coalesce(?, agent), session_id = ?, agent_id = '', ended_as = NULL, ended_at = NULL,
+    client = coalesce(?, client), worktree = coalesce(?, worktree), branch = ? WHERE task = ?`;
+  run(db, sql, agent ?? null, sessionId, client, worktree, branch, seq);
 }
 
 export interface LapsedTask {
@@ -147,106 +93,60 @@ export interface LapsedTask {
   claimedAt: string;
 }
 
-/** What an agent of a session held until its claim ended, and nobody has taken since. Claimed last first. */
+/** Tasks that an agent of a session held until its claim expired, and that nobody has taken since. Last claimed first. */
 export function lapsedOf(db: DatabaseSync, sessionId: string, agentId: string): LapsedTask[] {
-  return all<LapsedTask>(
-    db,
-    `SELECT t.seq, t.id, t.title, t.status, t.story, h.agent, h.claimed_at AS claimedAt FROM last_holders h JOIN tasks t ON t.seq = h.task
-     WHERE h.session_id = ? AND h.agent_id = ? AND t.status = 'todo' AND NOT EXISTS (SELECT 1 FROM claims c WHERE c.task = h.task)
-     ORDER BY h.claimed_at DESC, h.task DESC`,
-    sessionId,
-    agentId,
-  );
+  const sql = `SELECT t.seq, t.id, t.title, t.status, t.story, h.agent, h.claimed_at AS claimedAt
+    FROM last_holders h JOIN tasks t ON t.seq = h.task WHERE h.session_id = ? AND h.agent_id = ? AND t.status = 'todo'
+      AND NOT EXISTS (SELECT 1 FROM claims c WHERE c.task = h.task) ORDER BY h.claimed_at DESC, h.task DESC`;
+  return all<LapsedTask>(db, sql, sessionId, agentId);
 }
 
-/** See WorkStore. Claims that have expired are returned before. */
+/** See WorkStore. The caller returns expired claims first. */
 export function listLeft(db: DatabaseSync, limit: number): LeftTask[] {
-  const rows = all<HolderRow & { id: string; title: string; status: TaskStatus }>(
-    db,
-    `SELECT h.*, t.id, t.title, t.status FROM last_holders h JOIN tasks t ON t.seq = h.task
-     WHERE NOT EXISTS (SELECT 1 FROM claims c WHERE c.task = h.task) ORDER BY h.last_seen_at DESC, h.task DESC LIMIT ?`,
-    limit,
-  );
-  return rows.map((row) => ({
-    id: row.id,
-    title: row.title,
-    status: row.status,
-    agent: row.agent,
-    ...(row.session_id !== null && { sessionId: row.session_id }),
-    ...(row.agent_id !== "" && { agentId: row.agent_id }),
-    ...(row.client !== null && { client: row.client }),
-    ...(row.worktree !== null && { worktree: row.worktree }),
-    ...(row.branch !== null && { branch: row.branch }),
-    claimedAt: new Date(row.claimed_at),
-    lastSeenAt: new Date(row.last_seen_at),
-    endedAs: row.ended_as ?? "expired",
-    endedAt: new Date(row.ended_at ?? row.last_seen_at),
-  }));
+  checkCount("limit", limit);
+  const sql = `SELECT h.agent, h.session_id, nullif(h.agent_id, '') AS agent_id, h.client, h.worktree, h.branch, h.claimed_at,
+      h.last_seen_at, coalesce(h.ended_as, 'expired') AS ended_as, coalesce(h.ended_at, h.last_seen_at) AS ended_at,
+      t.id, t.title, t.status
+    FROM last_holders h JOIN tasks t ON t.seq = h.task WHERE NOT EXISTS (SELECT 1 FROM claims c WHERE c.task = h.task)
+    ORDER BY h.last_seen_at DESC, h.task DESC LIMIT ?`;
+  return all<Row>(db, sql, limit).map((row) => fromRow<LeftTask>(row));
 }
 
 /** For an export. */
 export function holderRecord(db: DatabaseSync, seq: number): TaskRecord["last_holder"] | undefined {
-  const row = one<HolderRow>(db, "SELECT * FROM last_holders WHERE task = ?", seq);
+  const row = one<Row>(db, "SELECT * FROM last_holders WHERE task = ?", seq);
   if (!row) return undefined;
   const { task: _, agent_id, ...rest } = row;
-  const fields = Object.entries({ ...rest, agent_id: agent_id || null }).filter(([, value]) => value !== null);
-  return Object.fromEntries(fields) as TaskRecord["last_holder"];
+  return present({ ...rest, agent_id: agent_id || null }) as TaskRecord["last_holder"];
 }
 
-/** Of an import: over what is there. */
+/** For an import: replaces the existing row. */
 export function writeHolder(db: DatabaseSync, seq: number, holder: TaskRecord["last_holder"]): void {
   forgetHolder(db, seq);
-  if (!holder) return;
-  run(
-    db,
-    "INSERT INTO last_holders VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-    seq,
-    holder.agent,
-    holder.session_id ?? null,
-    holder.agent_id ?? "",
-    holder.client ?? null,
-    holder.worktree ?? null,
-    holder.branch ?? null,
-    holder.claimed_at,
-    holder.last_seen_at,
-    holder.ended_as ?? null,
-    holder.ended_at ?? null,
-  );
+  if (holder) insert(db, "last_holders", { agent_id: "", ...holder, task: seq });
 }
 
-/** Whether anybody holds or has left anything. */
+/** Whether anybody holds or has abandoned a task. */
 export function hasHolders(db: DatabaseSync): boolean {
   return one(db, "SELECT 1 WHERE EXISTS (SELECT 1 FROM last_holders) OR EXISTS (SELECT 1 FROM claims)") !== undefined;
 }
 
-// Fencing: a holder whose lease ended, or whose claim was taken, and whose task somebody else has claimed since, may
-// come back later and report. It is told that the task is no longer its own.
+// Fencing: a holder whose claim expired or was taken may return and report after somebody else has claimed the task. It is then told
+// that it no longer holds the task.
 
-/** Before the actor becomes the holder: whoever held the task until now, and did not put it down on purpose, has lost it. */
+/** Before the actor becomes the holder: records that the previous holder lost the task, unless it gave the task back on purpose. */
 export function noteLoss(db: DatabaseSync, seq: number, by: Actor): void {
-  const before = one<Pick<LostRow, "agent" | "session_id"> & { agent_id: string }>(
-    db,
-    "SELECT agent, session_id, agent_id FROM last_holders WHERE task = ?",
-    seq,
-  );
+  const sql = "SELECT agent, session_id, agent_id FROM last_holders WHERE task = ?";
+  const before = one<Pick<LostRow, "agent" | "session_id"> & { agent_id: string }>(db, sql, seq);
   for (const row of lossesOf(db, seq)) {
     if (isSame(row, by)) run(db, "DELETE FROM lost_claims WHERE token = ?", row.token);
   }
-  // Within one session a task is passed on, not lost.
+  // Within one session, a task is passed on, not lost.
   if (!before || isSame(before, by)) return;
-  run(
-    db,
-    "INSERT INTO lost_claims (task, agent, session_id, agent_id, taken_by, at) VALUES (?, ?, ?, ?, ?, ?)",
-    seq,
-    before.agent,
-    before.session_id,
-    before.agent_id,
-    by.name,
-    by.at.toISOString(),
-  );
+  insert(db, "lost_claims", { ...before, task: seq, taken_by: by.name, at: by.at.toISOString() });
 }
 
-/** Who took the task from this actor; undefined: nobody did, or it has claimed it again since. */
+/** Who took the task from this actor. Undefined: nobody did, or the actor has claimed it again since. */
 export function takenBy(db: DatabaseSync, seq: number, by: Actor): string | undefined {
   return by.isPerson ? undefined : lossesOf(db, seq).find((row) => isSame(row, by))?.taken_by;
 }
@@ -259,14 +159,10 @@ interface LostRow {
 }
 
 function lossesOf(db: DatabaseSync, seq: number): LostRow[] {
-  return all<LostRow>(
-    db,
-    "SELECT token, agent, session_id, taken_by FROM lost_claims WHERE task = ? ORDER BY token DESC",
-    seq,
-  );
+  return all(db, "SELECT token, agent, session_id, taken_by FROM lost_claims WHERE task = ? ORDER BY token DESC", seq);
 }
 
-/** As for claims (isHolder), but for all agents of a session: what one of them lost, the session lost. */
+/** Like `isHolder`, but for all agents of a session: a task lost by one agent is lost by the session. */
 function isSame(lost: Pick<LostRow, "agent" | "session_id">, by: Actor): boolean {
   if (lost.agent === by.name && (by.isNamed || lost.session_id === null || by.sessionId === undefined)) return true;
   if (by.isNamed && lost.agent !== by.name) return false;

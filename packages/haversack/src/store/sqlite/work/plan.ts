@@ -1,4 +1,4 @@
-/** A plan's tasks, made or brought up to date. Inside a transaction of the caller's. */
+/** Creates or updates the tasks of a plan. Runs in the caller's transaction. */
 
 import type { DatabaseSync } from "node:sqlite";
 import type { PlannedTask } from "../../../work/plan/parse-plan.ts";
@@ -64,7 +64,7 @@ function takePlan(db: DatabaseSync, plan: PlanImport, by: Actor): PlanReport {
   return report;
 }
 
-/** The one that was given, else the one that the plan's tasks are in, else a new one. */
+/** The given story, else the story of the plan's tasks, else a new one. */
 function storyOf(
   db: DatabaseSync,
   { title, storyId, epicId }: PlanImport,
@@ -118,7 +118,7 @@ function create(
   return id;
 }
 
-/** What the plan says nothing about stays as it is: someone may have added it since. */
+/** Fields that the plan does not mention stay unchanged: somebody may have added them since. */
 function update(db: DatabaseSync, planned: PlannedTask, task: Task, by: Actor): string[] {
   const { section, title, description, acceptanceCriteria, files, skill } = planned;
   const steps = keepDone(planned.steps, task.steps);
@@ -136,7 +136,7 @@ function update(db: DatabaseSync, planned: PlannedTask, task: Task, by: Actor): 
   return (Object.keys(changes) as TaskField[]).map(columnOf);
 }
 
-/** By their text: a step that an agent has marked done stays done, wherever it stands now. */
+/** Matches steps by text: a step that an agent has marked done stays done, even if it moved. */
 function keepDone(planned: Task["steps"], stored: Task["steps"]): Task["steps"] {
   const done = stored.filter((step) => step.done).map(({ text }) => plain(text));
   return planned.map(({ text, done: isChecked }) => {
@@ -161,7 +161,7 @@ function* sequence({ tasks, isSequential }: PlanImport): Generator<{ planned: Pl
   }
 }
 
-/** Whether a dependency came. None is ever taken away: it may be someone else's. */
+/** Returns whether a dependency was added. None is removed: somebody else may have added it. */
 function depend(
   db: DatabaseSync,
   {

@@ -1,15 +1,15 @@
 /**
- * What agents ask for all day must not look at every task: the plans of all statements that those operations run, as SQLite
- * makes them. It knows nothing of how full a table is, so an empty store shows the same plans as one with 100,000 tasks.
+ * Frequent operations must not scan all tasks. Checks SQLite's query plans for all their statements. SQLite does not know how full a
+ * table is, so an empty store has the same plans as one with 100,000 tasks.
  */
 import { expect, it } from "vitest";
 import { mergeWip } from "../../../work/wip/merge-wip.ts";
 import { openMemoryStore } from "../open.ts";
 import { SqliteWorkStore } from "./sqlite-work-store.ts";
 
-/** As many rows as there are agents, or as the statement itself has made. */
+/** As many rows as there are agents, or as the statement itself created. */
 const SMALL = /^SCAN (c|claims|n|json_each|CONSTANT ROW)\b/;
-/** In the order of the index, and left as soon as the limit is reached. */
+/** Scans in index order and stops at the limit. */
 const LIMITED = /^SCAN (q|queue) USING (COVERING )?INDEX queue_ready\b/;
 
 it("never looks at all rows of a large table to hand out, claim, finish or change a task", async () => {

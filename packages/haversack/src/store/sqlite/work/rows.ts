@@ -1,23 +1,24 @@
-/** Statements, compiled once per connection because a server asks the same questions all day, and rows to what the interface speaks of. Row shapes stay in this folder. */
-import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite";
-import { priorityOf } from "../../../work/queue-order.ts";
+/**
+ * Statements and row conversion. Statements are compiled once per connection, because a server runs the same ones all day. Row
+ * shapes stay in this folder.
+ */
+
+import type { DatabaseSync, SQLInputValue, SQLOutputValue, StatementSync } from "node:sqlite";
+import { checkCount } from "../../../work/clean-input.ts";
 import {
   type Claim,
   columnOf,
   type Epic,
   type GroupStatus,
-  type KeyOf,
   PLAIN_TASK_FIELDS,
   type PlainTaskField,
+  priorityOf,
   type Story,
-  TASK_FIELDS,
   type Task,
   type TaskBrief,
-  type TaskFieldValues,
-  type TaskStatus,
   type TaskStep,
-  type TaskType,
 } from "../../../work/task.ts";
+import type { Activity, ActivityPage, ActivityQuery, Actor, NewActivity, WipHistoryEntry } from "../../work-store.ts";
 
 const prepared = new WeakMap<DatabaseSync, Map<string, StatementSync>>();
 
@@ -43,7 +44,7 @@ export function all<Row>(db: DatabaseSync, sql: string, ...values: SQLInputValue
   return statement(db, sql).all(...values) as Row[];
 }
 
-/** How many rows changed. */
+/** Returns how many rows changed. */
 export function run(db: DatabaseSync, sql: string, ...values: SQLInputValue[]): number {
   return Number(statement(db, sql).run(...values).changes);
 }
@@ -54,7 +55,7 @@ export function value(db: DatabaseSync, sql: string, ...values: SQLInputValue[])
   return Number(row ? Object.values(row)[0] : 0);
 }
 
-/** `UPDATE … SET a = ?, b = ?` for the fields that are there. Undefined fields are left alone. */
+/** `UPDATE … SET a = ?, b = ?` for the given fields. Undefined fields stay unchanged. */
 export function setFields(fields: Readonly<Record<string, SQLInputValue | undefined>>): {
   sql: string;
   values: SQLInputValue[];
@@ -63,60 +64,34 @@ export function setFields(fields: Readonly<Record<string, SQLInputValue | undefi
   return { sql: given.map(([name]) => `${name} = ?`).join(", "), values: given.map(([, value]) => value) };
 }
 
-// Rows to what the interface speaks of. Row shapes stay in this folder.
+// Converts rows to the types of the interface. Row shapes stay in this folder.
 
 export interface EpicRow {
   seq: number;
   id: string;
-  title: string;
-  description: string | null;
   priority: number;
   status: GroupStatus;
-  source: string | null;
-  created_at: string;
-  updated_at: string;
-  completed_at: string | null;
 }
 
 export interface StoryRow {
   seq: number;
   id: string;
   epic: number | null;
-  epic_id: string | null;
-  title: string;
-  description: string | null;
-  acceptance_criteria: string | null;
   status: GroupStatus;
-  source: string | null;
-  created_at: string;
-  updated_at: string;
-  completed_at: string | null;
 }
 
-export type TaskRow = PlainColumns & {
+export interface TaskRow extends TaskBrief {
   seq: number;
-  id: string;
   story: number | null;
   epic: number | null;
-  story_id: string | null;
-  epic_id: string | null;
   parent: number | null;
-  parent_id: string | null;
-  title: string;
-  type: TaskType;
-  status: TaskStatus;
   priority: number;
   steps: string | null;
   note: string | null;
-  created_at: string;
-  updated_at: string;
-  started_at: string | null;
   completed_at: string | null;
-};
+}
 
-type PlainColumns = { [Field in PlainTaskField as KeyOf<Field>]: NonNullable<TaskFieldValues[Field]> | null };
-
-/** Undefined for what is not given, null for what is cleared. */
+/** Undefined if not given, null to clear. */
 export function plainColumns(
   fields: { [Field in PlainTaskField]?: string | number | null },
 ): Record<string, string | number | null | undefined> {
@@ -136,38 +111,21 @@ export interface ClaimRow {
 
 export const STORY_COLUMNS = "s.*, e.id AS epic_id FROM stories s LEFT JOIN epics e ON e.seq = s.epic";
 
-/** Every column of a task, with the ids of what it belongs to. */
+/** All columns of a task, with the ids of its epic, story and parent. */
 export const TASK_COLUMNS =
   "t.*, s.id AS story_id, e.id AS epic_id, p.id AS parent_id FROM tasks t LEFT JOIN stories s ON s.seq = t.story LEFT JOIN epics e ON e.seq = t.epic LEFT JOIN tasks p ON p.seq = t.parent";
 
 export const CLAIM_COLUMNS = "c.*, t.id FROM claims c JOIN tasks t ON t.seq = c.task";
 
-export function toEpic({ seq: _, priority, created_at, updated_at, completed_at, ...row }: EpicRow): Epic {
-  return {
-    ...present({ id: row.id, title: row.title, description: row.description }),
-    priority: priorityOf(priority),
-    status: row.status,
-    ...present({ source: row.source }),
-    ...times({ createdAt: created_at, updatedAt: updated_at, completedAt: completed_at }),
-  } as Epic;
+export function toEpic(row: EpicRow): Epic {
+  return fromRow(row, { priority: priorityOf(row.priority) });
 }
 
-export function toStory(row: StoryRow): Story {
-  return {
-    ...present({
-      id: row.id,
-      epicId: row.epic_id,
-      title: row.title,
-      description: row.description,
-      acceptanceCriteria: row.acceptance_criteria,
-      status: row.status,
-      source: row.source,
-    }),
-    ...times({ createdAt: row.created_at, updatedAt: row.updated_at, completedAt: row.completed_at }),
-  } as Story;
+export function toStory({ epic: _, ...row }: StoryRow): Story {
+  return fromRow(row);
 }
 
-/** In the order of the rows. One query for the files of all. */
+/** In the order of the rows. Reads the files of all tasks in one query. */
 export function toTasks(db: DatabaseSync, rows: readonly TaskRow[]): Task[] {
   const files = filesOf(
     db,
@@ -176,29 +134,9 @@ export function toTasks(db: DatabaseSync, rows: readonly TaskRow[]): Task[] {
   return rows.map((row) => toTask(row, files.get(row.seq) ?? []));
 }
 
-function toTask(row: TaskRow, files: string[]): Task {
-  return {
-    ...present({
-      id: row.id,
-      title: row.title,
-      status: row.status,
-      type: row.type,
-      storyId: row.story_id,
-      epicId: row.epic_id,
-      parentId: row.parent_id,
-      ...Object.fromEntries(PLAIN_TASK_FIELDS.map((name) => [name, row[TASK_FIELDS[name].key]])),
-      note: row.note,
-    }),
-    priority: priorityOf(row.priority),
-    files,
-    steps: row.steps === null ? [] : (JSON.parse(row.steps) as TaskStep[]),
-    ...times({
-      createdAt: row.created_at,
-      updatedAt: row.updated_at,
-      startedAt: row.started_at,
-      completedAt: row.completed_at,
-    }),
-  } as Task;
+function toTask({ story: _, epic: __, parent: ___, ...row }: TaskRow, files: string[]): Task {
+  const steps = row.steps === null ? [] : (JSON.parse(row.steps) as TaskStep[]);
+  return fromRow(row, { priority: priorityOf(row.priority), files, steps });
 }
 
 export function filesOf(db: DatabaseSync, seqs: readonly number[]): Map<number, string[]> {
@@ -217,26 +155,99 @@ export function filesOf(db: DatabaseSync, seqs: readonly number[]): Map<number, 
   return files;
 }
 
-export function toClaim(row: ClaimRow): Claim {
-  return {
-    ...present({ taskId: row.id, agent: row.agent, sessionId: row.session_id, agentId: row.agent_id || null }),
-    claimedAt: new Date(row.claimed_at),
-    heartbeatAt: new Date(row.heartbeat_at),
-    leaseUntil: new Date(row.lease_until),
-  } as Claim;
+export function toClaim({ task: _, id, agent_id, lease_until, ...row }: ClaimRow): Claim {
+  return fromRow({ ...row, agent_id: agent_id || null }, { taskId: id, leaseUntil: new Date(lease_until) });
+}
+
+/** A WHERE clause from the conditions that have a value ("" if none has). */
+export function whereGiven(conditions: Readonly<Record<string, SQLInputValue | undefined>>): {
+  where: string;
+  values: SQLInputValue[];
+} {
+  const used = Object.entries(conditions).filter((entry): entry is [string, SQLInputValue] => entry[1] !== undefined);
+  return { where: used.map(([sql]) => sql).join(" AND "), values: used.map(([, value]) => value) };
 }
 
 export function brief({ id, title, status }: TaskBrief): TaskBrief {
   return { id, title, status };
 }
 
-/** Without the fields that are null. */
+/** Removes fields that are null. */
 export function present<T extends object>(fields: T): Partial<T> {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null)) as Partial<T>;
 }
 
-function times(fields: Record<string, string | null>): Record<string, Date> {
-  return Object.fromEntries(
-    Object.entries(fields).flatMap(([name, time]) => (time === null ? [] : [[name, new Date(time)]])),
-  );
+// The activity log, append-only. Every operation that changes something adds a line in its own transaction.
+
+export function note(db: DatabaseSync, by: Actor, kind: string, subject: string, text: string): void {
+  addActivity(db, { at: by.at, actor: by.name, kind, subject, text });
+}
+
+export function addActivity(db: DatabaseSync, activity: NewActivity): number {
+  const { at, actor, kind, subject, text } = activity;
+  return insert(db, "activity", { at: at.toISOString(), actor, kind, subject, text });
+}
+
+export function listActivity(db: DatabaseSync, { limit, beforeId, kind, subject }: ActivityQuery): ActivityPage {
+  checkCount("limit", limit);
+  const given = whereGiven({ "id < ?": beforeId, "kind = ?": kind, "subject = ?": subject });
+  const where = given.where && `WHERE ${given.where}`;
+  // Reads one more row than requested, to see whether there is a next page.
+  const sql = `SELECT id, at, actor, kind, subject, text FROM activity ${where} ORDER BY id DESC LIMIT ?`;
+  const rows = all<Row>(db, sql, ...given.values, limit + 1);
+  const activity = rows.slice(0, limit).map((row) => fromRow<Activity>(row));
+  const last = activity.at(-1);
+  if (rows.length <= limit || !last) return { activity, total: activity.length };
+  const total = value(db, `SELECT count(*) FROM activity ${where}`, ...given.values);
+  return { activity, total, nextBeforeId: last.id };
+}
+
+/** Dependency types that make a task wait. A list instead of a negation, so SQLite can use the index. */
+export const WAITING = "('blocks', 'requires')";
+
+/** The columns of a new row by name. Columns without a value become NULL. */
+export type Columns = Readonly<Record<string, SQLInputValue | undefined>>;
+
+/** Returns the new row's number. */
+export function insert(db: DatabaseSync, table: string, columns: Columns, how = "INSERT"): number {
+  const names = Object.keys(columns);
+  const sql = `${how} INTO ${table} (${names.join(", ")}) VALUES (${names.map(() => "?").join(", ")})`;
+  return Number(statement(db, sql).run(...Object.values(columns).map((value) => value ?? null)).lastInsertRowid);
+}
+
+// Converts rows to the types of the interfaces. Row shapes stay in this folder.
+
+export type Row = Readonly<Record<string, SQLOutputValue>>;
+
+/**
+ * Uses camelCase names, dates for times (`at`, `…_at`), booleans for flags (`is_…`), and omits NULL columns. `more`: fields that do not
+ * follow these rules. Row numbers (`seq`) stay in the store.
+ */
+export function fromRow<T>(row: object, more: Partial<Record<keyof NoInfer<T>, unknown>> = {}): T {
+  const fields: Record<string, unknown> = {};
+  for (const [column, value] of Object.entries(row)) {
+    if (value === null || value === undefined || column === "seq") continue;
+    const isTime = column === "at" || column.endsWith("_at");
+    fields[camelCase(column)] = isTime ? new Date(String(value)) : column.startsWith("is_") ? value === 1 : value;
+  }
+  return Object.assign(fields, more) as T;
+}
+
+const camelNames = new Map<string, string>();
+
+function camelCase(column: string): string {
+  let name = camelNames.get(column);
+  if (name === undefined) {
+    name = column.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
+    camelNames.set(column, name);
+  }
+  return name;
+}
+
+/** Converts a stored WIP change. The values before and after are JSON. */
+export function toWipChange({ before, after, ...row }: Row): WipHistoryEntry {
+  return fromRow(row, {
+    ...(before !== null && { before: JSON.parse(String(before)) }),
+    ...(after !== null && { after: JSON.parse(String(after)) }),
+  });
 }

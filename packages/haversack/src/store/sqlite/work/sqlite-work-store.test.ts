@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { agentStoreSuite } from "../../agents.suite.ts";
 import { workStoreSuite } from "../../work-store.suite.ts";
 import type { OpenedWorkStore } from "../../work-under-test.suite.ts";
-import type { StoreHandle } from "../handle.ts";
+import type { StoreHandle } from "../access.ts";
 import { openDatabase } from "../open.ts";
 import { SqliteWorkStore } from "./sqlite-work-store.ts";
 

@@ -1,16 +1,16 @@
-/** A task's status, and all that follows from it in the same transaction: claim, queue, story, epic, decay, activity. */
+/** Changes a task's status and everything that depends on it in the same transaction: claim, queue, story, epic, decay, activity. */
+
 import type { DatabaseSync } from "node:sqlite";
 import { checkWord, invalid } from "../../../work/clean-input.ts";
 import { followersOf, isSettled, mayFollow, TASK_STATUSES, type TaskStatus } from "../../../work/task.ts";
 import type { Actor, Boundaries, StatusChange, StatusOutcome } from "../../work-store.ts";
-import { note } from "./activity.ts";
 import { claimOf, mayChange, refuseIfLost, takeTask } from "./claims.ts";
 import { followTasks } from "./groups.ts";
 import { decayCompleted, lastVerdict } from "./handoffs.ts";
 import { findTask } from "./ids.ts";
 import { forgetHolder } from "./last-holders.ts";
 import { moveInQueue } from "./queue.ts";
-import { brief, run, type TaskRow } from "./rows.ts";
+import { brief, insert, note, one, run, type TaskRow } from "./rows.ts";
 import { partsOf } from "./tasks.ts";
 
 export function setStatus(db: DatabaseSync, { taskId, status, notes, ...how }: StatusChange, by: Actor): StatusOutcome {
@@ -19,7 +19,7 @@ export function setStatus(db: DatabaseSync, { taskId, status, notes, ...how }: S
   if (status === "in_progress") {
     const taken = takeTask(db, task, how, by);
     if (taken.kind === "held" && mayChange(taken.by, by) && !by.isPerson && !by.agentId) {
-      // The coordinator says what its own sub-agent has said already.
+      // The coordinator repeats what its sub-agent has already reported.
       return { kind: "changed", task: brief(task), from: task.status, boundaries: {}, claim: taken.by };
     }
     if (taken.kind !== "taken") return taken;
@@ -80,7 +80,7 @@ export function resolveBlockers(
   return { kind: "changed", task: brief(task), from: task.status, boundaries: {} };
 }
 
-/** The change itself; whether it may be made was asked before. */
+/** Makes the change. The caller has checked that it is allowed. */
 export function applyStatus(
   db: DatabaseSync,
   task: TaskRow,
@@ -93,17 +93,10 @@ export function applyStatus(
   run(db, "DELETE FROM claims WHERE task = ?", task.seq);
   forgetHolder(db, task.seq);
   const isReopened = isSettled(task.status) && !isSettled(status);
-  const reopened = isReopened ? `Reopened by ${by.name}${notes ? `: ${notes}` : ""}` : undefined;
-  run(
-    db,
-    "UPDATE tasks SET status = ?, updated_at = ?, completed_at = ?, note = CASE WHEN ? THEN NULL ELSE coalesce(?, note) END WHERE seq = ?",
-    status,
-    now,
-    status === "done" ? now : status === "archived" ? task.completed_at : null,
-    status === "done" ? 1 : 0,
-    reopened ?? null,
-    task.seq,
-  );
+  const reopened = isReopened ? `Reopened by ${by.name}${notes ? `: ${notes}` : ""}` : task.note;
+  const completed = status === "done" ? now : status === "archived" ? task.completed_at : null;
+  const sql = "UPDATE tasks SET status = ?, updated_at = ?, completed_at = ?, note = ? WHERE seq = ?";
+  run(db, sql, status, now, completed, status === "done" ? null : reopened, task.seq);
   moveInQueue(db, task.seq, task.status, status);
   const boundaries = followTasks(db, task.story, now);
   if (boundaries.storyCompleted || boundaries.epicCompleted) decayCompleted(db, boundaries, by);
@@ -112,25 +105,12 @@ export function applyStatus(
 }
 
 function addBlocker(db: DatabaseSync, task: TaskRow, reason: string | undefined, by: Actor): void {
-  if (!reason) return;
-  run(
-    db,
-    "INSERT INTO blockers (task, reason, actor, created_at) SELECT ?, ?, ?, ? WHERE NOT EXISTS (SELECT 1 FROM blockers WHERE task = ? AND reason = ? AND resolved_at IS NULL)",
-    task.seq,
-    reason,
-    by.name,
-    by.at.toISOString(),
-    task.seq,
-    reason,
-  );
+  const sql = "SELECT 1 FROM blockers WHERE task = ? AND reason = ? AND resolved_at IS NULL";
+  if (!reason || one(db, sql, task.seq, reason)) return;
+  insert(db, "blockers", { task: task.seq, reason, actor: by.name, created_at: by.at.toISOString() });
 }
 
 function resolveAll(db: DatabaseSync, task: TaskRow, by: Actor): void {
-  run(
-    db,
-    "UPDATE blockers SET resolved_at = ?, resolved_by = ? WHERE task = ? AND resolved_at IS NULL",
-    by.at.toISOString(),
-    by.name,
-    task.seq,
-  );
+  const sql = "UPDATE blockers SET resolved_at = ?, resolved_by = ? WHERE task = ? AND resolved_at IS NULL";
+  run(db, sql, by.at.toISOString(), by.name, task.seq);
 }

@@ -2,10 +2,10 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import type { StoreHandle } from "../handle.ts";
+import type { StoreHandle } from "../access.ts";
 import { openDatabase } from "../open.ts";
+import { acceptTime, leaseTime } from "./claims.ts";
 import { SqliteWorkStore } from "./sqlite-work-store.ts";
-import { acceptTime, leaseTime } from "./store-clock.ts";
 
 const DAY_MS = 24 * 60 * 60_000;
 const LEASE_MS = 60 * 60_000;

@@ -1,20 +1,57 @@
-/** Tasks: made, changed, read and listed. */
-import type { DatabaseSync, SQLInputValue } from "node:sqlite";
+/** Creates, changes, reads and lists tasks. */
+
+import type { DatabaseSync } from "node:sqlite";
 import { checkCount, checkTitle, checkWord, invalid } from "../../../work/clean-input.ts";
-import { rankOf } from "../../../work/queue-order.ts";
-import type { TaskBrief, TaskDetails, TaskPart } from "../../../work/task.ts";
-import { DEFAULT_PRIORITY, PRIORITIES, TASK_STATUSES, TASK_TYPES, type Task } from "../../../work/task.ts";
-import type { Actor, NewTask, Page, Scope, TaskChanges, TaskCounts, TaskQuery } from "../../work-store.ts";
-import { note } from "./activity.ts";
-import { claimOf, refuseIfHeld, waitsFor } from "./claims.ts";
-import { addDependency } from "./dependencies.ts";
+import {
+  type Blocker,
+  DEFAULT_PRIORITY,
+  type Failure,
+  PRIORITIES,
+  rankOf,
+  TASK_STATUSES,
+  TASK_TYPES,
+  type Task,
+  type TaskBrief,
+  type TaskDetails,
+  type TaskPart,
+} from "../../../work/task.ts";
+import type { Wip } from "../../../work/wip/wip.ts";
+import type {
+  Actor,
+  NewTask,
+  Page,
+  Scope,
+  TaskChanges,
+  TaskCounts,
+  TaskQuery,
+  WipHistoryEntry,
+  WipMerger,
+} from "../../work-store.ts";
+import { claimOf, refuseIfHeld, refuseIfLost, waitsFor } from "./claims.ts";
+import { addDependency, orderReviews, tasksAbove } from "./dependencies.ts";
 import { followTasks } from "./groups.ts";
 import { decayCompleted } from "./handoffs.ts";
 import { aliasesOf, findSeq, findStory, findTask, freshId, withAlias } from "./ids.ts";
-import { orderReviews, tasksAbove, WAITING } from "./parts.ts";
 import { followParts, moveInQueue, requeue } from "./queue.ts";
-import { all, brief, one, plainColumns, run, setFields, TASK_COLUMNS, type TaskRow, toTasks, value } from "./rows.ts";
-import { readTaskWip } from "./wip.ts";
+import {
+  all,
+  brief,
+  fromRow,
+  insert,
+  note,
+  one,
+  plainColumns,
+  type Row,
+  run,
+  setFields,
+  TASK_COLUMNS,
+  type TaskRow,
+  toTasks,
+  toWipChange,
+  value,
+  WAITING,
+  whereGiven,
+} from "./rows.ts";
 
 export function createTask(db: DatabaseSync, task: NewTask, by: Actor): Task {
   const title = checkTitle(task.title);
@@ -23,7 +60,7 @@ export function createTask(db: DatabaseSync, task: NewTask, by: Actor): Task {
   const story = task.storyId === undefined ? groupOf(db, parent) : findStory(db, task.storyId);
   const id = freshId(db, "tasks");
   const now = by.at.toISOString();
-  const columns = Object.entries({
+  const seq = insert(db, "tasks", {
     id,
     story: story.seq,
     epic: story.epic,
@@ -37,14 +74,10 @@ export function createTask(db: DatabaseSync, task: NewTask, by: Actor): Task {
     created_at: now,
     updated_at: now,
   });
-  const names = columns.map(([name]) => name).join(", ");
-  const values = columns.map(([, value]) => value ?? null);
-  run(db, `INSERT INTO tasks (${names}) VALUES (${columns.map(() => "?").join(", ")})`, ...values);
-  const seq = value(db, "SELECT last_insert_rowid()");
   setFiles(db, seq, task.files ?? []);
   moveInQueue(db, seq, undefined, "todo");
   for (const dependsOnId of task.dependsOn ?? []) {
-    // A new task can close no cycle: nothing waits for it yet.
+    // A new task cannot close a cycle: nothing depends on it yet.
     addDependency(db, { taskId: id, dependsOnId, type: "blocks" }, by);
   }
   orderReviews(db, seq, by);
@@ -78,7 +111,7 @@ export function updateTask(db: DatabaseSync, id: string, changes: TaskChanges, b
   if (storyId !== undefined || priority !== undefined || story.seq !== before.story) requeue(db, before.seq);
   if (story.seq !== before.story) {
     moveParts(db, { task: before.seq, from: before.story, to: story, at: now });
-    // The story it left may be complete without it.
+    // The old story may now be complete.
     decayCompleted(db, followTasks(db, before.story, now), by);
     followTasks(db, story.seq, now);
   }
@@ -95,13 +128,10 @@ interface InStory {
   epic: number | null;
 }
 
-/** A sub-task for which nobody names a story is in that of its parent, so that the story is not complete without it. */
+/** A sub-task created without a story joins its parent's story. Otherwise the story could complete without it. */
 function groupOf(db: DatabaseSync, parent: number | null): InStory {
-  const above =
-    parent === null
-      ? undefined
-      : one<{ story: number | null; epic: number | null }>(db, "SELECT story, epic FROM tasks WHERE seq = ?", parent);
-  return { seq: above?.story ?? null, epic: above?.epic ?? null };
+  const sql = "SELECT story AS seq, epic FROM tasks WHERE seq = ?";
+  return (parent === null ? undefined : one<InStory>(db, sql, parent)) ?? { seq: null, epic: null };
 }
 
 function storyAfter(
@@ -117,20 +147,15 @@ function storyAfter(
   return above.seq === null ? stays : above;
 }
 
-/** After a task moved to another story: its sub-tasks that were in the same one go with it. */
+/** When a task moves to another story, its sub-tasks in the same story move with it. */
 function moveParts(
   db: DatabaseSync,
   { task, from, to, at }: { task: number; from: number | null; to: InStory; at: string },
 ): void {
-  const rows = all<{ seq: number }>(
-    db,
-    `WITH RECURSIVE moving (seq) AS (
-      SELECT ?1 UNION SELECT t.seq FROM moving m JOIN tasks t ON t.parent = m.seq WHERE t.story IS ?2
-    ) SELECT seq FROM moving WHERE seq <> ?1`,
-    task,
-    from,
-  );
-  for (const { seq } of rows) {
+  const sql = `WITH RECURSIVE moving (seq) AS (
+      SELECT CAST(?1 AS BIGINT) UNION SELECT t.seq FROM moving m JOIN tasks t ON t.parent = m.seq WHERE t.story IS NOT DISTINCT FROM ?2
+    ) SELECT seq FROM moving WHERE seq <> ?1`;
+  for (const { seq } of all<{ seq: number }>(db, sql, task, from)) {
     run(db, "UPDATE tasks SET story = ?, epic = ?, updated_at = ? WHERE seq = ?", to.seq, to.epic, at, seq);
     requeue(db, seq);
   }
@@ -140,21 +165,11 @@ export function getTask(db: DatabaseSync, id: string): TaskDetails {
   const { seq } = findTask(db, id);
   const found = readTaskWip(db, seq);
   const claim = claimOf(db, seq);
-  const related = all<TaskBrief>(
-    db,
-    "SELECT t.id, t.title, t.status FROM dependencies d JOIN tasks t ON t.seq = CASE d.task WHEN ?1 THEN d.depends_on ELSE d.task END WHERE (d.task = ?1 OR d.depends_on = ?1) AND d.type = 'relates_to' GROUP BY t.seq ORDER BY t.seq LIMIT 20",
-    seq,
-  );
-  const waiting = all<TaskBrief>(
-    db,
-    `SELECT t.id, t.title, t.status FROM dependencies d JOIN tasks t ON t.seq = d.task WHERE d.depends_on = ? AND d.type IN ${WAITING} AND t.status NOT IN ('done', 'archived') ORDER BY t.seq LIMIT 10`,
-    seq,
-  );
-  const blockers = all<{ id: number; reason: string; actor: string; created_at: string }>(
-    db,
-    "SELECT id, reason, actor, created_at FROM blockers WHERE task = ? AND resolved_at IS NULL ORDER BY id",
-    seq,
-  );
+  const related = `SELECT t.id, t.title, t.status FROM dependencies d
+    JOIN tasks t ON t.seq = CASE d.task WHEN ?1 THEN d.depends_on ELSE d.task END
+    WHERE (d.task = ?1 OR d.depends_on = ?1) AND d.type = 'relates_to' GROUP BY t.seq ORDER BY t.seq LIMIT 20`;
+  const waiting = `SELECT t.id, t.title, t.status FROM dependencies d JOIN tasks t ON t.seq = d.task
+    WHERE d.depends_on = ? AND d.type IN ${WAITING} AND t.status NOT IN ('done', 'archived') ORDER BY t.seq LIMIT 10`;
   const task = readTask(db, seq);
   const aliases = aliasesOf(db, task.id);
   const aliasOf = withAlias(db, "tasks", task.id).map((other) => readTask(db, other.seq));
@@ -165,27 +180,55 @@ export function getTask(db: DatabaseSync, id: string): TaskDetails {
     ...(found && { wip: found.wip, wipUpdatedAt: found.updatedAt }),
     ...(claim && { claim }),
     waitsFor: waitsFor(db, seq),
-    waitedForBy: waiting.map(brief),
-    relatesTo: related.map(brief),
+    waitedForBy: all<TaskBrief>(db, waiting, seq).map(brief),
+    relatesTo: all<TaskBrief>(db, related, seq).map(brief),
     parts: partsOf(db, seq),
-    blockers: blockers.map(({ created_at, ...row }) => ({ ...row, taskId: task.id, at: new Date(created_at) })),
+    blockers: blockersOf(db, task.id, `task = ${seq} AND resolved_at IS NULL`),
     failureCount: value(db, "SELECT count(*) FROM failures WHERE task = ?", seq),
   };
 }
 
-const MOST_PARTS = 50;
-
-/** A task's sub-tasks, in the order in which they were made. */
-export function partsOf(db: DatabaseSync, seq: number): TaskPart[] {
-  const rows = all<TaskBrief & { agent: string | null }>(
-    db,
-    `SELECT t.id, t.title, t.status, c.agent FROM tasks t LEFT JOIN claims c ON c.task = t.seq WHERE t.parent = ? AND t.status <> 'archived' ORDER BY t.seq LIMIT ${MOST_PARTS}`,
-    seq,
-  );
-  return rows.map((row) => ({ ...brief(row), ...(row.agent !== null && { agent: row.agent }) }));
+/** All blockers a task has had, oldest first. */
+export function listBlockers(db: DatabaseSync, taskId: string): Blocker[] {
+  const { seq, id } = findTask(db, taskId);
+  return blockersOf(db, id, `task = ${seq}`);
 }
 
-/** The parts of a list, in their order, each of them sorted by an index. */
+function blockersOf(db: DatabaseSync, taskId: string, where: string): Blocker[] {
+  const sql = `SELECT id, reason, actor, created_at AS at, resolved_at, resolved_by FROM blockers WHERE ${where} ORDER BY id`;
+  return all<Row>(db, sql).map((row) => fromRow<Blocker>(row, { taskId }));
+}
+
+export function recordFailure(
+  db: DatabaseSync,
+  { taskId, summary, details }: { taskId: string; summary: string; details?: string },
+  by: Actor,
+): { count: number } {
+  if (summary.trim() === "") throw invalid("summary must not be empty");
+  const task = findTask(db, taskId);
+  refuseIfLost(db, task, by);
+  insert(db, "failures", { task: task.seq, actor: by.name, created_at: by.at.toISOString(), summary, details });
+  note(db, by, "task-failed", task.id, summary);
+  return { count: value(db, "SELECT count(*) FROM failures WHERE task = ?", task.seq) };
+}
+
+/** Newest first. */
+export function listFailures(db: DatabaseSync, taskId: string): Failure[] {
+  const { seq, id } = findTask(db, taskId);
+  const sql = "SELECT created_at AS at, actor, summary, details FROM failures WHERE task = ? ORDER BY id DESC";
+  return all<Row>(db, sql, seq).map((row) => fromRow<Failure>(row, { taskId: id }));
+}
+
+const MOST_PARTS = 50;
+
+/** A task's sub-tasks, in order of creation. */
+export function partsOf(db: DatabaseSync, seq: number): TaskPart[] {
+  const sql = `SELECT t.id, t.title, t.status, c.agent FROM tasks t LEFT JOIN claims c ON c.task = t.seq
+    WHERE t.parent = ? AND t.status <> 'archived' ORDER BY t.seq LIMIT ${MOST_PARTS}`;
+  return all<Row>(db, sql, seq).map((row) => fromRow<TaskPart>(row));
+}
+
+/** The sections of a list, in order. Each is sorted by an index. */
 const SECTIONS: readonly { where: string; order: string }[] = [
   { where: "t.status = 'in_progress'", order: "t.seq" },
   { where: "t.status = 'review'", order: "t.seq" },
@@ -202,73 +245,54 @@ export function listTasks(db: DatabaseSync, query: TaskQuery): Page<Task> {
   checkWord("status", query.status, TASK_STATUSES);
   checkWord("priority", query.priority, PRIORITIES);
   checkWord("task_type", query.type, TASK_TYPES);
-  const { conditions, values } = filter(db, query);
+  const { where: filtered, values } = filter(db, query);
   const sections = SECTIONS.filter(({ where }) =>
     query.status ? where.includes(`'${query.status}'`) : !where.includes("'archived'"),
   );
-  const rows: TaskRow[] = [];
+  const items: Task[] = [];
   let total = 0;
   let skip = query.offset ?? 0;
   for (const { where, order } of sections) {
-    const needsQueue = where.includes("q.");
-    const join = needsQueue ? "JOIN queue q ON q.task = t.seq" : "";
-    const all_ = [where, ...conditions].join(" AND ");
-    const count = value(db, `SELECT count(*) FROM tasks t ${join} WHERE ${all_}`, ...values);
+    const join = where.includes("q.") ? "JOIN queue q ON q.task = t.seq" : "";
+    const condition = filtered ? `${where} AND ${filtered}` : where;
+    const count = value(db, `SELECT count(*) FROM tasks t ${join} WHERE ${condition}`, ...values);
     total += count;
-    const room = query.limit - rows.length;
+    const room = query.limit - items.length;
     if (room > 0 && skip < count) {
-      rows.push(
-        ...all<TaskRow>(
-          db,
-          `SELECT ${TASK_COLUMNS} ${join} WHERE ${all_} ORDER BY ${order} LIMIT ? OFFSET ?`,
-          ...values,
-          room,
-          skip,
-        ),
-      );
+      const sql = `SELECT ${TASK_COLUMNS} ${join} WHERE ${condition} ORDER BY ${order} LIMIT ? OFFSET ?`;
+      const found = toTasks(db, all<TaskRow>(db, sql, ...values, room, skip));
+      const isWaiting = where.includes("is_ready = 0");
+      items.push(...(isWaiting ? found.map((task) => ({ ...task, isWaiting })) : found));
     }
     skip = Math.max(0, skip - count);
   }
-  return { items: toTasks(db, rows), total };
+  return { items, total };
 }
 
 export function countTasks(db: DatabaseSync, scope: Scope): TaskCounts {
-  const { conditions, values } = filter(db, scope);
-  const where = conditions.length > 0 ? `WHERE ${conditions.join(" AND ")}` : "";
-  const counts = Object.fromEntries(TASK_STATUSES.map((status) => [status, 0])) as Record<string, number>;
-  for (const { status, count } of all<{ status: string; count: number }>(
-    db,
-    `SELECT t.status, count(*) AS count FROM tasks t ${where} GROUP BY t.status`,
-    ...values,
-  )) {
-    counts[status] = count;
-  }
-  const ready = value(
-    db,
-    `SELECT count(*) FROM queue t WHERE ${["t.is_ready = 1", ...conditions].join(" AND ")}`,
-    ...values,
-  );
+  const { where, values } = filter(db, scope);
+  const counts = Object.fromEntries(TASK_STATUSES.map((status) => [status, 0]));
+  const sql = `SELECT t.status, count(*) AS count FROM tasks t WHERE ${where || 1} GROUP BY t.status`;
+  for (const { status, count } of all<{ status: string; count: number }>(db, sql, ...values)) counts[status] = count;
+  const ready = value(db, `SELECT count(*) FROM queue t WHERE t.is_ready = 1 AND ${where || 1}`, ...values);
   return { ...counts, ready } as TaskCounts;
 }
 
-function filter(
-  db: DatabaseSync,
-  { epicId, storyId, priority, type, assignee, parentId, isPart, hasWip, planFile }: Partial<TaskQuery>,
-): { conditions: string[]; values: SQLInputValue[] } {
-  const parts: [string, SQLInputValue | undefined][] = [
-    ["t.epic = ?", epicId === undefined ? undefined : findSeq(db, "epic", epicId)],
-    ["t.story = ?", storyId === undefined ? undefined : findSeq(db, "story", storyId)],
-    ["t.priority = ?", priority === undefined ? undefined : rankOf(priority)],
-    ["t.type = ?", type],
-    ["t.assignee = ?", assignee],
-    ["t.parent = ?", parentId === undefined ? undefined : findSeq(db, "task", parentId)],
-    ["t.plan_file = ?", planFile],
-  ];
-  const used = parts.flatMap(([sql, given]) => (given === undefined ? [] : [{ sql, given }]));
-  const conditions = used.map(({ sql }) => sql);
-  if (isPart) conditions.push("t.parent IS NOT NULL");
-  if (hasWip) conditions.push("t.seq IN (SELECT task FROM task_wip)");
-  return { conditions, values: used.map(({ given }) => given) };
+function filter(db: DatabaseSync, query: Partial<TaskQuery>): ReturnType<typeof whereGiven> {
+  const { epicId, storyId, priority, type, assignee, parentId, isPart, hasWip, planFile, find } = query;
+  const given = whereGiven({
+    "t.epic = ?": epicId === undefined ? undefined : findSeq(db, "epic", epicId),
+    "t.story = ?": storyId === undefined ? undefined : findSeq(db, "story", storyId),
+    "t.priority = ?": priority === undefined ? undefined : rankOf(priority),
+    "t.type = ?": type,
+    "t.assignee = ?": assignee,
+    "t.parent = ?": parentId === undefined ? undefined : findSeq(db, "task", parentId),
+    "t.plan_file = ?": planFile,
+    "lower(t.id || ' ' || t.title) LIKE ? ESCAPE '\\'":
+      find === undefined ? undefined : `%${find.toLowerCase().replace(/[\\%_]/g, "\\$&")}%`,
+  });
+  const others = [isPart && "t.parent IS NOT NULL", hasWip && "t.seq IN (SELECT task FROM task_wip)"];
+  return { ...given, where: [given.where, ...others].filter(Boolean).join(" AND ") };
 }
 
 export function readTask(db: DatabaseSync, seq: number): Task {
@@ -300,13 +324,44 @@ function refuseParentCycle(db: DatabaseSync, seq: number, parent: number): void 
   }
 }
 
-/** Of the tasks that were made last. */
+/** Titles of the newest tasks. */
 export function newestTitles(db: DatabaseSync, { limit, maxChars }: { limit: number; maxChars: number }): string[] {
-  const rows = all<{ title: string }>(
-    db,
-    "SELECT substr(title, 1, ?) AS title FROM tasks ORDER BY seq DESC LIMIT ?",
-    maxChars,
-    limit,
-  );
-  return rows.map(({ title }) => title);
+  const sql = "SELECT substr(title, 1, ?) AS title FROM tasks ORDER BY seq DESC LIMIT ?";
+  return all<{ title: string }>(db, sql, maxChars, limit).map(({ title }) => title);
+}
+
+// WIP of tasks: merged under the write lock, with a history of replaced values.
+
+export function readTaskWip(db: DatabaseSync, seq: number): { wip: Wip; updatedAt: Date } | undefined {
+  const sql = "SELECT data, updated_at FROM task_wip WHERE task = ?";
+  const row = one<{ data: string; updated_at: string }>(db, sql, seq);
+  return row && { wip: JSON.parse(row.data) as Wip, updatedAt: new Date(row.updated_at) };
+}
+
+export function updateWip(
+  db: DatabaseSync,
+  { taskId, merge }: { taskId: string; merge: WipMerger },
+  by: Actor,
+): { wip: Wip; changed: boolean } {
+  const task = findTask(db, taskId);
+  refuseIfHeld(db, task, by);
+  refuseIfLost(db, task, by);
+  const { seq } = task;
+  const current = readTaskWip(db, seq)?.wip ?? {};
+  const { wip, changes } = merge(current);
+  if (wip === current) return { wip, changed: false };
+  const now = by.at.toISOString();
+  run(db, "INSERT OR REPLACE INTO task_wip VALUES (?, ?, ?)", seq, JSON.stringify(wip), now);
+  for (const { path, before, after } of changes) {
+    const sides = { before: JSON.stringify(before), after: JSON.stringify(after) };
+    insert(db, "task_wip_changes", { task: seq, at: now, actor: by.name, path, ...sides });
+  }
+  return { wip, changed: true };
+}
+
+export function wipHistory(db: DatabaseSync, { taskId, limit }: { taskId: string; limit: number }): WipHistoryEntry[] {
+  checkCount("limit", limit);
+  const { seq } = findTask(db, taskId);
+  const sql = "SELECT at, actor, path, before, after FROM task_wip_changes WHERE task = ? ORDER BY id DESC LIMIT ?";
+  return all<Row>(db, sql, seq, limit).map(toWipChange);
 }

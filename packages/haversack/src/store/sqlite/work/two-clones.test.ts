@@ -1,9 +1,14 @@
-/** Clones that gave the same id to different things, and exchange their exports: nothing doubles, and every name still leads home. */
+/** Clones that gave the same id to different things exchange their exports: nothing is duplicated, and every id still resolves. */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { formatRecord, parseRecords } from "../../record-lines.ts";
-import type { ImportReport, TaskRecord, WorkRecord } from "../../work-records.ts";
-import type { StoreHandle } from "../handle.ts";
+import {
+  formatRecord,
+  type ImportReport,
+  parseRecords,
+  type TaskRecord,
+  type WorkRecord,
+} from "../../record-fields.ts";
+import type { StoreHandle } from "../access.ts";
 import { openMemoryStore } from "../open.ts";
 import { Spawns } from "./events/session-tasks.ts";
 import { exportRecords } from "./records/export-records.ts";
@@ -19,10 +24,11 @@ class Clone {
   readonly store = new SqliteWorkStore(this.handle);
 
   take(records: readonly WorkRecord[], isDryRun = false): ImportReport {
-    return importRecords(this.handle.db, records, { isDryRun }, { at: now });
+    // Later than every change in these tests.
+    return importRecords(this.handle.db, records, { isDryRun }, { name: "cy", at: new Date(time(24 * 60)) });
   }
 
-  /** As text, as it goes over git. */
+  /** As text, like a transfer over git. */
   lines(): string[] {
     return [...exportRecords(this.handle.db)].map(formatRecord);
   }
@@ -57,7 +63,7 @@ function task(id: string, more: Partial<TaskRecord> = {}): TaskRecord {
   };
 }
 
-/** A project of one clone: everything that can collide with the other's, and everything that refers to it. */
+/** A clone's project: everything that can collide with the other clone, and everything that refers to it. */
 function project(name: string, minutes: number): WorkRecord[] {
   const at = { created_at: time(minutes), updated_at: time(minutes) };
   return [
@@ -127,13 +133,13 @@ describe("two clones with the same ids for different things", () => {
     expect(renamed.map(({ from }) => from)).toEqual(["E4829", "S4829", "T4829", "H4829", "M4829"]);
     const to = Object.fromEntries(renamed.map((entry) => [entry.from, entry.to]));
     for (const [from, id] of Object.entries(to)) expect(id).toMatch(new RegExp(`^${from[0]}[1-9]\\d{3}$`));
-    // What was there kept its id.
+    // Existing tasks kept their ids.
     expect((await ann.task("T4829")).title).toBe("ann task");
     expect(await ann.task(to["T4829"] ?? "")).toMatchObject({ title: "ben task", aliases: ["T4829"] });
     const bens = ann.lines().filter((line) => /"ben |"ben"/.test(line) && !line.includes("child"));
     expect(bens).toHaveLength(9);
     for (const line of bens) {
-      // Only as an alias does the old id stand there.
+      // The old id appears only as an alias.
       expect(line.replace(/"aliases":\[[^\]]*\],/, "")).not.toMatch(/[ESTHM]4829/);
     }
     expect((await ann.task("T1002")).parentId).toBe(to["T4829"]);
@@ -147,7 +153,7 @@ describe("two clones with the same ids for different things", () => {
     const first = ann.pull(ben);
     expect(isQuiet(ann.pull(ben))).toBe(true);
 
-    // Ben's own come back to him under the names that they have at ann's.
+    // Ben's own tasks come back with the ids that they have in ann's store.
     const back = ben.pull(ann);
     expect(back.problems).toEqual([]);
     expect(back.renamed.map(({ from }) => from)).toEqual(["E4829", "S4829", "T4829", "H4829", "M4829"]);
@@ -158,7 +164,7 @@ describe("two clones with the same ids for different things", () => {
         [ann, ben],
       ] as const) {
         const again = one.pull(other);
-        // The first time after that, ann learns ben's names for her things.
+        // In the first round, ann still learns ben's ids for her tasks.
         if (round > 0 || one === ben) expect(isQuiet(again)).toBe(true);
         expect(again.problems).toEqual([]);
         expect(again.renamed).toEqual([]);
@@ -169,7 +175,7 @@ describe("two clones with the same ids for different things", () => {
       expect(brokenTruths(clone.handle.db, now)).toEqual([]);
     }
 
-    // Whatever the other calls it, it is found here, unless something here has that very id.
+    // The other clone's id is found here, unless something here has exactly that id.
     const theirs = first.renamed.find(({ from }) => from === "T4829")?.to ?? "";
     const ours = back.renamed.find(({ from }) => from === "T4829")?.to ?? "";
     expect((await ben.task(theirs)).title).toBe("ben task");
@@ -241,7 +247,7 @@ describe("two clones with the same ids for different things", () => {
 
   it("give no new id that another record of the import has", () => {
     const ann = new Clone();
-    // All four-digit ids but a few come in, and half of them collide: any of them drawn would take another's place.
+    // The import has almost all four-digit ids, and half of them collide: any drawn id would take another's place.
     const theirs = Array.from({ length: 600 }, (_, at) => task(`T${1000 + at * 15}`, { title: `theirs ${at}` }));
     const mine = theirs
       .slice(0, 300)
@@ -256,7 +262,7 @@ describe("two clones with the same ids for different things", () => {
 
   it("never lose or double a task, whatever they make and in whatever order they exchange", () => {
     const step = fc.oneof(
-      // Six ids for everyone: collisions are the rule.
+      // Only six ids, so collisions are common.
       fc.record({ clone: fc.nat(2), make: fc.integer({ min: 1000, max: 1005 }) }),
       fc.record({ clone: fc.nat(2), from: fc.nat(2) }),
       fc.record({ clone: fc.nat(2), retitle: fc.nat(5) }),
@@ -285,7 +291,7 @@ describe("two clones with the same ids for different things", () => {
             clone.handle.db.prepare(sql).run(`retitled ${minutes}`, time(minutes), what.retitle);
           }
         }
-        // Everybody hears from everybody: three rounds reach all.
+        // Every clone pulls from every other: three rounds reach all.
         for (let round = 0; round < 3; round++) {
           for (const one of clones) for (const other of clones) one.pull(other);
         }

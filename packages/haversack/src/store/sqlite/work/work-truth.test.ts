@@ -1,14 +1,13 @@
 /**
- * Whatever is done in whatever order: after every operation the queue is the one that a computation from scratch gives, stories and
- * epics stand where their tasks put them, and claims and tasks agree. No model of the store: what must hold is
- * read from the tables themselves.
+ * After every operation, in any order: the queue equals one computed from scratch, stories and epics match their tasks, and claims and
+ * tasks agree. There is no model of the store: the invariants are read from the tables themselves.
  */
 import fc from "fast-check";
 import { expect, it } from "vitest";
 import { isFault } from "../../../base/errors.ts";
 import { DEPENDENCY_TYPES, PRIORITIES, TASK_STATUSES } from "../../../work/task.ts";
 import type { Actor, WorkStore } from "../../work-store.ts";
-import type { StoreHandle } from "../handle.ts";
+import type { StoreHandle } from "../access.ts";
 import { openMemoryStore } from "../open.ts";
 import { computeQueue } from "./queue.ts";
 import { SqliteWorkStore } from "./sqlite-work-store.ts";
@@ -16,7 +15,7 @@ import { brokenTruths } from "./work-truths.suite.ts";
 
 const LEASE_MS = 60_000;
 
-/** Numbers pick among what exists at that moment; a number modulo the count, so that every sequence means something. */
+/** Picks among existing things: the number modulo their count, so every sequence is valid. */
 const pick = fc.nat(11);
 const actor = fc.record({
   name: fc.constantFrom("ann", "ben", "cy"),
@@ -114,7 +113,7 @@ it("keeps queue, stories, epics and claims true through any sequence of operatio
           done.operations++;
           if (told === "fault") done.faults++;
           if (told === "refused") done.refused++;
-          // Reading returns what has expired.
+          // Reading returns expired claims.
           const { tasks } = await world.store.nextTasks({ limit: 1000, at: world.at });
           expect(brokenTruths(world.handle.db, world.at)).toEqual([]);
           expect(tasks.map(({ id }) => id)).toEqual(world.readyFromScratch());
@@ -125,7 +124,7 @@ it("keeps queue, stories, epics and claims true through any sequence of operatio
     }),
     { numRuns: 150 },
   );
-  // A generator that only ever makes refused operations would prove nothing.
+  // A generator whose operations are all refused would prove nothing.
   expect(done.operations - done.refused - done.faults).toBeGreaterThan(done.operations / 3);
   expect(done.refused).toBeGreaterThan(100);
 }, 240_000);
@@ -138,7 +137,7 @@ class World {
   readonly tasks: string[] = [];
   at = new Date("2031-01-01T00:00:00.000Z");
 
-  /** Something to pick from, so that few operations miss. */
+  /** Creates something to pick from, so few operations miss. */
   async begin(): Promise<void> {
     const by = { name: "ann", at: this.at };
     for (const priority of ["P1", "P3"] as const) {
@@ -152,7 +151,7 @@ class World {
     }
   }
 
-  /** Undefined: it did what it was asked to. */
+  /** Undefined: the operation succeeded. */
   async perform(
     asked: Operation,
     who: { [Field in "name" | "isPerson" | "sessionId" | "agentId"]: Actor[Field] | undefined },
@@ -165,7 +164,7 @@ class World {
       const isFine = kind === undefined || ["changed", "claimed", "released", "prolonged", "added"].includes(kind);
       return isFine ? undefined : "refused";
     } catch (error) {
-      // What picks nothing, or a task that relates to itself.
+      // The operation picked nothing, or relates a task to itself.
       if (isFault(error, "refused")) return "refused";
       if (isFault(error, "not-found") || isFault(error, "input-invalid")) return "fault";
       throw error;

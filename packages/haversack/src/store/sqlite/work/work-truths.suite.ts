@@ -1,11 +1,11 @@
 /**
- * What must hold in the tables of work after every operation, said anew and by plain loops. For tests: the ones that try any
- * sequence of operations, and the ones that kill processes.
+ * Invariants of the work tables that must hold after every operation, restated with plain loops. For tests that run random operations
+ * and tests that kill processes.
  */
 import type { DatabaseSync } from "node:sqlite";
 import { computeQueue } from "./queue.ts";
 
-/** One line per truth that does not hold. */
+/** Returns one line per violated invariant. */
 export function brokenTruths(db: DatabaseSync, at: Date): string[] {
   return [
     ...queueTruths(db),
@@ -32,7 +32,7 @@ function groupTruths(db: DatabaseSync): string[] {
   const stories = rows(db, "SELECT seq, epic, status, completed_at FROM stories");
   const hold = (what: string, status: unknown, parts: readonly unknown[], completedAt: unknown) => {
     const wanted = statusOf(parts);
-    // Put away by hand, with what was done in it.
+    // Archived by hand after everything in it was done.
     const isPutAway = status === "archived" && wanted === "done";
     if (wanted !== undefined && wanted !== status && !isPutAway) problems.push(`${what} is ${status}, not ${wanted}`);
     if ((status === "done") !== (completedAt !== null))
@@ -48,7 +48,7 @@ function groupTruths(db: DatabaseSync): string[] {
   }
   for (const { id, story, parent } of tasks) {
     const above = tasks.find(({ seq }) => seq === parent)?.["story"] ?? null;
-    // Of before sub-tasks were in stories: those of an archived one were left out.
+    // From before sub-tasks were in stories: those of an archived story were left out.
     const isArchived = stories.find(({ seq }) => seq === above)?.["status"] === "archived";
     if (story === null && above !== null && !isArchived) problems.push(`${id} is in no story, its parent in ${above}`);
   }
@@ -59,7 +59,7 @@ function groupTruths(db: DatabaseSync): string[] {
   return problems;
 }
 
-/** Of a story by its tasks, of an epic by its stories. Undefined: it has none, and stays what it was. */
+/** The status of a story by its tasks, or of an epic by its stories. Undefined: it is empty and keeps its status. */
 function statusOf(parts: readonly unknown[]): string | undefined {
   const counted = parts.filter((part) => part !== "archived");
   if (parts.length === 0) return undefined;
@@ -100,7 +100,7 @@ function holderTruths(db: DatabaseSync): string[] {
 function dependencyTruths(db: DatabaseSync): string[] {
   const edges = rows(db, "SELECT task, depends_on FROM dependencies WHERE type <> 'relates_to'");
   const left = new Set(edges);
-  // What waits for nothing is taken away until nothing is left; what stays waits for itself.
+  // Repeatedly remove tasks that wait for nothing. The rest waits for itself: a cycle.
   for (let before = -1; before !== left.size; ) {
     before = left.size;
     const waiting = new Set([...left].map(({ task }) => task));

@@ -1,16 +1,16 @@
-/** Whose file it is that git says has changed, where several agents work in one worktree. */
+/** Which agent a changed file belongs to if several agents work in one worktree. */
 import { expect, it } from "vitest";
 import { writeStore } from "../../access.ts";
 import { openMemoryStore } from "../../open.ts";
 import { SqliteWorkStore } from "../sqlite-work-store.ts";
-import { keepGitState, whoseFile } from "./git-states.ts";
+import { keepGitState, whoseFile } from "./session-tasks.ts";
 
 const AT = "2031-05-06T07:08:09.000Z";
 const LATER = "2031-05-06T07:18:09.000Z";
 const WORKTREE = "/work";
 const BEFORE = "2031-05-06T06:00:00.000Z";
 
-/** Two sub-agents of one session, each with a task of its own; what tool events told of their edits. */
+/** Two sub-agents of one session, each with its own task, and the edits that tool events reported. */
 async function siblings() {
   const handle = openMemoryStore();
   const store = new SqliteWorkStore(handle);

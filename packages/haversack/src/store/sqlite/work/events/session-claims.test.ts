@@ -1,4 +1,4 @@
-/** What becomes of a session's claims: who keeps them, who gets them, what the next operation of the work store makes of it, and who is told. */
+/** A session's claims: who keeps them, who gets them, what the next operation of the work store does, and who is told. */
 import { expect, it } from "vitest";
 import { openMemoryStore } from "../../open.ts";
 import { SqliteLocalStore } from "../../sessions/sqlite-local-store.ts";
@@ -59,7 +59,20 @@ it("frees what a session held whose process is gone; the next operation returns 
     },
   ]);
   const task = await store.getTask(id, later(1));
-  expect(task).toMatchObject({ status: "todo", note: expect.stringContaining("go on from its WIP") });
+  expect(task).toMatchObject({ status: "todo", note: expect.stringMatching(/^The claim of .* expired at .*Z\.$/) });
+});
+
+it("gives a session what was claimed under its name in no session, and nobody else", async () => {
+  const { store, start } = await world();
+  const { id: taskId } = await store.createTask({ title: "of june" }, { name: "ann", at: START });
+  await store.claim({ taskId, leaseMs: HOUR_MS }, { name: "june", isNamed: true, at: START });
+  start({ sessionId: "nameless" });
+  start({ sessionId: "mays", name: "may" });
+  expect((await store.getTask(taskId, later(1))).claim?.sessionId).toBeUndefined();
+  start({ sessionId: "junes", name: "june" });
+  start({ sessionId: "second", name: "june" });
+  const { claim: held } = await store.getTask(taskId, later(1));
+  expect(held).toMatchObject({ agent: "june", sessionId: "junes", leaseUntil: later(61) });
 });
 
 it.each([

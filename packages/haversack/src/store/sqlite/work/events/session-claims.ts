@@ -1,18 +1,15 @@
 /**
- * What becomes of claims when a session starts, ends or is gone: whoever holds a task and can no longer work on it must not keep
- * it from others until the lease ends. The hook bundles this file: it moves the ends of leases, and the next operation of the
- * work store returns what has ended, with a note. Who held it stays known (work/last-holders.ts), so that a session which starts
- * any time later still finds what was left.
+ * Handles claims when a session starts, ends or is gone. A holder that can no longer work must not block a task until its lease ends.
+ * The hook bundles this file: it only moves the ends of leases. The next operation of the work store returns expired tasks with a note.
+ * The last holder stays on record (work/last-holders.ts), so later sessions still find unfinished work.
  */
 import type { DatabaseSync } from "node:sqlite";
-import { isSameFolder } from "../../../../base/git-place.ts";
+import { isSameFolder } from "../../../../base/project-root.ts";
 import type { EndedAs } from "../../../../work/task.ts";
-import type { ClientProcess, SessionKey } from "../../../local-store.ts";
 import type { WorkPlace } from "../../../work-store.ts";
-import { readStore, writeEvent } from "../../access.ts";
-import type { StoreHandle } from "../../handle.ts";
-import { note } from "../activity.ts";
-import { regainTasks } from "../claims.ts";
+import { readStore, type StoreHandle, writeEvent } from "../../access.ts";
+import type { ClientProcess, SessionKey } from "../../sessions/sqlite-local-store.ts";
+import { leaseTime, regainTasks } from "../claims.ts";
 import {
   hasHolders,
   isHolding,
@@ -23,49 +20,48 @@ import {
   noteEnded,
   noteOver,
 } from "../last-holders.ts";
-import { all } from "../rows.ts";
-import { leaseTime } from "../store-clock.ts";
+import { all, note } from "../rows.ts";
 
-/** A task that somebody began, who has stopped without a word. */
+/** A task whose holder stopped without reporting. */
 export interface LeftTask {
   taskId: string;
   title: string;
   agent: string;
-  /** expired: no sign of life came. ended: the client said so. gone: its process is no more. */
+  /** expired: no sign of life. ended: the client reported the end. gone: its process no longer runs. */
   because: EndedAs;
-  /** Its client runs, and has been quiet for longer than its lease: it may go on any time. */
+  /** The client still runs but was quiet for longer than its lease: it may continue at any time. */
   isOpen: boolean;
-  /** Where that session worked; absent: nobody said. */
+  /** Where that session worked. Absent: unknown. */
   worktree?: string;
   branch?: string;
-  /** In the work tree of whoever asks. */
+  /** The task was left in the caller's work tree. */
   isHere: boolean;
   lastSeenAt: Date;
-  /** When the session or its claim ended; of a client that is gone, the last sign of life. */
+  /** When the session or its claim ended. For a client that is gone: its last sign of life. */
   endedAt: Date;
 }
 
 export interface StartingSession {
   sessionId: string;
-  /** The name it goes by: what an earlier session of that name holds becomes its own. */
+  /** The agent's name. This session takes over what an earlier session of that name holds. */
   name?: string | undefined;
-  /** Where it starts. */
+  /** Where the session starts. */
   place: WorkPlace & { worktree: string };
-  /** The work tree of a folder in which a session was seen. */
+  /** Returns the work tree of a folder in which a session was seen. */
   worktreeOf(cwd: string): string;
-  /** Of its client; "" when that cannot be known. */
+  /** The client's process space; "" if unknown. */
   processSpace: string;
   isAlive(processId: number): boolean;
   leaseMs(): number;
   at: Date;
 }
 
-/** Anybody's: without a holder there is nothing that a new session could go on with. */
+/** Whether anybody holds or has abandoned a task. Without holders, a new session has nothing to continue. */
 export function hasWorkToFind(handle: StoreHandle): boolean {
   return readStore(handle, hasHolders);
 }
 
-/** Under its name, or in its session. */
+/** Whether the agent holds a task, under its name or in its session. */
 export function holdsTask(handle: StoreHandle, { name, sessionId }: { name: string; sessionId: string }): boolean {
   return readStore(handle, (db) => db.prepare(HOLDS).get(name, sessionId) !== undefined);
 }
@@ -73,20 +69,20 @@ export function holdsTask(handle: StoreHandle, { name, sessionId }: { name: stri
 const HOLDS = "SELECT 1 FROM claims WHERE agent = ? OR session_id = ? LIMIT 1";
 
 export interface TakenOver {
-  /** What nobody works on, newest work first. */
+  /** Tasks nobody works on, newest work first. */
   left: LeftTask[];
-  /** Of the same name, and not over. */
+  /** Running sessions of the same name. */
   others: OtherSession[];
 }
 
 /**
- * Finds what was left, frees what sessions still hold that are over, and gives this one what its own name holds. A named agent's
- * tasks stay its own until their lease ends when its session has ended: it is idle until somebody wakes it.
+ * Finds abandoned tasks, frees claims of sessions that are over, and moves the claims of this session's name to it. A named agent whose
+ * session has ended keeps its tasks until their lease ends: it is idle until somebody wakes it.
  */
 export function takeOver(handle: StoreHandle, start: StartingSession): TakenOver {
   const { sessionId, name, place, leaseMs, at } = start;
   const now = readStore(handle, (db) => leaseTime(db, at)).getTime();
-  // What the session itself held is its own to take back, see takeBack.
+  // The session's own earlier tasks are handled by takeBack.
   const others = readStore(handle, readHeld).filter((task) => task.sessionId !== sessionId);
   const states = others.map((task) => ({ task, state: stateOf(task, start) }));
   const isHeld = ({ leaseUntil }: HeldTask) => leaseUntil !== null && leaseUntil > now;
@@ -95,9 +91,12 @@ export function takeOver(handle: StoreHandle, start: StartingSession): TakenOver
   const left: LeftTask[] = [];
   for (const { task, state } of states) {
     if (!isHeld(task)) {
-      // Its coordinator runs and decides what becomes of it.
+      // A sub-agent's task: its coordinator still runs and decides.
       if (state === "open" && task.agentId) continue;
       left.push(toLeft(task, state, start));
+    } else if (task.sessionId === null && task.agent === name) {
+      // Claimed under its name in no session, such as in a shell.
+      own.push(task);
     } else if (state === "ended" || state === "gone") {
       if (task.agent === name) own.push(task);
       else if (state === "gone" || !task.isNamed) {
@@ -119,7 +118,7 @@ export function takeOver(handle: StoreHandle, start: StartingSession): TakenOver
   }
   const running = states.filter(({ task, state }) => task.agent === name && isHeld(task) && !isOver(state));
   return {
-    // What its own name left comes first.
+    // Tasks of the session's own name come first.
     left: left.sort((a, b) => Number(b.agent === name) - Number(a.agent === name)),
     others: sessionsOf(
       running
@@ -133,17 +132,17 @@ export function takeOver(handle: StoreHandle, start: StartingSession): TakenOver
 export interface MovedClaims {
   sessionId: string;
   place: WorkPlace;
-  /** Claims of sessions that are over, by the task's row. */
+  /** Claims of sessions that are over, by task row. */
   free: readonly { seq: number; session: string | null; because: "ended" | "gone" }[];
-  /** What this session holds from now on. */
+  /** Claims that move to this session. */
   move: readonly { seq: number; session: string | null }[];
   leaseUntil: number;
   at: Date;
 }
 
-/** For callers that hold the write lock already; so are the others that save. */
+/** Callers must hold the write lock. This is true for all `save…` functions. */
 export function saveTakeOver(db: DatabaseSync, { sessionId, place, free, move, leaseUntil, at }: MovedClaims): void {
-  // Only while it is the same session's: it may have been taken between the look and the lock.
+  // Free it only if the same session still holds it: the task may have been taken before we got the lock.
   for (const { seq, session, because } of free) {
     if (db.prepare(FREE).run(at.getTime(), seq, session).changes) noteOver(db, seq, because, at);
   }
@@ -153,7 +152,7 @@ export function saveTakeOver(db: DatabaseSync, { sessionId, place, free, move, l
   }
 }
 
-/** A task with whoever holds it or held it last, and what this machine knows of that session. */
+/** A task with its current or last holder, and what this machine knows of that holder's session. */
 interface HeldTask {
   seq: number;
   taskId: string;
@@ -161,16 +160,16 @@ interface HeldTask {
   agent: string;
   sessionId: string | null;
   agentId: string;
-  /** Null: the claim is gone. */
+  /** Null: the claim has ended. */
   leaseUntil: number | null;
   worktree: string | null;
   branch: string | null;
   lastSeenAt: string;
   endedAs: EndedAs | null;
   endedAt: string | null;
-  /** Somebody gave the agent its name. */
+  /** Whether somebody gave the agent its name. */
   isNamed: number;
-  /** Of the session; null: no client has said anything of it here. */
+  /** The session's folder. Null: no client has reported the session here. */
   cwd: string | null;
   isEnded: number | null;
   sessionSeenAt: string | null;
@@ -184,7 +183,7 @@ function readHeld(db: DatabaseSync): HeldTask[] {
   return all<HeldTask>(db, HELD);
 }
 
-/** So many tasks that were left are looked at; of a longer list nobody reads the end. */
+/** Limit for abandoned tasks: nobody reads to the end of a longer list. */
 const MOST_LEFT = 200;
 
 const HELD = `SELECT t.seq, t.id AS taskId, t.title, coalesce(c.agent, h.agent) AS agent, iif(c.task IS NULL, h.session_id, c.session_id) AS sessionId,
@@ -198,7 +197,7 @@ LEFT JOIN task_wip w ON w.task = k.task
 LEFT JOIN sessions s ON s.session_id = iif(c.task IS NULL, h.session_id, c.session_id) AND s.agent_id = ''
 WHERE t.status IN ('todo', 'in_progress') ORDER BY lastSeenAt DESC, t.seq DESC`;
 
-/** What is known here of the session that held it. open: its client runs, or was heard of lately. */
+/** State of the holder's session. open: its client runs, or was seen recently. */
 type HolderState = "ended" | "gone" | "open" | "silent";
 
 function isOver(state: HolderState): boolean {
@@ -209,11 +208,11 @@ function stateOf(
   { isEnded, id, space, sessionSeenAt, endedAs }: HeldTask,
   { processSpace, isAlive, leaseMs, at }: StartingSession,
 ): HolderState {
-  // No client has said anything of that session here: it ran on another machine, or its row was purged.
+  // No client has reported that session here: it ran on another machine, or its row was purged.
   if (sessionSeenAt === null) return endedAs === "ended" || endedAs === "gone" ? endedAs : "silent";
   if (isEnded) return "ended";
   if (id !== null && processSpace !== "" && space === processSpace) return isAlive(id) ? "open" : "gone";
-  // Its process cannot be asked for from here: then only the time tells.
+  // Its process cannot be checked from here, so only the time counts.
   return at.getTime() - Date.parse(sessionSeenAt) < leaseMs() ? "open" : "silent";
 }
 
@@ -240,12 +239,12 @@ function endOf({ endedAt, leaseUntil, lastSeenAt }: HeldTask, state: HolderState
   return new Date(state === "ended" ? lastSeenAt : (leaseUntil ?? lastSeenAt));
 }
 
-/** Whether an agent of the session held something until its lease ended, that nobody has taken since. */
+/** Whether an agent of the session lost a task when its lease expired, and nobody has taken the task since. */
 export function hasLapsed(handle: StoreHandle, { sessionId, agentId = "" }: SessionKey): boolean {
   return readStore(handle, (db) => lapsedOf(db, sessionId, agentId).length > 0);
 }
 
-/** The session is back: what it held, and nobody took, is its own again. Returns what it had lost meanwhile. */
+/** The session is back and regains its tasks that nobody else took. Returns the tasks that it had lost in between. */
 export function takeBack(
   handle: StoreHandle,
   { sessionId }: SessionKey,
@@ -269,7 +268,7 @@ export function saveTakeBack(db: DatabaseSync, { sessionId, leaseMs, at }: Taken
   return saveRegain(db, { sessionId, leaseMs, at });
 }
 
-/** What an agent of the session lost when its lease ended, and nobody has taken since, is its own again. */
+/** Gives an agent of the session back the tasks that expired and that nobody has taken since. */
 export function regain(handle: StoreHandle, key: SessionKey, { leaseMs, at }: { leaseMs: number; at: Date }): void {
   writeEvent(handle, "regain", saveRegain, { ...key, leaseMs, at });
 }
@@ -279,8 +278,8 @@ export function saveRegain(db: DatabaseSync, { leaseMs, at, ...key }: TakenBack 
 }
 
 /**
- * The session has ended. A new session finds its tasks at once; all others have them in the queue after a while, so that a session
- * which is only started again does not lose them to whoever asks for the next task in between.
+ * The session has ended. A new session finds its tasks at once. They return to the queue only after a while: a session that just
+ * restarts must not lose them to the next agent that asks for a task.
  */
 export function letGo(handle: StoreHandle, { sessionId }: SessionKey, at: Date, placeOf?: () => WorkPlace): void {
   // Most sessions have no task.
@@ -288,14 +287,14 @@ export function letGo(handle: StoreHandle, { sessionId }: SessionKey, at: Date, 
   writeEvent(handle, "let-go", saveLetGo, { sessionId, at, ...(place && { place }) });
 }
 
-/** A sub-agent that has ended will not go on: what it still holds is free at once, for a fixer or whoever comes next. */
+/** A sub-agent that has ended will not continue. Its tasks are free at once for the next agent, e.g. a fixer. */
 export function letGoOfAgent(handle: StoreHandle, { sessionId, agentId = "" }: SessionKey, at: Date): void {
   if (agentId !== "") writeEvent(handle, "let-go", saveLetGo, { sessionId, agentId, at });
 }
 
 export interface EndedHolder extends SessionKey {
   at: Date;
-  /** Where it was at its end. */
+  /** Where it was when it ended. */
   place?: WorkPlace;
 }
 
@@ -315,26 +314,26 @@ const LET_GO_OF_AGENT = "UPDATE claims SET lease_until = min(lease_until, ?) WHE
 const FREE = "UPDATE claims SET lease_until = min(lease_until, ?) WHERE task = ? AND session_id = ?";
 
 const MOVE =
-  "UPDATE claims SET session_id = ?, agent_id = '', heartbeat_at = ?, lease_until = max(lease_until, ?) WHERE task = ? AND session_id = ?";
+  "UPDATE claims SET session_id = ?, agent_id = '', heartbeat_at = ?, lease_until = max(lease_until, ?) WHERE task = ? AND session_id IS ?";
 
-/** More would be a list, not a hint. */
+/** A longer list would no longer be a hint. */
 const MOST_OTHERS = 10;
 
-// Claims of a session that another one was forked from.
+// Claims of a session from which another session was forked.
 
 export interface Holder {
   sessionId: string;
-  /** Of the newest claim. */
+  /** Agent of the newest claim. */
   agent: string;
-  /** The client said that the session is over. */
+  /** The client reported the session's end. */
   isEnded: boolean;
-  /** Absent: no client has said which it is. */
+  /** Absent: no client has reported its process. */
   process?: ClientProcess;
   /** Newest claim first. */
   tasks: { id: string; title: string }[];
 }
 
-/** The sessions of a client that hold tasks, but for this one; last seen first. */
+/** The client's other sessions that hold tasks; last seen first. */
 export function otherHolders(
   handle: StoreHandle,
   { client, sessionId }: { client: string; sessionId: string },
@@ -356,8 +355,8 @@ export function otherHolders(
 }
 
 /**
- * All that one session holds, its sub-agents too, becomes another's. `from` and `to`: their names as agents; what is held under another
- * name was somebody's with a name of its own, and stays under it.
+ * Moves all claims of a session and its sub-agents to another session. `from` and `to`: their agent names. Claims under any other name
+ * keep it: that agent has its own name.
  */
 export function moveClaims(handle: StoreHandle, moved: MovedSession): void {
   writeEvent(handle, "fork", saveMovedSession, moved);
@@ -371,7 +370,7 @@ export interface MovedSession {
   at: Date;
 }
 
-/** For callers that hold the write lock already. */
+/** Callers must hold the write lock. */
 export function saveMovedSession(db: DatabaseSync, moved: MovedSession): void {
   for (const row of db.prepare(OF_SESSION).all(moved.from.sessionId)) moveClaim(db, row, moved);
 }
@@ -410,11 +409,11 @@ const OF_SESSION = "SELECT c.task, c.agent, t.id FROM claims c JOIN tasks t ON t
 const MOVE_TO_FORK =
   "UPDATE claims SET session_id = ?, agent_id = '', agent = ?, heartbeat_at = ?, lease_until = max(lease_until, ?) WHERE task = ?";
 
-// Where else an agent is at work: sessions of its name that have not ended, with what they hold.
+// Other running sessions of an agent's name, with the tasks they hold.
 
 export interface OtherSession {
   sessionId: string;
-  /** Absent: no client has said which it is. */
+  /** Absent: no client has reported its process. */
   process?: ClientProcess;
   /** Newest first. */
   taskIds: string[];
@@ -424,7 +423,7 @@ export function otherSessions(db: DatabaseSync, name: string, sessionId: string)
   return sessionsOf(db.prepare(CLAIMS).all(name, sessionId));
 }
 
-/** Of claims, each with its `session`, the `task`, and the client's process as `id` and `space`. */
+/** Groups claims by session. Each has its `session`, the `task`, and the client's process as `id` and `space`. */
 export function sessionsOf(claims: readonly Record<string, unknown>[]): OtherSession[] {
   const found = new Map<string, OtherSession>();
   for (const row of claims) {
@@ -444,7 +443,7 @@ export function processOf({ id, space }: { id?: unknown; space?: unknown }): Cli
   return { id: Number(id), space: String(space ?? "") };
 }
 
-/** Undefined: no client has said which it is. */
+/** Undefined: no client has reported its process. */
 export function processOfSession(handle: StoreHandle, sessionId: string): ClientProcess | undefined {
   return readStore(handle, (db) => {
     const row = db

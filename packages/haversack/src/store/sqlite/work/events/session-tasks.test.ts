@@ -2,7 +2,7 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import { mergeWip } from "../../../../work/wip/merge-wip.ts";
 import type { Actor } from "../../../work-store.ts";
-import type { StoreHandle } from "../../handle.ts";
+import type { StoreHandle } from "../../access.ts";
 import { openMemoryStore } from "../../open.ts";
 import { SessionState } from "../../sessions/session-state.ts";
 import { addAlias } from "../ids.ts";
@@ -37,10 +37,14 @@ const by = (agentId = "", at = START): Actor => ({
 });
 const newTask = async (title: string) => (await work.createTask({ title }, by())).id;
 const claim = (taskId: string, agentId = "", at = START) => work.claim({ taskId, leaseMs: LEASE_MS }, by(agentId, at));
-const touch = (file: string, { agentId = "", at = START } = {}) =>
+const touch = (
+  file: string,
+  { agentId = "", at = START, sessionId = SESSION, name = undefined as string | undefined } = {},
+) =>
   state.recordTool({
-    sessionId: SESSION,
+    sessionId,
     agentId,
+    name,
     client: "claude-code",
     cwd: "/",
     at,
@@ -50,6 +54,43 @@ const touch = (file: string, { agentId = "", at = START } = {}) =>
   });
 const filesOf = async (taskId: string) => (await work.getTask(taskId, START)).wip?.files_modified;
 const sessionFiles = (agentId = "") => state.wip({ sessionId: SESSION, agentId })?.data["files_modified"];
+
+describe("a claim under a name, in no session", () => {
+  const june = { name: "june", isNamed: true, at: START };
+  const named = async (title: string, at = START) => {
+    const taskId = await newTask(title);
+    await work.claim({ taskId, leaseMs: LEASE_MS }, { ...june, at });
+    return taskId;
+  };
+
+  it("becomes the claim of the first session of that name that works, with its lease", async () => {
+    const id = await named("one");
+    touch("nameless.ts", { sessionId: "other" });
+    touch("mays.ts", { sessionId: "other", name: "may" });
+    touch("sub-agents.ts", { agentId: "a1", name: "june" });
+    touch("one.ts", { name: "june", at: later(30) });
+    touch("second.ts", { sessionId: "session-2", name: "june", at: later(31) });
+    const { claim: held, wip } = await work.getTask(id, later(31));
+    expect(held).toMatchObject({ agent: "june", sessionId: SESSION, leaseUntil: later(90) });
+    expect(wip?.files_modified).toEqual(["one.ts"]);
+  });
+
+  it("is what the session works on when it is the newest", async () => {
+    const one = await named("one");
+    touch("one.ts", { name: "june" });
+    const two = await named("two", later(1));
+    touch("two.ts", { name: "june", at: later(2) });
+    expect(await filesOf(one)).toEqual(["one.ts"]);
+    expect(await filesOf(two)).toEqual(["two.ts"]);
+  });
+
+  it("gets a sign of life from a call that changes nothing", async () => {
+    const id = await named("one");
+    const call = { sessionId: SESSION, client: "claude-code", cwd: "/", name: "june", leaseMs: () => LEASE_MS };
+    state.recordTool({ ...call, at: later(5) });
+    expect((await work.getTask(id, later(5))).claim).toMatchObject({ sessionId: SESSION, leaseUntil: later(65) });
+  });
+});
 
 describe("an agent's own claim", () => {
   it("takes its tool calls from the session to the task, the newest claim first, until it is over", async () => {
@@ -123,7 +164,7 @@ describe("a sub-agent that was started for a task", () => {
     expect(tasks.taskOf(key)).toBeUndefined();
     tasks.placeAgent(key, "call-2", START);
     expect(tasks.isUnplaced(key)).toBe(false);
-    // The other hook of the same moment finds no call any more.
+    // A second hook at the same moment finds no call left.
     tasks.placeAgent(key, "call-2", START);
     expect(tasks.taskOf(key)).toMatchObject({ id: two });
     touch("two.ts", { agentId: "a2" });

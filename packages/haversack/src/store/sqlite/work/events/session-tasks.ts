@@ -1,23 +1,23 @@
 /**
- * Which task an agent of a session works on: what it claimed last, else the task that the call which started it names. A task
- * that is done, blocked, given back or taken by another is bound no more: its claim is gone, or it is not open. The hook
- * bundles this file.
+ * Which task an agent of a session works on: its latest claim, else the task named in the call that started it. A task that is done,
+ * blocked, given back or taken by another agent is no longer bound: its claim is gone, or it is not open. The hook bundles this file.
  */
+
 import type { DatabaseSync } from "node:sqlite";
-import type { SessionKey } from "../../../local-store.ts";
-import { readStore, writeEvent } from "../../access.ts";
-import type { StoreHandle } from "../../handle.ts";
+import type { GitState } from "../../../../work/wip/git-changes.ts";
+import { readStore, type StoreHandle, writeEvent, writeStore } from "../../access.ts";
+import type { SessionKey } from "../../sessions/sqlite-local-store.ts";
 import { agentOfCall } from "../../skills/prompt-ledger.ts";
 import { becomeOrchestrator } from "../agents.ts";
-import { isStandIn, regainTasks } from "../claims.ts";
-import { acceptTime, leaseTime } from "../store-clock.ts";
+import { acceptTime, isStandIn, leaseTime, regainTasks } from "../claims.ts";
+import { fromRow, one, type Row } from "../rows.ts";
 
 export interface BoundTask {
-  /** Its row. */
+  /** The task's row. */
   seq: number;
   id: string;
   title: string;
-  /** Who holds it, and the last sign of life; absent when nobody of this session does. */
+  /** The holder and its last sign of life. Absent if nobody in this session holds the task. */
   holder?: string;
   heartbeatAt?: string;
 }
@@ -33,31 +33,31 @@ export class SessionTasks {
     return readStore(this.#handle, (db) => boundTask(db, key));
   }
 
-  /** Nobody has said yet which call started this sub-agent, and there are calls that it could be. */
+  /** The call that started this sub-agent is not known yet, and there are candidates. */
   isUnplaced({ sessionId, agentId = "" }: SessionKey): boolean {
     if (agentId === "") return false;
-    // Whether there is such a call is seen when the spool is read in.
+    // Whether there is a candidate is checked when the spool is read.
     if (this.#handle.standIn?.isBlind) return true;
     return readStore(this.#handle, (db) => db.prepare(UNPLACED).get(sessionId, sessionId, agentId) !== undefined);
   }
 
-  /** The sub-agent was started by this call; one that names no task is kept too, so that it is asked once. */
+  /** Links the sub-agent to the call that started it. Calls without a task are stored too, so they are checked only once. */
   placeAgent(key: SessionKey, toolUseId: string, at: Date): void {
     writeEvent(this.#handle, "place-agent", savePlace, { ...key, toolUseId, at });
   }
 }
 
 export interface PlacedAgent extends SessionKey {
-  /** The call that started it. */
+  /** The call that started the sub-agent. */
   toolUseId: string;
   at: Date;
 }
 
-/** For callers that hold the write lock already. */
+/** Callers must hold the write lock. */
 export function savePlace(db: DatabaseSync, { sessionId, agentId = "", toolUseId, at }: PlacedAgent): void {
   db.prepare(PLACE).run({ sessionId, agentId, toolUseId, at: at.toISOString() });
   db.prepare("DELETE FROM spawns WHERE session_id = ? AND tool_use_id = ?").run(sessionId, toolUseId);
-  // What its prompt brought is in its window.
+  // Rows stored for the call now belong to the sub-agent: its window contains what its prompt included.
   for (const table of BEFORE_ITS_NAME) {
     db.prepare(`UPDATE OR IGNORE ${table} SET agent_id = ? WHERE session_id = ? AND agent_id = ?`).run(
       agentId,
@@ -69,7 +69,7 @@ export function savePlace(db: DatabaseSync, { sessionId, agentId = "", toolUseId
 
 const BEFORE_ITS_NAME = ["ledger", "injections", "skill_uses", "agent_roles", "prompt_matches"];
 
-/** The role that a sub-agent is started in. For callers that hold the write lock already. */
+/** Stores the role that a sub-agent is started in. Callers must hold the write lock. */
 export function noteRole(db: DatabaseSync, { sessionId, agentId = "" }: SessionKey, role: string): void {
   db.prepare("INSERT OR REPLACE INTO agent_roles (session_id, agent_id, role) VALUES (?, ?, ?)").run(
     sessionId,
@@ -78,21 +78,20 @@ export function noteRole(db: DatabaseSync, { sessionId, agentId = "" }: SessionK
   );
 }
 
-/** Undefined: it was started in none. */
+/** Undefined: it was started without a role. */
 export function notedRole(db: DatabaseSync, { sessionId, agentId = "" }: SessionKey): string | undefined {
   const row = db.prepare("SELECT role FROM agent_roles WHERE session_id = ? AND agent_id = ?").get(sessionId, agentId);
   return row && String(row["role"]);
 }
 
-/** For callers that hold the write lock already. */
+/** Callers must hold the write lock. */
 export function boundTask(db: DatabaseSync, { sessionId, agentId = "" }: SessionKey): BoundTask | undefined {
   const row =
-    db.prepare(BY_CLAIM).get(sessionId, agentId) ??
-    (agentId === "" ? undefined : db.prepare(BY_SPAWN).get(sessionId, agentId));
-  return row && toBound(row);
+    one<Row>(db, BY_CLAIM, sessionId, agentId) ?? (agentId ? one<Row>(db, BY_SPAWN, sessionId, agentId) : undefined);
+  return row && fromRow<BoundTask>(row, { seq: row["seq"] });
 }
 
-/** A claim is prolonged at the first tool call after this long: a write at every call would buy nothing. */
+/** A claim is extended at the first tool call after this time. Writing at every call would gain nothing. */
 const HEARTBEAT_MS = 60_000;
 
 export function isHeartbeatDue(bound: BoundTask | undefined, at: Date): boolean {
@@ -102,13 +101,15 @@ export function isHeartbeatDue(bound: BoundTask | undefined, at: Date): boolean 
 
 /**
  * The task that an agent is at work on, with the sign of life that its claim needs. A session that was quiet for longer than its lease
- * goes on with its task, unless somebody has taken it. For callers that hold the write lock already.
+ * goes on with its task, unless somebody has taken it. `name`: what the session's agent is called; what was claimed under that name
+ * without a session becomes this session's. For callers that hold the write lock already.
  */
 export function taskAtWork(
   db: DatabaseSync,
   key: Required<SessionKey>,
-  { leaseMs, at }: { leaseMs: () => number; at: Date },
+  { name, leaseMs, at }: { name?: string | undefined; leaseMs: () => number; at: Date },
 ): BoundTask | undefined {
+  if (name) bindNamed(db, key, name);
   const bound =
     boundTask(db, key) ?? (regainTasks(db, key, { leaseMs, at, most: 1 }).length > 0 ? boundTask(db, key) : undefined);
   if (bound && isHeartbeatDue(bound, at)) {
@@ -121,6 +122,25 @@ export function taskAtWork(
   }
   return bound;
 }
+
+/** Whether this agent has a claim without a session, for example from a shell. See bindNamed. */
+export function hasUnbound(db: DatabaseSync, { agentId = "" }: SessionKey, name: string): boolean {
+  return (
+    agentId === "" && db.prepare("SELECT 1 FROM claims WHERE agent = ? AND session_id IS NULL").get(name) !== undefined
+  );
+}
+
+/** The first session of the name that works makes such a claim its own. Sub-agents share the name's environment, not its claims. */
+function bindNamed(db: DatabaseSync, key: SessionKey, name: string): void {
+  if (!hasUnbound(db, key, name)) return;
+  db.prepare(BIND_HOLDERS).run(key.sessionId, name);
+  db.prepare(BIND_CLAIMS).run(key.sessionId, name);
+}
+
+const BIND_HOLDERS = `UPDATE last_holders SET session_id = ?1, agent_id = '', ended_as = NULL, ended_at = NULL
+WHERE task IN (SELECT task FROM claims WHERE agent = ?2 AND session_id IS NULL)`;
+
+const BIND_CLAIMS = "UPDATE claims SET session_id = ?1, agent_id = '' WHERE agent = ?2 AND session_id IS NULL";
 
 /** Where WIP is kept: with a task, or with a session that works on none. */
 export interface WipHome {
@@ -146,14 +166,13 @@ export function taskWip(db: DatabaseSync, seq: number): { data: string; updatedA
   return row && { data: String(row["data"]), updatedAt: String(row["updated_at"]) };
 }
 
-/** Of a task `t`. */
+/** Condition for a task `t`. */
 export const IS_OPEN = "t.status IN ('todo', 'in_progress', 'review')";
 
-const BY_CLAIM = `SELECT t.seq, t.id, t.title, c.agent, c.heartbeat_at FROM claims c JOIN tasks t ON t.seq = c.task
+const BY_CLAIM = `SELECT t.seq, t.id, t.title, c.agent AS holder, c.heartbeat_at AS heartbeatAt FROM claims c JOIN tasks t ON t.seq = c.task
 WHERE c.session_id = ? AND c.agent_id = ? ORDER BY c.claimed_at DESC, c.task DESC LIMIT 1`;
 
-// The claim may be the coordinator's, who took the task and has it done by this agent.
-const BY_SPAWN = `SELECT t.seq, t.id, t.title, c.agent, c.heartbeat_at FROM agent_tasks a JOIN tasks t ON t.id = a.task
+const BY_SPAWN = `SELECT t.seq, t.id, t.title, c.agent AS holder, c.heartbeat_at AS heartbeatAt FROM agent_tasks a JOIN tasks t ON t.id = a.task
 LEFT JOIN claims c ON c.task = t.seq AND c.session_id = a.session_id
 WHERE a.session_id = ? AND a.agent_id = ? AND ${IS_OPEN}
 AND NOT EXISTS (SELECT 1 FROM claims o WHERE o.task = t.seq AND o.session_id IS NOT a.session_id)
@@ -162,20 +181,10 @@ AND NOT EXISTS (SELECT 1 FROM lost_claims l WHERE l.task = t.seq AND l.session_i
 const UNPLACED = `SELECT 1 FROM spawns WHERE session_id = ?
 AND NOT EXISTS (SELECT 1 FROM agent_tasks WHERE session_id = ? AND agent_id = ?) LIMIT 1`;
 
-// Two hooks of one agent may both come first: the second finds no call any more, and changes nothing.
+// Two hooks of one agent may run at once: the second finds no call left and changes nothing.
 const PLACE = `INSERT OR IGNORE INTO agent_tasks
 SELECT :sessionId, :agentId, coalesce(max(task), ''), coalesce(max(at), :at) FROM spawns
 WHERE session_id = :sessionId AND tool_use_id = :toolUseId`;
-
-function toBound({ seq, id, title, agent, heartbeat_at: heartbeatAt }: Record<string, unknown>): BoundTask {
-  return {
-    seq: Number(seq),
-    id: String(id),
-    title: String(title),
-    ...(typeof agent === "string" && { holder: agent }),
-    ...(typeof heartbeatAt === "string" && { heartbeatAt }),
-  };
-}
 
 // Calls that start sub-agents for tasks.
 
@@ -183,7 +192,7 @@ export interface Spawn {
   toolUseId: string;
   agentType: string;
   taskId: string;
-  /** The call gives the task to the sub-agent. Default: false, it helps with what the caller works on. */
+  /** The call gives the task to the sub-agent. Default: false, the sub-agent only helps with the caller's task. */
   isDispatch?: boolean;
 }
 
@@ -194,27 +203,27 @@ export class Spawns {
     this.#handle = handle;
   }
 
-  /** A call that starts a sub-agent for a task. Which agent that will be is known later. */
+  /** Stores a call that starts a sub-agent for a task. The agent's id is known later. */
   noteSpawn(sessionId: string, spawn: Spawn, at: Date): void {
     writeEvent(this.#handle, "spawn", saveSpawn, { sessionId, ...spawn, at });
   }
 
-  /** The store cannot be read, so nobody can say yet which task a call is about. */
+  /** The store cannot be read, so the task of a call is not known yet. */
   get isBlind(): boolean {
     return this.#handle.standIn?.isBlind ?? false;
   }
 
-  /** As `noteSpawn`, for that case: the task is looked up when the spool is read in. */
+  /** Like `noteSpawn`, while `isBlind`: the task is looked up when the spool is read. */
   noteUnresolved(key: SessionKey, call: Omit<UnresolvedSpawn, "at" | keyof SessionKey>, at: Date): void {
     writeEvent(this.#handle, "unresolved-spawn", saveUnresolvedSpawn, { ...key, ...call, at });
   }
 
-  /** The first of these ids that an open task has, as its id or else as an alias. */
+  /** The first of these ids that matches an open task, by id or else by alias. */
   firstOpen(ids: readonly string[]): string | undefined {
     return ids.length === 0 ? undefined : readStore(this.#handle, (db) => firstOpen(db, ids));
   }
 
-  /** The task that an agent works on; none for one that holds several: whom it starts may work on any of them. */
+  /** The task that an agent works on. None if it holds several: its sub-agents may work on any of them. */
   soleTaskOf(key: SessionKey): BoundTask | undefined {
     return readStore(this.#handle, (db) => soleTask(db, key));
   }
@@ -225,7 +234,7 @@ export interface SpawnEvent extends Spawn {
   at: Date;
 }
 
-/** For callers that hold the write lock already; so is the next one. */
+/** Callers must hold the write lock. The next function needs it too. */
 export function saveSpawn(db: DatabaseSync, spawn: SpawnEvent): void {
   const { sessionId, toolUseId, agentType, taskId, isDispatch, at } = spawn;
   db.prepare("INSERT OR REPLACE INTO spawns VALUES (?, ?, ?, ?, ?)").run(
@@ -241,7 +250,7 @@ export function saveSpawn(db: DatabaseSync, spawn: SpawnEvent): void {
 export interface UnresolvedSpawn extends SessionKey {
   toolUseId: string;
   agentType: string;
-  /** Ids in the call's prompt. */
+  /** Task ids in the call's prompt. */
   taskIds: readonly string[];
   at: Date;
 }
@@ -272,7 +281,7 @@ function soleTask(db: DatabaseSync, key: SessionKey): BoundTask | undefined {
 
 const HELD = "SELECT count(*) AS held FROM claims WHERE session_id = ? AND agent_id = ?";
 
-// The handoff that a sub-agent stored: one statement instead of the whole work store.
+// Reads the handoff that a sub-agent stored, with one statement instead of the whole work store.
 
 export interface StoredHandoff {
   id: string;
@@ -282,28 +291,97 @@ export interface StoredHandoff {
   hasDetails: boolean;
 }
 
-/**
- * The latest handoff that this sub-agent stored. Whoever works for a session's sub-agent has a name that ends with the
- * beginning of its id (engine/work/actor.ts). Looks at the newest only: it was stored a moment ago.
- */
+/** The latest handoff that this sub-agent stored. Only checks the newest ones: it was stored a moment ago. */
 export function readHandoffBy(handle: StoreHandle, agentId: string): StoredHandoff | undefined {
+  // The name of a session's sub-agent ends with the start of its id (engine/work/actor.ts).
   const ending = `.${agentId.replace(/[^A-Za-z0-9]/g, "").slice(0, 8)}`;
-  return readStore(handle, (db) => {
-    const row = db
-      .prepare(NEWEST_HANDOFFS)
-      .all()
-      .find(({ actor }) => String(actor).endsWith(ending));
-    return (
-      row && {
-        id: String(row["id"]),
-        taskId: String(row["task_id"]),
-        status: String(row["status"]),
-        summary: String(row["summary"]),
-        hasDetails: Number(row["details_chars"]) > 0,
-      }
-    );
-  });
+  const rows = readStore(handle, (db) => db.prepare(NEWEST_HANDOFFS).all());
+  const { actor: _, details_chars, ...row } = rows.find(({ actor }) => String(actor).endsWith(ending)) ?? {};
+  return row["id"] === undefined ? undefined : fromRow(row, { hasDetails: Number(details_chars) > 0 });
 }
 
 const NEWEST_HANDOFFS = `SELECT h.id, t.id AS task_id, h.status, h.summary, h.details_chars, h.actor
 FROM (SELECT * FROM handoffs ORDER BY seq DESC LIMIT 200) h JOIN tasks t ON t.seq = h.task ORDER BY h.created_at DESC, h.seq DESC`;
+
+// Git state at the time of a claim, and other agents working in a worktree. The hook bundles this file.
+
+export function keepGitState(
+  handle: StoreHandle,
+  { taskId, worktree }: { taskId: string; worktree: string },
+  { head, files }: GitState,
+  at: Date,
+): void {
+  const sql = "INSERT OR REPLACE INTO git_states (task, worktree, head, files, at) VALUES (?, ?, ?, ?, ?)";
+  writeStore(handle, (db) => db.prepare(sql).run(taskId, worktree, head, JSON.stringify(files), at.toISOString()));
+}
+
+export function keptGitState(
+  handle: StoreHandle,
+  { taskId, worktree }: { taskId: string; worktree: string },
+): (GitState & { at: string }) | undefined {
+  const sql = "SELECT head, files, at FROM git_states WHERE task = ? AND worktree = ?";
+  const row = readStore(handle, (db) => one<{ head: string; files: string; at: string }>(db, sql, taskId, worktree));
+  return row && { ...row, files: JSON.parse(row.files) };
+}
+
+/** An agent's current work and what is known about it. */
+export interface WorkAtHand {
+  /** Absent: the agent works on no task. */
+  taskId?: string;
+  wip: Record<string, unknown>;
+}
+
+export function workAtHand(handle: StoreHandle, { sessionId, agentId = "" }: SessionKey): WorkAtHand {
+  return readStore(handle, (db) => {
+    const bound = boundTask(db, { sessionId, agentId });
+    const text = bound
+      ? taskWip(db, bound.seq)?.data
+      : db.prepare("SELECT data FROM session_wip WHERE session_id = ? AND agent_id = ?").get(sessionId, agentId)?.[
+          "data"
+        ];
+    const wip = text === undefined ? {} : JSON.parse(String(text));
+    return bound ? { taskId: bound.id, wip } : { wip };
+  });
+}
+
+/**
+ * Whether a changed file may belong to this task if no agent was seen changing it. No, if another agent has touched it since, in any
+ * session. If others worked on tasks in the same worktree meanwhile: only if the task itself names the file.
+ */
+export function whoseFile(
+  handle: StoreHandle,
+  {
+    taskId,
+    worktree,
+    sessionId,
+    agentId = "",
+    since,
+  }: SessionKey & { taskId: string; worktree: string; since: string },
+): (path: string) => boolean {
+  return readStore(handle, (db) => {
+    const touched = db
+      .prepare("SELECT path FROM session_files WHERE NOT (session_id = ? AND agent_id = ?) AND at >= ?")
+      .all(sessionId, agentId, since);
+    const theirs = new Set(touched.map(({ path }) => String(path)));
+    const isShared = db.prepare(OTHERS).get(worktree, taskId, since) !== undefined;
+    const own = db.prepare(OWN_FILES).all(taskId);
+    const named = own.map(({ path }) => String(path).replace(/\/+$/, ""));
+    const isNamed = (path: string) => named.some((file) => path === file || path.startsWith(`${file}/`));
+    return (path) => !theirs.has(path) && (!isShared || isNamed(path));
+  });
+}
+
+/** Other tasks that are held now, or were started since. */
+const OTHERS = `SELECT 1 FROM git_states g JOIN tasks t ON t.id = g.task
+WHERE g.worktree = ? AND g.task <> ? AND (g.at >= ? OR EXISTS (SELECT 1 FROM claims c WHERE c.task = t.seq)) LIMIT 1`;
+
+const OWN_FILES = "SELECT f.path FROM task_files f JOIN tasks t ON t.seq = f.task WHERE t.id = ?";
+
+/** Whether it is worth asking git: an agent of this session works on a task, or has left uncommitted changes. */
+export function mayHaveChanged(db: DatabaseSync, { sessionId, agentId = "" }: SessionKey): boolean {
+  return db.prepare(ASK).get({ sessionId, agentId }) !== undefined;
+}
+
+const ASK = `SELECT 1 FROM claims WHERE session_id = :sessionId
+UNION ALL SELECT 1 FROM agent_tasks WHERE session_id = :sessionId AND agent_id = :agentId AND task <> ''
+UNION ALL SELECT 1 FROM session_wip WHERE session_id = :sessionId AND agent_id = :agentId AND data LIKE '%"uncommitted_files":["%' LIMIT 1`;

@@ -1,41 +1,31 @@
 /**
- * What is under way in the whole project, for an orchestrator that holds no task itself; and what could be started next. Bounded
- * whatever the store holds: running tasks and ready ones come from indexes in their order, each story as a stretch. The hook bundles
- * this file.
+ * What is running in the whole project, for an orchestrator without a task of its own, and what could start next. The size is bounded:
+ * running and ready tasks are read from indexes in order, and only a part of each story is read. The hook bundles this file.
  */
+
 import type { DatabaseSync } from "node:sqlite";
 import type { TreeTask, WakeActivity, WakeHandoff, WakeStory } from "../../../../wake/state.ts";
-import {
-  all,
-  around,
-  get,
-  numberOf,
-  ONE,
-  OWN_HANDOFFS,
-  optional,
-  PARTS,
-  TREE_COLUMNS,
-  textOf,
-  toActivity,
-  toHandoff,
-  toTree,
-} from "./wake-work.ts";
+import { all, fromRow, one, type Row } from "../rows.ts";
+import { around, numberOf, ONE, ownHandoffs, PARTS, TREE_COLUMNS, toActivity, toTree } from "./wake-work.ts";
 
 export interface Overview {
   stories: readonly WakeStory[];
   moreStories: number;
-  /** Of tasks under way and their parts. */
+  /** Handoffs of running tasks and their parts. */
   handoffs: readonly WakeHandoff[];
   activity: readonly WakeActivity[];
-  /** Of the first story that has one. */
+  /** The plan of the first story that has one. */
   planFile?: string;
 }
 
-/** More stories than these are named by their number. */
+/** Further stories are only counted. */
 const MOST_STORIES = 3;
-/** Of each status. */
+
+/** Limit per status. */
 const MOST_RUNNING = 40;
+
 const MOST_READY = 8;
+
 const MOST_WITHOUT_RUNNING = 20;
 
 export function readOverview(db: DatabaseSync): Partial<Overview> {
@@ -48,27 +38,27 @@ export function readOverview(db: DatabaseSync): Partial<Overview> {
     stories: shown.map(({ story }) => story),
     moreStories: moreStories(db, groups, stories),
     handoffs: shown.flatMap(({ rows }) => handoffsOf(db, rows)),
-    activity: all(db, ACTIVITY).map(toActivity),
-    ...optional("planFile", planFile),
+    activity: all<Row>(db, ACTIVITY).map(toActivity),
+    ...(planFile !== undefined && { planFile }),
   };
 }
 
 function moreStories(db: DatabaseSync, groups: readonly Group[], shown: readonly { story: WakeStory }[]): number {
-  const underWay = Number(get(db, "SELECT count(*) AS count FROM stories WHERE status = 'in_progress'")?.["count"]);
+  const underWay = Number(
+    one<Row>(db, "SELECT count(*) AS count FROM stories WHERE status = 'in_progress'")?.["count"],
+  );
   const named = shown.filter(({ story }) => story.id !== undefined).length;
   return Math.max(underWay - named, groups.length - shown.length, 0);
 }
 
-type Row = Record<string, unknown>;
-
 interface Group {
-  /** Undefined: tasks of no story. */
+  /** Undefined: tasks without a story. */
   story: number | undefined;
   running: Row[];
   ready: Row[];
 }
 
-/** Those with a task that runs, the last changed first; then those between two tasks; if there are none, the first of the queue. */
+/** Stories with a running task, last changed first; then stories between two tasks; if there are none, the first of the queue. */
 function groupsUnderWay(db: DatabaseSync): Group[] {
   const groups = new Map<number | undefined, Group>();
   const groupOf = (story: number | undefined): Group => {
@@ -76,11 +66,11 @@ function groupsUnderWay(db: DatabaseSync): Group[] {
     if (!group) groups.set(story, (group = { story, running: [], ready: [] }));
     return group;
   };
-  const running = ["in_progress", "review", "blocked"].flatMap((status) => all(db, RUNNING, status));
+  const running = ["in_progress", "review", "blocked"].flatMap((status) => all<Row>(db, RUNNING, status));
   running.sort((a, b) => (String(a["updated_at"]) < String(b["updated_at"]) ? 1 : -1));
   for (const row of running) groupOf(numberOf(row["story"])).running.push(row);
-  for (const { story } of all(db, BETWEEN_TASKS)) groupOf(numberOf(story));
-  const ready = all(db, READY, 50);
+  for (const { story } of all<Row>(db, BETWEEN_TASKS)) groupOf(numberOf(story));
+  const ready = all<Row>(db, READY, 50);
   for (const row of ready) {
     const story = numberOf(row["story"]);
     if (groups.size === 0 || groups.has(story)) groupOf(story).ready.push(row);
@@ -88,7 +78,7 @@ function groupsUnderWay(db: DatabaseSync): Group[] {
   return [...groups.values()];
 }
 
-/** A part such as a review is of the story of the whole. */
+/** A part such as a review belongs to the story of the whole task. */
 const STORY = "coalesce(t.story, (SELECT p.story FROM tasks p WHERE p.seq = t.parent)) AS story";
 
 const RUNNING = `SELECT ${TREE_COLUMNS}, ${STORY}, t.parent AS parent_seq, t.updated_at FROM tasks t
@@ -107,35 +97,30 @@ function readStory(db: DatabaseSync, { story: seq, running, ready }: Group): { s
   const add = (found: readonly Row[]): void => {
     for (const row of found) if (!rows.has(Number(row["seq"]))) rows.set(Number(row["seq"]), row);
   };
-  const head = seq === undefined ? undefined : get(db, STORY_HEAD, seq);
-  const next = seq === undefined ? ready.slice(0, MOST_READY) : all(db, READY_OF_STORY, seq);
-  // By its part, the whole runs too.
+  const head = seq === undefined ? undefined : one<Row>(db, STORY_HEAD, seq);
+  const next = seq === undefined ? ready.slice(0, MOST_READY) : all<Row>(db, READY_OF_STORY, seq);
+  // If a part runs, the whole task runs too.
   const wholes = [...new Set(running.flatMap((row) => numberOf(row["parent_seq"]) ?? []))].slice(0, MOST_WHOLES);
-  add(wholes.flatMap((whole) => all(db, ONE, whole)));
+  add(wholes.flatMap((whole) => all<Row>(db, ONE, whole)));
   add(running);
   const first = Math.min(...[...rows.keys(), ...next.map((row) => Number(row["seq"]))]);
-  if (seq !== undefined) add(all(db, around("story"), Number.isFinite(first) ? first : 0, seq));
+  if (seq !== undefined) add(all<Row>(db, around("story"), Number.isFinite(first) ? first : 0, seq));
   const runningSeqs = [...rows.keys()].slice(0, MOST_WHOLES);
-  add(runningSeqs.flatMap((whole) => all(db, PARTS, whole)));
+  add(runningSeqs.flatMap((whole) => all<Row>(db, PARTS, whole)));
   add(next);
   const inOrder = [...rows.values()].sort((a, b) => Number(a["seq"]) - Number(b["seq"]));
   const tree = inOrder.map(toTree);
   const isOver = ({ status }: TreeTask): boolean => status === "done";
   return {
-    story: {
-      ...optional("id", textOf(head?.["id"])),
-      title: textOf(head?.["title"]) ?? "Tasks of no story",
-      done: head ? Number(head["done"]) : tree.filter(isOver).length,
-      total: head ? Number(head["total"]) : tree.length,
-      ...optional("planFile", textOf(head?.["plan_file"])),
+    story: fromRow(head ?? { title: "Tasks of no story", done: tree.filter(isOver).length, total: tree.length }, {
       tree,
       ready: next.map(toTree),
-    },
+    }),
     rows: inOrder,
   };
 }
 
-/** More at once are more than one agent can look after. */
+/** One agent cannot look after more at once. */
 const MOST_WHOLES = 20;
 
 const STORY_HEAD = `SELECT s.id, s.title, (SELECT count(*) FROM tasks WHERE story = s.seq AND status = 'done') AS done,
@@ -143,28 +128,25 @@ const STORY_HEAD = `SELECT s.id, s.title, (SELECT count(*) FROM tasks WHERE stor
   (SELECT plan_file FROM (SELECT plan_file FROM tasks WHERE story = s.seq ORDER BY seq LIMIT 30) WHERE plan_file IS NOT NULL LIMIT 1) AS plan_file
 FROM stories s WHERE s.seq = ?`;
 
-/** Only of what is open: the verdicts decide who is sent next. */
+/** Handoffs of open tasks only: their verdicts decide which agent comes next. */
 function handoffsOf(db: DatabaseSync, rows: readonly Row[]): WakeHandoff[] {
   const isOpen = ({ status }: Row): boolean => status !== "done" && status !== "archived";
   const open = new Set(rows.filter(isOpen).map(({ id }) => id));
   return rows
-    .filter((row) => row["verdict"] && (open.has(row["id"]) || open.has(row["parent"])))
+    .filter((row) => row["verdict"] && (open.has(row["id"] ?? null) || open.has(row["parent"] ?? null)))
     .slice(0, MOST_RUNNING)
-    .flatMap((row) => {
-      const { id, title, seq } = row;
-      return all(db, OWN_HANDOFFS, Number(seq)).map((found) => toHandoff({ ...found, id, title }));
-    });
+    .flatMap((row) => ownHandoffs(db, Number(row["seq"]), toTree(row)));
 }
 
-/** Of an import of thousands only the last lines are looked at. */
+/** After an import of thousands of lines, only the last ones are read. */
 const ACTIVITY = `SELECT at, actor, kind, substr(text, 1, 500) AS text, subject FROM (SELECT * FROM activity ORDER BY id DESC LIMIT 200)
 WHERE kind NOT LIKE '%-created' AND kind <> 'agent-added' ORDER BY id DESC LIMIT 10`;
 
-/** What could be started next, with what decides whether it is its turn. */
+/** What could start next, with what is needed to decide. */
 export interface Ready {
-  /** In the order of the queue. */
+  /** In queue order. */
   tasks: TreeTask[];
-  /** The tasks that they are parts of, with their other parts. */
+  /** Their parent tasks, with the other parts of those. */
   tree: TreeTask[];
   handoffs: WakeHandoff[];
   count: number;
@@ -173,13 +155,13 @@ export interface Ready {
 const MOST_OFFERED = 8;
 
 export function readReady(db: DatabaseSync): Ready {
-  const rows = all(db, READY, MOST_OFFERED);
-  const wholes = [...new Set(rows.flatMap(({ parent }) => textOf(parent) ?? []))];
+  const rows = all<Row>(db, READY, MOST_OFFERED);
+  const wholes = [...new Set(rows.flatMap(({ parent }) => (parent ? [String(parent)] : [])))];
   const tree = wholes.flatMap((id) => {
-    const whole = all(db, `SELECT ${TREE_COLUMNS} FROM tasks t WHERE t.id = ?`, id);
-    return [...whole, ...all(db, PARTS, Number(whole[0]?.["seq"]))];
+    const whole = all<Row>(db, `SELECT ${TREE_COLUMNS} FROM tasks t WHERE t.id = ?`, id);
+    return [...whole, ...all<Row>(db, PARTS, Number(whole[0]?.["seq"]))];
   });
-  const count = get(db, "SELECT count(*) AS count FROM (SELECT 1 FROM queue WHERE is_ready = 1 LIMIT 1000)");
+  const count = one<Row>(db, "SELECT count(*) AS count FROM (SELECT 1 FROM queue WHERE is_ready = 1 LIMIT 1000)");
   return {
     tasks: rows.map(toTree),
     tree: tree.map(toTree),

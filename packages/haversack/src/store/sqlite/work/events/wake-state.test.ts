@@ -1,4 +1,4 @@
-/** What is read of an agent's work, where it depends on order and limits. What a packet makes of it is in engine/wake and src/wake. */
+/** Reading an agent's work where order and limits matter. Tests of the packet itself are in engine/wake and src/wake. */
 import { describe, expect, it } from "vitest";
 import { openMemoryStore } from "../../open.ts";
 import { SqliteLocalStore } from "../../sessions/sqlite-local-store.ts";
@@ -63,7 +63,7 @@ it("brings its own handoffs first, then the newest eight of done siblings", asyn
     if (number !== 3) await done(id);
   }
   const minutes = read(own).handoffs.map(({ summary }) => Number(summary.split(" at ")[1]));
-  // The one of the fourth is left out: that task is not done.
+  // The fourth task's handoff is left out: that task is not done.
   expect(minutes).toEqual([1, 100, 99, 98, 96, 95, 94, 93, 92]);
 });
 
@@ -92,7 +92,7 @@ it("has the last version of each skill that the task was worked on with, the lat
   noted("z", 3, "z-old");
   noted("z", 999, "z-new");
   noted("z", 4, "z-between");
-  // Of one time: the later one.
+  // Of two equal times, the later row wins.
   noted("m", 5, "m-first");
   noted("m", 5, "m-second");
   expect(read(ids[0] ?? "").pinned).toEqual([
@@ -116,12 +116,12 @@ it("notes which agent a session is: of its branch, of all branches, or a new one
   const onB = become("new", "b", 2);
   expect(onB.known.lastSession).toEqual({ sessionId: "old", process, taskIds: [] });
   expect(onB.read).toMatchObject({ agent: { role: "role-b", worktree: "/b", branch: "b" } });
-  // Another branch's agent is not this one, nor are its messages.
+  // An agent of another branch is a different agent, with its own messages.
   const onC = become("newer", "c", 3);
   expect(onC.read.agent).toMatchObject({ branch: "c" });
   expect(onC.read.agentSeq).not.toBe(onB.read.agentSeq);
   expect(readWake(handle.db, { name: "june", branch: "d" }).agentSeq).toBe(onC.read.agentSeq);
-  // Nobody has said which process that of the last one is.
+  // The process of the last session is unknown.
   expect(become("newest", "b", 4).known).not.toHaveProperty("lastSession");
 });
 
@@ -170,7 +170,7 @@ describe("the role of a session", () => {
     start("a2", second, "spec-reviewer");
     expect(read()).toMatchObject({ agent: { role: "orchestrator" }, task: { id: second }, isCoordinating: true });
     expect(read("a2")).toMatchObject({ agent: { role: "spec-reviewer" }, task: { id: second } });
-    // What it holds and does itself comes first, and is not coordinated.
+    // A task that it holds and works on itself comes first and is not coordinated.
     await store.claim({ taskId: first, leaseMs: HOUR_MS }, { name: "claude-code-s1", sessionId: "s1", at: START });
     expect(read()).toMatchObject({ task: { id: first }, alsoSent: [{ id: second }], alsoHolds: [] });
     expect(read()).not.toHaveProperty("isCoordinating");
@@ -331,7 +331,7 @@ describe("what an orchestrator without a task looks after", () => {
         .map(({ detail }) => String(detail))
         .filter((detail) => /^SCAN (t|tasks|stories|handoffs|activity)\b/.test(detail)),
     );
-    // The last lines of the activity come by its key, up to a limit.
+    // The last activity lines are read by key, up to a limit.
     expect(scans.filter((detail) => detail !== "SCAN activity")).toEqual([]);
   });
 });

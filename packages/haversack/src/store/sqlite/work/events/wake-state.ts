@@ -1,60 +1,60 @@
 /**
- * What the store knows of an agent, in a few indexed reads, for the packet that wakes it: who it is, and what it has in hand. The hook
- * bundles this file, so it speaks SQL instead of the whole work store.
+ * Reads what the store knows about an agent for its wake packet: who it is, and its current tasks. Uses a few indexed reads. The hook
+ * bundles this file, so it uses SQL instead of the whole work store.
  */
+
 import type { DatabaseSync } from "node:sqlite";
-import type { WakeActivity, WakeAgent, WakeState } from "../../../../wake/state.ts";
-import { roleOf } from "../../../../wake/state.ts";
+import { roleOf, type WakeActivity, type WakeAgent, type WakeState } from "../../../../wake/state.ts";
 import { sessionName } from "../../../../work/agent-name.ts";
 import type { SeenAgent } from "../../../work-store.ts";
-import { readStore } from "../../access.ts";
-import type { StoreHandle } from "../../handle.ts";
+import { readStore, type StoreHandle } from "../../access.ts";
 import { type RestoredSkills, recordRestored } from "../../skills/skill-ledger.ts";
 import { type AgentRow, agentOn, noteSeen, ROLE_NOW } from "../agents.ts";
+import { all, fromRow, one, type Row } from "../rows.ts";
+import { markShown } from "./running-session.ts";
 import { type OtherSession, processOf } from "./session-claims.ts";
 import { IS_OPEN, notedRole, noteRole } from "./session-tasks.ts";
-import { markShown } from "./unread-messages.ts";
 import { type Overview, type Ready, readOverview, readReady } from "./wake-overview.ts";
-import { all, get, optional, readMessages, readTree, readWork, type StoredWork, textOf } from "./wake-work.ts";
+import { readMessages, readTree, readWork, type StoredWork, toActivity } from "./wake-work.ts";
 
-/** Who is woken: an agent by name, or an agent of a session. */
+/** The agent to wake: by name, or as an agent of a session. */
 export interface WakeKey {
   name?: string;
   branch?: string;
   sessionId?: string;
-  /** Who the session has just said to be. */
+  /** The agent that the session has just identified itself as. */
   known?: KnownAgent;
-  /** The session has just begun. It may hold a task where no hook has seen it; without one nothing else of it is looked for. */
+  /** The session has just begun. It may hold a task that no hook has seen. If it holds none, nothing else of the session is read. */
   isNew?: boolean;
   agentId?: string;
-  /** The task it is woken for, whatever it holds. */
+  /** The task it is woken for, regardless of its claims. */
   taskId?: string;
-  /** What the client calls the role of a sub-agent. */
+  /** The client's name for a sub-agent's role. */
   role?: string;
   client?: string;
-  /** What it was told from then on it may have forgotten. Default: from when it claimed the task in hand. */
+  /** The agent may have forgotten messages from this time on. Default: since it claimed the current task. */
   heardSince?: Date;
 }
 
-/** All but what comes from files and the skill index. */
+/** Everything except what comes from files and the skill index. */
 export type StoredWake = Omit<
   WakeState,
   "now" | "reason" | "plan" | "skills" | "missing" | "suggested" | "readyCount"
 > &
   StoredWork &
   Partial<Overview> & {
-    /** What could be next, where nothing is in hand. */
+    /** Possible next tasks, if the agent has no current task. */
     ready?: Ready;
-    /** For the unread messages' marks. */
+    /** Needed to mark messages as read. */
     agentSeq?: number;
-    /** Somebody gave it its name: else nobody else goes by it. */
+    /** Somebody gave the agent its name. Otherwise no other agent has this name. */
     isNamed: boolean;
   };
 
 export function readWake(db: DatabaseSync, key: WakeKey): StoredWake {
   const found = readAgent(db, key);
   const { seq } = found;
-  const claims = all(db, CLAIMS, key.sessionId ?? null, found.name ?? null);
+  const claims = all<Row>(db, CLAIMS, key.sessionId ?? null, found.name ?? null);
   const isNew = key.isNew && !claims.some((claim) => claim["session_id"] === key.sessionId);
   const sessionId = isNew ? undefined : key.sessionId;
   const { own, sent } = tasksInHand(db, { ...key, sessionId }, { name: found.name, claims });
@@ -65,17 +65,17 @@ export function readWake(db: DatabaseSync, key: WakeKey): StoredWake {
     isCoordinating: sent.length > 0,
     hasTask: own.length > 0,
   });
-  // An orchestrator that was added as one looks after all that is under way; another after what it gave to its sub-agents.
+  // An agent added as orchestrator looks after all running tasks; any other, only after the tasks of its sub-agents.
   const looksAfterAll = role === "orchestrator" && found.role !== undefined;
   const [inHand, ...others] = looksAfterAll ? own : [...new Set([...own, ...sent])];
   const messages = seq !== undefined && found.hasMessages ? readMessages(db, seq, inHand, key.heardSince) : undefined;
-  // Without a task nobody writes to a session that has no name.
+  // Nobody writes to an unnamed session without a task.
   const name = found.isNamed || inHand !== undefined || role !== "" ? found.agent.name : "";
   const known = {
     agent: { ...found.agent, name, role, ...(isSolo && { isSolo }) },
     isNamed: found.isNamed,
     ...(seq !== undefined && { agentSeq: seq, heard: messages?.heard ?? [] }),
-    // What it holds and works on itself is not coordinated, whatever else it has given away.
+    // A task that the agent works on itself is not coordinated, even if it has delegated others.
     ...(inHand !== undefined && sent.includes(inHand) && { isCoordinating: true }),
     messages: messages?.unread ?? [],
     ...(messages && { unreadCount: messages.unreadCount }),
@@ -92,13 +92,13 @@ export function readWake(db: DatabaseSync, key: WakeKey): StoredWake {
   }
   const nothing = { alsoHolds: [], tree: [], handoffs: [], activity: [], parents: [], pinned: [] };
   if (looksAfterAll) return { ...known, ...nothing, ...readOverview(db) };
-  // Whoever has no role was asked for no work.
+  // An agent without a role was not asked to work.
   return { ...known, ...nothing, ...(role !== "" && { ready: readReady(db) }) };
 }
 
 const MOST_OTHERS = 5;
 
-/** The role that an agent has who works on a task. */
+/** The role of an agent that works on a task. */
 export function roleAtWork(db: DatabaseSync, key: WakeKey): string {
   const signs = { given: readAgent(db, key).role, isSubAgent: Boolean(key.agentId), isCoordinating: false };
   return roleOf({ ...signs, hasTask: true }).role;
@@ -107,11 +107,11 @@ export function roleAtWork(db: DatabaseSync, key: WakeKey): string {
 interface ReadAgent {
   agent: Omit<WakeAgent, "role">;
   name: string | undefined;
-  /** The role that it was given. */
+  /** The role that the agent was given. */
   role: string | undefined;
   isNamed: boolean;
   seq?: number;
-  /** There are messages, its own or others'. */
+  /** The store has messages, for this agent or others. */
   hasMessages?: boolean;
 }
 
@@ -119,23 +119,22 @@ function readAgent(db: DatabaseSync, key: WakeKey): ReadAgent {
   const { name, branch, sessionId, agentId, role, client, taskId } = key;
   const known = key.known ?? findKnown(db, key);
   const row = known?.row;
-  const found = textOf(row?.name) ?? name;
-  const session = sessionId ?? textOf(row?.session_id);
+  const found = row?.name ?? name;
+  const session = sessionId ?? row?.session_id ?? undefined;
   const given = found ?? holderName(db, sessionId, agentId);
+  // A sub-agent that is about to start, or a task without a holder.
+  const isNobody = (role ?? taskId) !== undefined && session === undefined;
+  const made = () => (session ? sessionName(client ?? "agent", { sessionId: session, agentId }) : (client ?? "agent"));
   return {
-    agent: {
-      name:
-        given ??
-        // A sub-agent that is about to start, or a task that nobody holds yet.
-        ((role ?? taskId) !== undefined && session === undefined ? "" : undefined) ??
-        (session ? sessionName(client ?? "agent", { sessionId: session, agentId }) : (client ?? "agent")),
-      ...optional("client", client ?? textOf(row?.client)),
-      ...optional("sessionId", session),
-      ...optional("branch", branch ?? textOf(row?.branch)),
-      ...optional("worktree", textOf(row?.worktree)),
-    },
+    agent: fromRow({
+      name: given ?? (isNobody ? "" : made()),
+      client: client ?? row?.client,
+      session_id: session,
+      branch: branch ?? (row?.branch || null),
+      worktree: row?.worktree,
+    }),
     name: found,
-    // A prompt may have given it another than its type is called by.
+    // The prompt may have set a role that differs from the agent's type.
     role:
       (sessionId !== undefined && agentId && notedRole(db, { sessionId, agentId })) ||
       role ||
@@ -146,12 +145,12 @@ function readAgent(db: DatabaseSync, key: WakeKey): ReadAgent {
 }
 
 /**
- * The role that somebody gave the agent. One that only claimed a task or started with a name was registered with a default, and
- * that says nothing of what it does.
+ * The role that somebody gave the agent. Agents that only claimed a task or started with a name get a default role, which says nothing
+ * about their work.
  */
 function addedRole(db: DatabaseSync, { name, role }: Pick<KnownAgent["row"], "name" | "role">): string | undefined {
-  const isAdded = get(db, "SELECT 1 FROM activity WHERE subject = ? AND kind = 'agent-added' LIMIT 1", name);
-  return isAdded && textOf(role);
+  const isAdded = one(db, "SELECT 1 FROM activity WHERE subject = ? AND kind = 'agent-added' LIMIT 1", name);
+  return isAdded && role ? role : undefined;
 }
 
 function findKnown(
@@ -163,77 +162,71 @@ function findKnown(
   return row && { row, hasMessages: row.has_messages === 1 };
 }
 
-function holderName(db: DatabaseSync, sessionId: string | undefined, agentId: string | undefined): string | undefined {
-  if (sessionId === undefined) return undefined;
-  const row = get(
-    db,
-    "SELECT agent FROM claims WHERE session_id = ? AND agent_id = ? ORDER BY claimed_at DESC LIMIT 1",
-    sessionId,
-    agentId ?? "",
-  );
-  return textOf(row?.["agent"]);
+function holderName(db: DatabaseSync, sessionId: string | undefined, agentId = ""): string | undefined {
+  const sql = "SELECT agent FROM claims WHERE session_id = ? AND agent_id = ? ORDER BY claimed_at DESC LIMIT 1";
+  return sessionId === undefined ? undefined : one<{ agent: string }>(db, sql, sessionId, agentId)?.agent;
 }
 
 /**
- * Newest claim first. own: what it is woken for, what this agent of the session or its name holds, what it was started for. sent: what
- * its sub-agents hold, or were started for in a role: a coordinator holds nothing itself.
+ * Newest claim first. own: the task it is woken for, tasks held by this agent of the session or under its name, and the task it was
+ * started for. sent: tasks that its sub-agents hold or were started for in a role. A coordinator holds nothing itself.
  */
 function tasksInHand(
   db: DatabaseSync,
   { taskId, sessionId, agentId = "" }: Omit<WakeKey, "sessionId"> & { sessionId: string | undefined },
-  { name, claims }: { name: string | undefined; claims: readonly Record<string, unknown>[] },
+  { name, claims }: { name: string | undefined; claims: readonly Row[] },
 ): { own: number[]; sent: number[] } {
   const own = new Set<number>();
   const sent = new Set<number>();
-  const add = (into: Set<number>, rows: readonly Record<string, unknown>[]) => {
+  const add = (into: Set<number>, rows: readonly Row[]) => {
     for (const row of rows) into.add(Number(row["task"]));
   };
-  if (taskId !== undefined) add(own, all(db, "SELECT seq AS task FROM tasks WHERE id = ?", taskId));
+  if (taskId !== undefined) add(own, all<Row>(db, "SELECT seq AS task FROM tasks WHERE id = ?", taskId));
   const ofSession = sessionId === undefined ? [] : claims.filter((row) => row["session_id"] === sessionId);
   add(own, ofSession.filter((row) => (row["agent_id"] ?? "") === agentId).slice(0, MOST_HELD));
   if (sessionId !== undefined && agentId)
-    add(own, all(db, `${STARTED_FOR} AND a.agent_id = ? LIMIT 6`, sessionId, agentId));
+    add(own, all<Row>(db, `${STARTED_FOR} AND a.agent_id = ? LIMIT 6`, sessionId, agentId));
   if (name !== undefined) add(own, claims.filter((row) => row["agent"] === name).slice(0, MOST_HELD));
   if (sessionId !== undefined && agentId === "") {
     add(sent, ofSession.filter((row) => row["agent_id"]).slice(0, MOST_HELD));
-    add(sent, all(db, `${STARTED_FOR} AND ${IN_A_ROLE} ORDER BY a.at DESC LIMIT ${MOST_HELD}`, sessionId));
+    add(sent, all<Row>(db, `${STARTED_FOR} AND ${IN_A_ROLE} ORDER BY a.at DESC LIMIT ${MOST_HELD}`, sessionId));
   }
   return { own: [...own], sent: [...sent] };
 }
 
 const MOST_HELD = 6;
 
-/** More than a session has sub-agents, so that none of its own is pushed out by theirs. */
+/** The limit is higher than the number of sub-agents in a session, so theirs cannot push out the agent's own claims. */
 const CLAIMS =
   "SELECT task, agent, session_id, agent_id FROM claims WHERE session_id = ?1 OR agent = ?2 ORDER BY claimed_at DESC, task DESC LIMIT 1000";
 
 const STARTED_FOR = `SELECT t.seq AS task FROM tasks t JOIN agent_tasks a ON a.task = t.id WHERE a.session_id = ? AND ${IS_OPEN}`;
 
-/** One that only looked something up about a task works on nothing. */
+/** A sub-agent without a role only looked something up and works on no task. */
 const IN_A_ROLE = "EXISTS (SELECT 1 FROM agent_roles r WHERE r.session_id = a.session_id AND r.agent_id = a.agent_id)";
 
-// A packet that a window was given: its text and skills, and the messages that it has shown.
+// A packet that was shown in a window: its text, skills and messages.
 
 export interface ShownPacket extends RestoredSkills {
-  /** They count as read by this agent (by its row). */
+  /** Messages to mark as read by this agent (its row). */
   messages?: { agent: number; ids: readonly string[] };
-  /** The one that a sub-agent is started in. */
+  /** The role that a sub-agent is started in. */
   role?: string;
 }
 
-/** For callers that hold the write lock already. */
+/** Callers must hold the write lock. */
 export function savePacket(db: DatabaseSync, { messages, role, ...restored }: ShownPacket): void {
   recordRestored(db, restored);
   if (messages) markShown(db, messages.agent, messages.ids, restored.at);
   if (role !== undefined) noteRole(db, restored, role);
 }
 
-// What others did to the tasks that a session had in hand, since it was last heard of.
+// Changes by others to a session's tasks since the session was last seen.
 
 export interface SessionNews {
   /** Newest first. */
   activity: WakeActivity[];
-  /** Tasks that it had, and that are open and not its own any more. */
+  /** Open tasks that the session had but no longer holds. */
   lost: { id: string; title: string; status: string; agent?: string }[];
 }
 
@@ -246,24 +239,13 @@ export function readNews(
     const activity = db.prepare(NEWS).all({ ...key, since: since.toISOString() });
     const lost = activity.length === 0 ? [] : db.prepare(LOST).all(key);
     return {
-      activity: activity.map((row) => ({
-        at: new Date(String(row["at"])),
-        actor: String(row["actor"]),
-        kind: String(row["kind"]),
-        text: String(row["text"]),
-        subject: String(row["subject"]),
-      })),
-      lost: lost.map(({ id, title, status, agent }) => ({
-        id: String(id),
-        title: String(title),
-        status: String(status),
-        ...(typeof agent === "string" && { agent }),
-      })),
+      activity: activity.map(toActivity),
+      lost: lost.map((row) => fromRow<SessionNews["lost"][number]>(row)),
     };
   });
 }
 
-/** What it holds, and what it has claimed lately. */
+/** Tasks that the session holds or has claimed recently. */
 const HAD = `SELECT t.id FROM claims c JOIN tasks t ON t.seq = c.task WHERE c.session_id = :sessionId
 UNION SELECT subject FROM (SELECT kind, actor, subject FROM activity ORDER BY id DESC LIMIT 500) WHERE kind = 'task-claimed' AND actor = :holder`;
 
@@ -273,21 +255,21 @@ WHERE subject IN (${HAD}) AND at > :since AND actor <> :holder ORDER BY id DESC 
 const LOST = `SELECT t.id, t.title, t.status, c.agent FROM tasks t LEFT JOIN claims c ON c.task = t.seq
 WHERE t.id IN (${HAD}) AND t.status IN ('todo', 'in_progress') AND c.session_id IS NOT :sessionId ORDER BY t.seq LIMIT 5`;
 
-// Agents with the sessions in which they were last seen, and a session that says which agent it is.
+// Agents with the session in which each was last seen, and sessions that identify themselves as an agent.
 
 export interface KnownAgent {
-  /** As it is now. */
+  /** The agent's row after the update. */
   row: AgentRow;
-  /** There are messages, its own or others'. */
+  /** The store has messages, for this agent or others. */
   hasMessages: boolean;
   seen: SeenAgent;
-  /** Where an agent of that name was seen last, when that was elsewhere, has not ended, and its process is known. */
+  /** The session in which an agent of that name was last seen: another one, not ended, with a known process. */
   lastSession?: OtherSession;
 }
 
 export interface AgentWithSession extends AgentRow {
   has_messages: number;
-  /** Of its session's client, unless that has ended. */
+  /** The process of its session's client, unless the session has ended. */
   id: number | null;
   space: string | null;
 }
@@ -296,27 +278,26 @@ export interface AgentWithSession extends AgentRow {
 const AGENTS = `SELECT agents.*, ${ROLE_NOW} AS role, EXISTS (SELECT 1 FROM messages) AS has_messages, s.process_id AS id, s.process_space AS space
 FROM agents LEFT JOIN sessions s ON s.session_id = agents.session_id AND s.agent_id = '' AND s.ended_at IS NULL`;
 
-/** Those of all branches before the others. */
+/** Agents of all branches first. */
 export function agentsNamed(db: DatabaseSync, name: string): AgentWithSession[] {
-  return db
-    .prepare(`${AGENTS} WHERE agents.name = ? AND agents.removed_at IS NULL ORDER BY agents.branch`)
-    .all(name) as unknown as AgentWithSession[];
+  return all(db, `${AGENTS} WHERE agents.name = ? AND agents.removed_at IS NULL ORDER BY agents.branch`, name);
 }
 
 export function agentsOfSession(db: DatabaseSync, sessionId: string): AgentWithSession[] {
-  const select = db.prepare(
+  return all(
+    db,
     `${AGENTS} WHERE agents.session_id = ? ORDER BY agents.last_seen_at DESC, agents.seq LIMIT 1`,
+    sessionId,
   );
-  return select.all(sessionId) as unknown as AgentWithSession[];
 }
 
-/** Under a write lock: of two that start at once the second finds the first. */
+/** Needs a write lock: if two sessions start at once, the second finds the first. */
 export function becomeKnown(db: DatabaseSync, seen: SeenAgent & { sessionId: string }, at: Date): KnownAgent {
   const rows = agentsNamed(db, seen.name);
   const lastSession = lastSessionOf(rows, seen.sessionId);
   return {
     row: noteSeen(db, rows, seen, at),
-    // None that is new has any.
+    // A new agent has no messages.
     hasMessages: rows[0]?.has_messages === 1,
     seen,
     ...(lastSession && { lastSession }),

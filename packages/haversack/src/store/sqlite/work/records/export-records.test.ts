@@ -3,8 +3,7 @@ import { describe, expect, it } from "vitest";
 import { VERDICTS } from "../../../../work/handoff.ts";
 import { DEPENDENCY_TYPES, PRIORITIES, TASK_STATUSES, TASK_TYPES } from "../../../../work/task.ts";
 import { mergeWip } from "../../../../work/wip/merge-wip.ts";
-import { RECORD_KINDS } from "../../../record-fields.ts";
-import { FIRST_LINE, formatRecord, parseRecords } from "../../../record-lines.ts";
+import { FIRST_LINE, formatRecord, parseRecords, RECORD_KINDS } from "../../../record-fields.ts";
 import type { Actor, WorkStore } from "../../../work-store.ts";
 import { openMemoryStore } from "../../open.ts";
 import { computeQueue } from "../queue.ts";
@@ -18,7 +17,7 @@ async function exported(store: WorkStore): Promise<string> {
   return `${lines.join("\n")}\n`;
 }
 
-/** Any text at all: halves of characters, controls, line breaks; now and then a large one. */
+/** Any text: lone surrogates, control characters, line breaks; sometimes a large one. */
 const text = fc.oneof(
   { weight: 20, arbitrary: fc.string({ unit: "binary", minLength: 1, maxLength: 12 }) },
   {
@@ -30,7 +29,7 @@ const text = fc.oneof(
 const title = text.map((given) => given.replace(/[\r\n]/g, " ").trim() || "t");
 const reason = text.map((given) => (given.trim() === "" ? "r" : given));
 const wip = fc.dictionary(text, fc.jsonValue(), { maxKeys: 4 });
-/** Few, so that much happens to each. */
+/** A small range, so each thing is used often. */
 const pick = fc.nat(5);
 const maybe = <T>(arbitrary: fc.Arbitrary<T>) => fc.option(arbitrary, { nil: undefined });
 
@@ -138,7 +137,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
     if (taskId) await store.recordFailure(set({ taskId, ...failure }), by);
   }),
   doing({ kind: title, text, subject: maybe(text) }, async (activity, { store, by }) => {
-    // Twice: two things that are alike are two things.
+    // Twice: equal entries must both be kept.
     for (let times = 0; times < 2; times++) await store.recordActivity(set({ at: by.at, actor: by.name, ...activity }));
   }),
   doing(
@@ -174,7 +173,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
       const mentions = to.flatMap((number) => one(agents, number) ?? []);
       if (mentions.length === 0) return;
       await store.sendMessage(set({ to: [], mentions, text: said, subject }), { ...by, name: "eve" });
-      // Several of one name: then nobody says which one has read it.
+      // Several agents may share a name, so the branch says which one has read the message.
       const { branch } = (await store.listAgents()).find(({ name }) => name === mentions[0]) as { branch?: string };
       if (isRead) await store.markRead({ name: mentions[0] as string, branch: branch ?? "" }, by.at);
     },

@@ -1,23 +1,29 @@
 /**
- * Everything as records, in one fixed order: by kind, inside a kind by id, and what has no id of its own by its content. Run it
- * in a transaction: the kinds are read one after the other.
+ * Exports everything as records in a fixed order: by kind, then by id, or by content for records without an id. Run it in a
+ * transaction: the kinds are read one after the other.
  */
 import type { DatabaseSync } from "node:sqlite";
-import { priorityOf } from "../../../../work/queue-order.ts";
-import { RECORD_KINDS, type RecordKind, readRecord } from "../../../record-fields.ts";
-import type { AgentRecord, TaskRecord, WorkRecord } from "../../../work-records.ts";
+import { priorityOf } from "../../../../work/task.ts";
+import {
+  type AgentRecord,
+  RECORD_KINDS,
+  type RecordKind,
+  readRecord,
+  type TaskRecord,
+  type WorkRecord,
+} from "../../../record-fields.ts";
 import { holderRecord } from "../last-holders.ts";
 import { all, present, statement } from "../rows.ts";
 
 export function* exportRecords(db: DatabaseSync): Generator<WorkRecord> {
   for (const kind of RECORD_KINDS) {
-    // A statement of its own: a kept one could be started again while this one is still being read.
+    // Not a cached statement: that could be restarted while this one is still being read.
     for (const row of db.prepare(`${SELECT[kind]} ${ORDER[kind]}`).iterate())
       yield clean(toRecord(db, kind, row as Row));
   }
 }
 
-/** The record of one id as an export would give it now. */
+/** The record of one id, as an export would write it now. */
 export function storedRecord<Kind extends "epic" | "story" | "task" | "handoff" | "message">(
   db: DatabaseSync,
   kind: Kind,
@@ -35,7 +41,7 @@ export function storedAgent(
   return row && (clean(toRecord(db, "agent", row as Row)) as AgentRecord);
 }
 
-/** Keys in order, and no column that is the store's own. */
+/** Sorts keys and removes columns that are internal to the store. */
 function clean(record: WorkRecord): WorkRecord {
   return readRecord(record).record ?? record;
 }
@@ -71,14 +77,14 @@ const ORDER: Readonly<Record<RecordKind, string>> = {
   story: "ORDER BY s.id",
   task: "ORDER BY t.id",
   dependency: "ORDER BY t.id, o.id",
-  // Not by their row number: that depends on the order in which they came in.
-  blocker: "ORDER BY t.id, b.created_at, b.actor, b.reason, b.resolved_at, b.resolved_by",
-  failure: "ORDER BY t.id, f.created_at, f.actor, f.summary, f.details",
+  // Not by row number: that depends on the order of insertion.
+  blocker: "ORDER BY t.id, b.created_at, b.actor, b.reason, b.resolved_at NULLS FIRST, b.resolved_by NULLS FIRST",
+  failure: "ORDER BY t.id, f.created_at, f.actor, f.summary, f.details NULLS FIRST",
   handoff: "ORDER BY h.id",
   agent: "ORDER BY name, branch",
   message: "ORDER BY m.id",
-  skill_use: "ORDER BY at, agent, task, skill, hash, because",
-  activity: "ORDER BY at, actor, kind, subject, text",
+  skill_use: "ORDER BY at, agent, task NULLS FIRST, skill, hash, because",
+  activity: "ORDER BY at, actor, kind, subject NULLS FIRST, text",
 };
 
 function toRecord(db: DatabaseSync, kind: RecordKind, { aliases, ...row }: Row): WorkRecord {

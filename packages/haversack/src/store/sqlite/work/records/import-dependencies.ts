@@ -1,14 +1,22 @@
-/** Dependencies of an import. One that would close a cycle, also over several that came with it, is left out and shown. */
+/** Imports dependencies. One that would close a cycle, also together with other imported ones, is skipped and reported. */
 import type { DatabaseSync } from "node:sqlite";
-import type { DependencyRecord, ImportReport } from "../../../work-records.ts";
-import { WAITING } from "../parts.ts";
-import { all, one, run } from "../rows.ts";
+import type { DependencyRecord, ImportReport } from "../../../record-fields.ts";
+import type { Actor } from "../../../work-store.ts";
+import { all, note, one, run, WAITING } from "../rows.ts";
 import { seqOf } from "./write-record.ts";
+
+interface DependencyPlace {
+  taskId: (id: string) => string | undefined;
+  /** Ids of the tasks that came with this import. Only a change of another task is logged. */
+  newTasks: ReadonlySet<string>;
+  report: ImportReport;
+  by: Actor;
+}
 
 export function importDependencies(
   db: DatabaseSync,
   records: readonly DependencyRecord[],
-  { taskId, report }: { taskId: (id: string) => string | undefined; report: ImportReport },
+  { taskId, newTasks, report, by }: DependencyPlace,
 ): void {
   const wanted: Wanted[] = [];
   for (const record of records) {
@@ -23,8 +31,19 @@ export function importDependencies(
     if (task === dependsOn) report.problems.push({ where: name, text: "a task cannot depend on itself: left out" });
     else wanted.push({ name, task, dependsOn, type: record.type, createdAt: record.created_at });
   }
-  const graph = new WaitGraph(db, wanted);
-  for (const edge of wanted) importOne(db, edge, graph, report);
+  const stored = all<{ task: number; depends_on: number }>(
+    db,
+    `SELECT task, depends_on FROM dependencies WHERE type IN ${WAITING}`,
+  );
+  const graph = new WaitGraph(stored, wanted);
+  for (const edge of wanted) {
+    if (!importOne(db, edge, graph, report)) continue;
+    const id = idOf(db, edge.task);
+    if (newTasks.has(id)) continue;
+    const target = idOf(db, edge.dependsOn);
+    const text = isWaiting(edge.type) ? `waits for ${target} (${edge.type})` : `relates to ${target}`;
+    note(db, by, "dependency-added", id, `by an import: ${text}`);
+  }
 }
 
 interface Wanted {
@@ -35,7 +54,8 @@ interface Wanted {
   createdAt: string;
 }
 
-function importOne(db: DatabaseSync, edge: Wanted, graph: WaitGraph, report: ImportReport): void {
+/** Returns whether something changed. */
+function importOne(db: DatabaseSync, edge: Wanted, graph: WaitGraph, report: ImportReport): boolean {
   const { name, task, dependsOn, type, createdAt } = edge;
   const stored = one<{ type: string; created_at: string }>(
     db,
@@ -49,19 +69,19 @@ function importOne(db: DatabaseSync, edge: Wanted, graph: WaitGraph, report: Imp
   ];
   if (stored && fields.length === 0) {
     report.same++;
-    return;
+    return false;
   }
   const id = name.replace(/^dependency /, "");
   if (stored && createdAt <= stored.created_at) {
     report.kept.push({ id, fields });
-    return;
+    return false;
   }
   if (isWaiting(type)) {
     const path = graph.pathBetween(dependsOn, task);
     if (path) {
       const shown = [task, ...path].map((seq) => idOf(db, seq)).join(" -> ");
       report.problems.push({ where: name, text: `would close a cycle: ${shown}; left out` });
-      return;
+      return false;
     }
     graph.add(task, dependsOn);
   } else if (stored) graph.remove(task, dependsOn);
@@ -75,21 +95,18 @@ function importOne(db: DatabaseSync, edge: Wanted, graph: WaitGraph, report: Imp
   );
   if (stored) report.updated.push({ id, fields });
   else report.added.dependency++;
+  return true;
 }
 
 /**
- * Who waits for whom. Only edges that lie on a cycle, were all of the import taken, need to be followed: without this a chain of
- * 10,000 tasks would be walked 10,000 times.
+ * Which task waits for which. Only edges that would be on a cycle, if the whole import were accepted, are followed. Otherwise a chain
+ * of 10,000 tasks would be walked 10,000 times.
  */
 class WaitGraph {
   readonly #targets = new Map<number, Set<number>>();
   readonly #suspects: Set<number>;
 
-  constructor(db: DatabaseSync, wanted: readonly Wanted[]) {
-    const stored = all<{ task: number; depends_on: number }>(
-      db,
-      `SELECT task, depends_on FROM dependencies WHERE type IN ${WAITING}`,
-    );
+  constructor(stored: readonly { task: number; depends_on: number }[], wanted: readonly Wanted[]) {
     for (const { task, depends_on } of stored) this.add(task, depends_on);
     this.#suspects = tasksInCycles([
       ...stored.map(({ task, depends_on }): Edge => [task, depends_on]),
@@ -107,7 +124,7 @@ class WaitGraph {
     this.#targets.get(task)?.delete(dependsOn);
   }
 
-  /** Over what each waits for, both ends included. */
+  /** A path along dependencies, including both ends. */
   pathBetween(from: number, to: number): number[] | undefined {
     if (!this.#suspects.has(from) || !this.#suspects.has(to)) return undefined;
     const cameFrom = new Map<number, number | undefined>([[from, undefined]]);
@@ -127,7 +144,7 @@ class WaitGraph {
 
 type Edge = [from: number, to: number];
 
-/** Peels off, again and again, what nothing leads to and what leads nowhere; cycles are in what is left. */
+/** Repeatedly removes tasks without incoming or outgoing edges. Cycles are in the rest. */
 function tasksInCycles(edges: readonly Edge[]): Set<number> {
   const left = new Set(edges.flat());
   const peel = (side: 0 | 1): void => {

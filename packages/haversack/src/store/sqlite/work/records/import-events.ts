@@ -1,213 +1,115 @@
 /**
- * What has no id of its own and is known by its content: blockers, failures, uses of skills, activity. The n-th of several that are alike is
- * new when the store had fewer than n, so that a second import adds nothing and a copy loses nothing.
+ * Imports records without an id, identified by their content: blockers, failures, skill uses, activity. The n-th of several equal
+ * records is new if the store has fewer than n. So a second import adds nothing, and real duplicates are kept.
  */
 import type { DatabaseSync } from "node:sqlite";
-import type {
-  ActivityRecord,
-  BlockerRecord,
-  FailureRecord,
-  ImportReport,
-  SkillUseRecord,
-} from "../../../work-records.ts";
-import { all, run } from "../rows.ts";
+import { type ImportReport, nameOfRecord, type RecordOf } from "../../../record-fields.ts";
+import { all, type Columns, insert, type Row, run } from "../rows.ts";
 import { seqOf } from "./write-record.ts";
 
 export interface EventPlace {
   taskId: (id: string) => string | undefined;
-  /** What an activity is about, with the id that it has now. */
+  /** Returns the current id of an activity's subject. */
   subjectId: (id: string) => string;
   report: ImportReport;
 }
 
+type EventKind = "blocker" | "failure" | "skill_use" | "activity";
+
 export function importEvents(
   db: DatabaseSync,
-  came: {
-    blocker: readonly BlockerRecord[];
-    failure: readonly FailureRecord[];
-    skill_use: readonly SkillUseRecord[];
-    activity: readonly ActivityRecord[];
-  },
-  place: EventPlace,
+  came: { readonly [Kind in EventKind]: readonly RecordOf<Kind>[] },
+  { taskId, subjectId, report }: EventPlace,
 ): void {
-  importBlockers(db, came.blocker, place);
-  importFailures(db, came.failure, place);
-  importSkillUses(db, came.skill_use, place);
-  importActivity(db, came.activity, place);
+  /** Undefined if the record's task is unknown; this is reported as a problem. */
+  const taskOf = (record: RecordOf<"blocker" | "failure" | "skill_use">): { id: string; seq: number } | undefined => {
+    const id = taskId(record.task_id ?? "");
+    if (id !== undefined) return { id, seq: seqOf(db, "tasks", id) as number };
+    report.problems.push({ where: nameOfRecord(record), text: `task_id ${record.task_id} is unknown: left out` });
+    return undefined;
+  };
+  const add = (kind: EventKind, table: string, rows: readonly Columns[]): void => {
+    const known = storedRows(db, table, rows);
+    for (const row of rows) {
+      if (known(row)) report.same++;
+      else {
+        insert(db, table, row);
+        report.added[kind]++;
+      }
+    }
+  };
+
+  importBlockers(db, came.blocker, { taskOf, report });
+  const failures = came.failure.flatMap((record) => {
+    const { actor, created_at, summary, details = null } = record;
+    const task = taskOf(record)?.seq;
+    return task === undefined ? [] : [{ task, created_at, actor, summary, details }];
+  });
+  add("failure", "failures", failures);
+  const uses = oldestFirst(came.skill_use).flatMap((record) => {
+    const { at, agent, task_id, skill, hash, because } = record;
+    const task = task_id === undefined ? null : taskOf(record)?.id;
+    return task === undefined ? [] : [{ at, agent, task, skill, hash, because }];
+  });
+  add("skill_use", "skill_history", uses);
+  const events = oldestFirst(came.activity).map(({ at, actor, activity: kind, subject, text }) => {
+    return { at, actor, kind, subject: subject === undefined ? null : subjectId(subject), text };
+  });
+  add("activity", "activity", events);
 }
 
-function importBlockers(db: DatabaseSync, records: readonly BlockerRecord[], place: EventPlace): void {
-  const { report } = place;
-  const known = new Stored<{ id: number; resolved_at: string | null }>(
-    (task) =>
-      all(
-        db,
-        "SELECT id, actor, reason, created_at, resolved_at FROM blockers WHERE task = ? ORDER BY resolved_at, id",
-        task,
-      ),
-    ({ created_at, actor, reason }) => [created_at, actor, reason],
-  );
+function importBlockers(
+  db: DatabaseSync,
+  records: readonly RecordOf<"blocker">[],
+  {
+    taskOf,
+    report,
+  }: { taskOf(record: RecordOf<"blocker">): { id: string; seq: number } | undefined; report: ImportReport },
+): void {
+  const known = new Map<string, Row[]>();
+  const stored =
+    records.length > 0 ? "SELECT * FROM blockers ORDER BY resolved_at NULLS FIRST, id" : "SELECT 1 WHERE 0";
+  for (const row of all<Row>(db, stored)) {
+    const key = JSON.stringify([row["task"], row["created_at"], row["actor"], row["reason"]]);
+    known.set(key, [...(known.get(key) ?? []), row]);
+  }
   for (const record of records) {
     const { reason, actor, created_at, resolved_at = null, resolved_by = null } = record;
-    const task = findTask(db, record, place);
-    if (task === undefined) continue;
-    const stored = known.take(task.seq, [created_at, actor, reason]);
-    if (!stored) {
-      run(
-        db,
-        "INSERT INTO blockers (task, reason, actor, created_at, resolved_at, resolved_by) VALUES (?, ?, ?, ?, ?, ?)",
-        task.seq,
-        reason,
-        actor,
-        created_at,
-        resolved_at,
-        resolved_by,
-      );
+    const task = taskOf(record);
+    if (!task) continue;
+    const found = known.get(JSON.stringify([task.seq, created_at, actor, reason]))?.shift();
+    const id = found ? Number(found["id"]) : 0;
+    if (!found) {
+      insert(db, "blockers", { task: task.seq, reason, actor, created_at, resolved_at, resolved_by });
       report.added.blocker++;
-    } else if (stored.resolved_at === resolved_at) report.same++;
-    else if (stored.resolved_at === null) {
-      run(db, "UPDATE blockers SET resolved_at = ?, resolved_by = ? WHERE id = ?", resolved_at, resolved_by, stored.id);
+    } else if (found["resolved_at"] === resolved_at) report.same++;
+    else if (found["resolved_at"] === null) {
+      run(db, "UPDATE blockers SET resolved_at = ?, resolved_by = ? WHERE id = ?", resolved_at, resolved_by, id);
       report.updated.push({ id: task.id, fields: ["blockers"] });
     } else report.kept.push({ id: task.id, fields: ["blockers"] });
   }
 }
 
-function importFailures(db: DatabaseSync, records: readonly FailureRecord[], place: EventPlace): void {
-  const known = new Stored<object>(
-    (task) =>
-      all<object>(db, "SELECT created_at, actor, summary, details FROM failures WHERE task = ? ORDER BY id", task),
-    ({ created_at, actor, summary, details }) => [created_at, actor, summary, details],
-  );
-  for (const record of records) {
-    const { created_at, actor, summary, details = null } = record;
-    const task = findTask(db, record, place);
-    if (task === undefined) continue;
-    if (known.take(task.seq, [created_at, actor, summary, details])) {
-      place.report.same++;
-      continue;
-    }
-    run(
-      db,
-      "INSERT INTO failures (task, actor, created_at, summary, details) VALUES (?, ?, ?, ?, ?)",
-      task.seq,
-      actor,
-      created_at,
-      summary,
-      details,
-    );
-    place.report.added.failure++;
+/**
+ * Returns a check whether the table has such a row. Each stored row matches once. Reads the table in a few scans, because there is no
+ * index by content and there may be 100,000 rows.
+ */
+function storedRows(db: DatabaseSync, table: string, rows: readonly Columns[]): (row: Columns) => boolean {
+  const [first] = rows;
+  const counts = new Map<string, number>();
+  for (const row of first ? all<Row>(db, `SELECT ${Object.keys(first).join(", ")} FROM ${table}`) : []) {
+    const key = JSON.stringify(Object.values(row));
+    counts.set(key, (counts.get(key) ?? 0) + 1);
   }
+  return (row) => {
+    const key = JSON.stringify(Object.values(row));
+    const left = counts.get(key) ?? 0;
+    if (left > 0) counts.set(key, left - 1);
+    return left > 0;
+  };
 }
 
-function importActivity(db: DatabaseSync, records: readonly ActivityRecord[], { subjectId, report }: EventPlace): void {
-  const known = new Counted(() =>
-    records.length > 0 ? all(db, "SELECT at, actor, kind, subject, text FROM activity") : [],
-  );
-  for (const { at, actor, activity, subject, text } of oldestFirst(records)) {
-    const about = subject === undefined ? null : subjectId(subject);
-    if (known.take([at, actor, activity, about, text])) {
-      report.same++;
-      continue;
-    }
-    run(
-      db,
-      "INSERT INTO activity (at, actor, kind, subject, text) VALUES (?, ?, ?, ?, ?)",
-      at,
-      actor,
-      activity,
-      about,
-      text,
-    );
-    report.added.activity++;
-  }
-}
-
-function importSkillUses(db: DatabaseSync, records: readonly SkillUseRecord[], place: EventPlace): void {
-  const { taskId, report } = place;
-  const known = new Counted(() =>
-    records.length > 0 ? all(db, "SELECT at, agent, task, skill, hash, because FROM skill_history") : [],
-  );
-  for (const { at, agent, task_id, skill, hash, because } of oldestFirst(records)) {
-    const task = task_id === undefined ? null : taskId(task_id);
-    if (task === undefined) {
-      report.problems.push({ where: `use of skill ${skill} ${at}`, text: `task_id ${task_id} is unknown: left out` });
-      continue;
-    }
-    if (known.take([at, agent, task, skill, hash, because])) {
-      report.same++;
-      continue;
-    }
-    run(
-      db,
-      "INSERT INTO skill_history (at, agent, task, skill, hash, because) VALUES (?, ?, ?, ?, ?, ?)",
-      at,
-      agent,
-      task,
-      skill,
-      hash,
-      because,
-    );
-    report.added.skill_use++;
-  }
-}
-
-/** Their row number is their order. */
+/** Row numbers define the order, so the oldest are inserted first. */
 function oldestFirst<T extends { at: string }>(records: readonly T[]): T[] {
   return [...records].sort((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : 0));
-}
-
-/** How many rows there are of each content. Read all at once: there is no index by content, and 100,000 rows take a few scans. */
-class Counted {
-  readonly #counts = new Map<string, number>();
-
-  constructor(read: () => Record<string, unknown>[]) {
-    for (const row of read()) {
-      const key = JSON.stringify(Object.values(row));
-      this.#counts.set(key, (this.#counts.get(key) ?? 0) + 1);
-    }
-  }
-
-  /** Each row is handed out once. */
-  take(content: unknown[]): boolean {
-    const key = JSON.stringify(content);
-    const left = this.#counts.get(key) ?? 0;
-    if (left > 0) this.#counts.set(key, left - 1);
-    return left > 0;
-  }
-}
-
-/** The rows of a task, looked up once, each of them handed out once. */
-class Stored<Row extends object> {
-  readonly #read: (task: number) => Row[];
-  readonly #contentOf: (row: Record<string, unknown>) => unknown[];
-  readonly #rows = new Map<number, Map<string, Row[]>>();
-
-  constructor(read: (task: number) => Row[], contentOf: (row: Record<string, unknown>) => unknown[]) {
-    this.#read = read;
-    this.#contentOf = contentOf;
-  }
-
-  take(task: number, content: unknown[]): Row | undefined {
-    let rows = this.#rows.get(task);
-    if (!rows) {
-      rows = new Map();
-      for (const row of this.#read(task)) {
-        const key = JSON.stringify(this.#contentOf(row as Record<string, unknown>));
-        rows.set(key, [...(rows.get(key) ?? []), row]);
-      }
-      this.#rows.set(task, rows);
-    }
-    return rows.get(JSON.stringify(content))?.shift();
-  }
-}
-
-function findTask(
-  db: DatabaseSync,
-  { kind, task_id }: BlockerRecord | FailureRecord,
-  { taskId, report }: EventPlace,
-): { id: string; seq: number } | undefined {
-  const id = taskId(task_id);
-  if (id !== undefined) return { id, seq: seqOf(db, "tasks", id) as number };
-  report.problems.push({ where: `${kind} of task ${task_id}`, text: `task_id ${task_id} is unknown: left out` });
-  return undefined;
 }

@@ -1,11 +1,17 @@
 import { beforeEach, describe, expect, it } from "vitest";
-import { formatRecord } from "../../../record-lines.ts";
-import type { AgentRecord, ImportReport, MessageRecord, TaskRecord, WorkRecord } from "../../../work-records.ts";
-import type { StoreHandle } from "../../handle.ts";
+import {
+  type AgentRecord,
+  formatRecord,
+  type ImportReport,
+  type MessageRecord,
+  type TaskRecord,
+  type WorkRecord,
+} from "../../../record-fields.ts";
+import type { StoreHandle } from "../../access.ts";
 import { openMemoryStore } from "../../open.ts";
+import { skillHistory } from "../agents.ts";
 import { readWake } from "../events/wake-state.ts";
 import { computeQueue } from "../queue.ts";
-import { skillHistory } from "../skill-history.ts";
 import { exportRecords } from "./export-records.ts";
 import { importRecords } from "./import-records.ts";
 
@@ -19,7 +25,7 @@ beforeEach(() => {
 });
 
 function take(records: WorkRecord[], isDryRun = false): ImportReport {
-  return importRecords(handle.db, records, { isDryRun }, { at: now });
+  return importRecords(handle.db, records, { isDryRun }, { name: "june", at: now });
 }
 
 function lines(): string[] {
@@ -168,7 +174,7 @@ function everything(): WorkRecord[] {
       because: "named by the task",
     },
     { kind: "activity", at: late, actor: "ann", activity: "task-claimed", subject: "T1", text: "claimed" },
-    // Twice the same: both happened.
+    // Two equal entries: both happened.
     { kind: "activity", at: late, actor: "ann", activity: "task-claimed", subject: "T1", text: "claimed" },
   ];
 }
@@ -310,7 +316,7 @@ describe("importRecords", () => {
     expect(stored("T2")?.parent_id).toBe(to);
     const references = lines().filter((line) => !line.includes('"kind":"task"'));
     expect(references.every((line) => line.includes(to) && !line.includes('"T1"'))).toBe(true);
-    // And the second time it is found again.
+    // The second import must find it again.
     const before = lines();
     expect(take(theirs)).toMatchObject({ renamed: [], same: theirs.length });
     expect(lines()).toEqual(before);
@@ -466,6 +472,73 @@ describe("importRecords", () => {
     ]);
     expect(problems).toEqual([]);
     expect(added.dependency).toBe(19_999);
+  });
+
+  describe("of a task that somebody holds", () => {
+    const claim = { agent: "ann", claimed_at: early, heartbeat_at: early, lease_until: "2026-11-16T10:00:00.000Z" };
+    const held = () => task("T1", { status: "in_progress", started_at: early, claim });
+
+    it("keeps status, claim and start, and takes the rest", () => {
+      take([held()]);
+      const came = task("T1", { status: "done", completed_at: late, title: "New", updated_at: late });
+      expect(take([came])).toMatchObject({
+        updated: [{ id: "T1", fields: ["title"] }],
+        kept: [{ id: "T1", fields: ["status", "claim", "started_at", "completed_at"] }],
+      });
+      expect(stored("T1")).toMatchObject({ title: "New", status: "in_progress", started_at: early, claim });
+      expect(stored("T1")?.completed_at).toBeUndefined();
+    });
+
+    it("does not hand it to another agent", () => {
+      take([held()]);
+      const other = { ...claim, agent: "bob", heartbeat_at: late };
+      take([task("T1", { status: "in_progress", updated_at: late, claim: other })]);
+      expect(stored("T1")?.claim).toEqual(claim);
+    });
+
+    it("takes the status at the next import after the lease ended", () => {
+      take([held()]);
+      const came = task("T1", { status: "done", completed_at: late, updated_at: late });
+      take([came]);
+      importRecords(handle.db, [came], {}, { name: "june", at: new Date("2026-11-16T10:00:01.000Z") });
+      expect(stored("T1")).toMatchObject({ status: "done" });
+      expect(stored("T1")?.claim).toBeUndefined();
+    });
+  });
+
+  it("counts a time of change in the future as now, and a second import changes nothing", () => {
+    const ahead = task("T1", { description: "new", updated_at: "2099-01-01T00:00:00.000Z" });
+    take([task("T1")]);
+    take([ahead]);
+    expect(stored("T1")).toMatchObject({ description: "new", updated_at: now.toISOString() });
+    const later = { name: "june", at: new Date("2026-11-17T00:00:00.000Z") };
+    expect(importRecords(handle.db, [ahead], {}, later)).toMatchObject({ same: 1, updated: [], kept: [] });
+    take([task("T2", { updated_at: "2099-01-01T00:00:00.000Z" })]);
+    expect(stored("T2")?.updated_at).toBe(now.toISOString());
+  });
+
+  it("logs a dependency that it adds to a task that was here", () => {
+    take([task("T1"), task("T2"), waits("T2", "T1")]);
+    take([task("T3"), waits("T3", "T1"), waits("T1", "T3", "relates_to"), waits("T2", "T1")]);
+    const log = handle.db.prepare("SELECT kind, subject, text FROM activity").all();
+    expect(log.map((row) => ({ ...row }))).toEqual([
+      { kind: "dependency-added", subject: "T1", text: "by an import: relates to T3" },
+    ]);
+  });
+
+  it("logs every task that it changes", () => {
+    take([task("T1"), task("T2")]);
+    take([task("T1", { title: "New", priority: "P0", updated_at: late }), task("T2")]);
+    const log = handle.db.prepare("SELECT at, actor, kind, subject, text FROM activity").all();
+    expect(log.map((row) => ({ ...row }))).toEqual([
+      {
+        at: now.toISOString(),
+        actor: "june",
+        kind: "task-updated",
+        subject: "T1",
+        text: "by an import: title, priority",
+      },
+    ]);
   });
 
   it("leaves out a claim of a task that is not in progress", () => {

@@ -1,43 +1,43 @@
 /**
- * Records into the store. What is new is added; what is there already is left alone when it is the same, and otherwise merged
- * with every changed field named; the same id for two different things gives what came a new one, all that refers to it
- * in the import follows, and the old id is an alias from then on. What cannot be taken over is reported, and the rest is taken. At the end the queue and the
- * statuses of stories and epics are true.
+ * Imports records into the store. New records are added. Existing ones are left alone if equal, else merged, and every changed field is
+ * reported. If one id means two different things, the imported one gets a new id: references in the import follow, and the old id
+ * becomes an alias. Records that cannot be imported are reported; the rest is imported. Finally the queue and the statuses of stories
+ * and epics are updated.
  */
 import type { DatabaseSync } from "node:sqlite";
-import { nameOfAgent, nameOfRecord, RECORD_KINDS, type RecordKind, readRecord } from "../../../record-fields.ts";
-import type { ImportOptions, ImportReport, TaskRecord, WorkRecord } from "../../../work-records.ts";
+import {
+  type ImportOptions,
+  type ImportReport,
+  nameOfAgent,
+  nameOfRecord,
+  RECORD_KINDS,
+  type RecordKind,
+  readRecord,
+  type TaskRecord,
+  type WorkRecord,
+} from "../../../record-fields.ts";
+import type { Actor } from "../../../work-store.ts";
+import { orderReviews } from "../dependencies.ts";
 import { followStories, followTasks } from "../groups.ts";
 import { addAlias, freshId, withAlias } from "../ids.ts";
-import { orderReviews } from "../parts.ts";
 import { rebuildQueue } from "../queue.ts";
-import { one, run } from "../rows.ts";
+import { note, one, run } from "../rows.ts";
 import { storedAgent, storedRecord } from "./export-records.ts";
 import { importDependencies } from "./import-dependencies.ts";
 import { importEvents } from "./import-events.ts";
-import {
-  agentSeq,
-  mergeRecord,
-  seqOf,
-  writeAgent,
-  writeEpic,
-  writeHandoff,
-  writeMessage,
-  writeStory,
-  writeTask,
-} from "./write-record.ts";
+import { agentSeq, isEqual, mergeRecord, seqOf, WRITERS } from "./write-record.ts";
 
-/** Inside a transaction of the caller's. A dry run does all of it and takes it back. */
+/** Runs in the caller's transaction. A dry run does everything and rolls it back. */
 export function importRecords(
   db: DatabaseSync,
   records: Iterable<WorkRecord>,
   { isDryRun = false }: ImportOptions,
-  { at }: { at: Date },
+  by: Actor,
 ): ImportReport {
-  if (!isDryRun) return new Import(db, records).run(at);
+  if (!isDryRun) return new Import(db, records, by).run();
   db.exec("SAVEPOINT import_records");
   try {
-    return new Import(db, records).run(at);
+    return new Import(db, records, by).run();
   } finally {
     db.exec("ROLLBACK TO import_records");
     db.exec("RELEASE import_records");
@@ -47,18 +47,19 @@ export function importRecords(
 type Of<Kind extends RecordKind> = Extract<WorkRecord, { kind: Kind }>;
 type Came = { [Kind in RecordKind]: Of<Kind>[] };
 type Writer<T> = (db: DatabaseSync, record: T) => void;
-/** What has an id. */
+/** Records that have an id. */
 type Thing = Of<"epic" | "story" | "task" | "handoff" | "message">;
 type ThingKind = Thing["kind"];
 
 const TABLES = { epic: "epics", story: "stories", task: "tasks", handoff: "handoffs", message: "messages" } as const;
-/** What two things of one id are told apart by, beside their time. */
+/** Two things with the same id are told apart by this field and their creation time. */
 const TITLES = { epic: "title", story: "title", task: "title", handoff: "summary", message: "text" } as const;
 
 class Import {
   readonly #db: DatabaseSync;
+  readonly #by: Actor;
   readonly #came: Came;
-  /** Ids of the import to ids of the store, per kind. */
+  /** Maps ids of the import to ids of the store, per kind. */
   readonly #ids = new Map<ThingKind, Map<string, string>>();
   readonly #report: ImportReport = {
     added: Object.fromEntries(RECORD_KINDS.map((kind) => [kind, 0])) as Record<RecordKind, number>,
@@ -70,17 +71,18 @@ class Import {
     problems: [],
   };
   readonly #known = new Map<string, Thing | undefined>();
-  /** No new id may be one of these: what has it may not be written yet. */
+  /** New ids must not be one of these: their records may not be written yet. */
   readonly #reserved = new Set<string>();
-  /** Ids that things of this import have got. */
+  /** Ids assigned in this import. */
   readonly #given = new Set<string>();
   readonly #aliases: { kind: ThingKind; alias: string; id: string }[] = [];
   readonly #newTasks: string[] = [];
   readonly #touchedStories = new Set<string>();
   readonly #touchedEpics = new Set<string>();
 
-  constructor(db: DatabaseSync, records: Iterable<WorkRecord>) {
+  constructor(db: DatabaseSync, records: Iterable<WorkRecord>, by: Actor) {
     this.#db = db;
+    this.#by = by;
     this.#came = Object.fromEntries(RECORD_KINDS.map((kind) => [kind, []])) as unknown as Came;
     for (const given of records) {
       const { record, problems } = readRecord(given);
@@ -91,13 +93,19 @@ class Import {
     }
   }
 
-  run(at: Date): ImportReport {
+  run(): ImportReport {
+    const { at } = this.#by;
     this.#importEpics();
     this.#importStories();
     this.#importTasks();
     const taskId = (id: string) => this.#resolve("task", id);
-    importDependencies(this.#db, this.#came.dependency, { taskId, report: this.#report });
-    // A file from before reviews had an order, or from another tool.
+    importDependencies(this.#db, this.#came.dependency, {
+      taskId,
+      newTasks: new Set(this.#newTasks),
+      report: this.#report,
+      by: this.#by,
+    });
+    // The file is from before reviews had an order, or from another tool.
     for (const id of this.#newTasks)
       orderReviews(this.#db, seqOf(this.#db, "tasks", id) as number, { at, name: "haversack" });
     importEvents(this.#db, this.#came, { taskId, subjectId: (id) => this.#subject(id), report: this.#report });
@@ -112,7 +120,7 @@ class Import {
 
   #importEpics(): void {
     for (const epic of this.#identify<Of<"epic">>("epic", this.#came.epic)) {
-      this.#put(epic, writeEpic);
+      this.#put(epic);
       this.#touchedEpics.add(epic.id);
     }
   }
@@ -121,14 +129,14 @@ class Import {
     for (const story of this.#identify<Of<"story">>("story", this.#came.story)) {
       this.#refer(story, "epic_id", "epic");
       const before = this.#stored("story", story.id)?.epic_id;
-      this.#put(story, writeStory);
+      this.#put(story);
       this.#touchedStories.add(story.id);
       for (const epic of [before, story.epic_id]) if (epic) this.#touchedEpics.add(epic);
     }
-    // Tasks have the epic of their story.
+    // A task's epic is that of its story.
     run(
       this.#db,
-      "UPDATE tasks SET epic = (SELECT epic FROM stories WHERE seq = tasks.story) WHERE story IS NOT NULL AND epic IS NOT (SELECT epic FROM stories WHERE seq = tasks.story)",
+      "UPDATE tasks SET epic = (SELECT epic FROM stories WHERE seq = tasks.story) WHERE story IS NOT NULL AND epic IS DISTINCT FROM (SELECT epic FROM stories WHERE seq = tasks.story)",
     );
   }
 
@@ -149,7 +157,7 @@ class Import {
       }
       const stored = this.#stored("task", task.id);
       const before = stored?.story_id;
-      const written = this.#put(task, writeTask);
+      const written = this.#put(task);
       if (written) parents.push(written);
       if (written && !stored) this.#newTasks.push(written.id);
       for (const story of [before, task.story_id]) if (story) this.#touchedStories.add(story);
@@ -157,7 +165,7 @@ class Import {
     for (const task of parents) this.#setParent(task);
   }
 
-  /** A sub-task without a story is in that of its parent: in a file from before that was so, or from another tool. */
+  /** A sub-task without a story joins its parent's story. Such sub-tasks come from older files or other tools. */
   #storyAbove(task: TaskRecord, came: ReadonlyMap<string, TaskRecord>): string | undefined {
     const seen = new Set<string>();
     for (let above = task.parent_id; above !== undefined && !seen.has(above); ) {
@@ -195,9 +203,9 @@ class Import {
       else if (stored.task_id !== taskId || stored.role !== handoff.role) {
         this.#problem(handoff, `is stored as ${stored.role}'s of task ${stored.task_id}: left out`);
         continue;
-        // An earlier import may have given it another number.
+        // An earlier import may have renumbered it.
       } else handoff.attempt = stored.attempt;
-      this.#put(handoff, writeHandoff);
+      this.#put(handoff);
     }
   }
 
@@ -205,13 +213,13 @@ class Import {
     for (const agent of this.#came.agent) {
       const stored = storedAgent(this.#db, agent);
       if (!stored) {
-        writeAgent(this.#db, agent);
+        WRITERS.agent(this.#db, agent);
         this.#report.added.agent++;
       } else {
-        // An older file must not remove an agent that is here.
+        // An older file must not remove an agent that exists here.
         const { removed_at: removed, ...rest } = agent;
         const came = stored.removed_at === undefined || removed === undefined ? rest : agent;
-        this.#merge(nameOfRecord(agent), { stored, came, timeOf: seenAt, write: writeAgent });
+        this.#merge(nameOfRecord(agent), { stored, came, timeOf: seenAt, write: WRITERS.agent });
       }
     }
   }
@@ -229,11 +237,11 @@ class Import {
         continue;
       }
       if (message.subject !== undefined) message.subject = this.#subject(message.subject);
-      this.#put(message, writeMessage);
+      this.#put(message);
     }
   }
 
-  /** Two clones may both have stored a first attempt: what came is then the next one. */
+  /** Two clones may both have stored a first attempt. The imported one then becomes the next attempt. */
   #numberAttempt(handoff: Of<"handoff">): void {
     const given = handoff.attempt;
     const isTaken = () =>
@@ -250,7 +258,7 @@ class Import {
     this.#report.renamed.push({ from: `${name} ${given})`, to: `${name} ${handoff.attempt})` });
   }
 
-  /** Each with the id that it will have, oldest first: rows that came first stand first. */
+  /** Assigns each record its final id. Oldest first, because rows are inserted in this order. */
   #identify<T extends Thing>(kind: T["kind"], came: readonly T[]): T[] {
     const ids = new Map<string, string>();
     this.#ids.set(kind, ids);
@@ -263,7 +271,7 @@ class Import {
         same = { first: record, id: this.#finalId(record) };
         this.#given.add(same.id);
         known.set(record.id, [...alike, same]);
-        // What refers to an id that two things have means, as far as anyone can tell, the one that keeps it.
+        // A reference to an id that two things share is taken to mean the one that keeps the id.
         if (alike.length === 0 || same.id === record.id) ids.set(record.id, same.id);
       }
       for (const alias of [record.id, ...(record.aliases ?? [])]) {
@@ -293,7 +301,7 @@ class Import {
       return recognized;
     }
     if (!this.#isTaken(id) && !this.#given.has(id)) return id;
-    // Renamed by an import before there were aliases.
+    // Renamed by an import before aliases existed.
     const twin = one<{ id: string }>(
       this.#db,
       `SELECT id FROM ${TABLES[kind]} WHERE created_at = ? AND ${TITLES[kind]} = ? ORDER BY seq LIMIT 1`,
@@ -307,7 +315,7 @@ class Import {
     return fresh;
   }
 
-  /** The ids that a thing may have in this store, by what the store and what the import know of its names. */
+  /** The ids that a thing may have in this store, according to the store's and the import's aliases. */
   #namesHere({ kind, id, aliases = [] }: Thing): string[] {
     const known = [id, ...aliases].flatMap((name) => withAlias(this.#db, TABLES[kind], name).map((row) => row.id));
     return [...known, ...aliases];
@@ -317,14 +325,14 @@ class Import {
     return withAlias(this.#db, TABLES[kind], alias).some((row) => row.id === id);
   }
 
-  /** At the end: what was left out gets none. */
+  /** Runs at the end, because skipped records get no aliases. */
   #addAliases(): void {
     for (const { kind, alias, id } of this.#aliases) {
       if (seqOf(this.#db, TABLES[kind], id) !== null) addAlias(this.#db, alias, id);
     }
   }
 
-  /** Asked for up to three times per record. */
+  /** Cached: called up to three times per record. */
   #stored<Kind extends ThingKind>(kind: Kind, id: string): Of<Kind> | undefined {
     const key = `${kind} ${id}`;
     if (!this.#known.has(key)) this.#known.set(key, storedRecord(this.#db, kind, id));
@@ -335,9 +343,11 @@ class Import {
     return Object.values(TABLES).some((table) => seqOf(this.#db, table, id) !== null);
   }
 
-  /** What was written, or undefined when nothing had to be. */
-  #put<T extends Thing>(record: T, write: Writer<T>): T | undefined {
+  /** Returns the written record, or undefined if nothing changed. */
+  #put<T extends Thing>(given: T): T | undefined {
+    const record = notAhead(given, this.#by.at);
     const { kind, id } = record;
+    const write = WRITERS[kind] as Writer<T>;
     const stored = this.#stored(kind, id) as T | undefined;
     this.#known.delete(`${kind} ${id}`);
     if (!stored) {
@@ -345,14 +355,23 @@ class Import {
       this.#report.added[kind]++;
       return record;
     }
-    return this.#merge(id, { stored, came: record, timeOf, write });
+    // The time was cut to now, which is another one at every import: alone it is no change.
+    if (record !== given && "updated_at" in stored && isEqual({ ...record, updated_at: stored.updated_at }, stored)) {
+      this.#report.same++;
+      return undefined;
+    }
+    const merged = this.#merge(id, { stored, came: record, timeOf, write });
+    const fields = this.#report.updated.at(-1)?.fields.filter((field) => field !== "updated_at") ?? [];
+    if (merged && kind === "task" && fields.length > 0)
+      note(this.#db, this.#by, "task-updated", id, `by an import: ${fields.join(", ")}`);
+    return merged;
   }
 
   #merge<T extends WorkRecord>(
     id: string,
     { stored, came, timeOf, write }: { stored: T; came: T; timeOf: (record: T) => string; write: Writer<T> },
   ): T | undefined {
-    const { record: merged, updated, kept } = mergeRecord(stored, came, timeOf);
+    const { record: merged, updated, kept } = mergeRecord(stored, came, { timeOf, at: this.#by.at });
     if (updated.length > 0) this.#report.updated.push({ id, fields: updated });
     if (kept.length > 0) this.#report.kept.push({ id, fields: kept });
     if (updated.length === 0) {
@@ -394,7 +413,7 @@ class Import {
     return kinds.map((kind) => this.#resolve(kind, id)).find((known) => known !== undefined) ?? id;
   }
 
-  /** Lines of two branches, each true in itself, may together say `done` of a story with an open task. */
+  /** Lines merged from two branches may be valid alone but together mark a story `done` that has an open task. */
   #follow(at: string): void {
     for (const id of this.#touchedStories) followTasks(this.#db, seqOf(this.#db, "stories", id), at);
     for (const id of this.#touchedEpics) followStories(this.#db, seqOf(this.#db, "epics", id), at);
@@ -409,7 +428,7 @@ function isThing(record: WorkRecord): record is Thing {
   return record.kind in TABLES;
 }
 
-/** Neither made at the same time nor called the same. */
+/** Different creation time and different title. */
 function isAnother(one: Thing, other: Thing): boolean {
   return one.created_at !== other.created_at && titleOf(one) !== titleOf(other);
 }
@@ -426,6 +445,12 @@ function timeOf(record: Thing): string {
   if (record.kind === "message") return record.created_at;
   if (record.kind !== "handoff") return record.updated_at;
   return [record.created_at, record.compacted_at ?? "", record.archived_at ?? ""].sort().at(-1) as string;
+}
+
+/** A time of change in the future counts as now. Else it would win over every later change. */
+function notAhead<T extends Thing>(record: T, at: Date): T {
+  const now = at.toISOString();
+  return "updated_at" in record && record.updated_at > now ? { ...record, updated_at: now } : record;
 }
 
 function compare(a: string, b: string): number {

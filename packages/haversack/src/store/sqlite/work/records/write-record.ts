@@ -1,34 +1,31 @@
 /**
- * One record of the store and one of an import that speak of the same thing. Field by field: the record that was changed later
- * wins, the other's values are named. Where both are equally old, what came only fills what is missing. WIP and the last
- * holder have times of their own and are decided by them; the history of WIP is united, and so are the readers of a message. Aliases are
- * not decided here: an import adds them.
+ * Merges a stored record with an imported record of the same thing, field by field. The record that was changed later wins, and the
+ * other's values are reported. If both are equally old, the import only fills missing values. WIP and the last holder are decided by
+ * their own times. WIP histories and message readers are combined. Aliases are added by the import, not here. Whoever holds a task now
+ * keeps it: its status and claim stay, whatever the import says.
  */
 
 import type { DatabaseSync } from "node:sqlite";
-import { rankOf } from "../../../../work/queue-order.ts";
-import { columnOf, PLAIN_TASK_FIELDS, type Priority, TASK_FIELDS } from "../../../../work/task.ts";
-import type {
-  AgentRecord,
-  EpicRecord,
-  HandoffRecord,
-  MessageRecord,
-  StoryRecord,
-  TaskRecord,
-  WorkRecord,
-} from "../../../work-records.ts";
+import { type Priority, rankOf } from "../../../../work/task.ts";
+import { FIELDS, type MessageRecord, type RecordOf, type TaskRecord, type WorkRecord } from "../../../record-fields.ts";
 import { writeHolder } from "../last-holders.ts";
-import { one, run } from "../rows.ts";
+import { insert, one, run } from "../rows.ts";
 
 export interface MergedRecord<T> {
   record: T;
-  /** Taken from the import. */
+  /** Fields taken from the import. */
   updated: string[];
-  /** Different in the import, and older or not newer there. */
+  /** Fields that differ in the import but are not newer there. */
   kept: string[];
 }
 
-export function mergeRecord<T extends WorkRecord>(stored: T, came: T, timeOf: (record: T) => string): MergedRecord<T> {
+export function mergeRecord<T extends WorkRecord>(
+  stored: T,
+  given: T,
+  { timeOf, at }: { timeOf: (record: T) => string; at: Date },
+): MergedRecord<T> {
+  const held = stored.kind === "task" && isHeld(stored, at) ? heldFields(stored, given as TaskRecord) : [];
+  const came = held.length > 0 ? withFieldsOf(stored, given, held) : given;
   const result: MergedRecord<T> = { record: { ...stored }, updated: [], kept: [] };
   const target = result.record as unknown as Fields;
   const before = stored as unknown as Fields;
@@ -51,16 +48,41 @@ export function mergeRecord<T extends WorkRecord>(stored: T, came: T, timeOf: (r
   if (stored.kind === "message" && came.kind === "message") {
     mergeReaders(result as unknown as MergedRecord<MessageRecord>, came);
   }
+  if (held.includes("status") && stored.kind === "task") {
+    // The status waits for the end of the lease, and so does the time: a later import can then still bring the status.
+    target["updated_at"] = stored.updated_at;
+    result.updated = result.updated.filter((field) => field !== "updated_at");
+  }
+  result.kept.push(...held);
   result.updated = withoutTime(result.updated);
   result.kept = withoutTime(result.kept);
   return result;
+}
+
+/** Somebody works on it: the claim's lease has not ended. */
+function isHeld({ claim }: TaskRecord, at: Date): boolean {
+  return claim !== undefined && Date.parse(claim.lease_until) > at.getTime();
+}
+
+const HELD = ["status", "claim", "started_at", "completed_at", "last_holder"] as const;
+
+/** The fields that an import cannot change while somebody holds the task. */
+function heldFields(stored: TaskRecord, came: TaskRecord): string[] {
+  return HELD.filter((field) => !isEqual(stored[field], came[field]));
+}
+
+/** The import with these fields as they are stored. */
+function withFieldsOf<T extends WorkRecord>(stored: T, came: T, fields: readonly string[]): T {
+  const result = { ...came } as unknown as Fields;
+  for (const field of fields) setField(result, field, (stored as unknown as Fields)[field]);
+  return result as unknown as T;
 }
 
 type Fields = Record<string, unknown>;
 
 const OWN_RULE = new Set(["aliases", "claim", "last_holder", "wip", "wip_updated_at", "wip_history", "readers"]);
 
-/** A message counts as read if an agent has read it in either of the two stores. */
+/** A message counts as read if the agent has read it in either store. */
 function mergeReaders({ record, updated, kept }: MergedRecord<MessageRecord>, came: MessageRecord): void {
   const readers = (record.readers ?? []).map((reader) => ({ ...reader }));
   let isChanged = false;
@@ -82,34 +104,32 @@ function mergeReaders({ record, updated, kept }: MergedRecord<MessageRecord>, ca
   updated.push("readers");
 }
 
-/** A claim goes with the status that won. Of one status the newer heartbeat counts. */
-function mergeClaim(
-  { record, updated, kept }: MergedRecord<TaskRecord>,
-  { stored, came, isNewer, isOlder }: { stored: TaskRecord; came: TaskRecord; isNewer: boolean; isOlder: boolean },
-): void {
+/** The claim follows the status that won. If the statuses are equal, the newer heartbeat wins. */
+function mergeClaim(result: MergedRecord<TaskRecord>, { stored, came, isNewer, isOlder }: Sides): void {
   if (isEqual(stored.claim, came.claim)) return;
   const isFresher = (came.claim?.heartbeat_at ?? "") > (stored.claim?.heartbeat_at ?? "");
   const isTaken = stored.status === came.status ? isFresher || (isNewer && !stored.claim) : isNewer && !isOlder;
-  if (isTaken && !(record.status !== "in_progress" && came.claim)) {
-    setField(record as unknown as Fields, "claim", came.claim);
-    updated.push("claim");
-  } else kept.push("claim");
+  decide(result, "claim", came.claim, isTaken && !(result.record.status !== "in_progress" && came.claim));
 }
 
-/** Whoever gave the last sign of life held it last. Where one side has none, the side that was changed later is right. */
-function mergeHolder(
-  { record, updated, kept }: MergedRecord<TaskRecord>,
-  { stored, came, isNewer, isOlder }: { stored: TaskRecord; came: TaskRecord; isNewer: boolean; isOlder: boolean },
-): void {
-  const before = stored.last_holder;
-  const after = came.last_holder;
+interface Sides {
+  stored: TaskRecord;
+  came: TaskRecord;
+  isNewer: boolean;
+  isOlder: boolean;
+}
+
+function decide(result: MergedRecord<TaskRecord>, field: string, value: unknown, isTaken: boolean): void {
+  if (isTaken) setField(result.record as unknown as Fields, field, value);
+  (isTaken ? result.updated : result.kept).push(field);
+}
+
+/** The holder with the latest sign of life wins. If one side has no holder, the side that was changed later wins. */
+function mergeHolder(result: MergedRecord<TaskRecord>, { stored, came, isNewer, isOlder }: Sides): void {
+  const [before, after] = [stored.last_holder, came.last_holder];
   if (isEqual(before, after)) return;
-  const isTaken =
-    before && after ? after.last_seen_at > before.last_seen_at || isNewer : isNewer || (after && !isOlder);
-  if (isTaken) {
-    setField(record as unknown as Fields, "last_holder", after);
-    updated.push("last_holder");
-  } else kept.push("last_holder");
+  const isLater = before && after ? after.last_seen_at > before.last_seen_at : after && !isOlder;
+  decide(result, "last_holder", after, isNewer || Boolean(isLater));
 }
 
 function mergeWork(
@@ -131,7 +151,7 @@ function mergeWork(
     return left <= 0;
   });
   if (added.length === 0) return;
-  // Stable: what happened at one time stays in its order.
+  // The sort is stable: changes of the same time keep their order.
   record.wip_history = [...(stored.wip_history ?? []), ...added].sort((a, b) =>
     a.at < b.at ? -1 : a.at > b.at ? 1 : 0,
   );
@@ -143,7 +163,7 @@ function setField(target: Fields, field: string, value: unknown): void {
   else target[field] = value;
 }
 
-/** That the time of the change differs says nothing, unless it is all that does. */
+/** A different change time is reported only if nothing else differs. */
 function withoutTime(fields: string[]): string[] {
   const others = fields.filter((field) => field !== "updated_at");
   return others.length > 0 ? others : fields;
@@ -153,7 +173,7 @@ export function isEqual(one: unknown, other: unknown): boolean {
   return one === other || keyOf(one) === keyOf(other);
 }
 
-/** Equal for equal values, whatever the order of their fields. */
+/** Equal for equal values, regardless of field order. */
 export function keyOf(value: unknown): string {
   return (
     JSON.stringify(value, (_, inner: unknown) =>
@@ -164,167 +184,53 @@ export function keyOf(value: unknown): string {
   );
 }
 
-// Whole records into their rows: a new one, or over what is there. Whether that is right was decided before.
+// Writes whole records, as new rows or over existing ones. The caller has decided that this is right.
 
-export function writeEpic(db: DatabaseSync, epic: EpicRecord): void {
-  upsert(db, "epics", {
-    id: epic.id,
-    title: epic.title,
-    description: epic.description,
-    priority: rankOf(epic.priority as Priority),
-    status: epic.status,
-    source: epic.source,
-    created_at: epic.created_at,
-    updated_at: epic.updated_at,
-    completed_at: epic.completed_at,
-  });
-}
-
-export function writeStory(db: DatabaseSync, story: StoryRecord): void {
-  upsert(db, "stories", {
-    id: story.id,
-    epic: seqOf(db, "epics", story.epic_id),
-    title: story.title,
-    description: story.description,
-    acceptance_criteria: story.acceptance_criteria,
-    status: story.status,
-    source: story.source,
-    created_at: story.created_at,
-    updated_at: story.updated_at,
-    completed_at: story.completed_at,
-  });
-}
-
-/** All but the parent: it may come later. */
-export function writeTask(db: DatabaseSync, task: TaskRecord): void {
+/** Writes everything except the parent, which may be imported later. */
+function writeTask(db: DatabaseSync, task: TaskRecord): void {
   const story = seqOf(db, "stories", task.story_id);
   const epic =
     story === null ? null : one<{ epic: number | null }>(db, "SELECT epic FROM stories WHERE seq = ?", story)?.epic;
+  const elsewhere = ["files", "claim", "last_holder", "wip", "wip_updated_at", "wip_history"];
   upsert(db, "tasks", {
-    id: task.id,
+    ...columnsOf(task, "story_id", "parent_id", ...elsewhere),
     story,
     epic,
-    title: task.title,
-    type: task.type,
-    status: task.status,
     priority: rankOf(task.priority as Priority),
     steps: task.steps && JSON.stringify(task.steps),
-    ...Object.fromEntries(PLAIN_TASK_FIELDS.map((name) => [columnOf(name), task[TASK_FIELDS[name].key]])),
-    note: task.note,
-    created_at: task.created_at,
-    updated_at: task.updated_at,
-    started_at: task.started_at,
-    completed_at: task.completed_at,
   });
   const seq = seqOf(db, "tasks", task.id) as number;
   for (const table of ["task_files", "claims", "task_wip", "task_wip_changes"]) {
     run(db, `DELETE FROM ${table} WHERE task = ?`, seq);
   }
   for (const path of task.files ?? []) run(db, "INSERT OR IGNORE INTO task_files VALUES (?, ?)", seq, path);
-  if (task.claim) writeClaim(db, seq, task.claim);
-  // Of a task that is finished, or waits for a review, nobody has left anything.
+  if (task.claim) {
+    insert(db, "claims", { agent_id: "", ...task.claim, task: seq, lease_until: Date.parse(task.claim.lease_until) });
+  }
+  // A task that is finished or in review has not been abandoned by anyone.
   writeHolder(db, seq, task.status === "todo" || task.status === "in_progress" ? task.last_holder : undefined);
   if (task.wip) {
     const at = task.wip_updated_at ?? task.updated_at;
     run(db, "INSERT INTO task_wip VALUES (?, ?, ?)", seq, JSON.stringify(task.wip), at);
   }
   for (const { at, actor, path, before, after } of task.wip_history ?? []) {
-    run(
-      db,
-      "INSERT INTO task_wip_changes (task, at, actor, path, before, after) VALUES (?, ?, ?, ?, ?, ?)",
-      seq,
-      at,
-      actor,
-      path,
-      toJson(before),
-      toJson(after),
-    );
+    const sides = { before: JSON.stringify(before), after: JSON.stringify(after) };
+    insert(db, "task_wip_changes", { task: seq, at, actor, path, ...sides });
   }
 }
 
-function writeClaim(db: DatabaseSync, seq: number, claim: NonNullable<TaskRecord["claim"]>): void {
-  run(
-    db,
-    "INSERT INTO claims VALUES (?, ?, ?, ?, ?, ?, ?)",
-    seq,
-    claim.agent,
-    claim.session_id ?? null,
-    claim.agent_id ?? "",
-    claim.claimed_at,
-    claim.heartbeat_at,
-    Date.parse(claim.lease_until),
-  );
-}
-
-export function writeHandoff(db: DatabaseSync, handoff: HandoffRecord): void {
-  const { details = "" } = handoff;
-  upsert(db, "handoffs", {
-    id: handoff.id,
-    task: seqOf(db, "tasks", handoff.task_id),
-    role: handoff.role,
-    attempt: handoff.attempt,
-    status: handoff.status,
-    summary: handoff.summary,
-    files_changed: handoff.files_changed && JSON.stringify(handoff.files_changed),
-    details_chars: details.length,
-    actor: handoff.actor,
-    created_at: handoff.created_at,
-    compacted_at: handoff.compacted_at,
-    archived_at: handoff.archived_at,
-  });
-  const seq = seqOf(db, "handoffs", handoff.id) as number;
-  run(db, "DELETE FROM handoff_details WHERE handoff = ?", seq);
-  if (details !== "") run(db, "INSERT INTO handoff_details VALUES (?, ?)", seq, details);
-}
-
-export function writeAgent(db: DatabaseSync, agent: AgentRecord): void {
-  upsert(
-    db,
-    "agents",
-    {
-      name: agent.name,
-      branch: agent.branch ?? "",
-      role: agent.role ?? "",
-      client: agent.client,
-      session_id: agent.session_id,
-      worktree: agent.worktree,
-      created_at: agent.created_at,
-      last_seen_at: agent.last_seen_at,
-      removed_at: agent.removed_at,
-    },
-    ["name", "branch"],
-  );
-}
-
-/** Its readers exist: whoever imports has looked. */
-export function writeMessage(db: DatabaseSync, message: MessageRecord): void {
-  // Whether the person sent it is known for what was sent here, and only as long as it is unchanged.
-  const known = one<{ is_person: number }>(
-    db,
-    "SELECT is_person FROM messages WHERE id = ? AND sender = ? AND text = ?",
-    message.id,
-    message.from,
-    message.text,
-  );
-  upsert(db, "messages", {
-    id: message.id,
-    sender: message.from,
-    is_person: known?.is_person ?? 0,
-    text: message.text,
-    subject: message.subject,
-    created_at: message.created_at,
-  });
-  const seq = seqOf(db, "messages", message.id) as number;
+/** The import has checked that the readers exist. */
+function writeMessage(db: DatabaseSync, message: MessageRecord): void {
+  const { id, from: sender, text } = message;
+  // Whether a person sent it is known only for messages sent here, and only while they are unchanged.
+  const sql = "SELECT is_person FROM messages WHERE id = ? AND sender = ? AND text = ?";
+  const known = one<{ is_person: number }>(db, sql, id, sender, text);
+  upsert(db, "messages", { ...columnsOf(message, "from", "readers"), sender, is_person: known?.is_person ?? 0 });
+  const seq = seqOf(db, "messages", id) as number;
   run(db, "DELETE FROM message_recipients WHERE message = ?", seq);
   for (const { agent, branch, is_mention, read_at } of message.readers ?? []) {
-    run(
-      db,
-      "INSERT OR IGNORE INTO message_recipients VALUES (?, ?, ?, ?)",
-      seq,
-      agentSeq(db, { agent, branch }),
-      is_mention ? 1 : 0,
-      read_at ?? null,
-    );
+    const mark = { message: seq, agent: agentSeq(db, { agent, branch }), is_mention: is_mention ? 1 : 0, read_at };
+    insert(db, "message_recipients", mark, "INSERT OR IGNORE");
   }
 }
 
@@ -359,6 +265,36 @@ function upsert(
   );
 }
 
-function toJson(value: unknown): string | null {
-  return value === undefined ? null : JSON.stringify(value);
+/** Writes a whole record, as a new row or over an existing one. The caller has decided that this is right. */
+export const WRITERS: { readonly [Kind in WrittenKind]: (db: DatabaseSync, record: RecordOf<Kind>) => void } = {
+  epic: (db, epic) => upsert(db, "epics", { ...columnsOf(epic), priority: rankOf(epic.priority as Priority) }),
+  story(db, story) {
+    upsert(db, "stories", { ...columnsOf(story, "epic_id"), epic: seqOf(db, "epics", story.epic_id) });
+  },
+  task: writeTask,
+  handoff(db, handoff) {
+    const { id, task_id, files_changed: files, details = "" } = handoff;
+    upsert(db, "handoffs", {
+      ...columnsOf(handoff, "task_id", "details"),
+      task: seqOf(db, "tasks", task_id),
+      files_changed: files && JSON.stringify(files),
+      details_chars: details.length,
+    });
+    const seq = seqOf(db, "handoffs", id) as number;
+    run(db, "DELETE FROM handoff_details WHERE handoff = ?", seq);
+    if (details !== "") run(db, "INSERT INTO handoff_details VALUES (?, ?)", seq, details);
+  },
+  agent(db, agent) {
+    const { branch = "", role = "" } = agent;
+    upsert(db, "agents", { ...columnsOf(agent), branch, role }, ["name", "branch"]);
+  },
+  message: writeMessage,
+};
+
+type WrittenKind = "epic" | "story" | "task" | "handoff" | "agent" | "message";
+
+/** The fields that map directly to columns. Absent fields are cleared. */
+function columnsOf(record: RecordOf<WrittenKind>, ...others: string[]): Record<string, string | number | undefined> {
+  const names = Object.keys(FIELDS[record.kind]).filter((name) => name !== "aliases" && !others.includes(name));
+  return Object.fromEntries(names.map((name) => [name, (record as Record<string, unknown>)[name]])) as never;
 }

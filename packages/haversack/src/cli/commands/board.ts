@@ -1,0 +1,140 @@
+import { spawn } from "node:child_process";
+import { existsSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
+import { cleanLine } from "../../base/clean-text.ts";
+import { HaversackError } from "../../base/errors.ts";
+import { serveBoard } from "../../board-server/serve-board.ts";
+import { LiveSkills } from "../../engine/live-skills.ts";
+import { KeptProject } from "../../engine/open-project.ts";
+import { actorForCli } from "../../engine/work/actor.ts";
+import { type LiveParts, LiveWork } from "../../engine/work/live-work.ts";
+import { reportData } from "../../runs/report.ts";
+import { changeMark } from "../../store/sqlite/connect.ts";
+import { SqliteRunStore } from "../../store/sqlite/runs/sqlite-run-store.ts";
+import { readSkillStats } from "../../store/sqlite/skills/skill-usage.ts";
+import { type Call, type CommandSpec, type ExitCode, flag, type Io, option, sayWarning } from "../command.ts";
+import { findInstalled } from "../installed.ts";
+import { openProject } from "../project.ts";
+import { asSeen } from "../seen-run.ts";
+import { view } from "./runs.ts";
+import { readSavings } from "./usage.ts";
+
+export const spec: CommandSpec = {
+  about:
+    "Serves a web page about this project until you press Ctrl-C: the tasks as a board, the ready queue, claims and messages, live runs, skills, and savings. Only this machine can reach it (127.0.0.1), and only with the token in the printed address.",
+  options: {
+    port: option("N", "The port (default: any free one).", { type: "integer", minimum: 1, maximum: 65_535 }),
+    open: flag("Open it in your browser."),
+  },
+  examples: [
+    { run: "haversack board", says: "prints the address" },
+    { run: "haversack board --port 4000 --open", says: "at a fixed port, in the browser" },
+  ],
+  json: "one line, {url, port}, then it serves.",
+};
+
+/** The newest sessions that the savings are shown for. */
+const MOST_SESSIONS = 200;
+const MOST_RUNS = 50;
+
+export async function run(call: Call): Promise<ExitCode> {
+  const { io, options, json } = call;
+  // Reports a wrong setting, a missing project or a foreign store now, not in the browser.
+  const { paths, close } = openProject(call, { access: "look" });
+  close();
+  const assets = join(dirname(findInstalled().bin), "board");
+  if (!existsSync(assets)) throw new HaversackError("file-unreadable", "this installation lacks the board's page");
+  const kept = new KeptProject({ cwd: io.cwd, env: io.env });
+  const live = new LiveWork(kept);
+  const warn = (text: string) => sayWarning(io, text);
+  const skills = new LiveSkills({ project: kept, log: (_, text) => warn(text) });
+  const asPerson =
+    <T>(use: (parts: LiveParts) => Promise<T>) =>
+    (parts: LiveParts) =>
+      use({ ...parts, by: { ...actorForCli(io.env, { at: new Date() }), place: parts.by.place! }, for: "person" });
+  const origin = () => ({ marks: {}, client: "board", at: new Date() });
+  const port = options["port"] as number | undefined;
+  const board = await serveBoard(
+    {
+      name: cleanLine(basename(paths.root)),
+      read: (use) => live.read(origin(), asPerson(use)),
+      write: (use) => live.write(origin(), asPerson(use)),
+      skills,
+      changeMark: ({ handle }) => changeMark(handle),
+      skillStats: ({ handle }) => readSkillStats(handle),
+      savings: ({ handle }) =>
+        readSavings(handle, { limit: MOST_SESSIONS }).map(
+          ({ sessionId, client, lastSeenAt, prompts, added, native }) => ({
+            ...{ session_id: sessionId, client, at: lastSeenAt, prompts },
+            ...{ added: added?.uncached ?? 0, added_cached: added?.cached ?? 0 },
+            ...{ native: native.uncached, native_cached: native.cached },
+          }),
+        ),
+      runs: RUNS,
+    },
+    { assets, log: warn, ...(port !== undefined && { port }) },
+  );
+  if (json) io.out(`${JSON.stringify({ url: board.url, port: board.port })}\n`);
+  else io.out(`The board of ${basename(paths.root)}: ${board.url}\nCtrl-C ends it.\n`);
+  if (options["open"] === true) openBrowser(board.url, io);
+  await untilStopped();
+  await board.close();
+  skills.close();
+  return 0;
+}
+
+const RUNS = {
+  async list({ handle, by }: LiveParts) {
+    const store = new SqliteRunStore(handle);
+    const runs = await store.listRuns({ limit: MOST_RUNS });
+    return Promise.all(
+      runs.map(async (run) => {
+        const sessions = await store.listSessions(run.id);
+        const tasks = await store.listTasks(run.id);
+        const last = sessions.at(-1);
+        const sum = (pick: (session: (typeof sessions)[number]) => number | undefined) =>
+          sessions.reduce((total, session) => total + (pick(session) ?? 0), 0);
+        return {
+          ...view(asSeen(run, by.at)),
+          batch_size: run.batchSize,
+          sessions: sessions.length,
+          tokens: sum(({ inputTokens = 0, outputTokens = 0 }) => inputTokens + outputTokens),
+          cost_usd: sum(({ costUsd }) => costUsd),
+          ...(last?.usedTokens && last.windowTokens && { fill: last.usedTokens / last.windowTokens }),
+          tasks: tasks.map(({ taskId, title, state }) => ({ id: taskId, title, state })),
+        };
+      }),
+    );
+  },
+  async show(id: string, { handle, by }: LiveParts) {
+    const store = new SqliteRunStore(handle);
+    const run = asSeen(await store.getRun(id), by.at);
+    const [sessions, tasks, tests] = [
+      await store.listSessions(run.id),
+      await store.listTasks(run.id),
+      await store.listTests(run.id),
+    ];
+    const stopped = run.stopped ?? (run.remedy ? `interrupted; go on with \`${run.remedy}\`` : "not yet");
+    return { ...reportData({ run, sessions, tasks, tests, stopped }), ...view(run) };
+  },
+  async stop({ id, isNow }: { id: string; isNow: boolean }, { handle, by }: LiveParts) {
+    const store = new SqliteRunStore(handle);
+    const run = asSeen(await store.getRun(id), by.at);
+    if (run.state !== "running")
+      throw new HaversackError("refused", `run ${run.id} ${run.state === "ended" ? "has ended" : "was interrupted"}`);
+    await store.requestStop(run.id, isNow ? "now" : "gracefully");
+  },
+};
+
+function openBrowser(url: string, io: Io): void {
+  const program = process.platform === "darwin" ? "open" : "xdg-open";
+  const child = spawn(program, [url], { stdio: "ignore", detached: true });
+  child.on("error", () => sayWarning(io, `${program} could not be started; open the address yourself`));
+  child.unref();
+}
+
+function untilStopped(): Promise<void> {
+  return new Promise((done) => {
+    for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.once(signal, () => done());
+  });
+}

@@ -1,0 +1,463 @@
+/** `haversack work`: runs headless sessions one after another until the scope is done. */
+import { createHash } from "node:crypto";
+import { hostname } from "node:os";
+import { join } from "node:path";
+import { readBounded } from "../../base/clean-text.ts";
+import { HaversackError } from "../../base/errors.ts";
+import { readJson } from "../../base/json.ts";
+import { processSpace } from "../../base/process-space.ts";
+import { makeFolder, putFile, removeFile, USER } from "../../base/safe-write.ts";
+import { OF_A_SESSION } from "../../clients/facts.ts";
+import { STREAMED, type StreamedClient } from "../../clients/streamed.ts";
+import { CLIENTS } from "../../clients/table.ts";
+import { roleText } from "../../clients/work-files.ts";
+import { clientProcess } from "../../engine/events/event-project.ts";
+import { requireSettings } from "../../engine/open-project.ts";
+import { sendMessage } from "../../engine/wake/messages.ts";
+import { wakeAgent } from "../../engine/wake/wake-agent.ts";
+import { pickApart } from "../../engine/work/next-batch.ts";
+import { DEFAULT_MINUTES } from "../../runs/brakes.ts";
+import type { KeepWay } from "../../runs/keep-changes.ts";
+import { notifyEnd } from "../../runs/notify.ts";
+import { freeDeadRuns } from "../../runs/other-runs.ts";
+import { patientStore } from "../../runs/patient-store.ts";
+import { batchPrompt } from "../../runs/prompts.ts";
+import { reportText, writeReport } from "../../runs/report.ts";
+import type { RunOptions, RunParts } from "../../runs/run-parts.ts";
+import { isRunAlive } from "../../runs/run-record.ts";
+import { runWork } from "../../runs/runner.ts";
+import { RunStop } from "../../runs/session-health.ts";
+import { StopSwitch } from "../../runs/stop-switch.ts";
+import type { Run, RunProcess, RunScope } from "../../store/run-store.ts";
+import { SqliteRunStore } from "../../store/sqlite/runs/sqlite-run-store.ts";
+import type { Actor } from "../../store/work-store.ts";
+import { type Call, type Command, type ExitCode, sayNote } from "../command.ts";
+import { asScope, clientOrNone, requireClient, requireReady, requireRepository, testsOf } from "../run-checks.ts";
+import { makeRunView } from "../run-view.ts";
+import { isProcessAlive } from "../seen-run.ts";
+import { wakeParts } from "../wake.ts";
+import { type OpenWork, openWork } from "../work.ts";
+import { EPIC, STORY } from "../work-options.ts";
+import { isWired } from "./skills-defer.ts";
+
+const work: Command = {
+  spec: {
+    about:
+      "Works through the queue without you: claims a batch, starts the client headless with what the tasks need, follows it, runs the tests, and continues with the next session until the scope is done or a limit is reached. Uncommitted changes are kept after every session. Give the client its permissions after --. Exit 0: everything in the scope is done; 1: something is left.",
+    options: {
+      parallel: {
+        type: "string",
+        short: "n",
+        value: "auto|N",
+        about: "Tasks per session (default auto: 2 to 4, by success).",
+      },
+      epic: EPIC,
+      story: STORY,
+      all: { type: "boolean", about: "Work on everything that is ready." },
+      continue: {
+        type: "boolean",
+        about: "Continue the last run of this scope, with its options, where it stopped.",
+      },
+      client: {
+        type: "string",
+        value: "NAME",
+        choices: [...Object.keys(STREAMED), "command"],
+        about: "The client to start (default: headless.client). command: what headless.command names.",
+      },
+      "max-chains": {
+        type: "integer",
+        value: "N",
+        minimum: 1,
+        about: "Start at most this many sessions (default: headless.max_chains). Fixers and reviewers do not count.",
+      },
+      "max-tokens": { type: "integer", value: "N", minimum: 1, about: "Stop after this many tokens." },
+      "max-cost": {
+        type: "number",
+        value: "USD",
+        minimum: 0,
+        about: "Stop after this much money, if the client reports its cost.",
+      },
+      "max-minutes": {
+        type: "integer",
+        value: "N",
+        minimum: 1,
+        about: "Stop after this many minutes (default 480 if nothing else is limited).",
+      },
+      isolate: {
+        type: "boolean",
+        about:
+          "Each task in its own git worktree and branch with its own session, merged back when its tests are green.",
+      },
+      "no-tests": { type: "boolean", about: "Run no tests. Nothing else checks the work then." },
+      "dry-run": { type: "boolean", about: "Print what would be claimed, told and started. Nothing is changed." },
+    },
+    rest: { name: "ARGS", about: "options for the client, such as --permission-mode acceptEdits" },
+    examples: [
+      { run: "haversack work --story S12", says: "until the story is done" },
+      {
+        run: "haversack work --all --max-cost 5 -- --permission-mode acceptEdits",
+        says: "everything, for at most 5 dollars",
+      },
+      { run: "haversack work --story S12 --dry-run", says: "what it would do" },
+      { run: "haversack work --story S12 --continue", says: "after a crash or a stop" },
+    ],
+    json: "one event per line: {event, …}; with --dry-run {client, command, tasks, prompt, prompt_chars, test_command}.",
+  },
+  run(call) {
+    const isDryRun = call.options["dry-run"] === true;
+    const scope = scopeOf(call);
+    const { parallel } = call.options;
+    if (parallel !== undefined) sizeOf(String(parallel));
+    // A limit, a command or a test that is not what the user meant: nobody watches what follows.
+    requireSettings(call.io, (key) => /^(?:headless|work)\./.test(key));
+    return start(call, openWork(call, isDryRun ? "try" : "save"), scope, isDryRun);
+  },
+};
+
+function scopeOf({ options }: Call): RunScope {
+  const { epic, story, all } = options as { epic?: string; story?: string; all?: boolean };
+  const given = [epic, story, all || undefined].filter((one) => one !== undefined);
+  if (given.length !== 1) {
+    throw new HaversackError("usage", given.length === 0 ? "work needs a scope" : "only one scope can be given", {
+      hint: "name one with --epic ID or --story ID, or say --all for everything",
+    });
+  }
+  if (epic !== undefined) return { kind: "epic", id: epic };
+  return story !== undefined ? { kind: "story", id: story } : { kind: "all" };
+}
+
+async function start(call: Call, open: OpenWork, asked: RunScope, isDryRun: boolean): Promise<ExitCode> {
+  const { io, options } = call;
+  const scope = await wholeScope(asked, open);
+  const runs = new SqliteRunStore(open.handle);
+  const continues = options["continue"] === true ? await runToContinue(scope, runs) : undefined;
+  const startedWith = optionsFile(open);
+  const before = continues && startedWith.read(continues.id);
+  const clientId = (options["client"] as string | undefined) ?? continues?.client ?? open.config["headless.client"];
+  const { client, program, problem } = isDryRun
+    ? clientOrNone(clientId, call, open)
+    : { ...requireClient(clientId, call, open), problem: undefined };
+  const given = optionsOf(call, open, before);
+  if (given.limits.maxCostUsd !== undefined && client.tellsNoCost) {
+    throw new HaversackError("refused", `${client.title} does not say what it costs, so --max-cost could not hold`, {
+      hint: "limit it with --max-tokens, --max-chains or --max-minutes",
+    });
+  }
+  const { cwd, branch } = requireRepository(io.cwd, given, { isContinued: continues !== undefined });
+  const runOptions = { ...given, ...(branch !== undefined && !given.mergeInto && { mergeInto: branch }) };
+  const testCommand = runOptions.isTested ? testsOf(open, cwd) : undefined;
+  const forAgent = (by: Actor) => ({ ...open, by, for: "agent" as const });
+  const project = projectId(open);
+  const dead = { runs, work: forAgent, isAlive: isProcessAlive, now: () => new Date(), project };
+  if (!isDryRun) await freeDeadRuns(dead, { except: continues?.id });
+  if (!continues && (await requireReady(scope, { ...open, runs })) === "done") {
+    sayNote(io, "every task of this scope is done");
+    return 0;
+  }
+
+  const packet = packetMaker(call, open, clientId);
+  if (isDryRun) {
+    return dryRun(call, open, { scope, clientId, client, program, problem, runOptions, testCommand, packet });
+  }
+
+  const view = makeRunView(io, { isJson: call.json });
+  const stop = new StopSwitch();
+  const deaf = listenForSignals(stop);
+  const parts = runParts(call, open, { runs, client, program, cwd, testCommand, packet, view });
+  const { on } = parts;
+  parts.on = (event) => {
+    if (event.kind === "run") startedWith.write(event.id, runOptions);
+    on(event);
+  };
+  for (const text of notesFor(clientId, client, call)) view.on({ kind: "note", text });
+  if (continues && !before) {
+    const text = `the options of run ${continues.id} were not given on this machine; give them again if they matter`;
+    view.on({ kind: "note", text });
+  }
+  try {
+    const request = { scope, client: clientId, options: runOptions, ...(continues && { continues }) };
+    const { run, reason, text, report } = await runWork(request, parts, stop);
+    view.close();
+    const isDone = reason === "done";
+    if (isDone) startedWith.remove(run.id);
+    const wish = open.config["headless.report"];
+    const isShown = wish === "always" || (wish === "on_complete" && isDone) || (wish === "on_failure" && !isDone);
+    const input = await reportInput(run, `${reason}: ${text}`, runs);
+    if (!call.json && isShown) io.out(`\n${reportText(input)}`);
+    if (!call.json && report !== undefined) io.out(`Report: ${report}\n`);
+    const end = { run, reason, text, report, input };
+    for (const problem of await notifyEnd(open.config["headless.notify"], end, { ...io, isQuiet: call.json })) {
+      io.err(`haversack: ${problem}\n`);
+    }
+    return isDone ? 0 : 1;
+  } catch (error) {
+    if (error instanceof RunStop) throw new HaversackError("refused", error.message);
+    throw error;
+  } finally {
+    view.close();
+    deaf();
+  }
+}
+
+async function runToContinue(scope: RunScope, runs: SqliteRunStore): Promise<Run | undefined> {
+  const run = await runs.lastRun(scope);
+  if (!run || (run.state === "ended" && run.stopped?.startsWith("done"))) return undefined;
+  if (run.state === "running" && isRunAlive(run, { isAlive: isProcessAlive, now: new Date() })) {
+    throw new HaversackError("refused", `run ${run.id} is still at work on this scope`, {
+      hint: `\`haversack runs follow ${run.id}\` shows it; without --continue a second run shares its work`,
+    });
+  }
+  return run;
+}
+
+/** Without our hooks and tools a session cannot save its work in progress. Only Claude Code can still be asked to end, by its own messages. */
+function notesFor(id: string, { title }: StreamedClient, { io }: Call): string[] {
+  const known = CLIENTS.find(({ name }) => name === id);
+  const place = { cwd: io.cwd, env: io.env };
+  if (!known || known.isPackaged?.(place) || isWired(known, place)) return [];
+  return [
+    `Haversack is not wired into ${title} here, so work in progress is not captured; \`haversack init\` does that`,
+  ];
+}
+
+async function wholeScope(scope: RunScope, { store }: OpenWork): Promise<RunScope> {
+  if (scope.kind === "epic") return { kind: "epic", id: (await store.getEpic(scope.id)).id };
+  if (scope.kind === "story") return { kind: "story", id: (await store.getStory(scope.id)).id };
+  return scope;
+}
+
+/** Options that are not given come from the run that is resumed. */
+function optionsOf({ options, rest = [] }: Call, { config }: OpenWork, before: Partial<RunOptions> = {}): RunOptions {
+  const limit = (name: string) => options[name] as number | undefined;
+  const [maxTokens, maxCostUsd] = [limit("max-tokens"), limit("max-cost")];
+  const isLimited = limit("max-chains") !== undefined || maxTokens !== undefined || maxCostUsd !== undefined;
+  const maxMinutes = limit("max-minutes");
+  const given = {
+    ...(limit("max-chains") !== undefined && { maxChains: limit("max-chains") as number }),
+    ...(maxTokens !== undefined && { maxTokens }),
+    ...(maxCostUsd !== undefined && { maxCostUsd }),
+    ...(maxMinutes !== undefined && { maxMinutes }),
+  };
+  const usual = { maxChains: config["headless.max_chains"], ...(!isLimited && { maxMinutes: DEFAULT_MINUTES }) };
+  return {
+    size: options["parallel"] === undefined ? (before.size ?? "auto") : sizeOf(String(options["parallel"])),
+    limits: { ...(before.limits ?? usual), ...given },
+    args: rest.length > 0 || !before.args ? [...config["headless.args"], ...rest] : before.args,
+    isIsolated: options["isolate"] === true || (before.isIsolated ?? false),
+    isTested: options["no-tests"] !== true && (before.isTested ?? true),
+    ...(before.mergeInto !== undefined && { mergeInto: before.mergeInto }),
+  };
+}
+
+/**
+ * What runs were started with, in this user's own folder. The store has it too, but a store can come with a repository, and `--continue`
+ * must not take permissions or limits from there.
+ */
+function optionsFile({ paths }: Pick<OpenWork, "paths">) {
+  const folder = paths.userState && join(paths.userState, "runs");
+  const file = (id: string) => join(folder ?? "", `${projectId({ paths })}-${id}.json`);
+  return {
+    read(id: string): RunOptions | undefined {
+      const text = folder === undefined ? undefined : readBounded(file(id), MAX_OPTIONS_BYTES)?.text;
+      return text === undefined ? undefined : (readJson(text).value as RunOptions | undefined);
+    },
+    write(id: string, options: RunOptions): void {
+      if (folder === undefined) return;
+      makeFolder(folder, { within: USER, mode: 0o700 });
+      putFile(file(id), `${JSON.stringify(options)}\n`, { within: USER, mode: 0o600 });
+    },
+    remove(id: string): void {
+      if (folder !== undefined) removeFile(file(id), { within: USER });
+    },
+  };
+}
+
+const MAX_OPTIONS_BYTES = 1_000_000;
+
+function projectId({ paths }: Pick<OpenWork, "paths">): string {
+  return createHash("sha256").update(paths.state).digest("hex").slice(0, 12);
+}
+
+function sizeOf(given: string): RunOptions["size"] {
+  if (given === "auto") return "auto";
+  const size = Number(given);
+  if (Number.isInteger(size) && size >= 1 && size <= 20) return size;
+  throw new HaversackError("usage", `--parallel must be auto or a number from 1 to 20, not ${given}`);
+}
+
+type Packet = (taskId: string, role?: string) => Promise<string>;
+
+function packetMaker(call: Call, open: OpenWork, client: string): Packet {
+  const parts = wakeParts(call, open);
+  const known = PROFILED.has(client) ? { client } : {};
+  return async (taskId) => {
+    const woken = await wakeAgent(
+      { taskId, ...known, reason: "asked" },
+      { ...parts, by: { ...open.by, at: new Date() } },
+    );
+    return woken.kind === "packet" ? woken.packet.text : "";
+  };
+}
+
+const PROFILED = new Set(Object.keys(STREAMED));
+
+interface DryRun {
+  scope: RunScope;
+  clientId: string;
+  client: StreamedClient;
+  program: string;
+  /** Why the client cannot be started here. */
+  problem: string | undefined;
+  runOptions: RunOptions;
+  testCommand: string | undefined;
+  packet: Packet;
+}
+
+async function dryRun({ io, json }: Call, open: OpenWork, run: DryRun): Promise<ExitCode> {
+  const { scope, clientId, client, program, problem, testCommand, packet } = run;
+  const { size, args } = run.runOptions;
+  const { batch } = await pickApart({ scope: asScope(scope), size: size === "auto" ? 2 : size }, open);
+  const tasks = batch.map(({ id, title }) => ({ id, title }));
+  const prompt = batchPrompt(tasks, await Promise.all(tasks.map(({ id }) => packet(id))));
+  const command = [program, ...client.begin, ...args, ...client.end];
+  if (problem !== undefined) sayNote(io, `a run could not start here: ${problem}`);
+  if (json) {
+    const view = { client: clientId, command, tasks, prompt, prompt_chars: prompt.length };
+    io.out(`${JSON.stringify({ ...view, test_command: testCommand ?? null })}\n`);
+  } else {
+    io.out(
+      `Would claim: ${tasks.map(({ id, title }) => `${id} "${title}"`).join(", ") || "nothing"}\nWould run: ${command.map(quote).join(" ")}\nTests: ${testCommand ?? "none"}\nPrompt (${prompt.length} characters, on standard input):\n\n${prompt}\n`,
+    );
+  }
+  return 0;
+}
+
+interface Started {
+  runs: SqliteRunStore;
+  client: StreamedClient;
+  program: string;
+  cwd: string;
+  testCommand: string | undefined;
+  packet: Packet;
+  view: { on: RunParts["on"] };
+}
+
+function runParts({ io }: Call, open: OpenWork, started: Started): RunParts {
+  const { client, program, cwd, testCommand, packet, view } = started;
+  const { config, paths } = open;
+  const speed = speedOf(io.env);
+  const minutes = (count: number) => (count * 60_000) / speed;
+  const patience = {
+    // Not scaled by `speed`, because it is compared with unscaled waits.
+    limitMs: 600_000,
+    wait: (ms: number) => wait(ms / speed, new StopSwitch()),
+    onWait: (why: string) => view.on({ kind: "note", text: `waits for ${why}` }),
+  };
+  const runs = patientStore(started.runs, patience);
+  const store = patientStore(open.store, patience);
+  return {
+    work: (by: Actor) => ({ ...open, store, by, for: "agent" }),
+    runs,
+    ...{ client, program, cwd, packet, roleText },
+    env: cleanEnv(io.env),
+    settings: {
+      sessionLimits: {
+        windowShare: config["headless.window_percent"] / 100,
+        windowTokens: config["headless.window_tokens"],
+        graceMs: (config["headless.grace_seconds"] * 1000) / speed,
+        killMs: 10_000 / speed,
+        quietMs: minutes(config["headless.quiet_minutes"]),
+        quietToolMs: minutes(3 * config["headless.quiet_minutes"]),
+      },
+      keep: config["headless.keep"] as KeepWay,
+      testCommand,
+      testLimitMs: minutes(config["work.test_minutes"]),
+      setupCommand: config["work.setup_command"] || undefined,
+      maxTestRetries: config["work.max_test_retries"],
+      isAutoFix: config["work.auto_fix"],
+      isFilling: config["headless.fill_sessions"],
+      reviewers: config["headless.reviewers"],
+    },
+    project: projectId(open),
+    scratch: join(paths.userState ?? paths.state, "runs"),
+    machine: hostname(),
+    process: processOf(process.pid),
+    processOf,
+    isAlive: isProcessAlive,
+    ...(client.fill && {
+      readFill: (sessionId: string, startedAt: Date) => client.fill?.({ sessionId, agentId: "", startedAt }, io.env),
+    }),
+    tell: async (agent, text) => {
+      const by = { name: "haversack", at: new Date() };
+      await sendMessage({ to: [agent], text, isPrivate: true }, { ...open, store, by });
+    },
+    report: async ({ run, reason, text }) => {
+      const folder = join(paths.state, "reports");
+      const input = await reportInput(run, `${reason}: ${text}`, runs);
+      try {
+        return writeReport(input, { folder, within: paths.root });
+      } catch (error) {
+        view.on({ kind: "note", text: `the report could not be written: ${(error as Error).message}` });
+        return undefined;
+      }
+    },
+    on: (event) => view.on(event),
+    wait: (ms, stop) => wait(ms / speed, stop),
+    now: () => new Date(),
+  };
+}
+
+async function reportInput(run: Run, stopped: string, runs: RunParts["runs"]) {
+  const [sessions, tasks, tests] = await Promise.all([
+    runs.listSessions(run.id),
+    runs.listTasks(run.id),
+    runs.listTests(run.id),
+  ]);
+  return { run, stopped, sessions, tasks, tests };
+}
+
+/** For tests only: divides all waits of the runner. */
+function speedOf(env: Call["io"]["env"]): number {
+  const speed = Number(env["HAVERSACK_TEST_SPEED"]);
+  return speed >= 1 ? speed : 1;
+}
+
+function processOf(id: number): RunProcess {
+  return clientProcess(id) ?? { id, space: processSpace() };
+}
+
+/** The first Ctrl-C asks the session to save and end; the second stops it. Closing the terminal counts as Ctrl-C. */
+function listenForSignals(stop: StopSwitch): () => void {
+  const onSignal = () => stop.request(stop.how === undefined ? "gracefully" : "now");
+  const names = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
+  for (const name of names) process.on(name, onSignal);
+  return () => {
+    for (const name of names) process.off(name, onSignal);
+  };
+}
+
+function wait(ms: number, stop: StopSwitch): Promise<void> {
+  return new Promise((resolve) => {
+    const end = () => {
+      clearTimeout(timer);
+      forget();
+      resolve();
+    };
+    const timer = setTimeout(end, ms);
+    const forget = stop.onRequest(end);
+    if (stop.how !== undefined) end();
+  });
+}
+
+function cleanEnv(env: Call["io"]["env"]): Record<string, string> {
+  const kept = Object.entries(env).filter(
+    (entry): entry is [string, string] => entry[1] !== undefined && !OF_A_SESSION.includes(entry[0]),
+  );
+  return Object.fromEntries(kept);
+}
+
+function quote(word: string): string {
+  return /^[\w./:=@%+,-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
+}
+
+export const commands: Readonly<Record<string, Command>> = { work };

@@ -1,0 +1,297 @@
+/** `haversack runs` and `haversack metrics`: past and current runs, and how to stop them. */
+import { setTimeout as sleep } from "node:timers/promises";
+import { cleanLine } from "../../base/clean-text.ts";
+import { HaversackError } from "../../base/errors.ts";
+import { type RunMetrics, readMetrics } from "../../engine/runs/run-metrics.ts";
+import { reportData, reportText } from "../../runs/report.ts";
+import type { Run, RunSession, RunTask, RunTest } from "../../store/run-store.ts";
+import { SqliteRunStore } from "../../store/sqlite/runs/sqlite-run-store.ts";
+import { type ArgumentSpec, type Call, type Command, type ExitCode, eachOne, print, several } from "../command.ts";
+import { formatAgo, table } from "../print-work.ts";
+import { formatCost, formatTokens, percent } from "../run-view.ts";
+import { asSeen, type SeenRun } from "../seen-run.ts";
+import { openWork, refuse } from "../work.ts";
+
+const RUN: ArgumentSpec = { name: "RUN", about: "run ID, or a unique prefix (3+ characters); default: the newest" };
+
+/** For commands that take several. */
+const RUNS: ArgumentSpec = { ...RUN, many: true };
+
+export function view({
+  id,
+  state,
+  scope,
+  client,
+  machine,
+  startedAt,
+  seenAt,
+  endedAt,
+  stopped,
+  report,
+  remedy,
+}: SeenRun) {
+  return {
+    ...{ id, state, client, machine },
+    scope: scope.kind === "all" ? "all" : scope.id,
+    started_at: startedAt,
+    seen_at: seenAt,
+    ...(endedAt && { ended_at: endedAt }),
+    ...(stopped !== undefined && { stopped }),
+    ...(report !== undefined && { report }),
+    ...(remedy !== undefined && { remedy }),
+  };
+}
+
+async function findRun({ arguments: [id] }: Call, store: SqliteRunStore): Promise<Run> {
+  if (id !== undefined) return store.getRun(id);
+  const [newest] = await store.listRuns({ limit: 1 });
+  if (newest) return newest;
+  throw new HaversackError("not-found", "there is no run yet", {
+    hint: "`haversack work --help` says how to start one",
+  });
+}
+
+const runsList: Command = {
+  spec: {
+    about: "Lists runs of headless sessions, newest first. A run whose process is gone is shown as interrupted.",
+    options: { limit: { type: "integer", value: "N", minimum: 1, about: "How many (default 20)." } },
+    examples: [{ run: "haversack runs list", says: "the last twenty" }],
+    json: "[{id, state, client, machine, scope, started_at, seen_at, ended_at?, stopped?, report?, remedy?}]; state: running, ended or interrupted.",
+  },
+  async run(call): Promise<ExitCode> {
+    const { handle, by } = openWork(call, "read");
+    const { io, json, options } = call;
+    const store = new SqliteRunStore(handle);
+    const runs = (await store.listRuns({ limit: (options["limit"] as number | undefined) ?? 20 })).map((run) =>
+      asSeen(run, by.at),
+    );
+    if (json) io.out(`${JSON.stringify(runs.map(view))}\n`);
+    else if (runs.length === 0) io.out("No runs yet. `haversack work --help` says how to start one.\n");
+    else {
+      const rows = runs.map((run) => [
+        { text: run.id },
+        { text: run.state },
+        { text: run.client },
+        { text: run.scope.kind === "all" ? "all" : run.scope.id },
+        { text: run.machine, style: "dim" as const },
+        { text: formatAgo(run.startedAt, by.at), style: "dim" as const },
+        { text: cleanLine(run.remedy ? `go on with: ${run.remedy}` : (run.stopped ?? ""), { maxChars: 100 }) },
+      ]);
+      io.out(`${table(io, rows).join("\n")}\n`);
+    }
+    return 0;
+  },
+};
+
+const runsShow: Command = {
+  spec: {
+    about: "Shows a run: its tasks, sessions, test runs, tokens and cost, and why it stopped.",
+    arguments: [RUNS],
+    examples: [{ run: "haversack runs show R4829", says: "one run" }],
+    json: "{id, state, machine, stopped, tasks, decisions, next_steps, sessions, tests, batch_sizes, tokens, cost_usd?, …}: the keys of the report. For several a list of these.",
+  },
+  run: eachOne(async (call): Promise<ExitCode> => {
+    const { handle, by } = openWork(call, "read");
+    const store = new SqliteRunStore(handle);
+    const run = asSeen(await findRun(call, store), by.at);
+    const [sessions, tasks, tests] = await Promise.all([
+      store.listSessions(run.id),
+      store.listTasks(run.id),
+      store.listTests(run.id),
+    ]);
+    const stopped = run.remedy
+      ? `interrupted; go on with \`${run.remedy}\``
+      : (run.stopped ?? "not yet, it is at work");
+    const input = { run, sessions, tasks, tests, stopped };
+    if (call.json) call.io.out(`${JSON.stringify({ ...reportData(input), ...view(run) })}\n`);
+    else call.io.out(reportText(input));
+    return 0;
+  }),
+};
+
+const LOOK_MS = 1_000;
+
+const runsFollow: Command = {
+  spec: {
+    about:
+      "Watches a run from another terminal until it ends: sessions, tests, and what became of its tasks. Exit 0: everything of its scope is done.",
+    arguments: [RUN],
+    examples: [{ run: "haversack runs follow", says: "the newest run" }],
+    json: "one object per line: {event: session|test|task|end, …}.",
+  },
+  async run(call): Promise<ExitCode> {
+    const { handle } = openWork(call, "read");
+    const store = new SqliteRunStore(handle);
+    const { id } = await findRun(call, store);
+    const told = new Set<string>();
+    const tell = (event: string, line: string, data: object) => {
+      const text = call.json ? JSON.stringify({ event, ...data }) : line;
+      if (told.has(text)) return;
+      told.add(text);
+      call.io.out(`${text}\n`);
+    };
+    for (;;) {
+      const run = asSeen(await store.getRun(id), new Date());
+      for (const session of await store.listSessions(id)) tellSession(session, tell);
+      for (const test of await store.listTests(id)) tellTest(test, tell);
+      for (const task of await store.listTasks(id)) tellTask(task, tell);
+      if (call.io.hasReader?.() === false) return 0;
+      if (run.state === "running") {
+        await sleep(LOOK_MS);
+        continue;
+      }
+      const why = run.remedy ? `interrupted; go on with \`${run.remedy}\`` : `ended: ${run.stopped ?? ""}`;
+      tell("end", `Run ${id} ${why}`, view(run));
+      return run.stopped?.startsWith("done") ? 0 : 1;
+    }
+  },
+};
+
+type Tell = (event: string, line: string, data: object) => void;
+
+function tellSession(session: RunSession, tell: Tell): void {
+  const { number, purpose, taskIds, end, text, usedTokens, windowTokens, inputTokens = 0, outputTokens = 0 } = session;
+  tell("session", `Session ${number} (${purpose}): ${taskIds.join(", ")}`, { number, purpose, tasks: taskIds });
+  if (end === undefined) return;
+  const fill = usedTokens && windowTokens ? `; window ${percent(usedTokens, windowTokens)}` : "";
+  const spent = `${formatTokens(inputTokens + outputTokens)} tokens${formatCost(session.costUsd)}`;
+  const why = end === "completed" || !text ? "" : `: ${text}`;
+  tell("session", `  Session ${number} ${end}${why}${fill}, ${spent}`, { number, end, text });
+}
+
+function tellTest({ session, command, isGreen, tookMs, at }: RunTest, tell: Tell): void {
+  const line = `  Tests after session ${session} (${command}): ${isGreen ? "green" : "red"}, ${(tookMs / 1000).toFixed(1)} s`;
+  tell("test", line, { after_session: session, command, is_green: isGreen, at });
+}
+
+function tellTask({ taskId, title, state, evidence, summary }: RunTask, tell: Tell): void {
+  if (state === "claimed") return;
+  const text = cleanLine(evidence ?? summary ?? "", { maxChars: 200 });
+  tell("task", `  ${taskId} "${title}" ${state}${text === "" ? "" : `: ${text}`}`, { id: taskId, state, text });
+}
+
+const runsStop: Command = {
+  spec: {
+    about:
+      "Stops a run: its sessions are asked to save and end, and get headless.grace_seconds for it. What they did is kept, and their tasks are free again.",
+    arguments: [RUNS],
+    options: { now: { type: "boolean", about: "Do not wait for the sessions." } },
+    examples: [
+      { run: "haversack runs stop R4829", says: "when its sessions have saved" },
+      { run: "haversack runs stop R4829 --now", says: "at once" },
+    ],
+    json: several("{id, machine, is_now}"),
+  },
+  run: eachOne(
+    async (call): Promise<ExitCode> => {
+      const { handle, by } = openWork(call, "save");
+      const store = new SqliteRunStore(handle);
+      const run = asSeen(await findRun(call, store), by.at);
+      if (run.state !== "running") {
+        const more = run.remedy ? `; \`${run.remedy}\` goes on with it` : "";
+        return refuse(call, {
+          text: `run ${run.id} ${run.state === "ended" ? "has ended" : "was interrupted"}${more}`,
+        });
+      }
+      const isNow = call.options["now"] === true;
+      await store.requestStop(run.id, isNow ? "now" : "gracefully");
+      const how = isNow ? "is told to stop at once" : "is asked to save and stop; --now does not wait for that";
+      print(call, { id: run.id, machine: run.machine, isNow }, () => `Run ${run.id} on ${run.machine} ${how}.`);
+      return 0;
+    },
+    { isBlock: false },
+  ),
+};
+
+// How well runs go.
+
+interface Row {
+  name: string;
+  target: string;
+  read(metrics: RunMetrics): string;
+}
+
+const number = (value: number | undefined, digits = 0) => (value === undefined ? "-" : value.toFixed(digits));
+const part = (value: number | undefined) => (value === undefined ? "-" : `${Math.round(value * 100)}%`);
+
+const ROWS: readonly Row[] = [
+  { name: "Tasks per session", target: "8+", read: (one) => number(one.tasksPerSession, 1) },
+  { name: "Batch completion rate", target: "95%+", read: (one) => part(one.batchCompletion) },
+  { name: "Sessions interrupted mid-task", target: "rare", read: (one) => number(one.interruptions) },
+  { name: "Restarts by hand", target: "0", read: (one) => number(one.restarts) },
+  { name: "Sessions per run, median", target: "", read: (one) => number(one.chainMedian) },
+  { name: "Sessions per run, most", target: "", read: (one) => number(one.chainLongest) },
+  { name: "Window at session end, median", target: "managed", read: (one) => part(one.fillMedian) },
+  { name: "Window at session end, most", target: "", read: (one) => part(one.fillHighest) },
+  { name: "Review failures", target: "", read: (one) => number(one.reviewFailures) },
+  { name: "Tasks that needed a fixer", target: "", read: (one) => number(one.fixed) },
+  { name: "Fixer success", target: "", read: (one) => part(one.fixerSuccess) },
+  { name: "Tasks done by runs", target: "", read: (one) => number(one.tasksDone) },
+  { name: "Runs", target: "", read: (one) => number(one.runs) },
+];
+
+const metrics: Command = {
+  spec: {
+    about:
+      "Shows how well runs go, from what was recorded: tasks per session, batches completed, interruptions, fixers, and the targets.",
+    options: {
+      since: { type: "string", value: "DATE", about: "Only from this date on." },
+      "before-after": { type: "string", value: "DATE", about: "Two columns: before this date, and from it on." },
+    },
+    examples: [
+      { run: "haversack metrics --since 2026-11-01", says: "this month" },
+      { run: "haversack metrics --before-after 2026-11-15", says: "what a change has brought" },
+    ],
+    json: "{tasks_per_session, batch_completion, interruptions, restarts, chain_median, …}; with --before-after {before, after}.",
+  },
+  async run(call): Promise<ExitCode> {
+    const { handle } = openWork(call, "read");
+    const store = new SqliteRunStore(handle);
+    const from = dateOf(call, "since");
+    const cut = dateOf(call, "before-after");
+    const columns: [string, RunMetrics][] =
+      cut === undefined
+        ? [["value", await readMetrics({ from }, store)]]
+        : [
+            ["before", await readMetrics({ from, to: cut }, store)],
+            ["after", await readMetrics({ from: cut }, store)],
+          ];
+    if (call.json) call.io.out(`${JSON.stringify(asJson(columns))}\n`);
+    else {
+      const head = ["metric", ...columns.map(([name]) => name), "target"];
+      const rows = ROWS.map(({ name, target, read }) => [name, ...columns.map(([, one]) => read(one)), target]);
+      const lines = [head, ...rows].map((row) => row.map((text) => ({ text })));
+      call.io.out(`${table(call.io, lines).join("\n")}\n`);
+    }
+    return 0;
+  },
+};
+
+function asJson(columns: readonly [string, RunMetrics][]): object {
+  const snake = (one: RunMetrics) =>
+    Object.fromEntries(
+      Object.entries(one).map(([key, value]) => [
+        key.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
+        value ?? null,
+      ]),
+    );
+  const [[, only] = ["", undefined]] = columns;
+  if (columns.length === 1 && only) return snake(only);
+  return Object.fromEntries(columns.map(([name, one]) => [name, snake(one)]));
+}
+
+function dateOf({ options }: Call, name: string): Date | undefined {
+  const given = options[name] as string | undefined;
+  if (given === undefined) return undefined;
+  const date = new Date(given);
+  if (!Number.isNaN(date.getTime()) && /^\d{4}-\d\d-\d\d/.test(given)) return date;
+  throw new HaversackError("usage", `--${name} must be a date such as 2026-11-18, not ${given}`);
+}
+
+export const commands: Readonly<Record<string, Command>> = {
+  "runs list": runsList,
+  "runs show": runsShow,
+  "runs follow": runsFollow,
+  "runs stop": runsStop,
+  metrics,
+};

@@ -1,0 +1,56 @@
+/** `haversack` without arguments: the project's status, or, where it is not set up, what Haversack would do. */
+import { existsSync } from "node:fs";
+import { diskFileSystem } from "../../base/file-system.ts";
+import { CLIENTS } from "../../clients/table.ts";
+import { notAProject } from "../../engine/project.ts";
+import { findSkillSources } from "../../engine/skill-sources.ts";
+import { findSkillFiles } from "../../skills/skill-files.ts";
+import { type Call, type CommandSpec, type ExitCode, print } from "../command.ts";
+import { shortPath } from "../print-plan.ts";
+import { findProject, type Project } from "../project.ts";
+import { wiringPlace } from "../wiring.ts";
+
+export const spec: CommandSpec = {
+  about: "Shows the status of this project, or how to set it up.",
+  examples: [{ run: "haversack", says: "where you are" }],
+  json: "as for `haversack status`.",
+};
+
+export async function run(call: Call): Promise<ExitCode> {
+  const project = findProject(call);
+  if (existsSync(project.paths.state)) return (await import("./status.ts")).run({ ...call, name: "status" });
+  const lines = welcome(call, project);
+  print(call, { lines }, () => lines.join("\n"));
+  return 0;
+}
+
+function welcome(call: Call, { paths, config }: Project): string[] {
+  const special = notAProject(paths);
+  const command = special ? "haversack init --user" : "haversack init";
+  const place = wiringPlace(call, { hasGuards: false });
+  const clients = CLIENTS.filter((client) => client.find(place).length > 0).map(({ title }) => title);
+  const { roots } = findSkillSources(paths.root, {
+    env: call.io.env,
+    folders: config["skills.folders"],
+    fs: diskFileSystem,
+  });
+  const skills = findSkillFiles(roots, diskFileSystem).files.length;
+  return [
+    special
+      ? `Haversack: ${shortPath(paths.root)} is ${special}, not a project. Go to a project, or connect all of them.`
+      : `Haversack is not set up in ${shortPath(paths.root)} yet.`,
+    `It would connect ${list(clients) || "your coding client (none was found here)"}${skills === 0 ? "." : ` and index ${skills} ${skills === 1 ? "skill" : "skills"}.`}`,
+    "It then recommends the skills that fit a prompt, and keeps tasks and handoffs.",
+    ...(clients.length > 0
+      ? [`Type \`${command}\`: it shows every file that it would write, and asks first.`]
+      : [
+          `Install a coding client first (${CLIENTS.map(({ title }) => title).join(", ")}), then type \`${command}\`.`,
+          ...(special ? [] : ["`haversack init --bare` sets up tasks and handoffs here without a client."]),
+        ]),
+    "`haversack help` lists all commands.",
+  ];
+}
+
+function list(names: readonly string[]): string {
+  return names.length < 2 ? names.join("") : `${names.slice(0, -1).join(", ")} and ${names.at(-1)}`;
+}

@@ -1,0 +1,235 @@
+/** How a run is shown: a live view in a terminal, plain lines elsewhere, one JSON object per line for programs. */
+import { stripControl } from "../base/clean-text.ts";
+import type { Usage } from "../clients/stream-event.ts";
+import { tokensOf } from "../runs/brakes.ts";
+import type { EndWhy, LiveState } from "../runs/client-session.ts";
+import type { BriefTask, RunEvent } from "../runs/run-event.ts";
+import type { Io } from "./command.ts";
+
+export interface RunView {
+  on(event: RunEvent): void;
+  /** The terminal is as it was before. */
+  close(): void;
+}
+
+export function makeRunView(io: Io, { isJson }: { isJson: boolean }): RunView {
+  if (isJson) return { on: (event) => jsonLine(io, event), close: () => undefined };
+  return io.isTerminal ? new LiveView(io) : { on: (event) => plainLine(io, event), close: () => undefined };
+}
+
+function jsonLine(io: Io, event: RunEvent): void {
+  const { kind, ...rest } = event;
+  io.out(`${JSON.stringify({ event: kind, ...snakeKeys(rest) })}\n`);
+}
+
+function snakeKeys(value: object): object {
+  return Object.fromEntries(
+    Object.entries(value).map(([key, one]) => [
+      key.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
+      isPlain(one)
+        ? snakeKeys(one)
+        : Array.isArray(one)
+          ? one.map((item) => (isPlain(item) ? snakeKeys(item) : item))
+          : one,
+    ]),
+  );
+}
+
+function isPlain(value: unknown): value is object {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function plainLine(io: Io, event: RunEvent): void {
+  const line = lineOf(event);
+  if (line !== undefined) io.out(`${line}\n`);
+}
+
+/** Undefined: not worth a line. What models, tests and titles say cannot move the cursor. */
+export function lineOf(event: RunEvent): string | undefined {
+  const line = textOf(event);
+  return line === undefined ? undefined : oneLine(line);
+}
+
+function oneLine(text: string): string {
+  return stripControl(text).replace(/[\n\t]/g, " ");
+}
+
+function textOf(event: RunEvent): string | undefined {
+  switch (event.kind) {
+    case "run":
+      return `Run ${event.id} ${event.isContinued ? "goes on" : "starts"} with ${event.client}; tests: ${event.testCommand ?? "none"}.`;
+    case "note":
+      return `Note: ${event.text}`;
+    case "session":
+      return `Session ${event.number} (${event.purpose}): ${event.tasks.map(taskName).join(", ")}`;
+    case "batch":
+      return `Session ${event.number} goes on: ${event.tasks.map(taskName).join(", ")}`;
+    case "asked":
+      return `  ${ASKED[event.why]}asked to save and end.`;
+    case "merged":
+      return `  ${event.id} ${event.isMerged ? "merged from" : "kept on"} ${event.branch}${event.text === "" ? "" : `: ${event.text}`}`;
+    case "session-end": {
+      const { kind, text, usedTokens, windowTokens, usage } = event.end;
+      const why = kind === "completed" || text === "" ? "" : `: ${text}`;
+      return `  Session ${event.number} ${kind}${why}; window ${percent(usedTokens, windowTokens)}, ${formatTokens(tokensOf(usage))} tokens${formatCost(usage.costUsd)}.`;
+    }
+    case "kept":
+      return `  Kept ${event.files} uncommitted file${event.files === 1 ? "" : "s"} as ${event.ref}.`;
+    case "tests":
+      return `  Tests (${event.command}): ${event.isGreen ? "green" : event.isKnown ? "red as before" : "red"}, ${(event.tookMs / 1000).toFixed(1)} s${event.isGreen || event.isKnown ? "" : `; ${event.text}`}`;
+    case "task":
+      return `  ${event.id} "${event.title}" ${event.state}${event.text === "" ? "" : `: ${event.text.replace(/\s+/g, " ").slice(0, 200)}`}`;
+    case "wait":
+      return `  Waits ${Math.round(event.ms / 1000)} s: ${event.why}`;
+    case "stop": {
+      const { sessions, done, blocked, unchecked, usage } = event.totals;
+      const doubt = unchecked === 0 ? "" : ` ${unchecked} ${unchecked === 1 ? "task" : "tasks"} unchecked,`;
+      return `Stopped (${event.reason}): ${event.text}. ${done} done,${doubt} ${blocked} blocked, ${sessions} ${sessions === 1 ? "session" : "sessions"}, ${formatTokens(tokensOf(usage))} tokens${formatCost(usage.costUsd)}.`;
+    }
+    case "stream":
+    case "testing":
+      return undefined;
+  }
+}
+
+const ASKED: Readonly<Record<EndWhy, string>> = {
+  "window-full": "Its window is nearly full: ",
+  stopped: "The run is to stop: ",
+  limit: "A limit is reached: ",
+};
+
+const REDRAW_MS = 200;
+
+interface ShownSession {
+  start: Extract<RunEvent, { kind: "session" }>;
+  startedAt: number;
+  state?: Readonly<LiveState>;
+}
+
+/** The last lines of what happened, and below them what happens now, drawn anew in place. */
+class LiveView implements RunView {
+  readonly #io: Io;
+  /** By number: tasks that run apart have a session each. */
+  readonly #sessions = new Map<number, ShownSession>();
+  /** Of sessions that are over. */
+  #spent = { tokens: 0, costUsd: undefined as number | undefined };
+  #tasks = { done: 0, blocked: 0 };
+  /** The command that tests. */
+  #testing: string | undefined;
+  #drawn = 0;
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(io: Io) {
+    this.#io = io;
+  }
+
+  on(event: RunEvent): void {
+    if (event.kind === "stream") {
+      const shown = this.#sessions.get(event.number);
+      if (shown) shown.state = event.state;
+      this.#later();
+      return;
+    }
+    const line = lineOf(event);
+    this.#erase();
+    if (line !== undefined) this.#io.out(`${line}\n`);
+    if (event.kind === "session") this.#sessions.set(event.number, { start: event, startedAt: Date.now() });
+    if (event.kind === "batch") {
+      const shown = this.#sessions.get(event.number);
+      if (shown) shown.start = { ...shown.start, tasks: event.tasks, batchSize: event.batchSize };
+    }
+    if (event.kind === "session-end") {
+      this.#sessions.delete(event.number);
+      this.#spend(event.end.usage);
+    }
+    if (event.kind === "task" && event.state === "done") this.#tasks.done++;
+    if (event.kind === "task" && (event.state === "blocked" || event.state === "conflict")) this.#tasks.blocked++;
+    if (event.kind === "testing") this.#testing = event.command;
+    else this.#testing = undefined;
+    if (event.kind === "stop") this.#sessions.clear();
+    this.#draw();
+  }
+
+  close(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    this.#erase();
+  }
+
+  #spend(usage: Usage): void {
+    this.#spent.tokens += tokensOf(usage);
+    if (usage.costUsd !== undefined) this.#spent.costUsd = (this.#spent.costUsd ?? 0) + usage.costUsd;
+  }
+
+  #later(): void {
+    this.#timer ??= setTimeout(() => {
+      this.#timer = undefined;
+      this.#erase();
+      this.#draw();
+    }, REDRAW_MS).unref();
+  }
+
+  #draw(): void {
+    const width = (this.#io.width ?? 80) - 1;
+    const [first] = this.#sessions.values();
+    if (!first) {
+      if (this.#testing !== undefined) this.#put([`  now    running ${this.#testing}`.slice(0, width)]);
+      return;
+    }
+    const { chain, maxChains, batchSize } = first.start;
+    const live = [...this.#sessions.values()].map(({ state }) => state?.usage).filter((usage) => usage !== undefined);
+    const tokens = live.reduce((sum, usage) => sum + tokensOf(usage), this.#spent.tokens);
+    const lines = [
+      `  run    chain ${chain} of ${maxChains}  batch size ${batchSize}  ${this.#tasks.done} done, ${this.#tasks.blocked} blocked  ${formatTokens(tokens)} tokens${formatCost(this.#spent.costUsd)}`,
+      ...[...this.#sessions.values()].flatMap(drawSession),
+    ];
+    this.#put(lines.map((line) => oneLine(line).slice(0, width)));
+  }
+
+  #put(lines: readonly string[]): void {
+    this.#io.out(`${lines.join("\n")}\n`);
+    this.#drawn = lines.length;
+  }
+
+  #erase(): void {
+    if (this.#drawn > 0) this.#io.out(`\x1b[${this.#drawn}A\x1b[0J`);
+    this.#drawn = 0;
+  }
+}
+
+function drawSession({ start, startedAt, state }: ShownSession): string[] {
+  const { usedTokens = 0, windowTokens = 1, doing = "starting" } = state ?? {};
+  return [
+    `  ${start.purpose.padEnd(6)} ${bar(usedTokens / windowTokens)} ${percent(usedTokens, windowTokens)} of the window  ${clock(Date.now() - startedAt)}  ${start.tasks.map(({ id }) => id).join(", ")}`,
+    `  now    ${doing}`,
+  ];
+}
+
+const BAR_CELLS = 20;
+
+export function bar(share: number): string {
+  const filled = Math.max(0, Math.min(BAR_CELLS, Math.round(share * BAR_CELLS)));
+  return `${"█".repeat(filled)}${"░".repeat(BAR_CELLS - filled)}`;
+}
+
+export function percent(part: number, whole: number): string {
+  return whole > 0 ? `${Math.round((part / whole) * 100)}%` : "?";
+}
+
+function taskName({ id, title }: BriefTask): string {
+  return `${id} "${title}"`;
+}
+
+export function formatTokens(count: number): string {
+  if (count >= 1_000_000) return `${(count / 1_000_000).toFixed(1)}M`;
+  return count >= 10_000 ? `${Math.round(count / 1000)}k` : String(count);
+}
+
+export function formatCost(cost: number | undefined): string {
+  return cost === undefined ? "" : `, $${cost.toFixed(2)}`;
+}
+
+function clock(ms: number): string {
+  const seconds = Math.floor(ms / 1000);
+  return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, "0")}`;
+}

@@ -1,0 +1,76 @@
+/**
+ * The stream of `opencode run --format json` (seen in 1.18.33). It has no first or last event: every line has the session ID, and a tool call is
+ * reported when it is over. After a compaction, the summary is an ordinary text, followed by a marked text.
+ */
+import {
+  type Fields,
+  failureReason,
+  fieldsOf,
+  numberOf,
+  type StreamEvent,
+  type StreamReader,
+  saidText,
+  shorten,
+  streamReader,
+  stringOf,
+  toolText,
+} from "../stream-event.ts";
+
+export function opencodeStream(): StreamReader {
+  let session: string | undefined;
+  return streamReader((event, line) => {
+    const id = stringOf(event["sessionID"]);
+    const opening: StreamEvent[] = id !== undefined && session === undefined ? [{ kind: "session", id }] : [];
+    session ??= id;
+    return [...opening, ...eventsOf(event, line)];
+  });
+}
+
+function eventsOf(event: Fields, line: string): StreamEvent[] {
+  const part = fieldsOf(event["part"]);
+  switch (event["type"]) {
+    case "step_start":
+      return [{ kind: "busy" }];
+    case "text":
+      if (fieldsOf(part["metadata"])["compaction_continue"]) return [{ kind: "compacted" }];
+      return [{ kind: "said", text: saidText(part["text"]) }];
+    case "tool_use": {
+      const state = fieldsOf(part["state"]);
+      return [
+        { kind: "tool", name: stringOf(part["tool"]) ?? "tool", text: toolText(state["input"]) },
+        { kind: "tool-end", isError: state["status"] === "error" },
+      ];
+    }
+    case "step_finish":
+      return finished(part);
+    case "error": {
+      const { name, data } = fieldsOf(event["error"]);
+      const { statusCode, message } = fieldsOf(data);
+      const text = shorten([stringOf(name), stringOf(message)].filter(Boolean).join(": ") || "error");
+      return [{ kind: "result", isError: true, reason: failureReason(numberOf(statusCode), text), text }];
+    }
+    default:
+      return [{ kind: "unknown", text: shorten(line) }];
+  }
+}
+
+function finished(part: Fields): StreamEvent[] {
+  const tokens = fieldsOf(part["tokens"]);
+  const cache = fieldsOf(tokens["cache"]);
+  const count = (value: unknown) => numberOf(value) ?? 0;
+  const inputTokens = count(tokens["input"]) + count(cache["read"]) + count(cache["write"]);
+  const outputTokens = count(tokens["output"]) + count(tokens["reasoning"]);
+  const costUsd = numberOf(part["cost"]);
+  const events: StreamEvent[] = [
+    { kind: "fill", usedTokens: numberOf(tokens["total"]) ?? inputTokens + outputTokens },
+    {
+      kind: "usage",
+      isTotal: false,
+      inputTokens,
+      cachedTokens: count(cache["read"]),
+      outputTokens,
+      ...(costUsd !== undefined && { costUsd }),
+    },
+  ];
+  return part["reason"] === "stop" ? [...events, { kind: "result", isError: false, text: "" }] : events;
+}
