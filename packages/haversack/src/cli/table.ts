@@ -22,6 +22,7 @@ const session: CommandFile = () => import("./commands/session.ts");
 const skills: CommandFile = () => import("./commands/skills.ts");
 const status: CommandFile = () => import("./commands/task-status.ts");
 const store: CommandFile = () => import("./commands/store.ts");
+const team: CommandFile = () => import("./commands/store-team.ts");
 const task: CommandFile = () => import("./commands/task.ts");
 const workflow: CommandFile = () => import("./commands/workflow.ts");
 
@@ -62,6 +63,7 @@ export const COMMANDS: readonly CommandEntry[] = [
     entry("work", "Work through the queue headless, session after session", () => import("./commands/run.ts")),
     entry("runs list|show", "List runs, or show their tasks and sessions", runs),
     entry("runs follow|stop", "Watch a run until it ends, or stop it", runs),
+    entry("runs drain", "Let a machine finish its tasks and take no new ones", runs),
     entry("metrics", "Show how well runs go", runs),
     entry("board", "Show work, runs and skills on a local web page", () => import("./commands/board.ts")),
   ]),
@@ -100,6 +102,10 @@ export const COMMANDS: readonly CommandEntry[] = [
   ]),
   ...group("State", [
     entry("session list|reset", "List sessions, or forget what they were shown", session),
+    entry("store use", "Share the work with a team on PostgreSQL, or stop", team),
+    entry("store migrate", "Copy the work to a server, or back", team),
+    entry("store status", "Show where the work is, and how its server answers", team),
+    entry("store member", "Say who may use the shared store", team),
     entry("store check", "Check the store", store),
     entry("store backup|restore", "Copy the store to a file, or restore it", store),
     entry("store purge", "Remove old local state", store),
