@@ -43,6 +43,8 @@ export interface RunSettings {
   isAutoFix: boolean;
   /** A session gets further batches while they fit into its window. */
   isFilling: boolean;
+  /** Where commits are pushed. */
+  push?: { remote: string; name: string } | undefined;
   /** In this order, after the tests. */
   reviewers: readonly string[];
 }

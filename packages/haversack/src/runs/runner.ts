@@ -16,6 +16,7 @@ import { IsolatedTasks } from "./isolated-tasks.ts";
 import { snapshot } from "./keep-changes.ts";
 import { holdForOthers } from "./other-runs.ts";
 import { batchPrompt } from "./prompts.ts";
+import { WorkPusher } from "./push-work.ts";
 import { uncheckedTasks } from "./report.ts";
 import { isOfAnyRun } from "./run-agents.ts";
 import type { Place, RunParts, RunRequest } from "./run-parts.ts";
@@ -74,6 +75,7 @@ class Runner {
   #idleBatches = 0;
   #lastMark: string | undefined;
   #looks = 0;
+  #pusher: WorkPusher | undefined;
 
   constructor(record: RunRecord, request: RunRequest, stop: StopSwitch) {
     [this.#record, this.#request, this.#stop] = [record, request, stop];
@@ -124,6 +126,7 @@ class Runner {
       on({ kind: "run", id, isContinued, client: record.client, ...(testCommand !== undefined && { testCommand }) });
       const { reason, text } = await this.#untilStopped();
       await record.letGo();
+      await this.#push();
       const stopped = `${reason}: ${text}`;
       const run = { ...record.run, endedAt: this.#parts.now(), workedMs: record.workedMs, stopped };
       const report = await this.#parts.report({ run, reason, text });
@@ -240,6 +243,17 @@ class Runner {
     throw isDone ? new RunStop("done", ALL_DONE) : new RunStop(brake, BRAKES[brake] ?? brake);
   }
 
+  /** A push that fails stops nothing: the commits are here. */
+  async #push(): Promise<void> {
+    const { settings, cwd, machine, env, on } = this.#parts;
+    if (!settings.push) return;
+    this.#pusher ??= new WorkPusher({ ...settings.push, cwd, machine, env, runId: this.#record.run.id });
+    for (const pushed of await this.#pusher.push()) {
+      if (pushed.kind === "pushed") on({ kind: "note", text: `pushed to ${pushed.to}` });
+      if (pushed.kind === "refused") on({ kind: "note", text: `not pushed: ${pushed.why}` });
+    }
+  }
+
   /** One session per lane, then settles its tasks. */
   async #round(): Promise<void> {
     await this.#checkBrakes();
@@ -252,6 +266,7 @@ class Runner {
       results.filter(({ isOver }) => !isOver),
       settled,
     );
+    await this.#push();
     for (const { end } of results) {
       const advice = this.#health.after(end);
       if (advice.kind === "stop") throw advice.stop;

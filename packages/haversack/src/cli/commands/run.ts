@@ -382,6 +382,9 @@ function runParts({ io }: Call, open: OpenWork, started: Started): RunParts {
       isAutoFix: config["work.auto_fix"],
       isFilling: config["headless.fill_sessions"],
       reviewers: config["headless.reviewers"],
+      push: config["headless.push"]
+        ? { remote: config["headless.push"], name: config["headless.push_branch"] }
+        : undefined,
     },
     project: projectId(open),
     scratch: join(paths.userState ?? paths.state, "runs"),
