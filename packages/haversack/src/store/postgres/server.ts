@@ -269,11 +269,25 @@ export class Server {
   /** Under a lock: of several that start at once, one makes the tables. */
   async #migrate(db: Connection): Promise<void> {
     const { migrations: list } = this.#options;
-    const { schema, shown } = this.place;
+    const { shown } = this.place;
     const known = this.knownVersion;
     const stored = await this.#storedVersion(db);
     if (stored && stored.minReader > known) throw tooNew(shown, stored.minReader, known);
     if (stored && stored.version >= known) return;
+    const upgrade = () => this.#upgrade(db, list);
+    if (!stored) return upgrade();
+    try {
+      await upgrade();
+    } catch (error) {
+      if (codeOf(error) !== "42501") throw error;
+      const text = `The tables of ${shown} are of version ${stored.version}, and an upgrade to ${known} needs the owner.`;
+      throw fault("refused", text, "The owner runs any command with this version of Haversack once.", error);
+    }
+  }
+
+  async #upgrade(db: Connection, list: readonly Migration[]): Promise<void> {
+    const { schema, shown } = this.place;
+    const known = this.knownVersion;
     await inTransaction(
       db,
       `BEGIN; SELECT pg_advisory_xact_lock(hashtext('haversack migrations'), ${LOCK_KIND}); SELECT 0 AS now`,
