@@ -27,6 +27,7 @@ const FILES = [
   "records/import-records",
   "records/write-record",
   "rows",
+  "runs",
   "status",
   "tasks",
 ].map((name) => `${name}.ts`);
@@ -52,7 +53,13 @@ const ARRAY_METHODS = {
 };
 
 /** What the two drivers' classes use. */
-const WANTED = ["sqlite/work/sqlite-work-store.ts", "postgres/postgres-work-store.ts", "postgres/claim-next.ts"];
+const WANTED = [
+  "sqlite/work/sqlite-work-store.ts",
+  "sqlite/work/sqlite-run-store.ts",
+  "postgres/postgres-work-store.ts",
+  "postgres/postgres-run-store.ts",
+  "postgres/claim-next.ts",
+];
 
 // One source file: its text and its tree, with each node's parent.
 

@@ -217,6 +217,18 @@ export const SETTINGS = {
     choices: ["ref", "branch"],
     about: "Where uncommitted changes are kept after a session: a ref of our own, or the branch haversack/run-ID.",
   }),
+  "headless.push": setting<string>({
+    type: "string",
+    default: "",
+    about:
+      "The git remote that a run pushes its commits to, after each session that finished a task. Never forced. Empty: nothing is pushed. Only from your own config.",
+  }),
+  "headless.push_branch": setting<string>({
+    type: "string",
+    default: "{branch}",
+    about:
+      "The branch that headless.push pushes to; {branch}, {machine} and {run} are replaced. Machines that share a queue need one each, such as work/{machine}. Only from your own config.",
+  }),
   "headless.reviewers": setting<readonly string[]>({
     type: "strings",
     default: ["spec-reviewer", "quality-reviewer"],

@@ -178,12 +178,14 @@ export const FAR_REACHING: Readonly<Record<string, FarRule>> = {
 
 /**
  * Never read from a project's config, not even after `haversack trust`: which program is started as the client, which permissions it gets,
- * who is told, and where texts are sent. A person who accepts a project's settings must not hand these over with them.
+ * who is told, and where texts and commits are sent. A person who accepts a project's settings must not hand these over with them.
  */
 export const USER_ONLY: ReadonlySet<string> = new Set([
   "headless.command",
   "headless.args",
   "headless.notify",
+  "headless.push",
+  "headless.push_branch",
   "skills.judge_url",
   "skills.judge_model",
   "skills.judge_key_env",

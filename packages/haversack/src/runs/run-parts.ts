@@ -43,6 +43,8 @@ export interface RunSettings {
   isAutoFix: boolean;
   /** A session gets further batches while they fit into its window. */
   isFilling: boolean;
+  /** Where commits are pushed. */
+  push?: { remote: string; name: string } | undefined;
   /** In this order, after the tests. */
   reviewers: readonly string[];
 }
@@ -75,6 +77,8 @@ export interface RunParts {
   /** Returns where the report was written. */
   report(end: { run: Run; reason: StopReason; text: string }): Promise<string | undefined>;
   on(event: RunEvent): void;
+  /** Present: other machines work on the same queue. */
+  shared?: SharedQueue;
   /** Returns early when the run should stop. */
   wait(ms: number, stop: StopSwitch): Promise<void>;
   now(): Date;
@@ -85,4 +89,11 @@ export interface Place {
   cwd: string;
   /** The name under which its sessions hold tasks. */
   agent: string;
+}
+
+export interface SharedQueue {
+  /** Changes when somebody else has changed something. */
+  changeMark(): string;
+  /** Returns early when somebody has changed something, or the run should stop. */
+  waitForChange(ms: number, stop: StopSwitch): Promise<void>;
 }

@@ -40,7 +40,7 @@ const taskClaim: Command = {
     json: `${several("{id, title, status, …, claim: {agent, lease_until}, note?}")} A single task that is refused prints nothing; the reason is on standard error.`,
   },
   async run(call) {
-    const work = openWork(call, "save");
+    const work = await openWork(call, "save");
     const { epic, story } = call.options as { epic?: string; story?: string };
     const scope = { ...(epic !== undefined && { epicId: epic }), ...(story !== undefined && { storyId: story }) };
     const claim = (taskId?: string) => claimOne({ ...scope, ...(taskId !== undefined && { taskId }) }, { call, work });
@@ -93,7 +93,7 @@ const taskRelease: Command = {
     json: several("{id, status}"),
   },
   async run(call) {
-    const work = openWork(call, "save");
+    const work = await openWork(call, "save");
     const input = inputOf<Parameters<typeof releaseTask>[0]>(call, { reason: "reason" });
     return eachTask(call, call.arguments, async (taskId) => {
       const outcome = await releaseTask({ ...input, taskId }, work);
@@ -114,7 +114,7 @@ const taskHeartbeat: Command = {
     json: "[{id, lease_until}].",
   },
   async run(call) {
-    const work = openWork(call, "save");
+    const work = await openWork(call, "save");
     const views: object[] = [];
     const lines: string[] = [];
     const wanted = call.arguments.length > 0 ? [...new Set(call.arguments)] : [undefined];

@@ -5,7 +5,6 @@ import { offReason } from "../../engine/project.ts";
 import { nextReady } from "../../engine/work/next-batch.ts";
 import { projectStatus } from "../../engine/work/session-context.ts";
 import { listTasks } from "../../engine/work/tasks.ts";
-import { SqliteRunStore } from "../../store/sqlite/runs/sqlite-run-store.ts";
 import type { TaskCounts } from "../../store/work-store.ts";
 import type { Claim, LeftTask, Task, TaskStatus } from "../../work/task.ts";
 import { present, viewBrief, viewClaim, viewCounts } from "../../work/task-view.ts";
@@ -35,7 +34,7 @@ interface Group {
 }
 
 export async function run(call: Call): Promise<ExitCode> {
-  const work = openWork(call, "read");
+  const work = await openWork(call, "read");
   const scope = inputOf<Scope>(call, { epicId: "epic", storyId: "story" });
   const { counts, claims } = await projectStatus(scope, work);
   const groups = [
@@ -46,8 +45,7 @@ export async function run(call: Call): Promise<ExitCode> {
   // Left work is not shown for a single epic or story.
   const left = scope.epicId || scope.storyId ? [] : await work.store.listLeft({ limit: MOST + 1, at: work.by.at });
   const next = await nextReady({ ...scope, limit: 3, fields: "standard" }, work);
-  const runs = new SqliteRunStore(work.handle);
-  const interrupted = (await holdingRuns(claims, { runs, now: work.by.at })).filter(({ remedy }) => remedy);
+  const interrupted = (await holdingRuns(claims, { runs: work.runs, now: work.by.at })).filter(({ remedy }) => remedy);
   const off = offReason(work.paths, call.io.env);
   const view = present({
     off,

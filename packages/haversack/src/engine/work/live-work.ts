@@ -7,16 +7,16 @@ import { newId } from "../../base/ids.ts";
 import { workPlace } from "../../base/project-root.ts";
 import { SessionState } from "../../store/sqlite/sessions/session-state.ts";
 import { SqliteLocalStore } from "../../store/sqlite/sessions/sqlite-local-store.ts";
-import { SqliteWorkStore } from "../../store/sqlite/work/sqlite-work-store.ts";
 import { clientName } from "../../work/agent-name.ts";
 import type { KeptProject, OpenProject } from "../open-project.ts";
 import { retireOldState } from "../open-project.ts";
 import { ensureStateFolder, outputLimits } from "../project.ts";
 import { type CallMarks, callerOfCall } from "../window-of-call.ts";
+import { KeptWork, type ProjectWork } from "../work-of.ts";
 import { actorForCall } from "./actor.ts";
 import { type WorkParts, workSettings } from "./work-parts.ts";
 
-export interface LiveParts extends WorkParts, OpenProject {
+export interface LiveParts extends WorkParts, Omit<OpenProject, "close">, Omit<ProjectWork, "store" | "close"> {
   project: OpenProject;
 }
 
@@ -39,12 +39,15 @@ const BUSY_MS = 5000;
 
 export class LiveWork {
   readonly #project: KeptProject;
+  readonly #work: KeptWork;
   /** Distinguishes this process from other servers of a client that sends no session. */
   readonly #processId = newId("", 4);
   #last: Promise<unknown> = Promise.resolve();
 
-  constructor(project: KeptProject) {
+  /** `note` receives what a person should know about a shared store. */
+  constructor(project: KeptProject, note: (text: string) => void = () => undefined) {
     this.#project = project;
+    this.#work = new KeptWork({ note });
   }
 
   read<T>(call: WorkCall, use: (parts: LiveParts) => Promise<T>): Promise<T> {
@@ -55,7 +58,8 @@ export class LiveWork {
     return this.#inTurn(() => this.#use(call, use, { isWrite: true }));
   }
 
-  close(): void {
+  async close(): Promise<void> {
+    await this.#work.close();
     this.#project.close();
   }
 
@@ -72,7 +76,7 @@ export class LiveWork {
     use: (parts: LiveParts) => Promise<T>,
     { isWrite }: { isWrite: boolean },
   ): Promise<T> {
-    const ask = (project: OpenProject) => {
+    const ask = async (project: OpenProject) => {
       const { handle, cwd, env, config, isMemory } = project;
       const sessions = new SqliteLocalStore(handle);
       const caller = isMemory ? undefined : callerOfCall(marks, { handle, sessions, state: new SessionState(handle) });
@@ -85,8 +89,8 @@ export class LiveWork {
         // Use the caller's own folder if a hook saw it: a sub-agent may work in its own work tree.
         place: { ...workPlace(session?.cwd ?? cwd), ...(name && { client: name }) },
       };
-      const store = new SqliteWorkStore(handle);
-      return use({ ...project, project, store, by, settings: workSettings(config), for: "agent" });
+      const work = await this.#work.of(project);
+      return use({ ...project, ...work, project, by, settings: workSettings(config), for: "agent" });
     };
     return this.#project.use(async () => {
       try {
