@@ -56,6 +56,7 @@ const SAMPLES: Readonly<Record<string, readonly string[]>> = {
   export: ["work.jsonl"],
   "runs list": [],
   metrics: [],
+  top: ["--once"],
   "agent add": ["ann", "--role", "implementer"],
   "agent list": [],
   "agent show": ["june", "ann"],

@@ -1,6 +1,6 @@
 /** The board's server: who may ask it, what it answers, and what it does when something is wrong. */
 import { once } from "node:events";
-import { renameSync } from "node:fs";
+import { existsSync, renameSync } from "node:fs";
 import { request } from "node:http";
 import { createServer } from "node:net";
 import { join } from "node:path";
@@ -146,9 +146,15 @@ describe("what may go wrong", () => {
     const board = await startBoard();
     const { project } = board;
     project.haversack(["task", "create", "Kept"]);
+    expect(await columns(board)).toMatchObject({ todo: ["Kept"] });
     const [state, away] = [join(project.root, ".haversack"), join(project.home, "away")];
     renameSync(state, away);
-    expect(await columns(board)).toMatchObject({ todo: [] });
+    const gone = await board.get("/api/board");
+    expect(gone.status).toBe(503);
+    expect(await gone.json()).toMatchObject({ error: expect.stringContaining("is gone"), hint: expect.any(String) });
+    // Nothing begins anew in its place, or it could not come back.
+    expect((await board.post("/api/tasks", { title: "Lost" })).status).toBe(503);
+    expect(existsSync(state)).toBe(false);
     renameSync(away, state);
     expect(await columns(board)).toMatchObject({ todo: ["Kept"] });
   });

@@ -15,8 +15,7 @@ import { readSkillStats } from "../../store/sqlite/skills/skill-usage.ts";
 import { type Call, type CommandSpec, type ExitCode, flag, type Io, option, sayWarning } from "../command.ts";
 import { findInstalled } from "../installed.ts";
 import { openProject } from "../project.ts";
-import { asSeen } from "../seen-run.ts";
-import { view } from "./runs.ts";
+import { asSeen, summarizeRun, viewRun } from "../seen-run.ts";
 import { readSavings } from "./usage.ts";
 
 export const spec: CommandSpec = {
@@ -44,7 +43,7 @@ export async function run(call: Call): Promise<ExitCode> {
   close();
   const assets = join(dirname(findInstalled().bin), "board");
   if (!existsSync(assets)) throw new HaversackError("file-unreadable", "this installation lacks the board's page");
-  const kept = new KeptProject({ cwd: io.cwd, env: io.env });
+  const kept = new KeptProject({ cwd: io.cwd, env: io.env, mustStay: true });
   const live = new LiveWork(kept);
   const warn = (text: string) => sayWarning(io, text);
   const skills = new LiveSkills({ project: kept, log: (_, text) => warn(text) });
@@ -87,24 +86,7 @@ const RUNS = {
   async list({ handle, by }: LiveParts) {
     const store = new SqliteRunStore(handle);
     const runs = await store.listRuns({ limit: MOST_RUNS });
-    return Promise.all(
-      runs.map(async (run) => {
-        const sessions = await store.listSessions(run.id);
-        const tasks = await store.listTasks(run.id);
-        const last = sessions.at(-1);
-        const sum = (pick: (session: (typeof sessions)[number]) => number | undefined) =>
-          sessions.reduce((total, session) => total + (pick(session) ?? 0), 0);
-        return {
-          ...view(asSeen(run, by.at)),
-          batch_size: run.batchSize,
-          sessions: sessions.length,
-          tokens: sum(({ inputTokens = 0, outputTokens = 0 }) => inputTokens + outputTokens),
-          cost_usd: sum(({ costUsd }) => costUsd),
-          ...(last?.usedTokens && last.windowTokens && { fill: last.usedTokens / last.windowTokens }),
-          tasks: tasks.map(({ taskId, title, state }) => ({ id: taskId, title, state })),
-        };
-      }),
-    );
+    return Promise.all(runs.map((run) => summarizeRun(run, { store, now: by.at })));
   },
   async show(id: string, { handle, by }: LiveParts) {
     const store = new SqliteRunStore(handle);
@@ -115,7 +97,7 @@ const RUNS = {
       await store.listTests(run.id),
     ];
     const stopped = run.stopped ?? (run.remedy ? `interrupted; go on with \`${run.remedy}\`` : "not yet");
-    return { ...reportData({ run, sessions, tasks, tests, stopped }), ...view(run) };
+    return { ...reportData({ run, sessions, tasks, tests, stopped }), ...viewRun(run) };
   },
   async stop({ id, isNow }: { id: string; isNow: boolean }, { handle, by }: LiveParts) {
     const store = new SqliteRunStore(handle);
