@@ -20,8 +20,8 @@ export interface BoardSources extends BoundProject {
   /** The project's folder name. */
   name: string;
   skills: Pick<LiveSkills, "list" | "match">;
-  /** Changes when another process has written. */
-  changeMark(parts: LiveParts): string;
+  /** Changes when another process has written local state. Work has a mark of its own: a team's is elsewhere. */
+  localMark(parts: LiveParts): string;
   runs: RunSource;
   skillStats(parts: LiveParts): { skills: readonly SkillUseRow[] };
   savings(parts: LiveParts): SavingsRow[];
@@ -52,7 +52,9 @@ export class BoardData {
   }
 
   version(): Promise<string> {
-    return this.#from.read(async (parts) => `${this.#from.changeMark(parts)}.${this.#writes}`);
+    return this.#from.read(async (parts) =>
+      [this.#from.localMark(parts), await parts.store.changeMark(), this.#writes].join("."),
+    );
   }
 
   board({ epic: epicId, story: storyId, limit = 60 }: ScopeQuery & { limit?: number }): Promise<BoardView> {

@@ -1,6 +1,6 @@
 /** Activity: append-only, newest first, in pages. */
 import { expect, it } from "vitest";
-import { clock, faultOf, type UnderTest } from "./work-under-test.suite.ts";
+import { agent, clock, faultOf, type UnderTest } from "./work-under-test.suite.ts";
 
 export function activitySuite(test: UnderTest): void {
   const at = clock(0);
@@ -33,6 +33,17 @@ export function activitySuite(test: UnderTest): void {
     const { id } = await record("seen elsewhere");
     const other = await test.reopen();
     expect((await other.listActivity({ limit: 1 })).activity.map((item) => item.id)).toEqual([id]);
+  });
+
+  it("has another mark once another connection has written", async () => {
+    await record("before");
+    const marks = [await test.store.changeMark()];
+    const other = await test.reopen();
+    for (const title of ["one", "two"]) {
+      await other.createTask({ title }, agent());
+      marks.push(await test.store.changeMark());
+    }
+    expect(new Set(marks).size).toBe(3);
   });
 
   it("gives growing ids and lists newest first", async () => {

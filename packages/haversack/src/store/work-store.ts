@@ -145,6 +145,9 @@ export interface WorkStore extends PlanStore {
   lastBatch(receiver: string): Promise<GivenBatch | undefined>;
   recordBatch(batch: { receiver: string; size: number; taskIds: readonly string[] }, by: Actor): Promise<void>;
 
+  /** Differs from an earlier one if another connection has written since. It may also differ without that. */
+  changeMark(): Promise<string>;
+
   /** All records in export order: the same content gives the same bytes. */
   exportRecords(): AsyncIterable<WorkRecord>;
   /** In one transaction: all or nothing. */

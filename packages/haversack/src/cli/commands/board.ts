@@ -59,7 +59,7 @@ export async function run(call: Call): Promise<ExitCode> {
       read: (use) => live.read(origin(), asPerson(use)),
       write: (use) => live.write(origin(), asPerson(use)),
       skills,
-      changeMark: ({ handle }) => changeMark(handle),
+      localMark: ({ handle }) => changeMark(handle),
       skillStats: ({ handle }) => readSkillStats(handle),
       savings: ({ handle }) =>
         readSavings(handle, { limit: MOST_SESSIONS }).map(

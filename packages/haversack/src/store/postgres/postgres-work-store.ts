@@ -148,6 +148,12 @@ export class PostgresWorkStore implements WorkStore {
 
   importPlan = this.#writes(importPlan);
 
+  /** The server's snapshot: it changes when any transaction that writes begins or ends, also one of another project. */
+  changeMark = this.#reads(async (db) => {
+    const [row] = await db.query("SELECT pg_current_snapshot()::text AS mark");
+    return String(row?.["mark"]);
+  });
+
   /** Reads in one transaction, so the records are consistent despite concurrent writes. */
   async *exportRecords(): AsyncIterable<WorkRecord> {
     yield* await this.#server.read(async (db) => {

@@ -6,6 +6,7 @@ import type { DatabaseSync } from "node:sqlite";
 import type { WorkRecord } from "../../record-fields.ts";
 import type { WorkStore } from "../../work-store.ts";
 import { readStore, readTogether, type StoreHandle, writeStore } from "../access.ts";
+import { changeMark } from "../connect.ts";
 import {
   addAgent,
   findAgent,
@@ -131,6 +132,8 @@ export class SqliteWorkStore implements WorkStore {
   findLonger = this.#reads(findLonger);
 
   importPlan = this.#writes(importPlan);
+
+  changeMark: WorkStore["changeMark"] = async () => readStore(this.#handle, () => changeMark(this.#handle));
 
   /** Reads in one transaction, so the records are consistent despite concurrent writes. */
   async *exportRecords(): AsyncIterable<WorkRecord> {
