@@ -12,6 +12,7 @@ import { reportData } from "../../runs/report.ts";
 import { changeMark } from "../../store/sqlite/connect.ts";
 import { SqliteRunStore } from "../../store/sqlite/runs/sqlite-run-store.ts";
 import { readSkillStats } from "../../store/sqlite/skills/skill-usage.ts";
+import { BoardAudit } from "../board-audit.ts";
 import { type Call, type CommandSpec, type ExitCode, flag, type Io, option, sayWarning } from "../command.ts";
 import { findInstalled } from "../installed.ts";
 import { openProject } from "../project.ts";
@@ -41,11 +42,13 @@ export async function run(call: Call): Promise<ExitCode> {
   // Reports a wrong setting, a missing project or a foreign store now, not in the browser.
   const { paths, close } = openProject(call, { access: "look" });
   close();
-  const assets = join(dirname(findInstalled().bin), "board");
+  const installed = findInstalled();
+  const assets = join(dirname(installed.bin), "board");
   if (!existsSync(assets)) throw new HaversackError("file-unreadable", "this installation lacks the board's page");
   const kept = new KeptProject({ cwd: io.cwd, env: io.env, mustStay: true });
   const live = new LiveWork(kept);
   const warn = (text: string) => sayWarning(io, text);
+  const audit = new BoardAudit({ installed, root: paths.root, env: io.env });
   const skills = new LiveSkills({ project: kept, log: (_, text) => warn(text) });
   const asPerson =
     <T>(use: (parts: LiveParts) => Promise<T>) =>
@@ -69,7 +72,7 @@ export async function run(call: Call): Promise<ExitCode> {
             ...{ native: native.uncached, native_cached: native.cached },
           }),
         ),
-      runs: RUNS,
+      ...{ runs: RUNS, audit },
     },
     { assets, log: warn, ...(port !== undefined && { port }) },
   );
@@ -79,6 +82,7 @@ export async function run(call: Call): Promise<ExitCode> {
   await untilStopped();
   await board.close();
   skills.close();
+  audit.close();
   return 0;
 }
 
