@@ -57,6 +57,7 @@ const SAMPLES: Readonly<Record<string, readonly string[]>> = {
   "runs list": [],
   "runs drain": [],
   metrics: [],
+  top: ["--once"],
   "agent add": ["ann", "--role", "implementer"],
   "agent list": [],
   "agent show": ["june", "ann"],

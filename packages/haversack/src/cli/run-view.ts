@@ -4,6 +4,7 @@ import type { Usage } from "../clients/stream-event.ts";
 import { tokensOf } from "../runs/brakes.ts";
 import type { EndWhy, LiveState } from "../runs/client-session.ts";
 import type { BriefTask, RunEvent } from "../runs/run-event.ts";
+import { bar } from "./charts.ts";
 import type { Io } from "./command.ts";
 
 export interface RunView {
@@ -203,13 +204,6 @@ function drawSession({ start, startedAt, state }: ShownSession): string[] {
     `  ${start.purpose.padEnd(6)} ${bar(usedTokens / windowTokens)} ${percent(usedTokens, windowTokens)} of the window  ${clock(Date.now() - startedAt)}  ${start.tasks.map(({ id }) => id).join(", ")}`,
     `  now    ${doing}`,
   ];
-}
-
-const BAR_CELLS = 20;
-
-export function bar(share: number): string {
-  const filled = Math.max(0, Math.min(BAR_CELLS, Math.round(share * BAR_CELLS)));
-  return `${"█".repeat(filled)}${"░".repeat(BAR_CELLS - filled)}`;
 }
 
 export function percent(part: number, whole: number): string {

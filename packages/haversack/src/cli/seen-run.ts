@@ -37,6 +37,52 @@ export function machineName(env: Environment): string {
   return env["HAVERSACK_MACHINE"] || hostname();
 }
 
+/** A run as every list shows it. */
+export function viewRun({
+  id,
+  state,
+  scope,
+  client,
+  machine,
+  startedAt,
+  seenAt,
+  endedAt,
+  stopped,
+  report,
+  remedy,
+}: SeenRun) {
+  return {
+    ...{ id, state, client, machine },
+    scope: scope.kind === "all" ? "all" : scope.id,
+    started_at: startedAt,
+    seen_at: seenAt,
+    ...(endedAt && { ended_at: endedAt }),
+    ...(stopped !== undefined && { stopped }),
+    ...(report !== undefined && { report }),
+    ...(remedy !== undefined && { remedy }),
+  };
+}
+
+export type RunSummary = Awaited<ReturnType<typeof summarizeRun>>;
+
+/** A run with its sums: for the board and `haversack top`. */
+export async function summarizeRun(run: Run, { store, now }: { store: RunStore; now: Date }) {
+  const sessions = await store.listSessions(run.id);
+  const tasks = await store.listTasks(run.id);
+  const last = sessions.at(-1);
+  const sum = (pick: (session: (typeof sessions)[number]) => number | undefined) =>
+    sessions.reduce((total, session) => total + (pick(session) ?? 0), 0);
+  return {
+    ...viewRun(asSeen(run, now)),
+    batch_size: run.batchSize,
+    sessions: sessions.length,
+    tokens: sum(({ inputTokens = 0, outputTokens = 0 }) => inputTokens + outputTokens),
+    cost_usd: sum(({ costUsd }) => costUsd),
+    ...(last?.usedTokens && last.windowTokens && { fill: last.usedTokens / last.windowTokens }),
+    tasks: tasks.map(({ taskId, title, state }) => ({ id: taskId, title, state })),
+  };
+}
+
 const RECENT_RUNS = 50;
 
 /** The runs that hold one of these claims. */
