@@ -67,6 +67,24 @@ describe("no progress", () => {
     expect(Object.values(await run.status()).sort()).toEqual(["blocked", "blocked", "todo"]);
   });
 
+  it("the same calls again and again are none, even if a file changes; different edits of one file are", async () => {
+    const play = (input: string) =>
+      project({
+        tasks: 1,
+        script: `
+          for (let i = 0; i < 12; i++) agent.tool("Edit", ${input});
+          agent.write("log.txt", String(agent.number));
+          agent.result();`,
+      });
+    const circles = await play(`{ file_path: "log.txt", new_string: "x" }`);
+    const { out } = await circles.work(["--all", "--max-chains", "4"]);
+    expect(out).toContain("2 sessions in a row repeated the same calls (Edit: log.txt) and finished no task");
+    expect(Object.values(await circles.status())).toEqual(["blocked"]);
+    const works = await play(`{ file_path: "log.txt", new_string: "x" + i }`);
+    expect((await works.work(["--all", "--max-chains", "4"])).out).toContain("Stopped (max-chains)");
+    expect(Object.values(await works.status())).toEqual(["todo"]);
+  });
+
   it("blocks a task that three sessions gave up on", async () => {
     const run = await project({
       tasks: 1,

@@ -1,5 +1,6 @@
 /** Runs that go well, or nearly: sessions follow one another until everything is done or blocked with evidence. */
-import { existsSync } from "node:fs";
+import { existsSync, mkdirSync } from "node:fs";
+import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { FINISH_ALL, type ProjectOptions, runProject } from "./run-project.ts";
@@ -98,6 +99,21 @@ it("blocks what no fixer can repair, with the evidence, and does the others", as
   expect(run.sessions().filter(({ purpose }) => purpose === "fix")).toHaveLength(2);
 });
 
+it("blocks with what the tests said last, not with what the fixer was given", async () => {
+  const run = await project({
+    tasks: 1,
+    settings: { work: { test_command: 'test ! -e bad || { echo "FAIL $(cat bad)"; exit 1; }' } },
+    script: `
+      agent.write("bad", agent.purpose === "fix" ? "after the fixer" : "before it");
+      if (agent.purpose === "fix") for (let i = 0; i < 12; i++) agent.tool("Bash", { command: "make" });
+      else agent.finish(agent.tasks[0]);
+      agent.result();`,
+  });
+  await run.work(["--all"]);
+  expect(run.sessions()).toHaveLength(2);
+  expect(run.report().tasks[0].evidence).toContain("FAIL after the fixer");
+});
+
 it("knows what was red before: no task has to answer for it", async () => {
   const run = await project({ tasks: 2 });
   run.write("old.txt", "BROKEN");
@@ -135,6 +151,52 @@ it("sends a task back that a reviewer fails, and finishes it when both have pass
   expect(run.sessions().map(({ purpose }) => purpose)).toEqual(["batch", "review", "batch", "review", "review"]);
   expect(code).toBe(0);
   expect(run.report().tasks[0]).toMatchObject({ state: "done", review_failures: 1 });
+});
+
+it("gives reviewers their role, the changed files, and references to what the project's role map lets them read", async () => {
+  const run = await project({
+    tasks: 0,
+    script: `
+      if (agent.purpose === "review") {
+        agent.answer("VERDICT: PASS");
+        return agent.result();
+      }
+      ${FINISH_ALL}`,
+    settings: { headless: { reviewers: ["spec-reviewer", "security-reviewer"] } },
+  });
+  const folder = "docs/features/031-uploads";
+  for (const one of [folder, ".haversack"]) mkdirSync(join(run.root, one), { recursive: true });
+  run.write(`${folder}/spec.md`, "# Spec\nlimits\n");
+  run.write(`${folder}/plan.md`, "# Plan\n");
+  run.write(".haversack/rubric.md", "Look for holes in the fence.");
+  run.write(
+    ".haversack/artifacts.json",
+    JSON.stringify({
+      documents: { "spec.md": { name: "Spec" } },
+      sets: {
+        code: {
+          dispatch: "code",
+          roles: {
+            "spec-reviewer": { documents: ["spec.md"] },
+            "security-reviewer": { documents: ["spec.md"], rubric: "rubric.md" },
+          },
+        },
+      },
+    }),
+  );
+  await run.haversack("task", "create", "Uploads", "--plan", `${folder}/plan.md`);
+  expect((await run.work(["--all"])).code).toBe(0);
+  const [batch, spec, security] = run.sessions();
+  expect(batch?.prompt).not.toContain("Required Artifacts");
+  expect(spec?.prompt).toContain("You are the spec-reviewer of");
+  expect(spec?.prompt).not.toContain("implementer");
+  expect(spec?.prompt).toContain(`Changed since work on this task began: ${batch?.tasks[0]}.txt.`);
+  for (const review of [spec, security]) {
+    expect(review?.prompt).toContain(`## Required Artifacts\nYou MUST read the following files`);
+    expect(review?.prompt).toContain(`- Spec: ${run.root}/${folder}/spec.md (2 lines`);
+  }
+  expect(spec?.prompt).toContain("against its description and criteria");
+  expect(security?.prompt).toContain("Look for holes in the fence.");
 });
 
 it("leaves alone what a session reports as blocked, and does not count that against the batch size", async () => {

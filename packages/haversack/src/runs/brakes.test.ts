@@ -25,10 +25,12 @@ it("waits longer with every error, up to ten minutes and a quarter", () => {
 });
 
 it("sees circles of one or two calls, and no others", () => {
-  expect(isCircling(Array(10).fill("Read: a"))).toBe(true);
-  expect(isCircling(Array.from({ length: 10 }, (_, at) => `Read: ${at % 2}`))).toBe(true);
-  expect(isCircling(Array.from({ length: 10 }, (_, at) => `Read: ${at % 3}`))).toBe(false);
-  expect(isCircling(Array(9).fill("Read: a"))).toBe(false);
+  const calls = (length: number, different: number) =>
+    Array.from({ length }, (_, at) => ({ text: "Edit: a.ts", key: `${at % different}` }));
+  expect(isCircling(calls(10, 1))).toBe(true);
+  expect(isCircling(calls(10, 2))).toBe(true);
+  expect(isCircling(calls(10, 3))).toBe(false);
+  expect(isCircling(calls(9, 1))).toBe(false);
 });
 
 it("tells outcomes of a batch apart", () => {

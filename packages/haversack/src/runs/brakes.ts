@@ -1,6 +1,6 @@
 /** When a run stops: limits of sessions, tokens, money and time, and signs that it makes no progress. */
 import type { Usage } from "../clients/stream-event.ts";
-import type { SessionEnd } from "./client-session.ts";
+import type { Call, SessionEnd } from "./client-session.ts";
 
 export interface RunLimits {
   maxChains: number;
@@ -53,10 +53,10 @@ export const DEFAULT_MINUTES = 480;
 
 const CIRCLE_CALLS = 10;
 
-/** Whether the last calls only repeat one or two calls. */
-export function isCircling(calls: readonly string[]): boolean {
+/** Whether the last calls only repeat one or two calls, exactly: edits of one file and its tests by turns are work. */
+export function isCircling(calls: readonly Pick<Call, "key">[]): boolean {
   const last = calls.slice(-CIRCLE_CALLS);
-  return last.length === CIRCLE_CALLS && new Set(last).size <= 2;
+  return last.length === CIRCLE_CALLS && new Set(last.map(({ key }) => key)).size <= 2;
 }
 
 /** This many in a row, and the run gives up. */

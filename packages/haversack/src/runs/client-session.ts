@@ -80,11 +80,18 @@ export interface SessionEnd {
   compactions: number;
   toolCalls: number;
   /** The last calls, oldest first. Repeated calls show that the session goes in circles. */
-  lastCalls: string[];
+  lastCalls: Call[];
   unknownLines: number;
   lastSaid: string;
   /** Processes that had to be ended after it. */
   leftovers: number;
+}
+
+export interface Call {
+  /** What it was about. */
+  text: string;
+  /** Equal only for equal calls. */
+  key: string;
 }
 
 export interface RunningSession {
@@ -142,7 +149,7 @@ export function startSession(
   let [isWaiting, isOver] = [false, false];
   let turnEnd: Promise<void> | undefined;
   let known: FoundProcess[] = [];
-  const lastCalls: string[] = [];
+  const lastCalls: Call[] = [];
 
   const child = spawn(start.program, [...start.args], {
     cwd: start.cwd,
@@ -175,7 +182,7 @@ export function startSession(
         state.toolCalls++;
         if (event.subAgent === undefined) openTools++;
         state.doing = event.text === "" ? event.name : `${event.name}: ${event.text}`;
-        if (lastCalls.push(state.doing) > LAST_CALLS) lastCalls.shift();
+        if (lastCalls.push({ text: state.doing, key: event.call }) > LAST_CALLS) lastCalls.shift();
         break;
       case "tool-end":
         if (event.subAgent === undefined) openTools = Math.max(0, openTools - 1);

@@ -154,6 +154,11 @@ export function diffTrees(cwd: string, from: string, to: string, maxChars: numbe
   return text.length > maxChars ? `${text.slice(0, maxChars)}\n… (${text.length - maxChars} more characters)` : text;
 }
 
+/** The files that differ between two snapshots. */
+export function changedFiles(cwd: string, from: string, to: string): string[] {
+  return runGit(cwd, ["diff", "--name-only", "--no-renames", "-z", from, to, "--"]).split("\0").filter(Boolean);
+}
+
 /** A large repository on a busy machine is slow. */
 const LIMIT_MS = 300_000;
 const OUTPUT_MAX_BYTES = 50_000_000;

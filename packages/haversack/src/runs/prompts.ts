@@ -47,15 +47,25 @@ ${diff}
 \`\`\``;
 }
 
-export function reviewPrompt(
-  role: string,
-  tasks: readonly BriefTask[],
-  packets: readonly string[],
-  instructions: string,
-): string {
+export interface ReviewInput {
+  role: string;
+  tasks: readonly BriefTask[];
+  /** Changed since the tasks began. */
+  files: readonly string[];
+  packets: readonly string[];
+  instructions: string;
+}
+
+const SHOWN_FILES = 100;
+
+export function reviewPrompt({ role, tasks, files, packets, instructions }: ReviewInput): string {
+  const shown = files.slice(0, SHOWN_FILES).join(", ");
+  const more = files.length > SHOWN_FILES ? ` and ${files.length - SHOWN_FILES} more` : "";
   return `You are the ${role} of ${list(tasks)}. You work without a person.
 
 ${instructions}
+
+Changed since work on ${tasks.length > 1 ? "these tasks" : "this task"} began: ${shown || "no file"}${more}.
 
 Store each outcome with set_task_handoff (role: ${role}, status, summary, full_details). The last line of your answer, alone: VERDICT: PASS, FAIL or BLOCKED; FAIL when one task fails.
 

@@ -252,7 +252,8 @@ class Runner {
     let hasMoved = false;
     let fault: unknown;
     const settle = async (current: Lane, session: RunSession, end: WorkEnd): Promise<Worked> => {
-      const isChanged = snapshot(place.cwd, this.#parts.scratch) !== current.before;
+      // The same calls again and again are no progress, even if each of them changes a file.
+      const isChanged = snapshot(place.cwd, this.#parts.scratch) !== current.before && !isCircling(end.lastCalls);
       const settled = await this.#verifier.settle(current);
       hasMoved ||= isChanged || settled.done.length + settled.failed + settled.blocked > 0;
       return { lane: current, end, settled, hasMoved, number: session.number, isOver: false };
@@ -328,9 +329,9 @@ class Runner {
     const isSound = results.every(({ end }) => end.kind === "completed" || end.kind === "window-full");
     if (moved) [this.#idle, this.#idleBatches] = [0, 0];
     if (moved || !isSound || ++this.#idle < MOST_IDLE_SESSIONS) return;
-    const calls = results.flatMap(({ end }) => (isCircling(end.lastCalls) ? (end.lastCalls.at(-1) ?? "") : []));
-    const circles = calls.length > 0 ? `, and repeated the same calls (${calls[0]})` : "";
-    const reason = `no progress: ${this.#idle} sessions in a row changed no file and finished no task${circles}`;
+    const calls = results.flatMap(({ end }) => (isCircling(end.lastCalls) ? (end.lastCalls.at(-1)?.text ?? "") : []));
+    const how = calls.length > 0 ? `repeated the same calls (${calls[0]})` : "changed no file";
+    const reason = `no progress: ${this.#idle} sessions in a row ${how} and finished no task`;
     this.#idle = 0;
     for (const { lane } of results) {
       for (const { id } of lane.tasks) {

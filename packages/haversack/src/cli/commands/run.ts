@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import { hostname } from "node:os";
 import { join } from "node:path";
 import { readBounded } from "../../base/clean-text.ts";
-import { HaversackError } from "../../base/errors.ts";
+import { errorText, HaversackError } from "../../base/errors.ts";
 import { readJson } from "../../base/json.ts";
 import { processSpace } from "../../base/process-space.ts";
 import { makeFolder, putFile, removeFile, USER } from "../../base/safe-write.ts";
@@ -11,6 +11,7 @@ import { OF_A_SESSION } from "../../clients/facts.ts";
 import { STREAMED, type StreamedClient } from "../../clients/streamed.ts";
 import { CLIENTS } from "../../clients/table.ts";
 import { roleText } from "../../clients/work-files.ts";
+import { type ReviewerBrief, reviewerBrief } from "../../engine/artifacts/artifact-refs.ts";
 import { clientProcess } from "../../engine/events/event-project.ts";
 import { requireSettings } from "../../engine/open-project.ts";
 import { sendMessage } from "../../engine/wake/messages.ts";
@@ -31,6 +32,7 @@ import { StopSwitch } from "../../runs/stop-switch.ts";
 import type { Run, RunProcess, RunScope } from "../../store/run-store.ts";
 import { SqliteRunStore } from "../../store/sqlite/runs/sqlite-run-store.ts";
 import type { Actor } from "../../store/work-store.ts";
+import type { Task } from "../../work/task.ts";
 import { type Call, type Command, type ExitCode, sayNote } from "../command.ts";
 import { asScope, clientOrNone, requireClient, requireReady, requireRepository, testsOf } from "../run-checks.ts";
 import { makeRunView } from "../run-view.ts";
@@ -290,9 +292,9 @@ type Packet = (taskId: string, role?: string) => Promise<string>;
 function packetMaker(call: Call, open: OpenWork, client: string): Packet {
   const parts = wakeParts(call, open);
   const known = PROFILED.has(client) ? { client } : {};
-  return async (taskId) => {
+  return async (taskId, role) => {
     const woken = await wakeAgent(
-      { taskId, ...known, reason: "asked" },
+      { taskId, role, ...known, reason: "asked" },
       { ...parts, by: { ...open.by, at: new Date() } },
     );
     return woken.kind === "packet" ? woken.packet.text : "";
@@ -353,12 +355,32 @@ function runParts({ io }: Call, open: OpenWork, started: Started): RunParts {
     wait: (ms: number) => wait(ms / speed, new StopSwitch()),
     onWait: (why: string) => view.on({ kind: "note", text: `waits for ${why}` }),
   };
+  const briefOf = (role: string, task: Task): ReviewerBrief => {
+    try {
+      return reviewerBrief(role, task, { cwd, paths });
+    } catch (error) {
+      // A session may have broken the role map; a review without references is better than none.
+      view.on({ kind: "note", text: `no references for ${role}: ${errorText(error)}` });
+      return { block: "" };
+    }
+  };
   const runs = patientStore(started.runs, patience);
   const store = patientStore(open.store, patience);
   return {
     work: (by: Actor) => ({ ...open, store, by, for: "agent" }),
     runs,
-    ...{ client, program, cwd, packet, roleText },
+    ...{ client, program, cwd },
+    packet: (taskId) => packet(taskId),
+    review: async (role, taskIds) => {
+      let instructions = roleText(role);
+      const packets: string[] = [];
+      for (const id of taskIds) {
+        const { rubric, block } = briefOf(role, await store.getTask(id, new Date()));
+        instructions = rubric ?? instructions;
+        packets.push([await packet(id, role), block].filter(Boolean).join("\n\n"));
+      }
+      return { instructions, packets };
+    },
     env: cleanEnv(io.env),
     settings: {
       sessionLimits: {
