@@ -183,7 +183,7 @@ describe("before anything is spent", () => {
     expect(code).toBe(0);
     expect(out).toContain(`Would claim: ${run.tasks[0]} "Task 1", ${run.tasks[1]} "Task 2"`);
     expect(out).toContain("--permission-mode acceptEdits");
-    expect(out).toContain("Tests: sh check.sh");
+    expect(out).toContain("Tests: sh check.sh\nReviewers: none\nLimits: 10 sessions, 480 minutes\n");
     expect(Object.values(await run.status())).toEqual(["todo", "todo", "todo"]);
     expect((await run.haversack("runs", "list", "--json")).out.trim()).toBe("[]");
     const json = JSON.parse((await run.work(["--all", "--dry-run", "--json"])).out);

@@ -39,6 +39,16 @@ describe("limits", () => {
     expect(run.sessions()).toHaveLength(1);
   });
 
+  it("--max-cost: each session gets what is left as its own limit, unless the user gives one", async () => {
+    const run = await project({ tasks: 4 });
+    await run.work(["--all", "--max-cost", "0.5"]);
+    const budgets = run.sessions().map(({ args }) => args[args.indexOf("--max-budget-usd") + 1]);
+    expect(budgets).toEqual(["0.50", "0.49"]);
+    await run.haversack("task", "create", "One more");
+    await run.work(["--all", "--max-cost", "0.5", "--", "--max-budget-usd=0.2"]);
+    expect(run.sessions()[2]?.args.filter((word) => word.startsWith("--max-budget"))).toEqual(["--max-budget-usd=0.2"]);
+  });
+
   it("--max-tokens: a session that goes on and on is asked to end in the middle", async () => {
     const run = await project({
       tasks: 1,
@@ -65,6 +75,29 @@ describe("no progress", () => {
     expect(out).toContain("repeated the same calls (Read: same.txt)");
     expect(run.sessions()).toHaveLength(4);
     expect(Object.values(await run.status()).sort()).toEqual(["blocked", "blocked", "todo"]);
+  });
+
+  it("a session that repeats a call for ever is asked to end; what it was not allowed is told once, and counted", async () => {
+    const run = await project({
+      tasks: 1,
+      script: `
+        for (let i = 0; agent.heard.length < 2 && i < 500; i++) {
+          agent.tool("Bash", { command: "make" });
+          agent.event({ type: "system", subtype: "permission_denied", tool_name: "Bash", message: "needs approval" });
+          await agent.sleep(5);
+        }
+        agent.result();`,
+    });
+    const { out } = await run.work(["--all"]);
+    expect(out).toContain("It only repeats the same calls: asked to save and end.");
+    expect(out).toContain("Session 1 circling: it only repeated the same calls");
+    expect(out).toContain(
+      "Note: Bash was not allowed: needs approval (the client's own options after -- give permissions)",
+    );
+    expect(out.match(/needs approval/g)).toHaveLength(2);
+    expect(out).toMatch(/Note: Bash was not allowed \d+ times in session 1\n/);
+    expect(run.sessions()).toHaveLength(2);
+    expect(Object.values(await run.status())).toEqual(["blocked"]);
   });
 
   it("the same calls again and again are none, even if a file changes; different edits of one file are", async () => {

@@ -54,9 +54,14 @@ export const DEFAULT_MINUTES = 480;
 const CIRCLE_CALLS = 10;
 
 /** Whether the last calls only repeat one or two calls, exactly: edits of one file and its tests by turns are work. */
-export function isCircling(calls: readonly Pick<Call, "key">[]): boolean {
-  const last = calls.slice(-CIRCLE_CALLS);
-  return last.length === CIRCLE_CALLS && new Set(last.map(({ key }) => key)).size <= 2;
+export function isCircling(calls: readonly Pick<Call, "key">[], most = CIRCLE_CALLS): boolean {
+  const last = calls.slice(-most);
+  return last.length === most && new Set(last.map(({ key }) => key)).size <= 2;
+}
+
+/** Whether the session ended by itself, or as the runner asked it to: then it had its chance to get something done. */
+export function isSound({ kind }: Pick<SessionEnd, "kind">): boolean {
+  return kind === "completed" || kind === "window-full" || kind === "circling";
 }
 
 /** This many in a row, and the run gives up. */

@@ -9,6 +9,7 @@ import { type FailureReason, failureReason, type StreamEvent, shorten, type Usag
 import { messageLine, type StreamedClient } from "../clients/streamed.ts";
 import type { WindowFill } from "../engine/wiring.ts";
 import { AwakeClock } from "./awake-clock.ts";
+import { isCircling } from "./brakes.ts";
 import { endAll, followLines, signalGroup, whenEnded } from "./client-process.ts";
 import { type FoundProcess, findProcesses, signal } from "./process-tree.ts";
 
@@ -51,7 +52,7 @@ export interface SessionLimits {
 }
 
 /** Why a session has to end. limit: the run reached one of its limits. */
-export type EndWhy = "window-full" | "stopped" | "limit";
+export type EndWhy = "window-full" | "stopped" | "limit" | "circling";
 
 export type SessionEndKind =
   /** It ended by itself after a successful turn. */
@@ -61,6 +62,8 @@ export type SessionEndKind =
   /** The client reported the reason. */
   | "failed"
   | "hung"
+  /** It repeated the same calls until it was asked to end. */
+  | "circling"
   /** The runner was told to stop it. */
   | "stopped"
   /** The process is gone without a reason. */
@@ -121,7 +124,8 @@ export interface LiveState {
 const TICK_MS = 1_000;
 const FILL_EVERY_MS = 2_000;
 const MAX_ERROR_CHARS = 20_000;
-const LAST_CALLS = 12;
+/** So many calls that only repeat one or two: a session that nobody watches would go on until its window is full, or for ever. */
+const LAST_CALLS = 50;
 const KEY_TRIES = 2;
 
 export function startSession(
@@ -183,6 +187,7 @@ export function startSession(
         if (event.subAgent === undefined) openTools++;
         state.doing = event.text === "" ? event.name : `${event.name}: ${event.text}`;
         if (lastCalls.push({ text: state.doing, key: event.call }) > LAST_CALLS) lastCalls.shift();
+        if (!asked && isCircling(lastCalls, LAST_CALLS)) askToEnd("circling");
         break;
       case "tool-end":
         if (event.subAgent === undefined) openTools = Math.max(0, openTools - 1);
@@ -232,6 +237,7 @@ export function startSession(
 
   async function afterTurn(isError: boolean): Promise<void> {
     isWaiting = true;
+    state.doing = "waiting while its tasks are checked";
     // `onTurnEnd` reports its own faults; after one, the session ends as if there were no further prompt.
     const next = isError || asked || isOver ? undefined : await start.onTurnEnd?.().catch(() => undefined);
     isWaiting = false;
@@ -386,6 +392,7 @@ function judge({
   if (isHung) return { kind: "hung", text: "no sign of life for too long" };
   if (asked === "stopped" || (isKilled && !asked)) return { kind: "stopped", text: "stopped" };
   if (asked === "limit") return { kind: "stopped", text: "a limit of the run was reached" };
+  if (asked === "circling") return { kind: "circling", text: "it only repeated the same calls" };
   if (asked === "window-full") return { kind: "window-full", text: "its window was nearly full" };
   if (result?.isError) return { kind: "failed", reason: result.reason, text: result.text || result.reason };
   if (result && exitCode === 0) return { kind: "completed", text: result.text };

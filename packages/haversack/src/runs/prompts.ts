@@ -6,6 +6,7 @@ const WHY_END: Readonly<Record<EndWhy, string>> = {
   "window-full": "Your window is nearly full.",
   stopped: "The user stops this run.",
   limit: "A limit of this run is reached.",
+  circling: "You repeat the same calls, and nothing comes of it.",
 };
 
 export function endRequest(why: EndWhy): string {

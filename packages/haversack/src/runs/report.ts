@@ -118,10 +118,11 @@ export function reportData({ run, sessions, tasks, tests, stopped }: ReportInput
 }
 
 function nextSteps(tasks: readonly RunTask[]): string[] {
-  return tasks.flatMap(({ taskId, state, evidence, nextStep, branch, worktree }) => {
+  return tasks.flatMap(({ taskId, state, evidence, nextStep, branch, worktree, isUnverified }) => {
     if (state === "blocked") return [`${taskId}: ${nextStep ?? evidence ?? "blocked"}`];
     if (state === "conflict") return [`${taskId}: merge ${branch} by hand: ${evidence ?? "in conflict"}`];
     if (state !== "claimed") return [];
+    if (isUnverified) return [`${taskId}: its session says that it is finished; --continue checks it`];
     const apart = `its work is in ${worktree}, on branch ${branch}; --continue goes on there`;
     return [`${taskId}: ${worktree === undefined ? "go on from its work in progress" : apart}`];
   });
@@ -159,8 +160,8 @@ export function reportText(input: ReportInput): string {
     "| task | state | sessions | fixes | tokens | summary |",
     "|---|---|---|---|---|---|",
     ...tasks.map(
-      ({ taskId, title, state, sessions: count, fixes, tokens, summary, evidence }) =>
-        `| ${taskId} ${cell(title)} | ${state === "claimed" ? "open" : state} | ${count} | ${fixes} | ${tokens.toLocaleString("en")} | ${cell(summary ?? evidence ?? "")} |`,
+      ({ taskId, title, state, isUnverified, sessions: count, fixes, tokens, summary, evidence }) =>
+        `| ${taskId} ${cell(title)} | ${state === "claimed" ? (isUnverified ? "not checked" : "open") : state} | ${count} | ${fixes} | ${tokens.toLocaleString("en")} | ${cell(summary ?? evidence ?? "")} |`,
     ),
     ...section("Decisions", data.decisions),
     ...section("Next steps", data.next_steps),
@@ -183,7 +184,7 @@ export function reportText(input: ReportInput): string {
     "",
     ...tests.map(
       ({ session, command, isGreen, exitCode, tookMs }) =>
-        `- after session ${session}: \`${command}\` ${isGreen ? "green" : `red (exit ${exitCode})`}, ${(tookMs / 1000).toFixed(1)} s`,
+        `- ${session === 0 ? "before the first session" : `after session ${session}`}: \`${command}\` ${isGreen ? "green" : `red (exit ${exitCode})`}, ${(tookMs / 1000).toFixed(1)} s`,
     ),
     ...(tests.length === 0
       ? [input.run.options["isTested"] === false ? "- none: switched off with --no-tests" : "- none"]

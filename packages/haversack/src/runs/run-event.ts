@@ -5,7 +5,8 @@ import type { StopReason } from "./brakes.ts";
 import type { EndWhy, LiveState, SessionEnd } from "./client-session.ts";
 
 export type RunEvent =
-  | { kind: "run"; id: string; isContinued: boolean; client: string; testCommand?: string }
+  /** `open`: tasks of the scope that are not done yet. */
+  | { kind: "run"; id: string; isContinued: boolean; client: string; testCommand?: string; open: number }
   | { kind: "note"; text: string }
   | {
       kind: "session";

@@ -178,8 +178,9 @@ export class RunRecord {
     try {
       const kept = keepChanges({ cwd, runId, number, scratch, way: settings.keep, message });
       if (!kept) return {};
-      if (kept.commit !== this.#lastKept) on({ kind: "kept", ref: kept.ref, files: kept.files });
-      this.#lastKept = kept.commit;
+      // A review changes nothing; its ref is not worth a line.
+      if (kept.tree !== this.#lastKept) on({ kind: "kept", ref: kept.ref, files: kept.files });
+      this.#lastKept = kept.tree;
       return { kept: kept.ref };
     } catch (error) {
       throw new RunStop(

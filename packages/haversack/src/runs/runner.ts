@@ -10,7 +10,7 @@ import type { Scope } from "../store/work-store.ts";
 import { sizeAfter } from "../work/batch.ts";
 import type { TaskDetails } from "../work/task.ts";
 import { AwakeClock } from "./awake-clock.ts";
-import { batchOutcome, brakeOf, hasRoom, isCircling, MOST_IDLE_SESSIONS, type StopReason } from "./brakes.ts";
+import { batchOutcome, brakeOf, hasRoom, isCircling, isSound, MOST_IDLE_SESSIONS, type StopReason } from "./brakes.ts";
 import type { LiveState, SessionEnd } from "./client-session.ts";
 import { IsolatedTasks } from "./isolated-tasks.ts";
 import { snapshot } from "./keep-changes.ts";
@@ -114,7 +114,9 @@ class Runner {
     try {
       await record.takeUp();
       const isContinued = this.#request.continues !== undefined;
-      on({ kind: "run", id, isContinued, client: record.client, ...(testCommand !== undefined && { testCommand }) });
+      const open = await this.#countOpen();
+      const about = { id, isContinued, client: record.client, open };
+      on({ kind: "run", ...about, ...(testCommand !== undefined && { testCommand }) });
       const { reason, text } = await this.#untilStopped();
       await record.letGo();
       const stopped = `${reason}: ${text}`;
@@ -216,10 +218,14 @@ class Runner {
     const brake = this.#stop.how === undefined ? limit : "stopped";
     if (!brake) return;
     // A limit that is reached with the last task held nothing up.
+    const isDone = (await this.#countOpen()) + this.#record.held().length === 0;
+    throw isDone ? new RunStop("done", ALL_DONE) : new RunStop(brake, BRAKES[brake] ?? brake);
+  }
+
+  async #countOpen(): Promise<number> {
     const { store, by } = this.#record.work(this.#record.home);
     const { todo, in_progress, review, blocked } = await store.countTasks(this.#scope, by.at);
-    const isDone = todo + in_progress + review + blocked + this.#record.held().length === 0;
-    throw isDone ? new RunStop("done", ALL_DONE) : new RunStop(brake, BRAKES[brake] ?? brake);
+    return todo + in_progress + review + blocked;
   }
 
   /** One session per lane, then settles its tasks. */
@@ -326,9 +332,8 @@ class Runner {
   /** Blocks tasks on which sessions make no progress. If the next tasks get stuck too, the run stops. */
   async #checkProgress(results: readonly Worked[]): Promise<void> {
     const moved = results.some(({ hasMoved }) => hasMoved);
-    const isSound = results.every(({ end }) => end.kind === "completed" || end.kind === "window-full");
     if (moved) [this.#idle, this.#idleBatches] = [0, 0];
-    if (moved || !isSound || ++this.#idle < MOST_IDLE_SESSIONS) return;
+    if (moved || !results.every(({ end }) => isSound(end)) || ++this.#idle < MOST_IDLE_SESSIONS) return;
     const calls = results.flatMap(({ end }) => (isCircling(end.lastCalls) ? (end.lastCalls.at(-1)?.text ?? "") : []));
     const how = calls.length > 0 ? `repeated the same calls (${calls[0]})` : "changed no file";
     const reason = `no progress: ${this.#idle} sessions in a row ${how} and finished no task`;
@@ -439,7 +444,15 @@ function idOf({ sessionId }: Readonly<LiveState>): { sessionId?: string; text: s
 
 const MOST_IDLE_BATCHES = 2;
 
-const SEVERITY: readonly SessionEnd["kind"][] = ["completed", "window-full", "failed", "stopped", "hung", "crashed"];
+const SEVERITY: readonly SessionEnd["kind"][] = [
+  "completed",
+  "window-full",
+  "circling",
+  "failed",
+  "stopped",
+  "hung",
+  "crashed",
+];
 
 function together(a: Settled, b: Settled): Settled {
   return {

@@ -6,7 +6,7 @@
 import { setStatus } from "../engine/work/set-status.ts";
 import { readVerdict } from "../work/handoff.ts";
 import type { TaskDetails } from "../work/task.ts";
-import { brakeOf, isCircling } from "./brakes.ts";
+import { brakeOf, isCircling, isSound } from "./brakes.ts";
 import type { SessionEnd } from "./client-session.ts";
 import { changedFiles, diffTrees, snapshot } from "./keep-changes.ts";
 import { fixPrompt, reviewPrompt } from "./prompts.ts";
@@ -190,8 +190,7 @@ export class Verifier {
     const after = await this.test(waiting, place);
     if (after === "stopped" || after === undefined || after.isGreen) return { isGivenUp: false, tested: after };
     // Another session would not help: nothing changed, it goes in circles, or the same failure came twice.
-    const isSound = end.kind === "completed" || end.kind === "window-full";
-    const isIdle = isSound && (snapshot(place.cwd, scratch) === state || isCircling(end.lastCalls));
+    const isIdle = isSound(end) && (snapshot(place.cwd, scratch) === state || isCircling(end.lastCalls));
     const isSame = after.fingerprint === before.fingerprint && attempt > 1;
     return { isGivenUp: isIdle || isSame, tested: after };
   }

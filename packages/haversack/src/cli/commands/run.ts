@@ -17,7 +17,7 @@ import { requireSettings } from "../../engine/open-project.ts";
 import { sendMessage } from "../../engine/wake/messages.ts";
 import { wakeAgent } from "../../engine/wake/wake-agent.ts";
 import { pickApart } from "../../engine/work/next-batch.ts";
-import { DEFAULT_MINUTES } from "../../runs/brakes.ts";
+import { DEFAULT_MINUTES, type RunLimits } from "../../runs/brakes.ts";
 import type { KeepWay } from "../../runs/keep-changes.ts";
 import { notifyEnd } from "../../runs/notify.ts";
 import { freeDeadRuns } from "../../runs/other-runs.ts";
@@ -32,11 +32,12 @@ import { StopSwitch } from "../../runs/stop-switch.ts";
 import type { Run, RunProcess, RunScope } from "../../store/run-store.ts";
 import { SqliteRunStore } from "../../store/sqlite/runs/sqlite-run-store.ts";
 import type { Actor } from "../../store/work-store.ts";
+import { estimateTokens } from "../../tokens/estimate.ts";
 import type { Task } from "../../work/task.ts";
 import { type Call, type Command, type ExitCode, sayNote } from "../command.ts";
 import { asScope, clientOrNone, requireClient, requireReady, requireRepository, testsOf } from "../run-checks.ts";
 import { makeRunView } from "../run-view.ts";
-import { isProcessAlive } from "../seen-run.ts";
+import { continueCommand, isProcessAlive } from "../seen-run.ts";
 import { wakeParts } from "../wake.ts";
 import { type OpenWork, openWork } from "../work.ts";
 import { EPIC, STORY } from "../work-options.ts";
@@ -103,7 +104,7 @@ const work: Command = {
       { run: "haversack work --story S12 --dry-run", says: "what it would do" },
       { run: "haversack work --story S12 --continue", says: "after a crash or a stop" },
     ],
-    json: "one event per line: {event, …}; with --dry-run {client, command, tasks, prompt, prompt_chars, test_command}.",
+    json: "one event per line: {event, …}; with --dry-run {client, command, tasks, prompt, prompt_chars, test_command, reviewers, limits}.",
   },
   run(call) {
     const isDryRun = call.options["dry-run"] === true;
@@ -187,6 +188,8 @@ async function start(call: Call, open: OpenWork, asked: RunScope, isDryRun: bool
     const input = await reportInput(run, `${reason}: ${text}`, runs);
     if (!call.json && isShown) io.out(`\n${reportText(input)}`);
     if (!call.json && report !== undefined) io.out(`Report: ${report}\n`);
+    const mayGoOn = !isDone && reason !== "blocked" && reason !== "nothing-ready";
+    if (!call.json && mayGoOn) io.out(`Go on with: ${continueCommand(run)}\n`);
     const end = { run, reason, text, report, input };
     for (const problem of await notifyEnd(open.config["headless.notify"], end, { ...io, isQuiet: call.json })) {
       io.err(`haversack: ${problem}\n`);
@@ -317,21 +320,33 @@ interface DryRun {
 
 async function dryRun({ io, json }: Call, open: OpenWork, run: DryRun): Promise<ExitCode> {
   const { scope, clientId, client, program, problem, testCommand, packet } = run;
-  const { size, args } = run.runOptions;
+  const { size, args, limits } = run.runOptions;
   const { batch } = await pickApart({ scope: asScope(scope), size: size === "auto" ? 2 : size }, open);
   const tasks = batch.map(({ id, title }) => ({ id, title }));
   const prompt = batchPrompt(tasks, await Promise.all(tasks.map(({ id }) => packet(id))));
   const command = [program, ...client.begin, ...args, ...client.end];
+  const reviewers = open.config["headless.reviewers"];
   if (problem !== undefined) sayNote(io, `a run could not start here: ${problem}`);
   if (json) {
     const view = { client: clientId, command, tasks, prompt, prompt_chars: prompt.length };
-    io.out(`${JSON.stringify({ ...view, test_command: testCommand ?? null })}\n`);
+    const { maxChains: max_chains, maxTokens: max_tokens, maxCostUsd: max_cost, maxMinutes: max_minutes } = limits;
+    const more = { reviewers, limits: { max_chains, max_tokens, max_cost, max_minutes } };
+    io.out(`${JSON.stringify({ ...view, test_command: testCommand ?? null, ...more })}\n`);
   } else {
     io.out(
-      `Would claim: ${tasks.map(({ id, title }) => `${id} "${title}"`).join(", ") || "nothing"}\nWould run: ${command.map(quote).join(" ")}\nTests: ${testCommand ?? "none"}\nPrompt (${prompt.length} characters, on standard input):\n\n${prompt}\n`,
+      `Would claim: ${tasks.map(({ id, title }) => `${id} "${title}"`).join(", ") || "nothing"}\nWould run: ${command.map(quote).join(" ")}\nTests: ${testCommand ?? "none"}\nReviewers: ${reviewers.join(", ") || "none"}\nLimits: ${limitWords(limits)}\nPrompt (${prompt.length} characters, about ${estimateTokens(prompt)} tokens, on standard input):\n\n${prompt}\n`,
     );
   }
   return 0;
+}
+
+function limitWords({ maxChains, maxTokens, maxCostUsd, maxMinutes }: RunLimits): string {
+  return [
+    `${maxChains} sessions`,
+    ...(maxTokens === undefined ? [] : [`${maxTokens} tokens`]),
+    ...(maxCostUsd === undefined ? [] : [`$${maxCostUsd}`]),
+    ...(maxMinutes === undefined ? [] : [`${maxMinutes} minutes`]),
+  ].join(", ");
 }
 
 interface Started {

@@ -155,12 +155,13 @@ function tellSession(session: RunSession, tell: Tell): void {
   if (end === undefined) return;
   const fill = usedTokens && windowTokens ? `; window ${percent(usedTokens, windowTokens)}` : "";
   const spent = `${formatTokens(inputTokens + outputTokens)} tokens${formatCost(session.costUsd)}`;
-  const why = end === "completed" || !text ? "" : `: ${text}`;
+  const why = end === "completed" || !text || text === end ? "" : `: ${text}`;
   tell("session", `  Session ${number} ${end}${why}${fill}, ${spent}`, { number, end, text });
 }
 
 function tellTest({ session, command, isGreen, tookMs, at }: RunTest, tell: Tell): void {
-  const line = `  Tests after session ${session} (${command}): ${isGreen ? "green" : "red"}, ${(tookMs / 1000).toFixed(1)} s`;
+  const when = session === 0 ? "before the first session" : `after session ${session}`;
+  const line = `  Tests ${when} (${command}): ${isGreen ? "green" : "red"}, ${(tookMs / 1000).toFixed(1)} s`;
   tell("test", line, { after_session: session, command, is_green: isGreen, at });
 }
 

@@ -82,7 +82,7 @@ export function measure({ runs, sessions, tasks, batches }: Recorded): RunMetric
   };
 }
 
-const CUT_OFF = new Set(["crashed", "hung", "stopped"]);
+const CUT_OFF = new Set(["crashed", "hung", "stopped", "circling"]);
 
 function isCutOff({ runId, end, toolCalls }: Recorded["sessions"][number], runs: Recorded["runs"]): boolean {
   // Its runner was killed, and nobody has let the run go on.
