@@ -190,6 +190,23 @@ describe("a client that fails", () => {
     expect(Object.values(await run.status())).toEqual(["todo"]);
   });
 
+  it("that reports an error which no wait helps is tried three times", async () => {
+    const run = await project({ tasks: 1, script: `agent.error(400, "the request is wrong");` });
+    const { out } = await run.work(["--all"]);
+    expect(out).toContain("Stopped (client-fails): 3 sessions in a row ended like this: the request is wrong");
+    expect(run.sessions()).toHaveLength(3);
+  });
+
+  it("that stops at its limit of turns without having done anything is no progress", async () => {
+    const run = await project({
+      tasks: 1,
+      script: `agent.tool("Read", {}); agent.result({ subtype: "error_max_turns", is_error: true });`,
+    });
+    const { out } = await run.work(["--all"]);
+    expect(out).toContain("no progress: 2 sessions in a row changed no file and finished no task");
+    expect(run.sessions()).toHaveLength(2);
+  });
+
   it("that hangs is ended with everything it started, and its tasks go on in the next session", async () => {
     const run = await project({
       tasks: 1,

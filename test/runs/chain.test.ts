@@ -141,7 +141,7 @@ it("sends a task back that a reviewer fails, and finishes it when both have pass
     script: `
       if (agent.purpose === "review") {
         const isFirst = agent.number === 2;
-        agent.answer("Looked at it.\\nVERDICT: " + (isFirst ? "FAIL" : "PASS"));
+        agent.answer("The limit is missing.\\nVERDICT: " + (isFirst ? "FAIL" : "PASS"));
         return agent.result();
       }
       ${FINISH_ALL}`,
@@ -150,7 +150,28 @@ it("sends a task back that a reviewer fails, and finishes it when both have pass
   const { code } = await run.work(["--all"]);
   expect(run.sessions().map(({ purpose }) => purpose)).toEqual(["batch", "review", "batch", "review", "review"]);
   expect(code).toBe(0);
+  // What the reviewer found, although it stored no handoff.
+  expect(run.sessions()[2]?.prompt).toContain(
+    `A review failed:\n- ${run.tasks[0]}: spec-reviewer: The limit is missing.`,
+  );
   expect(run.report().tasks[0]).toMatchObject({ state: "done", review_failures: 1 });
+});
+
+it("takes no verdict for none: a reviewer that says nothing is asked again, and then the task goes back", async () => {
+  const run = await project({
+    tasks: 1,
+    script: `
+      if (agent.purpose === "review") {
+        agent.answer(agent.number < 5 ? "Hm." : "VERDICT: PASS");
+        return agent.result();
+      }
+      ${FINISH_ALL}`,
+    settings: { headless: { reviewers: ["spec-reviewer"] } },
+  });
+  const { code, out } = await run.work(["--all"]);
+  expect(out).toContain("spec-reviewer: gave no verdict (completed)");
+  expect(code).toBe(0);
+  expect(run.sessions().map(({ purpose }) => purpose)).toEqual(["batch", "review", "review", "batch", "review"]);
 });
 
 it("gives reviewers their role, the changed files, and references to what the project's role map lets them read", async () => {

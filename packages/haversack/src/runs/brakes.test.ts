@@ -67,6 +67,16 @@ it("stops at once where no wait helps, and after too many of what may pass", () 
   expect(after("failed", "auth")).toBe("stop");
 });
 
+it("stops after three failures in a row of any kind, but not at a limit of turns", () => {
+  const after = (...reasons: FailureReason[]) => {
+    const health = new SessionHealth();
+    return reasons.map((reason) => health.after({ kind: "failed", text: "x", reason }).kind);
+  };
+  expect(after("other", "prompt-too-long", "aborted")).toEqual(["go-on", "go-on", "stop"]);
+  expect(after("other", "overloaded", "other", "overloaded", "other").at(-1)).toBe("stop");
+  expect(after(...Array<FailureReason>(9).fill("max-turns"))).toEqual(Array(9).fill("go-on"));
+});
+
 it("stops at once, and says what helps, where the client does not trust the folder or is not logged in", () => {
   const text = (reason: FailureReason) => {
     const advice = new SessionHealth().after({ kind: "failed", text: "said", reason });

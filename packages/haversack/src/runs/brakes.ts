@@ -60,8 +60,8 @@ export function isCircling(calls: readonly Pick<Call, "key">[], most = CIRCLE_CA
 }
 
 /** Whether the session ended by itself, or as the runner asked it to: then it had its chance to get something done. */
-export function isSound({ kind }: Pick<SessionEnd, "kind">): boolean {
-  return kind === "completed" || kind === "window-full" || kind === "circling";
+export function isSound({ kind, reason }: Pick<SessionEnd, "kind" | "reason">): boolean {
+  return reason === "max-turns" || kind === "completed" || kind === "window-full" || kind === "circling";
 }
 
 /** This many in a row, and the run gives up. */

@@ -293,7 +293,11 @@ class Runner {
   }
 
   async #prompt({ tasks }: Lane): Promise<string> {
-    return batchPrompt(tasks, await Promise.all(tasks.map(({ id }) => this.#parts.packet(id))));
+    const findings = tasks.flatMap(({ id }) => {
+      const { reviewFailures = 0, evidence } = this.#record.tasks.get(id) ?? {};
+      return reviewFailures > 0 && evidence !== undefined ? [`${id}: ${evidence}`] : [];
+    });
+    return batchPrompt(tasks, await Promise.all(tasks.map(({ id }) => this.#parts.packet(id))), findings);
   }
 
   /** Whether the session may get a further batch. */

@@ -38,6 +38,8 @@ const SHOWN_OUTPUT = 6_000;
 const SHOWN_DIFF = 20_000;
 /** A task that sessions give up on more often than this is blocked. */
 const MOST_FAILURES = 3;
+/** A reviewer that crashed or said nothing is asked once more. */
+const MOST_REVIEWS = 2;
 
 export class Verifier {
   readonly #context: SessionContext;
@@ -211,17 +213,34 @@ export class Verifier {
   }
 
   /** Returns the tasks that passed. */
-  async #review(role: string, tasks: readonly TaskDetails[], { place, before }: Lane, since: Date | undefined) {
+  async #review(role: string, tasks: readonly TaskDetails[], lane: Lane, since: Date | undefined) {
     const passed: TaskDetails[] = [];
-    const due: TaskDetails[] = [];
+    let due: TaskDetails[] = [];
     for (const task of tasks) {
       // The session's own sub-agents may have reviewed it.
       const handoff = await this.#record.newHandoff(task.id, role);
       const isPassed = handoff?.status === "PASS" && (!since || handoff.createdAt >= since);
       (isPassed ? passed : due).push(task);
     }
-    if (due.length === 0) return passed;
-    if (!this.#mayGoOn()) return "stopped";
+    for (let tries = 1; due.length > 0; tries++) {
+      if (!this.#mayGoOn()) return "stopped";
+      const end = await this.#reviewSession(role, due, lane);
+      if (end.kind === "stopped") return "stopped";
+      const silent: TaskDetails[] = [];
+      for (const task of due) {
+        const handoff = await this.#record.newHandoff(task.id, role);
+        const verdict = handoff?.status ?? readVerdict(end.lastSaid);
+        const why = handoff?.summary ?? (verdict ? end.lastSaid.slice(-500) : `gave no verdict (${end.kind})`);
+        if (verdict === "PASS") passed.push(task);
+        else if (verdict === undefined && tries < MOST_REVIEWS) silent.push(task);
+        else await this.#sendBack(task, lane.place, `${role}: ${why}`);
+      }
+      due = silent;
+    }
+    return passed;
+  }
+
+  async #reviewSession(role: string, due: readonly TaskDetails[], { place, before }: Lane): Promise<SessionEnd> {
     const { review, scratch } = this.#record.parts;
     const briefs = due.map(({ id, title }) => ({ id, title }));
     const brief = await review(
@@ -231,15 +250,7 @@ export class Verifier {
     await this.#record.noteHandoffs(due.map(({ id }) => id));
     const files = changedFiles(place.cwd, before, snapshot(place.cwd, scratch));
     const prompt = reviewPrompt({ role, tasks: briefs, files, ...brief });
-    const end = await this.#session({ purpose: "review", tasks: briefs, place, prompt, role });
-    if (end.kind === "stopped") return "stopped";
-    for (const task of due) {
-      const handoff = await this.#record.newHandoff(task.id, role);
-      const verdict = handoff?.status ?? readVerdict(end.lastSaid);
-      if (verdict !== "FAIL" && verdict !== "BLOCKED") passed.push(task);
-      else await this.#sendBack(task, place, `${role}: ${handoff?.summary ?? end.lastSaid.slice(-500)}`);
-    }
-    return passed;
+    return this.#session({ purpose: "review", tasks: briefs, place, prompt, role });
   }
 
   /** After a failed review the next session continues the task. After too many failures it is blocked. */
