@@ -190,6 +190,26 @@ describe("a runner that is killed", () => {
     expect(dones.length).toBe(4);
   });
 
+  it("has noted what its session used, so limits hold when it goes on; what is still to be checked counts as open", async () => {
+    const run = await project({
+      tasks: 2,
+      hasMovingClock: true,
+      script: `if (agent.number === 1) { agent.finish(agent.tasks[0]); agent.answer("much", 5000); await agent.sleep(600000); }\n${FINISH_ALL}`,
+    });
+    const running = run.start(["work", "--all", "--max-tokens", "4000"], { HAVERSACK_TEST_SPEED: "1" });
+    await firstSession(run);
+    // Its next heartbeat is due.
+    run.moveClock(0.02);
+    await running.says("A limit is reached: asked to save and end.");
+    await sleep(1500);
+    running.child.kill("SIGKILL");
+    await running.ended;
+    const { out } = await run.work(["--all", "--continue"]);
+    expect(out).toContain("goes on with claude-code: 2 open tasks");
+    expect(out).toContain("Stopped (max-tokens)");
+    expect(run.report().sessions[0]).toMatchObject({ end: "crashed", tokens: 5000 });
+  });
+
   it("leaves its tasks to the next run when nobody continues it", async () => {
     const run = await project({ tasks: 2, script: DEAF });
     const running = run.start(["work", "--all"]);

@@ -244,6 +244,7 @@ export function startSession(
     lastSignAt = clock.now();
     if (next !== undefined && !asked && !isOver && child.stdin?.writable) {
       result = undefined;
+      state.doing = "starting on its next batch";
       child.stdin.write(messageLine(next));
     }
     // No further prompt comes, so let the client end.

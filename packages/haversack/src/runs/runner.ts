@@ -114,7 +114,7 @@ class Runner {
     try {
       await record.takeUp();
       const isContinued = this.#request.continues !== undefined;
-      const open = await this.#countOpen();
+      const open = (await this.#countOpen()) + (await record.countUnchecked());
       const about = { id, isContinued, client: record.client, open };
       on({ kind: "run", ...about, ...(testCommand !== undefined && { testCommand }) });
       const { reason, text } = await this.#untilStopped();
