@@ -272,6 +272,7 @@ describe("headless.fill_sessions", () => {
     expect(sessions).toHaveLength(1);
     expect(sessions[0]).toMatchObject({ end: "completed", fill: 0.59 });
     expect(sessions[0].tasks).toHaveLength(9);
+    expect(run.report().batch_sizes).toEqual([2, 3, 4]);
     expect(tests).toHaveLength(4);
     const metrics = JSON.parse((await run.haversack("metrics", "--json")).out);
     expect(metrics).toMatchObject({ tasks_per_session: 9, batch_completion: 1 });

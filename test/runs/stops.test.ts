@@ -225,6 +225,21 @@ describe("a runner that is killed", () => {
   });
 });
 
+it("waits for a task that another agent holds, says so once, and goes on when it is done", async () => {
+  const run = await project({ tasks: 2 });
+  const [first, second] = run.tasks as [string, string];
+  await run.haversack("task", "dep", second, "--add", first);
+  await run.haversack("task", "create", "Free");
+  await run.haversack("claim", first);
+  const running = run.start(["work", "--all"]);
+  await running.says("1 in progress elsewhere, 1 wait");
+  await sleep(1500);
+  await run.haversack("done", first);
+  const { out, code } = await running.ended;
+  expect(code).toBe(0);
+  expect(out.match(/in progress elsewhere/g)).toHaveLength(1);
+});
+
 it("two runners share a scope: each task is done once", async () => {
   const run = await project({
     tasks: 6,

@@ -2,7 +2,7 @@
 import { join } from "node:path";
 import { stripControl } from "../base/clean-text.ts";
 import { makeFolder, putFile } from "../base/safe-write.ts";
-import type { Run, RunSession, RunTask, RunTest } from "../store/run-store.ts";
+import type { Run, RunSession, RunStore, RunTask, RunTest } from "../store/run-store.ts";
 import { isUnnamed } from "./verify.ts";
 
 export interface ReportInput {
@@ -10,8 +10,22 @@ export interface ReportInput {
   sessions: readonly RunSession[];
   tasks: readonly RunTask[];
   tests: readonly RunTest[];
+  /** Of each batch: a session may have several. */
+  batchSizes: readonly number[];
   /** Why it stopped. */
   stopped: string;
+}
+
+export async function readReport(run: Run, stopped: string, runs: RunStore): Promise<ReportInput> {
+  const [sessions, tasks, tests, batches] = await Promise.all([
+    runs.listSessions(run.id),
+    runs.listTasks(run.id),
+    runs.listTests(run.id),
+    // Not since its start: the clock may have been set back.
+    runs.metricsSince(new Date(0)),
+  ]);
+  const batchSizes = batches.filter(({ runId }) => runId === run.id).map(({ lastBatchSize }) => lastBatchSize);
+  return { run, stopped, sessions, tasks, tests, batchSizes };
 }
 
 /** Writes text for people and JSON for programs. Returns the path of the text. */
@@ -51,7 +65,7 @@ interface ReportFile {
   cost_usd?: number;
 }
 
-export function reportData({ run, sessions, tasks, tests, stopped }: ReportInput): ReportFile {
+export function reportData({ run, sessions, tasks, tests, batchSizes, stopped }: ReportInput): ReportFile {
   const done = tasks.filter(({ state }) => state === "done");
   const failed = tasks.filter(({ state }) => state === "blocked" || state === "conflict");
   const costs = sessions.flatMap(({ costUsd }) => costUsd ?? []);
@@ -111,7 +125,7 @@ export function reportData({ run, sessions, tasks, tests, stopped }: ReportInput
       exit_code: exitCode,
       took_ms: tookMs,
     })),
-    batch_sizes: sessions.filter(({ purpose }) => purpose === "batch").map(({ taskIds }) => taskIds.length),
+    batch_sizes: [...batchSizes],
     tokens: sessions.reduce((sum, { inputTokens = 0, outputTokens = 0 }) => sum + inputTokens + outputTokens, 0),
     ...(costs.length > 0 && { cost_usd: round(costs.reduce((sum, cost) => sum + cost, 0)) }),
   };

@@ -67,6 +67,7 @@ class Runner {
   #batches = 0;
   #idle = 0;
   #idleBatches = 0;
+  #waitsFor = "";
 
   constructor(record: RunRecord, request: RunRequest, stop: StopSwitch) {
     [this.#record, this.#request, this.#stop] = [record, request, stop];
@@ -233,6 +234,7 @@ class Runner {
     await this.#checkBrakes();
     const lanes = await this.#nextLanes();
     if (lanes.length === 0) return this.#nothingReady();
+    this.#waitsFor = "";
     const results = await Promise.all(lanes.map((lane) => this.#work(lane)));
     const settled = results.map((result) => result.settled).reduce(together);
     if (this.#isIsolated) await this.#isolated.merge(settled.done, this.#verifier);
@@ -417,12 +419,11 @@ class Runner {
       );
     }
     if (counts.todo === 0)
-      throw new RunStop("nothing-ready", `the last ${counts.in_progress} are in progress elsewhere`);
-    this.#parts.on({
-      kind: "wait",
-      ms: OTHERS_MS,
-      why: `${counts.in_progress} in progress elsewhere, ${counts.todo} wait`,
-    });
+      throw new RunStop("nothing-ready", `${counts.in_progress} in progress elsewhere, ${counts.blocked} blocked`);
+    const why = `${counts.in_progress} in progress elsewhere, ${counts.todo} wait`;
+    // Once: this may take hours.
+    if (why !== this.#waitsFor) this.#parts.on({ kind: "wait", ms: OTHERS_MS, why });
+    this.#waitsFor = why;
     await this.#parts.wait(OTHERS_MS, this.#stop);
   }
 }

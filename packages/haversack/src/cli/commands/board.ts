@@ -8,7 +8,7 @@ import { LiveSkills } from "../../engine/live-skills.ts";
 import { KeptProject } from "../../engine/open-project.ts";
 import { actorForCli } from "../../engine/work/actor.ts";
 import { type LiveParts, LiveWork } from "../../engine/work/live-work.ts";
-import { reportData } from "../../runs/report.ts";
+import { readReport, reportData } from "../../runs/report.ts";
 import { changeMark } from "../../store/sqlite/connect.ts";
 import { SqliteRunStore } from "../../store/sqlite/runs/sqlite-run-store.ts";
 import { readSkillStats } from "../../store/sqlite/skills/skill-usage.ts";
@@ -109,13 +109,8 @@ const RUNS = {
   async show(id: string, { handle, by }: LiveParts) {
     const store = new SqliteRunStore(handle);
     const run = asSeen(await store.getRun(id), by.at);
-    const [sessions, tasks, tests] = [
-      await store.listSessions(run.id),
-      await store.listTasks(run.id),
-      await store.listTests(run.id),
-    ];
     const stopped = run.stopped ?? (run.remedy ? `interrupted; go on with \`${run.remedy}\`` : "not yet");
-    return { ...reportData({ run, sessions, tasks, tests, stopped }), ...view(run) };
+    return { ...reportData(await readReport(run, stopped, store)), ...view(run) };
   },
   async stop({ id, isNow }: { id: string; isNow: boolean }, { handle, by }: LiveParts) {
     const store = new SqliteRunStore(handle);

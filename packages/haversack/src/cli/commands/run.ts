@@ -23,7 +23,7 @@ import { notifyEnd } from "../../runs/notify.ts";
 import { freeDeadRuns } from "../../runs/other-runs.ts";
 import { patientStore } from "../../runs/patient-store.ts";
 import { batchPrompt } from "../../runs/prompts.ts";
-import { reportText, writeReport } from "../../runs/report.ts";
+import { readReport, reportText, writeReport } from "../../runs/report.ts";
 import type { RunOptions, RunParts } from "../../runs/run-parts.ts";
 import { isRunAlive } from "../../runs/run-record.ts";
 import { runWork } from "../../runs/runner.ts";
@@ -185,7 +185,7 @@ async function start(call: Call, open: OpenWork, asked: RunScope, isDryRun: bool
     if (isDone) startedWith.remove(run.id);
     const wish = open.config["headless.report"];
     const isShown = wish === "always" || (wish === "on_complete" && isDone) || (wish === "on_failure" && !isDone);
-    const input = await reportInput(run, `${reason}: ${text}`, runs);
+    const input = await readReport(run, `${reason}: ${text}`, runs);
     if (!call.json && isShown) io.out(`\n${reportText(input)}`);
     if (!call.json && report !== undefined) io.out(`Report: ${report}\n`);
     const mayGoOn = !isDone && reason !== "blocked" && reason !== "nothing-ready";
@@ -430,7 +430,7 @@ function runParts({ io }: Call, open: OpenWork, started: Started): RunParts {
     },
     report: async ({ run, reason, text }) => {
       const folder = join(paths.state, "reports");
-      const input = await reportInput(run, `${reason}: ${text}`, runs);
+      const input = await readReport(run, `${reason}: ${text}`, runs);
       try {
         return writeReport(input, { folder, within: paths.root });
       } catch (error) {
@@ -442,15 +442,6 @@ function runParts({ io }: Call, open: OpenWork, started: Started): RunParts {
     wait: (ms, stop) => wait(ms / speed, stop),
     now: () => new Date(),
   };
-}
-
-async function reportInput(run: Run, stopped: string, runs: RunParts["runs"]) {
-  const [sessions, tasks, tests] = await Promise.all([
-    runs.listSessions(run.id),
-    runs.listTasks(run.id),
-    runs.listTests(run.id),
-  ]);
-  return { run, stopped, sessions, tasks, tests };
 }
 
 /** For tests only: divides all waits of the runner. */

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { cleanLine } from "../../base/clean-text.ts";
 import { HaversackError } from "../../base/errors.ts";
 import { type RunMetrics, readMetrics } from "../../engine/runs/run-metrics.ts";
-import { reportData, reportText } from "../../runs/report.ts";
+import { readReport, reportData, reportText } from "../../runs/report.ts";
 import type { Run, RunSession, RunTask, RunTest } from "../../store/run-store.ts";
 import { SqliteRunStore } from "../../store/sqlite/runs/sqlite-run-store.ts";
 import { type ArgumentSpec, type Call, type Command, type ExitCode, eachOne, print, several } from "../command.ts";
@@ -94,15 +94,10 @@ const runsShow: Command = {
     const { handle, by } = openWork(call, "read");
     const store = new SqliteRunStore(handle);
     const run = asSeen(await findRun(call, store), by.at);
-    const [sessions, tasks, tests] = await Promise.all([
-      store.listSessions(run.id),
-      store.listTasks(run.id),
-      store.listTests(run.id),
-    ]);
     const stopped = run.remedy
       ? `interrupted; go on with \`${run.remedy}\``
       : (run.stopped ?? "not yet, it is at work");
-    const input = { run, sessions, tasks, tests, stopped };
+    const input = await readReport(run, stopped, store);
     if (call.json) call.io.out(`${JSON.stringify({ ...reportData(input), ...view(run) })}\n`);
     else call.io.out(reportText(input));
     return 0;
