@@ -147,8 +147,13 @@ it("sends a task back that a reviewer fails, and finishes it when both have pass
       ${FINISH_ALL}`,
     settings: { headless: { reviewers: ["spec-reviewer", "quality-reviewer"] } },
   });
-  const { code } = await run.work(["--all"]);
+  const { code, out } = await run.work(["--all"]);
   expect(run.sessions().map(({ purpose }) => purpose)).toEqual(["batch", "review", "batch", "review", "review"]);
+  expect(out.match(/review by [a-z-]+/g)).toEqual([
+    "review by spec-reviewer",
+    "review by spec-reviewer",
+    "review by quality-reviewer",
+  ]);
   expect(code).toBe(0);
   // What the reviewer found, although it stored no handoff.
   expect(run.sessions()[2]?.prompt).toContain(

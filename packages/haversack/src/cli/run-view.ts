@@ -61,7 +61,7 @@ function textOf(event: RunEvent): string | undefined {
     case "note":
       return `Note: ${event.text}`;
     case "session":
-      return `Session ${event.number} (${event.purpose}): ${event.tasks.map(taskName).join(", ")}`;
+      return `Session ${event.number} (${purposeOf(event)}): ${event.tasks.map(taskName).join(", ")}`;
     case "batch":
       return `Session ${event.number} goes on: ${event.tasks.map(taskName).join(", ")}`;
     case "asked":
@@ -90,6 +90,11 @@ function textOf(event: RunEvent): string | undefined {
     case "testing":
       return undefined;
   }
+}
+
+/** `batch`, `fix`, `review by spec-reviewer`. */
+export function purposeOf({ purpose, role }: { purpose: string; role?: string }): string {
+  return role === undefined ? purpose : `${purpose} by ${role}`;
 }
 
 const ASKED: Readonly<Record<EndWhy, string>> = {

@@ -106,6 +106,7 @@ export function reportData({ run, sessions, tasks, tests, batchSizes, stopped }:
     sessions: sessions.map((session) => ({
       number: session.number,
       purpose: session.purpose,
+      role: session.role,
       tasks: session.taskIds,
       session_id: session.sessionId,
       end: session.end,
@@ -191,7 +192,7 @@ export function reportText(input: ReportInput): string {
     ...sessions.map((session) => {
       const fill = fillOf(session);
       const tokens = (session.inputTokens ?? 0) + (session.outputTokens ?? 0);
-      return `| ${session.number} | ${session.purpose} | ${session.taskIds.join(", ")} | ${session.end ?? "open"} | ${fill === undefined ? "" : `${Math.round(fill * 100)}%`} | ${tokens.toLocaleString("en")} | ${session.kept ?? ""} |`;
+      return `| ${session.number} | ${session.role ?? session.purpose} | ${session.taskIds.join(", ")} | ${session.end ?? "open"} | ${fill === undefined ? "" : `${Math.round(fill * 100)}%`} | ${tokens.toLocaleString("en")} | ${session.kept ?? ""} |`;
     }),
     "",
     "## Test runs",

@@ -12,6 +12,8 @@ export type RunEvent =
       kind: "session";
       number: number;
       purpose: SessionPurpose;
+      /** Of a review. */
+      role?: string;
       tasks: readonly BriefTask[];
       batchSize: number;
       /** The number of this session among those that take tasks. */

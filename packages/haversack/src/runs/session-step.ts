@@ -48,7 +48,8 @@ export async function runSession(
   const session = await record.addSession({ purpose, taskIds, startedAt, ...(role !== undefined && { role }) });
   const { number } = session;
   const { maxChains } = options.limits;
-  on({ kind: "session", number, purpose, tasks, batchSize, chain: record.spent().chains, maxChains });
+  const progress = { batchSize, chain: record.spent().chains, maxChains };
+  on({ kind: "session", number, purpose, ...(role !== undefined && { role }), tasks, ...progress });
   const sessionId = client.chooseId ? randomUUID() : undefined;
   if (sessionId !== undefined && purpose === "batch") await record.bind(taskIds, sessionId, place);
 

@@ -8,7 +8,7 @@ import type { Run, RunSession, RunTask, RunTest } from "../../store/run-store.ts
 import { SqliteRunStore } from "../../store/sqlite/runs/sqlite-run-store.ts";
 import { type ArgumentSpec, type Call, type Command, type ExitCode, eachOne, print, several } from "../command.ts";
 import { formatAgo, table } from "../print-work.ts";
-import { formatCost, formatTokens, percent } from "../run-view.ts";
+import { formatCost, formatTokens, percent, purposeOf } from "../run-view.ts";
 import { asSeen, type SeenRun } from "../seen-run.ts";
 import { openWork, refuse } from "../work.ts";
 
@@ -146,7 +146,9 @@ type Tell = (event: string, line: string, data: object) => void;
 
 function tellSession(session: RunSession, tell: Tell): void {
   const { number, purpose, taskIds, end, text, usedTokens, windowTokens, inputTokens = 0, outputTokens = 0 } = session;
-  tell("session", `Session ${number} (${purpose}): ${taskIds.join(", ")}`, { number, purpose, tasks: taskIds });
+  const { role } = session;
+  const about = { number, purpose, ...(role !== undefined && { role }), tasks: taskIds };
+  tell("session", `Session ${number} (${purposeOf(session)}): ${taskIds.join(", ")}`, about);
   if (end === undefined) return;
   const fill = usedTokens && windowTokens ? `; window ${percent(usedTokens, windowTokens)}` : "";
   const spent = `${formatTokens(inputTokens + outputTokens)} tokens${formatCost(session.costUsd)}`;
