@@ -5,7 +5,7 @@ import { isAlive } from "../engine/events/event-project.ts";
 import type { Environment } from "../engine/project.ts";
 import { isOfAnyRun, isOfRun } from "../runs/run-agents.ts";
 import { isRunAlive } from "../runs/run-record.ts";
-import type { Run, RunProcess, RunScope, RunStore } from "../store/run-store.ts";
+import type { Run, RunProcess, RunStore } from "../store/run-store.ts";
 import type { Claim } from "../work/task.ts";
 
 /** `remedy`: the command that goes on with it. */
@@ -16,11 +16,11 @@ export function asSeen(run: Run, now: Date): SeenRun {
   const isGone =
     run.state === "interrupted" || (run.state === "running" && !isRunAlive(run, { isAlive: isProcessAlive, now }));
   if (!isGone) return run;
-  return { ...run, state: "interrupted", remedy: `haversack work ${scopeWords(run.scope)} --continue` };
+  return { ...run, state: "interrupted", remedy: continueCommand(run) };
 }
 
-function scopeWords(scope: RunScope): string {
-  return scope.kind === "all" ? "--all" : `--${scope.kind} ${scope.id}`;
+export function continueCommand({ scope }: Pick<Run, "scope">): string {
+  return `haversack work ${scope.kind === "all" ? "--all" : `--${scope.kind} ${scope.id}`} --continue`;
 }
 
 export function isProcessAlive({ id, space, start: startedAt }: RunProcess): boolean | undefined {

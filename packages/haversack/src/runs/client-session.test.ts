@@ -182,7 +182,7 @@ describe("how a session ended", () => {
        setTimeout(() => { result(); process.exit(0); }, 2500);`,
       { limits: { quietMs: 300 } },
     );
-    expect(await session.ended).toMatchObject({ kind: "completed", toolCalls: 1, lastCalls: ["Bash: make"] });
+    expect(await session.ended).toMatchObject({ kind: "completed", toolCalls: 1, lastCalls: [{ text: "Bash: make" }] });
   });
 });
 

@@ -36,7 +36,9 @@ export class SessionHealth {
     this.#modelErrors = 0;
     const remedy = kind === "failed" && reason !== undefined ? REMEDIES[reason] : undefined;
     if (remedy !== undefined) return { kind: "stop", stop: new RunStop("client-fails", `${text}${remedy}`) };
-    this.#crashes = kind === "crashed" || kind === "hung" ? this.#crashes + 1 : 0;
+    // A limit of turns is the user's own, and the next session goes on. Nothing says that another error will pass.
+    const isFailure = kind === "crashed" || kind === "hung" || (kind === "failed" && reason !== "max-turns");
+    this.#crashes = isFailure ? this.#crashes + 1 : 0;
     if (this.#crashes < MOST_CRASHES) return { kind: "go-on" };
     return {
       kind: "stop",

@@ -8,7 +8,7 @@ import { LiveSkills } from "../../engine/live-skills.ts";
 import { KeptProject } from "../../engine/open-project.ts";
 import { actorForCli } from "../../engine/work/actor.ts";
 import { type LiveParts, LiveWork } from "../../engine/work/live-work.ts";
-import { reportData } from "../../runs/report.ts";
+import { readReport, reportData } from "../../runs/report.ts";
 import { changeMark } from "../../store/sqlite/connect.ts";
 import { readSkillStats } from "../../store/sqlite/skills/skill-usage.ts";
 import { BoardAudit } from "../board-audit.ts";
@@ -93,13 +93,8 @@ const RUNS = {
   },
   async show(id: string, { runs: store, by }: LiveParts) {
     const run = asSeen(await store.getRun(id), by.at);
-    const [sessions, tasks, tests] = [
-      await store.listSessions(run.id),
-      await store.listTasks(run.id),
-      await store.listTests(run.id),
-    ];
     const stopped = run.stopped ?? (run.remedy ? `interrupted; go on with \`${run.remedy}\`` : "not yet");
-    return { ...reportData({ run, sessions, tasks, tests, stopped }), ...viewRun(run) };
+    return { ...reportData(await readReport(run, stopped, store)), ...viewRun(run) };
   },
   async stop({ id, isNow }: { id: string; isNow: boolean }, { runs: store, by }: LiveParts) {
     const run = asSeen(await store.getRun(id), by.at);

@@ -2,7 +2,7 @@
 import { cleanLine } from "../../base/clean-text.ts";
 import { HaversackError } from "../../base/errors.ts";
 import { type RunDay, type RunMetrics, readDays, readMetrics } from "../../engine/runs/run-metrics.ts";
-import { reportData, reportText } from "../../runs/report.ts";
+import { readReport, reportData, reportText } from "../../runs/report.ts";
 import type { Run, RunSession, RunStore, RunTask, RunTest } from "../../store/run-store.ts";
 import { canDraw, columnsOf } from "../charts.ts";
 import {
@@ -16,7 +16,7 @@ import {
   several,
 } from "../command.ts";
 import { formatAgo, table } from "../print-work.ts";
-import { formatCost, formatTokens, percent } from "../run-view.ts";
+import { formatCost, formatTokens, percent, purposeOf } from "../run-view.ts";
 import { asSeen, viewRun } from "../seen-run.ts";
 import { paint } from "../terminal.ts";
 import { openWork, refuse } from "../work.ts";
@@ -76,15 +76,10 @@ const runsShow: Command = {
   run: eachOne(async (call): Promise<ExitCode> => {
     const { runs: store, by } = await openWork(call, "read");
     const run = asSeen(await findRun(call, store), by.at);
-    const [sessions, tasks, tests] = await Promise.all([
-      store.listSessions(run.id),
-      store.listTasks(run.id),
-      store.listTests(run.id),
-    ]);
     const stopped = run.remedy
       ? `interrupted; go on with \`${run.remedy}\``
       : (run.stopped ?? "not yet, it is at work");
-    const input = { run, sessions, tasks, tests, stopped };
+    const input = await readReport(run, stopped, store);
     if (call.json) call.io.out(`${JSON.stringify({ ...reportData(input), ...viewRun(run) })}\n`);
     else call.io.out(reportText(input));
     return 0;
@@ -134,16 +129,19 @@ type Tell = (event: string, line: string, data: object) => void;
 
 function tellSession(session: RunSession, tell: Tell): void {
   const { number, purpose, taskIds, end, text, usedTokens, windowTokens, inputTokens = 0, outputTokens = 0 } = session;
-  tell("session", `Session ${number} (${purpose}): ${taskIds.join(", ")}`, { number, purpose, tasks: taskIds });
+  const { role } = session;
+  const about = { number, purpose, ...(role !== undefined && { role }), tasks: taskIds };
+  tell("session", `Session ${number} (${purposeOf(session)}): ${taskIds.join(", ")}`, about);
   if (end === undefined) return;
   const fill = usedTokens && windowTokens ? `; window ${percent(usedTokens, windowTokens)}` : "";
   const spent = `${formatTokens(inputTokens + outputTokens)} tokens${formatCost(session.costUsd)}`;
-  const why = end === "completed" || !text ? "" : `: ${text}`;
+  const why = end === "completed" || !text || text === end ? "" : `: ${text}`;
   tell("session", `  Session ${number} ${end}${why}${fill}, ${spent}`, { number, end, text });
 }
 
 function tellTest({ session, command, isGreen, tookMs, at }: RunTest, tell: Tell): void {
-  const line = `  Tests after session ${session} (${command}): ${isGreen ? "green" : "red"}, ${(tookMs / 1000).toFixed(1)} s`;
+  const when = session === 0 ? "before the first session" : `after session ${session}`;
+  const line = `  Tests ${when} (${command}): ${isGreen ? "green" : "red"}, ${(tookMs / 1000).toFixed(1)} s`;
   tell("test", line, { after_session: session, command, is_green: isGreen, at });
 }
 

@@ -13,7 +13,7 @@ import {
   shorten,
   streamReader,
   stringOf,
-  toolText,
+  toolEvent,
 } from "../stream-event.ts";
 
 export function opencodeStream(): StreamReader {
@@ -36,10 +36,7 @@ function eventsOf(event: Fields, line: string): StreamEvent[] {
       return [{ kind: "said", text: saidText(part["text"]) }];
     case "tool_use": {
       const state = fieldsOf(part["state"]);
-      return [
-        { kind: "tool", name: stringOf(part["tool"]) ?? "tool", text: toolText(state["input"]) },
-        { kind: "tool-end", isError: state["status"] === "error" },
-      ];
+      return [toolEvent(part["tool"], state["input"]), { kind: "tool-end", isError: state["status"] === "error" }];
     }
     case "step_finish":
       return finished(part);

@@ -54,7 +54,7 @@ it("counts a session as interrupted only if it was cut off", () => {
       batches: [{ lastBatchOutcome: "interrupted" }],
     }).interruptions;
   for (const end of ["completed", "window-full", "failed"]) expect(cutOff({ end }), end).toBe(0);
-  for (const end of ["crashed", "hung", "stopped"]) expect(cutOff({ end }), end).toBe(1);
+  for (const end of ["crashed", "hung", "stopped", "circling"]) expect(cutOff({ end }), end).toBe(1);
   expect(cutOff({ end: "failed", toolCalls: 3 })).toBe(1);
   expect(cutOff({}, "running")).toBe(0);
   expect(cutOff({}, "interrupted")).toBe(1);

@@ -128,7 +128,7 @@ function fillsOf(sessions: Recorded["sessions"]): number[] {
     .flatMap(({ usedTokens, windowTokens }) => (usedTokens && windowTokens ? [usedTokens / windowTokens] : []));
 }
 
-const CUT_OFF = new Set(["crashed", "hung", "stopped"]);
+const CUT_OFF = new Set(["crashed", "hung", "stopped", "circling"]);
 
 function isCutOff({ runId, end, toolCalls }: Recorded["sessions"][number], runs: Recorded["runs"]): boolean {
   // Its runner was killed, and nobody has let the run go on.
