@@ -112,6 +112,10 @@ describe("the shell of the CLI", () => {
     expect(complete("haversack", "store", "re")).toEqual(["restore"]);
     expect(complete("haversack", "store", "purge", "--ol")).toEqual(["--older-than"]);
     expect(complete("haversack", "log", "--le")).toEqual(["--level"]);
+    expect(complete("haversack", "log", "--level", "")).toEqual(["error", "warn", "info", "debug"]);
+    expect(complete("haversack", "task", "list", "--epic", "E1", "--fields", "st")).toEqual(["standard"]);
+    expect(complete("haversack", "completion", "f")).toEqual(["fish"]);
+    expect(complete("haversack", "help", "ta")).toEqual(["task"]);
   });
 });
 
