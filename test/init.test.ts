@@ -29,7 +29,7 @@ describe("init", () => {
     const before = snapshot(repo.root, repo.home);
     const short = repo.run("init", "--dry-run").out;
     expect(short).toMatch(/^ {2}make +\.claude\/settings\.local\.json +\+\d+ {2}hooks, and the permission/m);
-    expect(short).toMatch(/^ {2}make +\.claude\/agents\/haversack-\*\.md +\+\d+ {2}4 files: an agent/m);
+    expect(short).toMatch(/^ {2}make +\.claude\/agents\/haversack-\*\.md +\+\d+ {2}4 files: agents/m);
     expect(short).toMatch(/^ {2}make +~\/\.claude\.json /m);
     expect(short).toContain("--diff shows every line");
     expect(short.split("\n").length).toBeLessThan(20);
@@ -373,7 +373,7 @@ describe("skills defer", () => {
     const { code, out } = repo.run("skill", "defer", "--all");
     expect(code).toBe(0);
     expect(out).toContain("2 skills are hidden");
-    expect(out).toContain("not ropes: has an entry of yours already: off");
+    expect(out).toContain("skipped ropes: has an entry of yours already: off");
     expect(JSON.parse(repo.read(LOCAL)).skillOverrides).toEqual({
       ropes: "off",
       knots: "user-invocable-only",

@@ -228,13 +228,13 @@ function consentLines(accepted: readonly TrustPart[], unaccepted: readonly Trust
 /** Asks nothing, so it accepts nothing. */
 function makeBare(call: Call, { paths }: Project, brought: BroughtAlong): ExitCode {
   const other = Object.keys(call.options).find((name) => name !== "bare" && name !== "project" && name !== "yes");
-  if (other) throw new HaversackError("usage", `--bare and --${other} exclude each other`);
+  if (other) throw new HaversackError("usage", `--bare and --${other} cannot be used together`);
   const isNew = !existsSync(paths.state);
   ensureStateFolder(paths, { isAsked: true });
   const unaccepted = partsToTrust(brought);
   const data = { scope: "project", clients: [], changes: [], written: isNew, accepted: [], unaccepted, notes: [] };
   print(call, data, () =>
-    [isNew ? `Made ${paths.state}.` : `${paths.state} is there already.`, ...consentLines([], unaccepted)].join("\n"),
+    [isNew ? `Made ${paths.state}.` : `${paths.state} already exists.`, ...consentLines([], unaccepted)].join("\n"),
   );
   return 0;
 }
@@ -248,7 +248,7 @@ function nothingToDo(blocked: readonly { title: string }[]): string {
   return `Nothing was written: ${blocked.map(({ title }) => title).join(", ")} cannot be wired for this project alone.`;
 }
 
-/** Also where `.haversack/` is there already. */
+/** Also where `.haversack/` already exists. */
 function refuseHome(paths: ProjectPaths): void {
   const { root, because, state } = paths;
   const special = notAProject(paths);

@@ -92,7 +92,7 @@ const LOOK_MS = 10_000;
 const runsFollow: Command = {
   spec: {
     about:
-      "Watches a run from another terminal until it ends: sessions, tests, and what became of its tasks. Exit 0: everything of its scope is done.",
+      "Watches a run from another terminal until it ends: sessions, tests, and what became of its tasks. Exit 0 if its whole scope is done.",
     arguments: [RUN],
     examples: [{ run: "haversack runs follow", says: "the newest run" }],
     json: "one object per line: {event: session|test|task|end, …}.",

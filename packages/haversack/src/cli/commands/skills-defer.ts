@@ -126,15 +126,16 @@ function formatDefer(
   const isChanged = reports.some((report) => report.isChanged);
   const lines = reports.flatMap((report) => {
     const { client, file, skills, skipped } = report;
-    const count = `${skills.length} ${skills.length === 1 ? "skill is" : "skills are"}`;
+    const are = isDryRun ? "would be" : skills.length === 1 ? "is" : "are";
+    const count = `${skills.length} ${skills.length === 1 ? "skill" : "skills"} ${are}`;
     const head = skills.length > 0 ? headline(count, file) : "No skill was changed.";
     return [
       reports.length > 1 ? `${client.title}: ${head}` : head,
-      ...skipped.map(({ name, why }) => `  not ${name}: ${why}`),
-      ...(skills.length > 0 && !report.isChanged ? ["It was so already."] : []),
+      ...skipped.map(({ name, why }) => `  skipped ${name}: ${why}`),
+      ...(skills.length > 0 && !report.isChanged ? ["Nothing had to be changed."] : []),
     ];
   });
-  const end = isDryRun ? "Nothing was written (--dry-run)." : "It counts in sessions that start from now on.";
+  const end = isDryRun ? "Nothing was written (--dry-run)." : "This takes effect in sessions that start from now on.";
   return [...lines, ...(isChanged ? [end] : [])].join("\n");
 }
 

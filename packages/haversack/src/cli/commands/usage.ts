@@ -5,7 +5,7 @@ import { readUsage, type SessionUsage, type UsageQuery } from "../../store/sqlit
 import { estimateTokens } from "../../tokens/estimate.ts";
 import { canDraw, columnsOf } from "../charts.ts";
 import { type Call, type CommandSpec, type ExitCode, type Io, option, print, wholeNumber } from "../command.ts";
-import { openProject } from "../project.ts";
+import { noSession, openProject } from "../project.ts";
 import { paint } from "../terminal.ts";
 
 export const spec: CommandSpec = {
@@ -26,9 +26,9 @@ export function run(call: Call): ExitCode {
   const { handle } = openProject(call, { access: "look" });
   const { session, limit = 10 } = call.options as { session?: string; limit?: number };
   const sessions = readSavings(handle, { limit, ...(session && { sessionId: session }) });
+  if (session && sessions.length === 0) throw noSession(session);
   print(call, { sessions }, () => {
-    if (sessions.length === 0)
-      return session ? `No session ${session} was seen here.` : "No session was seen here yet.";
+    if (sessions.length === 0) return "No session was seen here yet.";
     return sessions
       .map(({ sessionId, agentId, client, prompts, windows, added, native, calls, shortened, injections }) => {
         const head = `${sessionId}${agentId && `/${agentId}`} (${client}): ${prompts} ${prompts === 1 ? "prompt" : "prompts"} in ${windows} ${windows === 1 ? "window" : "windows"}`;
@@ -53,7 +53,7 @@ export function run(call: Call): ExitCode {
       .concat(chart(call.io, sessions))
       .join("\n");
   });
-  return session && sessions.length === 0 ? 1 : 0;
+  return 0;
 }
 
 /** One column per session, both lines on one scale. */

@@ -99,7 +99,7 @@ function splitSection({ file, heading }: { file: string; heading?: string | unde
 
 function unreadable(file: string, state: DocumentFacts["state"]): HaversackError {
   if (state === "present") return new HaversackError("input-invalid", `${file} is too large (more than 5 MB)`);
-  if (state === "missing") return new HaversackError("not-found", `There is no file ${file}`);
+  if (state === "missing") return new HaversackError("not-found", `there is no file ${file}`);
   const code = state === "empty" ? "not-found" : state === "unreadable" ? "file-unreadable" : "input-invalid";
   return new HaversackError(code, `${file} ${STATE_WORDS[state]}${state === "empty" ? ": it has no headings" : ""}`);
 }

@@ -286,7 +286,7 @@ interface TermRow {
   lists: Uint8Array | null;
 }
 
-// Lookups by name and by file, and all skills: the half of the index that sessions and tools need.
+// Lookups by name and by file, and the list of all skills: what sessions and tools need of the index.
 
 export interface SkillLookup {
   card(id: string): SkillCard | undefined;
