@@ -41,13 +41,18 @@ const PATHS = {
 const NEW_PARTS = {
   "agents in TypeScript": ["agents/"],
   audit: ["audit/", "cli/commands/audit.ts", "cli/commands/replay.ts", "cli/print-audit.ts", "*/transcript-parts.ts"],
-  board: ["board-server/", "cli/commands/board.ts"],
+  board: ["board-server/", "cli/commands/board.ts", "cli/board-audit.ts"],
+  "top and charts": ["cli/commands/top.ts", "cli/charts.ts", "cli/screen.ts"],
   runs: [
-    ...["runs/", "engine/runs/", "store/run-store.ts", "store/sqlite/runs/", "store/sqlite/migrations/020-runs.ts"],
+    ...["runs/", "engine/runs/", "store/run-store.ts", "store/sqlite/migrations/020-runs.ts"],
+    ...["store/sqlite/work/runs.ts", "store/sqlite/work/sqlite-run-store.ts"],
     ...["cli/commands/run.ts", "cli/commands/runs.ts", "cli/run-checks.ts", "cli/run-view.ts", "cli/seen-run.ts"],
     ...["*/stream.ts", "clients/stream-event.ts", "clients/streamed.ts"],
   ],
-  PostgreSQL: ["store/postgres/"],
+  "shared store on PostgreSQL": [
+    ...["store/postgres/", "engine/team/", "engine/work-of.ts", "store/sqlite/shared-mark.ts"],
+    "cli/commands/store-team.ts",
+  ],
   "imports from other tools": ["engine/work/foreign-records.ts", "engine/work/import-foreign.ts"],
   "kept tool outputs": [
     ...["engine/outputs/", "work/outputs/", "store/sqlite/outputs/", "store/sqlite/migrations/022-outputs.ts"],

@@ -79,10 +79,10 @@ function readSource(path: string): string {
   const file = openSync(path, constants.O_RDONLY);
   const { size } = fstatSync(file);
   const room = roomFor(HEAD.length + size + TAIL.length);
-  room.latin1Write(HEAD, 0);
+  room.write(HEAD, 0, "latin1");
   const end = HEAD.length + readSync(file, room, HEAD.length, size, 0);
   closeSync(file);
-  return room.latin1Slice(0, end + room.latin1Write(TAIL, end));
+  return room.toString("latin1", 0, end + room.write(TAIL, end, "latin1"));
 }
 
 /** The first copy in an entry, valid until the next read. Undefined if there is no usable one. */
