@@ -51,6 +51,8 @@ export type FailureReason =
   | "not-found"
   /** The client does not trust the folder. */
   | "untrusted"
+  /** A tool was not allowed, and the client ended because of it. */
+  | "denied"
   | "prompt-too-long"
   | "budget"
   | "max-turns"
@@ -76,6 +78,7 @@ export function failureReason(status: number | undefined, text: string): Failure
 }
 
 const WORDS: readonly (readonly [FailureReason, RegExp])[] = [
+  ["max-turns", /\bmax(imum)? session turns\b/i],
   ["untrusted", /trusted (folder|directory|workspace)|skip-trust|skip-git-repo-check/i],
   ["auth", /\b(40[13]|unauthori[sz]ed|not logged in|api.?key|auth method|authentication)\b/i],
   ["prompt-too-long", /prompt is too long|context (length|window)|too many tokens/i],

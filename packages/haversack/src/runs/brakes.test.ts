@@ -84,6 +84,8 @@ it("stops at once, and says what helps, where the client does not trust the fold
   };
   expect(text("untrusted")).toMatch(/^said \(start the client here once and trust the folder/);
   expect(text("auth")).toMatch(/^said \(log in/);
+  expect(text("denied")).toMatch(/^said \(the client's own options after -- give permissions/);
+  expect([text("not-found"), text("budget")]).toEqual(["said", "said"]);
   expect(text("prompt-too-long")).toBe("go-on");
 });
 

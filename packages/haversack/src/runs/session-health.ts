@@ -19,6 +19,7 @@ export type Advice = { kind: "go-on" } | { kind: "wait"; ms: number; why: string
 const REMEDIES: Partial<Record<FailureReason, string>> = {
   auth: " (log in to the client, or set its key)",
   untrusted: " (start the client here once and trust the folder, or pass its option for that after --)",
+  denied: " (the client's own options after -- give permissions)",
   "not-found": "",
   budget: "",
 };
