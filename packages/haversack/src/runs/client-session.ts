@@ -234,7 +234,7 @@ export function startSession(
     if (fill.windowTokens !== undefined) note({ kind: "window", windowTokens: fill.windowTokens });
     // Codex and Gemini CLI compact their windows without a word in the stream.
     if (fill.usedTokens < state.usedTokens / 2) {
-      return note({ kind: "compacted", before: state.usedTokens, after: fill.usedTokens });
+      note({ kind: "compacted", before: state.usedTokens, after: fill.usedTokens });
     }
     if (fill.usedTokens !== state.usedTokens) note({ kind: "fill", usedTokens: fill.usedTokens });
   }
