@@ -472,7 +472,7 @@ describe("doctor", () => {
     const { findings: all, code } = findings(repo);
     expect(code).toBe(0);
     for (const part of ["gemini hooks", "codex hooks", "opencode plugin"]) {
-      expect(all).toContainEqual({ part, level: "ok", text: expect.stringMatching(/^not wired; `haversack init/) });
+      expect(all).toContainEqual({ part, level: "ok", text: expect.stringMatching(/^not connected; `haversack init/) });
     }
     expect(all.some(({ part }) => part === "gemini MCP server" || part === "clients")).toBe(false);
 
@@ -487,7 +487,7 @@ describe("doctor", () => {
     rmSync(join(repo.home, ".claude/settings.json"));
     rmSync(join(repo.home, ".claude.json"));
     const remedies = bad(repo).map(({ part, remedy }) => `${part}: ${remedy}`);
-    expect(remedies).toContain("claude-code hooks: `haversack init --user` wires it");
+    expect(remedies).toContain("claude-code hooks: `haversack init --user` connects it");
     expect(remedies).toContain("claude-code MCP server: `haversack init --user` writes it");
   });
 
@@ -609,7 +609,7 @@ describe("doctor", () => {
     const { code, out } = repo.run("doctor");
     expect(code).toBe(1);
     expect(out).toMatch(/^ok {4}runtime: Node/m);
-    expect(out).toMatch(/^FAIL {2}claude-code hooks: not wired any more.*\n {6}→ `haversack init`/m);
+    expect(out).toMatch(/^FAIL {2}claude-code hooks: not connected any more.*\n {6}→ `haversack init`/m);
     expect(out).toMatch(/Not working: 1 of \d+ checks failed \([a-z-]+ [^)]+\), 1 warning \([^)]+\)\.\n$/);
   });
 });

@@ -52,7 +52,7 @@ describe("skills defer --all", () => {
     const before = snapshot(repo.root, repo.home);
     expect(repo.run("skill", "defer", "--all", "--client", "opencode")).toMatchObject({
       code: 1,
-      err: "haversack: error: Haversack is not wired into opencode here: nothing would load hidden skills\nhaversack: hint: run `haversack init --client opencode` first\n",
+      err: "haversack: error: Haversack is not connected to opencode here: nothing would load hidden skills\nhaversack: hint: run `haversack init --client opencode` first\n",
     });
     expect(snapshot(repo.root, repo.home)).toEqual(before);
   });
@@ -62,7 +62,7 @@ describe("skills defer --all", () => {
     const before = snapshot(repo.root, repo.home);
     expect(repo.run("skill", "defer", "--all")).toMatchObject({
       code: 1,
-      err: "haversack: error: Haversack is not wired into any client here: nothing would load hidden skills\nhaversack: hint: run `haversack init` first\n",
+      err: "haversack: error: Haversack is not connected to any client here: nothing would load hidden skills\nhaversack: hint: run `haversack init` first\n",
     });
     expect(snapshot(repo.root, repo.home)).toEqual(before);
     expect(existsSync(join(repo.root, ".haversack"))).toBe(false);

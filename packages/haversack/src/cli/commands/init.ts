@@ -95,7 +95,7 @@ export async function run(call: Call): Promise<ExitCode> {
   const clients = found.filter(({ evidence }) => chosen.isForced || evidence.length > 0).map(({ client }) => client);
   if (clients.length === 0) {
     throw new HaversackError("not-found", "no coding client was found here", {
-      hint: `looked for ${chosen.clients.map(({ title }) => title).join(", ")}; --client NAME wires one that you install later, --bare sets up a project without one`,
+      hint: `looked for ${chosen.clients.map(({ title }) => title).join(", ")}; --client NAME connects one that you install later, --bare sets up a project without one`,
     });
   }
   const blocked = clients.flatMap((client) => {
@@ -104,14 +104,14 @@ export async function run(call: Call): Promise<ExitCode> {
   });
   const [first] = blocked;
   if (first && chosen.isForced && blocked.length === clients.length) {
-    throw new HaversackError("refused", `${first.title} cannot be wired here: ${first.why}`, {
+    throw new HaversackError("refused", `${first.title} cannot be connected here: ${first.why}`, {
       hint: first.instead,
     });
   }
   const planned = planInit(clients, place);
   const checkout = checkoutOf(call.io.cwd);
   const notes = clients.flatMap((client) => client.notes(place));
-  notes.push(...blocked.map(({ title, why, instead }) => `${title} is not wired: ${why}. ${instead}`));
+  notes.push(...blocked.map(({ title, why, instead }) => `${title} is not connected: ${why}. ${instead}`));
   const refusal = scope === "project" && gitRefusal(project.paths.root, call.io.env);
   if (refusal) notes.push(`${refusal.why}. ${refusal.remedy}`);
   if (isTemporary(installed)) {
@@ -244,8 +244,8 @@ function capital(text: string): string {
 }
 
 function nothingToDo(blocked: readonly { title: string }[]): string {
-  if (blocked.length === 0) return "Nothing to do: everything is wired.";
-  return `Nothing was written: ${blocked.map(({ title }) => title).join(", ")} cannot be wired for this project alone.`;
+  if (blocked.length === 0) return "Nothing to do: everything is connected.";
+  return `Nothing was written: ${blocked.map(({ title }) => title).join(", ")} cannot be connected for this project alone.`;
 }
 
 /** Also where `.haversack/` already exists. */
@@ -255,7 +255,7 @@ function refuseHome(paths: ProjectPaths): void {
   if (!special) return;
   const why = because === "haversack-folder" ? ` (by ${state}, which may be there by mistake)` : "";
   throw new HaversackError("refused", `${root} is ${special}, not a project${why}`, {
-    hint: "go to a project's folder; `haversack init --user` wires all your projects",
+    hint: "go to a project's folder; `haversack init --user` connects all your projects",
   });
 }
 

@@ -226,7 +226,7 @@ function notesFor(id: string, { title }: StreamedClient, { io }: Call): string[]
   const place = { cwd: io.cwd, env: io.env };
   if (!known || known.isPackaged?.(place) || isWired(known, place)) return [];
   return [
-    `Haversack is not wired into ${title} here, so work in progress is not captured; \`haversack init\` does that`,
+    `Haversack is not connected to ${title} here, so work in progress is not captured; \`haversack init\` does that`,
   ];
 }
 

@@ -25,7 +25,7 @@ const CLIENT_OPTION: OptionSpec = {
   type: "string",
   value: "NAME",
   choices: CLIENTS.map(({ name }) => name),
-  about: "This client alone (default: all that Haversack is wired into here).",
+  about: "This client alone (default: all clients that are connected here).",
 };
 
 interface Deferring {
@@ -52,7 +52,7 @@ function refuseUnwired(call: Call): Deferring[] {
   const client = CLIENTS.find((one) => one.name === name);
   throw new HaversackError(
     "refused",
-    `Haversack is not wired into ${client ? client.title : "any client"} here: nothing would load hidden skills`,
+    `Haversack is not connected to ${client ? client.title : "any client"} here: nothing would load hidden skills`,
     { hint: client ? `run \`haversack init --client ${client.name}\` first` : "run `haversack init` first" },
   );
 }
