@@ -28,6 +28,8 @@ export interface Accepted {
   templates?: Record<string, string> | undefined;
   /** See skills/rules/rule-reach.ts. */
   rules?: string[] | undefined;
+  /** The address of the shared store that holds the project's work; see engine/team/shared-place.ts. */
+  shared?: string | undefined;
 }
 
 /**
@@ -48,6 +50,8 @@ export interface TrustRecord {
   templates?: Record<string, string>;
   /** The project's rules that load text unasked, as accepted; see skills/rules/rule-reach.ts. */
   rules?: string[];
+  /** Without a password. Absent: work is in the local store. */
+  shared?: string;
   /** State of git's index when it was last searched for database files; see `indexState`. */
   index?: string | undefined;
   /** When the store was last created or accepted. */
@@ -198,7 +202,7 @@ export function makeRecordedStore(folder: string, userState: UserState, at: Date
 export function recordTrust(
   folder: string,
   userState: UserState,
-  { settings, templates, rules, at }: Accepted & { at: Date },
+  { settings, templates, rules, at }: Omit<Accepted, "shared"> & { at: Date },
 ): boolean {
   const store = fileIdentity(`${folder}/${STORE_NAME}`);
   // Give accepted logs the mode that SQLite would have given them.
@@ -208,6 +212,7 @@ export function recordTrust(
     settings: settings ?? before?.settings,
     templates: templates ?? before?.templates,
     rules: rules ?? before?.rules,
+    shared: before?.shared,
     at: at.toISOString(),
   }));
 }
