@@ -193,6 +193,8 @@ export interface Claim {
   claimedAt: Date;
   heartbeatAt: Date;
   leaseUntil: Date;
+  /** Made while the shared store could not be reached: somebody else may have claimed the task too. */
+  isUnconfirmed?: boolean;
 }
 
 /** A task that was started and that nobody holds, with its last holder. */

@@ -10,7 +10,7 @@ import { escapeText } from "./dialect.ts";
 import type { Server } from "./server.ts";
 
 /** What rows refer to comes first. With the column that the database numbers. */
-const TABLES: readonly (readonly [table: string, order: string, number?: string])[] = [
+export const WORK_TABLES: readonly (readonly [table: string, order: string, number?: string])[] = [
   ["epics", "seq", "seq"],
   ["stories", "seq", "seq"],
   ["tasks", "seq", "seq"],
@@ -44,7 +44,7 @@ export type CopyReport = Readonly<Record<string, number>>;
 export async function copyToPostgres(from: StoreHandle, to: Server): Promise<CopyReport> {
   const rows = readTogether(from, readSqlite);
   return to.write(async (db) => {
-    for (const [table] of TABLES) {
+    for (const [table] of WORK_TABLES) {
       const [found] = await db.exec(`SELECT 1 AS found FROM ${table} LIMIT 1`);
       if (found) {
         throw new HaversackError("refused", `${to.place.shown} has work already (in ${table}); nothing was copied`, {
@@ -52,7 +52,7 @@ export async function copyToPostgres(from: StoreHandle, to: Server): Promise<Cop
         });
       }
     }
-    for (const [table, , number] of TABLES) await insert(db, table, rows.get(table) ?? [], number);
+    for (const [table, , number] of WORK_TABLES) await insert(db, table, rows.get(table) ?? [], number);
     return countsOf(rows);
   });
 }
@@ -61,7 +61,7 @@ export async function copyToPostgres(from: StoreHandle, to: Server): Promise<Cop
 export async function copyToSqlite(from: Server, to: StoreHandle): Promise<CopyReport> {
   const rows = await from.read(async (db) => {
     const found = new Map<string, Row[]>();
-    for (const [table, order] of TABLES) {
+    for (const [table, order] of WORK_TABLES) {
       const list: Row[] = [];
       for await (const row of db.prepare(`SELECT * FROM ${table} ORDER BY ${order}`).iterate()) list.push(row);
       found.set(table, list);
@@ -70,8 +70,8 @@ export async function copyToSqlite(from: Server, to: StoreHandle): Promise<CopyR
   });
   writeStore(to, (db) => {
     db.exec("PRAGMA defer_foreign_keys = ON");
-    for (const [table] of TABLES.toReversed()) db.exec(`DELETE FROM ${table}`);
-    for (const [table] of TABLES) {
+    for (const [table] of WORK_TABLES.toReversed()) db.exec(`DELETE FROM ${table}`);
+    for (const [table] of WORK_TABLES) {
       const [first] = rows.get(table) ?? [];
       if (!first) continue;
       const names = Object.keys(first);
@@ -85,7 +85,7 @@ export async function copyToSqlite(from: Server, to: StoreHandle): Promise<CopyR
 
 function readSqlite(db: DatabaseSync): Map<string, Row[]> {
   return new Map(
-    TABLES.map(([table, order]) => [table, db.prepare(`SELECT * FROM ${table} ORDER BY ${order}`).all() as Row[]]),
+    WORK_TABLES.map(([table, order]) => [table, db.prepare(`SELECT * FROM ${table} ORDER BY ${order}`).all() as Row[]]),
   );
 }
 

@@ -4,6 +4,7 @@
  */
 import { work } from "./migrations/001-work.ts";
 import { claimNext } from "./migrations/002-claim-next.ts";
+import { changes } from "./migrations/003-changes.ts";
 
 export interface Migration {
   version: number;
@@ -11,4 +12,4 @@ export interface Migration {
   sql: string;
 }
 
-export const migrations: readonly Migration[] = [work, claimNext];
+export const migrations: readonly Migration[] = [work, claimNext, changes];
