@@ -225,8 +225,7 @@ const CALLS: Readonly<Record<string, Call>> = {
   },
   decay,
   restore,
-  recordActivity: (db: Connection, activity: Parameters<typeof addActivity>[1], at: Date) =>
-    addActivity(db, { ...activity, at }),
+  recordActivity: addActivity,
   addAgent,
   seeAgent,
   removeAgent,

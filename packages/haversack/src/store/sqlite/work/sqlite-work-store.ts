@@ -91,7 +91,7 @@ function claimedIn(name: OfflineChange, args: readonly unknown[], result: unknow
 
 /** The next task is chosen here; the shared store is asked for that one. */
 function sentArgs(name: OfflineChange, args: readonly unknown[], result: unknown): unknown[] {
-  const [first, ...rest] = args;
+  const [first] = args;
   if (name === "claim") {
     const { claim: made } = result as { claim?: { taskId: string } };
     const { epicId: _, storyId: __, ...request } = first as ClaimRequest;
@@ -101,7 +101,7 @@ function sentArgs(name: OfflineChange, args: readonly unknown[], result: unknown
     const { taskId, patch } = first as { taskId: string; patch: unknown };
     return [{ taskId, patch }];
   }
-  return [first, ...rest];
+  return [...args];
 }
 
 export class SqliteWorkStore implements WorkStore {
