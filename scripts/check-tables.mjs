@@ -7,7 +7,7 @@ const STORE = "store/sqlite";
 const WORK = `${STORE}/work/`;
 const EVENTS = `${STORE}/work/events/`;
 /** The parts of the work store that other folders may import. */
-const DOORS = [`${WORK}sqlite-work-store.ts`, EVENTS];
+const DOORS = [`${WORK}sqlite-work-store.ts`, `${WORK}sqlite-run-store.ts`, EVENTS];
 /** The work tables on a server. */
 const SERVER = "store/postgres/";
 /** These define the tables. */
@@ -19,9 +19,9 @@ export const OWNERS = [
     folder: WORK,
     isShared: true,
     about:
-      "epics, stories, tasks and their queue; claims and who held a task last; WIP of tasks; handoffs; agents and messages; activity",
+      "epics, stories, tasks and their queue; claims and who held a task last; WIP of tasks; handoffs; agents and messages; activity; runs of headless sessions, with what became of their tasks, and their test runs",
     tables:
-      "activity agents aliases batches blockers claims dependencies epics failures handoff_details handoffs last_holders lost_claims message_recipients messages queue skill_history stories task_files task_wip task_wip_changes tasks",
+      "activity agents aliases batches blockers claims dependencies epics failures handoff_details handoffs last_holders lost_claims message_recipients messages queue run_sessions run_tasks run_tests runs session_metrics skill_history stories task_files task_wip task_wip_changes tasks",
   },
   {
     folder: EVENTS,
@@ -44,11 +44,6 @@ export const OWNERS = [
     about: "documents that sub-agents were sent with, what they read, and reviews",
     tables:
       "dispatched_agents dispatches expected_documents receipts resume_checks review_agents review_decisions review_issues reviews seen_lines spawn_documents",
-  },
-  {
-    folder: `${STORE}/runs/`,
-    about: "runs of headless sessions: their sessions, what became of their tasks, their test runs",
-    tables: "run_sessions run_tasks run_tests runs session_metrics",
   },
   {
     folder: `${STORE}/outputs/`,

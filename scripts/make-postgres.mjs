@@ -27,6 +27,7 @@ const FILES = [
   "records/import-records",
   "records/write-record",
   "rows",
+  "runs",
   "session-work",
   "status",
   "tasks",
@@ -59,7 +60,9 @@ const ARRAY_METHODS = {
 /** What the two drivers' classes use. */
 const WANTED = [
   "sqlite/work/sqlite-work-store.ts",
+  "sqlite/work/sqlite-run-store.ts",
   "postgres/postgres-work-store.ts",
+  "postgres/postgres-run-store.ts",
   "postgres/claim-next.ts",
   "postgres/apply-entries.ts",
 ];

@@ -4,6 +4,7 @@ import { type ArtifactParts, artifactParts } from "../engine/artifacts/artifact-
 import { actorForCli, sessionOfShell } from "../engine/work/actor.ts";
 import { type ArgumentSpec, type Call, type ExitCode, type OptionSpec, option } from "./command.ts";
 import { openProject } from "./project.ts";
+import { workOf } from "./work.ts";
 
 export const ROLE: ArgumentSpec = {
   name: "ROLE",
@@ -31,7 +32,9 @@ export async function runArtifacts(
   const client = options["client"] as string | undefined;
   try {
     const by = actorForCli(io.env, { at: new Date(), agent, session: sessionOfShell(io.env, { handle }) });
-    return await action(await artifactParts(handle, { ...project, by, client }));
+    return await action(
+      await artifactParts(handle, { ...project, work: (await workOf(call, project)).store, by, client }),
+    );
   } finally {
     project.close();
   }

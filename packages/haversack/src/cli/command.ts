@@ -76,6 +76,8 @@ export interface Io {
   /** Shows a text that is longer than the screen in the user's pager. Absent: there is no terminal. */
   page?(text: string): Promise<void>;
   readStdin(): Promise<string>;
+  /** Runs when the command has ended. Absent: the process ends with it. */
+  atEnd?(action: () => Promise<unknown>): void;
 }
 
 export interface Call {

@@ -28,7 +28,12 @@ export async function keep(files: readonly CompiledFile[], outcome: string): Pro
 }
 
 export async function runCli(words: readonly string[], given: Io): Promise<ExitCode> {
-  const io: Io = { ...given, err: (text) => given.err(wrapLines(text, given.errorWidth?.())) };
+  const ends: (() => Promise<unknown>)[] = [];
+  const io: Io = {
+    ...given,
+    err: (text) => given.err(wrapLines(text, given.errorWidth?.())),
+    atEnd: (action) => void ends.push(action),
+  };
   try {
     return await dispatch(words, io);
   } catch (error) {
@@ -39,6 +44,8 @@ export async function runCli(words: readonly string[], given: Io): Promise<ExitC
     sayError(io, `internal fault: ${errorText(error)}`, "HAVERSACK_DEBUG=1 shows where");
     if (io.env["HAVERSACK_DEBUG"] && error instanceof Error) io.err(`${error.stack}\n`);
     return 3;
+  } finally {
+    for (const end of ends) await end();
   }
 }
 

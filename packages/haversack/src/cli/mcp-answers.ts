@@ -33,7 +33,8 @@ export function mcpAnswers(io: Call["io"], options: Call["options"]): Answers {
   };
   const project = new KeptProject({ cwd, env: io.env });
   const skills = new LiveSkills({ project, log, indexElsewhere: (root) => indexElsewhere(root, io.env) });
-  const work = new LiveWork(project);
+  const work = new LiveWork(project, (text) => log("warn", text));
+  work.keepUp();
   let hooks: ReturnType<typeof hookServer> | undefined;
   const isPackaged = options["plugin"] === true;
   const standsBack = isPackaged && isServerWired(cwd, io.env);
@@ -53,7 +54,7 @@ export function mcpAnswers(io: Call["io"], options: Call["options"]): Answers {
     serveSkills: options["serve-skills"] === true,
   };
   if (existsSync(paths().state)) makeCompiledFolder(io.env);
-  return makeAnswers(parts, served, () => project.close());
+  return makeAnswers(parts, served, () => void work.close());
 }
 
 /** Indexing thousands of skills from scratch takes some 10 s on a slow machine. */

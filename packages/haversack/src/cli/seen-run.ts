@@ -1,7 +1,9 @@
 /** A run as it is seen from here: its process may be gone, no matter what its row says. */
+import { hostname } from "node:os";
 import { processSpace } from "../base/process-space.ts";
 import { isAlive } from "../engine/events/event-project.ts";
-import { isOfRun } from "../runs/run-agents.ts";
+import type { Environment } from "../engine/project.ts";
+import { isOfAnyRun, isOfRun } from "../runs/run-agents.ts";
 import { isRunAlive } from "../runs/run-record.ts";
 import type { Run, RunProcess, RunScope, RunStore } from "../store/run-store.ts";
 import type { Claim } from "../work/task.ts";
@@ -22,7 +24,17 @@ function scopeWords(scope: RunScope): string {
 }
 
 export function isProcessAlive({ id, space, start: startedAt }: RunProcess): boolean | undefined {
-  return space === processSpace() ? isAlive(id, startedAt) : undefined;
+  return space === runSpace() ? isAlive(id, startedAt) : undefined;
+}
+
+/** Where a process ID means something. Systems that have no name for that (macOS) are told apart by the machine's. */
+export function runSpace(): string {
+  return processSpace() || hostname();
+}
+
+/** The name of this machine in run records. Containers may give it: their host names change. */
+export function machineName(env: Environment): string {
+  return env["HAVERSACK_MACHINE"] || hostname();
 }
 
 const RECENT_RUNS = 50;
@@ -32,7 +44,7 @@ export async function holdingRuns(
   claims: readonly Pick<Claim, "agent">[],
   { runs, now }: { runs: Pick<RunStore, "listRuns">; now: Date },
 ): Promise<SeenRun[]> {
-  if (!claims.some(({ agent }) => agent.startsWith("run-"))) return [];
+  if (!claims.some(({ agent }) => isOfAnyRun(agent))) return [];
   const recent = await runs.listRuns({ limit: RECENT_RUNS });
   return recent.filter(({ id }) => claims.some(({ agent }) => isOfRun(agent, id))).map((run) => asSeen(run, now));
 }

@@ -22,6 +22,7 @@ const session: CommandFile = () => import("./commands/session.ts");
 const skills: CommandFile = () => import("./commands/skills.ts");
 const status: CommandFile = () => import("./commands/task-status.ts");
 const store: CommandFile = () => import("./commands/store.ts");
+const team: CommandFile = () => import("./commands/store-team.ts");
 const task: CommandFile = () => import("./commands/task.ts");
 const workflow: CommandFile = () => import("./commands/workflow.ts");
 
@@ -61,7 +62,7 @@ export const COMMANDS: readonly CommandEntry[] = [
   ...group("Runs", [
     entry("work", "Work through the queue headless, session after session", () => import("./commands/run.ts")),
     entry("runs list|show", "List runs, or show their tasks and sessions", runs),
-    entry("runs follow|stop", "Watch a run until it ends, or stop it", runs),
+    entry("runs follow|stop|drain", "Watch a run until it ends, stop it, or drain its machine", runs),
     entry("metrics", "Show how well runs go", runs),
     entry("board", "Show work, runs and skills on a local web page", () => import("./commands/board.ts")),
   ]),
@@ -100,9 +101,10 @@ export const COMMANDS: readonly CommandEntry[] = [
   ]),
   ...group("State", [
     entry("session list|reset", "List sessions, or forget what they were shown", session),
-    entry("store check", "Check the store", store),
+    entry("store use|migrate|status|member", "Share the work with a team: where, how, and with whom", team),
+    entry("store conflicts", "Show what the shared store refused", () => import("./commands/store-conflicts.ts")),
+    entry("store check|purge", "Check the store, or remove old local state", store),
     entry("store backup|restore", "Copy the store to a file, or restore it", store),
-    entry("store purge", "Remove old local state", store),
     entry("recall", "Print a part of a kept tool output", () => import("./commands/recall.ts")),
     entry("usage", "Show the tokens added per session", () => import("./commands/usage.ts")),
     entry("audit", "Show what filled the windows of past sessions", () => import("./commands/audit.ts")),

@@ -6,11 +6,11 @@ import { retireOldState } from "../engine/open-project.ts";
 import { outputLimits } from "../engine/project.ts";
 import { actorForCli, clientAbove, sessionOfShell } from "../engine/work/actor.ts";
 import { type WorkParts, workSettings } from "../engine/work/work-parts.ts";
-import { SqliteWorkStore } from "../store/sqlite/work/sqlite-work-store.ts";
-import { type ArgumentSpec, type Call, type ExitCode, sayError } from "./command.ts";
+import { openWorkOf, type ProjectWork } from "../engine/work-of.ts";
+import { type ArgumentSpec, type Call, type ExitCode, type Io, sayError, sayNote } from "./command.ts";
 import { type OpenProject, openProject, readNamedFile } from "./project.ts";
 
-export interface OpenWork extends WorkParts, OpenProject {}
+export interface OpenWork extends WorkParts, Omit<OpenProject, "close">, Omit<ProjectWork, "store" | "close"> {}
 
 /**
  * save: for a command that saves work. read: for one that only reads; it creates no store, and fails if it tries to save without one. try: for a
@@ -18,15 +18,16 @@ export interface OpenWork extends WorkParts, OpenProject {}
  */
 type Access = "save" | "read" | "try";
 
-export function openWork(call: Call, access: Access): OpenWork {
+export async function openWork(call: Call, access: Access): Promise<OpenWork> {
   const { options, io } = call;
   if (options["agent"] === "") throw new HaversackError("usage", "--agent must not be empty");
   const agent = options["agent"] as string | undefined;
   const lease = options["lease"] as number | undefined;
   const project = openProject(call, { access: access === "save" ? "save" : "look", durability: "full" });
   const { handle, paths, config } = project;
+  const work = await workOf(call, project);
   // Never report something as saved that is only in memory.
-  if (access === "read" && project.isMemory) handle.db.exec("PRAGMA query_only = ON");
+  if (access === "read" && project.isMemory && work.shared === undefined) handle.db.exec("PRAGMA query_only = ON");
   if (access === "save") {
     makeCompiledFolder(io.env);
     retireOldState(handle, {
@@ -48,12 +49,26 @@ export function openWork(call: Call, access: Access): OpenWork {
   };
   return {
     ...project,
+    ...work,
     project,
-    store: new SqliteWorkStore(handle),
     by,
     settings: { ...workSettings(config), ...(lease !== undefined && { leaseMs: lease * 60_000 }) },
     for: by.isPerson ? "person" : "shell",
   };
+}
+
+const opened = new WeakMap<Io, Promise<ProjectWork>>();
+
+/** The project's work, closed when the command ends. A command for several ids opens a shared store once. */
+export function workOf({ io }: Pick<Call, "io">, project: OpenProject): Promise<ProjectWork> {
+  const whole = io.whole ?? io;
+  const before = opened.get(whole);
+  if (before) return before;
+  const work = openWorkOf(project, { note: (text) => sayNote(io, text) });
+  whole.atEnd?.(async () => (await work.catch(() => undefined))?.close());
+  void work.then(({ shared }) => shared === undefined && opened.delete(whole)).catch(() => undefined);
+  opened.set(whole, work);
+  return work;
 }
 
 /** An expected outcome that is not a success: an error line, and nothing on standard output. */

@@ -48,7 +48,7 @@ export async function openProject(folder = ".", options: OpenOptions = {}): Prom
   // Later calls use the defaults in silence.
   usableConfig(paths, onWarning);
   const kept = new KeptProject({ cwd, env });
-  const live = new LiveWork(kept);
+  const live = new LiveWork(kept, onWarning);
   const liveSkills = new LiveSkills({ project: kept, log: (_, text) => onWarning(text) });
   const sessionId = env["CLAUDE_CODE_SESSION_ID"];
   const call = () => ({ marks: sessionId ? { sessionId } : {}, client: "library", at: new Date() });
@@ -72,7 +72,10 @@ export async function openProject(folder = ".", options: OpenOptions = {}): Prom
         );
         return woken.kind === "nothing" ? woken : toWakeAnswer(woken.packet);
       }),
-    close: () => liveSkills.close(),
+    close: () => {
+      void live.close();
+      liveSkills.close();
+    },
   };
 }
 
@@ -134,9 +137,13 @@ function bindAgents({ read, write }: BoundProject): Agents {
 
 function bindArtifacts(project: BoundProject, { client }: { client?: string | undefined }): ArtifactOperations {
   const reading = <T>(use: (parts: ArtifactParts) => Promise<T>): Promise<T> =>
-    project.read(async ({ handle, ...place }) => use(await artifactParts(handle, { ...place, client })));
+    project.read(async ({ handle, store, ...place }) =>
+      use(await artifactParts(handle, { ...place, work: store, client })),
+    );
   const writing = <T>(use: (parts: ArtifactParts) => Promise<T>): Promise<T> =>
-    project.write(async ({ handle, ...place }) => use(await artifactParts(handle, { ...place, client })));
+    project.write(async ({ handle, store, ...place }) =>
+      use(await artifactParts(handle, { ...place, work: store, client })),
+    );
   return {
     dispatch: (request) => writing((parts) => dispatchRole(request, parts)),
     refs: (request) => project.read(async (place) => artifactRefs(request, place)),

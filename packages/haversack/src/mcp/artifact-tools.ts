@@ -71,7 +71,7 @@ export const artifactTools: readonly Tool[] = [
 ];
 
 /** Uses the server's own store and project, like all tools. */
-function partsFor({ marks }: ToolCall, { handle, ...place }: LiveParts): Promise<ArtifactParts> {
+function partsFor({ marks }: ToolCall, { handle, store, ...place }: LiveParts): Promise<ArtifactParts> {
   // Only Codex sends a thread ID. All other clients start sub-agents as Claude Code does, or not at all.
-  return artifactParts(handle, { ...place, client: marks.threadId === undefined ? undefined : "codex" });
+  return artifactParts(handle, { ...place, work: store, client: marks.threadId === undefined ? undefined : "codex" });
 }

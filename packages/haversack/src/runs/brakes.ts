@@ -28,6 +28,8 @@ export type StopReason =
   | "model-errors"
   | "client-fails"
   | "stopped"
+  /** Its machine takes no new tasks. */
+  | "drained"
   /** Uncommitted changes could not be kept, or nothing could be merged. */
   | "cannot-keep"
   /** The test command cannot be run at all. */

@@ -6,6 +6,10 @@ export function agentOf(runId: string): string {
   return `run-${runId.toLowerCase()}`;
 }
 
+export function isOfAnyRun(agent: string): boolean {
+  return agent.startsWith("run-");
+}
+
 /** Whether the agent belongs to the run: its own, a worktree's, or a sub-agent of those. */
 export function isOfRun(agent: string, runId: string): boolean {
   const own = agentOf(runId);

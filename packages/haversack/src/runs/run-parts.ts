@@ -75,6 +75,8 @@ export interface RunParts {
   /** Returns where the report was written. */
   report(end: { run: Run; reason: StopReason; text: string }): Promise<string | undefined>;
   on(event: RunEvent): void;
+  /** Present: other machines work on the same queue. */
+  shared?: SharedQueue;
   /** Returns early when the run should stop. */
   wait(ms: number, stop: StopSwitch): Promise<void>;
   now(): Date;
@@ -85,4 +87,11 @@ export interface Place {
   cwd: string;
   /** The name under which its sessions hold tasks. */
   agent: string;
+}
+
+export interface SharedQueue {
+  /** Changes when somebody else has changed something. */
+  changeMark(): string;
+  /** Returns early when somebody has changed something, or the run should stop. */
+  waitForChange(ms: number, stop: StopSwitch): Promise<void>;
 }

@@ -17,6 +17,7 @@ import { snapshot } from "./keep-changes.ts";
 import { holdForOthers } from "./other-runs.ts";
 import { batchPrompt } from "./prompts.ts";
 import { uncheckedTasks } from "./report.ts";
+import { isOfAnyRun } from "./run-agents.ts";
 import type { Place, RunParts, RunRequest } from "./run-parts.ts";
 import { RunRecord } from "./run-record.ts";
 import { RunStop, SessionHealth } from "./session-health.ts";
@@ -55,6 +56,10 @@ const BEAT_MS = 30_000;
 const LOOK_MS = 1_000;
 /** Nothing is ready, but other agents may change that: how long to wait before asking again. */
 const OTHERS_MS = 5_000;
+/** The same for a shared queue, which tells of changes. It does not tell that a lease has ended. */
+const SHARED_MS = 15_000;
+/** So many looks without a change are left out. */
+const SLOW_LOOKS = 15;
 const FIRST_SIZE = 2;
 
 class Runner {
@@ -67,6 +72,8 @@ class Runner {
   #batches = 0;
   #idle = 0;
   #idleBatches = 0;
+  #lastMark: string | undefined;
+  #looks = 0;
 
   constructor(record: RunRecord, request: RunRequest, stop: StopSwitch) {
     [this.#record, this.#request, this.#stop] = [record, request, stop];
@@ -161,11 +168,22 @@ class Runner {
 
   async #lookForStop(): Promise<void> {
     try {
+      if (!this.#isDueToLook()) return;
       const how = await this.#parts.runs.stopRequest(this.#record.run.id);
-      if (how !== undefined) this.#stop.request(how);
+      if (how === "drain") this.#stop.drain();
+      else if (how !== undefined) this.#stop.request(how);
     } catch {
       // The store is locked right now; it is asked again in a second.
     }
+  }
+
+  /** A local store is asked every second; a server when it has told of a change, or after a while. */
+  #isDueToLook(): boolean {
+    const mark = this.#parts.shared?.changeMark();
+    if (mark === undefined) return true;
+    this.#looks = mark === this.#lastMark ? this.#looks + 1 : 0;
+    this.#lastMark = mark;
+    return this.#looks % SLOW_LOOKS === 0;
   }
 
   /** Before the first session: which changes are uncommitted, and whether the tests already fail. */
@@ -291,7 +309,8 @@ class Runner {
 
   /** Whether the session may get a further batch. */
   #mayGoOn({ failed, open, unverified }: Settled, { taskIds }: RunSession, state: Readonly<LiveState>): boolean {
-    if (failed + open + unverified > 0 || this.#stop.how !== undefined || state.usedTokens === 0) return false;
+    const isStopping = this.#stop.how !== undefined || this.#stop.isDraining;
+    if (failed + open + unverified > 0 || isStopping || state.usedTokens === 0) return false;
     if (brakeOf({ ...this.#request.options.limits, maxChains: Infinity }, this.#record.spent())) return false;
     const limit = state.windowTokens * this.#parts.settings.sessionLimits.windowShare;
     const room = Math.min(limit, state.compactsAtTokens ?? limit) - state.usedTokens;
@@ -377,6 +396,7 @@ class Runner {
       else await record.setTask(task.taskId, { state: "returned" });
     }
     if (again.length > 0) return again;
+    if (this.#stop.isDraining) throw new RunStop("drained", `${this.#parts.machine} takes no new tasks`);
     const taken: RunTask[] = [];
     await holdForOthers(record.run.id, this.#parts);
     // Another runner may claim first: leave it those tasks and try the next ones.
@@ -406,14 +426,20 @@ class Runner {
         `${counts.todo} wait for tasks that are not done (${counts.blocked} blocked${review})`,
       );
     }
-    if (counts.todo === 0)
+    const { shared } = this.#parts;
+    // A machine that vanishes gives its tasks back when their leases end: somebody must be there then.
+    if (counts.todo === 0 && !(shared && (await this.#othersRun())))
       throw new RunStop("nothing-ready", `the last ${counts.in_progress} are in progress elsewhere`);
-    this.#parts.on({
-      kind: "wait",
-      ms: OTHERS_MS,
-      why: `${counts.in_progress} in progress elsewhere, ${counts.todo} wait`,
-    });
-    await this.#parts.wait(OTHERS_MS, this.#stop);
+    const ms = shared ? SHARED_MS : OTHERS_MS;
+    const why = `${counts.in_progress} in progress elsewhere${counts.todo > 0 ? `, ${counts.todo} wait` : ""}`;
+    this.#parts.on({ kind: "wait", ms, why });
+    await (shared ? shared.waitForChange(ms, this.#stop) : this.#parts.wait(ms, this.#stop));
+  }
+
+  /** Whether other runs hold tasks. */
+  async #othersRun(): Promise<boolean> {
+    const { store, by } = this.#record.work(this.#record.home);
+    return (await store.listClaims({ at: by.at })).some(({ agent }) => isOfAnyRun(agent));
   }
 }
 

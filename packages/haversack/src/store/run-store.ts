@@ -5,14 +5,18 @@ export interface RunStore {
   getRun(id: string): Promise<Run>;
   /** Newest first. */
   listRuns(query: { limit: number }): Promise<Run[]>;
-  /** The newest of this scope. */
-  lastRun(scope: RunScope): Promise<Run | undefined>;
+  /** The newest of this scope, on this machine if one is named. */
+  lastRun(scope: RunScope, machine?: string): Promise<Run | undefined>;
   /** Makes this process its runner. False: another process has become it since `run` was read. */
   takeRun(run: Run, by: Pick<Run, "machine" | "process" | "seenAt">): Promise<boolean>;
   updateRun(id: string, change: RunChange): Promise<void>;
-  /** Somebody wants it to stop. `now`: at once. Undefined takes it back. */
-  requestStop(id: string, how: "gracefully" | "now" | undefined): Promise<void>;
-  stopRequest(id: string): Promise<"gracefully" | "now" | undefined>;
+  /** Somebody wants it to stop. Undefined takes it back. */
+  requestStop(id: string, how: StopWay | undefined): Promise<void>;
+  stopRequest(id: string): Promise<StopWay | undefined>;
+  /** A drained machine starts no runs and claims no tasks. */
+  setDrained(machine: string, isDrained: boolean): Promise<void>;
+  /** By name. */
+  drainedMachines(): Promise<string[]>;
 
   addSession(session: NewRunSession): Promise<RunSession>;
   updateSession(runId: string, number: number, change: RunSessionChange): Promise<void>;
@@ -31,6 +35,9 @@ export interface RunStore {
   addMetrics(metrics: SessionMetrics): Promise<void>;
   metricsSince(since: Date): Promise<SessionMetrics[]>;
 }
+
+/** now: at once. drain: finish the tasks that it has, and take no others. */
+export type StopWay = "gracefully" | "now" | "drain";
 
 export type RunScope = { kind: "epic" | "story"; id: string } | { kind: "all" };
 

@@ -32,7 +32,7 @@ export const spec: CommandSpec = {
 export const run = eachOne(showActivity, { isList: true });
 
 async function showActivity(call: Call): Promise<ExitCode> {
-  const work = openWork(call, "read");
+  const work = await openWork(call, "read");
   const { io, json } = call;
   const [wanted] = call.arguments;
   const subject = wanted === undefined ? undefined : (await work.store.findId(wanted)).id;

@@ -64,7 +64,7 @@ const agentAdd: Command = {
   },
   run: eachOne(
     async (call): Promise<ExitCode> => {
-      const work = openWork(call, "save");
+      const work = await openWork(call, "save");
       const [name = ""] = call.arguments;
       const { role, ...options } = inputOf<Input>(call, {
         role: "role",
@@ -96,7 +96,7 @@ const agentList: Command = {
     json: "[{name, role?, branch?, client?, session_id?, worktree?, created_at, last_seen_at?}]. If some are left out, a note says how to get them.",
   },
   async run(call): Promise<ExitCode> {
-    const work = openWork(call, "read");
+    const work = await openWork(call, "read");
     const input = inputOf<ListAgentsInput>(call, { limit: "limit", offset: "offset", maxTokens: "max-tokens" });
     printList(call, {
       nouns: ["agent", "agents"],
@@ -127,7 +127,7 @@ const agentShow: Command = {
     ),
   },
   async run(call) {
-    const work = openWork(call, "read");
+    const work = await openWork(call, "read");
     const show = async (name: string) => {
       const { agent, view } = await showAgent({ name, branch: branchOf(call) }, work);
       return { kind: "done" as const, view, text: formatAgent(call.io, agent, work.by.at) };
@@ -174,7 +174,7 @@ const agentRm: Command = {
     json: several("{name, removed: true, released?: [task ids], unread?}"),
   },
   async run(call) {
-    const work = openWork(call, "save");
+    const work = await openWork(call, "save");
     const isForced = call.options["force"] === true;
     return eachTask(call, call.arguments, async (name) => {
       const outcome = await removeAgent({ name, branch: branchOf(call), isForced }, work);

@@ -9,8 +9,6 @@ import { KeptProject } from "../../engine/open-project.ts";
 import { actorForCli } from "../../engine/work/actor.ts";
 import { type LiveParts, LiveWork } from "../../engine/work/live-work.ts";
 import { reportData } from "../../runs/report.ts";
-import { changeMark } from "../../store/sqlite/connect.ts";
-import { SqliteRunStore } from "../../store/sqlite/runs/sqlite-run-store.ts";
 import { readSkillStats } from "../../store/sqlite/skills/skill-usage.ts";
 import { type Call, type CommandSpec, type ExitCode, flag, type Io, option, sayWarning } from "../command.ts";
 import { findInstalled } from "../installed.ts";
@@ -45,8 +43,8 @@ export async function run(call: Call): Promise<ExitCode> {
   const assets = join(dirname(findInstalled().bin), "board");
   if (!existsSync(assets)) throw new HaversackError("file-unreadable", "this installation lacks the board's page");
   const kept = new KeptProject({ cwd: io.cwd, env: io.env });
-  const live = new LiveWork(kept);
   const warn = (text: string) => sayWarning(io, text);
+  const live = new LiveWork(kept, warn);
   const skills = new LiveSkills({ project: kept, log: (_, text) => warn(text) });
   const asPerson =
     <T>(use: (parts: LiveParts) => Promise<T>) =>
@@ -60,7 +58,7 @@ export async function run(call: Call): Promise<ExitCode> {
       read: (use) => live.read(origin(), asPerson(use)),
       write: (use) => live.write(origin(), asPerson(use)),
       skills,
-      changeMark: ({ handle }) => changeMark(handle),
+      changeMark: ({ changeMark }) => changeMark(),
       skillStats: ({ handle }) => readSkillStats(handle),
       savings: ({ handle }) =>
         readSavings(handle, { limit: MOST_SESSIONS }).map(
@@ -79,13 +77,13 @@ export async function run(call: Call): Promise<ExitCode> {
   if (options["open"] === true) openBrowser(board.url, io);
   await untilStopped();
   await board.close();
+  await live.close();
   skills.close();
   return 0;
 }
 
 const RUNS = {
-  async list({ handle, by }: LiveParts) {
-    const store = new SqliteRunStore(handle);
+  async list({ runs: store, by }: LiveParts) {
     const runs = await store.listRuns({ limit: MOST_RUNS });
     return Promise.all(
       runs.map(async (run) => {
@@ -106,8 +104,7 @@ const RUNS = {
       }),
     );
   },
-  async show(id: string, { handle, by }: LiveParts) {
-    const store = new SqliteRunStore(handle);
+  async show(id: string, { runs: store, by }: LiveParts) {
     const run = asSeen(await store.getRun(id), by.at);
     const [sessions, tasks, tests] = [
       await store.listSessions(run.id),
@@ -117,8 +114,7 @@ const RUNS = {
     const stopped = run.stopped ?? (run.remedy ? `interrupted; go on with \`${run.remedy}\`` : "not yet");
     return { ...reportData({ run, sessions, tasks, tests, stopped }), ...view(run) };
   },
-  async stop({ id, isNow }: { id: string; isNow: boolean }, { handle, by }: LiveParts) {
-    const store = new SqliteRunStore(handle);
+  async stop({ id, isNow }: { id: string; isNow: boolean }, { runs: store, by }: LiveParts) {
     const run = asSeen(await store.getRun(id), by.at);
     if (run.state !== "running")
       throw new HaversackError("refused", `run ${run.id} ${run.state === "ended" ? "has ended" : "was interrupted"}`);

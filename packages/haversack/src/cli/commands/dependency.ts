@@ -35,8 +35,8 @@ export const run = eachOne(showOrChange);
 async function showOrChange(call: Call): Promise<ExitCode> {
   const add = readList(call.options["add"]) ?? [];
   const rm = readList(call.options["rm"]) ?? [];
-  if (add.length + rm.length === 0) return showDependencies(call, openWork(call, "read"), []);
-  const work = openWork(call, "save");
+  if (add.length + rm.length === 0) return showDependencies(call, await openWork(call, "read"), []);
+  const work = await openWork(call, "save");
   const lines: string[] = [];
   let code: ExitCode = 0;
   for (const [change, ids] of [

@@ -20,7 +20,7 @@ export const spec: CommandSpec = {
 };
 
 export async function run(call: Call): Promise<ExitCode> {
-  const { store } = openWork(call, "read");
+  const { store } = await openWork(call, "read");
   const [name] = call.arguments;
   if (name === undefined && call.json)
     throw new HaversackError("usage", "--json needs FILE: the export itself goes to standard output");

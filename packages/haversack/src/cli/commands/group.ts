@@ -154,7 +154,7 @@ function commandsOf(kind: Kind): Record<string, Command> {
       json: "{id, title, status}.",
     },
     async run(call): Promise<ExitCode> {
-      const work = openWork(call, "save");
+      const work = await openWork(call, "save");
       const [title = ""] = call.arguments;
       const given = await readFields(call, { ...kind.fields, source: "source" });
       const group = await kind.create({ title, ...given }, work);
@@ -170,7 +170,7 @@ function commandsOf(kind: Kind): Record<string, Command> {
       json: "[{id, title, status}]; --fields standard and full add more. If some are left out, a note says how to get them.",
     },
     async run(call): Promise<ExitCode> {
-      const work = openWork(call, "read");
+      const work = await openWork(call, "read");
       const input = inputOf<Record<string, unknown>>(call, { epicId: "epic", status: "status", ...LIST_INPUT });
       printList(call, {
         nouns,
@@ -197,7 +197,7 @@ function commandsOf(kind: Kind): Record<string, Command> {
       json: several(`${kind.json}, with --fields full also times and source`),
     },
     async run(call): Promise<ExitCode> {
-      const work = openWork(call, "read");
+      const work = await openWork(call, "read");
       const showOne = async (id: string) => {
         const { group, view } = await kind.show({ [kind.id]: id, ...inputOf(call, { fields: "fields" }) }, work);
         return { kind: "done", view, text: formatGroup(call.io, group, work.by.at) };
@@ -229,7 +229,7 @@ function commandsOf(kind: Kind): Record<string, Command> {
       json: several("{id, title, status}"),
     },
     async run(call): Promise<ExitCode> {
-      const work = openWork(call, "save");
+      const work = await openWork(call, "save");
       const changes = await readFields(call, { title: "title", ...kind.fields, status: "status" });
       if (Object.keys(changes).length === 0) {
         throw new HaversackError("usage", "nothing to change was given", {

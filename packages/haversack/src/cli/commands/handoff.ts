@@ -95,7 +95,7 @@ const handoffSet: Command = {
     json: "{id, task_id, status, summary}.",
   },
   async run(call): Promise<ExitCode> {
-    const work = openWork(call, "save");
+    const work = await openWork(call, "save");
     const [taskId = ""] = call.arguments;
     const { status, details: file } = call.options as { status?: string; details?: string };
     if (!status) throw new HaversackError("usage", `handoff set needs --status: ${oneOf(VERDICTS)}`);
@@ -148,7 +148,7 @@ const handoffShow: Command = {
     json: `${several("{id, task_id, role, attempt, status, summary, files_changed?, details_chars?, full_details?, next_from?, note?}")} Pages after the first have only id, task_id, full_details and next_from.`,
   },
   run: eachOne(async (call) => {
-    const work = openWork(call, "read");
+    const work = await openWork(call, "read");
     const [taskId = ""] = call.arguments;
     const input = inputOf<Parameters<typeof getHandoff>[0]>(call, {
       role: "role",
@@ -224,7 +224,7 @@ const handoffList: Command = {
   },
   run: eachOne(
     async (call): Promise<ExitCode> => {
-      const work = openWork(call, "read");
+      const work = await openWork(call, "read");
       const input = inputOf<Parameters<typeof listHandoffs>[0]>(call, {
         taskId: "task",
         epicId: "epic",
@@ -279,7 +279,7 @@ const handoffDecay: Command = {
     json: "{compacted, archived}: how many.",
   },
   async run(call): Promise<ExitCode> {
-    const work = openWork(call, "save");
+    const work = await openWork(call, "save");
     const input = inputOf<Parameters<typeof decayHandoffs>[0]>(call, {
       epicId: "epic",
       storyId: "story",
@@ -310,7 +310,7 @@ const handoffRestore: Command = {
     json: several("{id, restored}, where restored is a count"),
   },
   async run(call) {
-    const work = openWork(call, "save");
+    const work = await openWork(call, "save");
     return eachTask(call, call.arguments, async (wanted) => {
       const { id } = await work.store.findId(wanted);
       const { restored } = await restoreHandoffs({ id }, work);

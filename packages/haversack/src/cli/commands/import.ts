@@ -113,7 +113,7 @@ Importing again adds nothing, and never undoes what was done here since: a task 
   json: "of a plan {dry_run?, story?: {id, title, is_new?}, created?: [{id, number, title}], updated?: [{id, number, title, fields}], unchanged?, gone?: [{id, number, title, status}], behind?: those checked off in the plan and open here, problems?: [{where, text}]}, where what a dry run would create has no id; else {file?, dry_run?, added?: {kind: count}, same, updated?: [{id, fields}], kept?: [{id, fields}], renamed?: [{from, to}], recognized?: [{from, to}], problems?: [{where, text}], unchanged?: [id], left?: [{where, count, why}]}.",
 };
 
-export function run(call: Call): Promise<ExitCode> {
+export async function run(call: Call): Promise<ExitCode> {
   const { options } = call;
   const [file] = call.arguments;
   const from = options["from"] as Kind | undefined;
@@ -123,7 +123,7 @@ export function run(call: Call): Promise<ExitCode> {
   const kind = from ?? kindOf(call, name);
   const other = ["story", "epic", "sequential"].find((option) => options[option] !== undefined);
   if (kind !== "plan" && other) throw new HaversackError("usage", `--${other} is for plans, but ${name} is ${kind}`);
-  return IMPORTS[kind](call, name, openWork(call, options["dry-run"] ? "try" : "save"));
+  return IMPORTS[kind](call, name, await openWork(call, options["dry-run"] ? "try" : "save"));
 }
 
 function kindOf({ io }: Call, name: string): Kind {

@@ -49,7 +49,7 @@ const messageSend: Command = {
     json: "{id, to}: to are the names of all who get it.",
   },
   async run(call) {
-    const work = openWork(call, "save");
+    const work = await openWork(call, "save");
     const { to, text: given } = await splitWords(call.arguments, work);
     const text = (await readText(call, given)) ?? "";
     if (to.length === 0 && mentionsIn(text).length === 0) {
@@ -129,7 +129,7 @@ const inboxList: Command = {
   },
   run: eachOne(
     async (call): Promise<ExitCode> => {
-      const work = openWork(call, "read");
+      const work = await openWork(call, "read");
       const { io, json } = call;
       const [agent] = call.arguments;
       const options = inputOf<Input>(call, { includeRead: "all", keepUnread: "keep-unread", limit: "limit" });

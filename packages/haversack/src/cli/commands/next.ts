@@ -30,7 +30,7 @@ export const spec: CommandSpec = {
 type Input = Parameters<typeof nextReady>[0];
 
 export async function run(call: Call): Promise<ExitCode> {
-  const work = openWork(call, "read");
+  const work = await openWork(call, "read");
   const { io, json, options } = call;
   const input = inputOf<Input>(call, {
     limit: "limit",

@@ -33,7 +33,7 @@ type Input = Parameters<typeof promptAgent>[0];
 
 export async function run(call: Call): Promise<ExitCode> {
   const isPreview = call.options["print"] === true;
-  const work = openWork(call, isPreview ? "read" : "save");
+  const work = await openWork(call, isPreview ? "read" : "save");
   const [agent = "", given = ""] = call.arguments;
   if (call.json && !isPreview) throw new HaversackError("usage", "--json needs --print: the client prints its own");
   const text = (await readText(call, given)) ?? "";

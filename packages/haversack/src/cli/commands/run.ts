@@ -1,11 +1,9 @@
 /** `haversack work`: runs headless sessions one after another until the scope is done. */
 import { createHash } from "node:crypto";
-import { hostname } from "node:os";
 import { join } from "node:path";
 import { readBounded } from "../../base/clean-text.ts";
 import { HaversackError } from "../../base/errors.ts";
 import { readJson } from "../../base/json.ts";
-import { processSpace } from "../../base/process-space.ts";
 import { makeFolder, putFile, removeFile, USER } from "../../base/safe-write.ts";
 import { OF_A_SESSION } from "../../clients/facts.ts";
 import { STREAMED, type StreamedClient } from "../../clients/streamed.ts";
@@ -28,13 +26,12 @@ import { isRunAlive } from "../../runs/run-record.ts";
 import { runWork } from "../../runs/runner.ts";
 import { RunStop } from "../../runs/session-health.ts";
 import { StopSwitch } from "../../runs/stop-switch.ts";
-import type { Run, RunProcess, RunScope } from "../../store/run-store.ts";
-import { SqliteRunStore } from "../../store/sqlite/runs/sqlite-run-store.ts";
+import type { Run, RunProcess, RunScope, RunStore } from "../../store/run-store.ts";
 import type { Actor } from "../../store/work-store.ts";
 import { type Call, type Command, type ExitCode, sayNote } from "../command.ts";
 import { asScope, clientOrNone, requireClient, requireReady, requireRepository, testsOf } from "../run-checks.ts";
 import { makeRunView } from "../run-view.ts";
-import { isProcessAlive } from "../seen-run.ts";
+import { isProcessAlive, machineName, runSpace } from "../seen-run.ts";
 import { wakeParts } from "../wake.ts";
 import { type OpenWork, openWork } from "../work.ts";
 import { EPIC, STORY } from "../work-options.ts";
@@ -103,14 +100,14 @@ const work: Command = {
     ],
     json: "one event per line: {event, …}; with --dry-run {client, command, tasks, prompt, prompt_chars, test_command}.",
   },
-  run(call) {
+  async run(call) {
     const isDryRun = call.options["dry-run"] === true;
     const scope = scopeOf(call);
     const { parallel } = call.options;
     if (parallel !== undefined) sizeOf(String(parallel));
     // A limit, a command or a test that is not what the user meant: nobody watches what follows.
     requireSettings(call.io, (key) => /^(?:headless|work)\./.test(key));
-    return start(call, openWork(call, isDryRun ? "try" : "save"), scope, isDryRun);
+    return start(call, await openWork(call, isDryRun ? "try" : "save"), scope, isDryRun);
   },
 };
 
@@ -129,8 +126,16 @@ function scopeOf({ options }: Call): RunScope {
 async function start(call: Call, open: OpenWork, asked: RunScope, isDryRun: boolean): Promise<ExitCode> {
   const { io, options } = call;
   const scope = await wholeScope(asked, open);
-  const runs = new SqliteRunStore(open.handle);
-  const continues = options["continue"] === true ? await runToContinue(scope, runs) : undefined;
+  const { runs } = open;
+  const machine = machineName(io.env);
+  if (!isDryRun && (await runs.drainedMachines()).includes(machine)) {
+    throw new HaversackError("refused", `${machine} is drained: it takes no new tasks`, {
+      hint: `\`haversack runs drain ${machine} --undo\` lets it work again`,
+    });
+  }
+  // Another machine's run left its worktrees and sessions there.
+  const own = open.shared === undefined ? undefined : machine;
+  const continues = options["continue"] === true ? await runToContinue(scope, runs, own) : undefined;
   const startedWith = optionsFile(open);
   const before = continues && startedWith.read(continues.id);
   const clientId = (options["client"] as string | undefined) ?? continues?.client ?? open.config["headless.client"];
@@ -199,8 +204,8 @@ async function start(call: Call, open: OpenWork, asked: RunScope, isDryRun: bool
   }
 }
 
-async function runToContinue(scope: RunScope, runs: SqliteRunStore): Promise<Run | undefined> {
-  const run = await runs.lastRun(scope);
+async function runToContinue(scope: RunScope, runs: RunStore, machine?: string): Promise<Run | undefined> {
+  const run = await runs.lastRun(scope, machine);
   if (!run || (run.state === "ended" && run.stopped?.startsWith("done"))) return undefined;
   if (run.state === "running" && isRunAlive(run, { isAlive: isProcessAlive, now: new Date() })) {
     throw new HaversackError("refused", `run ${run.id} is still at work on this scope`, {
@@ -333,7 +338,7 @@ async function dryRun({ io, json }: Call, open: OpenWork, run: DryRun): Promise<
 }
 
 interface Started {
-  runs: SqliteRunStore;
+  runs: RunStore;
   client: StreamedClient;
   program: string;
   cwd: string;
@@ -380,7 +385,7 @@ function runParts({ io }: Call, open: OpenWork, started: Started): RunParts {
     },
     project: projectId(open),
     scratch: join(paths.userState ?? paths.state, "runs"),
-    machine: hostname(),
+    machine: machineName(io.env),
     process: processOf(process.pid),
     processOf,
     isAlive: isProcessAlive,
@@ -402,6 +407,17 @@ function runParts({ io }: Call, open: OpenWork, started: Started): RunParts {
       }
     },
     on: (event) => view.on(event),
+    ...(open.shared !== undefined && {
+      shared: {
+        changeMark: open.changeMark,
+        waitForChange: async (ms, stop) => {
+          const stopped = Promise.withResolvers<void>();
+          const forget = stop.onRequest(stopped.resolve);
+          await Promise.race([open.waitForChange(open.changeMark(), ms / speed), stopped.promise]);
+          forget();
+        },
+      },
+    }),
     wait: (ms, stop) => wait(ms / speed, stop),
     now: () => new Date(),
   };
@@ -423,7 +439,7 @@ function speedOf(env: Call["io"]["env"]): number {
 }
 
 function processOf(id: number): RunProcess {
-  return clientProcess(id) ?? { id, space: processSpace() };
+  return { ...(clientProcess(id) ?? { id }), space: runSpace() };
 }
 
 /** The first Ctrl-C asks the session to save and end; the second stops it. Closing the terminal counts as Ctrl-C. */

@@ -1,11 +1,9 @@
 /** `haversack runs` and `haversack metrics`: past and current runs, and how to stop them. */
-import { setTimeout as sleep } from "node:timers/promises";
 import { cleanLine } from "../../base/clean-text.ts";
 import { HaversackError } from "../../base/errors.ts";
 import { type RunMetrics, readMetrics } from "../../engine/runs/run-metrics.ts";
 import { reportData, reportText } from "../../runs/report.ts";
-import type { Run, RunSession, RunTask, RunTest } from "../../store/run-store.ts";
-import { SqliteRunStore } from "../../store/sqlite/runs/sqlite-run-store.ts";
+import type { Run, RunSession, RunStore, RunTask, RunTest } from "../../store/run-store.ts";
 import { type ArgumentSpec, type Call, type Command, type ExitCode, eachOne, print, several } from "../command.ts";
 import { formatAgo, table } from "../print-work.ts";
 import { formatCost, formatTokens, percent } from "../run-view.ts";
@@ -42,7 +40,7 @@ export function view({
   };
 }
 
-async function findRun({ arguments: [id] }: Call, store: SqliteRunStore): Promise<Run> {
+async function findRun({ arguments: [id] }: Call, store: RunStore): Promise<Run> {
   if (id !== undefined) return store.getRun(id);
   const [newest] = await store.listRuns({ limit: 1 });
   if (newest) return newest;
@@ -59,9 +57,8 @@ const runsList: Command = {
     json: "[{id, state, client, machine, scope, started_at, seen_at, ended_at?, stopped?, report?, remedy?}]; state: running, ended or interrupted.",
   },
   async run(call): Promise<ExitCode> {
-    const { handle, by } = openWork(call, "read");
+    const { runs: store, by } = await openWork(call, "read");
     const { io, json, options } = call;
-    const store = new SqliteRunStore(handle);
     const runs = (await store.listRuns({ limit: (options["limit"] as number | undefined) ?? 20 })).map((run) =>
       asSeen(run, by.at),
     );
@@ -91,8 +88,7 @@ const runsShow: Command = {
     json: "{id, state, machine, stopped, tasks, decisions, next_steps, sessions, tests, batch_sizes, tokens, cost_usd?, …}: the keys of the report. For several a list of these.",
   },
   run: eachOne(async (call): Promise<ExitCode> => {
-    const { handle, by } = openWork(call, "read");
-    const store = new SqliteRunStore(handle);
+    const { runs: store, by } = await openWork(call, "read");
     const run = asSeen(await findRun(call, store), by.at);
     const [sessions, tasks, tests] = await Promise.all([
       store.listSessions(run.id),
@@ -109,7 +105,8 @@ const runsShow: Command = {
   }),
 };
 
-const LOOK_MS = 1_000;
+/** A dead process tells nobody. */
+const LOOK_MS = 10_000;
 
 const runsFollow: Command = {
   spec: {
@@ -120,8 +117,7 @@ const runsFollow: Command = {
     json: "one object per line: {event: session|test|task|end, …}.",
   },
   async run(call): Promise<ExitCode> {
-    const { handle } = openWork(call, "read");
-    const store = new SqliteRunStore(handle);
+    const { runs: store, changeMark, waitForChange } = await openWork(call, "read");
     const { id } = await findRun(call, store);
     const told = new Set<string>();
     const tell = (event: string, line: string, data: object) => {
@@ -131,13 +127,14 @@ const runsFollow: Command = {
       call.io.out(`${text}\n`);
     };
     for (;;) {
+      const mark = changeMark();
       const run = asSeen(await store.getRun(id), new Date());
       for (const session of await store.listSessions(id)) tellSession(session, tell);
       for (const test of await store.listTests(id)) tellTest(test, tell);
       for (const task of await store.listTasks(id)) tellTask(task, tell);
       if (call.io.hasReader?.() === false) return 0;
       if (run.state === "running") {
-        await sleep(LOOK_MS);
+        await waitForChange(mark, LOOK_MS);
         continue;
       }
       const why = run.remedy ? `interrupted; go on with \`${run.remedy}\`` : `ended: ${run.stopped ?? ""}`;
@@ -184,8 +181,7 @@ const runsStop: Command = {
   },
   run: eachOne(
     async (call): Promise<ExitCode> => {
-      const { handle, by } = openWork(call, "save");
-      const store = new SqliteRunStore(handle);
+      const { runs: store, by } = await openWork(call, "save");
       const run = asSeen(await findRun(call, store), by.at);
       if (run.state !== "running") {
         const more = run.remedy ? `; \`${run.remedy}\` goes on with it` : "";
@@ -202,6 +198,55 @@ const runsStop: Command = {
     { isBlock: false },
   ),
 };
+
+const runsDrain: Command = {
+  spec: {
+    about:
+      "Drains a machine: its runs finish the tasks that they have and end, and no new run starts there until --undo. Without a machine: lists the drained ones.",
+    arguments: [{ name: "MACHINE", about: "its name, as `haversack runs list` shows it" }],
+    options: { undo: { type: "boolean", about: "Let it work again." } },
+    examples: [
+      { run: "haversack runs drain build-3", says: "before an update of build-3" },
+      { run: "haversack runs drain build-3 --undo", says: "when it is back" },
+    ],
+    json: "{machine, is_drained, runs: [id]}; without a machine [name].",
+  },
+  async run(call): Promise<ExitCode> {
+    const [machine] = call.arguments;
+    const { runs: store, by } = await openWork(call, machine === undefined ? "read" : "save");
+    if (machine === undefined) {
+      const names = await store.drainedMachines();
+      print(call, names, () => (names.length === 0 ? "No machine is drained." : names.join("\n")));
+      return 0;
+    }
+    const isDrained = call.options["undo"] !== true;
+    const all = await store.listRuns({ limit: MOST_RUNS });
+    if (!all.some((run) => run.machine === machine) && !(await store.drainedMachines()).includes(machine)) {
+      const known = [...new Set(all.map((run) => run.machine))];
+      return refuse(call, {
+        text: `no run was ever made on ${machine}`,
+        ...(known.length > 0 && { hint: `machines with runs: ${known.join(", ")}` }),
+      });
+    }
+    await store.setDrained(machine, isDrained);
+    const ids: string[] = [];
+    for (const run of all) {
+      if (run.machine !== machine || asSeen(run, by.at).state !== "running") continue;
+      const asked = await store.stopRequest(run.id);
+      if (isDrained ? asked !== undefined : asked !== "drain") continue;
+      await store.requestStop(run.id, isDrained ? "drain" : undefined);
+      ids.push(run.id);
+    }
+    print(call, { machine, isDrained, runs: ids }, () => {
+      if (!isDrained) return `${machine} may take tasks again.`;
+      const what = ids.length === 0 ? "has no run now" : `finishes what it has (${ids.join(", ")})`;
+      return `${machine} ${what} and takes no new tasks.`;
+    });
+    return 0;
+  },
+};
+
+const MOST_RUNS = 1000;
 
 // How well runs go.
 
@@ -245,8 +290,7 @@ const metrics: Command = {
     json: "{tasks_per_session, batch_completion, interruptions, restarts, chain_median, …}; with --before-after {before, after}.",
   },
   async run(call): Promise<ExitCode> {
-    const { handle } = openWork(call, "read");
-    const store = new SqliteRunStore(handle);
+    const { runs: store } = await openWork(call, "read");
     const from = dateOf(call, "since");
     const cut = dateOf(call, "before-after");
     const columns: [string, RunMetrics][] =
@@ -293,5 +337,6 @@ export const commands: Readonly<Record<string, Command>> = {
   "runs show": runsShow,
   "runs follow": runsFollow,
   "runs stop": runsStop,
+  "runs drain": runsDrain,
   metrics,
 };

@@ -2,10 +2,10 @@ import { cleanLine } from "../../base/clean-text.ts";
 import { trackedInIndex } from "../../base/project-root.ts";
 import { LOG_NAMES } from "../../base/project-trust.ts";
 import { offReason } from "../../engine/project.ts";
+import { describeTeam, teamState, viewTeam } from "../../engine/team/team-state.ts";
 import { nextReady } from "../../engine/work/next-batch.ts";
 import { projectStatus } from "../../engine/work/session-context.ts";
 import { listTasks } from "../../engine/work/tasks.ts";
-import { SqliteRunStore } from "../../store/sqlite/runs/sqlite-run-store.ts";
 import type { TaskCounts } from "../../store/work-store.ts";
 import type { Claim, LeftTask, Task, TaskStatus } from "../../work/task.ts";
 import { present, viewBrief, viewClaim, viewCounts } from "../../work/task-view.ts";
@@ -24,7 +24,7 @@ export const spec: CommandSpec = {
     "Shows where the work stands, on one screen: whether Haversack is off, counts, what is in progress and by whom, what was left unfinished and where, what is blocked and why, and what comes next.",
   options: { epic: EPIC, story: STORY },
   examples: [{ run: "haversack status --epic E4829", says: "of one epic" }],
-  json: "{off?: why, tasks: {status: count, ready}, interrupted_runs?: [{id, remedy}], in_progress?: [{id, title, status, claim?: {agent, lease_until}}], left?: [{id, title, status, agent, worktree?, branch?, last_seen_at, ended_as}], review?: [{id, title, status}], blocked?: [{id, title, status, blockers}], next?: [{id, title, status, …}]}: the first eight of each; `task list` has all.",
+  json: "{off?: why, shared?: {address, snapshot_at?, offline_since?, waiting, waiting_since?, conflicts}, tasks: {status: count, ready}, interrupted_runs?: [{id, remedy}], in_progress?: [{id, title, status, claim?: {agent, lease_until, unconfirmed?}}], left?: [{id, title, status, agent, worktree?, branch?, last_seen_at, ended_as}], review?: [{id, title, status}], blocked?: [{id, title, status, blockers}], next?: [{id, title, status, …}]}: the first eight of each; `task list` has all.",
 };
 
 type Scope = Parameters<typeof projectStatus>[0];
@@ -35,7 +35,7 @@ interface Group {
 }
 
 export async function run(call: Call): Promise<ExitCode> {
-  const work = openWork(call, "read");
+  const work = await openWork(call, "read");
   const scope = inputOf<Scope>(call, { epicId: "epic", storyId: "story" });
   const { counts, claims } = await projectStatus(scope, work);
   const groups = [
@@ -46,11 +46,12 @@ export async function run(call: Call): Promise<ExitCode> {
   // Left work is not shown for a single epic or story.
   const left = scope.epicId || scope.storyId ? [] : await work.store.listLeft({ limit: MOST + 1, at: work.by.at });
   const next = await nextReady({ ...scope, limit: 3, fields: "standard" }, work);
-  const runs = new SqliteRunStore(work.handle);
-  const interrupted = (await holdingRuns(claims, { runs, now: work.by.at })).filter(({ remedy }) => remedy);
+  const interrupted = (await holdingRuns(claims, { runs: work.runs, now: work.by.at })).filter(({ remedy }) => remedy);
   const off = offReason(work.paths, call.io.env);
+  const team = teamState(work.handle);
   const view = present({
     off,
+    shared: team && viewTeam(team),
     // Kept even if 0, which says that nothing can be started.
     tasks: { ...viewCounts(counts), ready: counts.ready },
     interrupted_runs: interrupted.map(({ id, remedy }) => ({ id, remedy })),
@@ -65,6 +66,8 @@ export async function run(call: Call): Promise<ExitCode> {
   }
   print(call, view, () => {
     const head = off === undefined ? [] : [`${paint(call.io, "yellow", "Haversack is off")}: ${off}.`, ""];
+    if (team)
+      head.push(`Shared at ${team.shared}: ${describeTeam(team, new Date())}.`, ...conflictHint(team.conflicts), "");
     if (next.ready === 0 && Object.values(counts).every((count) => count === 0))
       return [...head, 'No tasks yet; `haversack task create "TITLE"` creates one.'].join("\n");
     return [
@@ -80,6 +83,10 @@ export async function run(call: Call): Promise<ExitCode> {
     ].join("\n");
   });
   return 0;
+}
+
+function conflictHint(conflicts: number): string[] {
+  return conflicts > 0 ? ["`haversack store conflicts` shows what was not saved there."] : [];
 }
 
 async function readGroup(

@@ -40,7 +40,7 @@ const taskStatus: Command = {
   },
   async run(call) {
     const status = STATUS_OF[call.name];
-    const work = openWork(call, "save");
+    const work = await openWork(call, "save");
     const notes = await readText(call, call.options["notes"] as string | undefined);
     return eachTask(call, call.arguments, async (taskId) => {
       const change = { taskId, ...(notes !== undefined && { notes }) };
@@ -93,7 +93,7 @@ const taskBlock: Command = {
     json: STATUS_JSON,
   },
   async run(call) {
-    const work = openWork(call, "save");
+    const work = await openWork(call, "save");
     const reason = (await readText(call, call.arguments.at(-1))) ?? "";
     if (await isTask(reason, work)) {
       throw new HaversackError("usage", `the reason is missing: ${cleanLine(reason)} is a task`, {

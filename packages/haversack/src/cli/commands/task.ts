@@ -87,7 +87,7 @@ const taskCreate: Command = {
     json: "{id, title, status}.",
   },
   async run(call): Promise<ExitCode> {
-    const work = openWork(call, "save");
+    const work = await openWork(call, "save");
     const [title = ""] = call.arguments;
     const dependsOn = readList(call.options["depends-on"]);
     const source = call.options["source"] as string | undefined;
@@ -145,7 +145,7 @@ const taskUpdate: Command = {
     json: several("{id, title, status}"),
   },
   async run(call) {
-    const work = openWork(call, "save");
+    const work = await openWork(call, "save");
     const title = call.options["title"] as string | undefined;
     const given = await readTaskFields(call, work.paths.root);
     const names = (call.options["clear"] as string[] | undefined) ?? [];
@@ -184,7 +184,7 @@ const taskShow: Command = {
     ),
   },
   async run(call) {
-    const work = openWork(call, "read");
+    const work = await openWork(call, "read");
     const input = inputOf<Parameters<typeof getTask>[0]>(call, { fields: "fields" });
     const show = async (taskId: string) => {
       const { task, view, leftOut } = await getTask({ taskId, ...input }, work);
@@ -238,7 +238,7 @@ const taskList: Command = {
   },
   run: eachOne(
     async (call) => {
-      const work = openWork(call, "read");
+      const work = await openWork(call, "read");
       const input = inputOf<Parameters<typeof listTasks>[0]>(call, {
         status: "status",
         priority: "priority",

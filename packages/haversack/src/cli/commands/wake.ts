@@ -31,7 +31,7 @@ export const spec: CommandSpec = {
 type Input = Parameters<typeof wakeAgent>[0];
 
 export async function run(call: Call): Promise<ExitCode> {
-  const work = openWork(call, "read");
+  const work = await openWork(call, "read");
   const [agent] = call.arguments;
   const options = inputOf<Input>(call, {
     client: "client",

@@ -36,7 +36,7 @@ interface Explanation {
 }
 
 export async function run(call: Call): Promise<ExitCode> {
-  const { handle, store } = openWork(call, "read");
+  const { handle, store } = await openWork(call, "read");
   const {
     session,
     "sub-agent": agentId,

@@ -70,7 +70,7 @@ function showOrAdd(call: Call): Promise<ExitCode> | ExitCode {
 }
 
 async function showTask(call: Call, taskId: string): Promise<ExitCode> {
-  const work = openWork(call, "read");
+  const work = await openWork(call, "read");
   const limit = historyLimit(call);
   const { id, wip, updatedAt, history } = await getWip({ taskId, ...(limit && { history: limit }) }, work);
   print(call, { id, wip, ...(updatedAt && { wip_updated_at: updatedAt }), ...(history && { history }) }, () =>
@@ -141,7 +141,7 @@ function shown(value: unknown): string {
 }
 
 async function addToTask(call: Call, taskId: string, given: string): Promise<ExitCode> {
-  const work = openWork(call, "save");
+  const work = await openWork(call, "save");
   const read = readJson((await readText(call, given)) ?? "");
   if (read.problem !== undefined) throw new HaversackError("usage", `WIP must be a JSON object: ${read.problem}`);
   if (typeof read.value !== "object" || read.value === null || Array.isArray(read.value)) {

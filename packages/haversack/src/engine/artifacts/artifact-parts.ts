@@ -10,7 +10,6 @@ import {
   readSeen,
 } from "../../store/sqlite/artifacts/artifact-observations.ts";
 import { SqliteArtifactStore } from "../../store/sqlite/artifacts/artifact-store.ts";
-import { SqliteWorkStore } from "../../store/sqlite/work/sqlite-work-store.ts";
 import type { Actor, WorkStore } from "../../store/work-store.ts";
 import { loadCounter, type TokenCounter } from "../../tokens/count.ts";
 import { estimateTokens } from "../../tokens/estimate.ts";
@@ -42,6 +41,7 @@ export interface ArtifactPlace {
   cwd: string;
   paths: ProjectPaths;
   config: Config;
+  work: WorkStore;
   by: Actor;
   client?: string | undefined;
 }
@@ -51,7 +51,7 @@ const DEFAULT_CLIENT = "claude-code";
 /** For a store that the caller opened and will close. */
 export async function artifactParts(
   handle: StoreHandle,
-  { cwd, paths, config, by, client = DEFAULT_CLIENT }: ArtifactPlace,
+  { cwd, paths, config, work, by, client = DEFAULT_CLIENT }: ArtifactPlace,
 ): Promise<ArtifactParts> {
   return {
     cwd,
@@ -62,7 +62,7 @@ export async function artifactParts(
       of: (folder) => agentsOf(handle, folder).flatMap((key) => readSeen(handle, key) ?? []),
       mark: (agent, mark, at) => markAgent(handle, agent, mark, at),
     },
-    work: new SqliteWorkStore(handle),
+    work,
     by,
     client,
     countTokens: await cappedCounter(),

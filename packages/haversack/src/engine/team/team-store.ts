@@ -6,7 +6,6 @@
 import { HaversackError } from "../../base/errors.ts";
 import type { Place } from "../../store/postgres/place.ts";
 import { PostgresWorkStore } from "../../store/postgres/postgres-work-store.ts";
-import { pullWork } from "../../store/postgres/pull-work.ts";
 import { isUnreachable, Server, type ServerOptions } from "../../store/postgres/server.ts";
 import type { StoreHandle } from "../../store/sqlite/access.ts";
 import { noteOffline, readSnapshotState, unconfirmedClaims } from "../../store/sqlite/outbox/outbox.ts";
@@ -14,6 +13,7 @@ import { changeOffline, type OfflineChange, SqliteWorkStore } from "../../store/
 import type { WorkStore } from "../../store/work-store.ts";
 import type { Claim } from "../../work/task.ts";
 import { forwardOutbox } from "./forward.ts";
+import { refreshSnapshot } from "./snapshot.ts";
 
 /** read: changes nothing. change: can be made here and sent later. online: needs the shared store. */
 type Kind = "read" | "change" | "online";
@@ -81,12 +81,15 @@ export interface TeamOptions {
   handle: StoreHandle;
   place: Place;
   server?: ServerOptions;
+  /** Called when the server first answers. Throws if this project must not use it. */
+  join?(server: Server): Promise<void>;
   /** Told once: that the shared store cannot be reached, and what that means. */
   note?(text: string): void;
 }
 
-/** After a failed attempt to connect, others do not wait for the same again. */
-const REMEMBERED_MS = 30_000;
+/** After a failed attempt to connect, others do not wait for the same again: for so many times as long as it took, within limits. */
+const REMEMBERED_TIMES = 5;
+const REMEMBERED_MS = { least: 1000, most: 30_000 };
 
 /** How long a command waits for a server that does not answer. */
 const CONNECT_MS = 2000;
@@ -109,21 +112,25 @@ type Operation = (...args: unknown[]) => Promise<unknown>;
 class Team {
   readonly #handle: StoreHandle;
   readonly #note: (text: string) => void;
-  readonly #server: Server;
+  /** For what is not work of the queue, such as runs. */
+  readonly server: Server;
+  readonly #join: TeamOptions["join"];
   readonly #local: SqliteWorkStore;
   readonly #remote: PostgresWorkStore;
+  #isJoined = false;
   #isNoted = false;
 
-  constructor({ handle, place, server, note = () => undefined }: TeamOptions) {
+  constructor({ handle, place, server, join, note = () => undefined }: TeamOptions) {
+    this.#join = join;
     this.#handle = handle;
     this.#note = note;
-    this.#server = new Server(place, { timeoutMs: CONNECT_MS, patienceMs: PATIENCE_MS, connections: 2, ...server });
+    this.server = new Server(place, { timeoutMs: CONNECT_MS, patienceMs: PATIENCE_MS, connections: 2, ...server });
     this.#local = new SqliteWorkStore(handle);
-    this.#remote = new PostgresWorkStore(this.#server);
+    this.#remote = new PostgresWorkStore(this.server);
   }
 
   close(): Promise<void> {
-    return this.#server.close();
+    return this.server.close();
   }
 
   /**
@@ -131,13 +138,13 @@ class Team {
    * not be reached a moment ago.
    */
   async catchUp({ isPatient = false } = {}): Promise<boolean> {
-    const isReached = await this.#reach({ isPatient });
+    const isReached = await this.reach({ isPatient });
     if (isReached) await this.#refresh();
     return isReached;
   }
 
   async run(name: keyof WorkStore, kind: Kind, args: readonly unknown[]): Promise<unknown> {
-    if (await this.#reach()) {
+    if (await this.reach()) {
       const result = await (this.#remote[name] as Operation)(...args);
       if (kind !== "read") await this.#refresh();
       return result;
@@ -156,26 +163,34 @@ class Team {
   }
 
   async *records(): ReturnType<WorkStore["exportRecords"]> {
-    const isReached = await this.#reach();
+    const isReached = await this.reach();
     if (!isReached) this.#noteOffline();
     yield* (isReached ? this.#remote : this.#local).exportRecords();
   }
 
   /** Whether the shared store answers. It has everything from this machine then. */
-  async #reach({ isPatient = false } = {}): Promise<boolean> {
+  async reach({ isPatient = false } = {}): Promise<boolean> {
     const { offline, cursor } = readSnapshotState(this.#handle);
     const now = Date.now();
     if (offline && offline.until.getTime() > now && !isPatient && cursor !== undefined) return false;
     try {
-      await this.#server.prepare();
-      await forwardOutbox(this.#server, this.#handle);
+      await this.server.prepare();
+      if (!this.#isJoined) await this.#join?.(this.server);
+      this.#isJoined = true;
+      // A process that cannot write the local store leaves the outbox to others.
+      if (this.#handle.isReadOnly) return true;
+      await forwardOutbox(this.server, this.#handle);
       if (offline) noteOffline(this.#handle, undefined);
       return true;
     } catch (error) {
       // Without a snapshot there is nothing to go on with.
       if (!isUnreachable(error) || cursor === undefined) throw error;
+      if (this.#handle.isReadOnly) return false;
       const reason = (error as Error).message;
-      noteOffline(this.#handle, { since: new Date(now), until: new Date(Date.now() + REMEMBERED_MS), reason });
+      const tookMs = Date.now() - now;
+      const { least, most } = REMEMBERED_MS;
+      const until = new Date(Date.now() + Math.min(most, Math.max(least, REMEMBERED_TIMES * tookMs)));
+      noteOffline(this.#handle, { since: new Date(now), until, reason });
       return false;
     }
   }
@@ -183,10 +198,7 @@ class Team {
   /** The operation itself has succeeded: a snapshot that stays behind for a moment is no reason to report a fault. */
   async #refresh(): Promise<void> {
     try {
-      for (let tries = 0; tries < 3; tries++) {
-        if ((await pullWork(this.#server, this.#handle, new Date())).kind === "pulled") return;
-        await forwardOutbox(this.#server, this.#handle);
-      }
+      await refreshSnapshot(this.#handle, this.server);
     } catch (error) {
       if (!isUnreachable(error)) throw error;
     }
@@ -207,12 +219,16 @@ class Team {
   }
 }
 
-/** Marks every claim in a result. */
+/** Marks every claim in a result, and every claimed task. */
 function markClaims(value: unknown, unconfirmed: ReadonlySet<string>): unknown {
   if (Array.isArray(value)) return value.map((each) => markClaims(each, unconfirmed));
   if (value === null || typeof value !== "object" || value instanceof Date) return value;
   const fields = Object.entries(value).map(([key, each]) => [key, markClaims(each, unconfirmed)]);
   const { taskId, leaseUntil } = value as Partial<Claim>;
-  const isMarked = leaseUntil instanceof Date && taskId !== undefined && unconfirmed.has(taskId);
+  const { id, status } = value as { id?: string; status?: string };
+  const isMarked =
+    leaseUntil instanceof Date
+      ? taskId !== undefined && unconfirmed.has(taskId)
+      : status === "in_progress" && id !== undefined && unconfirmed.has(id);
   return { ...Object.fromEntries(fields), ...(isMarked && { isUnconfirmed: true }) };
 }

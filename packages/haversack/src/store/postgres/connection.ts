@@ -57,6 +57,8 @@ export class Connection {
 
   async close(): Promise<void> {
     this.isBroken = true;
+    // Or the process might end while it waits for this, and with it whatever comes after.
+    this.client.ref();
     await this.client.end().catch(() => undefined);
   }
 

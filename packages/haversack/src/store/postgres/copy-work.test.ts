@@ -2,8 +2,11 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import type { RunStore } from "../run-store.ts";
+import { newRun } from "../runs.suite.ts";
 import type { StoreHandle } from "../sqlite/access.ts";
 import { openDatabase } from "../sqlite/open.ts";
+import { SqliteRunStore } from "../sqlite/work/sqlite-run-store.ts";
 import { SqliteWorkStore } from "../sqlite/work/sqlite-work-store.ts";
 import type { WorkStore } from "../work-store.ts";
 import { agent, clock, faultOf, LEASE_MS, merging, person } from "../work-under-test.suite.ts";
@@ -32,13 +35,22 @@ describe.skipIf(!server)("work that moves between SQLite and PostgreSQL", () => 
   it("is there and back the same, byte for byte", async () => {
     const before = file("before.db");
     await fill(before.store);
+    await fillRuns(new SqliteRunStore(before.handle));
     const { store: shared, server: there } = place.open();
     const copied = await copyToPostgres(before.handle, there);
-    expect(copied).toMatchObject({ epics: 1, tasks: 5, handoffs: 2, lost_claims: 1, aliases: 1 });
+    expect(copied).toMatchObject({
+      epics: 1,
+      tasks: 5,
+      handoffs: 2,
+      lost_claims: 1,
+      aliases: 1,
+      runs: 1,
+      run_tests: 2,
+    });
     expect(await exported(shared)).toBe(await exported(before.store));
 
     const after = file("after.db");
-    expect(await copyToSqlite(there, after.handle)).toEqual(copied);
+    expect(await copyToSqlite(there, after.handle, { includeRuns: true })).toEqual(copied);
     expect(await exported(after.store)).toBe(await exported(before.store));
     expect(tables(after.handle)).toEqual(tables(before.handle));
   });
@@ -127,6 +139,19 @@ async function fill(store: WorkStore): Promise<void> {
   await store.recordBatch({ receiver: "s1", size: 2, taskIds: ["first-id"] }, by);
 }
 
+async function fillRuns(runs: RunStore): Promise<void> {
+  const { id: runId } = await runs.createRun(newRun("one"));
+  await runs.addSession({ runId, purpose: "batch", taskIds: ["first-id"], startedAt: clock(1) });
+  const task = { runId, taskId: "first-id", state: "done" as const, fixes: 0, reviewFailures: 0, title: "first" };
+  await runs.setTask({ ...task, tokens: 1, sessions: 1, at: clock(2) });
+  for (const exitCode of [1, 0]) {
+    const test = { runId, session: 1, taskIds: ["first-id"], command: "t", isGreen: exitCode === 0, exitCode };
+    await runs.addTest({ ...test, tookMs: 1, fingerprint: "f", output: "o\0", at: clock(3) });
+  }
+  const batch = { batchesCompleted: 1, lastBatchSize: 1, lastBatchOutcome: "completed" as const };
+  await runs.addMetrics({ sessionId: "s", runId, ...batch, createdAt: clock(4) });
+}
+
 async function exported(store: WorkStore): Promise<string> {
   const lines: string[] = [];
   for await (const record of store.exportRecords()) lines.push(JSON.stringify(record));
@@ -135,6 +160,6 @@ async function exported(store: WorkStore): Promise<string> {
 
 function tables({ db }: StoreHandle): Record<string, unknown[]> {
   const names =
-    "queue claims last_holders lost_claims batches messages message_recipients aliases task_wip_changes tasks";
+    "queue claims last_holders lost_claims batches messages message_recipients aliases task_wip_changes tasks runs run_sessions run_tasks run_tests session_metrics";
   return Object.fromEntries(names.split(" ").map((name) => [name, db.prepare(`SELECT * FROM ${name}`).all()]));
 }

@@ -35,16 +35,37 @@ export const WORK_TABLES: readonly (readonly [table: string, order: string, numb
   ["activity", "id", "id"],
 ];
 
+/** Not part of a snapshot: no hook reads them. */
+const RUN_TABLES: typeof WORK_TABLES = [
+  ["runs", "id"],
+  ["run_sessions", "run_id, number"],
+  ["run_tasks", "run_id, task_id"],
+  ["run_tests", "rowid", "rowid"],
+  ["session_metrics", "rowid", "rowid"],
+];
+
+const ALL_TABLES = [...WORK_TABLES, ...RUN_TABLES];
+
+/** SQLite numbers the rows of these tables, but not in a column of their own. */
+const COLUMNS: Readonly<Record<string, string>> = { run_tests: "rowid, *", session_metrics: "rowid, *" };
+
 type Row = Record<string, SQLOutputValue>;
 
 /** Rows copied, by table. */
 export type CopyReport = Readonly<Record<string, number>>;
 
+/** Whether the file has work of its own. */
+export function hasWork(handle: StoreHandle): boolean {
+  return readTogether(handle, (db) =>
+    WORK_TABLES.some(([table]) => db.prepare(`SELECT 1 FROM ${table} LIMIT 1`).get() !== undefined),
+  );
+}
+
 /** In one transaction. Refused if the server's project has work already. */
 export async function copyToPostgres(from: StoreHandle, to: Server): Promise<CopyReport> {
   const rows = readTogether(from, readSqlite);
   return to.write(async (db) => {
-    for (const [table] of WORK_TABLES) {
+    for (const [table] of ALL_TABLES) {
       const [found] = await db.exec(`SELECT 1 AS found FROM ${table} LIMIT 1`);
       if (found) {
         throw new HaversackError("refused", `${to.place.shown} has work already (in ${table}); nothing was copied`, {
@@ -52,16 +73,24 @@ export async function copyToPostgres(from: StoreHandle, to: Server): Promise<Cop
         });
       }
     }
-    for (const [table, , number] of WORK_TABLES) await insert(db, table, rows.get(table) ?? [], number);
+    for (const [table, , number] of ALL_TABLES) await insert(db, table, rows.get(table) ?? [], number);
     return countsOf(rows);
   });
 }
 
-/** In one transaction. Replaces all work in the file; local state, such as sessions, stays. */
-export async function copyToSqlite(from: Server, to: StoreHandle): Promise<CopyReport> {
+/**
+ * In one transaction. Replaces all work in the file; local state, such as sessions, stays. `includeRuns`: the file is no snapshot but the
+ * store that is used from now on.
+ */
+export async function copyToSqlite(
+  from: Server,
+  to: StoreHandle,
+  { includeRuns = false }: { includeRuns?: boolean } = {},
+): Promise<CopyReport> {
+  const tables = includeRuns ? ALL_TABLES : WORK_TABLES;
   const rows = await from.read(async (db) => {
     const found = new Map<string, Row[]>();
-    for (const [table, order] of WORK_TABLES) {
+    for (const [table, order] of tables) {
       const list: Row[] = [];
       for await (const row of db.prepare(`SELECT * FROM ${table} ORDER BY ${order}`).iterate()) list.push(row);
       found.set(table, list);
@@ -70,8 +99,8 @@ export async function copyToSqlite(from: Server, to: StoreHandle): Promise<CopyR
   });
   writeStore(to, (db) => {
     db.exec("PRAGMA defer_foreign_keys = ON");
-    for (const [table] of WORK_TABLES.toReversed()) db.exec(`DELETE FROM ${table}`);
-    for (const [table] of WORK_TABLES) {
+    for (const [table] of tables.toReversed()) db.exec(`DELETE FROM ${table}`);
+    for (const [table] of tables) {
       const [first] = rows.get(table) ?? [];
       if (!first) continue;
       const names = Object.keys(first);
@@ -85,7 +114,10 @@ export async function copyToSqlite(from: Server, to: StoreHandle): Promise<CopyR
 
 function readSqlite(db: DatabaseSync): Map<string, Row[]> {
   return new Map(
-    WORK_TABLES.map(([table, order]) => [table, db.prepare(`SELECT * FROM ${table} ORDER BY ${order}`).all() as Row[]]),
+    ALL_TABLES.map(([table, order]) => [
+      table,
+      db.prepare(`SELECT ${COLUMNS[table] ?? "*"} FROM ${table} ORDER BY ${order}`).all() as Row[],
+    ]),
   );
 }
 

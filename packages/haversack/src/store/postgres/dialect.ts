@@ -66,6 +66,9 @@ function numbered(sql: string): string {
 const KEYS: Readonly<Record<string, readonly [key: string, others: readonly string[]]>> = {
   meta: ["key", ["value"]],
   task_wip: ["task", ["data", "updated_at"]],
+  runs: ["id", ["scope_kind", "scope_id", "state", "started_at", "seen_at", "ended_at", "stop_request", "data"]],
+  run_sessions: ["run_id, number", ["started_at", "data"]],
+  run_tasks: ["run_id, task_id", ["at", "data"]],
   claims: ["task", ["agent", "session_id", "agent_id", "claimed_at", "heartbeat_at", "lease_until"]],
 };
 

@@ -21,6 +21,8 @@ declare module "pg" {
     constructor(config: ClientConfig);
     connect(): Promise<void>;
     end(): Promise<void>;
+    ref(): void;
+    unref(): void;
     query(text: string): Promise<QueryResult | QueryResult[]>;
     query(statement: { name?: string; text: string; values?: readonly unknown[] }): Promise<QueryResult>;
     on(event: "error" | "end", listener: (error?: Error) => void): void;

@@ -10,8 +10,12 @@ export interface Place {
   ssl: readonly (false | object)[];
   /** The schema that holds the project's tables. */
   schema: string;
-  /** For messages: without a password. */
+  /** The name that the schema stands for. */
+  project: string;
+  /** For messages: without a password. `store use` takes it too. */
   shown: string;
+  /** The address has a password in it. */
+  hasPassword: boolean;
 }
 
 const SSL_MODES = ["disable", "allow", "prefer", "require", "verify-ca", "verify-full"];
@@ -35,8 +39,35 @@ export function readPlace(url: string, env: Readonly<Record<string, string | und
     server: { host: bare, port, user, database, ...(password && { password }) },
     ssl: bare.startsWith("/") ? [false] : sslKinds(given, env),
     schema: `haversack_${project.replaceAll("-", "_")}`,
-    shown: `postgres://${user}@${host.startsWith("/") ? "" : host}:${port}/${database}${project === "main" ? "" : `?project=${project}`}`,
+    project,
+    shown: addressOf({ host, port, user, database, project }),
+    hasPassword: Boolean(password),
   };
+}
+
+interface Address {
+  host: string;
+  port: number;
+  user: string;
+  database: string;
+  project: string;
+}
+
+/** Without a password. */
+function addressOf({ host, port, user, database, project }: Address): string {
+  const named = project === "main" ? [] : [`project=${project}`];
+  const words = (list: readonly string[]) => (list.length > 0 ? `?${list.join("&")}` : "");
+  const name = encodeURIComponent(database);
+  // A socket is a folder, which has no place before the path.
+  if (host.startsWith("/"))
+    return `postgres:///${name}${words([`host=${host}`, `port=${port}`, `user=${encodeURIComponent(user)}`, ...named])}`;
+  return `postgres://${encodeURIComponent(user)}@${host}:${port}/${name}${words(named)}`;
+}
+
+/** The same place for another user. */
+export function addressFor({ server, project }: Place, user: string): string {
+  const { host = "localhost", port = 5432, database = "" } = server;
+  return addressOf({ host: host.includes(":") ? `[${host}]` : host, port, user, database, project });
 }
 
 function parse(url: string): URL {

@@ -164,26 +164,6 @@ export class PostgresWorkStore implements WorkStore {
     return this.#server.write((db, { now }) => importRecords(db, list, options, this.#timed(by, now)));
   };
 
-  /** Fulfilled when somebody has changed the store, with true, or after `timeoutMs`, with false. */
-  async waitForChange(timeoutMs: number): Promise<boolean> {
-    const db = await this.#server.connection();
-    try {
-      return await new Promise<boolean>((resolve, reject) => {
-        const timer = setTimeout(() => resolve(false), timeoutMs);
-        const tell = () => {
-          clearTimeout(timer);
-          resolve(true);
-        };
-        db.client.on("notification", tell);
-        // Whoever waits looks again: something may have changed meanwhile.
-        db.client.on("end", tell);
-        db.exec(`LISTEN ${this.#server.place.schema}`).catch(reject);
-      });
-    } finally {
-      await db.close();
-    }
-  }
-
   #timed<T extends Actor | NewActivity>(by: T, now: Date): T {
     return this.#server.isServerClock ? { ...by, at: now } : by;
   }

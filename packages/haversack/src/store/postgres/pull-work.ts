@@ -47,7 +47,7 @@ const KEYS: Readonly<Record<string, string>> = {
   message_recipients: "message",
 };
 
-/** What a claim of the next task changes. See migrations/003-changes.ts. */
+/** What a claim of the next task changes. See migrations/004-changes.ts. */
 const CLAIMED = ["tasks", "queue", "claims", "last_holders"];
 /** What an event of a session may have changed here and not on the server. */
 const OF_TASK = [...CLAIMED, "task_wip", "task_files"];

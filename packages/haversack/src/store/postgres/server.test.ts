@@ -1,7 +1,8 @@
-import { createServer, type Server as Listener, connect as open } from "node:net";
+import { createServer, type Server as NetServer, connect as open } from "node:net";
 import { afterEach, describe, expect, it } from "vitest";
 import { agent, faultOf } from "../work-under-test.suite.ts";
 import { connect } from "./connection.ts";
+import { Listener } from "./listener.ts";
 import { readPlace } from "./place.ts";
 import { PostgresWorkStore } from "./postgres-work-store.ts";
 import { freshUrl, type Scratch, scratch, server } from "./scratch-postgres.suite.ts";
@@ -162,17 +163,19 @@ describe.skipIf(!server)("a PostgreSQL server", () => {
     const place = make();
     const { store } = place.open();
     await store.createTask({ title: "t" }, agent());
-    expect(await store.waitForChange(50)).toBe(false);
-    const waiting = store.waitForChange(20_000);
-    const other = place.open().store;
-    const timer = setInterval(() => void other.createTask({ title: "u" }, agent()).catch(() => undefined), 100);
-    try {
-      expect(await waiting).toBe(true);
-    } finally {
-      clearInterval(timer);
-      // The last one may still be on its way.
-      await other.listTasks({ limit: 1, at: agent().at });
-    }
+    const listener = new Listener(place.open().server);
+    closing.push(() => listener.close());
+    // It tells once when it begins to listen.
+    await listener.wait(listener.mark, 20_000);
+    const mark = listener.mark;
+    await listener.wait(mark, 50);
+    expect(listener.mark).toBe(mark);
+    const waiting = listener.wait(mark, 20_000);
+    await place.open().store.createTask({ title: "u" }, agent());
+    await waiting;
+    expect(listener.mark).not.toBe(mark);
+    // A change since the mark was read is not missed.
+    await listener.wait(mark, 20_000);
   });
 
   it("gives each of many that ask at once another task, in order, one by one and several at once", async () => {
@@ -201,7 +204,7 @@ describe.skipIf(!server)("a PostgreSQL server", () => {
     async function deafAfter(text: string): Promise<{ port: number; isUsed: () => boolean }> {
       let isUsed = false;
       const target = Number(new URL(server?.url ?? "").port);
-      const listener: Listener = createServer((here) => {
+      const listener: NetServer = createServer((here) => {
         const there = open(target, "127.0.0.1");
         for (const socket of [here, there]) socket.on("error", () => undefined);
         here.on("data", (bytes) => {

@@ -43,6 +43,7 @@ export class Server {
   #wasReached = false;
   #isPrepared = false;
   #isClosed = false;
+  #changes = 0;
 
   constructor(place: Place, options: ServerOptions = {}) {
     this.place = place;
@@ -60,6 +61,44 @@ export class Server {
   async close(): Promise<void> {
     this.#isClosed = true;
     await Promise.all(this.#idle.splice(0).map((connection) => connection.close()));
+  }
+
+  /** How many changes this process has made. */
+  get changes(): number {
+    return this.#changes;
+  }
+
+  /** The id by which the store is known under every address. */
+  async storeId(): Promise<string> {
+    return (await this.read((db) => db.query("SELECT value FROM meta WHERE key = 'id'")))[0]?.["value"] as string;
+  }
+
+  /** What `store status` tells of the server. */
+  async facts(): Promise<ServerFacts> {
+    await this.prepare();
+    const began = performance.now();
+    const rows = await this.read((db) => db.query(FACTS));
+    const latencyMs = performance.now() - began;
+    const { version, name, schema, role, is_replica, now } = rows[0] ?? {};
+    return {
+      serverVersion: String(name),
+      serverVersionNumber: Number(version),
+      schemaVersion: Number(schema),
+      knownVersion: this.knownVersion,
+      user: String(role),
+      isReplica: is_replica === "t" || is_replica === "true",
+      latencyMs,
+      clockOffsetMs: Date.now() - latencyMs / 2 - Number(now),
+    };
+  }
+
+  /** Stores the value unless there is one, and returns what is stored. */
+  keepFact(key: string, value: string): Promise<string> {
+    return this.write(async (db) => {
+      await db.query("INSERT INTO meta (key, value) VALUES ($1, $2) ON CONFLICT DO NOTHING", key, value);
+      const [row] = await db.query("SELECT value FROM meta WHERE key = $1", key);
+      return String(row?.["value"]);
+    });
   }
 
   /** Reads one state of the store, whatever others write meanwhile. */
@@ -88,6 +127,7 @@ export class Server {
             this.#checkVersion(start);
             const result = await change(db, start);
             made = { result };
+            this.#changes++;
             return result;
           },
           end,
@@ -110,6 +150,7 @@ export class Server {
     const token = randomUUID();
     let isRepeat = false;
     return this.#persist(async (db) => {
+      this.#changes++;
       try {
         return await make(db, { token, isRepeat });
       } catch (error) {
@@ -163,7 +204,10 @@ export class Server {
   async #take(): Promise<Connection> {
     for (;;) {
       const idle = this.#idle.pop();
-      if (idle && !idle.isBroken) return idle;
+      if (idle && !idle.isBroken) {
+        idle.client.ref();
+        return idle;
+      }
       if (idle) this.#count--;
       else if (this.#count < this.#options.connections) break;
       else await new Promise<void>((resolve) => this.#waiting.push(resolve));
@@ -181,7 +225,11 @@ export class Server {
   #giveBack(db: Connection): void {
     if (db.isBroken) this.#count--;
     else if (this.#isClosed) void db.close();
-    else this.#idle.push(db);
+    else {
+      // An idle connection keeps no process alive.
+      db.client.unref();
+      this.#idle.push(db);
+    }
     this.#waiting.shift()?.();
   }
 
@@ -290,6 +338,23 @@ export class Server {
     }
   }
 }
+
+export interface ServerFacts {
+  serverVersion: string;
+  serverVersionNumber: number;
+  schemaVersion: number;
+  knownVersion: number;
+  user: string;
+  isReplica: boolean;
+  /** Of one short transaction. */
+  latencyMs: number;
+  /** How far this machine's clock is ahead of the server's. */
+  clockOffsetMs: number;
+}
+
+const FACTS = `SELECT current_setting('server_version_num') AS version, current_setting('server_version') AS name, current_user AS role,
+  pg_is_in_recovery() AS is_replica, (SELECT value FROM meta WHERE key = 'version') AS schema,
+  floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint AS now`;
 
 /** How often old tokens and changes are removed. */
 const FORGET_RATE = 1 / 200;

@@ -51,7 +51,7 @@ ${[trigger("INSERT", "NEW"), trigger("UPDATE", "NEW"), trigger("DELETE", "OLD")]
 });
 
 export const changes: Migration = {
-  version: 3,
+  version: 4,
   kind: "additive",
   sql: `
 CREATE TABLE changes (
