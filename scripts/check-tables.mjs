@@ -50,6 +50,12 @@ export const OWNERS = [
     about: "tool outputs that were kept and shown as a preview, and what a window was shown whole",
     tables: "output_texts outputs shown_reads",
   },
+  {
+    folder: `${STORE}/outbox/`,
+    about:
+      "what this machine has changed in shared work and not sent yet, what was refused, and the age of the snapshot",
+    tables: "conflicts outbox snapshot_state",
+  },
   { folder: `${STORE}/`, about: "the store itself: versions, clocks, what was read in from the spool", tables: "meta" },
 ].map(({ tables, isShared = false, ...owner }) => ({ ...owner, isShared, tables: tables.split(" ") }));
 

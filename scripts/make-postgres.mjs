@@ -28,6 +28,7 @@ const FILES = [
   "records/write-record",
   "rows",
   "runs",
+  "session-work",
   "status",
   "tasks",
 ].map((name) => `${name}.ts`);
@@ -38,8 +39,12 @@ const CALLBACKS = new Set(["has", "taskId", "subjectId", "taskOf", "add", "read"
 /** Called with a database but without reading it. */
 const PURE = new Set(["statement"]);
 
-/** Local state stays in SQLite. */
+/** Local state stays in SQLite, and so do the stand-ins of a locked store. */
 const REPLACED = [
+  [
+    "  // While the store is locked, only copies of some tables can be written. The tasks are regained when the spool is read.\n  if (lapsed.length > 0 && isStandIn(db)) return [];\n",
+    "",
+  ],
   ["  new SkillRows(db).keepBody(hash);\n", ""],
   ['import { SkillRows } from "../skills/skill-index.ts";\n', ""],
 ];
@@ -59,6 +64,7 @@ const WANTED = [
   "postgres/postgres-work-store.ts",
   "postgres/postgres-run-store.ts",
   "postgres/claim-next.ts",
+  "postgres/apply-entries.ts",
 ];
 
 // One source file: its text and its tree, with each node's parent.
@@ -106,7 +112,7 @@ function convert(text) {
     const { callee } = call;
     const name = nameOf(callee);
     if (name !== undefined && PURE.has(name)) return false;
-    if (callee.type === "MemberExpression" && callee.object.name === "prepared") return false;
+    if (callee.type === "MemberExpression" && ["prepared", "idPlans"].includes(callee.object.name)) return false;
     if (isDb(call.arguments[0])) return true;
     if (name !== undefined && asyncNames.has(name)) return true;
     if (callee.type !== "MemberExpression") return false;

@@ -96,6 +96,7 @@ const SAMPLES: Readonly<Record<string, readonly string[]>> = {
   "store migrate": ["local"],
   "store status": [],
   "store member": ["list"],
+  "store conflicts": [],
   "store check": [],
   "store backup": ["copy.db"],
   "store restore": ["copy.db"],

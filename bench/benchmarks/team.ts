@@ -1,6 +1,6 @@
 /**
  * A queue for several machines, on a PostgreSQL server of the benchmark's own: 16 claimers against a bare claim with SKIP LOCKED on the
- * same tables, one by one and in tens; and the next batch at 100,000 tasks.
+ * same tables, and against graphile-worker and pg-boss, one by one and in tens; and the next batch at 100,000 tasks.
  */
 import { type Connection, connect } from "../../packages/haversack/src/store/postgres/connection.ts";
 import { type Place, readPlace } from "../../packages/haversack/src/store/postgres/place.ts";
@@ -8,6 +8,7 @@ import { PostgresWorkStore } from "../../packages/haversack/src/store/postgres/p
 import { Server } from "../../packages/haversack/src/store/postgres/server.ts";
 import { startServer, whyNoServer } from "../../test/postgres/server.ts";
 import { type Benchmark, type Goal, quantile } from "../harness.ts";
+import { openPeers } from "../peer-queues.ts";
 
 const CLAIMERS = 16;
 const ROUNDS = 3;
@@ -21,7 +22,8 @@ const SIZES = [
 
 export const team: Benchmark = {
   name: "team",
-  summary: "16 claimers on PostgreSQL against a bare SKIP LOCKED; the next batch at 100,000 tasks",
+  summary:
+    "16 claimers on PostgreSQL against a bare SKIP LOCKED, graphile-worker and pg-boss; the next batch at 100,000 tasks",
   async run() {
     const why = whyNoServer();
     if (why !== undefined) return { table: { columns: [], rows: [] }, notes: [`not run: ${why}`] };
@@ -31,34 +33,46 @@ export const team: Benchmark = {
     const server = new Server(place, { connections: CLAIMERS });
     const store = new PostgresWorkStore(server);
     const db = await connect(place, { timeoutMs: 5000 });
+    const closing: (() => Promise<void>)[] = [];
     try {
       await server.prepare();
       await db.exec(`SET search_path TO ${place.schema}`);
       await fill(db);
+      const opened = await openPeers(place, { url: host.url, claimers: CLAIMERS, jobs: TASKS });
+      const peers = typeof opened === "string" ? [] : opened;
+      closing.push(...peers.map((peer) => () => peer.close()));
       const rows: (string | number)[][] = [];
       const goals: Goal[] = [];
       for (const [size, count] of SIZES) {
-        const rates: { bare: number[]; ours: number[] } = { bare: [], ours: [] };
+        const rates = new Map<string, number[]>();
+        const note = (name: string, rate: number, round: number) => {
+          if (round >= 0) rates.set(name, [...(rates.get(name) ?? []), rate]);
+        };
         for (let round = -1; round < ROUNDS; round++) {
           await reset(db);
-          const bare = await bareClaims(place, size, count);
+          note("bare", await bareClaims(place, size, count), round);
           await reset(db);
           // The first claim of all goes the general way; the rest is what is measured.
           await store.claim({ leaseMs: LEASE_MS }, by("first"));
-          const ours = await ourClaims(store, size, count);
-          if (round < 0) continue;
-          rates.bare.push(bare);
-          rates.ours.push(ours);
+          note("ours", await ourClaims(store, size, count), round);
+          for (const peer of peers) {
+            await peer.tidy();
+            note(peer.name, await timed(count, size, (claimer) => peer.claim(claimer, size)), round);
+          }
         }
-        const ratio = quantile(rates.ours, 0.5) / quantile(rates.bare, 0.5);
+        const rate = (name: string) => quantile(rates.get(name) ?? [], 0.5);
         const name = size === 1 ? "one by one" : `in ${size}s`;
-        rows.push([
-          `claims/s ${name}`,
-          Math.round(quantile(rates.ours, 0.5)),
-          Math.round(quantile(rates.bare, 0.5)),
-          ratio.toFixed(2),
-        ]);
-        goals.push({ name: `claims ${name}, to a bare claim`, value: ratio, limit: 0.7, side: "at-least" });
+        for (const other of ["bare", ...peers.map((peer) => peer.name)]) {
+          const ratio = rate("ours") / rate(other);
+          rows.push([
+            `claims/s ${name}, to ${other === "bare" ? "a bare claim" : other}`,
+            Math.round(rate("ours")),
+            Math.round(rate(other)),
+            ratio.toFixed(2),
+          ]);
+          const limit = other === "bare" ? 0.7 : 1;
+          goals.push({ name: `claims ${name}, to ${other}`, value: ratio, limit, side: "at-least" });
+        }
       }
       await reset(db);
       const times: number[] = [];
@@ -75,8 +89,14 @@ export const team: Benchmark = {
         "",
       ]);
       goals.push({ name: "next batch at 100,000 tasks, p95", value: p95, limit: 5, side: "at-most", unit: " ms" });
-      return { table: { columns: ["16 claimers", "Haversack", "bare", "ratio"], rows }, goals, data: { rows } };
+      return {
+        table: { columns: ["16 claimers", "Haversack", "other", "ratio"], rows },
+        goals,
+        notes: typeof opened === "string" ? [`not compared: ${opened}`] : [],
+        data: { rows },
+      };
     } finally {
+      for (const close of closing) await close();
       await db.close();
       await server.close();
       await host.stop();

@@ -34,6 +34,7 @@ export function mcpAnswers(io: Call["io"], options: Call["options"]): Answers {
   const project = new KeptProject({ cwd, env: io.env });
   const skills = new LiveSkills({ project, log, indexElsewhere: (root) => indexElsewhere(root, io.env) });
   const work = new LiveWork(project, (text) => log("warn", text));
+  work.keepUp();
   let hooks: ReturnType<typeof hookServer> | undefined;
   const isPackaged = options["plugin"] === true;
   const standsBack = isPackaged && isServerWired(cwd, io.env);

@@ -74,7 +74,7 @@ export function taskRow(task: Task, holder?: Claim): Cell[] {
     statusCell(task.status),
     { text: task.priority },
     { text: task.type, style: "dim" },
-    { text: holder ? cleanLine(holder.agent) : "", style: "dim" },
+    { text: holder ? `${cleanLine(holder.agent)}${holder.isUnconfirmed ? " (unconfirmed)" : ""}` : "", style: "dim" },
     { text: cleanLine(task.title) },
   ];
 }

@@ -147,7 +147,7 @@ export function formatSpan(ms: number): string {
 }
 
 /** `alice, 43 min left` */
-export function formatClaim({ agent, leaseUntil }: Claim, now: Date): string {
+export function formatClaim({ agent, leaseUntil, isUnconfirmed }: Claim, now: Date): string {
   const left = leaseUntil.getTime() - now.getTime();
-  return `${cleanLine(agent)}, ${left > 0 ? `${formatSpan(left)} left` : "lease over"}`;
+  return `${cleanLine(agent)}, ${left > 0 ? `${formatSpan(left)} left` : "lease over"}${isUnconfirmed ? ", unconfirmed" : ""}`;
 }

@@ -39,6 +39,7 @@ import {
 import { refreshIndex } from "./refresh-index.ts";
 import { findSkillSources } from "./skill-sources.ts";
 import { describeState } from "./state-size.ts";
+import { describeTeam, teamState } from "./team/team-state.ts";
 import { broughtAlong } from "./trust-project.ts";
 import type { Client, Deferral, Finding, Installed, Scope, Scratch, WiringPlace } from "./wiring.ts";
 import { readReceipt } from "./wiring-receipt.ts";
@@ -327,11 +328,27 @@ function checkSpool({ store }: ProjectPaths, now: Date): Finding[] {
   return [warn("spool", text, remedy)];
 }
 
+/** Longer than any process that forwards waits, so nobody does. */
+const LATE_MS = 5 * 60_000;
+
+function checkTeam(handle: StoreHandle, now: Date): Finding[] {
+  const team = teamState(handle);
+  if (!team) return [];
+  const part = "shared store";
+  const text = `${team.shared}: ${describeTeam(team, now)}`;
+  if (team.conflicts > 0) return [warn(part, text, "`haversack store conflicts` shows what was not saved there")];
+  const { oldest } = team.backlog;
+  if (team.offline || (oldest && now.getTime() - oldest.getTime() > LATE_MS))
+    return [warn(part, text, "`haversack store status` shows whether it answers; any command sends what waits")];
+  return [ok(part, text)];
+}
+
 function checkState(paths: ProjectPaths, scratch: Scratch, now: Date): Finding[] {
   if (!existsSync(paths.store)) return [];
   const handle = openCopy(scratch);
   try {
-    return [describeState(paths, { handle, days: usableConfig(paths, () => undefined)["store.retention_days"], now })];
+    const days = usableConfig(paths, () => undefined)["store.retention_days"];
+    return [describeState(paths, { handle, days, now }), ...checkTeam(handle, now)];
   } finally {
     handle.db.close();
   }

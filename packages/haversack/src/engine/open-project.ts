@@ -168,6 +168,11 @@ export class KeptProject {
     this.#mustStay = mustStay;
   }
 
+  /** Opens nothing. */
+  get found(): Project {
+    return findProject(this.#at);
+  }
+
   /** Also reads in the spool. `busyMs`: how long this caller waits for other processes. */
   current({ busyMs, isRetry = true }: { busyMs: number; isRetry?: boolean }): OpenProject {
     const found = findProject(this.#at);

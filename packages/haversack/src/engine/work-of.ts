@@ -19,6 +19,8 @@ export interface ProjectWork {
   runs: RunStore;
   /** The shared store's address, without a password. Absent: the work is in the local store. */
   shared?: string;
+  /** Sends what this machine has changed, and brings the local snapshot up to date. False: the shared store cannot be reached. */
+  catchUp(): Promise<boolean>;
   /** Changes when somebody else has changed something. */
   changeMark(): string;
   /** Fulfilled when the mark is another one, or after this time. */
@@ -46,6 +48,7 @@ function localWork(handle: StoreHandle): ProjectWork {
   return {
     store: new SqliteWorkStore(handle),
     runs: new SqliteRunStore(handle),
+    catchUp: async () => true,
     changeMark: () => changeMark(handle),
     waitForChange: async (mark, timeoutMs) => {
       const until = performance.now() + timeoutMs;

@@ -81,7 +81,9 @@ export const moreWorkTools: readonly Tool[] = [
       unlisted: { fields: { type: "string", enum: FIELD_SETS } },
     },
     async (input, parts) =>
-      orRefusal(await claimTask(input, parts), ({ view, claim }) => answer({ ...view, lease_until: claim.leaseUntil })),
+      orRefusal(await claimTask(input, parts), ({ view, claim }) =>
+        answer({ ...view, lease_until: claim.leaseUntil, ...(claim.isUnconfirmed && { unconfirmed: true }) }),
+      ),
   ),
   writes(
     "release_task",

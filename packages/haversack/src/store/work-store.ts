@@ -32,7 +32,7 @@ import type {
   TaskStatus,
   TaskType,
 } from "../work/task.ts";
-import type { Wip } from "../work/wip/wip.ts";
+import type { Wip, WipPatch } from "../work/wip/wip.ts";
 import type { ImportOptions, ImportReport, WorkRecord } from "./record-fields.ts";
 
 export interface WorkStore extends PlanStore {
@@ -89,8 +89,11 @@ export interface WorkStore extends PlanStore {
    */
   listLeft(query: { limit: number; at: Date }): Promise<LeftTask[]>;
 
-  /** Deep merge. The history keeps replaced values. `merge` is pure and may be called again. */
-  updateWip(change: { taskId: string; merge: WipMerger }, by: Actor): Promise<{ wip: Wip; changed: boolean }>;
+  /** Deep merge. The history keeps replaced values. `merge` is pure and may be called again. `patch`: what it merges, for a change that is sent later. */
+  updateWip(
+    change: { taskId: string; merge: WipMerger; patch?: WipPatch },
+    by: Actor,
+  ): Promise<{ wip: Wip; changed: boolean }>;
   /** Newest first. */
   wipHistory(query: { taskId: string; limit: number }): Promise<WipHistoryEntry[]>;
 

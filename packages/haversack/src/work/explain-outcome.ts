@@ -89,6 +89,33 @@ export function explain(refusal: Refusal, { for: audience }: { for: Audience }):
   }
 }
 
+/** Why an operation changed nothing, without advice: for somebody who reads it later. Undefined: it was not refused. */
+export function shortRefusal(outcome: unknown): string | undefined {
+  const refusal = (outcome ?? {}) as Refusal | { kind: "holds-tasks"; tasks: readonly string[] };
+  switch (refusal.kind) {
+    case "held":
+      return `${refusal.task.id} is held by ${refusal.by.agent}`;
+    case "lost":
+      return `${refusal.task.id} is no longer held${refusal.by ? `: ${refusal.by.agent} has it` : ""}`;
+    case "waits":
+      return `${refusal.task.id} waits for ${list(refusal.for.map(({ id }) => id))}`;
+    case "blocked":
+      return `${refusal.task.id} is blocked: ${refusal.reasons.map((reason) => shorten(reason)).join("; ")}`;
+    case "cannot-follow":
+      return `${refusal.task.id} is ${refusal.task.status}`;
+    case "too-many":
+      return `no more than ${refusal.limit} tasks at once: ${list(refusal.holding)} are held`;
+    case "cycle":
+      return `that would be a cycle: ${refusal.path.map(({ id }) => id).join(" -> ")}`;
+    case "not-held":
+      return `${refusal.task.id} is held by nobody`;
+    case "holds-tasks":
+      return `the agent holds ${list(refusal.tasks)}`;
+    default:
+      return undefined;
+  }
+}
+
 const COMES_BACK = "it comes back by itself when its holder gives it up or the time is over";
 const MOST_NAMED = 5;
 const REASON_CHARS = 300;

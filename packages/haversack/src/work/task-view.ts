@@ -32,10 +32,12 @@ export interface View {
 type Counts = Readonly<Record<TaskStatus, number>>;
 
 export function viewTask(task: Task | TaskDetails, fields: FieldSet): View {
-  if (fields === "minimal") return { ...viewBrief(task), ...(task.isWaiting && { waiting: true }) };
+  const unconfirmed = task.isUnconfirmed ? { unconfirmed: true } : {};
+  if (fields === "minimal") return { ...viewBrief(task), ...(task.isWaiting && { waiting: true }), ...unconfirmed };
   const around = task as Partial<TaskDetails>;
   const standard = {
     ...viewBrief(task),
+    ...unconfirmed,
     ...viewFields(task, ["description", "acceptanceCriteria", "type", "priority", "skill", "files"]),
     steps: task.steps.map(({ text, done }) => (done ? { text, done } : { text })),
     waits_for: around.waitsFor?.map(viewBrief),
@@ -119,8 +121,15 @@ export function viewBrief({ id, title, status }: Omit<TaskBrief, "status"> & { s
   return { id, title, status };
 }
 
-export function viewClaim({ agent, leaseUntil }: Claim): { agent: string; lease_until: Date } {
-  return { agent, lease_until: leaseUntil };
+export interface ClaimShown {
+  agent: string;
+  lease_until: Date;
+  /** Made while the shared store could not be reached. */
+  unconfirmed?: true;
+}
+
+export function viewClaim({ agent, leaseUntil, isUnconfirmed }: Claim): ClaimShown {
+  return { agent, lease_until: leaseUntil, ...(isUnconfirmed && { unconfirmed: true }) };
 }
 
 /** Omits zeros. */

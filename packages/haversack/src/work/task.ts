@@ -151,6 +151,8 @@ export interface Task extends TaskBrief, Omit<TaskFieldValues, "title"> {
   epicId?: string;
   /** In lists: the task is `todo` and waits for another task. */
   isWaiting?: true;
+  /** It was claimed here while the shared store could not be reached. */
+  isUnconfirmed?: true;
   /** Why the task came back: an expired or stolen claim, or it was reopened. */
   note?: string;
   createdAt: Date;
@@ -193,6 +195,8 @@ export interface Claim {
   claimedAt: Date;
   heartbeatAt: Date;
   leaseUntil: Date;
+  /** Made while the shared store could not be reached: somebody else may have claimed the task too. */
+  isUnconfirmed?: boolean;
 }
 
 /** A task that was started and that nobody holds, with its last holder. */

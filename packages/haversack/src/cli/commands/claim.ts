@@ -1,6 +1,7 @@
 /** Claiming, releasing and keeping tasks. */
 import { cleanLine } from "../../base/clean-text.ts";
 import { claimTask, heartbeat, releaseTask } from "../../engine/work/claims.ts";
+import { viewClaim } from "../../work/task-view.ts";
 import {
   type Call,
   type Command,
@@ -37,7 +38,7 @@ const taskClaim: Command = {
       { run: "haversack claim T4829 --agent alice --lease 30", says: "this one, for half an hour" },
       { run: "haversack claim T4829 --steal 'bob is gone'", says: "take it over" },
     ],
-    json: `${several("{id, title, status, …, claim: {agent, lease_until}, note?}")} A single task that is refused prints nothing; the reason is on standard error.`,
+    json: `${several("{id, title, status, …, claim: {agent, lease_until, unconfirmed?}, note?}")} A single task that is refused prints nothing; the reason is on standard error.`,
   },
   async run(call) {
     const work = await openWork(call, "save");
@@ -66,6 +67,7 @@ async function claimOne(
   const wip = task.wip ? wipLines(task.wip) : [];
   const lines = [
     `${task.id} is ${cleanLine(claim.agent)}'s for ${span}: ${cleanLine(task.title)}`,
+    ...(claim.isUnconfirmed ? [UNCONFIRMED] : []),
     ...(warning === undefined ? [] : [`Warning: ${warning}. The queue hands out those.`]),
     ...fields(call.io, [
       ["note", note && cleanLine(note)],
@@ -75,9 +77,11 @@ async function claimOne(
     ...(wip.length > 0 ? ["Work in progress", block(wip.join("\n"))] : []),
     `\`haversack task show ${task.id}\` shows everything; \`haversack task heartbeat ${task.id}\` extends the claim.`,
   ];
-  const shown = { ...view, claim: { agent: claim.agent, lease_until: claim.leaseUntil }, ...(note && { note }) };
+  const shown = { ...view, claim: viewClaim(claim), ...(note && { note }) };
   return { kind: "done", view: shown, text: lines.join("\n") };
 }
+
+const UNCONFIRMED = "Unconfirmed: the shared store cannot be reached, so somebody else may have claimed it too.";
 
 const taskRelease: Command = {
   spec: {

@@ -2,6 +2,7 @@ import { cleanLine } from "../../base/clean-text.ts";
 import { trackedInIndex } from "../../base/project-root.ts";
 import { LOG_NAMES } from "../../base/project-trust.ts";
 import { offReason } from "../../engine/project.ts";
+import { describeTeam, teamState, viewTeam } from "../../engine/team/team-state.ts";
 import { nextReady } from "../../engine/work/next-batch.ts";
 import { projectStatus } from "../../engine/work/session-context.ts";
 import { listTasks } from "../../engine/work/tasks.ts";
@@ -23,7 +24,7 @@ export const spec: CommandSpec = {
     "Shows where the work stands, on one screen: whether Haversack is off, counts, what is in progress and by whom, what was left unfinished and where, what is blocked and why, and what comes next.",
   options: { epic: EPIC, story: STORY },
   examples: [{ run: "haversack status --epic E4829", says: "of one epic" }],
-  json: "{off?: why, tasks: {status: count, ready}, interrupted_runs?: [{id, remedy}], in_progress?: [{id, title, status, claim?: {agent, lease_until}}], left?: [{id, title, status, agent, worktree?, branch?, last_seen_at, ended_as}], review?: [{id, title, status}], blocked?: [{id, title, status, blockers}], next?: [{id, title, status, …}]}: the first eight of each; `task list` has all.",
+  json: "{off?: why, shared?: {address, snapshot_at?, offline_since?, waiting, waiting_since?, conflicts}, tasks: {status: count, ready}, interrupted_runs?: [{id, remedy}], in_progress?: [{id, title, status, claim?: {agent, lease_until, unconfirmed?}}], left?: [{id, title, status, agent, worktree?, branch?, last_seen_at, ended_as}], review?: [{id, title, status}], blocked?: [{id, title, status, blockers}], next?: [{id, title, status, …}]}: the first eight of each; `task list` has all.",
 };
 
 type Scope = Parameters<typeof projectStatus>[0];
@@ -47,8 +48,10 @@ export async function run(call: Call): Promise<ExitCode> {
   const next = await nextReady({ ...scope, limit: 3, fields: "standard" }, work);
   const interrupted = await interruptedRuns(claims, work);
   const off = offReason(work.paths, call.io.env);
+  const team = teamState(work.handle);
   const view = present({
     off,
+    shared: team && viewTeam(team),
     // Kept even if 0, which says that nothing can be started.
     tasks: { ...viewCounts(counts), ready: counts.ready },
     interrupted_runs: interrupted.map(({ id, remedy }) => ({ id, remedy })),
@@ -63,6 +66,8 @@ export async function run(call: Call): Promise<ExitCode> {
   }
   print(call, view, () => {
     const head = off === undefined ? [] : [`${paint(call.io, "yellow", "Haversack is off")}: ${off}.`, ""];
+    if (team)
+      head.push(`Shared at ${team.shared}: ${describeTeam(team, new Date())}.`, ...conflictHint(team.conflicts), "");
     if (next.ready === 0 && Object.values(counts).every((count) => count === 0))
       return [...head, 'No tasks yet; `haversack task create "TITLE"` creates one.'].join("\n");
     return [
@@ -86,6 +91,10 @@ async function interruptedRuns(claims: readonly Claim[], { runs, by }: OpenWork)
   const { holdingRuns } = await import("../seen-run.ts");
   const found = await holdingRuns(claims, { runs, now: by.at });
   return found.filter(({ remedy }) => remedy);
+}
+
+function conflictHint(conflicts: number): string[] {
+  return conflicts > 0 ? ["`haversack store conflicts` shows what was not saved there."] : [];
 }
 
 async function readGroup(

@@ -42,8 +42,9 @@ const storeUse: Command = {
     const [url = ""] = call.arguments;
     const project = open(call);
     if (url === LOCAL) {
-      const { left, isUpToDate } = await useLocal(project);
+      const { left, isUpToDate, unsent } = await useLocal(project);
       if (!isUpToDate) sayWarning(call.io, `${left} cannot be reached, so the work is as this machine last saw it`);
+      if (unsent > 0) sayWarning(call.io, `${unsent} changes of this machine were not sent to it`);
       print(call, { driver: "sqlite", ...(left !== undefined && { left }) }, () =>
         left === undefined
           ? "The work of this project is in the local store."

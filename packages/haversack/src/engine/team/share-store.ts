@@ -5,10 +5,13 @@ import { addMember, listMembers, removeMember } from "../../store/postgres/membe
 import { type Place, readPlace } from "../../store/postgres/place.ts";
 import { Server, type ServerFacts } from "../../store/postgres/server.ts";
 import { readStore } from "../../store/sqlite/access.ts";
+import { forgetSnapshot, readSnapshotState } from "../../store/sqlite/outbox/outbox.ts";
 import { readSharedMark, writeSharedMark } from "../../store/sqlite/shared-mark.ts";
 import type { OpenProject } from "../open-project.ts";
+import { forwardOutbox } from "./forward.ts";
 import { recordSharedUrl, STORE_VARIABLE, sharedPlace, sharedUrl } from "./shared-place.ts";
-import { joinShared, refreshSnapshot } from "./shared-work.ts";
+import { joinShared } from "./shared-work.ts";
+import { refreshSnapshot } from "./snapshot.ts";
 
 /** From now on this user's commands in this project work on the shared store. */
 export async function useShared(project: OpenProject, url: string): Promise<{ place: Place; facts: ServerFacts }> {
@@ -22,25 +25,25 @@ export async function useShared(project: OpenProject, url: string): Promise<{ pl
   });
 }
 
-/** The work that is in the local snapshot becomes its own. `left`: the shared store. */
-export async function useLocal(project: OpenProject): Promise<{ left?: string; isUpToDate: boolean }> {
+/** The work that is in the local snapshot becomes its own. `left`: the shared store. `unsent`: changes that it will not get. */
+export async function useLocal(project: OpenProject): Promise<{ left?: string; isUpToDate: boolean; unsent: number }> {
   requireNoVariable(project);
-  const { handle, paths } = project;
+  const { handle } = project;
   const place = sharedPlace(project);
   const mark = readStore(handle, readSharedMark);
   let isUpToDate = true;
   if (place && mark) {
     try {
-      await withServer(place, (server) => refreshSnapshot(handle, server));
+      isUpToDate = await withServer(place, (server) => refreshSnapshot(handle, server));
     } catch (error) {
       if (!isFault(error)) throw error;
       isUpToDate = false;
     }
   }
-  writeSharedMark(handle, undefined);
-  recordSharedUrl(paths, undefined);
+  const unsent = readSnapshotState(handle).backlog.count;
+  leave(project);
   const left = place?.shown ?? mark?.shown;
-  return { isUpToDate, ...(left !== undefined && { left }) };
+  return { isUpToDate, unsent, ...(left !== undefined && { left }) };
 }
 
 /** Copies all work to an empty project on a server, and uses it from then on. */
@@ -69,16 +72,22 @@ export async function migrateToShared(
 /** Brings all work back into the local store, and uses that from then on. The shared store stays as it is. */
 export async function migrateToLocal(project: OpenProject): Promise<{ place: Place; rows: CopyReport }> {
   requireNoVariable(project);
-  const { handle, paths } = project;
+  const { handle } = project;
   const place = sharedPlace(project);
   if (!place) throw new HaversackError("refused", "the work of this project is in the local store already");
   return withServer(place, async (server) => {
     await joinShared(project, server);
+    await forwardOutbox(server, handle);
     const rows = await copyToSqlite(server, handle, { includeRuns: true });
-    writeSharedMark(handle, undefined);
-    recordSharedUrl(paths, undefined);
+    leave(project);
     return { place, rows };
   });
+}
+
+function leave({ handle, paths }: OpenProject): void {
+  writeSharedMark(handle, undefined);
+  forgetSnapshot(handle);
+  recordSharedUrl(paths, undefined);
 }
 
 export interface SharedStatus {

@@ -4,51 +4,71 @@
  */
 import { spawnSync } from "node:child_process";
 import { HaversackError } from "../../base/errors.ts";
-import { copyToSqlite, hasWork } from "../../store/postgres/copy-work.ts";
+import { hasWork } from "../../store/postgres/copy-work.ts";
 import { Listener } from "../../store/postgres/listener.ts";
 import type { Place } from "../../store/postgres/place.ts";
 import { PostgresRunStore } from "../../store/postgres/postgres-run-store.ts";
-import { PostgresWorkStore } from "../../store/postgres/postgres-work-store.ts";
-import { Server } from "../../store/postgres/server.ts";
+import type { Server } from "../../store/postgres/server.ts";
+import type { RunStore } from "../../store/run-store.ts";
 import { readStore, type StoreHandle } from "../../store/sqlite/access.ts";
+import { forgetSnapshot, readSnapshotState } from "../../store/sqlite/outbox/outbox.ts";
 import { readSharedMark, writeSharedMark } from "../../store/sqlite/shared-mark.ts";
+import { SqliteRunStore } from "../../store/sqlite/work/sqlite-run-store.ts";
 import type { OpenProject } from "../open-project.ts";
 import type { ProjectWork, WorkOptions } from "../work-of.ts";
+import { openTeamStore, type TeamStore } from "./team-store.ts";
 
-export async function openShared(project: OpenProject, place: Place, _: WorkOptions): Promise<ProjectWork> {
-  const server = new Server(place);
+export async function openShared(project: OpenProject, place: Place, { note }: WorkOptions): Promise<ProjectWork> {
+  const { handle } = project;
+  const team = openTeamStore({ handle, place, note, join: (server) => joinShared(project, server) });
   try {
-    await server.prepare();
-    await joinShared(project, server);
-    await refreshSnapshot(project.handle, server);
+    await team.catchUp();
   } catch (error) {
-    await server.close();
+    await team.close();
     throw error;
   }
-  const listener = new Listener(server);
+  const listener = new Listener(team.server);
   return {
-    store: new PostgresWorkStore(server),
-    runs: new PostgresRunStore(server),
+    store: team,
+    runs: runsOf(team, handle),
     shared: place.shown,
+    catchUp: () => team.catchUp(),
     changeMark: () => listener.mark,
     waitForChange: (mark, timeoutMs) => listener.wait(mark, timeoutMs),
     close: async () => {
-      try {
-        if (server.changes > 0) await refreshSnapshot(project.handle, server);
-      } catch {
-        // What was saved is on the server. The next command brings the snapshot up to date.
-      }
       await listener.close();
-      await server.close();
+      await team.close();
     },
   };
 }
 
-/** Brings the local work tables up to date, for hooks and packets. */
-export async function refreshSnapshot(handle: StoreHandle, server: Server): Promise<void> {
-  if (handle.isReadOnly) return;
-  await copyToSqlite(server, handle);
+/** Runs are in the shared store only. Without it, what is asked about runs finds those of this machine, and nothing is saved. */
+function runsOf(team: TeamStore, handle: StoreHandle): RunStore {
+  const there = new PostgresRunStore(team.server);
+  const here = new SqliteRunStore(handle);
+  const reading = (name: (typeof RUN_READS)[number]) => [
+    name,
+    async (...args: never[]) => {
+      const runs: RunStore = (await team.reach()) ? there : here;
+      return (runs[name] as (...args: never[]) => Promise<unknown>).apply(runs, args);
+    },
+  ];
+  return Object.assign(Object.create(there), Object.fromEntries(RUN_READS.map(reading)));
 }
+
+const RUN_READS = [
+  "getRun",
+  "listRuns",
+  "lastRun",
+  "stopRequest",
+  "drainedMachines",
+  "listSessions",
+  "sessionsSince",
+  "listTasks",
+  "tasksSince",
+  "listTests",
+  "metricsSince",
+] as const;
 
 /**
  * Marks the local store as a snapshot of this shared one. Refused if the local store has work of its own, which a snapshot would replace,
@@ -66,6 +86,12 @@ export async function joinShared(
     if (mark.shown !== shown) writeSharedMark(handle, { id, shown });
     return;
   }
+  const { count } = readSnapshotState(handle).backlog;
+  if (mark && count > 0) {
+    throw new HaversackError("refused", `${count} changes of this machine wait to be sent to ${mark.shown}`, {
+      hint: "use that address until they are sent; `haversack store use local` keeps them on this machine only",
+    });
+  }
   if (!mark && !isMoved && hasWork(handle)) {
     throw new HaversackError("refused", `this project has work of its own, which is not at ${shown}`, {
       hint: "`haversack store migrate` copies it there; `haversack export` saves it to a file first",
@@ -78,7 +104,9 @@ export async function joinShared(
       hint: "give this one a name of its own: ?project=NAME",
     });
   }
-  if (!handle.isReadOnly) writeSharedMark(handle, { id, shown });
+  if (handle.isReadOnly) return;
+  forgetSnapshot(handle);
+  writeSharedMark(handle, { id, shown });
 }
 
 /** The commits that a repository began with: every full clone has the same. Empty: no repository, no commit, or a shallow clone. */

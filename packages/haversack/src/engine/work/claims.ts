@@ -10,7 +10,7 @@ import { isAgentName } from "../../wake/text.ts";
 import { readSkillSettings, type SkilledTask, skillsOfTask } from "../../wake/which-skill.ts";
 import { checkChoice, cleanText } from "../../work/clean-input.ts";
 import { type Claim, isSettled, type TaskBrief, type TaskDetails, type TaskPart } from "../../work/task.ts";
-import { FIELD_SETS, type View, viewTask } from "../../work/task-view.ts";
+import { type ClaimShown, FIELD_SETS, type View, viewClaim, viewTask } from "../../work/task-view.ts";
 import { freshenIndex } from "../refresh-index.ts";
 import { keepStateAtClaim } from "./git-changes.ts";
 import { given, type Refused, refused, type WorkParts } from "./work-parts.ts";
@@ -76,10 +76,8 @@ export async function releaseTask(
   return refused(outcome.kind === "held" ? { ...outcome, wanted: "release" } : outcome, parts);
 }
 
-export interface ClaimView {
+export interface ClaimView extends ClaimShown {
   id: string;
-  agent: string;
-  lease_until: Date;
 }
 
 export async function heartbeat(
@@ -101,8 +99,8 @@ export async function listClaims(
   return { claims, views: claims.map(viewHeld) };
 }
 
-function viewHeld({ taskId, agent, leaseUntil }: Claim): ClaimView {
-  return { id: taskId, agent, lease_until: leaseUntil };
+function viewHeld(claim: Claim): ClaimView {
+  return { id: claim.taskId, ...viewClaim(claim) };
 }
 
 // What a claim or the end of a task means for its sub-tasks, in one line.

@@ -11,6 +11,8 @@ import { clientName } from "../../work/agent-name.ts";
 import type { KeptProject, OpenProject } from "../open-project.ts";
 import { retireOldState } from "../open-project.ts";
 import { ensureStateFolder, outputLimits } from "../project.ts";
+import { sharedUrl } from "../team/shared-place.ts";
+import { type TeamState, teamState } from "../team/team-state.ts";
 import { type CallMarks, callerOfCall } from "../window-of-call.ts";
 import { KeptWork, type ProjectWork } from "../work-of.ts";
 import { actorForCall } from "./actor.ts";
@@ -37,12 +39,23 @@ export interface WorkCall {
 /** After this time, tell the caller that the store is busy. */
 const BUSY_MS = 5000;
 
+/** How often it looks whether a hook has written something, and how old the snapshot may be. */
+const TICK_MS = 2000;
+const SNAPSHOT_MS = 10_000;
+
+function isDue({ backlog, takenAt, offline }: TeamState, now: number): boolean {
+  if (offline && offline.until.getTime() > now) return false;
+  return backlog.count > 0 || !takenAt || now - takenAt.getTime() > SNAPSHOT_MS;
+}
+
 export class LiveWork {
   readonly #project: KeptProject;
   readonly #work: KeptWork;
   /** Distinguishes this process from other servers of a client that sends no session. */
   readonly #processId = newId("", 4);
   #last: Promise<unknown> = Promise.resolve();
+  #timer: NodeJS.Timeout | undefined;
+  #isCatchingUp = false;
 
   /** `note` receives what a person should know about a shared store. */
   constructor(project: KeptProject, note: (text: string) => void = () => undefined) {
@@ -58,7 +71,33 @@ export class LiveWork {
     return this.#inTurn(() => this.#use(call, use, { isWrite: true }));
   }
 
+  /**
+   * From now on sends what hooks have written about shared work, and keeps the local snapshot up to date. Calls do not wait for it. Does
+   * nothing for a project that shares no work.
+   */
+  keepUp(): void {
+    this.#timer ??= setInterval(() => void this.#catchUp(), TICK_MS).unref();
+  }
+
+  async #catchUp(): Promise<void> {
+    if (this.#isCatchingUp || !sharedUrl(this.#project.found)) return;
+    this.#isCatchingUp = true;
+    try {
+      await this.#project.use(async () => {
+        const project = this.#project.current({ busyMs: BUSY_MS });
+        const team = project.isMemory ? undefined : teamState(project.handle);
+        if (!team || !isDue(team, Date.now())) return;
+        await (await this.#work.of(project)).catchUp();
+      });
+    } catch {
+      // A call reports it. What was not sent stays in the outbox.
+    } finally {
+      this.#isCatchingUp = false;
+    }
+  }
+
   async close(): Promise<void> {
+    clearInterval(this.#timer);
     await this.#work.close();
     this.#project.close();
   }

@@ -145,7 +145,7 @@ export function updateWip(
   { store, by }: WorkParts,
 ): Promise<{ wip: Wip; changed: boolean }> {
   const patch = cleanWip(wip);
-  return store.updateWip({ taskId, merge: (current) => mergeWip(current, patch, { at: by.at }) }, by);
+  return store.updateWip({ taskId, patch, merge: (current) => mergeWip(current, patch, { at: by.at }) }, by);
 }
 
 export async function getWip(

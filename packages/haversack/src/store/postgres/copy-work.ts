@@ -10,7 +10,7 @@ import { escapeText } from "./dialect.ts";
 import type { Server } from "./server.ts";
 
 /** What rows refer to comes first. With the column that the database numbers. */
-const TABLES: readonly (readonly [table: string, order: string, number?: string])[] = [
+export const WORK_TABLES: readonly (readonly [table: string, order: string, number?: string])[] = [
   ["epics", "seq", "seq"],
   ["stories", "seq", "seq"],
   ["tasks", "seq", "seq"],
@@ -36,7 +36,7 @@ const TABLES: readonly (readonly [table: string, order: string, number?: string]
 ];
 
 /** Not part of a snapshot: no hook reads them. */
-const RUN_TABLES: typeof TABLES = [
+const RUN_TABLES: typeof WORK_TABLES = [
   ["runs", "id"],
   ["run_sessions", "run_id, number"],
   ["run_tasks", "run_id, task_id"],
@@ -44,7 +44,7 @@ const RUN_TABLES: typeof TABLES = [
   ["session_metrics", "rowid", "rowid"],
 ];
 
-const ALL_TABLES = [...TABLES, ...RUN_TABLES];
+const ALL_TABLES = [...WORK_TABLES, ...RUN_TABLES];
 
 /** SQLite numbers the rows of these tables, but not in a column of their own. */
 const COLUMNS: Readonly<Record<string, string>> = { run_tests: "rowid, *", session_metrics: "rowid, *" };
@@ -57,7 +57,7 @@ export type CopyReport = Readonly<Record<string, number>>;
 /** Whether the file has work of its own. */
 export function hasWork(handle: StoreHandle): boolean {
   return readTogether(handle, (db) =>
-    TABLES.some(([table]) => db.prepare(`SELECT 1 FROM ${table} LIMIT 1`).get() !== undefined),
+    WORK_TABLES.some(([table]) => db.prepare(`SELECT 1 FROM ${table} LIMIT 1`).get() !== undefined),
   );
 }
 
@@ -87,7 +87,7 @@ export async function copyToSqlite(
   to: StoreHandle,
   { includeRuns = false }: { includeRuns?: boolean } = {},
 ): Promise<CopyReport> {
-  const tables = includeRuns ? ALL_TABLES : TABLES;
+  const tables = includeRuns ? ALL_TABLES : WORK_TABLES;
   const rows = await from.read(async (db) => {
     const found = new Map<string, Row[]>();
     for (const [table, order] of tables) {

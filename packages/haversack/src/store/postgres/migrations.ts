@@ -5,6 +5,7 @@
 import { work } from "./migrations/001-work.ts";
 import { claimNext } from "./migrations/002-claim-next.ts";
 import { runs } from "./migrations/003-runs.ts";
+import { changes } from "./migrations/004-changes.ts";
 
 export interface Migration {
   version: number;
@@ -12,4 +13,4 @@ export interface Migration {
   sql: string;
 }
 
-export const migrations: readonly Migration[] = [work, claimNext, runs];
+export const migrations: readonly Migration[] = [work, claimNext, runs, changes];

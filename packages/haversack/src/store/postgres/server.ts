@@ -116,7 +116,7 @@ export class Server {
     const token = randomUUID();
     let made: { result: T } | undefined;
     const begin = `BEGIN; SELECT pg_advisory_xact_lock(${LOCK}); INSERT INTO operations (token) VALUES ('${token}'); ${START}`;
-    const forget = Math.random() < FORGET_RATE ? "DELETE FROM operations WHERE at < now() - interval '1 day';" : "";
+    const forget = Math.random() < FORGET_RATE ? FORGET : "";
     const end = `${notify ? `NOTIFY ${this.place.schema};` : ""}${forget} COMMIT`;
     return this.#persist(async (db) => {
       try {
@@ -370,8 +370,14 @@ const FACTS = `SELECT current_setting('server_version_num') AS version, current_
   pg_is_in_recovery() AS is_replica, (SELECT value FROM meta WHERE key = 'version') AS schema,
   floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint AS now`;
 
-/** How often old tokens are removed. */
+/** How often old tokens and changes are removed. */
 const FORGET_RATE = 1 / 200;
+
+/** A machine that has not looked for longer reads everything again. */
+const FORGET = `DELETE FROM operations WHERE at < now() - interval '1 day';
+  WITH gone AS (DELETE FROM changes WHERE at < now() - interval '7 days' RETURNING no)
+  INSERT INTO meta SELECT 'changes-floor', max(no)::text FROM gone HAVING count(*) > 0
+  ON CONFLICT (key) DO UPDATE SET value = excluded.value;`;
 
 export const LOCK_KIND = 0x4856;
 /** One lock per project: two projects with the same hash only wait for each other. */
@@ -456,6 +462,13 @@ function isCut(error: unknown): boolean {
 /** A deadlock or a conflict: the server has undone it. Or the server is starting. */
 function isPassing(error: unknown): boolean {
   return ["40001", "40P01", "57P03"].includes(codeOf(error));
+}
+
+/** A fault that says only that the server does not answer: it may answer later. */
+export function isUnreachable(error: unknown): boolean {
+  if (!isFault(error, "store-unreadable")) return false;
+  const { cause } = error as Error;
+  return cause !== undefined && (isBroken(cause) || isPassing(cause));
 }
 
 function tooNew(shown: string, needed: number, known: number): HaversackError {

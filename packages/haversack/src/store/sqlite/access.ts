@@ -28,7 +28,9 @@ export function writeStore<T>(
     try {
       return inTransaction(db, () => {
         handle.checkVersion();
-        return change(db);
+        const result = change(db);
+        handle.afterChange?.(db, result);
+        return result;
       });
     } catch (error) {
       // `change` had no effect: it failed at the lock, or was rolled back.
@@ -99,6 +101,8 @@ export interface StoreHandle {
   checkVersion(): void;
   /** Returns a stand-in for writes that fail with this error; undefined: it is a fault. */
   standInFor?(error: unknown): StandIn | undefined;
+  /** Called after each change, in the same transaction. */
+  afterChange?(db: DatabaseSync, result: unknown): void;
   /** Once set, all later writes of this handle go there, which keeps their order. */
   standIn?: StandIn;
 }

@@ -27,6 +27,7 @@ import { packedLists } from "./migrations/019-packed-lists.ts";
 import { runs } from "./migrations/020-runs.ts";
 import { skillContext } from "./migrations/021-skill-context.ts";
 import { outputs } from "./migrations/022-outputs.ts";
+import { outbox } from "./migrations/023-outbox.ts";
 
 export interface Migration {
   /** 1, 2, 3, … without gaps. */
@@ -58,4 +59,5 @@ export const migrations: readonly Migration[] = [
   runs,
   skillContext,
   outputs,
+  outbox,
 ];

@@ -28,11 +28,8 @@ const pick = (where: string) => `SELECT array_agg(p.task), bool_or(
         SELECT q.task, q.story FROM queue q WHERE q.is_ready = 1${where} ORDER BY q.order_key DESC, q.task LIMIT how_many FOR UPDATE SKIP LOCKED
       ) p;`;
 
-export const claimNext: Migration = {
-  version: 2,
-  kind: "additive",
-  sql: `
-CREATE FUNCTION claim_next(
+/** `log`: what else the statement records. */
+export const claimFunction = ({ settings = "", log = "", told = "" } = {}) => `CREATE OR REPLACE FUNCTION claim_next(
   operation uuid, lock_kind int, known_version bigint, by_agent text, by_session text, by_agent_id text, by_client text, by_worktree text, by_branch text,
   -- NULL: the server's time.
   at_ms bigint, lease_ms bigint, of_epic bigint, of_story bigint, how_many int,
@@ -40,7 +37,7 @@ CREATE FUNCTION claim_next(
   is_repeat boolean
 ) RETURNS SETOF text LANGUAGE plpgsql
 -- Planned once, and by index: planning and compiling take longer than the claim, and a plan for empty tables would read them whole later.
-SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET jit = off AS $$
+SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET jit = off${settings} AS $$
 #variable_conflict use_column
 DECLARE
   picked bigint[];
@@ -92,11 +89,17 @@ BEGIN
     ),
     told AS (
       INSERT INTO activity (at, actor, kind, subject, text)
-        SELECT now_text, by_agent, 'task-claimed', t.id, 'claimed by ' || by_agent FROM taken t ORDER BY array_position(picked, t.seq)
-    )
+        SELECT now_text, by_agent, 'task-claimed', t.id, 'claimed by ' || by_agent FROM taken t ORDER BY array_position(picked, t.seq)${told}
+    )${log}
     SELECT row_to_json(x)::text FROM (SELECT ${SHOWN} FROM taken t JOIN claim c ON c.task = t.seq ${AROUND} ORDER BY array_position(picked, t.seq)) x;
 END $$;
+`;
 
+export const claimNext: Migration = {
+  version: 2,
+  kind: "additive",
+  sql: `
+${claimFunction()}
 -- The tasks of a claim whose answer was lost, in the same order.
 CREATE FUNCTION claimed_tasks(picked bigint[]) RETURNS SETOF text LANGUAGE sql STABLE AS $$
   SELECT row_to_json(x)::text FROM (

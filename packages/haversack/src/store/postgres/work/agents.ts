@@ -27,6 +27,11 @@ import { all, fromRow, insert, note, one, type Row, run, value } from "./rows.ts
 const ROLE_NOW = `CASE WHEN agents.role <> '' THEN agents.role
   WHEN EXISTS (SELECT 1 FROM claims WHERE claims.agent = agents.name AND claims.agent_id = '') THEN 'implementer' ELSE '' END`;
 
+/** The session has started a sub-agent for a task, so it is an orchestrator. */
+export async function becomeOrchestrator(db: Connection, sessionId: string): Promise<void> {
+  await db.prepare("UPDATE agents SET role = 'orchestrator' WHERE session_id = ? AND role = ''").run(sessionId);
+}
+
 // Agents by name. A name may have one agent per branch. An agent without a branch is for all branches.
 
 /** Adding the same name and branch again replaces the given fields. */

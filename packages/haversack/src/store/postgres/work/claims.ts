@@ -20,7 +20,16 @@ import type { Connection } from "../connection.ts";
 import { mapEach } from "../each.ts";
 import { followTasks } from "./groups.ts";
 import { findTask } from "./ids.ts";
-import { forgetHolder, noteHolder, noteLapsed, noteLoss, takenBy } from "./last-holders.ts";
+import {
+  forgetHolder,
+  type LapsedTask,
+  lapsedOf,
+  noteBack,
+  noteHolder,
+  noteLapsed,
+  noteLoss,
+  takenBy,
+} from "./last-holders.ts";
 import { firstReady, markInQueue, moveInQueue } from "./queue.ts";
 import {
   all,
@@ -160,7 +169,7 @@ export async function listClaims(db: Connection, agent: string | undefined): Pro
  * A name that somebody gave identifies the agent in any session. Other names are shortened session ids: for those, compare the session
  * and the agent in it. If either side has no session, equal names are enough.
  */
-function isHolder(held: Claim, by: Actor): boolean {
+export function isHolder(held: Claim, by: Actor): boolean {
   if (held.agent === by.name && (by.isNamed || held.sessionId === undefined || by.sessionId === undefined)) return true;
   if (by.isNamed && held.agent !== by.name) return false;
   return held.sessionId !== undefined && held.sessionId === by.sessionId && (held.agentId ?? "") === (by.agentId ?? "");
@@ -214,7 +223,7 @@ export async function touchClaims(db: Connection, by: Actor): Promise<void> {
   }
 }
 
-async function prolong(db: Connection, seq: number, by: Actor, leaseMs: number): Promise<void> {
+export async function prolong(db: Connection, seq: number, by: Actor, leaseMs: number): Promise<void> {
   const now = await leaseTime(db, by.at);
   // Never shorten a lease: a hook must not cut a long one.
   const sql = "UPDATE claims SET heartbeat_at = ?, lease_until = max(lease_until, ?) WHERE task = ?";
@@ -304,6 +313,27 @@ async function holdTask(
   await followTasks(db, task.story, now);
 }
 
+/**
+ * An agent whose lease expired gets its tasks back unless somebody else has taken them: its session has returned, or was just quiet for
+ * long. `most`: the maximum number of tasks, last claimed first. `only`: this one.
+ */
+export async function regainTasks(
+  db: Connection,
+  { sessionId, agentId = "" }: { sessionId: string; agentId?: string },
+  { leaseMs, at, most, only }: { leaseMs: () => number; at: Date; most?: number; only?: number },
+): Promise<LapsedTask[]> {
+  const lapsed = (await lapsedOf(db, sessionId, agentId))
+    .filter(({ seq }) => only === undefined || seq === only)
+    .slice(0, most);
+  for (const task of lapsed) {
+    const by = { name: task.agent, sessionId, agentId, at };
+    await holdTask(db, task, by, { leaseMs: leaseMs(), claimedAt: task.claimedAt });
+    await note(db, by, "task-claimed", task.id, `claimed again by ${task.agent}: its session is back`);
+  }
+  if (lapsed.length > 0) await noteBack(db, sessionId);
+  return lapsed;
+}
+
 // The clock for leases. Callers pass their own time, and one clock may be wrong by years. It must not end everybody's claims, nor keep
 // its own for years. So the store remembers the latest trusted time (in `meta`). A clock more than a week away from it is in doubt: its
 // leases count from the remembered time. The clock becomes trusted after an hour without contradiction, e.g. when a project resumes
@@ -341,7 +371,7 @@ async function acceptTime(db: Connection, at: Date): Promise<Date> {
 }
 
 /** Like `acceptTime`, but changes nothing. For callers that only extend a lease. */
-async function leaseTime(db: Connection, at: Date): Promise<Date> {
+export async function leaseTime(db: Connection, at: Date): Promise<Date> {
   const { believed, doubted } = await readClock(db);
   const now = at.getTime();
   if (believed === undefined || isNear(now, believed)) return at;

@@ -6,9 +6,9 @@
  */
 
 import { checkCount } from "../../../work/clean-input.ts";
-import type { LeftTask } from "../../../work/task.ts";
+import type { EndedAs, LeftTask, TaskStatus } from "../../../work/task.ts";
 import type { TaskRecord } from "../../record-fields.ts";
-import type { Actor } from "../../work-store.ts";
+import type { Actor, WorkPlace } from "../../work-store.ts";
 import type { Connection } from "../connection.ts";
 import { all, type ClaimRow, fromRow, insert, one, present, type Row, run } from "./rows.ts";
 
@@ -42,6 +42,59 @@ export async function noteLapsed(db: Connection, claim: ClaimRow): Promise<void>
   const { task, agent, session_id, agent_id, claimed_at, heartbeat_at, lease_until } = claim;
   const end = new Date(lease_until).toISOString();
   await run(db, sql, task, agent, session_id, agent_id ?? "", claimed_at, heartbeat_at, end);
+}
+
+/** A session or one of its agents has ended. `place`: where it was then. False: it had no task. */
+export async function noteEnded(
+  db: Connection,
+  { sessionId, agentId }: { sessionId: string; agentId?: string },
+  { at, place = {} }: { at: Date; place?: WorkPlace | undefined },
+): Promise<boolean> {
+  const { worktree = null, branch = null } = place;
+  const sql = `UPDATE last_holders SET ended_as = 'ended', ended_at = ?1, worktree = coalesce(?2, worktree),
+    branch = CASE WHEN ?2 IS NULL THEN branch ELSE ?3 END WHERE session_id = ?4 AND (?5 IS NULL OR agent_id = ?5)`;
+  return (await run(db, sql, at.toISOString(), worktree, branch, sessionId, agentId ?? null)) > 0;
+}
+
+/** Another session has noticed that this one is over. */
+export async function noteOver(db: Connection, seq: number, as: Exclude<EndedAs, "expired">, at: Date): Promise<void> {
+  const sql = "UPDATE last_holders SET ended_as = ?, ended_at = coalesce(ended_at, ?) WHERE task = ?";
+  await run(db, sql, as, at.toISOString(), seq);
+}
+
+/** The session is back. */
+export async function noteBack(db: Connection, sessionId: string): Promise<void> {
+  await run(db, "UPDATE last_holders SET ended_as = NULL, ended_at = NULL WHERE session_id = ?", sessionId);
+}
+
+/** The claim moves to another session, of the same agent or of one with another name. */
+export async function moveHolder(
+  db: Connection,
+  seq: number,
+  { sessionId, agent, place }: { sessionId: string; agent?: string; place: WorkPlace },
+): Promise<void> {
+  const { client = null, worktree = null, branch = null } = place;
+  const sql = `UPDATE last_holders SET agent = coalesce(?, agent), session_id = ?, agent_id = '', ended_as = NULL, ended_at = NULL,
+    client = coalesce(?, client), worktree = coalesce(?, worktree), branch = ? WHERE task = ?`;
+  await run(db, sql, agent ?? null, sessionId, client, worktree, branch, seq);
+}
+
+export interface LapsedTask {
+  seq: number;
+  id: string;
+  title: string;
+  status: TaskStatus;
+  story: number | null;
+  agent: string;
+  claimedAt: string;
+}
+
+/** Tasks that an agent of a session held until its claim expired, and that nobody has taken since. Last claimed first. */
+export async function lapsedOf(db: Connection, sessionId: string, agentId: string): Promise<LapsedTask[]> {
+  const sql = `SELECT t.seq, t.id, t.title, t.status, t.story, h.agent, h.claimed_at AS "claimedAt"
+    FROM last_holders h JOIN tasks t ON t.seq = h.task WHERE h.session_id = ? AND h.agent_id = ? AND t.status = 'todo'
+      AND NOT EXISTS (SELECT 1 FROM claims c WHERE c.task = h.task) ORDER BY h.claimed_at DESC, h.task DESC`;
+  return await all<LapsedTask>(db, sql, sessionId, agentId);
 }
 
 /** See WorkStore. The caller returns expired claims first. */

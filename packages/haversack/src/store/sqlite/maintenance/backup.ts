@@ -7,6 +7,7 @@ import { folderOf, inTransaction, makePrivateFile, placeOfStore, type StoreHandl
 import { connect, DEFAULT_BUSY_MS, fault, guardStore } from "../connect.ts";
 import { migrations } from "../migrations.ts";
 import { notFound, openDatabase } from "../open.ts";
+import { afterRestore } from "../outbox/outbox.ts";
 import { applyMigrations, readPragma, schemaState } from "../schema.ts";
 import { integrityProblems, quoteName, tableNames } from "./check-store.ts";
 
@@ -200,6 +201,7 @@ function replaceUnderLock({ db, file }: StoreHandle, incoming: string, kept: str
     if (kept) keepPresent(file, kept);
     replaceContent(db);
     applyMigrations(db, file, migrations); // In the same transaction, so no process sees an old schema.
+    afterRestore(db);
     const [problem] = db.prepare("PRAGMA main.foreign_key_check").all();
     if (problem) throw brokenLinks(String(problem["table"]));
     return tableNames(db).length;

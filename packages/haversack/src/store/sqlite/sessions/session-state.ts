@@ -3,17 +3,12 @@
 import type { DatabaseSync } from "node:sqlite";
 import type { WipPatch } from "../../../work/wip/wip.ts";
 import { readStore, type StoreHandle, writeEvent, writeStore } from "../access.ts";
+import { addToOutbox } from "../outbox/outbox.ts";
 import { type NewInjection, recordInjection } from "../skills/injections.ts";
-import {
-  boundTask,
-  hasUnbound,
-  isHeartbeatDue,
-  taskAtWork,
-  taskWipHome,
-  type WipHome,
-} from "../work/events/session-tasks.ts";
+import { boundTask, isHeartbeatDue, taskAtWork, taskWipHome, type WipHome } from "../work/events/session-tasks.ts";
 import { isHolding } from "../work/last-holders.ts";
 import { toWipChange } from "../work/rows.ts";
+import { hasUnbound } from "../work/session-work.ts";
 import { type SessionKey, saveSeenCall } from "./sqlite-local-store.ts";
 
 export interface WipChange {
@@ -39,7 +34,7 @@ export interface ToolWork extends SessionKey {
     | undefined;
   /** If set, the call is marked as seen: see sqlite-local-store.ts. */
   toolUseId?: string | undefined;
-  /** The patch that `merge` applies, for the spool. */
+  /** The patch that `merge` applies, for the spool and the outbox. */
   patch?: WipPatch | undefined;
   /** How long a claim lasts from now on, in milliseconds. Called only when a claim is prolonged. */
   leaseMs: () => number;
@@ -119,25 +114,33 @@ function isSignDue(db: DatabaseSync, work: ToolWork): boolean {
 }
 
 /** For callers that hold the write lock already. */
-export function saveTool(
-  db: DatabaseSync,
-  { sessionId, agentId = "", cwd, client, name, at, file, merge, leaseMs, toolUseId }: ToolWork,
-): void {
+export function saveTool(db: DatabaseSync, work: ToolWork): void {
+  const { sessionId, agentId = "", cwd, client, name, at, file, merge, patch, leaseMs, toolUseId } = work;
   const key = { sessionId, agentId };
   if (toolUseId) saveSeenCall(db, { sessionId, toolUseId, at });
   const time = at.toISOString();
   // A tool call may be the first event of a session.
   if (file !== undefined || merge) db.prepare(MEET).run(sessionId, agentId, client, cwd, time, time);
   if (file) db.prepare("INSERT OR REPLACE INTO session_files VALUES (?, ?, ?, ?)").run(sessionId, agentId, file, time);
-  const bound = taskAtWork(db, key, { name, leaseMs, at });
-  if (!merge) return;
-  const home = bound ? taskWipHome(db, bound, client) : sessionHome(db, key);
+  const { bound, isNews } = taskAtWork(db, key, { name, leaseMs, at });
+  const isChanged =
+    merge !== undefined && mergeInto(bound ? taskWipHome(db, bound, client) : sessionHome(db, key), work);
+  if (!bound || !(isNews || isChanged)) return;
+  const { id: taskId, holder } = bound;
+  const news = { ...(holder !== undefined && { holder }), ...(isChanged && patch && { patch }) };
+  addToOutbox(db, "tool", () => ({ ...key, taskId, client, ...news, leaseMs: leaseMs(), at }), { taskId });
+}
+
+/** False: nothing changed. */
+function mergeInto(home: WipHome, { merge, at }: ToolWork): boolean {
+  const time = at.toISOString();
   const current = home.text === undefined ? {} : (JSON.parse(home.text) as Record<string, unknown>);
-  const { wip, changes } = merge(current);
+  const { wip, changes } = merge?.(current) ?? { wip: current, changes: [] };
   // The same object means nothing changed.
-  if (wip === current) return;
+  if (wip === current) return false;
   home.save(JSON.stringify(wip), time);
   for (const { path, before, after } of changes) home.note(time, path, text(before), text(after));
+  return true;
 }
 
 export interface ToolCall extends SessionKey {

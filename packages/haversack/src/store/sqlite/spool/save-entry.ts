@@ -33,7 +33,7 @@ const SAVE: { [Kind in SpoolKind]: (db: DatabaseSync, args: SpoolKinds[Kind]) =>
   shown: saveShown,
   tool(db, { patch, leaseMs, ...work }) {
     const merge = patch && ((current: Wip) => mergeWip(current, patch, work));
-    saveTool(db, { ...work, merge, leaseMs: () => leaseMs });
+    saveTool(db, { ...work, merge, patch, leaseMs: () => leaseMs });
   },
   "tool-call": saveToolCall,
   transcript: saveTranscript,

@@ -23,9 +23,9 @@ import type { NewInjection } from "../skills/injections.ts";
 import type { PromptAnswer } from "../skills/prompt-ledger.ts";
 import type { ShownSkill, SkillLoad } from "../skills/skill-ledger.ts";
 import type { DeliveredMessages } from "../work/events/running-session.ts";
-import type { EndedHolder, MovedClaims, MovedSession, TakenBack } from "../work/events/session-claims.ts";
 import type { PlacedAgent, SpawnEvent, UnresolvedSpawn } from "../work/events/session-tasks.ts";
 import type { ShownPacket } from "../work/events/wake-state.ts";
+import type { EndedHolder, MovedClaims, MovedSession, TakenBack } from "../work/session-work.ts";
 
 export interface SpooledEntry {
   entry: SpoolEntry;

@@ -113,6 +113,7 @@ const TABLES: readonly (readonly [table: string, rows: "all" | "session" | "none
   ["expected_documents", "session"],
   ["seen_lines", "session"],
   ["receipts", "session"],
+  ["outbox", "none"],
 ];
 
 function copyTables(db: DatabaseSync, handle: StoreHandle, { sessionId }: StandInOptions): void {

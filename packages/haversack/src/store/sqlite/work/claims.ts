@@ -219,7 +219,7 @@ export function touchClaims(db: DatabaseSync, by: Actor): void {
   }
 }
 
-function prolong(db: DatabaseSync, seq: number, by: Actor, leaseMs: number): void {
+export function prolong(db: DatabaseSync, seq: number, by: Actor, leaseMs: number): void {
   const now = leaseTime(db, by.at);
   // Never shorten a lease: a hook must not cut a long one.
   const sql = "UPDATE claims SET heartbeat_at = ?, lease_until = max(lease_until, ?) WHERE task = ?";
@@ -311,14 +311,16 @@ export function holdTask(
 
 /**
  * An agent whose lease expired gets its tasks back unless somebody else has taken them: its session has returned, or was just quiet for
- * long. `most`: the maximum number of tasks, last claimed first.
+ * long. `most`: the maximum number of tasks, last claimed first. `only`: this one.
  */
 export function regainTasks(
   db: DatabaseSync,
   { sessionId, agentId = "" }: { sessionId: string; agentId?: string },
-  { leaseMs, at, most }: { leaseMs: () => number; at: Date; most?: number },
+  { leaseMs, at, most, only }: { leaseMs: () => number; at: Date; most?: number; only?: number },
 ): LapsedTask[] {
-  const lapsed = lapsedOf(db, sessionId, agentId).slice(0, most);
+  const lapsed = lapsedOf(db, sessionId, agentId)
+    .filter(({ seq }) => only === undefined || seq === only)
+    .slice(0, most);
   // While the store is locked, only copies of some tables can be written. The tasks are regained when the spool is read.
   if (lapsed.length > 0 && isStandIn(db)) return [];
   for (const task of lapsed) {

@@ -204,15 +204,43 @@ export function freshId(
   table: ThingTable,
   { isReserved = () => false, random }: FreshIdOptions = {},
 ): string {
+  const plan = idPlans.get(db);
+  const wanted = plan?.wanted[plan.made.length];
+  if (wanted !== undefined && !isReserved(wanted) && !isTaken(db, wanted)) {
+    plan?.made.push(wanted);
+    return wanted;
+  }
   // Uses the last row number: rows are never deleted, and counting would read the whole table for every new task.
   const size = value(db, `SELECT coalesce(max(seq), 0) + 1 FROM ${table}`);
-  for (let digits = digitsFor(size); ; digits = Math.min(digits + 1, MOST_DIGITS)) {
+  for (let digits = digitsFor(size) + (plan?.moreDigits ?? 0); ; digits++) {
     for (let tries = 0; tries < TRIES; tries++) {
-      const id = newId(LETTERS[table], digits, random);
-      if (!isReserved(id) && !isTaken(db, id)) return id;
+      const id = newId(LETTERS[table], Math.min(digits, MOST_DIGITS), random);
+      if (isReserved(id) || isTaken(db, id)) continue;
+      plan?.made.push(id);
+      return id;
     }
     // Free numbers of this length are rare, e.g. after an import of many short ids.
   }
+}
+
+/**
+ * A change that is made twice: first on a machine that cannot reach the shared store, then there. IDs stay the same where they are free.
+ * Longer IDs make it unlikely that two such machines choose the same one.
+ */
+export interface IdPlan {
+  /** The IDs that the change has got before, in order. */
+  wanted: readonly string[];
+  /** The IDs that it gets now. */
+  made: string[];
+  moreDigits?: number;
+}
+
+const idPlans = new WeakMap<DatabaseSync, IdPlan>();
+
+/** For the changes that follow on this connection. Undefined: back to usual. */
+export function planIds(connection: DatabaseSync, plan: IdPlan | undefined): void {
+  if (plan) idPlans.set(connection, plan);
+  else idPlans.delete(connection);
 }
 
 export const LETTERS: Readonly<Record<ThingTable, string>> = {

@@ -48,16 +48,16 @@ export function isHolding(db: DatabaseSync, sessionId: string): boolean {
   return one(db, "SELECT 1 FROM last_holders WHERE session_id = ? LIMIT 1", sessionId) !== undefined;
 }
 
-/** A session or one of its agents has ended. `place`: where it was then. */
+/** A session or one of its agents has ended. `place`: where it was then. False: it had no task. */
 export function noteEnded(
   db: DatabaseSync,
   { sessionId, agentId }: { sessionId: string; agentId?: string },
   { at, place = {} }: { at: Date; place?: WorkPlace | undefined },
-): void {
+): boolean {
   const { worktree = null, branch = null } = place;
   const sql = `UPDATE last_holders SET ended_as = 'ended', ended_at = ?1, worktree = coalesce(?2, worktree),
     branch = CASE WHEN ?2 IS NULL THEN branch ELSE ?3 END WHERE session_id = ?4 AND (?5 IS NULL OR agent_id = ?5)`;
-  run(db, sql, at.toISOString(), worktree, branch, sessionId, agentId ?? null);
+  return run(db, sql, at.toISOString(), worktree, branch, sessionId, agentId ?? null) > 0;
 }
 
 /** Another session has noticed that this one is over. */
@@ -95,7 +95,7 @@ export interface LapsedTask {
 
 /** Tasks that an agent of a session held until its claim expired, and that nobody has taken since. Last claimed first. */
 export function lapsedOf(db: DatabaseSync, sessionId: string, agentId: string): LapsedTask[] {
-  const sql = `SELECT t.seq, t.id, t.title, t.status, t.story, h.agent, h.claimed_at AS claimedAt
+  const sql = `SELECT t.seq, t.id, t.title, t.status, t.story, h.agent, h.claimed_at AS "claimedAt"
     FROM last_holders h JOIN tasks t ON t.seq = h.task WHERE h.session_id = ? AND h.agent_id = ? AND t.status = 'todo'
       AND NOT EXISTS (SELECT 1 FROM claims c WHERE c.task = h.task) ORDER BY h.claimed_at DESC, h.task DESC`;
   return all<LapsedTask>(db, sql, sessionId, agentId);

@@ -3,9 +3,11 @@
  * operations are functions on the database, one file per topic. Here, each runs in its own transaction.
  */
 import type { DatabaseSync } from "node:sqlite";
+import { shortRefusal } from "../../../work/explain-outcome.ts";
 import type { WorkRecord } from "../../record-fields.ts";
-import type { WorkStore } from "../../work-store.ts";
+import type { ClaimRequest, StatusChange, WorkStore } from "../../work-store.ts";
 import { readStore, readTogether, type StoreHandle, writeStore } from "../access.ts";
+import { addToOutbox } from "../outbox/outbox.ts";
 import {
   addAgent,
   findAgent,
@@ -23,7 +25,7 @@ import { claim, farLeases, hasExpired, heartbeat, listClaims, release, settleCla
 import { addDependency, listDependencies, removeDependency } from "./dependencies.ts";
 import { createEpic, createStory, listEpics, listStories, updateEpic, updateStory } from "./groups.ts";
 import { decay, getHandoff, listHandoffs, readHandoffDetails, restore, setHandoff } from "./handoffs.ts";
-import { findAny, findEpic, findLonger, findStory } from "./ids.ts";
+import { findAny, findEpic, findLonger, findStory, planIds } from "./ids.ts";
 import { listLeft } from "./last-holders.ts";
 import { importPlan } from "./plan.ts";
 import { filesInProgress, lastBatch, nextTasks, recordBatch } from "./queue.ts";
@@ -43,6 +45,64 @@ import {
   updateWip,
   wipHistory,
 } from "./tasks.ts";
+
+/**
+ * A change to the local snapshot of shared work, made while the shared store cannot be reached. In the same transaction it goes into the
+ * outbox, unless it was refused. Updates of WIP need `patch` instead of `merge`, because a function cannot be sent.
+ */
+export async function changeOffline(
+  handle: StoreHandle,
+  name: OfflineChange,
+  args: readonly [...unknown[], Date | { at: Date }],
+): Promise<unknown> {
+  const last = args.at(-1) as Date | { at: Date };
+  const isTime = last instanceof Date;
+  const ids: string[] = [];
+  const afterChange = (db: DatabaseSync, result: unknown) => {
+    if (shortRefusal(result) !== undefined) return;
+    const claimed = claimedIn(name, args, result);
+    const sent = sentArgs(name, args.slice(0, -1), result);
+    const call = { name, args: sent, ...(!isTime && { by: last }), at: isTime ? last : last.at, ids };
+    const taskId = claimed ?? (sent[0] as { taskId?: string } | undefined)?.taskId;
+    addToOutbox(db, "call", () => call, { isClaim: claimed !== undefined, ...(taskId !== undefined && { taskId }) });
+  };
+  planIds(handle.db, { wanted: [], made: ids, moreDigits: 2 });
+  try {
+    const store = new SqliteWorkStore({ ...handle, afterChange });
+    return await (store[name] as (...args: unknown[]) => Promise<unknown>)(...args);
+  } finally {
+    planIds(handle.db, undefined);
+  }
+}
+
+/** Imports cannot wait: what they find decides what they make. */
+export type OfflineChange = Exclude<
+  {
+    [Name in keyof WorkStore]: WorkStore[Name] extends (...args: never[]) => Promise<unknown> ? Name : never;
+  }[keyof WorkStore],
+  "importPlan" | "importRecords"
+>;
+
+function claimedIn(name: OfflineChange, args: readonly unknown[], result: unknown): string | undefined {
+  const { claim: made } = (result ?? {}) as { claim?: { taskId: string } };
+  const isClaim = name === "claim" || (name === "setStatus" && (args[0] as StatusChange).status === "in_progress");
+  return isClaim ? made?.taskId : undefined;
+}
+
+/** The next task is chosen here; the shared store is asked for that one. */
+function sentArgs(name: OfflineChange, args: readonly unknown[], result: unknown): unknown[] {
+  const [first] = args;
+  if (name === "claim") {
+    const { claim: made } = result as { claim?: { taskId: string } };
+    const { epicId: _, storyId: __, ...request } = first as ClaimRequest;
+    return [{ ...request, ...(made && { taskId: made.taskId }) }];
+  }
+  if (name === "updateWip") {
+    const { taskId, patch } = first as { taskId: string; patch: unknown };
+    return [{ taskId, patch }];
+  }
+  return [...args];
+}
 
 export class SqliteWorkStore implements WorkStore {
   readonly #handle: StoreHandle;

@@ -5,9 +5,11 @@
 
 import type { DatabaseSync } from "node:sqlite";
 import { readStore, type StoreHandle, writeStore } from "../../access.ts";
+import { addToOutbox } from "../../outbox/outbox.ts";
 import type { SessionKey } from "../../sessions/sqlite-local-store.ts";
 import { type Because, recordInjection } from "../../skills/injections.ts";
-import { fromRow, type Row } from "../rows.ts";
+import { all, fromRow, type Row } from "../rows.ts";
+import type { ReadMessages } from "../session-work.ts";
 
 export interface UnreadMessage {
   /** The recipient: an agent of the session. */
@@ -89,6 +91,7 @@ export function saveDelivered(db: DatabaseSync, delivered: DeliveredMessages): v
   const time = at.toISOString();
   const mark = db.prepare("UPDATE message_recipients SET read_at = ? WHERE message = ? AND agent = ?");
   for (const [message, agent] of read) mark.run(time, message, agent);
+  noteRead(db, read, at);
   recordInjection(db, { sessionId, at, event, format: "messages", text, because: { kind: "messages", messages } });
 }
 
@@ -98,6 +101,21 @@ export function markShown(db: DatabaseSync, agent: number, ids: readonly string[
     "UPDATE message_recipients SET read_at = ? WHERE agent = ? AND read_at IS NULL AND message = (SELECT seq FROM messages WHERE id = ?)",
   );
   for (const id of ids) mark.run(at.toISOString(), agent, id);
+  if (ids.length === 0) return;
+  const seq = db.prepare("SELECT seq FROM messages WHERE id = ?");
+  noteRead(
+    db,
+    ids.map((id) => [Number(seq.get(id)?.["seq"]), agent] as const),
+    at,
+  );
+}
+
+function noteRead(db: DatabaseSync, read: DeliveredMessages["read"], at: Date): void {
+  addToOutbox(db, "read", () => {
+    const sql = "SELECT m.id, a.name, a.branch FROM messages m, agents a WHERE m.seq = ? AND a.seq = ?";
+    const named = read.flatMap(([message, agent]) => all<ReadMessages["read"][number]>(db, sql, message, agent));
+    return { read: named, at };
+  });
 }
 
 const WAITING = `FROM agents a JOIN message_recipients r ON r.agent = a.seq JOIN messages m ON m.seq = r.message

@@ -8,19 +8,22 @@ import { isSameFolder } from "../../../../base/project-root.ts";
 import type { EndedAs } from "../../../../work/task.ts";
 import type { WorkPlace } from "../../../work-store.ts";
 import { readStore, type StoreHandle, writeEvent } from "../../access.ts";
+import { addToOutbox } from "../../outbox/outbox.ts";
 import type { ClientProcess, SessionKey } from "../../sessions/sqlite-local-store.ts";
 import { leaseTime, regainTasks } from "../claims.ts";
+import { hasHolders, isHolding, type LapsedTask, lapsedOf } from "../last-holders.ts";
+import { all } from "../rows.ts";
 import {
-  hasHolders,
-  isHolding,
-  type LapsedTask,
-  lapsedOf,
-  moveHolder,
-  noteBack,
-  noteEnded,
-  noteOver,
-} from "../last-holders.ts";
-import { all, note } from "../rows.ts";
+  type EndedHolder,
+  letGoOfTasks,
+  type MovedClaims,
+  type MovedSession,
+  moveBetweenSessions,
+  moveSession,
+  type TakenBack,
+  takeBackTasks,
+  taskIdOf,
+} from "../session-work.ts";
 
 /** A task whose holder stopped without reporting. */
 export interface LeftTask {
@@ -129,27 +132,14 @@ export function takeOver(handle: StoreHandle, start: StartingSession): TakenOver
   };
 }
 
-export interface MovedClaims {
-  sessionId: string;
-  place: WorkPlace;
-  /** Claims of sessions that are over, by task row. */
-  free: readonly { seq: number; session: string | null; because: "ended" | "gone" }[];
-  /** Claims that move to this session. */
-  move: readonly { seq: number; session: string | null }[];
-  leaseUntil: number;
-  at: Date;
-}
-
 /** Callers must hold the write lock. This is true for all `save…` functions. */
-export function saveTakeOver(db: DatabaseSync, { sessionId, place, free, move, leaseUntil, at }: MovedClaims): void {
-  // Free it only if the same session still holds it: the task may have been taken before we got the lock.
-  for (const { seq, session, because } of free) {
-    if (db.prepare(FREE).run(at.getTime(), seq, session).changes) noteOver(db, seq, because, at);
-  }
-  for (const { seq, session } of move) {
-    const { changes } = db.prepare(MOVE).run(sessionId, at.toISOString(), leaseUntil, seq, session);
-    if (changes) moveHolder(db, seq, { sessionId, place });
-  }
+export function saveTakeOver(db: DatabaseSync, moved: MovedClaims): void {
+  moveBetweenSessions(db, moved);
+  addToOutbox(db, "take-over", () => {
+    const { free, move, ...rest } = moved;
+    const withId = <Row extends { seq: number }>({ seq, ...row }: Row) => ({ ...row, taskId: taskIdOf(db, seq) });
+    return { ...rest, free: free.map(withId), move: move.map(withId) };
+  });
 }
 
 /** A task with its current or last holder, and what this machine knows of that holder's session. */
@@ -253,19 +243,10 @@ export function takeBack(
   return writeEvent(handle, "take-back", saveTakeBack, { sessionId, leaseMs, at });
 }
 
-export interface TakenBack {
-  sessionId: string;
-  leaseMs: number;
-  at: Date;
-}
-
-export function saveTakeBack(db: DatabaseSync, { sessionId, leaseMs, at }: TakenBack): LapsedTask[] {
-  const now = leaseTime(db, at);
-  const { changes } = db
-    .prepare("UPDATE claims SET heartbeat_at = ?, lease_until = max(lease_until, ?) WHERE session_id = ?")
-    .run(now.toISOString(), now.getTime() + leaseMs, sessionId);
-  if (changes) noteBack(db, sessionId);
-  return saveRegain(db, { sessionId, leaseMs, at });
+export function saveTakeBack(db: DatabaseSync, back: TakenBack): LapsedTask[] {
+  const lapsed = takeBackTasks(db, back);
+  addToOutbox(db, "take-back", () => back);
+  return lapsed;
 }
 
 /** Gives an agent of the session back the tasks that expired and that nobody has taken since. */
@@ -273,8 +254,11 @@ export function regain(handle: StoreHandle, key: SessionKey, { leaseMs, at }: { 
   writeEvent(handle, "regain", saveRegain, { ...key, leaseMs, at });
 }
 
-export function saveRegain(db: DatabaseSync, { leaseMs, at, ...key }: TakenBack & SessionKey): LapsedTask[] {
-  return regainTasks(db, key, { leaseMs: () => leaseMs, at });
+export function saveRegain(db: DatabaseSync, back: TakenBack & SessionKey): LapsedTask[] {
+  const { leaseMs, at, ...key } = back;
+  const lapsed = regainTasks(db, key, { leaseMs: () => leaseMs, at });
+  if (lapsed.length > 0) addToOutbox(db, "regain", () => back);
+  return lapsed;
 }
 
 /**
@@ -292,29 +276,9 @@ export function letGoOfAgent(handle: StoreHandle, { sessionId, agentId = "" }: S
   if (agentId !== "") writeEvent(handle, "let-go", saveLetGo, { sessionId, agentId, at });
 }
 
-export interface EndedHolder extends SessionKey {
-  at: Date;
-  /** Where it was when it ended. */
-  place?: WorkPlace;
+export function saveLetGo(db: DatabaseSync, ended: EndedHolder): void {
+  if (letGoOfTasks(db, ended)) addToOutbox(db, "let-go", () => ended);
 }
-
-export function saveLetGo(db: DatabaseSync, { sessionId, agentId = "", at, place }: EndedHolder): void {
-  if (agentId === "") db.prepare(LET_GO).run(at.getTime() + GRACE_MS, sessionId);
-  else db.prepare(LET_GO_OF_AGENT).run(at.getTime(), sessionId, agentId);
-  noteEnded(db, { sessionId, ...(agentId !== "" && { agentId }) }, { at, place });
-}
-
-const GRACE_MS = 10 * 60_000;
-
-const LET_GO = `UPDATE claims SET lease_until = min(lease_until, ?) WHERE session_id = ?
-AND NOT EXISTS (SELECT 1 FROM agents a WHERE a.name = claims.agent)`;
-
-const LET_GO_OF_AGENT = "UPDATE claims SET lease_until = min(lease_until, ?) WHERE session_id = ? AND agent_id = ?";
-
-const FREE = "UPDATE claims SET lease_until = min(lease_until, ?) WHERE task = ? AND session_id = ?";
-
-const MOVE =
-  "UPDATE claims SET session_id = ?, agent_id = '', heartbeat_at = ?, lease_until = max(lease_until, ?) WHERE task = ? AND session_id IS ?";
 
 /** A longer list would no longer be a hint. */
 const MOST_OTHERS = 10;
@@ -362,52 +326,14 @@ export function moveClaims(handle: StoreHandle, moved: MovedSession): void {
   writeEvent(handle, "fork", saveMovedSession, moved);
 }
 
-export interface MovedSession {
-  from: NamedSession;
-  to: NamedSession;
-  place: WorkPlace;
-  leaseMs: number;
-  at: Date;
-}
-
 /** Callers must hold the write lock. */
 export function saveMovedSession(db: DatabaseSync, moved: MovedSession): void {
-  for (const row of db.prepare(OF_SESSION).all(moved.from.sessionId)) moveClaim(db, row, moved);
-}
-
-export interface NamedSession {
-  sessionId: string;
-  name: string;
-}
-
-function moveClaim(
-  db: DatabaseSync,
-  row: Record<string, unknown>,
-  { from, to, place, leaseMs, at }: MovedSession,
-): void {
-  const before = String(row["agent"]);
-  const isUnnamed = before === from.name || before.startsWith(`${from.name}.`);
-  const agent = isUnnamed ? to.name : before;
-  const now = leaseTime(db, at);
-  db.prepare(MOVE_TO_FORK).run(to.sessionId, agent, now.toISOString(), now.getTime() + leaseMs, Number(row["task"]));
-  moveHolder(db, Number(row["task"]), { sessionId: to.sessionId, agent, place });
-  note(
-    db,
-    { name: agent, at },
-    "task-claimed",
-    String(row["id"]),
-    `claimed by ${agent}, a fork of ${before}'s session`,
-  );
+  if (moveSession(db, moved)) addToOutbox(db, "fork", () => moved);
 }
 
 const HELD_BY_OTHERS = `SELECT c.session_id AS session, c.agent, t.id AS task, t.title, s.ended_at AS ended, s.process_id AS id, s.process_space AS space
 FROM claims c JOIN tasks t ON t.seq = c.task JOIN sessions s ON s.session_id = c.session_id AND s.agent_id = ''
 WHERE s.client = ? AND c.session_id <> ? ORDER BY s.last_seen_at DESC, c.claimed_at DESC, c.task DESC LIMIT 200`;
-
-const OF_SESSION = "SELECT c.task, c.agent, t.id FROM claims c JOIN tasks t ON t.seq = c.task WHERE c.session_id = ?";
-
-const MOVE_TO_FORK =
-  "UPDATE claims SET session_id = ?, agent_id = '', agent = ?, heartbeat_at = ?, lease_until = max(lease_until, ?) WHERE task = ?";
 
 // Other running sessions of an agent's name, with the tasks they hold.
 

@@ -6,11 +6,13 @@
 import type { DatabaseSync } from "node:sqlite";
 import type { GitState } from "../../../../work/wip/git-changes.ts";
 import { readStore, type StoreHandle, writeEvent, writeStore } from "../../access.ts";
+import { addToOutbox } from "../../outbox/outbox.ts";
 import type { SessionKey } from "../../sessions/sqlite-local-store.ts";
 import { agentOfCall } from "../../skills/prompt-ledger.ts";
 import { becomeOrchestrator } from "../agents.ts";
 import { acceptTime, isStandIn, leaseTime, regainTasks } from "../claims.ts";
 import { fromRow, one, type Row } from "../rows.ts";
+import { bindNamed } from "../session-work.ts";
 
 export interface BoundTask {
   /** The task's row. */
@@ -108,11 +110,13 @@ export function taskAtWork(
   db: DatabaseSync,
   key: Required<SessionKey>,
   { name, leaseMs, at }: { name?: string | undefined; leaseMs: () => number; at: Date },
-): BoundTask | undefined {
-  if (name) bindNamed(db, key, name);
-  const bound =
-    boundTask(db, key) ?? (regainTasks(db, key, { leaseMs, at, most: 1 }).length > 0 ? boundTask(db, key) : undefined);
-  if (bound && isHeartbeatDue(bound, at)) {
+): { bound: BoundTask | undefined; isNews: boolean } {
+  if (name && bindNamed(db, key, name)) addToOutbox(db, "bind", () => ({ ...key, name, at }));
+  let bound = boundTask(db, key);
+  const isRegained = !bound && regainTasks(db, key, { leaseMs, at, most: 1 }).length > 0;
+  if (isRegained) bound = boundTask(db, key);
+  const isDue = isHeartbeatDue(bound, at);
+  if (bound && isDue) {
     const now = isStandIn(db) ? leaseTime(db, at) : acceptTime(db, at);
     db.prepare("UPDATE claims SET heartbeat_at = ?, lease_until = max(lease_until, ?) WHERE task = ?").run(
       now.toISOString(),
@@ -120,27 +124,8 @@ export function taskAtWork(
       bound.seq,
     );
   }
-  return bound;
+  return { bound, isNews: isRegained || isDue };
 }
-
-/** Whether this agent has a claim without a session, for example from a shell. See bindNamed. */
-export function hasUnbound(db: DatabaseSync, { agentId = "" }: SessionKey, name: string): boolean {
-  return (
-    agentId === "" && db.prepare("SELECT 1 FROM claims WHERE agent = ? AND session_id IS NULL").get(name) !== undefined
-  );
-}
-
-/** The first session of the name that works makes such a claim its own. Sub-agents share the name's environment, not its claims. */
-function bindNamed(db: DatabaseSync, key: SessionKey, name: string): void {
-  if (!hasUnbound(db, key, name)) return;
-  db.prepare(BIND_HOLDERS).run(key.sessionId, name);
-  db.prepare(BIND_CLAIMS).run(key.sessionId, name);
-}
-
-const BIND_HOLDERS = `UPDATE last_holders SET session_id = ?1, agent_id = '', ended_as = NULL, ended_at = NULL
-WHERE task IN (SELECT task FROM claims WHERE agent = ?2 AND session_id IS NULL)`;
-
-const BIND_CLAIMS = "UPDATE claims SET session_id = ?1, agent_id = '' WHERE agent = ?2 AND session_id IS NULL";
 
 /** Where WIP is kept: with a task, or with a session that works on none. */
 export interface WipHome {
@@ -244,7 +229,9 @@ export function saveSpawn(db: DatabaseSync, spawn: SpawnEvent): void {
     taskId,
     at.toISOString(),
   );
-  if (isDispatch) becomeOrchestrator(db, sessionId);
+  if (!isDispatch) return;
+  becomeOrchestrator(db, sessionId);
+  addToOutbox(db, "orchestrator", () => ({ sessionId, at }));
 }
 
 export interface UnresolvedSpawn extends SessionKey {

@@ -8,6 +8,7 @@ import { roleOf, type WakeActivity, type WakeAgent, type WakeState } from "../..
 import { sessionName } from "../../../../work/agent-name.ts";
 import type { SeenAgent } from "../../../work-store.ts";
 import { readStore, type StoreHandle } from "../../access.ts";
+import { addToOutbox } from "../../outbox/outbox.ts";
 import { type RestoredSkills, recordRestored } from "../../skills/skill-ledger.ts";
 import { type AgentRow, agentOn, noteSeen, ROLE_NOW } from "../agents.ts";
 import { all, fromRow, one, type Row } from "../rows.ts";
@@ -295,8 +296,10 @@ export function agentsOfSession(db: DatabaseSync, sessionId: string): AgentWithS
 export function becomeKnown(db: DatabaseSync, seen: SeenAgent & { sessionId: string }, at: Date): KnownAgent {
   const rows = agentsNamed(db, seen.name);
   const lastSession = lastSessionOf(rows, seen.sessionId);
+  const row = noteSeen(db, rows, seen, at);
+  addToOutbox(db, "seen", () => ({ ...seen, at }));
   return {
-    row: noteSeen(db, rows, seen, at),
+    row,
     // A new agent has no messages.
     hasMessages: rows[0]?.has_messages === 1,
     seen,

@@ -1,0 +1,78 @@
+/**
+ * Sends the outbox to the shared store, in order. Each entry arrives once, however often this process or the server is killed in between:
+ * the server saves the number of the last one together with its change, and only then does it leave the outbox.
+ */
+import { randomUUID } from "node:crypto";
+import { statSync } from "node:fs";
+import { hostname } from "node:os";
+import { applyEntries } from "../../store/postgres/apply-entries.ts";
+import { SESSION } from "../../store/postgres/pull-work.ts";
+import type { Server } from "../../store/postgres/server.ts";
+import type { StoreHandle } from "../../store/sqlite/access.ts";
+import {
+  acknowledge,
+  nameOutbox,
+  type OutboxEntry,
+  readOutbox,
+  readSnapshotState,
+  renameOutbox,
+  type Stale,
+} from "../../store/sqlite/outbox/outbox.ts";
+
+export interface Forwarded {
+  /** Entries that left the outbox. */
+  sent: number;
+  /** How many of them were refused. */
+  conflicts: number;
+}
+
+/** So many entries in one transaction of the server, which others wait for. */
+const BATCH = 100;
+
+/** Faults of the server are thrown; what was not sent stays in the outbox. */
+export async function forwardOutbox(server: Server, handle: StoreHandle): Promise<Forwarded> {
+  const done = { sent: 0, conflicts: 0 };
+  for (;;) {
+    const read = readOutbox(handle, { limit: BATCH + 1 });
+    if (read.length === 0) return done;
+    const entries = read.slice(0, BATCH);
+    const outbox = readSnapshotState(handle).outbox ?? nameOutbox(handle, randomUUID());
+    const answer = await applyEntries(server, {
+      outbox,
+      owner: ownerOf(handle.file),
+      entries,
+      hasMore: read.length > BATCH,
+      lastConflict: readSnapshotState(handle).lastConflict,
+      now: new Date(),
+    });
+    if (answer.kind === "copied") {
+      renameOutbox(handle, { from: outbox, to: answer.outbox });
+      continue;
+    }
+    const { applied, conflicts } = answer;
+    const refused = new Set(conflicts.map(({ seq }) => seq));
+    acknowledge(handle, { applied, conflicts, stale: staleAfter(entries, refused) });
+    done.sent += entries.filter(({ seq }) => seq <= applied).length;
+    done.conflicts += conflicts.length;
+  }
+}
+
+/** A copy of the store on another machine, or in another place, must not send under the same name. */
+function ownerOf(file: string): string {
+  const { dev, ino } = statSync(file);
+  return `${hostname()} ${dev}:${ino}`;
+}
+
+/** What may differ from the shared store although the entries were applied: it had another state before. */
+function staleAfter(entries: readonly OutboxEntry[], refused: ReadonlySet<number>): Stale {
+  const stale = new Set<string>();
+  for (const { seq, op, args, taskId } of entries) {
+    if (op === "call") return "all";
+    if (op === "tool" && (refused.has(seq) || args.holder !== undefined)) stale.add(args.taskId);
+    if (taskId !== undefined && refused.has(seq)) stale.add(taskId);
+    if (op === "take-over") for (const { taskId: id } of [...args.free, ...args.move]) stale.add(id);
+    if (op === "fork") for (const { sessionId } of [args.from, args.to]) stale.add(SESSION + sessionId);
+    if (op === "take-back" || op === "regain" || op === "let-go" || op === "bind") stale.add(SESSION + args.sessionId);
+  }
+  return [...stale];
+}

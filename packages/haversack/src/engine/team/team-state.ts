@@ -1,0 +1,50 @@
+/** How far the local snapshot of shared work is behind, for status and doctor. Asks no server and loads no driver. */
+import { readStore, type StoreHandle } from "../../store/sqlite/access.ts";
+import { readSnapshotState, type SnapshotState } from "../../store/sqlite/outbox/outbox.ts";
+import { readSharedMark } from "../../store/sqlite/shared-mark.ts";
+
+export interface TeamState extends Pick<SnapshotState, "backlog" | "conflicts" | "takenAt" | "offline"> {
+  /** The shared store's address, without a password. */
+  shared: string;
+}
+
+/** Undefined: the work of this store is its own. */
+export function teamState(handle: StoreHandle): TeamState | undefined {
+  const mark = readStore(handle, readSharedMark);
+  if (!mark) return undefined;
+  const { backlog, conflicts, takenAt, offline } = readSnapshotState(handle);
+  return { shared: mark.shown, backlog, conflicts, ...(takenAt && { takenAt }), ...(offline && { offline }) };
+}
+
+/** snake_case, for JSON. */
+export function viewTeam({ shared, backlog, conflicts, takenAt, offline }: TeamState): object {
+  return {
+    address: shared,
+    ...(takenAt && { snapshot_at: takenAt }),
+    ...(offline && { offline_since: offline.since }),
+    waiting: backlog.count,
+    ...(backlog.oldest && { waiting_since: backlog.oldest }),
+    conflicts,
+  };
+}
+
+/** `snapshot 3 min old; 12 changes wait to be sent, the first since 09:10 UTC; 2 conflicts` */
+export function describeTeam({ backlog, conflicts, takenAt, offline }: TeamState, now: Date): string {
+  const parts = [takenAt ? `snapshot ${ageOf(takenAt, now)} old` : "no snapshot yet"];
+  if (offline) parts.push(`offline for ${ageOf(offline.since, now)}`);
+  if (backlog.count > 0) {
+    const since = backlog.oldest ? `, the first for ${ageOf(backlog.oldest, now)}` : "";
+    parts.push(`${backlog.count} ${backlog.count === 1 ? "change waits" : "changes wait"} to be sent${since}`);
+  }
+  if (conflicts > 0) parts.push(`${conflicts} ${conflicts === 1 ? "conflict" : "conflicts"}`);
+  return parts.join("; ");
+}
+
+function ageOf(at: Date, now: Date): string {
+  const seconds = Math.max(0, Math.round((now.getTime() - at.getTime()) / 1000));
+  if (seconds < 90) return `${seconds} s`;
+  const minutes = Math.round(seconds / 60);
+  if (minutes < 90) return `${minutes} min`;
+  const hours = Math.round(minutes / 60);
+  return hours < 48 ? `${hours} h` : `${Math.round(hours / 24)} days`;
+}

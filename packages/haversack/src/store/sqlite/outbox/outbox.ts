@@ -1,0 +1,314 @@
+/**
+ * The outbox of a machine that shares its work: every change to the local snapshot, in order, until the shared store has applied it. An
+ * entry is saved in the same transaction as the change. A store that shares nothing has no entries. The hook bundles this file.
+ */
+import type { DatabaseSync } from "node:sqlite";
+import type { SeenAgent } from "../../work-store.ts";
+import { readStore, type StoreHandle, writeStore } from "../access.ts";
+import { readSharedMark } from "../shared-mark.ts";
+import type {
+  EndedHolder,
+  MovedClaimsById,
+  MovedSession,
+  ReadMessages,
+  SessionOfWork,
+  TakenBack,
+  ToolEntry,
+} from "../work/session-work.ts";
+
+/** What entries hold, by operation. `at`: the time of the change by this machine's clock. */
+export interface OutboxOps {
+  tool: ToolEntry;
+  "take-over": MovedClaimsById;
+  "take-back": TakenBack;
+  regain: TakenBack & SessionOfWork;
+  "let-go": EndedHolder;
+  fork: MovedSession;
+  bind: SessionOfWork & { name: string; at: Date };
+  orchestrator: { sessionId: string; at: Date };
+  seen: SeenAgent & { at: Date };
+  read: ReadMessages;
+  /** A change made through WorkStore while the shared store could not be reached. */
+  call: OfflineCall;
+}
+
+export interface OfflineCall {
+  /** The name of the operation of WorkStore. */
+  name: string;
+  /** Without the last one, which says who and when. */
+  args: readonly unknown[];
+  /** Absent: the operation takes only a time. */
+  by?: object;
+  at: Date;
+  /** The IDs that it made here, in order. */
+  ids: readonly string[];
+}
+
+export type OutboxOp = keyof OutboxOps;
+
+export type OutboxEntry = {
+  [Op in OutboxOp]: { seq: number; op: Op; args: OutboxOps[Op]; at: Date; taskId?: string };
+}[OutboxOp];
+
+/** For callers that hold the write lock. `make` is called only if work is shared. */
+export function addToOutbox<Op extends OutboxOp>(
+  db: DatabaseSync,
+  op: Op,
+  make: () => OutboxOps[Op],
+  { taskId, isClaim = false }: { taskId?: string; isClaim?: boolean } = {},
+): void {
+  if (!db.prepare("SELECT 1 FROM meta WHERE key = 'shared'").get()) return;
+  const args = make();
+  db.prepare("INSERT INTO outbox (op, args, at, task, is_claim) VALUES (?, ?, ?, ?, ?)").run(
+    op,
+    JSON.stringify(args),
+    args.at.toISOString(),
+    taskId ?? null,
+    isClaim ? 1 : 0,
+  );
+}
+
+// Below: for the processes that forward. Hooks load none of it.
+
+/** Oldest first. */
+export function readOutbox(handle: StoreHandle, { limit }: { limit: number }): OutboxEntry[] {
+  const sql = "SELECT seq, op, args, at, task FROM outbox ORDER BY seq LIMIT ?";
+  return readStore(handle, (db) => db.prepare(sql).all(limit)).map(({ seq, op, args, at, task }) => {
+    const read = JSON.parse(String(args));
+    read.at = new Date(read.at);
+    return {
+      seq: Number(seq),
+      op: String(op) as OutboxOp,
+      args: read,
+      at: new Date(String(at)),
+      ...(task !== null && { taskId: String(task) }),
+    } as OutboxEntry;
+  });
+}
+
+/** How much waits, and since when. */
+export interface Backlog {
+  count: number;
+  oldest?: Date;
+}
+
+export function backlogOf(db: DatabaseSync): Backlog {
+  const row = db.prepare("SELECT count(*) AS count, min(at) AS oldest FROM outbox").get();
+  const oldest = row?.["oldest"];
+  return { count: Number(row?.["count"]), ...(typeof oldest === "string" && { oldest: new Date(oldest) }) };
+}
+
+/** Tasks that were claimed here and that the shared store has not confirmed yet. */
+export function unconfirmedClaims(handle: StoreHandle): Set<string> {
+  const sql = "SELECT DISTINCT task FROM outbox WHERE is_claim = 1 AND task IS NOT NULL";
+  return new Set(readStore(handle, (db) => db.prepare(sql).all()).map(({ task }) => String(task)));
+}
+
+/** A change that the shared store refused for good. */
+export interface Conflict {
+  seq: number;
+  op: string;
+  /** As JSON: what would be lost otherwise. */
+  args: string;
+  at: Date;
+  taskId?: string;
+  agent?: string;
+  reason: string;
+  foundAt: Date;
+}
+
+/** Oldest first. */
+export function listConflicts(handle: StoreHandle, { limit }: { limit: number }): Conflict[] {
+  const sql = "SELECT seq, op, args, at, task, agent, reason, found_at FROM conflicts ORDER BY seq LIMIT ?";
+  return readStore(handle, (db) => db.prepare(sql).all(limit)).map((row) => ({
+    seq: Number(row["seq"]),
+    op: String(row["op"]),
+    args: String(row["args"]),
+    at: new Date(String(row["at"])),
+    ...(row["task"] !== null && { taskId: String(row["task"]) }),
+    ...(row["agent"] !== null && { agent: String(row["agent"]) }),
+    reason: String(row["reason"]),
+    foundAt: new Date(String(row["found_at"])),
+  }));
+}
+
+/** Somebody has dealt with them. Returns how many there were. Without numbers: all. */
+export function settleConflicts(handle: StoreHandle, seqs?: readonly number[]): number {
+  return writeStore(handle, (db) => {
+    if (!seqs) return Number(db.prepare("DELETE FROM conflicts").run().changes);
+    const remove = db.prepare("DELETE FROM conflicts WHERE seq = ?");
+    return seqs.reduce((sum, seq) => sum + Number(remove.run(seq).changes), 0);
+  });
+}
+
+/** What the shared store has applied leaves the outbox, and what it refused is kept. In one transaction. */
+export function acknowledge(
+  handle: StoreHandle,
+  { applied, conflicts, stale }: { applied: number; conflicts: readonly Conflict[]; stale: Stale },
+): void {
+  writeStore(handle, (db) => {
+    db.prepare("DELETE FROM outbox WHERE seq <= ?").run(applied);
+    const add = db.prepare("INSERT OR IGNORE INTO conflicts VALUES (?, ?, ?, ?, ?, ?, ?, ?)");
+    for (const { seq, op, args, at, taskId, agent, reason, foundAt } of conflicts) {
+      add.run(seq, op, args, at.toISOString(), taskId ?? null, agent ?? null, reason, foundAt.toISOString());
+    }
+    const last = conflicts.at(-1)?.seq;
+    if (last !== undefined) put(db, "last-conflict", String(last));
+    noteStale(db, stale);
+  });
+}
+
+/** The part of the snapshot to read again, whatever the shared store says has changed: all of it, or these tasks. */
+export type Stale = "all" | readonly string[];
+
+function noteStale(db: DatabaseSync, stale: Stale): void {
+  if (stale.length === 0) return;
+  const before = staleIn(db);
+  const merged = stale === "all" || before === "all" ? "all" : [...new Set([...before, ...stale])];
+  put(db, "stale", JSON.stringify(merged));
+}
+
+function staleIn(db: DatabaseSync): Stale {
+  const text = get(db, "stale");
+  return text === undefined ? [] : (JSON.parse(text) as Stale);
+}
+
+/** What this machine knows of the shared store. */
+export interface SnapshotState {
+  /** Names this outbox to the shared store. Absent: nothing was sent yet. */
+  outbox?: string;
+  /** Where the next look at what has changed begins. Absent: everything is read. */
+  cursor?: string;
+  /** The highest row numbers that came from the shared store, by table. Higher ones were made here. */
+  marks: Readonly<Record<string, number>>;
+  stale: Stale;
+  /** When the snapshot was last known to be up to date, by this machine's clock. */
+  takenAt?: Date;
+  /** Since when the shared store cannot be reached, and why. */
+  offline?: { since: Date; until: Date; reason: string };
+  /** The last conflict that is known here. */
+  lastConflict: number;
+  backlog: Backlog;
+  conflicts: number;
+}
+
+export function readSnapshotState(handle: StoreHandle): SnapshotState {
+  return readStore(handle, stateIn);
+}
+
+function stateIn(db: DatabaseSync): SnapshotState {
+  const [outbox, cursor, takenAt, offline] = ["outbox", "cursor", "taken-at", "offline"].map((key) => get(db, key));
+  const { since, until, reason } = offline === undefined ? {} : JSON.parse(offline);
+  return {
+    ...(outbox !== undefined && { outbox }),
+    ...(cursor !== undefined && { cursor }),
+    marks: JSON.parse(get(db, "marks") ?? "{}"),
+    stale: staleIn(db),
+    ...(takenAt !== undefined && { takenAt: new Date(takenAt) }),
+    ...(since !== undefined && { offline: { since: new Date(since), until: new Date(until), reason } }),
+    lastConflict: Number(get(db, "last-conflict") ?? 0),
+    backlog: backlogOf(db),
+    conflicts: Number(db.prepare("SELECT count(*) AS count FROM conflicts").get()?.["count"]),
+  };
+}
+
+/** The name of this outbox, made when it is first needed. */
+export function nameOutbox(handle: StoreHandle, made: string): string {
+  return writeStore(handle, (db) => {
+    const known = get(db, "outbox");
+    if (known === undefined) put(db, "outbox", made);
+    return known ?? made;
+  });
+}
+
+/** The store was copied: the copy sends under a name of its own. */
+export function renameOutbox(handle: StoreHandle, { from, to }: { from: string; to: string }): void {
+  writeStore(handle, (db) => {
+    if (get(db, "outbox") === from) put(db, "outbox", to);
+    put(db, "stale", JSON.stringify("all"));
+  });
+}
+
+/** `undefined`: it can be reached. */
+export function noteOffline(handle: StoreHandle, offline: SnapshotState["offline"]): void {
+  writeStore(handle, (db) => {
+    if (!offline) {
+      // Meanwhile commands may have returned expired claims to the queue, here only.
+      noteStale(db, "all");
+      return remove(db, "offline");
+    }
+    const before = get(db, "offline");
+    const since = before === undefined ? offline.since : (JSON.parse(before).since as string);
+    put(db, "offline", JSON.stringify({ ...offline, since }));
+  });
+}
+
+/**
+ * Replaces rows of the snapshot, unless something has happened since `before` was read: another process was faster, or an event of this
+ * machine waits in the outbox. Then it does nothing and returns false.
+ */
+export function replaceSnapshot(
+  handle: StoreHandle,
+  { before, cursor, takenAt }: { before: SnapshotState; cursor: string; takenAt: Date },
+  replace: (db: DatabaseSync) => Readonly<Record<string, number>>,
+): boolean {
+  return writeStore(handle, (db) => {
+    const now = stateIn(db);
+    const isSame = now.cursor === before.cursor && JSON.stringify(now.stale) === JSON.stringify(before.stale);
+    if (!isSame || now.backlog.count > 0 || !readSharedMark(db)) return false;
+    put(db, "marks", JSON.stringify(replace(db)));
+    put(db, "cursor", cursor);
+    put(db, "taken-at", takenAt.toISOString());
+    remove(db, "stale");
+    return true;
+  });
+}
+
+/** Nothing has changed: the snapshot is as new as this. */
+export function confirmSnapshot(
+  handle: StoreHandle,
+  { before, cursor, takenAt }: { before: SnapshotState; cursor: string; takenAt: Date },
+): void {
+  writeStore(handle, (db) => {
+    if (get(db, "cursor") !== before.cursor) return;
+    put(db, "cursor", cursor);
+    put(db, "taken-at", takenAt.toISOString());
+  });
+}
+
+/** Work is no longer shared, or shared elsewhere. Conflicts stay until somebody has seen them. */
+export function forgetSnapshot(handle: StoreHandle): void {
+  writeStore(handle, (db) => {
+    db.exec("DELETE FROM outbox; DELETE FROM snapshot_state");
+  });
+}
+
+/**
+ * An older copy of the store was restored. Its entries may have been sent since; what is written from now on must not get the numbers of
+ * entries that have. For callers that hold the write lock.
+ */
+export function afterRestore(db: DatabaseSync): void {
+  if (!readSharedMark(db)) return;
+  const last = Number(db.prepare("SELECT max(seq) AS last FROM outbox").get()?.["last"] ?? 0);
+  const given = Number(db.prepare("SELECT seq FROM sqlite_sequence WHERE name = 'outbox'").get()?.["seq"] ?? 0);
+  const next = Math.max(last, given) + RESTORED_STEP;
+  db.prepare("INSERT INTO outbox (seq, op, args, at, task, is_claim) VALUES (?, '', '', '', NULL, 0)").run(next);
+  db.prepare("DELETE FROM outbox WHERE seq = ?").run(next);
+  noteStale(db, "all");
+}
+
+/** No machine writes so many entries between two backups. */
+const RESTORED_STEP = 1_000_000_000;
+
+function get(db: DatabaseSync, key: string): string | undefined {
+  const value = db.prepare("SELECT value FROM snapshot_state WHERE key = ?").get(key)?.["value"];
+  return value === undefined ? undefined : String(value);
+}
+
+function put(db: DatabaseSync, key: string, value: string): void {
+  db.prepare("INSERT OR REPLACE INTO snapshot_state VALUES (?, ?)").run(key, value);
+}
+
+function remove(db: DatabaseSync, key: string): void {
+  db.prepare("DELETE FROM snapshot_state WHERE key = ?").run(key);
+}
