@@ -34,6 +34,7 @@ const BENCHMARKS: Record<string, () => Promise<Benchmark>> = {
   retention: async () => (await import("./benchmarks/retention.ts")).retention,
   agents: async () => (await import("./benchmarks/agents.ts")).agents,
   team: async () => (await import("./benchmarks/team.ts")).team,
+  "team-hook": async () => (await import("./benchmarks/team-hook.ts")).teamHook,
 };
 
 const { values, positionals } = parseArgs({
