@@ -101,8 +101,7 @@ export const COMMANDS: readonly CommandEntry[] = [
   ]),
   ...group("State", [
     entry("session list|reset", "List sessions, or forget what they were shown", session),
-    entry("store use|migrate|status|member", "Share the work with a team: where, how, and with whom", team),
-    entry("store conflicts", "Show what the shared store refused", () => import("./commands/store-conflicts.ts")),
+    entry("store use|migrate|status|member|conflicts", "Share the work with a team", team),
     entry("store check|purge", "Check the store, or remove old local state", store),
     entry("store backup|restore", "Copy the store to a file, or restore it", store),
     entry("recall", "Print a part of a kept tool output", () => import("./commands/recall.ts")),
