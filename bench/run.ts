@@ -13,6 +13,7 @@ const BENCHMARKS: Record<string, () => Promise<Benchmark>> = {
   learning: async () => (await import("./benchmarks/context.ts")).learning,
   listing: async () => (await import("./benchmarks/listing.ts")).listing,
   session: async () => (await import("./benchmarks/session.ts")).session,
+  savings: async () => (await import("./benchmarks/savings.ts")).savings,
   "work-queue": async () => (await import("./benchmarks/work-queue.ts")).workQueue,
   "work-tokens": async () => (await import("./benchmarks/work-tokens.ts")).workTokens,
   "work-coordinator": async () => (await import("./benchmarks/work-coordinator.ts")).workCoordinator,
@@ -33,6 +34,7 @@ const BENCHMARKS: Record<string, () => Promise<Benchmark>> = {
   retention: async () => (await import("./benchmarks/retention.ts")).retention,
   agents: async () => (await import("./benchmarks/agents.ts")).agents,
   team: async () => (await import("./benchmarks/team.ts")).team,
+  "team-hook": async () => (await import("./benchmarks/team-hook.ts")).teamHook,
 };
 
 const { values, positionals } = parseArgs({

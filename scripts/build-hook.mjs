@@ -16,8 +16,9 @@ const PARTS = {
   "hook-prompt": ["engine/discover.ts"],
   /** Makes the text for a session's start. */
   "hook-wake": ["engine/events/start-session.ts", "engine/refresh-index.ts", "engine/wake/"],
-  /** Ends, sub-agents, guards, changes in git, the spool, and packages that do nothing because `init` has wired the client. */
+  /** Ends, sub-agents, guards, changes in git, the spool, packages that do nothing because `init` has wired the client, a removed server. */
   "hook-rest": [
+    "clients/claude-code/use-commands.ts",
     "clients/own-wiring.ts",
     "engine/events/later-events.ts",
     "engine/events/receipts.ts",

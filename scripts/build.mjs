@@ -28,7 +28,8 @@ const commands = readdirSync(join(src, "cli/commands"))
 /** What these programs import is joined into one file each, so that they load few files: first those that run most often. */
 const JOINED = {
   cli: ["cli"],
-  core: ["command-next", "command-session", "command-status", "command-task"],
+  core: ["command-session"],
+  tasks: ["command-next", "command-task", "command-status"],
   transcripts: ["window-fill"],
   claiming: ["command-claim", "command-task-status", "command-wip"],
   waking: ["command-agent", "command-message", "command-wake"],

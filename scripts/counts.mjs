@@ -1,4 +1,4 @@
-// Counts what users see: commands, options, settings, MCP tools, pages and words of docs. `node scripts/counts.mjs [COMMIT]` prints
+// Counts what users see: commands, options, settings, MCP tools, pages and words of docs; and the tokens of texts that models read. `node scripts/counts.mjs [COMMIT]` prints
 // the counts of this checkout and, beside them, of the commit.
 import { execFileSync } from "node:child_process";
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from "node:fs";
@@ -32,6 +32,26 @@ async function count(folder) {
     "docs pages": pages.length,
     "words, written by hand": words(written),
     "words, generated": words(pages) - words(written),
+    ...(await modelTexts(folder, load)),
+  };
+}
+
+/** Tools without `recall`, which is listed only once long outputs are kept. Packets and prompts as the golden files have them. */
+async function modelTexts(folder, load) {
+  const { toolsOf } = await load("mcp/tools.ts");
+  const { loadCounter } = await load("tokens/count.ts");
+  const count = await loadCounter();
+  const tools = toolsOf("default").filter(({ name }) => name !== "recall");
+  const listing = tools.map(({ name, description, inputSchema }) => ({ name, description, inputSchema }));
+  const golden = (path, isGolden) => {
+    const files = filesIn(join(folder, path)).filter(isGolden);
+    const sum = files.reduce((tokens, file) => tokens + count(readFileSync(join(folder, path, file), "utf8")), 0);
+    return `${sum} (${files.length})`;
+  };
+  return {
+    "tokens: listed MCP tools": count(JSON.stringify(listing)),
+    "tokens: wake-up packets": golden("packages/haversack/src/wake", (file) => file.endsWith(".golden.md")),
+    "tokens: prompts of roles": golden("packages/haversack/src/artifacts/golden", () => true),
   };
 }
 

@@ -3,7 +3,8 @@
 //   run      the source files in which a function ran (types and code that is only imported do not count),
 //   hops     the longest of the shortest import chains from the path's first file to one of these,
 //   closure  every source file that the first file imports, directly or indirectly, without types;
-// then the number and length of all source files without tests and, with BASE, the same for that commit.
+// then the number and length of all source files without tests and, with BASE, the difference to that commit: of everything, and without
+// the parts that were added since (NEW_PARTS).
 import { execFileSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { Session } from "node:inspector";
@@ -36,6 +37,30 @@ const PATHS = {
   },
 };
 
+/** Features that were added since the code was counted first. A path that BASE has already is no new part: the script refuses it. */
+const NEW_PARTS = {
+  "agents in TypeScript": ["agents/"],
+  audit: ["audit/", "cli/commands/audit.ts", "cli/commands/replay.ts", "cli/print-audit.ts", "*/transcript-parts.ts"],
+  board: ["board-server/", "cli/commands/board.ts", "cli/board-audit.ts"],
+  "top and charts": ["cli/commands/top.ts", "cli/charts.ts", "cli/screen.ts"],
+  runs: [
+    ...["runs/", "engine/runs/", "store/run-store.ts", "store/sqlite/migrations/020-runs.ts"],
+    ...["store/sqlite/work/runs.ts", "store/sqlite/work/sqlite-run-store.ts"],
+    ...["cli/commands/run.ts", "cli/commands/runs.ts", "cli/run-checks.ts", "cli/run-view.ts", "cli/seen-run.ts"],
+    ...["*/stream.ts", "clients/stream-event.ts", "clients/streamed.ts"],
+  ],
+  "shared store on PostgreSQL": [
+    ...["store/postgres/", "engine/team/", "engine/work-of.ts", "store/sqlite/shared-mark.ts"],
+    "cli/commands/store-team.ts",
+  ],
+  "imports from other tools": ["engine/work/foreign-records.ts", "engine/work/import-foreign.ts"],
+  "kept tool outputs": [
+    ...["engine/outputs/", "work/outputs/", "store/sqlite/outputs/", "store/sqlite/migrations/022-outputs.ts"],
+    ...["cli/commands/recall.ts", "mcp/recall-tool.ts"],
+  ],
+  "embedding endpoint": ["engine/judge.ts"],
+};
+
 const [name, ...others] = process.argv.slice(2);
 if (name === "--play") console.log(JSON.stringify(await play(others[0])));
 else report(process.argv.slice(2));
@@ -55,12 +80,40 @@ function report(args) {
     console.log(`${mark}  ${path}: ${run.length} files run (limit ${limit}), ${hopsText}, closure ${far.size}`);
     if (isListing) for (const file of run) console.log(`        ${far.get(file) ?? "-"} ${file}`);
   }
-  const now = totals(sourceFiles(src).map((file) => readFileSync(join(src, file), "utf8")));
-  console.log(`source without tests: ${now.files} files, ${now.lines} lines`);
-  if (!base) return;
-  const was = totals(filesIn(base));
-  const signed = (number) => (number > 0 ? `+${number}` : `${number}`);
-  console.log(`against ${base}: ${signed(now.files - was.files)} files, ${signed(now.lines - was.lines)} lines`);
+  const files = sourceFiles(src).map((path) => ({ path, text: readFileSync(join(src, path), "utf8") }));
+  console.log(`source without tests: ${shown(totals(files))}`);
+  if (base) compare(files, filesIn(base), base);
+}
+
+function compare(now, was, base) {
+  console.log(`against ${base}: ${shown(minus(totals(now), totals(was)), signed)}`);
+  for (const [part, paths] of Object.entries(NEW_PARTS)) {
+    const isOfPart = ({ path }) => paths.some((one) => isAt(path, one));
+    const known = was.find(isOfPart);
+    if (known) throw new Error(`${part} is not new: ${base} has ${known.path}`);
+    console.log(`  ${part}: ${shown(totals(now.filter(isOfPart)))}`);
+  }
+  const isNew = ({ path }) => Object.values(NEW_PARTS).some((paths) => paths.some((one) => isAt(path, one)));
+  const old = now.filter((file) => !isNew(file));
+  console.log(`without these parts: ${shown(minus(totals(old), totals(was)), signed)}`);
+}
+
+/** `place`: a file, a folder that ends in /, or "*" and how the path ends. */
+function isAt(path, place) {
+  if (place.startsWith("*")) return path.endsWith(place.slice(1));
+  return place.endsWith("/") ? path.startsWith(place) : path === place;
+}
+
+function minus(a, b) {
+  return { files: a.files - b.files, lines: a.lines - b.lines };
+}
+
+function signed(number) {
+  return number > 0 ? `+${number}` : `${number}`;
+}
+
+function shown({ files, lines }, format = String) {
+  return `${format(files)} files, ${format(lines)} lines`;
 }
 
 /** Tests, their suites and samples do not count as source. */
@@ -75,11 +128,11 @@ function sourceFiles(folder) {
 function filesIn(commit) {
   const git = (...args) => execFileSync("git", args, { cwd: root, encoding: "utf8", maxBuffer: 1 << 28 });
   const names = git("ls-tree", "-r", "--name-only", commit, `${SRC}/`).trim().split("\n").filter(isSource);
-  return names.map((path) => git("show", `${commit}:${path}`));
+  return names.map((path) => ({ path: path.slice(SRC.length + 1), text: git("show", `${commit}:${path}`) }));
 }
 
-function totals(texts) {
-  return { files: texts.length, lines: texts.reduce((sum, text) => sum + text.split("\n").length - 1, 0) };
+function totals(files) {
+  return { files: files.length, lines: files.reduce((sum, { text }) => sum + text.split("\n").length - 1, 0) };
 }
 
 /** File → the files that it imports statically. */

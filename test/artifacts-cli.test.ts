@@ -62,7 +62,7 @@ describe("dispatch", () => {
   });
 
   it.each([
-    [["spec-reviwer", "--feature", FOLDER], 1, 'no role "spec-reviwer"; did you mean spec-reviewer?'],
+    [["spec-reviwer", "--feature", FOLDER], 1, 'no role "spec-reviwer"\nhaversack: hint: did you mean spec-reviewer?'],
     [["phase-reviewer", "--feature", FOLDER], 2, "specify, design, create-plan, create-tasks"],
     [["phase-reviewer", "--feature", FOLDER, "--phase", "desing"], 1, "did you mean design?"],
     [["spec-reviewer", "--feature", "031-upload"], 1, "did you mean 031-uploads?"],
@@ -147,7 +147,7 @@ After reading, confirm: "Files read: {name} ({N} lines), ..." in a single line.
     });
     const none = project.haversack(["artifacts", "section", design, "Chunk stroe"]);
     expect(none).toMatchObject({ code: 1, out: "" });
-    expect(none.err).toContain('has no heading "Chunk stroe"; did you mean "C1: Chunk store"');
+    expect(none.err).toContain('has no heading "Chunk stroe"\nhaversack: hint: did you mean "C1: Chunk store"');
     project.write("twice.md", "# A\n## Setup\n1\n## Setup\n2\n");
     const twice = project.haversack(["artifacts", "section", "twice.md", "Setup"]);
     expect(twice).toMatchObject({ code: 2, out: "" });
@@ -257,7 +257,7 @@ describe("review", () => {
     expect(project.haversack(["review", "record", "design-reviewer", "--feature", FOLDER])).toMatchObject({ code: 2 });
     const unknown = project.haversack(["review", "decide", "design-reviewer", "R7", "x", "--feature", FOLDER]);
     expect(unknown).toMatchObject({ code: 1 });
-    expect(unknown.err).toContain("There is no issue R7; did you mean R1?");
+    expect(unknown.err).toContain("there is no issue R7\nhaversack: hint: did you mean R1?");
   });
 
   it("looking makes no folder", () => {

@@ -1,8 +1,9 @@
 /** `haversack audit` as a user runs it. */
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { appendFileSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished } from "vitest";
 import { type Scratch, scratchProject } from "./bins.ts";
+import { run } from "./skills-run.ts";
 
 const SECRET = "ghp_0123456789abcdefghijABCDEFGHIJ012345";
 
@@ -50,6 +51,30 @@ describe("haversack audit", () => {
     expect(out).not.toContain(SECRET);
   });
 
+  it("reads a transcript whose first lines a crash has ruined", () => {
+    const project = scratchProject();
+    const file = writeTranscript(project);
+    const whole = readFileSync(file, "utf8");
+    for (const ruin of ["\0".repeat(4096), '{"parentUuid":nu', "Ã\u0080 not JSON"]) {
+      writeFileSync(file, `${ruin}\n${whole}`);
+      const { windows, records } = project.haversack(["audit", "--json"]).json();
+      expect({ windows, broken: records.broken }).toEqual({ windows: 1, broken: 2 });
+    }
+  });
+
+  it("reads a transcript that grows meanwhile, up to where it was whole", async () => {
+    const project = scratchProject();
+    const file = writeTranscript(project);
+    const writer = setInterval(() => appendFileSync(file, record("user", "And more. ".repeat(500))), 1);
+    onTestFinished(() => clearInterval(writer));
+    for (let round = 0; round < 5; round++) {
+      const { code, out } = await run(project, ["audit", "--json"]);
+      expect(code).toBe(0);
+      expect(JSON.parse(out)).toMatchObject({ windows: 1, sessions: [{ session_id: "s-1" }] });
+      await new Promise((done) => setTimeout(done, 10));
+    }
+  });
+
   it("writes a report over an earlier one only, never over a transcript or another file", () => {
     const project = scratchProject();
     const file = writeTranscript(project);
@@ -67,10 +92,10 @@ describe("haversack audit", () => {
   it("prints JSON, and counts days in this machine's time zone", () => {
     const project = scratchProject();
     const file = writeTranscript(project);
-    const run = (zone: string) => project.haversack(["audit", file, "--json"], { env: { TZ: zone } }).json();
-    expect(run("Asia/Tokyo")).toMatchObject({ files: 1, windows: 1, days: [{ name: "2026-05-04", sessions: 1 }] });
-    expect(run("Pacific/Kiritimati")).toMatchObject({ days: [{ name: "2026-05-05" }] });
-    const { sessions } = run("UTC");
+    const audit = (zone: string) => project.haversack(["audit", file, "--json"], { env: { TZ: zone } }).json();
+    expect(audit("Asia/Tokyo")).toMatchObject({ files: 1, windows: 1, days: [{ name: "2026-05-04", sessions: 1 }] });
+    expect(audit("Pacific/Kiritimati")).toMatchObject({ days: [{ name: "2026-05-05" }] });
+    const { sessions } = audit("UTC");
     expect(sessions).toMatchObject([
       { session_id: "s-1", agent_id: "", project: "/made/up", windows: [{ requests: 2 }] },
     ]);

@@ -57,6 +57,7 @@ const SAMPLES: Readonly<Record<string, readonly string[]>> = {
   "runs list": [],
   "runs drain": [],
   metrics: [],
+  top: ["--once"],
   "agent add": ["ann", "--role", "implementer"],
   "agent list": [],
   "agent show": ["june", "ann"],
@@ -293,6 +294,70 @@ describe("wrong usage", () => {
     const { code, err, out } = await run(project, [...name.split(" "), "--no-such-option"]);
     expect({ code, out }).toEqual({ code: 2, out: "" });
     expect(err).toMatch(/^haversack: error: .*--no-such-option.*\nhaversack: hint: usage: haversack .*\n$/);
+  });
+});
+
+describe("refusals", () => {
+  const CALLS = [
+    "task show T99999",
+    "task release T",
+    "task create  ",
+    "task dep T --add T",
+    "task dep U --rm T",
+    "task heartbeat T",
+    "story show T",
+    "wip T []",
+    "handoff set T",
+    "handoff show U",
+    "import none.md",
+    "import .",
+    "export none/work.jsonl",
+    "agent add ann",
+    "agent show nobody",
+    "agent message nobody",
+    "skill show none",
+    "skill check none",
+    "skill new Bad_Name",
+    "skill new knots",
+    "skill eval --skills none --cases none",
+    "skill defer",
+    "skill why --session none",
+    "context --session none",
+    "session reset none",
+    "rules check none.json",
+    "store restore none.db",
+    "store purge",
+    "store purge --older-than soon",
+    "recall K1",
+    "usage --session none",
+    "audit none.jsonl",
+    "replay none.jsonl",
+    "completion tcsh",
+    "config get none",
+    "config set log.keep many",
+    "review dispatch none --feature docs/features/031-uploads",
+    "review dispatch spec-reviewer",
+    "review show --feature none",
+    "artifacts section none.md A",
+    "artifacts section plan.md None",
+    "work",
+    "work --all --parallel many",
+    "runs show R9",
+    "metrics --since soon",
+    "init --bare --user",
+    "trust --only none",
+    "workflow add none",
+    "task",
+    "task none",
+    "none",
+  ];
+  it.each(CALLS)("%s: nothing on standard output, one error and one hint", async (call) => {
+    const words = call.split(" ").map((word) => ids[word] ?? word);
+    const { code, out, err } = await run(project, words);
+    expect(out).toBe("");
+    expect(code).toBeGreaterThan(0);
+    expect(code).toBeLessThan(3);
+    expect(err.match(/^haversack: (?!warning)\w+: /gm)).toEqual(["haversack: error: ", "haversack: hint: "]);
   });
 });
 

@@ -27,7 +27,7 @@ describe("help", () => {
     const env = { PATH: dirname(process.execPath) };
     const { out } = await run(project, [], { env });
     expect(out).not.toContain("Type `haversack init`:");
-    expect(out).toContain("Install a coding client first (Claude Code, ");
+    expect(out).toContain("No coding client was found. Install one (Claude Code, ");
     expect(out).toContain("`haversack init --bare` sets up tasks and handoffs here without a client.");
     expect((await run(project, ["init", "--bare"], { env })).code).toBe(0);
   });

@@ -140,8 +140,8 @@ describe("outside of a project", () => {
     expect((await run(project, cwd, "init")).err).toContain("--bare sets up a project without one");
     expect(existsSync(join(cwd, ".haversack"))).toBe(false);
     expect(await run(project, cwd, "init --bare")).toMatchObject({ code: 0, out: `Made ${cwd}/.haversack.\n` });
-    expect((await run(project, cwd, "init --bare")).out).toContain("is there already");
-    expect((await run(project, cwd, "init --bare --user")).err).toContain("--bare and --user exclude each other");
+    expect((await run(project, cwd, "init --bare")).out).toContain("already exists");
+    expect((await run(project, cwd, "init --bare --user")).err).toContain("--bare and --user cannot be used together");
     await run(project, cwd, "task create Kept");
     expect((await run(project, cwd, "task list")).out).toContain("Kept");
   });

@@ -5,7 +5,7 @@ import { describe, expect, it } from "vitest";
 import { SETTINGS } from "../packages/haversack/src/base/config-schema.ts";
 import type { Command } from "../packages/haversack/src/cli/command.ts";
 import { allOptions } from "../packages/haversack/src/cli/parse.ts";
-import * as table from "../packages/haversack/src/cli/table.ts";
+import { COMMANDS, namesOf, OLD_NAMES } from "../packages/haversack/src/cli/table.ts";
 
 const ROOT = join(import.meta.dirname, "..");
 const SRC = join(ROOT, "packages/haversack/src");
@@ -37,20 +37,26 @@ describe("links", () => {
   });
 });
 
-const { COMMANDS } = table;
-const { namesOf, OLD_NAMES } = table as unknown as Families;
-
-/** Exports that the table of command families adds. */
-interface Families {
-  namesOf?(entry: (typeof COMMANDS)[number]): string[];
-  OLD_NAMES?: Readonly<Record<string, { now: string }>>;
-}
+describe("numbers in the README", () => {
+  const benchmarks = read("docs/explanation/benchmarks.md").split("\n");
+  const rows = [...read("README.md").matchAll(/^\| (.+?) \| (.+?) \| `(npm .+?)` \|$/gm)];
+  it("are five", () => expect(rows).toHaveLength(5));
+  it.each(rows.map(([, what = "", result = "", command = ""]) => ({ what, result, command })))(
+    "$what: are on the page of benchmarks, with the same command",
+    ({ result, command }) => {
+      const at = benchmarks.findIndex((line) => line.includes(`\`${command}\``) || line.includes(`\`${command} `));
+      expect(at).toBeGreaterThan(-1);
+      const section = benchmarks.slice(at - 1, at + 12).join("\n");
+      for (const [number] of result.matchAll(/\d[\d,.]*/g)) expect(section).toContain(number);
+    },
+  );
+});
 
 describe("commands", () => {
   const typed = new Map<string, { name: string; entry: (typeof COMMANDS)[number] }>();
   for (const entry of COMMANDS) {
-    const { short, isDefault } = entry as typeof entry & { short?: string; isDefault?: boolean };
-    const names = namesOf?.(entry) ?? [entry.name];
+    const { short, isDefault } = entry;
+    const names = namesOf(entry);
     for (const name of names) typed.set(name, { name, entry });
     const [first = ""] = names;
     for (const word of [short, isDefault && first.split(" ")[0]]) if (word) typed.set(word, { name: first, entry });
@@ -63,7 +69,7 @@ describe("commands", () => {
       const words = line.split(/\s+/);
       const two = words.slice(0, 2).join(" ");
       const found = typed.get(two) ?? typed.get(words[0] ?? "");
-      const old = OLD_NAMES?.[two] ?? (found ? undefined : OLD_NAMES?.[words[0] ?? ""]);
+      const old = OLD_NAMES[two] ?? (found ? undefined : OLD_NAMES[words[0] ?? ""]);
       if (old) problems.push(`haversack ${line}: an old name of ${old.now}`);
       else if (!found) {
         if (!/^(?:COMMAND|help|--|[A-Z…])/.test(line)) problems.push(`haversack ${line}: no such command`);
@@ -94,7 +100,8 @@ describe("the clients' pages", () => {
 
 describe("settings", () => {
   const pages = PAGES.filter((page) => !/CHANGELOG|decisions\//.test(page));
-  const KEY = /`((?:artifacts|log|skills|store|wake|work)\.[a-z]\w*)(?:: \w+)?`/gi;
+  const families = [...new Set(Object.keys(SETTINGS).map((key) => key.split(".")[0]))].join("|");
+  const KEY = new RegExp(`\`((?:${families})\\.[a-z]\\w*)(?:: [^\`]+)?\``, "gi");
   it.each(pages)("%s names settings that exist", (page) => {
     const named = [...read(page).matchAll(KEY)].map(([, key = ""]) => key);
     // Files, a key of Gemini CLI, and a function of the library.
@@ -105,8 +112,10 @@ describe("settings", () => {
 
 describe("the code map", () => {
   const page = "docs/explanation/code-map.md";
-  const ROW = /^\| (.+?) \| `([\w./-]+)` \| `(\w+)` \|$/gm;
-  const rows = [...read(page).matchAll(ROW)].map(([, what = "", file = "", symbol = ""]) => ({ what, file, symbol }));
+  const ROW = /^\| (.+?) \| `([\w./-]+)` \| (`\w+`(?:, `\w+`)*) \|$/gm;
+  const rows = [...read(page).matchAll(ROW)].flatMap(([, what = "", file = "", symbols = ""]) =>
+    symbols.split(", ").map((symbol) => ({ what, file, symbol: symbol.slice(1, -1) })),
+  );
   const sources = readdirSync(SRC, { recursive: true, encoding: "utf8" }).filter(
     (name) => name.endsWith(".ts") && !/\.(?:test|suite)\.ts$/.test(name),
   );

@@ -1,4 +1,5 @@
 /** The event server under faults: the session continues, nothing is recorded twice, and nothing that the transcript has is lost. */
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { describe, expect, it } from "vitest";
@@ -29,11 +30,65 @@ function rows(project: Scratch, sql: string): Record<string, unknown>[] {
   }
 }
 
+/** The system call that the server's main thread waits in, from Linux. Two equal readings: it rests there. */
+async function restingPlace({ pid }: Server): Promise<string> {
+  const now = () => readFileSync(`/proc/${pid}/syscall`, "utf8").split(" ")[0]!;
+  for (let last = ""; ; ) {
+    const place = now();
+    if (place === last && place !== "running") return place;
+    last = place;
+    await new Promise((resolve) => setTimeout(resolve, 2));
+  }
+}
+
+/** False: the server still rests there after a second. */
+async function leaves(server: Server, place: string): Promise<boolean> {
+  for (const end = Date.now() + 1000; Date.now() < end; ) if ((await restingPlace(server)) !== place) return true;
+  return false;
+}
+
+/** The next server finds in the transcript what the killed ones have not recorded. */
+async function expectEachOnce(project: Scratch, session: ReturnType<typeof claudeSession>, calls: Call[]) {
+  expect(await tell(await startServer(project), session.event("Stop"))).toBe("{}");
+  expect(files(project)).toEqual(calls.map(({ id }) => `${id}.ts`));
+  expect(session.wip().files_modified.toSorted()).toEqual(files(project));
+  expect(rows(project, "SELECT * FROM seen_calls")).toEqual([]);
+  expect(project.haversack(["store", "check"]).code).toBe(0);
+}
+
 const files = (project: Scratch) =>
   rows(project, "SELECT path FROM session_files ORDER BY path").map(({ path }) => String(path));
 
 describe("the server that answers events", () => {
   it("is killed in the middle of an event ten times: every call is recorded, once", async () => {
+    const { project, session, edit } = begin();
+    const calls: Call[] = [];
+    let hits = 0;
+    // A kill that comes too late for the event does not count, and another one follows.
+    for (let n = 0; hits < 10 && n < 40; n++) {
+      const server = await startServer(project);
+      await tell(server, session.event("UserPromptSubmit", { prompt: `Part ${n}.` }));
+      const call = edit(`f${String(n).padStart(2, "0")}`);
+      calls.push(call);
+      session.answers(call);
+      const idle = await restingPlace(server);
+      const lock = new DatabaseSync(join(project.root, ".haversack/haversack.db"));
+      lock.exec("BEGIN IMMEDIATE");
+      const answer = tell(server, session.toolEvent(call)).catch(() => "lost");
+      // The server waits for the lock: it has begun the event and has recorded nothing yet.
+      const isInside = await leaves(server, idle);
+      server.kill("SIGKILL");
+      if ((await answer) === "lost" && isInside) hits++;
+      await server.exited;
+      lock.exec("ROLLBACK");
+      lock.close();
+      session.results(call);
+    }
+    expect(hits).toBe(10);
+    await expectEachOnce(project, session, calls);
+  });
+
+  it("is killed at any point of an event: every call is recorded, once", async () => {
     const { project, session, edit } = begin();
     const calls: Call[] = [];
     for (let n = 0; n < 10; n++) {
@@ -42,19 +97,14 @@ describe("the server that answers events", () => {
       const call = edit(`f${n}`);
       calls.push(call);
       session.answers(call);
-      // Not awaited: the server is killed at a different point each time.
+      // Not awaited: the server is killed at a different point each time, also after it has recorded the call.
       const lost = tell(server, session.toolEvent(call)).catch(() => "lost");
       await new Promise((resolve) => setTimeout(resolve, n));
       server.kill("SIGKILL");
       await Promise.all([lost, server.exited]);
       session.results(call);
     }
-    const last = await startServer(project);
-    expect(await tell(last, session.event("Stop"))).toBe("{}");
-    expect(files(project)).toEqual(calls.map(({ id }) => `${id}.ts`));
-    expect(session.wip().files_modified.toSorted()).toEqual(files(project));
-    expect(rows(project, "SELECT * FROM seen_calls")).toEqual([]);
-    expect(project.haversack(["store", "check"]).code).toBe(0);
+    await expectEachOnce(project, session, calls);
   });
 
   it("hangs: a process records the call from the transcript, and the server does not record it again", async () => {

@@ -18,7 +18,7 @@ it("wires the others, and says how Gemini CLI is wired", () => {
   repo.write("opencode.json", "{}\n");
   const { code, err } = repo.run("init", "--yes");
   expect(code).toBe(0);
-  expect(err).toContain("Gemini CLI is not wired");
+  expect(err).toContain("Gemini CLI is not connected");
   expect(err).toContain(COMMAND);
   expect(repo.read(SETTINGS)).toBe('{"ui": {}}\n');
   expect(repo.read(".opencode/plugin/haversack.js")).toContain("opencode-plugin.mjs");
@@ -29,7 +29,7 @@ it("does not say that all is well when nothing could be written", () => {
   const before = snapshot(repo.root, repo.home);
   const { code, out, err } = repo.run("init", "--yes", "--client", "gemini");
   expect(code).toBe(1);
-  expect(`${out}${err}`).not.toContain("everything is wired");
+  expect(`${out}${err}`).not.toContain("everything is connected");
   expect(err).toContain(COMMAND);
   expect(snapshot(repo.root, repo.home)).toEqual(before);
 });

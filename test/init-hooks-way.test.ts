@@ -1,6 +1,6 @@
 /** How events are answered after `init`, by version of the installed client: one process per event, or the running MCP server. */
 import { spawnSync } from "node:child_process";
-import { chmodSync, mkdirSync, symlinkSync } from "node:fs";
+import { chmodSync, mkdirSync, renameSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { DIST } from "./bins.ts";
@@ -117,38 +117,65 @@ describe("init", () => {
 });
 
 describe("a server that was removed from the client", () => {
-  it("is told to the person at the start of a session, and by doctor; `init` registers it again", () => {
+  const setUp = () => {
     const repo = repository();
     const bin = install(repo, version("2.1.325"));
     init(repo, [bin]);
     const state = join(repo.home, ".claude.json");
     const start = { hook_event_name: "SessionStart", source: "startup", session_id: "s", cwd: repo.root };
-    const told = () => {
+    const told = (env: Record<string, string> = {}) => {
       const { stdout, status } = spawnSync(process.execPath, [join(DIST, "hook.cjs"), "claude-code"], {
-        ...{ cwd: repo.root, env: repo.env, encoding: "utf8" },
+        ...{ cwd: repo.root, env: { ...repo.env, ...env }, encoding: "utf8" },
         input: JSON.stringify(start),
       });
       expect(status).toBe(0);
-      return stdout;
+      return stdout === "" ? "" : JSON.parse(stdout).systemMessage;
     };
+    const remove = () => {
+      const { projects } = JSON.parse(repo.read(state));
+      delete projects[repo.root].mcpServers.haversack;
+      repo.write(state, JSON.stringify({ projects }));
+    };
+    return { repo, bin, state, told, remove };
+  };
+
+  it("is asked no more: at the start of a session our hooks become commands, and the person is told; `init` registers it again", () => {
+    const { repo, bin, state, told, remove } = setUp();
     expect(told()).toBe("");
-    const whole = repo.read(state);
-    const { projects } = JSON.parse(whole);
-    delete projects[repo.root].mcpServers.haversack;
-    repo.write(state, JSON.stringify({ projects }));
-    expect(JSON.parse(told())).toEqual({
-      systemMessage: expect.stringContaining("`haversack init` registers it again"),
-    });
-    repo.write(state, "{");
-    expect(told()).toBe("");
-    repo.write(state, JSON.stringify({ projects }));
+    const warm = repo.read(LOCAL);
+    const events = Object.keys(JSON.parse(warm).hooks);
+    remove();
+    // `doctor` sends such an event too, and changes nothing.
+    expect(told({ HAVERSACK_DOCTOR: "1" })).toContain("`haversack init` registers it again");
+    expect(repo.read(LOCAL)).toBe(warm);
     expect(repo.run("doctor").out).toContain('no server "haversack"');
+
+    expect(told()).toContain("from now on each event starts a process");
+    expect(asked(repo)).toEqual([]);
+    expect(Object.keys(JSON.parse(repo.read(LOCAL)).hooks)).toEqual(events);
+    expect(told()).toBe("");
     init(repo, [bin]);
+    expect(asked(repo)).toEqual(WARM);
+    expect(repo.read(LOCAL)).toBe(warm);
     expect(told()).toBe("");
     // Hooks that run commands need no server.
     init(repo, [bin], "--hooks", "command");
     repo.write(state, "{}");
     expect(told()).toBe("");
+  });
+
+  it("is left alone where the client's state cannot be read; settings behind a link stay, and the person is told", () => {
+    const { repo, state, told, remove } = setUp();
+    const whole = repo.read(state);
+    repo.write(state, "{");
+    expect(told()).toBe("");
+    repo.write(state, whole);
+    remove();
+    const local = join(repo.root, LOCAL);
+    renameSync(local, join(repo.base, "elsewhere.json"));
+    symlinkSync(join(repo.base, "elsewhere.json"), local);
+    expect(told()).toContain("its hooks show errors");
+    expect(asked(repo)).toEqual(WARM);
   });
 });
 

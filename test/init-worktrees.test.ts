@@ -38,7 +38,7 @@ it("wires a worktree where its clients look, and leaves the main checkout wired 
 
   const removed = await repo.cliIn(side, "uninstall", "--yes");
   expect(removed).toMatchObject({ code: 0 });
-  expect(removed.err).toContain(`Claude Code stays wired: all worktrees share its settings in ${repo.root}.`);
+  expect(removed.err).toContain(`Claude Code stays connected: all worktrees share its settings in ${repo.root}.`);
   expect(own(side)).toEqual([]);
   expect(existsSync(join(side, ".codex"))).toBe(false);
   const tree = snapshot(repo.root);
@@ -52,8 +52,8 @@ it("keeps the files of a worktree out of commits after the main checkout is unwi
   await repo.cli("init", "--yes");
   await repo.cliIn(side, "init", "--yes");
   const removed = await repo.cli("uninstall", "--yes");
-  expect(removed.err).toContain(`Claude Code is then no longer wired in the worktree ${side} either`);
-  expect(removed.err).toContain(`other clients stay wired in the worktree ${side}: run`);
+  expect(removed.err).toContain(`Claude Code is then no longer connected in the worktree ${side} either`);
+  expect(removed.err).toContain(`other clients stay connected in the worktree ${side}: run`);
   expect(own(repo.root)).toEqual([]);
   expect(own(side)).toEqual(OWN);
   expect(repo.git("-C", side, "status", "--short")).toBe("");
@@ -116,8 +116,8 @@ it("doctor names the worktree, and says what is not wired in it", async () => {
   const { out, code } = await repo.cliIn(side, "doctor");
   expect(code).toBe(0);
   expect(out).toContain(`Project: ${side}, a worktree of ${repo.root}\n`);
-  expect(out).toMatch(/gemini hooks: not wired; `haversack init --client gemini` wires it/);
-  expect(out).toMatch(/opencode plugin: not wired/);
+  expect(out).toMatch(/gemini hooks: not connected; `haversack init --client gemini` connects it/);
+  expect(out).toMatch(/opencode plugin: not connected/);
 }, 60_000);
 
 it("several inits at once leave settings and a receipt that uninstall removes completely", async () => {

@@ -29,7 +29,7 @@ describe("init", () => {
     const before = snapshot(repo.root, repo.home);
     const short = repo.run("init", "--dry-run").out;
     expect(short).toMatch(/^ {2}make +\.claude\/settings\.local\.json +\+\d+ {2}hooks, and the permission/m);
-    expect(short).toMatch(/^ {2}make +\.claude\/agents\/haversack-\*\.md +\+\d+ {2}4 files: an agent/m);
+    expect(short).toMatch(/^ {2}make +\.claude\/agents\/haversack-\*\.md +\+\d+ {2}4 files: agents/m);
     expect(short).toMatch(/^ {2}make +~\/\.claude\.json /m);
     expect(short).toContain("--diff shows every line");
     expect(short.split("\n").length).toBeLessThan(20);
@@ -373,7 +373,7 @@ describe("skills defer", () => {
     const { code, out } = repo.run("skill", "defer", "--all");
     expect(code).toBe(0);
     expect(out).toContain("2 skills are hidden");
-    expect(out).toContain("not ropes: has an entry of yours already: off");
+    expect(out).toContain("skipped ropes: has an entry of yours already: off");
     expect(JSON.parse(repo.read(LOCAL)).skillOverrides).toEqual({
       ropes: "off",
       knots: "user-invocable-only",
@@ -472,7 +472,7 @@ describe("doctor", () => {
     const { findings: all, code } = findings(repo);
     expect(code).toBe(0);
     for (const part of ["gemini hooks", "codex hooks", "opencode plugin"]) {
-      expect(all).toContainEqual({ part, level: "ok", text: expect.stringMatching(/^not wired; `haversack init/) });
+      expect(all).toContainEqual({ part, level: "ok", text: expect.stringMatching(/^not connected; `haversack init/) });
     }
     expect(all.some(({ part }) => part === "gemini MCP server" || part === "clients")).toBe(false);
 
@@ -487,7 +487,7 @@ describe("doctor", () => {
     rmSync(join(repo.home, ".claude/settings.json"));
     rmSync(join(repo.home, ".claude.json"));
     const remedies = bad(repo).map(({ part, remedy }) => `${part}: ${remedy}`);
-    expect(remedies).toContain("claude-code hooks: `haversack init --user` wires it");
+    expect(remedies).toContain("claude-code hooks: `haversack init --user` connects it");
     expect(remedies).toContain("claude-code MCP server: `haversack init --user` writes it");
   });
 
@@ -609,7 +609,7 @@ describe("doctor", () => {
     const { code, out } = repo.run("doctor");
     expect(code).toBe(1);
     expect(out).toMatch(/^ok {4}runtime: Node/m);
-    expect(out).toMatch(/^FAIL {2}claude-code hooks: not wired any more.*\n {6}→ `haversack init`/m);
+    expect(out).toMatch(/^FAIL {2}claude-code hooks: not connected any more.*\n {6}→ `haversack init`/m);
     expect(out).toMatch(/Not working: 1 of \d+ checks failed \([a-z-]+ [^)]+\), 1 warning \([^)]+\)\.\n$/);
   });
 });

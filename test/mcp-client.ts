@@ -87,5 +87,17 @@ export function spawnServer(
   /** Stops reading the server's answers; its input stays open. */
   const closeOutput = () => void child.stdout?.destroy();
   const kill = (signal: NodeJS.Signals) => void child.kill(signal);
-  return { kill, write, request, call, skill, end, closeOutput, exited, errorsWithoutId, errors: () => errors };
+  return {
+    pid: child.pid,
+    kill,
+    write,
+    request,
+    call,
+    skill,
+    end,
+    closeOutput,
+    exited,
+    errorsWithoutId,
+    errors: () => errors,
+  };
 }

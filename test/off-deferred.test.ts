@@ -198,7 +198,9 @@ describe("doctor says that skills are hidden and nothing brings them", () => {
     const whole = repo.read(CLAUDE);
     const { hooks: _, ...rest } = JSON.parse(whole);
     repo.write(CLAUDE, JSON.stringify(rest));
-    expect(hidden(repo)).toMatchObject([{ part, level, text: reason("not wired"), remedy: reason("undefer --all") }]);
+    expect(hidden(repo)).toMatchObject([
+      { part, level, text: reason("not connected"), remedy: reason("undefer --all") },
+    ]);
     repo.write(CLAUDE, whole);
     writeFileSync(join(repo.home, ".claude.json"), "{}");
     expect(hidden(repo)).toMatchObject([{ part, level, text: reason("no server"), remedy: reason("haversack init") }]);

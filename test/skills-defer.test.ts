@@ -52,7 +52,7 @@ describe("skills defer --all", () => {
     const before = snapshot(repo.root, repo.home);
     expect(repo.run("skill", "defer", "--all", "--client", "opencode")).toMatchObject({
       code: 1,
-      err: "haversack: error: Haversack is not wired into opencode here: nothing would load hidden skills\nhaversack: hint: run `haversack init --client opencode` first\n",
+      err: "haversack: error: Haversack is not connected to opencode here: nothing would load hidden skills\nhaversack: hint: run `haversack init --client opencode` first\n",
     });
     expect(snapshot(repo.root, repo.home)).toEqual(before);
   });
@@ -62,7 +62,7 @@ describe("skills defer --all", () => {
     const before = snapshot(repo.root, repo.home);
     expect(repo.run("skill", "defer", "--all")).toMatchObject({
       code: 1,
-      err: "haversack: error: Haversack is not wired into any client here: nothing would load hidden skills\nhaversack: hint: run `haversack init` first\n",
+      err: "haversack: error: Haversack is not connected to any client here: nothing would load hidden skills\nhaversack: hint: run `haversack init` first\n",
     });
     expect(snapshot(repo.root, repo.home)).toEqual(before);
     expect(existsSync(join(repo.root, ".haversack"))).toBe(false);
@@ -83,8 +83,8 @@ describe("skills defer --all", () => {
     const repo = repositoryWith("codex");
     const { out } = repo.run("skill", "defer", "--all");
     expect(out).toContain("1 skill is hidden from the listing");
-    expect(out).toContain("not flags: it is a skill for all your projects");
-    expect(out).not.toContain("not knots");
+    expect(out).toContain("skipped flags: it is a skill for all your projects");
+    expect(out).not.toContain("skipped knots");
   });
 
   it("--names does what Claude Code alone can, and says so of the others", () => {
@@ -92,7 +92,7 @@ describe("skills defer --all", () => {
     const { code, out } = repo.run("skill", "defer", "--all", "--names");
     expect(code).toBe(0);
     expect(out).toContain("Claude Code: 1 skill is listed by name alone");
-    expect(out).toContain("not by name alone: Codex cannot list a skill's name without its description");
+    expect(out).toContain("skipped by name alone: Codex cannot list a skill's name without its description");
     expect(repo.run("skill", "defer", "--all", "--names", "--client", "codex")).toMatchObject({
       code: 2,
       err: expect.stringContaining("without --names"),

@@ -182,9 +182,9 @@ describe("a skill's files", () => {
     ["references/none.md", /there is no references\/none\.md/],
     ["references", /is not a file/],
     [".git/config", /hidden files/],
-  ])("%s is not read: one line, exit 1", async (path, text) => {
+  ])("%s is not read: one error, one hint, exit 1", async (path, text) => {
     const { code, out, err } = await run(withResources(), ["skill", "show", "forms", "--resource", path]);
-    expect({ code, out, lines: err.trimEnd().split("\n").length }).toEqual({ code: 1, out: "", lines: 1 });
+    expect({ code, out, lines: err.trimEnd().split("\n").length }).toEqual({ code: 1, out: "", lines: 2 });
     expect(err).toMatch(text);
   });
 

@@ -374,7 +374,7 @@ describe("a clone with shared settings and no store", () => {
   it("gets its store at the start of a session, and the prompts after it are answered", async () => {
     const one = clone(files);
     const { findings } = one.haversack("doctor", "--json").json();
-    const remedy = expect.stringContaining("the next session of a wired client makes it");
+    const remedy = expect.stringContaining("the next session of a connected client makes it");
     expect(findings).toContainEqual(expect.objectContaining({ part: "store", level: "warn", remedy }));
     expect(findings).toContainEqual(
       expect.objectContaining({ part: "index", text: expect.stringContaining("not indexed yet"), remedy }),

@@ -126,8 +126,8 @@ describe("messages", () => {
 describe("wake", () => {
   it("says in one line that there is nothing to resume", () => {
     const project = wakeProject("june");
-    expect(project.refused("wake", "june")).toBe(
-      "haversack: error: nothing to resume: @june holds no task and has no unread message\n",
+    expect(project.refused("wake", "june")).toMatch(
+      /^haversack: error: nothing to resume: @june holds no task and has no unread message\nhaversack: hint: .*\n$/,
     );
     expect(project.refused("wake", "june", "--json")).toContain("nothing to resume");
   });
@@ -363,15 +363,30 @@ describe("what is missing", () => {
   });
 
   it.each<[what: string, words: string[], code: number, line: string]>([
-    ["an unknown agent", ["wake", "backedn"], 1, 'there is no agent "backedn"; did you mean @backend?'],
+    [
+      "an unknown agent",
+      ["wake", "backedn"],
+      1,
+      'there is no agent "backedn"\nhaversack: hint: did you mean @backend?',
+    ],
     [
       "a message to one",
       ["agent", "message", "@backedn", "x"],
       1,
-      'there is no agent "backedn"; did you mean @backend?',
+      'there is no agent "backedn"\nhaversack: hint: did you mean @backend?',
     ],
-    ["an inbox of one", ["agent", "inbox", "backedn"], 1, 'there is no agent "backedn"; did you mean @backend?'],
-    ["a prompt to one", ["agent", "prompt", "backedn", "x"], 1, 'there is no agent "backedn"; did you mean @backend?'],
+    [
+      "an inbox of one",
+      ["agent", "inbox", "backedn"],
+      1,
+      'there is no agent "backedn"\nhaversack: hint: did you mean @backend?',
+    ],
+    [
+      "a prompt to one",
+      ["agent", "prompt", "backedn", "x"],
+      1,
+      'there is no agent "backedn"\nhaversack: hint: did you mean @backend?',
+    ],
     ["nobody's inbox", ["agent", "inbox"], 2, "agent is missing: name one"],
     ["a message to nobody", ["agent", "message", "nobody", "x"], 2, "name at least one agent with an @"],
     ["a message of names", ["agent", "message", "@backend"], 2, "the text is missing"],
@@ -388,11 +403,12 @@ describe("what is missing", () => {
     ["a workflow nobody knows", ["workflow", "add", "develop"], 1, "did you mean development?"],
     ["JSON of a client", ["agent", "prompt", "backend", "x", "--json"], 2, "--json needs --print"],
     ["words without quotes", ["agent", "prompt", "backend", "two", "words"], 2, 'unexpected argument "words"'],
-  ])("%s is one line", (_, words, code, line) => {
+  ])("%s is one error with one hint", (_, words, code, line) => {
     const project = wakeProject("backend");
     const ran = project.haversack(words);
     expect({ code: ran.code, out: ran.out }).toEqual({ code, out: "" });
-    expect(ran.err.split("\n")[0]).toContain(line);
+    expect(ran.err).toContain(line);
+    expect(ran.err).toMatch(/^haversack: error: .*\nhaversack: hint: .*\n$/);
     expect(project.json("agent", "inbox", "backend", "--all")).toEqual([]);
   });
 });

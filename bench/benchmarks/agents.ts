@@ -3,7 +3,7 @@
  * cache answers; the heap over many conversations; and the tokens of a first request with skills preloaded, listed, and loaded by task.
  */
 import { spawnSync } from "node:child_process";
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setFlagsFromString } from "node:v8";
@@ -30,7 +30,7 @@ export const agents: Benchmark = {
       const cache = await replaySession(join(folder, "session"));
       const heap = await fillHeap(join(folder, "session"), events ?? CONVERSATIONS);
       const importMs = timeImport(runs);
-      const tokens = await firstRequests(folder);
+      const tokens = await firstRequests();
       return {
         table: {
           columns: ["measure", "value"],
@@ -199,9 +199,8 @@ const TASKS: [task: string, skill: string | undefined][] = [
 ];
 
 /** Counts the body of each request as the provider package sends it. */
-async function firstRequests(folder: string) {
-  const example = join(ROOT, "examples/tender/skills");
-  const skills = existsSync(example) ? example : tenderSkills(join(folder, "tender"));
+async function firstRequests() {
+  const skills = join(ROOT, "examples/tender/skills");
   const names = new SkillRegistry(skills).listSkills().map(({ name }) => name);
   const count = await loadCounter();
   const ways = {
@@ -210,7 +209,7 @@ async function firstRequests(folder: string) {
     "catalogue and auto-trigger": { skills: [], isDynamic: true, isAuto: true },
   };
   const totals: Record<string, number> = {};
-  const notes = [`skills: ${skills === example ? "examples/tender" : "three stand-ins of about 900 tokens"}`];
+  const notes = ["skills: examples/tender"];
   const rows: [string, string][] = [];
   for (const [way, { skills: preloaded, isDynamic, isAuto }] of Object.entries(ways)) {
     let wrong = 0;
@@ -238,27 +237,6 @@ async function firstRequests(folder: string) {
   }
   const share = (100 * totals["catalogue and auto-trigger"]!) / totals["three skills preloaded"]!;
   return { rows, notes, totals, share };
-}
-
-/** Stand-ins for the example's skills. */
-function tenderSkills(folder: string): string {
-  const rule = (about: string, at: number) =>
-    `${at}. Check the ${about} of part ${at} against its source, and write down the page, the owner and the date.`;
-  const body = (about: string) => Array.from({ length: 30 }, (_, at) => rule(about, at + 1)).join("\n");
-  const skill = (name: string, description: string, keywords: string[], confidence: number) =>
-    put(
-      join(folder, name, "SKILL.md"),
-      `---\nname: ${name}\ndescription: ${description}\ntriggers:\n  keywords: ${JSON.stringify(keywords)}\n  confidence: ${confidence}\n---\n\n${body(description)}\n`,
-    );
-  skill(
-    "danish-tender-guidelines",
-    "Danish public tender compliance rules and formatting standards",
-    ["danish tender", "dansk udbud", "tender compliance"],
-    0.7,
-  );
-  skill("complexity-calculator", "Software estimation methodology", ["complexity estimation", "story points"], 0.6);
-  skill("architecture-analyzer", "System architecture patterns", ["architecture review", "system architecture"], 0.6);
-  return folder;
 }
 
 interface RequestBody {

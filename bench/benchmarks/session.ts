@@ -20,14 +20,14 @@ import { SkillLedger } from "../../packages/haversack/src/store/sqlite/skills/sk
 import { loadCounter } from "../../packages/haversack/src/tokens/count.ts";
 import type { Benchmark } from "../harness.ts";
 
-interface SessionSkill {
+export interface SessionSkill {
   id: string;
   domain: string;
   description: string;
   body: string;
 }
 
-interface SessionPrompt {
+export interface SessionPrompt {
   prompt: string;
   expected: string[];
   idleMinutesBefore?: number;
@@ -35,14 +35,19 @@ interface SessionPrompt {
 }
 
 const DATA = join(import.meta.dirname, "../data/session");
+
+export function readSession(name: "skills" | "prompts" | "later-prompts"): unknown {
+  return JSON.parse(readFileSync(join(DATA, `${name}.json`), "utf8"));
+}
+
 const SESSION = { sessionId: "bench", agentId: "" };
 
 export const session: Benchmark = {
   name: "session",
   summary: "25 prompts, 30 skills: tokens that the model receives, and whether the right skill is in front of it",
   async run() {
-    const skills = JSON.parse(readFileSync(join(DATA, "skills.json"), "utf8")) as SessionSkill[];
-    const prompts = JSON.parse(readFileSync(join(DATA, "prompts.json"), "utf8")) as SessionPrompt[];
+    const skills = readSession("skills") as SessionSkill[];
+    const prompts = readSession("prompts") as SessionPrompt[];
     const count = await loadCounter();
     const listing = skills.map(({ id, description }) => `- ${id}: ${description}`).join("\n");
     const windows = 1 + prompts.filter(({ compactionBefore }) => compactionBefore).length;
@@ -80,7 +85,11 @@ export const session: Benchmark = {
   },
 };
 
-function replay(skills: readonly SessionSkill[], prompts: readonly SessionPrompt[], count: (text: string) => number) {
+export function replay(
+  skills: readonly SessionSkill[],
+  prompts: readonly SessionPrompt[],
+  count: (text: string) => number,
+) {
   const handle = openMemoryStore();
   const writer = new SkillIndexWriter(handle.db);
   writer.putBackground(backgroundTerms());
@@ -116,7 +125,12 @@ function replay(skills: readonly SessionSkill[], prompts: readonly SessionPrompt
   let at = new Date("2026-03-02T09:00:00Z");
   let window = new Set<string>();
   const formats: Record<string, number> = {};
-  const result = { tokens: 0, inFront: 0, needless: 0, formats, misses: [] as string[] };
+  const result = {
+    ...{ tokens: 0, inFront: 0, needless: 0, formats },
+    misses: [] as string[],
+    /** What each prompt added. */
+    added: [] as number[],
+  };
   for (const { prompt, expected, idleMinutesBefore = 2, compactionBefore } of prompts) {
     at = new Date(at.getTime() + idleMinutesBefore * 60_000);
     if (compactionBefore) {
@@ -125,7 +139,9 @@ function replay(skills: readonly SessionSkill[], prompts: readonly SessionPrompt
     }
     const found = discover({ ...SESSION, client, cwd: "/", prompt, at }, { index, ledger, settings });
     formats[found.format] = (formats[found.format] ?? 0) + 1;
-    result.tokens += count(found.text);
+    const added = count(found.text);
+    result.added.push(added);
+    result.tokens += added;
     for (const { id, disclosure } of found.skills) if (disclosure === "full" || disclosure === "body") window.add(id);
     if (expected.length === 0) result.needless += found.text === "" ? 0 : 1;
     else if (expected.some((id) => window.has(id))) result.inFront++;

@@ -123,9 +123,9 @@ async function fill(db: Connection): Promise<void> {
 }
 
 async function reset(db: Connection): Promise<void> {
-  await db.exec(`DELETE FROM claims; DELETE FROM last_holders; DELETE FROM activity; DELETE FROM operations;
+  await db.exec(`DELETE FROM claims; DELETE FROM last_holders; DELETE FROM activity; DELETE FROM operations; DELETE FROM changes;
     UPDATE tasks SET status = 'todo', started_at = NULL WHERE status <> 'todo'; UPDATE queue SET is_todo = 1, is_ready = 1 WHERE is_ready = 0`);
-  for (const table of ["claims", "last_holders", "activity", "operations", "tasks", "queue"])
+  for (const table of ["claims", "last_holders", "activity", "operations", "changes", "tasks", "queue"])
     await db.exec(`VACUUM ANALYZE ${table}`);
 }
 
@@ -164,7 +164,9 @@ const BARE = `WITH picked AS (
 async function bareClaims(place: Place, size: number, count: number): Promise<number> {
   const connections = await Promise.all(Array.from({ length: CLAIMERS }, () => connect(place, { timeoutMs: 5000 })));
   try {
-    for (const connection of connections) await connection.exec(`SET search_path TO ${place.schema}`);
+    // Without the log of changes, which a bare queue does not have.
+    for (const connection of connections)
+      await connection.exec(`SET search_path TO ${place.schema}; SET haversack.is_claiming TO 'on'`);
     return await timed(count, size, async (claimer) => {
       const now = new Date();
       const values = [size, `claimer-${claimer}`, now.toISOString(), now.getTime() + LEASE_MS];

@@ -1,16 +1,23 @@
 /** The board's server: who may ask it, what it answers, and what it does when something is wrong. */
 import { once } from "node:events";
-import { renameSync } from "node:fs";
+import { existsSync, mkdirSync, renameSync, writeFileSync } from "node:fs";
 import { request } from "node:http";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
+import type { AuditView } from "../../packages/haversack/src/board-server/board-types.ts";
 import { scratchProject } from "../bins.ts";
 import { type RunningBoard, startBoard } from "./start-board.ts";
 
 interface Columns {
   counts: Record<string, number>;
   columns: { status: string; total: number; tasks: { id: string; title: string; note?: string; agent?: string }[] }[];
+}
+
+function localDay(): string {
+  const now = new Date();
+  const two = (value: number) => String(value).padStart(2, "0");
+  return `${now.getFullYear()}-${two(now.getMonth() + 1)}-${two(now.getDate())}`;
 }
 
 async function columns(board: RunningBoard, query = ""): Promise<Record<string, string[]>> {
@@ -108,6 +115,62 @@ describe("what it does", () => {
     expect(skills.skills).toMatchObject([{ id: "saddle-stitch", shown: 0, used: 0 }]);
   });
 
+  it("shows epics and stories with how far they are, and a task's group on its card", async () => {
+    const board = await startBoard();
+    const make = async (fields: object) =>
+      ((await (await board.post("/api/tasks", fields)).json()) as { id: string }).id;
+    const epic = await make({ kind: "epic", title: "Bags" });
+    const story = await make({ kind: "story", title: "Straps", epic_id: epic });
+    const task = await make({ title: "Cut leather", story_id: story });
+    await make({ title: "Buy wax", story_id: story });
+    board.project.haversack(["task", "done", task]);
+    const groups = async (kind: string) => (await board.get(`/api/groups?kind=${kind}`)).json();
+    expect(await groups("epic")).toEqual({
+      groups: [{ id: epic, kind: "epic", title: "Bags", status: "in_progress", done: 1, total: 2 }],
+      total: 1,
+    });
+    expect(await groups("story")).toMatchObject({ groups: [{ id: story, epic_id: epic, done: 1, total: 2 }] });
+    const { columns: all } = (await (await board.get("/api/board")).json()) as Columns;
+    expect(all.find(({ status }) => status === "todo")?.tasks).toMatchObject([{ title: "Buy wax", group: "Straps" }]);
+  });
+
+  it("audits the project's transcripts in the background", async () => {
+    const board = await startBoard();
+    const { root, home } = board.project;
+    const look = async () => (await (await board.get("/api/audit")).json()) as AuditView;
+    const settled = () => expect.poll(async () => (await look()).state, { timeout: 20_000 });
+    expect(await look()).toEqual({ state: "none", days: 30 });
+    await board.post("/api/audit", { days: 7 });
+    await settled().toBe("failed");
+    expect((await look()).problem).toBe("no transcripts found");
+    const at = (minutes: number) => new Date(Date.now() - minutes * 60_000).toISOString();
+    const common = { sessionId: "s1", cwd: root };
+    const lines = [
+      { type: "user", timestamp: at(9), ...common, message: { role: "user", content: "Why is it red? ".repeat(20) } },
+      {
+        ...{ type: "assistant", timestamp: at(8), ...common },
+        message: {
+          id: "m",
+          role: "assistant",
+          content: [{ type: "text", text: "Because." }],
+          usage: { input_tokens: 900 },
+        },
+      },
+    ];
+    const text = `${lines.map((line) => JSON.stringify(line)).join("\n")}\n{"type":"user","cut`;
+    mkdirSync(join(home, ".claude/projects/-p"), { recursive: true });
+    writeFileSync(join(home, ".claude/projects/-p/s1.jsonl"), text);
+    expect((await board.post("/api/audit", { days: 7 })).status).toBe(202);
+    await settled().toBe("ready");
+    const { report, days } = await look();
+    expect(days).toBe(7);
+    expect(report).toMatchObject({ sessions: 1, windows: 1, compactions: 0, broken: 1, by_day: [{ day: localDay() }] });
+    const total = report?.categories.reduce((sum, { tokens }) => sum + tokens, 0);
+    expect(total).toBe(report?.tokens);
+    expect(report?.by_day[0]?.tokens.reduce((sum, one) => sum + one, 0)).toBe(total);
+    for (const days of [0, 1.5, "7", 1e9]) expect((await board.post("/api/audit", { days })).status).toBe(400);
+  });
+
   it("tells the page when another process has written", async () => {
     const board = await startBoard();
     board.project.haversack(["task", "create", "Before"]);
@@ -146,9 +209,15 @@ describe("what may go wrong", () => {
     const board = await startBoard();
     const { project } = board;
     project.haversack(["task", "create", "Kept"]);
+    expect(await columns(board)).toMatchObject({ todo: ["Kept"] });
     const [state, away] = [join(project.root, ".haversack"), join(project.home, "away")];
     renameSync(state, away);
-    expect(await columns(board)).toMatchObject({ todo: [] });
+    const gone = await board.get("/api/board");
+    expect(gone.status).toBe(503);
+    expect(await gone.json()).toMatchObject({ error: expect.stringContaining("is gone"), hint: expect.any(String) });
+    // Nothing begins anew in its place, or it could not come back.
+    expect((await board.post("/api/tasks", { title: "Lost" })).status).toBe(503);
+    expect(existsSync(state)).toBe(false);
     renameSync(away, state);
     expect(await columns(board)).toMatchObject({ todo: ["Kept"] });
   });

@@ -1,10 +1,13 @@
 /** The board as a person uses it, in Chromium: pages, drag, keyboard, changes by others, who is refused. */
 import { once } from "node:events";
-import { existsSync, mkdirSync } from "node:fs";
+import { existsSync, mkdirSync, renameSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { type Browser, chromium, type Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
+import { processSpace } from "../../packages/haversack/src/base/process-space.ts";
+import { openDatabase } from "../../packages/haversack/src/store/sqlite/open.ts";
+import { SqliteRunStore } from "../../packages/haversack/src/store/sqlite/work/sqlite-run-store.ts";
 import { type Scratch, scratchProject } from "../bins.ts";
 import { type RunningBoard, startBoard } from "./start-board.ts";
 
@@ -134,6 +137,55 @@ describe("work", () => {
     console.info(`seen ${Date.now() - since} ms after the command had ended`);
   });
 
+  it("asks why a task is blocked, and leaves it if nobody says", async () => {
+    const project = scratchProject();
+    const id = project.haversack(["task", "create", "Sew the strap", "--json"]).json().id;
+    const page = await open(await startBoard({ project }));
+    await page.locator(".card").dragTo(column(page, "blocked"));
+    const reason = page.getByRole("textbox", { name: `What blocks ${id}?` });
+    await reason.waitFor();
+    await page.keyboard.press("Escape");
+    await page.getByRole("dialog").waitFor({ state: "detached" });
+    await column(page, "todo").locator(".card").click();
+    const panel = page.getByRole("dialog", { name: `Task ${id}` });
+    await panel.getByLabel("Status").selectOption("blocked");
+    await page.getByRole("button", { name: "Cancel" }).click();
+    await expect.poll(() => panel.getByLabel("Status").inputValue()).toBe("todo");
+    await panel.getByLabel("Status").selectOption("blocked");
+    await reason.fill("no thread left");
+    await page.getByRole("button", { name: "Block", exact: true }).click();
+    await panel.getByText("no thread left").first().waitFor();
+    await panel.getByLabel("Priority").selectOption("P0");
+    await expect
+      .poll(() => project.haversack(["task", "show", id, "--json"]).json())
+      .toMatchObject({ status: "blocked", priority: "P0" });
+  });
+
+  it("creates an epic and a story, and shows the work of one", async () => {
+    const project = scratchProject();
+    project.haversack(["task", "create", "Buy wax"]);
+    const page = await open(await startBoard({ project }));
+    for (const [kind, title] of [
+      ["Epics", "Bags"],
+      ["Stories", "Straps"],
+    ] as const) {
+      await page.getByLabel(kind, { exact: true }).check();
+      await page.getByRole("button", { name: /^New / }).click();
+      await page.getByLabel("Title").fill(title);
+      if (kind === "Stories") await page.locator("select[name=epic_id]").selectOption({ index: 1 });
+      await page.getByRole("button", { name: "Create" }).click();
+      await page.locator(".columns.three .card", { hasText: title }).waitFor();
+    }
+    await page.locator(".columns.three .card", { hasText: "Straps" }).click();
+    await page.getByText("Nothing to do.").waitFor();
+    await page.getByRole("button", { name: "New task" }).click();
+    await page.getByLabel("Title").fill("Cut leather");
+    await page.getByRole("button", { name: "Create" }).click();
+    await page.locator(".card", { hasText: "Straps" }).getByText("Cut leather").waitFor();
+    await page.locator("select").first().selectOption("");
+    await page.locator(".card", { hasText: "Buy wax" }).waitFor();
+  });
+
   it("shows a task's work in progress, and what names look like HTML as text", async () => {
     const page = await open(await startBoard({ project: shop() }));
     await page.locator(".card", { hasText: "Refunds" }).click();
@@ -161,16 +213,93 @@ describe("the other views", () => {
     await page.locator(".chart canvas").waitFor();
   });
 
+  it("follows a run that another process drives, and stops it", async () => {
+    const project = shop();
+    const handle = openDatabase(join(project.root, ".haversack/haversack.db"), { durability: "full" });
+    onTestFinished(() => handle.db.close());
+    const runs = new SqliteRunStore(handle);
+    const startedAt = new Date();
+    const { id } = await runs.createRun({
+      ...{ scope: { kind: "all" }, client: "codex", options: {}, machine: "here", startedAt },
+      process: { id: process.pid, space: processSpace() },
+    });
+    await runs.addSession({ runId: id, purpose: "batch", taskIds: [], startedAt });
+    const page = await open(await startBoard({ project }));
+    await page.getByRole("link", { name: "Runs" }).click();
+    const run = page.getByRole("article", { name: `Run ${id}` });
+    await run.getByText("running").waitFor();
+    const task = { runId: id, taskId: "T1234", fixes: 0, reviewFailures: 0, title: "Sew", tokens: 0, sessions: 1 };
+    await runs.setTask({ ...task, state: "claimed", at: new Date() });
+    await runs.updateSession(id, 1, { usedTokens: 50, windowTokens: 100, inputTokens: 41_000, costUsd: 1.25 });
+    await run.getByText("50%").first().waitFor();
+    await run.getByText("41k").waitFor();
+    await run.getByText("$1.25").waitFor();
+    await run.getByText("0 of 1").waitFor();
+    await runs.setTask({ ...task, state: "done", at: new Date() });
+    await run.getByText("1 of 1").waitFor();
+    await run.getByRole("button", { name: "Stop", exact: true }).click();
+    await expect.poll(() => runs.stopRequest(id)).toBe("gracefully");
+    page.on("dialog", (dialog) => void dialog.accept());
+    await run.getByRole("button", { name: "Stop now" }).click();
+    await expect.poll(() => runs.stopRequest(id)).toBe("now");
+    await runs.updateRun(id, { state: "ended", endedAt: new Date(), stopped: "somebody stopped it" });
+    await run.getByText("somebody stopped it").waitFor();
+    expect(await run.getByRole("button", { name: "Stop", exact: true }).count()).toBe(0);
+  });
+
+  it("finds a skill, and shows where the windows went", async () => {
+    const project = shop();
+    project.write(".claude/skills/pdf/SKILL.md", "---\nname: pdf\ndescription: Use when printing PDF files.\n---\nB\n");
+    const said = (content: string, more: object = {}) => ({
+      message: { role: "user", content },
+      type: "user",
+      ...more,
+    });
+    for (const day of [0, 1, 2]) {
+      const of = {
+        sessionId: `a${day}`,
+        cwd: project.root,
+        timestamp: new Date(Date.now() - day * 86_400_000).toISOString(),
+      };
+      const usage = { input_tokens: 5_000, output_tokens: 1 };
+      const answer = { type: "assistant", message: { id: "m", role: "assistant", content: [], usage }, ...of };
+      const file = join(project.home, `.claude/projects/-p/a${day}.jsonl`);
+      mkdirSync(dirname(file), { recursive: true });
+      writeFileSync(file, `${JSON.stringify(said("Why? ".repeat(700), of))}\n${JSON.stringify(answer)}\n`);
+    }
+    const page = await open(await startBoard({ project }));
+    await page.getByRole("link", { name: "Skills" }).click();
+    await page.getByPlaceholder("Find a skill").fill("printing");
+    await page.locator("tbody tr", { hasText: "pdf" }).waitFor();
+    expect(await page.locator("tbody tr").count()).toBe(1);
+    await page.getByRole("link", { name: "Audit" }).click();
+    await page.getByRole("row", { name: /Pasted documents/ }).waitFor();
+    await page.locator(".chart canvas").waitFor();
+  });
+
+  it("says that it lost the server, and goes on when a store comes back", async () => {
+    const board = await startBoard({ project: shop() });
+    const page = await open(board);
+    const [state, away] = [join(board.project.root, ".haversack"), join(board.project.home, "away")];
+    renameSync(state, away);
+    await page.getByRole("alert").filter({ hasText: "is gone" }).waitFor();
+    await page.locator(".card", { hasText: "Print invoices" }).waitFor();
+    renameSync(away, state);
+    await page.getByRole("alert").waitFor({ state: "detached" });
+    board.child.kill("SIGTERM");
+    await page.getByRole("alert").filter({ hasText: "No connection" }).waitFor();
+  });
+
   it("is usable at three sizes in both themes", async () => {
     const board = await startBoard({ project: shop() });
     for (const [width, height] of [
-      [1440, 900],
-      [820, 1100],
+      [1400, 900],
+      [800, 1100],
       [400, 800],
     ] as const) {
       for (const colorScheme of ["light", "dark"] as const) {
         const page = await open(board, { viewport: { width, height }, colorScheme });
-        for (const view of ["board", "queue", "agents", "runs", "skills", "savings"]) {
+        for (const view of ["board", "queue", "agents", "runs", "skills", "savings", "audit"]) {
           await page.goto(`${board.origin}/#${view}`);
           await page.locator(`nav a[href="#${view}"][aria-current]`).waitFor();
           await page

@@ -88,6 +88,7 @@ export async function startModelServer<Recorded extends ModelRequest>(
     if (request) {
       requests.push(request);
       const reply = replyTo(request);
+      await reply.after;
       if (reply.delayMs) await new Promise((resolve) => setTimeout(resolve, reply.delayMs));
       return reply.error ? api.writeError(response, reply.error) : api.write(response, request, reply);
     }

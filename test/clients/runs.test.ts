@@ -265,6 +265,19 @@ it("claude-code: a session gets further batches while they fit into its window",
   expect(report.tests).toHaveLength(3);
 });
 
+it("claude-code: a limit of cost holds in the middle of a turn, although the client tells its cost only at the end", async () => {
+  const client = CLIENTS["claude-code"]!();
+  let calls = 0;
+  const answer: Answer = ({ kind }) =>
+    kind === "side" ? undefined : { tools: client.shell(`echo ${++calls}`) ?? [], usage: { inputTokens: 100_000 } };
+  const { repo, env, words } = await prepare(client, 1, answer, {});
+  const limited = [...words.slice(0, 2), "--max-cost", "1", ...words.slice(2)];
+  const { stdout, exitCode } = await runHaversack(limited, { cwd: repo.root, env, timeLimitMs: 120_000 });
+  expect(stdout).toContain("Session 1 stopped: the run's limit of cost was reached");
+  expect(stdout).toMatch(/Stopped \(max-cost\): .* 1 session, \S+ tokens, \$1\.\d\d\./);
+  expect(exitCode).toBe(1);
+});
+
 describe.each(["gemini", "opencode"])("%s", (id) => {
   it("goes on in a second session when the window of the first is nearly full", async () => {
     const { run, tasks, status, report } = await work(CLIENTS[id]!(), 2, () => ({}));

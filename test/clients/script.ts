@@ -28,6 +28,21 @@ export interface Reply {
   error?: { status: number; type: string; message: string };
   /** Waits before it answers. Default 0. */
   delayMs?: number;
+  /** Waits for this before it answers, such as for another session: see `meeting`. */
+  after?: Promise<unknown>;
+}
+
+/** Each call waits until there were `count` calls. For sessions that must run at the same time, however busy the machine is. */
+export function meeting(count: number): () => Promise<void> {
+  let arrived = 0;
+  let open: () => void;
+  const all = new Promise<void>((resolve) => {
+    open = resolve;
+  });
+  return () => {
+    if (++arrived === count) open();
+    return all;
+  };
 }
 
 /** `n` counts the requests of the same conversation (main, each sub-agent, compaction, side), from 1. */

@@ -13,9 +13,11 @@ import { codexOnce } from "./codex/codex-test.ts";
 import { testServer as geminiServer } from "./gemini/gemini-test.ts";
 import { runGemini } from "./gemini/run-gemini.ts";
 import { scratchGemini } from "./gemini/scratch-gemini.ts";
+import { opencodeProgram } from "./opencode/install.ts";
 import { testServer as opencodeServer } from "./opencode/opencode-test.ts";
-import { runOpencode } from "./opencode/run-opencode.ts";
+import { environment, providerConfig, runOpencode } from "./opencode/run-opencode.ts";
 import { scratchOpencode } from "./opencode/scratch-opencode.ts";
+import { runClient } from "./run-client.ts";
 import { type Reply, type Script, steps, toolCall } from "./script.ts";
 
 interface Run {
@@ -66,6 +68,28 @@ function readAll({ stdout, exitCode }: { stdout: string; exitCode: number | null
 function of<Kind extends StreamEvent["kind"]>(events: readonly StreamEvent[], kind: Kind) {
   return events.filter((event): event is Extract<StreamEvent, { kind: Kind }> => event.kind === kind);
 }
+
+it("opencode: ends with 0 after a tool that was not allowed, and we know why", async () => {
+  const server = await opencodeServer(steps([CLIENTS["opencode"]!.shell, { text: "never said" }]));
+  const repo = scratchOpencode();
+  repo.writeConfig({ ...providerConfig(server, 200_000), permission: { bash: "ask" } });
+  const place = { cwd: repo.root, env: environment({ repo, server }) };
+  const run = await runClient(opencodeProgram(), ["run", "--format", "json", "Go."], place);
+  const { events, exitCode } = readAll(run, opencodeStream());
+  expect(exitCode).toBe(0);
+  expect(of(events, "denied")).toMatchObject([{ tool: "bash" }]);
+  expect(of(events, "result").at(-1)).toMatchObject({ isError: true, reason: "denied" });
+});
+
+it("gemini: a limit of turns is one, exit 53", async () => {
+  const { shell } = CLIENTS["gemini"]!;
+  const server = await geminiServer(steps([shell, shell, { text: "never said" }]));
+  const repo = scratchGemini();
+  repo.write(".gemini/settings.json", JSON.stringify({ model: { maxSessionTurns: 1 } }));
+  const { events, exitCode } = readAll(await runGemini({ repo, server, prompt: "Go." }), geminiStream());
+  expect(exitCode).toBe(53);
+  expect(of(events, "result").at(-1)).toMatchObject({ isError: true, reason: "max-turns" });
+});
 
 describe.each(Object.keys(CLIENTS))("%s", (client) => {
   const { start, shell } = CLIENTS[client]!;

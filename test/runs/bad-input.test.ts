@@ -1,5 +1,5 @@
 /** What stands in the way is told in one line with the remedy, before anything is spent. And what a run does to the repository. */
-import { rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { FINISH_ALL, type ProjectOptions, runProject } from "./run-project.ts";
@@ -183,7 +183,7 @@ describe("before anything is spent", () => {
     expect(code).toBe(0);
     expect(out).toContain(`Would claim: ${run.tasks[0]} "Task 1", ${run.tasks[1]} "Task 2"`);
     expect(out).toContain("--permission-mode acceptEdits");
-    expect(out).toContain("Tests: sh check.sh");
+    expect(out).toContain("Tests: sh check.sh\nReviewers: none\nLimits: 10 sessions, 480 minutes\n");
     expect(Object.values(await run.status())).toEqual(["todo", "todo", "todo"]);
     expect((await run.haversack("runs", "list", "--json")).out.trim()).toBe("[]");
     const json = JSON.parse((await run.work(["--all", "--dry-run", "--json"])).out);
@@ -270,6 +270,23 @@ describe("the repository", () => {
     const files = run.git("ls-tree", "-r", "--name-only", `refs/haversack/runs/${id}/1`).trim().split("\n");
     expect(files).toEqual(expect.arrayContaining(["mine.txt", "staged.txt", `${run.tasks[0]}.txt`]));
     expect(files.filter((file) => file.includes(".haversack"))).toEqual([]);
+  });
+
+  it("from a subfolder works in the whole repository; from a worktree in that worktree, with the same queue", async () => {
+    const run = await project({ tasks: 2 });
+    const [first, second] = run.tasks as [string, string];
+    const tree = join(run.base, "tree");
+    run.git("worktree", "add", "--quiet", tree);
+    mkdirSync(join(run.root, "src/deep"), { recursive: true });
+    const below = await run.start(["work", "--all", "--max-chains", "1", "-n", "1"], {}, join(run.root, "src/deep"))
+      .ended;
+    expect(below.out).toContain("Tests (sh check.sh): green");
+    expect(run.read(`${first}.txt`)).toBe("sound\n");
+    const apart = await run.start(["work", "--all"], {}, tree).ended;
+    expect(apart.code).toBe(0);
+    expect(readFileSync(join(tree, `${second}.txt`), "utf8")).toBe("sound\n");
+    expect(existsSync(join(run.root, `${second}.txt`))).toBe(false);
+    expect(Object.values(await run.status())).toEqual(["done", "done"]);
   });
 
   it("headless.keep branch: on a branch of the run; .haversack is never in it, ignored or not", async () => {

@@ -39,6 +39,16 @@ describe("limits", () => {
     expect(run.sessions()).toHaveLength(1);
   });
 
+  it("--max-cost: each session gets what is left as its own limit, unless the user gives one", async () => {
+    const run = await project({ tasks: 4 });
+    await run.work(["--all", "--max-cost", "0.5"]);
+    const budgets = run.sessions().map(({ args }) => args[args.indexOf("--max-budget-usd") + 1]);
+    expect(budgets).toEqual(["0.50", "0.49"]);
+    await run.haversack("task", "create", "One more");
+    await run.work(["--all", "--max-cost", "0.5", "--", "--max-budget-usd=0.2"]);
+    expect(run.sessions()[2]?.args.filter((word) => word.startsWith("--max-budget"))).toEqual(["--max-budget-usd=0.2"]);
+  });
+
   it("--max-tokens: a session that goes on and on is asked to end in the middle", async () => {
     const run = await project({
       tasks: 1,
@@ -65,6 +75,47 @@ describe("no progress", () => {
     expect(out).toContain("repeated the same calls (Read: same.txt)");
     expect(run.sessions()).toHaveLength(4);
     expect(Object.values(await run.status()).sort()).toEqual(["blocked", "blocked", "todo"]);
+  });
+
+  it("a session that repeats a call for ever is asked to end; what it was not allowed is told once, and counted", async () => {
+    const run = await project({
+      tasks: 1,
+      script: `
+        for (let i = 0; agent.heard.length < 2 && i < 500; i++) {
+          agent.tool("Bash", { command: "make" });
+          agent.event({ type: "system", subtype: "permission_denied", tool_name: "Bash", message: "needs approval" });
+          await agent.sleep(5);
+        }
+        agent.result();`,
+    });
+    const { out } = await run.work(["--all"]);
+    expect(out).toContain("It only repeats the same calls: asked to save and end.");
+    expect(out).toContain("Session 1 circling: it only repeated the same calls");
+    expect(out).toContain(
+      "Note: Bash was not allowed: needs approval (the client's own options after -- give permissions)",
+    );
+    expect(out.match(/needs approval/g)).toHaveLength(2);
+    expect(out).toMatch(/Note: Bash was not allowed \d+ times in session 1\n/);
+    expect(run.sessions()).toHaveLength(2);
+    expect(Object.values(await run.status())).toEqual(["blocked"]);
+  });
+
+  it("the same calls again and again are none, even if a file changes; different edits of one file are", async () => {
+    const play = (input: string) =>
+      project({
+        tasks: 1,
+        script: `
+          for (let i = 0; i < 12; i++) agent.tool("Edit", ${input});
+          agent.write("log.txt", String(agent.number));
+          agent.result();`,
+      });
+    const circles = await play(`{ file_path: "log.txt", new_string: "x" }`);
+    const { out } = await circles.work(["--all", "--max-chains", "4"]);
+    expect(out).toContain("2 sessions in a row repeated the same calls (Edit: log.txt) and finished no task");
+    expect(Object.values(await circles.status())).toEqual(["blocked"]);
+    const works = await play(`{ file_path: "log.txt", new_string: "x" + i }`);
+    expect((await works.work(["--all", "--max-chains", "4"])).out).toContain("Stopped (max-chains)");
+    expect(Object.values(await works.status())).toEqual(["todo"]);
   });
 
   it("blocks a task that three sessions gave up on", async () => {
@@ -137,6 +188,23 @@ describe("a client that fails", () => {
     expect(out).toContain("cannot go on");
     expect(code).toBe(1);
     expect(Object.values(await run.status())).toEqual(["todo"]);
+  });
+
+  it("that reports an error which no wait helps is tried three times", async () => {
+    const run = await project({ tasks: 1, script: `agent.error(400, "the request is wrong");` });
+    const { out } = await run.work(["--all"]);
+    expect(out).toContain("Stopped (client-fails): 3 sessions in a row ended like this: the request is wrong");
+    expect(run.sessions()).toHaveLength(3);
+  });
+
+  it("that stops at its limit of turns without having done anything is no progress", async () => {
+    const run = await project({
+      tasks: 1,
+      script: `agent.tool("Read", {}); agent.result({ subtype: "error_max_turns", is_error: true });`,
+    });
+    const { out } = await run.work(["--all"]);
+    expect(out).toContain("no progress: 2 sessions in a row changed no file and finished no task");
+    expect(run.sessions()).toHaveLength(2);
   });
 
   it("that hangs is ended with everything it started, and its tasks go on in the next session", async () => {

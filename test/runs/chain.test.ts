@@ -1,5 +1,6 @@
 /** Runs that go well, or nearly: sessions follow one another until everything is done or blocked with evidence. */
-import { existsSync } from "node:fs";
+import { existsSync, mkdirSync } from "node:fs";
+import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { FINISH_ALL, type ProjectOptions, runProject } from "./run-project.ts";
@@ -98,6 +99,21 @@ it("blocks what no fixer can repair, with the evidence, and does the others", as
   expect(run.sessions().filter(({ purpose }) => purpose === "fix")).toHaveLength(2);
 });
 
+it("blocks with what the tests said last, not with what the fixer was given", async () => {
+  const run = await project({
+    tasks: 1,
+    settings: { work: { test_command: 'test ! -e bad || { echo "FAIL $(cat bad)"; exit 1; }' } },
+    script: `
+      agent.write("bad", agent.purpose === "fix" ? "after the fixer" : "before it");
+      if (agent.purpose === "fix") for (let i = 0; i < 12; i++) agent.tool("Bash", { command: "make" });
+      else agent.finish(agent.tasks[0]);
+      agent.result();`,
+  });
+  await run.work(["--all"]);
+  expect(run.sessions()).toHaveLength(2);
+  expect(run.report().tasks[0].evidence).toContain("FAIL after the fixer");
+});
+
 it("knows what was red before: no task has to answer for it", async () => {
   const run = await project({ tasks: 2 });
   run.write("old.txt", "BROKEN");
@@ -125,16 +141,88 @@ it("sends a task back that a reviewer fails, and finishes it when both have pass
     script: `
       if (agent.purpose === "review") {
         const isFirst = agent.number === 2;
-        agent.answer("Looked at it.\\nVERDICT: " + (isFirst ? "FAIL" : "PASS"));
+        agent.answer("The limit is missing.\\nVERDICT: " + (isFirst ? "FAIL" : "PASS"));
         return agent.result();
       }
       ${FINISH_ALL}`,
     settings: { headless: { reviewers: ["spec-reviewer", "quality-reviewer"] } },
   });
-  const { code } = await run.work(["--all"]);
+  const { code, out } = await run.work(["--all"]);
   expect(run.sessions().map(({ purpose }) => purpose)).toEqual(["batch", "review", "batch", "review", "review"]);
+  expect(out.match(/review by [a-z-]+/g)).toEqual([
+    "review by spec-reviewer",
+    "review by spec-reviewer",
+    "review by quality-reviewer",
+  ]);
   expect(code).toBe(0);
+  // What the reviewer found, although it stored no handoff.
+  expect(run.sessions()[2]?.prompt).toContain(
+    `A review failed:\n- ${run.tasks[0]}: spec-reviewer: The limit is missing.`,
+  );
   expect(run.report().tasks[0]).toMatchObject({ state: "done", review_failures: 1 });
+});
+
+it("takes no verdict for none: a reviewer that says nothing is asked again, and then the task goes back", async () => {
+  const run = await project({
+    tasks: 1,
+    script: `
+      if (agent.purpose === "review") {
+        agent.answer(agent.number < 5 ? "Hm." : "VERDICT: PASS");
+        return agent.result();
+      }
+      ${FINISH_ALL}`,
+    settings: { headless: { reviewers: ["spec-reviewer"] } },
+  });
+  const { code, out } = await run.work(["--all"]);
+  expect(out).toContain("spec-reviewer: gave no verdict (completed)");
+  expect(code).toBe(0);
+  expect(run.sessions().map(({ purpose }) => purpose)).toEqual(["batch", "review", "review", "batch", "review"]);
+});
+
+it("gives reviewers their role, the changed files, and references to what the project's role map lets them read", async () => {
+  const run = await project({
+    tasks: 0,
+    script: `
+      if (agent.purpose === "review") {
+        agent.answer("VERDICT: PASS");
+        return agent.result();
+      }
+      ${FINISH_ALL}`,
+    settings: { headless: { reviewers: ["spec-reviewer", "security-reviewer"] } },
+  });
+  const folder = "docs/features/031-uploads";
+  for (const one of [folder, ".haversack"]) mkdirSync(join(run.root, one), { recursive: true });
+  run.write(`${folder}/spec.md`, "# Spec\nlimits\n");
+  run.write(`${folder}/plan.md`, "# Plan\n");
+  run.write(".haversack/rubric.md", "Look for holes in the fence.");
+  run.write(
+    ".haversack/artifacts.json",
+    JSON.stringify({
+      documents: { "spec.md": { name: "Spec" } },
+      sets: {
+        code: {
+          dispatch: "code",
+          roles: {
+            "spec-reviewer": { documents: ["spec.md"] },
+            "security-reviewer": { documents: ["spec.md"], rubric: "rubric.md" },
+          },
+        },
+      },
+    }),
+  );
+  await run.haversack("task", "create", "Uploads", "--plan", `${folder}/plan.md`);
+  expect((await run.work(["--all"])).code).toBe(0);
+  const [batch, spec, security] = run.sessions();
+  expect(batch?.prompt).not.toContain("Required Artifacts");
+  expect(spec?.prompt).toContain("You are the spec-reviewer of");
+  expect(spec?.prompt).not.toContain("implementer");
+  expect(spec?.prompt).toContain(`Changed since work on this task began: ${batch?.tasks[0]}.txt.`);
+  for (const review of [spec, security]) {
+    expect(review?.prompt).toContain(`## Required Artifacts\nYou MUST read the following files`);
+    expect(review?.prompt).toContain(`- Spec: ${run.root}/${folder}/spec.md (2 lines`);
+  }
+  expect(spec?.prompt).toContain("against its description and criteria");
+  expect(security?.prompt).toContain("Look for holes in the fence.");
 });
 
 it("leaves alone what a session reports as blocked, and does not count that against the batch size", async () => {
@@ -189,6 +277,7 @@ describe("headless.fill_sessions", () => {
     expect(sessions).toHaveLength(1);
     expect(sessions[0]).toMatchObject({ end: "completed", fill: 0.59 });
     expect(sessions[0].tasks).toHaveLength(9);
+    expect(run.report().batch_sizes).toEqual([2, 3, 4]);
     expect(tests).toHaveLength(4);
     const metrics = JSON.parse((await run.haversack("metrics", "--json")).out);
     expect(metrics).toMatchObject({ tasks_per_session: 9, batch_completion: 1 });

@@ -64,9 +64,11 @@ async function jumpWithTwo(run: RunProject, hours: number, random: () => number)
 
 export const CELLS: Record<string, Cell> = {
   "runner SIGKILL": {
-    about: "at a random moment of its first seconds",
+    about: "at a random moment",
+    // Long enough that the run is not over before.
+    script: session("await agent.sleep(700);"),
     async strike({ child }, _run, random) {
-      await sleep(200 + random() * 3500);
+      await sleep(200 + random() * 3200);
       child.kill("SIGKILL");
     },
   },
@@ -181,7 +183,8 @@ export async function playCell(name: string, random: () => number = Math.random)
     const [, first] = await Promise.all([cell.strike?.(running, run, random), running.ended]);
     let [restarts, last] = [0, first];
     const isDone = async () => Object.values(await run.status()).every((one) => one === "done");
-    while (last.code !== 0 && restarts < 5 && !(await isDone())) {
+    // A runner that was killed may have left finished tasks unchecked.
+    while (last.code !== 0 && restarts < 5 && (last.code === null || !(await isDone()))) {
       restarts++;
       last = await run.start([...WORDS, "--continue"]).ended;
     }

@@ -48,7 +48,7 @@ export interface RunProject {
   haversack(...words: string[]): Promise<Ran>;
   /** `haversack work` to its end. */
   work(words: string[], env?: Record<string, string>): Promise<Ran>;
-  start(words: string[], env?: Record<string, string>): Running;
+  start(words: string[], env?: Record<string, string>, cwd?: string): Running;
   git(...words: string[]): string;
   write(path: string, text: string): void;
   read(path: string): string;
@@ -104,9 +104,9 @@ export async function runProject(options: ProjectOptions = {}): Promise<RunProje
   const version = `if [ "$1" = --version ]; then echo "\${CLAUDE_VERSION:-2.1.325} (Claude Code)"; exit; fi`;
   writeFileSync(join(bin, "claude"), `#!/bin/sh\n${version}\nexec "${process.execPath}" "${CLIENT}" "$@"\n`);
   chmodSync(join(bin, "claude"), 0o755);
-  const start = (words: string[], more: Record<string, string> = {}): Running => {
+  const start = (words: string[], more: Record<string, string> = {}, cwd = root): Running => {
     const child = spawn(process.execPath, [BIN, ...words], {
-      cwd: root,
+      cwd,
       env: { ...env, ...more },
       stdio: ["ignore", "pipe", "pipe"],
     });

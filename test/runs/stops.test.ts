@@ -1,4 +1,5 @@
 /** Runs that are stopped, killed, or not alone: no task is lost or done twice, and no process is left behind. */
+import { spawn } from "node:child_process";
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { FINISH_ALL, type ProjectOptions, type RunProject, runProject } from "./run-project.ts";
@@ -37,8 +38,10 @@ describe("stopping", () => {
     await firstSession(run);
     running.child.kill("SIGINT");
     const { code, out } = await running.ended;
-    expect(out).toContain("The run is to stop: asked to save and end.");
+    expect(out).toContain("The run is to stop: asked to save and end. Ctrl-C again");
+    expect(out).toContain("Session 1 stopped; window");
     expect(out).toContain("Stopped (stopped)");
+    expect(out).toMatch(/\nGo on with: haversack work --all --continue\n$/);
     expect(code).toBe(1);
     expect(Object.values(await run.status())).toEqual(["todo", "todo"]);
     const again = await run.work(["--all", "--continue"]);
@@ -63,6 +66,25 @@ describe("stopping", () => {
     expect(run.git("show", `refs/haversack/runs/${id}/1:half.txt`)).toBe("half");
   });
 
+  it("closing the terminal: the session saves and ends, although nobody sees the output any more", async () => {
+    const run = await project({ tasks: 2, script: LONG });
+    // A terminal of its own; without `script` from util-linux this fails.
+    const words = `"${process.execPath}" "${run.env["HAVERSACK_BIN"]}" work --all`;
+    const terminal = spawn("script", ["-qfec", words, "/dev/null"], {
+      cwd: run.root,
+      env: { ...run.env, SHELL: "/bin/sh" },
+      stdio: ["pipe", "ignore", "ignore"],
+    });
+    await firstSession(run);
+    terminal.kill("SIGKILL");
+    for (let waited = 0; run.leftovers().length > 0 && waited < 20_000; waited += 100) await sleep(100);
+    const [seen] = JSON.parse((await run.haversack("runs", "list", "--json")).out);
+    expect(seen).toMatchObject({ state: "ended", stopped: "stopped: it was told to stop" });
+    expect(Object.values(await run.status())).toEqual(["todo", "todo"]);
+    expect((await run.work(["--all", "--continue"])).code).toBe(0);
+    expect(run.sessions()[1]?.prompt).toContain("the rest");
+  });
+
   it("one that does not end when it is asked is stopped after the grace period", async () => {
     const run = await project({ tasks: 1, script: DEAF, settings: { headless: { grace_seconds: 30 } } });
     const running = run.start(["work", "--all"]);
@@ -79,7 +101,8 @@ describe("stopping", () => {
     await running.says("Session 1 completed");
     await sleep(500);
     running.child.kill("SIGINT");
-    await running.ended;
+    const { out } = await running.ended;
+    expect(out).toContain(`${run.tasks[0]}: its session says that it is finished; --continue checks it`);
     expect(Object.values(await run.status())).toEqual(["todo"]);
     run.config({ work: { test_command: "true" }, headless: { reviewers: [] } });
     const again = await run.work(["--all", "--continue"]);
@@ -167,6 +190,26 @@ describe("a runner that is killed", () => {
     expect(dones.length).toBe(4);
   });
 
+  it("has noted what its session used, so limits hold when it goes on; what is still to be checked counts as open", async () => {
+    const run = await project({
+      tasks: 2,
+      hasMovingClock: true,
+      script: `if (agent.number === 1) { agent.finish(agent.tasks[0]); agent.answer("much", 5000); await agent.sleep(600000); }\n${FINISH_ALL}`,
+    });
+    const running = run.start(["work", "--all", "--max-tokens", "4000"], { HAVERSACK_TEST_SPEED: "1" });
+    await firstSession(run);
+    // Its next heartbeat is due.
+    run.moveClock(0.02);
+    await running.says("A limit is reached: asked to save and end.");
+    await sleep(1500);
+    running.child.kill("SIGKILL");
+    await running.ended;
+    const { out } = await run.work(["--all", "--continue"]);
+    expect(out).toContain("goes on with claude-code: 2 open tasks");
+    expect(out).toContain("Stopped (max-tokens)");
+    expect(run.report().sessions[0]).toMatchObject({ end: "crashed", tokens: 5000 });
+  });
+
   it("leaves its tasks to the next run when nobody continues it", async () => {
     const run = await project({ tasks: 2, script: DEAF });
     const running = run.start(["work", "--all"]);
@@ -180,6 +223,21 @@ describe("a runner that is killed", () => {
     expect(code).toBe(0);
     expect(run.leftovers()).toEqual([]);
   });
+});
+
+it("waits for a task that another agent holds, says so once, and goes on when it is done", async () => {
+  const run = await project({ tasks: 2 });
+  const [first, second] = run.tasks as [string, string];
+  await run.haversack("task", "dep", second, "--add", first);
+  await run.haversack("task", "create", "Free");
+  await run.haversack("claim", first);
+  const running = run.start(["work", "--all"]);
+  await running.says("1 in progress elsewhere, 1 wait");
+  await sleep(1500);
+  await run.haversack("done", first);
+  const { out, code } = await running.ended;
+  expect(code).toBe(0);
+  expect(out.match(/in progress elsewhere/g)).toHaveLength(1);
 });
 
 it("two runners share a scope: each task is done once", async () => {

@@ -73,7 +73,7 @@ export interface Live<T> {
 const PAUSE_MS = 250;
 
 /** The answer to a request, asked again when the project changes. One request at a time. */
-export function useLive<T>(path: string | undefined): Live<T> {
+export function useLive<T>(path: string | undefined, { isLive = true } = {}): Live<T> {
   const [answer, setAnswer] = useState<{ path?: string | undefined; value?: T; error?: string }>({});
   const ask = useRef<() => void>(() => undefined);
   useEffect(() => {
@@ -101,7 +101,7 @@ export function useLive<T>(path: string | undefined): Live<T> {
     };
     const listen = () => void load();
     ask.current = listen;
-    listeners.add(listen);
+    if (isLive) listeners.add(listen);
     void load();
     return () => {
       listeners.delete(listen);

@@ -1,15 +1,21 @@
 /** The tasks as columns. Cards move by drag, by keyboard, or in the task's panel. */
 import { useEffect, useRef, useState } from "preact/hooks";
 import { ApiError, post, useLive } from "./api.ts";
-import { Empty, Lease, Priority, Problem, STATUS_NAMES, short } from "./parts.tsx";
-import type { BoardCard, BoardView, Brief, Column } from "./types.ts";
+import { AskReason, Empty, Lease, Meter, Priority, Problem, STATUS_NAMES, short } from "./parts.tsx";
+import type { BoardCard, BoardView, Brief, Column, GroupCard, GroupsView } from "./types.ts";
 
 const ORDER: readonly Column[] = ["todo", "in_progress", "review", "blocked", "done"];
 const FIRST = 60;
 const MORE = 240;
 
-export function Board({ onOpen, onProject }: { onOpen(id: string): void; onProject(name: string): void }) {
+const KINDS = { task: "Tasks", story: "Stories", epic: "Epics" };
+type Kind = keyof typeof KINDS;
+
+export function Board({ onOpen }: { onOpen(id: string): void }) {
+  const [kind, setKind] = useState<Kind>("task");
   const [scope, setScope] = useState("");
+  /** A card on its way to Blocked waits for the reason. */
+  const [asked, setAsked] = useState<{ card: BoardCard; from: Column }>();
   const [limit, setLimit] = useState(FIRST);
   const [isAdding, setAdding] = useState(false);
   const [refusal, setRefusal] = useState<string>();
@@ -21,18 +27,17 @@ export function Board({ onOpen, onProject }: { onOpen(id: string): void; onProje
   const query = scope === "" ? "" : `&${scope.startsWith("E") ? "epic" : "story"}=${encodeURIComponent(scope)}`;
   const { value: board, error, refresh } = useLive<BoardView>(`board?limit=${limit}${query}`);
   useEffect(() => {
-    if (board) onProject(board.project);
-  }, [board?.project]);
-  useEffect(() => {
     if (focused.current === undefined || document.activeElement !== document.body) return;
     document.querySelector<HTMLElement>(`[data-task="${CSS.escape(focused.current)}"]`)?.focus();
   });
   if (!board) return error === undefined ? <p class="quiet pad">Loading…</p> : <Problem text={error} />;
 
-  const move = async (card: BoardCard, from: Column, to: Column) => {
+  const move = async (card: BoardCard, from: Column, to: Column, notes?: string) => {
     if (from === to) return;
-    const notes = to === "blocked" ? window.prompt(`What blocks ${card.id}?`) : undefined;
-    if (notes === null || (to === "blocked" && !notes?.trim())) return;
+    if (to === "blocked" && notes === undefined) {
+      setAsked({ card, from });
+      return;
+    }
     focused.current = document.activeElement?.getAttribute("data-task") ?? undefined;
     setMoving({ card, to });
     setRefusal(undefined);
@@ -56,10 +61,26 @@ export function Board({ onOpen, onProject }: { onOpen(id: string): void; onProje
 
   return (
     <>
+      <h1 class="hidden">Board</h1>
       <div class="bar">
-        <label>
+        <fieldset class="choice">
+          <legend class="hidden">Show</legend>
+          {(Object.keys(KINDS) as Kind[]).map((one) => (
+            <label key={one}>
+              <input type="radio" name="kind" checked={kind === one} onChange={() => setKind(one)} />
+              {KINDS[one]}
+            </label>
+          ))}
+        </fieldset>
+        <label class="scope">
           <span class="hidden">Epic or story</span>
-          <select value={scope} onChange={(event) => setScope(event.currentTarget.value)}>
+          <select
+            value={scope}
+            onChange={(event) => {
+              setScope(event.currentTarget.value);
+              setKind("task");
+            }}
+          >
             <option value="">All work</option>
             {board.groups
               .filter(({ status }) => status !== "archived")
@@ -73,12 +94,14 @@ export function Board({ onOpen, onProject }: { onOpen(id: string): void; onProje
         </label>
         <Find onOpen={onOpen} />
         <button type="button" class="main" onClick={() => setAdding(true)}>
-          New task
+          New {kind}
         </button>
       </div>
       {isAdding && (
-        <NewTask
-          story={scope.startsWith("S") ? scope : ""}
+        <NewThing
+          kind={kind}
+          groups={board.groups}
+          scope={scope}
           onDone={(id) => {
             setAdding(false);
             if (id) setSaid(`${id} created`);
@@ -107,7 +130,25 @@ export function Board({ onOpen, onProject }: { onOpen(id: string): void; onProje
           </ul>
         </details>
       )}
-      <div class="columns">
+      {asked && (
+        <AskReason
+          id={asked.card.id}
+          onDone={(reason) => {
+            setAsked(undefined);
+            if (reason !== undefined) void move(asked.card, asked.from, "blocked", reason);
+          }}
+        />
+      )}
+      {kind !== "task" && (
+        <Groups
+          kind={kind}
+          onPick={(id) => {
+            setScope(id);
+            setKind("task");
+          }}
+        />
+      )}
+      <div class="columns" hidden={kind !== "task"}>
         {ORDER.map((status) => {
           const column = board.columns.find((one) => one.status === status);
           return (
@@ -192,7 +233,7 @@ function ColumnView({
 }
 
 const EMPTY: Readonly<Record<Column, string>> = {
-  todo: "Nothing waits. “New task” adds one.",
+  todo: "Nothing to do. “New task” adds one.",
   in_progress: "Nobody works on a task.",
   review: "Nothing to review.",
   blocked: "Nothing is blocked.",
@@ -210,7 +251,7 @@ function Card({
   onOpen(id: string): void;
   onMove(card: BoardCard, from: Column, to: Column): void;
 }) {
-  const { id, title, type, priority, agent, lease_until, waiting, note } = card;
+  const { id, title, type, priority, agent, lease_until, waiting, note, group } = card;
   const onKeyDown = (event: KeyboardEvent) => {
     const at = ORDER.indexOf(status);
     const to = event.key === "ArrowRight" ? ORDER[at + 1] : event.key === "ArrowLeft" ? ORDER[at - 1] : undefined;
@@ -240,6 +281,7 @@ function Card({
           dragged = undefined;
         }}
       >
+        {group && <span class="card-group">{group}</span>}
         <span class="card-title">{title}</span>
         <span class="card-foot">
           <span class="id">{id}</span>
@@ -310,7 +352,7 @@ function Find({ onOpen }: { onOpen(id: string): void }) {
         />
       </label>
       {wanted.length >= 2 && value && (
-        <ul class="found">
+        <ul class="found" aria-label="Tasks found">
           {value.tasks.map(({ id, title, status }) => (
             <li key={id}>
               <button
@@ -332,23 +374,90 @@ function Find({ onOpen }: { onOpen(id: string): void }) {
   );
 }
 
-function NewTask({ story, onDone }: { story: string; onDone(id?: string): void }) {
+const GROUP_COLUMNS = ["todo", "in_progress", "done"] as const;
+
+/** Epics or stories by status, which follows from their tasks: these cards do not move by hand. */
+function Groups({ kind, onPick }: { kind: "epic" | "story"; onPick(id: string): void }) {
+  const { value, error } = useLive<GroupsView>(`groups?kind=${kind}`);
+  if (!value) return error === undefined ? <p class="quiet pad">Loading…</p> : <Problem text={error} />;
+  const { groups, total } = value;
+  return (
+    <>
+      <Problem text={error} />
+      <div class="columns three">
+        {GROUP_COLUMNS.map((status) => {
+          const cards = groups.filter((group) => group.status === status);
+          return (
+            <section key={status} class="column" aria-label={STATUS_NAMES[status]}>
+              <h2>
+                <span class={`dot ${status}`} aria-hidden="true" />
+                {STATUS_NAMES[status]} <span class="count">{cards.length}</span>
+              </h2>
+              <ul class="cards">
+                {cards.map((group) => (
+                  <li key={group.id} class="item">
+                    <GroupCardView {...{ group, onPick }} />
+                  </li>
+                ))}
+              </ul>
+              {cards.length === 0 && <Empty>None.</Empty>}
+            </section>
+          );
+        })}
+      </div>
+      {total > groups.length && (
+        <p class="quiet pad">
+          The first {groups.length} of {total}.
+        </p>
+      )}
+    </>
+  );
+}
+
+function GroupCardView({ group, onPick }: { group: GroupCard; onPick(id: string): void }) {
+  const { id, title, done, total, epic_id } = group;
+  return (
+    <button type="button" class="card" onClick={() => onPick(id)}>
+      <span class="card-title">{title}</span>
+      <Meter value={total > 0 ? done / total : 0} label="Done" />
+      <span class="card-foot">
+        <span class="id">{id}</span>
+        {epic_id && <span class="id">in {epic_id}</span>}
+        <span>{total === 0 ? "no tasks" : `${done} of ${total} done`}</span>
+      </span>
+    </button>
+  );
+}
+
+function NewThing({
+  kind,
+  groups,
+  scope,
+  onDone,
+}: {
+  kind: Kind;
+  groups: BoardView["groups"];
+  scope: string;
+  onDone(id?: string): void;
+}) {
   const [error, setError] = useState<string>();
   const title = useRef<HTMLInputElement>(null);
-  useEffect(() => title.current?.focus(), []);
+  useEffect(() => title.current?.focus(), [kind]);
   const submit = async (event: SubmitEvent) => {
     event.preventDefault();
     const fields = Object.fromEntries(new FormData(event.currentTarget as HTMLFormElement));
     try {
-      const { id } = await post("tasks", { ...fields, ...(story && { story_id: story }) });
+      const { id } = await post("tasks", { kind, ...fields });
       onDone(id);
     } catch (fault) {
       setError((fault as Error).message);
     }
   };
+  const parents = groups.filter((group) => group.kind === (kind === "task" ? "story" : "epic"));
   return (
     <form
       class="new"
+      aria-label={`New ${kind}`}
       onSubmit={(event) => void submit(event)}
       onKeyDown={(event) => {
         if (event.key === "Escape") onDone();
@@ -356,26 +465,43 @@ function NewTask({ story, onDone }: { story: string; onDone(id?: string): void }
     >
       <label class="wide">
         Title
-        <input ref={title} name="title" required maxLength={200} />
+        <input ref={title} name="title" required maxLength={200} autocomplete="off" />
       </label>
-      <label>
-        Type
-        <select name="type">
-          {["feature", "bug", "chore", "spike", "test", "api"].map((type) => (
-            <option key={type}>{type}</option>
-          ))}
-        </select>
-      </label>
-      <label>
-        Priority
-        <select name="priority">
-          {["P0", "P1", "P2", "P3"].map((one) => (
-            <option key={one} selected={one === "P2"}>
-              {one}
-            </option>
-          ))}
-        </select>
-      </label>
+      {kind !== "epic" && (
+        <label>
+          {kind === "task" ? "Story" : "Epic"}
+          <select name={kind === "task" ? "story_id" : "epic_id"}>
+            <option value="">none</option>
+            {parents.map(({ id, title: name }) => (
+              <option key={id} value={id} selected={id === scope}>
+                {id} {name}
+              </option>
+            ))}
+          </select>
+        </label>
+      )}
+      {kind === "task" && (
+        <>
+          <label>
+            Type
+            <select name="type">
+              {["feature", "bug", "chore", "spike", "test", "api"].map((type) => (
+                <option key={type}>{type}</option>
+              ))}
+            </select>
+          </label>
+          <label>
+            Priority
+            <select name="priority">
+              {["P0", "P1", "P2", "P3"].map((one) => (
+                <option key={one} selected={one === "P2"}>
+                  {one}
+                </option>
+              ))}
+            </select>
+          </label>
+        </>
+      )}
       <label class="wide">
         Description
         <textarea name="description" rows={3} />
@@ -388,7 +514,6 @@ function NewTask({ story, onDone }: { story: string; onDone(id?: string): void }
         <button type="button" onClick={() => onDone()}>
           Cancel
         </button>
-        {story && <span class="quiet">in story {story}</span>}
       </div>
     </form>
   );

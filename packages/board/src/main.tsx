@@ -1,7 +1,8 @@
 /** The page: one view at a time, chosen by the address, and a task's panel above it. */
 import { render } from "preact";
 import { useEffect, useState } from "preact/hooks";
-import { connect, useConnection } from "./api.ts";
+import { connect, useConnection, useLive } from "./api.ts";
+import { Audit } from "./audit.tsx";
 import { Board } from "./board.tsx";
 import { Agents, Queue } from "./people.tsx";
 import { Runs } from "./runs.tsx";
@@ -9,7 +10,15 @@ import { Savings } from "./savings.tsx";
 import { Skills } from "./skills.tsx";
 import { TaskPanel } from "./task.tsx";
 
-const VIEWS = { board: "Board", queue: "Queue", agents: "Agents", runs: "Runs", skills: "Skills", savings: "Savings" };
+const VIEWS = {
+  board: "Board",
+  queue: "Queue",
+  agents: "Agents",
+  runs: "Runs",
+  skills: "Skills",
+  savings: "Savings",
+  audit: "Audit",
+};
 type ViewName = keyof typeof VIEWS;
 
 interface Place {
@@ -26,13 +35,16 @@ function readPlace(): Place {
 
 function App() {
   const [place, setPlace] = useState(readPlace);
-  const [project, setProject] = useState("");
+  const project = useLive<{ name: string }>("project", { isLive: false }).value?.name ?? "";
   const connection = useConnection();
   useEffect(() => {
     const read = () => setPlace(readPlace());
     addEventListener("hashchange", read);
     return () => removeEventListener("hashchange", read);
   }, []);
+  useEffect(() => {
+    document.querySelector("nav [aria-current]")?.scrollIntoView({ block: "nearest", inline: "nearest" });
+  }, [place.view]);
   useEffect(() => {
     document.title = `${project === "" ? "" : `${project}: `}${VIEWS[place.view]} · Haversack`;
   }, [project, place.view]);
@@ -42,9 +54,14 @@ function App() {
   const open = (task: string) => go({ view: place.view, task });
   return (
     <>
+      <button type="button" class="skip" onClick={() => document.getElementById("main")?.focus()}>
+        Skip to content
+      </button>
       <header class="top">
         <img src="/icon.svg" alt="" width="22" height="22" />
-        <strong class="name">{project || "Haversack"}</strong>
+        <strong class="name" title={project}>
+          {project || "Haversack"}
+        </strong>
         <nav aria-label="Views">
           {Object.entries(VIEWS).map(([view, name]) => (
             <a key={view} href={`#${view}`} {...(view === place.view && { "aria-current": "page" as const })}>
@@ -59,13 +76,14 @@ function App() {
           No connection to <code>haversack board</code>. What you see may be old; the page connects again by itself.
         </p>
       )}
-      <main>
-        {place.view === "board" && <Board onOpen={open} onProject={setProject} />}
+      <main id="main" tabIndex={-1}>
+        {place.view === "board" && <Board onOpen={open} />}
         {place.view === "queue" && <Queue onOpen={open} />}
         {place.view === "agents" && <Agents onOpen={open} />}
         {place.view === "runs" && <Runs onOpen={open} />}
         {place.view === "skills" && <Skills />}
         {place.view === "savings" && <Savings />}
+        {place.view === "audit" && <Audit />}
       </main>
       {place.task && (
         <TaskPanel key={place.task} id={place.task} onOpen={open} onClose={() => go({ view: place.view })} />
@@ -86,6 +104,7 @@ function Theme() {
       type="button"
       class="theme"
       aria-label={`Theme: ${theme}. Change to ${next}`}
+      title={`Theme: ${theme}`}
       onClick={() => setTheme(next)}
     >
       {theme === "dark" ? "☾" : theme === "light" ? "☀" : "◐"}

@@ -1,6 +1,6 @@
 /** Small parts that several views share. */
 import type { ComponentChildren } from "preact";
-import { useEffect, useRef } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { useClock } from "./api.ts";
 
 export function Problem({ text }: { text: string | undefined }) {
@@ -8,6 +8,47 @@ export function Problem({ text }: { text: string | undefined }) {
     <p class="problem" role="alert">
       {text}
     </p>
+  );
+}
+
+/** One view other than the board: a title, what went wrong, and the rest once there is something. */
+export function Page({
+  title,
+  error,
+  children,
+}: {
+  title: string;
+  error: string | undefined;
+  children?: ComponentChildren;
+}) {
+  return (
+    <section class="page" aria-label={title}>
+      <h1>{title}</h1>
+      <Problem text={error} />
+      {children ?? (error === undefined && <p class="quiet">Loading…</p>)}
+    </section>
+  );
+}
+
+/** A text with `code` in it. */
+export function Coded({ text }: { text: string }) {
+  return <>{text.split("`").map((part, at) => (at % 2 === 1 ? <code key={at}>{part}</code> : part))}</>;
+}
+
+/** A share of 1 as a bar. `isCost`: the fuller, the worse. */
+export function Meter({ value, label, isCost = false }: { value: number; label: string; isCost?: boolean }) {
+  const percent = Math.round(100 * Math.max(0, Math.min(1, value)));
+  const state = isCost && value >= 0.8 ? "bad" : isCost && value >= 0.6 ? "warn" : "good";
+  return (
+    <>
+      {/* The drawn one looks the same in every browser; this one is read out. */}
+      <meter class="hidden" aria-label={label} min={0} max={100} value={percent}>
+        {percent}%
+      </meter>
+      <span class="meter" aria-hidden="true">
+        <span class={`meter-fill ${state}`} style={{ width: `${percent}%` }} />
+      </span>
+    </>
   );
 }
 
@@ -40,7 +81,8 @@ export function span(ms: number): string {
   const minutes = Math.floor(seconds / 60);
   if (minutes < 60) return `${minutes} min`;
   const hours = Math.floor(minutes / 60);
-  return hours < 48 ? `${hours} h ${minutes % 60} min` : `${Math.floor(hours / 24)} days`;
+  if (hours >= 48) return `${Math.floor(hours / 24)} days`;
+  return minutes % 60 === 0 ? `${hours} h` : `${hours} h ${minutes % 60} min`;
 }
 
 export function ago(at: string | Date, now: number): string {
@@ -51,9 +93,17 @@ export function localTime(at: string | Date): string {
   return new Date(at).toLocaleString();
 }
 
+/** 2026-11-18, in this browser's time zone. */
+export function localDay(at: string): string {
+  const time = new Date(at);
+  const two = (value: number) => String(value).padStart(2, "0");
+  return `${time.getFullYear()}-${two(time.getMonth() + 1)}-${two(time.getDate())}`;
+}
+
 export function short(count: number): string {
-  if (count < 10_000) return String(count);
-  return count < 1_000_000 ? `${Math.round(count / 1000)}k` : `${(count / 1_000_000).toFixed(1)}M`;
+  if (count < 1_000) return String(count);
+  if (count < 1_000_000) return `${(count / 1000).toFixed(count < 10_000 ? 1 : 0)}k`;
+  return `${(count / 1_000_000).toFixed(1)}M`;
 }
 
 export const STATUS_NAMES: Readonly<Record<string, string>> = {
@@ -97,6 +147,56 @@ export function Panel({ title, onClose, children }: { title: string; onClose(): 
         </button>
         {children}
       </div>
+    </dialog>
+  );
+}
+
+/** Why a task is blocked. Undefined: it was not said, and the task stays as it is. */
+export function AskReason({ id, onDone }: { id: string; onDone(reason: string | undefined): void }) {
+  const dialog = useRef<HTMLDialogElement>(null);
+  const [reason, setReason] = useState("");
+  useEffect(() => {
+    const shown = dialog.current;
+    shown?.showModal();
+    return () => shown?.close();
+  }, []);
+  return (
+    <dialog
+      ref={dialog}
+      class="ask"
+      aria-label={`What blocks ${id}?`}
+      onCancel={(event) => {
+        event.preventDefault();
+        onDone(undefined);
+      }}
+    >
+      <form
+        class="ask-body"
+        onSubmit={(event) => {
+          event.preventDefault();
+          if (reason.trim() !== "") onDone(reason.trim());
+        }}
+      >
+        <label>
+          What blocks {id}?
+          <input
+            value={reason}
+            required
+            autofocus
+            maxLength={500}
+            autocomplete="off"
+            onInput={(event) => setReason(event.currentTarget.value)}
+          />
+        </label>
+        <div class="row">
+          <button type="submit" class="main">
+            Block
+          </button>
+          <button type="button" onClick={() => onDone(undefined)}>
+            Cancel
+          </button>
+        </div>
+      </form>
     </dialog>
   );
 }

@@ -1,16 +1,14 @@
 /** The ready queue, who holds what, and the messages between agents. */
 import { useState } from "preact/hooks";
 import { post, useClock, useLive } from "./api.ts";
-import { ago, Empty, Lease, Priority, Problem } from "./parts.tsx";
+import { ago, Empty, Lease, Page, Priority, Problem } from "./parts.tsx";
 import type { AgentsView, TaskView } from "./types.ts";
 
 export function Queue({ onOpen }: { onOpen(id: string): void }) {
   const { value, error } = useLive<{ ready: number; tasks: TaskView[] }>("ready");
-  if (!value) return <Problem text={error} />;
+  if (!value) return <Page title="Ready, in order" error={error} />;
   return (
-    <section class="page">
-      <h1>Ready, in order</h1>
-      <Problem text={error} />
+    <Page title="Ready, in order" error={error}>
       {value.tasks.length === 0 && <Empty>No task is ready: all are done, taken, blocked or waiting.</Empty>}
       <ol class="queue">
         {value.tasks.map(({ id, title, priority = "", task_type, files = [] }) => (
@@ -26,30 +24,28 @@ export function Queue({ onOpen }: { onOpen(id: string): void }) {
         ))}
       </ol>
       {value.ready > value.tasks.length && <p class="quiet">and {value.ready - value.tasks.length} more</p>}
-    </section>
+    </Page>
   );
 }
 
 export function Agents({ onOpen }: { onOpen(id: string): void }) {
   const { value, error, refresh } = useLive<AgentsView>("agents");
   const now = useClock();
-  if (!value) return <Problem text={error} />;
+  if (!value) return <Page title="Claims" error={error} />;
   return (
-    <section class="page">
-      <h1>Claims</h1>
-      <Problem text={error} />
+    <Page title="Claims" error={error}>
       {value.claims.length === 0 && <Empty>Nobody holds a task.</Empty>}
       <ul class="queue">
-        {value.claims.map(({ task_id, agent, claimed_at, lease_until }) => (
+        {value.claims.map(({ task_id, title, agent, claimed_at, lease_until }) => (
           <li key={task_id}>
             <button type="button" class="line" onClick={() => onOpen(task_id)}>
-              <span class="id">{task_id}</span> <span class="grow">{agent}</span>
-              <span class="quiet">since {ago(claimed_at, now).replace(" ago", "")}</span> <Lease until={lease_until} />
+              <span class="id">{task_id}</span> <span>{agent}</span> <span class="grow">{title}</span>{" "}
+              <span class="quiet">for {ago(claimed_at, now).replace(" ago", "")}</span> <Lease until={lease_until} />
             </button>
           </li>
         ))}
       </ul>
-      <h1>Agents and messages</h1>
+      <h2 class="part">Agents and messages</h2>
       {value.agents.length === 0 && (
         <Empty>
           No agent has a name yet. <code>haversack agent add NAME</code> gives one.
@@ -57,9 +53,9 @@ export function Agents({ onOpen }: { onOpen(id: string): void }) {
       )}
       {value.agents.map(({ name, role, branch, message_count, messages }) => (
         <article key={`${name}@${branch ?? ""}`} class="agent">
-          <h2>
+          <h3>
             @{name} <span class="quiet">{[role, branch && `on ${branch}`].filter(Boolean).join(", ")}</span>
-          </h2>
+          </h3>
           {message_count === 0 && <p class="quiet">No messages.</p>}
           <ol class="history">
             {messages.map(({ id, from, text, at, readAt }) => (
@@ -72,7 +68,7 @@ export function Agents({ onOpen }: { onOpen(id: string): void }) {
         </article>
       ))}
       {value.agents.length > 0 && <Send names={value.agents.map(({ name }) => name)} onSent={refresh} />}
-    </section>
+    </Page>
   );
 }
 
@@ -91,7 +87,7 @@ function Send({ names, onSent }: { names: string[]; onSent(): void }) {
     }
   };
   return (
-    <form class="new" onSubmit={(event) => void submit(event)}>
+    <form class="new" aria-label="New message" onSubmit={(event) => void submit(event)}>
       <label>
         To
         <select name="to">
@@ -105,7 +101,11 @@ function Send({ names, onSent }: { names: string[]; onSent(): void }) {
         <textarea name="text" rows={2} required />
       </label>
       <Problem text={error} />
-      <button type="submit">Send</button>
+      <div class="row">
+        <button type="submit" class="main">
+          Send
+        </button>
+      </div>
     </form>
   );
 }

@@ -1,7 +1,7 @@
 /** Headless runs: what they do now, and how to stop them. */
 import { useState } from "preact/hooks";
 import { post, useClock, useLive } from "./api.ts";
-import { ago, Empty, Problem, short, span } from "./parts.tsx";
+import { ago, Empty, Meter, Page, short, span } from "./parts.tsx";
 import type { RunView } from "./types.ts";
 
 export function Runs({ onOpen }: { onOpen(id: string): void }) {
@@ -18,11 +18,9 @@ export function Runs({ onOpen }: { onOpen(id: string): void }) {
     }
     refresh();
   };
-  if (!value) return <Problem text={error} />;
+  if (!value) return <Page title="Runs" error={error} />;
   return (
-    <section class="page">
-      <h1>Runs</h1>
-      <Problem text={fault ?? error} />
+    <Page title="Runs" error={fault ?? error}>
       {value.runs.length === 0 && (
         <Empty>
           No run yet. <code>haversack work --all --dry-run</code> shows what one would do.
@@ -50,10 +48,11 @@ export function Runs({ onOpen }: { onOpen(id: string): void }) {
             )}
           </header>
           {run.fill !== undefined && (
-            <label class="fill">
-              Window <meter min={0} max={1} low={0.6} high={0.8} optimum={0.3} value={run.fill} />{" "}
-              {Math.round(run.fill * 100)}%
-            </label>
+            <p class="fill">
+              <span>Window</span>
+              <Meter value={run.fill} label={`Window of run ${run.id}`} isCost />
+              <span>{Math.round(run.fill * 100)}%</span>
+            </p>
           )}
           <dl class="numbers">
             <Figure name="sessions" value={String(run.sessions)} />
@@ -88,7 +87,7 @@ export function Runs({ onOpen }: { onOpen(id: string): void }) {
           )}
         </article>
       ))}
-    </section>
+    </Page>
   );
 }
 

@@ -1,12 +1,8 @@
 /** What Haversack added to the windows, beside what the clients' own listings would have cost. */
-import { useEffect, useRef, useState } from "preact/hooks";
 import { useLive } from "./api.ts";
-import { Empty, localTime, Problem, short } from "./parts.tsx";
+import { Chart } from "./chart.tsx";
+import { Empty, localDay, localTime, Page, short } from "./parts.tsx";
 import type { SavingsRow } from "./types.ts";
-
-interface Charts {
-  drawSavings(into: HTMLElement, days: readonly Day[]): () => void;
-}
 
 export interface Day {
   day: string;
@@ -16,24 +12,28 @@ export interface Day {
 
 export function Savings() {
   const { value, error } = useLive<{ sessions: SavingsRow[] }>("savings");
-  if (!value) return <Problem text={error} />;
+  if (!value) return <Page title="Savings" error={error} />;
   const days = byDay(value.sessions);
   const sum = (pick: (row: SavingsRow) => number) => value.sessions.reduce((all, row) => all + pick(row), 0);
   const [added, native] = [sum((row) => row.added), sum((row) => row.native)];
   return (
-    <section class="page">
-      <h1>Savings</h1>
-      <Problem text={error} />
+    <Page title="Savings" error={error}>
       {value.sessions.length === 0 ? (
-        <Empty>No session was seen here yet.</Empty>
+        <Empty>
+          No session was seen here yet. <code>haversack init</code> connects the clients.
+        </Empty>
       ) : (
         <>
           <p>
-            In the last {value.sessions.length} {value.sessions.length === 1 ? "session" : "sessions"} Haversack added{" "}
-            <strong>{short(added)}</strong> tokens. Listing the same skills would have cost{" "}
+            In {value.sessions.length === 1 ? "one session" : `the last ${value.sessions.length} sessions`}, Haversack
+            added <strong>{short(added)}</strong> tokens. Listing the same skills would have cost{" "}
             <strong>{short(native)}</strong>. Both are estimates of what is paid in full; the cache is counted apart.
           </p>
-          <Chart days={days} />
+          <Chart
+            label={labelOf(days)}
+            draw={(charts, into) => charts.drawSavings(into, days)}
+            on={[JSON.stringify(days)]}
+          />
           <div class="scroll">
             <table>
               <thead>
@@ -77,30 +77,22 @@ export function Savings() {
           </div>
         </>
       )}
-    </section>
+    </Page>
   );
 }
 
+/** Days of this browser's time zone. */
 function byDay(rows: readonly SavingsRow[]): Day[] {
   const days = new Map<string, Day>();
   for (const { at, added, native } of rows) {
-    const day = at.slice(0, 10);
+    const day = localDay(at);
     const one = days.get(day) ?? { day, added: 0, native: 0 };
     days.set(day, { day, added: one.added + added, native: one.native + native });
   }
   return [...days.values()].sort((a, b) => (a.day < b.day ? -1 : 1));
 }
 
-function Chart({ days }: { days: readonly Day[] }) {
-  const place = useRef<HTMLDivElement>(null);
-  const [charts, setCharts] = useState<Charts>();
-  useEffect(() => {
-    // Only this view needs the chart library.
-    const path = "/charts.js";
-    void import(path).then((loaded: Charts) => setCharts(() => loaded));
-  }, []);
-  useEffect(() => (charts && place.current ? charts.drawSavings(place.current, days) : undefined), [charts, days]);
+function labelOf(days: readonly Day[]): string {
   const last = days.at(-1);
-  const label = last ? `Tokens per day. On ${last.day}: ${last.added} added, ${last.native} for the listing.` : "";
-  return <div ref={place} class="chart" role="img" aria-label={label} />;
+  return last ? `Tokens per day. On ${last.day}: ${last.added} added, ${last.native} for the listing.` : "";
 }

@@ -1,25 +1,24 @@
 /** Skills: shown, used, never used, their cost, and what a prompt would bring. */
 import { useState } from "preact/hooks";
 import { post, useLive } from "./api.ts";
-import { Empty, Problem, short } from "./parts.tsx";
+import { Empty, Meter, Page, Problem, short } from "./parts.tsx";
 import type { SkillRow, Tried } from "./types.ts";
 
 export function Skills() {
   const { value, error } = useLive<{ skills: SkillRow[] }>("skills");
   const [filter, setFilter] = useState("");
   const [order, setOrder] = useState<"shown" | "id" | "tokens">("shown");
-  if (!value) return <Problem text={error} />;
+  if (!value) return <Page title="Skills" error={error} />;
   const wanted = filter.trim().toLowerCase();
   const rows = value.skills
     .filter(({ id, description }) => `${id} ${description}`.toLowerCase().includes(wanted))
     .sort((a, b) => (order === "id" ? 0 : b[order] - a[order]) || (a.id < b.id ? -1 : 1));
   const never = value.skills.filter(({ shown, loaded }) => shown === 0 && loaded === 0).length;
   return (
-    <section class="page">
-      <h1>Try a prompt</h1>
+    <Page title="Skills" error={error}>
+      <h2 class="part">Try a prompt</h2>
       <Try />
-      <h1>Skills</h1>
-      <Problem text={error} />
+      <h2 class="part">All skills</h2>
       <p class="quiet">
         {value.skills.length} {value.skills.length === 1 ? "skill" : "skills"}
         {never > 0 && `, ${never} never shown or loaded here`}
@@ -44,7 +43,7 @@ export function Skills() {
         </label>
       </div>
       {rows.length === 0 ? (
-        <Empty>No skill fits.</Empty>
+        <Empty>{value.skills.length === 0 ? "This project has no skills yet." : "No skill fits."}</Empty>
       ) : (
         <div class="scroll">
           <table>
@@ -83,7 +82,7 @@ export function Skills() {
           </table>
         </div>
       )}
-    </section>
+    </Page>
   );
 }
 
@@ -123,7 +122,7 @@ function Try() {
           <ol class="ranking">
             {tried.skills.map(({ id, confidence, disclosure, verdict, reasons }) => (
               <li key={id}>
-                <strong>{id}</strong> <meter min={0} max={1} value={confidence} />{" "}
+                <strong>{id}</strong> <Meter value={confidence} label={`Confidence of ${id}`} />{" "}
                 <span class="quiet">
                   {Math.round(confidence * 100)}%, {disclosure === "none" ? (verdict ?? "not shown") : disclosure}
                 </span>

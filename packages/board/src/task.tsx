@@ -1,35 +1,44 @@
 /** One task with everything around it. */
 import { useState } from "preact/hooks";
 import { post, useClock, useLive } from "./api.ts";
-import { ago, Lease, Panel, Priority, Problem, STATUS_NAMES } from "./parts.tsx";
+import { AskReason, ago, Lease, Panel, Problem, STATUS_NAMES } from "./parts.tsx";
 import type { Brief, TaskView } from "./types.ts";
 
 export function TaskPanel({ id, onOpen, onClose }: { id: string; onOpen(id: string): void; onClose(): void }) {
   const { value: task, error, refresh } = useLive<TaskView>(`tasks/${encodeURIComponent(id)}`);
   const [refusal, setRefusal] = useState<string>();
   const now = useClock();
-  const act = async (path: string, body: object = {}) => {
+  const act = async (path: "" | "/status" | "/claim" | "/release", body: object = {}) => {
     try {
-      setRefusal((await post(`tasks/${encodeURIComponent(id)}/${path}`, body)).refused);
+      setRefusal((await post(`tasks/${encodeURIComponent(id)}${path}`, body)).refused);
     } catch (fault) {
       setRefusal((fault as Error).message);
     }
     refresh();
   };
+  const [isAsked, setAsked] = useState(false);
   const setStatus = (status: string) => {
-    const notes = status === "blocked" ? window.prompt(`What blocks ${id}?`) : undefined;
-    if (notes === null || (status === "blocked" && !notes?.trim())) return;
-    void act("status", { status, ...(notes && { notes }) });
+    if (status === "blocked") setAsked(true);
+    else void act("/status", { status });
   };
   return (
     <Panel title={`Task ${id}`} onClose={onClose}>
       <Problem text={refusal ?? error} />
+      {isAsked && (
+        <AskReason
+          id={id}
+          onDone={(notes) => {
+            setAsked(false);
+            if (notes === undefined) refresh();
+            else void act("/status", { status: "blocked", notes });
+          }}
+        />
+      )}
       {!task && !error && <p class="quiet">Loading…</p>}
       {task && (
         <>
           <p class="panel-head">
-            <span class="id">{task.id}</span> {task.priority && <Priority value={task.priority} />}{" "}
-            <span class="tag">{task.task_type}</span>
+            <span class="id">{task.id}</span> <span class="tag">{task.task_type}</span>
           </p>
           <h2 class="panel-title">{task.title}</h2>
           <div class="row">
@@ -43,18 +52,26 @@ export function TaskPanel({ id, onOpen, onClose }: { id: string; onOpen(id: stri
                 ))}
               </select>
             </label>
+            <label>
+              Priority{" "}
+              <select value={task.priority} onChange={(event) => void act("", { priority: event.currentTarget.value })}>
+                {["P0", "P1", "P2", "P3"].map((one) => (
+                  <option key={one}>{one}</option>
+                ))}
+              </select>
+            </label>
             {task.claim ? (
               <>
                 <span>
                   {task.claim.agent} <Lease until={task.claim.lease_until} />
                 </span>
-                <button type="button" onClick={() => void act("release")}>
+                <button type="button" onClick={() => void act("/release")}>
                   Release
                 </button>
               </>
             ) : (
               task.status === "todo" && (
-                <button type="button" onClick={() => void act("claim")}>
+                <button type="button" onClick={() => void act("/claim")}>
                   Claim
                 </button>
               )
@@ -194,14 +211,17 @@ function Tree({ value }: { value: unknown }) {
   }
   return (
     <dl class="tree">
-      {Object.entries(value).map(([key, item]) => (
-        <div key={key}>
-          <dt>{key.replaceAll("_", " ")}</dt>
-          <dd>
-            <Tree value={item} />
-          </dd>
-        </div>
-      ))}
+      {Object.entries(value)
+        // The heading says it.
+        .filter(([key]) => key !== "updated_at")
+        .map(([key, item]) => (
+          <div key={key}>
+            <dt>{key.replaceAll("_", " ")}</dt>
+            <dd>
+              <Tree value={item} />
+            </dd>
+          </div>
+        ))}
     </dl>
   );
 }

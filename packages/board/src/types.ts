@@ -1,5 +1,14 @@
 /** What the server answers, as the page uses it. */
-export type { BoardCard, BoardView, Column, SavingsRow } from "../../haversack/src/board-server/board-types.ts";
+export type {
+  AuditReport,
+  AuditView,
+  BoardCard,
+  BoardView,
+  Column,
+  GroupCard,
+  GroupsView,
+  SavingsRow,
+} from "../../haversack/src/board-server/board-types.ts";
 
 export interface TaskView {
   id: string;
@@ -84,5 +93,5 @@ export interface AgentsView {
     message_count: number;
     messages: { id: string; from: string; text: string; at: string; readAt?: string }[];
   }[];
-  claims: { task_id: string; agent: string; claimed_at: string; lease_until: string }[];
+  claims: { task_id: string; title?: string; agent: string; claimed_at: string; lease_until: string }[];
 }

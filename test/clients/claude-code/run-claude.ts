@@ -15,6 +15,8 @@ export interface ClaudeOptions {
   prompt: string | string[];
   args?: string[];
   env?: Record<string, string>;
+  /** The program and its first arguments. Default: the pinned one. */
+  program?: [string, ...string[]];
   /** Default true: `--dangerously-skip-permissions`. */
   skipPermissions?: boolean;
   /** The process and its children are killed after this. Default 60,000. */
@@ -56,7 +58,8 @@ export async function runClaude(options: ClaudeOptions): Promise<ClaudeRun> {
     const message = { type: "user", message: { role: "user", content } };
     client.send(content === undefined ? undefined : `${JSON.stringify(message)}\n`);
   };
-  const run = await runClient(claudeProgram(), args, {
+  const [program, ...first] = options.program ?? [claudeProgram()];
+  const run = await runClient(program, [...first, ...args], {
     cwd: repo.root,
     env: environment(options),
     timeLimitMs,

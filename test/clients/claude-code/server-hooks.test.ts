@@ -53,7 +53,7 @@ it("loses nothing when the server is killed: what it was not told comes from the
   expect(wip).toMatchObject({ files_modified: ["a.ts", "b.ts"], test_results: { passed: 2, failed: 1 } });
 });
 
-it("loses nothing when the server was removed", async () => {
+it("loses nothing when the server was removed; the next session starts processes instead", async () => {
   const repo = haversackRepo();
   const state = join(repo.configDir, ".claude.json");
   const settings = JSON.parse(readFileSync(state, "utf8"));
@@ -64,6 +64,11 @@ it("loses nothing when the server was removed", async () => {
   const { sessionId, exitCode } = await runClaude({ repo, server, prompt: "Go." });
   expect(exitCode).toBe(0);
   expect(wipOf(repo, sessionId)).toMatchObject({ files_modified: ["a.ts"] });
+  expect(ways(repo)).not.toContain("mcp_tool");
+  const next = await runClaude({ repo, server, prompt: FITTING });
+  expect(next).toMatchObject({ exitCode: 0, stderr: "" });
+  expect(JSON.stringify(next.events)).not.toContain("from now on each event starts a process");
+  expect(ours(server.requests.at(-1))[0]?.text).toContain("release-notes");
 });
 
 it("loses nothing when the user refused the server that .mcp.json offers", async () => {

@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { sessionName } from "../../../packages/haversack/src/work/agent-name.ts";
 import { claimsOf, taskWip } from "../claims-of.ts";
 import { messagesText } from "../request-text.ts";
-import { type Reply, steps, toolCall } from "../script.ts";
+import { meeting, type Reply, type Rule, steps, toolCall } from "../script.ts";
 import { testServer } from "./gemini-test.ts";
 import { haversack, sqlRepo, wire } from "./haversack-repo.ts";
 import { runGemini } from "./run-gemini.ts";
@@ -70,10 +70,16 @@ describe.each([
 it("tells two sessions of one project apart that claim at the same time", async () => {
   const { repo, id } = repoWithTask();
   const { id: other } = JSON.parse(haversack(repo, "task", "create", "Log logins", "--json")) as { id: string };
-  const claim = (task: string) => ({
-    tools: [toolCall("mcp_haversack_update_task_status", { task_id: task, status: "in_progress" })],
-  });
-  const [one, two] = [await testServer(steps([claim(id)])), await testServer(steps([claim(other)]))];
+  // Neither claims before both have started, nor ends before both have claimed.
+  const [start, end] = [meeting(2), meeting(2)];
+  const claiming = (task: string): Rule[] => {
+    const call = toolCall("mcp_haversack_update_task_status", { task_id: task, status: "in_progress" });
+    return [
+      { kind: "main", times: 1, reply: () => ({ tools: [call], after: start() }) },
+      { kind: "main", times: 1, reply: () => ({ text: "claimed", after: end() }) },
+    ];
+  };
+  const [one, two] = [await testServer(claiming(id)), await testServer(claiming(other))];
   const [first, second] = await Promise.all([
     runGemini({ repo, server: one, prompt: ORDINARY }),
     runGemini({ repo, server: two, prompt: ORDINARY }),

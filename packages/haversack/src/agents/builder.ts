@@ -225,7 +225,7 @@ function duplicate({ name, file }: AgentDefinition, other: AgentDefinition): Age
     code: "agent-duplicate",
     file,
     field: "name",
-    text: `'${name}' is also the name of the agent in ${other.file}`,
+    text: `'${name}' is also the name of the agent ${other.file === "code" ? "given to withAgent" : `in ${other.file}`}`,
     hint: "Give one of them another name.",
   };
 }

@@ -52,7 +52,7 @@ Object.defineProperty(AgentError, "name", { value: "AgentError" });
 export function problemsError(problems: readonly AgentProblem[]): AgentError {
   const [first] = problems;
   const more = problems.length > 1 ? ` (and ${problems.length - 1} more: see \`problems\`)` : "";
-  const where = [first?.file, first?.field].filter(Boolean).join(": ");
+  const where = [first?.file === "code" ? "withAgent" : first?.file, first?.field].filter(Boolean).join(": ");
   return new AgentError(first?.code ?? "agent-invalid", `${where}: ${first?.text}${more}`, {
     hint: first?.hint ?? "",
     ...(first?.file && { file: first.file }),

@@ -25,6 +25,7 @@ describe("SkillAutoTrigger", () => {
     const [first] = tenderTrigger().analyzeTask("Analyze Danish tender document");
     expect(first?.matchedKeywords).toContain("danish tender");
     expect(first?.matchedKeywords).toContain("pattern:analyz.*danish.*tender");
+    expect(new Set(first?.matchedKeywords).size).toBe(first?.matchedKeywords.length);
     expect(first?.reason).toMatch(/^Matched: .*danish tender/);
   });
 

@@ -59,9 +59,12 @@ function gist(task: string): string {
 }
 
 function triggerOf(skill: Skill, { card, confidence, reasons }: Match, threshold: number): SkillTrigger {
-  const matchedKeywords = reasons.map(({ feature, text }) =>
-    feature === "intent" ? `pattern:${text.replace(/^\/|\/$/g, "")}` : text,
-  );
+  // A phrase can be both in the description and among the keywords.
+  const matchedKeywords = [
+    ...new Set(
+      reasons.map(({ feature, text }) => (feature === "intent" ? `pattern:${text.replace(/^\/|\/$/g, "")}` : text)),
+    ),
+  ];
   return {
     skill,
     confidence,

@@ -42,8 +42,8 @@ export function findTranscripts({ env, readers, paths, since }: FindOptions): Fo
       const about = file === path ? stat : statOf(file);
       if (!about?.isFile() || seen.has(file)) continue;
       if (!/\.(?:jsonl|db)$/.test(file) && !(isNamed && file === path)) continue;
-      const head = headOf(file);
-      const reader = (only ? [only] : readers).find((one) => head !== undefined && one.matches(file, head));
+      const lines = firstLines(file);
+      const reader = (only ? [only] : readers).find((one) => lines.some((line) => one.matches(file, line)));
       if (!reader) continue;
       count++;
       seen.add(file);
@@ -92,20 +92,22 @@ function statOf(path: string) {
   }
 }
 
-const HEAD_BYTES = 2_000;
+const HEAD_BYTES = 32_000;
+const HEAD_LINES = 20;
 
-function headOf(path: string): string | undefined {
+/** More than one: a crash may have cut or overwritten the first. */
+function firstLines(path: string): string[] {
   const { O_RDONLY, O_NONBLOCK = 0 } = constants;
   try {
     const file = openSync(path, O_RDONLY | O_NONBLOCK);
     try {
       const bytes = Buffer.alloc(HEAD_BYTES);
-      return bytes.toString("utf8", 0, readSync(file, bytes, 0, HEAD_BYTES, 0));
+      return bytes.toString("utf8", 0, readSync(file, bytes, 0, HEAD_BYTES, 0)).split("\n", HEAD_LINES);
     } finally {
       closeSync(file);
     }
   } catch {
     // Not ours to read, or gone meanwhile.
-    return undefined;
+    return [];
   }
 }

@@ -47,8 +47,7 @@ export function compiledFiles(way: string, build: string, env: NodeJS.ProcessEnv
     const name = id.slice(2, -4);
     const entry = `${folder}/${name}-${suffix}`;
     const file = `${__dirname}/${name}.cjs`;
-    // The build writes only ASCII. V8 parses such a text faster when it knows that.
-    const source = `(function(exports,require,module,__dirname,__filename){${readText(file)}\n})`;
+    const source = readSource(file);
     const known = readEntry(entry);
     const script = new Script(source, { filename: file, ...(known && { cachedData: known.code }) });
     const outcomes = known && !script.cachedDataRejected ? known.outcomes : [];
@@ -63,18 +62,30 @@ export function compiledFiles(way: string, build: string, env: NodeJS.ProcessEnv
 /** All files are read into the same buffer: fresh memory costs a new process 0.5 ms per megabyte. */
 let memory: Buffer | undefined;
 
-/** The contents of an open file. Valid until the next call. */
-function readInto(file: number, size: number): Buffer {
+/** Room for this many bytes. What is in it is valid until the next call. */
+function roomFor(size: number): Buffer {
   if (!memory || size > memory.length) memory = Buffer.allocUnsafeSlow(Math.max(size, 1 << 20));
-  return memory.subarray(0, readSync(file, memory, 0, size, 0));
+  return memory;
 }
 
-function readText(path: string): string {
+const HEAD = "(function(exports,require,module,__dirname,__filename){";
+const TAIL = "\n})";
+
+/**
+ * The file as a function. The build writes only ASCII: V8 parses such a text faster when it knows that. The text is put together here,
+ * because V8 copies a string that was joined from others before it reads it.
+ */
+function readSource(path: string): string {
   const file = openSync(path, constants.O_RDONLY);
-  const text = readInto(file, fstatSync(file).size).toString("latin1");
+  const { size } = fstatSync(file);
+  const room = roomFor(HEAD.length + size + TAIL.length);
+  room.write(HEAD, 0, "latin1");
+  const end = HEAD.length + readSync(file, room, HEAD.length, size, 0);
   closeSync(file);
-  return text;
+  return room.toString("latin1", 0, end + room.write(TAIL, end, "latin1"));
 }
+
+const MOST_OUTCOME_BYTES = 1000;
 
 /** The first copy in an entry, valid until the next read. Undefined if there is no usable one. */
 function readEntry(entry: string): { code: Buffer; outcomes: string[] } | undefined {
@@ -83,13 +94,15 @@ function readEntry(entry: string): { code: Buffer; outcomes: string[] } | undefi
     const file = openSync(entry, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
     const stats = fstatSync(file);
     const isOwn = stats.uid === process.getuid?.() && (stats.mode & 0o170077) === 0o100000;
-    const twice = readInto(file, isOwn ? stats.size : 0);
+    const size = isOwn ? stats.size : 0;
+    const twice = roomFor(size).subarray(0, readSync(file, roomFor(size), 0, size, 0));
     closeSync(file);
     const half = twice.length / 2;
     if (half <= LENGTH_BYTES || !twice.subarray(0, half).equals(twice.subarray(half))) return undefined;
     const end = half - LENGTH_BYTES;
     const length = twice.readUInt32LE(end);
-    if (length > end) return undefined;
+    // Longer ones are not outcomes: the file holds more than two copies.
+    if (length > end || end - length > MOST_OUTCOME_BYTES) return undefined;
     return { code: twice.subarray(0, length), outcomes: twice.toString("latin1", length, end).split(" ") };
   } catch {
     // There is no entry yet.

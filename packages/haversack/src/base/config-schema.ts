@@ -29,14 +29,14 @@ export const SETTINGS = {
     default: 3,
     minimum: 1,
     maximum: 10,
-    about: "How many skills one prompt may bring at the most.",
+    about: "Maximum number of skills shown for one prompt.",
   }),
   "skills.recommend_threshold": setting<number>({
     type: "number",
     default: 0.4,
     minimum: 0,
     maximum: 1,
-    about: "Confidence from which a skill is recommended. A rule's own threshold beats it.",
+    about: "Minimum confidence for recommending a skill. A rule's own threshold takes precedence.",
   }),
   "skills.auto_load_threshold": setting<number>({
     type: "number",
@@ -44,19 +44,19 @@ export const SETTINGS = {
     minimum: 0,
     maximum: 1,
     about:
-      "Confidence from which a body is loaded unasked, where skills.auto_load allows it. A skill's triggers.confidence beats it.",
+      "Minimum confidence for loading a skill's text unasked, if skills.auto_load is confident. A skill's own triggers.confidence takes precedence.",
   }),
   "skills.auto_load": setting<"asked" | "confident">({
     type: "string",
     default: "asked",
     choices: ["asked", "confident"],
     about:
-      "When a body is loaded unasked. asked: the prompt names the skill, or its author's rule says auto. confident: a match above skills.auto_load_threshold too.",
+      "When a skill's text is loaded unasked. asked: the prompt names the skill, or its author's rule says auto. confident: also for matches above skills.auto_load_threshold.",
   }),
   "skills.enforce": setting<boolean>({
     type: "boolean",
     default: false,
-    about: "Let rules with enforcement block or require really block. Off: they only warn.",
+    about: "Let rules with the enforcement block or require take full effect. Off: they only warn.",
   }),
   "skills.judge_url": setting<string>({
     type: "string",
@@ -79,7 +79,7 @@ export const SETTINGS = {
     type: "boolean",
     default: false,
     about:
-      "Learn from use in this project: rank skills a little higher that were used when they were shown or searched for, and lower that were ignored. `haversack skill learned` shows what was learned.",
+      "Learn from use in this project: skills that were used when shown, or searched for, rank a little higher, and ignored ones a little lower. `haversack skill learned` shows what was learned.",
   }),
   "skills.idle_minutes": setting<number>({
     type: "integer",
@@ -87,7 +87,7 @@ export const SETTINGS = {
     minimum: 1,
     maximum: 100_000,
     unit: "minutes",
-    about: "After this long without a prompt the next one gets the full format again.",
+    about: "After this many minutes without a prompt, the next prompt gets the full format again.",
   }),
   "skills.forget_after_prompts": setting<number>({
     type: "integer",
@@ -103,7 +103,7 @@ export const SETTINGS = {
     minimum: 1,
     maximum: 100_000,
     unit: "minutes",
-    about: "How long a claim holds without a sign of life. Tool calls of a session that hooks see are such signs.",
+    about: "How long a claim lasts without a sign of life, such as a tool call that hooks see.",
   }),
   "work.max_claims": setting<number>({
     type: "integer",
@@ -117,12 +117,12 @@ export const SETTINGS = {
     type: "boolean",
     default: false,
     about:
-      "Replace what a coordinator sees of a sub-agent's answer by the stored handoff's summary, where the sub-agent worked on a task.",
+      "Show a coordinator the summary of the stored handoff instead of the sub-agent's answer, if the sub-agent worked on a task.",
   }),
   "work.test_command": setting<string>({
     type: "string",
     default: "",
-    about: "What `haversack work` tests a task with. Empty: found in the project's files.",
+    about: "The command that `haversack work` tests each task with. Empty: detected from the project's files.",
   }),
   "work.setup_command": setting<string>({
     type: "string",
@@ -188,7 +188,7 @@ export const SETTINGS = {
     minimum: 1_000,
     maximum: 100_000_000,
     unit: "tokens",
-    about: "The window's size, where the client does not say it.",
+    about: "Window size in tokens, if the client does not report it.",
   }),
   "headless.fill_sessions": setting<boolean>({
     type: "boolean",
@@ -209,13 +209,14 @@ export const SETTINGS = {
     minimum: 1,
     maximum: 1_000,
     unit: "minutes",
-    about: "Without a sign of life for this long a session counts as hung; three times as long while a tool runs.",
+    about: "A session without a sign of life for this long counts as hung; while a tool runs, three times as long.",
   }),
   "headless.keep": setting<string>({
     type: "string",
     default: "ref",
     choices: ["ref", "branch"],
-    about: "Where uncommitted changes are kept after a session: a ref of our own, or the branch haversack/run-ID.",
+    about:
+      "Where uncommitted changes are kept after a session: under refs/haversack/runs, or on the branch haversack/run-ID.",
   }),
   "headless.push": setting<string>({
     type: "string",
@@ -252,13 +253,13 @@ export const SETTINGS = {
     maximum: 100_000,
     unit: "characters",
     about:
-      "The most that a wake-up packet may have. 0: what the client takes (9,500 in Claude Code). It never exceeds that.",
+      "Maximum size of a wake-up packet in characters. 0: the client's limit (9,500 in Claude Code), which is never exceeded.",
   }),
   "wake.skill_patterns": setting<readonly string[]>({
     type: "strings",
     default: [],
     about:
-      'Words in a task and the skill they mean, such as "spec review: subagent-driven-development". Before the shipped ones; no skill after the colon switches one off.',
+      'Words in a task and the skill they mean, such as "spec review: subagent-driven-development". They are tried before the built-in ones; leave out the skill to switch one off.',
   }),
   "wake.type_skills": setting<readonly string[]>({
     type: "strings",
@@ -269,7 +270,7 @@ export const SETTINGS = {
     type: "strings",
     default: [],
     about:
-      'Skills that come as their core beside the task\'s own, such as "implementation: test-driven-development". Kinds: planning, implementation, execution, finishing.',
+      'Skills whose core is added to the task\'s own skill, such as "implementation: test-driven-development". Kinds: planning, implementation, execution, finishing.',
   }),
   "wake.commit_steps": setting<boolean>({
     type: "boolean",
@@ -280,7 +281,7 @@ export const SETTINGS = {
     type: "boolean",
     default: false,
     about:
-      "From the second iteration on, go on with a reviewer that has the documents already. First `haversack doctor --try-resume CLIENT`: without a trial that went well, dispatches stay fresh.",
+      "From the second iteration on, continue with the reviewer that already has the documents. Works only after a successful `haversack doctor --try-resume CLIENT`; until then each iteration starts a new reviewer.",
   }),
   "artifacts.send_back": setting<boolean>({
     type: "boolean",
@@ -310,7 +311,7 @@ export const SETTINGS = {
     minimum: 1,
     maximum: 100_000,
     unit: "megabytes",
-    about: "The most that kept tool outputs may take in the store. Beyond it the oldest are removed.",
+    about: "Maximum size of kept tool outputs in the store. Beyond it, the oldest are removed.",
   }),
   "store.retention_days": setting<number>({
     type: "integer",

@@ -13,18 +13,34 @@ import { projectStatus } from "../engine/work/session-context.ts";
 import { resolveBlockers, setBlocker, setStatus } from "../engine/work/set-status.ts";
 import { createTask, getTask, listBlocked, listTasks, updateTask } from "../engine/work/tasks.ts";
 import type { Task } from "../work/task.ts";
-import { type BoardCard, type BoardView, COLUMNS, type SavingsRow, type SkillUseRow } from "./board-types.ts";
+import {
+  type AuditView,
+  type BoardCard,
+  type BoardView,
+  COLUMNS,
+  type GroupsView,
+  type SavingsRow,
+  type SkillUseRow,
+} from "./board-types.ts";
 
 /** What the board shows besides work and skills. The command that starts the board brings it. */
 export interface BoardSources extends BoundProject {
   /** The project's folder name. */
   name: string;
   skills: Pick<LiveSkills, "list" | "match">;
-  /** Changes when another process has written. */
-  changeMark(parts: LiveParts): string;
+  /** Changes when another process has written local state. Work has a mark of its own: a team's is elsewhere. */
+  localMark(parts: LiveParts): string;
   runs: RunSource;
   skillStats(parts: LiveParts): { skills: readonly SkillUseRow[] };
   savings(parts: LiveParts): SavingsRow[];
+  audit: AuditSource;
+}
+
+/** Reading transcripts takes from a second to minutes, so it happens elsewhere and is asked for again. */
+export interface AuditSource {
+  view(): AuditView;
+  /** Begins to read; one that is under way for other days is given up. `onChange`: there is something new to see. */
+  start(days: number, onChange: () => void): void;
 }
 
 export interface RunSource {
@@ -40,6 +56,8 @@ interface ScopeQuery {
 
 /** How many epics and stories the filter offers. */
 const MOST_GROUPS = 200;
+/** How many epics or stories are shown with their counts. */
+const MOST_COUNTED = 60;
 const MOST_FOUND = 50;
 
 export class BoardData {
@@ -51,8 +69,12 @@ export class BoardData {
     this.#from = sources;
   }
 
+  get project(): { name: string } {
+    return { name: this.#from.name };
+  }
+
   version(): Promise<string> {
-    return this.#from.read(async (parts) => `${this.#from.changeMark(parts)}.${this.#writes}`);
+    return this.#from.read(async (parts) => [this.#from.localMark(parts), parts.changeMark(), this.#writes].join("."));
   }
 
   board({ epic: epicId, story: storyId, limit = 60 }: ScopeQuery & { limit?: number }): Promise<BoardView> {
@@ -61,16 +83,21 @@ export class BoardData {
       const { counts, claims } = await projectStatus(scope, parts);
       const holders = new Map(claims.map((claim) => [claim.taskId, claim]));
       const columns: BoardView["columns"] = [];
+      const epics = await parts.store.listEpics({ limit: MOST_GROUPS });
+      const stories = await parts.store.listStories({ limit: MOST_GROUPS });
+      const titles = new Map([...epics.items, ...stories.items].map(({ id, title }) => [id, title]));
       for (const status of COLUMNS) {
         const list = status === "blocked" ? listBlocked : listTasks;
         const { items, total } = await list({ ...scope, status, limit }, parts);
         const tasks = items.map((task: Task & { reasons?: string[] }): BoardCard => {
           const claim = holders.get(task.id);
           const { id, title, type, priority, storyId: story, epicId: epic, note, isWaiting, updatedAt } = task;
+          const group = titles.get(story ?? "") ?? titles.get(epic ?? "");
           return {
             ...{ id, title, type, priority, updated_at: updatedAt },
             ...(story !== undefined && { story_id: story }),
             ...(epic !== undefined && { epic_id: epic }),
+            ...(group !== undefined && { group }),
             ...(isWaiting && { waiting: true as const }),
             ...(note !== undefined && { note }),
             ...(task.reasons?.length && { note: task.reasons.join("; ") }),
@@ -79,8 +106,6 @@ export class BoardData {
         });
         columns.push({ status, total, tasks });
       }
-      const epics = await parts.store.listEpics({ limit: MOST_GROUPS });
-      const stories = await parts.store.listStories({ limit: MOST_GROUPS });
       const left = epicId || storyId ? [] : await parts.store.listLeft({ limit: 20, at: parts.by.at });
       return {
         project: this.#from.name,
@@ -95,6 +120,25 @@ export class BoardData {
         ],
         left: left.map(({ id, title, agent, lastSeenAt }) => ({ id, title, agent, last_seen_at: lastSeenAt })),
       };
+    });
+  }
+
+  groups(kind: "epic" | "story"): Promise<GroupsView> {
+    return this.#from.read(async ({ store }) => {
+      const query = { limit: MOST_COUNTED };
+      const { items, total } = kind === "epic" ? await store.listEpics(query) : await store.listStories(query);
+      const groups: GroupsView["groups"] = [];
+      for (const { id } of items) {
+        const one = kind === "epic" ? await store.getEpic(id) : await store.getStory(id);
+        const { title, status, counts } = one;
+        const { ready: _, archived: __, ...open } = counts;
+        groups.push({
+          ...{ id, kind, title, status, done: counts.done },
+          total: Object.values(open).reduce((sum, count) => sum + count, 0),
+          ...("epicId" in one && one.epicId !== undefined && { epic_id: one.epicId }),
+        });
+      }
+      return { groups, total };
     });
   }
 
@@ -133,10 +177,12 @@ export class BoardData {
         agents.push({ ...agent, messages: inbox.items, message_count: inbox.total });
       }
       const claims = await parts.store.listClaims({ at: parts.by.at });
+      const held = await listTasks({ status: "in_progress", limit: MOST_GROUPS }, parts);
+      const titles = new Map(held.items.map(({ id, title }) => [id, title]));
       return {
         agents,
         claims: claims.map(({ taskId, agent, claimedAt, leaseUntil }) => ({
-          ...{ task_id: taskId, agent, claimed_at: claimedAt, lease_until: leaseUntil },
+          ...{ task_id: taskId, title: titles.get(taskId), agent, claimed_at: claimedAt, lease_until: leaseUntil },
         })),
       };
     });
@@ -174,6 +220,19 @@ export class BoardData {
 
   savings(): Promise<{ sessions: SavingsRow[] }> {
     return this.#from.read(async (parts) => ({ sessions: this.#from.savings(parts) }));
+  }
+
+  audit(): AuditView {
+    return this.#from.audit.view();
+  }
+
+  /** The page hears of its end as of any change. */
+  startAudit(input: Fields): AuditView {
+    const { days = 30 } = input;
+    if (typeof days !== "number" || !Number.isInteger(days) || days < 1 || days > MOST_AUDIT_DAYS)
+      throw new HaversackError("input-invalid", `days must be a whole number from 1 to ${MOST_AUDIT_DAYS}`);
+    this.#from.audit.start(days, () => this.#writes++);
+    return this.audit();
   }
 
   create(input: Fields): Promise<object> {
@@ -265,6 +324,8 @@ export class BoardData {
     return answer;
   }
 }
+
+const MOST_AUDIT_DAYS = 3650;
 
 export type Fields = Readonly<Record<string, unknown>>;
 

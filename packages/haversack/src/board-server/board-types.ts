@@ -25,6 +25,8 @@ export interface BoardCard {
   priority: string;
   story_id?: string;
   epic_id?: string;
+  /** The title of its story, or of its epic. */
+  group?: string;
   waiting?: true;
   note?: string;
   agent?: string;
@@ -34,6 +36,51 @@ export interface BoardCard {
 
 export const COLUMNS = ["todo", "in_progress", "review", "blocked", "done"] as const;
 export type Column = (typeof COLUMNS)[number];
+
+/** An epic or a story, with how far it is. */
+export interface GroupCard {
+  id: string;
+  kind: "epic" | "story";
+  title: string;
+  status: string;
+  epic_id?: string;
+  done: number;
+  /** Without archived tasks. */
+  total: number;
+}
+
+export interface GroupsView {
+  groups: GroupCard[];
+  /** How many there are. */
+  total: number;
+}
+
+/** What filled the windows of this project's sessions, from the clients' transcripts. */
+export interface AuditView {
+  state: "none" | "reading" | "ready" | "failed";
+  days: number;
+  /** When the reading began, or when it was done. */
+  at?: string;
+  problem?: string;
+  report?: AuditReport;
+}
+
+export interface AuditReport {
+  files: number;
+  bytes: number;
+  broken: number;
+  sessions: number;
+  windows: number;
+  compactions: number;
+  tokens: number;
+  carried: number;
+  /** In the order of the report, without empty ones. */
+  categories: { key: string; label: string; tokens: number }[];
+  /** Tokens of each of `categories`, in their order. */
+  by_day: { day: string; tokens: number[] }[];
+  wastes: { tokens: number; text: string; remedy: string }[];
+  lost: { at: string; session: string; trigger: string; before: number; after: number; what: string }[];
+}
 
 export interface BoardView {
   project: string;

@@ -78,6 +78,10 @@ export async function serveBoard(sources: BoardSources, { assets, port = 0, log 
     return next();
   });
   api.get("/board", async (c) => c.json(await data.board({ ...scopeOf(c), limit: numberOf(c, "limit", 60) })));
+  api.get("/project", (c) => c.json(data.project));
+  api.get("/groups", async (c) => c.json(await data.groups(c.req.query("kind") === "story" ? "story" : "epic")));
+  api.get("/audit", (c) => c.json(data.audit()));
+  api.post("/audit", async (c) => c.json(data.startAudit(await bodyOf(c)), 202));
   api.get("/find", async (c) => c.json(await data.find(c.req.query("text") ?? "")));
   api.get("/ready", async (c) => c.json(await data.ready(scopeOf(c))));
   api.get("/agents", async (c) => c.json(await data.agents()));

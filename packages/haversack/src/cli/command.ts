@@ -73,6 +73,8 @@ export interface Io {
   hasReader?(): boolean;
   /** The command's own Io, if this one is for one of several ids. Warnings are printed once per command. */
   whole?: Io;
+  /** The hint of an error that has none of its own: how to see the help of the command that runs. */
+  helpHint?: string;
   /** Shows a text that is longer than the screen in the user's pager. Absent: there is no terminal. */
   page?(text: string): Promise<void>;
   readStdin(): Promise<string>;
@@ -162,9 +164,14 @@ const EXIT_OF: Partial<Record<FaultCode, ExitCode>> = {
   "store-untrusted": 1,
 };
 
-/** Prints the error and, on its own line, a hint what to do about it. */
-export function sayError(io: Pick<Io, "err">, text: string, hint?: string): void {
-  io.err(`haversack: error: ${text}\n${hint ? `haversack: hint: ${hint}\n` : ""}`);
+/**
+ * Prints the error and, on its own line, a hint what to do about it. A text may end with its own: `there is no skill "pfd"; did you mean
+ * pdf?`, or with a command to type.
+ */
+export function sayError(io: Pick<Io, "err" | "helpHint">, text: string, hint?: string): void {
+  const [, error = text, guess] = /^(.*?); (did you mean .*\?|`(?:haversack |--).*)$/s.exec(text) ?? [];
+  const help = guess ?? hint ?? io.helpHint;
+  io.err(`haversack: error: ${error}\n${help ? `haversack: hint: ${help}\n` : ""}`);
 }
 
 /** Prints one line each. Notes are about the output, not part of it. */

@@ -37,16 +37,18 @@ export async function runCli(words: readonly string[], given: Io): Promise<ExitC
   try {
     return await dispatch(words, io);
   } catch (error) {
-    if (isFault(error)) {
-      sayError(io, error.message, error.hint);
-      return exitOf(error.code);
-    }
+    if (isFault(error)) return sayFault(io, error);
     sayError(io, `internal fault: ${errorText(error)}`, "HAVERSACK_DEBUG=1 shows where");
     if (io.env["HAVERSACK_DEBUG"] && error instanceof Error) io.err(`${error.stack}\n`);
     return 3;
   } finally {
     for (const end of ends) await end();
   }
+}
+
+function sayFault(io: Io, { message, hint, code }: HaversackError): ExitCode {
+  sayError(io, message, hint);
+  return exitOf(code);
 }
 
 async function dispatch(words: readonly string[], io: Io): Promise<ExitCode> {
@@ -107,7 +109,13 @@ async function runCommand(
     sayError(io, `${name}: ${parsed.text}`, `usage: ${formatUsage(name, spec)}`);
     return 2;
   }
-  return run({ ...parsed, name, io });
+  const own: Io = { ...io, helpHint: `\`haversack ${name} --help\` shows options and examples` };
+  try {
+    return await run({ ...parsed, name, io: own });
+  } catch (error) {
+    if (isFault(error)) return sayFault(own, error);
+    throw error;
+  }
 }
 
 /** A client's plugin contains only the commands that the client calls. */
@@ -160,7 +168,7 @@ function unknownCommand(words: readonly string[], io: Io): ExitCode {
   if (isFamily(first)) {
     if (second === "--help" || second === "-h") return showFamily(first, io);
     if (second === undefined) {
-      sayError(io, `${first} needs a command`);
+      sayError(io, `${first} needs a command`, "type one of these");
       io.err(`\n${formatFamily(first, COMMANDS)}`);
       return 2;
     }

@@ -2,9 +2,10 @@
 import type { Audit, AuditedSession, AuditTotal, Compaction } from "../audit/audit-transcripts.ts";
 import { CATEGORIES, type Tokens, UNEXPLAINED_LABEL } from "../audit/categories.ts";
 import { cleanLine } from "../base/clean-text.ts";
+import { bar, canDraw } from "./charts.ts";
 import type { Io } from "./command.ts";
 import { shortPath } from "./print-plan.ts";
-import { bar, formatTokens } from "./run-view.ts";
+import { formatTokens } from "./run-view.ts";
 import { paint } from "./terminal.ts";
 
 export function formatAudit(io: Io, audit: Audit, { limit }: { limit: number }): string {
@@ -45,7 +46,7 @@ function categoryLines(io: Io, tokens: Tokens): string[] {
     .map(({ key, label }) => {
       const count = tokens[key];
       const share = all > 0 ? `${((100 * count) / all).toFixed(1)}%` : "";
-      const drawn = io.isTerminal ? `  ${bar(count / most)}` : "";
+      const drawn = canDraw(io) ? `  ${bar(count / most)}` : "";
       return `  ${label.padEnd(LABEL_WIDTH)}  ${number(count).padStart(12)}  ${share.padStart(6)}${drawn}`;
     });
 }

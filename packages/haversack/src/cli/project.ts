@@ -1,6 +1,7 @@
 /** What most commands need first: the project they were called in, its settings, its store, and the named files. */
 import { readFileSync, statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
+import { cleanLine } from "../base/clean-text.ts";
 import { HaversackError } from "../base/errors.ts";
 import {
   findProject as find,
@@ -39,6 +40,14 @@ function once(io: Io, text: string, say: (io: Io, text: string) => void): void {
   if (before.has(text)) return;
   told.set(whole, before.add(text));
   say(io, text);
+}
+
+/** `sessionId`: the one that was named; absent if the newest was wanted. */
+export function noSession(sessionId?: string): HaversackError {
+  if (!sessionId) return new HaversackError("not-found", "no session was seen here yet");
+  return new HaversackError("not-found", `no session ${cleanLine(sessionId)} was seen here`, {
+    hint: "`haversack session list` shows those that were",
+  });
 }
 
 // Files that are arguments of a command. In every command a missing file exits with 1, a folder with 2, an unreadable file with 3.

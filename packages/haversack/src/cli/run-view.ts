@@ -4,6 +4,7 @@ import type { Usage } from "../clients/stream-event.ts";
 import { tokensOf } from "../runs/brakes.ts";
 import type { EndWhy, LiveState } from "../runs/client-session.ts";
 import type { BriefTask, RunEvent } from "../runs/run-event.ts";
+import { bar } from "./charts.ts";
 import type { Io } from "./command.ts";
 
 export interface RunView {
@@ -57,20 +58,20 @@ function oneLine(text: string): string {
 function textOf(event: RunEvent): string | undefined {
   switch (event.kind) {
     case "run":
-      return `Run ${event.id} ${event.isContinued ? "goes on" : "starts"} with ${event.client}; tests: ${event.testCommand ?? "none"}.`;
+      return `Run ${event.id} ${event.isContinued ? "goes on" : "starts"} with ${event.client}: ${event.open} open ${event.open === 1 ? "task" : "tasks"}; tests: ${event.testCommand ?? "none"}.`;
     case "note":
       return `Note: ${event.text}`;
     case "session":
-      return `Session ${event.number} (${event.purpose}): ${event.tasks.map(taskName).join(", ")}`;
+      return `Session ${event.number} (${purposeOf(event)}): ${event.tasks.map(taskName).join(", ")}`;
     case "batch":
       return `Session ${event.number} goes on: ${event.tasks.map(taskName).join(", ")}`;
     case "asked":
-      return `  ${ASKED[event.why]}asked to save and end.`;
+      return `  ${ASKED[event.why]}asked to save and end.${event.why === "stopped" ? " Ctrl-C again, or `haversack runs stop --now`, does not wait." : ""}`;
     case "merged":
       return `  ${event.id} ${event.isMerged ? "merged from" : "kept on"} ${event.branch}${event.text === "" ? "" : `: ${event.text}`}`;
     case "session-end": {
       const { kind, text, usedTokens, windowTokens, usage } = event.end;
-      const why = kind === "completed" || text === "" ? "" : `: ${text}`;
+      const why = kind === "completed" || text === "" || text === kind ? "" : `: ${text}`;
       return `  Session ${event.number} ${kind}${why}; window ${percent(usedTokens, windowTokens)}, ${formatTokens(tokensOf(usage))} tokens${formatCost(usage.costUsd)}.`;
     }
     case "kept":
@@ -92,13 +93,21 @@ function textOf(event: RunEvent): string | undefined {
   }
 }
 
+/** `batch`, `fix`, `review by spec-reviewer`. */
+export function purposeOf({ purpose, role }: { purpose: string; role?: string }): string {
+  return role === undefined ? purpose : `${purpose} by ${role}`;
+}
+
 const ASKED: Readonly<Record<EndWhy, string>> = {
   "window-full": "Its window is nearly full: ",
   stopped: "The run is to stop: ",
   limit: "A limit is reached: ",
+  circling: "It only repeats the same calls: ",
 };
 
 const REDRAW_MS = 200;
+/** Nothing may come for minutes, and the clock must still go. */
+const TICK_MS = 1_000;
 
 interface ShownSession {
   start: Extract<RunEvent, { kind: "session" }>;
@@ -113,14 +122,17 @@ class LiveView implements RunView {
   readonly #sessions = new Map<number, ShownSession>();
   /** Of sessions that are over. */
   #spent = { tokens: 0, costUsd: undefined as number | undefined };
-  #tasks = { done: 0, blocked: 0 };
+  #tasks = { done: 0, blocked: 0, open: 0 };
   /** The command that tests. */
   #testing: string | undefined;
   #drawn = 0;
   #timer: NodeJS.Timeout | undefined;
+  readonly #startedAt = Date.now();
+  readonly #tick: NodeJS.Timeout;
 
   constructor(io: Io) {
     this.#io = io;
+    this.#tick = setInterval(() => this.#drawn > 0 && this.#later(), TICK_MS).unref();
   }
 
   on(event: RunEvent): void {
@@ -142,6 +154,7 @@ class LiveView implements RunView {
       this.#sessions.delete(event.number);
       this.#spend(event.end.usage);
     }
+    if (event.kind === "run") this.#tasks.open = event.open;
     if (event.kind === "task" && event.state === "done") this.#tasks.done++;
     if (event.kind === "task" && (event.state === "blocked" || event.state === "conflict")) this.#tasks.blocked++;
     if (event.kind === "testing") this.#testing = event.command;
@@ -151,6 +164,7 @@ class LiveView implements RunView {
   }
 
   close(): void {
+    clearInterval(this.#tick);
     clearTimeout(this.#timer);
     this.#timer = undefined;
     this.#erase();
@@ -171,19 +185,22 @@ class LiveView implements RunView {
 
   #draw(): void {
     const width = (this.#io.width ?? 80) - 1;
-    const [first] = this.#sessions.values();
-    if (!first) {
-      if (this.#testing !== undefined) this.#put([`  now    running ${this.#testing}`.slice(0, width)]);
-      return;
-    }
-    const { chain, maxChains, batchSize } = first.start;
-    const live = [...this.#sessions.values()].map(({ state }) => state?.usage).filter((usage) => usage !== undefined);
-    const tokens = live.reduce((sum, usage) => sum + tokensOf(usage), this.#spent.tokens);
+    const sessions = [...this.#sessions.values()];
     const lines = [
-      `  run    chain ${chain} of ${maxChains}  batch size ${batchSize}  ${this.#tasks.done} done, ${this.#tasks.blocked} blocked  ${formatTokens(tokens)} tokens${formatCost(this.#spent.costUsd)}`,
-      ...[...this.#sessions.values()].flatMap(drawSession),
+      ...sessions.slice(0, 1).map(({ start }) => this.#drawRun(start)),
+      ...sessions.flatMap(drawSession),
+      ...(this.#testing === undefined ? [] : [`  tests  ${this.#testing}`]),
     ];
-    this.#put(lines.map((line) => oneLine(line).slice(0, width)));
+    if (lines.length > 0) this.#put(lines.map((line) => oneLine(line).slice(0, width)));
+  }
+
+  #drawRun({ chain, maxChains, batchSize }: ShownSession["start"]): string {
+    const live = [...this.#sessions.values()].flatMap(({ state }) => state?.usage ?? []);
+    const tokens = live.reduce((sum, usage) => sum + tokensOf(usage), this.#spent.tokens);
+    const costs = [this.#spent, ...live].flatMap(({ costUsd }) => costUsd ?? []);
+    const cost = costs.length === 0 ? undefined : costs.reduce((sum, one) => sum + one, 0);
+    const { done, blocked, open } = this.#tasks;
+    return `  run    ${clock(Date.now() - this.#startedAt)}  ${done} of ${open} done, ${blocked} blocked  chain ${chain} of ${maxChains}  batch size ${batchSize}  ${formatTokens(tokens)} tokens${formatCost(cost)}`;
   }
 
   #put(lines: readonly string[]): void {
@@ -205,13 +222,6 @@ function drawSession({ start, startedAt, state }: ShownSession): string[] {
   ];
 }
 
-const BAR_CELLS = 20;
-
-export function bar(share: number): string {
-  const filled = Math.max(0, Math.min(BAR_CELLS, Math.round(share * BAR_CELLS)));
-  return `${"█".repeat(filled)}${"░".repeat(BAR_CELLS - filled)}`;
-}
-
 export function percent(part: number, whole: number): string {
   return whole > 0 ? `${Math.round((part / whole) * 100)}%` : "?";
 }
@@ -231,5 +241,7 @@ export function formatCost(cost: number | undefined): string {
 
 function clock(ms: number): string {
   const seconds = Math.floor(ms / 1000);
-  return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, "0")}`;
+  const two = (count: number) => String(count).padStart(2, "0");
+  const [hours, minutes] = [Math.floor(seconds / 3600), Math.floor(seconds / 60) % 60];
+  return `${hours > 0 ? `${hours}:${two(minutes)}` : minutes}:${two(seconds % 60)}`;
 }

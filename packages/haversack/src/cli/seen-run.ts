@@ -5,7 +5,7 @@ import { isAlive } from "../engine/events/event-project.ts";
 import type { Environment } from "../engine/project.ts";
 import { isOfAnyRun, isOfRun } from "../runs/run-agents.ts";
 import { isRunAlive } from "../runs/run-record.ts";
-import type { Run, RunProcess, RunScope, RunStore } from "../store/run-store.ts";
+import type { Run, RunProcess, RunStore } from "../store/run-store.ts";
 import type { Claim } from "../work/task.ts";
 
 /** `remedy`: the command that goes on with it. */
@@ -16,11 +16,11 @@ export function asSeen(run: Run, now: Date): SeenRun {
   const isGone =
     run.state === "interrupted" || (run.state === "running" && !isRunAlive(run, { isAlive: isProcessAlive, now }));
   if (!isGone) return run;
-  return { ...run, state: "interrupted", remedy: `haversack work ${scopeWords(run.scope)} --continue` };
+  return { ...run, state: "interrupted", remedy: continueCommand(run) };
 }
 
-function scopeWords(scope: RunScope): string {
-  return scope.kind === "all" ? "--all" : `--${scope.kind} ${scope.id}`;
+export function continueCommand({ scope }: Pick<Run, "scope">): string {
+  return `haversack work ${scope.kind === "all" ? "--all" : `--${scope.kind} ${scope.id}`} --continue`;
 }
 
 export function isProcessAlive({ id, space, start: startedAt }: RunProcess): boolean | undefined {
@@ -35,6 +35,52 @@ export function runSpace(): string {
 /** The name of this machine in run records. Containers may give it: their host names change. */
 export function machineName(env: Environment): string {
   return env["HAVERSACK_MACHINE"] || hostname();
+}
+
+/** A run as every list shows it. */
+export function viewRun({
+  id,
+  state,
+  scope,
+  client,
+  machine,
+  startedAt,
+  seenAt,
+  endedAt,
+  stopped,
+  report,
+  remedy,
+}: SeenRun) {
+  return {
+    ...{ id, state, client, machine },
+    scope: scope.kind === "all" ? "all" : scope.id,
+    started_at: startedAt,
+    seen_at: seenAt,
+    ...(endedAt && { ended_at: endedAt }),
+    ...(stopped !== undefined && { stopped }),
+    ...(report !== undefined && { report }),
+    ...(remedy !== undefined && { remedy }),
+  };
+}
+
+export type RunSummary = Awaited<ReturnType<typeof summarizeRun>>;
+
+/** A run with its sums: for the board and `haversack top`. */
+export async function summarizeRun(run: Run, { store, now }: { store: RunStore; now: Date }) {
+  const sessions = await store.listSessions(run.id);
+  const tasks = await store.listTasks(run.id);
+  const last = sessions.at(-1);
+  const sum = (pick: (session: (typeof sessions)[number]) => number | undefined) =>
+    sessions.reduce((total, session) => total + (pick(session) ?? 0), 0);
+  return {
+    ...viewRun(asSeen(run, now)),
+    batch_size: run.batchSize,
+    sessions: sessions.length,
+    tokens: sum(({ inputTokens = 0, outputTokens = 0 }) => inputTokens + outputTokens),
+    cost_usd: sum(({ costUsd }) => costUsd),
+    ...(last?.usedTokens && last.windowTokens && { fill: last.usedTokens / last.windowTokens }),
+    tasks: tasks.map(({ taskId, title, state }) => ({ id: taskId, title, state })),
+  };
 }
 
 const RECENT_RUNS = 50;

@@ -64,6 +64,7 @@ export const COMMANDS: readonly CommandEntry[] = [
     entry("runs list|show", "List runs, or show their tasks and sessions", runs),
     entry("runs follow|stop|drain", "Watch a run until it ends, stop it, or drain its machine", runs),
     entry("metrics", "Show how well runs go", runs),
+    entry("top", "Watch sessions, claims and runs in the terminal", () => import("./commands/top.ts")),
     entry("board", "Show work, runs and skills on a local web page", () => import("./commands/board.ts")),
   ]),
   ...group("Agents", [
@@ -81,8 +82,7 @@ export const COMMANDS: readonly CommandEntry[] = [
     entry("review show", "Show the reviews of a feature", review),
     entry("review decide", "Decide that an issue stays as it is", review),
     entry("review receipts", "Show which documents were not read", () => import("./commands/receipts.ts")),
-    entry("artifacts refs", "Print what a role must read", artifacts),
-    entry("artifacts section", "Print one section of a Markdown file", artifacts),
+    entry("artifacts refs|section", "Print what a role must read, or one section of a file", artifacts),
     entry("artifacts init|check", "Write a role map to start from, or check it", artifacts),
   ]),
   ...group("Skills", [

@@ -30,7 +30,7 @@ export function processIo(): Io {
     errorWidth: () => (isPlain(2) || !process.stderr.isTTY ? undefined : process.stderr.columns),
     out: isDirect ? directOutput(1) : streamOutput(1),
     ...(isTerminal && { page: (text: string) => pageOutput(text, env) }),
-    err: isPlain(2) ? directOutput(2) : (text) => void process.stderr.write(text),
+    err: isPlain(2) ? directOutput(2) : errorOutput(),
     hasReader: () => !isReaderGone,
     readStdin: async () => {
       const { stdin } = process;
@@ -82,9 +82,20 @@ function directOutput(fd: Fd): (text: string) => void {
 
 function streamOutput(fd: Fd): (text: string | Uint8Array) => void {
   const stream = fd === 1 ? process.stdout : process.stderr;
-  stream.on("error", (error: NodeJS.ErrnoException) => endOutput(fd, error.code));
+  // EIO: the terminal was closed.
+  const isGone = ({ code }: NodeJS.ErrnoException) => code === "EIO" && stream.isTTY;
+  stream.on("error", (error: NodeJS.ErrnoException) => endOutput(fd, isGone(error) ? "EPIPE" : error.code));
   return (text) => {
     if (fd === 2 || !isReaderGone) stream.write(text);
+  };
+}
+
+/** The stream is created with the first error: most commands print none. */
+function errorOutput(): (text: string) => void {
+  let stream: ((text: string) => void) | undefined;
+  return (text) => {
+    stream ??= streamOutput(2);
+    stream(text);
   };
 }
 

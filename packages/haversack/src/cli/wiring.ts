@@ -26,7 +26,7 @@ export const WIRING_OPTIONS: Readonly<Record<string, OptionSpec>> = {
 
 export function scopeOf({ options }: Call): Scope {
   if (options["user"] && options["project"])
-    throw new HaversackError("usage", "--user and --project exclude each other");
+    throw new HaversackError("usage", "--user and --project cannot be used together");
   return options["user"] ? "user" : "project";
 }
 

@@ -103,8 +103,8 @@ export function notWired(
   { what, remedy, wasWired }: { what: string; remedy: string; wasWired: boolean },
 ): Finding {
   return wasWired
-    ? { part, level: "fail", text: `not wired any more: ${what}`, remedy, isSilencing: true }
-    : { part, level: "ok", text: `not wired; ${remedy}`, isSilencing: true };
+    ? { part, level: "fail", text: `not connected any more: ${what}`, remedy, isSilencing: true }
+    : { part, level: "ok", text: `not connected; ${remedy}`, isSilencing: true };
 }
 
 /** The command that wires the client in the same way again. */

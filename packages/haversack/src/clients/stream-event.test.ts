@@ -152,6 +152,22 @@ it("opencode: the first line names the session; a step that goes on is no result
   expect(read(opencodeStream, text)).toContainEqual({ kind: "compacted" });
 });
 
+it("opencode: a permission that nobody could give ends the run; a rule that forbids a call does not", () => {
+  const state = {
+    status: "error",
+    input: { command: "make" },
+    error: "The user rejected permission to use this tool.",
+  };
+  const denied = { type: "tool_use", sessionID: "ses_1", part: { tool: "bash", state } };
+  const events = read(opencodeStream, denied);
+  expect(events.map(({ kind }) => kind)).toEqual(["session", "tool", "tool-end", "denied", "result"]);
+  expect(events.at(-1)).toMatchObject({ isError: true, reason: "denied" });
+  const other = (error: string) =>
+    read(opencodeStream, { ...denied, part: { tool: "bash", state: { status: "error", error } } }).at(-1)?.kind;
+  expect(other("The user has specified a rule which prevents you from using this tool.")).toBe("denied");
+  expect(other("no such file")).toBe("tool-end");
+});
+
 it("opencode: an error has the server's status", () => {
   const error = {
     type: "error",
@@ -208,6 +224,8 @@ it.each([
   [undefined, "Gemini CLI is not running in a trusted directory. Use --skip-trust", "untrusted"],
   [undefined, "Not inside a trusted directory and --skip-git-repo-check was not specified.", "untrusted"],
   [undefined, "prompt is too long: 210000 tokens", "prompt-too-long"],
+  // Gemini CLI, exit 53.
+  [undefined, "Reached max session turns for this session.", "max-turns"],
   [undefined, "something else", "other"],
 ] as const)("%s %s: %s", (status, text, reason) => expect(failureReason(status, text)).toBe(reason));
 

@@ -2,6 +2,7 @@
  * What the stream of a headless client says, in the same words for every client. A reader takes the stream line by line and never
  * throws: a line that it cannot read is `unknown`, and the runner counts those.
  */
+import { createHash } from "node:crypto";
 
 export type StreamEvent =
   | {
@@ -14,7 +15,13 @@ export type StreamEvent =
   | { kind: "fill"; usedTokens: number }
   | { kind: "window"; windowTokens: number /** Where the client compacts it by itself. */; compactsAtTokens?: number }
   | ({ kind: "usage" /** It replaces what was counted so far; else it is added. */; isTotal: boolean } & Usage)
-  | { kind: "tool"; name: string; text: string; subAgent?: string }
+  | {
+      kind: "tool";
+      name: string;
+      text: string /** Equal only for equal calls: the text is cut. */;
+      call: string;
+      subAgent?: string;
+    }
   | { kind: "tool-end"; isError: boolean; subAgent?: string }
   | { kind: "said"; text: string; subAgent?: string }
   | { kind: "compacted"; before?: number; after?: number }
@@ -44,6 +51,8 @@ export type FailureReason =
   | "not-found"
   /** The client does not trust the folder. */
   | "untrusted"
+  /** A tool was not allowed, and the client ended because of it. */
+  | "denied"
   | "prompt-too-long"
   | "budget"
   | "max-turns"
@@ -69,6 +78,7 @@ export function failureReason(status: number | undefined, text: string): Failure
 }
 
 const WORDS: readonly (readonly [FailureReason, RegExp])[] = [
+  ["max-turns", /\bmax(imum)? session turns\b/i],
   ["untrusted", /trusted (folder|directory|workspace)|skip-trust|skip-git-repo-check/i],
   ["auth", /\b(40[13]|unauthori[sz]ed|not logged in|api.?key|auth method|authentication)\b/i],
   ["prompt-too-long", /prompt is too long|context (length|window)|too many tokens/i],
@@ -136,8 +146,22 @@ function parseLine(line: string): Fields | undefined {
   }
 }
 
+/** Tells calls apart that look alike: two edits of one file, say. */
+export function callOf(name: string, input: unknown): string {
+  return createHash("sha1")
+    .update(`${name} ${JSON.stringify(input) ?? ""}`)
+    .digest("hex")
+    .slice(0, 12);
+}
+
+/** A call of a tool, from its name and input. */
+export function toolEvent(name: unknown, input: unknown): Extract<StreamEvent, { kind: "tool" }> {
+  const tool = stringOf(name) ?? "tool";
+  return { kind: "tool", name: tool, text: toolText(input), call: callOf(tool, input) };
+}
+
 /** What a tool is about, from its input: the command, the file, the description. */
-export function toolText(input: unknown): string {
+function toolText(input: unknown): string {
   const fields = fieldsOf(input);
   for (const name of [
     "command",

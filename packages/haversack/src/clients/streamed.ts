@@ -37,6 +37,8 @@ export interface StreamedClient {
   compactsAt?: number;
   /** It tells of a tool call only when that has ended: long silence may be a tool that runs. */
   tellsToolsLate?: boolean;
+  /** Options that end a session when it has cost this much, for a client that tells its cost only at the end of a turn. */
+  limitCost?(usd: number): readonly [string, string];
   /** It never says what it costs, so a limit of cost could not hold. */
   tellsNoCost?: boolean;
   /** It need not say that it is done: its exit code does. */
@@ -54,6 +56,7 @@ export const STREAMED: Readonly<Record<string, StreamedClient>> = {
     begin: ["-p", "--input-format", "stream-json", "--output-format", "stream-json", "--verbose"],
     end: [],
     chooseId: (id) => ["--session-id", id],
+    limitCost: (usd) => ["--max-budget-usd", usd.toFixed(2)],
     // A shell in the background keeps the process alive for minutes after the last answer.
     env: { CLAUDE_CODE_DISABLE_BACKGROUND_TASKS: "1" },
     input: "messages",

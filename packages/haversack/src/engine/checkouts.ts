@@ -108,7 +108,7 @@ export function notesOnOthers(clients: readonly Client[], place: WiringPlace, re
     if (shared.length === 0) return [];
     const also = others.includes(main) ? "" : `, and ${others[0]} still needs them`;
     return [
-      `${shared.join(" and ")} stays wired: all worktrees share its settings in ${main}${also}. \`haversack uninstall\` there removes them`,
+      `${shared.join(" and ")} stays connected: all worktrees share its settings in ${main}${also}. \`haversack uninstall\` there removes them`,
     ];
   }
   return others.flatMap((other) => {
@@ -118,10 +118,12 @@ export function notesOnOthers(clients: readonly Client[], place: WiringPlace, re
     });
     return [
       ...(ended.length > 0
-        ? [`${ended.map(({ title }) => title).join(" and ")} is then no longer wired in the worktree ${other} either`]
+        ? [
+            `${ended.map(({ title }) => title).join(" and ")} is then no longer connected in the worktree ${other} either`,
+          ]
         : []),
       ...(hasFiles(receipt, other, here)
-        ? [`other clients stay wired in the worktree ${other}: run \`haversack uninstall\` there`]
+        ? [`other clients stay connected in the worktree ${other}: run \`haversack uninstall\` there`]
         : []),
     ];
   });

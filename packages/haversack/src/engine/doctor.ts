@@ -202,14 +202,14 @@ function isUnwired({ name }: Client, findings: readonly Finding[]): boolean {
 function noneWired(paths: ProjectPaths): Finding {
   const folder = unwritableFolder(paths);
   const remedy = folder
-    ? `\`haversack init\` wires those that are found here, once ${folder} can be written`
-    : "`haversack init` wires those that are found here";
-  return warn("clients", "none is wired: Haversack works at the command line only", remedy);
+    ? `\`haversack init\` connects those that are found here, once ${folder} can be written`
+    : "`haversack init` connects those that are found here";
+  return warn("clients", "none is connected: Haversack works at the command line only", remedy);
 }
 
 function noClient(clients: readonly Client[]): Finding {
   const text = `none found; looked for ${clients.map(({ title }) => title).join(", ")}`;
-  return warn("clients", text, "`haversack init --client NAME` wires one that you install later");
+  return warn("clients", text, "`haversack init --client NAME` connects one that you install later");
 }
 
 function untrustedStore({ why, hint }: { why: string; hint: string }): Finding {
@@ -316,7 +316,7 @@ function isMadeBySession({ config }: ProjectPaths): boolean {
 }
 
 const MADE_BY_SESSION =
-  "the next session of a wired client makes it and indexes the skills; `haversack skill index` does it now";
+  "the next session of a connected client makes it and indexes the skills; `haversack skill index` does it now";
 
 /** Reports only what is older than a minute: until then the next event or command reads it. */
 function checkSpool({ store }: ProjectPaths, now: Date): Finding[] {

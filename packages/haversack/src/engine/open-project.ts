@@ -155,12 +155,17 @@ function isMissing({ state, store }: ProjectPaths): boolean {
  */
 export class KeptProject {
   readonly #at: Pick<Project, "cwd" | "env">;
+  readonly #mustStay: boolean;
+  /** A store on disk was used. */
+  #wasThere = false;
   #open: { handle: StoreHandle; place: string } | undefined;
   #users = 0;
   #left: StoreHandle[] = [];
 
-  constructor({ cwd, env }: Pick<Project, "cwd" | "env">) {
+  /** `mustStay`: a store that was there and is gone is a fault, for views that would show an empty project instead. */
+  constructor({ cwd, env, mustStay = false }: Pick<Project, "cwd" | "env"> & { mustStay?: boolean }) {
     this.#at = { cwd, env };
+    this.#mustStay = mustStay;
   }
 
   /** Opens nothing. */
@@ -172,6 +177,7 @@ export class KeptProject {
   current({ busyMs, isRetry = true }: { busyMs: number; isRetry?: boolean }): OpenProject {
     const found = findProject(this.#at);
     const place = placeOf(found.paths);
+    if (this.#mustStay) this.#requireStore(found.paths);
     // A store that was read-only may be writable by now.
     if (this.#open && (this.#open.place !== place || (this.#open.handle.isReadOnly && isRetry))) this.close();
     if (this.#open) {
@@ -186,6 +192,16 @@ export class KeptProject {
     // Determine the place after opening, which may have made the file.
     this.#open = { handle: opened.handle, place: placeOf(found.paths) };
     return opened;
+  }
+
+  #requireStore({ store }: ProjectPaths): void {
+    const isThere = existsSync(store);
+    if (this.#wasThere && !isThere) {
+      this.close();
+      const hint = "put it back, or end this program and start it again to begin anew";
+      throw new HaversackError("store-unreadable", `${store} is gone: it was moved or deleted`, { hint });
+    }
+    this.#wasThere = isThere;
   }
 
   /** Keeps the store open while an action runs, even if the project is closed meanwhile. */

@@ -25,10 +25,12 @@ it("waits longer with every error, up to ten minutes and a quarter", () => {
 });
 
 it("sees circles of one or two calls, and no others", () => {
-  expect(isCircling(Array(10).fill("Read: a"))).toBe(true);
-  expect(isCircling(Array.from({ length: 10 }, (_, at) => `Read: ${at % 2}`))).toBe(true);
-  expect(isCircling(Array.from({ length: 10 }, (_, at) => `Read: ${at % 3}`))).toBe(false);
-  expect(isCircling(Array(9).fill("Read: a"))).toBe(false);
+  const calls = (length: number, different: number) =>
+    Array.from({ length }, (_, at) => ({ text: "Edit: a.ts", key: `${at % different}` }));
+  expect(isCircling(calls(10, 1))).toBe(true);
+  expect(isCircling(calls(10, 2))).toBe(true);
+  expect(isCircling(calls(10, 3))).toBe(false);
+  expect(isCircling(calls(9, 1))).toBe(false);
 });
 
 it("tells outcomes of a batch apart", () => {
@@ -65,6 +67,16 @@ it("stops at once where no wait helps, and after too many of what may pass", () 
   expect(after("failed", "auth")).toBe("stop");
 });
 
+it("stops after three failures in a row of any kind, but not at a limit of turns", () => {
+  const after = (...reasons: FailureReason[]) => {
+    const health = new SessionHealth();
+    return reasons.map((reason) => health.after({ kind: "failed", text: "x", reason }).kind);
+  };
+  expect(after("other", "prompt-too-long", "aborted")).toEqual(["go-on", "go-on", "stop"]);
+  expect(after("other", "overloaded", "other", "overloaded", "other").at(-1)).toBe("stop");
+  expect(after(...Array<FailureReason>(9).fill("max-turns"))).toEqual(Array(9).fill("go-on"));
+});
+
 it("stops at once, and says what helps, where the client does not trust the folder or is not logged in", () => {
   const text = (reason: FailureReason) => {
     const advice = new SessionHealth().after({ kind: "failed", text: "said", reason });
@@ -72,6 +84,8 @@ it("stops at once, and says what helps, where the client does not trust the fold
   };
   expect(text("untrusted")).toMatch(/^said \(start the client here once and trust the folder/);
   expect(text("auth")).toMatch(/^said \(log in/);
+  expect(text("denied")).toMatch(/^said \(the client's own options after -- give permissions/);
+  expect([text("not-found"), text("budget")]).toEqual(["said", "said"]);
   expect(text("prompt-too-long")).toBe("go-on");
 });
 

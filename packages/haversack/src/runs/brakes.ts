@@ -1,6 +1,6 @@
 /** When a run stops: limits of sessions, tokens, money and time, and signs that it makes no progress. */
 import type { Usage } from "../clients/stream-event.ts";
-import type { SessionEnd } from "./client-session.ts";
+import type { Call, SessionEnd } from "./client-session.ts";
 
 export interface RunLimits {
   maxChains: number;
@@ -55,10 +55,15 @@ export const DEFAULT_MINUTES = 480;
 
 const CIRCLE_CALLS = 10;
 
-/** Whether the last calls only repeat one or two calls. */
-export function isCircling(calls: readonly string[]): boolean {
-  const last = calls.slice(-CIRCLE_CALLS);
-  return last.length === CIRCLE_CALLS && new Set(last).size <= 2;
+/** Whether the last calls only repeat one or two calls, exactly: edits of one file and its tests by turns are work. */
+export function isCircling(calls: readonly Pick<Call, "key">[], most = CIRCLE_CALLS): boolean {
+  const last = calls.slice(-most);
+  return last.length === most && new Set(last.map(({ key }) => key)).size <= 2;
+}
+
+/** Whether the session ended by itself, or as the runner asked it to: then it had its chance to get something done. */
+export function isSound({ kind, reason }: Pick<SessionEnd, "kind" | "reason">): boolean {
+  return reason === "max-turns" || kind === "completed" || kind === "window-full" || kind === "circling";
 }
 
 /** This many in a row, and the run gives up. */

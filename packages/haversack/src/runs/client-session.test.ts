@@ -123,6 +123,18 @@ describe("how a session ended", () => {
     expect(await session.ended).toMatchObject({ kind: "completed", compactions: 1, usedTokens: 90 });
   });
 
+  it("completed: a client that compacts its window without saying so", async () => {
+    const fills = [600, 100, 120];
+    const { session } = start(
+      `say({ type: "thread.started", thread_id: "t" });
+       const tool = (type) => say({ type, item: { type: "command_execution", command: "x", status: "completed" } });
+       setInterval(() => { tool("item.started"); tool("item.completed"); }, 200);
+       setTimeout(() => { say({ type: "turn.completed", usage: {} }); process.exit(0); }, 7000);`,
+      { client: STREAMED["codex"]!, readFill: () => ({ usedTokens: fills.shift() ?? 120, at: new Date() }) },
+    );
+    expect(await session.ended).toMatchObject({ kind: "completed", compactions: 1, usedTokens: 120 });
+  }, 20_000);
+
   it("completed: a result is not the end; the last one counts, and its totals are not added up", async () => {
     const total = (tokens: number) => `modelUsage: { m: { inputTokens: ${tokens}, outputTokens: 1 } }`;
     const { session } = start(
@@ -176,13 +188,20 @@ describe("how a session ended", () => {
     expect(await session.ended).toMatchObject({ kind: "hung" });
   });
 
+  it("is not hung while a tool may run, for a client that tells of a tool only when it has ended", async () => {
+    const script = `say({ type: "step_start", sessionID: "s", part: {} });
+       setTimeout(() => { say({ type: "step_finish", sessionID: "s", part: { reason: "stop", tokens: {} } }); process.exit(0); }, 2500);`;
+    const { session } = start(script, { client: STREAMED["opencode"]!, limits: { quietMs: 300 } });
+    expect(await session.ended).toMatchObject({ kind: "completed" });
+  });
+
   it("is not hung while a tool runs", async () => {
     const { session } = start(
       `say({ type: "assistant", message: { id: "m", content: [{ type: "tool_use", name: "Bash", input: { command: "make" } }] } });
        setTimeout(() => { result(); process.exit(0); }, 2500);`,
       { limits: { quietMs: 300 } },
     );
-    expect(await session.ended).toMatchObject({ kind: "completed", toolCalls: 1, lastCalls: ["Bash: make"] });
+    expect(await session.ended).toMatchObject({ kind: "completed", toolCalls: 1, lastCalls: [{ text: "Bash: make" }] });
   });
 });
 

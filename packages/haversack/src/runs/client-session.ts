@@ -9,6 +9,7 @@ import { type FailureReason, failureReason, type StreamEvent, shorten, type Usag
 import { messageLine, type StreamedClient } from "../clients/streamed.ts";
 import type { WindowFill } from "../engine/wiring.ts";
 import { AwakeClock } from "./awake-clock.ts";
+import { isCircling } from "./brakes.ts";
 import { endAll, followLines, signalGroup, whenEnded } from "./client-process.ts";
 import { type FoundProcess, findProcesses, signal } from "./process-tree.ts";
 
@@ -51,7 +52,7 @@ export interface SessionLimits {
 }
 
 /** Why a session has to end. limit: the run reached one of its limits. */
-export type EndWhy = "window-full" | "stopped" | "limit";
+export type EndWhy = "window-full" | "stopped" | "limit" | "circling";
 
 export type SessionEndKind =
   /** It ended by itself after a successful turn. */
@@ -61,6 +62,8 @@ export type SessionEndKind =
   /** The client reported the reason. */
   | "failed"
   | "hung"
+  /** It repeated the same calls until it was asked to end. */
+  | "circling"
   /** The runner was told to stop it. */
   | "stopped"
   /** The process is gone without a reason. */
@@ -80,11 +83,18 @@ export interface SessionEnd {
   compactions: number;
   toolCalls: number;
   /** The last calls, oldest first. Repeated calls show that the session goes in circles. */
-  lastCalls: string[];
+  lastCalls: Call[];
   unknownLines: number;
   lastSaid: string;
   /** Processes that had to be ended after it. */
   leftovers: number;
+}
+
+export interface Call {
+  /** What it was about. */
+  text: string;
+  /** Equal only for equal calls. */
+  key: string;
 }
 
 export interface RunningSession {
@@ -114,7 +124,8 @@ export interface LiveState {
 const TICK_MS = 1_000;
 const FILL_EVERY_MS = 2_000;
 const MAX_ERROR_CHARS = 20_000;
-const LAST_CALLS = 12;
+/** So many calls that only repeat one or two: a session that nobody watches would go on until its window is full, or for ever. */
+const LAST_CALLS = 50;
 const KEY_TRIES = 2;
 
 export function startSession(
@@ -142,7 +153,7 @@ export function startSession(
   let [isWaiting, isOver] = [false, false];
   let turnEnd: Promise<void> | undefined;
   let known: FoundProcess[] = [];
-  const lastCalls: string[] = [];
+  const lastCalls: Call[] = [];
 
   const child = spawn(start.program, [...start.args], {
     cwd: start.cwd,
@@ -175,7 +186,8 @@ export function startSession(
         state.toolCalls++;
         if (event.subAgent === undefined) openTools++;
         state.doing = event.text === "" ? event.name : `${event.name}: ${event.text}`;
-        if (lastCalls.push(state.doing) > LAST_CALLS) lastCalls.shift();
+        if (lastCalls.push({ text: state.doing, key: event.call }) > LAST_CALLS) lastCalls.shift();
+        if (!asked && isCircling(lastCalls, LAST_CALLS)) askToEnd("circling");
         break;
       case "tool-end":
         if (event.subAgent === undefined) openTools = Math.max(0, openTools - 1);
@@ -220,17 +232,23 @@ export function startSession(
     const fill = tryFill(start.readFill, state.sessionId);
     if (!fill) return;
     if (fill.windowTokens !== undefined) note({ kind: "window", windowTokens: fill.windowTokens });
+    // Codex and Gemini CLI compact their windows without a word in the stream.
+    if (fill.usedTokens < state.usedTokens / 2) {
+      note({ kind: "compacted", before: state.usedTokens, after: fill.usedTokens });
+    }
     if (fill.usedTokens !== state.usedTokens) note({ kind: "fill", usedTokens: fill.usedTokens });
   }
 
   async function afterTurn(isError: boolean): Promise<void> {
     isWaiting = true;
+    state.doing = "waiting while its tasks are checked";
     // `onTurnEnd` reports its own faults; after one, the session ends as if there were no further prompt.
     const next = isError || asked || isOver ? undefined : await start.onTurnEnd?.().catch(() => undefined);
     isWaiting = false;
     lastSignAt = clock.now();
     if (next !== undefined && !asked && !isOver && child.stdin?.writable) {
       result = undefined;
+      state.doing = "starting on its next batch";
       child.stdin.write(messageLine(next));
     }
     // No further prompt comes, so let the client end.
@@ -379,6 +397,7 @@ function judge({
   if (isHung) return { kind: "hung", text: "no sign of life for too long" };
   if (asked === "stopped" || (isKilled && !asked)) return { kind: "stopped", text: "stopped" };
   if (asked === "limit") return { kind: "stopped", text: "a limit of the run was reached" };
+  if (asked === "circling") return { kind: "circling", text: "it only repeated the same calls" };
   if (asked === "window-full") return { kind: "window-full", text: "its window was nearly full" };
   if (result?.isError) return { kind: "failed", reason: result.reason, text: result.text || result.reason };
   if (result && exitCode === 0) return { kind: "completed", text: result.text };

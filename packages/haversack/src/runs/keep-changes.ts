@@ -18,6 +18,7 @@ export interface Kept {
   /** `refs/haversack/runs/R1/3`, or `haversack/run-R1`. */
   ref: string;
   commit: string;
+  tree: string;
   files: number;
 }
 
@@ -41,7 +42,7 @@ export function keepChanges(request: KeepRequest): Kept | undefined {
   const tree = snapshot(cwd, scratch);
   const ref = way === "branch" ? `refs/heads/haversack/run-${runId}` : `refs/haversack/runs/${runId}/${number}`;
   const tip = git(cwd, ["rev-parse", "--verify", "--quiet", `${ref}^{commit}`])?.trim() || undefined;
-  const shown = { ref: ref.replace(/^refs\/heads\//, ""), files: dirty.length };
+  const shown = { ref: ref.replace(/^refs\/heads\//, ""), tree, files: dirty.length };
   if (tip !== undefined && git(cwd, ["rev-parse", `${tip}^{tree}`])?.trim() === tree) return { ...shown, commit: tip };
   const parents = [...new Set([tip, head].filter((one) => one !== undefined))];
   const words = ["commit-tree", tree, ...parents.flatMap((parent) => ["-p", parent]), "-m", message];
@@ -152,6 +153,11 @@ export function dirtyFiles(cwd: string): string[] {
 export function diffTrees(cwd: string, from: string, to: string, maxChars: number): string {
   const text = runGit(cwd, ["diff", "--no-ext-diff", "--no-textconv", "--no-color", from, to, "--"]);
   return text.length > maxChars ? `${text.slice(0, maxChars)}\n… (${text.length - maxChars} more characters)` : text;
+}
+
+/** The files that differ between two snapshots. */
+export function changedFiles(cwd: string, from: string, to: string): string[] {
+  return runGit(cwd, ["diff", "--name-only", "--no-renames", "-z", from, to, "--"]).split("\0").filter(Boolean);
 }
 
 /** A large repository on a busy machine is slow. */

@@ -6,17 +6,24 @@ const WHY_END: Readonly<Record<EndWhy, string>> = {
   "window-full": "Your window is nearly full.",
   stopped: "The user stops this run.",
   limit: "A limit of this run is reached.",
+  circling: "You repeat the same calls, and nothing comes of it.",
 };
 
 export function endRequest(why: EndWhy): string {
   return `${WHY_END[why]} Save what the files do not show with update_task_wip (decisions, next_step) and end your turn now: the next session goes on from there.`;
 }
 
-export function batchPrompt(tasks: readonly BriefTask[], packets: readonly string[]): string {
+/** `findings`: what reviewers found in earlier sessions. */
+export function batchPrompt(
+  tasks: readonly BriefTask[],
+  packets: readonly string[],
+  findings: readonly string[] = [],
+): string {
   const several = tasks.length > 1;
+  const failed = findings.length > 0 ? `\n\nA review failed:\n${findings.map((text) => `- ${text}`).join("\n")}` : "";
   return `You work without a person. ${several ? "These tasks are" : "This task is"} claimed for this session: ${list(tasks)}.
 
-${several ? 'Where you can start sub-agents, give each task to one, all at once, with the prompt "Task ID"; else do one after another.\n' : ""}For each task: do what it asks and no more, test it, then store the outcome with set_task_handoff (PASS, FAIL or BLOCKED) and set the status with update_task_status: done, or blocked with the reason. Take no other task. Ask nothing: what only a person can decide is a reason to block. The tests are run again after you.
+${several ? 'Where you can start sub-agents, give each task to one, all at once, with the prompt "Task ID"; else do one after another.\n' : ""}For each task: do what it asks and no more, test it, then store the outcome with set_task_handoff (PASS, FAIL or BLOCKED) and set the status with update_task_status: done, or blocked with the reason. Take no other task. Ask nothing: what only a person can decide is a reason to block. The tests are run again after you.${failed}
 
 ${packets.join("\n\n---\n\n")}`;
 }
@@ -47,15 +54,25 @@ ${diff}
 \`\`\``;
 }
 
-export function reviewPrompt(
-  role: string,
-  tasks: readonly BriefTask[],
-  packets: readonly string[],
-  instructions: string,
-): string {
+export interface ReviewInput {
+  role: string;
+  tasks: readonly BriefTask[];
+  /** Changed since the tasks began. */
+  files: readonly string[];
+  packets: readonly string[];
+  instructions: string;
+}
+
+const SHOWN_FILES = 100;
+
+export function reviewPrompt({ role, tasks, files, packets, instructions }: ReviewInput): string {
+  const shown = files.slice(0, SHOWN_FILES).join(", ");
+  const more = files.length > SHOWN_FILES ? ` and ${files.length - SHOWN_FILES} more` : "";
   return `You are the ${role} of ${list(tasks)}. You work without a person.
 
 ${instructions}
+
+Changed since work on ${tasks.length > 1 ? "these tasks" : "this task"} began: ${shown || "no file"}${more}.
 
 Store each outcome with set_task_handoff (role: ${role}, status, summary, full_details). The last line of your answer, alone: VERDICT: PASS, FAIL or BLOCKED; FAIL when one task fails.
 

@@ -2,7 +2,7 @@
 import { join } from "node:path";
 import { stripControl } from "../base/clean-text.ts";
 import { makeFolder, putFile } from "../base/safe-write.ts";
-import type { Run, RunSession, RunTask, RunTest } from "../store/run-store.ts";
+import type { Run, RunSession, RunStore, RunTask, RunTest } from "../store/run-store.ts";
 import { isUnnamed } from "./verify.ts";
 
 export interface ReportInput {
@@ -10,8 +10,22 @@ export interface ReportInput {
   sessions: readonly RunSession[];
   tasks: readonly RunTask[];
   tests: readonly RunTest[];
+  /** Of each batch: a session may have several. */
+  batchSizes: readonly number[];
   /** Why it stopped. */
   stopped: string;
+}
+
+export async function readReport(run: Run, stopped: string, runs: RunStore): Promise<ReportInput> {
+  const [sessions, tasks, tests, batches] = await Promise.all([
+    runs.listSessions(run.id),
+    runs.listTasks(run.id),
+    runs.listTests(run.id),
+    // Not since its start: the clock may have been set back.
+    runs.metricsSince(new Date(0)),
+  ]);
+  const batchSizes = batches.filter(({ runId }) => runId === run.id).map(({ lastBatchSize }) => lastBatchSize);
+  return { run, stopped, sessions, tasks, tests, batchSizes };
 }
 
 /** Writes text for people and JSON for programs. Returns the path of the text. */
@@ -51,7 +65,7 @@ interface ReportFile {
   cost_usd?: number;
 }
 
-export function reportData({ run, sessions, tasks, tests, stopped }: ReportInput): ReportFile {
+export function reportData({ run, sessions, tasks, tests, batchSizes, stopped }: ReportInput): ReportFile {
   const done = tasks.filter(({ state }) => state === "done");
   const failed = tasks.filter(({ state }) => state === "blocked" || state === "conflict");
   const costs = sessions.flatMap(({ costUsd }) => costUsd ?? []);
@@ -92,6 +106,7 @@ export function reportData({ run, sessions, tasks, tests, stopped }: ReportInput
     sessions: sessions.map((session) => ({
       number: session.number,
       purpose: session.purpose,
+      role: session.role,
       tasks: session.taskIds,
       session_id: session.sessionId,
       end: session.end,
@@ -111,17 +126,18 @@ export function reportData({ run, sessions, tasks, tests, stopped }: ReportInput
       exit_code: exitCode,
       took_ms: tookMs,
     })),
-    batch_sizes: sessions.filter(({ purpose }) => purpose === "batch").map(({ taskIds }) => taskIds.length),
+    batch_sizes: [...batchSizes],
     tokens: sessions.reduce((sum, { inputTokens = 0, outputTokens = 0 }) => sum + inputTokens + outputTokens, 0),
     ...(costs.length > 0 && { cost_usd: round(costs.reduce((sum, cost) => sum + cost, 0)) }),
   };
 }
 
 function nextSteps(tasks: readonly RunTask[]): string[] {
-  return tasks.flatMap(({ taskId, state, evidence, nextStep, branch, worktree }) => {
+  return tasks.flatMap(({ taskId, state, evidence, nextStep, branch, worktree, isUnverified }) => {
     if (state === "blocked") return [`${taskId}: ${nextStep ?? evidence ?? "blocked"}`];
     if (state === "conflict") return [`${taskId}: merge ${branch} by hand: ${evidence ?? "in conflict"}`];
     if (state !== "claimed") return [];
+    if (isUnverified) return [`${taskId}: its session says that it is finished; --continue checks it`];
     const apart = `its work is in ${worktree}, on branch ${branch}; --continue goes on there`;
     return [`${taskId}: ${worktree === undefined ? "go on from its work in progress" : apart}`];
   });
@@ -159,8 +175,8 @@ export function reportText(input: ReportInput): string {
     "| task | state | sessions | fixes | tokens | summary |",
     "|---|---|---|---|---|---|",
     ...tasks.map(
-      ({ taskId, title, state, sessions: count, fixes, tokens, summary, evidence }) =>
-        `| ${taskId} ${cell(title)} | ${state === "claimed" ? "open" : state} | ${count} | ${fixes} | ${tokens.toLocaleString("en")} | ${cell(summary ?? evidence ?? "")} |`,
+      ({ taskId, title, state, isUnverified, sessions: count, fixes, tokens, summary, evidence }) =>
+        `| ${taskId} ${cell(title)} | ${state === "claimed" ? (isUnverified ? "not checked" : "open") : state} | ${count} | ${fixes} | ${tokens.toLocaleString("en")} | ${cell(summary ?? evidence ?? "")} |`,
     ),
     ...section("Decisions", data.decisions),
     ...section("Next steps", data.next_steps),
@@ -176,14 +192,14 @@ export function reportText(input: ReportInput): string {
     ...sessions.map((session) => {
       const fill = fillOf(session);
       const tokens = (session.inputTokens ?? 0) + (session.outputTokens ?? 0);
-      return `| ${session.number} | ${session.purpose} | ${session.taskIds.join(", ")} | ${session.end ?? "open"} | ${fill === undefined ? "" : `${Math.round(fill * 100)}%`} | ${tokens.toLocaleString("en")} | ${session.kept ?? ""} |`;
+      return `| ${session.number} | ${session.role ?? session.purpose} | ${session.taskIds.join(", ")} | ${session.end ?? "open"} | ${fill === undefined ? "" : `${Math.round(fill * 100)}%`} | ${tokens.toLocaleString("en")} | ${session.kept ?? ""} |`;
     }),
     "",
     "## Test runs",
     "",
     ...tests.map(
       ({ session, command, isGreen, exitCode, tookMs }) =>
-        `- after session ${session}: \`${command}\` ${isGreen ? "green" : `red (exit ${exitCode})`}, ${(tookMs / 1000).toFixed(1)} s`,
+        `- ${session === 0 ? "before the first session" : `after session ${session}`}: \`${command}\` ${isGreen ? "green" : `red (exit ${exitCode})`}, ${(tookMs / 1000).toFixed(1)} s`,
     ),
     ...(tests.length === 0
       ? [input.run.options["isTested"] === false ? "- none: switched off with --no-tests" : "- none"]

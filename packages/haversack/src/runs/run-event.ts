@@ -5,12 +5,15 @@ import type { StopReason } from "./brakes.ts";
 import type { EndWhy, LiveState, SessionEnd } from "./client-session.ts";
 
 export type RunEvent =
-  | { kind: "run"; id: string; isContinued: boolean; client: string; testCommand?: string }
+  /** `open`: tasks of the scope that are not done yet. */
+  | { kind: "run"; id: string; isContinued: boolean; client: string; testCommand?: string; open: number }
   | { kind: "note"; text: string }
   | {
       kind: "session";
       number: number;
       purpose: SessionPurpose;
+      /** Of a review. */
+      role?: string;
       tasks: readonly BriefTask[];
       batchSize: number;
       /** The number of this session among those that take tasks. */

@@ -69,8 +69,9 @@ export interface RunParts {
   /** Undefined: unknown, because the process is on another machine. */
   isAlive(process: RunProcess): boolean | undefined;
   /** The text about a task that the session gets. */
-  packet(taskId: string, role?: string): Promise<string>;
-  roleText(role: string): string;
+  packet(taskId: string): Promise<string>;
+  /** For a reviewer of these tasks: what to look at, and a packet for each task. */
+  review(role: string, taskIds: readonly string[]): Promise<{ instructions: string; packets: string[] }>;
   readFill?(sessionId: string, startedAt: Date): WindowFill | undefined;
   /** Sends a message, for clients that take none on standard input. */
   tell(agent: string, text: string): Promise<void>;

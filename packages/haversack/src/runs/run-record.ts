@@ -85,6 +85,13 @@ export class RunRecord {
     }
   }
 
+  /** Tasks that count as done although their tests or reviews are still due. */
+  async countUnchecked(): Promise<number> {
+    const { store, by } = this.work(this.home);
+    const found = await Promise.all(this.held().map(({ taskId }) => store.getTask(taskId, by.at)));
+    return found.filter(({ status }) => status === "done" || status === "archived").length;
+  }
+
   /** The earlier process may have been killed after a claim and before recording it. */
   async #findClaims(): Promise<void> {
     const { store, by } = this.work(this.home);
@@ -178,8 +185,9 @@ export class RunRecord {
     try {
       const kept = keepChanges({ cwd, runId, number, scratch, way: settings.keep, message });
       if (!kept) return {};
-      if (kept.commit !== this.#lastKept) on({ kind: "kept", ref: kept.ref, files: kept.files });
-      this.#lastKept = kept.commit;
+      // A review changes nothing; its ref is not worth a line.
+      if (kept.tree !== this.#lastKept) on({ kind: "kept", ref: kept.ref, files: kept.files });
+      this.#lastKept = kept.tree;
       return { kept: kept.ref };
     } catch (error) {
       throw new RunStop(
@@ -240,6 +248,12 @@ export class RunRecord {
     const { seenAt } = this.run;
     const at = this.parts.now();
     await this.update({ seenAt: at, workedMs: this.workedMs });
+    // If the runner is killed, this is all that is known of what its sessions have used.
+    for (const [number, { state }] of this.live) {
+      const { usage, usedTokens, windowTokens, toolCalls, compactions } = state;
+      const soFar = { usedTokens, windowTokens, toolCalls, compactions, ...usage };
+      await this.parts.runs.updateSession(this.run.id, number, soFar);
+    }
     const { leaseMs } = this.work(this.home).settings;
     if (at.getTime() - seenAt.getTime() >= leaseMs) await holdLapsed(this.held(), this.sessions, this.parts);
     for (const task of this.held()) {

@@ -10,7 +10,7 @@ import type { Scope } from "../store/work-store.ts";
 import { sizeAfter } from "../work/batch.ts";
 import type { TaskDetails } from "../work/task.ts";
 import { AwakeClock } from "./awake-clock.ts";
-import { batchOutcome, brakeOf, hasRoom, isCircling, MOST_IDLE_SESSIONS, type StopReason } from "./brakes.ts";
+import { batchOutcome, brakeOf, hasRoom, isCircling, isSound, MOST_IDLE_SESSIONS, type StopReason } from "./brakes.ts";
 import type { LiveState, SessionEnd } from "./client-session.ts";
 import { IsolatedTasks } from "./isolated-tasks.ts";
 import { snapshot } from "./keep-changes.ts";
@@ -76,6 +76,7 @@ class Runner {
   #lastMark: string | undefined;
   #looks = 0;
   #pusher: WorkPusher | undefined;
+  #waitsFor = "";
 
   constructor(record: RunRecord, request: RunRequest, stop: StopSwitch) {
     [this.#record, this.#request, this.#stop] = [record, request, stop];
@@ -123,7 +124,9 @@ class Runner {
     try {
       await record.takeUp();
       const isContinued = this.#request.continues !== undefined;
-      on({ kind: "run", id, isContinued, client: record.client, ...(testCommand !== undefined && { testCommand }) });
+      const open = (await this.#countOpen()) + (await record.countUnchecked());
+      const about = { id, isContinued, client: record.client, open };
+      on({ kind: "run", ...about, ...(testCommand !== undefined && { testCommand }) });
       const { reason, text } = await this.#untilStopped();
       await record.letGo();
       await this.#push();
@@ -237,10 +240,14 @@ class Runner {
     const brake = this.#stop.how === undefined ? limit : "stopped";
     if (!brake) return;
     // A limit that is reached with the last task held nothing up.
+    const isDone = (await this.#countOpen()) + this.#record.held().length === 0;
+    throw isDone ? new RunStop("done", ALL_DONE) : new RunStop(brake, BRAKES[brake] ?? brake);
+  }
+
+  async #countOpen(): Promise<number> {
     const { store, by } = this.#record.work(this.#record.home);
     const { todo, in_progress, review, blocked } = await store.countTasks(this.#scope, by.at);
-    const isDone = todo + in_progress + review + blocked + this.#record.held().length === 0;
-    throw isDone ? new RunStop("done", ALL_DONE) : new RunStop(brake, BRAKES[brake] ?? brake);
+    return todo + in_progress + review + blocked;
   }
 
   /** A push that fails stops nothing: the commits are here. */
@@ -259,6 +266,7 @@ class Runner {
     await this.#checkBrakes();
     const lanes = await this.#nextLanes();
     if (lanes.length === 0) return this.#nothingReady();
+    this.#waitsFor = "";
     const results = await Promise.all(lanes.map((lane) => this.#work(lane)));
     const settled = results.map((result) => result.settled).reduce(together);
     if (this.#isIsolated) await this.#isolated.merge(settled.done, this.#verifier);
@@ -285,7 +293,8 @@ class Runner {
     let hasMoved = false;
     let fault: unknown;
     const settle = async (current: Lane, session: RunSession, end: WorkEnd): Promise<Worked> => {
-      const isChanged = snapshot(place.cwd, this.#parts.scratch) !== current.before;
+      // The same calls again and again are no progress, even if each of them changes a file.
+      const isChanged = snapshot(place.cwd, this.#parts.scratch) !== current.before && !isCircling(end.lastCalls);
       const settled = await this.#verifier.settle(current);
       hasMoved ||= isChanged || settled.done.length + settled.failed + settled.blocked > 0;
       return { lane: current, end, settled, hasMoved, number: session.number, isOver: false };
@@ -319,7 +328,11 @@ class Runner {
   }
 
   async #prompt({ tasks }: Lane): Promise<string> {
-    return batchPrompt(tasks, await Promise.all(tasks.map(({ id }) => this.#parts.packet(id))));
+    const findings = tasks.flatMap(({ id }) => {
+      const { reviewFailures = 0, evidence } = this.#record.tasks.get(id) ?? {};
+      return reviewFailures > 0 && evidence !== undefined ? [`${id}: ${evidence}`] : [];
+    });
+    return batchPrompt(tasks, await Promise.all(tasks.map(({ id }) => this.#parts.packet(id))), findings);
   }
 
   /** Whether the session may get a further batch. */
@@ -359,12 +372,11 @@ class Runner {
   /** Blocks tasks on which sessions make no progress. If the next tasks get stuck too, the run stops. */
   async #checkProgress(results: readonly Worked[]): Promise<void> {
     const moved = results.some(({ hasMoved }) => hasMoved);
-    const isSound = results.every(({ end }) => end.kind === "completed" || end.kind === "window-full");
     if (moved) [this.#idle, this.#idleBatches] = [0, 0];
-    if (moved || !isSound || ++this.#idle < MOST_IDLE_SESSIONS) return;
-    const calls = results.flatMap(({ end }) => (isCircling(end.lastCalls) ? (end.lastCalls.at(-1) ?? "") : []));
-    const circles = calls.length > 0 ? `, and repeated the same calls (${calls[0]})` : "";
-    const reason = `no progress: ${this.#idle} sessions in a row changed no file and finished no task${circles}`;
+    if (moved || !results.every(({ end }) => isSound(end)) || ++this.#idle < MOST_IDLE_SESSIONS) return;
+    const calls = results.flatMap(({ end }) => (isCircling(end.lastCalls) ? (end.lastCalls.at(-1)?.text ?? "") : []));
+    const how = calls.length > 0 ? `repeated the same calls (${calls[0]})` : "changed no file";
+    const reason = `no progress: ${this.#idle} sessions in a row ${how} and finished no task`;
     this.#idle = 0;
     for (const { lane } of results) {
       for (const { id } of lane.tasks) {
@@ -444,10 +456,12 @@ class Runner {
     const { shared } = this.#parts;
     // A machine that vanishes gives its tasks back when their leases end: somebody must be there then.
     if (counts.todo === 0 && !(shared && (await this.#othersRun())))
-      throw new RunStop("nothing-ready", `the last ${counts.in_progress} are in progress elsewhere`);
+      throw new RunStop("nothing-ready", `${counts.in_progress} in progress elsewhere, ${counts.blocked} blocked`);
     const ms = shared ? SHARED_MS : OTHERS_MS;
     const why = `${counts.in_progress} in progress elsewhere${counts.todo > 0 ? `, ${counts.todo} wait` : ""}`;
-    this.#parts.on({ kind: "wait", ms, why });
+    // Once: this may take hours.
+    if (why !== this.#waitsFor) this.#parts.on({ kind: "wait", ms, why });
+    this.#waitsFor = why;
     await (shared ? shared.waitForChange(ms, this.#stop) : this.#parts.wait(ms, this.#stop));
   }
 
@@ -479,7 +493,15 @@ function idOf({ sessionId }: Readonly<LiveState>): { sessionId?: string; text: s
 
 const MOST_IDLE_BATCHES = 2;
 
-const SEVERITY: readonly SessionEnd["kind"][] = ["completed", "window-full", "failed", "stopped", "hung", "crashed"];
+const SEVERITY: readonly SessionEnd["kind"][] = [
+  "completed",
+  "window-full",
+  "circling",
+  "failed",
+  "stopped",
+  "hung",
+  "crashed",
+];
 
 function together(a: Settled, b: Settled): Settled {
   return {

@@ -19,6 +19,7 @@ export type Advice = { kind: "go-on" } | { kind: "wait"; ms: number; why: string
 const REMEDIES: Partial<Record<FailureReason, string>> = {
   auth: " (log in to the client, or set its key)",
   untrusted: " (start the client here once and trust the folder, or pass its option for that after --)",
+  denied: " (the client's own options after -- give permissions)",
   "not-found": "",
   budget: "",
 };
@@ -36,7 +37,9 @@ export class SessionHealth {
     this.#modelErrors = 0;
     const remedy = kind === "failed" && reason !== undefined ? REMEDIES[reason] : undefined;
     if (remedy !== undefined) return { kind: "stop", stop: new RunStop("client-fails", `${text}${remedy}`) };
-    this.#crashes = kind === "crashed" || kind === "hung" ? this.#crashes + 1 : 0;
+    // A limit of turns is the user's own, and the next session goes on. Nothing says that another error will pass.
+    const isFailure = kind === "crashed" || kind === "hung" || (kind === "failed" && reason !== "max-turns");
+    this.#crashes = isFailure ? this.#crashes + 1 : 0;
     if (this.#crashes < MOST_CRASHES) return { kind: "go-on" };
     return {
       kind: "stop",

@@ -1,6 +1,7 @@
 /** One session of a run, from its row in the store to its end: started, bound to its tasks, followed, kept. */
 import { randomUUID } from "node:crypto";
-import type { StreamEvent } from "../clients/stream-event.ts";
+import type { StreamEvent, Usage } from "../clients/stream-event.ts";
+import type { StreamedClient } from "../clients/streamed.ts";
 import type { RunSession, SessionPurpose } from "../store/run-store.ts";
 import { brakeOf } from "./brakes.ts";
 import { type EndWhy, type LiveState, type SessionEnd, startSession } from "./client-session.ts";
@@ -47,7 +48,8 @@ export async function runSession(
   const session = await record.addSession({ purpose, taskIds, startedAt, ...(role !== undefined && { role }) });
   const { number } = session;
   const { maxChains } = options.limits;
-  on({ kind: "session", number, purpose, tasks, batchSize, chain: record.spent().chains, maxChains });
+  const progress = { batchSize, chain: record.spent().chains, maxChains };
+  on({ kind: "session", number, purpose, ...(role !== undefined && { role }), tasks, ...progress });
   const sessionId = client.chooseId ? randomUUID() : undefined;
   if (sessionId !== undefined && purpose === "batch") await record.bind(taskIds, sessionId, place);
 
@@ -67,6 +69,13 @@ export async function runSession(
     on({ kind: "batch", number, tasks: batch.tasks, batchSize: batch.batchSize });
     return batch.prompt;
   };
+  // A model tries again and again: the first of each tool is worth a line, and their number.
+  const denied = new Map<string, number>();
+  const noteDenied = (tool: string, text: string) => {
+    const times = (denied.get(tool) ?? 0) + 1;
+    denied.set(tool, times);
+    if (times === 1) on({ kind: "note", text: `${tool} was not allowed: ${text} (${PERMISSIONS})` });
+  };
   const onEvent = (event: StreamEvent) => {
     if (event.kind === "session" && event.id !== "" && event.id !== sessionId) {
       // If the store is locked right now, lose the binding rather than the session.
@@ -74,9 +83,10 @@ export async function runSession(
       if (purpose === "batch") void record.bind(taskIds, event.id, place).catch(() => undefined);
     }
     for (const problem of event.kind === "session" ? (event.problems ?? []) : []) on({ kind: "note", text: problem });
-    if (event.kind === "denied") on({ kind: "note", text: `${event.tool} was not allowed: ${event.text}` });
+    if (event.kind === "denied") noteDenied(event.tool, event.text);
     on({ kind: "stream", number, event, state: running.state });
   };
+  const budget = budgetOf(client, options, record.spent().usage);
   const marked = record.marked("HAVERSACK_RUN_SESSION", number);
   const running = startSession(
     {
@@ -85,6 +95,7 @@ export async function runSession(
       args: [
         ...client.begin,
         ...(sessionId !== undefined ? (client.chooseId?.(sessionId) ?? []) : []),
+        ...(budget ?? []),
         ...options.args,
         ...client.end,
       ],
@@ -99,7 +110,7 @@ export async function runSession(
       prompt,
       limits: { ...parts.settings.sessionLimits, ...windowOf(record.sessions) },
       endRequest: (why) => {
-        if (why === "window-full") on({ kind: "asked", number, why });
+        if (why === "window-full" || why === "circling") on({ kind: "asked", number, why });
         return endRequest(why);
       },
       onEndRequest: (text) => void parts.tell(place.agent, text).catch(() => undefined),
@@ -129,9 +140,14 @@ export async function runSession(
     const process = parts.processOf(running.pid);
     Object.assign(session, { process });
     await runs.updateSession(runId, number, { process, ...(sessionId !== undefined && { sessionId }) });
-    const end = await running.ended;
+    const said = await running.ended;
+    const isBudget = budget !== undefined && said.reason === "budget";
+    const end: SessionEnd = isBudget ? { ...said, kind: "stopped", text: "the run's limit of cost was reached" } : said;
     record.live.delete(number);
     await record.endSession(session, end, place);
+    for (const [tool, times] of denied) {
+      if (times > 1) on({ kind: "note", text: `${tool} was not allowed ${times} times in session ${number}` });
+    }
     on({ kind: "session-end", number, end });
     return { end, session };
   } finally {
@@ -143,6 +159,21 @@ export async function runSession(
 }
 
 const WATCH_MS = 1_000;
+const PERMISSIONS = "the client's own options after -- give permissions";
+
+/** What is left of the run's money, for a client that tells its cost only at the end of a turn but can hold a limit itself. */
+function budgetOf(
+  { limitCost }: StreamedClient,
+  { limits: { maxCostUsd }, args }: RunOptions,
+  { costUsd = 0 }: Usage,
+): readonly string[] | undefined {
+  if (!limitCost || maxCostUsd === undefined) return undefined;
+  const left = limitCost(Math.max(LEAST_USD, maxCostUsd - costUsd));
+  // The user's own limit for each session counts.
+  return args.some((word) => word.split("=")[0] === left[0]) ? undefined : left;
+}
+
+const LEAST_USD = 0.01;
 
 /** The size that the last session reported: some clients tell it only at their end. */
 function windowOf(sessions: readonly RunSession[]): { windowTokens?: number } {

@@ -6,9 +6,9 @@
 import { setStatus } from "../engine/work/set-status.ts";
 import { readVerdict } from "../work/handoff.ts";
 import type { TaskDetails } from "../work/task.ts";
-import { brakeOf, isCircling } from "./brakes.ts";
+import { brakeOf, isCircling, isSound } from "./brakes.ts";
 import type { SessionEnd } from "./client-session.ts";
-import { diffTrees, snapshot } from "./keep-changes.ts";
+import { changedFiles, diffTrees, snapshot } from "./keep-changes.ts";
 import { fixPrompt, reviewPrompt } from "./prompts.ts";
 import type { BriefTask } from "./run-event.ts";
 import type { Place } from "./run-parts.ts";
@@ -31,10 +31,15 @@ export interface Settled {
   unverified: number;
 }
 
+/** The tests after a fixer, or instead of one. Given up: no other fixer would help. */
+type Fixed = { isGivenUp: true; tested: TestRun } | { isGivenUp: false; tested: TestRun | "stopped" | undefined };
+
 const SHOWN_OUTPUT = 6_000;
 const SHOWN_DIFF = 20_000;
 /** A task that sessions give up on more often than this is blocked. */
 const MOST_FAILURES = 3;
+/** A reviewer that crashed or said nothing is asked once more. */
+const MOST_REVIEWS = 2;
 
 export class Verifier {
   readonly #context: SessionContext;
@@ -97,16 +102,14 @@ export class Verifier {
     while (tested !== "stopped" && tested && !this.#isFine(tested) && waiting.length > 0) {
       const guilty = await this.#guiltyOf(waiting, tested.output);
       const fixed = await this.#fix(guilty, tested, lane, waiting);
-      if (fixed !== "given-up") {
-        tested = fixed;
-        continue;
-      }
-      const details = tested.output;
-      for (const task of guilty) await this.block(task, lane.place, { reason: evidenceOf(tested), details });
+      tested = fixed.tested;
+      if (!fixed.isGivenUp) continue;
+      const details = fixed.tested.output;
+      for (const task of guilty) await this.block(task, lane.place, { reason: evidenceOf(fixed.tested), details });
       settled.failed += guilty.length;
       waiting = waiting.filter(({ id }) => !guilty.some((one) => one.id === id));
       // Remember failures that stay, so that later tasks are not blamed for them.
-      await this.#record.learnRed(tested.fingerprint);
+      await this.#record.learnRed(fixed.tested.fingerprint);
     }
     if (tested === "stopped") return { ...settled, unverified: waiting.length };
     for (const role of this.#record.parts.settings.reviewers) {
@@ -165,14 +168,14 @@ export class Verifier {
     before: TestRun,
     { place, before: began }: Lane,
     waiting: readonly TaskDetails[],
-  ) {
+  ): Promise<Fixed> {
     const { maxTestRetries, isAutoFix } = this.#record.parts.settings;
     const { scratch } = this.#record.parts;
     const attempt = Math.max(...tasks.map(({ id }) => this.#record.tasks.get(id)?.fixes ?? 0)) + 1;
     // A spike may fail: finding that out is its purpose.
     const mayFix = isAutoFix && tasks.some(({ type }) => type !== "spike");
-    if (!mayFix || attempt > maxTestRetries) return "given-up";
-    if (!this.#mayGoOn()) return "stopped";
+    if (!mayFix || attempt > maxTestRetries) return { isGivenUp: true, tested: before };
+    if (!this.#mayGoOn()) return { isGivenUp: false, tested: "stopped" };
     const state = snapshot(place.cwd, scratch);
     const briefs = tasks.map(({ id, title }) => ({ id, title }));
     const prompt = fixPrompt({
@@ -185,14 +188,13 @@ export class Verifier {
     });
     for (const { id } of tasks) await this.#record.setTask(id, { fixes: attempt });
     const end = await this.#session({ purpose: "fix", tasks: briefs, place, prompt });
-    if (end.kind === "stopped") return "stopped";
+    if (end.kind === "stopped") return { isGivenUp: false, tested: "stopped" };
     const after = await this.test(waiting, place);
-    if (after === "stopped" || after === undefined || after.isGreen) return after;
+    if (after === "stopped" || after === undefined || after.isGreen) return { isGivenUp: false, tested: after };
     // Another session would not help: nothing changed, it goes in circles, or the same failure came twice.
-    const isSound = end.kind === "completed" || end.kind === "window-full";
-    const isIdle = isSound && (snapshot(place.cwd, scratch) === state || isCircling(end.lastCalls));
+    const isIdle = isSound(end) && (snapshot(place.cwd, scratch) === state || isCircling(end.lastCalls));
     const isSame = after.fingerprint === before.fingerprint && attempt > 1;
-    return isIdle || isSame ? "given-up" : after;
+    return { isGivenUp: isIdle || isSame, tested: after };
   }
 
   /** Retries after a fault of the model's server, which is not the task's fault. */
@@ -211,31 +213,44 @@ export class Verifier {
   }
 
   /** Returns the tasks that passed. */
-  async #review(role: string, tasks: readonly TaskDetails[], { place }: Lane, since: Date | undefined) {
+  async #review(role: string, tasks: readonly TaskDetails[], lane: Lane, since: Date | undefined) {
     const passed: TaskDetails[] = [];
-    const due: TaskDetails[] = [];
+    let due: TaskDetails[] = [];
     for (const task of tasks) {
       // The session's own sub-agents may have reviewed it.
       const handoff = await this.#record.newHandoff(task.id, role);
       const isPassed = handoff?.status === "PASS" && (!since || handoff.createdAt >= since);
       (isPassed ? passed : due).push(task);
     }
-    if (due.length === 0) return passed;
-    if (!this.#mayGoOn()) return "stopped";
-    const { packet, roleText } = this.#record.parts;
-    const briefs = due.map(({ id, title }) => ({ id, title }));
-    const packets = await Promise.all(briefs.map(({ id }) => packet(id, role)));
-    await this.#record.noteHandoffs(due.map(({ id }) => id));
-    const prompt = reviewPrompt(role, briefs, packets, roleText(role));
-    const end = await this.#session({ purpose: "review", tasks: briefs, place, prompt, role });
-    if (end.kind === "stopped") return "stopped";
-    for (const task of due) {
-      const handoff = await this.#record.newHandoff(task.id, role);
-      const verdict = handoff?.status ?? readVerdict(end.lastSaid);
-      if (verdict !== "FAIL" && verdict !== "BLOCKED") passed.push(task);
-      else await this.#sendBack(task, place, `${role}: ${handoff?.summary ?? end.lastSaid.slice(-500)}`);
+    for (let tries = 1; due.length > 0; tries++) {
+      if (!this.#mayGoOn()) return "stopped";
+      const end = await this.#reviewSession(role, due, lane);
+      if (end.kind === "stopped") return "stopped";
+      const silent: TaskDetails[] = [];
+      for (const task of due) {
+        const handoff = await this.#record.newHandoff(task.id, role);
+        const verdict = handoff?.status ?? readVerdict(end.lastSaid);
+        const why = handoff?.summary ?? (verdict ? end.lastSaid.slice(-500) : `gave no verdict (${end.kind})`);
+        if (verdict === "PASS") passed.push(task);
+        else if (verdict === undefined && tries < MOST_REVIEWS) silent.push(task);
+        else await this.#sendBack(task, lane.place, `${role}: ${why}`);
+      }
+      due = silent;
     }
     return passed;
+  }
+
+  async #reviewSession(role: string, due: readonly TaskDetails[], { place, before }: Lane): Promise<SessionEnd> {
+    const { review, scratch } = this.#record.parts;
+    const briefs = due.map(({ id, title }) => ({ id, title }));
+    const brief = await review(
+      role,
+      briefs.map(({ id }) => id),
+    );
+    await this.#record.noteHandoffs(due.map(({ id }) => id));
+    const files = changedFiles(place.cwd, before, snapshot(place.cwd, scratch));
+    const prompt = reviewPrompt({ role, tasks: briefs, files, ...brief });
+    return this.#session({ purpose: "review", tasks: briefs, place, prompt, role });
   }
 
   /** After a failed review the next session continues the task. After too many failures it is blocked. */

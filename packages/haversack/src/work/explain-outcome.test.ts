@@ -41,8 +41,8 @@ describe("explain", () => {
     ],
     [
       { kind: "cycle", path: [task, other, task] },
-      "That would be a cycle: T1 -> T2 -> T1; nothing was changed, one of these must go first.",
-      "That would be a cycle: T1 -> T2 -> T1; nothing was changed, `haversack task dep --rm` takes one of these out.",
+      "That would be a cycle: T1 -> T2 -> T1. Nothing was changed; one of these must go first.",
+      "That would be a cycle: T1 -> T2 -> T1. Nothing was changed; `haversack task dep --rm` takes one of these out.",
     ],
     [
       { kind: "lost", task, by },
@@ -83,8 +83,8 @@ describe("explain", () => {
   });
 
   it("closes a cycle that the store gave open, and a task that waits for itself", () => {
-    expect(explain({ kind: "cycle", path: [task, other] }, { for: "agent" })).toContain("T1 -> T2 -> T1;");
-    expect(explain({ kind: "cycle", path: [task] }, { for: "agent" })).toContain("T1 -> T1;");
+    expect(explain({ kind: "cycle", path: [task, other] }, { for: "agent" })).toContain("T1 -> T2 -> T1.");
+    expect(explain({ kind: "cycle", path: [task] }, { for: "agent" })).toContain("T1 -> T1.");
   });
 
   it("names five of many, and counts the rest", () => {

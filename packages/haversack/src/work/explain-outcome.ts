@@ -72,7 +72,7 @@ export function explain(refusal: Refusal, { for: audience }: { for: Audience }):
       const ids = refusal.path.map(({ id }) => id);
       const closed = ids.length > 1 && ids[0] === ids.at(-1) ? ids : [...ids, ...ids.slice(0, 1)];
       const how = isAgent ? "one of these must go first" : "`haversack task dep --rm` takes one of these out";
-      return `That would be a cycle: ${closed.join(" -> ")}; nothing was changed, ${how}.`;
+      return `That would be a cycle: ${closed.join(" -> ")}. Nothing was changed; ${how}.`;
     }
     case "lost": {
       const { task, by } = refusal;

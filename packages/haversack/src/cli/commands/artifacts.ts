@@ -9,6 +9,7 @@ import { type Call, type Command, type ExitCode, eachOne, print, sayNote } from 
 import { table } from "../print-work.ts";
 import { countProblems, formatProblems } from "../problems.ts";
 import { findProject } from "../project.ts";
+import { refuse } from "../work.ts";
 
 const artifactsRefs: Command = {
   spec: {
@@ -139,12 +140,9 @@ const artifactsInit: Command = {
   run(call) {
     const { paths } = findProject(call);
     const { file, isWritten } = initArtifacts(paths);
-    print(call, { file, written: isWritten }, () =>
-      isWritten
-        ? `Wrote ${file}; \`haversack artifacts check\` checks it.`
-        : `${file} is there already; nothing was changed.`,
-    );
-    return isWritten ? 0 : 1;
+    if (!isWritten) return refuse(call, { text: `${file} already exists; nothing was changed` });
+    print(call, { file, written: isWritten }, () => `Wrote ${file}; \`haversack artifacts check\` checks it.`);
+    return 0;
   },
 };
 

@@ -20,6 +20,7 @@ import {
 } from "../command.ts";
 import { parseAge } from "../parse.ts";
 import { formatAudit } from "../print-audit.ts";
+import { shortPath } from "../print-plan.ts";
 import { targetFile } from "../project.ts";
 import { formatBytes, startProgress } from "../terminal.ts";
 
@@ -96,7 +97,9 @@ function nothing({ io }: Call, { isNamed, tooOld }: { isNamed: boolean; tooOld: 
     return 1;
   }
   throw new HaversackError("not-found", isNamed ? "no transcript found there" : "no transcripts found", {
-    hint: `transcripts are looked for in ${READERS.flatMap((reader) => reader.places(io.env)).join(", ")}; name files or folders to read others`,
+    hint: `looked in ${READERS.flatMap((reader) => reader.places(io.env))
+      .map(shortPath)
+      .join(", ")}; name files or folders to read others`,
   });
 }
 

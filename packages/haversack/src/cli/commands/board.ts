@@ -8,13 +8,14 @@ import { LiveSkills } from "../../engine/live-skills.ts";
 import { KeptProject } from "../../engine/open-project.ts";
 import { actorForCli } from "../../engine/work/actor.ts";
 import { type LiveParts, LiveWork } from "../../engine/work/live-work.ts";
-import { reportData } from "../../runs/report.ts";
+import { readReport, reportData } from "../../runs/report.ts";
+import { changeMark } from "../../store/sqlite/connect.ts";
 import { readSkillStats } from "../../store/sqlite/skills/skill-usage.ts";
+import { BoardAudit } from "../board-audit.ts";
 import { type Call, type CommandSpec, type ExitCode, flag, type Io, option, sayWarning } from "../command.ts";
 import { findInstalled } from "../installed.ts";
 import { openProject } from "../project.ts";
-import { asSeen } from "../seen-run.ts";
-import { view } from "./runs.ts";
+import { asSeen, summarizeRun, viewRun } from "../seen-run.ts";
 import { readSavings } from "./usage.ts";
 
 export const spec: CommandSpec = {
@@ -40,11 +41,13 @@ export async function run(call: Call): Promise<ExitCode> {
   // Reports a wrong setting, a missing project or a foreign store now, not in the browser.
   const { paths, close } = openProject(call, { access: "look" });
   close();
-  const assets = join(dirname(findInstalled().bin), "board");
+  const installed = findInstalled();
+  const assets = join(dirname(installed.bin), "board");
   if (!existsSync(assets)) throw new HaversackError("file-unreadable", "this installation lacks the board's page");
-  const kept = new KeptProject({ cwd: io.cwd, env: io.env });
+  const kept = new KeptProject({ cwd: io.cwd, env: io.env, mustStay: true });
   const warn = (text: string) => sayWarning(io, text);
   const live = new LiveWork(kept, warn);
+  const audit = new BoardAudit({ installed, root: paths.root, env: io.env });
   const skills = new LiveSkills({ project: kept, log: (_, text) => warn(text) });
   const asPerson =
     <T>(use: (parts: LiveParts) => Promise<T>) =>
@@ -58,7 +61,7 @@ export async function run(call: Call): Promise<ExitCode> {
       read: (use) => live.read(origin(), asPerson(use)),
       write: (use) => live.write(origin(), asPerson(use)),
       skills,
-      changeMark: ({ changeMark }) => changeMark(),
+      localMark: ({ handle }) => changeMark(handle),
       skillStats: ({ handle }) => readSkillStats(handle),
       savings: ({ handle }) =>
         readSavings(handle, { limit: MOST_SESSIONS }).map(
@@ -68,7 +71,7 @@ export async function run(call: Call): Promise<ExitCode> {
             ...{ native: native.uncached, native_cached: native.cached },
           }),
         ),
-      runs: RUNS,
+      ...{ runs: RUNS, audit },
     },
     { assets, log: warn, ...(port !== undefined && { port }) },
   );
@@ -79,40 +82,19 @@ export async function run(call: Call): Promise<ExitCode> {
   await board.close();
   await live.close();
   skills.close();
+  audit.close();
   return 0;
 }
 
 const RUNS = {
   async list({ runs: store, by }: LiveParts) {
     const runs = await store.listRuns({ limit: MOST_RUNS });
-    return Promise.all(
-      runs.map(async (run) => {
-        const sessions = await store.listSessions(run.id);
-        const tasks = await store.listTasks(run.id);
-        const last = sessions.at(-1);
-        const sum = (pick: (session: (typeof sessions)[number]) => number | undefined) =>
-          sessions.reduce((total, session) => total + (pick(session) ?? 0), 0);
-        return {
-          ...view(asSeen(run, by.at)),
-          batch_size: run.batchSize,
-          sessions: sessions.length,
-          tokens: sum(({ inputTokens = 0, outputTokens = 0 }) => inputTokens + outputTokens),
-          cost_usd: sum(({ costUsd }) => costUsd),
-          ...(last?.usedTokens && last.windowTokens && { fill: last.usedTokens / last.windowTokens }),
-          tasks: tasks.map(({ taskId, title, state }) => ({ id: taskId, title, state })),
-        };
-      }),
-    );
+    return Promise.all(runs.map((run) => summarizeRun(run, { store, now: by.at })));
   },
   async show(id: string, { runs: store, by }: LiveParts) {
     const run = asSeen(await store.getRun(id), by.at);
-    const [sessions, tasks, tests] = [
-      await store.listSessions(run.id),
-      await store.listTasks(run.id),
-      await store.listTests(run.id),
-    ];
     const stopped = run.stopped ?? (run.remedy ? `interrupted; go on with \`${run.remedy}\`` : "not yet");
-    return { ...reportData({ run, sessions, tasks, tests, stopped }), ...view(run) };
+    return { ...reportData(await readReport(run, stopped, store)), ...viewRun(run) };
   },
   async stop({ id, isNow }: { id: string; isNow: boolean }, { runs: store, by }: LiveParts) {
     const run = asSeen(await store.getRun(id), by.at);

@@ -19,7 +19,7 @@ interface Known {
   summary: string;
   /** Possible values of the first argument, if known. */
   choices: readonly string[];
-  options: { name: string; about: string }[];
+  options: { name: string; about: string; takesValue: boolean; choices: readonly string[] }[];
 }
 
 export async function run(call: Call): Promise<ExitCode> {
@@ -27,7 +27,9 @@ export async function run(call: Call): Promise<ExitCode> {
   const writers: Record<string, (known: readonly Known[]) => string> = { bash, zsh, fish };
   const write = writers[shell];
   if (!write) throw new HaversackError("usage", `there is no completion for "${shell}", only for bash, zsh and fish`);
-  const known = (await Promise.all(COMMANDS.map(describe))).flat();
+  const commands = (await Promise.all(COMMANDS.map(describe))).flat();
+  const help = { name: "help", summary: "Show a family, or every command", options: [] };
+  const known = [...commands, { ...help, choices: [...wordTree(commands).keys(), "all"] }];
   // `config set` must come before `config`, which would match both.
   const script = write(known.sort((a, b) => wordsIn(b.name) - wordsIn(a.name)));
   print(call, { shell, script }, () => script, { isVerbatim: true });
@@ -47,7 +49,9 @@ async function describe(entry: CommandEntry): Promise<Known[]> {
   return Promise.all(
     [...names, ...others].map(async (name) => {
       const { spec: known } = await load(others.includes(name) ? first : name);
-      const options = Object.entries(allOptions(known)).map(([option, { about }]) => ({ name: option, about }));
+      const options = Object.entries(allOptions(known)).map(([option, { about, type, choices = [] }]) => {
+        return { name: option, about, takesValue: type !== "boolean", choices };
+      });
       return { name, summary, choices: known.arguments?.[0]?.choices ?? [], options };
     }),
   );
@@ -69,18 +73,26 @@ function choicesOf(name: string, known: readonly Known[]): readonly string[] {
 
 function bash(known: readonly Known[]): string {
   const tree = wordTree(known);
-  const seconds = [...tree].filter(([, words]) => words.length > 0);
+  const seconds = [...tree]
+    .map(([first, words]) => [first, [...words, ...choicesOf(first, known)]] as const)
+    .filter(([, words]) => words.length > 0);
   const withChoices = known.filter(({ choices }) => choices.length > 0);
+  // Commands often share an option with its values, so that they share a line.
+  const values = Map.groupBy(
+    known.flatMap(({ name, options }) => options.map((option) => ({ ...option, command: name }))),
+    ({ choices }) => choices.join(" "),
+  );
+  const typed = (command: string) => `"${command}${command.includes(" ") ? "" : ' "*"'}`;
   const flags = (options: Known["options"]) => options.map(({ name }) => `--${name}`).join(" ");
   return `# bash completion for haversack
 _haversack() {
   local word="\${COMP_WORDS[COMP_CWORD]}" one="\${COMP_WORDS[1]}" two="\${COMP_WORDS[2]}"
-  local words=""
+  local before="\${COMP_WORDS[COMP_CWORD-1]}" words=""
   if [ "$COMP_CWORD" -eq 1 ]; then
     words="${[...tree.keys()].join(" ")} --help --version"
   elif [ "$COMP_CWORD" -eq 2 ] && [[ "$word" != -* ]]; then
     case "$one" in
-${seconds.map(([first, words]) => `      ${first}) words="${[...words, ...choicesOf(first, known)].join(" ")}" ;;`).join("\n")}
+${seconds.map(([first, words]) => `      ${first}) words="${words.join(" ")}" ;;`).join("\n")}
     esac
   elif [ "$COMP_CWORD" -eq 3 ] && [[ "$word" != -* ]]; then
     case "$one $two" in
@@ -95,10 +107,26 @@ ${withChoices
 ${known.map(({ name, options }) => `      "${name}"${name.includes(" ") ? "" : '" "*'}) words="${flags(options)}" ;;`).join("\n")}
     esac
   fi
+  if [[ "$before" == --* ]]; then
+    case "$one $two $before" in
+${[...values]
+  .filter(([choices]) => choices !== "")
+  .map(
+    ([choices, options]) =>
+      `      ${options.map(({ command, name }) => `${typed(command)} --${name}"`).join("|")}) words="${choices}" ;;`,
+  )
+  .join("\n")}
+    esac
+  fi
   if [ -n "$words" ]; then COMPREPLY=($(compgen -W "$words" -- "$word")); else COMPREPLY=($(compgen -f -- "$word")); fi
 }
 complete -o filenames -F _haversack haversack
 `;
+}
+
+function zshValue({ takesValue, choices }: Known["options"][number]): string {
+  if (choices.length > 0) return `:value:(${choices.join(" ")})`;
+  return takesValue ? ":value:_files" : "";
 }
 
 function zsh(known: readonly Known[]): string {
@@ -107,10 +135,11 @@ function zsh(known: readonly Known[]): string {
   const summaryOf = (name: string) => known.find((command) => command.name === name)?.summary;
   return `#compdef haversack
 _haversack() {
-  local -a words
+  # \`words\` is the shell's own array: a local one of that name would hide what was typed.
+  local -a firsts
   if (( CURRENT == 2 )); then
-    words=(${[...tree].map(([first, seconds]) => `'${first}:${quote(summaryOf(first) ?? seconds.join(", "))}'`).join(" ")})
-    _describe command words
+    firsts=(${[...tree].map(([first, seconds]) => `'${first}:${quote(summaryOf(first) ?? seconds.join(", "))}'`).join(" ")})
+    _describe command firsts
     return
   fi
   if (( CURRENT == 3 )) && [[ $words[CURRENT] != -* ]]; then
@@ -133,7 +162,7 @@ ${[...tree]
 ${known
   .map(
     ({ name, options, choices }) =>
-      `    '${name}'${name.includes(" ") ? "" : "' '*"}) _arguments ${options.map((option) => `'--${option.name}[${quote(option.about)}]'`).join(" ")}${choices.length > 0 ? ` '${wordsIn(name) + 1}:value:(${choices.join(" ")})'` : ""} '*:file:_files' ;;`,
+      `    '${name}'${name.includes(" ") ? "" : "' '*"}) _arguments ${options.map((option) => `'--${option.name}[${quote(option.about)}]${zshValue(option)}'`).join(" ")}${choices.length > 0 ? ` '${wordsIn(name) + 1}:value:(${choices.join(" ")})'` : ""} '*:file:_files' ;;`,
   )
   .join("\n")}
   esac
@@ -163,8 +192,11 @@ function fish(known: readonly Known[]): string {
       ...(second ? [`__fish_seen_subcommand_from ${second}`] : []),
     ].join("; and ");
     if (choices.length > 0) lines.push(`complete -c haversack -n '${seen}' -a '${choices.join(" ")}'`);
-    for (const option of options)
-      lines.push(`complete -c haversack -n '${seen}' -l '${option.name}' -d '${quote(option.about)}'`);
+    for (const option of options) {
+      const { choices: values, takesValue } = option;
+      const value = values.length > 0 ? ` -x -a '${values.join(" ")}'` : takesValue ? " -r" : "";
+      lines.push(`complete -c haversack -n '${seen}' -l '${option.name}'${value} -d '${quote(option.about)}'`);
+    }
   }
   return `${lines.join("\n")}\n`;
 }

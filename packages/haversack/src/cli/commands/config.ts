@@ -104,7 +104,7 @@ interface ConfigPlace {
 
 function configPlace({ options }: Call, paths: ProjectPaths): ConfigPlace {
   if (options["user"] && options["project"])
-    throw new HaversackError("usage", "--user and --project exclude each other");
+    throw new HaversackError("usage", "--user and --project cannot be used together");
   return options["user"]
     ? { level: "user", file: paths.userConfig, place: { within: USER } }
     : { level: "project", file: paths.config, place: { within: paths.root } };

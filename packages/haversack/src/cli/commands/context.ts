@@ -1,5 +1,5 @@
-import { HaversackError } from "../../base/errors.ts";
 import { type Call, type CommandSpec, type ExitCode, option } from "../command.ts";
+import { noSession } from "../project.ts";
 import { openSkills } from "../skills.ts";
 
 export const spec: CommandSpec = {
@@ -19,11 +19,7 @@ export function run(call: Call): ExitCode {
   const last = session === undefined ? sessions.listSessions({ limit: 1 })[0] : undefined;
   const sessionId = session ?? last?.sessionId;
   const skillTracking = sessionId && ledger.context({ sessionId, agentId: agent ?? last?.agentId ?? "" });
-  if (!skillTracking)
-    throw new HaversackError(
-      "not-found",
-      sessionId ? `no session ${sessionId} was seen here` : "no session was seen here yet",
-    );
+  if (!skillTracking) throw noSession(sessionId);
   call.io.out(`${JSON.stringify({ skillTracking }, null, call.json ? undefined : 2)}\n`);
   return 0;
 }

@@ -24,7 +24,7 @@ export const spec: CommandSpec = {
   examples: [
     { run: "haversack doctor", says: "what is wrong, and what to do about it" },
     { run: "haversack doctor --json", says: "the same for a script" },
-    { run: "haversack doctor --try-resume claude-code", says: "once, before artifacts.resume is of use" },
+    { run: "haversack doctor --try-resume claude-code", says: "once, before you switch on artifacts.resume" },
   ],
   json: "{ok, project, findings: [{part, level, text, remedy?}]}: level is ok, warn or fail.",
 };

@@ -190,7 +190,7 @@ function commandsOf(kind: Kind): Record<string, Command> {
   };
   const show: Command = {
     spec: {
-      about: `Shows ${nouns[1]} and how many of their tasks have which status. \`haversack task list --tree --${noun} ID\` shows ${about.show}.`,
+      about: `Shows ${nouns[1]} and the number of their tasks per status. \`haversack task list --tree --${noun} ID\` shows ${about.show}.`,
       arguments: [ids],
       options: { fields: { ...FIELDS, about: `${FIELDS.about} Default: standard.` } },
       examples: [{ run: `haversack ${noun} show ${kind.letter}4829`, says: "with its counts" }],

@@ -234,7 +234,7 @@ const handoffList: Command = {
       });
       const [named] = call.arguments;
       if (named !== undefined && input.taskId !== undefined) {
-        throw new HaversackError("usage", "TASK and --task exclude each other");
+        throw new HaversackError("usage", "TASK and --task cannot be used together");
       }
       const taskId = named ?? input.taskId;
       // An unknown task is an error, not a task without handoffs.

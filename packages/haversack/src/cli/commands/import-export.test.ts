@@ -225,7 +225,7 @@ describe("import of another tool's project", () => {
   it("asks if a folder is of several tools, or of none", async () => {
     put("none/a.json", "{}");
     expect((await run(importCommand, "one", ["none"])).text).toBe(
-      "none: has no work of ohno, beads, task-master, backlog, github",
+      "no work of ohno, beads, task-master, backlog, github found in none",
     );
     expect((await run(importCommand, "one", ["none/a.json"])).text).toContain("neither task-master's nor");
     put(".beads/issues.jsonl", '{"id":"bd-1","title":"t"}');

@@ -140,7 +140,7 @@ function kindOf({ io }: Call, name: string): Kind {
       hint: tools.map((one) => `--from ${one}`).join(", or "),
     });
   if (isFolder)
-    throw new HaversackError("not-found", `${name}: has no work of ${["ohno", ...FOREIGN_TOOLS].join(", ")}`, {
+    throw new HaversackError("not-found", `no work of ${["ohno", ...FOREIGN_TOOLS].join(", ")} found in ${name}`, {
       hint: "name the tool's file, or its kind with --from",
     });
   if (/\.json$/i.test(name) && statSync(path, { throwIfNoEntry: false }))

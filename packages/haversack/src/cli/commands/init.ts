@@ -95,7 +95,7 @@ export async function run(call: Call): Promise<ExitCode> {
   const clients = found.filter(({ evidence }) => chosen.isForced || evidence.length > 0).map(({ client }) => client);
   if (clients.length === 0) {
     throw new HaversackError("not-found", "no coding client was found here", {
-      hint: `looked for ${chosen.clients.map(({ title }) => title).join(", ")}; --client NAME wires one that you install later, --bare sets up a project without one`,
+      hint: `looked for ${chosen.clients.map(({ title }) => title).join(", ")}; --client NAME connects one that you install later, --bare sets up a project without one`,
     });
   }
   const blocked = clients.flatMap((client) => {
@@ -104,14 +104,14 @@ export async function run(call: Call): Promise<ExitCode> {
   });
   const [first] = blocked;
   if (first && chosen.isForced && blocked.length === clients.length) {
-    throw new HaversackError("refused", `${first.title} cannot be wired here: ${first.why}`, {
+    throw new HaversackError("refused", `${first.title} cannot be connected here: ${first.why}`, {
       hint: first.instead,
     });
   }
   const planned = planInit(clients, place);
   const checkout = checkoutOf(call.io.cwd);
   const notes = clients.flatMap((client) => client.notes(place));
-  notes.push(...blocked.map(({ title, why, instead }) => `${title} is not wired: ${why}. ${instead}`));
+  notes.push(...blocked.map(({ title, why, instead }) => `${title} is not connected: ${why}. ${instead}`));
   const refusal = scope === "project" && gitRefusal(project.paths.root, call.io.env);
   if (refusal) notes.push(`${refusal.why}. ${refusal.remedy}`);
   if (isTemporary(installed)) {
@@ -228,13 +228,13 @@ function consentLines(accepted: readonly TrustPart[], unaccepted: readonly Trust
 /** Asks nothing, so it accepts nothing. */
 function makeBare(call: Call, { paths }: Project, brought: BroughtAlong): ExitCode {
   const other = Object.keys(call.options).find((name) => name !== "bare" && name !== "project" && name !== "yes");
-  if (other) throw new HaversackError("usage", `--bare and --${other} exclude each other`);
+  if (other) throw new HaversackError("usage", `--bare and --${other} cannot be used together`);
   const isNew = !existsSync(paths.state);
   ensureStateFolder(paths, { isAsked: true });
   const unaccepted = partsToTrust(brought);
   const data = { scope: "project", clients: [], changes: [], written: isNew, accepted: [], unaccepted, notes: [] };
   print(call, data, () =>
-    [isNew ? `Made ${paths.state}.` : `${paths.state} is there already.`, ...consentLines([], unaccepted)].join("\n"),
+    [isNew ? `Made ${paths.state}.` : `${paths.state} already exists.`, ...consentLines([], unaccepted)].join("\n"),
   );
   return 0;
 }
@@ -244,18 +244,18 @@ function capital(text: string): string {
 }
 
 function nothingToDo(blocked: readonly { title: string }[]): string {
-  if (blocked.length === 0) return "Nothing to do: everything is wired.";
-  return `Nothing was written: ${blocked.map(({ title }) => title).join(", ")} cannot be wired for this project alone.`;
+  if (blocked.length === 0) return "Nothing to do: everything is connected.";
+  return `Nothing was written: ${blocked.map(({ title }) => title).join(", ")} cannot be connected for this project alone.`;
 }
 
-/** Also where `.haversack/` is there already. */
+/** Also where `.haversack/` already exists. */
 function refuseHome(paths: ProjectPaths): void {
   const { root, because, state } = paths;
   const special = notAProject(paths);
   if (!special) return;
   const why = because === "haversack-folder" ? ` (by ${state}, which may be there by mistake)` : "";
   throw new HaversackError("refused", `${root} is ${special}, not a project${why}`, {
-    hint: "go to a project's folder; `haversack init --user` wires all your projects",
+    hint: "go to a project's folder; `haversack init --user` connects all your projects",
   });
 }
 

@@ -4,7 +4,7 @@ import { type Call, type CommandSpec, type ExitCode, flag, option, sayNote } fro
 
 export const spec: CommandSpec = {
   about:
-    "Serves a coding client over MCP on standard input and output, until the input ends. Clients start it themselves once `haversack init` has wired it. The project is CLAUDE_PROJECT_DIR, else the working folder.",
+    "Serves a coding client over MCP on standard input and output, until the input ends. Clients start it themselves once `haversack init` has connected it. The project is CLAUDE_PROJECT_DIR, else the working folder.",
   options: {
     tools: option(
       "SET",
@@ -12,7 +12,7 @@ export const spec: CommandSpec = {
       { choices: ["default", "all"] },
     ),
     plugin: flag(
-      "Started by the Claude Code plugin: list no tools where `haversack init` has wired this project already.",
+      "Started by the Claude Code plugin: list no tools where `haversack init` has connected this project already.",
     ),
     "serve-skills": flag(
       "Serve the skills through MCP's skills extension too; a client that knows it may list them all.",

@@ -57,7 +57,8 @@ const messageSend: Command = {
         hint: 'as in `haversack agent message @backend "…"`',
       });
     }
-    if (call.options["wake"] && call.json) throw new HaversackError("usage", "--wake and --json exclude each other");
+    if (call.options["wake"] && call.json)
+      throw new HaversackError("usage", "--wake and --json cannot be used together");
     const subject = call.options["about"] as string | undefined;
     const sent = await sendMessage({ to, text, subject, branch: branchOf(call) }, work);
     const names = sent.to.map((name) => `@${name}`).join(", ");

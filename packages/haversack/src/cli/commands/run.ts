@@ -2,25 +2,26 @@
 import { createHash } from "node:crypto";
 import { join } from "node:path";
 import { readBounded } from "../../base/clean-text.ts";
-import { HaversackError } from "../../base/errors.ts";
+import { errorText, HaversackError } from "../../base/errors.ts";
 import { readJson } from "../../base/json.ts";
 import { makeFolder, putFile, removeFile, USER } from "../../base/safe-write.ts";
 import { OF_A_SESSION } from "../../clients/facts.ts";
 import { STREAMED, type StreamedClient } from "../../clients/streamed.ts";
 import { CLIENTS } from "../../clients/table.ts";
 import { roleText } from "../../clients/work-files.ts";
+import { type ReviewerBrief, reviewerBrief } from "../../engine/artifacts/artifact-refs.ts";
 import { clientProcess } from "../../engine/events/event-project.ts";
 import { requireSettings } from "../../engine/open-project.ts";
 import { sendMessage } from "../../engine/wake/messages.ts";
 import { wakeAgent } from "../../engine/wake/wake-agent.ts";
 import { pickApart } from "../../engine/work/next-batch.ts";
-import { DEFAULT_MINUTES } from "../../runs/brakes.ts";
+import { DEFAULT_MINUTES, type RunLimits } from "../../runs/brakes.ts";
 import type { KeepWay } from "../../runs/keep-changes.ts";
 import { notifyEnd } from "../../runs/notify.ts";
 import { freeDeadRuns } from "../../runs/other-runs.ts";
 import { patientStore } from "../../runs/patient-store.ts";
 import { batchPrompt } from "../../runs/prompts.ts";
-import { reportText, writeReport } from "../../runs/report.ts";
+import { readReport, reportText, writeReport } from "../../runs/report.ts";
 import type { RunOptions, RunParts } from "../../runs/run-parts.ts";
 import { isRunAlive } from "../../runs/run-record.ts";
 import { runWork } from "../../runs/runner.ts";
@@ -28,10 +29,12 @@ import { RunStop } from "../../runs/session-health.ts";
 import { StopSwitch } from "../../runs/stop-switch.ts";
 import type { Run, RunProcess, RunScope, RunStore } from "../../store/run-store.ts";
 import type { Actor } from "../../store/work-store.ts";
+import { estimateTokens } from "../../tokens/estimate.ts";
+import type { Task } from "../../work/task.ts";
 import { type Call, type Command, type ExitCode, sayNote } from "../command.ts";
 import { asScope, clientOrNone, requireClient, requireReady, requireRepository, testsOf } from "../run-checks.ts";
 import { makeRunView } from "../run-view.ts";
-import { isProcessAlive, machineName, runSpace } from "../seen-run.ts";
+import { continueCommand, isProcessAlive, machineName, runSpace } from "../seen-run.ts";
 import { wakeParts } from "../wake.ts";
 import { type OpenWork, openWork } from "../work.ts";
 import { EPIC, STORY } from "../work-options.ts";
@@ -98,7 +101,7 @@ const work: Command = {
       { run: "haversack work --story S12 --dry-run", says: "what it would do" },
       { run: "haversack work --story S12 --continue", says: "after a crash or a stop" },
     ],
-    json: "one event per line: {event, …}; with --dry-run {client, command, tasks, prompt, prompt_chars, test_command}.",
+    json: "one event per line: {event, …}; with --dry-run {client, command, tasks, prompt, prompt_chars, test_command, reviewers, limits}.",
   },
   async run(call) {
     const isDryRun = call.options["dry-run"] === true;
@@ -187,9 +190,11 @@ async function start(call: Call, open: OpenWork, asked: RunScope, isDryRun: bool
     if (isDone) startedWith.remove(run.id);
     const wish = open.config["headless.report"];
     const isShown = wish === "always" || (wish === "on_complete" && isDone) || (wish === "on_failure" && !isDone);
-    const input = await reportInput(run, `${reason}: ${text}`, runs);
+    const input = await readReport(run, `${reason}: ${text}`, runs);
     if (!call.json && isShown) io.out(`\n${reportText(input)}`);
     if (!call.json && report !== undefined) io.out(`Report: ${report}\n`);
+    const mayGoOn = !isDone && reason !== "blocked" && reason !== "nothing-ready";
+    if (!call.json && mayGoOn) io.out(`Go on with: ${continueCommand(run)}\n`);
     const end = { run, reason, text, report, input };
     for (const problem of await notifyEnd(open.config["headless.notify"], end, { ...io, isQuiet: call.json })) {
       io.err(`haversack: ${problem}\n`);
@@ -221,7 +226,7 @@ function notesFor(id: string, { title }: StreamedClient, { io }: Call): string[]
   const place = { cwd: io.cwd, env: io.env };
   if (!known || known.isPackaged?.(place) || isWired(known, place)) return [];
   return [
-    `Haversack is not wired into ${title} here, so work in progress is not captured; \`haversack init\` does that`,
+    `Haversack is not connected to ${title} here, so work in progress is not captured; \`haversack init\` does that`,
   ];
 }
 
@@ -295,9 +300,9 @@ type Packet = (taskId: string, role?: string) => Promise<string>;
 function packetMaker(call: Call, open: OpenWork, client: string): Packet {
   const parts = wakeParts(call, open);
   const known = PROFILED.has(client) ? { client } : {};
-  return async (taskId) => {
+  return async (taskId, role) => {
     const woken = await wakeAgent(
-      { taskId, ...known, reason: "asked" },
+      { taskId, role, ...known, reason: "asked" },
       { ...parts, by: { ...open.by, at: new Date() } },
     );
     return woken.kind === "packet" ? woken.packet.text : "";
@@ -320,21 +325,33 @@ interface DryRun {
 
 async function dryRun({ io, json }: Call, open: OpenWork, run: DryRun): Promise<ExitCode> {
   const { scope, clientId, client, program, problem, testCommand, packet } = run;
-  const { size, args } = run.runOptions;
+  const { size, args, limits } = run.runOptions;
   const { batch } = await pickApart({ scope: asScope(scope), size: size === "auto" ? 2 : size }, open);
   const tasks = batch.map(({ id, title }) => ({ id, title }));
   const prompt = batchPrompt(tasks, await Promise.all(tasks.map(({ id }) => packet(id))));
   const command = [program, ...client.begin, ...args, ...client.end];
+  const reviewers = open.config["headless.reviewers"];
   if (problem !== undefined) sayNote(io, `a run could not start here: ${problem}`);
   if (json) {
     const view = { client: clientId, command, tasks, prompt, prompt_chars: prompt.length };
-    io.out(`${JSON.stringify({ ...view, test_command: testCommand ?? null })}\n`);
+    const { maxChains: max_chains, maxTokens: max_tokens, maxCostUsd: max_cost, maxMinutes: max_minutes } = limits;
+    const more = { reviewers, limits: { max_chains, max_tokens, max_cost, max_minutes } };
+    io.out(`${JSON.stringify({ ...view, test_command: testCommand ?? null, ...more })}\n`);
   } else {
     io.out(
-      `Would claim: ${tasks.map(({ id, title }) => `${id} "${title}"`).join(", ") || "nothing"}\nWould run: ${command.map(quote).join(" ")}\nTests: ${testCommand ?? "none"}\nPrompt (${prompt.length} characters, on standard input):\n\n${prompt}\n`,
+      `Would claim: ${tasks.map(({ id, title }) => `${id} "${title}"`).join(", ") || "nothing"}\nWould run: ${command.map(quote).join(" ")}\nTests: ${testCommand ?? "none"}\nReviewers: ${reviewers.join(", ") || "none"}\nLimits: ${limitWords(limits)}\nPrompt (${prompt.length} characters, about ${estimateTokens(prompt)} tokens, on standard input):\n\n${prompt}\n`,
     );
   }
   return 0;
+}
+
+function limitWords({ maxChains, maxTokens, maxCostUsd, maxMinutes }: RunLimits): string {
+  return [
+    `${maxChains} sessions`,
+    ...(maxTokens === undefined ? [] : [`${maxTokens} tokens`]),
+    ...(maxCostUsd === undefined ? [] : [`$${maxCostUsd}`]),
+    ...(maxMinutes === undefined ? [] : [`${maxMinutes} minutes`]),
+  ].join(", ");
 }
 
 interface Started {
@@ -358,12 +375,32 @@ function runParts({ io }: Call, open: OpenWork, started: Started): RunParts {
     wait: (ms: number) => wait(ms / speed, new StopSwitch()),
     onWait: (why: string) => view.on({ kind: "note", text: `waits for ${why}` }),
   };
+  const briefOf = (role: string, task: Task): ReviewerBrief => {
+    try {
+      return reviewerBrief(role, task, { cwd, paths });
+    } catch (error) {
+      // A session may have broken the role map; a review without references is better than none.
+      view.on({ kind: "note", text: `no references for ${role}: ${errorText(error)}` });
+      return { block: "" };
+    }
+  };
   const runs = patientStore(started.runs, patience);
   const store = patientStore(open.store, patience);
   return {
     work: (by: Actor) => ({ ...open, store, by, for: "agent" }),
     runs,
-    ...{ client, program, cwd, packet, roleText },
+    ...{ client, program, cwd },
+    packet: (taskId) => packet(taskId),
+    review: async (role, taskIds) => {
+      let instructions = roleText(role);
+      const packets: string[] = [];
+      for (const id of taskIds) {
+        const { rubric, block } = briefOf(role, await store.getTask(id, new Date()));
+        instructions = rubric ?? instructions;
+        packets.push([await packet(id, role), block].filter(Boolean).join("\n\n"));
+      }
+      return { instructions, packets };
+    },
     env: cleanEnv(io.env),
     settings: {
       sessionLimits: {
@@ -401,7 +438,7 @@ function runParts({ io }: Call, open: OpenWork, started: Started): RunParts {
     },
     report: async ({ run, reason, text }) => {
       const folder = join(paths.state, "reports");
-      const input = await reportInput(run, `${reason}: ${text}`, runs);
+      const input = await readReport(run, `${reason}: ${text}`, runs);
       try {
         return writeReport(input, { folder, within: paths.root });
       } catch (error) {
@@ -424,15 +461,6 @@ function runParts({ io }: Call, open: OpenWork, started: Started): RunParts {
     wait: (ms, stop) => wait(ms / speed, stop),
     now: () => new Date(),
   };
-}
-
-async function reportInput(run: Run, stopped: string, runs: RunParts["runs"]) {
-  const [sessions, tasks, tests] = await Promise.all([
-    runs.listSessions(run.id),
-    runs.listTasks(run.id),
-    runs.listTests(run.id),
-  ]);
-  return { run, stopped, sessions, tasks, tests };
 }
 
 /** For tests only: divides all waits of the runner. */

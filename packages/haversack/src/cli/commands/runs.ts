@@ -1,44 +1,30 @@
 /** `haversack runs` and `haversack metrics`: past and current runs, and how to stop them. */
 import { cleanLine } from "../../base/clean-text.ts";
 import { HaversackError } from "../../base/errors.ts";
-import { type RunMetrics, readMetrics } from "../../engine/runs/run-metrics.ts";
-import { reportData, reportText } from "../../runs/report.ts";
+import { type RunDay, type RunMetrics, readDays, readMetrics } from "../../engine/runs/run-metrics.ts";
+import { readReport, reportData, reportText } from "../../runs/report.ts";
 import type { Run, RunSession, RunStore, RunTask, RunTest } from "../../store/run-store.ts";
-import { type ArgumentSpec, type Call, type Command, type ExitCode, eachOne, print, several } from "../command.ts";
+import { canDraw, columnsOf } from "../charts.ts";
+import {
+  type ArgumentSpec,
+  type Call,
+  type Command,
+  type ExitCode,
+  eachOne,
+  type Io,
+  print,
+  several,
+} from "../command.ts";
 import { formatAgo, table } from "../print-work.ts";
-import { formatCost, formatTokens, percent } from "../run-view.ts";
-import { asSeen, type SeenRun } from "../seen-run.ts";
+import { formatCost, formatTokens, percent, purposeOf } from "../run-view.ts";
+import { asSeen, viewRun } from "../seen-run.ts";
+import { paint } from "../terminal.ts";
 import { openWork, refuse } from "../work.ts";
 
 const RUN: ArgumentSpec = { name: "RUN", about: "run ID, or a unique prefix (3+ characters); default: the newest" };
 
 /** For commands that take several. */
 const RUNS: ArgumentSpec = { ...RUN, many: true };
-
-export function view({
-  id,
-  state,
-  scope,
-  client,
-  machine,
-  startedAt,
-  seenAt,
-  endedAt,
-  stopped,
-  report,
-  remedy,
-}: SeenRun) {
-  return {
-    ...{ id, state, client, machine },
-    scope: scope.kind === "all" ? "all" : scope.id,
-    started_at: startedAt,
-    seen_at: seenAt,
-    ...(endedAt && { ended_at: endedAt }),
-    ...(stopped !== undefined && { stopped }),
-    ...(report !== undefined && { report }),
-    ...(remedy !== undefined && { remedy }),
-  };
-}
 
 async function findRun({ arguments: [id] }: Call, store: RunStore): Promise<Run> {
   if (id !== undefined) return store.getRun(id);
@@ -62,7 +48,7 @@ const runsList: Command = {
     const runs = (await store.listRuns({ limit: (options["limit"] as number | undefined) ?? 20 })).map((run) =>
       asSeen(run, by.at),
     );
-    if (json) io.out(`${JSON.stringify(runs.map(view))}\n`);
+    if (json) io.out(`${JSON.stringify(runs.map(viewRun))}\n`);
     else if (runs.length === 0) io.out("No runs yet. `haversack work --help` says how to start one.\n");
     else {
       const rows = runs.map((run) => [
@@ -90,16 +76,11 @@ const runsShow: Command = {
   run: eachOne(async (call): Promise<ExitCode> => {
     const { runs: store, by } = await openWork(call, "read");
     const run = asSeen(await findRun(call, store), by.at);
-    const [sessions, tasks, tests] = await Promise.all([
-      store.listSessions(run.id),
-      store.listTasks(run.id),
-      store.listTests(run.id),
-    ]);
     const stopped = run.remedy
       ? `interrupted; go on with \`${run.remedy}\``
       : (run.stopped ?? "not yet, it is at work");
-    const input = { run, sessions, tasks, tests, stopped };
-    if (call.json) call.io.out(`${JSON.stringify({ ...reportData(input), ...view(run) })}\n`);
+    const input = await readReport(run, stopped, store);
+    if (call.json) call.io.out(`${JSON.stringify({ ...reportData(input), ...viewRun(run) })}\n`);
     else call.io.out(reportText(input));
     return 0;
   }),
@@ -111,7 +92,7 @@ const LOOK_MS = 10_000;
 const runsFollow: Command = {
   spec: {
     about:
-      "Watches a run from another terminal until it ends: sessions, tests, and what became of its tasks. Exit 0: everything of its scope is done.",
+      "Watches a run from another terminal until it ends: sessions, tests, and what became of its tasks. Exit 0 if its whole scope is done.",
     arguments: [RUN],
     examples: [{ run: "haversack runs follow", says: "the newest run" }],
     json: "one object per line: {event: session|test|task|end, …}.",
@@ -138,7 +119,7 @@ const runsFollow: Command = {
         continue;
       }
       const why = run.remedy ? `interrupted; go on with \`${run.remedy}\`` : `ended: ${run.stopped ?? ""}`;
-      tell("end", `Run ${id} ${why}`, view(run));
+      tell("end", `Run ${id} ${why}`, viewRun(run));
       return run.stopped?.startsWith("done") ? 0 : 1;
     }
   },
@@ -148,16 +129,19 @@ type Tell = (event: string, line: string, data: object) => void;
 
 function tellSession(session: RunSession, tell: Tell): void {
   const { number, purpose, taskIds, end, text, usedTokens, windowTokens, inputTokens = 0, outputTokens = 0 } = session;
-  tell("session", `Session ${number} (${purpose}): ${taskIds.join(", ")}`, { number, purpose, tasks: taskIds });
+  const { role } = session;
+  const about = { number, purpose, ...(role !== undefined && { role }), tasks: taskIds };
+  tell("session", `Session ${number} (${purposeOf(session)}): ${taskIds.join(", ")}`, about);
   if (end === undefined) return;
   const fill = usedTokens && windowTokens ? `; window ${percent(usedTokens, windowTokens)}` : "";
   const spent = `${formatTokens(inputTokens + outputTokens)} tokens${formatCost(session.costUsd)}`;
-  const why = end === "completed" || !text ? "" : `: ${text}`;
+  const why = end === "completed" || !text || text === end ? "" : `: ${text}`;
   tell("session", `  Session ${number} ${end}${why}${fill}, ${spent}`, { number, end, text });
 }
 
 function tellTest({ session, command, isGreen, tookMs, at }: RunTest, tell: Tell): void {
-  const line = `  Tests after session ${session} (${command}): ${isGreen ? "green" : "red"}, ${(tookMs / 1000).toFixed(1)} s`;
+  const when = session === 0 ? "before the first session" : `after session ${session}`;
+  const line = `  Tests ${when} (${command}): ${isGreen ? "green" : "red"}, ${(tookMs / 1000).toFixed(1)} s`;
   tell("test", line, { after_session: session, command, is_green: isGreen, at });
 }
 
@@ -278,7 +262,7 @@ const ROWS: readonly Row[] = [
 const metrics: Command = {
   spec: {
     about:
-      "Shows how well runs go, from what was recorded: tasks per session, batches completed, interruptions, fixers, and the targets.",
+      "Shows how well runs go, from what was recorded: tasks per session, batches completed, interruptions, fixers, and the targets. In a terminal, small charts by day follow.",
     options: {
       since: { type: "string", value: "DATE", about: "Only from this date on." },
       "before-after": { type: "string", value: "DATE", about: "Two columns: before this date, and from it on." },
@@ -305,11 +289,37 @@ const metrics: Command = {
       const head = ["metric", ...columns.map(([name]) => name), "target"];
       const rows = ROWS.map(({ name, target, read }) => [name, ...columns.map(([, one]) => read(one)), target]);
       const lines = [head, ...rows].map((row) => row.map((text) => ({ text })));
-      call.io.out(`${table(call.io, lines).join("\n")}\n`);
+      const days = canDraw(call.io) ? chart(call.io, await readDays({ from }, store)) : [];
+      call.io.out(`${[...table(call.io, lines), ...days].join("\n")}\n`);
     }
     return 0;
   },
 };
+
+/** The newest days that fit, one column each. */
+function chart(io: Io, all: readonly RunDay[]): string[] {
+  const days = all.slice(-Math.min(MOST_DAYS, Math.max(7, (io.width ?? 80) - 34)));
+  const [first, last] = [days[0], days.at(-1)];
+  if (!first || !last || days.length < 2) return [];
+  const counts = (name: string, values: number[]) => `  ${name}  ${columnsOf(values)}  most ${Math.max(...values)}`;
+  const fills = days.map(({ fillMedian }) => fillMedian);
+  const known = fills.filter((fill) => fill !== undefined);
+  return [
+    "",
+    paint(io, "bold", `By day, ${first.day} to ${last.day}`),
+    counts(
+      "Tasks done",
+      days.map(({ tasksDone }) => tasksDone),
+    ),
+    counts(
+      "Sessions  ",
+      days.map(({ sessions }) => sessions),
+    ),
+    ...(known.length > 0 ? [`  Window      ${columnsOf(fills, 1)}  most ${part(Math.max(...known))}`] : []),
+  ];
+}
+
+const MOST_DAYS = 60;
 
 function asJson(columns: readonly [string, RunMetrics][]): object {
   const snake = (one: RunMetrics) =>

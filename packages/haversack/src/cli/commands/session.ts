@@ -1,11 +1,10 @@
 /** Sessions of coding clients in this project. */
-import { HaversackError } from "../../base/errors.ts";
 import type { WindowFill } from "../../engine/wiring.ts";
 import { type Session, SqliteLocalStore } from "../../store/sqlite/sessions/sqlite-local-store.ts";
 import { type Command, type ExitCode, eachTask, print, several, wholeNumber } from "../command.ts";
 import { columns } from "../help.ts";
 import { formatAgo } from "../print-work.ts";
-import { openProject } from "../project.ts";
+import { noSession, openProject } from "../project.ts";
 
 const sessionList: Command = {
   spec: {
@@ -74,9 +73,7 @@ const sessionReset: Command = {
     return eachTask(call, call.arguments, async (sessionId) => {
       const agents = ledger.reset(sessionId);
       if (agents > 0) return { kind: "done", view: { sessionId, agents }, text: `Session ${sessionId} starts anew.` };
-      throw new HaversackError("not-found", `no session ${sessionId} was seen here`, {
-        hint: "`haversack session list` shows them",
-      });
+      throw noSession(sessionId);
     });
   },
 };

@@ -25,7 +25,7 @@ const CLIENT_OPTION: OptionSpec = {
   type: "string",
   value: "NAME",
   choices: CLIENTS.map(({ name }) => name),
-  about: "This client alone (default: all that Haversack is wired into here).",
+  about: "This client alone (default: all clients that are connected here).",
 };
 
 interface Deferring {
@@ -52,7 +52,7 @@ function refuseUnwired(call: Call): Deferring[] {
   const client = CLIENTS.find((one) => one.name === name);
   throw new HaversackError(
     "refused",
-    `Haversack is not wired into ${client ? client.title : "any client"} here: nothing would load hidden skills`,
+    `Haversack is not connected to ${client ? client.title : "any client"} here: nothing would load hidden skills`,
     { hint: client ? `run \`haversack init --client ${client.name}\` first` : "run `haversack init` first" },
   );
 }
@@ -126,15 +126,16 @@ function formatDefer(
   const isChanged = reports.some((report) => report.isChanged);
   const lines = reports.flatMap((report) => {
     const { client, file, skills, skipped } = report;
-    const count = `${skills.length} ${skills.length === 1 ? "skill is" : "skills are"}`;
+    const are = isDryRun ? "would be" : skills.length === 1 ? "is" : "are";
+    const count = `${skills.length} ${skills.length === 1 ? "skill" : "skills"} ${are}`;
     const head = skills.length > 0 ? headline(count, file) : "No skill was changed.";
     return [
       reports.length > 1 ? `${client.title}: ${head}` : head,
-      ...skipped.map(({ name, why }) => `  not ${name}: ${why}`),
-      ...(skills.length > 0 && !report.isChanged ? ["It was so already."] : []),
+      ...skipped.map(({ name, why }) => `  skipped ${name}: ${why}`),
+      ...(skills.length > 0 && !report.isChanged ? ["Nothing had to be changed."] : []),
     ];
   });
-  const end = isDryRun ? "Nothing was written (--dry-run)." : "It counts in sessions that start from now on.";
+  const end = isDryRun ? "Nothing was written (--dry-run)." : "This takes effect in sessions that start from now on.";
   return [...lines, ...(isChanged ? [end] : [])].join("\n");
 }
 

@@ -33,7 +33,7 @@ export const spec: CommandSpec = {
     "leave-one-out": {
       type: "boolean",
       about:
-        "Also choose the two thresholds of showing without each source in turn, and measure on that source. The weights of the ranking stay.",
+        "For each source, also choose the two display thresholds on the other sources and measure on this one. The ranking's weights stay.",
     },
     seed: { type: "integer", value: "N", minimum: 0, about: "For the random parts of the pool (default 1)." },
     misses: { type: "integer", value: "N", minimum: 0, about: "How many misses to show (default 20)." },

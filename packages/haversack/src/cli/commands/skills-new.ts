@@ -34,13 +34,13 @@ export function run(call: Call): ExitCode {
   if (!/^[a-z0-9]+(?:-[a-z0-9]+)*$/.test(name) || name.length > 64) {
     throw new HaversackError(
       "usage",
-      `"${name}" cannot be a skill's name: 1 to 64 of a-z, 0-9 and single hyphens between them`,
+      `"${name}" is not a valid skill name: use 1 to 64 characters of a-z, 0-9 and single hyphens`,
     );
   }
   const { paths } = findProject(call);
   const folder = join(paths.root, String(call.options["in"] ?? ".claude/skills"), name);
   if (existsSync(folder)) {
-    throw new HaversackError("refused", `${folder} is there already; nothing was changed`);
+    throw new HaversackError("refused", `${folder} already exists; nothing was changed`);
   }
   if (folder.startsWith(paths.state)) ensureStateFolder(paths);
   const description = String(call.options["description"] ?? templateDescription(name));

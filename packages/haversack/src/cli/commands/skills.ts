@@ -101,7 +101,7 @@ const skillsShow: Command = {
     );
     if (loaded.kind === "unknown") {
       if (call.json) print(call, loaded, () => "");
-      else sayError(call.io, loaded.text);
+      else sayError(call.io, loaded.text, "`haversack skill list` shows all");
       return 1;
     }
     if (resource !== undefined) {
@@ -180,7 +180,7 @@ const skillsCheck: Command = {
 const skillsStats: Command = {
   spec: {
     about:
-      "Shows which skills were shown in this project, which were then used, and what that cost in tokens (estimated; the estimator's error is in `npm run bench estimator`).",
+      "Shows which skills were shown in this project, which were then used, and what that cost in tokens (estimated).",
     examples: [{ run: "haversack skill stats", says: "per skill, and the shares of silent and speaking answers" }],
     json: "{prompts, tokens, answers: {none, names, incremental, full}, skills: [{id, shown, used, loaded, hit_rate, tokens}]}: answers are shares of prompts; used counts the showings after which the skill was loaded, loaded counts all loads; hit_rate is used ÷ shown.",
   },

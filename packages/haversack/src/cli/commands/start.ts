@@ -39,12 +39,15 @@ function welcome(call: Call, { paths, config }: Project): string[] {
     special
       ? `Haversack: ${shortPath(paths.root)} is ${special}, not a project. Go to a project, or connect all of them.`
       : `Haversack is not set up in ${shortPath(paths.root)} yet.`,
-    `It would connect ${list(clients) || "your coding client (none was found here)"}${skills === 0 ? "." : ` and index ${skills} ${skills === 1 ? "skill" : "skills"}.`}`,
-    "It then recommends the skills that fit a prompt, and keeps tasks and handoffs.",
     ...(clients.length > 0
-      ? [`Type \`${command}\`: it shows every file that it would write, and asks first.`]
+      ? [
+          `It would connect ${list(clients)}${skills === 0 ? "." : ` and index ${skills} ${skills === 1 ? "skill" : "skills"}.`}`,
+          "It then recommends the skills that fit a prompt, and keeps tasks and handoffs.",
+          `Type \`${command}\`: it shows every file that it would write, and asks first.`,
+        ]
       : [
-          `Install a coding client first (${CLIENTS.map(({ title }) => title).join(", ")}), then type \`${command}\`.`,
+          "It recommends the skills that fit a prompt, and keeps tasks and handoffs.",
+          `No coding client was found. Install one (${CLIENTS.map(({ title }) => title).join(", ")}), then type \`${command}\`.`,
           ...(special ? [] : ["`haversack init --bare` sets up tasks and handoffs here without a client."]),
         ]),
     "`haversack help` lists all commands.",

@@ -11,7 +11,7 @@ import type { Claim, LeftTask, Task, TaskStatus } from "../../work/task.ts";
 import { present, viewBrief, viewClaim, viewCounts } from "../../work/task-view.ts";
 import { type Call, type CommandSpec, type ExitCode, type Io, print, sayWarning } from "../command.ts";
 import { type Cell, formatClaim, formatCounts, formatSpan, table } from "../print-work.ts";
-import { holdingRuns } from "../seen-run.ts";
+import type { SeenRun } from "../seen-run.ts";
 import { paint } from "../terminal.ts";
 import { inputOf, type OpenWork, openWork } from "../work.ts";
 import { EPIC, STORY } from "../work-options.ts";
@@ -46,7 +46,7 @@ export async function run(call: Call): Promise<ExitCode> {
   // Left work is not shown for a single epic or story.
   const left = scope.epicId || scope.storyId ? [] : await work.store.listLeft({ limit: MOST + 1, at: work.by.at });
   const next = await nextReady({ ...scope, limit: 3, fields: "standard" }, work);
-  const interrupted = (await holdingRuns(claims, { runs: work.runs, now: work.by.at })).filter(({ remedy }) => remedy);
+  const interrupted = await interruptedRuns(claims, work);
   const off = offReason(work.paths, call.io.env);
   const team = teamState(work.handle);
   const view = present({
@@ -83,6 +83,14 @@ export async function run(call: Call): Promise<ExitCode> {
     ].join("\n");
   });
   return 0;
+}
+
+/** What reads runs is loaded only if a run holds a claim: it is half of the program. */
+async function interruptedRuns(claims: readonly Claim[], { runs, by }: OpenWork): Promise<SeenRun[]> {
+  if (!claims.some(({ agent }) => agent.startsWith("run-"))) return [];
+  const { holdingRuns } = await import("../seen-run.ts");
+  const found = await holdingRuns(claims, { runs, now: by.at });
+  return found.filter(({ remedy }) => remedy);
 }
 
 function conflictHint(conflicts: number): string[] {

@@ -128,9 +128,10 @@ const storePurge: Command = {
     const { removed, dryRun } = purgeStore(paths.store, limits);
     const snapshotFiles = purgeSnapshots(paths.state, limits);
     print(call, { olderThan: olderThan.toISOString(), dryRun, removed, snapshotFiles }, () => {
-      const rows = [...Object.entries(removed), ["files of snapshots", snapshotFiles] as const].map(
-        ([what, count]): [string, string] => [what, String(count)],
-      );
+      const rows = [...Object.entries(removed), ["files of snapshots", snapshotFiles] as const]
+        .filter(([, count]) => count > 0)
+        .map(([what, count]): [string, string] => [what, String(count)]);
+      if (rows.length === 0) return `Nothing is older than ${olderThan.toISOString()}.`;
       const head = dryRun ? "Would remove" : "Removed";
       return `${head} what is older than ${olderThan.toISOString()}:\n${columns(rows)}${dryRun ? "\nNothing was removed; --yes does it." : ""}`;
     });

@@ -27,7 +27,7 @@ const taskStatus: Command = {
   review   the work is finished, and there is no verdict yet
   reopen   puts tasks that are done, archived, in review or in progress back into the queue
   archive  takes tasks out of the queue and the counts; other tasks no longer wait for them
-  unblock  settles every open reason for which tasks are blocked; they go back into the queue`,
+  unblock  removes all blockers of tasks; they go back into the queue`,
     arguments: [TASKS],
     options: { notes: text("Kept in the activity"), agent: AGENT },
     examples: [

@@ -107,7 +107,7 @@ function partsOf(only: string | undefined): TrustPart[] {
   const names = only.split(",").map((name) => name.trim());
   const unknown = names.find((name) => !(TRUST_PARTS as readonly string[]).includes(name));
   if (unknown !== undefined)
-    throw new HaversackError("usage", `--only: "${unknown}" is none of ${TRUST_PARTS.join(", ")}`);
+    throw new HaversackError("usage", `--only must be one or more of ${TRUST_PARTS.join(", ")}, but has "${unknown}"`);
   return TRUST_PARTS.filter((part) => names.includes(part));
 }
 

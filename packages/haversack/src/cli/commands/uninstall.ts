@@ -26,7 +26,7 @@ const { client, project, user, diff, "dry-run": dryRun, yes } = WIRING_OPTIONS;
 
 export const spec: CommandSpec = {
   about:
-    "Removes what `haversack init` and `haversack skill defer` put into the clients' settings, and nothing else. What Haversack stored in .haversack/ stays. In a git worktree it removes what that worktree has; other checkouts stay wired.",
+    "Removes what `haversack init` and `haversack skill defer` put into the clients' settings, and nothing else. What Haversack stored in .haversack/ stays. In a git worktree it removes what that worktree has; other checkouts stay connected.",
   options: {
     client: { ...client!, about: "This client alone (default: all)." },
     project: { ...project!, about: "What `init` wrote for this project (default)." },

@@ -3,8 +3,10 @@ import type { StoreHandle } from "../../store/sqlite/access.ts";
 import { SqliteSkillIndex } from "../../store/sqlite/skills/skill-index.ts";
 import { readUsage, type SessionUsage, type UsageQuery } from "../../store/sqlite/skills/skill-usage.ts";
 import { estimateTokens } from "../../tokens/estimate.ts";
-import { type Call, type CommandSpec, type ExitCode, option, print, wholeNumber } from "../command.ts";
-import { openProject } from "../project.ts";
+import { canDraw, columnsOf } from "../charts.ts";
+import { type Call, type CommandSpec, type ExitCode, type Io, option, print, wholeNumber } from "../command.ts";
+import { noSession, openProject } from "../project.ts";
+import { paint } from "../terminal.ts";
 
 export const spec: CommandSpec = {
   about:
@@ -24,9 +26,9 @@ export function run(call: Call): ExitCode {
   const { handle } = openProject(call, { access: "look" });
   const { session, limit = 10 } = call.options as { session?: string; limit?: number };
   const sessions = readSavings(handle, { limit, ...(session && { sessionId: session }) });
+  if (session && sessions.length === 0) throw noSession(session);
   print(call, { sessions }, () => {
-    if (sessions.length === 0)
-      return session ? `No session ${session} was seen here.` : "No session was seen here yet.";
+    if (sessions.length === 0) return "No session was seen here yet.";
     return sessions
       .map(({ sessionId, agentId, client, prompts, windows, added, native, calls, shortened, injections }) => {
         const head = `${sessionId}${agentId && `/${agentId}`} (${client}): ${prompts} ${prompts === 1 ? "prompt" : "prompts"} in ${windows} ${windows === 1 ? "window" : "windows"}`;
@@ -48,9 +50,31 @@ export function run(call: Call): ExitCode {
         );
         return [head, ...lines, ...texts].join("\n");
       })
+      .concat(chart(call.io, sessions))
       .join("\n");
   });
-  return session && sessions.length === 0 ? 1 : 0;
+  return 0;
+}
+
+/** One column per session, both lines on one scale. */
+function chart(io: Io, sessions: readonly SessionUsage[]): string[] {
+  const shown = sessions.filter(({ added }) => added !== null).slice(0, Math.max(10, (io.width ?? 80) - 44));
+  if (!canDraw(io) || shown.length < 2) return [];
+  const oldestFirst = [...shown].reverse();
+  const added = oldestFirst.map((one) => one.added?.uncached ?? 0);
+  const native = oldestFirst.map((one) => one.native.uncached);
+  const most = Math.max(...added, ...native);
+  if (most === 0) return [];
+  const line = (name: string, values: readonly number[]) => {
+    const total = values.reduce((sum, value) => sum + value, 0);
+    return `  ${name}  ${columnsOf(values, most)}  ${total.toLocaleString("en-US")} in all`;
+  };
+  return [
+    "",
+    paint(io, "bold", `Tokens paid in full, ${shown.length} sessions, oldest first`),
+    line("native listing    ", native),
+    line("added by Haversack", added),
+  ];
 }
 
 /** What was added to each session, beside what the client's own listing of the same skills costs. */

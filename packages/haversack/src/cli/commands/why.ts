@@ -1,10 +1,10 @@
 import { cleanLine, stripControl } from "../../base/clean-text.ts";
-import { HaversackError } from "../../base/errors.ts";
 import type { DiscoveredSkill } from "../../engine/discover.ts";
 import type { ExplainedPart } from "../../engine/explain-session.ts";
 import { type ExplainedSession, explainSession } from "../../engine/explain-session.ts";
 import { type Call, type CommandSpec, type ExitCode, flag, option, print, wholeNumber } from "../command.ts";
 import { block, commandLine, fields, formatAgo } from "../print-work.ts";
+import { noSession } from "../project.ts";
 import { paint } from "../terminal.ts";
 import { openWork } from "../work.ts";
 
@@ -47,11 +47,7 @@ export async function run(call: Call): Promise<ExitCode> {
     limit?: number;
   };
   const found = await explainSession({ sessionId: session, agentId, limit, cwd: call.io.cwd }, { handle, store });
-  if (!found && session !== undefined && !call.json) {
-    throw new HaversackError("not-found", `no session ${cleanLine(session)} was seen here`, {
-      hint: "`haversack session list` shows those that were",
-    });
-  }
+  if (!found && session !== undefined && !call.json) throw noSession(session);
   print(call, toJson(found), () => (found ? format(call, found) : "No session was seen here yet."));
   return !found && session !== undefined ? 1 : 0;
 }

@@ -73,7 +73,7 @@ const workflowList: Command = {
 const workflowAdd: Command = {
   spec: {
     about:
-      "Copies a workflow's skills into .haversack/skills/, where they are yours to change and to commit. What is there already stays as it is.",
+      "Copies a workflow's skills into .haversack/skills/, where they are yours to change and to commit. Existing files stay as they are.",
     arguments: [
       {
         name: "NAME",

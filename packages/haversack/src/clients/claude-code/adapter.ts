@@ -3,8 +3,9 @@
  * are read by hand. Unknown events and shapes get no answer.
  */
 
-import { statSync } from "node:fs";
+import { realpathSync, statSync } from "node:fs";
 import { MAX_CONFIG_BYTES, readBounded } from "../../base/clean-text.ts";
+import { USER } from "../../base/safe-write.ts";
 import type {
   ClientEvent,
   EventAnswer,
@@ -29,6 +30,7 @@ import {
 } from "../client-adapter.ts";
 import { readClaudeObservation } from "./observation.ts";
 import { agentFolder, forkedFrom, hasToolResult, readClaudeCalls, startedBy, subAgentFiles } from "./transcripts.ts";
+import { useCommands } from "./use-commands.ts";
 
 export const claudeCode: ClientAdapter = {
   client: "claude-code",
@@ -39,7 +41,7 @@ export const claudeCode: ClientAdapter = {
   },
   writeAnswer: (payload, answer) => {
     const isStart = payload["hook_event_name"] === "SessionStart";
-    return formatClaudeAnswer(payload, answer, isStart ? removedServerNotice(payload, process.env) : undefined);
+    return formatClaudeAnswer(payload, answer, isStart ? moveFromRemovedServer(payload, process.env) : undefined);
   },
   transcripts: claudeTranscripts,
   readCalls: readClaudeCalls,
@@ -382,27 +384,35 @@ export function repositoryRoot(root: string): string {
 /** The client's state file may be long. Larger files are not read. */
 const MAX_BYTES = 4_000_000;
 
-const NOTICE =
+const MOVED =
+  "Haversack: its MCP server is not registered in Claude Code any more, so from now on each event starts a process. `haversack init` registers the server again; `haversack uninstall` removes the hooks too.";
+const NOT_MOVED =
   "Haversack: its MCP server is not registered in Claude Code any more, so its hooks show errors. `haversack init` registers it again; `haversack uninstall` removes the hooks too.";
 
 /**
- * A line for the user at a session's start, if the MCP server that the hooks ask was removed from the client (`claude mcp remove haversack`).
- * The client then shows an error at every event, without saying what to do (seen in 2.1.325). No event is lost meanwhile: see
- * `recoverMissed`. Undefined: the server is there, or this cannot be determined.
+ * For a session's start: if the MCP server that the hooks ask was removed from the client (`claude mcp remove haversack`), our hooks become
+ * commands, and the user is told in a line. Otherwise the client would show an error at every event (seen in 2.1.325). No event is lost
+ * meanwhile: see `recoverMissed`. Undefined: the server is there, or this cannot be determined.
  */
-function removedServerNotice(payload: Fields, env: Readonly<Record<string, string | undefined>>): string | undefined {
+function moveFromRemovedServer(payload: Fields, env: Readonly<Record<string, string | undefined>>): string | undefined {
   const cwd = text(payload["cwd"]);
   const isStart = payload["source"] === "startup" || payload["source"] === "resume";
-  if (!isStart || !cwd) return undefined;
-  const root = repositoryRoot(cwd);
+  if (!isStart || !cwd || !statSync(cwd, { throwIfNoEntry: false })) return undefined;
+  // The client's key for a project is its path with links resolved.
+  const root = repositoryRoot(realpathSync(cwd));
   const own = env["CLAUDE_CONFIG_DIR"];
-  const settings = [`${root}/.claude/settings.local.json`, `${own || `${env["HOME"]}/.claude`}/settings.json`];
-  if (!settings.some(asksServer)) return undefined;
+  const settings = [
+    { file: `${root}/.claude/settings.local.json`, within: root },
+    { file: `${own || `${env["HOME"]}/.claude`}/settings.json`, within: USER },
+  ].filter(({ file }) => asksServer(file));
+  if (settings.length === 0) return undefined;
   const state = readBounded(`${own || env["HOME"]}/.claude.json`, MAX_BYTES);
   // The file is too long, or we may not read it.
   if (state !== undefined && state.text === undefined) return undefined;
   if (readBounded(`${root}/.mcp.json`, MAX_BYTES)?.text?.includes('"haversack"')) return undefined;
-  return hasServer(state?.text ?? "{}", root) ? undefined : NOTICE;
+  if (hasServer(state?.text ?? "{}", root)) return undefined;
+  // `doctor` only looks.
+  return !env["HAVERSACK_DOCTOR"] && settings.every(useCommands) ? MOVED : NOT_MOVED;
 }
 
 function asksServer(file: string): boolean {

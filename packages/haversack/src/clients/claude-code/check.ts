@@ -41,7 +41,7 @@ export async function checkClaude(place: CheckPlace): Promise<Finding[]> {
   const isWired = wired.length > 0;
   const hasPlugin = isPluginEnabled(files.map(({ value }) => value));
   const what = "the settings have no hook of Haversack";
-  const absent = { what, remedy: `\`${initCommand(place)}\` wires it`, wasWired: place.wasWired };
+  const absent = { what, remedy: `\`${initCommand(place)}\` connects it`, wasWired: place.wasWired };
   return [
     await checkVersion(NAME, place),
     ...problems,
@@ -157,7 +157,7 @@ function checkListing(
   const fits = LISTINGS.map((window) => fitListing(listed, window));
   const [usual] = fits;
   if (!usual || usual.dropped.length === 0) {
-    return { part, level: "ok", text: `room for all ${usual?.total ?? 0} descriptions${also}` };
+    return { part, level: "ok", text: `room for the descriptions of all skills (${usual?.total ?? 0})${also}` };
   }
   const kept = fits.map(
     ({ kept: count, total, windowTokens, neededChars, budgetChars }) =>

@@ -65,7 +65,7 @@ export function findClaude(cwd: string, env: Environment): string[] {
 export function claudeWork(folder: string): StampedFile[] {
   return workFiles("project").map(({ path, text }) => ({
     path: join(folder, path),
-    about: path.startsWith("commands/") ? "the command /work" : "an agent of /work",
+    about: path.startsWith("commands/") ? "the command /work" : "agents for /work",
     text,
     isStampLast: true,
   }));

@@ -16,7 +16,7 @@ import {
   shorten,
   streamReader,
   stringOf,
-  toolText,
+  toolEvent,
 } from "../stream-event.ts";
 
 export function claudeStream(): StreamReader {
@@ -43,8 +43,7 @@ export function claudeStream(): StreamReader {
     for (const block of listOf(message["content"])) {
       const by = subAgent === undefined ? {} : { subAgent };
       if (block["type"] === "text") events.push({ kind: "said", text: saidText(block["text"]), ...by });
-      if (block["type"] === "tool_use")
-        events.push({ kind: "tool", name: stringOf(block["name"]) ?? "tool", text: toolText(block["input"]), ...by });
+      if (block["type"] === "tool_use") events.push({ ...toolEvent(block["name"], block["input"]), ...by });
     }
     return events;
   }

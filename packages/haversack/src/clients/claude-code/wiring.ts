@@ -72,7 +72,7 @@ function hasPlugin({ cwd, env }: Pick<WiringPlace, "cwd" | "env">): boolean {
 }
 
 const PLUGIN_NOTE =
-  "the haversack plugin is enabled too: it stands back where init has wired the client, and /haversack:work is there beside /work";
+  "the haversack plugin is enabled too: it stands back where init has connected the client, and /haversack:work is there beside /work";
 
 /** The folder for commands and agents of this scope. */
 function workFolder({ scope, cwd, env }: WiringPlace): string {

@@ -36,11 +36,11 @@ export async function checkCodex(place: CheckPlace): Promise<Finding[]> {
   const plugin = readCodexPlugin(places);
   const standsBackFor = plugin && ownWiring("codex", { root: places.root, cwd: place.cwd, env: place.env });
   if (wired.length === 0 && !plugin) {
-    const absent = { what: "there is no hook of Haversack", remedy: `\`${initCommand(place)}\` wires it` };
+    const absent = { what: "there is no hook of Haversack", remedy: `\`${initCommand(place)}\` connects it` };
     findings.push(notWired("codex hooks", { ...absent, wasWired: place.wasWired }));
   }
   if (wired.length > 1) {
-    const text = `wired twice, in ${wired.map(({ path }) => path).join(" and ")}: every event runs two processes`;
+    const text = `connected twice, in ${wired.map(({ path }) => path).join(" and ")}: every event runs two processes`;
     const remedy = "`haversack uninstall` removes those of the project, with `--user` those of the user";
     findings.push({ part: "codex hooks", level: "warn", text, remedy });
   }

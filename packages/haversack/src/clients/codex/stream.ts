@@ -13,6 +13,7 @@ import {
   shorten,
   streamReader,
   stringOf,
+  toolEvent,
 } from "../stream-event.ts";
 
 export function codexStream(): StreamReader {
@@ -54,9 +55,9 @@ function retryOf(text: string): StreamEvent[] {
 function itemStarted(item: Fields): StreamEvent[] {
   switch (item["type"]) {
     case "command_execution":
-      return [{ kind: "tool", name: "shell", text: shorten(String(item["command"] ?? "")) }];
+      return [toolEvent("shell", { command: item["command"] })];
     case "mcp_tool_call":
-      return [{ kind: "tool", name: stringOf(item["tool"]) ?? "mcp", text: stringOf(item["server"]) ?? "" }];
+      return [{ ...toolEvent(item["tool"], item["arguments"]), text: stringOf(item["server"]) ?? "" }];
     default:
       return [{ kind: "busy" }];
   }
@@ -71,7 +72,8 @@ function itemCompleted(item: Fields): StreamEvent[] {
       return [{ kind: "tool-end", isError: item["status"] === "failed" }];
     case "file_change":
       return [
-        { kind: "tool", name: "edit", text: pathsOf(item["changes"]) },
+        // The stream does not say what was changed, so no two are known to be equal.
+        { kind: "tool", name: "edit", text: pathsOf(item["changes"]), call: String(item["id"]) },
         { kind: "tool-end", isError: item["status"] === "failed" },
       ];
     default:

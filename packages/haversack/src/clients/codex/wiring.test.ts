@@ -198,7 +198,7 @@ describe("doctor", () => {
 
   it("says that nothing is wired", async () => {
     expect(await check()).toMatchObject({
-      "codex hooks": expect.stringMatching(/^fail: not wired/),
+      "codex hooks": expect.stringMatching(/^fail: not connected/),
       "codex MCP server": expect.stringMatching(/^fail: no server/),
     });
   });

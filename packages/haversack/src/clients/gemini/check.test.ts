@@ -23,7 +23,7 @@ const told = (findings: readonly Finding[]) => findings.map(({ level, text }) =>
 it("says what is missing, with a remedy for each", async () => {
   const { place } = scene();
   const findings = await checkGemini(place);
-  expect(told(findings)).toMatch(/fail: not wired[\s\S]*fail: no server "haversack"/);
+  expect(told(findings)).toMatch(/fail: not connected[\s\S]*fail: no server "haversack"/);
   for (const { level, remedy } of findings) expect(level === "ok" || remedy).toBeTruthy();
 });
 

@@ -75,7 +75,7 @@ function withoutHooks(place: CheckPlace): Finding {
   const what = blocked?.why ?? "the settings have no hook of Haversack";
   return notWired(`${NAME} hooks`, {
     what,
-    remedy: blocked?.instead ?? `\`${initCommand(place, NAME)}\` wires it`,
+    remedy: blocked?.instead ?? `\`${initCommand(place, NAME)}\` connects it`,
     wasWired,
   });
 }

@@ -72,7 +72,7 @@ export function blockedByCommit(place: Place): { why: string; instead: string } 
   if (!isCommitted(place) || isWired(userSettings)) return undefined;
   return {
     why: `${projectSettings} is committed, and paths of this machine do not belong in it`,
-    instead: `\`${WIRE_FOR_USER}\` wires ${userSettings} instead: for all your projects, and it does nothing in those without Haversack`,
+    instead: `\`${WIRE_FOR_USER}\` connects ${userSettings} instead: for all your projects, and it does nothing in those without Haversack`,
   };
 }
 

@@ -13,7 +13,7 @@ import {
   shorten,
   streamReader,
   stringOf,
-  toolText,
+  toolEvent,
 } from "../stream-event.ts";
 
 export function geminiStream(): StreamReader {
@@ -34,10 +34,7 @@ export function geminiStream(): StreamReader {
         said = saidText(said + String(event["content"] ?? ""));
         return [{ kind: "busy" }];
       case "tool_use":
-        return [
-          ...flush(),
-          { kind: "tool", name: stringOf(event["tool_name"]) ?? "tool", text: toolText(event["parameters"]) },
-        ];
+        return [...flush(), toolEvent(event["tool_name"], event["parameters"])];
       case "tool_result":
         return [{ kind: "tool-end", isError: event["status"] === "error" }];
       case "error": {

@@ -73,7 +73,7 @@ function stampedFiles({ scope, cwd, env }: Pick<WiringPlace, "scope" | "cwd" | "
   const folder = scope === "user" ? configDir : join(root, ".gemini");
   return geminiWorkFiles().map(({ path, text }) => ({
     path: join(folder, path),
-    about: path.startsWith("commands/") ? "the command /work" : "an agent of /work",
+    about: path.startsWith("commands/") ? "the command /work" : "agents for /work",
     text,
   }));
 }

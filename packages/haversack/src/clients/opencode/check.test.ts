@@ -31,7 +31,7 @@ const told = (findings: readonly Finding[]) => findings.map(({ level, text }) =>
 it("says that nothing is wired, and that ripgrep is missing", async () => {
   const place = scene();
   expect(findOpencode(place.cwd, place.env)).toEqual([]);
-  expect(told(await checkOpencode(place))).toMatch(/fail: not wired[\s\S]*warn: no rg/);
+  expect(told(await checkOpencode(place))).toMatch(/fail: not connected[\s\S]*warn: no rg/);
 });
 
 it("knows its own file, and says when what it names is gone", async () => {

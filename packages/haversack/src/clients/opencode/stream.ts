@@ -13,7 +13,7 @@ import {
   shorten,
   streamReader,
   stringOf,
-  toolText,
+  toolEvent,
 } from "../stream-event.ts";
 
 export function opencodeStream(): StreamReader {
@@ -36,10 +36,10 @@ function eventsOf(event: Fields, line: string): StreamEvent[] {
       return [{ kind: "said", text: saidText(part["text"]) }];
     case "tool_use": {
       const state = fieldsOf(part["state"]);
-      return [
-        { kind: "tool", name: stringOf(part["tool"]) ?? "tool", text: toolText(state["input"]) },
-        { kind: "tool-end", isError: state["status"] === "error" },
-      ];
+      const call = toolEvent(part["tool"], state["input"]);
+      const isError = state["status"] === "error";
+      const why = isError ? shorten(String(state["error"] ?? "")) : "";
+      return [call, { kind: "tool-end", isError }, ...deniedOf(call.name, why)];
     }
     case "step_finish":
       return finished(part);
@@ -52,6 +52,15 @@ function eventsOf(event: Fields, line: string): StreamEvent[] {
     default:
       return [{ kind: "unknown", text: shorten(line) }];
   }
+}
+
+/** After a permission that nobody could give it ends, with exit code 0 and no other sign. After a rule that forbids the call it goes on. */
+function deniedOf(tool: string, text: string): StreamEvent[] {
+  const isRejected = /rejected permission/i.test(text);
+  if (!isRejected && !/rule which prevents/i.test(text)) return [];
+  const denied: StreamEvent = { kind: "denied", tool, text };
+  if (!isRejected) return [denied];
+  return [denied, { kind: "result", isError: true, reason: "denied", text: `${tool} was not allowed: ${text}` }];
 }
 
 function finished(part: Fields): StreamEvent[] {

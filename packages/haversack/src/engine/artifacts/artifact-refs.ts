@@ -1,15 +1,18 @@
 /** A role's reference block alone, for a prompt that somebody else writes, and one section of a document. */
-import { parse, resolve } from "node:path";
+import { existsSync } from "node:fs";
+import { dirname, parse, resolve } from "node:path";
 import { extractSection, type Section } from "../../artifacts/extract-section.ts";
 import { type DocumentFacts, formatReferenceBlock, STATE_WORDS } from "../../artifacts/reference-block.ts";
-import { referencedDocuments } from "../../artifacts/role-map.ts";
+import { findRole, referencedDocuments } from "../../artifacts/role-map.ts";
 import { cleanLine } from "../../base/clean-text.ts";
 import { HaversackError } from "../../base/errors.ts";
+import type { Task } from "../../work/task.ts";
 import type { ProjectPaths } from "../project.ts";
 import type { ArtifactRefs } from "./artifact-operations.ts";
-import { loadRoleMap, requireRole } from "./load-role-map.ts";
+import { foldersIn } from "./find-feature-block.ts";
+import { loadRoleMap, readRubric, requireRole } from "./load-role-map.ts";
 import { openFeature, readDocuments } from "./open-feature.ts";
-import { readDocument } from "./read-document.ts";
+import { isInside, readDocument } from "./read-document.ts";
 
 export function artifactRefs(
   { role: name, feature: folder, phase }: { role: string; feature: string; phase?: string | undefined },
@@ -21,6 +24,38 @@ export function artifactRefs(
   const { documents, problems } = readDocuments(feature, map, referencedDocuments(role));
   const purpose = set.dispatch === "task" || role.answer === "work" ? "work" : "review";
   return { role: role.name, phase: set.name, block: formatReferenceBlock(documents, { purpose }), documents, problems };
+}
+
+export interface ReviewerBrief {
+  /** The role's own rubric file. */
+  rubric?: string;
+  /** "" if there is nothing to read. */
+  block: string;
+}
+
+/**
+ * What the project's own role map says to a reviewer of a task's code. The feature is the folder of the task's plan, or the one folder with
+ * documents that its text names. Unlike a dispatch, all documents of the role are references: the code is under review.
+ */
+export function reviewerBrief(
+  name: string,
+  { planFile, description = "", acceptanceCriteria = "", contextSummary = "" }: Task,
+  { cwd, paths }: { cwd: string; paths: ProjectPaths },
+): ReviewerBrief {
+  const { map, isShipped } = loadRoleMap(paths);
+  const text = [description, acceptanceCriteria, contextSummary].join("\n");
+  const folders = planFile ? [dirname(resolve(paths.root, planFile))] : foldersIn(text, { cwd, root: paths.root });
+  const [folder] = folders;
+  const isFolder = folder !== undefined && folders.length === 1 && isInside(folder, paths.root) && existsSync(folder);
+  const feature = isFolder ? openFeature(folder, { cwd, paths }) : undefined;
+  const found = findRole(map, name);
+  const chosen = found.kind === "ambiguous" ? findRole(map, name, { phase: feature?.phase }) : found;
+  if (isShipped || chosen.kind !== "found") return { block: "" };
+  const { text: rubric } = readRubric(chosen.role, paths);
+  const documents = feature ? readDocuments(feature, map, chosen.role.documents).documents : [];
+  // A plan in a folder with none of them belongs to no feature.
+  const isKnown = documents.some(({ state }) => state === "present");
+  return { block: isKnown ? formatReferenceBlock(documents) : "", ...(rubric !== undefined && { rubric }) };
 }
 
 /** Returns the section, or throws a fault that offers the nearest heading. Without `heading`, `file` contains it: `design.md#C1`. */
@@ -64,7 +99,7 @@ function splitSection({ file, heading }: { file: string; heading?: string | unde
 
 function unreadable(file: string, state: DocumentFacts["state"]): HaversackError {
   if (state === "present") return new HaversackError("input-invalid", `${file} is too large (more than 5 MB)`);
-  if (state === "missing") return new HaversackError("not-found", `There is no file ${file}`);
+  if (state === "missing") return new HaversackError("not-found", `there is no file ${file}`);
   const code = state === "empty" ? "not-found" : state === "unreadable" ? "file-unreadable" : "input-invalid";
   return new HaversackError(code, `${file} ${STATE_WORDS[state]}${state === "empty" ? ": it has no headings" : ""}`);
 }

@@ -21,7 +21,7 @@ export function auditFolder(
 ): AuditReport {
   const root = resolve(cwd, folder);
   const stat = statSync(root, { throwIfNoEntry: false });
-  if (!stat) throw new HaversackError("not-found", `There is no folder ${folder}`);
+  if (!stat) throw new HaversackError("not-found", `there is no folder ${folder}`);
   const problems: string[] = [];
   const files = stat.isDirectory() ? templatesIn(root, problems) : [root];
   const sizes = featureFolder === undefined ? undefined : sizesOf(featureFolder, { cwd, paths, countTokens });

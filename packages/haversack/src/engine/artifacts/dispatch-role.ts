@@ -232,7 +232,7 @@ export async function findTask(ref: string, feature: Feature, parts: ArtifactPar
   if (stored) return stored;
   if (!found) {
     const why = state === "present" ? "is too large to look through" : STATE_WORDS[state];
-    throw new HaversackError("not-found", `There is no task "${cleanLine(ref)}": ${path} ${why}`);
+    throw new HaversackError("not-found", `there is no task "${cleanLine(ref)}": ${path} ${why}`);
   }
   const [guess] = found.nearest;
   throw new HaversackError(

@@ -84,7 +84,7 @@ export function requireRole(
     case "unknown-role": {
       const names = [...new Set(map.sets.flatMap(({ roles }) => roles.map((role) => role.name)))];
       const known = names.length === 0 ? "the map has no roles" : `there are ${names.join(", ")}`;
-      throw new HaversackError("not-found", `There is no role "${name}"; ${did(found.nearest, known)}`);
+      throw new HaversackError("not-found", `there is no role "${name}"; ${did(found.nearest, known)}`);
     }
   }
 }

@@ -86,7 +86,7 @@ function notThere(given: string, candidates: readonly string[]): HaversackError 
   const [guess] = nearest(basename(given), siblings);
   return new HaversackError(
     "not-found",
-    `There is no folder ${given}${guess === undefined ? "" : `; did you mean ${join(dirname(given), guess)}?`}`,
+    `there is no folder ${given}${guess === undefined ? "" : `; did you mean ${join(dirname(given), guess)}?`}`,
   );
 }
 

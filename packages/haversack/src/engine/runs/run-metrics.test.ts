@@ -1,5 +1,6 @@
 import { expect, it } from "vitest";
-import { measure } from "./run-metrics.ts";
+import type { RunStore } from "../../store/run-store.ts";
+import { measure, readDays } from "./run-metrics.ts";
 
 it("counts what the success metrics name", () => {
   const session = (runId: string, purpose: "batch" | "fix", usedTokens = 0, end = "completed") => ({
@@ -53,7 +54,7 @@ it("counts a session as interrupted only if it was cut off", () => {
       batches: [{ lastBatchOutcome: "interrupted" }],
     }).interruptions;
   for (const end of ["completed", "window-full", "failed"]) expect(cutOff({ end }), end).toBe(0);
-  for (const end of ["crashed", "hung", "stopped"]) expect(cutOff({ end }), end).toBe(1);
+  for (const end of ["crashed", "hung", "stopped", "circling"]) expect(cutOff({ end }), end).toBe(1);
   expect(cutOff({ end: "failed", toolCalls: 3 })).toBe(1);
   expect(cutOff({}, "running")).toBe(0);
   expect(cutOff({}, "interrupted")).toBe(1);
@@ -67,4 +68,27 @@ it("says nothing where nothing was recorded", () => {
     batchCompletion: undefined,
     fillMedian: undefined,
   });
+});
+
+it("puts what runs did on the days of the local time zone, with the days between", async () => {
+  const at = (day: number, hour: number) => new Date(2026, 2, day, hour);
+  const session = (startedAt: Date, usedTokens: number) => ({
+    ...{ purpose: "batch", runId: "R1", startedAt, usedTokens },
+    windowTokens: 100,
+  });
+  const store = {
+    sessionsSince: async () => [session(at(28, 0), 50), session(at(28, 23), 70), session(at(30, 1), 0)],
+    tasksSince: async () => [
+      { state: "done", at: at(28, 23) },
+      { state: "blocked", at: at(28, 23) },
+      { state: "done", at: at(30, 1) },
+    ],
+  } as unknown as RunStore;
+  expect(await readDays({}, store)).toEqual([
+    { day: "2026-03-28", tasksDone: 1, sessions: 2, fillMedian: 0.5 },
+    { day: "2026-03-29", tasksDone: 0, sessions: 0, fillMedian: undefined },
+    { day: "2026-03-30", tasksDone: 1, sessions: 1, fillMedian: undefined },
+  ]);
+  expect(await readDays({ to: at(29, 0) }, store)).toHaveLength(1);
+  expect(await readDays({ to: at(1, 0) }, store)).toEqual([]);
 });

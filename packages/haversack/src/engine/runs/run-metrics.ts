@@ -60,9 +60,7 @@ export function measure({ runs, sessions, tasks, batches }: Recorded): RunMetric
   const ofRuns = new Map<string, number>();
   for (const { runId } of worked) ofRuns.set(runId, (ofRuns.get(runId) ?? 0) + 1);
   const chains = [...ofRuns.values()];
-  const fills = worked.flatMap(({ usedTokens, windowTokens }) =>
-    usedTokens && windowTokens ? [usedTokens / windowTokens] : [],
-  );
+  const fills = fillsOf(worked);
   const outcomes = batches.map(({ lastBatchOutcome }) => lastBatchOutcome);
   return {
     runs: runs.length,
@@ -82,7 +80,55 @@ export function measure({ runs, sessions, tasks, batches }: Recorded): RunMetric
   };
 }
 
-const CUT_OFF = new Set(["crashed", "hung", "stopped"]);
+/** What runs did on one day. */
+export interface RunDay {
+  /** In the local time zone: 2026-11-18. */
+  day: string;
+  tasksDone: number;
+  sessions: number;
+  /** The median of the windows at the end of that day's sessions. */
+  fillMedian: number | undefined;
+}
+
+/** The days from the first to the last on which runs did something, days without any included. */
+export async function readDays({ from = new Date(0), to }: Period, store: RunStore): Promise<RunDay[]> {
+  const isBefore = (at: Date) => to === undefined || at < to;
+  const sessions = (await store.sessionsSince(from)).filter(({ startedAt }) => isBefore(startedAt));
+  const done = (await store.tasksSince(from)).filter(({ at, state }) => isBefore(at) && state === "done");
+  const times = [...sessions.map(({ startedAt }) => startedAt), ...done.map(({ at }) => at)];
+  if (times.length === 0) return [];
+  const days: string[] = [];
+  const [first, last] = [Math.min(...times.map(Number)), Math.max(...times.map(Number))];
+  // Noon: a day of 23 or 25 hours is not skipped.
+  const cursor = new Date(Math.max(first, last - MOST_DAYS * DAY_MS));
+  for (cursor.setHours(12, 0, 0, 0); days.at(-1) !== localDay(new Date(last)); cursor.setDate(cursor.getDate() + 1))
+    days.push(localDay(cursor));
+  return days.map((day) => {
+    const ofDay = sessions.filter(({ startedAt }) => localDay(startedAt) === day);
+    return {
+      day,
+      tasksDone: done.filter(({ at }) => localDay(at) === day).length,
+      sessions: ofDay.length,
+      fillMedian: median(fillsOf(ofDay)),
+    };
+  });
+}
+
+const MOST_DAYS = 366;
+const DAY_MS = 86_400_000;
+
+function localDay(at: Date): string {
+  const two = (value: number) => String(value).padStart(2, "0");
+  return `${at.getFullYear()}-${two(at.getMonth() + 1)}-${two(at.getDate())}`;
+}
+
+function fillsOf(sessions: Recorded["sessions"]): number[] {
+  return sessions
+    .filter(({ purpose }) => purpose === "batch")
+    .flatMap(({ usedTokens, windowTokens }) => (usedTokens && windowTokens ? [usedTokens / windowTokens] : []));
+}
+
+const CUT_OFF = new Set(["crashed", "hung", "stopped", "circling"]);
 
 function isCutOff({ runId, end, toolCalls }: Recorded["sessions"][number], runs: Recorded["runs"]): boolean {
   // Its runner was killed, and nobody has let the run go on.

@@ -28,6 +28,8 @@ export interface WakeAgentInput {
   branch?: string | undefined;
   /** The task to wake it for, whatever it holds. */
   taskId?: string | undefined;
+  /** With a task: the packet of whoever takes this role for it, such as a reviewer, whoever holds the task. */
+  role?: string | undefined;
   sessionId?: string | undefined;
   /** Default: the agent's own client, else a plain terminal. */
   client?: string | undefined;
@@ -90,12 +92,13 @@ export async function wakeAgent(
 }
 
 async function whoIsWoken(
-  { agent: name, branch, taskId, sessionId }: WakeAgentInput,
+  { agent: name, branch, taskId, role, sessionId }: WakeAgentInput,
   parts: WakeAgentParts,
 ): Promise<WakeKey & { agent?: Agent }> {
   const { store, by } = parts;
   const task = taskId === undefined ? undefined : await store.getTask(taskId, by.at);
   const forTask = { ...(task && { taskId: task.id }) };
+  if (task && role !== undefined) return { ...forTask, role };
   const isAsking = name === undefined && sessionId === undefined && task === undefined;
   // If only a task is given, wake its holder.
   const wanted = name?.replace(/^@/, "") ?? (sessionId === undefined ? task?.claim?.agent : undefined);

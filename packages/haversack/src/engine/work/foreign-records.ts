@@ -99,7 +99,7 @@ class Collector {
     this.records.push({ kind: "dependency", task_id, depends_on_id, type, created_at } as WorkRecord);
   }
 
-  /** `isKnownOnly`: the thing is here, and the file does not say when it was changed. */
+  /** `isKnownOnly`: the record exists here already, and the file does not say when it was changed. */
   times(id: string, given: Fields): { createdAt: string; updatedAt: string; isKnownOnly: boolean } {
     const { changedAt, now, knownSince } = this.#context;
     const first = (...names: string[]) => names.map((name) => timeOf(given[name])).find((time) => time !== undefined);

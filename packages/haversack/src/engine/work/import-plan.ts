@@ -15,7 +15,10 @@ export interface PlanFile {
 
 export async function importPlan(store: PlanStore, { text, ...plan }: PlanFile, by: Actor): Promise<PlanReport> {
   if (plan.storyId !== undefined && plan.epicId !== undefined) {
-    throw new HaversackError("input-invalid", "story_id and epic_id exclude each other: a story has its epic already");
+    throw new HaversackError(
+      "input-invalid",
+      "story_id and epic_id cannot be used together: a story has its epic already",
+    );
   }
   const file = plan.file.replaceAll("\\", "/");
   const { title = nameOf(file), tasks, problems } = parsePlan(text);

@@ -151,7 +151,7 @@ const EVIDENCE = {
   second: 3.4,
   /** Two neighbours that the description has as neighbours. Without: 27%. */
   pair: 4.9,
-  /** The whole name was said, and what its words are worth. Without: 29%. */
+  /** The prompt contains the skill's whole name; `nameRare` counts its rare words. Without: 29%. */
   nameSaid: 1.2,
   nameRare: 3.1,
   /**

@@ -412,7 +412,7 @@ function namesIn(words: readonly string[]): { names: string[]; refused: string[]
     const word = withoutQuotes(written);
     if (CALLED.test(word)) add(word.slice(1));
     else if (COMPOUND.test(word)) add(word);
-    // Not "skills": "my testing skills" calls nobody.
+    // Only the singular: "the testing skill" names a skill, "my testing skills" does not.
     if (word !== "skill") return;
     for (let count = 1; count <= LONGEST_NAME; count++) {
       if (at - count >= 0) add(words.slice(at - count, at).join("-"));

@@ -69,11 +69,10 @@ interface Found {
 
 async function readChanges(db: Connection, before: SnapshotState, stale: readonly string[]): Promise<Found> {
   const [at] = await db.query(NOW);
-  const cursor = `${at?.["xid"]} ${at?.["no"]}`;
-  const [xid, no] = (before.cursor ?? "").split(" ");
-  const last = Number(no);
-  // Older changes were removed from the log, or the server was replaced by an older copy of itself.
-  const isGap = last < Number(at?.["floor"] ?? 0) || last > Number(at?.["no"]);
+  const cursor = `${at?.["server"]} ${at?.["now"]} ${at?.["xid"]}`;
+  const [server, time, xid] = (before.cursor ?? "").split(" ");
+  // The log goes back a day. And the transactions of another server have other numbers.
+  const isGap = server !== at?.["server"] || Number(at?.["now"]) - Number(time) > LOG_MS;
   if (before.cursor === undefined || before.stale === "all" || isGap) {
     const parts: Part[] = [];
     for (const [table, order] of WORK_TABLES) parts.push({ table, rows: await readAll(db, table, order) });
@@ -85,7 +84,7 @@ async function readChanges(db: Connection, before: SnapshotState, stale: readonl
     for (const key of keys) known.add(key);
     changed.set(table, known);
   };
-  for (const { tbl, keys } of await db.query(SINCE, xid, last)) {
+  for (const { tbl, keys } of await db.query(SINCE, xid)) {
     for (const table of tbl === "claimed" ? CLAIMED : [String(tbl)]) add(table, numbersIn(String(keys)));
   }
   for (const { seq, story, epic } of stale.length === 0 ? [] : await db.query(STALE, stale)) {
@@ -107,12 +106,15 @@ async function readChanges(db: Connection, before: SnapshotState, stale: readonl
   return { cursor, isFull: false, parts };
 }
 
-/** All transactions below `xid` have ended; the others may appear later, with any number. */
-const NOW = `SELECT pg_snapshot_xmin(pg_current_snapshot())::text AS xid, (SELECT coalesce(max(no), 0) FROM changes) AS no,
-  (SELECT value::bigint FROM meta WHERE key = 'changes-floor') AS floor`;
+const LOG_MS = 20 * 60 * 60_000;
+
+/** All transactions below `xid` have ended; of the others, some may be committed later. `server`: changes when it is restored or replaced. */
+const NOW = `SELECT (pg_control_system()).system_identifier || '/' || (pg_control_checkpoint()).timeline_id AS server,
+  floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint AS now, pg_snapshot_xmin(pg_current_snapshot())::text AS xid`;
 
 const SINCE = `SELECT tbl, keys::text AS keys FROM changes WHERE xid >= $1::text::xid8
-  UNION ALL SELECT tbl, keys::text FROM changes WHERE no > $2`;
+  UNION ALL SELECT 'claimed', tasks::text FROM operations WHERE xid >= $1::text::xid8 AND tasks IS NOT NULL
+  UNION ALL SELECT 'activity', activity::text FROM operations WHERE xid >= $1::text::xid8 AND tasks IS NOT NULL`;
 
 const STALE = `SELECT seq, story, epic FROM tasks WHERE id = ANY ($1)`;
 

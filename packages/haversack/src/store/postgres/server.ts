@@ -373,11 +373,9 @@ const FACTS = `SELECT current_setting('server_version_num') AS version, current_
 /** How often old tokens and changes are removed. */
 const FORGET_RATE = 1 / 200;
 
-/** A machine that has not looked for longer reads everything again. */
-const FORGET = `DELETE FROM operations WHERE at < now() - interval '1 day';
-  WITH gone AS (DELETE FROM changes WHERE at < now() - interval '7 days' RETURNING no)
-  INSERT INTO meta SELECT 'changes-floor', max(no)::text FROM gone HAVING count(*) > 0
-  ON CONFLICT (key) DO UPDATE SET value = excluded.value;`;
+/** A machine that has not looked for so long reads everything again (LOG_MS in pull-work.ts). */
+const FORGET =
+  "DELETE FROM operations WHERE at < now() - interval '1 day'; DELETE FROM changes WHERE at < now() - interval '1 day';";
 
 export const LOCK_KIND = 0x4856;
 /** One lock per project: two projects with the same hash only wait for each other. */

@@ -28,8 +28,20 @@ const pick = (where: string) => `SELECT array_agg(p.task), bool_or(
         SELECT q.task, q.story FROM queue q WHERE q.is_ready = 1${where} ORDER BY q.order_key DESC, q.task LIMIT how_many FOR UPDATE SKIP LOCKED
       ) p;`;
 
-/** `log`: what else the statement records. */
-export const claimFunction = ({ settings = "", log = "", told = "" } = {}) => `CREATE OR REPLACE FUNCTION claim_next(
+const OPERATION = `operation AS (
+      INSERT INTO operations (token, tasks) SELECT operation, picked WHERE NOT is_repeat
+    ),
+    repeated AS (UPDATE operations o SET tasks = picked WHERE is_repeat AND o.token = operation)`;
+
+const LOGGED = `operation AS (
+      INSERT INTO operations (token, tasks, activity) SELECT operation, picked, (SELECT array_agg(told.id) FROM told) WHERE NOT is_repeat
+    ),
+    repeated AS (
+      UPDATE operations o SET tasks = picked, activity = (SELECT array_agg(told.id) FROM told) WHERE is_repeat AND o.token = operation
+    )`;
+
+/** `isLogged`: its operation tells readers of the log what it has changed, see 004-changes.ts. */
+export const claimFunction = ({ isLogged = false } = {}) => `CREATE OR REPLACE FUNCTION claim_next(
   operation uuid, lock_kind int, known_version bigint, by_agent text, by_session text, by_agent_id text, by_client text, by_worktree text, by_branch text,
   -- NULL: the server's time.
   at_ms bigint, lease_ms bigint, of_epic bigint, of_story bigint, how_many int,
@@ -37,7 +49,7 @@ export const claimFunction = ({ settings = "", log = "", told = "" } = {}) => `C
   is_repeat boolean
 ) RETURNS SETOF text LANGUAGE plpgsql
 -- Planned once, and by index: planning and compiling take longer than the claim, and a plan for empty tables would read them whole later.
-SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET jit = off${settings} AS $$
+SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET jit = off${isLogged ? " SET haversack.is_claiming = 'on'" : ""} AS $$
 #variable_conflict use_column
 DECLARE
   picked bigint[];
@@ -70,10 +82,7 @@ BEGIN
     RETURN;
   END IF;
   RETURN QUERY WITH
-    operation AS (
-      INSERT INTO operations (token, tasks) SELECT operation, picked WHERE NOT is_repeat
-    ),
-    repeated AS (UPDATE operations o SET tasks = picked WHERE is_repeat AND o.token = operation),
+    ${isLogged ? "" : `${OPERATION},`}
     claim AS (
       INSERT INTO claims (task, agent, session_id, agent_id, claimed_at, heartbeat_at, lease_until)
         SELECT p, by_agent, by_session, by_agent_id, now_text, now_text, now_ms + lease_ms FROM unnest(picked) p RETURNING claims.*
@@ -89,8 +98,8 @@ BEGIN
     ),
     told AS (
       INSERT INTO activity (at, actor, kind, subject, text)
-        SELECT now_text, by_agent, 'task-claimed', t.id, 'claimed by ' || by_agent FROM taken t ORDER BY array_position(picked, t.seq)${told}
-    )${log}
+        SELECT now_text, by_agent, 'task-claimed', t.id, 'claimed by ' || by_agent FROM taken t ORDER BY array_position(picked, t.seq)${isLogged ? " RETURNING activity.id" : ""}
+    )${isLogged ? `,\n    ${LOGGED}` : ""}
     SELECT row_to_json(x)::text FROM (SELECT ${SHOWN} FROM taken t JOIN claim c ON c.task = t.seq ${AROUND} ORDER BY array_position(picked, t.seq)) x;
 END $$;
 `;

@@ -1,5 +1,5 @@
 /** Packs posting lists into buckets and changes them. skill-index.ts defines the format and reads it. */
-import { find, type PostingList, placeOf, Reader, readList, WEIGHT_STEPS } from "./skill-index.ts";
+import { find, type PostingList, placeOf, readList, WEIGHT_STEPS } from "./skill-index.ts";
 
 export interface WeighedTerm {
   term: string;
@@ -208,5 +208,34 @@ class Writer {
     const larger = new Uint8Array(Math.max(this.#bytes.length * 2, this.length + more));
     larger.set(this.#bytes.subarray(0, this.length));
     this.#bytes = larger;
+  }
+}
+
+/** Reads numbers and marks of a bucket one after the other. */
+class Reader {
+  readonly #bytes: Uint8Array;
+  at: number;
+
+  constructor(bytes: Uint8Array, at = 0) {
+    this.#bytes = bytes;
+    this.at = at;
+  }
+
+  number(): number {
+    let byte = this.#bytes[this.at++]!;
+    if (byte < 0x80) return byte;
+    let value = byte & 0x7f;
+    for (let shift = 7; byte >= 0x80; shift += 7) {
+      byte = this.#bytes[this.at++]!;
+      value |= (byte & 0x7f) << shift;
+    }
+    return value >>> 0;
+  }
+
+  mark(): number {
+    const at = this.at;
+    const bytes = this.#bytes;
+    this.at += 4;
+    return (bytes[at]! | (bytes[at + 1]! << 8) | (bytes[at + 2]! << 16) | (bytes[at + 3]! << 24)) >>> 0;
   }
 }

@@ -1,0 +1,92 @@
+/** The board's requests on either store: they use nothing but the operations of the work store. */
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { readConfig } from "../base/config.ts";
+import type { LiveParts } from "../engine/work/live-work.ts";
+import { workSettings } from "../engine/work/work-parts.ts";
+import { scratch, server } from "../store/postgres/scratch-postgres.suite.ts";
+import { openDatabase, openMemoryStore } from "../store/sqlite/open.ts";
+import { SqliteWorkStore } from "../store/sqlite/work/sqlite-work-store.ts";
+import type { WorkStore } from "../store/work-store.ts";
+import { BoardData } from "./board-data.ts";
+
+interface Opened {
+  store: WorkStore;
+  /** As another process has it. */
+  other: WorkStore;
+}
+
+function openSqlite(): Opened {
+  const folder = mkdtempSync(join(tmpdir(), "haversack-board-"));
+  const handles = [1, 2].map(() => openDatabase(join(folder, "haversack.db"), { durability: "full" }));
+  onTestFinished(() => {
+    for (const { db } of handles) db.close();
+    rmSync(folder, { recursive: true });
+  });
+  const [store, other] = handles.map((handle) => new SqliteWorkStore(handle));
+  return { store: store!, other: other! };
+}
+
+function openPostgres(): Opened {
+  const place = scratch();
+  onTestFinished(() => place.close());
+  return { store: place.open().store, other: place.open().store };
+}
+
+function boardOn(store: WorkStore): BoardData {
+  const { config } = readConfig([]);
+  const handle = openMemoryStore();
+  const project = { handle, cwd: "/p", env: {}, paths: { root: "/p" }, config };
+  const use = <T>(action: (parts: LiveParts) => Promise<T>) => {
+    const by = { name: "robin", isPerson: true, at: new Date() };
+    const parts = { ...project, project, store, by, settings: workSettings(config), for: "person" };
+    return action(parts as unknown as LiveParts);
+  };
+  return new BoardData({
+    ...{ name: "p", read: use, write: use, localMark: () => "", savings: () => [] },
+    skills: { list: () => [], match: () => ({ text: "", tokens: 0, skills: [] }) as never },
+    skillStats: () => ({ skills: [] }),
+    runs: { list: async () => [], show: async () => ({}), stop: async () => undefined },
+    audit: { view: () => ({ state: "none", days: 30 }), start: () => undefined },
+  });
+}
+
+describe.each([
+  { name: "SQLite", open: openSqlite, isThere: true },
+  { name: "PostgreSQL", open: openPostgres, isThere: server !== undefined },
+])("$name", ({ open, isThere }) => {
+  it.skipIf(!isThere)("creates, moves, finds, and follows what others do", async () => {
+    const { store, other } = open();
+    const board = boardOn(store);
+    const made = async (fields: object) => ((await board.create(fields as never)) as { id: string }).id;
+    const epic = await made({ kind: "epic", title: "Bags" });
+    const story = await made({ kind: "story", title: "Straps", epic_id: epic });
+    const task = await made({ title: "Cut leather", story_id: story, priority: "P1" });
+    const waiting = await made({ title: "Sew <b>it</b>", story_id: story });
+    await other.addDependency({ taskId: waiting, dependsOnId: task, type: "blocks" }, { name: "june", at: new Date() });
+
+    const before = await board.version();
+    await other.claim({ taskId: task, leaseMs: 60_000 }, { name: "june", at: new Date() });
+    expect(await board.version()).not.toBe(before);
+    const column = async (status: string) => (await board.board({})).columns.find((one) => one.status === status)!;
+    expect((await column("in_progress")).tasks).toMatchObject([
+      { id: task, agent: "june", lease_until: expect.any(Date), group: "Straps" },
+    ]);
+    expect((await column("todo")).tasks).toMatchObject([{ id: waiting, waiting: true }]);
+    expect(await board.setStatus(waiting, { status: "in_progress" })).toMatchObject({
+      refused: expect.stringContaining(task),
+    });
+    await board.setStatus(waiting, { status: "blocked", notes: "no thread" });
+    expect((await column("blocked")).tasks).toMatchObject([{ id: waiting, note: "no thread" }]);
+    await board.update(waiting, { priority: "P0" });
+    expect(await board.groups("epic")).toMatchObject({ groups: [{ id: epic, done: 0, total: 2 }] });
+    expect(await board.find("LEATHER")).toMatchObject({ tasks: [{ id: task }], is_cut: false });
+    expect(await board.task(waiting)).toMatchObject({ priority: "P0", status: "blocked", handoffs: [] });
+    expect(await board.ready({})).toMatchObject({ tasks: [] });
+    expect(await board.agents()).toMatchObject({ claims: [{ task_id: task, title: "Cut leather", agent: "june" }] });
+    await board.release(task);
+    expect(await board.ready({})).toMatchObject({ tasks: [{ id: task }] });
+  });
+});

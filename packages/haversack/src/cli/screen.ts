@@ -1,0 +1,91 @@
+/** A view that fills the terminal and is drawn anew, until the user leaves it. The terminal is as it was before, however it ends. */
+import type { Io } from "./command.ts";
+
+export interface Screen {
+  /** What is beyond the terminal's edges is cut off. Lines hold no control characters but colours. */
+  draw(lines: readonly string[]): void;
+  width(): number;
+  /** Fulfilled after `ms`, at once when the terminal's size changes, and with `left` when the user leaves. */
+  wait(ms: number): Promise<"due" | "left">;
+  close(): void;
+}
+
+const ENTER = "\u001b[?1049h\u001b[?25l";
+const LEAVE = "\u001b[?25h\u001b[?1049l";
+const CTRL_C = "\u0003";
+
+type Terminal = Pick<NodeJS.Process, "stdin" | "stdout">;
+
+export function openScreen(io: Pick<Io, "out" | "hasReader">, { stdin, stdout }: Terminal = process): Screen {
+  let isLeft = false;
+  let wake: (() => void) | undefined;
+  const leave = () => {
+    isLeft = true;
+    wake?.();
+  };
+  const onKey = (key: Buffer) => {
+    if (["q", "Q", CTRL_C, "\u001b"].includes(key.toString())) leave();
+  };
+  const onSize = () => wake?.();
+  const signals = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
+  for (const signal of signals) process.on(signal, leave);
+  stdout.on("resize", onSize);
+  if (stdin.isTTY) {
+    stdin.setRawMode(true);
+    stdin.on("data", onKey);
+    stdin.resume();
+  }
+  io.out(ENTER);
+  let isOpen = true;
+  const close = () => {
+    if (!isOpen) return;
+    isOpen = false;
+    io.out(LEAVE);
+    for (const signal of signals) process.removeListener(signal, leave);
+    stdout.removeListener("resize", onSize);
+    if (!stdin.isTTY) return;
+    stdin.setRawMode(false);
+    stdin.removeListener("data", onKey);
+    stdin.pause();
+  };
+  return {
+    width: () => stdout.columns || 80,
+    draw(lines) {
+      const shown = lines.slice(0, stdout.rows || 24).map((line) => cutShown(line, stdout.columns || 80));
+      // Each line clears its rest, and the last one what is below: nothing flickers.
+      io.out(`\u001b[H${shown.map((line) => `${line}\u001b[K`).join("\r\n")}\u001b[J`);
+    },
+    wait: (ms) =>
+      new Promise((done) => {
+        if (isLeft || io.hasReader?.() === false) return done("left");
+        const timer = setTimeout(() => wake?.(), ms);
+        wake = () => {
+          clearTimeout(timer);
+          wake = undefined;
+          done(isLeft ? "left" : "due");
+        };
+      }),
+    close,
+  };
+}
+
+/** Cuts to this many columns of the terminal; colour codes take none. */
+function cutShown(line: string, columns: number): string {
+  let left = columns;
+  return line.replace(/\u001b\[\d+m|./gsu, (part) => {
+    if (part.startsWith("\u001b")) return part;
+    left -= columnsTaken(part);
+    return left < 0 ? "" : part;
+  });
+}
+
+/** Chinese, Japanese, Korean and emoji take two columns. */
+function columnsTaken(character: string): number {
+  return /\p{Mark}/u.test(character)
+    ? 0
+    : /[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6]|\p{Emoji_Presentation}/u.test(
+          character,
+        )
+      ? 2
+      : 1;
+}
