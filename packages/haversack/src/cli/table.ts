@@ -103,7 +103,7 @@ export const COMMANDS: readonly CommandEntry[] = [
     entry("session list|reset", "List sessions, or forget what they were shown", session),
     entry("store use|migrate|status|member", "Share the work with a team: where, how, and with whom", team),
     entry("store conflicts", "Show what the shared store refused", () => import("./commands/store-conflicts.ts")),
-    entry("store check|backup|restore|purge", "Check, copy or restore the store, or remove old local state", store),
+    entry("store backup|restore|check|purge", "Copy, restore or check the store, or remove old local state", store),
     entry("recall", "Print a part of a kept tool output", () => import("./commands/recall.ts")),
     entry("usage", "Show the tokens added per session", () => import("./commands/usage.ts")),
     entry("audit", "Show what filled the windows of past sessions", () => import("./commands/audit.ts")),
