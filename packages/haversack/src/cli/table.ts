@@ -40,8 +40,7 @@ export const COMMANDS: readonly CommandEntry[] = [
   ...group("Work", [
     entry("status", "Show where the work stands, on one screen", () => import("./commands/status.ts")),
     entry("task create|update", "Create a task, or change fields of tasks", task),
-    entry("task list", "List tasks, or show them as a tree", task),
-    entry("task show", "Show tasks with everything around them", task),
+    entry("task list|show", "List tasks, also as a tree, or show some in full", task),
     entry("task next", "List the tasks that are ready, in order", () => import("./commands/next.ts"), {
       short: "next",
     }),
