@@ -8,11 +8,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { openMachine, rowsOf, rowsOnServer } from "../../packages/haversack/src/engine/team/team-machine.suite.ts";
 import { connect } from "../../packages/haversack/src/store/postgres/connection.ts";
 import { readPlace } from "../../packages/haversack/src/store/postgres/place.ts";
-import {
-  listConflicts,
-  readOutbox,
-  readSnapshotState,
-} from "../../packages/haversack/src/store/sqlite/outbox/outbox.ts";
+import { listConflicts, readSnapshotState } from "../../packages/haversack/src/store/sqlite/outbox/outbox.ts";
 import type { Actor } from "../../packages/haversack/src/store/work-store.ts";
 
 const LEASE_MS = 30 * 60_000;
@@ -66,7 +62,7 @@ export async function forwardRound({ url, events, kills }: ForwardOptions): Prom
     const look = await connect(readPlace(url), { timeoutMs: 5000 });
     const { schema } = readPlace(url);
     const applied = async () => {
-      const [row] = await look.exec(`SELECT coalesce(max(applied), 0) AS applied FROM ${schema}.outboxes`);
+      const [row] = await look.exec(`SELECT count(*) AS applied FROM ${schema}.applied_entries`);
       return Number(row?.["applied"]);
     };
     for (let isDone = false; !isDone; ) {
@@ -84,8 +80,8 @@ export async function forwardRound({ url, events, kills }: ForwardOptions): Prom
       const how = await life(file, url, killsLeft > 0 ? moments[report.kills % moments.length] : undefined);
       if (how === "killed") {
         report.kills++;
-        const [first] = readOutbox(machine.handle, { limit: 1 });
-        if (first && (await applied()) >= first.seq) report.lostAnswers++;
+        const { count } = readSnapshotState(machine.handle).backlog;
+        if (count > 0 && (await applied()) + count > events) report.lostAnswers++;
       }
       isDone = how === "done";
     }

@@ -34,10 +34,10 @@ const storeConflicts: Command = {
       return 0;
     }
     const found = listConflicts(handle, { limit: MOST }).filter(
-      ({ seq }) => numbers.length === 0 || numbers.includes(seq),
+      ({ number }) => numbers.length === 0 || numbers.includes(number),
     );
-    const views = found.map(({ seq, op, args, at, taskId, agent, reason, foundAt }) => ({
-      number: seq,
+    const views = found.map(({ number, op, args, at, taskId, agent, reason, foundAt }) => ({
+      number,
       operation: op,
       ...(taskId !== undefined && { taskId }),
       ...(agent !== undefined && { agent }),
@@ -50,9 +50,9 @@ const storeConflicts: Command = {
     print(call, views, () => {
       if (found.length === 0) return "No conflicts.";
       return found
-        .map(({ seq, op, args, at, agent, reason }) => {
+        .map(({ number, op, args, at, agent, reason }) => {
           const who = agent === undefined ? "" : ` by ${cleanLine(agent)}`;
-          return `${seq}  ${op}${who}, ${formatAgo(at, now)}: ${cleanLine(reason)}\n${block(cleanLine(args, { maxChars: 500 }))}`;
+          return `${number}  ${op}${who}, ${formatAgo(at, now)}: ${cleanLine(reason)}\n${block(cleanLine(args, { maxChars: 500 }))}`;
         })
         .join("\n");
     });

@@ -1,10 +1,8 @@
 /**
  * Sends the outbox to the shared store, in order. Each entry arrives once, however often this process or the server is killed in between:
- * the server saves the number of the last one together with its change, and only then does it leave the outbox.
+ * the server saves its token together with its change, and only then does it leave the outbox.
  */
 import { randomUUID } from "node:crypto";
-import { statSync } from "node:fs";
-import { hostname } from "node:os";
 import { applyEntries } from "../../store/postgres/apply-entries.ts";
 import { SESSION } from "../../store/postgres/pull-work.ts";
 import type { Server } from "../../store/postgres/server.ts";
@@ -15,7 +13,6 @@ import {
   type OutboxEntry,
   readOutbox,
   readSnapshotState,
-  renameOutbox,
   type Stale,
 } from "../../store/sqlite/outbox/outbox.ts";
 
@@ -36,40 +33,33 @@ export async function forwardOutbox(server: Server, handle: StoreHandle): Promis
     const read = readOutbox(handle, { limit: BATCH + 1 });
     if (read.length === 0) return done;
     const entries = read.slice(0, BATCH);
-    const outbox = readSnapshotState(handle).outbox ?? nameOutbox(handle, randomUUID());
-    const answer = await applyEntries(server, {
-      outbox,
-      owner: ownerOf(handle.file),
+    const last = entries.at(-1)?.seq ?? 0;
+    const { conflicts, lastConflict } = await applyEntries(server, {
+      outbox: nameOf(handle),
       entries,
       hasMore: read.length > BATCH,
       lastConflict: readSnapshotState(handle).lastConflict,
       now: new Date(),
     });
-    if (answer.kind === "copied") {
-      renameOutbox(handle, { from: outbox, to: answer.outbox });
-      continue;
-    }
-    const { applied, conflicts } = answer;
-    const refused = new Set(conflicts.map(({ seq }) => seq));
-    acknowledge(handle, { applied, conflicts, stale: staleAfter(entries, refused) });
-    done.sent += entries.filter(({ seq }) => seq <= applied).length;
+    const refused = new Set(conflicts.map(({ token }) => token));
+    acknowledge(handle, { applied: last, conflicts, lastConflict, stale: staleAfter(entries, refused) });
+    done.sent += entries.length;
     done.conflicts += conflicts.length;
   }
 }
 
-/** A copy of the store on another machine, or in another place, must not send under the same name. */
-function ownerOf(file: string): string {
-  const { dev, ino } = statSync(file);
-  return `${hostname()} ${dev}:${ino}`;
+/** The server keeps what it knows of this outbox under this name. */
+export function nameOf(handle: StoreHandle): string {
+  return readSnapshotState(handle).outbox ?? nameOutbox(handle, randomUUID());
 }
 
 /** What may differ from the shared store although the entries were applied: it had another state before. */
-function staleAfter(entries: readonly OutboxEntry[], refused: ReadonlySet<number>): Stale {
+function staleAfter(entries: readonly OutboxEntry[], refused: ReadonlySet<string>): Stale {
   const stale = new Set<string>();
-  for (const { seq, op, args, taskId } of entries) {
+  for (const { token, op, args, taskId } of entries) {
     if (op === "call") return "all";
-    if (op === "tool" && (refused.has(seq) || args.holder !== undefined)) stale.add(args.taskId);
-    if (taskId !== undefined && refused.has(seq)) stale.add(taskId);
+    if (op === "tool" && (refused.has(token) || args.holder !== undefined)) stale.add(args.taskId);
+    if (taskId !== undefined && refused.has(token)) stale.add(taskId);
     if (op === "take-over") for (const { taskId: id } of [...args.free, ...args.move]) stale.add(id);
     if (op === "fork") for (const { sessionId } of [args.from, args.to]) stale.add(SESSION + sessionId);
     if (op === "take-back" || op === "regain" || op === "let-go" || op === "bind") stale.add(SESSION + args.sessionId);

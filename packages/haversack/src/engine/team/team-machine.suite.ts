@@ -29,8 +29,10 @@ export interface Machine {
   close(): Promise<void>;
 }
 
-export function openMachine(url: string, server: ServerOptions = {}): Machine {
+/** `fill` makes the store's file. Default: an empty store. */
+export function openMachine(url: string, server: ServerOptions = {}, fill?: (file: string) => unknown): Machine {
   const folder = mkdtempSync(join(tmpdir(), "haversack-machine-"));
+  fill?.(join(folder, "haversack.db"));
   const handle = openDatabase(join(folder, "haversack.db"), { durability: "full" });
   writeSharedMark(handle, { id: "test", shown: "the shared store" });
   const notes: string[] = [];

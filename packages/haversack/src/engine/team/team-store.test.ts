@@ -1,6 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type Scratch, scratch, server } from "../../store/postgres/scratch-postgres.suite.ts";
+import { backupStore, restoreStore } from "../../store/sqlite/maintenance/backup.ts";
 import { listConflicts, readSnapshotState } from "../../store/sqlite/outbox/outbox.ts";
+import { addToSpool } from "../../store/sqlite/spool/spool-files.ts";
+import { readInSpool } from "../../store/sqlite/spool/take-in.ts";
 import { letGo, takeBack } from "../../store/sqlite/work/events/session-claims.ts";
 import type { Actor } from "../../store/work-store.ts";
 import { LEASE_MS, type Machine, openMachine, rowsOf, rowsOnServer } from "./team-machine.suite.ts";
@@ -168,6 +171,52 @@ describe.skipIf(!server)("a project that a team shares", () => {
     await expectSame(one);
     expect(await two.online.listClaims({ at: new Date() })).toMatchObject([{ taskId: task.id, agent: "ann" }]);
     expect(listConflicts(one.handle, { limit: 10 })).toEqual([]);
+  });
+
+  it("gets what a hook had to put into the spool because the store was locked", async () => {
+    const one = await machine();
+    const task = await one.online.createTask({ title: "Build it" }, person);
+    await one.online.claim(claim(task.id), agent("ann", "s1"));
+    const args = { sessionId: "s1", client: "claude-code", cwd: "/", patch: { phase: "locked" }, leaseMs: LEASE_MS };
+    const entry = { kind: "tool" as const, args: { ...args, at: new Date() } };
+    expect(addToSpool(one.handle.file, { entry, isBlind: false })).toBeUndefined();
+    readInSpool(one.handle);
+    expect(readSnapshotState(one.handle).backlog.count).toBe(1);
+    await expectSame(one);
+    expect((await one.online.getTask(task.id, new Date())).wip).toMatchObject({ phase: "locked" });
+  });
+
+  it("takes entries of a copied store once, and those of both after it", async () => {
+    const one = await machine();
+    const task = await one.online.createTask({ title: "Build it" }, person);
+    await one.online.claim(claim(task.id), agent("ann", "s1"));
+    one.tool("s1", { phase: "sent" });
+    await one.online.catchUp();
+    one.tool("s1", { phase: "in both" });
+    const copy = openMachine(place.url, {}, (to) => backupStore(one.handle.file, to));
+    machines.push(copy);
+    one.tool("s1", { phase: "original" });
+    await expectSame(one);
+    copy.tool("s1", { phase: "copy" });
+    await expectSame(copy);
+    const history = await one.online.wipHistory({ taskId: task.id, limit: 10 });
+    expect(history.map(({ after }) => after).reverse()).toEqual(["in both", "original", "copy"]);
+  });
+
+  it("takes what is written after an older copy of the store was restored", async () => {
+    const one = await machine();
+    const task = await one.online.createTask({ title: "Build it" }, person);
+    await one.online.claim(claim(task.id), agent("ann", "s1"));
+    one.tool("s1", { phase: "one" });
+    const backup = `${one.folder}/backup.db`;
+    backupStore(one.handle.file, backup);
+    one.tool("s1", { phase: "two" });
+    await one.online.catchUp();
+    restoreStore(one.handle.file, backup);
+    one.tool("s1", { phase: "three" });
+    await expectSame(one);
+    const history = await one.online.wipHistory({ taskId: task.id, limit: 10 });
+    expect(history.map(({ after }) => after).reverse()).toEqual(["two", "three"]);
   });
 
   it("refuses an import without the server", async () => {

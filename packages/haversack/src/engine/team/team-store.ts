@@ -12,7 +12,7 @@ import { noteOffline, readSnapshotState, unconfirmedClaims } from "../../store/s
 import { changeOffline, type OfflineChange, SqliteWorkStore } from "../../store/sqlite/work/sqlite-work-store.ts";
 import type { WorkStore } from "../../store/work-store.ts";
 import type { Claim } from "../../work/task.ts";
-import { forwardOutbox } from "./forward.ts";
+import { forwardOutbox, nameOf } from "./forward.ts";
 import { refreshSnapshot } from "./snapshot.ts";
 
 /** read: changes nothing. change: can be made here and sent later. online: needs the shared store. */
@@ -170,7 +170,7 @@ class Team {
 
   /** Whether the shared store answers. It has everything from this machine then. */
   async reach({ isPatient = false } = {}): Promise<boolean> {
-    const { offline, cursor } = readSnapshotState(this.#handle);
+    const { offline, cursor, outbox } = readSnapshotState(this.#handle);
     const now = Date.now();
     if (offline && offline.until.getTime() > now && !isPatient && cursor !== undefined) return false;
     try {
@@ -179,6 +179,7 @@ class Team {
       this.#isJoined = true;
       // A process that cannot write the local store leaves the outbox to others.
       if (this.#handle.isReadOnly) return true;
+      if (outbox === undefined) nameOf(this.#handle);
       await forwardOutbox(this.server, this.#handle);
       if (offline) noteOffline(this.#handle, undefined);
       return true;

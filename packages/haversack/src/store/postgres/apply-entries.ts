@@ -1,6 +1,5 @@
 /**
- * Applies what a machine has written into its outbox, in order and each entry once: the number of the last one is saved in the same
- * transaction. An entry that the rules refuse becomes a conflict and does not hold up the rest.
+ * Applies what a machine has written into its outbox, in order and each entry once: its token is saved in the same transaction. An entry that the rules refuse becomes a conflict and does not hold up the rest.
  */
 import { errorText, HaversackError } from "../../base/errors.ts";
 import { shortRefusal } from "../../work/explain-outcome.ts";
@@ -49,8 +48,6 @@ import { createTask, recordFailure, updateTask, updateWip } from "./work/tasks.t
 export interface EntriesToApply {
   /** Names the outbox. */
   outbox: string;
-  /** The machine and the file that the entries come from. */
-  owner: string;
   entries: readonly OutboxEntry[];
   /** More entries follow. */
   hasMore: boolean;
@@ -60,26 +57,21 @@ export interface EntriesToApply {
   now: Date;
 }
 
-export type Applied =
-  | {
-      kind: "applied";
-      /** The last entry that need not be sent again. */
-      applied: number;
-      /** All that the machine does not know yet. */
-      conflicts: Conflict[];
-    }
-  /** The outbox belongs to another machine or file: this one is a copy. It goes on under the other name. */
-  | { kind: "copied"; outbox: string };
+export interface Applied {
+  /** All that the machine does not know yet. */
+  conflicts: Omit<Conflict, "number">[];
+  lastConflict: number;
+}
 
+/** On return, none of the entries need be sent again. */
 export function applyEntries(server: Server, sent: EntriesToApply): Promise<Applied> {
   return server.write(async (db, start) => {
-    const { outbox, owner, entries, now, hasMore } = sent;
-    const add = "INSERT INTO outboxes (id, owner, applied) VALUES ($1, $2, 0) ON CONFLICT (id) DO NOTHING";
-    await db.query(add, outbox, owner);
-    const [known] = await db.query("SELECT owner, applied FROM outboxes WHERE id = $1", outbox);
-    let applied = Number(known?.["applied"]);
-    if (known?.["owner"] !== owner) return { kind: "copied", outbox: await copyOutbox(db, { outbox, owner, applied }) };
-    const waiting = entries.filter(({ seq }) => seq > applied);
+    const { outbox, entries, now, hasMore } = sent;
+    const tokens = entries.map(({ token }) => token);
+    // Sent before, and the answer was lost. Or sent from a copy of the store.
+    const known = await db.query("SELECT token FROM applied_entries WHERE token = ANY ($1)", tokens);
+    const isKnown = new Set(known.map(({ token }) => String(token)));
+    const waiting = entries.filter(({ token }) => !isKnown.has(token));
     if (waiting.length > 0 && !start.isCalm(start.now)) await settleClaims(db, start.now);
     const ids = await readIds(db, outbox);
     for (const entry of waiting) {
@@ -95,13 +87,13 @@ export function applyEntries(server: Server, sent: EntriesToApply): Promise<Appl
         await db.exec("ROLLBACK TO entry; RELEASE entry");
         await keepConflict(db, entry, { outbox, reason: errorText(error), at: start.now });
       }
-      applied = entry.seq;
     }
     if (waiting.length > 0) {
-      await db.query("UPDATE outboxes SET applied = $2, at = now() WHERE id = $1", outbox, applied);
+      const applied = waiting.map(({ token }) => token);
+      await db.query("INSERT INTO applied_entries (token) SELECT unnest($1::text[])", applied);
       if (hasMore) await keepLeases(db, waiting, start.now);
     }
-    return { kind: "applied", applied, conflicts: await readConflicts(db, sent) };
+    return readConflicts(db, sent);
   });
 }
 
@@ -280,21 +272,6 @@ function withIds(entry: OutboxEntry, ids: ReadonlyMap<string, string>): OutboxEn
   return { ...entry, args: replace(entry.args) } as OutboxEntry;
 }
 
-async function copyOutbox(
-  db: Connection,
-  { outbox, owner, applied }: { outbox: string; owner: string; applied: number },
-): Promise<string> {
-  const [row] = await db.query("SELECT gen_random_uuid() AS id");
-  const id = String(row?.["id"]);
-  await db.query("INSERT INTO outboxes (id, owner, applied) VALUES ($1, $2, $3)", id, owner, applied);
-  await db.query(
-    "INSERT INTO outbox_ids (outbox, made, id) SELECT $1, made, id FROM outbox_ids WHERE outbox = $2",
-    id,
-    outbox,
-  );
-  return id;
-}
-
 // What was refused. It is kept here too, because the machine may be gone before it hears of it.
 
 async function keepConflict(
@@ -302,14 +279,14 @@ async function keepConflict(
   entry: OutboxEntry,
   { outbox, reason, at }: { outbox: string; reason: string; at: Date },
 ): Promise<void> {
-  const { seq, op, args, taskId } = entry;
+  const { token, op, args, taskId } = entry;
   const { name, sessionId, isPerson } = whoWrote(entry);
   const add =
-    "INSERT INTO outbox_conflicts (outbox, seq, op, args, at, task, agent, reason, found_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)";
+    "INSERT INTO outbox_conflicts (outbox, token, op, args, at, task, agent, reason, found_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)";
   const times = [entry.at.toISOString(), at.toISOString()] as const;
   const what = op === "call" ? (args as OfflineCall).name : op;
   const text = JSON.stringify(args);
-  await db.query(add, outbox, seq, what, text, times[0], taskId ?? null, name ?? null, reason, times[1]);
+  await db.query(add, outbox, token, what, text, times[0], taskId ?? null, name ?? null, reason, times[1]);
   if (name === undefined || isPerson || taskId === undefined) return;
   await db.exec("SAVEPOINT message");
   try {
@@ -347,17 +324,21 @@ async function tellAgent(
   await sendMessage(db, { to: [name], text, subject: taskId }, { name: "haversack", at });
 }
 
-async function readConflicts(db: Connection, { outbox, lastConflict }: EntriesToApply): Promise<Conflict[]> {
-  const sql =
-    "SELECT seq, op, args, at, task, agent, reason, found_at FROM outbox_conflicts WHERE outbox = $1 AND seq > $2 ORDER BY seq";
-  return (await db.query(sql, outbox, lastConflict)).map(({ seq, op, args, at, task, agent, reason, found_at }) => ({
-    seq: Number(seq),
-    op: String(op),
-    args: String(args),
-    at: new Date(String(at)),
-    ...(task !== null && { taskId: String(task) }),
-    ...(agent !== null && { agent: String(agent) }),
-    reason: String(reason),
-    foundAt: new Date(String(found_at)),
-  }));
+async function readConflicts(db: Connection, { outbox, lastConflict }: EntriesToApply): Promise<Applied> {
+  const sql = `SELECT number, token, op, args, at, task, agent, reason, found_at FROM outbox_conflicts
+    WHERE outbox = $1 AND number > $2 ORDER BY number`;
+  const rows = await db.query(sql, outbox, lastConflict);
+  return {
+    lastConflict: Number(rows.at(-1)?.["number"] ?? lastConflict),
+    conflicts: rows.map(({ token, op, args, at, task, agent, reason, found_at }) => ({
+      token: String(token),
+      op: String(op),
+      args: String(args),
+      at: new Date(String(at)),
+      ...(task !== null && { taskId: String(task) }),
+      ...(agent !== null && { agent: String(agent) }),
+      reason: String(reason),
+      foundAt: new Date(String(found_at)),
+    })),
+  };
 }

@@ -375,7 +375,7 @@ const FORGET_RATE = 1 / 200;
 
 /** A machine that has not looked for so long reads everything again (LOG_MS in pull-work.ts). */
 const FORGET =
-  "DELETE FROM operations WHERE at < now() - interval '1 day'; DELETE FROM changes WHERE at < now() - interval '1 day';";
+  "DELETE FROM operations WHERE at < now() - interval '1 day'; DELETE FROM changes WHERE at < now() - interval '1 day'; DELETE FROM applied_entries WHERE at < now() - interval '90 days';";
 
 export const LOCK_KIND = 0x4856;
 /** One lock per project: two projects with the same hash only wait for each other. */

@@ -6,8 +6,9 @@ export const outbox: Migration = {
   kind: "additive",
   sql: `
 CREATE TABLE outbox (
-  -- Never reused: the shared store remembers the last one that it has applied.
   seq INTEGER PRIMARY KEY AUTOINCREMENT,
+  -- By which the shared store knows what it has applied, also from a copy of this file.
+  token TEXT NOT NULL,
   op TEXT NOT NULL,
   args TEXT NOT NULL,
   at TEXT NOT NULL,
@@ -18,8 +19,9 @@ CREATE TABLE outbox (
 CREATE INDEX outbox_claims ON outbox (task) WHERE is_claim = 1;
 
 CREATE TABLE conflicts (
-  -- The number that its entry had.
-  seq INTEGER PRIMARY KEY,
+  number INTEGER PRIMARY KEY AUTOINCREMENT,
+  -- Of its entry.
+  token TEXT NOT NULL UNIQUE,
   op TEXT NOT NULL,
   args TEXT NOT NULL,
   at TEXT NOT NULL,

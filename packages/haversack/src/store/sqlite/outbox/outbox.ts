@@ -47,7 +47,7 @@ export interface OfflineCall {
 export type OutboxOp = keyof OutboxOps;
 
 export type OutboxEntry = {
-  [Op in OutboxOp]: { seq: number; op: Op; args: OutboxOps[Op]; at: Date; taskId?: string };
+  [Op in OutboxOp]: { seq: number; token: string; op: Op; args: OutboxOps[Op]; at: Date; taskId?: string };
 }[OutboxOp];
 
 /** For callers that hold the write lock. `make` is called only if work is shared. */
@@ -59,7 +59,9 @@ export function addToOutbox<Op extends OutboxOp>(
 ): void {
   if (!db.prepare("SELECT 1 FROM meta WHERE key = 'shared'").get()) return;
   const args = make();
-  db.prepare("INSERT INTO outbox (op, args, at, task, is_claim) VALUES (?, ?, ?, ?, ?)").run(
+  db.prepare("INSERT INTO outbox (token, op, args, at, task, is_claim) VALUES (?, ?, ?, ?, ?, ?)").run(
+    // About 100 bits. `node:crypto` would take a hook 5 ms.
+    Math.random().toString(36).slice(2) + Math.random().toString(36).slice(2),
     op,
     JSON.stringify(args),
     args.at.toISOString(),
@@ -72,12 +74,13 @@ export function addToOutbox<Op extends OutboxOp>(
 
 /** Oldest first. */
 export function readOutbox(handle: StoreHandle, { limit }: { limit: number }): OutboxEntry[] {
-  const sql = "SELECT seq, op, args, at, task FROM outbox ORDER BY seq LIMIT ?";
-  return readStore(handle, (db) => db.prepare(sql).all(limit)).map(({ seq, op, args, at, task }) => {
+  const sql = "SELECT seq, token, op, args, at, task FROM outbox ORDER BY seq LIMIT ?";
+  return readStore(handle, (db) => db.prepare(sql).all(limit)).map(({ seq, token, op, args, at, task }) => {
     const read = JSON.parse(String(args));
     read.at = new Date(read.at);
     return {
       seq: Number(seq),
+      token: String(token),
       op: String(op) as OutboxOp,
       args: read,
       at: new Date(String(at)),
@@ -106,7 +109,10 @@ export function unconfirmedClaims(handle: StoreHandle): Set<string> {
 
 /** A change that the shared store refused for good. */
 export interface Conflict {
-  seq: number;
+  /** On this machine. */
+  number: number;
+  /** Of its entry. */
+  token: string;
   op: string;
   /** As JSON: what would be lost otherwise. */
   args: string;
@@ -119,9 +125,11 @@ export interface Conflict {
 
 /** Oldest first. */
 export function listConflicts(handle: StoreHandle, { limit }: { limit: number }): Conflict[] {
-  const sql = "SELECT seq, op, args, at, task, agent, reason, found_at FROM conflicts ORDER BY seq LIMIT ?";
+  const sql =
+    "SELECT number, token, op, args, at, task, agent, reason, found_at FROM conflicts ORDER BY number LIMIT ?";
   return readStore(handle, (db) => db.prepare(sql).all(limit)).map((row) => ({
-    seq: Number(row["seq"]),
+    number: Number(row["number"]),
+    token: String(row["token"]),
     op: String(row["op"]),
     args: String(row["args"]),
     at: new Date(String(row["at"])),
@@ -133,27 +141,35 @@ export function listConflicts(handle: StoreHandle, { limit }: { limit: number })
 }
 
 /** Somebody has dealt with them. Returns how many there were. Without numbers: all. */
-export function settleConflicts(handle: StoreHandle, seqs?: readonly number[]): number {
+export function settleConflicts(handle: StoreHandle, numbers?: readonly number[]): number {
   return writeStore(handle, (db) => {
-    if (!seqs) return Number(db.prepare("DELETE FROM conflicts").run().changes);
-    const remove = db.prepare("DELETE FROM conflicts WHERE seq = ?");
-    return seqs.reduce((sum, seq) => sum + Number(remove.run(seq).changes), 0);
+    if (!numbers) return Number(db.prepare("DELETE FROM conflicts").run().changes);
+    const remove = db.prepare("DELETE FROM conflicts WHERE number = ?");
+    return numbers.reduce((sum, number) => sum + Number(remove.run(number).changes), 0);
   });
 }
 
-/** What the shared store has applied leaves the outbox, and what it refused is kept. In one transaction. */
+/**
+ * What the shared store has applied leaves the outbox, and what it refused is kept. In one transaction. `lastConflict`: the number of the
+ * last one there.
+ */
 export function acknowledge(
   handle: StoreHandle,
-  { applied, conflicts, stale }: { applied: number; conflicts: readonly Conflict[]; stale: Stale },
+  {
+    applied,
+    conflicts,
+    lastConflict,
+    stale,
+  }: { applied: number; conflicts: readonly Omit<Conflict, "number">[]; lastConflict: number; stale: Stale },
 ): void {
   writeStore(handle, (db) => {
     db.prepare("DELETE FROM outbox WHERE seq <= ?").run(applied);
-    const add = db.prepare("INSERT OR IGNORE INTO conflicts VALUES (?, ?, ?, ?, ?, ?, ?, ?)");
-    for (const { seq, op, args, at, taskId, agent, reason, foundAt } of conflicts) {
-      add.run(seq, op, args, at.toISOString(), taskId ?? null, agent ?? null, reason, foundAt.toISOString());
+    const sql = `INSERT OR IGNORE INTO conflicts (token, op, args, at, task, agent, reason, found_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`;
+    const add = db.prepare(sql);
+    for (const { token, op, args, at, taskId, agent, reason, foundAt } of conflicts) {
+      add.run(token, op, args, at.toISOString(), taskId ?? null, agent ?? null, reason, foundAt.toISOString());
     }
-    const last = conflicts.at(-1)?.seq;
-    if (last !== undefined) put(db, "last-conflict", String(last));
+    if (conflicts.length > 0) put(db, "last-conflict", String(lastConflict));
     noteStale(db, stale);
   });
 }
@@ -175,7 +191,7 @@ function staleIn(db: DatabaseSync): Stale {
 
 /** What this machine knows of the shared store. */
 export interface SnapshotState {
-  /** Names this outbox to the shared store. Absent: nothing was sent yet. */
+  /** Names this outbox to the shared store. Absent: nothing was sent yet. A copy of the store has the same name. */
   outbox?: string;
   /** Where the next look at what has changed begins. Absent: everything is read. */
   cursor?: string;
@@ -186,7 +202,7 @@ export interface SnapshotState {
   takenAt?: Date;
   /** Since when the shared store cannot be reached, and why. */
   offline?: { since: Date; until: Date; reason: string };
-  /** The last conflict that is known here. */
+  /** The number that the shared store gave the last conflict that is known here. */
   lastConflict: number;
   backlog: Backlog;
   conflicts: number;
@@ -218,14 +234,6 @@ export function nameOutbox(handle: StoreHandle, made: string): string {
     const known = get(db, "outbox");
     if (known === undefined) put(db, "outbox", made);
     return known ?? made;
-  });
-}
-
-/** The store was copied: the copy sends under a name of its own. */
-export function renameOutbox(handle: StoreHandle, { from, to }: { from: string; to: string }): void {
-  writeStore(handle, (db) => {
-    if (get(db, "outbox") === from) put(db, "outbox", to);
-    put(db, "stale", JSON.stringify("all"));
   });
 }
 
@@ -283,22 +291,10 @@ export function forgetSnapshot(handle: StoreHandle): void {
   });
 }
 
-/**
- * An older copy of the store was restored. Its entries may have been sent since; what is written from now on must not get the numbers of
- * entries that have. For callers that hold the write lock.
- */
+/** An older copy of the store was restored. For callers that hold the write lock. */
 export function afterRestore(db: DatabaseSync): void {
-  if (!readSharedMark(db)) return;
-  const last = Number(db.prepare("SELECT max(seq) AS last FROM outbox").get()?.["last"] ?? 0);
-  const given = Number(db.prepare("SELECT seq FROM sqlite_sequence WHERE name = 'outbox'").get()?.["seq"] ?? 0);
-  const next = Math.max(last, given) + RESTORED_STEP;
-  db.prepare("INSERT INTO outbox (seq, op, args, at, task, is_claim) VALUES (?, '', '', '', NULL, 0)").run(next);
-  db.prepare("DELETE FROM outbox WHERE seq = ?").run(next);
-  noteStale(db, "all");
+  if (readSharedMark(db)) noteStale(db, "all");
 }
-
-/** No machine writes so many entries between two backups. */
-const RESTORED_STEP = 1_000_000_000;
 
 function get(db: DatabaseSync, key: string): string | undefined {
   const value = db.prepare("SELECT value FROM snapshot_state WHERE key = ?").get(key)?.["value"];
