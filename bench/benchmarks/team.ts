@@ -13,7 +13,7 @@ import { openPeers } from "../peer-queues.ts";
 const CLAIMERS = 16;
 const ROUNDS = 3;
 const TASKS = 100_000;
-/** Fewer than our tasks, because pg-boss reads all waiting jobs for each claim. */
+/** Fewer than our tasks: with as many, a round of pg-boss took minutes. */
 const PEER_JOBS = 10_000;
 /** And a part of the claims, for the same reason. */
 const PEER_SHARE = 4;
