@@ -6,7 +6,7 @@ import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import pg, { type Client } from "pg";
+import { type Connection, connect } from "../packages/haversack/src/store/postgres/connection.ts";
 import type { Place } from "../packages/haversack/src/store/postgres/place.ts";
 
 const VERSIONS = { "graphile-worker": "0.18.0", "pg-boss": "12.0.0" };
@@ -28,17 +28,11 @@ export async function openPeers(
 ): Promise<PeerQueue[] | string> {
   const problem = install();
   if (problem !== undefined) return problem;
-  const clients = await Promise.all(
-    Array.from({ length: claimers }, async () => {
-      const client = new pg.Client({ ...place.server, ssl: false });
-      await client.connect();
-      return client;
-    }),
-  );
+  const connections = await Promise.all(Array.from({ length: claimers }, () => connect(place, { timeoutMs: 5000 })));
   const query = async (text: string) => {
-    await clients[0]?.query(text);
+    await connections[0]?.exec(text);
   };
-  return [await openGraphile({ url, jobs, clients, query }), await openBoss({ url, claimers, jobs, query })];
+  return [await openGraphile({ url, jobs, connections, query }), await openBoss({ url, claimers, jobs, query })];
 }
 
 function install(): string | undefined {
@@ -60,7 +54,12 @@ interface Parts {
   query(text: string): Promise<void>;
 }
 
-async function openGraphile({ url, jobs, clients, query }: Parts & { clients: Client[] }): Promise<PeerQueue> {
+async function openGraphile({
+  url,
+  jobs,
+  connections,
+  query,
+}: Parts & { connections: Connection[] }): Promise<PeerQueue> {
   const { runMigrations } = await load("graphile-worker/dist/index.js");
   // Its own statement, without the rest of the worker.
   const { batchGetJobs } = await load("graphile-worker/dist/sql/getJobs.js");
@@ -80,13 +79,13 @@ async function openGraphile({ url, jobs, clients, query }: Parts & { clients: Cl
   return {
     name: "graphile-worker",
     claim: async (claimer, size) => {
-      const client = clients[claimer];
-      const withClient = { withRetries: (use: (client: Client | undefined) => unknown) => use(client) };
+      const client = connections[claimer]?.client;
+      const withClient = { withRetries: (use: (client: Connection["client"] | undefined) => unknown) => use(client) };
       return (await batchGetJobs(options, withClient, tasks, `worker-${claimer}`, null, size)).length;
     },
     tidy,
     close: async () => {
-      for (const client of clients) await client.end();
+      for (const connection of connections) await connection.close();
     },
   };
 }
@@ -95,7 +94,10 @@ async function openBoss({ url, jobs, claimers, query }: Parts & { claimers: numb
   const loaded = await load("pg-boss/dist/index.mjs");
   const Boss = loaded.PgBoss ?? loaded.default;
   const boss = new Boss({ connectionString: url, max: claimers, supervise: false, schedule: false });
-  boss.on("error", console.error);
+  let isClosing = false;
+  boss.on("error", (error: unknown) => {
+    if (!isClosing) console.error(error);
+  });
   await boss.start();
   await boss.createQueue("work");
   for (let at = 0; at < jobs; at += 5000)
@@ -109,6 +111,9 @@ async function openBoss({ url, jobs, claimers, query }: Parts & { claimers: numb
     name: "pg-boss",
     claim: async (_, size) => (await boss.fetch("work", { batchSize: size })).length,
     tidy,
-    close: () => boss.stop({ graceful: false, close: true }),
+    close: async () => {
+      isClosing = true;
+      await boss.stop({ graceful: false, close: true });
+    },
   };
 }

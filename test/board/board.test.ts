@@ -26,21 +26,26 @@ async function columns(board: RunningBoard, query = ""): Promise<Record<string, 
 }
 
 describe("who may ask", () => {
-  it("the page needs the token, and everything else its cookie", async () => {
+  it("every request for data needs the token, in a header", async () => {
     const board = await startBoard();
-    expect((await fetch(board.origin)).status).toBe(401);
-    expect(await (await fetch(board.origin)).text()).toContain("haversack board");
+    const token = board.authorization.slice("Bearer ".length);
+    // The page is the same for everybody and holds nothing of the project.
+    const page = await fetch(board.origin);
+    expect(page.status).toBe(200);
+    expect(await page.text()).not.toContain(board.project.root);
+    expect(page.headers.get("content-security-policy")).toContain("default-src 'none'; script-src 'self'");
+    // Cookies go to every port of this machine.
+    expect((await fetch(board.url)).headers.get("set-cookie")).toBeNull();
     expect((await fetch(`${board.origin}/?token=wrong`)).status).toBe(401);
-    expect((await fetch(`${board.origin}/api/board`)).status).toBe(401);
-    expect((await board.get("/api/board", { cookie: board.cookie.slice(0, -1) })).status).toBe(401);
-    expect((await board.get("/")).status).toBe(200);
+    for (const path of ["board", "events", "project", "audit", "nothing"])
+      expect((await fetch(`${board.origin}/api/${path}`)).status).toBe(401);
+    expect((await fetch(`${board.origin}/api/board?token=${token}`)).status).toBe(401);
+    expect((await board.get("/api/board", { authorization: board.authorization.slice(0, -1) })).status).toBe(401);
+    expect((await board.get("/api/board", { authorization: "" })).status).toBe(401);
     expect((await board.get("/api/board")).status).toBe(200);
-    const header = (await fetch(board.url)).headers;
-    expect(header.get("set-cookie")).toMatch(/HttpOnly; SameSite=Strict/);
-    expect(header.get("content-security-policy")).toContain("default-src 'none'; script-src 'self'");
   });
 
-  it("requests of other pages are refused, also with the cookie", async () => {
+  it("requests of other pages are refused, also with the token", async () => {
     const board = await startBoard();
     const make = { title: "from elsewhere" };
     expect((await board.post("/api/tasks", make, { origin: "https://example.com" })).status).toBe(403);
@@ -49,7 +54,12 @@ describe("who may ask", () => {
     expect((await board.get("/api/board", { "sec-fetch-site": "same-origin" })).status).toBe(200);
     // A name that points to this machine is not the board's address. `fetch` sets Host itself.
     const { hostname, port } = new URL(board.origin);
-    const asked = request({ hostname, port, path: "/", headers: { host: `evil.test:${port}`, cookie: board.cookie } });
+    const asked = request({
+      hostname,
+      port,
+      path: "/",
+      headers: { host: `evil.test:${port}`, authorization: board.authorization },
+    });
     asked.end();
     const [answer] = (await once(asked, "response")) as [{ statusCode: number; resume(): void }];
     answer.resume();
@@ -80,6 +90,7 @@ describe("what it does", () => {
     expect(await columns(board)).toMatchObject({ todo: ["Sew the strap"], blocked: [] });
     expect((await board.post("/api/tasks", { title: "" })).status).toBe(400);
     expect((await board.post("/api/tasks", { title: 7 })).status).toBe(400);
+    expect((await board.post("/api/tasks", { title: "long", description: "x".repeat(1_000_001) })).status).toBe(413);
     expect((await board.get("/api/tasks/T0000")).status).toBe(404);
     expect((await board.get("/api/nothing")).status).toBe(404);
   });
@@ -177,7 +188,7 @@ describe("what it does", () => {
     const stop = new AbortController();
     onTestFinished(() => stop.abort());
     const events = await fetch(`${board.origin}/api/events`, {
-      headers: { cookie: board.cookie },
+      headers: { authorization: board.authorization },
       signal: stop.signal,
     });
     const reader = events.body!.pipeThrough(new TextDecoderStream()).getReader();

@@ -320,14 +320,31 @@ describe("the other views", () => {
 });
 
 describe("who is refused", () => {
-  it("a browser without the token", async () => {
-    const board = await startBoard({ project: shop() });
-    const page = await browser.newPage();
-    onTestFinished(() => page.close());
-    const answer = await page.goto(`${board.origin}/?token=wrong`);
-    expect(answer?.status()).toBe(401);
+  it("a browser without the token, or with that of another board", async () => {
+    const [board, other] = [await startBoard({ project: shop() }), await startBoard()];
+    const context = await browser.newContext();
+    onTestFinished(() => context.close());
+    const page = await context.newPage();
+    expect((await page.goto(`${board.origin}/?token=wrong`))?.status()).toBe(401);
+    await page.getByText("is wrong").waitFor();
+    await page.goto(board.origin);
     await page.getByText("lacks its token").waitFor();
     expect(await page.content()).not.toContain("Refunds");
+    // Two boards in one browser do not get in each other's way.
+    const beside = await context.newPage();
+    await beside.goto(other.url);
+    await beside.getByText("Nothing to do.").waitFor();
+    expect(beside.url()).not.toContain("token");
+    await page.goto(board.origin);
+    await page.getByText("lacks its token").waitFor();
+    await page.goto(board.url);
+    await page.locator(".card", { hasText: "Refunds" }).waitFor();
+    // A reload and another tab know the token; no request of either carries a cookie.
+    await page.reload();
+    await page.locator(".card", { hasText: "Refunds" }).waitFor();
+    await beside.goto(board.origin);
+    await beside.locator(".card", { hasText: "Refunds" }).waitFor();
+    expect(await context.cookies()).toEqual([]);
   });
 
   it("a page of another origin, in a browser that has the board open", async () => {

@@ -11,8 +11,8 @@ export interface RunningBoard {
   /** With the token. */
   url: string;
   origin: string;
-  /** The session's cookie. */
-  cookie: string;
+  /** What a request needs. */
+  authorization: string;
   get(path: string, headers?: Record<string, string>): Promise<Response>;
   post(path: string, body?: object, headers?: Record<string, string>): Promise<Response>;
   child: ChildProcess;
@@ -44,15 +44,14 @@ export async function startBoard({
   const [line] = (await once(createInterface(child.stdout!), "line")) as [string];
   const { url } = JSON.parse(line) as { url: string };
   const { origin } = new URL(url);
-  const page = await fetch(url);
-  const cookie = (page.headers.get("set-cookie") ?? "").split(";")[0] ?? "";
+  const authorization = `Bearer ${new URL(url).searchParams.get("token")}`;
   return {
-    ...{ project, url, origin, cookie, child },
-    get: (path, headers = {}) => fetch(`${origin}${path}`, { headers: { cookie, ...headers } }),
+    ...{ project, url, origin, authorization, child },
+    get: (path, headers = {}) => fetch(`${origin}${path}`, { headers: { authorization, ...headers } }),
     post: (path, body = {}, headers = {}) =>
       fetch(`${origin}${path}`, {
         method: "POST",
-        headers: { cookie, origin, "content-type": "application/json", ...headers },
+        headers: { authorization, origin, "content-type": "application/json", ...headers },
         body: JSON.stringify(body),
       }),
   };

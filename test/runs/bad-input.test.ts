@@ -190,12 +190,12 @@ describe("before anything is spent", () => {
     expect(json.prompt_chars).toBe(json.prompt.length);
   });
 
-  it("says when the client is not wired: then nothing captures its work in progress", async () => {
+  it("says when the client is not connected: then nothing captures its work in progress", async () => {
     const run = await project({ tasks: 1 });
-    expect((await run.work(["--all"])).out).toContain("Note: Haversack is not wired into Claude Code here");
+    expect((await run.work(["--all"])).out).toContain("Note: Haversack is not connected to Claude Code here");
     await run.haversack("init", "--yes", "--project", "--client", "claude-code");
     await run.haversack("task", "create", "One more");
-    expect((await run.work(["--all"])).out).not.toContain("not wired");
+    expect((await run.work(["--all"])).out).not.toContain("not connected");
   });
 
   it("no options that give permissions are added, and a project's own config can add none", async () => {

@@ -197,11 +197,11 @@ describe("a runner that is killed", () => {
       script: `if (agent.number === 1) { agent.finish(agent.tasks[0]); agent.answer("much", 5000); await agent.sleep(600000); }\n${FINISH_ALL}`,
     });
     const running = run.start(["work", "--all", "--max-tokens", "4000"], { HAVERSACK_TEST_SPEED: "1" });
-    await firstSession(run);
+    await running.says("A limit is reached: asked to save and end.");
     // Its next heartbeat is due.
     run.moveClock(0.02);
-    await running.says("A limit is reached: asked to save and end.");
-    await sleep(1500);
+    const noted = async () => JSON.parse((await run.haversack("runs", "show", "--json")).out).sessions[0].tokens;
+    for (let tries = 0; (await noted()) === 0 && tries < 50; tries++) await sleep(200);
     running.child.kill("SIGKILL");
     await running.ended;
     const { out } = await run.work(["--all", "--continue"]);

@@ -10,12 +10,22 @@ export class ApiError extends Error {
   }
 }
 
+/**
+ * The token comes with the address. It is kept for reloads and other tabs, and taken out of the address, where screenshots and histories show
+ * it. Storage belongs to this port alone; a cookie would be sent to every server on this machine.
+ */
+const given = new URLSearchParams(location.search).get("token");
+if (given !== null) localStorage.setItem("token", given);
+if (location.search !== "") history.replaceState(null, "", `/${location.hash}`);
+const authorization = `Bearer ${localStorage.getItem("token") ?? ""}`;
+
 export async function get<T>(path: string, signal?: AbortSignal): Promise<T> {
-  return answerOf<T>(await fetch(`/api/${path}`, signal ? { signal } : {}).catch(unreachable));
+  const headers = { authorization };
+  return answerOf<T>(await fetch(`/api/${path}`, { headers, ...(signal && { signal }) }).catch(unreachable));
 }
 
 export async function post<T = { id?: string; refused?: string }>(path: string, body: object = {}): Promise<T> {
-  const headers = { "content-type": "application/json" };
+  const headers = { authorization, "content-type": "application/json" };
   return answerOf<T>(
     await fetch(`/api/${path}`, { method: "POST", headers, body: JSON.stringify(body) }).catch(unreachable),
   );
@@ -29,34 +39,53 @@ function unreachable(error: unknown): never {
 async function answerOf<T>(response: Response): Promise<T> {
   const value = await response.json().catch(() => ({ error: response.statusText }));
   if (response.ok) return value as T;
+  if (response.status === 401) became("refused");
   const { error, hint } = value as { error?: string; hint?: string };
   throw new ApiError([error ?? "The server failed.", hint].filter(Boolean).join(" "), response.status);
 }
 
 type Listener = () => void;
 const listeners = new Set<Listener>();
-let state: "live" | "lost" = "live";
-const stateListeners = new Set<(now: "live" | "lost") => void>();
+/** `refused`: the token is missing, or of a board that has ended. */
+type Connection = "live" | "lost" | "refused";
+let state: Connection = "live";
+const stateListeners = new Set<(now: Connection) => void>();
 
-/** One stream for the whole page. The browser connects again by itself. */
-export function connect(): void {
-  const events = new EventSource("/api/events");
-  const became = (now: "live" | "lost") => {
-    if (state === now) return;
-    state = now;
-    for (const tell of stateListeners) tell(now);
-  };
-  events.addEventListener("changed", () => {
-    became("live");
-    for (const tell of listeners) tell();
-  });
-  events.addEventListener("error", () => became("lost"));
+function became(now: Connection): void {
+  if (state === now) return;
+  state = now;
+  for (const tell of stateListeners) tell(now);
 }
 
-export function useConnection(): "live" | "lost" {
+const AGAIN_MS = 1_000;
+
+/** One stream of changes for the whole page, connected again when it breaks. `EventSource` cannot send a header. */
+export async function connect(): Promise<void> {
+  for (;;) {
+    await follow().catch(() => undefined);
+    if (state === "refused") return;
+    became("lost");
+    await new Promise((done) => setTimeout(done, AGAIN_MS));
+  }
+}
+
+async function follow(): Promise<void> {
+  const response = await fetch("/api/events", { headers: { authorization } });
+  if (response.status === 401) became("refused");
+  if (!response.ok || !response.body) return;
+  const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
+  for (let part = await reader.read(); !part.done; part = await reader.read()) {
+    became("live");
+    // Lines are short and written at once; one that is cut is told by the next.
+    if (part.value.includes("event: changed")) for (const tell of listeners) tell();
+  }
+}
+
+export function useConnection(): Connection {
   const [now, setNow] = useState(state);
   useEffect(() => {
     stateListeners.add(setNow);
+    setNow(state);
     return () => void stateListeners.delete(setNow);
   }, []);
   return now;

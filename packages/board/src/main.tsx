@@ -52,6 +52,7 @@ function App() {
     location.hash = task === undefined ? view : `${view}/${encodeURIComponent(task)}`;
   };
   const open = (task: string) => go({ view: place.view, task });
+  if (connection === "refused") return <NoToken />;
   return (
     <>
       <button type="button" class="skip" onClick={() => document.getElementById("main")?.focus()}>
@@ -92,6 +93,17 @@ function App() {
   );
 }
 
+function NoToken() {
+  return (
+    <main class="page">
+      <h1>This address lacks its token</h1>
+      <p>
+        Open the whole address that <code>haversack board</code> printed in the terminal. Each start has its own.
+      </p>
+    </main>
+  );
+}
+
 function Theme() {
   const [theme, setTheme] = useState(localStorage.getItem("theme") ?? "auto");
   useEffect(() => {
@@ -112,9 +124,7 @@ function Theme() {
   );
 }
 
-// The token is in a cookie by now. It need not stay in the address, where screenshots and histories show it.
-if (location.search !== "") history.replaceState(null, "", `/${location.hash}`);
-connect();
+void connect();
 const root = document.getElementById("app");
 if (root) {
   root.textContent = "";

@@ -6,7 +6,9 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import { readConfig } from "../base/config.ts";
 import type { LiveParts } from "../engine/work/live-work.ts";
 import { workSettings } from "../engine/work/work-parts.ts";
+import { Listener } from "../store/postgres/listener.ts";
 import { scratch, server } from "../store/postgres/scratch-postgres.suite.ts";
+import { changeMark } from "../store/sqlite/connect.ts";
 import { openDatabase, openMemoryStore } from "../store/sqlite/open.ts";
 import { SqliteWorkStore } from "../store/sqlite/work/sqlite-work-store.ts";
 import type { WorkStore } from "../store/work-store.ts";
@@ -14,6 +16,7 @@ import { BoardData } from "./board-data.ts";
 
 interface Opened {
   store: WorkStore;
+  changeMark(): string;
   /** As another process has it. */
   other: WorkStore;
 }
@@ -26,22 +29,27 @@ function openSqlite(): Opened {
     rmSync(folder, { recursive: true });
   });
   const [store, other] = handles.map((handle) => new SqliteWorkStore(handle));
-  return { store: store!, other: other! };
+  return { store: store!, other: other!, changeMark: () => changeMark(handles[0]!) };
 }
 
 function openPostgres(): Opened {
   const place = scratch();
-  onTestFinished(() => place.close());
-  return { store: place.open().store, other: place.open().store };
+  const { store, server: connected } = place.open();
+  const listener = new Listener(connected);
+  onTestFinished(async () => {
+    await listener.close();
+    await place.close();
+  });
+  return { store, other: place.open().store, changeMark: () => listener.mark };
 }
 
-function boardOn(store: WorkStore): BoardData {
+function boardOn({ store, changeMark }: Opened): BoardData {
   const { config } = readConfig([]);
   const handle = openMemoryStore();
   const project = { handle, cwd: "/p", env: {}, paths: { root: "/p" }, config };
   const use = <T>(action: (parts: LiveParts) => Promise<T>) => {
     const by = { name: "robin", isPerson: true, at: new Date() };
-    const parts = { ...project, project, store, by, settings: workSettings(config), for: "person" };
+    const parts = { ...project, project, store, changeMark, by, settings: workSettings(config), for: "person" };
     return action(parts as unknown as LiveParts);
   };
   return new BoardData({
@@ -58,8 +66,9 @@ describe.each([
   { name: "PostgreSQL", open: openPostgres, isThere: server !== undefined },
 ])("$name", ({ open, isThere }) => {
   it.skipIf(!isThere)("creates, moves, finds, and follows what others do", async () => {
-    const { store, other } = open();
-    const board = boardOn(store);
+    const opened = open();
+    const { other } = opened;
+    const board = boardOn(opened);
     const made = async (fields: object) => ((await board.create(fields as never)) as { id: string }).id;
     const epic = await made({ kind: "epic", title: "Bags" });
     const story = await made({ kind: "story", title: "Straps", epic_id: epic });
@@ -69,7 +78,7 @@ describe.each([
 
     const before = await board.version();
     await other.claim({ taskId: task, leaseMs: 60_000 }, { name: "june", at: new Date() });
-    expect(await board.version()).not.toBe(before);
+    await expect.poll(() => board.version(), { timeout: 10_000 }).not.toBe(before);
     const column = async (status: string) => (await board.board({})).columns.find((one) => one.status === status)!;
     expect((await column("in_progress")).tasks).toMatchObject([
       { id: task, agent: "june", lease_until: expect.any(Date), group: "Straps" },

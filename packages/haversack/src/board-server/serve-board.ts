@@ -1,12 +1,14 @@
 /**
- * The board's HTTP server. It listens on 127.0.0.1 only. Whoever opens the page needs the token of the address that was printed; from then
- * on a cookie carries it. Requests that another page makes are refused: by their Host, their Origin, and what the browser says of their site.
+ * The board's HTTP server. It listens on 127.0.0.1 only. The page and its script are the same for everybody; every request for data needs the
+ * token of the address that was printed, in a header. A cookie would not do: browsers send it to every port of this machine, so also to a page
+ * that another user serves. Requests that another page makes are refused: by their Host, their Origin, and what the browser says of their site.
  */
 import { randomBytes, timingSafeEqual } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { type ServerType, serve } from "@hono/node-server";
 import { type Context, Hono } from "hono";
+import { bodyLimit } from "hono/body-limit";
 import { streamSSE } from "hono/streaming";
 import { errorText, HaversackError, isFault } from "../base/errors.ts";
 import { BoardData, type BoardSources, type Fields } from "./board-data.ts";
@@ -61,22 +63,23 @@ export async function serveBoard(sources: BoardSources, { assets, port = 0, log 
   app.get("/icon.svg", file("icon.svg", "image/svg+xml"));
   const page = readFileSync(join(assets, "index.html"), "utf8");
 
-  const cookie = () => `haversack_${at}`;
   app.get("/", (c) => {
     const given = c.req.query("token");
-    if (given !== undefined && isSame(given, token)) {
-      c.header("set-cookie", `${cookie()}=${token}; HttpOnly; SameSite=Strict; Path=/`);
-      return c.html(page);
-    }
-    return given === undefined && isSame(cookieOf(c, cookie()), token) ? c.html(page) : c.html(NO_TOKEN, 401);
+    return given === undefined || isSame(given, token) ? c.html(page) : c.html(WRONG_TOKEN, 401);
   });
 
   const api = new Hono();
   api.use(async (c, next) => {
-    if (!isSame(cookieOf(c, cookie()), token))
+    if (!isSame((c.req.header("authorization") ?? "").replace(/^Bearer /, ""), token))
       return c.json({ error: "no token: open the address that was printed" }, 401);
     return next();
   });
+  const isTooLong = (c: Context) => {
+    // The rest of the body is not read, so the connection cannot be used again.
+    c.header("connection", "close");
+    return c.json({ error: "the text is too long for the board" }, 413);
+  };
+  api.use(bodyLimit({ maxSize: MOST_BODY, onError: isTooLong }));
   api.get("/board", async (c) => c.json(await data.board({ ...scopeOf(c), limit: numberOf(c, "limit", 60) })));
   api.get("/project", (c) => c.json(data.project));
   api.get("/groups", async (c) => c.json(await data.groups(c.req.query("kind") === "story" ? "story" : "epic")));
@@ -154,8 +157,8 @@ const HEADERS = {
   "cache-control": "no-store",
 };
 
-const NO_TOKEN = `<!doctype html><html lang="en"><meta charset="utf-8"><title>Haversack board</title>
-<h1>This address lacks its token</h1><p>Open the whole address that <code>haversack board</code> printed in the terminal.</p></html>`;
+const WRONG_TOKEN = `<!doctype html><html lang="en"><meta charset="utf-8"><title>Haversack board</title>
+<h1>The token in this address is wrong</h1><p>Open the whole address that <code>haversack board</code> printed in the terminal. Each start has its own.</p></html>`;
 
 function isOwnPage(c: Context, own: string): boolean {
   const site = c.req.header("sec-fetch-site");
@@ -171,12 +174,6 @@ function isSame(given: string, token: string): boolean {
   return a.length === b.length && timingSafeEqual(a, b);
 }
 
-function cookieOf(c: Context, name: string): string {
-  const all = c.req.header("cookie") ?? "";
-  const pair = all.split(/;\s*/).find((one) => one.startsWith(`${name}=`));
-  return pair?.slice(name.length + 1) ?? "";
-}
-
 function scopeOf(c: Context): { epic: string | undefined; story: string | undefined } {
   return { epic: c.req.query("epic") || undefined, story: c.req.query("story") || undefined };
 }
@@ -188,7 +185,6 @@ function numberOf(c: Context, name: string, fallback: number): number {
 
 async function bodyOf(c: Context): Promise<Fields> {
   const text = await c.req.text();
-  if (text.length > MOST_BODY) throw new HaversackError("input-invalid", "the text is too long for the board");
   if (text === "") return {};
   try {
     const value: unknown = JSON.parse(text);

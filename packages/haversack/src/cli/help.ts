@@ -41,7 +41,7 @@ export function formatOverview(entries: readonly CommandEntry[]): string {
     "Haversack: carry only the context your coding agent needs.",
     `Every day:\n${columns([["status", "Show where the work stands"], ...daily])}`,
     `All commands:\n${columns([...groups].map(([title, members]) => [title, families(members).join(", ")]))}`,
-    `More:\n${columns([
+    `${columns([
       ["haversack help task", "the commands of a family"],
       ["haversack help all", "every command"],
       ["haversack COMMAND --help", "options and examples"],

@@ -40,8 +40,7 @@ export const COMMANDS: readonly CommandEntry[] = [
   ...group("Work", [
     entry("status", "Show where the work stands, on one screen", () => import("./commands/status.ts")),
     entry("task create|update", "Create a task, or change fields of tasks", task),
-    entry("task list", "List tasks, or show them as a tree", task),
-    entry("task show", "Show tasks with everything around them", task),
+    entry("task list|show", "List tasks, also as a tree, or show some in full", task),
     entry("task next", "List the tasks that are ready, in order", () => import("./commands/next.ts"), {
       short: "next",
     }),
@@ -101,9 +100,9 @@ export const COMMANDS: readonly CommandEntry[] = [
   ]),
   ...group("State", [
     entry("session list|reset", "List sessions, or forget what they were shown", session),
-    entry("store use|migrate|status|member|conflicts", "Share the work with a team", team),
-    entry("store check|purge", "Check the store, or remove old local state", store),
-    entry("store backup|restore", "Copy the store to a file, or restore it", store),
+    entry("store use|migrate|status|member", "Share the work with a team: where, how, and with whom", team),
+    entry("store conflicts", "Show what the shared store refused", () => import("./commands/store-conflicts.ts")),
+    entry("store backup|restore|check|purge", "Copy, restore or check the store, or remove old local state", store),
     entry("recall", "Print a part of a kept tool output", () => import("./commands/recall.ts")),
     entry("usage", "Show the tokens added per session", () => import("./commands/usage.ts")),
     entry("audit", "Show what filled the windows of past sessions", () => import("./commands/audit.ts")),

@@ -75,10 +75,14 @@ export async function run(call: Call): Promise<ExitCode> {
     },
     { assets, log: warn, ...(port !== undefined && { port }) },
   );
+  // What hooks wrote about shared work goes on to the server while the board runs.
+  live.keepUp();
+  // Before the address is printed: whoever reads it may end the board at once.
+  const stopped = untilStopped();
   if (json) io.out(`${JSON.stringify({ url: board.url, port: board.port })}\n`);
   else io.out(`The board of ${basename(paths.root)}: ${board.url}\nCtrl-C ends it.\n`);
   if (options["open"] === true) openBrowser(board.url, io);
-  await untilStopped();
+  await stopped;
   await board.close();
   await live.close();
   skills.close();

@@ -8,7 +8,7 @@ import { openProject } from "../project.ts";
 
 const MOST = 1000;
 
-export const storeConflicts: Command = {
+const storeConflicts: Command = {
   spec: {
     about:
       "Lists changes of this machine that the shared store refused, such as reports on a task that somebody else had claimed meanwhile. Nothing of them is lost: each is shown with its content until you settle it.",
@@ -59,3 +59,5 @@ export const storeConflicts: Command = {
     return 0;
   },
 };
+
+export const commands: Readonly<Record<string, Command>> = { "store conflicts": storeConflicts };

@@ -16,7 +16,6 @@ import { SCHEMA_VERSION } from "../../store/sqlite/schema-version.ts";
 import { type Call, type Command, type ExitCode, option, print, sayNote, sayWarning } from "../command.ts";
 import { columns } from "../help.ts";
 import { findProject, openProject } from "../project.ts";
-import { storeConflicts } from "./store-conflicts.ts";
 
 const LOCAL = "local";
 const ADDRESS = {
@@ -245,5 +244,4 @@ export const commands: Readonly<Record<string, Command>> = {
   "store migrate": storeMigrate,
   "store status": storeStatus,
   "store member": storeMember,
-  "store conflicts": storeConflicts,
 };

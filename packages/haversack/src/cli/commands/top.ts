@@ -55,10 +55,11 @@ export async function run(call: Call): Promise<ExitCode> {
       print(call, viewOf(state), () => frame(io, state).join("\n"));
       return 0;
     }
+    live.keepUp();
     await watch(io, { read, name: cleanLine(basename(paths.root)), everyMs: secondsOf(options) * 1000 });
     return 0;
   } finally {
-    live.close();
+    await live.close();
   }
 }
 
