@@ -187,15 +187,15 @@ const runsDrain: Command = {
   spec: {
     about:
       "Drains a machine: its runs finish the tasks that they have and end, and no new run starts there until --undo. Without a machine: lists the drained ones.",
-    arguments: [{ name: "MACHINE", about: "its name, as `haversack runs list` shows it" }],
+    arguments: [{ name: "MACHINE", about: "its name, as `haversack runs list` shows it", many: true }],
     options: { undo: { type: "boolean", about: "Let it work again." } },
     examples: [
       { run: "haversack runs drain build-3", says: "before an update of build-3" },
       { run: "haversack runs drain build-3 --undo", says: "when it is back" },
     ],
-    json: "{machine, is_drained, runs: [id]}; without a machine [name].",
+    json: "{machine, is_drained, runs: [id]}, for several a list of these; without a machine [name].",
   },
-  async run(call): Promise<ExitCode> {
+  run: eachOne(async (call): Promise<ExitCode> => {
     const [machine] = call.arguments;
     const { runs: store, by } = await openWork(call, machine === undefined ? "read" : "save");
     if (machine === undefined) {
@@ -227,7 +227,7 @@ const runsDrain: Command = {
       return `${machine} ${what} and takes no new tasks.`;
     });
     return 0;
-  },
+  }),
 };
 
 const MOST_RUNS = 1000;
