@@ -48,8 +48,8 @@ it(
     }
     expect(table.rows[0]?.slice(0, 2)).toEqual(["skill-triggers, one pool: mean of sources", 12]);
     for (const name of [
-      "all sets, thresholds left out: in front",
-      "gap between fitted and left-out thresholds",
+      "all sets, fitted without the source: in front",
+      "gap between fitted on all and without the source",
       "100 ordinary prompts, three pools: anything shown",
       "100 other ordinary prompts, small pools: a card",
       "small pools, tuned on: in front",

@@ -297,77 +297,64 @@ const CARD_GRID = Array.from({ length: 31 }, (_, step) => (20 + 2 * step) / 100)
  * It starts where the product does. Below that are the prompts that ask for nothing, which another test decides; it is not
  * chosen anew.
  */
-const NAME_GRID = [NAME_CONFIDENCE, ...Array.from({ length: 12 }, (_, step) => (7 + 2 * step) / 100)];
+const NAME_GRID = Array.from({ length: 26 }, (_, step) => NAME_CONFIDENCE + step / 100);
 
 /**
  * On a grid, the lowest threshold for a card with at most 13% wrong cards, then the lowest for a name with at most 35% wrong
- * skills in any tier. The weights of the ranking and the test whether a prompt asks for a skill are not chosen anew.
+ * skills in any tier. `refit` ranks all cases with weights that were fitted without a source, or on all sources. Without it, the
+ * weights of the ranking and the test whether a prompt asks for a skill are not chosen anew.
  */
-export function leaveOneOut(all: readonly Rankable[], maxSkills: number): LeaveOneOut {
+export function leaveOneOut(
+  all: readonly Rankable[],
+  maxSkills: number,
+  refit: (without: string | undefined) => readonly Rankable[] = () => all,
+): LeaveOneOut {
   const sources = [...new Set(all.map((one) => one.case.source))];
-  // Which tier each grid point gives is computed once per case, not once per source.
-  const card = CARD_GRID.map((at) => wrongBy(all, { card: at, name: NAME_CONFIDENCE }, maxSkills, ["card"]));
-  const anyTier = new Map<number, Map<string, Tally>[]>();
-  const choose = (counts: (source: string) => boolean): Thresholds => {
-    const cardAt = CARD_GRID.findIndex((_, at) => rateOf(card[at]!, counts) <= MOST_WRONG.card);
-    const step = cardAt === -1 ? CARD_GRID.length - 1 : cardAt;
-    const found =
-      anyTier.get(step) ??
-      NAME_GRID.map((name) => wrongBy(all, { card: CARD_GRID[step]!, name }, maxSkills, ["card", "name"]));
-    anyTier.set(step, found);
-    const nameAt = NAME_GRID.findIndex((_, at) => rateOf(found[at]!, counts) <= MOST_WRONG.any);
-    return { card: CARD_GRID[step]!, name: NAME_GRID.at(nameAt)! };
-  };
-  const measured = (thresholdsOf: (source: string) => Thresholds) => {
-    const results = all.map((one) => resultWith(one, thresholdsOf(one.case.source), maxSkills));
+  const measured = (ranked: readonly Rankable[], thresholdsOf: (source: string) => Thresholds) => {
+    const results = ranked.map((one) => resultWith(one, thresholdsOf(one.case.source), maxSkills));
     const {
       metrics,
       macro,
       sources: bySource,
     } = evaluate(
-      all.map((one) => one.case),
+      ranked.map((one) => one.case),
       results,
     );
     const named = Object.entries(bySource).map(([source, rates]) => [source, withoutTokens(rates)]);
     return { metrics: withoutTokens(metrics), macro: withoutTokens(macro), sources: Object.fromEntries(named) };
   };
-  const onAll = choose(() => true);
-  const fitted = measured(() => onAll);
-  const without = Object.fromEntries(sources.map((source) => [source, choose((other) => other !== source)]));
+  const onAll = refit(undefined);
+  const thresholds = choose(onAll, maxSkills);
+  const fitted = measured(onAll, () => thresholds);
+  const without: Record<string, Thresholds> = {};
+  const left = sources.flatMap((source) => {
+    const ranked = refit(source);
+    without[source] = choose(
+      ranked.filter((one) => one.case.source !== source),
+      maxSkills,
+    );
+    return ranked.filter((one) => one.case.source === source);
+  });
   return {
-    fitted: { thresholds: onAll, metrics: fitted.metrics, macro: fitted.macro },
-    left_out: { thresholds: without, ...measured((source) => without[source]!) },
+    fitted: { thresholds, metrics: fitted.metrics, macro: fitted.macro },
+    left_out: { thresholds: without, ...measured(left, (source) => without[source]!) },
   };
 }
 
-interface Tally {
-  negatives: number;
-  wrong: number;
-}
-
-function wrongBy(
-  all: readonly Rankable[],
-  thresholds: Thresholds,
-  maxSkills: number,
-  tiers: readonly Tier[],
-): Map<string, Tally> {
-  const tallies = new Map<string, Tally>();
-  for (const one of all) {
-    if (one.case.expected.length > 0) continue;
-    const tally = tallies.get(one.case.source) ?? { negatives: 0, wrong: 0 };
-    tallies.set(one.case.source, tally);
-    tally.negatives++;
-    const { ranked } = resultWith(one, thresholds, maxSkills);
-    if (ranked.some(({ id, shown }) => shown && tiers.includes(shown) && one.case.negativeFor.includes(id)))
-      tally.wrong++;
-  }
-  return tallies;
-}
-
-function rateOf(tallies: ReadonlyMap<string, Tally>, counts: (source: string) => boolean): number {
-  const chosen = [...tallies].filter(([source]) => counts(source)).map(([, tally]) => tally);
-  const sum = (key: keyof Tally) => chosen.reduce((total, tally) => total + tally[key], 0);
-  return sum("wrong") / Math.max(1, sum("negatives"));
+function choose(ranked: readonly Rankable[], maxSkills: number): Thresholds {
+  const negatives = ranked.filter((one) => one.case.expected.length === 0);
+  const wrongRate = (thresholds: Thresholds, tiers: readonly Tier[]) =>
+    negatives.filter((one) =>
+      resultWith(one, thresholds, maxSkills).ranked.some(
+        ({ id, shown }) => shown && tiers.includes(shown) && one.case.negativeFor.includes(id),
+      ),
+    ).length / Math.max(1, negatives.length);
+  const card =
+    CARD_GRID.find((at) => wrongRate({ card: at, name: NAME_CONFIDENCE }, ["card"]) <= MOST_WRONG.card) ??
+    CARD_GRID.at(-1)!;
+  const name =
+    NAME_GRID.find((at) => wrongRate({ card, name: at }, ["card", "name"]) <= MOST_WRONG.any) ?? NAME_GRID.at(-1)!;
+  return { card, name };
 }
 
 function resultWith(

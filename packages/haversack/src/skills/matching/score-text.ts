@@ -94,8 +94,8 @@ export function rankSkills<Key extends SkillKey = string>(
     confidence: one.named
       ? NAMED_CONFIDENCE
       : one.isOrdered
-        ? Math.max(ORDERED_CONFIDENCE, confidenceOf(one))
-        : confidenceOf(one) * (asks ? 1 : NAME_CONFIDENCE),
+        ? Math.max(ORDERED_CONFIDENCE, confidenceOf(one.sure))
+        : confidenceOf(one.sure) * (asks ? 1 : NAME_CONFIDENCE),
   }));
   ranked.sort(
     (a, b) =>
@@ -124,7 +124,7 @@ export interface Faint {
 /** The minimum confidence for a card: such a skill is right about half of the time. */
 export const RECOMMEND_CONFIDENCE = 0.4;
 /** The minimum confidence for a name. A model that sees five names tells them apart better than word statistics can. */
-export const NAME_CONFIDENCE = 0.057;
+export const NAME_CONFIDENCE = 0.03;
 
 const NAMED_CONFIDENCE = 0.99;
 const ORDERED_CONFIDENCE = 0.6;
@@ -134,12 +134,12 @@ const ORDERED_CONFIDENCE = 0.6;
  * model of independent words: a word that the skill has counts for it, the rarer the word is in ordinary requests the more; a word that
  * the skill lacks counts against it. The rarity comes from the background alone, because a pool of five skills has no statistics.
  *
- * Fitted on public prompts in their pools and in random pools of 3 to 12 skills (with and without the right one), on ordinary prompts
- * and on the tuned half of the small pools. With the weights chosen without a source, 0.3 points fewer of its prompts pass. The numbers
- * below: without that term, and as many right prompts passing, so many of the prompts that fit nothing in a small pool pass (with all
- * terms 24%).
+ * The numbers below: without that term, and as many right prompts passing, so many of the prompts that fit nothing in a small pool pass
+ * (with all terms 24%). `npm run bench matching` fits them again without each source of prompts in turn. What it fits on all sources is
+ * about as good, and less sure of a skill whose name the prompt says.
  */
-const EVIDENCE = {
+export const EVIDENCE = {
+  constant: 1.75,
   /** A rare word in name or description; a common one counts its part. Without: 30%. */
   told: 2.7,
   /** A rare word that only the body has. Without: the same, but three times as many ordinary prompts pass in large pools. */
@@ -155,11 +155,11 @@ const EVIDENCE = {
   nameSaid: 1.2,
   nameRare: 3.1,
   /**
-   * Shorter prompts need more evidence, the larger the pool, because chance finds them a skill. Without, three times as many ordinary
-   * prompts pass in large pools.
+   * Shorter prompts need more evidence, the larger the pool, because chance finds them a skill: the logarithm of the pool's size, and
+   * that times the logarithm of the prompt's length. Without, three times as many ordinary prompts pass in large pools.
    */
-  neutralWords: 9,
-  constant: 1.75,
+  size: -2.3,
+  sizeAndLength: 1,
 };
 
 /** One common word ("image", "page", "release") is not evidence in any pool, nor are everyday words, however many. */
@@ -169,76 +169,62 @@ const SMALLEST_POOL = 3;
 /** Of the strongest skills; the best by score is not always the one with the most evidence. */
 const ASKED_OF = 3;
 
-function asksForSkill<Key>(scored: readonly Scored<Key>[]): boolean {
+/** What the weights are applied to. */
+export type EvidenceTerms = Record<keyof typeof EVIDENCE, number>;
+export type SureTerms = Record<keyof typeof SURE, number>;
+
+export function asksForSkill(
+  scored: readonly Pick<Scored<unknown>, "score" | "evidence">[],
+  weights: EvidenceTerms = EVIDENCE,
+): boolean {
   const strongest = [...scored].sort((a, b) => b.score - a.score).slice(0, ASKED_OF);
-  return strongest.some(({ evidence }) => evidence >= 0);
+  return strongest.some(({ evidence }) => evidence !== undefined && weigh(evidence, weights) >= 0);
 }
 
 /** Everyday words are below this: "test this" does not ask for a skill named test. */
 const LEAST_EVIDENCE = 0.1;
 
 /**
- * How likely a skill is the right one, if the prompt asks for any: a logistic curve. The weights were fitted with each source of prompts
- * left out in turn, and hardly depend on which one is left out. A skill's lead over the others counts most.
+ * How likely a skill is the right one, if the prompt asks for any: a logistic curve, fitted by likelihood. Prompts that must not bring a
+ * skill count twice, because a wrong card costs more than a missing one. None of the terms grows with the number of skills.
+ * `npm run bench matching` fits them again without each source of prompts in turn. Its fit on all sources is about as good: `covered` and
+ * `score` say nearly the same, and this one is surer of a skill whose name the prompt says.
  */
-const SURE = {
-  constant: -5.323,
-  told: 0.185,
-  mentioned: 0.917,
-  covered: 2.077,
-  nameSaid: 0.923,
-  strength: 1.04,
-  lead: 3.009,
-  paired: 0.24,
-  said: -0.42,
-  score: 0.355,
+export const SURE = {
+  constant: -5.85,
+  /** Rare words that only the body has. */
+  mentioned: 0.99,
+  /** The part of the prompt that is in name and description, 0..1. */
+  covered: 1.73,
+  /** Words of the prompt that the skill lacks. */
+  missing: -0.67,
+  /** The part of the name that is in the prompt, 0..1. */
+  nameSaid: 1.07,
+  /** The score relative to the best other skill's, 0..2: counts most. */
+  lead: 4.26,
+  score: 0.51,
 };
 
-function confidenceOf({ score, features: f }: Pick<Scored<unknown>, "score" | "features">): number {
-  const logit =
-    SURE.constant +
-    SURE.told * Math.log1p(f.told) +
-    SURE.mentioned * Math.log1p(f.mentioned) +
-    SURE.covered * f.covered +
-    SURE.nameSaid * f.nameSaid +
-    SURE.strength * f.strength +
-    SURE.lead * Math.min(2, f.lead) +
-    SURE.paired * Math.log1p(f.paired) +
-    SURE.said * Math.log1p(f.said) +
-    SURE.score * Math.log(score + 0.05);
-  return 1 / (1 + Math.exp(-logit));
+export function confidenceOf(terms: SureTerms, weights: SureTerms = SURE): number {
+  return 1 / (1 + Math.exp(-weigh(terms, weights)));
 }
 
-/** The inputs of the confidence. None grows with the number of skills. */
-export interface Features {
-  /** How much of the prompt is in name and description, counted in rare words. */
-  told: number;
-  /** The same for words that only the body has. */
-  mentioned: number;
-  /** The part of the prompt that is in name and description, 0..1. */
-  covered: number;
-  /** The part of the name that is in the prompt, 0..1. */
-  nameSaid: number;
-  /** The score relative to everything the prompt says. */
-  strength: number;
-  /** The score relative to the best other skill's, 0..2. */
-  lead: number;
-  /** What word pairs add. */
-  paired: number;
-  /** Everything the prompt says, counted in rare words that some skill has. */
-  said: number;
+function weigh<Name extends string>(terms: Record<Name, number>, weights: Record<Name, number>): number {
+  let sum = 0;
+  for (const name in weights) sum += weights[name] * terms[name];
+  return sum;
 }
 
-interface Scored<Key> {
+export interface Scored<Key> {
   skill: Key;
   score: number;
   named: boolean;
   /** The prompt is an order that consists of the skill's name: "deploy this". */
   isOrdered: boolean;
   gains: Gain[];
-  features: Features;
-  /** That the prompt asks for this skill, in log odds. */
-  evidence: number;
+  sure: SureTerms;
+  /** That the prompt asks for this skill; absent if too little was said to tell. */
+  evidence: EvidenceTerms | undefined;
 }
 
 interface KnownTerm extends PromptTerm {
@@ -285,11 +271,6 @@ export function scoreSkills<Key extends SkillKey>(
 
   const said = known.filter(({ kind }) => kind === "word" || kind === "part");
   const mass = said.reduce((sum, { weight, idf }) => sum + weight * idf, 0);
-  // Ignore words that no skill has (file names, traces, other languages): they say nothing about the request.
-  const surprise = said.reduce(
-    (sum, { weight, surprise: one, df, bodyDf }) => sum + (df > 0 || bodyDf > 0 ? weight * one : 0),
-    0,
-  );
   const words = said.reduce((sum, { weight }) => sum + weight, 0);
   const rareWords = said.reduce((sum, { weight, rare }) => sum + weight * rare, 0);
   const rows = new Map<Key, Map<string, Posting<Key>>>(candidates.map((skill) => [skill, new Map()]));
@@ -297,19 +278,12 @@ export function scoreSkills<Key extends SkillKey>(
 
   const scored = candidates.map((skill): Scored<Key> => {
     const own = rows.get(skill)!;
-    const features: Features = {
-      told: 0,
-      mentioned: 0,
-      covered: 0,
-      nameSaid: 0,
-      strength: 0,
-      lead: 0,
-      paired: 0,
-      said: surprise,
-    };
     const gains: Gain[] = [];
     const found = new WordEvidence();
     let score = 0;
+    let told = 0;
+    let mentioned = 0;
+    let covered = 0;
     let nameWords = 0;
     let nameLength = 1;
     for (const term of known) {
@@ -321,15 +295,14 @@ export function scoreSkills<Key extends SkillKey>(
       score += gain;
       gains.push({ term, kind: term.kind, gain, fields });
       if (term.kind === "pair") {
-        if (about) features.paired += term.weight * term.surprise;
         if (about) found.paired += term.weight;
         continue;
       }
       if (term.kind === "whole") continue;
       if (about) {
-        features.told += term.weight * term.surprise;
-        features.covered += term.weight * term.idf;
-      } else features.mentioned += term.weight * term.surprise;
+        told += term.weight * term.surprise;
+        covered += term.weight * term.idf;
+      } else mentioned += term.weight * term.surprise;
       found.add(term, about ? "told" : "mentioned");
       if (about && about.fields & FIELD.name) {
         nameWords++;
@@ -343,25 +316,32 @@ export function scoreSkills<Key extends SkillKey>(
       if (share < k.similarShare) continue;
       const gain = SIMILAR_WEIGHT * share * weight * idf;
       score += gain;
-      features.told += share * weight;
-      features.covered += share * weight * idf;
+      told += share * weight;
+      covered += share * weight * idf;
       // "changelog" is spelled like "change": half of the letter groups are no evidence alone.
       found.add({ weight: share * weight, rare: share }, "told", share / 2);
       gains.push({ term, kind: "similar", gain, fields: FIELD.description });
     }
-    features.covered /= mass + 1e-6;
-    features.nameSaid = Math.min(1, nameWords / nameLength);
-    features.strength = score / (mass + MASS_PADDING);
-    const isOrdered = isOrder && features.nameSaid === 1 && nameLength === 1 && features.told >= LEAST_EVIDENCE;
-    const evidence = found.logOdds({ words, rareWords, nameSaid: features.nameSaid, size: index.size });
-    return { skill, score, named: called.has(skill), isOrdered, gains, features, evidence };
+    const nameSaid = Math.min(1, nameWords / nameLength);
+    const isOrdered = isOrder && nameSaid === 1 && nameLength === 1 && told >= LEAST_EVIDENCE;
+    const sure: SureTerms = {
+      constant: 1,
+      mentioned: Math.log1p(mentioned),
+      covered: covered / (mass + 1e-6),
+      missing: Math.log1p(Math.max(0, words - found.words)),
+      nameSaid,
+      lead: 0,
+      score: Math.log(score + 0.05),
+    };
+    const evidence = found.terms({ words, rareWords, nameSaid, size: index.size });
+    return { skill, score, named: called.has(skill), isOrdered, gains, sure, evidence };
   });
   scored.sort((a, b) => Number(b.named) - Number(a.named) || b.score - a.score || (a.skill < b.skill ? -1 : 1));
   const unseen = hidden?.(candidates);
   const rivals = scored.filter(({ skill }) => !unseen?.has(skill)).sort((a, b) => b.score - a.score);
-  for (const { skill, score, features } of scored) {
+  for (const { skill, score, sure } of scored) {
     const other = (rivals[0]?.skill === skill ? rivals[1] : rivals[0])?.score ?? 0;
-    features.lead = score / (other + LEAD_PADDING);
+    sure.lead = Math.min(2, score / (other + LEAD_PADDING));
   }
   return scored;
 }
@@ -369,7 +349,7 @@ export function scoreSkills<Key extends SkillKey>(
 /** What a prompt's words say for and against one skill. */
 class WordEvidence {
   /** Weights of the words that the skill has; the same times their rarity; and of those, the ones in name and description. */
-  #words = 0;
+  words = 0;
   #rare = 0;
   #told = 0;
   readonly #strengths: number[] = [];
@@ -377,13 +357,13 @@ class WordEvidence {
   named = 0;
 
   add({ weight, rare }: Pick<KnownTerm, "weight" | "rare">, where: "told" | "mentioned", strength = rare): void {
-    this.#words += weight;
+    this.words += weight;
     this.#rare += weight * rare;
     if (where === "told") this.#told += weight * rare;
     this.#strengths.push(where === "told" ? strength : strength / 2);
   }
 
-  logOdds({
+  terms({
     words,
     rareWords,
     nameSaid,
@@ -393,30 +373,30 @@ class WordEvidence {
     rareWords: number;
     nameSaid: number;
     size: number;
-  }): number {
+  }): EvidenceTerms | undefined {
     const [first = 0, second = 0, third = 0] = this.#strengths.sort((a, b) => b - a);
     // A phrase is more than its words. "Review my branch" says the name of a skill and another of its words.
     const isPhrase = this.paired > 0 || (nameSaid === 1 && this.#strengths.length > 1);
-    if (first + second + third < LEAST_STRENGTH && !isPhrase) return Number.NEGATIVE_INFINITY;
-    const k = EVIDENCE;
-    return (
-      k.constant +
-      k.told * this.#told +
-      k.mentioned * (this.#rare - this.#told) +
-      k.missing * (words - this.#words) +
-      k.missingRare * (rareWords - this.#rare) +
-      k.second * (second + third) +
-      k.pair * this.paired +
-      nameSaid * (k.nameSaid + k.nameRare * Math.min(1, this.named)) +
-      Math.log(Math.max(SMALLEST_POOL, size)) * Math.log((1 + words) / (1 + k.neutralWords))
-    );
+    if (first + second + third < LEAST_STRENGTH && !isPhrase) return undefined;
+    const logSize = Math.log(Math.max(SMALLEST_POOL, size));
+    return {
+      constant: 1,
+      told: this.#told,
+      mentioned: this.#rare - this.#told,
+      missing: words - this.words,
+      missingRare: rareWords - this.#rare,
+      second: second + third,
+      pair: this.paired,
+      nameSaid,
+      nameRare: nameSaid * Math.min(1, this.named),
+      size: logSize,
+      sizeAndLength: logSize * Math.log1p(words),
+    };
   }
 }
 
 /** Weight of a word found by letter groups, relative to one spelled right: as much as a word of a description. */
 const SIMILAR_WEIGHT = 0.4;
-/** Added to a prompt's weight, because one word in common with a one-word prompt proves little. */
-const MASS_PADDING = 1;
 /** A constant rival: what an ordinary request scores by chance. Without it, a skill without rivals would have an unlimited lead. */
 const LEAD_PADDING = 0.2;
 

@@ -60,9 +60,9 @@ function decide(
 describe("decideDisclosure", () => {
   it("is silent without matches, and about what is excluded or below the threshold", () => {
     expect(decide([])).toMatchObject({ format: "none" });
-    const { format, verdicts } = decide([match("a", { excluded: "it says so" }), match("b", { confidence: 0.05 })]);
+    const { format, verdicts } = decide([match("a", { excluded: "it says so" }), match("b", { confidence: 0.02 })]);
     expect(format).toBe("none");
-    expect(verdicts).toEqual({ a: "left out: it says so", b: "below 0.06, the threshold for a name" });
+    expect(verdicts).toEqual({ a: "left out: it says so", b: "below 0.03, the threshold for a name" });
   });
 
   it("says which limit kept a skill out: the one for names, or their number", () => {
@@ -71,8 +71,10 @@ describe("decideDisclosure", () => {
     expect(verdicts).toMatchObject({
       e: "shown by name",
       f: "left out: at most 5 names a prompt",
-      g: "below 0.06, the threshold for a name",
+      g: "below 0.03, the threshold for a name",
     });
+    const beside = decide([match("a", { confidence: 0.9 }), match("b", { confidence: 0.05 })]);
+    expect(beside).toMatchObject({ fresh: ["a"], names: [], verdicts: { b: "left out: another is far likelier" } });
     const asked = decide([match("a", { confidence: 0.02 })], { isExplicit: true });
     expect(asked.verdicts).toEqual({ a: "below 0.03, the threshold when asked for skills" });
   });

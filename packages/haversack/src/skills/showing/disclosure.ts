@@ -4,7 +4,7 @@
  * (200 tests on one model, docs/explanation/skills.md).
  */
 import { cutAt } from "../../base/clean-text.ts";
-import { type Match, MOST_NAMES, type Tier, tiersOf } from "../matching/match-skills.ts";
+import { leastBeside, type Match, MOST_NAMES, type Tier, tiersOf } from "../matching/match-skills.ts";
 import { NAME_CONFIDENCE } from "../matching/score-text.ts";
 import type { Priority } from "../types.ts";
 
@@ -317,6 +317,7 @@ function pickWanted(
   },
 ): Match[] {
   const wanted: Match[] = [];
+  const beside = leastBeside(matches);
   let count = 0;
   for (const [at, match] of matches.entries()) {
     const { card, confidence, excluded } = match;
@@ -326,6 +327,8 @@ function pickWanted(
     else if (!isExplicit) {
       if (tier) wanted.push(match);
       else if (confidence >= threshold) verdicts.set(card.id, `left out: at most ${settings.maxSkills} a prompt`);
+      else if (confidence >= NAME_CONFIDENCE && confidence < beside)
+        verdicts.set(card.id, "left out: another is far likelier");
       else if (confidence >= NAME_CONFIDENCE) verdicts.set(card.id, `left out: at most ${MOST_NAMES} names a prompt`);
       else verdicts.set(card.id, belowLimit(Math.min(threshold, NAME_CONFIDENCE), "for a name"));
     }
