@@ -62,7 +62,7 @@ try {
   print(second.woken);
   haversack(["task", "done", id], { env: second.env });
 
-  say("`haversack init` wires this into your coding clients; `haversack help` has the rest.");
+  say("`haversack init` connects your coding clients; `haversack help` has the rest.");
 } finally {
   for (const child of running) child.kill("SIGKILL");
   rmSync(base, { recursive: true, force: true, maxRetries: 3 });
