@@ -128,7 +128,8 @@ export function Panel({ title, onClose, children }: { title: string; onClose(): 
     shown?.showModal();
     return () => {
       shown?.close();
-      if (before instanceof HTMLElement) before.focus();
+      // Whoever has pressed a key since then may be typing elsewhere.
+      if (before instanceof HTMLElement && document.activeElement === document.body) before.focus();
     };
   }, []);
   return (
