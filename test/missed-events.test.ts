@@ -2,6 +2,7 @@
 import { appendFileSync, mkdirSync, readFileSync, renameSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
+import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { type Scratch, scratchProject } from "./bins.ts";
 import { type Call, claudeSession, wireServer, write } from "./claude-session.ts";
@@ -121,6 +122,8 @@ describe("a call that the server was not told of", () => {
     const { session, tell } = await begin();
     await tell(session.event("UserPromptSubmit", { prompt: "Go." }));
     session.logs({ ...fails("missed"), at: new Date() });
+    // No real test run starts and ends within one millisecond of the one before it.
+    await sleep(5);
     const green: Call = { id: "green", tool: "Bash", input: { command: "npm test" }, shown: "Tests  3 passed (3)" };
     green.response = { stdout: green.shown, stderr: "" };
     await tell(session.toolEvent(green));

@@ -47,7 +47,7 @@ describe("stopping", () => {
     const again = await run.work(["--all", "--continue"]);
     expect(again.out).toContain("goes on with claude-code");
     expect(again.code).toBe(0);
-    expect(run.sessions()[1]?.tasks).toEqual(run.sessions()[0]?.tasks);
+    expect(run.sessions()[1]?.tasks.toSorted()).toEqual(run.sessions()[0]?.tasks.toSorted());
     expect(run.sessions()[1]?.prompt).toContain("the rest");
   });
 
