@@ -109,10 +109,9 @@ describe("work", () => {
     await page.keyboard.press("Escape");
     await page.getByRole("dialog").waitFor({ state: "detached" });
     await page.keyboard.press("/");
-    // Right after a dialog closes, the "/" key sometimes does not focus the field yet.
-    await page.locator(".find input").fill("webhooks");
+    await page.keyboard.type("webhooks");
     await page.locator(".found").getByText("Retry failed webhooks").waitFor();
-    await page.locator(".find input").press("Enter");
+    await page.keyboard.press("Enter");
     await page.getByRole("dialog").getByRole("heading", { name: "Retry failed webhooks" }).waitFor();
   });
 

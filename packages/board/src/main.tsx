@@ -48,8 +48,10 @@ function App() {
   useEffect(() => {
     document.title = `${project === "" ? "" : `${project}: `}${VIEWS[place.view]} · Haversack`;
   }, [project, place.view]);
+  /** Not by `location.hash`: Chromium then looks for an element of that name, and takes the focus away when there is none. */
   const go = ({ view, task }: Place) => {
-    location.hash = task === undefined ? view : `${view}/${encodeURIComponent(task)}`;
+    history.pushState(null, "", `#${view}${task === undefined ? "" : `/${encodeURIComponent(task)}`}`);
+    setPlace(readPlace());
   };
   const open = (task: string) => go({ view: place.view, task });
   if (connection === "refused") return <NoToken />;
