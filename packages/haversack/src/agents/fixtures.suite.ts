@@ -94,8 +94,8 @@ export type ModelCall = Parameters<Mock["doGenerate"]>[0];
 type Generated = Awaited<ReturnType<Mock["doGenerate"]>>;
 type StreamPart = Awaited<ReturnType<Mock["doStream"]>>["stream"] extends ReadableStream<infer Part> ? Part : never;
 
-/** What the model says in one step: text, or calls of tools. */
-export type Say = string | { tool: string; input: unknown; raw?: string }[];
+/** What the model says in one step: text, or thoughts, calls of tools and texts in order. */
+export type Say = string | ({ tool: string; input: unknown; raw?: string } | { thought: string } | { text: string })[];
 /** The steps in order; the last one repeats. A function sees the call. An error is thrown. */
 export type Script = (Say | Error | ((call: ModelCall) => Say | Promise<Say>))[];
 
@@ -121,14 +121,15 @@ export function scriptedModel(...script: Script): ScriptedModel {
   const contentOf = (say: Say): Generated["content"] =>
     typeof say === "string"
       ? [{ type: "text", text: say }]
-      : say.map(({ tool, input, raw }) => ({
-          type: "tool-call",
-          toolCallId: `call-${++ids}`,
-          toolName: tool,
-          input: raw ?? JSON.stringify(input),
-        }));
+      : say.map((part) => {
+          if ("text" in part) return { type: "text", text: part.text };
+          const signature = { providerMetadata: { scripted: { signature: `sig-${++ids}` } } };
+          if ("thought" in part) return { type: "reasoning", text: part.thought, ...signature };
+          const { tool, input, raw } = part;
+          return { type: "tool-call", toolCallId: `call-${ids}`, toolName: tool, input: raw ?? JSON.stringify(input) };
+        });
   const finishOf = (say: Say) => ({
-    unified: typeof say === "string" ? ("stop" as const) : ("tool-calls" as const),
+    unified: typeof say !== "string" && say.some((part) => "tool" in part) ? ("tool-calls" as const) : ("stop" as const),
     raw: undefined,
   });
   const model = new MockLanguageModelV4({
@@ -140,13 +141,14 @@ export function scriptedModel(...script: Script): ScriptedModel {
       const say = await next(call);
       const parts: StreamPart[] = [{ type: "stream-start", warnings: [] }];
       for (const [at, part] of contentOf(say).entries()) {
-        if (part.type !== "text") {
+        if (part.type !== "text" && part.type !== "reasoning") {
           parts.push(part as StreamPart);
           continue;
         }
-        parts.push({ type: "text-start", id: `t${at}` });
-        for (const word of part.text.split(/(?<= )/)) parts.push({ type: "text-delta", id: `t${at}`, delta: word });
-        parts.push({ type: "text-end", id: `t${at}` });
+        const { type, text, providerMetadata } = part;
+        parts.push({ type: `${type}-start`, id: `t${at}` });
+        for (const word of text.split(/(?<= )/)) parts.push({ type: `${type}-delta`, id: `t${at}`, delta: word });
+        parts.push({ type: `${type}-end`, id: `t${at}`, ...(providerMetadata && { providerMetadata }) });
       }
       parts.push({ type: "finish", finishReason: finishOf(say), usage });
       return { stream: ReadableStream.from(parts) as ReadableStream<StreamPart> };

@@ -132,6 +132,37 @@ describe("skillMiddleware", () => {
     });
   }
 
+  for (const way of ["generate", "stream"] as const) {
+    it(`gives the model back what it thought, with its signature, before and after it loads a skill (${way})`, async () => {
+      const { inner, model } = wrapped([
+        [{ thought: "I need a formula." }, { text: "Let me look. " }, ...SKILL_CALL],
+        [{ thought: "Now I know." }, { text: "40 points." }],
+        "Bye.",
+      ]);
+      const messages: ModelMessage[] = [];
+      for (const task of ["Hello", "Go on"]) {
+        messages.push({ role: "user", content: task });
+        const { responseMessages } =
+          way === "generate" ? await generateText({ model, messages }) : streamText({ model, messages });
+        messages.push(...(await responseMessages));
+      }
+      const [, second, third] = inner.calls.map(({ prompt }) => prompt);
+      expect(second?.[1]).toMatchObject({
+        role: "assistant",
+        content: [
+          { type: "reasoning", text: "I need a formula.", providerOptions: { scripted: { signature: "sig-1" } } },
+          { type: "text", text: "Let me look. " },
+          { type: "tool-call", toolName: "skill" },
+        ],
+      });
+      expect(third?.map(({ role }) => role)).toEqual(["user", "assistant", "tool", "assistant", "user"]);
+      expect(JSON.stringify(third?.slice(0, 3))).toBe(JSON.stringify(second));
+      expect(third?.[3]).toMatchObject({
+        content: [{ type: "reasoning", providerOptions: { scripted: { signature: "sig-3" } } }, { text: "40 points." }],
+      });
+    });
+  }
+
   it("keeps the bytes of a skill whose file changes during a conversation, and remembers a bounded number of messages", async () => {
     const folder = tenderFolder();
     const skills = new SkillRegistry(`${folder}/skills`);
@@ -159,11 +190,13 @@ describe("skillMiddleware", () => {
     const bad = wrapped([
       [{ tool: "skill", input: {}, raw: "{nope" }],
       [{ tool: "skill", input: { name: "none" } }],
+      [{ tool: "skill", input: { name: "none" } }],
       "I see.",
     ]);
     expect((await generateText({ model: bad.model, prompt: "Hello" })).text).toBe("I see.");
     expect(textsOf(bad.inner.calls[1], "tool")[0]).toContain("Call it with an object");
     expect(textsOf(bad.inner.calls[2], "tool")[1]).toContain("Skill 'none' not found");
+    expect(textsOf(bad.inner.calls[3], "tool")[2]).toContain("Skill 'none' not found");
     const endless = wrapped([SKILL_CALL], { maxRounds: 2 });
     await generateText({ model: endless.model, prompt: "Hello" });
     expect(endless.inner.calls).toHaveLength(3);

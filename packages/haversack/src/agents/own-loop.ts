@@ -106,16 +106,14 @@ export function skillMiddleware(skills: SkillRegistry, options: SkillMiddlewareO
     wrapGenerate: async ({ doGenerate, params, model }) => {
       if (!isOurs(params)) return doGenerate();
       const content: Content[] = [];
-      let prompt = params.prompt;
       let usage: Generated["usage"] | undefined;
       for (let round = 0; ; round++) {
-        const result = round === 0 ? await doGenerate() : await model.doGenerate({ ...params, prompt });
+        const result = round === 0 ? await doGenerate() : await model.doGenerate(continued(params, content));
         usage = usage ? addUsage(usage, result.usage) : result.usage;
-        const answered = await answerCalls(result.content, tool, prompt);
-        content.push(...answered.content);
-        const isOver = answered.others > 0 || answered.results.length === 0 || round >= maxRounds;
-        if (isOver) return { ...result, content, usage };
-        prompt = [...prompt, ...answered.messages];
+        const { results, isOver } = await answerCalls(result.content, tool, continued(params, content).prompt);
+        // Results after all calls, as in a stream: a call after a result is then one of the model's next answer.
+        content.push(...result.content.map((part) => asExecuted(part, tool.name)), ...results);
+        if (isOver || round >= maxRounds) return { ...result, content, usage };
       }
     },
     wrapStream: async ({ doStream, params, model }) => {
@@ -124,31 +122,29 @@ export function skillMiddleware(skills: SkillRegistry, options: SkillMiddlewareO
       let current = first.stream.getReader();
       const stream = new ReadableStream<StreamPart>({
         start: async (controller) => {
-          let prompt = params.prompt;
+          const content: Content[] = [];
           let usage: Generated["usage"] | undefined;
           try {
             for (let round = 0; ; round++) {
-              const content: Content[] = [];
+              const said = new StreamContent();
               let finish: Extract<StreamPart, { type: "finish" }> | undefined;
               for (;;) {
                 const { done, value: part } = await current.read();
                 if (done) break;
-                collect(content, part);
+                said.add(part);
                 if (part.type === "finish") finish = part;
-                else if (part.type === "stream-start" && round > 0) continue;
-                else if (part.type === "tool-call" && part.toolName === tool.name) controller.enqueue(asExecuted(part));
-                else controller.enqueue(isInputOf(part, tool.name) ? { ...part, ...EXECUTED } : part);
+                else if (part.type !== "stream-start" || round === 0) controller.enqueue(asExecuted(part, tool.name));
               }
-              const answered = await answerCalls(content, tool, prompt);
-              for (const result of answered.results) controller.enqueue(result);
+              const { results, isOver } = await answerCalls(said.content, tool, continued(params, content).prompt);
+              for (const result of results) controller.enqueue(result);
+              content.push(...said.content.map((part) => asExecuted(part, tool.name)), ...results);
               if (finish) usage = usage ? addUsage(usage, finish.usage) : finish.usage;
-              if (!finish || answered.others > 0 || answered.results.length === 0 || round >= maxRounds) {
+              if (!finish || isOver || round >= maxRounds) {
                 if (finish) controller.enqueue({ ...finish, usage: usage! });
                 controller.close();
                 return;
               }
-              prompt = [...prompt, ...answered.messages];
-              current = (await model.doStream({ ...params, prompt })).stream.getReader();
+              current = (await model.doStream(continued(params, content))).stream.getReader();
             }
           } catch (error) {
             controller.enqueue({ type: "error", error });
@@ -165,40 +161,94 @@ export function skillMiddleware(skills: SkillRegistry, options: SkillMiddlewareO
 /** Marks our calls as executed by the provider: the AI SDK then neither looks for a tool of ours nor runs it. */
 const EXECUTED = { providerExecuted: true, dynamic: true } as const;
 
-function asExecuted(call: ToolCall): ToolCall {
-  return { ...call, ...EXECUTED };
+function asExecuted<Part extends Content | StreamPart>(part: Part, toolName: string): Part {
+  const isOurs = (part.type === "tool-call" || part.type === "tool-input-start") && part.toolName === toolName;
+  return isOurs ? { ...part, ...EXECUTED } : part;
 }
 
-function isInputOf(part: StreamPart, toolName: string): boolean {
-  return part.type === "tool-input-start" && part.toolName === toolName;
-}
+/** Puts the parts of a stream together, as they would stand in a whole answer. */
+class StreamContent {
+  readonly content: Content[] = [];
+  readonly #open = new Map<string, Extract<Content, { type: "text" | "reasoning" }>>();
 
-/** Collects from a stream what the model wrote, as it would stand in a whole answer. */
-function collect(content: Content[], part: StreamPart): void {
-  if (part.type === "tool-call") content.push(part);
-  else if (part.type === "text-delta") {
-    const last = content.at(-1);
-    if (last?.type === "text") last.text += part.delta;
-    else content.push({ type: "text", text: part.delta });
+  add(part: StreamPart): void {
+    switch (part.type) {
+      case "text-start":
+      case "reasoning-start": {
+        const type = part.type === "text-start" ? "text" : "reasoning";
+        const block = { type, text: "", ...metadataOf(part) } as const;
+        this.#open.set(`${type} ${part.id}`, block);
+        this.content.push(block);
+        return;
+      }
+      case "text-delta":
+      case "text-end":
+      case "reasoning-delta":
+      case "reasoning-end": {
+        const block = this.#open.get(`${part.type.startsWith("text") ? "text" : "reasoning"} ${part.id}`);
+        if (block) Object.assign(block, "delta" in part && { text: block.text + part.delta }, metadataOf(part));
+        return;
+      }
+      case "tool-call":
+      case "tool-result":
+      case "file":
+      case "reasoning-file":
+      case "custom":
+        this.content.push(part);
+    }
   }
 }
 
-/** Runs the calls of our tool. `others`: calls that the AI SDK must run, so the model goes on only after them. */
-async function answerCalls(content: readonly Content[], tool: SkillTool, prompt: Prompt) {
-  const results: ToolResult[] = [];
-  const assistant: Extract<Message, { role: "assistant" }>["content"] = [];
-  const answers: Extract<Message, { role: "tool" }>["content"] = [];
-  let others = 0;
-  const passed: Content[] = [];
-  const window = windowOf(prompt);
-  for (const part of content) {
-    if (part.type === "text") assistant.push({ type: "text", text: part.text });
-    if (part.type !== "tool-call" || part.toolName !== tool.name) {
-      if (part.type === "tool-call" && !part.providerExecuted) others++;
-      passed.push(part);
-      continue;
+/** Signatures and the like, which the provider wants back with the part. The last one counts. */
+function metadataOf({ providerMetadata }: { providerMetadata?: Generated["providerMetadata"] }) {
+  return providerMetadata && { providerMetadata };
+}
+
+/** The same call with what the model has said since, as the AI SDK will send it with the messages of later turns. */
+function continued(params: CallOptions, content: readonly Content[]): CallOptions {
+  if (content.length === 0) return params;
+  return { ...params, prompt: [...params.prompt, ...withPlainCalls([assistantMessage(content)])] };
+}
+
+type AssistantMessage = Extract<Message, { role: "assistant" }>;
+
+function assistantMessage(content: readonly Content[]): AssistantMessage {
+  const parts = content.flatMap((part): AssistantMessage["content"] => {
+    if (part.type === "source" || part.type === "tool-approval-request") return [];
+    const { providerMetadata } = part;
+    const own = providerMetadata && { providerOptions: providerMetadata };
+    switch (part.type) {
+      case "text":
+        return part.text === "" && !own ? [] : [{ type: part.type, text: part.text, ...own }];
+      case "reasoning":
+        return [{ type: part.type, text: part.text, ...own }];
+      case "custom":
+        return [{ type: part.type, kind: part.kind, ...own }];
+      case "file":
+      case "reasoning-file":
+        return [{ type: part.type, data: part.data, mediaType: part.mediaType, ...own }];
+      case "tool-call": {
+        const { type, toolCallId, toolName, providerExecuted } = part;
+        const input: unknown = parseInput(part.input) ?? {};
+        return [{ type, toolCallId, toolName, input, ...(providerExecuted && { providerExecuted }), ...own }];
+      }
+      case "tool-result": {
+        const { type, toolCallId, toolName, result } = part;
+        const output = { type: part.isError ? ("error-json" as const) : ("json" as const), value: result };
+        return [{ type, toolCallId, toolName, output, ...own }];
+      }
     }
-    const input = parseInput(part.input);
+  });
+  return { role: "assistant", content: parts };
+}
+
+/** Runs the calls of our tool. `isOver`: there were none, or the AI SDK must run others before the model goes on. */
+async function answerCalls(content: readonly Content[], tool: SkillTool, prompt: Prompt) {
+  const calls = content.filter((part): part is ToolCall => part.type === "tool-call");
+  const window = windowOf(prompt);
+  const results: ToolResult[] = [];
+  for (const { toolCallId, toolName, input: text } of calls.filter(({ toolName }) => toolName === tool.name)) {
+    const input = parseInput(text);
     const already = input?.name && !input.reload && !input.resource && window.has(input.name);
     const { success, output } = already
       ? {
@@ -206,31 +256,11 @@ async function answerCalls(content: readonly Content[], tool: SkillTool, prompt:
           output: `Skill '${input.name}' is already in this conversation. To get its text again: skill({ name: "${input.name}", reload: true }).`,
         }
       : await tool.execute(input as SkillToolInput);
-    if (input?.name) window.add(input.name);
-    const { toolCallId, toolName } = part;
-    const result: ToolResult = {
-      type: "tool-result",
-      toolCallId,
-      toolName,
-      result: { success, output },
-      dynamic: true,
-    };
-    results.push(result);
-    passed.push(asExecuted(part));
-    assistant.push({ type: "tool-call", toolCallId, toolName, input: input ?? {} });
-    answers.push({
-      type: "tool-result",
-      toolCallId,
-      toolName,
-      output: { type: success ? "text" : "error-text", value: output },
-    });
+    if (input?.name && success && !input.resource) window.add(input.name);
+    results.push({ type: "tool-result", toolCallId, toolName, result: { success, output }, dynamic: true });
   }
-  const messages: Message[] = [
-    { role: "assistant", content: assistant },
-    { role: "tool", content: answers },
-  ];
-  // Results after all calls, as in a stream: a call after a result is then one of the model's next answer.
-  return { content: [...passed, ...results], results, messages, others };
+  const isOver = results.length === 0 || calls.some((call) => call.toolName !== tool.name && !call.providerExecuted);
+  return { results, isOver };
 }
 
 function parseInput(text: string): SkillToolInput | undefined {
@@ -303,13 +333,18 @@ function plainOutput(output: ToolOutput): ToolOutput {
 /** The skills whose text the messages hold. */
 function windowOf(prompt: Prompt): Set<string> {
   const names = new Set<string>();
+  const called = new Map<string, string>();
   for (const { role, content } of prompt) {
     if (role === "system") for (const [, name] of content.matchAll(MARK)) names.add(name!);
-    if (role !== "assistant") continue;
+    if (role !== "assistant" && role !== "tool") continue;
     for (const part of content) {
-      if (part.type !== "tool-call" || part.toolName !== "skill") continue;
-      const { name, resource } = (part.input ?? {}) as SkillToolInput;
-      if (typeof name === "string" && !resource) names.add(name);
+      if (part.type === "tool-call" && part.toolName === "skill") {
+        const { name, resource } = (part.input ?? {}) as SkillToolInput;
+        if (typeof name === "string" && !resource) called.set(part.toolCallId, name);
+      }
+      if (part.type !== "tool-result") continue;
+      const name = called.get(part.toolCallId);
+      if (name !== undefined && plainOutput(part.output).type !== "error-text") names.add(name);
     }
   }
   return names;
