@@ -6,6 +6,7 @@ import { SkillRegistry } from "./skill-registry.ts";
 
 const TASK = "Analyze Danish tender document";
 const signal = new AbortController().signal;
+type Hook = (input: unknown, toolUseId: string, options: { signal: AbortSignal }) => Promise<unknown>;
 
 function session(options = {}) {
   const skills = new SkillRegistry(`${tenderFolder()}/skills`);
@@ -102,7 +103,12 @@ describe("claudeAgentOptions", () => {
     skills.add("late", "---\nname: late\ndescription: Came later\n---\nx");
     expect((await call("tools/list")).result).toMatchObject({
       tools: [
-        { name: "skill", description: expect.stringContaining("late: Came later"), inputSchema: { type: "object" } },
+        {
+          name: "skill",
+          description: expect.stringContaining("late: Came later"),
+          inputSchema: { type: "object" },
+          _meta: { "anthropic/alwaysLoad": true },
+        },
       ],
     });
     const load = (name: unknown) => call("tools/call", { name: "skill", arguments: { name } });
@@ -115,6 +121,21 @@ describe("claudeAgentOptions", () => {
     expect((await load("danish-tender-guidelines")).result).toMatchObject({
       content: [{ text: expect.stringContaining("already in this conversation") }],
     });
+    // A sub-agent has a window of its own.
+    const callAs = async (toolUseId: string, agentId?: string) => {
+      const [{ matcher, hooks }] = setup.hooks.PreToolUse as [{ matcher: string; hooks: Hook[] }];
+      expect(matcher).toBe("mcp__haversack__skill");
+      await hooks[0]!({ tool_use_id: toolUseId, ...(agentId && { agent_id: agentId }) }, toolUseId, { signal });
+      const params = { name: "skill", arguments: { name: "danish-tender-guidelines" } };
+      const { result } = await call("tools/call", { ...params, _meta: { "claudecode/toolUseId": toolUseId } });
+      return (result as unknown as { content: { text: string }[] }).content[0]?.text.split("\n")[0];
+    };
+    const already = expect.stringContaining("already in this conversation");
+    expect(await callAs("t1")).toEqual(already);
+    expect(await callAs("t2", "agent-1")).toBe("# danish-tender-guidelines");
+    expect(await callAs("t3", "agent-1")).toEqual(already);
+    for (let at = 0; at < 300; at++) await callAs(`many-${at}`, `agent-many-${at}`);
+    expect(await callAs("t4", "agent-1")).toBe("# danish-tender-guidelines");
     expect((await call("tools/call", { name: "other" })).error?.message).toContain("there is no tool 'other'");
     expect((await call("resources/list")).error?.message).toContain("not supported");
     await instance.close();

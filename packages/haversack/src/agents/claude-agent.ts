@@ -29,26 +29,33 @@ interface HookOutput {
   hookSpecificOutput?: { hookEventName: "UserPromptSubmit"; additionalContext: string };
 }
 
-/** For the `options` of `query`: `query({ prompt, options: { ...claudeAgentOptions(skills), model } })`. */
+const SERVER = "haversack";
+const TOOL = `mcp__${SERVER}__skill`;
+
+/** For the `options` of `query`: `query({ prompt, options: { ...claudeAgentOptions(skills), model } })`. Merge `hooks` if you have your own. */
 export interface ClaudeAgentSetup {
   // biome-ignore lint/suspicious/noExplicitAny: the types of the SDK's hooks and server are its own, and it is not imported here.
-  hooks: { UserPromptSubmit: { hooks: any[] }[]; SessionStart: { hooks: any[] }[] };
+  hooks: Record<"UserPromptSubmit" | "SessionStart" | "PreToolUse", { matcher?: string; hooks: any[] }[]>;
   // biome-ignore lint/suspicious/noExplicitAny: as above.
   mcpServers: { haversack: { type: "sdk"; name: "haversack"; instance: any } };
   /** The skill tool needs no permission: it only reads skills. */
   allowedTools: string[];
 }
 
-/** Make one for each session. The ledger ends when the session is compacted or cleared, because the model has forgotten. */
+/**
+ * Make one for each session. A skill's text is sent once, and again when the session was compacted or cleared, because the model has
+ * forgotten it. Each sub-agent has a window of its own.
+ */
 export function claudeAgentOptions(skills: SkillRegistry, options: ClaudeAgentOptions = {}): ClaudeAgentSetup {
   const session = new ClaudeSession(skills, options);
   return {
     hooks: {
       UserPromptSubmit: [{ hooks: [session.onPrompt] }],
       SessionStart: [{ hooks: [session.onStart] }],
+      PreToolUse: [{ matcher: TOOL, hooks: [session.onCall] }],
     },
-    mcpServers: { haversack: { type: "sdk", name: "haversack", instance: new SkillServer(session) } },
-    allowedTools: ["mcp__haversack__skill"],
+    mcpServers: { [SERVER]: { type: "sdk", name: SERVER, instance: new SkillServer(session) } },
+    allowedTools: [TOOL],
   };
 }
 
@@ -57,6 +64,10 @@ class ClaudeSession {
   readonly #trigger: SkillAutoTrigger;
   readonly #options: ClaudeAgentOptions;
   #ledger = new ConversationLedger();
+  /** By the ID of the sub-agent. */
+  readonly #ledgers = new Map<string, ConversationLedger>();
+  /** The sub-agent behind a call that the server has not seen yet, by the ID of the call. */
+  readonly #callers = new Map<string, string>();
 
   constructor(skills: SkillRegistry, options: ClaudeAgentOptions) {
     this.#skills = skills;
@@ -64,10 +75,22 @@ class ClaudeSession {
     this.#options = options;
   }
 
-  get tool(): SkillTool {
+  /** The tool as the caller of `toolUseId` sees it. */
+  toolFor(toolUseId?: unknown): SkillTool {
     const { onEvent } = this.#options;
-    return new SkillTool(this.#skills, { ledger: this.#ledger, ...(onEvent && { onEvent }) });
+    const agentId = this.#callers.get(String(toolUseId));
+    this.#callers.delete(String(toolUseId));
+    const ledger = agentId === undefined ? this.#ledger : (this.#ledgers.get(agentId) ?? new ConversationLedger());
+    if (agentId !== undefined) keepLatest(this.#ledgers, agentId, ledger);
+    return new SkillTool(this.#skills, { ledger, ...(onEvent && { onEvent }) });
   }
+
+  /** MCP does not say which agent calls; the hook before it does. */
+  readonly onCall: Hook = async (input, toolUseId) => {
+    const agentId = isRecord(input) ? input["agent_id"] : undefined;
+    if (typeof agentId === "string" && toolUseId !== undefined) keepLatest(this.#callers, toolUseId, agentId);
+    return {};
+  };
 
   readonly onStart: Hook = async (input) => {
     const source = isRecord(input) ? input["source"] : undefined;
@@ -108,6 +131,17 @@ class ClaudeSession {
     if (texts.length === 0) return {};
     return { hookSpecificOutput: { hookEventName: "UserPromptSubmit", additionalContext: texts.join("\n\n") } };
   };
+}
+
+const MOST_AGENTS = 200;
+
+function keepLatest<Value>(map: Map<string, Value>, key: string, value: Value): void {
+  map.delete(key);
+  map.set(key, value);
+  for (const oldest of map.keys()) {
+    if (map.size <= MOST_AGENTS) return;
+    map.delete(oldest);
+  }
 }
 
 /** The heading, the reason and the names of resources of a skill. */
@@ -160,13 +194,14 @@ class SkillServer {
   }
 
   async #call(method: string, params: Record<string, unknown>): Promise<object | undefined> {
-    const { tool } = this.#session;
+    const meta = isRecord(params["_meta"]) ? params["_meta"] : {};
+    const tool = this.#session.toolFor(meta["claudecode/toolUseId"]);
     switch (method) {
       case "initialize":
         return {
           protocolVersion: params["protocolVersion"] ?? "2025-06-18",
           capabilities: { tools: {} },
-          serverInfo: { name: "haversack", version: "1" },
+          serverInfo: { name: SERVER, version: "1" },
         };
       case "ping":
         return {};
@@ -179,6 +214,8 @@ class SkillServer {
               description: tool.description,
               inputSchema: await inputSchema.jsonSchema,
               annotations: { readOnlyHint: true },
+              // Else the client hides the tool behind its tool search, and no model sees the catalogue.
+              _meta: { "anthropic/alwaysLoad": true },
             },
           ],
         };
