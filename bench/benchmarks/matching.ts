@@ -206,7 +206,7 @@ function exampleIn(
 ): Example {
   const byKey = new Map([...pool.skills.values()].map((skill) => [skill.key, skill]));
   const isHidden = (key: number) => byKey.get(key)?.isHidden === true;
-  const scored = scoreSkills(one.prompt, index, (keys) => new Set(keys.filter(isHidden)));
+  const scored = scoreSkills(one.prompt, index, { hidden: (keys) => new Set(keys.filter(isHidden)) });
   const labelOf = (id: string) =>
     one.expected.includes(id) ? "right" : one.negativeFor.includes(id) ? "wrong" : "other";
   return {

@@ -58,6 +58,28 @@ describe("SkillAutoTrigger", () => {
     expect(byPattern).toBeGreaterThan(byKeyword);
   });
 
+  it("finds every skill of a task with several topics, at its author's confidence", () => {
+    const trigger = tenderTrigger();
+    const names = (task: string) =>
+      trigger
+        .analyzeTask(task)
+        .map(({ skill }) => skill.name)
+        .sort();
+    expect(names("Do an architecture review and a complexity estimation of the tender")).toEqual([
+      "architecture-analyzer",
+      "complexity-calculator",
+    ]);
+    const crafts = ["glassblowing", "beekeeping", "falconry"];
+    const three = triggerOf(
+      Object.fromEntries(crafts.map((craft) => [craft, named(craft, `triggers: { keywords: [${craft}] }`)])),
+    );
+    expect(three.analyzeTask("Compare glassblowing with beekeeping")).toMatchObject([
+      { skill: { name: "beekeeping" }, confidence: expect.closeTo(1, 1) },
+      { skill: { name: "glassblowing" }, confidence: expect.closeTo(1, 1) },
+    ]);
+    expect(three.analyzeTask("glassblowing, beekeeping and falconry")).toHaveLength(3);
+  });
+
   it("sorts by confidence and returns at most as many as asked for", () => {
     const trigger = tenderTrigger();
     const task =

@@ -10,6 +10,8 @@ import { matchEach, PATTERN_BUDGET_MS } from "./run-patterns.ts";
 export const STRENGTH = {
   named: 0.99,
   keyword: 0.55,
+  /** A keyword of several words: as telling as a pattern. */
+  phrase: 0.65,
   furtherKeyword: 0.3,
   synonym: 0.42,
   furtherSynonym: 0.2,
@@ -62,8 +64,9 @@ function matchKeywords(
     }
     const count = counts.get(`${skill} ${kind}`) ?? 0;
     counts.set(`${skill} ${kind}`, count + 1);
+    const keyword = text.trim().includes(" ") ? STRENGTH.phrase : STRENGTH.keyword;
     const [first, further] =
-      kind === "keyword" ? [STRENGTH.keyword, STRENGTH.furtherKeyword] : [STRENGTH.synonym, STRENGTH.furtherSynonym];
+      kind === "keyword" ? [keyword, STRENGTH.furtherKeyword] : [STRENGTH.synonym, STRENGTH.furtherSynonym];
     add(skill, { feature: kind, text, strength: scaled(count === 0 ? first : further, weight) });
   }
 }

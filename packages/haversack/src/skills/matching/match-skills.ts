@@ -145,11 +145,12 @@ export function matchSkills(
   };
   const hidden = (keys: readonly number[]) =>
     new Set(cardsOf(keys).flatMap(({ key, modelInvocable }) => (modelInvocable ? [] : [key])));
-  for (const ranked of rankSkills(input.prompt, index, { limit, hidden, ...(faint && { faint }) })) {
+  const rules = index.hasRules() ? matchRules(input, index) : NO_RULES;
+  const asked = new Set([...rules.reasons].flatMap(([key, reasons]) => (reasons.some(isAuthorsWord) ? [key] : [])));
+  for (const ranked of rankSkills(input.prompt, index, { limit, hidden, asked, ...(faint && { faint }) })) {
     if (ranked.named) named.add(ranked.skill);
     words.set(ranked.skill, textReasons(ranked));
   }
-  const rules = index.hasRules() ? matchRules(input, index) : NO_RULES;
   const candidates = cardsOf([...new Set([...words.keys(), ...rules.reasons.keys()])]);
   const context = contextOf(candidates, input, index);
   const matches = candidates.map((card): Match => {
@@ -255,6 +256,10 @@ export function tiersOf(
     names++;
     return "name";
   });
+}
+
+function isAuthorsWord({ feature }: Reason): boolean {
+  return feature === "keyword" || feature === "intent";
 }
 
 function standing({ confidence, card }: Match): number {

@@ -79,14 +79,16 @@ export interface RankOptions<Key extends SkillKey> {
   faint?: Faint;
   /** Which of the given skills no model is shown. They are ranked, but do not lower the confidence of other skills that fit as well. */
   hidden?: (skills: readonly Key[]) => ReadonlySet<Key>;
+  /** Skills whose own keyword or pattern is in the prompt. A prompt may ask for several, so they do not lower each other's confidence. */
+  asked?: ReadonlySet<Key>;
 }
 
 export function rankSkills<Key extends SkillKey = string>(
   prompt: string,
   index: TermIndex<Key>,
-  { limit = 10, faint, hidden }: RankOptions<Key> = {},
+  { limit = 10, faint, ...rivals }: RankOptions<Key> = {},
 ): RankedSkill<Key>[] {
-  const scored = scoreSkills(prompt, index, hidden);
+  const scored = scoreSkills(prompt, index, rivals);
   // If the prompt asks for no skill, scale the confidence below what a name needs. It still orders the skills.
   const asks = asksForSkill(scored);
   const ranked = scored.map((one) => ({
@@ -248,7 +250,7 @@ interface Gain {
 export function scoreSkills<Key extends SkillKey>(
   prompt: string,
   index: TermIndex<Key>,
-  hidden?: RankOptions<Key>["hidden"],
+  { hidden, asked }: Pick<RankOptions<Key>, "hidden" | "asked"> = {},
 ): Scored<Key>[] {
   const k = SCORE;
   const { terms, names, refused, isOrder } = promptTerms(prompt);
@@ -340,7 +342,8 @@ export function scoreSkills<Key extends SkillKey>(
   const unseen = hidden?.(candidates);
   const rivals = scored.filter(({ skill }) => !unseen?.has(skill)).sort((a, b) => b.score - a.score);
   for (const { skill, score, sure } of scored) {
-    const other = (rivals[0]?.skill === skill ? rivals[1] : rivals[0])?.score ?? 0;
+    const isAsked = asked?.has(skill);
+    const other = rivals.find((rival) => rival.skill !== skill && !(isAsked && asked?.has(rival.skill)))?.score ?? 0;
     sure.lead = Math.min(2, score / (other + LEAD_PADDING));
   }
   return scored;
