@@ -1,9 +1,13 @@
 /** The settings of an agent system, each with its default. */
-import type { RequestOptions, ToolSet } from "ai";
+import type { RequestOptions, TelemetryOptions, ToolSet } from "ai";
 import { ANY, BOOLEAN, checkSettings, countFrom, type Kinds, numberFrom, oneOf } from "./check-settings.ts";
 
-/** What every call of the model gets. Retries, timeout and headers as in the AI SDK; provider options as its providers document them. */
+/**
+ * What every call of the model gets. Retries, timeout, headers and telemetry as in the AI SDK; provider options as its providers document
+ * them. The `functionId` of telemetry is the agent's name unless you set one.
+ */
 export type CallOptions = Pick<RequestOptions<ToolSet>, "maxRetries" | "timeout" | "headers"> & {
+  telemetry?: TelemetryOptions;
   providerOptions?: Record<string, Record<string, JsonValue>>;
 };
 type JsonValue = null | string | number | boolean | JsonValue[] | { [key: string]: JsonValue | undefined };
@@ -103,7 +107,7 @@ const CONFIG_KINDS: Kinds = {
     conversationTtlMs: numberFrom(0),
   },
   agents: { onInvalid: oneOf("throw", "skip") },
-  call: { maxRetries: countFrom(0), timeout: ANY, headers: ANY, providerOptions: ANY },
+  call: { maxRetries: countFrom(0), timeout: ANY, headers: ANY, providerOptions: ANY, telemetry: ANY },
 };
 
 /** Throws an AgentError with the code `config-invalid` that names the setting. */

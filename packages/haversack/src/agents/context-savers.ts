@@ -20,7 +20,7 @@ import { checkSettings, type Kinds, numberFrom } from "./check-settings.ts";
 import { AgentError } from "./errors.ts";
 import { input } from "./file-tools.ts";
 import { beginningAndEnd } from "./handoff-text.ts";
-import { type AgentMiddleware, OutputText } from "./middleware.ts";
+import { type AgentMiddleware, OutputText, plainOutput } from "./middleware.ts";
 
 /** Where kept outputs are. `projectOutputs` makes one that outlives the process. */
 export type OutputStore = OutputShelf;
@@ -286,12 +286,6 @@ type ModelOutput =
   | { type: "json" | "error-json"; value: unknown }
   | { type: "content"; value: readonly { type: string; text?: string }[] }
   | { type: string };
-
-/** As the AI SDK does it without `toModelOutput`. */
-function plainOutput(output: unknown): ModelOutput {
-  if (output instanceof OutputText) return { type: "text", value: output.text };
-  return typeof output === "string" ? { type: "text", value: output } : { type: "json", value: output ?? null };
-}
 
 /** The text of an output that a preview can replace. Undefined: it has images or files, or it is an error, which stays whole. */
 function textOf(output: ModelOutput): string | undefined {

@@ -2,8 +2,9 @@
  * The conversations of a system: messages, and the ledger of what the model has been shown. Kept in memory within bounds, and in a store if
  * there is one. A turn works on a copy: it is kept when the turn succeeds, so a failed turn changes nothing.
  */
-import type { ModelMessage } from "ai";
+import type { ModelMessage, UserContent } from "ai";
 import { errorText } from "../base/errors.ts";
+import { isRecord } from "../base/json.ts";
 import type { LoadLedger, LoadRecord } from "../engine/load-skill.ts";
 import { AgentError } from "./errors.ts";
 import type { LoadedBy } from "./events.ts";
@@ -65,7 +66,26 @@ export class ConversationLedger implements LoadLedger {
   }
 }
 
-/** A deep copy, so that nobody can change a conversation from outside. Bytes are shared. */
+/** A task as plain data, which a store can keep: bytes as base64, URLs as text. The model gets the same. */
+export function plainTask(task: string | UserContent): string | UserContent {
+  if (typeof task === "string") return task;
+  return task.map((part) => {
+    if (part.type === "file") return { ...part, data: plainFile(part.data) };
+    return part.type === "image" ? { ...part, image: plainFile(part.image) } : part;
+  }) as UserContent;
+}
+
+function plainFile(data: unknown): unknown {
+  if (data instanceof URL) return data.href;
+  if (data instanceof ArrayBuffer) return Buffer.from(data).toString("base64");
+  if (ArrayBuffer.isView(data)) return Buffer.from(data.buffer, data.byteOffset, data.byteLength).toString("base64");
+  if (!isRecord(data)) return data;
+  // A tagged URL is an object in the AI SDK; as text it needs no tag.
+  if (data["type"] === "url") return String(data["url"]);
+  return data["type"] === "data" ? { ...data, data: plainFile(data["data"]) } : data;
+}
+
+/** A deep copy, so that nobody can change a conversation from outside. */
 export function copyOf<Value>(value: Value): Value {
   if (Array.isArray(value)) return value.map((item) => copyOf(item)) as Value;
   if (typeof value !== "object" || value === null) return value;

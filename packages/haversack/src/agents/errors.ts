@@ -1,4 +1,5 @@
 /** The errors of `haversack/agents`: a `code` to test, a `hint` that says what to do, and where the fault is. */
+import { stripControl } from "../base/clean-text.ts";
 import { type AgentFaultCode, errorText, HaversackError } from "../base/errors.ts";
 
 export type { AgentFaultCode };
@@ -71,6 +72,18 @@ export function modelError(error: unknown): object {
   return thrown;
 }
 
+/** The message with those of its causes, because providers wrap what happened: "Failed to process successful response (terminated: other side closed)". */
+function wholeText(error: unknown): string {
+  const texts: string[] = [];
+  for (let one = error, depth = 0; one !== undefined && one !== null && depth < 4; depth++) {
+    const text = stripControl(errorText(one)).trim();
+    if (text !== "" && !texts.some((known) => known.includes(text))) texts.push(text);
+    one = one instanceof Error ? one.cause : undefined;
+  }
+  const [first = "", ...causes] = texts;
+  return causes.length > 0 ? `${first} (${causes.join(": ")})` : first;
+}
+
 /** What a provider or a middleware threw, or an abort, as one of ours. */
 export function turnError(
   error: unknown,
@@ -85,13 +98,13 @@ export function turnError(
       conversationId,
     });
   if (!MODEL_ERRORS.has(error as object))
-    return new AgentError("middleware-failed", `A middleware of ${agent} failed: ${errorText(error)}`, {
+    return new AgentError("middleware-failed", `A middleware of ${agent} failed: ${wholeText(error)}`, {
       hint: "Mend the middleware that you gave to use(); `cause` is its error. The conversation is as it was before this turn.",
       cause: error,
       agent,
       conversationId,
     });
-  return new AgentError("model-failed", `The model of ${agent} failed: ${errorText(error)}`, {
+  return new AgentError("model-failed", `The model of ${agent} failed: ${wholeText(error)}`, {
     hint: "The conversation is as it was before this turn: call execute again to repeat it. `cause` is the provider's own error.",
     cause: error,
     agent,

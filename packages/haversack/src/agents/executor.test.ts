@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { jsonSchema } from "ai";
-import { describe, expect, it } from "vitest";
+import { jsonSchema, Output, type Telemetry, type UserContent } from "ai";
+import { describe, expect, expectTypeOf, it } from "vitest";
 import { estimateTokens } from "../tokens/estimate.ts";
 import { AgentSystemBuilder } from "./builder.ts";
 import { type AgentEvent, memoryLogger } from "./events.ts";
@@ -87,6 +87,17 @@ describe("skills of a turn", () => {
     expect(logger.of("topic-changed")).toMatchObject([
       { skills: ["complexity-calculator"], before: ["danish-tender-guidelines"] },
     ]);
+  });
+
+  it("sends a skill that changed again, which is no new topic", async () => {
+    const { executor, folder, system, model, logger } = await start(["One.", "Two."]);
+    await executor.execute("technical-analyst", TASK, { conversationId: "c" });
+    const file = join(folder, "skills/danish-tender-guidelines/SKILL.md");
+    writeFileSync(file, readFileSync(file, "utf8").replace("Mark every", "Mark each and every"));
+    system.skills.refresh();
+    await executor.execute("technical-analyst", TASK, { conversationId: "c" });
+    expect(textsOf(model.calls[1], "system").at(-1)).toContain("Mark each and every");
+    expect(logger.of("topic-changed")).toEqual([]);
   });
 
   it("does not send a skill again that was loaded for the model", async () => {
@@ -453,6 +464,36 @@ describe("conversations", () => {
     expect((await executor.execute("technical-analyst", "Hello", { conversationId: "c" })).turn).toBe(1);
   });
 
+  it("keeps images and files in a store, as bytes, as URLs and with a tag", async () => {
+    const bytes = new Uint8Array([137, 80, 78, 71]);
+    const base64 = "iVBORw==";
+    const url = new URL("https://example.org/plan.png");
+    const mediaType = "image/png";
+    const content: UserContent = [
+      { type: "text", text: "Look" },
+      { type: "file", mediaType, data: bytes },
+      { type: "file", mediaType, data: bytes.buffer as ArrayBuffer },
+      { type: "file", mediaType, data: url },
+      { type: "file", mediaType, data: { type: "data", data: bytes } },
+      { type: "file", mediaType, data: { type: "url", url } },
+      { type: "file", mediaType: "text/plain", data: { type: "text", text: "Notes" } },
+      { type: "image", image: bytes },
+    ];
+    const store = folderStore(scratchFolder());
+    const change = (builder: AgentSystemBuilder) => builder.withStore(store);
+    const first = await start(["One."], change);
+    await first.executor.execute("technical-analyst", content, { conversationId: "c" });
+    await first.system.close();
+    const second = await start(["Two."], change);
+    await second.executor.execute("technical-analyst", "And now?", { conversationId: "c" });
+    const [before, after] = [first, second].map(({ model }) => model.calls[0]?.prompt[1]);
+    expect(after).toEqual(before);
+    const data = (after!.content as { data?: unknown }[]).map((part) => part.data);
+    const whole = { type: "data", data: base64 };
+    const link = { type: "url", url };
+    expect(data).toEqual([undefined, whole, whole, link, whole, link, { type: "text", text: "Notes" }, whole]);
+  });
+
   it("says so when the store cannot be read, and keeps the answer when it cannot be written", async () => {
     const fail = async () => {
       throw new Error("disk full");
@@ -673,6 +714,98 @@ describe("limits and settings", () => {
       headers: { "x-team": "t" },
       providerOptions: { scripted: { tier: "flex" } },
     });
+  });
+
+  it("gives a typed answer for the schema that a call asks for, whole and as a stream", async () => {
+    const { executor, model } = await start(['{"risk":3}']);
+    const schema = jsonSchema<{ risk: number }>({ type: "object", properties: { risk: { type: "number" } } });
+    const options = { output: Output.object({ schema }) };
+    const { output, text } = await executor.execute("technical-analyst", "Rate it", options);
+    expectTypeOf(output).toEqualTypeOf<{ risk: number } | undefined>();
+    expect({ output, text }).toEqual({ output: { risk: 3 }, text: '{"risk":3}' });
+    const stream = executor.stream("technical-analyst", "Rate it", options);
+    expect((await stream.result).output?.risk).toBe(3);
+    expect(model.calls[1]?.responseFormat).toMatchObject({ type: "json", schema: { type: "object" } });
+    expect((await executor.execute("technical-analyst", "Rate it")).output).toBeUndefined();
+  });
+
+  it("keeps the answer that is no JSON as the cause, and gives no output if the turn was stopped before", async () => {
+    const options = { output: Output.json() };
+    const bad = await start(["Sorry."]);
+    const failure = { code: "model-failed", cause: { text: "Sorry." } };
+    await expect(bad.executor.execute("technical-analyst", "Rate it", options)).rejects.toMatchObject(failure);
+    const stream = bad.executor.stream("technical-analyst", "Rate it", options);
+    await expect(stream.result).rejects.toMatchObject(failure);
+    const endless = await start([[{ tool: "skill", input: { query: "x" } }]], (builder) =>
+      builder.withConfig({ limits: { maxSteps: 1 } }),
+    );
+    for (const result of [
+      await endless.executor.execute("technical-analyst", "Rate it", options),
+      await endless.executor.stream("technical-analyst", "Rate it", options).result,
+    ]) {
+      expect(result.stoppedBy).toBe("steps");
+      expect(result).not.toHaveProperty("output");
+    }
+  });
+
+  it("names the agent in the telemetry of the AI SDK", async () => {
+    const seen: (string | undefined)[] = [];
+    const integrations: Telemetry = { onStart: ({ functionId }) => void seen.push(functionId) };
+    const { executor } = await start(["ok"], (builder) =>
+      builder.withConfig({ call: { telemetry: { integrations } } }),
+    );
+    await executor.execute("technical-analyst", "Hello");
+    await executor.stream("technical-analyst", "Hello").result;
+    expect(seen).toEqual(["technical-analyst", "technical-analyst"]);
+  });
+
+  it("says why a stream ran out of time, and what caused a provider's error", async () => {
+    const slow = await start([() => new Promise(() => undefined)], (builder) =>
+      builder.withConfig({ call: { timeout: 20, maxRetries: 0 } }),
+    );
+    await expect(slow.executor.stream("technical-analyst", "x").result).rejects.toThrow("timeout");
+    const cause = new Error("terminated", { cause: new Error("\u001b[31mother side closed\u001b[0m\n") });
+    const broken = await start([new Error("Failed to process", { cause })]);
+    await expect(broken.executor.execute("technical-analyst", "x")).rejects.toThrow(
+      /^The model of technical-analyst failed: Failed to process \(terminated: other side closed\)$/,
+    );
+  });
+
+  it("tells the model what is wrong with an output that cannot be sent, and sends the others as JSON has them", async () => {
+    const circle: Record<string, unknown> = {};
+    circle["self"] = circle;
+    const outputs = { circle, sum: { total: 10n, at: new Date(0) }, nothing: undefined };
+    const inputSchema = jsonSchema({ type: "object" as const, properties: {} });
+    const names = Object.keys(outputs) as (keyof typeof outputs)[];
+    const tools = Object.fromEntries(names.map((name) => [name, { inputSchema, execute: async () => outputs[name] }]));
+    const calls = names.map((tool) => ({ tool, input: {} }));
+    const { executor, model } = await start([calls, "Done."], (builder) =>
+      builder.withAgent({ name: "worker", instructions: "You work." }).withTools(tools),
+    );
+    expect((await executor.execute("worker", "Go")).text).toBe("Done.");
+    const results = model.calls[1]?.prompt.at(-1)?.content as { output: unknown }[];
+    expect(results.map(({ output }) => output)).toEqual([
+      { type: "error-text", value: expect.stringContaining("cannot be sent: Converting circular structure") },
+      { type: "json", value: { total: "10", at: "1970-01-01T00:00:00.000Z" } },
+      { type: "json", value: null },
+    ]);
+  });
+
+  it("has an event for calls of unknown tools and for wrong arguments", async () => {
+    const { executor, logger } = await start([
+      [
+        { tool: "nope", input: {} },
+        { tool: "read", input: { path: 5 } },
+        { tool: "read", input: { path: "none.md" } },
+      ],
+      "I see.",
+    ]);
+    await executor.execute("technical-analyst", "Go");
+    expect(logger.of("tool-failed").map(({ tool, text }) => [tool, text])).toEqual([
+      ["read", expect.stringContaining("there is no file")],
+      ["nope", expect.stringContaining("unavailable tool 'nope'")],
+      ["read", expect.stringContaining("`path` must be a string")],
+    ]);
   });
 
   it("refuses an empty task before it asks anybody", async () => {

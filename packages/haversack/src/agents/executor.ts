@@ -7,6 +7,7 @@ import {
   type LanguageModelUsage,
   type ModelMessage,
   Output,
+  type OutputInterface,
   streamText,
   type Tool,
   type ToolSet,
@@ -18,7 +19,7 @@ import { nearest } from "../base/nearest.ts";
 import { estimateTokens } from "../tokens/estimate.ts";
 import type { AgentDefinition } from "./agent-file.ts";
 import type { AgentSystemConfig } from "./config.ts";
-import { ConversationLedger, type Conversations, copyOf, type SavedConversation } from "./conversations.ts";
+import { ConversationLedger, type Conversations, copyOf, plainTask, type SavedConversation } from "./conversations.ts";
 import { AgentError, modelError, turnError } from "./errors.ts";
 import type { AgentEvent, AgentLogger } from "./events.ts";
 import { input } from "./file-tools.ts";
@@ -36,6 +37,7 @@ import {
   type Delegation,
   loggingMiddleware,
   OutputText,
+  plainOutput,
   type ToolWrapper,
   toolExecutionMiddleware,
 } from "./middleware.ts";
@@ -51,8 +53,13 @@ export interface ExecuteOptions {
   onEvent?: (event: AgentEvent) => void;
 }
 
+/** What `execute` and `stream` take besides the options: `Output.object({ schema })` of the AI SDK, for a typed answer. */
+export interface OutputOption<Output> {
+  output?: OutputInterface<Output>;
+}
+
 /** A turn that is under way. */
-export interface AgentStream {
+export interface AgentStream<Output = unknown> {
   readonly conversationId: string;
   /**
    * The pieces of the answer as they arrive. Ends with the turn; throws what `result` rejects with. Can be iterated once: a second loop
@@ -60,7 +67,7 @@ export interface AgentStream {
    */
   readonly textStream: AsyncIterable<string>;
   /** Settles when the turn is over. */
-  readonly result: Promise<AgentResult>;
+  readonly result: Promise<AgentResult<Output>>;
 }
 
 /** The agents of a system. */
@@ -93,6 +100,8 @@ export interface ExecutorParts {
   toolsOf(agent: AgentDefinition): { tools: ToolSet; canDelegate: boolean };
 }
 
+type TurnOptions = ExecuteOptions & OutputOption<unknown>;
+
 /** Where a turn stands among delegations. */
 interface Lineage {
   mainConversationId: string;
@@ -110,12 +119,21 @@ export class AgentExecutor {
   }
 
   /** Gives the task to the agent and returns its answer, with the skills that were loaded and why. */
-  async execute(agent: string, task: string | UserContent, options: ExecuteOptions = {}): Promise<AgentResult> {
-    return this.#turn(agent, task, options.conversationId ?? randomUUID(), { options });
+  async execute<Output = unknown>(
+    agent: string,
+    task: string | UserContent,
+    options: ExecuteOptions & OutputOption<Output> = {},
+  ): Promise<AgentResult<Output>> {
+    const result = this.#turn(agent, task, options.conversationId ?? randomUUID(), { options });
+    return result as Promise<AgentResult<Output>>;
   }
 
   /** The same as a stream. The turn starts at once. */
-  stream(agent: string, task: string | UserContent, options: ExecuteOptions = {}): AgentStream {
+  stream<Output = unknown>(
+    agent: string,
+    task: string | UserContent,
+    options: ExecuteOptions & OutputOption<Output> = {},
+  ): AgentStream<Output> {
     const conversationId = options.conversationId ?? randomUUID();
     const pieces = new Pieces();
     const result = this.#turn(agent, task, conversationId, { options, onText: (text) => pieces.push(text) });
@@ -123,7 +141,7 @@ export class AgentExecutor {
       () => pieces.end(),
       (error: unknown) => pieces.fail(error),
     );
-    return { conversationId, textStream: pieces, result };
+    return { conversationId, textStream: pieces, result: result as Promise<AgentResult<Output>> };
   }
 
   /** A copy of the messages of a conversation so far; undefined if it is unknown. */
@@ -151,7 +169,7 @@ export class AgentExecutor {
     agent: string,
     task: string | UserContent,
     conversationId: string,
-    { options, onText }: { options: ExecuteOptions; onText?: (text: string) => void },
+    { options, onText }: { options: TurnOptions; onText?: (text: string) => void },
   ): Promise<AgentResult> {
     if (this.#isClosed)
       throw new AgentError("agents-misused", "The system was closed.", { hint: "Build a new one.", agent });
@@ -165,7 +183,8 @@ export class AgentExecutor {
     const lineage: Lineage = { mainConversationId: conversationId, path: [agent], maxTokens: config.limits.maxTokens };
     const { signal } = options;
     const run = async (before: SavedConversation) => {
-      const context = await this.#run({ agent, task, conversationId, before, lineage, options, onText });
+      const content = plainTask(task);
+      const context = await this.#run({ agent, task: content, conversationId, before, lineage, options, onText });
       const after = {
         messages: context.result!.messages,
         ledger: context.ledger.entries,
@@ -187,7 +206,7 @@ export class AgentExecutor {
     conversationId,
     before,
     lineage,
-    options: { signal, onEvent },
+    options: { signal, onEvent, output },
     onText,
   }: {
     agent: string;
@@ -195,7 +214,7 @@ export class AgentExecutor {
     conversationId: string;
     before: SavedConversation;
     lineage: Lineage;
-    options: ExecuteOptions;
+    options: TurnOptions;
     onText?: ((text: string) => void) | undefined;
   }): Promise<AgentContext> {
     const { skills, cache, config, logger, middlewares } = this.#parts;
@@ -289,7 +308,7 @@ export class AgentExecutor {
       ],
       async (ready) => {
         try {
-          await callModel(ready, { wrappers, listeners, delegations, onText });
+          await callModel(ready, { wrappers, listeners, delegations, output, onText });
         } catch (error) {
           throw modelError(error);
         }
@@ -436,7 +455,7 @@ function handoffText({ agent, text, skills, steps, stoppedBy }: AgentResult, bud
   const names = [...new Set(skills.map(({ name }) => name))];
   const facts = [
     stoppedBy === "model" ? "completed" : `stopped by its ${stoppedBy} limit`,
-    `${steps} steps`,
+    `${steps} ${steps === 1 ? "step" : "steps"}`,
     ...(names.length > 0 ? [`skills: ${names.join(", ")}`] : []),
   ];
   const head = `Handoff from ${agent} (${facts.join("; ")}):\n\n`;
@@ -451,17 +470,24 @@ async function callModel(
     wrappers,
     listeners,
     delegations,
+    output = context.agent.responseFormat === "json" ? Output.json() : undefined,
     onText,
   }: {
     wrappers: readonly ToolWrapper[];
     listeners: readonly ((step: AgentStep) => "stop" | undefined)[];
     delegations: Delegation[];
+    output: OutputInterface | undefined;
     onText: ((text: string) => void) | undefined;
   },
 ): Promise<void> {
   const { agent, config, signal } = context;
   let mustStop = false;
-  const tools = wrapTools(context.tools, wrappers);
+  const ran = new Set<string>();
+  const noteRun: ToolWrapper = ({ toolCallId }, run) => {
+    ran.add(toolCallId);
+    return run();
+  };
+  const tools = wrapTools(context.tools, [noteRun, ...wrappers]);
   const settings = {
     model: context.model,
     instructions: context.instructions,
@@ -478,12 +504,19 @@ async function callModel(
     ...(agent.topP !== undefined && { topP: agent.topP }),
     ...(agent.maxOutputTokens !== undefined && { maxOutputTokens: agent.maxOutputTokens }),
     ...(agent.reasoning && { reasoning: agent.reasoning }),
-    ...(agent.responseFormat === "json" && { output: Output.json() as never }),
+    ...(output && { output: output as never }),
+    telemetry: { functionId: context.agentName, ...config.call.telemetry },
     // Before the tools of the step run, so that what they delegate gets only the rest of the budget.
     onLanguageModelCallEnd: ({ usage }: { usage: LanguageModelUsage }) => {
       context.usedTokens += tokensOf(usage);
     },
-    onStepEnd: ({ usage, toolCalls }: { usage: LanguageModelUsage; toolCalls: readonly { toolName: string }[] }) => {
+    onStepEnd: ({ usage, toolCalls, content }: Pick<Step, "usage" | "toolCalls" | "content">) => {
+      // Calls of unknown tools and with wrong arguments, which never ran.
+      for (const part of content)
+        if (part.type === "tool-error" && !ran.has(part.toolCallId)) {
+          const { toolName: tool, toolCallId, error } = part;
+          context.emit({ type: "tool-failed", tool, toolCallId, text: errorText(error) });
+        }
       const step = { step: context.iteration, usage, toolCalls: toolCalls.map(({ toolName }) => toolName) };
       context.emit({ type: "step", ...step });
       for (const listener of listeners) if (listener(step) === "stop") mustStop = true;
@@ -492,18 +525,20 @@ async function callModel(
   };
   const done = onText ? await runStream(settings, context, onText) : await generateText(settings);
   const { text, steps, usage, finishReason, responseMessages } = done;
+  const stoppedBy = mustStop ? "budget" : finishReason === "tool-calls" ? "steps" : "model";
   context.messages.push(...responseMessages);
   context.result = {
     agent: context.agentName,
     conversationId: context.conversationId,
     turn: context.turn,
     text,
+    ...(output && stoppedBy === "model" && { output: (await done.output) as unknown }),
     messages: context.messages,
     usage,
     totalTokens: context.usedTokens,
     steps: steps.length,
     finishReason,
-    stoppedBy: mustStop ? "budget" : finishReason === "tool-calls" ? "steps" : "model",
+    stoppedBy,
     skills: context.loaded,
     toolCalls: steps.flatMap(({ content }) => toolCallsOf(content)),
     delegations,
@@ -523,7 +558,7 @@ async function runStream(settings: Settings, context: AgentContext, onText: (tex
       onText(part.text);
       context.emit({ type: "text", text: part.text });
     } else if (part.type === "error") throw part.error;
-    else if (part.type === "abort") throw context.signal?.reason ?? new Error("the stream was aborted");
+    else if (part.type === "abort") throw context.signal?.reason ?? new Error(part.reason ?? "the stream was aborted");
   }
   const [text, steps, usage, finishReason, responseMessages] = await Promise.all([
     stream.text,
@@ -532,12 +567,16 @@ async function runStream(settings: Settings, context: AgentContext, onText: (tex
     stream.finishReason,
     stream.responseMessages,
   ]);
-  return { text, steps, usage, finishReason, responseMessages };
+  const read = { text, steps, usage, finishReason, responseMessages };
+  // Read only if it is wanted: it rejects if the turn was stopped before.
+  return Object.defineProperty(read as typeof read & { output: PromiseLike<unknown> }, "output", {
+    get: () => stream.output,
+  });
 }
 
-type StepContent = Awaited<ReturnType<typeof generateText<ToolSet>>>["steps"][number]["content"];
+type Step = Awaited<ReturnType<typeof generateText<ToolSet>>>["steps"][number];
 
-function toolCallsOf(content: StepContent): AgentResult["toolCalls"] {
+function toolCallsOf(content: Step["content"]): AgentResult["toolCalls"] {
   const results = new Map<string, { output?: unknown; error?: string }>();
   for (const part of content) {
     if (part.type === "tool-result")
@@ -570,11 +609,7 @@ function wrapTools(tools: ToolSet, wrappers: readonly ToolWrapper[]): ToolSet {
         },
         toModelOutput: (options: { output: unknown }) => {
           const { output } = options;
-          if (output instanceof OutputText) return { type: "text", value: output.text };
-          if (toModelOutput) return toModelOutput(options);
-          return typeof output === "string"
-            ? { type: "text", value: output }
-            : { type: "json", value: output === undefined ? null : output };
+          return toModelOutput && !(output instanceof OutputText) ? toModelOutput(options) : plainOutput(output);
         },
       };
       return [name, wrapped as unknown as ToolSet[string]];

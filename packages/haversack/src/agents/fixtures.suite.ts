@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { MockLanguageModelV4 } from "ai/test";
 import { onTestFinished } from "vitest";
+import { copyOf } from "./conversations.ts";
 
 export const TENDER_SKILL = `---
 name: danish-tender-guidelines
@@ -107,7 +108,7 @@ export function scriptedModel(...script: Script): ScriptedModel {
   const calls: ModelCall[] = [];
   let at = 0;
   const next = async (call: ModelCall): Promise<Say> => {
-    calls.push(structuredClone({ ...call, abortSignal: undefined }) as unknown as ModelCall);
+    calls.push(copyOf({ ...call, abortSignal: undefined }) as unknown as ModelCall);
     const step = script[Math.min(at++, script.length - 1)] ?? "done";
     if (step instanceof Error) throw step;
     call.abortSignal?.throwIfAborted();
@@ -129,10 +130,12 @@ export function scriptedModel(...script: Script): ScriptedModel {
           return { type: "tool-call", toolCallId: `call-${ids}`, toolName: tool, input: raw ?? JSON.stringify(input) };
         });
   const finishOf = (say: Say) => ({
-    unified: typeof say !== "string" && say.some((part) => "tool" in part) ? ("tool-calls" as const) : ("stop" as const),
+    unified:
+      typeof say !== "string" && say.some((part) => "tool" in part) ? ("tool-calls" as const) : ("stop" as const),
     raw: undefined,
   });
   const model = new MockLanguageModelV4({
+    supportedUrls: { "image/*": [/^https:/] },
     doGenerate: async (call) => {
       const say = await next(call);
       return { content: contentOf(say), finishReason: finishOf(say), usage, warnings: [] };

@@ -45,7 +45,7 @@ export {
   memoryLogger,
   noLogger,
 } from "./events.ts";
-export { AgentExecutor, AgentRegistry, type AgentStream, type ExecuteOptions } from "./executor.ts";
+export { AgentExecutor, AgentRegistry, type AgentStream, type ExecuteOptions, type OutputOption } from "./executor.ts";
 export { folderStore } from "./folder-store.ts";
 export {
   type AgentContext,

@@ -2,7 +2,15 @@
  * One turn of an agent as a pipeline: each middleware sees the context, calls `next`, and may look at the result afterwards. The order is
  * logging, agent loading, context set-up, skill auto-trigger, budget, tool execution, yours, and then the model.
  */
-import type { FinishReason, LanguageModel, LanguageModelUsage, ModelMessage, ToolSet, UserContent } from "ai";
+import type {
+  FinishReason,
+  JSONValue,
+  LanguageModel,
+  LanguageModelUsage,
+  ModelMessage,
+  ToolSet,
+  UserContent,
+} from "ai";
 import { errorText } from "../base/errors.ts";
 import { estimateTokens } from "../tokens/estimate.ts";
 import type { AgentDefinition } from "./agent-file.ts";
@@ -49,12 +57,14 @@ export interface Delegation {
   usage: LanguageModelUsage;
 }
 
-export interface AgentResult {
+export interface AgentResult<Output = unknown> {
   agent: string;
   conversationId: string;
   /** 1 for the first turn of the conversation. */
   turn: number;
   text: string;
+  /** The answer as the option `output` describes it, or parsed if the agent has `response_format: json`. Undefined if the turn was stopped before. */
+  output?: Output;
   /** A copy of the whole conversation, with this turn. Skills are system messages in it. */
   messages: ModelMessage[];
   /** Of this agent's own calls, in this turn. */
@@ -91,6 +101,24 @@ export class OutputText {
     this.text = text;
     this.whole = whole;
   }
+}
+
+/** What the model gets of a tool's output if the tool does not say it itself. Plain data, also if the output has dates or refers to itself. */
+export function plainOutput(
+  output: unknown,
+): { type: "text" | "error-text"; value: string } | { type: "json"; value: JSONValue } {
+  if (output instanceof OutputText) return { type: "text", value: output.text };
+  if (typeof output === "string") return { type: "text", value: output };
+  try {
+    const text = JSON.stringify(output, (_, value: unknown) => (typeof value === "bigint" ? String(value) : value));
+    return { type: "json", value: text === undefined ? null : (JSON.parse(text) as JSONValue) };
+  } catch (error) {
+    return { type: "error-text", value: `The output of this tool cannot be sent: ${firstLine(errorText(error))}` };
+  }
+}
+
+function firstLine(text: string): string {
+  return text.split("\n", 1)[0] ?? "";
 }
 
 export interface AgentStep {
@@ -273,9 +301,11 @@ export function createSkillAutoTriggerMiddleware(registry?: SkillRegistry, cache
     }
     const fresh = triggers.filter(({ skill }) => !context.ledger.has(skill.name, skill.hash)).slice(0, maxSkills);
     const known = triggers.filter(({ skill }) => context.ledger.has(skill.name, skill.hash)).slice(0, maxSkills);
-    if (context.turn > 1 && fresh.length > 0) {
+    // A new version of a skill that the conversation has is no new topic.
+    const newTopics = fresh.map(({ skill }) => skill.name).filter((name) => !context.ledger.has(name));
+    if (context.turn > 1 && newTopics.length > 0) {
       const before = context.ledger.entries.map(({ skill }) => skill);
-      context.emit({ type: "topic-changed", skills: fresh.map(({ skill }) => skill.name), before });
+      context.emit({ type: "topic-changed", skills: newTopics, before });
     }
     for (const { skill, reason, confidence, matchedKeywords } of known) {
       (cache ?? context.cache).get(context.conversationId, skill.name);

@@ -213,33 +213,33 @@ function continued(params: CallOptions, content: readonly Content[]): CallOption
 type AssistantMessage = Extract<Message, { role: "assistant" }>;
 
 function assistantMessage(content: readonly Content[]): AssistantMessage {
-  const parts = content.flatMap((part): AssistantMessage["content"] => {
-    if (part.type === "source" || part.type === "tool-approval-request") return [];
-    const { providerMetadata } = part;
-    const own = providerMetadata && { providerOptions: providerMetadata };
-    switch (part.type) {
-      case "text":
-        return part.text === "" && !own ? [] : [{ type: part.type, text: part.text, ...own }];
-      case "reasoning":
-        return [{ type: part.type, text: part.text, ...own }];
-      case "custom":
-        return [{ type: part.type, kind: part.kind, ...own }];
-      case "file":
-      case "reasoning-file":
-        return [{ type: part.type, data: part.data, mediaType: part.mediaType, ...own }];
-      case "tool-call": {
-        const { type, toolCallId, toolName, providerExecuted } = part;
-        const input: unknown = parseInput(part.input) ?? {};
-        return [{ type, toolCallId, toolName, input, ...(providerExecuted && { providerExecuted }), ...own }];
-      }
-      case "tool-result": {
-        const { type, toolCallId, toolName, result } = part;
-        const output = { type: part.isError ? ("error-json" as const) : ("json" as const), value: result };
-        return [{ type, toolCallId, toolName, output, ...own }];
-      }
+  return { role: "assistant", content: content.flatMap((part) => promptPart(part) ?? []) };
+}
+
+function promptPart(part: Content): AssistantMessage["content"][number] | undefined {
+  if (part.type === "source" || part.type === "tool-approval-request") return undefined;
+  const own = part.providerMetadata && { providerOptions: part.providerMetadata };
+  switch (part.type) {
+    case "text":
+      return part.text === "" && !own ? undefined : { type: part.type, text: part.text, ...own };
+    case "reasoning":
+      return { type: part.type, text: part.text, ...own };
+    case "custom":
+      return { type: part.type, kind: part.kind, ...own };
+    case "file":
+    case "reasoning-file":
+      return { type: part.type, data: part.data, mediaType: part.mediaType, ...own };
+    case "tool-call": {
+      const { type, toolCallId, toolName, providerExecuted } = part;
+      const input: unknown = parseInput(part.input) ?? {};
+      return { type, toolCallId, toolName, input, ...(providerExecuted && { providerExecuted }), ...own };
     }
-  });
-  return { role: "assistant", content: parts };
+    case "tool-result": {
+      const { type, toolCallId, toolName, result } = part;
+      const output = { type: part.isError ? ("error-json" as const) : ("json" as const), value: result };
+      return { type, toolCallId, toolName, output, ...own };
+    }
+  }
 }
 
 /** Runs the calls of our tool. `isOver`: there were none, or the AI SDK must run others before the model goes on. */
