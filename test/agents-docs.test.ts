@@ -91,6 +91,7 @@ describe("the programs of the other pages run", () => {
       "keep.ts": "2446 one line of many\n",
       "handoff.ts": "Handoff from reviewer: true\n",
       "skills.ts": "[FAKTA] Bids are due on 2031-05-02 (section 4).\n",
+      "claude.ts": "hooks, mcpServers, allowedTools\n",
     },
   };
 
