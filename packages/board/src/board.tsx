@@ -289,8 +289,10 @@ function ColumnView({
     <section class={isOver ? "column over" : "column"} data-status={status} aria-label={title}>
       <h2>
         <span class={`dot ${status}`} aria-hidden="true" />
-        {title} <span class="count">{total}</span>
-        {ready !== undefined && ready > 0 && <span class="quiet"> {ready} ready</span>}
+        {title} <span class="count">{total.toLocaleString("en")}</span>
+        {ready !== undefined && ready > 0 && (
+          <span class="quiet"> {ready === total ? "all" : ready.toLocaleString("en")} ready</span>
+        )}
       </h2>
       <ul class="cards">
         {cards.map((card) => (
@@ -300,7 +302,7 @@ function ColumnView({
       {cards.length === 0 && <Empty>{EMPTY[status]}</Empty>}
       {total > cards.length && (
         <button type="button" class="more" onClick={onMore}>
-          {total - cards.length} more
+          {(total - cards.length).toLocaleString("en")} more
         </button>
       )}
     </section>
@@ -353,8 +355,14 @@ function Card({
         onKeyDown={onKeyDown}
         onPointerDown={(event) => onDrag(event, card, status)}
       >
-        {group && <span class="card-group">{group}</span>}
-        <span class="card-title">{title}</span>
+        {group && (
+          <span class="card-group" dir="auto">
+            {group}
+          </span>
+        )}
+        <span class="card-title" dir="auto">
+          {title}
+        </span>
         <span class="card-foot">
           <span class="id">{id}</span>
           <Priority value={priority} />
@@ -366,7 +374,11 @@ function Card({
             </span>
           )}
         </span>
-        {note && <span class="card-note">{note}</span>}
+        {note && (
+          <span class="card-note" dir="auto">
+            {note}
+          </span>
+        )}
       </button>
     </li>
   );
@@ -434,7 +446,7 @@ function Find({ onOpen }: { onOpen(id: string): void }) {
                   onOpen(id);
                 }}
               >
-                <span class="id">{id}</span> {title} <span class="quiet">{STATUS_NAMES[status]}</span>
+                <span class="id">{id}</span> <bdi>{title}</bdi> <span class="quiet">{STATUS_NAMES[status]}</span>
               </button>
             </li>
           ))}
@@ -490,7 +502,9 @@ function GroupCardView({ group, onPick }: { group: GroupCard; onPick(id: string)
   const { id, title, done, total, epic_id } = group;
   return (
     <button type="button" class="card" onClick={() => onPick(id)}>
-      <span class="card-title">{title}</span>
+      <span class="card-title" dir="auto">
+        {title}
+      </span>
       <Meter value={total > 0 ? done / total : 0} label="Done" />
       <span class="card-foot">
         <span class="id">{id}</span>
