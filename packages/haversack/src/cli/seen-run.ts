@@ -8,15 +8,16 @@ import { isRunAlive } from "../runs/run-record.ts";
 import type { Run, RunProcess, RunStore } from "../store/run-store.ts";
 import type { Claim } from "../work/task.ts";
 
-/** `remedy`: the command that goes on with it. */
-export type SeenRun = Run & { remedy?: string };
+/** `remedy`: the command that goes on with it. isSilent: it is on another machine that sends no heartbeats. */
+export type SeenRun = Run & { remedy?: string; isSilent?: boolean };
 
 /** A run whose process is gone was interrupted. */
 export function asSeen(run: Run, now: Date): SeenRun {
   const isGone =
     run.state === "interrupted" || (run.state === "running" && !isRunAlive(run, { isAlive: isProcessAlive, now }));
   if (!isGone) return run;
-  return { ...run, state: "interrupted", remedy: continueCommand(run) };
+  const isSilent = run.state === "running" && isProcessAlive(run.process) === undefined;
+  return { ...run, state: "interrupted", remedy: continueCommand(run), ...(isSilent && { isSilent }) };
 }
 
 export function continueCommand({ scope }: Pick<Run, "scope">): string {
