@@ -1,4 +1,4 @@
-/** How a run is shown: a live view in a terminal, plain lines elsewhere, one JSON object per line for programs. */
+/** Shows a run: a live view in a terminal, plain lines elsewhere, or one JSON object per line for programs. */
 import { stripControl } from "../base/clean-text.ts";
 import type { Usage } from "../clients/stream-event.ts";
 import { tokensOf } from "../runs/brakes.ts";
@@ -9,7 +9,7 @@ import type { Io } from "./command.ts";
 
 export interface RunView {
   on(event: RunEvent): void;
-  /** The terminal is as it was before. */
+  /** Restores the terminal. */
   close(): void;
 }
 
@@ -45,7 +45,7 @@ function plainLine(io: Io, event: RunEvent): void {
   if (line !== undefined) io.out(`${line}\n`);
 }
 
-/** Undefined: not worth a line. What models, tests and titles say cannot move the cursor. */
+/** Undefined: nothing to show. Removes control characters from the texts of models, tests and titles. */
 export function lineOf(event: RunEvent): string | undefined {
   const line = textOf(event);
   return line === undefined ? undefined : oneLine(line);
@@ -106,7 +106,7 @@ const ASKED: Readonly<Record<EndWhy, string>> = {
 };
 
 const REDRAW_MS = 200;
-/** Nothing may come for minutes, and the clock must still go. */
+/** There may be no event for minutes, but the clock must continue. */
 const TICK_MS = 1_000;
 
 interface ShownSession {
@@ -115,15 +115,15 @@ interface ShownSession {
   state?: Readonly<LiveState>;
 }
 
-/** The last lines of what happened, and below them what happens now, drawn anew in place. */
+/** Draws the last events and, below them, the current state, always in the same place. */
 class LiveView implements RunView {
   readonly #io: Io;
-  /** By number: tasks that run apart have a session each. */
+  /** By number: with --isolate, several sessions run at once. */
   readonly #sessions = new Map<number, ShownSession>();
-  /** Of sessions that are over. */
+  /** From finished sessions. */
   #spent = { tokens: 0, costUsd: undefined as number | undefined };
   #tasks = { done: 0, blocked: 0, open: 0 };
-  /** The command that tests. */
+  /** The test command. */
   #testing: string | undefined;
   #drawn = 0;
   #timer: NodeJS.Timeout | undefined;

@@ -1,4 +1,4 @@
-/** `haversack` without arguments: the project's status, or, where it is not set up, what Haversack would do. */
+/** `haversack` without arguments: the project's status, or how to set it up. */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { diskFileSystem } from "../../base/file-system.ts";
