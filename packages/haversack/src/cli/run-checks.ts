@@ -4,6 +4,7 @@ import { HaversackError } from "../base/errors.ts";
 import { findOnPath, isOlder, versionOf } from "../clients/client-program.ts";
 import { STREAMED, type StreamedClient, userCommand } from "../clients/streamed.ts";
 import { git, headCommit } from "../engine/artifacts/git-snapshot.ts";
+import { whyWaiting } from "../engine/work/why-waiting.ts";
 import { dirtyFiles } from "../runs/keep-changes.ts";
 import type { RunOptions } from "../runs/run-parts.ts";
 import { findTests } from "../runs/verify.ts";
@@ -147,17 +148,7 @@ export async function requireReady(
       hint: "`haversack task create` makes one, `haversack import FILE` many",
     });
   }
-  const inScope = asScope(scope);
-  const blocked = await store.listTasks({ ...inScope, status: "blocked", limit: SHOWN_TASKS, at: by.at });
-  const waiting = await store.listTasks({ ...inScope, status: "todo", limit: SHOWN_TASKS, at: by.at });
-  const reasons = await Promise.all(
-    [...blocked.items, ...waiting.items].map(async ({ id, title }) => {
-      const { blockers, waitsFor } = await store.getTask(id, by.at);
-      const others = waitsFor.slice(0, SHOWN_TASKS).map((one) => `${one.id} "${one.title}" (${one.status})`);
-      const why = blockers[0]?.reason.slice(0, 200) ?? (others.length > 0 ? `waits for ${others.join(", ")}` : "");
-      return `${id} "${title}"${why === "" ? "" : `: ${why}`}`;
-    }),
-  );
+  const reasons = await whyWaiting(asScope(scope), { store, by });
   const shown = reasons.length > 0 ? ` (${reasons.join("; ")})` : "";
   const holders = await holdingRuns(await store.listClaims({ at: by.at }), { runs, now: by.at });
   const gone = holders.find(({ remedy }) => remedy !== undefined);
@@ -181,8 +172,6 @@ async function uncheckedOf({ id, startedAt }: Run, runs: RunStore): Promise<stri
   const taken = (await runs.listTasks(id)).filter(({ state }) => state === "claimed");
   return taken.map(({ taskId }) => taskId).filter((taskId) => !done.has(taskId));
 }
-
-const SHOWN_TASKS = 3;
 
 export function testsOf({ config }: OpenWork, cwd: string): string {
   const command = config["work.test_command"] || findTests(cwd)?.command;

@@ -70,13 +70,20 @@ export function openScreen(io: Pick<Io, "out" | "hasReader">, { stdin, stdout }:
 }
 
 /** Cuts a text to this many terminal columns. Colour codes take no column. */
-function cutShown(line: string, columns: number): string {
+export function cutShown(line: string, columns: number): string {
   let left = columns;
   return line.replace(/\u001b\[\d+m|./gsu, (part) => {
     if (part.startsWith("\u001b")) return part;
     left -= columnsTaken(part);
     return left < 0 ? "" : part;
   });
+}
+
+/** How many columns of the terminal a line takes that holds no control characters. */
+export function shownColumns(line: string): number {
+  let columns = 0;
+  for (const character of line) columns += columnsTaken(character);
+  return columns;
 }
 
 /** Chinese, Japanese, Korean and emoji take two columns. */

@@ -10,7 +10,7 @@ import {
   useShared,
   withMembers,
 } from "../../engine/team/share-store.ts";
-import { STORE_VARIABLE } from "../../engine/team/shared-place.ts";
+import { STORE_VARIABLE } from "../../engine/work-of.ts";
 import { addressFor } from "../../store/postgres/place.ts";
 import { SCHEMA_VERSION } from "../../store/sqlite/schema-version.ts";
 import { type Call, type Command, type ExitCode, option, print, sayNote, sayWarning } from "../command.ts";

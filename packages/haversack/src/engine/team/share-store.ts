@@ -4,12 +4,12 @@ import { type CopyReport, copyToPostgres, copyToSqlite } from "../../store/postg
 import { addMember, listMembers, removeMember } from "../../store/postgres/members.ts";
 import { type Place, readPlace } from "../../store/postgres/place.ts";
 import { Server, type ServerFacts } from "../../store/postgres/server.ts";
-import { readStore } from "../../store/sqlite/access.ts";
+import { readStore, writeStore } from "../../store/sqlite/access.ts";
+import { readSharedMark, writeSharedMark } from "../../store/sqlite/meta.ts";
 import { forgetSnapshot, readSnapshotState } from "../../store/sqlite/outbox/outbox.ts";
-import { readSharedMark, writeSharedMark } from "../../store/sqlite/shared-mark.ts";
 import type { OpenProject } from "../open-project.ts";
+import { recordSharedUrl, STORE_VARIABLE, sharedPlace, sharedUrl } from "../work-of.ts";
 import { forwardOutbox } from "./forward.ts";
-import { recordSharedUrl, STORE_VARIABLE, sharedPlace, sharedUrl } from "./shared-place.ts";
 import { joinShared } from "./shared-work.ts";
 import { refreshSnapshot } from "./snapshot.ts";
 
@@ -85,7 +85,7 @@ export async function migrateToLocal(project: OpenProject): Promise<{ place: Pla
 }
 
 function leave({ handle, paths }: OpenProject): void {
-  writeSharedMark(handle, undefined);
+  writeStore(handle, (db) => writeSharedMark(db, undefined));
   forgetSnapshot(handle);
   recordSharedUrl(paths, undefined);
 }

@@ -10,9 +10,9 @@ import type { Place } from "../../store/postgres/place.ts";
 import { PostgresRunStore } from "../../store/postgres/postgres-run-store.ts";
 import type { Server } from "../../store/postgres/server.ts";
 import type { RunStore } from "../../store/run-store.ts";
-import { readStore, type StoreHandle } from "../../store/sqlite/access.ts";
+import { readStore, type StoreHandle, writeStore } from "../../store/sqlite/access.ts";
+import { readSharedMark, writeSharedMark } from "../../store/sqlite/meta.ts";
 import { forgetSnapshot, readSnapshotState } from "../../store/sqlite/outbox/outbox.ts";
-import { readSharedMark, writeSharedMark } from "../../store/sqlite/shared-mark.ts";
 import { SqliteRunStore } from "../../store/sqlite/work/sqlite-run-store.ts";
 import type { OpenProject } from "../open-project.ts";
 import type { ProjectWork, WorkOptions } from "../work-of.ts";
@@ -83,7 +83,7 @@ export async function joinShared(
   const id = await server.storeId();
   const mark = readStore(handle, readSharedMark);
   if (mark?.id === id) {
-    if (mark.shown !== shown) writeSharedMark(handle, { id, shown });
+    if (mark.shown !== shown) writeStore(handle, (db) => writeSharedMark(db, { id, shown }));
     return;
   }
   const { count } = readSnapshotState(handle).backlog;
@@ -106,7 +106,7 @@ export async function joinShared(
   }
   if (handle.isReadOnly) return;
   forgetSnapshot(handle);
-  writeSharedMark(handle, { id, shown });
+  writeStore(handle, (db) => writeSharedMark(db, { id, shown }));
 }
 
 /** The root commits of a repository, which are the same in every full clone. Empty: no repository, no commit, or a shallow clone. */

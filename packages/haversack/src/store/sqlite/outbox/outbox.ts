@@ -5,7 +5,7 @@
 import type { DatabaseSync } from "node:sqlite";
 import type { SeenAgent } from "../../work-store.ts";
 import { readStore, type StoreHandle, writeStore } from "../access.ts";
-import { readSharedMark } from "../shared-mark.ts";
+import { readMeta, readSharedMark } from "../meta.ts";
 import type {
   EndedHolder,
   MovedClaimsById,
@@ -57,7 +57,7 @@ export function addToOutbox<Op extends OutboxOp>(
   make: () => OutboxOps[Op],
   { taskId, isClaim = false }: { taskId?: string; isClaim?: boolean } = {},
 ): void {
-  if (!db.prepare("SELECT 1 FROM meta WHERE key = 'shared'").get()) return;
+  if (!readMeta(db, "shared")) return;
   const args = make();
   db.prepare("INSERT INTO outbox (token, op, args, at, task, is_claim) VALUES (?, ?, ?, ?, ?, ?)").run(
     // About 100 bits. `node:crypto` would take a hook 5 ms.

@@ -1,6 +1,7 @@
 /** Which skills were shown and which of them were then used, per project. */
 import type { SkillUse } from "../../../skills/matching/match-skills.ts";
 import { readStore, type StoreHandle, writeStore } from "../access.ts";
+import { readMeta, writeMeta } from "../meta.ts";
 import { agentOfCall } from "./prompt-ledger.ts";
 
 export interface SkillStats {
@@ -60,26 +61,26 @@ export interface LearnedSkill extends Omit<SkillUse, "loaded"> {
 
 export function readLearned(handle: StoreHandle): { since: string | null; skills: LearnedSkill[] } {
   return readStore(handle, (db) => {
-    const since = db.prepare("SELECT value FROM meta WHERE key = 'learning-since'").get()?.["value"];
+    const since = readMeta(db, LEARNING_SINCE);
     const skills = db
       .prepare(LEARNED)
-      .all(String(since ?? ""))
+      .all(since ?? "")
       .map((row) => ({
         id: String(row["skill"]),
         used: Number(row["used"]),
         ignored: Number(row["ignored"]),
         searched: Number(row["searched"]),
       }));
-    return { since: since === undefined ? null : String(since), skills };
+    return { since: since ?? null, skills };
   });
 }
 
 /** Uses up to this time no longer count for learning. They stay in the statistics. */
 export function forgetLearned(handle: StoreHandle, at: Date): void {
-  writeStore(handle, (db) =>
-    db.prepare("INSERT OR REPLACE INTO meta (key, value) VALUES ('learning-since', ?)").run(at.toISOString()),
-  );
+  writeStore(handle, (db) => writeMeta(db, LEARNING_SINCE, at.toISOString()));
 }
+
+const LEARNING_SINCE = "learning-since";
 
 const LEARNED = `
 SELECT skill, sum(shown AND loaded) AS used, sum(shown AND NOT loaded) AS ignored, sum(loaded AND NOT shown) AS searched
