@@ -3,8 +3,10 @@
  * `--continue` resumes a killed runner where it stopped. The runner runs the tests itself and does not trust what a session says about
  * them.
  */
+import { HaversackError } from "../base/errors.ts";
 import { headCommit } from "../engine/artifacts/git-snapshot.ts";
 import { pickApart } from "../engine/work/next-batch.ts";
+import { whyWaiting } from "../engine/work/why-waiting.ts";
 import type { Run, RunSession, RunTask } from "../store/run-store.ts";
 import type { Scope } from "../store/work-store.ts";
 import { sizeAfter } from "../work/batch.ts";
@@ -44,7 +46,9 @@ async function openRun({ scope, client, options, continues }: RunRequest, parts:
   const by = { machine, process };
   if (!continues) return runs.createRun({ scope, client, options: { ...options }, ...by, startedAt: now() });
   if (!(await runs.takeRun(continues, { ...by, seenAt: now() }))) {
-    throw new RunStop("stopped", `another process goes on with run ${continues.id} already`);
+    throw new HaversackError("refused", `another process goes on with run ${continues.id} already`, {
+      hint: `\`haversack runs follow ${continues.id}\` shows it`,
+    });
   }
   const sessions = await runs.listSessions(continues.id);
   // Continuing a run that ended at a limit grants the full limits again; a killed run gets only what was left.
@@ -61,7 +65,7 @@ const OTHERS_MS = 5_000;
 const SHARED_MS = 15_000;
 /** So many looks without a change are left out. */
 const SLOW_LOOKS = 15;
-const FIRST_SIZE = 2;
+export const FIRST_SIZE = 2;
 
 class Runner {
   readonly #record: RunRecord;
@@ -425,8 +429,7 @@ class Runner {
     const again: RunTask[] = [];
     for (const task of record.held()) {
       if (await record.claim(task.taskId, record.placeOf(task))) again.push(task);
-      // Another agent has it, or a person settled it.
-      else await record.setTask(task.taskId, { state: "returned" });
+      else await record.giveBack(task.taskId);
     }
     if (again.length > 0) return again;
     if (this.#stop.isDraining) throw new RunStop("drained", `${this.#parts.machine} takes no new tasks`);
@@ -451,12 +454,12 @@ class Runner {
     const open = counts.todo + counts.in_progress + counts.review;
     if (open === 0 && counts.blocked === 0) throw new RunStop("done", ALL_DONE);
     if (open === 0) throw new RunStop("blocked", `${counts.blocked} blocked, the rest is done`);
-    if (counts.ready > 0) return;
-    if (counts.in_progress === 0) {
+    if (counts.in_progress === 0 && counts.ready === 0) {
       const review = counts.review > 0 ? `, ${counts.review} in review` : "";
+      const reasons = await whyWaiting(this.#scope, { store, by });
       throw new RunStop(
         "blocked",
-        `${counts.todo} wait for tasks that are not done (${counts.blocked} blocked${review})`,
+        `${counts.todo} waiting, ${counts.blocked} blocked${review} (${reasons.join("; ")})`,
       );
     }
     const { shared } = this.#parts;
@@ -464,7 +467,10 @@ class Runner {
     if (counts.todo === 0 && !(shared && (await this.#othersRun())))
       throw new RunStop("nothing-ready", `${counts.in_progress} in progress elsewhere, ${counts.blocked} blocked`);
     const ms = shared ? SHARED_MS : OTHERS_MS;
-    const why = `${counts.in_progress} in progress elsewhere${counts.todo > 0 ? `, ${counts.todo} wait` : ""}`;
+    // A ready task that was not given shares files with one in progress, or another run has just been faster.
+    const held = counts.ready > 0 ? `, ${counts.ready} of them touch the same files` : "";
+    const waiting = counts.todo > 0 ? `, ${counts.todo} wait${held}` : "";
+    const why = `${counts.in_progress} in progress elsewhere${waiting}`;
     // Once: this may take hours.
     if (why !== this.#waitsFor) this.#parts.on({ kind: "wait", ms, why });
     this.#waitsFor = why;

@@ -92,7 +92,7 @@ const runsShow: Command = {
   }),
 };
 
-/** A dead process tells nobody. */
+/** A process that died could not record its end. */
 const LOOK_MS = 10_000;
 
 const runsFollow: Command = {
@@ -302,7 +302,7 @@ const metrics: Command = {
   },
 };
 
-/** The newest days that fit, one column each. */
+/** As many of the newest days as fit, one column each. */
 function chart(io: Io, all: readonly RunDay[]): string[] {
   const days = all.slice(-Math.min(MOST_DAYS, Math.max(7, (io.width ?? 80) - 34)));
   const [first, last] = [days[0], days.at(-1)];
