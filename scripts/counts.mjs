@@ -1,5 +1,6 @@
 // Counts what users see: commands, options, settings, MCP tools, pages and words of docs; and the tokens of texts that models read. `node scripts/counts.mjs [COMMIT]` prints
 // the counts of this checkout and, beside them, of the commit.
+import "./pinned-node.mjs";
 import { execFileSync } from "node:child_process";
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -5,6 +5,7 @@
 //   closure  every source file that the first file imports, directly or indirectly, without types;
 // then the number and length of all source files without tests and, with BASE, the difference to that commit: of everything, and without
 // the parts that were added since (NEW_PARTS).
+import "./pinned-node.mjs";
 import { execFileSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { Session } from "node:inspector";
@@ -17,12 +18,22 @@ const SRC = "packages/haversack/src";
 const src = join(root, SRC);
 
 const HOOK = "clients/hook-events.ts";
+const SESSION = "4c1f6a52-8f0e-4a0e-9b39-0c7d6c1c1a11";
 const PROMPT = "Write the release notes for the next version";
 const PATHS = {
   prompt: {
     limit: 25,
     from: HOOK,
     play: (place) => send(place, { hook_event_name: "UserPromptSubmit", prompt: PROMPT }),
+  },
+  "tool call": {
+    from: HOOK,
+    before: [[["claim"], { CLAUDE_CODE_SESSION_ID: SESSION }]],
+    play: (place) => {
+      const file_path = join(place.cwd, "src/parser.ts");
+      const call = { tool_name: "Edit", tool_use_id: "toolu_1", tool_input: { file_path }, tool_response: {} };
+      return send(place, { hook_event_name: "PostToolUse", ...call }, { isAnswered: false });
+    },
   },
   "wake-up": {
     limit: 45,
@@ -50,7 +61,7 @@ const NEW_PARTS = {
     ...["*/stream.ts", "clients/stream-event.ts", "clients/streamed.ts"],
   ],
   "shared store on PostgreSQL": [
-    ...["store/postgres/", "engine/team/", "engine/work-of.ts", "store/sqlite/shared-mark.ts"],
+    ...["store/postgres/", "engine/team/", "engine/work-of.ts"],
     "cli/commands/store-team.ts",
   ],
   "imports from other tools": ["engine/work/foreign-records.ts", "engine/work/import-foreign.ts"],
@@ -69,15 +80,18 @@ function report(args) {
   const isListing = args.includes("--list");
   const base = args.find((arg) => !arg.startsWith("-"));
   const imports = importGraph();
-  for (const [path, { limit, hopsLimit = Number.POSITIVE_INFINITY, from }] of Object.entries(PATHS)) {
+  for (const [path, { limit = Number.POSITIVE_INFINITY, hopsLimit = Number.POSITIVE_INFINITY, from }] of Object.entries(
+    PATHS,
+  )) {
     // A process for each path: what one path has loaded or cached must not shorten the next.
     const text = execFileSync(process.execPath, ["--no-warnings", fileURLToPath(import.meta.url), "--play", path]);
     const run = JSON.parse(text);
     const far = distances(from, imports);
     const hops = Math.max(...run.map((file) => far.get(file) ?? 0));
     const mark = run.length <= limit && hops <= hopsLimit ? "ok  " : "over";
-    const hopsText = hopsLimit < Number.POSITIVE_INFINITY ? `${hops} hops (limit ${hopsLimit})` : `${hops} hops`;
-    console.log(`${mark}  ${path}: ${run.length} files run (limit ${limit}), ${hopsText}, closure ${far.size}`);
+    const within = (text, most) => (most < Number.POSITIVE_INFINITY ? `${text} (limit ${most})` : text);
+    const shownRun = within(`${run.length} files run`, limit);
+    console.log(`${mark}  ${path}: ${shownRun}, ${within(`${hops} hops`, hopsLimit)}, closure ${far.size}`);
     if (isListing) for (const file of run) console.log(`        ${far.get(file) ?? "-"} ${file}`);
   }
   const files = sourceFiles(src).map((path) => ({ path, text: readFileSync(join(src, path), "utf8") }));
@@ -175,7 +189,7 @@ async function play(path) {
       cwd: join(folder, "project"),
       env: { PATH: process.env.PATH, HOME: join(folder, "home"), HAVERSACK_AGENT: "bob" },
     };
-    await prepare(place);
+    await prepare(place, PATHS[path].before);
     const session = new Session();
     session.connect();
     const post = (method, params) =>
@@ -203,7 +217,7 @@ async function play(path) {
 }
 
 /** Prepares a project in use: an index, one waiting task, one that an agent has left, and a message. In separate processes. */
-async function prepare(place) {
+async function prepare(place, before = []) {
   mkdirSync(place.env.HOME, { recursive: true });
   const skill = join(place.cwd, ".claude/skills/release-notes");
   mkdirSync(skill, { recursive: true });
@@ -212,15 +226,19 @@ async function prepare(place) {
     "---\nname: release-notes\ndescription: How to write release notes and changelogs\n---\nList what changed for users.\n",
   );
   execFileSync("git", ["init", "-q"], { cwd: place.cwd, env: place.env });
-  for (const words of [
-    ["skill", "index"],
-    ["task", "create", "Write the parser", "--skill", "release-notes"],
-    ["task", "create", "Test the parser"],
-    ["claim"],
+  for (const [words, env] of [
+    [["skill", "index"]],
+    [["task", "create", "Write the parser", "--skill", "release-notes"]],
+    [["task", "create", "Test the parser"]],
+    [["claim"]],
+    ...before,
   ]) {
     const program = `globalThis.__VERSION__="0.0.0";const {runCli}=await import(${JSON.stringify(join(src, "cli/main.ts"))});
       await runCli(${JSON.stringify(words)},{env:process.env,cwd:process.cwd(),out(){},err(){},readStdin:async()=>""});`;
-    execFileSync(process.execPath, ["--no-warnings", "--input-type=module", "-e", program], place);
+    execFileSync(process.execPath, ["--no-warnings", "--input-type=module", "-e", program], {
+      cwd: place.cwd,
+      env: { ...place.env, ...env },
+    });
   }
 }
 
@@ -239,13 +257,13 @@ async function cli({ cwd, env }, words) {
 }
 
 /** Sends an event in the same way as the hook's process. */
-async function send({ cwd, env }, fields) {
+async function send({ cwd, env }, fields, { isAnswered = true } = {}) {
   const { answerHook } = await import(join(src, "clients/answer-hook.ts"));
   const { keptOpen } = await import(join(src, "engine/events/event-project.ts"));
   const { closeIfLogIsLong } = await import(join(src, "store/sqlite/access.ts"));
   const answer = answerHook(
     "claude-code",
-    { session_id: "4c1f6a52-8f0e-4a0e-9b39-0c7d6c1c1a11", cwd, transcript_path: join(cwd, "none.jsonl"), ...fields },
+    { session_id: SESSION, cwd, transcript_path: join(cwd, "none.jsonl"), ...fields },
     {
       env,
       cwd,
@@ -255,5 +273,5 @@ async function send({ cwd, env }, fields) {
       done: closeIfLogIsLong,
     },
   );
-  if (!answer) throw new Error(`no answer to ${fields.hook_event_name}`);
+  if ((answer !== "") !== isAnswered) throw new Error(`${fields.hook_event_name} was answered with "${answer}"`);
 }

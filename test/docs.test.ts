@@ -1,4 +1,5 @@
 /** Checks the docs: links resolve, commands exist with the options shown, and the code map names symbols in the right files. */
+import { execFileSync } from "node:child_process";
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import { describe, expect, it } from "vitest";
@@ -49,6 +50,37 @@ describe("numbers in the README", () => {
       const section = benchmarks.slice(at - 1, at + 12).join("\n");
       for (const [number] of result.matchAll(/\d[\d,.]*/g)) expect(section).toContain(number);
     },
+  );
+});
+
+describe("the lives of an event on the page of the architecture", () => {
+  const page = read("docs/explanation/architecture.md");
+  const sectionOf = (heading: string) => page.split(`\n${heading}\n`)[1]!.split(/\n##+ /)[0]!;
+  // A line with files only. The first step of an event has a file for each way in, between dots.
+  const filesOf = (heading: string) =>
+    [...sectionOf(heading).matchAll(/^ {3}((?:`[\w./-]+\.ts`,? ?)+)$/gm)].flatMap(([, list = ""]) =>
+      [...list.matchAll(/`([^`]+)`/g)].map(([, file = ""]) => file),
+    );
+  const always = filesOf("## The life of an event");
+
+  it.each([
+    ["### A prompt", "prompt", always],
+    ["### A tool call", "tool call", always],
+    ["### A claim", "claim by CLI", []],
+    ["### A wake-up", "wake-up", always],
+  ])(
+    "%s: names the files that run, all of them but those of base",
+    (heading, path, before) => {
+      const script = join(ROOT, "scripts/paths.mjs");
+      const ran: string[] = JSON.parse(
+        execFileSync(process.execPath, ["--no-warnings", script, "--play", path], { encoding: "utf8" }),
+      );
+      const named = [...new Set([...before, ...filesOf(heading)])];
+      // Claude Code's adapter is one in four: what it asks of its own helpers is not part of the general life.
+      const isOfPage = (file: string) => !file.startsWith("base/") && file !== "clients/claude-code/transcripts.ts";
+      expect(named.toSorted()).toEqual(ran.filter(isOfPage).toSorted());
+    },
+    60_000,
   );
 });
 

@@ -4,9 +4,9 @@
  */
 import { spawnSync } from "node:child_process";
 import { join } from "node:path";
+import { writeSharedMark } from "../../packages/haversack/src/store/sqlite/meta.ts";
 import { openDatabase } from "../../packages/haversack/src/store/sqlite/open.ts";
 import { readSnapshotState } from "../../packages/haversack/src/store/sqlite/outbox/outbox.ts";
-import { writeSharedMark } from "../../packages/haversack/src/store/sqlite/shared-mark.ts";
 import { type Benchmark, type Candidate, quantile, timePairs } from "../harness.ts";
 import { indexSyntheticSkills, makeScratch, type Scratch } from "../scratch.ts";
 import { hookEvents } from "./hook.ts";
@@ -22,7 +22,7 @@ export const teamHook: Benchmark = {
       for (const scratch of [alone, shared]) prepare(scratch);
       const store = join(shared.root, ".haversack/haversack.db");
       const handle = openDatabase(store, { durability: "full" });
-      writeSharedMark(handle, { id: "bench", shown: "postgres://bench@127.0.0.1:1/none" });
+      writeSharedMark(handle.db, { id: "bench", shown: "postgres://bench@127.0.0.1:1/none" });
       handle.db.close();
       const [was, is] = [events(alone), events(shared)];
       const pairs = was.map((one, at): [Candidate, Candidate] => [one, is[at] as Candidate]);

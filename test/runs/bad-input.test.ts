@@ -18,6 +18,14 @@ describe("before anything is spent", () => {
     expect(none.err).toContain("--epic ID");
     expect((await run.work(["--all", "--story", "S1"])).code).toBe(2);
     expect((await run.work(["--all", "-n", "many"])).code).toBe(2);
+    for (const limit of ["--max-chains", "--max-tokens", "--max-cost", "--max-minutes"]) {
+      for (const value of ["0", "-1", "much", "Infinity", ""]) {
+        expect(await run.work(["--all", limit, value]), `${limit} ${value}`).toMatchObject({
+          code: 2,
+          err: expect.stringContaining(`${limit} must be`),
+        });
+      }
+    }
     expect((await run.work(["--story", "S9999"])).code).toBe(1);
     expect(run.sessions()).toEqual([]);
   });
@@ -188,6 +196,38 @@ describe("before anything is spent", () => {
     expect((await run.haversack("runs", "list", "--json")).out.trim()).toBe("[]");
     const json = JSON.parse((await run.work(["--all", "--dry-run", "--json"])).out);
     expect(json.prompt_chars).toBe(json.prompt.length);
+  });
+
+  it("--dry-run of a run to continue: what it would check and go on with; of another one: what an interrupted run holds", async () => {
+    const script = `if (agent.number === 1) agent.finish(agent.tasks[0]); agent.answer("x"); await agent.sleep(60_000);`;
+    const run = await project({ tasks: 4, script });
+    const running = run.start(["work", "--all", "--max-chains", "7"]);
+    await running.says("Session 1");
+    while (Object.values(await run.status()).filter((status) => status === "done").length === 0);
+    running.child.kill("SIGKILL");
+    await running.ended;
+    const [first, second, third] = run.tasks as [string, string, string];
+    const again = await run.work(["--all", "--continue", "--dry-run"]);
+    expect(again.out).toMatch(/Would continue: run R\d+\n/);
+    expect(again.out).toContain(`Would check first: ${first} "Task 1"\nWould go on with: ${second} "Task 2"\n`);
+    expect(again.out).toContain("Limits: 7 sessions\n");
+    expect(JSON.parse((await run.work(["--all", "--continue", "--dry-run", "--json"])).out)).toMatchObject({
+      continues: expect.stringMatching(/^R/),
+      checks: [{ id: first }],
+      tasks: [{ id: second }],
+    });
+    run.git("clean", "--quiet", "--force");
+    const other = await run.work(["--all", "--dry-run", "--isolate"]);
+    expect(other.err).toMatch(new RegExp(`run R\\d+ was interrupted and holds ${second}: a new run would free`));
+    expect(other.out).toContain(`Would run, once per task: `);
+    expect(other.out).toContain(`Prompt for ${third} "Task 3" (`);
+    expect(run.sessions()).toHaveLength(1);
+  });
+
+  it("--continue without a run to continue starts a new one, and says so", async () => {
+    const run = await project({ tasks: 1 });
+    const { code, err } = await run.work(["--all", "--continue"]);
+    expect({ code, err }).toMatchObject({ code: 0, err: expect.stringContaining("so a new one starts") });
   });
 
   it("says when the client is not connected: then nothing captures its work in progress", async () => {

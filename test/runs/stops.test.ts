@@ -240,6 +240,49 @@ it("waits for a task that another agent holds, says so once, and goes on when it
   expect(out.match(/in progress elsewhere/g)).toHaveLength(1);
 });
 
+it("waits for a task in progress elsewhere that touches the same files, and says so once", async () => {
+  const run = await project({ tasks: 0 });
+  const create = async (title: string) =>
+    (JSON.parse((await run.haversack("task", "create", title, "--files", "a.ts", "--json")).out) as { id: string }).id;
+  const [first] = [await create("One"), await create("Two")];
+  await run.haversack("claim", first);
+  const running = run.start(["work", "--all"]);
+  await running.says("Waits 5 s: 1 in progress elsewhere, 1 wait, 1 of them touch the same files");
+  await sleep(1500);
+  await run.haversack("done", first);
+  const { out, code } = await running.ended;
+  expect(code).toBe(0);
+  expect(out.match(/in progress elsewhere/g)).toHaveLength(1);
+});
+
+it("gives up a task that a person archives or takes over while a session works on it, and says so", async () => {
+  const run = await project({ tasks: 3, script: `await agent.sleep(3000);\n${FINISH_ALL}` });
+  const running = run.start(["work", "--all", "-n", "3"]);
+  await firstSession(run);
+  const [dropped, taken, kept] = run.tasks as [string, string, string];
+  await run.haversack("task", "archive", dropped);
+  await run.haversack("claim", taken, "--steal", "I know how");
+  const { out, code } = await running.ended;
+  expect(code).toBe(1);
+  expect(out).toContain(`${dropped} "Task 1" returned: it is archived now`);
+  expect(out).toContain(`${taken} "Task 2" returned: person has it now`);
+  expect(out).toContain(`${kept} "Task 3" done`);
+  expect(out).toMatch(/Stopped \(nothing-ready\): 1 in progress elsewhere, 0 blocked\. 1 done, 0 blocked/);
+  expect(run.report()).toMatchObject({ tasks_completed: 1, next_steps: [] });
+});
+
+it("says at its end which task outside of its scope the rest waits for", async () => {
+  const run = await project({ tasks: 1 });
+  const { id: story } = JSON.parse((await run.haversack("story", "create", "S", "--json")).out);
+  const { id: later } = JSON.parse((await run.haversack("task", "create", "Later", "--story", story, "--json")).out);
+  await run.haversack("task", "create", "Now", "--story", story);
+  await run.haversack("task", "dep", later, "--add", run.tasks[0]!);
+  const { out, code } = await run.work(["--story", story]);
+  expect(code).toBe(1);
+  const why = `${later} "Later": waits for ${run.tasks[0]} "Task 1" (todo)`;
+  expect(out).toContain(`Stopped (blocked): 1 waiting, 0 blocked (${why}). 1 done`);
+});
+
 it("two runners share a scope: each task is done once", async () => {
   const run = await project({
     tasks: 6,

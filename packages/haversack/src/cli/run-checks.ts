@@ -1,9 +1,10 @@
-/** What must be there before `haversack work` spends anything. Each refusal is one line with the remedy. */
+/** Checks before `haversack work` starts a session. Each refusal is one line with a remedy. */
 import { spawnSync } from "node:child_process";
 import { HaversackError } from "../base/errors.ts";
 import { findOnPath, isOlder, versionOf } from "../clients/client-program.ts";
 import { STREAMED, type StreamedClient, userCommand } from "../clients/streamed.ts";
 import { git, headCommit } from "../engine/artifacts/git-snapshot.ts";
+import { whyWaiting } from "../engine/work/why-waiting.ts";
 import { dirtyFiles } from "../runs/keep-changes.ts";
 import type { RunOptions } from "../runs/run-parts.ts";
 import { findTests } from "../runs/verify.ts";
@@ -53,7 +54,7 @@ export function requireClient(
   });
 }
 
-/** For a first look: names the client that a run would start, and the problem if there is none. */
+/** For `--dry-run`: names the client that a run would start, or the problem. */
 export function clientOrNone(
   id: string,
   call: Call,
@@ -69,7 +70,7 @@ export function clientOrNone(
   }
 }
 
-/** The program that a shell command starts with, if there is none of that name. Only where that is a plain word. */
+/** The program that a shell command begins with, if it is not installed. Checks only plain words. */
 function missingProgram(command: string, { env, cwd }: Call["io"]): string | undefined {
   const [, word] = /^\s*([\w./+-]+)(?=\s|$)/.exec(command) ?? [];
   if (word === undefined) return undefined;
@@ -100,7 +101,7 @@ export function requireRepository(
       hint: `\`git switch ${mergeInto ?? "BRANCH"}\` first`,
     });
   }
-  // A merge that was killed may have left these. The run that goes on looks after that.
+  // A killed merge may have left these. The continued run handles that.
   if (isContinued) return { cwd, branch };
   const lock = indexLock(cwd);
   if (lock !== undefined) {
@@ -147,17 +148,7 @@ export async function requireReady(
       hint: "`haversack task create` makes one, `haversack import FILE` many",
     });
   }
-  const inScope = asScope(scope);
-  const blocked = await store.listTasks({ ...inScope, status: "blocked", limit: SHOWN_TASKS, at: by.at });
-  const waiting = await store.listTasks({ ...inScope, status: "todo", limit: SHOWN_TASKS, at: by.at });
-  const reasons = await Promise.all(
-    [...blocked.items, ...waiting.items].map(async ({ id, title }) => {
-      const { blockers, waitsFor } = await store.getTask(id, by.at);
-      const others = waitsFor.slice(0, SHOWN_TASKS).map((one) => `${one.id} "${one.title}" (${one.status})`);
-      const why = blockers[0]?.reason.slice(0, 200) ?? (others.length > 0 ? `waits for ${others.join(", ")}` : "");
-      return `${id} "${title}"${why === "" ? "" : `: ${why}`}`;
-    }),
-  );
+  const reasons = await whyWaiting(asScope(scope), { store, by });
   const shown = reasons.length > 0 ? ` (${reasons.join("; ")})` : "";
   const holders = await holdingRuns(await store.listClaims({ at: by.at }), { runs, now: by.at });
   const gone = holders.find(({ remedy }) => remedy !== undefined);
@@ -174,15 +165,13 @@ export async function requireReady(
   );
 }
 
-/** Tasks that an interrupted run took and that no later run has finished. */
+/** Tasks of an interrupted run that no later run has finished. */
 async function uncheckedOf({ id, startedAt }: Run, runs: RunStore): Promise<string[]> {
   const since = await runs.tasksSince(startedAt);
   const done = new Set(since.filter(({ state }) => state === "done").map(({ taskId }) => taskId));
   const taken = (await runs.listTasks(id)).filter(({ state }) => state === "claimed");
   return taken.map(({ taskId }) => taskId).filter((taskId) => !done.has(taskId));
 }
-
-const SHOWN_TASKS = 3;
 
 export function testsOf({ config }: OpenWork, cwd: string): string {
   const command = config["work.test_command"] || findTests(cwd)?.command;

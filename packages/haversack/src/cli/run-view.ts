@@ -1,4 +1,4 @@
-/** How a run is shown: a live view in a terminal, plain lines elsewhere, one JSON object per line for programs. */
+/** Shows a run: a live view in a terminal, plain lines elsewhere, or one JSON object per line for programs. */
 import { stripControl } from "../base/clean-text.ts";
 import type { Usage } from "../clients/stream-event.ts";
 import { tokensOf } from "../runs/brakes.ts";
@@ -6,16 +6,23 @@ import type { EndWhy, LiveState } from "../runs/client-session.ts";
 import type { BriefTask, RunEvent } from "../runs/run-event.ts";
 import { bar } from "./charts.ts";
 import type { Io } from "./command.ts";
+import { cutShown, shownColumns } from "./screen.ts";
+import { wrapColumns } from "./terminal.ts";
 
 export interface RunView {
   on(event: RunEvent): void;
-  /** The terminal is as it was before. */
+  /** Restores the terminal. */
   close(): void;
 }
 
-export function makeRunView(io: Io, { isJson }: { isJson: boolean }): RunView {
+/** The terminal's size now: the user may change it. */
+type Size = Pick<NodeJS.WriteStream, "columns" | "rows">;
+
+export function makeRunView(io: Io, { isJson }: { isJson: boolean }, size: Size = process.stdout): RunView {
   if (isJson) return { on: (event) => jsonLine(io, event), close: () => undefined };
-  return io.isTerminal ? new LiveView(io) : { on: (event) => plainLine(io, event), close: () => undefined };
+  // A dumb terminal cannot move its cursor.
+  const isLive = io.isTerminal && io.env["TERM"] !== "dumb";
+  return isLive ? new LiveView(io, size) : { on: (event) => plainLine(io, event), close: () => undefined };
 }
 
 function jsonLine(io: Io, event: RunEvent): void {
@@ -45,7 +52,7 @@ function plainLine(io: Io, event: RunEvent): void {
   if (line !== undefined) io.out(`${line}\n`);
 }
 
-/** Undefined: not worth a line. What models, tests and titles say cannot move the cursor. */
+/** Undefined: nothing to show. Removes control characters from the texts of models, tests and titles. */
 export function lineOf(event: RunEvent): string | undefined {
   const line = textOf(event);
   return line === undefined ? undefined : oneLine(line);
@@ -106,46 +113,57 @@ const ASKED: Readonly<Record<EndWhy, string>> = {
 };
 
 const REDRAW_MS = 200;
-/** Nothing may come for minutes, and the clock must still go. */
+/** There may be no event for minutes, but the clock must continue. */
 const TICK_MS = 1_000;
 
 interface ShownSession {
   start: Extract<RunEvent, { kind: "session" }>;
   startedAt: number;
   state?: Readonly<LiveState>;
+  /** Its current activity, and when that began. */
+  doing: string;
+  doingSince: number;
 }
 
-/** The last lines of what happened, and below them what happens now, drawn anew in place. */
+/** The last events and, below them, a few lines on the current state, which are redrawn in place. */
 class LiveView implements RunView {
   readonly #io: Io;
-  /** By number: tasks that run apart have a session each. */
+  readonly #size: Size;
+  /** By number: with --isolate, several sessions run at once. */
   readonly #sessions = new Map<number, ShownSession>();
-  /** Of sessions that are over. */
+  /** From finished sessions. */
   #spent = { tokens: 0, costUsd: undefined as number | undefined };
   #tasks = { done: 0, blocked: 0, open: 0 };
-  /** The command that tests. */
-  #testing: string | undefined;
-  #drawn = 0;
+  /** The running test command, and when it started. */
+  #testing: { command: string; since: number } | undefined;
+  #drawn: readonly string[] = [];
   #timer: NodeJS.Timeout | undefined;
   readonly #startedAt = Date.now();
   readonly #tick: NodeJS.Timeout;
 
-  constructor(io: Io) {
-    this.#io = io;
-    this.#tick = setInterval(() => this.#drawn > 0 && this.#later(), TICK_MS).unref();
+  constructor(io: Io, size: Size) {
+    [this.#io, this.#size] = [io, size];
+    this.#tick = setInterval(() => this.#drawn.length > 0 && this.#later(), TICK_MS).unref();
+  }
+
+  get #columns(): number {
+    return this.#size.columns || 80;
   }
 
   on(event: RunEvent): void {
     if (event.kind === "stream") {
       const shown = this.#sessions.get(event.number);
-      if (shown) shown.state = event.state;
+      if (shown) note(shown, event.state);
       this.#later();
       return;
     }
     const line = lineOf(event);
     this.#erase();
-    if (line !== undefined) this.#io.out(`${line}\n`);
-    if (event.kind === "session") this.#sessions.set(event.number, { start: event, startedAt: Date.now() });
+    if (line !== undefined) this.#io.out(`${wrapColumns(line, this.#columns)}\n`);
+    if (event.kind === "session") {
+      const now = Date.now();
+      this.#sessions.set(event.number, { start: event, startedAt: now, doing: "starting", doingSince: now });
+    }
     if (event.kind === "batch") {
       const shown = this.#sessions.get(event.number);
       if (shown) shown.start = { ...shown.start, tasks: event.tasks, batchSize: event.batchSize };
@@ -157,8 +175,7 @@ class LiveView implements RunView {
     if (event.kind === "run") this.#tasks.open = event.open;
     if (event.kind === "task" && event.state === "done") this.#tasks.done++;
     if (event.kind === "task" && (event.state === "blocked" || event.state === "conflict")) this.#tasks.blocked++;
-    if (event.kind === "testing") this.#testing = event.command;
-    else this.#testing = undefined;
+    this.#testing = event.kind === "testing" ? { command: event.command, since: Date.now() } : undefined;
     if (event.kind === "stop") this.#sessions.clear();
     this.#draw();
   }
@@ -184,42 +201,66 @@ class LiveView implements RunView {
   }
 
   #draw(): void {
-    const width = (this.#io.width ?? 80) - 1;
+    const width = this.#columns - 1;
     const sessions = [...this.#sessions.values()];
-    const lines = [
-      ...sessions.slice(0, 1).map(({ start }) => this.#drawRun(start)),
-      ...sessions.flatMap(drawSession),
-      ...(this.#testing === undefined ? [] : [`  tests  ${this.#testing}`]),
-    ];
-    if (lines.length > 0) this.#put(lines.map((line) => oneLine(line).slice(0, width)));
+    const [first] = sessions;
+    const head = first ? this.#drawRun(first.start, width) : [];
+    const tests = this.#testing ? [drawDoing("tests", this.#testing.command, { ...this.#testing, width })] : [];
+    // What has scrolled out at the top cannot be redrawn.
+    const room = Math.floor(((this.#size.rows || 24) - head.length - tests.length - 2) / 2);
+    const hidden = sessions.length - Math.max(1, room);
+    const shown = hidden > 0 ? sessions.slice(0, -hidden) : sessions;
+    const more = hidden > 0 ? [`  and ${hidden} more ${hidden === 1 ? "session" : "sessions"}`] : [];
+    const lines = [...head, ...shown.flatMap((one) => drawSession(one, width)), ...more, ...tests];
+    if (lines.length > 0) this.#put(lines.map((line) => cutShown(oneLine(line), width)));
   }
 
-  #drawRun({ chain, maxChains, batchSize }: ShownSession["start"]): string {
+  #drawRun({ chain, maxChains, batchSize }: ShownSession["start"], width: number): string[] {
     const live = [...this.#sessions.values()].flatMap(({ state }) => state?.usage ?? []);
     const tokens = live.reduce((sum, usage) => sum + tokensOf(usage), this.#spent.tokens);
     const costs = [this.#spent, ...live].flatMap(({ costUsd }) => costUsd ?? []);
     const cost = costs.length === 0 ? undefined : costs.reduce((sum, one) => sum + one, 0);
     const { done, blocked, open } = this.#tasks;
-    return `  run    ${clock(Date.now() - this.#startedAt)}  ${done} of ${open} done, ${blocked} blocked  chain ${chain} of ${maxChains}  batch size ${batchSize}  ${formatTokens(tokens)} tokens${formatCost(cost)}`;
+    const run = `  run    ${clock(Date.now() - this.#startedAt)}  ${done} of ${open} done, ${blocked} blocked  chain ${chain} of ${maxChains}  batch size ${batchSize}`;
+    const spent = `${formatTokens(tokens)} tokens${formatCost(cost)}`;
+    const line = `${run}  ${spent}`;
+    return line.length <= width ? [line] : [run, `  spent  ${spent}`];
   }
 
   #put(lines: readonly string[]): void {
     this.#io.out(`${lines.join("\n")}\n`);
-    this.#drawn = lines.length;
+    this.#drawn = lines;
   }
 
   #erase(): void {
-    if (this.#drawn > 0) this.#io.out(`\x1b[${this.#drawn}A\x1b[0J`);
-    this.#drawn = 0;
+    // A terminal that was made narrower has wrapped them.
+    const rows = this.#drawn.reduce((sum, line) => sum + Math.max(1, Math.ceil(shownColumns(line) / this.#columns)), 0);
+    // The cursor may stand behind a `^C`.
+    if (rows > 0) this.#io.out(`\r\x1b[${rows}A\x1b[0J`);
+    this.#drawn = [];
   }
 }
 
-function drawSession({ start, startedAt, state }: ShownSession): string[] {
-  const { usedTokens = 0, windowTokens = 1, doing = "starting" } = state ?? {};
+function note(shown: ShownSession, state: Readonly<LiveState>): void {
+  shown.state = state;
+  if (state.doing === shown.doing) return;
+  [shown.doing, shown.doingSince] = [state.doing, Date.now()];
+}
+
+const LONG_MS = 10_000;
+
+function drawSession({ start, startedAt, state, doing, doingSince }: ShownSession, width: number): string[] {
+  const { usedTokens = 0, windowTokens = 1 } = state ?? {};
   return [
     `  ${start.purpose.padEnd(6)} ${bar(usedTokens / windowTokens)} ${percent(usedTokens, windowTokens)} of the window  ${clock(Date.now() - startedAt)}  ${start.tasks.map(({ id }) => id).join(", ")}`,
-    `  now    ${doing}`,
+    drawDoing("now", doing, { since: doingSince, width }),
   ];
+}
+
+function drawDoing(what: string, text: string, { since, width }: { since: number; width: number }): string {
+  const ms = Date.now() - since;
+  const long = ms < LONG_MS ? "" : `  ${clock(ms)}`;
+  return `${cutShown(`  ${what.padEnd(6)} ${oneLine(text)}`, width - long.length)}${long}`;
 }
 
 export function percent(part: number, whole: number): string {

@@ -1,5 +1,4 @@
 /** What the work commands share: the store, the actor, the claim settings, and texts from standard input. */
-import { makeCompiledFolder } from "../base/compiled-folder.ts";
 import { HaversackError } from "../base/errors.ts";
 import { workPlace } from "../base/project-root.ts";
 import { retireOldState } from "../engine/open-project.ts";
@@ -29,7 +28,6 @@ export async function openWork(call: Call, access: Access): Promise<OpenWork> {
   // Never report something as saved that is only in memory.
   if (access === "read" && project.isMemory && work.shared === undefined) handle.db.exec("PRAGMA query_only = ON");
   if (access === "save") {
-    makeCompiledFolder(io.env);
     retireOldState(handle, {
       paths,
       days: config["store.retention_days"],
@@ -129,4 +127,4 @@ export const TASK: ArgumentSpec = {
 };
 
 /** For commands that take several. */
-export const TASKS: ArgumentSpec = { ...TASK, about: `${TASK.about}; several are done one by one`, many: true };
+export const TASKS: ArgumentSpec = { ...TASK, about: `${TASK.about}`, many: true };

@@ -3,6 +3,7 @@
  * made nor accepted. Records a new store as this user's own. Hooks check the same record in store/sqlite/access.ts.
  */
 import { accessSync, constants, existsSync, statSync } from "node:fs";
+import type { DatabaseSync } from "node:sqlite";
 import type { Config } from "../base/config-schema.ts";
 import { HaversackError } from "../base/errors.ts";
 import { removeOldLogs } from "../base/log.ts";
@@ -15,9 +16,10 @@ import {
   makeRecordedStore,
   recordTrust,
 } from "../base/project-trust.ts";
-import type { StoreHandle } from "../store/sqlite/access.ts";
+import { readStore, type StoreHandle, writeStore } from "../store/sqlite/access.ts";
 import { guardStore, whyNotWritable } from "../store/sqlite/connect.ts";
-import { isRetirementDue, retireSessions } from "../store/sqlite/maintenance/purge.ts";
+import { retireSessions } from "../store/sqlite/maintenance/purge.ts";
+import { readMeta, writeMeta } from "../store/sqlite/meta.ts";
 import { openDatabase, openMemoryStore, openToAnswer, openToRead } from "../store/sqlite/open.ts";
 import { SqliteOutputs } from "../store/sqlite/outputs/sqlite-outputs.ts";
 import { readInSpool } from "../store/sqlite/spool/take-in.ts";
@@ -320,13 +322,25 @@ export interface RetireOptions {
 }
 
 const DAY_MS = 86_400_000;
+const RETIRED_AT = "retired_at";
 
 /** Returns whether it ran. After a fault, such as a lock held by another process, the next process tries again. */
 export function retireOldState(handle: StoreHandle, { paths, days, outputs, now }: RetireOptions): boolean {
   try {
-    if (days <= 0 || handle.isReadOnly || handle.file === ":memory:" || !isRetirementDue(handle, now)) return false;
+    if (days <= 0 || handle.isReadOnly || handle.file === ":memory:") return false;
+    const isDue = (db: DatabaseSync) =>
+      // A mark in the future comes from a wrong clock.
+      !(Math.abs(now.getTime() - Date.parse(readMeta(db, RETIRED_AT) ?? "")) < DAY_MS);
+    if (!readStore(handle, isDue)) return false;
     const olderThan = new Date(now.getTime() - days * DAY_MS);
-    if (!retireSessions(handle, { olderThan, now })) return false;
+    const isOurs = writeStore(handle, (db) => {
+      // Another process may have been faster.
+      if (!isDue(db)) return false;
+      writeMeta(db, RETIRED_AT, now.toISOString());
+      retireSessions(db, { olderThan });
+      return true;
+    });
+    if (!isOurs) return false;
     purgeSnapshots(paths.state, { olderThan, dryRun: false });
     removeOldLogs(paths.log, { olderThan, now });
     if (outputs) new SqliteOutputs(handle).retire(outputs, now);

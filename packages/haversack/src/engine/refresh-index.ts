@@ -20,6 +20,7 @@ import { briefOf } from "../skills/showing/disclosure.ts";
 import { findSkillFiles, isKeptForPeople, type SkillFile, type SkillRoot } from "../skills/skill-files.ts";
 import type { Problem, SkillRule } from "../skills/types.ts";
 import { type StoreHandle, writeStore } from "../store/sqlite/access.ts";
+import { readMeta, writeMeta } from "../store/sqlite/meta.ts";
 import { type IndexedFile, type IndexedSkill, SkillIndexWriter } from "../store/sqlite/skills/skill-index-writer.ts";
 import type { Environment } from "./project.ts";
 import { readEcosystems } from "./project-ecosystems.ts";
@@ -70,7 +71,7 @@ export function refreshIndex(handle: StoreHandle, input: RefreshInput): RefreshR
     });
   };
   const format = indexFormat();
-  const mustEmpty = () => isRebuild || writer.format() !== format;
+  const mustEmpty = () => isRebuild || readMeta(handle.db, FORMAT) !== format;
   const { files, problems } = findSkillFiles(roots, fs);
   const changedFiles = () => {
     const known = new Map(writer.files().map((file) => [file.path, file]));
@@ -86,7 +87,7 @@ export function refreshIndex(handle: StoreHandle, input: RefreshInput): RefreshR
     write(() => {
       writer.empty();
       writer.putBackground(backgroundTerms());
-      writer.putFormat(format);
+      writeMeta(handle.db, FORMAT, format);
     });
   }
 
@@ -134,9 +135,9 @@ export function refreshIndex(handle: StoreHandle, input: RefreshInput): RefreshR
     folders: Object.fromEntries(roots.map(({ dir }) => [dir, folderTime(dir, fs)])),
   };
   const folders = JSON.stringify(searched);
-  if (writer.folders() !== folders) write(() => writer.putFolders(folders));
+  if (readMeta(handle.db, FOLDERS) !== folders) write(() => writeMeta(handle.db, FOLDERS, folders));
   const context = JSON.stringify({ has: readEcosystems(ruleTrust.root, fs), extensions: extensionTable() });
-  if (writer.projectContext() !== context) write(() => writer.putProjectContext(context));
+  if (readMeta(handle.db, CONTEXT) !== context) write(() => writeMeta(handle.db, CONTEXT, context));
   if (isNew) handle.guard(() => writer.shrink());
   return {
     read: changed.length,
@@ -256,7 +257,7 @@ class RuleBook {
     const before = writer.ruleFiles();
     this.hasChanged =
       before.length !== this.files.length ||
-      (this.isAny && writer.acceptedRules() !== this.accepted) ||
+      (this.isAny && (readMeta(writer.db, RULES) ?? "[]") !== this.accepted) ||
       this.files.some(
         ({ path, size, mtimeMs }) =>
           !before.some((old) => old.path === path && old.size === size && old.mtimeMs === mtimeMs),
@@ -367,7 +368,7 @@ function settleRules(writer: SkillIndexWriter, book: RuleBook): void {
     for (const problem of compiled.problems)
       problems.set(problem.file, [...(problems.get(problem.file) ?? []), problem]);
   }
-  writer.putAcceptedRules(book.accepted);
+  writeMeta(writer.db, RULES, book.accepted);
   writer.putRuleFiles(
     book.files.map((file) => ({ ...file, problems: [...file.problems, ...(problems.get(file.path) ?? [])] })),
   );
@@ -422,6 +423,13 @@ export function freshenIndex(
 /** Checking more files would noticeably delay a session start. The CLI and the MCP server check all of them. */
 const MAX_CHECKED = 2000;
 
+// What is kept in `meta` about the index: the format of its rows, the searched folders with their times (hooks notice by it that a skill was
+// added), the project's languages and frameworks, and the rules that the user had accepted when they were applied.
+const FORMAT = "skill-index";
+const FOLDERS = "skill-roots";
+const CONTEXT = "project-context";
+const RULES = "accepted-rules";
+
 /** Stored by a refresh for the next check: which program wrote it, and the times of the folders it searched (0: missing). */
 interface IndexedFolders {
   program: string;
@@ -439,10 +447,10 @@ const PROGRAM = `${typeof __VERSION__ === "string" ? __VERSION__ : "source"}/${R
  * hook calls this at session start.
  */
 export function isIndexStale(db: DatabaseSync): boolean {
-  const row = db.prepare("SELECT value FROM meta WHERE key = 'skill-roots'").get();
+  const indexed = readMeta(db, FOLDERS);
   // Never indexed.
-  if (!row) return true;
-  const { program, folders } = JSON.parse(String(row["value"])) as IndexedFolders;
+  if (indexed === undefined) return true;
+  const { program, folders } = JSON.parse(indexed) as IndexedFolders;
   // Another version may split and weigh words differently.
   if (program !== PROGRAM) return true;
   for (const [folder, mtimeMs] of Object.entries(folders)) {

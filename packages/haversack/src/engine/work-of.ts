@@ -1,18 +1,22 @@
 /**
  * Where an open project's work is: in the local store, or in the one that a team shares. Nothing else chooses the driver. `pg` is loaded
  * only for a project with a shared store.
+ *
+ * Hooks do not ask this: they read the mark in the local store (store/sqlite/meta.ts), which long-lived processes keep up to date.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { HaversackError } from "../base/errors.ts";
+import { recordAccepted, trustRecord } from "../base/project-trust.ts";
+import { type Place, readPlace } from "../store/postgres/place.ts";
 import type { RunStore } from "../store/run-store.ts";
 import { readStore, type StoreHandle } from "../store/sqlite/access.ts";
 import { changeMark } from "../store/sqlite/connect.ts";
-import { readSharedMark } from "../store/sqlite/shared-mark.ts";
+import { readSharedMark } from "../store/sqlite/meta.ts";
 import { SqliteRunStore } from "../store/sqlite/work/sqlite-run-store.ts";
 import { SqliteWorkStore } from "../store/sqlite/work/sqlite-work-store.ts";
 import type { WorkStore } from "../store/work-store.ts";
 import type { OpenProject } from "./open-project.ts";
-import { sharedPlace, sharedUrl } from "./team/shared-place.ts";
+import type { Environment, ProjectPaths } from "./project.ts";
 
 export interface ProjectWork {
   store: WorkStore;
@@ -21,11 +25,11 @@ export interface ProjectWork {
   shared?: string;
   /** Sends what this machine has changed, and brings the local snapshot up to date. False: the shared store cannot be reached. */
   catchUp(): Promise<boolean>;
-  /** Changes when somebody else has changed something. */
+  /** Changes when another process has changed something. */
   changeMark(): string;
-  /** Fulfilled when the mark is another one, or after this time. */
+  /** Resolves when the mark changes, or after this time. */
   waitForChange(mark: string, timeoutMs: number): Promise<void>;
-  /** Never fails: what was saved is saved. */
+  /** Never fails, because everything is already saved. */
   close(): Promise<void>;
 }
 
@@ -103,4 +107,34 @@ export class KeptWork {
     this.#kept = undefined;
     await work?.then((opened) => opened.close()).catch(() => undefined);
   }
+}
+
+// The address: HAVERSACK_STORE, or what `haversack store use` recorded for this user. Never from a file of the repository.
+
+export const STORE_VARIABLE = "HAVERSACK_STORE";
+
+interface At {
+  paths: Pick<ProjectPaths, "state" | "userState">;
+  env: Environment;
+}
+
+/** Undefined: the work is in the local store. */
+export function sharedPlace(project: At): Place | undefined {
+  const url = sharedUrl(project)?.url;
+  return url === undefined ? undefined : readPlace(url, project.env);
+}
+
+export function sharedUrl({ paths, env }: At): { url: string; from: "environment" | "record" } | undefined {
+  const given = env[STORE_VARIABLE];
+  if (given) return { url: given, from: "environment" };
+  const url = trustRecord(paths.state, paths.userState)?.shared;
+  return url === undefined ? undefined : { url, from: "record" };
+}
+
+/** Undefined: the local store is used from now on. The address must have no password. */
+export function recordSharedUrl({ state, userState }: At["paths"], url: string | undefined): void {
+  if (recordAccepted(state, userState, { shared: url, at: new Date() })) return;
+  throw new HaversackError("store-untrusted", "HOME is not set, so there is no place to record the address", {
+    hint: `set HOME or XDG_STATE_HOME, or give the address in ${STORE_VARIABLE}`,
+  });
 }

@@ -191,6 +191,7 @@ export function startSession(
         break;
       case "tool-end":
         if (event.subAgent === undefined) openTools = Math.max(0, openTools - 1);
+        if (openTools === 0 && lastCalls.length > 0) state.doing = `thinking, after ${lastCalls.at(-1)?.text}`;
         checkFill();
         break;
       case "said":

@@ -179,7 +179,9 @@ const SAFE = [
 export function runGit(cwd: string, words: readonly string[], env: Readonly<Record<string, string>> = {}): string {
   const { status, stdout, stderr, error } = startGit(cwd, words, env);
   if (status === 0) return stdout;
-  const why = error?.message ?? stderr.trim().split("\n").at(-1) ?? "";
+  // Node blames the program for a folder that is gone.
+  const fault = error && !existsSync(cwd) ? `there is no folder ${cwd} any more` : error?.message;
+  const why = fault ?? stderr.trim().split("\n").at(-1) ?? "";
   throw new Error(`git ${words[0]} failed: ${why}`);
 }
 

@@ -4,6 +4,7 @@
  */
 import { spawn } from "node:child_process";
 import type { StopReason } from "./brakes.ts";
+import { signalGroup } from "./client-process.ts";
 import { type ReportInput, reportData } from "./report.ts";
 
 export interface NotifiedEnd {
@@ -34,7 +35,10 @@ export async function notifyEnd(how: string, end: NotifiedEnd, output: NotifyOut
     else if (how.trim() !== "") await command(how, end, output);
     return [];
   } catch (error) {
-    return [`headless.notify failed: ${(error as Error).message}`];
+    const { message, cause } = error as Error;
+    // `fetch failed` says nothing; its cause does.
+    const why = cause instanceof Error && cause.message !== "" ? `${message}: ${cause.message}` : message;
+    return [`headless.notify failed: ${why}`];
   }
 }
 
@@ -57,11 +61,20 @@ function command(line: string, { run, reason, text, report }: NotifiedEnd, { env
         HAVERSACK_REPORT: report ?? "",
       },
       stdio: "ignore",
-      timeout: LIMIT_MS,
+      detached: true,
     });
+    let isLate = false;
+    const limit = setTimeout(() => {
+      isLate = true;
+      // With what it has started.
+      signalGroup(child.pid ?? -1, "SIGKILL");
+    }, LIMIT_MS);
     child.on("error", reject);
-    child.on("exit", (code, signal) =>
-      code === 0 ? resolve() : reject(new Error(`the command ended with ${code ?? signal}`)),
-    );
+    child.on("exit", (code, signal) => {
+      clearTimeout(limit);
+      const how = isLate ? `took longer than ${LIMIT_MS / 1000} seconds` : `ended with ${code ?? signal}`;
+      if (code === 0) resolve();
+      else reject(new Error(`the command ${how}`));
+    });
   });
 }

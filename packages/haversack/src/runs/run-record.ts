@@ -238,6 +238,15 @@ export class RunRecord {
     return claimed.kind === "claimed";
   }
 
+  /** It is no longer this run's: another agent has it, or a person settled it. */
+  async giveBack(taskId: string): Promise<void> {
+    const { store, by } = this.work(this.home);
+    const { title, status, claim } = await store.getTask(taskId, by.at);
+    await this.setTask(taskId, { state: "returned", title, isUnverified: false });
+    const text = claim ? `${claim.agent} has it now` : `it is ${status.replace("_", " ")} now`;
+    this.parts.on({ kind: "task", id: taskId, title, state: "returned", text });
+  }
+
   /** From now on the claims belong to the session, so its sub-agents may take them over. */
   async bind(taskIds: readonly string[], sessionId: string, place: Place): Promise<void> {
     const work = this.work(place, sessionId);

@@ -3,8 +3,10 @@
  * `--continue` resumes a killed runner where it stopped. The runner runs the tests itself and does not trust what a session says about
  * them.
  */
+import { HaversackError } from "../base/errors.ts";
 import { headCommit } from "../engine/artifacts/git-snapshot.ts";
 import { pickApart } from "../engine/work/next-batch.ts";
+import { whyWaiting } from "../engine/work/why-waiting.ts";
 import type { Run, RunSession, RunTask } from "../store/run-store.ts";
 import type { Scope } from "../store/work-store.ts";
 import { sizeAfter } from "../work/batch.ts";
@@ -14,7 +16,7 @@ import { batchOutcome, brakeOf, hasRoom, isCircling, isSound, MOST_IDLE_SESSIONS
 import type { LiveState, SessionEnd } from "./client-session.ts";
 import { IsolatedTasks } from "./isolated-tasks.ts";
 import { snapshot } from "./keep-changes.ts";
-import { holdForOthers } from "./other-runs.ts";
+import { holdForOthers, OtherMachines } from "./other-runs.ts";
 import { batchPrompt } from "./prompts.ts";
 import { WorkPusher } from "./push-work.ts";
 import { uncheckedTasks } from "./report.ts";
@@ -44,7 +46,9 @@ async function openRun({ scope, client, options, continues }: RunRequest, parts:
   const by = { machine, process };
   if (!continues) return runs.createRun({ scope, client, options: { ...options }, ...by, startedAt: now() });
   if (!(await runs.takeRun(continues, { ...by, seenAt: now() }))) {
-    throw new RunStop("stopped", `another process goes on with run ${continues.id} already`);
+    throw new HaversackError("refused", `another process goes on with run ${continues.id} already`, {
+      hint: `\`haversack runs follow ${continues.id}\` shows it`,
+    });
   }
   const sessions = await runs.listSessions(continues.id);
   // Continuing a run that ended at a limit grants the full limits again; a killed run gets only what was left.
@@ -61,13 +65,14 @@ const OTHERS_MS = 5_000;
 const SHARED_MS = 15_000;
 /** So many looks without a change are left out. */
 const SLOW_LOOKS = 15;
-const FIRST_SIZE = 2;
+export const FIRST_SIZE = 2;
 
 class Runner {
   readonly #record: RunRecord;
   readonly #request: RunRequest;
   readonly #stop: StopSwitch;
   readonly #health = new SessionHealth();
+  readonly #otherMachines = new OtherMachines();
   readonly #isolated: IsolatedTasks;
   #size: number;
   #batches = 0;
@@ -119,7 +124,12 @@ class Runner {
       if (Math.abs(at - beatAt) < BEAT_MS) return;
       beatAt = at;
       // If the store is locked right now, the next heartbeat does it: a lease is much longer.
-      void record.beat().catch(() => undefined);
+      const isShared = this.#parts.shared !== undefined;
+      const beat = async () => {
+        await record.beat();
+        if (isShared) await this.#otherMachines.look(id, this.#parts);
+      };
+      void beat().catch(() => undefined);
     }, LOOK_MS);
     try {
       await record.takeUp();
@@ -419,8 +429,7 @@ class Runner {
     const again: RunTask[] = [];
     for (const task of record.held()) {
       if (await record.claim(task.taskId, record.placeOf(task))) again.push(task);
-      // Another agent has it, or a person settled it.
-      else await record.setTask(task.taskId, { state: "returned" });
+      else await record.giveBack(task.taskId);
     }
     if (again.length > 0) return again;
     if (this.#stop.isDraining) throw new RunStop("drained", `${this.#parts.machine} takes no new tasks`);
@@ -445,20 +454,23 @@ class Runner {
     const open = counts.todo + counts.in_progress + counts.review;
     if (open === 0 && counts.blocked === 0) throw new RunStop("done", ALL_DONE);
     if (open === 0) throw new RunStop("blocked", `${counts.blocked} blocked, the rest is done`);
-    if (counts.ready > 0) return;
-    if (counts.in_progress === 0) {
+    if (counts.in_progress === 0 && counts.ready === 0) {
       const review = counts.review > 0 ? `, ${counts.review} in review` : "";
+      const reasons = await whyWaiting(this.#scope, { store, by });
       throw new RunStop(
         "blocked",
-        `${counts.todo} wait for tasks that are not done (${counts.blocked} blocked${review})`,
+        `${counts.todo} waiting, ${counts.blocked} blocked${review} (${reasons.join("; ")})`,
       );
     }
     const { shared } = this.#parts;
-    // A machine that vanishes gives its tasks back when their leases end: somebody must be there then.
+    // A machine that vanishes gives its tasks back: somebody must be there then.
     if (counts.todo === 0 && !(shared && (await this.#othersRun())))
       throw new RunStop("nothing-ready", `${counts.in_progress} in progress elsewhere, ${counts.blocked} blocked`);
     const ms = shared ? SHARED_MS : OTHERS_MS;
-    const why = `${counts.in_progress} in progress elsewhere${counts.todo > 0 ? `, ${counts.todo} wait` : ""}`;
+    // A ready task that was not given shares files with one in progress, or another run has just been faster.
+    const held = counts.ready > 0 ? `, ${counts.ready} of them touch the same files` : "";
+    const waiting = counts.todo > 0 ? `, ${counts.todo} wait${held}` : "";
+    const why = `${counts.in_progress} in progress elsewhere${waiting}`;
     // Once: this may take hours.
     if (why !== this.#waitsFor) this.#parts.on({ kind: "wait", ms, why });
     this.#waitsFor = why;

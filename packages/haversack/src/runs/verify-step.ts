@@ -67,6 +67,10 @@ export class Verifier {
         blocked++;
         const reasons = task.blockers.map(({ reason }) => reason).join("; ");
         await this.block(task, place, { reason: reasons || handoff?.summary || "its session reports it as blocked" });
+      } else if (task.status === "archived" && !task.completedAt) {
+        // Somebody dropped it before it was done. The batch did not fail because of that.
+        blocked++;
+        await this.#record.giveBack(id);
       } else if (["done", "review", "archived"].includes(task.status) || handoff?.status === "PASS") {
         finished.push(task);
         await this.#record.setTask(id, { isUnverified: true });
@@ -74,9 +78,12 @@ export class Verifier {
         failed++;
         await this.block(task, place, { reason: `${MOST_FAILURES} sessions gave up on it: ${handoff.summary}` });
       } else {
-        open++;
         // Its session is over: the run itself holds the claim until the next session starts.
-        await this.#record.claim(id, place);
+        if (await this.#record.claim(id, place)) open++;
+        else {
+          blocked++;
+          await this.#record.giveBack(id);
+        }
       }
     }
     const verified = await this.verify(finished, lane);

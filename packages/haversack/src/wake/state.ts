@@ -188,26 +188,3 @@ export function hasWork(wip: Wip = {}): boolean {
 function isBlank(value: unknown): boolean {
   return value == null || value === "" || (typeof value === "object" && Object.keys(value).length === 0);
 }
-
-// Decides an agent's role. A session is an orchestrator if it was added as one or gave tasks to sub-agents. A session that works alone on a
-// task is its implementer. A session without a task has no role.
-
-export interface RoleSigns {
-  /** The role it was started or added with. */
-  given?: string | undefined;
-  isSubAgent: boolean;
-  isCoordinating: boolean;
-  hasTask: boolean;
-}
-
-export function roleOf({
-  given,
-  isSubAgent,
-  isCoordinating,
-  hasTask,
-}: RoleSigns): Required<Pick<WakeAgent, "role" | "isSolo">> {
-  if (given !== undefined) return { role: given, isSolo: false };
-  if (isSubAgent) return { role: "", isSolo: false };
-  if (isCoordinating) return { role: "orchestrator", isSolo: false };
-  return hasTask ? { role: "implementer", isSolo: true } : { role: "", isSolo: false };
-}

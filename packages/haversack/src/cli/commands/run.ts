@@ -22,9 +22,10 @@ import { freeDeadRuns } from "../../runs/other-runs.ts";
 import { patientStore } from "../../runs/patient-store.ts";
 import { batchPrompt } from "../../runs/prompts.ts";
 import { readReport, reportText, writeReport } from "../../runs/report.ts";
+import { isOfRun } from "../../runs/run-agents.ts";
 import type { RunOptions, RunParts } from "../../runs/run-parts.ts";
 import { isRunAlive } from "../../runs/run-record.ts";
-import { runWork } from "../../runs/runner.ts";
+import { FIRST_SIZE, runWork } from "../../runs/runner.ts";
 import { RunStop } from "../../runs/session-health.ts";
 import { StopSwitch } from "../../runs/stop-switch.ts";
 import type { Run, RunProcess, RunScope, RunStore } from "../../store/run-store.ts";
@@ -34,7 +35,7 @@ import type { Task } from "../../work/task.ts";
 import { type Call, type Command, type ExitCode, sayNote } from "../command.ts";
 import { asScope, clientOrNone, requireClient, requireReady, requireRepository, testsOf } from "../run-checks.ts";
 import { makeRunView } from "../run-view.ts";
-import { continueCommand, isProcessAlive, machineName, runSpace } from "../seen-run.ts";
+import { continueCommand, holdingRuns, isProcessAlive, machineName, runSpace } from "../seen-run.ts";
 import { wakeParts } from "../wake.ts";
 import { type OpenWork, openWork } from "../work.ts";
 import { EPIC, STORY } from "../work-options.ts";
@@ -74,7 +75,7 @@ const work: Command = {
       "max-cost": {
         type: "number",
         value: "USD",
-        minimum: 0,
+        minimum: 0.001,
         about: "Stop after this much money, if the client reports its cost.",
       },
       "max-minutes": {
@@ -101,14 +102,14 @@ const work: Command = {
       { run: "haversack work --story S12 --dry-run", says: "what it would do" },
       { run: "haversack work --story S12 --continue", says: "after a crash or a stop" },
     ],
-    json: "one event per line: {event, …}; with --dry-run {client, command, tasks, prompt, prompt_chars, test_command, reviewers, limits}.",
+    json: "one event per line: {event, …}; with --dry-run {client, command, tasks, prompt, prompt_chars, test_command, reviewers, limits}, and with --continue also {continues, checks: [{id, title}]}.",
   },
   async run(call) {
     const isDryRun = call.options["dry-run"] === true;
     const scope = scopeOf(call);
     const { parallel } = call.options;
     if (parallel !== undefined) sizeOf(String(parallel));
-    // A limit, a command or a test that is not what the user meant: nobody watches what follows.
+    // A wrong setting could mean a wrong limit, command or test, and nobody watches the run.
     requireSettings(call.io, (key) => /^(?:headless|work)\./.test(key));
     return start(call, await openWork(call, isDryRun ? "try" : "save"), scope, isDryRun);
   },
@@ -136,7 +137,7 @@ async function start(call: Call, open: OpenWork, asked: RunScope, isDryRun: bool
       hint: `\`haversack runs drain ${machine} --undo\` lets it work again`,
     });
   }
-  // Another machine's run left its worktrees and sessions there.
+  // The worktrees and sessions of another machine's run are on that machine.
   const own = open.shared === undefined ? undefined : machine;
   const continues = options["continue"] === true ? await runToContinue(scope, runs, own) : undefined;
   const startedWith = optionsFile(open);
@@ -162,10 +163,14 @@ async function start(call: Call, open: OpenWork, asked: RunScope, isDryRun: bool
     sayNote(io, "every task of this scope is done");
     return 0;
   }
+  if (options["continue"] === true && !continues) {
+    sayNote(io, "no run of this scope was left to continue, so a new one starts");
+  }
 
   const packet = packetMaker(call, open, clientId);
   if (isDryRun) {
-    return dryRun(call, open, { scope, clientId, client, program, problem, runOptions, testCommand, packet });
+    const run = { scope, continues, clientId, client, program, problem, runOptions, testCommand, packet };
+    return dryRun(call, open, run);
   }
 
   const view = makeRunView(io, { isJson: call.json });
@@ -191,7 +196,8 @@ async function start(call: Call, open: OpenWork, asked: RunScope, isDryRun: bool
     const wish = open.config["headless.report"];
     const isShown = wish === "always" || (wish === "on_complete" && isDone) || (wish === "on_failure" && !isDone);
     const input = await readReport(run, `${reason}: ${text}`, runs);
-    if (!call.json && isShown) io.out(`\n${reportText(input)}`);
+    // Before the first session there is nothing to report but the reason, which has just been printed.
+    if (!call.json && isShown && input.sessions.length > 0) io.out(`\n${reportText(input)}`);
     if (!call.json && report !== undefined) io.out(`Report: ${report}\n`);
     const mayGoOn = !isDone && reason !== "blocked" && reason !== "nothing-ready";
     if (!call.json && mayGoOn) io.out(`Go on with: ${continueCommand(run)}\n`);
@@ -220,7 +226,7 @@ async function runToContinue(scope: RunScope, runs: RunStore, machine?: string):
   return run;
 }
 
-/** Without our hooks and tools a session cannot save its work in progress. Only Claude Code can still be asked to end, by its own messages. */
+/** Without our hooks and tools, a session cannot save its work in progress. Only Claude Code can still be asked to end, through its message input. */
 function notesFor(id: string, { title }: StreamedClient, { io }: Call): string[] {
   const known = CLIENTS.find(({ name }) => name === id);
   const place = { cwd: io.cwd, env: io.env };
@@ -260,7 +266,7 @@ function optionsOf({ options, rest = [] }: Call, { config }: OpenWork, before: P
 }
 
 /**
- * What runs were started with, in this user's own folder. The store has it too, but a store can come with a repository, and `--continue`
+ * The options that runs were started with, in this user's own folder. The store has them too, but a store can come with a repository, and `--continue`
  * must not take permissions or limits from there.
  */
 function optionsFile({ paths }: Pick<OpenWork, "paths">) {
@@ -313,6 +319,7 @@ const PROFILED = new Set(Object.keys(STREAMED));
 
 interface DryRun {
   scope: RunScope;
+  continues: Run | undefined;
   clientId: string;
   client: StreamedClient;
   program: string;
@@ -324,25 +331,63 @@ interface DryRun {
 }
 
 async function dryRun({ io, json }: Call, open: OpenWork, run: DryRun): Promise<ExitCode> {
-  const { scope, clientId, client, program, problem, testCommand, packet } = run;
-  const { size, args, limits } = run.runOptions;
-  const { batch } = await pickApart({ scope: asScope(scope), size: size === "auto" ? 2 : size }, open);
+  const { scope, continues, clientId, client, program, problem, testCommand, packet } = run;
+  const { size, args, limits, isIsolated } = run.runOptions;
+  const left = continues ? await leftOf(continues, open) : { checks: [], held: [] };
+  const first = size === "auto" ? (continues?.batchSize ?? FIRST_SIZE) : size;
+  const { batch } =
+    left.held.length > 0 ? { batch: left.held } : await pickApart({ scope: asScope(scope), size: first }, open);
   const tasks = batch.map(({ id, title }) => ({ id, title }));
-  const prompt = batchPrompt(tasks, await Promise.all(tasks.map(({ id }) => packet(id))));
+  // Apart, each task has a session with its own prompt.
+  const told = isIsolated ? tasks.slice(0, 1) : tasks;
+  const prompt = batchPrompt(told, await Promise.all(told.map(({ id }) => packet(id))));
   const command = [program, ...client.begin, ...args, ...client.end];
   const reviewers = open.config["headless.reviewers"];
   if (problem !== undefined) sayNote(io, `a run could not start here: ${problem}`);
+  if (!continues) for (const text of await deadRuns(open)) sayNote(io, text);
   if (json) {
     const view = { client: clientId, command, tasks, prompt, prompt_chars: prompt.length };
     const { maxChains: max_chains, maxTokens: max_tokens, maxCostUsd: max_cost, maxMinutes: max_minutes } = limits;
     const more = { reviewers, limits: { max_chains, max_tokens, max_cost, max_minutes } };
-    io.out(`${JSON.stringify({ ...view, test_command: testCommand ?? null, ...more })}\n`);
+    const again = continues && { continues: continues.id, checks: left.checks.map(({ id, title }) => ({ id, title })) };
+    io.out(`${JSON.stringify({ ...view, test_command: testCommand ?? null, ...more, ...again })}\n`);
   } else {
-    io.out(
-      `Would claim: ${tasks.map(({ id, title }) => `${id} "${title}"`).join(", ") || "nothing"}\nWould run: ${command.map(quote).join(" ")}\nTests: ${testCommand ?? "none"}\nReviewers: ${reviewers.join(", ") || "none"}\nLimits: ${limitWords(limits)}\nPrompt (${prompt.length} characters, about ${estimateTokens(prompt)} tokens, on standard input):\n\n${prompt}\n`,
-    );
+    const list = (all: readonly Pick<Task, "id" | "title">[]) =>
+      all.map(({ id, title }) => `${id} "${title}"`).join(", ");
+    const lines = [
+      ...(continues ? [`Would continue: run ${continues.id}`] : []),
+      ...(left.checks.length > 0 ? [`Would check first: ${list(left.checks)}`] : []),
+      `Would ${left.held.length > 0 ? "go on with" : "claim"}: ${list(tasks) || "nothing"}`,
+      `Would run${isIsolated ? ", once per task" : ""}: ${command.map(quote).join(" ")}`,
+      `Tests: ${testCommand ?? "none"}`,
+      `Reviewers: ${reviewers.join(", ") || "none"}`,
+      `Limits: ${limitWords(limits)}`,
+      `Prompt${isIsolated ? ` for ${list(told)}` : ""} (${prompt.length} characters, about ${estimateTokens(prompt)} tokens, on standard input):`,
+    ];
+    io.out(`${lines.join("\n")}\n\n${prompt}\n`);
   }
   return 0;
+}
+
+/** What a run that is continued still has: tasks to check, and tasks to go on with. */
+async function leftOf({ id }: Run, { runs, store, by }: OpenWork): Promise<{ checks: Task[]; held: Task[] }> {
+  const claimed = (await runs.listTasks(id)).filter(({ state }) => state === "claimed");
+  const [checks, held]: [Task[], Task[]] = [[], []];
+  for (const { taskId, isUnverified } of claimed) {
+    const task = await store.getTask(taskId, by.at);
+    (isUnverified || task.status === "done" || task.status === "review" ? checks : held).push(task);
+  }
+  return { checks, held };
+}
+
+/** A real run first frees what a dead one holds, so it would claim more than is ready now. */
+async function deadRuns({ runs, store, by }: OpenWork): Promise<string[]> {
+  const claims = await store.listClaims({ at: by.at });
+  const dead = (await holdingRuns(claims, { runs, now: by.at })).filter(({ remedy }) => remedy !== undefined);
+  return dead.map(({ id, remedy }) => {
+    const ids = claims.filter(({ agent }) => isOfRun(agent, id)).map(({ taskId }) => taskId);
+    return `run ${id} was interrupted and holds ${ids.join(", ")}: a new run would free them first; \`${remedy}\` goes on with it`;
+  });
 }
 
 function limitWords({ maxChains, maxTokens, maxCostUsd, maxMinutes }: RunLimits): string {

@@ -10,7 +10,7 @@ import {
   useShared,
   withMembers,
 } from "../../engine/team/share-store.ts";
-import { STORE_VARIABLE } from "../../engine/team/shared-place.ts";
+import { STORE_VARIABLE } from "../../engine/work-of.ts";
 import { addressFor } from "../../store/postgres/place.ts";
 import { SCHEMA_VERSION } from "../../store/sqlite/schema-version.ts";
 import { type Call, type Command, type ExitCode, option, print, sayNote, sayWarning } from "../command.ts";
@@ -141,7 +141,7 @@ function describe({ place, from, facts }: SharedStatus): string {
   return `The work of this project is on a server:\n${columns(rows)}`;
 }
 
-/** Beyond this, the ages that people read are wrong. */
+/** With a larger difference, the ages shown to people are wrong. */
 const CLOCK_MS = 60_000;
 
 function warnOfClock({ io }: Call, offsetMs: number): void {

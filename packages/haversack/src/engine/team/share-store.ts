@@ -1,15 +1,15 @@
-/** Shares a project's work with a team, moves it between the local store and a server, and tells where it is. */
+/** Shares a project's work with a team, moves it between the local store and a server, and reports where it is. */
 import { HaversackError, isFault } from "../../base/errors.ts";
 import { type CopyReport, copyToPostgres, copyToSqlite } from "../../store/postgres/copy-work.ts";
 import { addMember, listMembers, removeMember } from "../../store/postgres/members.ts";
 import { type Place, readPlace } from "../../store/postgres/place.ts";
 import { Server, type ServerFacts } from "../../store/postgres/server.ts";
-import { readStore } from "../../store/sqlite/access.ts";
+import { readStore, writeStore } from "../../store/sqlite/access.ts";
+import { readSharedMark, writeSharedMark } from "../../store/sqlite/meta.ts";
 import { forgetSnapshot, readSnapshotState } from "../../store/sqlite/outbox/outbox.ts";
-import { readSharedMark, writeSharedMark } from "../../store/sqlite/shared-mark.ts";
 import type { OpenProject } from "../open-project.ts";
+import { recordSharedUrl, STORE_VARIABLE, sharedPlace, sharedUrl } from "../work-of.ts";
 import { forwardOutbox } from "./forward.ts";
-import { recordSharedUrl, STORE_VARIABLE, sharedPlace, sharedUrl } from "./shared-place.ts";
 import { joinShared } from "./shared-work.ts";
 import { refreshSnapshot } from "./snapshot.ts";
 
@@ -25,7 +25,7 @@ export async function useShared(project: OpenProject, url: string): Promise<{ pl
   });
 }
 
-/** The work that is in the local snapshot becomes its own. `left`: the shared store. `unsent`: changes that it will not get. */
+/** Turns the local snapshot into the project's own work. `left`: the shared store. `unsent`: changes that the shared store will not get. */
 export async function useLocal(project: OpenProject): Promise<{ left?: string; isUpToDate: boolean; unsent: number }> {
   requireNoVariable(project);
   const { handle } = project;
@@ -85,7 +85,7 @@ export async function migrateToLocal(project: OpenProject): Promise<{ place: Pla
 }
 
 function leave({ handle, paths }: OpenProject): void {
-  writeSharedMark(handle, undefined);
+  writeStore(handle, (db) => writeSharedMark(db, undefined));
   forgetSnapshot(handle);
   recordSharedUrl(paths, undefined);
 }

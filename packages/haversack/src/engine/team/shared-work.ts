@@ -10,9 +10,9 @@ import type { Place } from "../../store/postgres/place.ts";
 import { PostgresRunStore } from "../../store/postgres/postgres-run-store.ts";
 import type { Server } from "../../store/postgres/server.ts";
 import type { RunStore } from "../../store/run-store.ts";
-import { readStore, type StoreHandle } from "../../store/sqlite/access.ts";
+import { readStore, type StoreHandle, writeStore } from "../../store/sqlite/access.ts";
+import { readSharedMark, writeSharedMark } from "../../store/sqlite/meta.ts";
 import { forgetSnapshot, readSnapshotState } from "../../store/sqlite/outbox/outbox.ts";
-import { readSharedMark, writeSharedMark } from "../../store/sqlite/shared-mark.ts";
 import { SqliteRunStore } from "../../store/sqlite/work/sqlite-run-store.ts";
 import type { OpenProject } from "../open-project.ts";
 import type { ProjectWork, WorkOptions } from "../work-of.ts";
@@ -42,7 +42,7 @@ export async function openShared(project: OpenProject, place: Place, { note }: W
   };
 }
 
-/** Runs are in the shared store only. Without it, what is asked about runs finds those of this machine, and nothing is saved. */
+/** Runs are only in the shared store. While it cannot be reached, queries find the runs of this machine, and nothing is saved. */
 function runsOf(team: TeamStore, handle: StoreHandle): RunStore {
   const there = new PostgresRunStore(team.server);
   const here = new SqliteRunStore(handle);
@@ -83,7 +83,7 @@ export async function joinShared(
   const id = await server.storeId();
   const mark = readStore(handle, readSharedMark);
   if (mark?.id === id) {
-    if (mark.shown !== shown) writeSharedMark(handle, { id, shown });
+    if (mark.shown !== shown) writeStore(handle, (db) => writeSharedMark(db, { id, shown }));
     return;
   }
   const { count } = readSnapshotState(handle).backlog;
@@ -106,10 +106,10 @@ export async function joinShared(
   }
   if (handle.isReadOnly) return;
   forgetSnapshot(handle);
-  writeSharedMark(handle, { id, shown });
+  writeStore(handle, (db) => writeSharedMark(db, { id, shown }));
 }
 
-/** The commits that a repository began with: every full clone has the same. Empty: no repository, no commit, or a shallow clone. */
+/** The root commits of a repository, which are the same in every full clone. Empty: no repository, no commit, or a shallow clone. */
 function firstCommits(root: string): string[] {
   const git = (...words: string[]) => {
     const { status, stdout } = spawnSync("git", ["-c", "core.fsmonitor=false", ...words], {

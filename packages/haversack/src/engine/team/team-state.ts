@@ -1,7 +1,7 @@
 /** How far the local snapshot of shared work is behind, for status and doctor. Asks no server and loads no driver. */
 import { readStore, type StoreHandle } from "../../store/sqlite/access.ts";
+import { readSharedMark } from "../../store/sqlite/meta.ts";
 import { readSnapshotState, type SnapshotState } from "../../store/sqlite/outbox/outbox.ts";
-import { readSharedMark } from "../../store/sqlite/shared-mark.ts";
 
 export interface TeamState extends Pick<SnapshotState, "backlog" | "conflicts" | "takenAt" | "offline"> {
   /** The shared store's address, without a password. */

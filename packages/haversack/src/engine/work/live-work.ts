@@ -11,10 +11,9 @@ import { clientName } from "../../work/agent-name.ts";
 import type { KeptProject, OpenProject } from "../open-project.ts";
 import { retireOldState } from "../open-project.ts";
 import { ensureStateFolder, outputLimits } from "../project.ts";
-import { sharedUrl } from "../team/shared-place.ts";
 import { type TeamState, teamState } from "../team/team-state.ts";
 import { type CallMarks, callerOfCall } from "../window-of-call.ts";
-import { KeptWork, type ProjectWork } from "../work-of.ts";
+import { KeptWork, type ProjectWork, sharedUrl } from "../work-of.ts";
 import { actorForCall } from "./actor.ts";
 import { type WorkParts, workSettings } from "./work-parts.ts";
 

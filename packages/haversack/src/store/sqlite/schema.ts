@@ -3,6 +3,7 @@ import type { DatabaseSync } from "node:sqlite";
 import { HaversackError } from "../../base/errors.ts";
 import { inTransaction } from "./access.ts";
 import { fault } from "./connect.ts";
+import { readMeta, writeMeta } from "./meta.ts";
 import { type Migration, migrations } from "./migrations.ts";
 import { sqlite } from "./quiet.ts";
 import { SCHEMA_VERSION } from "./schema-version.ts";
@@ -126,8 +127,7 @@ export function isMetaSound(problems: readonly string[]): boolean {
 
 /** The lowest schema version that a program must know to use this store. */
 export function readMinReader(db: DatabaseSync): number {
-  const row = db.prepare("SELECT value FROM meta WHERE key = 'min_reader'").get();
-  return Number(row?.["value"] ?? Number.POSITIVE_INFINITY);
+  return Number(readMeta(db, "min_reader") ?? Number.POSITIVE_INFINITY);
 }
 
 export function notOurs(file: string, problems: readonly string[]): string {
@@ -245,7 +245,7 @@ export function applyMigrations(db: DatabaseSync, file: string, list: readonly M
     if (migration.kind === "breaking") minReader = migration.version;
   }
   if (minReader > 0) {
-    db.prepare("INSERT OR REPLACE INTO meta (key, value) VALUES ('min_reader', ?)").run(String(minReader));
+    writeMeta(db, "min_reader", String(minReader));
   }
   db.exec(`PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = ${latestVersion(list)}`);
 }

@@ -1,7 +1,7 @@
 /** Removes rows from a store: on demand by `haversack store purge`, and old sessions automatically. */
 
 import type { DatabaseSync } from "node:sqlite";
-import { readStore, type StoreHandle, writeStore } from "../access.ts";
+import { writeStore } from "../access.ts";
 import { openDatabase } from "../open.ts";
 import { HELD_TASKS, HOLDING_SESSIONS } from "../work/claims.ts";
 import { quoteName } from "./check-store.ts";
@@ -122,39 +122,21 @@ export function purgeStore(file: string, { olderThan, dryRun, rules = purgeRules
   return { removed, dryRun };
 }
 
-// Removes sessions that ended long ago, during other work: see engine/open-project.ts.
+// Removes sessions that ended long ago, during other work: see engine/open-project.ts. Callers hold the write lock.
 
-const DAY_MS = 86_400_000;
 /** Sessions removed at once. This takes some 100 ms, less than a hook waits for the lock. The rest follows on the next days. */
 const MOST_SESSIONS = 200;
-const MARK = "retired_at";
-
-export function isRetirementDue(handle: StoreHandle, now: Date): boolean {
-  return readStore(handle, (db) => isDue(db, now));
-}
-
-function isDue(db: DatabaseSync, now: Date): boolean {
-  const row = db.prepare("SELECT value FROM meta WHERE key = ?").get(MARK);
-  const last = Date.parse(String(row?.["value"] ?? ""));
-  // A mark in the future comes from a wrong clock.
-  return !(Math.abs(now.getTime() - last) < DAY_MS);
-}
 
 /**
- * Returns false if nothing was checked. If every session is old, nothing is removed: either the clock is wrong, or the project was
+ * If every session is old, nothing is removed: either the clock is wrong, or the project was
  * paused and the user may come back for its last sessions.
  */
-export function retireSessions(handle: StoreHandle, { olderThan, now }: { olderThan: Date; now: Date }): boolean {
+export function retireSessions(db: DatabaseSync, { olderThan }: { olderThan: Date }): void {
   const limit = olderThan.toISOString();
-  return writeStore(handle, (db) => {
-    if (!isDue(db, now)) return false;
-    db.prepare("INSERT OR REPLACE INTO meta (key, value) VALUES (?, ?)").run(MARK, now.toISOString());
-    const newest = db.prepare("SELECT max(last_seen_at) AS at FROM sessions").get()?.["at"];
-    if (typeof newest !== "string" || newest < limit) return true;
-    const next = db
-      .prepare("SELECT last_seen_at AS at FROM sessions WHERE last_seen_at < ? ORDER BY last_seen_at LIMIT 1 OFFSET ?")
-      .get(limit, MOST_SESSIONS)?.["at"];
-    removeByRules(db, { rules: retirementRules, before: typeof next === "string" ? next : limit });
-    return true;
-  });
+  const newest = db.prepare("SELECT max(last_seen_at) AS at FROM sessions").get()?.["at"];
+  if (typeof newest !== "string" || newest < limit) return;
+  const next = db
+    .prepare("SELECT last_seen_at AS at FROM sessions WHERE last_seen_at < ? ORDER BY last_seen_at LIMIT 1 OFFSET ?")
+    .get(limit, MOST_SESSIONS)?.["at"];
+  removeByRules(db, { rules: retirementRules, before: typeof next === "string" ? next : limit });
 }

@@ -78,7 +78,7 @@ export interface CompiledPattern {
 }
 
 export class SkillIndexWriter {
-  readonly #db: DatabaseSync;
+  readonly db: DatabaseSync;
   readonly #rows: SkillRows;
   readonly #statements = new Map<string, StatementSync>();
   /** Changes of the lists, by bucket. */
@@ -87,7 +87,7 @@ export class SkillIndexWriter {
   readonly #fresh = new Map<number, FreshSkill>();
 
   constructor(db: DatabaseSync) {
-    this.#db = db;
+    this.db = db;
     this.#rows = new SkillRows(db);
   }
 
@@ -233,7 +233,7 @@ export class SkillIndexWriter {
   }
 
   putRuleFiles(files: readonly { path: string; size: number; mtimeMs: number; problems: readonly Problem[] }[]): void {
-    this.#db.exec("DELETE FROM rule_files");
+    this.db.exec("DELETE FROM rule_files");
     const insert = this.#prepare("INSERT INTO rule_files (path, size, mtime_ms, problems) VALUES (?, ?, ?, ?)");
     for (const { path, size, mtimeMs, problems } of files) insert.run(path, size, mtimeMs, JSON.stringify(problems));
   }
@@ -246,49 +246,9 @@ export class SkillIndexWriter {
     for (const [term, share] of shares) insert.run(term, share);
   }
 
-  /** The format version of the rows; undefined before the first build. */
-  format(): string | undefined {
-    const row = this.#prepare("SELECT value FROM meta WHERE key = 'skill-index'").get();
-    return row && String(row["value"]);
-  }
-
-  putFormat(format: string): void {
-    this.#prepare("INSERT OR REPLACE INTO meta (key, value) VALUES ('skill-index', ?)").run(format);
-  }
-
-  /** The rules that the user had accepted when they were applied, as JSON. */
-  acceptedRules(): string {
-    const row = this.#prepare("SELECT value FROM meta WHERE key = 'accepted-rules'").get();
-    return String(row?.["value"] ?? "[]");
-  }
-
-  putAcceptedRules(accepted: string): void {
-    this.#prepare("INSERT OR REPLACE INTO meta (key, value) VALUES ('accepted-rules', ?)").run(accepted);
-  }
-
-  /** The searched folders with their times, as JSON. A hook uses them to notice that a skill was added. */
-  folders(): string | undefined {
-    const row = this.#prepare("SELECT value FROM meta WHERE key = 'skill-roots'").get();
-    return row && String(row["value"]);
-  }
-
-  /** The project's languages and frameworks, as JSON. */
-  projectContext(): string | undefined {
-    const row = this.#prepare("SELECT value FROM meta WHERE key = 'project-context'").get();
-    return row && String(row["value"]);
-  }
-
-  putProjectContext(context: string): void {
-    this.#prepare("INSERT OR REPLACE INTO meta (key, value) VALUES ('project-context', ?)").run(context);
-  }
-
-  putFolders(folders: string): void {
-    this.#prepare("INSERT OR REPLACE INTO meta (key, value) VALUES ('skill-roots', ?)").run(folders);
-  }
-
   /** Removes versions that no installed skill, window or task uses. */
   sweep(): void {
-    this.#db.exec(`
+    this.db.exec(`
 DELETE FROM skill_bodies WHERE hash NOT IN (SELECT hash FROM skills)
   AND hash NOT IN (SELECT loaded_hash FROM ledger WHERE loaded_hash IS NOT NULL)
   AND hash NOT IN (${VERSIONS_IN_USE})`);
@@ -309,7 +269,7 @@ DELETE FROM skill_bodies WHERE hash NOT IN (SELECT hash FROM skills)
     const { freelist_count: free } = this.#prepare("PRAGMA freelist_count").get() as { freelist_count: number };
     if (free < MANY_PAGES || free * 2 < pages) return;
     try {
-      this.#db.exec("VACUUM");
+      this.db.exec("VACUUM");
     } catch {
       // Another process uses the store, or the disk is full. SQLite reuses the free pages, and the next rebuild tries again.
     }
@@ -317,7 +277,7 @@ DELETE FROM skill_bodies WHERE hash NOT IN (SELECT hash FROM skills)
 
   empty(): void {
     this.clearRules();
-    this.#db.exec(
+    this.db.exec(
       "DELETE FROM terms; DELETE FROM skills; DELETE FROM skills_search; DELETE FROM rule_files; DELETE FROM slow_patterns;",
     );
     this.begin();
@@ -329,7 +289,7 @@ DELETE FROM skill_bodies WHERE hash NOT IN (SELECT hash FROM skills)
   #prepare(sql: string): StatementSync {
     let statement = this.#statements.get(sql);
     if (!statement) {
-      statement = this.#db.prepare(sql);
+      statement = this.db.prepare(sql);
       this.#statements.set(sql, statement);
     }
     return statement;

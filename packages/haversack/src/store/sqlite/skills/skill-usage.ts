@@ -1,6 +1,7 @@
 /** Which skills were shown and which of them were then used, per project. */
 import type { SkillUse } from "../../../skills/matching/match-skills.ts";
 import { readStore, type StoreHandle, writeStore } from "../access.ts";
+import { readMeta, writeMeta } from "../meta.ts";
 import { agentOfCall } from "./prompt-ledger.ts";
 
 export interface SkillStats {
@@ -52,7 +53,7 @@ SELECT skill,
   sum(tokens) AS tokens
 FROM skill_uses u GROUP BY skill ORDER BY shown DESC, skill`;
 
-// What `skills.learn` goes by: per window, whether a skill was shown and whether it was loaded.
+// The data for `skills.learn`: per window, whether a skill was shown and whether it was loaded.
 
 export interface LearnedSkill extends Omit<SkillUse, "loaded"> {
   id: string;
@@ -60,26 +61,26 @@ export interface LearnedSkill extends Omit<SkillUse, "loaded"> {
 
 export function readLearned(handle: StoreHandle): { since: string | null; skills: LearnedSkill[] } {
   return readStore(handle, (db) => {
-    const since = db.prepare("SELECT value FROM meta WHERE key = 'learning-since'").get()?.["value"];
+    const since = readMeta(db, LEARNING_SINCE);
     const skills = db
       .prepare(LEARNED)
-      .all(String(since ?? ""))
+      .all(since ?? "")
       .map((row) => ({
         id: String(row["skill"]),
         used: Number(row["used"]),
         ignored: Number(row["ignored"]),
         searched: Number(row["searched"]),
       }));
-    return { since: since === undefined ? null : String(since), skills };
+    return { since: since ?? null, skills };
   });
 }
 
 /** Uses up to this time no longer count for learning. They stay in the statistics. */
 export function forgetLearned(handle: StoreHandle, at: Date): void {
-  writeStore(handle, (db) =>
-    db.prepare("INSERT OR REPLACE INTO meta (key, value) VALUES ('learning-since', ?)").run(at.toISOString()),
-  );
+  writeStore(handle, (db) => writeMeta(db, LEARNING_SINCE, at.toISOString()));
 }
+
+const LEARNING_SINCE = "learning-since";
 
 const LEARNED = `
 SELECT skill, sum(shown AND loaded) AS used, sum(shown AND NOT loaded) AS ignored, sum(loaded AND NOT shown) AS searched
@@ -111,7 +112,7 @@ export interface SessionUsage {
   /** For a main agent: what was added to the prompts of sub-agents that could not be identified. Absent: nothing. */
   calls?: { count: number; tokens: number };
   native: Cost & { skills: number };
-  /** Tool outputs that were replaced by a preview, and about how many tokens less they are. Absent: none. */
+  /** Tool outputs that were replaced by a preview, and about how many tokens this saved. Absent: none. */
   shortened?: { count: number; tokens: number };
   injections?: { at: string; event: string; format: string; tokens: number; text: string }[];
 }
@@ -176,7 +177,7 @@ export function readUsage(handle: StoreHandle, { limit, sessionId, listing }: Us
 const UNPLACED = `SELECT count(DISTINCT agent_id) AS count, coalesce(sum(tokens), 0) AS tokens FROM injections
 WHERE session_id = ? AND agent_id GLOB ? AND tokens > 0`;
 
-/** A preview stands in place of a longer text, so it is not added. */
+/** A preview replaces a longer text, so it does not count as added. */
 function isPreview({ event, format }: Record<string, unknown>): boolean {
   return event === "after-tool" && format === "preview";
 }

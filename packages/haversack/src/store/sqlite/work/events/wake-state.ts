@@ -4,7 +4,7 @@
  */
 
 import type { DatabaseSync } from "node:sqlite";
-import { roleOf, type WakeActivity, type WakeAgent, type WakeState } from "../../../../wake/state.ts";
+import type { WakeActivity, WakeAgent, WakeState } from "../../../../wake/state.ts";
 import { sessionName } from "../../../../work/agent-name.ts";
 import type { SeenAgent } from "../../../work-store.ts";
 import { readStore, type StoreHandle } from "../../access.ts";
@@ -314,4 +314,27 @@ function lastSessionOf(rows: readonly AgentWithSession[], sessionId: string): Ot
     if (!last || (row.last_seen_at ?? "") > (last.last_seen_at ?? "")) last = row;
   }
   return last && { sessionId: last.session_id ?? "", process: processOf(last), taskIds: [] };
+}
+
+// Decides an agent's role. A session is an orchestrator if it was added as one or gave tasks to sub-agents. A session that works alone on a
+// task is its implementer. A session without a task has no role.
+
+export interface RoleSigns {
+  /** The role it was started or added with. */
+  given?: string | undefined;
+  isSubAgent: boolean;
+  isCoordinating: boolean;
+  hasTask: boolean;
+}
+
+export function roleOf({
+  given,
+  isSubAgent,
+  isCoordinating,
+  hasTask,
+}: RoleSigns): Required<Pick<WakeAgent, "role" | "isSolo">> {
+  if (given !== undefined) return { role: given, isSolo: false };
+  if (isSubAgent) return { role: "", isSolo: false };
+  if (isCoordinating) return { role: "orchestrator", isSolo: false };
+  return hasTask ? { role: "implementer", isSolo: true } : { role: "", isSolo: false };
 }

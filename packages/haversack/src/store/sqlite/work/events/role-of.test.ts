@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { roleOf } from "./state.ts";
+import { roleOf } from "./wake-state.ts";
 
 const NONE = { isSubAgent: false, isCoordinating: false, hasTask: false };
 
